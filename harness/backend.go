@@ -1,0 +1,52 @@
+// Package harness executes cases on a live DBMS and records what it was seen
+// to do. Backends register themselves under a target name.
+package harness
+
+import (
+	"context"
+	"net"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Backend is a live DBMS that cases can run on. It is safe for several
+// goroutines; each worker has its own connections.
+type Backend interface {
+	// Server tells family, version and the settings that rules depend on.
+	Server() history.Server
+	// Config returns a fresh driver configuration without a database name.
+	// The runner sets its own DialFunc, which calls Dial.
+	Config() *mysql.Config
+	// Dial opens one raw connection to the server.
+	Dial(ctx context.Context) (net.Conn, error)
+	// Prober returns a new way to ask which connections wait for a lock.
+	// Each worker owns one; Close ends it.
+	Prober(ctx context.Context) (Prober, error)
+	// Log returns the last lines of the server's error log, if it can be had.
+	Log() string
+	// Alive returns nil while the server works.
+	Alive(ctx context.Context) error
+	// Close ends the server if it is ours and leaves no file or process.
+	Close() error
+}
+
+// Waiting is one connection that waits for a lock at the moment of asking.
+type Waiting struct {
+	// Conn is the CONNECTION_ID() of the waiting session.
+	Conn uint64
+	Kind history.WaitKind
+	// Holders holds the connection ids in the way, where the server tells.
+	Holders []uint64
+}
+
+// Prober knows which of some connections wait for a lock.
+type Prober interface {
+	// Waiting asks the server, once, which of the given connections, each of
+	// which has a statement outstanding, waits for a lock right now.
+	Waiting(ctx context.Context, conns []uint64) ([]Waiting, error)
+	// Wake, if not nil, receives a token when something may have changed, so
+	// that the runner need not poll; where it is nil the runner polls.
+	Wake() <-chan struct{}
+	Close() error
+}

@@ -1,0 +1,151 @@
+// Package history holds what a run of a case was seen to do. It is plain data:
+// the harness fills it in, the oracle judges it, and it round-trips through
+// encoding/json so that a recorded run can be judged again without a server.
+package history
+
+import "github.com/txnfuzz/txnfuzz/corpus"
+
+// Tick is a point on the logical clock of a run. Every observed event takes a
+// tick of its own, so ticks are totally ordered; 0 means "never".
+type Tick int
+
+// History is one run of one case at fixed levels on one server.
+type History struct {
+	Server Server `json:"server"`
+	// Levels gives the isolation level that each session ran at.
+	Levels map[int]corpus.Level `json:"levels"`
+	// Initial holds each table as it was read back behind the set-up, in the
+	// server's scan order; Final the same after every session ended.
+	Initial []Table `json:"initial"`
+	Final   []Table `json:"final"`
+	// Stmts holds the executed statements in order of submission.
+	Stmts []Stmt `json:"stmts"`
+	// End says how the run ended.
+	End End `json:"end"`
+	// Detail is the text behind End: the server's message, the tail of its log.
+	Detail string `json:"detail,omitempty"`
+	// Plans holds EXPLAIN output by index into Stmts, where it was asked for.
+	Plans map[int]string `json:"plans,omitempty"`
+}
+
+// DBMS names a family of servers whose rules are alike.
+type DBMS string
+
+// The families that the rules table knows.
+const (
+	TiDB    DBMS = "tidb"
+	MySQL   DBMS = "mysql"
+	MariaDB DBMS = "mariadb"
+)
+
+// Server identifies what ran the case, as far as the rules depend on it.
+type Server struct {
+	DBMS    DBMS   `json:"dbms"`
+	Version string `json:"version"`
+	// Settings holds the variables that change what is promised, for example
+	// innodb_snapshot_isolation, log_bin, binlog_format, sql_mode.
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// End says how a run ended.
+type End string
+
+const (
+	// Complete: every statement returned and the final state was read.
+	Complete End = ""
+	// Stuck: sessions still waited when nothing was left that could release
+	// them; they were killed.
+	Stuck End = "stuck"
+	// Lost: a connection broke or the server stopped answering.
+	Lost End = "lost"
+)
+
+// Table is the content of one table, columns in order of definition.
+type Table struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Rows    [][]Cell `json:"rows"`
+}
+
+// Cell is one value as the server's text protocol printed it.
+type Cell struct {
+	Null bool   `json:"null,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// String prints a cell as a person would: NULL or the server's text.
+func (c Cell) String() string {
+	if c.Null {
+		return "NULL"
+	}
+	return c.Text
+}
+
+// Stmt is one executed statement: the interval from Submit to Return, cut into
+// segments by its waits.
+type Stmt struct {
+	// Line is the index into Case.Steps.
+	Line    int  `json:"line"`
+	Session int  `json:"session"`
+	Submit  Tick `json:"submit"`
+	// Return is 0 if the server never answered.
+	Return Tick `json:"return"`
+	// Parked says that the session was waiting when the file's order reached
+	// this line, so it was submitted later.
+	Parked bool `json:"parked,omitempty"`
+	// Waits holds the seen lock waits in order; they do not overlap.
+	Waits []Wait `json:"waits,omitempty"`
+	// InTxn is SERVER_STATUS_IN_TRANS as it was last known *before* this
+	// statement was sent: false inside what the case meant as a transaction
+	// means that the transaction had died.
+	InTxn  bool   `json:"in_txn,omitempty"`
+	Result Result `json:"result"`
+}
+
+// WaitKind tells what a statement waited for.
+type WaitKind string
+
+const (
+	// RowLock is a wait for a record, gap or key lock.
+	RowLock WaitKind = "row"
+	// Metadata is a wait for a table's metadata lock.
+	Metadata WaitKind = "metadata"
+	// Silence means that nothing could be asked and no answer came in time.
+	Silence WaitKind = "silence"
+)
+
+// Wait is one seen wait. From is when it was noticed, Until when it was seen
+// to be over; Until is 0 if it never was.
+type Wait struct {
+	Kind  WaitKind `json:"kind"`
+	From  Tick     `json:"from"`
+	Until Tick     `json:"until"`
+	// Holders names the sessions that the server said stand in the way;
+	// empty where it does not say.
+	Holders []int `json:"holders,omitempty"`
+}
+
+// Result is the server's answer to one statement.
+type Result struct {
+	Columns []string `json:"columns,omitempty"`
+	Rows    [][]Cell `json:"rows,omitempty"`
+	// Matched and Changed count the rows of an UPDATE, from the info text of
+	// the OK packet; Affected is the OK packet's own number. -1: not told.
+	Matched  int64 `json:"matched"`
+	Changed  int64 `json:"changed"`
+	Affected int64 `json:"affected"`
+	LastID   int64 `json:"last_id,omitempty"`
+	Warnings int   `json:"warnings,omitempty"`
+	// InTxn is SERVER_STATUS_IN_TRANS of the answer. An error packet carries no
+	// status: it then repeats what was known before, except after errors that
+	// end the transaction.
+	InTxn bool   `json:"in_txn,omitempty"`
+	Err   *Error `json:"err,omitempty"`
+}
+
+// Error is an error packet.
+type Error struct {
+	Code    uint16 `json:"code"`
+	State   string `json:"state,omitempty"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,51 @@
+// Package oracle judges a History of a Case: is what was seen legal at the
+// isolation levels that the server promised? It never talks to a database.
+package oracle
+
+// Outcome is what the oracle says of a history.
+type Outcome string
+
+const (
+	// OK: the promised and documented rules predict the whole history.
+	OK Outcome = "ok"
+	// Known: they do not, but in-scope deviations of the rules table do.
+	Known Outcome = "known"
+	// Violation: no in-scope ruleset predicts the history.
+	Violation Outcome = "violation"
+	// Unknown: the oracle cannot tell, through a loss of its own; see Reason.
+	Unknown Outcome = "unknown"
+)
+
+// Kind names what a violation is, in the field's terms.
+type Kind string
+
+// Verdict is the oracle's judgement of one history.
+type Verdict struct {
+	Outcome Outcome `json:"verdict"`
+	// Kind is set for a violation, and for a known deviation says how it
+	// would have been reported.
+	Kind Kind `json:"kind,omitempty"`
+	// Rules holds the names of the deviations that a Known verdict needs.
+	Rules []string `json:"rules,omitempty"`
+	// Stmt is the index into History.Stmts of the first statement that
+	// differs from the promise; -1: the final state, or nothing, differs.
+	Stmt int `json:"stmt"`
+	// Expected and Actual hold the first difference, each on one line.
+	Expected string `json:"expected,omitempty"`
+	Actual   string `json:"actual,omitempty"`
+	// Reason is a sentence: why this is a violation, or which loss of the
+	// oracle's own makes it unknown (then a short fixed slug).
+	Reason string `json:"reason,omitempty"`
+	// Fingerprint is equal for histories that show the same cause: it does not
+	// depend on names, constants or the number of statements around it.
+	// Empty for OK and Unknown.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Statements counts the executed statements that have something to judge,
+	// Judged those whose rows, counts and error were compared with one single
+	// prediction.
+	Statements int `json:"statements"`
+	Judged     int `json:"judged"`
+	// Conflicting says that the transactions touched overlapping rows or
+	// predicates, at least one of them writing.
+	Conflicting bool `json:"conflicting"`
+}
