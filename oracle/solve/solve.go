@@ -1,0 +1,62 @@
+// Package solve is the statement solver: it evaluates SQL expressions over
+// parser ASTs and computes the effect of one statement on one view of a
+// database, exactly as the modelled server does. What it cannot predict
+// exactly it refuses with *Unsupported; it never guesses.
+//
+// It knows nothing of transactions: the caller says which rows a statement
+// sees.
+package solve
+
+import (
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// Row is one row of a table, values in order of the table's columns.
+type Row []sqlvalue.Value
+
+// Views gives the tables that a statement reads, as it sees them: definition
+// and rows in scan order. An unknown table is a *SQLError with code 1146.
+type Views interface {
+	Table(name string) (*Table, []Row, error)
+}
+
+// Unsupported says that the solver cannot predict something exactly. What is
+// a short slug, fit for counting.
+type Unsupported struct{ What string }
+
+func (e *Unsupported) Error() string { return "unsupported: " + e.What }
+
+// SQLError is an error that the server answers with: a result, not a failure
+// of the solver.
+type SQLError struct {
+	Code    uint16
+	Message string
+}
+
+func (e *SQLError) Error() string { return fmt.Sprintf("error %d: %s", e.Code, e.Message) }
+
+// Result is the answer to a query.
+type Result struct {
+	Columns []string
+	Rows    [][]sqlvalue.Value
+	// TotalOrder says that the order of Rows is fixed by the statement: it
+	// has at most one row, or an ORDER BY without ties between different rows.
+	TotalOrder bool
+	Warnings   int
+}
+
+// Solver evaluates statements as one server does. It caches compiled
+// expressions by AST node and table, so ASTs and tables must not change during
+// its life; make one for each case. It is not safe for several goroutines.
+type Solver struct {
+	d        Dialect
+	compiled map[compiledKey]*program
+}
+
+type compiledKey struct {
+	node ast.Node
+	t    *Table
+}

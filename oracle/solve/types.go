@@ -1,0 +1,48 @@
+package solve
+
+import "strings"
+
+// Class groups column and expression types by how they are computed with.
+type Class uint8
+
+// The classes of types.
+const (
+	NullClass Class = iota
+	IntClass
+	DecimalClass
+	DoubleClass
+	FloatClass
+	StringClass
+	DateClass
+	DatetimeClass
+	TimestampClass
+	TimeClass
+	YearClass
+	EnumClass
+	SetClass
+	BitClass
+)
+
+// Type is the static type of a column or expression.
+type Type struct {
+	Class    Class
+	Unsigned bool
+	// Bits is the width of an integer column: 8, 16, 24, 32 or 64.
+	Bits uint8
+	// Prec and Scale are the digits of a decimal, and the fraction digits of a
+	// temporal type (in Scale).
+	Prec, Scale int
+	// Length is the limit of a string column in characters (bytes if Binary).
+	Length int
+	// Fixed says CHAR or BINARY: trailing spaces are removed, or zeros padded.
+	Fixed bool
+	// Binary says that the string has no character set.
+	Binary bool
+	// Collation is the collation of a character string.
+	Collation Collation
+	// Elems holds the members of an ENUM or SET.
+	Elems []string
+}
+
+// lower maps identifiers as the servers compare them: case-insensitively.
+func lower(s string) string { return strings.ToLower(s) }

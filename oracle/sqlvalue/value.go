@@ -1,0 +1,120 @@
+// Package sqlvalue holds SQL values as MySQL, MariaDB and TiDB compute with
+// them: comparable plain data, exact decimals, and the text that the server's
+// text protocol prints for each.
+package sqlvalue
+
+import "math"
+
+// Kind says how a Value is held.
+type Kind uint8
+
+// The kinds of values. Null is the zero Value.
+const (
+	Null Kind = iota
+	// Int is a signed 64-bit integer.
+	Int
+	// Uint is an unsigned 64-bit integer.
+	Uint
+	// Decimal is an exact number with a scale of 0 to 30 digits.
+	Decimal
+	// Double is an IEEE double.
+	Double
+	// Float is an IEEE single, held as a double.
+	Float
+	// String is text in utf8mb4.
+	String
+	// Bytes is a binary string.
+	Bytes
+	// Date, Datetime and Time are temporal values in microseconds of their own
+	// zero; Year is a number.
+	Date
+	Datetime
+	Time
+	Year
+	// Generated stands for a value that the server generates (AUTO_INCREMENT):
+	// whoever keeps the history fills it in.
+	Generated
+)
+
+// Value is one SQL value. Two Values of one kind are the same stored value
+// exactly if they are equal in Go's sense; SQL's equality is Compare's.
+type Value struct {
+	kind  Kind
+	scale uint8
+	// n holds the integer, the bits of a double, or a decimal's unscaled
+	// coefficient if that fits into 64 bits (text is empty then).
+	n uint64
+	// text holds a string's bytes, or a large decimal's unscaled coefficient
+	// in decimal digits.
+	text string
+}
+
+// NewInt returns a signed integer.
+func NewInt(i int64) Value { return Value{kind: Int, n: uint64(i)} }
+
+// NewUint returns an unsigned integer.
+func NewUint(u uint64) Value { return Value{kind: Uint, n: u} }
+
+// NewDouble returns a double; -0 is kept.
+func NewDouble(f float64) Value { return Value{kind: Double, n: math.Float64bits(f)} }
+
+// NewFloat returns a single-precision number.
+func NewFloat(f float32) Value { return Value{kind: Float, n: math.Float64bits(float64(f))} }
+
+// NewString returns a character string.
+func NewString(s string) Value { return Value{kind: String, text: s} }
+
+// NewBytes returns a binary string.
+func NewBytes(s string) Value { return Value{kind: Bytes, text: s} }
+
+// NewGenerated returns the stand-in for a value that the server generates.
+func NewGenerated() Value { return Value{kind: Generated} }
+
+// NewBool returns 1 or 0.
+func NewBool(b bool) Value {
+	if b {
+		return NewInt(1)
+	}
+	return NewInt(0)
+}
+
+// Kind returns how the value is held.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNull tells whether the value is NULL.
+func (v Value) IsNull() bool { return v.kind == Null }
+
+// IsGenerated tells whether the server generates this value.
+func (v Value) IsGenerated() bool { return v.kind == Generated }
+
+// Int returns the integer of an Int or Year, and a Uint's bits as signed.
+func (v Value) Int() int64 { return int64(v.n) }
+
+// Uint returns the integer of a Uint, and an Int's bits as unsigned.
+func (v Value) Uint() uint64 { return v.n }
+
+// Double returns the number of a Double or Float.
+func (v Value) Double() float64 { return math.Float64frombits(v.n) }
+
+// Str returns the bytes of a String or Bytes.
+func (v Value) Str() string { return v.text }
+
+// Scale returns the digits behind a decimal's point.
+func (v Value) Scale() int { return int(v.scale) }
+
+// Truth is a value of SQL's three-valued logic.
+type Truth uint8
+
+// The three truth values.
+const (
+	False Truth = iota
+	True
+	Unknown
+)
+
+// String returns TRUE, FALSE or NULL.
+func (t Truth) String() string { return [...]string{"FALSE", "TRUE", "NULL"}[t] }
+
+// Text returns exactly what the server's text protocol prints for the value,
+// and whether it is NULL.
+func (v Value) Text() (text string, null bool) { return v.text, v.kind == Null }
