@@ -7,6 +7,7 @@ import (
 	"net"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -36,8 +37,14 @@ type Waiting struct {
 	// Conn is the CONNECTION_ID() of the waiting session.
 	Conn uint64
 	Kind history.WaitKind
-	// Holders holds the connection ids in the way, where the server tells.
+	// Holders holds the connection ids in the way, where the server tells. A
+	// cycle among them is a deadlock that the server has yet to resolve; the
+	// runner keeps waiting for that.
 	Holders []uint64
+	// ID names the lock waited for, in any form: while a connection waits for
+	// the same lock it stays equal from ask to ask. A change cuts one statement
+	// into two waits. Empty where the server does not tell.
+	ID string
 }
 
 // Prober knows which of some connections wait for a lock.
@@ -49,4 +56,29 @@ type Prober interface {
 	// that the runner need not poll; where it is nil the runner polls.
 	Wake() <-chan struct{}
 	Close() error
+}
+
+// CaseObserver is implemented by a Prober that has something to do around each
+// case, for example hold a read view open so that purge cannot race with it.
+type CaseObserver interface {
+	// BeginCase is called when the tables are set up and before the first
+	// statement of the case; conns holds the connection ids of its sessions.
+	// key depends on the case's text alone: whatever is done for only a share
+	// of the cases is to be decided from it.
+	BeginCase(ctx context.Context, key uint64, conns []uint64) error
+	// EndCase is called before the final state is read, whatever happened.
+	EndCase(ctx context.Context) error
+}
+
+// LevelLister is implemented by a Backend that does not know all four levels.
+type LevelLister interface {
+	Levels() []corpus.Level
+}
+
+// LevelsOf returns the isolation levels that b offers, weakest first.
+func LevelsOf(b Backend) []corpus.Level {
+	if l, ok := b.(LevelLister); ok {
+		return l.Levels()
+	}
+	return corpus.Levels
 }

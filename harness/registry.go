@@ -1,0 +1,125 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// DSN is the name under which the opener for data source names registers:
+// targets such as user:pass@tcp(host:port)/ or user@unix(/path)/.
+const DSN = "dsn"
+
+// Options says how a target is opened.
+type Options struct {
+	// Dir is where a private server keeps its files; empty: a directory of its
+	// own, on tmpfs where there is one.
+	Dir string
+	// Progress receives lines for people (a download, a start); nil: nowhere.
+	Progress io.Writer
+
+	_ struct{} // no positional literals
+}
+
+// Opener opens the target that was named in full, for example
+// "mariadb:11.8,snapshot=off".
+type Opener func(ctx context.Context, target string, o Options) (Backend, error)
+
+// Target is one line of what can be run against here.
+type Target struct {
+	// Name is what Open takes.
+	Name string
+	// Version is empty where only a start would tell.
+	Version string
+	// Note says where it comes from, or why it cannot be had.
+	Note      string
+	Available bool
+}
+
+// Lister tells which targets of one opener are to be had on this machine. It
+// starts no server.
+type Lister func(ctx context.Context) []Target
+
+type entry struct {
+	open Opener
+	list Lister
+}
+
+var (
+	registryMu sync.RWMutex
+	registry   = map[string]entry{}
+)
+
+// Register makes a backend known under the part of a target before the first
+// ':' or ','; list may be nil. It is called from init functions and panics if
+// the name is taken.
+func Register(name string, open Opener, list Lister) {
+	registryMu.Lock()
+	defer registryMu.Unlock()
+	if _, dup := registry[name]; dup {
+		panic("harness: target registered twice: " + name)
+	}
+	registry[name] = entry{open, list}
+}
+
+// Targets returns the registered names, sorted.
+func Targets() []string {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	names := make([]string, 0, len(registry))
+	for n := range registry {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Available asks every opener that can tell what is to be had here.
+func Available(ctx context.Context) []Target {
+	var out []Target
+	for _, n := range Targets() {
+		registryMu.RLock()
+		list := registry[n].list
+		registryMu.RUnlock()
+		if list != nil {
+			out = append(out, list(ctx)...)
+		}
+	}
+	return out
+}
+
+// isDSN tells a data source name from a target name: only the former has a '/'
+// behind a network address, and every DSN must have it.
+func isDSN(target string) bool {
+	return strings.Contains(target, "/") && (strings.ContainsAny(target, "@(") || strings.HasPrefix(target, "/"))
+}
+
+// Open starts or connects to a target.
+func Open(ctx context.Context, target string, o Options) (Backend, error) {
+	name := target
+	if isDSN(target) {
+		name = DSN
+	} else if i := strings.IndexAny(target, ":,"); i >= 0 {
+		name = target[:i]
+	}
+	registryMu.RLock()
+	e, ok := registry[name]
+	registryMu.RUnlock()
+	if !ok {
+		if name == DSN {
+			return nil, fmt.Errorf("no driver for data source names is built in; known targets: %s", strings.Join(Targets(), ", "))
+		}
+		return nil, fmt.Errorf("unknown target %q: want one of %s, or a DSN such as user:pass@tcp(host:3306)/", target, strings.Join(Targets(), ", "))
+	}
+	b, err := e.open(ctx, target, o)
+	if err != nil {
+		if name == DSN {
+			return nil, fmt.Errorf("open data source: %w", err) // the DSN itself may hold a password
+		}
+		return nil, fmt.Errorf("open target %s: %w", target, err)
+	}
+	return b, nil
+}
