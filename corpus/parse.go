@@ -1,0 +1,397 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// ParseError says where a case is malformed.
+type ParseError struct {
+	// File is the name given to Parse.
+	File string
+	// Line and Column count from 1; columns count characters.
+	Line, Column int
+	Msg          string
+}
+
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
+}
+
+// MaxSession is the largest session number that the text form knows.
+const MaxSession = 999
+
+// Parse reads the text form of a case. name only appears in errors, all of
+// which are *ParseError. A case whose printed form would not mean the same is
+// refused, so Print never changes what was read.
+func Parse(name string, text []byte) (*Case, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	r := &caseReader{name: name, text: string(text), c: &Case{}}
+	if at := invalidUTF8(r.text); at >= 0 {
+		return nil, r.errorf(at, "not UTF-8")
+	}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r.c, nil
+}
+
+// ParseStatement parses one SQL statement, with or without its semicolon. The
+// error is a *ParseError whose File is empty.
+func ParseStatement(sql string) (ast.StmtNode, error) {
+	r := &caseReader{text: sql}
+	if at := invalidUTF8(sql); at >= 0 {
+		return nil, r.errorf(at, "not UTF-8")
+	}
+	return r.parse(0, len(sql))
+}
+
+func invalidUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i, c := range s {
+		if c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			return i
+		}
+	}
+	return -1
+}
+
+var (
+	prefixPattern = regexp.MustCompile(`^/\*[ \t]*(?:(init)|tx([0-9]+))[ \t]*\*/`)
+	fieldPattern  = regexp.MustCompile(`^([A-Za-z][^:]*):(?: (.*))?$`)
+)
+
+// caseReader holds the state of reading one file.
+type caseReader struct {
+	name, text string
+	pos        int
+	above      []string // comments since the last statement
+	last       *Line    // the statement that ended on the current line
+	c          *Case
+}
+
+func (r *caseReader) errorf(at int, format string, args ...any) *ParseError {
+	at = min(at, len(r.text))
+	before := r.text[:at]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return &ParseError{
+		File:   r.name,
+		Line:   strings.Count(before, "\n") + 1,
+		Column: utf8.RuneCountInString(before[start:]) + 1,
+		Msg:    fmt.Sprintf(format, args...),
+	}
+}
+
+func (r *caseReader) read() error {
+	for r.pos < len(r.text) {
+		switch rest := r.text[r.pos:]; {
+		case rest[0] == '\n':
+			r.last = nil
+			r.pos++
+		case isSpace(rest[0]):
+			r.pos++
+		case strings.HasPrefix(rest, "--"):
+			if err := r.comment(); err != nil {
+				return err
+			}
+		default:
+			if err := r.statement(); err != nil {
+				return err
+			}
+		}
+	}
+	if len(r.c.Init)+len(r.c.Steps) == 0 {
+		return r.errorf(len(r.text), "no statement: want lines such as /* init */ CREATE TABLE …; and /* tx1 */ BEGIN;")
+	}
+	r.c.Tail = r.above
+	return nil
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\f' || b == '\v' }
+
+// comment reads one comment line, or the note behind a statement.
+func (r *caseReader) comment() error {
+	start := r.pos
+	end := strings.IndexByte(r.text[start:], '\n')
+	if end < 0 {
+		end = len(r.text)
+	} else {
+		end += start
+	}
+	r.pos = end
+	text := commentText(r.text[start+2 : end])
+	if r.last != nil {
+		r.last.Note = joinNote(r.last.Note, text)
+		return nil
+	}
+	return r.addAbove(start, text)
+}
+
+// commentText removes what separates a comment from its marker.
+func commentText(s string) string {
+	return strings.TrimSpace(s)
+}
+
+func joinNote(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + " " + b
+}
+
+// addAbove keeps a comment: as a header line if it is one and no statement came
+// before, else for the next statement.
+func (r *caseReader) addAbove(at int, text string) error {
+	if len(r.c.Init)+len(r.c.Steps) == 0 {
+		if f, ok := parseField(text); ok {
+			if f.Key == levelKey {
+				if _, err := parseLevels(f.Value); err != nil {
+					return r.errorf(at, "header level: %v", err)
+				}
+			}
+			r.c.Header = append(r.c.Header, f)
+			return nil
+		}
+	}
+	r.above = append(r.above, text)
+	return nil
+}
+
+func parseField(text string) (Field, bool) {
+	m := fieldPattern.FindStringSubmatch(text)
+	if m == nil {
+		return Field{}, false
+	}
+	return Field{Key: strings.TrimSpace(m[1]), Value: unfold(strings.TrimSpace(m[2]))}, true
+}
+
+// statement reads a prefix and a statement up to its semicolon.
+func (r *caseReader) statement() error {
+	m := prefixPattern.FindStringSubmatch(r.text[r.pos:])
+	if m == nil {
+		return r.errorf(r.pos, "want /* init */ or /* tx1 */ before a statement")
+	}
+	line := Line{}
+	if m[1] == "" {
+		n, err := strconv.Atoi(m[2])
+		if err != nil || n < 1 || n > MaxSession {
+			return r.errorf(r.pos, "session %s is not in 1…%d", m[2], MaxSession)
+		}
+		line.Session = n
+	} else if len(r.c.Steps) > 0 {
+		return r.errorf(r.pos, "an init line must stand before the first line of a session")
+	}
+	prefix := r.pos
+	start := r.pos + len(m[0])
+	end, inner, err := r.scan(start)
+	if err != nil {
+		return err
+	}
+	if end < 0 {
+		return r.errorf(prefix, "this statement has no semicolon at its end")
+	}
+	if line.Stmt, err = r.parse(start, end); err != nil {
+		return err
+	}
+	for _, c := range inner {
+		if err := r.addAbove(c.at, c.text); err != nil {
+			return err
+		}
+	}
+	line.Above, r.above = r.above, nil
+	r.pos = end + 1
+	to := &r.c.Steps
+	if line.Session == InitSession {
+		to = &r.c.Init
+	}
+	*to = append(*to, line)
+	r.last = &(*to)[len(*to)-1]
+	return nil
+}
+
+type innerComment struct {
+	at   int
+	text string
+}
+
+// scan finds the semicolon that ends the statement at start, or -1, and the
+// comments inside it, which the parser would drop. Hints and version comments
+// are code.
+func (r *caseReader) scan(start int) (end int, inner []innerComment, err error) {
+	s := r.text
+	for i := start; i < len(s); {
+		switch c := s[i]; {
+		case c == ';':
+			return i, inner, nil
+		case c == '\'' || c == '"' || c == '`':
+			j := closing(s, i)
+			if j < 0 {
+				return 0, nil, r.errorf(i, "%c is never closed", c)
+			}
+			i = j
+		case c == '#', strings.HasPrefix(s[i:], "--") && (i+2 == len(s) || s[i+2] <= ' '):
+			j := strings.IndexByte(s[i:], '\n')
+			if j < 0 {
+				j = len(s) - i
+			}
+			inner = append(inner, innerComment{i, commentText(strings.TrimLeft(s[i:i+j], "-#"))})
+			i += j
+		case strings.HasPrefix(s[i:], "/*"):
+			j := strings.Index(s[i+2:], "*/")
+			if j < 0 {
+				return 0, nil, r.errorf(i, "this comment is never closed")
+			}
+			if body := s[i+2 : i+2+j]; !isCode(body) {
+				if prefixPattern.MatchString(s[i:]) {
+					return 0, nil, r.errorf(start-len("*/"), "this statement has no semicolon at its end")
+				}
+				for _, l := range strings.Split(body, "\n") {
+					if l = commentText(l); l != "" {
+						inner = append(inner, innerComment{i, l})
+					}
+				}
+			}
+			i += j + 4
+		default:
+			i++
+		}
+	}
+	return -1, inner, nil
+}
+
+func isCode(comment string) bool {
+	return strings.HasPrefix(comment, "!") || strings.HasPrefix(comment, "+") ||
+		strings.HasPrefix(comment, "T!") || strings.HasPrefix(comment, "M!")
+}
+
+// closing returns the index behind the quote that closes the one at i, or -1.
+func closing(s string, i int) int {
+	quote := s[i]
+	for i++; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && quote != '`':
+			i++
+		case s[i] != quote:
+		case i+1 < len(s) && s[i+1] == quote:
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// parse turns text[start:end] into a statement.
+func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
+	stmt, at, msg := parseSQL(r.text[start:end])
+	if msg != "" {
+		return nil, r.errorf(start+at, "%s", msg)
+	}
+	return stmt, nil
+}
+
+// A parser costs 100 µs and 250 KB to make.
+var parsers = sync.Pool{New: func() any { return parser.New() }}
+
+// parseSQL returns a statement, or the offset of an error and its message.
+func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
+	first := len(sql) - len(strings.TrimLeft(sql, " \t\r\n"))
+	p := parsers.Get().(*parser.Parser)
+	defer func() {
+		if e := recover(); e != nil {
+			// The parser is left in an unknown state: not back into the pool.
+			stmt, at, msg = nil, first, fmt.Sprintf("the parser panicked: %v", e)
+			return
+		}
+		parsers.Put(p)
+	}()
+	stmts, _, err := p.ParseSQL(sql)
+	switch {
+	case err != nil:
+		at, msg = syntaxError(sql, first, err)
+		return nil, at, msg
+	case len(stmts) == 0:
+		return nil, first, "empty statement"
+	case len(stmts) > 1:
+		return nil, first, "more than one statement"
+	}
+	stmt = stmts[0]
+	keepBegin(stmt)
+	return stmt, 0, ""
+}
+
+// keepBegin keeps in the text which of three statements this is; see Begin.
+func keepBegin(stmt ast.StmtNode) {
+	b, ok := stmt.(*ast.BeginStmt)
+	if !ok {
+		return
+	}
+	words := strings.Fields(strings.ToUpper(b.OriginalText()))
+	text := textStart
+	for _, w := range words {
+		switch strings.Trim(w, ";") {
+		case "BEGIN":
+			text = textBegin
+		case "SNAPSHOT":
+			text = textSnapshot
+		}
+	}
+	b.SetText(nil, text)
+}
+
+var positionPattern = regexp.MustCompile(`(?s)^line [0-9]+ column [0-9]+ near "(.*)$`)
+
+// syntaxError finds the offset of an error of the parser. Its line and column
+// are those behind the token that it stumbled on; the text it quotes starts at
+// that token, and ends where the statement ends, or after 2,048 bytes.
+func syntaxError(sql string, first int, err error) (at int, msg string) {
+	m := positionPattern.FindStringSubmatch(err.Error())
+	if m == nil {
+		return first, err.Error()
+	}
+	const longest = 2048
+	quoted := m[1]
+	for i := len(quoted); i >= 0; i-- {
+		if i < len(quoted) && quoted[i] != '"' {
+			continue
+		}
+		rest := strings.TrimSpace(strings.TrimPrefix(quoted[i:], `"`))
+		switch {
+		case i == longest && strings.HasPrefix(rest, "(total length "):
+			n, err := strconv.Atoi(strings.TrimRight(strings.TrimPrefix(rest, "(total length "), ")"))
+			if err == nil && n <= len(sql) {
+				return len(sql) - n, "syntax error near " + excerpt(sql[len(sql)-n:])
+			}
+		case i < len(quoted) && strings.HasSuffix(sql, quoted[:i]):
+			at = len(sql) - i
+			if rest != "" {
+				return at, rest
+			}
+			if strings.TrimSpace(quoted[:i]) == "" {
+				return at, "syntax error: the statement ends too early"
+			}
+			return at, "syntax error near " + excerpt(quoted[:i])
+		}
+	}
+	return first, err.Error()
+}
+
+// excerpt quotes the first word or so of a text.
+func excerpt(s string) string {
+	const longest = 24
+	s, _, _ = strings.Cut(s, "\n")
+	if utf8.RuneCountInString(s) > longest {
+		s = string([]rune(s)[:longest]) + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,122 @@
+package corpus
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// Dialect is the SQL of one family of servers, or of the text form of a case.
+type Dialect uint8
+
+const (
+	// Text is the form that files use; the parser reads it.
+	Text Dialect = iota
+	// MySQL prints for MySQL 8 and later.
+	MySQL
+	// MariaDB prints for MariaDB 10.5 and later.
+	MariaDB
+	// TiDB prints for TiDB.
+	TiDB
+)
+
+// Print returns the text form of a case, its statements in the given dialect.
+// With Text, Parse reads it back to an equal case. Statements that cannot be
+// printed appear as in SQL.
+func Print(c *Case, d Dialect) []byte {
+	var b bytes.Buffer
+	for _, f := range c.Header {
+		b.WriteString(strings.TrimRight("-- "+oneLine(f.Key)+": "+strings.TrimSpace(fold(f.Value)), " "))
+		b.WriteByte('\n')
+	}
+	if b.Len() > 0 {
+		b.WriteByte('\n')
+	}
+	printLines(&b, c.Init, d)
+	printLines(&b, c.Steps, d)
+	printComments(&b, c.Tail)
+	return b.Bytes()
+}
+
+func printLines(b *bytes.Buffer, lines []Line, d Dialect) {
+	for _, l := range lines {
+		printComments(b, l.Above)
+		if l.Session == InitSession {
+			b.WriteString("/* init */ ")
+		} else {
+			fmt.Fprintf(b, "/* tx%d */ ", l.Session)
+		}
+		b.WriteString(SQL(l.Stmt, d))
+		b.WriteByte(';')
+		if note := oneLine(l.Note); note != "" {
+			b.WriteString(" -- ")
+			b.WriteString(note)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+func printComments(b *bytes.Buffer, comments []string) {
+	for _, c := range comments {
+		for _, l := range strings.Split(c, "\n") {
+			b.WriteString(strings.TrimSpace("-- " + oneLine(l)))
+			b.WriteByte('\n')
+		}
+	}
+}
+
+// oneLine makes a comment safe to print on one line.
+func oneLine(s string) string {
+	if strings.ContainsAny(s, "\n\r") {
+		s = strings.NewReplacer("\n", " ", "\r", " ").Replace(s)
+	}
+	return strings.TrimSpace(s)
+}
+
+// SQL returns a statement in a dialect, without a semicolon, on one line. A
+// tree that has no SQL (see Format) gives a text that no server accepts.
+func SQL(stmt ast.StmtNode, d Dialect) string {
+	s, err := Format(stmt, d)
+	if err != nil {
+		return "/* not printable: " + strings.ReplaceAll(oneLine(err.Error()), "*/", "* /") + " */ ?"
+	}
+	return s
+}
+
+// Format is SQL with an error for trees that no parser makes, for example one
+// with a nil where an operand must be. It does not change the tree, so that
+// several goroutines may print a shared one.
+func Format(stmt ast.StmtNode, d Dialect) (_ string, err error) {
+	w := writers.Get().(*sqlWriter)
+	w.reset(d)
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("print %T: %v", stmt, e)
+			return
+		}
+		writers.Put(w)
+	}()
+	if err := w.statement(stmt); err != nil {
+		return "", fmt.Errorf("print %T: %w", stmt, err)
+	}
+	return string(w.out), nil
+}
+
+// FormatExpr returns an expression in a dialect.
+func FormatExpr(e ast.ExprNode, d Dialect) (_ string, err error) {
+	w := writers.Get().(*sqlWriter)
+	w.reset(d)
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("print %T: %v", e, e)
+			return
+		}
+		writers.Put(w)
+	}()
+	if err := e.Restore(w.ctx); err != nil {
+		return "", fmt.Errorf("print %T: %w", e, err)
+	}
+	return string(w.out), nil
+}

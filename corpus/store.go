@@ -1,0 +1,144 @@
+package corpus
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Ext is the ending of files that hold a case.
+const Ext = ".sql"
+
+// Stored is a case and the file it came from.
+type Stored struct {
+	Path string
+	Case *Case
+}
+
+// Load reads one file. A malformed case gives a *ParseError in the chain.
+func Load(path string) (*Case, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("load case: %w", err)
+	}
+	c, err := Parse(path, text)
+	if err != nil {
+		return nil, fmt.Errorf("load case: %w", err)
+	}
+	return c, nil
+}
+
+// LoadDir reads every case below a folder, in order of their paths. Files with
+// another ending and hidden files and folders are passed over. Malformed
+// cases do not hide the others: the error joins theirs, and the rest is
+// returned beside it. A folder that does not exist is an error.
+func LoadDir(dir string) ([]Stored, error) {
+	var out []Stored
+	var errs []error
+	// WalkDir goes in lexical order, which makes the result deterministic.
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != dir && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() || filepath.Ext(path) != Ext:
+			return nil
+		}
+		c, err := Load(path)
+		if err != nil {
+			errs = append(errs, err)
+			return nil
+		}
+		out = append(out, Stored{path, c})
+		return nil
+	})
+	if err != nil {
+		errs = append(errs, fmt.Errorf("load cases of %s: %w", dir, err))
+	}
+	return out, errors.Join(errs...)
+}
+
+// ID names a case by its statements: twelve hexadecimal digits of a hash of its
+// text form without header, comments and notes.
+func ID(c *Case) string {
+	bare := &Case{Init: bareLines(c.Init), Steps: bareLines(c.Steps)}
+	sum := sha256.Sum256(Print(bare, Text))
+	return hex.EncodeToString(sum[:6])
+}
+
+func bareLines(lines []Line) []Line {
+	out := make([]Line, len(lines))
+	for i, l := range lines {
+		out[i] = Line{Session: l.Session, Stmt: l.Stmt}
+	}
+	return out
+}
+
+// Save writes a case to dir/name.sql, or to dir/ID.sql if name is empty, and
+// returns the path. dir is made if it is missing. The file appears whole or not
+// at all, and replaces one of the same name; a failure leaves nothing behind.
+func Save(dir, name string, c *Case) (path string, err error) {
+	if name == "" {
+		name = ID(c)
+	}
+	name = strings.TrimSuffix(name, Ext)
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return "", fmt.Errorf("save case: %q is not a file name", name)
+	}
+	if err := c.Validate(); err != nil {
+		return "", fmt.Errorf("save case %s: %w", name, err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("save case %s: %w", name, err)
+	}
+	path = filepath.Join(dir, name+Ext)
+	if err := writeWhole(path, Print(c, Text)); err != nil {
+		return "", fmt.Errorf("save case %s: %w", name, err)
+	}
+	return path, nil
+}
+
+// writeWhole replaces a file in one step. The data is flushed before the
+// rename: else a crash could leave an empty file under the final name.
+func writeWhole(path string, data []byte) (err error) {
+	// A leading dot keeps a half-written file out of LoadDir.
+	f, err := os.CreateTemp(filepath.Dir(path), ".case-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, ignoreMissing(os.Remove(f.Name())))
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644) // CreateTemp makes it private
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,51 @@
+package corpus
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Validate reports everything that keeps a case from being run or from being
+// read back as it is: statements that cannot be printed, lines in the wrong
+// part, an unreadable level, header keys and comments that would be read as
+// something else. The errors are joined.
+func (c *Case) Validate() error {
+	var errs []error
+	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(c.Init)+len(c.Steps) == 0 {
+		complain("no statement")
+	}
+	for _, f := range c.Header {
+		if g, ok := parseField(strings.TrimSpace(f.Key + ": " + fold(f.Value))); !ok || g.Key != f.Key || strings.ContainsAny(f.Key, "\n\r") {
+			complain("header key %q: want a letter first, and no colon, line end or space around it", f.Key)
+		}
+		if f.Key == levelKey {
+			if _, err := parseLevels(f.Value); err != nil {
+				complain("header level: %w", err)
+			}
+		}
+	}
+	check := func(part string, i int, l Line) {
+		if l.Stmt == nil {
+			complain("%s line %d has no statement", part, i+1)
+			return
+		}
+		if _, err := Format(l.Stmt, Text); err != nil {
+			complain("%s line %d: %w", part, i+1, err)
+		}
+	}
+	for i, l := range c.Init {
+		if l.Session != InitSession {
+			complain("init line %d has session %d", i+1, l.Session)
+		}
+		check("init", i, l)
+	}
+	for i, l := range c.Steps {
+		if l.Session < 1 || l.Session > MaxSession {
+			complain("step %d: session %d is not in 1…%d", i+1, l.Session, MaxSession)
+		}
+		check("step", i, l)
+	}
+	return errors.Join(errs...)
+}

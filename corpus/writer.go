@@ -1,0 +1,246 @@
+package corpus
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/format"
+)
+
+const restoreFlags = format.RestoreStringSingleQuotes | format.RestoreKeyWordUppercase |
+	format.RestoreNameBackQuotes | format.RestoreSpacesAroundBinaryOperation |
+	format.RestoreStringWithoutDefaultCharset
+
+// sqlWriter receives the tokens that Restore writes and improves them: it drops
+// needless quotes around names, sets spaces, keeps strings on one line, and
+// knows the dialects. It relies on Restore writing a quote, the text between,
+// and the other quote in three calls, for names and for strings alike.
+type sqlWriter struct {
+	out     []byte
+	dialect Dialect
+	state   writerState
+	// share is where a share lock clause starts, -1 for none.
+	share int
+	// glue drops the next space: one has been written already.
+	glue bool
+	ctx  *format.RestoreCtx
+}
+
+type writerState uint8
+
+const (
+	inPlain writerState = iota
+	inString
+	atStringEnd
+	inName
+	atNameEnd
+)
+
+var writers = sync.Pool{New: func() any {
+	w := &sqlWriter{}
+	w.ctx = format.NewRestoreCtx(restoreFlags, w)
+	return w
+}}
+
+func (w *sqlWriter) reset(d Dialect) {
+	w.out, w.dialect, w.state, w.share, w.glue = w.out[:0], d, inPlain, -1, false
+	w.ctx.CTENames = w.ctx.CTENames[:0]
+}
+
+// Write implements io.Writer: what Restore prints with a format.
+func (w *sqlWriter) Write(p []byte) (int, error) {
+	_, _ = w.WriteString(string(p)) // cannot fail
+	return len(p), nil
+}
+
+// WriteString implements io.StringWriter.
+func (w *sqlWriter) WriteString(s string) (int, error) {
+	switch w.state {
+	case inString:
+		w.out = appendEscaped(w.out, s)
+		w.state = atStringEnd
+	case atStringEnd:
+		w.out = append(w.out, s...)
+		w.state = inPlain
+	case inName:
+		w.name(s)
+		w.state = atNameEnd
+	case atNameEnd:
+		w.state = inPlain
+	default:
+		w.plain(s)
+	}
+	return len(s), nil
+}
+
+// name writes a name whose backquotes are doubled already.
+func (w *sqlWriter) name(s string) {
+	if plainName(s) {
+		w.out = append(w.out, s...)
+		return
+	}
+	w.out = append(w.out, '`')
+	w.out = append(w.out, s...)
+	w.out = append(w.out, '`')
+}
+
+func (w *sqlWriter) plain(s string) {
+	glue := w.glue
+	w.glue = false
+	switch s {
+	case "":
+		w.glue = glue
+		return
+	case "'":
+		w.out = append(w.out, '\'')
+		w.state = inString
+		return
+	case "`":
+		w.state = inName
+		return
+	case ",":
+		w.out = append(w.out, ", "...)
+		return
+	case " ":
+		if glue {
+			return
+		}
+	case "=":
+		if w.last() != ' ' {
+			w.out = append(w.out, ' ')
+		}
+		w.out = append(w.out, "= "...)
+		w.glue = true
+		return
+	case "FOR SHARE":
+		w.share = len(w.out)
+		if w.dialect == Text || w.dialect == MariaDB {
+			s = "LOCK IN SHARE MODE"
+		}
+	case " OF ", " NOWAIT", " SKIP LOCKED":
+		// The parser knows these only behind FOR SHARE, MariaDB the last two
+		// only behind the older form.
+		if w.share >= 0 && w.dialect == Text {
+			w.out = append(w.out[:w.share], "FOR SHARE"...)
+		}
+	}
+	if len(s) > 2 && s[0] == 'x' && s[1] == '\'' && len(s) > 3 {
+		// MariaDB takes x'41' for a string and 0x41 for a number where a number
+		// is wanted; the others take both for a number.
+		s = "0x" + strings.TrimSuffix(s[2:], "'")
+	}
+	if s[0] == '-' && w.last() == '-' {
+		w.out = append(w.out, ' ') // two of them could start a comment
+	}
+	w.out = append(w.out, s...)
+}
+
+func (w *sqlWriter) last() byte {
+	if len(w.out) == 0 {
+		return 0
+	}
+	return w.out[len(w.out)-1]
+}
+
+// appendEscaped writes the inside of a string, whose quotes and backslashes are
+// escaped already, without line ends and NUL bytes.
+func appendEscaped(out []byte, s string) []byte {
+	if !strings.ContainsAny(s, "\n\r\x00\x1a") {
+		return append(out, s...)
+	}
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\n':
+			out = append(out, `\n`...)
+		case '\r':
+			out = append(out, `\r`...)
+		case 0:
+			out = append(out, `\0`...)
+		case 0x1a:
+			out = append(out, `\Z`...)
+		default:
+			out = append(out, s[i])
+		}
+	}
+	return out
+}
+
+// statement writes one statement. Where Restore writes what some server does
+// not take, or loses a difference, it is written here.
+func (w *sqlWriter) statement(stmt ast.StmtNode) error {
+	switch s := stmt.(type) {
+	case *ast.BeginStmt:
+		if s.Mode == "" && !s.ReadOnly && !s.CausalConsistencyOnly && s.AsOf == nil {
+			switch text := s.OriginalText(); text {
+			case textStart, textSnapshot:
+				w.plain(text)
+			default:
+				w.plain(textBegin)
+			}
+			return nil
+		}
+	case *ast.SavepointStmt:
+		w.plain("SAVEPOINT ")
+		w.quote(s.Name)
+		return nil
+	case *ast.ReleaseSavepointStmt:
+		w.plain("RELEASE SAVEPOINT ")
+		w.quote(s.Name)
+		return nil
+	case *ast.RollbackStmt:
+		if s.SavepointName != "" {
+			w.plain("ROLLBACK TO ")
+			w.quote(s.SavepointName)
+			return nil
+		}
+	case *ast.SetStmt:
+		if w.setTransaction(s) {
+			return nil
+		}
+	}
+	return stmt.Restore(w.ctx)
+}
+
+func (w *sqlWriter) quote(name string) { w.name(strings.ReplaceAll(name, "`", "``")) }
+
+// setTransaction writes SET [SESSION | GLOBAL] TRANSACTION …, which the parser
+// turns into variables. MySQL has dropped the name tx_isolation, and MariaDB
+// gave it the other name only in version 11.1.
+func (w *sqlWriter) setTransaction(s *ast.SetStmt) bool {
+	if len(s.Variables) != 1 {
+		return false
+	}
+	v := s.Variables[0]
+	value, ok := v.Value.(ast.ValueExpr)
+	if !ok || !v.IsSystem {
+		return false
+	}
+	scope := "SET SESSION TRANSACTION "
+	if v.IsGlobal {
+		scope = "SET GLOBAL TRANSACTION "
+	}
+	text := value.GetString()
+	switch strings.ToLower(v.Name) {
+	case "tx_isolation_one_shot":
+		scope = "SET TRANSACTION "
+		fallthrough
+	case "tx_isolation", "transaction_isolation":
+		l, err := ParseLevel(strings.ReplaceAll(text, "-", " "))
+		if err != nil {
+			return false
+		}
+		w.plain(scope + "ISOLATION LEVEL " + l.String())
+		return true
+	case "tx_read_only", "transaction_read_only":
+		switch text {
+		case "0":
+			w.plain(scope + "READ WRITE")
+			return true
+		case "1":
+			w.plain(scope + "READ ONLY")
+			return true
+		}
+	}
+	return false
+}
