@@ -1,0 +1,178 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// Check judges a history: first against what the server promises and
+// documents, then, if that differs, against the deviations of the rules table
+// (Explain). It is deterministic and costs one replay for an honest history.
+func Check(c *corpus.Case, h *history.History) Verdict {
+	p := rules.For(h.Server)
+	r := mvcc.New(c, h, p, false)
+	d, err := r.Run()
+	v := Verdict{Stmt: -1}
+	if err != nil {
+		return unknown(v, err)
+	}
+	count(&v, r, h)
+	v.Conflicting = r.Conflicting()
+	if d == nil {
+		if h.End == history.Lost {
+			v.Outcome, v.Reason = Unknown, "server-lost"
+			return v
+		}
+		v.Outcome = OK
+		return v
+	}
+	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
+	v.Outcome = Violation
+	if found := explain(c, h, p, rules.Deviations(h.Server, h.Levels)); found != nil {
+		v.Outcome = Known
+		v.Rules = names(found)
+		v.Reason += "; " + says(found)
+	} else if found := explain(c, h, p, rules.OutOfScope(h.Server, h.Levels)); len(found) == 1 {
+		v.Kind = "deviation-out-of-scope"
+		v.Rules = names(found)
+		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
+	}
+	v.Fingerprint = fingerprint(c, h, &v)
+	return v
+}
+
+// unknown turns a loss of the oracle's own into a verdict.
+func unknown(v Verdict, err error) Verdict {
+	v.Outcome = Unknown
+	var l *mvcc.Loss
+	if errors.As(err, &l) {
+		v.Reason = l.Slug
+		v.Expected = l.Detail
+		return v
+	}
+	v.Reason = err.Error()
+	return v
+}
+
+// explain returns the smallest set of at most two deviations, each necessary,
+// under which the whole history is predicted; nil if there is none. Smaller
+// sets are tried first, in the order of the table, so each member of a pair is
+// necessary.
+func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule) []*rules.Rule {
+	predicts := func(p rules.Profile) bool {
+		d, err := mvcc.New(c, h, p, false).Run()
+		return err == nil && d == nil
+	}
+	for _, r := range candidates {
+		if predicts(p.With(r)) {
+			return []*rules.Rule{r}
+		}
+	}
+	for i, a := range candidates {
+		for _, b := range candidates[i+1:] {
+			if a.Dim != b.Dim && predicts(p.With(a).With(b)) {
+				return []*rules.Rule{a, b}
+			}
+		}
+	}
+	return nil
+}
+
+func names(rs []*rules.Rule) []string {
+	out := make([]string, len(rs))
+	for i, r := range rs {
+		out[i] = r.Name
+	}
+	sort.Strings(out)
+	return out
+}
+
+func says(rs []*rules.Rule) string {
+	out := make([]string, len(rs))
+	for i, r := range rs {
+		out[i] = fmt.Sprintf("under the deviation %q (%s) the whole history is what the server does: %s", r.Name, r.Links[0], r.Says)
+	}
+	return strings.Join(out, "; ")
+}
+
+// count fills in how much of the history was judged: statements that touch
+// tables, and those whose answer was compared with one single prediction.
+func count(v *Verdict, r *mvcc.Replay, h *history.History) {
+	for i := range h.Stmts {
+		s := &r.Steps[i]
+		if !s.Kind.Judgeable() {
+			continue
+		}
+		v.Statements++
+		if s.Expected != nil && s.Expected.Single {
+			v.Judged++
+		}
+	}
+}
+
+// fingerprint names the cause of a difference: kind, level of the session
+// concerned, rules, and the kind of the statement that showed it.
+func fingerprint(c *corpus.Case, h *history.History, v *Verdict) string {
+	level, kind := "-", "final state"
+	if v.Stmt >= 0 {
+		st := &h.Stmts[v.Stmt]
+		level = h.Levels[st.Session].Short()
+		kind = string(mvcc.KindOf(c.Steps[st.Line].Stmt))
+	} else {
+		level = levelNames(h)
+	}
+	if v.Outcome == Known {
+		return strings.Join([]string{"known", strings.Join(v.Rules, "+"), level}, "/")
+	}
+	return strings.Join([]string{string(v.Kind), level, kind, strings.Join(v.Rules, "+")}, "/")
+}
+
+func levelNames(h *history.History) string {
+	seen := map[string]bool{}
+	var out []string
+	for _, l := range h.Levels {
+		if n := l.Short(); !seen[n] {
+			seen[n] = true
+			out = append(out, n)
+		}
+	}
+	sort.Strings(out)
+	return strings.Join(out, "+")
+}
+
+// Step is one executed statement with what was promised and what was seen.
+type Step struct {
+	// Stmt is the index into History.Stmts.
+	Stmt             int
+	Expected, Actual string
+	// Differs says that the answer is not what was promised.
+	Differs bool
+	// Reason is a sentence for a step that differs.
+	Reason string
+}
+
+// Trace replays a history under what the server promises, going on behind the
+// first difference, for people to read. It may end early on a loss.
+func Trace(c *corpus.Case, h *history.History) []Step {
+	r := mvcc.New(c, h, rules.For(h.Server), true)
+	_, _ = r.Run() // a loss leaves the steps so far, which is what is shown
+	out := make([]Step, len(h.Stmts))
+	for i := range h.Stmts {
+		st, s := &h.Stmts[i], &r.Steps[i]
+		out[i] = Step{Stmt: i, Actual: mvcc.Describe(c.Steps[st.Line].Stmt, &st.Result)}
+		if s.Expected != nil {
+			out[i].Expected = s.Expected.String(s.Kind)
+		}
+		if s.Diff != nil {
+			out[i].Differs, out[i].Expected, out[i].Actual, out[i].Reason = true, s.Diff.Expected, s.Diff.Actual, s.Diff.Reason
+		}
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package mvcc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// compare holds a statement's answer against its prediction.
+func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
+	st := &r.h.Stmts[i]
+	res := &st.Result
+	d := &Difference{Stmt: i, Expected: p.String(kind), Actual: describe(kind, res)}
+	code := errCode(st)
+	switch {
+	case code != 0 && p.Err == 0:
+		d.Kind = "unexpected-error"
+		d.Reason = fmt.Sprintf("nothing in the rows that the %s sees makes it fail", kind)
+		return d
+	case code == 0 && p.Err != 0:
+		d.Kind = "missing-error"
+		d.Reason = fmt.Sprintf("the %s had to fail with error %d", kind, p.Err)
+		return d
+	case code != p.Err:
+		d.Kind = "wrong-error"
+		d.Reason = fmt.Sprintf("the %s had to fail with error %d", kind, p.Err)
+		return d
+	case code != 0:
+		return nil
+	}
+	if kind == Select || kind == SelectForShare || kind == SelectForUpdate {
+		if sameRows(p.Rows, res.Rows, p.Ordered) {
+			return nil
+		}
+		d.Kind = "wrong-rows"
+		d.Reason = fmt.Sprintf("the %s returned other rows than its view holds", kind)
+		return d
+	}
+	changed := res.Changed
+	if changed < 0 {
+		changed = res.Affected
+	}
+	if p.Changed != changed || p.Matched >= 0 && res.Matched >= 0 && p.Matched != res.Matched {
+		d.Kind = "wrong-count"
+		d.Reason = fmt.Sprintf("the %s touched another number of rows than its view holds", kind)
+		return d
+	}
+	return nil
+}
+
+// sameRows compares predicted rows with the server's text, as bags unless the
+// order is total.
+func sameRows(want [][]sqlvalue.Value, got [][]history.Cell, ordered bool) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	w, g := rowTexts(want), cellTexts(got)
+	if !ordered {
+		slices.Sort(w)
+		slices.Sort(g)
+	}
+	return slices.Equal(w, g)
+}
+
+func rowTexts(rows [][]sqlvalue.Value) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = FormatRow(r)
+	}
+	return out
+}
+
+func cellTexts(rows [][]history.Cell) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = formatCells(r)
+	}
+	return out
+}
+
+func formatCells(r []history.Cell) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, c := range r {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(c.String())
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
+// String prints a prediction on one line, in the words of describe.
+func (p *Prediction) String(kind Kind) string {
+	switch {
+	case p.Err != 0:
+		return fmt.Sprintf("error %d", p.Err)
+	case kind == Update:
+		return fmt.Sprintf("%d matched, %d changed", p.Matched, p.Changed)
+	case kind.isWrite():
+		return fmt.Sprintf("%d affected", p.Changed)
+	case kind.isControl():
+		return "ok"
+	}
+	return listRows(rowTexts(p.Rows), p.Ordered)
+}
+
+// Describe prints a server's answer on one line.
+func Describe(n ast.StmtNode, res *history.Result) string { return describe(KindOf(n), res) }
+
+func describe(kind Kind, res *history.Result) string {
+	switch {
+	case res.Err != nil:
+		return describeError(res.Err)
+	case kind == Update && res.Matched >= 0:
+		return fmt.Sprintf("%d matched, %d changed", res.Matched, res.Changed)
+	case kind.isWrite():
+		return fmt.Sprintf("%d affected", res.Affected)
+	case kind.isControl():
+		return "ok"
+	}
+	return listRows(cellTexts(res.Rows), true)
+}
+
+func describeError(e *history.Error) string {
+	return fmt.Sprintf("error %d (%s)", e.Code, strings.Join(strings.Fields(e.Message), " "))
+}
+
+func listRows(rows []string, ordered bool) string {
+	if len(rows) == 0 {
+		return "no rows"
+	}
+	if !ordered {
+		slices.Sort(rows)
+	}
+	return strings.Join(rows, " ")
+}
+
+// anomaly is a wrong view that a difference may be named after.
+type anomaly struct {
+	kind, reason string
+	views        func(r *Replay, tx *Txn, st *history.Stmt) []View
+}
+
+// anomalies are tried in order; the first whose view yields the answer names
+// the difference. Definitions: Adya, Weak Consistency (1999), sections 3.1, 4.
+var anomalies = []anomaly{
+	{"dirty-read", "it saw what another transaction had not committed",
+		func(_ *Replay, tx *Txn, _ *history.Stmt) []View { return []View{{Uncommitted: true, Own: tx}} }},
+	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
+		func(_ *Replay, tx *Txn, st *history.Stmt) []View {
+			return []View{{Tick: st.Submit, Own: tx}, {Tick: st.Return, Own: tx}}
+		}},
+	{"lost-own-write", "it did not see the transaction's own writes",
+		func(r *Replay, tx *Txn, st *history.Stmt) []View {
+			return []View{{Tick: tx.Snapshot}, {Tick: st.Submit}}
+		}},
+	{"stale-read", "it saw an older state than the level allows",
+		func(r *Replay, tx *Txn, st *history.Stmt) []View {
+			var out []View
+			for _, t := range r.commitTicks() {
+				if t < st.Submit {
+					out = append(out, View{Tick: t, Own: tx})
+				}
+			}
+			slices.Reverse(out)
+			return out
+		}},
+}
+
+// commitTicks returns the points at which what is committed changed, ascending.
+func (r *Replay) commitTicks() []history.Tick {
+	var out []history.Tick
+	for _, t := range r.store.Tables {
+		for _, c := range t.Chains {
+			for i := range c.Versions {
+				if w := c.Versions[i].Txn; w != nil && w.Commit > 0 && !slices.Contains(out, w.Commit) {
+					out = append(out, w.Commit)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// name refines a difference in rows or counts: which wrong view yields the
+// answer?
+func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNode) {
+	if d.Kind != "wrong-rows" && d.Kind != "wrong-count" {
+		return
+	}
+	st := &r.h.Stmts[i]
+	for _, a := range anomalies {
+		if a.kind == "non-repeatable-read" && (kind != Select || tx.Rules[rules.ConsistentRead] != rules.Snapshot) {
+			continue
+		}
+		for _, v := range a.views(r, tx, st) {
+			if r.wouldAnswer(node, kind, v, &st.Result) {
+				d.Kind, d.Reason = a.kind, fmt.Sprintf("tx%d's %s: %s", st.Session, kind, a.reason)
+				return
+			}
+		}
+	}
+}
+
+// wouldAnswer reports whether a statement under a view gives the answer. Of a
+// write only the number of rows that it matches can be told, since its effect
+// was already applied.
+func (r *Replay) wouldAnswer(node ast.StmtNode, kind Kind, v View, res *history.Result) bool {
+	views := &stored{&r.store, v}
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		out, err := r.solver.Select(s, views)
+		return err == nil && sameRows(out.Rows, res.Rows, out.TotalOrder)
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package mvcc
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// touch notes what a statement read and wrote. images holds the rows that it
+// wrote, before and after.
+func (r *Replay) touch(i int, tx *Txn, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
+	st := &r.h.Stmts[i]
+	r.touched = append(r.touched, touch{session: st.Session, txn: tx, at: st.Submit, table: t, where: where, insert: KindOf(r.c.Steps[st.Line].Stmt) == Insert, write: write, images: images})
+}
+
+// touch is what one statement read or wrote.
+type touch struct {
+	session int
+	txn     *Txn
+	at      history.Tick
+	table   *Table
+	where   ast.ExprNode
+	insert  bool
+	write   bool
+	images  []solve.Row
+}
+
+// Conflicting reports whether two transactions of different sessions that
+// overlapped in time touched overlapping rows or predicates, at least one of
+// them writing: a row image that one wrote satisfies a predicate of the other.
+func (r *Replay) Conflicting() bool {
+	for a := range r.touched {
+		w := &r.touched[a]
+		if len(w.images) == 0 {
+			continue
+		}
+		for b := range r.touched {
+			o := &r.touched[b]
+			if o.session == w.session || o.table != w.table || !overlap(w.txn, o.txn) {
+				continue
+			}
+			if r.matchesAny(o, w.images) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func overlap(a, b *Txn) bool {
+	return (a.Ended == 0 || a.Ended > b.Begin) && (b.Ended == 0 || b.Ended > a.Begin)
+}
+
+func (r *Replay) matchesAny(o *touch, images []solve.Row) bool {
+	if o.insert {
+		for _, own := range o.images {
+			for _, other := range images {
+				if r.sharesUnique(o.table, own, other) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	views := &stored{&r.store, View{Tick: latest}}
+	for _, row := range images {
+		if truth, _, err := r.solver.Where(o.where, o.table.Def, row, views); err == nil && truth == sqlvalue.True {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Replay) sharesUnique(t *Table, a, b solve.Row) bool {
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		ta, na := r.store.keyOf(t.Def, k, a)
+		tb, nb := r.store.keyOf(t.Def, k, b)
+		if !na && !nb && ta == tb {
+			return true
+		}
+	}
+	return false
+}

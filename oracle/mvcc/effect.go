@@ -1,0 +1,383 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// read predicts a query under one view.
+func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (*Prediction, error) {
+	p := &Prediction{Matched: -1, Changed: -1, Single: true}
+	views := &stored{&r.store, view}
+	res, err := r.solver.Select(s, views)
+	if err != nil {
+		p.Err, err = sqlError(err)
+		return p, err
+	}
+	p.Rows, p.Ordered = res.Rows, res.TotalOrder
+	name := singleTable(s.From)
+	if name == nil {
+		return p, nil
+	}
+	t := r.table(name.Name.O)
+	rows, chains := t.Rows(view)
+	r.touch(i, tx, t, s.Where, false, nil)
+	if kind == Select {
+		return p, nil
+	}
+	idx, err := r.solver.Matches(s, t.Def, rows, views)
+	if err != nil {
+		return nil, lossOf("solver", err)
+	}
+	for _, j := range idx {
+		p.read = append(p.read, chains[j])
+	}
+	return p, nil
+}
+
+// scan returns the rows of a table that a write matches, in scan order.
+func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*Chain, error) {
+	rows, chains := t.Rows(view)
+	r.scanOrder(t, rows, chains)
+	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, view})
+	if err != nil {
+		return nil, nil, err
+	}
+	outRows := make([]solve.Row, len(idx))
+	outChains := make([]*Chain, len(idx))
+	for k, j := range idx {
+		outRows[k], outChains[k] = rows[j], chains[j]
+	}
+	return outRows, outChains, nil
+}
+
+// scanOrder sorts by the clustered key, as a full scan meets the rows; a table
+// without one is met in order of insertion.
+func (r *Replay) scanOrder(t *Table, rows []solve.Row, chains []*Chain) {
+	if t.Clustered == nil {
+		return
+	}
+	type pair struct {
+		row   solve.Row
+		chain *Chain
+	}
+	ps := make([]pair, len(rows))
+	for i := range rows {
+		ps[i] = pair{rows[i], chains[i]}
+	}
+	slices.SortStableFunc(ps, func(a, b pair) int { return compareKey(t.Clustered, a.row, b.row) })
+	for i := range ps {
+		rows[i], chains[i] = ps[i].row, ps[i].chain
+	}
+}
+
+func (r *Replay) target(from *ast.TableRefsClause) (*Table, error) {
+	name := singleTable(from)
+	if name == nil {
+		return nil, &Loss{Slug: "unsupported: multi-table write"}
+	}
+	t := r.table(name.Name.O)
+	if t == nil {
+		return nil, &Loss{Slug: "unsupported: unknown table"}
+	}
+	return t, nil
+}
+
+// update predicts an UPDATE and applies it.
+func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Prediction, error) {
+	t, err := r.target(s.TableRefs)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prediction{Single: true}
+	rows, chains, err := r.scan(t, s, view)
+	if err != nil {
+		p.Err, err = sqlError(err)
+		return p, err
+	}
+	p.read = chains
+	views := &stored{&r.store, view}
+	news := make([]solve.Row, len(rows))
+	changed := make([]bool, len(rows))
+	images := make([]solve.Row, 0, 2*len(rows))
+	p.Matched = int64(len(rows))
+	for k, row := range rows {
+		news[k], changed[k], err = r.solver.Update(s, t.Def, row, views)
+		if err != nil {
+			p.Err, err = sqlError(err)
+			return p, err
+		}
+		if changed[k] {
+			p.Changed++
+			images = append(images, row, news[k])
+		}
+	}
+	r.touch(i, tx, t, s.Where, len(images) > 0, images)
+	forward := make([]int, len(rows))
+	for k := range forward {
+		forward[k] = k
+	}
+	mark := len(tx.writes)
+	ok := r.applyUpdate(t, tx, chains, news, changed, forward)
+	if len(rows) > 1 && touchesUnique(t.Def, rows, news) {
+		// Whether a key is free in passing depends on the order in which the
+		// rows are met, which is the access path's affair: follow the answer.
+		r.store.undo(tx, mark)
+		backward := slices.Clone(forward)
+		slices.Reverse(backward)
+		okBack := r.applyUpdate(t, tx, chains, news, changed, backward)
+		p.Single = okBack == ok
+		if okBack != ok && okBack != (errCode(&r.h.Stmts[i]) == 0) {
+			r.store.undo(tx, mark)
+			okBack = r.applyUpdate(t, tx, chains, news, changed, forward)
+		}
+		ok = okBack
+	}
+	if !ok {
+		p.Err = errDup
+	}
+	return p, nil
+}
+
+// applyUpdate writes the new versions in the given order, checking unique keys
+// as each row is written. It reports whether all could be written; if not,
+// none is.
+func (r *Replay) applyUpdate(t *Table, tx *Txn, chains []*Chain, news []solve.Row, changed []bool, order []int) bool {
+	mark := len(tx.writes)
+	now := View{Tick: latest, Own: tx}
+	for _, k := range order {
+		if !changed[k] {
+			if tx.Rules[rules.NoOpUpdate] == rules.NoOpWrites {
+				r.store.Update(t, chains[k], news[k], tx)
+			}
+			continue
+		}
+		if len(r.duplicates(t, now, news[k], chains[k])) > 0 {
+			r.store.undo(tx, mark)
+			return false
+		}
+		r.store.Update(t, chains[k], news[k], tx)
+	}
+	return true
+}
+
+// latest is behind every tick of a history.
+const latest history.Tick = 1 << 60
+
+// duplicates returns the chains, other than the row's own, whose visible row
+// has the same tuple in a unique key, in order of the keys.
+func (r *Replay) duplicates(t *Table, view View, row solve.Row, self *Chain) []*Chain {
+	var out []*Chain
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		tuple, hasNull := r.store.keyOf(t.Def, k, row)
+		if hasNull {
+			continue
+		}
+		for _, c := range t.Chains {
+			if c == self || slices.Contains(out, c) {
+				continue
+			}
+			if ver := view.Seen(c); ver != nil {
+				if other, null := r.store.keyOf(t.Def, k, ver.Row); !null && other == tuple {
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// touchesUnique reports whether any row changes a column of a unique key.
+func touchesUnique(t *solve.Table, olds, news []solve.Row) bool {
+	for _, k := range t.Keys {
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		for _, col := range k.Columns {
+			for i := range olds {
+				if olds[i][col] != news[i][col] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// delete predicts a DELETE and applies it.
+func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Prediction, error) {
+	if s.IsMultiTable {
+		return nil, &Loss{Slug: "unsupported: multi-table write"}
+	}
+	t, err := r.target(s.TableRefs)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prediction{Matched: -1, Single: true}
+	rows, chains, err := r.scan(t, s, view)
+	if err != nil {
+		p.Err, err = sqlError(err)
+		return p, err
+	}
+	p.read, p.Changed = chains, int64(len(rows))
+	r.touch(i, tx, t, s.Where, len(rows) > 0, rows)
+	for _, c := range chains {
+		r.store.Delete(t, c, tx)
+	}
+	return p, nil
+}
+
+// insert predicts an INSERT or REPLACE and applies it.
+func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Prediction, error) {
+	name := singleTable(s.Table)
+	if name == nil {
+		return nil, &Loss{Slug: "unsupported: insert target"}
+	}
+	t := r.table(name.Name.O)
+	if t == nil {
+		return nil, &Loss{Slug: "unsupported: unknown table"}
+	}
+	p := &Prediction{Matched: -1, Single: true}
+	rows, evalErr := r.solver.Insert(s, t.Def, &stored{&r.store, view})
+	var code uint16
+	if evalErr != nil {
+		var err error
+		if code, err = sqlError(evalErr); err != nil {
+			return nil, err
+		}
+		// TiDB evaluates all rows before it writes the first one; InnoDB's
+		// servers write row by row, so that an earlier row's duplicate wins.
+		if r.h.Server.DBMS == history.TiDB {
+			p.Err = code
+			return p, nil
+		}
+	}
+	r.generated(t, rows, &r.h.Stmts[i])
+	var images []solve.Row
+	for _, row := range rows {
+		dups := r.duplicates(t, view, row, nil)
+		switch {
+		case len(dups) == 0:
+			p.read = append(p.read, r.store.Insert(t, row, tx))
+			p.Changed++
+			images = append(images, row)
+		case s.IsReplace:
+			for _, c := range dups {
+				images = append(images, view.Seen(c).Row)
+				r.store.Delete(t, c, tx)
+				p.Changed++
+			}
+			p.read = append(p.read, r.store.Insert(t, row, tx))
+			images = append(images, row)
+			p.Changed++
+		case len(s.OnDuplicate) > 0:
+			n, image, err := r.onDuplicate(s, t, tx, view, dups[0], row)
+			if err != nil {
+				p.Err, err = sqlError(err)
+				return p, err
+			}
+			if n < 0 {
+				p.Err = errDup
+				return p, nil
+			}
+			p.Changed += n
+			images = append(images, image...)
+		case s.IgnoreErr:
+		default:
+			p.Err = errDup
+			return p, nil
+		}
+	}
+	r.touch(i, tx, t, nil, true, images)
+	if code != 0 {
+		p.Err = code
+	}
+	return p, nil
+}
+
+// onDuplicate applies ON DUPLICATE KEY UPDATE to the row in the way. It
+// returns the count that the statement reports for it, 2 if the row changed
+// and 0 if not; -1 if the new row collides with a third one.
+// https://dev.mysql.com/doc/refman/en/insert-on-duplicate.html
+func (r *Replay) onDuplicate(s *ast.InsertStmt, t *Table, tx *Txn, view View, c *Chain, row solve.Row) (int64, []solve.Row, error) {
+	old := view.Seen(c).Row
+	next, changed, err := r.solver.OnDuplicate(s, t.Def, old, row, &stored{&r.store, view})
+	if err != nil {
+		return 0, nil, err
+	}
+	if !changed {
+		return 0, nil, nil
+	}
+	if len(r.duplicates(t, view, next, c)) > 0 {
+		return -1, nil, nil
+	}
+	r.store.Update(t, c, next, tx)
+	return 2, []solve.Row{old, next}, nil
+}
+
+// generated fills in AUTO_INCREMENT values, which the manual documents to be
+// outside of transactions: they are taken from the answer.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func (r *Replay) generated(t *Table, rows []solve.Row, st *history.Stmt) {
+	next := st.Result.LastID
+	for _, row := range rows {
+		for c := range row {
+			if row[c].IsGenerated() {
+				row[c] = autoValue(t.Def.Columns[c].Type, next)
+				next++
+			}
+		}
+	}
+}
+
+func autoValue(typ solve.Type, n int64) sqlvalue.Value {
+	if typ.Unsigned {
+		return sqlvalue.NewUint(uint64(n))
+	}
+	return sqlvalue.NewInt(n)
+}
+
+// compareKey orders rows as an index on the key does: numbers by value, NULL
+// first, other kinds by their text.
+func compareKey(k *solve.Key, a, b solve.Row) int {
+	for _, c := range k.Columns {
+		if d := compareValues(a[c], b[c]); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+func compareValues(a, b sqlvalue.Value) int {
+	switch {
+	case a.IsNull() || b.IsNull():
+		return cmp.Compare(boolRank(!a.IsNull()), boolRank(!b.IsNull()))
+	case a.Kind() == sqlvalue.Int && b.Kind() == sqlvalue.Int:
+		return cmp.Compare(a.Int(), b.Int())
+	case a.Kind() == sqlvalue.Uint && b.Kind() == sqlvalue.Uint:
+		return cmp.Compare(a.Uint(), b.Uint())
+	}
+	at, _ := a.Text()
+	bt, _ := b.Text()
+	return cmp.Compare(at, bt)
+}
+
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,129 @@
+package mvcc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// finish rolls back what is still open, as the harness did, and compares the
+// final state.
+func (r *Replay) finish() (*Difference, error) {
+	for _, t := range r.openTxns(nil) {
+		r.rollback(t, latest)
+	}
+	if r.store.err != nil {
+		return nil, lossOf("key", r.store.err)
+	}
+	if r.h.End == history.Lost || len(r.h.Final) == 0 {
+		return nil, nil
+	}
+	for i := range r.h.Final {
+		obs := &r.h.Final[i]
+		t := r.table(obs.Name)
+		if t == nil {
+			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
+		}
+		want, _ := t.Rows(View{Tick: latest})
+		w := make([]string, len(want))
+		for j := range want {
+			w[j] = FormatRow(want[j])
+		}
+		g := cellTexts(obs.Rows)
+		slices.Sort(w)
+		slices.Sort(g)
+		if slices.Equal(w, g) {
+			continue
+		}
+		d := &Difference{Stmt: -1, Kind: "wrong-final-state", Expected: listRows(w, true), Actual: listRows(g, true),
+			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
+		r.nameFinal(d, t, g)
+		return d, nil
+	}
+	return nil, nil
+}
+
+// nameFinal refines a difference of the final state: whose commit is missing,
+// or whose rollback left something behind?
+func (r *Replay) nameFinal(d *Difference, t *Table, got []string) {
+	for _, tx := range r.writers(t) {
+		if tx.Commit > 0 && slices.Equal(got, r.without(t, tx)) {
+			d.Kind = "lost-commit"
+			d.Reason = fmt.Sprintf("the writes of a committed transaction of tx%d are missing from table %s", tx.Session, t.Def.Name)
+			return
+		}
+	}
+	for _, u := range r.store.undone {
+		if u.tx.Commit == 0 && slices.Equal(got, r.withUndone(t, u.tx)) {
+			d.Kind = "kept-rollback"
+			d.Reason = fmt.Sprintf("writes of a transaction of tx%d that was rolled back are in table %s", u.tx.Session, t.Def.Name)
+			return
+		}
+	}
+}
+
+func (r *Replay) writers(t *Table) []*Txn {
+	var out []*Txn
+	for _, c := range t.Chains {
+		for i := range c.Versions {
+			if w := c.Versions[i].Txn; w != nil && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// without returns the rows of a table as they were without one transaction.
+func (r *Replay) without(t *Table, tx *Txn) []string {
+	var out []string
+	for _, c := range t.Chains {
+		for i := len(c.Versions) - 1; i >= 0; i-- {
+			if c.Versions[i].Txn == tx {
+				continue
+			}
+			if c.Versions[i].Row != nil {
+				out = append(out, FormatRow(c.Versions[i].Row))
+			}
+			break
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// withUndone returns the rows of a table as if a rollback had kept the
+// transaction's last versions.
+func (r *Replay) withUndone(t *Table, tx *Txn) []string {
+	kept := map[*Chain]Version{}
+	for _, u := range r.store.undone {
+		if u.tx == tx {
+			if _, ok := kept[u.chain]; !ok {
+				kept[u.chain] = u.version
+			}
+		}
+	}
+	var out []string
+	seen := map[*Chain]bool{}
+	for _, c := range t.Chains {
+		seen[c] = true
+		row := c.last().Row
+		if v, ok := kept[c]; ok {
+			row = v.Row
+		}
+		if row != nil {
+			out = append(out, FormatRow(row))
+		}
+	}
+	for _, u := range r.store.undone {
+		if u.tx == tx && !seen[u.chain] && u.table == t {
+			seen[u.chain] = true
+			if row := kept[u.chain].Row; row != nil {
+				out = append(out, FormatRow(row))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,288 @@
+package mvcc
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// Loss is a reason why a history cannot be judged, through a limit of the
+// oracle's own. Slug is short and fixed, fit for counting.
+type Loss struct {
+	Slug   string
+	Detail string
+}
+
+func (l *Loss) Error() string {
+	if l.Detail == "" {
+		return l.Slug
+	}
+	return l.Slug + ": " + l.Detail
+}
+
+// Replay replays a history on version chains under one profile and compares
+// each statement's answer with what the profile predicts. Use it once.
+type Replay struct {
+	c        *corpus.Case
+	h        *history.History
+	profile  rules.Profile
+	dialect  solve.Dialect
+	solver   *solve.Solver
+	store    Store
+	sessions map[int]*session
+	// Steps holds what was predicted, by index into the history's statements.
+	Steps []Step
+	// keepGoing makes the replay go on behind the first difference.
+	keepGoing bool
+	touched   []touch
+}
+
+type session struct {
+	level corpus.Level
+	txn   *Txn
+	// next is a level that SET TRANSACTION left for the next transaction.
+	next corpus.Level
+}
+
+// Step is the prediction for one statement and how it compares.
+type Step struct {
+	Kind Kind
+	// Expected is nil where nothing is predicted.
+	Expected *Prediction
+	// View is what a read saw, or the last view of a write.
+	View View
+	// Diff is nil where prediction and answer agree.
+	Diff *Difference
+}
+
+// Prediction is the answer that the rules predict.
+type Prediction struct {
+	Rows    [][]sqlvalue.Value
+	Ordered bool
+	// Matched and Changed count the rows of a write; -1: not predicted.
+	Matched, Changed int64
+	// Err is the error's code, 0 for none.
+	Err uint16
+	// Single is false where several answers would have been legal, so that an
+	// agreement proves less.
+	Single bool
+	// read holds the chains whose rows the statement matched.
+	read []*Chain
+}
+
+// Difference is a disagreement between a prediction and an answer.
+type Difference struct {
+	// Stmt is the index into the history's statements, -1 for the final state.
+	Stmt             int
+	Kind             string
+	Expected, Actual string
+	Reason           string
+}
+
+// New prepares a replay. keepGoing makes it go on behind the first difference,
+// so that every step has its prediction.
+func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *Replay {
+	d := solve.DialectOf(h.Server)
+	solver := solve.New(d)
+	return &Replay{c: c, h: h, profile: p, dialect: d, solver: solver, store: Store{solver: solver},
+		sessions: make(map[int]*session), Steps: make([]Step, len(h.Stmts)), keepGoing: keepGoing}
+}
+
+// Run replays the whole history. It returns the first difference, or nil; the
+// error is a *Loss.
+func (r *Replay) Run() (*Difference, error) {
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	var first *Difference
+	note := func(d *Difference) bool {
+		if d == nil {
+			return false
+		}
+		if d.Stmt >= 0 {
+			r.Steps[d.Stmt].Diff = d
+		}
+		if first == nil {
+			first = d
+		}
+		return !r.keepGoing
+	}
+	for _, i := range r.order() {
+		d, err := r.step(i)
+		if err != nil {
+			return nil, err
+		}
+		if note(d) {
+			return first, nil
+		}
+	}
+	d, err := r.finish()
+	if err != nil {
+		return nil, err
+	}
+	note(d)
+	return first, nil
+}
+
+// order returns the statements in the order in which they took effect: one
+// that did not wait at its submission, since submission is serial; one that
+// waited when it returned, since its last view is later than all its waits.
+func (r *Replay) order() []int {
+	idx := make([]int, len(r.h.Stmts))
+	for i := range idx {
+		idx[i] = i
+	}
+	at := func(i int) history.Tick {
+		s := &r.h.Stmts[i]
+		if s.Return == 0 {
+			return 1 << 60
+		}
+		if len(s.Waits) > 0 {
+			return s.Return
+		}
+		return s.Submit
+	}
+	slices.SortStableFunc(idx, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
+	return idx
+}
+
+// load makes the tables from the set-up and their first versions from what the
+// harness read back.
+func (r *Replay) load() error {
+	for _, l := range r.c.Init {
+		switch s := l.Stmt.(type) {
+		case *ast.CreateTableStmt:
+			def, err := solve.NewTable(s, r.dialect)
+			if err != nil {
+				return lossOf("schema", err)
+			}
+			r.store.NewTable(def, clusteredKey(def, r.h.Server.DBMS))
+		case ast.DDLNode:
+			return &Loss{Slug: "init-ddl", Detail: fmt.Sprintf("%T", s)}
+		}
+	}
+	for i := range r.h.Initial {
+		if err := r.loadRows(&r.h.Initial[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadRows takes a table's first versions from what was read back, rather than
+// from the INSERTs: the harness read it on an idle server, so this is the
+// truth, generated values included.
+func (r *Replay) loadRows(obs *history.Table) error {
+	t := r.table(obs.Name)
+	if t == nil {
+		return &Loss{Slug: "init-table", Detail: obs.Name}
+	}
+	if len(obs.Columns) != len(t.Def.Columns) {
+		return &Loss{Slug: "init-columns", Detail: obs.Name}
+	}
+	for _, cells := range obs.Rows {
+		row, err := t.Def.ParseRow(cells)
+		if err != nil {
+			return lossOf("init-value", err)
+		}
+		r.store.Insert(t, row, nil)
+	}
+	return nil
+}
+
+func (r *Replay) table(name string) *Table {
+	if t, ok := r.store.Tables[name]; ok {
+		return t
+	}
+	for n, t := range r.store.Tables {
+		if strings.EqualFold(n, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+// clusteredKey returns the key that identifies rows: the primary key; on
+// InnoDB else the first UNIQUE key whose columns are all NOT NULL; nil for a
+// hidden row id.
+// https://dev.mysql.com/doc/refman/en/innodb-index-types.html
+func clusteredKey(t *solve.Table, dbms history.DBMS) *solve.Key {
+	for i := range t.Keys {
+		if t.Keys[i].Primary {
+			return &t.Keys[i]
+		}
+	}
+	if dbms == history.TiDB {
+		return nil
+	}
+	for i := range t.Keys {
+		if k := &t.Keys[i]; k.Unique && !slices.ContainsFunc(k.Columns, func(c int) bool { return !t.Columns[c].NotNull }) {
+			return k
+		}
+	}
+	return nil
+}
+
+func (r *Replay) session(n int) *session {
+	s, ok := r.sessions[n]
+	if !ok {
+		s = &session{level: r.h.Levels[n]}
+		r.sessions[n] = s
+	}
+	return s
+}
+
+// begin opens a transaction.
+func (r *Replay) begin(n int, at history.Tick) *Txn {
+	s := r.session(n)
+	level := s.level
+	t := &Txn{Session: n, Level: level, Rules: r.profile.At(level), Begin: at}
+	if t.Rules[rules.SnapshotPoint] == rules.AtBegin {
+		t.Snapshot = at
+	}
+	return t
+}
+
+func (r *Replay) commit(t *Txn, at history.Tick) {
+	t.Commit, t.Ended = at, at
+}
+
+func (r *Replay) rollback(t *Txn, at history.Tick) {
+	r.store.undo(t, 0)
+	t.Ended = at
+}
+
+// stored gives the solver what one view sees.
+type stored struct {
+	store *Store
+	view  View
+}
+
+// Table implements solve.Views.
+func (v *stored) Table(name string) (*solve.Table, []solve.Row, error) {
+	for n, t := range v.store.Tables {
+		if strings.EqualFold(n, name) {
+			rows, _ := t.Rows(v.view)
+			return t.Def, rows, nil
+		}
+	}
+	return nil, nil, &solve.SQLError{Code: 1146, Message: fmt.Sprintf("Table '%s' doesn't exist", name)}
+}
+
+// lossOf turns the solver's refusal into a loss.
+func lossOf(slug string, err error) error {
+	var u *solve.Unsupported
+	if errors.As(err, &u) {
+		return &Loss{Slug: "unsupported: " + u.What}
+	}
+	return &Loss{Slug: slug, Detail: err.Error()}
+}

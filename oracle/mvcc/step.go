@@ -1,0 +1,365 @@
+package mvcc
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// Error codes that the rules speak of.
+// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
+const (
+	errDup          = 1062
+	errLockTimeout  = 1205
+	errDeadlock     = 1213
+	errNowait       = 3572
+	errTiDBConflict = 9007
+)
+
+// step replays one statement.
+func (r *Replay) step(i int) (*Difference, error) {
+	st := &r.h.Stmts[i]
+	node := r.c.Steps[st.Line].Stmt
+	kind := KindOf(node)
+	r.Steps[i].Kind = kind
+	if kind == Other {
+		return nil, &Loss{Slug: "unsupported: statement", Detail: fmt.Sprintf("%T", node)}
+	}
+	s := r.session(st.Session)
+	if st.Return == 0 {
+		return r.neverReturned(i), nil
+	}
+	if kind.isControl() {
+		return r.control(i, s, kind, node)
+	}
+	if s.txn != nil && !st.InTxn {
+		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
+			Reason: fmt.Sprintf("the server says that tx%d has no open transaction although nothing ended it", st.Session)}, nil
+	}
+	tx, auto := s.txn, false
+	if tx == nil {
+		tx, auto = r.begin(st.Session, st.Submit), true
+	}
+	d, err := r.statement(i, tx, kind, node)
+	if err != nil {
+		return nil, err
+	}
+	at := r.effect(st)
+	code := errCode(st)
+	switch {
+	case auto && code == 0:
+		r.commit(tx, at)
+	case auto:
+		r.rollback(tx, at)
+	case code == errDeadlock:
+		r.rollback(tx, at)
+		s.txn = nil
+	}
+	return d, nil
+}
+
+// effect is when a statement took effect.
+func (r *Replay) effect(st *history.Stmt) history.Tick {
+	if len(st.Waits) > 0 {
+		return st.Return
+	}
+	return st.Submit
+}
+
+func errCode(st *history.Stmt) uint16 {
+	if st.Result.Err == nil {
+		return 0
+	}
+	return st.Result.Err.Code
+}
+
+// control replays a statement that touches no table.
+func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+	st := &r.h.Stmts[i]
+	if e := st.Result.Err; e != nil {
+		return r.controlError(i, s, kind, e)
+	}
+	switch kind {
+	case Begin, BeginSnapshot:
+		if s.txn != nil {
+			r.commit(s.txn, st.Submit)
+		}
+		if s.next != 0 {
+			s.level, s.next = s.next, 0
+		}
+		s.txn = r.begin(st.Session, st.Submit)
+		if corpus.ConsistentSnapshot(node) {
+			s.txn.Snapshot = st.Submit
+		}
+	case Commit:
+		if s.txn != nil {
+			r.commit(s.txn, st.Submit)
+			s.txn = nil
+		}
+	case Rollback:
+		if s.txn != nil {
+			r.rollback(s.txn, st.Submit)
+			s.txn = nil
+		}
+	case Savepoint:
+		if s.txn != nil {
+			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes)})
+		}
+	case RollbackTo:
+		if s.txn == nil {
+			break
+		}
+		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
+			r.store.undo(s.txn, s.txn.savepoints[j].writes)
+			s.txn.savepoints = s.txn.savepoints[:j+1]
+		}
+	case ReleaseSavepoint:
+		if s.txn != nil {
+			if j := s.txn.savepoint(node.(*ast.ReleaseSavepointStmt).Name); j >= 0 {
+				s.txn.savepoints = s.txn.savepoints[:j]
+			}
+		}
+	case SetLevel:
+		l, _ := levelOfSet(node.(*ast.SetStmt))
+		if s.txn != nil {
+			s.next = l
+		} else {
+			s.level = l
+		}
+	}
+	return nil, nil
+}
+
+// controlError judges an error of a statement that touches no table.
+func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
+	st := &r.h.Stmts[i]
+	if kind == Commit && e.Code == errTiDBConflict && s.txn != nil {
+		r.rollback(s.txn, st.Submit)
+		s.txn = nil
+		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),
+			Reason: "a pessimistic transaction holds locks on all that it wrote, so its commit cannot conflict"}, nil
+	}
+	if (kind == RollbackTo || kind == ReleaseSavepoint) && e.Code == 1305 {
+		name := savepointName(r.c.Steps[st.Line].Stmt)
+		if s.txn == nil || s.txn.savepoint(name) < 0 {
+			return nil, nil
+		}
+	}
+	return &Difference{Stmt: i, Kind: "unexpected-error", Expected: "no error", Actual: describeError(e),
+		Reason: fmt.Sprintf("%s has no reason to fail", kind)}, nil
+}
+
+func savepointName(n ast.StmtNode) string {
+	switch s := n.(type) {
+	case *ast.RollbackStmt:
+		return s.SavepointName
+	case *ast.ReleaseSavepointStmt:
+		return s.Name
+	}
+	return ""
+}
+
+func (t *Txn) savepoint(name string) int {
+	return slices.IndexFunc(t.savepoints, func(s savepoint) bool { return s.name == lower(name) })
+}
+
+func (t *Txn) dropSavepoint(name string) {
+	if j := t.savepoint(name); j >= 0 {
+		t.savepoints = slices.Delete(t.savepoints, j, j+1)
+	}
+}
+
+// statement replays a statement that reads or writes rows.
+func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Difference, error) {
+	st := &r.h.Stmts[i]
+	if d := r.cause(i, tx); d != nil {
+		return d, nil
+	}
+	switch errCode(st) {
+	case errDeadlock, errLockTimeout:
+		// Its cause was judged; a statement that failed so left nothing behind.
+		return nil, nil
+	}
+	before := len(tx.writes)
+	p, view, err := r.predict(i, tx, kind, node)
+	r.Steps[i].View = view
+	if err != nil {
+		return nil, err
+	}
+	r.Steps[i].Expected = p
+	if p.Err != 0 {
+		r.store.undo(tx, before)
+	}
+	if errCode(st) == 0 && p.Err == 0 {
+		if d, err := r.missingWait(i, tx, kind, node, before, p); d != nil || err != nil {
+			return d, err
+		}
+	}
+	if d := r.compare(i, kind, p); d != nil {
+		r.name(d, i, tx, kind, node)
+		return d, nil
+	}
+	return nil, nil
+}
+
+// predict computes a statement's answer and applies its effect.
+func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Prediction, View, error) {
+	st := &r.h.Stmts[i]
+	switch kind {
+	case Select:
+		view := r.readView(tx, st, node)
+		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
+		return p, view, err
+	case SelectForShare, SelectForUpdate:
+		view, err := r.currentView(st, tx, node)
+		if err != nil {
+			return nil, view, err
+		}
+		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
+		if err == nil && p.Err == 0 && locksWhatItReturns(node.(*ast.SelectStmt)) {
+			for _, c := range p.read {
+				tx.locked = append(tx.locked, RowLock{c, kind == SelectForUpdate})
+			}
+		}
+		return p, view, err
+	case Update:
+		view, err := r.currentView(st, tx, node)
+		if err != nil {
+			return nil, view, err
+		}
+		p, err := r.update(i, tx, node.(*ast.UpdateStmt), view)
+		return p, view, err
+	case Delete:
+		view, err := r.currentView(st, tx, node)
+		if err != nil {
+			return nil, view, err
+		}
+		p, err := r.delete(i, tx, node.(*ast.DeleteStmt), view)
+		return p, view, err
+	case Insert:
+		view := View{Tick: r.effect(st), Own: tx}
+		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
+		return p, view, err
+	}
+	return nil, View{}, &Loss{Slug: "unsupported: statement", Detail: string(kind)}
+}
+
+// readView returns what a consistent read sees.
+func (r *Replay) readView(tx *Txn, st *history.Stmt, node ast.StmtNode) View {
+	switch tx.Rules[rules.ConsistentRead] {
+	case rules.Newest:
+		return View{Uncommitted: true, Own: tx}
+	case rules.Snapshot:
+		if tx.Rules[rules.ReverseScan] == rules.NewestCommitted && scansBackwards(node) {
+			return View{Tick: st.Submit, Own: tx}
+		}
+		if tx.Snapshot == 0 {
+			tx.Snapshot = st.Submit
+		}
+		return View{Tick: tx.Snapshot, Own: tx}
+	}
+	return View{Tick: st.Submit, Own: tx}
+}
+
+// scansBackwards reports whether a query is answered by a descending scan:
+// MAX, or ORDER BY … DESC.
+func scansBackwards(n ast.StmtNode) bool {
+	s, ok := n.(*ast.SelectStmt)
+	if !ok {
+		return false
+	}
+	if s.OrderBy != nil {
+		for _, it := range s.OrderBy.Items {
+			if it.Desc {
+				return true
+			}
+		}
+	}
+	for _, f := range s.Fields.Fields {
+		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && lower(a.F) == "max" {
+			return true
+		}
+	}
+	return false
+}
+
+// currentView returns the view of a locking read or a write that obeys the
+// rule Retry: that of its start, or of the last wait that a commit ended, or
+// of its end where a row that it matches was committed anew meanwhile.
+func (r *Replay) currentView(st *history.Stmt, tx *Txn, node ast.StmtNode) (View, error) {
+	v := View{Tick: st.Submit, Own: tx}
+	for _, w := range st.Waits {
+		if w.Until != 0 && r.committedWithin(tx, v.Tick, w.Until) {
+			v.Tick = w.Until
+		}
+	}
+	return v, nil
+}
+
+// committedWithin reports whether another transaction that wrote something
+// committed in the half-open interval.
+func (r *Replay) committedWithin(tx *Txn, from, to history.Tick) bool {
+	for _, t := range r.store.Tables {
+		for _, c := range t.Chains {
+			for i := range c.Versions {
+				if w := c.Versions[i].Txn; w != nil && w != tx && w.Commit >= from && w.Commit < to {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// locksWhatItReturns reports whether the rows that a locking read returns are
+// surely the rows that it locked: one table, no LIMIT, no grouping, no
+// subquery.
+func locksWhatItReturns(s *ast.SelectStmt) bool {
+	return singleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !hasSubquery(s)
+}
+
+func singleTable(from *ast.TableRefsClause) *ast.TableName {
+	if from == nil || from.TableRefs == nil || from.TableRefs.Right != nil {
+		return nil
+	}
+	src, ok := from.TableRefs.Left.(*ast.TableSource)
+	if !ok {
+		return nil
+	}
+	name, _ := src.Source.(*ast.TableName)
+	return name
+}
+
+type subqueryFinder struct{ found bool }
+
+func (f *subqueryFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if _, ok := n.(*ast.SubqueryExpr); ok {
+		f.found = true
+	}
+	return n, f.found
+}
+
+func (f *subqueryFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func hasSubquery(n ast.Node) bool {
+	f := &subqueryFinder{}
+	n.Accept(f)
+	return f.found
+}
+
+// sqlError returns the code of a server error that the solver predicts, or the
+// loss that its refusal is.
+func sqlError(err error) (uint16, error) {
+	var e *solve.SQLError
+	if errors.As(err, &e) {
+		return e.Code, nil
+	}
+	return 0, lossOf("solver", err)
+}

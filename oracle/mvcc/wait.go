@@ -1,0 +1,249 @@
+package mvcc
+
+import (
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// cause judges errors that only concurrency can justify: each needs a wait.
+func (r *Replay) cause(i int, tx *Txn) *Difference {
+	st := &r.h.Stmts[i]
+	var why string
+	switch errCode(st) {
+	case errDeadlock:
+		if len(st.Waits) > 0 || r.othersWaited(st) {
+			return nil
+		}
+		why = "no session waited for a lock, so there was no deadlock"
+	case errLockTimeout:
+		if len(st.Waits) > 0 {
+			return nil
+		}
+		why = "it was not seen to wait for a lock"
+	case errNowait:
+		if r.othersOpen(st.Session) {
+			return nil
+		}
+		why = "no other transaction was open that could hold the lock"
+	case errTiDBConflict:
+		if tx.Begin == st.Submit {
+			return nil
+		}
+		why = "a pessimistic transaction waits for locks, it does not find write conflicts"
+	default:
+		return nil
+	}
+	return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "no error", Actual: describeError(st.Result.Err), Reason: why}
+}
+
+// othersWaited reports whether another session had a wait outstanding while
+// the statement ran.
+func (r *Replay) othersWaited(st *history.Stmt) bool {
+	for j := range r.h.Stmts {
+		o := &r.h.Stmts[j]
+		if o.Session == st.Session {
+			continue
+		}
+		for _, w := range o.Waits {
+			if w.From < st.Return && (w.Until == 0 || w.Until > st.Submit) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *Replay) othersOpen(session int) bool {
+	for n, s := range r.sessions {
+		if n != session && s.txn != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// neverReturned judges a statement that got no answer.
+func (r *Replay) neverReturned(i int) *Difference {
+	st := &r.h.Stmts[i]
+	if r.h.End != history.Stuck {
+		return nil
+	}
+	d := &Difference{Stmt: i, Expected: "an answer", Actual: "none"}
+	if r.othersOpen(st.Session) {
+		d.Kind, d.Reason = "undetected-deadlock", fmt.Sprintf("tx%d waited until nothing was left that could release it; the server broke no cycle", st.Session)
+	} else {
+		d.Kind, d.Reason = "lost-wakeup", fmt.Sprintf("tx%d still waited although no other transaction was open", st.Session)
+	}
+	return d
+}
+
+// missingWait reports a statement that returned although another transaction
+// surely held a lock that the statement surely needed. It claims only what
+// cannot be doubted; servers may lock more.
+func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark int, p *Prediction) (*Difference, error) {
+	st := &r.h.Stmts[i]
+	where, table, ok := needsLocks(kind, node)
+	if !ok {
+		return nil, nil
+	}
+	t := r.table(table)
+	if t == nil {
+		return nil, nil
+	}
+	for _, o := range r.openTxns(tx) {
+		chain, what, err := r.collision(t, tx, o, kind, where, p, mark)
+		if err != nil {
+			return nil, err
+		}
+		if chain == nil {
+			continue
+		}
+		return &Difference{Stmt: i, Kind: "missing-wait",
+			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: "returned at once: " + describe(kind, &st.Result),
+			Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs a lock on that row, did not wait", o.Session, what, st.Session, kind)}, nil
+	}
+	return nil, nil
+}
+
+// openTxns returns the open transactions of other sessions, by session number.
+func (r *Replay) openTxns(own *Txn) []*Txn {
+	var out []*Txn
+	for n := 1; n <= len(r.sessions)+64 && len(out) < len(r.sessions); n++ {
+		if s := r.sessions[n]; s != nil && s.txn != nil && s.txn != own {
+			out = append(out, s.txn)
+		}
+	}
+	return out
+}
+
+// needsLocks returns the filter and table of a statement that must lock every
+// row which it matches; ok is false where that is not certain.
+func needsLocks(kind Kind, node ast.StmtNode) (where ast.ExprNode, table string, ok bool) {
+	var from *ast.TableRefsClause
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		if kind == Select || !locksWhatItReturns(s) || s.LockInfo.LockType != ast.SelectLockForUpdate && s.LockInfo.LockType != ast.SelectLockForShare {
+			return nil, "", false
+		}
+		where, from = s.Where, s.From
+	case *ast.UpdateStmt:
+		if s.Limit != nil || hasSubquery(s) {
+			return nil, "", false
+		}
+		where, from = s.Where, s.TableRefs
+	case *ast.DeleteStmt:
+		if s.Limit != nil || s.IsMultiTable || hasSubquery(s) {
+			return nil, "", false
+		}
+		where, from = s.Where, s.TableRefs
+	case *ast.InsertStmt:
+		from = s.Table
+	}
+	name := singleTable(from)
+	if name == nil {
+		return nil, "", false
+	}
+	return where, name.Name.O, true
+}
+
+// collision returns a row of t that o surely holds locked and that the
+// statement surely needs, with what o did to it.
+func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, p *Prediction, mark int) (*Chain, string, error) {
+	if kind == Insert {
+		return r.keyCollision(t, tx, o, mark)
+	}
+	exclusive := kind != SelectForShare
+	committed := View{Tick: latest, Own: tx}
+	views := &stored{&r.store, committed}
+	for _, c := range t.Chains {
+		what := o.holds(c, exclusive)
+		if what == "" {
+			continue
+		}
+		ver := committed.Seen(c)
+		if ver == nil || ver.Txn == o {
+			continue
+		}
+		truth, _, err := r.solver.Where(where, t.Def, ver.Row, views)
+		if err != nil {
+			if _, err := sqlError(err); err != nil {
+				return nil, "", err
+			}
+			continue
+		}
+		if truth == sqlvalue.True {
+			return c, what, nil
+		}
+	}
+	return nil, "", nil
+}
+
+// holds says how a transaction came to hold a lock on a row that stands
+// against the wanted one, or returns "".
+func (t *Txn) holds(c *Chain, exclusive bool) string {
+	for i := range c.Versions {
+		ver := &c.Versions[i]
+		if ver.Txn != t {
+			continue
+		}
+		if ver.Row == nil {
+			return "deleted a row"
+		}
+		if i > 0 && c.Versions[i-1].Row != nil && equalRows(c.Versions[i-1].Row, ver.Row) {
+			// An UPDATE that changed nothing: not surely locked.
+			continue
+		}
+		return "wrote a row"
+	}
+	for _, l := range t.locked {
+		if l.Chain == c && (l.Exclusive || exclusive) {
+			return "locked a row by a locking read"
+		}
+	}
+	return ""
+}
+
+func equalRows(a, b []sqlvalue.Value) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// keyCollision finds a row that the statement inserted although another open
+// transaction wrote the same tuple of a unique key.
+func (r *Replay) keyCollision(t *Table, tx, o *Txn, mark int) (*Chain, string, error) {
+	for _, c := range tx.writes[mark:] {
+		row := c.last().Row
+		if row == nil {
+			continue
+		}
+		for ki := range t.Def.Keys {
+			k := &t.Def.Keys[ki]
+			if !k.Unique && !k.Primary {
+				continue
+			}
+			tuple, null := r.store.keyOf(t.Def, k, row)
+			if null {
+				continue
+			}
+			for _, other := range o.writes {
+				for vi := range other.Versions {
+					ver := &other.Versions[vi]
+					if ver.Txn != o || ver.Row == nil {
+						continue
+					}
+					if tu, null := r.store.keyOf(t.Def, k, ver.Row); !null && tu == tuple && len(ver.Row) == len(row) {
+						return other, "wrote the same tuple of a unique key", nil
+					}
+				}
+			}
+		}
+	}
+	return nil, "", nil
+}

@@ -1,0 +1,159 @@
+// Package rules holds the one table of what servers promise, document and do:
+// dimension × variant × scope × status × link. The oracle checks a history
+// against the promised and documented variants, and explains a difference with
+// the deviations that are in scope.
+package rules
+
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Dimension is one question that an engine answers in one of several ways.
+type Dimension uint8
+
+// Variant is one answer to the question of a dimension.
+type Variant uint8
+
+// Status says who vouches for a variant.
+type Status string
+
+const (
+	// Promised: the SQL standard or the vendor's definition of the level.
+	Promised Status = "promised"
+	// Documented: the vendor's manual describes it, although the level's
+	// definition alone would not make one expect it.
+	Documented Status = "documented"
+	// Deviation: servers do it, no manual promises it.
+	Deviation Status = "deviation"
+)
+
+// Rule is one row of the table.
+type Rule struct {
+	// Name is unique, in kebab case; empty for rows that are not deviations
+	// and so are never named in a verdict.
+	Name    string
+	Dim     Dimension
+	Variant Variant
+	Scope   Scope
+	Status  Status
+	// Links holds the vendor's page, or the tracker's threads.
+	Links []string
+	// Says is the rule as a sentence, as `show` prints it.
+	Says string
+}
+
+// Scope says where a rule holds. Empty fields do not restrict.
+type Scope struct {
+	DBMS   []history.DBMS
+	Levels []corpus.Level
+	// Settings must all be equal; a missing setting does not match.
+	Settings map[string]string
+}
+
+// Covers reports whether the scope includes a server at a level.
+func (s Scope) Covers(srv history.Server, l corpus.Level) bool {
+	if len(s.DBMS) > 0 && !slices.Contains(s.DBMS, srv.DBMS) {
+		return false
+	}
+	if len(s.Levels) > 0 && !slices.Contains(s.Levels, l) {
+		return false
+	}
+	for k, v := range s.Settings {
+		if srv.Settings[k] != v {
+			return false
+		}
+	}
+	return true
+}
+
+// Set is the answer to every dimension at one level.
+type Set [numDimensions]Variant
+
+// Profile is the answer to every dimension at every level on one server.
+type Profile struct {
+	server history.Server
+	sets   [len(levelIndex)]Set
+}
+
+var levelIndex = [...]corpus.Level{0, corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead, corpus.Serializable}
+
+// For returns what the server promises and documents: the rows of the table
+// that are no deviations, later rows overriding earlier ones.
+func For(srv history.Server) Profile {
+	p := Profile{server: srv}
+	for i := range Table {
+		if Table[i].Status != Deviation {
+			p = p.With(&Table[i])
+		}
+	}
+	return p
+}
+
+// With returns the profile with one more rule applied, at the levels that its
+// scope covers.
+func (p Profile) With(r *Rule) Profile {
+	for _, l := range corpus.Levels {
+		if r.Scope.Covers(p.server, l) {
+			p.sets[l][r.Dim] = r.Variant
+		}
+	}
+	return p
+}
+
+// At returns the rules that hold at one level.
+func (p Profile) At(l corpus.Level) *Set { return &p.sets[l] }
+
+// Server returns the server that the profile describes.
+func (p Profile) Server() history.Server { return p.server }
+
+// Deviations returns the deviations that are in scope on a server at one of
+// the given levels, in the order of the table.
+func Deviations(srv history.Server, levels map[int]corpus.Level) []*Rule {
+	return pick(func(r *Rule) bool { return r.coversAny(srv, levels) })
+}
+
+// OutOfScope returns the deviations of the table that are recorded for other
+// servers, settings or levels only, with their scope lifted to the given
+// server: a history that only such a rule predicts is a violation of a named
+// kind.
+func OutOfScope(srv history.Server, levels map[int]corpus.Level) []*Rule {
+	out := pick(func(r *Rule) bool { return !r.coversAny(srv, levels) })
+	for i, r := range out {
+		lifted := *r
+		lifted.Scope = Scope{}
+		out[i] = &lifted
+	}
+	return out
+}
+
+func (r *Rule) coversAny(srv history.Server, levels map[int]corpus.Level) bool {
+	for _, l := range levels {
+		if r.Scope.Covers(srv, l) {
+			return true
+		}
+	}
+	return false
+}
+
+func pick(keep func(*Rule) bool) []*Rule {
+	var out []*Rule
+	for i := range Table {
+		if Table[i].Status == Deviation && keep(&Table[i]) {
+			out = append(out, &Table[i])
+		}
+	}
+	return out
+}
+
+// ByName returns the deviation with this name, or nil.
+func ByName(name string) *Rule {
+	for i := range Table {
+		if Table[i].Status == Deviation && Table[i].Name == name {
+			return &Table[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package rules
+
+import (
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// The dimensions.
+const (
+	// ConsistentRead: which versions a plain SELECT sees.
+	ConsistentRead Dimension = iota
+	// SnapshotPoint: when a transaction's snapshot is taken.
+	SnapshotPoint
+	// CurrentRead: which versions a locking read or a write judges when it
+	// waited.
+	CurrentRead
+	// NoOpUpdate: whether an UPDATE that changes no value writes a version.
+	NoOpUpdate
+	// KeyChange: whether a row whose clustered key changed stays the same row.
+	KeyChange
+	// ReverseScan: which versions a descending scan sees.
+	ReverseScan
+	numDimensions
+)
+
+// Answers to ConsistentRead.
+const (
+	// Newest: the newest version, committed or not.
+	Newest Variant = iota
+	// Committed: what was committed when the statement started, and own.
+	Committed
+	// Snapshot: what was committed at the snapshot point, and own.
+	Snapshot
+	// SharedLock: a locking read; SERIALIZABLE's plain SELECT.
+	SharedLock
+)
+
+// Answers to SnapshotPoint.
+const (
+	// AtBegin: when the transaction begins.
+	AtBegin Variant = iota
+	// AtFirstRead: at the first consistent read, or WITH CONSISTENT SNAPSHOT.
+	AtFirstRead
+)
+
+// Answers to CurrentRead.
+const (
+	// Retry: one view for the whole statement, renewed when a lock that it
+	// waited for was released by a commit.
+	Retry Variant = iota
+	// Cursor: each row is judged when the scan passes it.
+	Cursor
+)
+
+// Answers to NoOpUpdate.
+const (
+	// NoOpWrites: a version is written, the row is then the writer's own.
+	NoOpWrites Variant = iota
+	// NoOpInvisible: no version is written; the row is only locked.
+	NoOpInvisible
+	// NoOpInvisibleUnlessRead: no version is written if every assigned column
+	// is also read by the statement.
+	NoOpInvisibleIfRead
+)
+
+// Answers to KeyChange.
+const (
+	// SameRow: the row keeps its identity.
+	SameRow Variant = iota
+	// DeleteInsert: the old row is deleted and another one inserted.
+	DeleteInsert
+)
+
+// Answers to ReverseScan.
+const (
+	// SameView: the scan's direction does not matter.
+	SameView Variant = iota
+	// NewestCommitted: a descending scan reads the newest committed versions.
+	NewestCommitted
+)
+
+var (
+	tidb   = []history.DBMS{history.TiDB}
+	innodb = []history.DBMS{history.MySQL, history.MariaDB}
+	rc     = []corpus.Level{corpus.ReadCommitted}
+	rr     = []corpus.Level{corpus.RepeatableRead}
+)
+
+const (
+	tidbIsolation   = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
+	tidbPessimistic = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+)
+
+// Table is the ruleset. For checking, the last row that is in scope and no
+// deviation answers its dimension; for explaining, deviations are tried.
+var Table = []Rule{
+	{Dim: ConsistentRead, Variant: Committed, Status: Promised,
+		Scope: Scope{DBMS: tidb, Levels: rc}, Links: []string{tidbIsolation},
+		Says: "a SELECT sees what was committed when it started, and its own transaction's writes"},
+	{Dim: ConsistentRead, Variant: Snapshot, Status: Promised,
+		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{tidbIsolation},
+		Says: "a SELECT sees what was committed at the transaction's snapshot, and its own transaction's writes"},
+	{Dim: SnapshotPoint, Variant: AtBegin, Status: Documented,
+		Scope: Scope{DBMS: tidb}, Links: []string{tidbIsolation},
+		Says: "the snapshot is taken when the transaction begins"},
+	{Dim: CurrentRead, Variant: Retry, Status: Documented,
+		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
+		Says: "locking reads and writes see the newest committed data, and start again with newer data when a lock that they waited for was released by a commit"},
+	{Dim: NoOpUpdate, Variant: NoOpWrites, Status: Promised,
+		Links: []string{mysqlConsistent},
+		Says:  "a row that the transaction updated is its own and is seen by its later reads"},
+	{Dim: KeyChange, Variant: SameRow, Status: Promised,
+		Links: []string{mysqlConsistent},
+		Says:  "an UPDATE of the primary key changes a row, it does not make a second one"},
+	{Dim: ReverseScan, Variant: SameView, Status: Promised,
+		Links: []string{tidbIsolation},
+		Says:  "the direction of a scan does not change what it sees"},
+
+	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr},
+		Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://jira.mariadb.org/browse/MDEV-26642"},
+		Says:  "an UPDATE that changes no value of a row writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
+	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr},
+		Links: []string{"https://github.com/pingcap/tidb/issues/48960", "https://bugs.mysql.com/bug.php?id=113228"},
+		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
+	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"storage": "unistore"}},
+		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},
+		Says:  "a descending scan of the embedded storage engine reads the newest committed data instead of the snapshot"},
+}
