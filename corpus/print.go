@@ -109,13 +109,13 @@ func FormatExpr(e ast.ExprNode, d Dialect) (_ string, err error) {
 	w := writers.Get().(*sqlWriter)
 	w.reset(d)
 	defer func() {
-		if e := recover(); e != nil {
-			err = fmt.Errorf("print %T: %v", e, e)
+		if p := recover(); p != nil {
+			err = fmt.Errorf("print %T: %v", e, p)
 			return
 		}
 		writers.Put(w)
 	}()
-	if err := e.Restore(w.ctx); err != nil {
+	if err := bracketed(e).Restore(w.ctx); err != nil {
 		return "", fmt.Errorf("print %T: %w", e, err)
 	}
 	return string(w.out), nil

@@ -199,7 +199,7 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 			return nil
 		}
 	}
-	return stmt.Restore(w.ctx)
+	return bracketedStmt(stmt).Restore(w.ctx)
 }
 
 func (w *sqlWriter) quote(name string) { w.name(strings.ReplaceAll(name, "`", "``")) }

@@ -1,0 +1,101 @@
+package corpus
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/pingcap/tidb/pkg/parser/types"
+)
+
+// differentMeaning compares two trees up to parentheses, texts and positions. It
+// returns "" or the path of the first difference.
+func differentMeaning(a, b ast.Node) string {
+	if x, ok := a.(ast.StmtNode); ok && ConsistentSnapshot(x) != ConsistentSnapshot(b.(ast.StmtNode)) {
+		return "WITH CONSISTENT SNAPSHOT"
+	}
+	return differs("", reflect.ValueOf(a), reflect.ValueOf(b))
+}
+
+// passed holds the fields that say where something stood, or what the parser
+// or a planner found out about it.
+var passed = map[string]bool{"Offset": true, "ExplicitParens": true, "IsInBraces": true, "ConsumerCount": true}
+
+func differs(path string, a, b reflect.Value) string {
+	a, b = bare(a), bare(b)
+	if a.IsValid() != b.IsValid() {
+		return path
+	}
+	if !a.IsValid() {
+		return ""
+	}
+	if a.Type() != b.Type() {
+		return path
+	}
+	switch a.Kind() {
+	case reflect.Pointer:
+		if a.IsNil() || b.IsNil() {
+			return where(a.IsNil() == b.IsNil(), path)
+		}
+		switch x := a.Interface().(type) {
+		case ast.ValueExpr:
+			return where(sameLiteral(x, b.Interface().(ast.ValueExpr)), path)
+		case *types.FieldType:
+			return where(x.Equal(b.Interface().(*types.FieldType)), path)
+		}
+		return differs(path, a.Elem(), b.Elem())
+	case reflect.Slice:
+		if a.Len() != b.Len() {
+			return path
+		}
+		for i := range a.Len() {
+			if p := differs(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); p != "" {
+				return p
+			}
+		}
+		return ""
+	case reflect.Struct:
+		for i := range a.NumField() {
+			f := a.Type().Field(i)
+			if !f.IsExported() || passed[f.Name] {
+				continue
+			}
+			if p := differs(path+"."+f.Name, a.Field(i), b.Field(i)); p != "" {
+				return p
+			}
+		}
+		return ""
+	case reflect.Map, reflect.Func, reflect.Chan:
+		return where(a.IsNil() == b.IsNil(), path)
+	default:
+		return where(a.Equal(b), path)
+	}
+}
+
+func where(same bool, path string) string {
+	if same {
+		return ""
+	}
+	return path
+}
+
+// bare looks through interfaces and parentheses.
+func bare(v reflect.Value) reflect.Value {
+	for {
+		switch {
+		case v.Kind() == reflect.Interface:
+			v = v.Elem()
+		case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() == reflect.TypeFor[*ast.ParenthesesExpr]():
+			v = v.Elem().FieldByName("Expr").Elem()
+		default:
+			return v
+		}
+	}
+}
+
+func sameLiteral(a, b ast.ValueExpr) bool {
+	return LiteralOf(a) == LiteralOf(b) &&
+		a.GetType().GetCharset() == b.GetType().GetCharset() &&
+		a.GetType().GetFlag()&mysql.IsBooleanFlag == b.GetType().GetFlag()&mysql.IsBooleanFlag
+}
