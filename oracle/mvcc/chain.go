@@ -44,8 +44,10 @@ type RowLock struct {
 
 // Version is one version of one row.
 type Version struct {
-	// Txn wrote it; nil for the rows that the set-up made.
-	Txn *Txn
+	// Txn wrote it, at the history's statement Stmt; nil for the rows that the
+	// set-up made.
+	Txn  *Txn
+	Stmt int
 	// Row is nil for a deletion.
 	Row solve.Row
 	// Key is the clustered key's tuple of Row, of a deletion that of the row
@@ -76,6 +78,8 @@ type View struct {
 	Own *Txn
 	// Uncommitted makes every newest version visible, as READ UNCOMMITTED does.
 	Uncommitted bool
+	// Without, if not 0, hides what the statement Without-1 wrote.
+	Without int
 }
 
 // Seen returns the version that a view sees of a chain, nil if none or if what
@@ -92,6 +96,9 @@ func (v View) version(c *Chain) *Version {
 	for i := len(c.Versions) - 1; i >= 0; i-- {
 		ver := &c.Versions[i]
 		t := ver.Txn
+		if t != nil && v.Without != 0 && ver.Stmt == v.Without-1 {
+			continue
+		}
 		if v.Uncommitted || t == nil || t == v.Own || t.Commit > 0 && t.Commit < v.Tick {
 			return ver
 		}
@@ -139,6 +146,8 @@ type Store struct {
 	Order   []string
 	solver  *solve.Solver
 	nextRow int
+	// stmt is the statement that is being replayed.
+	stmt int
 	// err is the first refusal of the solver to build a key.
 	err error
 	// undone holds rolled-back versions, each transaction's newest first, to
@@ -219,6 +228,7 @@ func (s *Store) Update(t *Table, c *Chain, row solve.Row, tx *Txn) *Chain {
 }
 
 func (s *Store) push(c *Chain, v Version) {
+	v.Stmt = s.stmt
 	c.Versions = append(c.Versions, v)
 	if v.Txn != nil {
 		v.Txn.writes = append(v.Txn.writes, c)

@@ -161,6 +161,19 @@ var anomalies = []anomaly{
 		func(r *Replay, tx *Txn, st *history.Stmt) []View {
 			return []View{{Tick: tx.Snapshot}, {Tick: st.Submit}}
 		}},
+	{"lost-write", "it did not see what one earlier statement had written",
+		func(r *Replay, tx *Txn, st *history.Stmt) []View {
+			v := View{Tick: st.Submit, Own: tx}
+			if tx.Snapshot > 0 && tx.Rules[rules.ConsistentRead] == rules.Snapshot {
+				v.Tick = tx.Snapshot
+			}
+			var out []View
+			for _, w := range r.writeStmts() {
+				v.Without = w + 1
+				out = append(out, v)
+			}
+			return out
+		}},
 	{"stale-read", "it saw an older state than the level allows",
 		func(r *Replay, tx *Txn, st *history.Stmt) []View {
 			var out []View
@@ -182,6 +195,22 @@ func (r *Replay) commitTicks() []history.Tick {
 			for i := range c.Versions {
 				if w := c.Versions[i].Txn; w != nil && w.Commit > 0 && !slices.Contains(out, w.Commit) {
 					out = append(out, w.Commit)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// writeStmts returns the statements that wrote versions which still stand.
+func (r *Replay) writeStmts() []int {
+	var out []int
+	for _, t := range r.store.Tables {
+		for _, c := range t.Chains {
+			for i := range c.Versions {
+				if v := &c.Versions[i]; v.Txn != nil && !slices.Contains(out, v.Stmt) {
+					out = append(out, v.Stmt)
 				}
 			}
 		}

@@ -25,13 +25,8 @@ func (r *Replay) finish() (*Difference, error) {
 		if t == nil {
 			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
 		}
-		want, _ := t.Rows(View{Tick: latest})
-		w := make([]string, len(want))
-		for j := range want {
-			w[j] = FormatRow(want[j])
-		}
+		w := r.seen(t, View{Tick: latest})
 		g := cellTexts(obs.Rows)
-		slices.Sort(w)
 		slices.Sort(g)
 		if slices.Equal(w, g) {
 			continue
@@ -54,6 +49,13 @@ func (r *Replay) nameFinal(d *Difference, t *Table, got []string) {
 			return
 		}
 	}
+	for _, w := range r.writeStmts() {
+		if slices.Equal(got, r.seen(t, View{Tick: latest, Without: w + 1})) {
+			d.Kind = "lost-write"
+			d.Reason = fmt.Sprintf("what tx%d wrote in its %s is missing from table %s", r.h.Stmts[w].Session, r.Steps[w].Kind, t.Def.Name)
+			return
+		}
+	}
 	for _, u := range r.store.undone {
 		if u.tx.Commit == 0 && slices.Equal(got, r.withUndone(t, u.tx)) {
 			d.Kind = "kept-rollback"
@@ -72,6 +74,17 @@ func (r *Replay) writers(t *Table) []*Txn {
 			}
 		}
 	}
+	return out
+}
+
+// seen returns what a view sees of a table, sorted.
+func (r *Replay) seen(t *Table, v View) []string {
+	rows, _ := t.Rows(v)
+	out := make([]string, len(rows))
+	for i := range rows {
+		out[i] = FormatRow(rows[i])
+	}
+	slices.Sort(out)
 	return out
 }
 

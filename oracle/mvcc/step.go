@@ -27,6 +27,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	node := r.c.Steps[st.Line].Stmt
 	kind := KindOf(node)
+	r.store.stmt = i
 	r.Steps[i].Kind = kind
 	if kind == Other {
 		return nil, &Loss{Slug: "unsupported: statement", Detail: fmt.Sprintf("%T", node)}

@@ -1,0 +1,175 @@
+// Package lying plants isolation bugs between the harness and a real server,
+// to measure what the oracle finds: a wire proxy that rewrites, drops or
+// answers statements on its own.
+package lying
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+// Lie is one planted bug.
+type Lie struct {
+	Name string
+	// Kinds holds the kinds of violation that name the lie.
+	Kinds []string
+	// answer handles one statement of the client; nil passes all on.
+	answer func(c *conn, sql string) (answer, error)
+}
+
+// Backend is a server seen through a lie.
+type Backend struct {
+	harness.Backend
+	lie Lie
+	// told counts the statements that the lie touched.
+	told  atomic.Int64
+	mu    sync.Mutex
+	conns map[*conn]bool
+}
+
+// Through returns a backend whose connections pass through a lie; closing it
+// closes the backend behind it.
+func Through(b harness.Backend, l Lie) *Backend {
+	return &Backend{Backend: b, lie: l, conns: make(map[*conn]bool)}
+}
+
+// Told returns how many statements the lie has changed so far.
+func (b *Backend) Told() int64 { return b.told.Load() }
+
+// Dial implements harness.Backend.
+func (b *Backend) Dial(ctx context.Context) (net.Conn, error) {
+	server, err := b.Backend.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	near, far := net.Pipe()
+	c := &conn{b: b, client: far, server: server}
+	go c.serve()
+	return near, nil
+}
+
+// conn is one proxied connection.
+type conn struct {
+	b              *Backend
+	client, server net.Conn
+	// busy serialises the use of the server's side.
+	busy sync.Mutex
+	// inTrans is what the client believes.
+	inTrans bool
+	// early says that a transaction was begun ahead of the client's BEGIN;
+	// late that the client's BEGIN was not passed on yet.
+	early, late bool
+	// cache holds answers to plain SELECTs of this transaction.
+	cache map[string]answer
+	level string
+}
+
+func (c *conn) serve() {
+	defer c.client.Close()
+	defer c.server.Close()
+	if relayHandshake(c.client, c.server) != nil {
+		return
+	}
+	c.b.mu.Lock()
+	c.b.conns[c] = true
+	c.b.mu.Unlock()
+	defer func() {
+		c.b.mu.Lock()
+		delete(c.b.conns, c)
+		c.b.mu.Unlock()
+	}()
+	for {
+		p, err := readPacket(c.client)
+		if err != nil {
+			return
+		}
+		a, err := c.command(p)
+		if err != nil {
+			return
+		}
+		for _, p := range a {
+			if writePacket(c.client, p) != nil {
+				return
+			}
+		}
+	}
+}
+
+func (c *conn) command(p packet) (answer, error) {
+	if len(p.body) == 0 || p.body[0] != comQuery {
+		if err := writePacket(c.server, p); err != nil || p.body[0] == comQuit {
+			return nil, net.ErrClosed
+		}
+		return readAnswer(c.server)
+	}
+	sql := string(p.body[1:])
+	c.busy.Lock()
+	defer c.busy.Unlock()
+	a, err := c.lie(sql)
+	if err != nil {
+		return nil, err
+	}
+	switch first := verb(sql); {
+	case first == "BEGIN" || first == "START":
+		c.inTrans = a.isOK()
+	case first == "COMMIT", first == "ROLLBACK" && !strings.Contains(strings.ToUpper(sql), " TO "):
+		c.inTrans, c.cache = false, nil
+	case first == "SET" && strings.Contains(strings.ToUpper(sql), "ISOLATION LEVEL"):
+		c.level = levelIn(sql)
+	}
+	return a, nil
+}
+
+func (c *conn) lie(sql string) (answer, error) {
+	if c.b.lie.answer == nil {
+		return c.ask(sql)
+	}
+	return c.b.lie.answer(c, sql)
+}
+
+// tell marks that the lie changed something.
+func (c *conn) tell() { c.b.told.Add(1) }
+
+// ask sends a statement to the server and reads the answer.
+func (c *conn) ask(sql string) (answer, error) {
+	if err := writePacket(c.server, packet{0, append([]byte{comQuery}, sql...)}); err != nil {
+		return nil, err
+	}
+	return readAnswer(c.server)
+}
+
+// others returns the connections but this one, in no particular order.
+func (c *conn) others() []*conn {
+	c.b.mu.Lock()
+	defer c.b.mu.Unlock()
+	out := make([]*conn, 0, len(c.b.conns))
+	for o := range c.b.conns {
+		if o != c {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func verb(sql string) string {
+	f := strings.Fields(sql)
+	if len(f) == 0 {
+		return ""
+	}
+	return strings.ToUpper(strings.TrimSuffix(f[0], ";"))
+}
+
+func levelIn(sql string) string {
+	up := strings.ToUpper(sql)
+	for _, l := range []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+		if strings.Contains(up, l) {
+			return l
+		}
+	}
+	return ""
+}
