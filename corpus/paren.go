@@ -519,6 +519,9 @@ func bracketedRefs(n *ast.TableRefsClause) *ast.TableRefsClause {
 
 func bracketedJoin(n *ast.Join) *ast.Join {
 	l, r, on := n.Left, n.Right, n.On
+	if j, ok := l.(*ast.Join); ok && j.Right == nil {
+		l = j.Left // the parser wraps the first table of a comma list
+	}
 	if l != nil {
 		l = bracketedQuery(l)
 	}

@@ -67,11 +67,8 @@ func invalidUTF8(s string) int {
 }
 
 var (
-	// commentPattern leaves version comments, which are code, as they are.
-	commentPattern = regexp.MustCompile(`(?s)/\*[^!].*?\*/|(?:--|#)[^\n]*`)
-	prefixPattern  = regexp.MustCompile(`^/\*[ \t]*(?:(init)|tx([0-9]+))[ \t]*\*/`)
-	wordPattern    = regexp.MustCompile(`[A-Za-z]+`)
-	fieldPattern   = regexp.MustCompile(`^([A-Za-z][^:]*):(?: (.*))?$`)
+	prefixPattern = regexp.MustCompile(`^/\*[ \t]*(?:(init)|tx([0-9]+))[ \t]*\*/`)
+	fieldPattern  = regexp.MustCompile(`^([A-Za-z][^:]*):(?: (.*))?$`)
 )
 
 // caseReader holds the state of reading one file.
@@ -356,26 +353,8 @@ func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 		return nil, first, "more than one statement"
 	}
 	stmt = stmts[0]
-	keepBegin(stmt)
+	keepLost(stmt)
 	return stmt, 0, ""
-}
-
-// keepBegin keeps in the text which of three statements this is; see Begin.
-func keepBegin(stmt ast.StmtNode) {
-	b, ok := stmt.(*ast.BeginStmt)
-	if !ok {
-		return
-	}
-	text := textStart
-	for _, word := range wordPattern.FindAllString(commentPattern.ReplaceAllString(b.OriginalText(), " "), -1) {
-		switch strings.ToUpper(word) {
-		case "BEGIN":
-			text = textBegin
-		case "SNAPSHOT":
-			text = textSnapshot
-		}
-	}
-	b.SetText(nil, text)
 }
 
 var positionPattern = regexp.MustCompile(`(?s)^line [0-9]+ column [0-9]+ near "(.*)$`)

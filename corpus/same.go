@@ -3,8 +3,10 @@ package corpus
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
 )
@@ -21,6 +23,19 @@ func differentMeaning(a, b ast.Node) string {
 // passed holds the fields that say where something stood, or what the parser
 // or a planner found out about it.
 var passed = map[string]bool{"Offset": true, "ExplicitParens": true, "IsInBraces": true, "ConsumerCount": true}
+
+// foldedCase holds the fields with names of functions.
+var foldedCase = map[string]bool{"FuncCallExpr.FnName": true, "AggregateFuncExpr.F": true, "WindowFuncExpr.Name": true}
+
+func lower(v reflect.Value) reflect.Value {
+	switch x := v.Interface().(type) {
+	case model.CIStr:
+		return reflect.ValueOf(x.L)
+	case string:
+		return reflect.ValueOf(strings.ToLower(x))
+	}
+	return v
+}
 
 func differs(path string, a, b reflect.Value) string {
 	a, b = bare(a), bare(b)
@@ -61,7 +76,11 @@ func differs(path string, a, b reflect.Value) string {
 			if !f.IsExported() || passed[f.Name] {
 				continue
 			}
-			if p := differs(path+"."+f.Name, a.Field(i), b.Field(i)); p != "" {
+			x, y := a.Field(i), b.Field(i)
+			if foldedCase[a.Type().Name()+"."+f.Name] {
+				x, y = lower(x), lower(y)
+			}
+			if p := differs(path+"."+f.Name, x, y); p != "" {
 				return p
 			}
 		}
@@ -80,7 +99,7 @@ func where(same bool, path string) string {
 	return path
 }
 
-// bare looks through interfaces and parentheses.
+// bare looks through interfaces, parentheses, and joins of a single table.
 func bare(v reflect.Value) reflect.Value {
 	for {
 		switch {
@@ -88,6 +107,8 @@ func bare(v reflect.Value) reflect.Value {
 			v = v.Elem()
 		case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() == reflect.TypeFor[*ast.ParenthesesExpr]():
 			v = v.Elem().FieldByName("Expr").Elem()
+		case v.Kind() == reflect.Pointer && !v.IsNil() && v.Type() == reflect.TypeFor[*ast.Join]() && v.Interface().(*ast.Join).Right == nil:
+			v = v.Elem().FieldByName("Left").Elem()
 		default:
 			return v
 		}

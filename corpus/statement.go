@@ -1,6 +1,9 @@
 package corpus
 
 import (
+	"regexp"
+	"strings"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
@@ -12,7 +15,14 @@ const (
 	textBegin    = "BEGIN"
 	textStart    = "START TRANSACTION"
 	textSnapshot = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+	// textReadWrite matters only after SET SESSION TRANSACTION READ ONLY.
+	textReadWrite = "START TRANSACTION READ WRITE"
 )
+
+// oneShot is what the parser appends to the name of a variable for SET
+// TRANSACTION without a scope, which is for the next transaction only. It does
+// so for the isolation level, and forgets it for READ ONLY.
+const oneShot = "_one_shot"
 
 // Begin returns BEGIN.
 func Begin() *ast.BeginStmt { return newBegin(textBegin) }
@@ -31,4 +41,44 @@ func newBegin(text string) *ast.BeginStmt {
 func ConsistentSnapshot(s ast.StmtNode) bool {
 	b, ok := s.(*ast.BeginStmt)
 	return ok && b.OriginalText() == textSnapshot
+}
+
+// keepLost stores in a fresh tree what the parser does not: see Begin, oneShot.
+func keepLost(stmt ast.StmtNode) {
+	switch s := stmt.(type) {
+	case *ast.BeginStmt:
+		text := textStart
+		for _, word := range words(s) {
+			switch word {
+			case "BEGIN":
+				text = textBegin
+			case "SNAPSHOT":
+				text = textSnapshot
+			case "WRITE":
+				text = textReadWrite
+			}
+		}
+		s.SetText(nil, text)
+	case *ast.SetStmt:
+		if w := words(s); len(w) < 2 || w[1] != "TRANSACTION" {
+			return
+		}
+		for _, v := range s.Variables {
+			if v.Name == "tx_read_only" {
+				v.Name += oneShot
+			}
+		}
+	}
+}
+
+var (
+	wordPattern = regexp.MustCompile(`[A-Za-z]+`)
+	// commentPattern leaves version comments, which are code, as they are.
+	commentPattern = regexp.MustCompile(`(?s)/\*[^!].*?\*/|(?:--|#)[^\n]*`)
+)
+
+// words returns the words of a statement that holds no strings, in upper case.
+func words(s ast.StmtNode) []string {
+	text := commentPattern.ReplaceAllString(s.OriginalText(), " ")
+	return wordPattern.FindAllString(strings.ToUpper(text), -1)
 }

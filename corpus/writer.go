@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
@@ -20,7 +21,7 @@ type sqlWriter struct {
 	out     []byte
 	dialect Dialect
 	state   writerState
-	// share is where a share lock clause starts, -1 for none.
+	// share is where FOR SHARE starts if that was written last, else -1.
 	share int
 	// glue drops the next space: one has been written already.
 	glue bool
@@ -86,8 +87,8 @@ func (w *sqlWriter) name(s string) {
 }
 
 func (w *sqlWriter) plain(s string) {
-	glue := w.glue
-	w.glue = false
+	glue, share := w.glue, w.share
+	w.glue, w.share = false, -1
 	switch s {
 	case "":
 		w.glue = glue
@@ -121,9 +122,12 @@ func (w *sqlWriter) plain(s string) {
 	case " OF ", " NOWAIT", " SKIP LOCKED":
 		// The parser knows these only behind FOR SHARE, MariaDB the last two
 		// only behind the older form.
-		if w.share >= 0 && w.dialect == Text {
-			w.out = append(w.out[:w.share], "FOR SHARE"...)
+		if share >= 0 && w.dialect == Text {
+			w.out = append(w.out[:share], "FOR SHARE"...)
 		}
+	case "ENFORCED", " ENFORCED":
+		w.out = bytes.TrimSuffix(w.out, []byte(" "))
+		return // the default, a word that MariaDB does not know
 	}
 	if len(s) > 2 && s[0] == 'x' && s[1] == '\'' && len(s) > 3 {
 		// MariaDB takes x'41' for a string and 0x41 for a number where a number
@@ -173,7 +177,7 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 	case *ast.BeginStmt:
 		if s.Mode == "" && !s.ReadOnly && !s.CausalConsistencyOnly && s.AsOf == nil {
 			switch text := s.OriginalText(); text {
-			case textStart, textSnapshot:
+			case textStart, textSnapshot, textReadWrite:
 				w.plain(text)
 			default:
 				w.plain(textBegin)
@@ -195,8 +199,16 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 			return nil
 		}
 	case *ast.SetStmt:
-		if w.setTransaction(s) {
+		if sql := setTransaction(s); sql != "" {
+			w.plain(sql)
 			return nil
+		}
+	case *ast.ExplainStmt:
+		// EXPLAIN without a format carries the format that it means in TiDB;
+		// the others do not know that name.
+		if _, isDesc := s.Stmt.(*ast.ShowStmt); !isDesc && !s.Analyze && s.Format == "row" {
+			w.plain("EXPLAIN ")
+			return w.statement(s.Stmt)
 		}
 	}
 	return bracketedStmt(stmt).Restore(w.ctx)
@@ -204,43 +216,54 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 
 func (w *sqlWriter) quote(name string) { w.name(strings.ReplaceAll(name, "`", "``")) }
 
-// setTransaction writes SET [SESSION | GLOBAL] TRANSACTION …, which the parser
-// turns into variables. MySQL has dropped the name tx_isolation, and MariaDB
-// gave it the other name only in version 11.1.
-func (w *sqlWriter) setTransaction(s *ast.SetStmt) bool {
-	if len(s.Variables) != 1 {
-		return false
+// setTransaction returns SET [SESSION | GLOBAL] TRANSACTION …, which the parser
+// turns into variables, or "" for other statements. MySQL has dropped the name
+// tx_isolation, and MariaDB gave it the other name only in version 11.1.
+func setTransaction(s *ast.SetStmt) string {
+	if len(s.Variables) == 0 {
+		return ""
 	}
-	v := s.Variables[0]
+	sql := ""
+	for i, v := range s.Variables {
+		scope, what := transactionVariable(v)
+		switch {
+		case what == "" || i > 0 && !strings.HasPrefix(sql, scope):
+			return ""
+		case i == 0:
+			sql = scope + what
+		default:
+			sql += ", " + what
+		}
+	}
+	return sql
+}
+
+func transactionVariable(v *ast.VariableAssignment) (scope, what string) {
 	value, ok := v.Value.(ast.ValueExpr)
 	if !ok || !v.IsSystem {
-		return false
+		return "", ""
 	}
-	scope := "SET SESSION TRANSACTION "
-	if v.IsGlobal {
-		scope = "SET GLOBAL TRANSACTION "
-	}
-	text := value.GetString()
-	switch strings.ToLower(v.Name) {
-	case "tx_isolation_one_shot":
+	name, once := strings.CutSuffix(strings.ToLower(v.Name), oneShot)
+	switch {
+	case once:
 		scope = "SET TRANSACTION "
-		fallthrough
+	case v.IsGlobal:
+		scope = "SET GLOBAL TRANSACTION "
+	default:
+		scope = "SET SESSION TRANSACTION "
+	}
+	switch text := value.GetString(); name {
 	case "tx_isolation", "transaction_isolation":
-		l, err := ParseLevel(strings.ReplaceAll(text, "-", " "))
-		if err != nil {
-			return false
+		if l, err := ParseLevel(strings.ReplaceAll(text, "-", " ")); err == nil {
+			return scope, "ISOLATION LEVEL " + l.String()
 		}
-		w.plain(scope + "ISOLATION LEVEL " + l.String())
-		return true
 	case "tx_read_only", "transaction_read_only":
 		switch text {
 		case "0":
-			w.plain(scope + "READ WRITE")
-			return true
+			return scope, "READ WRITE"
 		case "1":
-			w.plain(scope + "READ ONLY")
-			return true
+			return scope, "READ ONLY"
 		}
 	}
-	return false
+	return "", ""
 }
