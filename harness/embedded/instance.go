@@ -1,0 +1,315 @@
+//go:build !notidb
+
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pingcap/log"
+	"github.com/pingcap/tidb/pkg/config"
+	"github.com/pingcap/tidb/pkg/domain"
+	"github.com/pingcap/tidb/pkg/kv"
+	"github.com/pingcap/tidb/pkg/server"
+	"github.com/pingcap/tidb/pkg/session"
+	"github.com/pingcap/tidb/pkg/store/mockstore"
+	"github.com/tikv/client-go/v2/tikv"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+func init() { harness.Register("embedded", open, list) }
+
+func list(context.Context) []harness.Target {
+	return []harness.Target{{Name: "embedded", Note: "TiDB inside this process", Available: true}}
+}
+
+// settings are global variables that the server is given. Those that change
+// what a statement may do are told to the oracle; the others are here for
+// speed, with the reason.
+var settings = []struct {
+	name, value string
+	told        bool
+}{
+	{"tidb_enable_gogc_tuner", "OFF", false},       // else the heap of a long run grows to 1.3 GB
+	{"tidb_enable_fast_create_table", "ON", false}, // CREATE TABLE: 4 ms instead of 9
+	{"tidb_enable_metadata_lock", "OFF", true},     // as above; DDL then fails running transactions
+	{"tidb_enable_auto_analyze", "OFF", false},     // plans must not change in a run
+	{"tidb_gc_enable", "OFF", false},               // would never collect anything in this store
+	{"tidb_txn_mode", "pessimistic", true},
+	{"tidb_constraint_check_in_place_pessimistic", "ON", true},
+}
+
+// toldVariables are read back for history.Server.Settings.
+var toldVariables = []string{
+	"tidb_txn_mode", "tidb_enable_metadata_lock", "tidb_constraint_check_in_place_pessimistic",
+	"tidb_enable_noop_functions", "tidb_rc_read_check_ts", "tidb_pessimistic_txn_fair_locking",
+	"sql_mode", "innodb_lock_wait_timeout",
+}
+
+// lockWait is innodb_lock_wait_timeout in seconds: two sessions that wait for
+// a third that does nothing more are released by it.
+const lockWait = "2"
+
+// instance is the one TiDB of a process: its configuration is global.
+type instance struct {
+	dir    string
+	socket string
+	store  kv.Storage
+	dom    *domain.Domain
+	srv    *server.Server
+	spy    *lockSpy
+	log    *ring
+	served chan error
+	info   history.Server
+	users  int
+}
+
+var (
+	currentMu sync.Mutex
+	current   *instance
+)
+
+// open starts the server, or gives the one that runs already one more user.
+func open(ctx context.Context, target string, o harness.Options) (harness.Backend, error) {
+	if target != "embedded" {
+		return nil, fmt.Errorf("%q: the embedded TiDB has no versions or variants", target)
+	}
+	currentMu.Lock()
+	defer currentMu.Unlock()
+	if current == nil {
+		in, err := start(ctx, o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		current = in
+	}
+	current.users++
+	return &backend{instance: current}, nil
+}
+
+func start(ctx context.Context, parent string) (_ *instance, err error) {
+	in := &instance{log: &ring{}, spy: newLockSpy(), served: make(chan error, 1)}
+	if in.dir, err = privateDir(parent); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, in.stop())
+		}
+	}()
+	in.socket = filepath.Join(in.dir, "s")
+	in.captureLog()
+
+	cfg := config.NewConfig()
+	cfg.Host, cfg.Port = "", 0
+	cfg.Socket = in.socket
+	cfg.Status.ReportStatus = false
+	cfg.Store = "unistore"
+	cfg.Lease = "0"
+	cfg.TempDir = filepath.Join(in.dir, "tmp")
+	cfg.TempStoragePath = filepath.Join(in.dir, "spill")
+	cfg.SplitTable = false // regions that split under a test add retries
+	cfg.Performance.RunAutoAnalyze = false
+	cfg.Instance.EnableSlowLog.Store(false)
+	// Without it autocommit DML runs optimistically: its waits are sleeps of up
+	// to half a second that nobody can ask about.
+	cfg.PessimisticTxn.PessimisticAutoCommit.Store(true)
+	config.StoreGlobalConfig(cfg)
+
+	if in.store, err = openStore(in.dir, in.spy); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	session.SetSchemaLease(0)
+	session.DisableStats4Test()
+	domain.DisablePlanReplayerBackgroundJob4Test()
+	domain.DisableDumpHistoricalStats4Test()
+	if in.dom, err = session.BootstrapSession(in.store); err != nil {
+		return nil, fmt.Errorf("bootstrap: %w", err)
+	}
+	if in.srv, err = server.NewServer(cfg, server.NewTiDBDriver(in.store)); err != nil {
+		return nil, fmt.Errorf("make the server: %w", err)
+	}
+	in.srv.SetDomain(in.dom)
+	in.dom.InfoSyncer().SetSessionManager(in.srv)
+	go func() { in.served <- in.srv.Run(nil) }() // Run(dom) waits for statistics, which are off
+	if err = in.configure(ctx); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// openStore makes a store in memory. Only a path under the temporary directory
+// makes unistore a volatile one, without syncs; so that directory is ours for
+// the moment.
+func openStore(dir string, spy *lockSpy) (kv.Storage, error) {
+	const env = "TMPDIR"
+	old, had := os.LookupEnv(env)
+	if err := os.Setenv(env, dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if had {
+			_ = os.Setenv(env, old)
+		} else {
+			_ = os.Unsetenv(env)
+		}
+	}()
+	return mockstore.NewMockStore(
+		mockstore.WithStoreType(mockstore.EmbedUnistore),
+		mockstore.WithClientHijacker(func(c tikv.Client) tikv.Client {
+			spy.Client = c
+			return spy
+		}))
+}
+
+// captureLog keeps warnings and errors of TiDB off the terminal.
+func (in *instance) captureLog() {
+	level := zap.NewAtomicLevelAt(zap.WarnLevel)
+	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), in.log, level)
+	log.ReplaceGlobals(zap.New(core), &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
+}
+
+// configure waits for the listener, sets the variables and reads them back.
+func (in *instance) configure(ctx context.Context) error {
+	for {
+		c, err := net.Dial("unix", in.socket)
+		if err == nil {
+			_ = c.Close()
+			break
+		}
+		select {
+		case err := <-in.served:
+			return fmt.Errorf("serve: %w", err)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the listener: %w", ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	connector, err := mysql.NewConnector(in.driverConfig())
+	if err != nil {
+		return fmt.Errorf("configure the server: %w", err)
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	for _, s := range settings {
+		if _, err := db.ExecContext(ctx, "SET GLOBAL "+s.name+" = '"+s.value+"'"); err != nil {
+			return fmt.Errorf("configure the server: set %s: %w", s.name, err)
+		}
+	}
+	in.info = history.Server{DBMS: history.TiDB, Settings: map[string]string{
+		"pessimistic-auto-commit": "true", "store": "unistore",
+	}}
+	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&in.info.Version); err != nil {
+		return fmt.Errorf("read the server's version: %w", err)
+	}
+	for _, name := range toldVariables {
+		var v string
+		if err := db.QueryRowContext(ctx, "SELECT @@"+name).Scan(&v); err != nil {
+			return fmt.Errorf("read back %s: %w", name, err)
+		}
+		in.info.Settings[name] = v
+	}
+	return nil
+}
+
+func (in *instance) driverConfig() *mysql.Config {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr = "root", "unix", in.socket
+	cfg.Params = map[string]string{"innodb_lock_wait_timeout": lockWait}
+	return cfg
+}
+
+// transactions maps the start timestamp of each running transaction to its
+// connection.
+func (in *instance) transactions() map[uint64]uint64 {
+	list := in.srv.ShowTxnList()
+	out := make(map[uint64]uint64, len(list))
+	for _, t := range list {
+		out[t.StartTS] = t.ConnectionID
+	}
+	return out
+}
+
+// stop ends what was started, in reverse order, and deletes the directory.
+func (in *instance) stop() error {
+	var err error
+	if in.srv != nil {
+		in.srv.DrainClients(time.Second, time.Second)
+		in.srv.Close()
+		if e := <-in.served; e != nil {
+			err = fmt.Errorf("serve: %w", e)
+		}
+	}
+	if in.dom != nil {
+		in.dom.Close()
+	}
+	if in.store != nil {
+		err = errors.Join(err, in.store.Close())
+	}
+	return errors.Join(err, os.RemoveAll(in.dir))
+}
+
+// backend is one user's view of the instance.
+type backend struct {
+	*instance
+	once sync.Once
+}
+
+func (b *backend) Server() history.Server { return b.info }
+
+func (b *backend) Config() *mysql.Config { return b.driverConfig() }
+
+func (b *backend) Dial(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", b.socket)
+}
+
+func (b *backend) Prober(context.Context) (harness.Prober, error) {
+	return &prober{b.instance, b.spy.listen()}, nil
+}
+
+func (b *backend) Levels() []corpus.Level {
+	return []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
+}
+
+func (b *backend) Log() string { return b.log.String() }
+
+func (b *backend) Alive(ctx context.Context) error {
+	connector, err := mysql.NewConnector(b.driverConfig())
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	if err := db.PingContext(ctx); err != nil {
+		return fmt.Errorf("ping the embedded TiDB: %w", err)
+	}
+	return nil
+}
+
+// Close ends the server when its last user closes.
+func (b *backend) Close() (err error) {
+	b.once.Do(func() {
+		currentMu.Lock()
+		defer currentMu.Unlock()
+		b.users--
+		if b.users == 0 {
+			current = nil
+			err = b.stop()
+		}
+	})
+	return err
+}

@@ -1,0 +1,71 @@
+//go:build !notidb
+
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// prober tells which connections wait: those with a lock request under way for
+// a key that another running transaction has locked. That the holder runs is
+// part of it, because TiDB unlocks all but the first key of a transaction after
+// COMMIT has returned, and nobody waits for a transaction that is over.
+type prober struct {
+	in   *instance
+	wake chan struct{}
+}
+
+func (p *prober) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
+	running := p.in.transactions()
+	mine := make(map[uint64]uint64, len(conns))
+	for _, c := range conns {
+		for ts, id := range running {
+			if id == c {
+				mine[ts] = c
+			}
+		}
+	}
+	if len(mine) == 0 {
+		return nil, nil
+	}
+	var out []harness.Waiting
+	seen := map[uint64]bool{}
+	for _, l := range p.in.spy.of(mine) {
+		conn := mine[l.startTS]
+		if seen[conn] {
+			continue
+		}
+		locks, err := p.in.spy.locks(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range l.keys {
+			holder, locked := locks[string(k)]
+			if !locked || holder == l.startTS {
+				continue
+			}
+			id, runs := running[holder]
+			if !runs {
+				continue
+			}
+			seen[conn] = true
+			out = append(out, harness.Waiting{
+				Conn: conn, Kind: history.RowLock, Holders: []uint64{id},
+				ID: fmt.Sprintf("%x@%d", k, holder),
+			})
+			break
+		}
+	}
+	return out, nil
+}
+
+func (p *prober) Wake() <-chan struct{} { return p.wake }
+
+func (p *prober) Close() error {
+	p.in.spy.mute(p.wake)
+	return nil
+}

@@ -1,0 +1,185 @@
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// DatabasePrefix starts the name of every database that the tool makes. No
+// other database is ever written to or dropped.
+const DatabasePrefix = "txnfuzz_"
+
+// PoolOptions says how cases are run. Zero values mean the defaults.
+type PoolOptions struct {
+	// Workers is how many cases run at a time; default 1.
+	Workers int
+	// DeadLine bounds one case, set-up excluded; default 8 s, because a worker
+	// of native fuzzing gives up after 10.
+	DeadLine time.Duration
+	// Silence is how long a statement may neither answer nor be seen to wait
+	// before it counts as waiting; default 2 s.
+	Silence time.Duration
+	// CacheSize is how many schemas each worker keeps; default 64.
+	CacheSize int
+	// TruncateEvery is after how many uses a table is truncated instead of
+	// emptied; default 500 on TiDB, which never collects dead versions here,
+	// else 5000.
+	TruncateEvery int
+	// InFlight is a directory for the text of the cases that are running, for
+	// the case that they take the process down; empty: none is written.
+	InFlight string
+
+	_ struct{} // no positional literals
+}
+
+func (o *PoolOptions) fillDefaults(dbms history.DBMS) {
+	if o.Workers <= 0 {
+		o.Workers = 1
+	}
+	if o.DeadLine <= 0 {
+		o.DeadLine = 8 * time.Second
+	}
+	if o.Silence <= 0 {
+		o.Silence = 2 * time.Second
+	}
+	if o.CacheSize <= 0 {
+		o.CacheSize = 64
+	}
+	if o.TruncateEvery <= 0 {
+		o.TruncateEvery = 5000
+		if dbms == history.TiDB {
+			o.TruncateEvery = 500
+		}
+	}
+}
+
+// Levels gives the isolation level of each session: By where it has the
+// session, else Default.
+type Levels struct {
+	Default corpus.Level
+	By      map[int]corpus.Level
+}
+
+// At returns Levels that are the same for every session.
+func At(l corpus.Level) Levels { return Levels{Default: l} }
+
+func (l Levels) of(session int) corpus.Level {
+	if v, ok := l.By[session]; ok {
+		return v
+	}
+	return l.Default
+}
+
+// LevelError says that the server does not take an isolation level.
+type LevelError struct {
+	Level corpus.Level
+	Err   history.Error
+}
+
+func (e *LevelError) Error() string {
+	return fmt.Sprintf("the server does not take level %s: error %d: %s", e.Level, e.Err.Code, e.Err.Message)
+}
+
+// LostError says that the server or a connection to it was lost in a case. The
+// History that comes with it holds what was seen until then.
+type LostError struct{ Err error }
+
+func (e *LostError) Error() string { return "lost the server: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// Pool runs cases on one backend, several at a time. Each worker keeps its own
+// connections and its own databases. A Pool is safe for several goroutines.
+type Pool struct {
+	backend Backend
+	server  history.Server
+	opt     PoolOptions
+	prefix  string // of the databases of this pool
+	idle    chan *worker
+	workers []*worker
+	close   sync.Once
+	closed  chan struct{}
+}
+
+// ErrClosed is what Run returns after Close.
+var ErrClosed = errors.New("pool is closed")
+
+// NewPool connects the workers. The pool does not own the backend.
+func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
+	var salt [4]byte
+	if _, err := rand.Read(salt[:]); err != nil {
+		return nil, fmt.Errorf("name the databases: %w", err)
+	}
+	p := &Pool{
+		backend: b, server: b.Server(), opt: o, closed: make(chan struct{}),
+		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
+	}
+	p.opt.fillDefaults(p.server.DBMS)
+	p.idle = make(chan *worker, p.opt.Workers)
+	for i := range p.opt.Workers {
+		w, err := newWorker(ctx, p, i)
+		if err != nil {
+			_ = p.Close()
+			return nil, fmt.Errorf("start worker %d: %w", i, err)
+		}
+		p.workers = append(p.workers, w)
+		p.idle <- w
+	}
+	return p, nil
+}
+
+// Server tells what the cases run on.
+func (p *Pool) Server() history.Server { return p.server }
+
+// Run executes a case and returns what was seen. Errors: *InitError,
+// *LevelError and *RefusedError blame the case or its levels; *LostError comes
+// with a partial History; anything else is a fault of the harness.
+func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	w, err := p.borrow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer p.giveBack(w)
+	return w.run(ctx, c, levels)
+}
+
+func (p *Pool) borrow(ctx context.Context) (*worker, error) {
+	select {
+	case <-p.closed: // a select among ready cases is random
+		return nil, ErrClosed
+	default:
+	}
+	select {
+	case w := <-p.idle:
+		return w, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-p.closed:
+		return nil, ErrClosed
+	}
+}
+
+func (p *Pool) giveBack(w *worker) { p.idle <- w }
+
+// Close waits for running cases, drops the databases that the pool made and
+// closes its connections.
+func (p *Pool) Close() error {
+	var errs []error
+	p.close.Do(func() {
+		close(p.closed)
+		for range p.workers {
+			errs = append(errs, (<-p.idle).close())
+		}
+	})
+	return errors.Join(errs...)
+}

@@ -1,0 +1,256 @@
+package harness
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// InitError says that the server refused a set-up statement of a case.
+type InitError struct {
+	Line int // index into Case.Init
+	SQL  string
+	Err  history.Error
+}
+
+func (e *InitError) Error() string {
+	return fmt.Sprintf("set-up line %d, %s: error %d (%s): %s", e.Line+1, e.SQL, e.Err.Code, e.Err.State, e.Err.Message)
+}
+
+// provisioned is a database whose tables were made for one schema.
+type provisioned struct {
+	db   string
+	uses int
+	// dirty says that emptying the tables does not lead back to the schema, or
+	// that a killed session may still hold locks in it.
+	dirty bool
+	// initial is what was read back behind the set-up with the text fillKey.
+	fillKey string
+	initial []history.Table
+}
+
+// Every verifyEvery-th use of a database whose set-up text has not changed
+// reads the initial state back all the same, to show that the refill is sound.
+const verifyEvery = 32
+
+// provision gives the tables of a case in their initial state, and that state.
+func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
+	if !s.refill {
+		p, err := w.create(s.init, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		p.dirty = true
+		tables, err := w.readAll(p, nil)
+		return p, tables, err
+	}
+	key := s.schemaKey()
+	p, hit := w.cache.Get(key)
+	if hit {
+		if err := w.refill(p, s); err != nil {
+			return nil, nil, err
+		}
+	} else {
+		var err error
+		if p, err = w.create(s.creates, s); err != nil {
+			return nil, nil, err
+		}
+		w.cache.Add(key, p)
+		if err := w.evictions(); err != nil {
+			return nil, nil, err
+		}
+		if err := w.fill(p, s); err != nil {
+			return nil, nil, err
+		}
+	}
+	p.uses++
+	fills := s.fillKey()
+	known := s.constant && p.initial != nil && p.fillKey == fills
+	if known && p.uses%verifyEvery != 0 {
+		return p, p.initial, nil
+	}
+	tables, err := w.readAll(p, s.tables)
+	if err != nil {
+		return nil, nil, err
+	}
+	if known && !sameTables(tables, p.initial) {
+		return nil, nil, fmt.Errorf("set up %s: refilled tables differ from those first made", p.db)
+	}
+	p.initial, p.fillKey = tables, fills
+	return p, tables, nil
+}
+
+// create makes a database and runs statements in it. Where s is given they are
+// its CREATE TABLEs, else all of a set-up.
+func (w *worker) create(stmts []string, s *script) (*provisioned, error) {
+	w.databases++
+	p := &provisioned{db: fmt.Sprintf("%s%d_%d", w.pool.prefix, w.number, w.databases)}
+	if err := w.ctlExec("CREATE DATABASE " + p.db); err != nil {
+		return nil, err
+	}
+	w.made[p.db] = true
+	if err := w.use(w.ctl, p.db); err != nil {
+		return nil, err
+	}
+	for i, sql := range stmts {
+		r, err := w.control(sql)
+		if err != nil {
+			return nil, err
+		}
+		if r.Err != nil {
+			line := i
+			if s != nil {
+				line = indexOf(s.init, sql)
+			}
+			_ = w.drop(p.db) // the case is at fault; Close tries again
+			return nil, &InitError{line, sql, *r.Err}
+		}
+	}
+	return p, nil
+}
+
+func indexOf(list []string, s string) int {
+	for i, x := range list {
+		if x == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// fill runs the INSERTs of a set-up on empty tables, one by one, so that an
+// error names its line.
+func (w *worker) fill(p *provisioned, s *script) error {
+	for _, sql := range s.fills {
+		r, err := w.control(sql)
+		if err != nil {
+			return err
+		}
+		if r.Err != nil {
+			p.fillKey, p.initial = "", nil
+			return &InitError{indexOf(s.init, sql), sql, *r.Err}
+		}
+	}
+	return nil
+}
+
+// refill empties the tables of a database and runs the INSERTs, all in one
+// round trip and one transaction; where DELETE would leave a counter or too
+// many dead versions behind, TRUNCATE comes first.
+func (w *worker) refill(p *provisioned, s *script) error {
+	if err := w.use(w.ctl, p.db); err != nil {
+		return err
+	}
+	truncate := p.uses > 0 && p.uses%w.pool.opt.TruncateEvery == 0
+	var b strings.Builder
+	for _, t := range s.tables {
+		if truncate || t.auto {
+			b.WriteString("TRUNCATE TABLE " + quote(t.name) + ";")
+		}
+	}
+	b.WriteString("BEGIN;")
+	for _, t := range s.tables {
+		if !truncate && !t.auto {
+			b.WriteString("DELETE FROM " + quote(t.name) + ";")
+		}
+	}
+	for _, sql := range s.fills {
+		b.WriteString(sql)
+		b.WriteByte(';')
+	}
+	b.WriteString("COMMIT")
+	r, err := w.control(b.String())
+	if err != nil {
+		return err
+	}
+	if r.Err == nil {
+		return nil
+	}
+	// Find the line that the server refused, from empty tables on.
+	if err := w.ctlExec("ROLLBACK"); err != nil {
+		return err
+	}
+	for _, t := range s.tables {
+		if err := w.ctlExec("TRUNCATE TABLE " + quote(t.name)); err != nil {
+			return err
+		}
+	}
+	return w.fill(p, s)
+}
+
+// evictions drops the databases that the cache pushed out.
+func (w *worker) evictions() error {
+	for _, db := range w.evicted {
+		if err := w.drop(db); err != nil {
+			return err
+		}
+	}
+	w.evicted = w.evicted[:0]
+	return nil
+}
+
+// drop drops a database that this worker made, and no other.
+func (w *worker) drop(db string) error {
+	if !w.made[db] {
+		return fmt.Errorf("refused to drop database %q: not made here", db)
+	}
+	if err := w.ctlExec("DROP DATABASE IF EXISTS " + db); err != nil {
+		return err
+	}
+	delete(w.made, db)
+	if w.ctl.db == db {
+		w.ctl.db = ""
+	}
+	return nil
+}
+
+// readAll reads tables whole, in the server's scan order; nil specs: all base
+// tables of the database, by name.
+func (w *worker) readAll(p *provisioned, specs []tableSpec) ([]history.Table, error) {
+	if err := w.use(w.ctl, p.db); err != nil {
+		return nil, err
+	}
+	if specs == nil {
+		r, err := w.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range r.Rows {
+			specs = append(specs, tableSpec{name: row[0].Text})
+		}
+	}
+	out := make([]history.Table, 0, len(specs))
+	for _, t := range specs {
+		r, err := w.query("SELECT * FROM " + quote(t.name))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, history.Table{Name: t.name, Columns: r.Columns, Rows: r.Rows})
+	}
+	return out, nil
+}
+
+func sameTables(a, b []history.Table) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name || len(a[i].Rows) != len(b[i].Rows) {
+			return false
+		}
+		for j, row := range a[i].Rows {
+			if len(row) != len(b[i].Rows[j]) {
+				return false
+			}
+			for k := range row {
+				if row[k] != b[i].Rows[j][k] {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -1,0 +1,520 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// lane is one session in one run.
+type lane struct {
+	*session
+	// stmt is the index into History.Stmts of the outstanding statement, -1
+	// where there is none.
+	stmt   int
+	sent   time.Time
+	wait   string // ID of the open wait, where the server tells it
+	waits  bool   // the last wait of stmt is open
+	parked []int  // steps that the file's order reached while it waited
+}
+
+// run is one case being executed.
+//
+// The contract is that of the submitted order: lines run in the order of the
+// file; a line of a waiting session is parked; when a session resumes, its
+// parked lines run before the next line of the file. Before a line is sent,
+// every outstanding statement is known to wait.
+type run struct {
+	w     *worker
+	s     *script
+	h     *history.History
+	lanes []*lane // by session number
+	clock history.Tick
+	end   time.Time
+	ready []*lane // resumed, in order of return, with lines parked
+	got   []answer
+	stuck bool
+}
+
+func newRun(w *worker, s *script, h *history.History) *run {
+	r := &run{w: w, s: s, h: h, end: time.Now().Add(w.pool.opt.DeadLine)}
+	h.Stmts = make([]history.Stmt, 0, len(s.steps))
+	for _, n := range s.sessions {
+		r.lanes = append(r.lanes, &lane{session: w.sessions[n], stmt: -1})
+	}
+	return r
+}
+
+func (r *run) ids() []uint64 {
+	out := make([]uint64, len(r.lanes))
+	for i, l := range r.lanes {
+		out[i] = l.id
+	}
+	return out
+}
+
+func (r *run) lane(session int) *lane {
+	for _, l := range r.lanes {
+		if l.number == session {
+			return l
+		}
+	}
+	panic(fmt.Sprintf("harness: no lane for session %d", session))
+}
+
+func (r *run) tick() history.Tick {
+	r.clock++
+	return r.clock
+}
+
+// observe executes the steps and finds out which statements wait.
+func (r *run) observe(ctx context.Context) error {
+	for i, st := range r.s.steps {
+		l := r.lane(st.session)
+		if l.stmt >= 0 || len(l.parked) > 0 {
+			l.parked = append(l.parked, i)
+			continue
+		}
+		if err := r.advance(ctx, l, i, false); err != nil || r.stuck {
+			return err
+		}
+		if err := r.unpark(ctx); err != nil || r.stuck {
+			return err
+		}
+	}
+	// Nothing is left to submit but parked lines: the server itself must end
+	// the waits, by finding a deadlock or giving up on a lock.
+	for r.outstanding() > 0 {
+		if err := r.settle(ctx, nil); err != nil || r.stuck {
+			return err
+		}
+		if err := r.unpark(ctx); err != nil || r.stuck {
+			return err
+		}
+	}
+	return nil
+}
+
+// advance submits one step and waits until the system is quiescent again.
+func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error {
+	r.submit(l, step, parked)
+	return r.settle(ctx, l)
+}
+
+// unpark runs the parked lines of the sessions that have resumed.
+func (r *run) unpark(ctx context.Context) error {
+	for len(r.ready) > 0 {
+		l := r.ready[0]
+		r.ready = r.ready[1:]
+		for l.stmt < 0 && len(l.parked) > 0 {
+			i := l.parked[0]
+			l.parked = l.parked[1:]
+			if err := r.advance(ctx, l, i, true); err != nil || r.stuck {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *run) submit(l *lane, i int, parked bool) {
+	st := &r.s.steps[i]
+	l.stmt = len(r.h.Stmts)
+	r.h.Stmts = append(r.h.Stmts, history.Stmt{
+		Line: i, Session: st.session, Submit: r.tick(), Parked: parked, InTxn: l.inTxn,
+		Result: history.Result{Matched: -1, Changed: -1, Affected: -1},
+	})
+	if st.traits&setsLevel != 0 {
+		l.level = 0
+	}
+	if st.traits&taints != 0 {
+		l.tainted = true
+	}
+	l.sent = time.Now()
+	l.queries <- st.sql
+}
+
+func (r *run) outstanding() int {
+	n := 0
+	for _, l := range r.lanes {
+		if l.stmt >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// settle returns when every outstanding statement has answered or is known to
+// wait, and records what came about since just was submitted. With just nil
+// every statement waits already, and settle first waits for an answer.
+func (r *run) settle(ctx context.Context, just *lane) error {
+	w := r.w
+	r.got = r.got[:0]
+	left := r.outstanding()
+	if just == nil {
+		a, ok, err := r.receive(ctx, time.Until(r.end), nil)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			r.giveUp("every session waits and the server releases none")
+			return nil
+		}
+		r.got = append(r.got, a)
+		left--
+	}
+	var (
+		begun   = time.Now()
+		pause   = w.gate.delay()
+		seen    []Waiting // of the last ask, if it found all of them waiting
+		waiting []Waiting
+		wake    = w.prober.Wake()
+		asked   = false
+	)
+	for left > 0 {
+		if n := r.drain(); n > 0 {
+			left, seen = left-n, nil
+			continue
+		}
+		// What just has answered decides whether the others can have moved.
+		if just != nil && !asked && r.answered(just) && left > 0 {
+			if r.harmless(just) {
+				break
+			}
+			pause = 0 // ask at once
+		}
+		if pause > 0 {
+			a, ok, err := r.receive(ctx, pause, wake)
+			if err != nil {
+				return err
+			}
+			if ok {
+				r.got = append(r.got, a)
+				left, seen = left-1, nil
+				continue
+			}
+		}
+		ws, err := w.prober.Waiting(ctx, r.pending())
+		if err != nil {
+			return fmt.Errorf("ask which sessions wait: %w", err)
+		}
+		asked = true
+		if n := r.drain(); n > 0 {
+			left, seen = left-n, nil
+			pause = gateMin
+			continue
+		}
+		if len(ws) == left && !cyclic(ws) {
+			// A server that names no holders may be about to break a deadlock:
+			// then only a wait seen twice is one.
+			if left == 1 || holdersKnown(ws) || sameWaits(seen, ws) {
+				waiting = ws
+				break
+			}
+			seen, pause = ws, 0
+			continue
+		}
+		seen = nil
+		now := time.Now()
+		if now.After(r.end) {
+			r.giveUp("a statement neither answered nor was seen to wait")
+			return nil
+		}
+		if now.Sub(begun) > w.pool.opt.Silence && !cyclic(ws) {
+			waiting = ws
+			break
+		}
+		pause = min(max(pause*3/2, gateMin/2), gateMax)
+	}
+	return r.record(just, waiting)
+}
+
+// receive waits for an answer, a wake-up, or the end of d.
+func (r *run) receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (answer, bool, error) {
+	t := r.w.timer
+	t.Reset(d)
+	defer t.Stop()
+	select {
+	case a := <-r.w.answers:
+		return a, true, nil
+	case <-wake:
+	case <-t.C:
+	case <-ctx.Done():
+		return answer{}, false, fmt.Errorf("run a case: %w", ctx.Err())
+	}
+	return answer{}, false, nil
+}
+
+// drain takes the answers that have come in.
+func (r *run) drain() int {
+	n := 0
+	for {
+		select {
+		case a := <-r.w.answers:
+			r.got = append(r.got, a)
+			n++
+		default:
+			return n
+		}
+	}
+}
+
+func (r *run) answered(l *lane) bool {
+	for i := range r.got {
+		if r.got[i].session == l.session {
+			return true
+		}
+	}
+	return false
+}
+
+// pending returns the connections with a statement outstanding and no answer.
+func (r *run) pending() []uint64 {
+	var out []uint64
+	for _, l := range r.lanes {
+		if l.stmt >= 0 && !r.answered(l) {
+			out = append(out, l.id)
+		}
+	}
+	return out
+}
+
+// harmless says that the statement that just answered can neither have ended a
+// wait of another session nor have made one fail, so that nobody need be asked.
+func (r *run) harmless(l *lane) bool {
+	st := &r.h.Stmts[l.stmt]
+	step := &r.s.steps[st.Line]
+	if step.traits&plainRead == 0 || r.h.Levels[l.number] == corpus.Serializable || l.level == 0 || l.tainted {
+		return false
+	}
+	for i := range r.got {
+		if r.got[i].session == l.session {
+			return r.got[i].Err == nil && r.got[i].err == nil
+		}
+	}
+	return false
+}
+
+// cyclic reports a cycle of holders among waiting connections.
+func cyclic(ws []Waiting) bool {
+	state := make(map[uint64]uint8, len(ws)) // 1: on the path, 2: done
+	var visit func(id uint64) bool
+	visit = func(id uint64) bool {
+		for _, x := range ws {
+			if x.Conn != id {
+				continue
+			}
+			switch state[id] {
+			case 1:
+				return true
+			case 2:
+				return false
+			}
+			state[id] = 1
+			if slices.ContainsFunc(x.Holders, visit) {
+				return true
+			}
+			state[id] = 2
+		}
+		return false
+	}
+	return slices.ContainsFunc(ws, func(x Waiting) bool { return visit(x.Conn) })
+}
+
+func holdersKnown(ws []Waiting) bool {
+	return !slices.ContainsFunc(ws, func(x Waiting) bool { return len(x.Holders) == 0 })
+}
+
+func sameWaits(a, b []Waiting) bool {
+	if len(a) != len(b) || len(a) == 0 {
+		return false
+	}
+	for _, x := range a {
+		if !slices.ContainsFunc(b, func(y Waiting) bool { return x.Conn == y.Conn && x.ID == y.ID && x.Kind == y.Kind }) {
+			return false
+		}
+	}
+	return true
+}
+
+// record gives ticks to what came about in one phase. All of it overlaps: each
+// answered statement was outstanding when the phase began with the submission
+// of just. So an order may be chosen that does not depend on which of two
+// sockets was read first; see rank for why it is a true one.
+func (r *run) record(just *lane, waiting []Waiting) error {
+	slices.SortStableFunc(r.got, func(a, b answer) int { return a.at.Compare(b.at) })
+	ends := func(a *answer) bool {
+		l := r.lane(a.session.number)
+		return just == l && r.s.steps[r.h.Stmts[l.stmt].Line].traits&ends != 0
+	}
+	slices.SortStableFunc(r.got, func(a, b answer) int {
+		x, y := rank(&a, ends(&a)), rank(&b, ends(&b))
+		if x == rankKeeper && y == rankKeeper {
+			return a.session.number - b.session.number
+		}
+		return x - y
+	})
+	var lost error
+	for i := range r.got {
+		a := &r.got[i]
+		l := r.lane(a.session.number)
+		if err := r.finish(l, a); err != nil && lost == nil {
+			lost = err
+		}
+		if len(l.parked) > 0 {
+			r.ready = append(r.ready, l)
+		}
+	}
+	if lost != nil {
+		return lost
+	}
+	for _, l := range r.lanes {
+		if l.stmt >= 0 {
+			r.noteWait(l, waiting)
+		}
+	}
+	return nil
+}
+
+const (
+	rankCommit   = iota // the submitted end of a transaction
+	rankVictim          // a deadlock's victim, rolled back
+	rankReleaser        // another statement that left no transaction behind
+	rankKeeper          // a statement inside a transaction that goes on
+)
+
+// rank orders the answers of one phase by who can have released whom. Only
+// what ends a transaction releases locks, so a keeper released nobody: keepers
+// come last, and among them the order can make no difference, so it is that of
+// the session numbers. Releasers keep the order in which they answered.
+func rank(a *answer, ends bool) int {
+	switch {
+	case ends:
+		return rankCommit
+	case a.Err != nil && a.Err.Code == errDeadlock:
+		return rankVictim
+	case !a.InTxn && a.Err == nil:
+		return rankReleaser
+	}
+	return rankKeeper
+}
+
+// finish records the answer to the outstanding statement of l.
+func (r *run) finish(l *lane, a *answer) error {
+	st := &r.h.Stmts[l.stmt]
+	if a.err != nil {
+		l.broken = true
+		l.stmt = -1
+		return &LostError{fmt.Errorf("session %d, line %d: %w", l.number, st.Line+1, a.err)}
+	}
+	if l.waits {
+		st.Waits[len(st.Waits)-1].Until = r.tick()
+	} else {
+		r.w.gate.observe(a.at.Sub(l.sent))
+	}
+	st.Return = r.tick()
+	st.Result = a.Result
+	if a.Err != nil {
+		st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
+	}
+	l.inTxn = st.Result.InTxn
+	l.stmt, l.waits, l.wait = -1, false, ""
+	return nil
+}
+
+// Error codes that the harness must understand.
+const (
+	errDeadlock = 1213
+	// errSnapshot is MariaDB's "Record has changed since last read".
+	errSnapshot = 1020
+)
+
+// endsTxn says that an error took the whole transaction with it. A failed
+// COMMIT or ROLLBACK leaves none either.
+func (r *run) endsTxn(st *history.Stmt, e *history.Error) bool {
+	switch e.Code {
+	case errDeadlock:
+		return true
+	case errSnapshot:
+		return r.h.Server.DBMS == history.MariaDB
+	}
+	return r.s.steps[st.Line].traits&ends != 0
+}
+
+// noteWait opens a wait, or cuts it in two where the lock is another one now.
+func (r *run) noteWait(l *lane, waiting []Waiting) {
+	i := slices.IndexFunc(waiting, func(x Waiting) bool { return x.Conn == l.id })
+	st := &r.h.Stmts[l.stmt]
+	if i < 0 {
+		if !l.waits { // neither answered nor waits: silence
+			l.waits, l.wait = true, ""
+			st.Waits = append(st.Waits, history.Wait{Kind: history.Silence, From: r.tick()})
+		}
+		return
+	}
+	x := &waiting[i]
+	if l.waits {
+		if x.ID == l.wait || x.ID == "" || l.wait == "" {
+			return
+		}
+		st.Waits[len(st.Waits)-1].Until = r.tick()
+	}
+	l.waits, l.wait = true, x.ID
+	w := history.Wait{Kind: x.Kind, From: r.tick()}
+	for _, h := range x.Holders {
+		for _, o := range r.lanes {
+			if o.id == h {
+				w.Holders = append(w.Holders, o.number)
+			}
+		}
+	}
+	slices.Sort(w.Holders)
+	st.Waits = append(st.Waits, w)
+}
+
+// giveUp ends the case as stuck.
+func (r *run) giveUp(why string) {
+	r.stuck = true
+	var who []string
+	for _, l := range r.lanes {
+		if l.stmt < 0 {
+			continue
+		}
+		who = append(who, fmt.Sprintf("session %d in line %d", l.number, r.h.Stmts[l.stmt].Line+1))
+		if !l.waits {
+			st := &r.h.Stmts[l.stmt]
+			st.Waits = append(st.Waits, history.Wait{Kind: history.Silence, From: r.tick()})
+		}
+	}
+	r.h.End = history.Stuck
+	r.h.Detail = why + ": " + strings.Join(who, ", ")
+}
+
+// rollBack ends the transactions that the case left open.
+func (r *run) rollBack() error {
+	for _, l := range r.lanes {
+		// After an error it is not known for sure, and after SET autocommit = 0
+		// the flag may lag; a needless ROLLBACK costs a round trip.
+		if l.inTxn || l.tainted || r.lastFailed(l) {
+			if err := r.w.idleExec(l.session, "ROLLBACK"); err != nil {
+				return err
+			}
+			l.inTxn = false
+		}
+	}
+	return nil
+}
+
+func (r *run) lastFailed(l *lane) bool {
+	for i := len(r.h.Stmts) - 1; i >= 0; i-- {
+		if st := &r.h.Stmts[i]; st.Session == l.number {
+			return st.Result.Err != nil
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package harness
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+// session is one connection with a goroutine that runs its statements one at a
+// time. It belongs to one worker.
+type session struct {
+	number  int // as in the case; 0 for the control connection
+	id      uint64
+	conn    driver.Conn
+	exec    driver.ExecerContext
+	tap     *tap
+	queries chan string
+	ended   chan struct{} // closed when the goroutine has ended
+
+	// State of the connection as the worker knows it.
+	db      string
+	level   corpus.Level // 0: not known
+	inTxn   bool
+	tainted bool // holds state of a case that no statement of ours resets
+	broken  bool
+}
+
+// answer is the end of one statement of a session.
+type answer struct {
+	session *session
+	reply
+	err error // the connection broke; nil for an error of the server
+}
+
+// connect opens a session that delivers its answers to out.
+func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*session, error) {
+	cfg := b.Config()
+	cfg.DBName = ""
+	cfg.CheckConnLiveness = false
+	cfg.MultiStatements = number == 0
+	if cfg.MaxAllowedPacket == 0 { // 0 would cost a query for each connection
+		cfg.MaxAllowedPacket = 64 << 20
+	}
+	var t *tap
+	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := b.Dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t = &tap{Conn: c}
+		return t, nil
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect session %d: %w", number, err)
+	}
+	conn, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect session %d: %w", number, err)
+	}
+	s := &session{
+		number: number, conn: conn, exec: conn.(driver.ExecerContext), tap: t,
+		queries: make(chan string, 1), ended: make(chan struct{}),
+	}
+	r, err := s.do("SELECT CONNECTION_ID()")
+	if err == nil && r.Err != nil {
+		err = fmt.Errorf("error %d: %s", r.Err.Code, r.Err.Message)
+	}
+	if err == nil {
+		s.id, err = strconv.ParseUint(r.Rows[0][0].Text, 10, 64)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("connect session %d: read connection id: %w", number, err)
+	}
+	if out != nil {
+		go s.serve(out)
+	} else {
+		close(s.ended)
+	}
+	return s, nil
+}
+
+func (s *session) serve(out chan<- answer) {
+	defer close(s.ended)
+	for q := range s.queries {
+		r, err := s.do(q)
+		out <- answer{s, r, err}
+	}
+}
+
+// do runs one statement to its end. The driver only moves the bytes and waits
+// for the last packet; what they say comes from the tap. An error packet is a
+// reply, not an error.
+func (s *session) do(query string) (reply, error) {
+	// The context is never cancelled: a watched one costs two channel
+	// operations a statement. A deadline closes the socket instead.
+	_, err := s.exec.ExecContext(context.Background(), query, nil)
+	var me *mysql.MySQLError
+	switch {
+	case s.tap.err != nil:
+		return s.tap.reply, s.tap.err
+	case err != nil && !errors.As(err, &me):
+		return s.tap.reply, err
+	case !s.tap.reply.done:
+		return s.tap.reply, errMalformed
+	}
+	return s.tap.reply, nil
+}
+
+// cut closes the socket under a running statement, which then answers with an
+// error. The server may notice only when the statement ends.
+func (s *session) cut() { _ = s.tap.Conn.Close() }
+
+// close ends a session without a statement outstanding.
+func (s *session) close() {
+	close(s.queries)
+	<-s.ended
+	_ = s.conn.Close()
+}

@@ -1,0 +1,321 @@
+package harness
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Protocol constants of the MySQL client/server protocol,
+// https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html
+const (
+	comQuery = 0x03
+
+	headerOK  = 0x00
+	headerEOF = 0xfe
+	headerErr = 0xff
+	nullCell  = 0xfb
+
+	statusInTrans     = 0x0001
+	statusMoreResults = 0x0008
+
+	maxPayload = 1<<24 - 1
+)
+
+// errMalformed is a reply that does not follow the protocol.
+var errMalformed = errors.New("malformed server packet")
+
+// reply is what a server answered to one COM_QUERY.
+type reply struct {
+	history.Result
+	// done says that the last packet of the reply was seen whole.
+	done bool
+	// at is when that packet came in.
+	at time.Time
+}
+
+type tapState uint8
+
+const (
+	tapIdle    tapState = iota // not inside the answer to a COM_QUERY
+	tapHeader                  // next packet: OK, ERR or a column count
+	tapColumns                 // next packets: column definitions, then EOF
+	tapRows                    // next packets: rows, then EOF or ERR
+)
+
+// tap reads along on the connection of a driver that keeps to itself most of
+// what a server says: status flags, info text, warning count, and rows as the
+// server printed them. The driver must speak without compression and without
+// CLIENT_DEPRECATE_EOF, as go-sql-driver does.
+//
+// A tap is used by one goroutine, the one that reads and writes the connection.
+type tap struct {
+	net.Conn
+	state   tapState
+	columns int
+	head    [4]byte // of the packet that is coming in
+	nhead   int
+	left    int    // bytes of its payload still to come
+	partial []byte // payload so far, where it came in pieces
+	reply   reply
+	err     error
+}
+
+// Write passes a command on and starts a reply if it is a query.
+func (t *tap) Write(p []byte) (int, error) {
+	// A command starts a packet sequence, so its number is 0; a statement of
+	// more than 16 MB goes on in packets with higher numbers.
+	if len(p) > 4 && p[3] == 0 {
+		t.state, t.nhead, t.left, t.partial = tapIdle, 0, 0, t.partial[:0]
+		if p[4] == comQuery {
+			t.state = tapHeader
+			t.reply = reply{Result: history.Result{Matched: -1, Changed: -1, Affected: -1}}
+		}
+	}
+	return t.Conn.Write(p)
+}
+
+// Read passes the server's bytes on and reads along.
+func (t *tap) Read(p []byte) (int, error) {
+	n, err := t.Conn.Read(p)
+	if t.state != tapIdle && n > 0 {
+		t.feed(p[:n])
+	}
+	return n, err
+}
+
+// feed takes the next bytes of the stream, cut anywhere. A payload that lies
+// whole in b is parsed in place.
+func (t *tap) feed(b []byte) {
+	for len(b) > 0 && t.state != tapIdle {
+		if t.nhead < 4 {
+			n := copy(t.head[t.nhead:], b)
+			t.nhead += n
+			b = b[n:]
+			if t.nhead < 4 {
+				return
+			}
+			t.left = int(t.head[0]) | int(t.head[1])<<8 | int(t.head[2])<<16
+		}
+		n := min(t.left, len(b))
+		part := b[:n]
+		b = b[n:]
+		t.left -= n
+		full := t.head[0] == 0xff && t.head[1] == 0xff && t.head[2] == 0xff
+		if t.left > 0 || full || len(t.partial) > 0 {
+			t.partial = append(t.partial, part...)
+			part = t.partial
+		}
+		if t.left > 0 {
+			return
+		}
+		t.nhead = 0
+		if full { // a payload of 2^24-1 bytes goes on in the next packet
+			continue
+		}
+		if err := t.packet(part); err != nil {
+			t.err, t.state = err, tapIdle
+		}
+		t.partial = t.partial[:0]
+	}
+}
+
+func (t *tap) packet(p []byte) error {
+	if len(p) == 0 {
+		return errMalformed
+	}
+	switch t.state {
+	case tapHeader:
+		switch p[0] {
+		case headerOK:
+			return t.ok(p)
+		case headerErr:
+			return t.fail(p)
+		}
+		n, _, ok := lenenc(p)
+		if !ok {
+			return errMalformed
+		}
+		t.columns, t.state = int(n), tapColumns
+		t.reply.Columns = make([]string, 0, t.columns)
+		t.reply.Rows = nil
+	case tapColumns:
+		if p[0] == headerEOF && len(p) < 9 {
+			if len(t.reply.Columns) != t.columns {
+				return errMalformed
+			}
+			t.state = tapRows
+			return nil
+		}
+		return t.column(p)
+	case tapRows:
+		switch {
+		case p[0] == headerErr:
+			return t.fail(p)
+		case p[0] == headerEOF && len(p) < 9:
+			return t.eof(p)
+		}
+		return t.row(p)
+	}
+	return nil
+}
+
+func (t *tap) ok(p []byte) error {
+	p = p[1:]
+	affected, n, ok := lenenc(p)
+	if !ok {
+		return errMalformed
+	}
+	last, m, ok := lenenc(p[n:])
+	if !ok || len(p) < n+m+4 {
+		return errMalformed
+	}
+	p = p[n+m:]
+	r := &t.reply
+	r.Affected, r.LastID = int64(affected), int64(last)
+	r.Warnings = int(binary.LittleEndian.Uint16(p[2:]))
+	r.Matched, r.Changed = counts(infoText(p[4:]))
+	t.end(binary.LittleEndian.Uint16(p))
+	return nil
+}
+
+func (t *tap) eof(p []byte) error {
+	if len(p) < 5 {
+		return errMalformed
+	}
+	t.reply.Warnings = int(binary.LittleEndian.Uint16(p[1:]))
+	t.end(binary.LittleEndian.Uint16(p[3:]))
+	return nil
+}
+
+// end closes a result; a reply with several keeps the last.
+func (t *tap) end(status uint16) {
+	t.reply.InTxn = status&statusInTrans != 0
+	if status&statusMoreResults != 0 {
+		t.state = tapHeader
+		return
+	}
+	t.finish()
+}
+
+func (t *tap) fail(p []byte) error {
+	if len(p) < 3 {
+		return errMalformed
+	}
+	e := &history.Error{Code: binary.LittleEndian.Uint16(p[1:])}
+	msg := p[3:]
+	if len(msg) >= 6 && msg[0] == '#' {
+		e.State, msg = string(msg[1:6]), msg[6:]
+	}
+	e.Message = string(msg)
+	t.reply.Err = e
+	t.finish()
+	return nil
+}
+
+func (t *tap) finish() {
+	t.state = tapIdle
+	t.reply.done, t.reply.at = true, time.Now()
+}
+
+// column takes the name out of a column definition: its fifth string, behind
+// catalog, schema, table and original table.
+func (t *tap) column(p []byte) error {
+	for i := 0; ; i++ {
+		n, w, ok := lenenc(p)
+		if !ok || uint64(len(p)-w) < n {
+			return errMalformed
+		}
+		if i == 4 {
+			t.reply.Columns = append(t.reply.Columns, string(p[w:w+int(n)]))
+			return nil
+		}
+		p = p[w+int(n):]
+	}
+}
+
+// row cuts one text row into cells that share one string.
+func (t *tap) row(p []byte) error {
+	cells := make([]history.Cell, t.columns)
+	text := string(p)
+	at := 0
+	for i := range cells {
+		if at >= len(p) {
+			return errMalformed
+		}
+		if p[at] == nullCell {
+			cells[i].Null = true
+			at++
+			continue
+		}
+		n, w, ok := lenenc(p[at:])
+		if !ok || uint64(len(p)-at-w) < n {
+			return errMalformed
+		}
+		at += w
+		cells[i].Text = text[at : at+int(n)]
+		at += int(n)
+	}
+	if at != len(p) {
+		return errMalformed
+	}
+	t.reply.Rows = append(t.reply.Rows, cells)
+	return nil
+}
+
+// lenenc reads a length-encoded integer and tells its width in bytes.
+func lenenc(p []byte) (v uint64, width int, ok bool) {
+	if len(p) == 0 {
+		return 0, 0, false
+	}
+	switch p[0] {
+	case 0xfc:
+		width = 3
+	case 0xfd:
+		width = 4
+	case 0xfe:
+		width = 9
+	case 0xff, nullCell:
+		return 0, 0, false
+	default:
+		return uint64(p[0]), 1, true
+	}
+	if len(p) < width {
+		return 0, 0, false
+	}
+	for i := width - 1; i > 0; i-- {
+		v = v<<8 | uint64(p[i])
+	}
+	return v, width, true
+}
+
+// infoText returns the human-readable end of an OK packet. Servers send it
+// bare or, MariaDB and MySQL 5.7 on, as a length-encoded string.
+func infoText(p []byte) string {
+	if n, w, ok := lenenc(p); ok && uint64(len(p)-w) == n {
+		return string(p[w:])
+	}
+	return string(p)
+}
+
+// counts reads "Rows matched: 1  Changed: 1  Warnings: 0"; -1 where the text
+// is another one.
+func counts(info string) (matched, changed int64) {
+	rest, ok := strings.CutPrefix(info, "Rows matched: ")
+	if !ok {
+		return -1, -1
+	}
+	m, rest, _ := strings.Cut(rest, "  Changed: ")
+	c, _, _ := strings.Cut(rest, " ")
+	matched, err1 := strconv.ParseInt(m, 10, 64)
+	changed, err2 := strconv.ParseInt(c, 10, 64)
+	if err1 != nil || err2 != nil {
+		return -1, -1
+	}
+	return matched, changed
+}

@@ -1,0 +1,348 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// maxSessions bounds the sessions of one case, and so the answers that can be
+// under way: a session never blocks when it delivers one.
+const maxSessions = 64
+
+// grace is what is given beyond a case's deadline to set-up, final reads and
+// killed sessions before the sockets are closed.
+const grace = 5 * time.Second
+
+// worker runs one case at a time.
+type worker struct {
+	pool     *Pool
+	number   int
+	ctl      *session // for set-up, final reads and KILL
+	sessions map[int]*session
+	prober   Prober
+	answers  chan answer
+	timer    *time.Timer
+	gate     gate
+	flight   *flightFile
+
+	cache     *lru.Cache[string, *provisioned]
+	evicted   []string        // pushed out of the cache, still to be dropped
+	made      map[string]bool // databases made and not dropped
+	databases int
+
+	mu   sync.Mutex
+	live map[*session]bool // sessions with an open socket
+}
+
+func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
+	w := &worker{
+		pool: p, number: number, sessions: map[int]*session{}, made: map[string]bool{}, live: map[*session]bool{},
+		answers: make(chan answer, maxSessions), timer: time.NewTimer(time.Hour),
+	}
+	w.timer.Stop()
+	var err error
+	w.cache, err = lru.NewWithEvict(p.opt.CacheSize, func(_ string, v *provisioned) { w.evicted = append(w.evicted, v.db) })
+	if err != nil {
+		return nil, fmt.Errorf("schema cache: %w", err)
+	}
+	if p.opt.InFlight != "" {
+		if w.flight, err = openFlight(p.opt.InFlight, number); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.connectControl(ctx); err != nil {
+		return nil, errors.Join(err, w.flight.remove())
+	}
+	if w.prober, err = p.backend.Prober(ctx); err != nil {
+		w.hangUp(w.ctl)
+		return nil, errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
+	}
+	return w, nil
+}
+
+func (w *worker) connectControl(ctx context.Context) error {
+	s, err := w.connect(ctx, 0, nil)
+	if err == nil {
+		w.ctl = s
+	}
+	return err
+}
+
+func (w *worker) connect(ctx context.Context, number int, out chan<- answer) (*session, error) {
+	s, err := connect(ctx, w.pool.backend, number, out)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.live[s] = true
+	w.mu.Unlock()
+	return s, nil
+}
+
+// hangUp closes an idle or broken session.
+func (w *worker) hangUp(s *session) {
+	w.mu.Lock()
+	delete(w.live, s)
+	w.mu.Unlock()
+	s.close()
+}
+
+// cutAll closes every socket; it is called from a timer.
+func (w *worker) cutAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s := range w.live {
+		s.cut()
+	}
+}
+
+// control runs a statement on the control connection.
+func (w *worker) control(sql string) (reply, error) {
+	r, err := w.ctl.do(sql)
+	if err != nil {
+		w.ctl.broken = true
+		return r, &LostError{fmt.Errorf("control connection: %s: %w", sql, err)}
+	}
+	return r, nil
+}
+
+// query is control for statements that are ours, where an error packet is a
+// fault of the harness.
+func (w *worker) query(sql string) (reply, error) {
+	r, err := w.control(sql)
+	if err == nil && r.Err != nil {
+		err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
+	}
+	return r, err
+}
+
+func (w *worker) ctlExec(sql string) error {
+	_, err := w.query(sql)
+	return err
+}
+
+// use makes db the database of an idle session.
+func (w *worker) use(s *session, db string) error {
+	if s.db == db {
+		return nil
+	}
+	if err := w.idleExec(s, "USE "+db); err != nil {
+		return err
+	}
+	s.db = db
+	return nil
+}
+
+// idleExec runs a statement of ours on a session that has none outstanding.
+func (w *worker) idleExec(s *session, sql string) error {
+	r, err := w.idle(s, sql)
+	if err == nil && r.Err != nil {
+		err = fmt.Errorf("session %d: %s: error %d (%s): %s", s.number, sql, r.Err.Code, r.Err.State, r.Err.Message)
+	}
+	return err
+}
+
+// idle runs a statement on a session's connection from this goroutine, which
+// is allowed while the session's own goroutine waits for a statement.
+func (w *worker) idle(s *session, sql string) (reply, error) {
+	r, err := s.do(sql)
+	if err != nil {
+		s.broken = true
+		return r, &LostError{fmt.Errorf("session %d: %s: %w", s.number, sql, err)}
+	}
+	return r, nil
+}
+
+// ready gives the sessions of a case their connections, in the state that a
+// case starts from: no transaction, the case's database, the level.
+func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels) error {
+	for _, n := range s.sessions {
+		c := w.sessions[n]
+		if c != nil && (c.broken || c.tainted || s.traits&taints != 0) {
+			w.discard(c)
+			c = nil
+		}
+		if c == nil {
+			var err error
+			if c, err = w.connect(ctx, n, w.answers); err != nil {
+				return &LostError{err}
+			}
+			w.sessions[n] = c
+		}
+		c.inTxn = false
+		if err := w.use(c, db); err != nil {
+			return err
+		}
+		want := levels.of(n)
+		if want == 0 {
+			return fmt.Errorf("no isolation level given for session %d", n)
+		}
+		if c.level == want {
+			continue
+		}
+		r, err := w.idle(c, "SET SESSION TRANSACTION ISOLATION LEVEL "+want.String())
+		if err != nil {
+			return err
+		}
+		if r.Err != nil {
+			return &LevelError{want, *r.Err}
+		}
+		c.level = want
+	}
+	return nil
+}
+
+// discard closes a session's connection for good.
+func (w *worker) discard(s *session) {
+	delete(w.sessions, s.number)
+	w.hangUp(s)
+}
+
+// run executes one case from set-up to final read.
+func (w *worker) run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	s, err := newScript(c, w.pool.server.DBMS)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.sessions) > maxSessions {
+		return nil, fmt.Errorf("case has %d sessions, at most %d can be run", len(s.sessions), maxSessions)
+	}
+	h := &history.History{Server: w.pool.server, Levels: map[int]corpus.Level{}}
+	for _, n := range s.sessions {
+		h.Levels[n] = levels.of(n)
+	}
+	if w.flight != nil {
+		if err := w.flight.write(c, h.Levels); err != nil {
+			return nil, err
+		}
+		defer w.flight.clear()
+	}
+	err = w.perform(ctx, s, h, levels, (*run).observe)
+	return w.conclude(ctx, h, err)
+}
+
+// perform does the work of run; drive is what submits the statements.
+func (w *worker) perform(ctx context.Context, s *script, h *history.History, levels Levels, drive func(*run, context.Context) error) (err error) {
+	if w.ctl.broken {
+		w.hangUp(w.ctl)
+		if err := w.connectControl(ctx); err != nil {
+			return &LostError{err}
+		}
+	}
+	// A server that stops answering ends in closed sockets, never in a hang.
+	dog := time.AfterFunc(w.pool.opt.DeadLine+grace, w.cutAll)
+	defer dog.Stop()
+	p, initial, err := w.provision(s)
+	if err != nil {
+		return err
+	}
+	h.Initial = initial
+	defer func() { err = errors.Join(err, w.retire(p, s)) }()
+	if err := w.ready(ctx, s, p.db, levels); err != nil {
+		return err
+	}
+	r := newRun(w, s, h)
+	if o, ok := w.prober.(CaseObserver); ok {
+		if err := o.BeginCase(ctx, s.key(), r.ids()); err != nil {
+			return fmt.Errorf("prepare the server for a case: %w", err)
+		}
+		defer func() {
+			if e := o.EndCase(ctx); e != nil && err == nil {
+				err = fmt.Errorf("release the server after a case: %w", e)
+			}
+		}()
+	}
+	err = drive(r, ctx)
+	if s.traits&altersSchema != 0 {
+		p.dirty = true
+	}
+	if err != nil || h.End != history.Complete {
+		p.dirty = true
+		return errors.Join(err, w.kill(r))
+	}
+	if err := r.rollBack(); err != nil {
+		return err
+	}
+	specs := s.tables
+	if p.dirty {
+		specs = nil
+	}
+	h.Final, err = w.readAll(p, specs)
+	return err
+}
+
+// conclude turns the loss of a server into End and Detail.
+func (w *worker) conclude(ctx context.Context, h *history.History, err error) (*history.History, error) {
+	var lost *LostError
+	if errors.As(err, &lost) {
+		h.End = history.Lost
+		h.Detail = lost.Error()
+		if e := w.pool.backend.Alive(ctx); e != nil {
+			h.Detail += "\nserver: " + e.Error()
+		}
+		if log := w.pool.backend.Log(); log != "" {
+			h.Detail += "\n" + log
+		}
+		return h, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// retire drops a database that cannot be used again.
+func (w *worker) retire(p *provisioned, s *script) error {
+	if !p.dirty || w.ctl.broken {
+		return nil
+	}
+	if s.refill {
+		w.cache.Remove(s.schemaKey()) // its callback adds the database to evicted
+		return w.evictions()
+	}
+	return w.drop(p.db)
+}
+
+// key hashes what a script sends, so that equal cases are treated alike.
+func (s *script) key() uint64 {
+	f := fnv.New64a()
+	for _, sql := range s.init {
+		_, _ = f.Write([]byte(sql))
+		_, _ = f.Write([]byte{0})
+	}
+	for _, st := range s.steps {
+		_, _ = f.Write([]byte{byte(st.session)})
+		_, _ = f.Write([]byte(st.sql))
+		_, _ = f.Write([]byte{0})
+	}
+	return f.Sum64()
+}
+
+func (w *worker) close() error {
+	var errs []error
+	for _, s := range w.sessions {
+		w.hangUp(s)
+	}
+	if w.ctl.broken {
+		w.hangUp(w.ctl)
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		if err := w.connectControl(ctx); err != nil {
+			return errors.Join(fmt.Errorf("drop databases: %w", err), w.prober.Close(), w.flight.remove())
+		}
+	}
+	for db := range w.made {
+		errs = append(errs, w.drop(db))
+	}
+	w.hangUp(w.ctl)
+	return errors.Join(append(errs, w.prober.Close(), w.flight.remove())...)
+}
