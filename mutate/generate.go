@@ -1,0 +1,132 @@
+// Package mutate turns a stream of choices into test cases: fresh ones, and
+// changed copies of stored ones. The stream is a fuzzer's input or comes from
+// a seed; the same input gives the same case.
+//
+// It constructs conflicts between the transactions of a case by the strategies
+// FSF, PSF and CTC, and samples submitted orders.
+package mutate
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+var (
+	transactionLengths = []weighted[int]{{6, 1}, {12, 2}, {18, 3}, {18, 4}, {16, 5}, {11, 6}, {8, 7}, {5, 8}, {4, 9}, {2, 10}}
+	beginForms         = []weighted[func() *ast.BeginStmt]{{88, corpus.Begin}, {12, corpus.BeginSnapshot}}
+	endForms           = []weighted[func() ast.StmtNode]{
+		{86, func() ast.StmtNode { return &ast.CommitStmt{} }},
+		{14, func() ast.StmtNode { return &ast.RollbackStmt{} }},
+	}
+)
+
+const (
+	// headBytes and statementBytes are the windows of a transaction's lane
+	// that hold its frame and each of its statements; a statement that needs
+	// more bytes ends in simplest choices.
+	headBytes      = 8
+	statementBytes = 23
+
+	// Out of 256.
+	secondTableOdds = 100
+	autocommitOdds  = 14
+	mixedLevelsOdds = 51
+)
+
+// Generate makes a fresh case from choices. It never fails; zero bytes give
+// the simplest case.
+func Generate(src Source, opts Options) *corpus.Case {
+	o := opts.withDefaults()
+	d := fresh(src, o)
+	return d.ordered(src, o, 1)[0]
+}
+
+// fresh makes tables, rows, and transactions.
+func fresh(src Source, o *Options) *draft {
+	d := &draft{}
+	schema := on(src, SchemaLane)
+	count := 1
+	if o.Tables > 1 && schema.odds(secondTableOdds) {
+		count = o.Tables
+	}
+	for n := range count {
+		t := newTable(schema, n)
+		t.fill(src, o.MaxRows)
+		d.tables = append(d.tables, t)
+		d.init = append(d.init, corpus.Line{Stmt: t.definition()})
+	}
+	for _, t := range d.tables {
+		if len(t.rows) > 0 {
+			d.init = append(d.init, corpus.Line{Stmt: t.setUp()})
+		}
+	}
+	for n := range o.NumTx {
+		d.sessions = append(d.sessions, session{number: n + 1, stmts: transaction(src, Tx1Lane+Lane(n), d.tables, o)})
+	}
+	d.chooseLevels(on(src, LevelLane), o)
+	return d
+}
+
+// setUp returns the INSERT that makes the table's rows.
+func (t *table) setUp() *ast.InsertStmt {
+	lists := make([][]ast.ExprNode, len(t.rows))
+	for i, row := range t.rows {
+		for _, v := range row {
+			lists[i] = append(lists[i], v.literal())
+		}
+	}
+	return insertStmt(t, nil, lists)
+}
+
+// transaction makes the statements of one session: a transaction, now and then
+// with an autocommit statement before or behind it.
+func transaction(src Source, l Lane, tables []*table, o *Options) []ast.StmtNode {
+	head := window(src, l, headBytes)
+	length := min(pick(head, transactionLengths), o.MaxStatements)
+	begin, end := pick(head, beginForms)(), pick(head, endForms)()
+	alone, before := head.odds(autocommitOdds), head.odds(128)
+
+	next := func() ast.StmtNode {
+		c := window(src, l, statementBytes)
+		return statement(c, oneOf(c, tables), o)
+	}
+	stmts := make([]ast.StmtNode, 0, length+3)
+	stmts = append(stmts, begin)
+	for range length {
+		stmts = append(stmts, next())
+	}
+	stmts = append(stmts, end)
+	switch {
+	case alone && before:
+		return append([]ast.StmtNode{next()}, stmts...)
+	case alone:
+		return append(stmts, next())
+	}
+	return stmts
+}
+
+// chooseLevels gives every session the same level, or in a fifth of the cases
+// each its own.
+func (d *draft) chooseLevels(c *choices, o *Options) {
+	d.levels = map[int]corpus.Level{}
+	mixed := c.odds(mixedLevelsOdds)
+	level := oneOf(c, o.Levels)
+	for _, s := range d.sessions {
+		if mixed {
+			level = oneOf(c, o.Levels)
+		}
+		d.levels[s.number] = level
+	}
+}
+
+// ordered applies links and conflict construction to a draft and returns up to
+// k cases that differ in their submitted order, at least one.
+func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
+	c := on(src, ConflictLane)
+	d.link(c, o)
+	var pairs []pair
+	if p, ok := d.construct(c, o); ok {
+		pairs = []pair{p}
+	}
+	return d.orders(src, k, pairs)
+}

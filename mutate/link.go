@@ -1,0 +1,148 @@
+package mutate
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// A link ties two transactions together: it puts statements into one that
+// answer to what the other does. It returns false where it changed nothing.
+type link func(c *choices, d *draft, o *Options) bool
+
+// links are applied to fresh cases. Independent transactions come first.
+var links = []weighted[link]{
+	{34, func(*choices, *draft, *Options) bool { return false }},
+	{12, echoWrite},
+	{8, readFirst},
+	{12, readAgain},
+	{16, func(c *choices, d *draft, o *Options) bool {
+		a, b := readFirst(c, d, o), echoWrite(c, d, o)
+		return readAgain(c, d, o) || a || b
+	}},
+	{9, crossReads},
+	{9, readRangeInsert},
+}
+
+func (d *draft) link(c *choices, o *Options) { pick(c, links)(c, d, o) }
+
+// two chooses two different sessions with a transaction.
+func (d *draft) two(c *choices) (x, y int, ok bool) {
+	var with []int
+	for i := range d.sessions {
+		if len(d.sessions[i].spans()) > 0 {
+			with = append(with, i)
+		}
+	}
+	if len(with) < 2 {
+		return 0, 0, false
+	}
+	at := c.below(len(with))
+	x = with[at]
+	y = with[(at+1+c.below(len(with)-1))%len(with)]
+	return x, y, true
+}
+
+// put inserts a statement into the first transaction of session i, part/4 of
+// the way through it, within the limit.
+func (d *draft) put(i, part int, stmt ast.StmtNode, o *Options) {
+	s := &d.sessions[i]
+	s.room(o.MaxStatements)
+	lo, hi, _ := s.body()
+	s.insert(lo+(hi-lo)*part/4, stmt)
+}
+
+// echoWrite lets a session repeat a write of another: the same statement, or
+// the same assignments under another predicate.
+func echoWrite(c *choices, d *draft, o *Options) bool {
+	x, y, ok := d.two(c)
+	if !ok {
+		return false
+	}
+	writes := d.find(x, Kind.writes)
+	if len(writes) == 0 {
+		return false
+	}
+	stmt := d.stmt(oneOf(c, writes))
+	if u, is := stmt.(*ast.UpdateStmt); is && u.Order == nil && u.Limit == nil {
+		e := *u
+		switch c.below(4) {
+		case 2:
+			e.Where = nil
+		case 3:
+			e.Where = where(c, d.tableOf(u))
+		}
+		stmt = &e
+	}
+	d.put(y, c.below(5), stmt, o)
+	return true
+}
+
+// readFirst lets a transaction begin with a plain SELECT.
+func readFirst(c *choices, d *draft, o *Options) bool {
+	x, y, ok := d.two(c)
+	if !ok || len(d.tables) == 0 {
+		return false
+	}
+	t := oneOf(c, d.tables)
+	var w ast.ExprNode
+	if c.odds(90) {
+		// What the other writes is what is worth reading.
+		if writes := d.find(y, func(k Kind) bool { return k.writes() && k != Insert }); len(writes) > 0 {
+			stmt := d.stmt(oneOf(c, writes))
+			t, w = d.tableOf(stmt), *filter(stmt)
+		}
+	}
+	d.put(x, 0, selectStmt(t, nil, w, ast.SelectLockNone), o)
+	return true
+}
+
+// readAgain lets a transaction end with a read: of everything, or the repeat
+// of a read that it made before.
+func readAgain(c *choices, d *draft, o *Options) bool {
+	x, _, ok := d.two(c)
+	if !ok || len(d.tables) == 0 {
+		return false
+	}
+	stmt := ast.StmtNode(selectStmt(oneOf(c, d.tables), nil, nil, ast.SelectLockNone))
+	if reads := d.find(x, func(k Kind) bool { return k == Select }); len(reads) > 0 && c.odds(110) {
+		stmt = d.stmt(oneOf(c, reads))
+	}
+	d.put(x, 4, stmt, o)
+	return true
+}
+
+// crossReads lets each of two transactions read what the other then updates.
+func crossReads(c *choices, d *draft, o *Options) bool {
+	x, y, ok := d.two(c)
+	if !ok || len(d.tables) == 0 {
+		return false
+	}
+	t, u := oneOf(c, d.tables), oneOf(c, d.tables)
+	p, q := pointPredicate(c, t), pointPredicate(c, u)
+	if c.odds(60) {
+		p, q = where(c, t), where(c, u)
+	}
+	d.put(x, 4, updateStmt(u, assignments(c, u), q), o)
+	d.put(y, 4, updateStmt(t, assignments(c, t), p), o)
+	d.put(x, 0, selectStmt(t, nil, p, ast.SelectLockNone), o)
+	d.put(y, 0, selectStmt(u, nil, q, ast.SelectLockNone), o)
+	return true
+}
+
+// readRangeInsert lets transactions read a range and then insert rows, each
+// perhaps into the range that the other has read.
+func readRangeInsert(c *choices, d *draft, o *Options) bool {
+	x, y, ok := d.two(c)
+	if !ok || len(d.tables) == 0 {
+		return false
+	}
+	t := oneOf(c, d.tables)
+	p := where(c, t)
+	for _, i := range []int{x, y} {
+		d.put(i, 4, insert(c, t), o)
+		d.put(i, 0, selectStmt(t, nil, p, ast.SelectLockNone), o)
+		if i == x && c.odds(100) {
+			d.put(x, 4, selectStmt(t, nil, p, ast.SelectLockNone), o)
+		}
+	}
+	return true
+}

@@ -1,0 +1,98 @@
+package mutate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Conflict names a strategy of conflict construction.
+type Conflict string
+
+// The strategies; see conflict.go. Mix chooses one of the others per case.
+const (
+	None Conflict = "none"
+	FSF  Conflict = "fsf"
+	PSF  Conflict = "psf"
+	CTC  Conflict = "ctc"
+	Mix  Conflict = "mix"
+)
+
+// ParseConflict reads the name of a strategy.
+func ParseConflict(s string) (Conflict, error) {
+	if c := Conflict(s); slices.Contains([]Conflict{None, FSF, PSF, CTC, Mix}, c) {
+		return c, nil
+	}
+	return "", fmt.Errorf("unknown conflict strategy %q: want none, fsf, psf, ctc or mix", s)
+}
+
+// Options bounds what is generated. The zero value stands for the defaults.
+type Options struct {
+	// Levels are the isolation levels to choose from, the simplest first.
+	// Default: READ COMMITTED and REPEATABLE READ.
+	Levels []corpus.Level
+	// DBMS is the family that the case will run on: TiDB has no FOR SHARE
+	// unless it is configured to. Default: none in particular.
+	DBMS history.DBMS
+	// ShareLocks says that the server takes FOR SHARE although the family
+	// does not by default.
+	ShareLocks bool
+	// Conflict is the strategy of conflict construction. Default: Mix.
+	Conflict Conflict
+	// NumTx is the number of transactions, 2 or 3. Default: 2.
+	NumTx int
+	// Tables is the largest number of tables, 1 or 2. Default: 1.
+	Tables int
+	// MaxStatements bounds the statements of one transaction, its begin and
+	// end not counted. Default and largest value: 10.
+	MaxStatements int
+	// MaxRows bounds the rows of a table. Default and largest value: 10.
+	MaxRows int
+	// Orders is the largest number of submitted orders made of one set of
+	// transactions. Default: 2.
+	Orders int
+	// Solver judges predicates for the strategy CTC. Default: the statement
+	// solver in the dialect of DBMS.
+	Solver Solver
+}
+
+const (
+	maxStatements = 10
+	maxRows       = 10
+	maxTx         = 3
+	maxTables     = 2
+)
+
+// withDefaults fills in what the caller left out.
+func (o Options) withDefaults() *Options {
+	if len(o.Levels) == 0 {
+		o.Levels = []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
+	}
+	if o.Conflict == "" {
+		o.Conflict = Mix
+	}
+	o.NumTx = bounded(o.NumTx, 2, maxTx, 2)
+	o.Tables = bounded(o.Tables, 1, maxTables, 1)
+	o.MaxStatements = bounded(o.MaxStatements, 1, maxStatements, maxStatements)
+	o.MaxRows = bounded(o.MaxRows, 1, maxRows, maxRows)
+	if o.Orders <= 0 {
+		o.Orders = 2
+	}
+	if o.Solver == nil {
+		o.Solver = statementSolver{dialectFor(o.DBMS)}
+	}
+	return &o
+}
+
+// bounded returns def for 0 and otherwise n within [lo, hi].
+func bounded(n, lo, hi, def int) int {
+	if n == 0 {
+		return def
+	}
+	return max(lo, min(n, hi))
+}
+
+// shareLocks says whether FOR SHARE is more than an error.
+func (o *Options) shareLocks() bool { return o.ShareLocks || o.DBMS != history.TiDB }

@@ -1,0 +1,138 @@
+package mutate
+
+import (
+	"slices"
+	"strconv"
+)
+
+var (
+	columnCounts = []weighted[int]{{6, 1}, {38, 2}, {32, 3}, {14, 4}, {10, 5}}
+	// primaryWidths gives the number of columns of the primary key.
+	primaryWidths = []weighted[int]{{26, 0}, {56, 1}, {18, 2}}
+	// otherKeys gives the number of keys beside the primary key.
+	otherKeys = []weighted[int]{{46, 0}, {36, 1}, {18, 2}}
+	keyWidths = []weighted[int]{{72, 1}, {28, 2}}
+	rowCounts = []weighted[int]{{6, 1}, {14, 2}, {22, 3}, {20, 4}, {14, 5}, {9, 6}, {6, 7}, {4, 8}, {3, 9}, {2, 10}}
+)
+
+const (
+	// Out of 256.
+	notNullOdds     = 46
+	defaultOdds     = 46
+	uniqueOdds      = 120
+	rowNullOdds     = 38
+	rowRepeatOdds   = 90
+	rowLimitOdds    = 9
+	rowSequenceOdds = 190
+)
+
+var tableNames = []string{"t", "u"}
+
+// newTable makes the definition of the n-th table.
+func newTable(c *choices, n int) *table {
+	t := &table{name: tableNames[n]}
+	for i := range pick(c, columnCounts) {
+		col := column{name: string(rune('a' + i)), typ: pick(c, dataTypes), notNull: c.odds(notNullOdds)}
+		if c.odds(defaultOdds) {
+			v := oneOf(c, col.typ.pool)
+			col.def = &v
+		}
+		t.cols = append(t.cols, col)
+	}
+	if w := min(pick(c, primaryWidths), len(t.cols)); w > 0 {
+		t.addKey(c, key{primary: true, unique: true}, w)
+	}
+	for range pick(c, otherKeys) {
+		w := min(pick(c, keyWidths), len(t.cols))
+		t.addKey(c, key{unique: c.odds(uniqueOdds)}, w)
+	}
+	return t
+}
+
+// addKey adds a key over w columns unless another key has the same columns.
+func (t *table) addKey(c *choices, k key, w int) {
+	for at := c.below(len(t.cols)); len(k.columns) < w; at++ {
+		k.columns = append(k.columns, at%len(t.cols))
+	}
+	if w > 1 && c.odds(64) {
+		slices.Reverse(k.columns)
+	}
+	for _, other := range t.keys {
+		if slices.Equal(other.columns, k.columns) {
+			return
+		}
+	}
+	if k.primary {
+		for _, i := range k.columns {
+			t.cols[i].notNull = true
+		}
+	} else {
+		k.name = "k" + strconv.Itoa(len(t.keys)+1)
+	}
+	t.keys = append(t.keys, k)
+}
+
+// fill gives the table its rows. No row violates NOT NULL or a unique key.
+func (t *table) fill(src Source, limit int) {
+	n := min(pick(on(src, RowsLane), rowCounts), limit)
+	for i := range n {
+		c := window(src, RowsLane, 2*len(t.cols))
+		row := make([]value, len(t.cols))
+		for j := range row {
+			row[j] = t.rowValue(c, j, i)
+		}
+		if t.settle(row) {
+			t.rows = append(t.rows, row)
+		}
+	}
+}
+
+// rowValue chooses the value of column j in the i-th row.
+func (t *table) rowValue(c *choices, j, i int) value {
+	col := &t.cols[j]
+	if _, unique := t.inKey(j); unique && !c.odds(256-rowSequenceOdds) {
+		return col.nth(i)
+	}
+	switch b := int(c.next()); {
+	case b < 256-rowNullOdds-rowRepeatOdds-rowLimitOdds:
+		return oneOf(c, col.typ.pool)
+	case b < 256-rowNullOdds-rowLimitOdds && len(t.rows) > 0:
+		return oneOf(c, t.rows)[j]
+	case b < 256-rowLimitOdds && !col.notNull:
+		return null
+	case b >= 256-rowLimitOdds:
+		return oneOf(c, col.typ.limits)
+	default:
+		return oneOf(c, col.typ.pool)
+	}
+}
+
+// nth returns the n-th value of an endless sequence without repetition.
+func (col *column) nth(n int) value {
+	if col.typ.family == strings {
+		if n < len(col.typ.pool) {
+			return col.typ.pool[n]
+		}
+		return text("k" + strconv.Itoa(n))
+	}
+	return natural(uint64(n + 1))
+}
+
+// settle changes a row until it clashes with no row of the table: it walks the
+// sequence of the clashing key's last column. It gives up where every value of
+// the sequence that the type can hold is taken.
+func (t *table) settle(row []value) bool {
+	for n := range 4 * (len(t.rows) + 1) {
+		k := t.clash(t.rows, row)
+		if k == nil {
+			return true
+		}
+		last := k.columns[len(k.columns)-1]
+		v := t.cols[last].nth(n)
+		if !t.cols[last].typ.holds(v) {
+			return false
+		}
+		row[last] = v
+	}
+	return t.clash(t.rows, row) == nil
+}

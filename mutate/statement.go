@@ -1,0 +1,226 @@
+package mutate
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+var statementKinds = []weighted[Kind]{
+	{22, Select}, {30, Update}, {12, Delete}, {14, Insert}, {12, SelectForUpdate}, {10, SelectForShare},
+}
+
+var (
+	assignmentCounts = []weighted[int]{{72, 1}, {22, 2}, {6, 3}}
+	insertedRows     = []weighted[int]{{78, 1}, {16, 2}, {6, 3}}
+)
+
+// Out of 256.
+const (
+	columnListOdds = 32
+	keyColumnOdds  = 70
+	badNullOdds    = 3
+	limitValueOdds = 3
+	// unsupportedShareOdds is how often FOR SHARE appears where the server
+	// answers it with an error.
+	unsupportedShareOdds = 6
+)
+
+// statement makes a statement of any kind.
+func statement(c *choices, t *table, o *Options) ast.StmtNode {
+	k := pick(c, statementKinds)
+	if k == SelectForShare && !o.shareLocks() && !c.odds(unsupportedShareOdds) {
+		k = SelectForUpdate
+	}
+	return statementOf(c, t, k)
+}
+
+func statementOf(c *choices, t *table, k Kind) ast.StmtNode {
+	switch k {
+	case SelectForShare:
+		return read(c, t, ast.SelectLockForShare)
+	case SelectForUpdate:
+		return read(c, t, ast.SelectLockForUpdate)
+	case Update:
+		w := where(c, t)
+		return updateStmt(t, assignments(c, t), w)
+	case Delete:
+		return deleteStmt(t, narrow(c, t))
+	case Insert:
+		return insert(c, t)
+	default:
+		return read(c, t, ast.SelectLockNone)
+	}
+}
+
+func read(c *choices, t *table, lock ast.SelectLockType) ast.StmtNode {
+	w := where(c, t)
+	var columns []int
+	if c.odds(columnListOdds) {
+		at := c.below(len(t.cols))
+		for j := range 1 + c.below(len(t.cols)) {
+			columns = append(columns, (at+j)%len(t.cols))
+		}
+	}
+	return selectStmt(t, columns, w, lock)
+}
+
+// narrow makes a WHERE clause for DELETE: an empty table makes the rest of a
+// case dull, so there mostly is one.
+func narrow(c *choices, t *table) ast.ExprNode {
+	if w := where(c, t); w != nil || c.odds(90) {
+		return w
+	}
+	return pointPredicate(c, t)
+}
+
+// assignments makes the SET list of an UPDATE.
+func assignments(c *choices, t *table) []*ast.Assignment {
+	var list []*ast.Assignment
+	used := map[int]bool{}
+	for range pick(c, assignmentCounts) {
+		i := t.assigned(c, used)
+		if i < 0 {
+			break
+		}
+		used[i] = true
+		list = append(list, &ast.Assignment{Column: columnName(t.cols[i].name), Expr: assignedValue(c, t, i)})
+	}
+	if list == nil {
+		list = []*ast.Assignment{{Column: columnName(t.cols[0].name), Expr: columnRef(t.cols[0].name)}}
+	}
+	return list
+}
+
+// assigned chooses a column that is not in used: mostly one outside the unique
+// keys, if there is one. It returns -1 where every column is used.
+func (t *table) assigned(c *choices, used map[int]bool) int {
+	at := c.below(len(t.cols))
+	keyed := c.odds(keyColumnOdds)
+	fallback := -1
+	for j := range t.cols {
+		i := (at + j) % len(t.cols)
+		if used[i] || t.cols[i].generated || t.cols[i].typ.family == opaque {
+			continue
+		}
+		if _, unique := t.inKey(i); unique == keyed {
+			return i
+		}
+		fallback = i
+	}
+	return fallback
+}
+
+// assignedValue makes the right side of an assignment to column i.
+func assignedValue(c *choices, t *table, i int) ast.ExprNode {
+	col := &t.cols[i]
+	if e := pick(c, assignedForms)(c, t, i); e != nil {
+		return e
+	}
+	return t.stored(c, col, i).literal()
+}
+
+// assignedForms are the expressions of a SET list. The first and the last
+// resort is a constant.
+var assignedForms = []weighted[func(c *choices, t *table, i int) ast.ExprNode]{
+	{60, func(*choices, *table, int) ast.ExprNode { return nil }},
+	{22, increment},
+	{8, func(c *choices, t *table, i int) ast.ExprNode {
+		if j := t.otherColumn(c, i); j >= 0 && t.cols[j].typ == t.cols[i].typ {
+			return columnRef(t.cols[j].name)
+		}
+		return nil
+	}},
+	{4, func(c *choices, t *table, i int) ast.ExprNode { return columnRef(t.cols[i].name) }},
+	{3, func(c *choices, t *table, i int) ast.ExprNode {
+		if t.cols[i].typ.family != integers {
+			return nil
+		}
+		return binaryOp(pick(c, bitForms[:3]), columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal())
+	}},
+	{3, func(c *choices, t *table, i int) ast.ExprNode {
+		if t.cols[i].typ.family != integers || t.cols[i].typ.wide {
+			return nil
+		}
+		return binaryOp(opcode.Mul, columnRef(t.cols[i].name), integer(int64(2+c.below(2))).literal())
+	}},
+}
+
+// increment makes col+k; in a unique key k mostly jumps over the values in use.
+func increment(c *choices, t *table, i int) ast.ExprNode {
+	if t.cols[i].typ.family != integers {
+		return nil
+	}
+	k := int64(1 + c.below(3))
+	if _, unique := t.inKey(i); unique && !c.odds(80) {
+		k = 10 * k
+	}
+	op := opcode.Plus
+	if !t.cols[i].typ.unsigned && c.odds(64) {
+		op = opcode.Minus
+	}
+	return binaryOp(op, columnRef(t.cols[i].name), integer(k).literal())
+}
+
+// stored chooses a value to write into a column.
+func (t *table) stored(c *choices, col *column, i int) value {
+	b := int(c.next())
+	switch {
+	case b > 255-18 && !col.notNull, b > 255-badNullOdds:
+		return null
+	case b > 255-18-limitValueOdds && len(col.typ.limits) > 0:
+		return oneOf(c, col.typ.limits)
+	case b >= 140 && len(t.rows) > 0:
+		if v := oneOf(c, t.rows)[i]; v != null {
+			return v
+		}
+	}
+	if len(col.typ.pool) == 0 {
+		return null
+	}
+	return oneOf(c, col.typ.pool)
+}
+
+func insert(c *choices, t *table) ast.StmtNode {
+	columns, omitted := t.insertColumns(c)
+	lists := make([][]ast.ExprNode, pick(c, insertedRows))
+	for n := range lists {
+		list := make([]ast.ExprNode, len(columns))
+		for k, i := range columns {
+			list[k] = t.inserted(c, i, n).literal()
+		}
+		lists[n] = list
+	}
+	if !omitted {
+		columns = nil
+	}
+	return insertStmt(t, columns, lists)
+}
+
+// insertColumns chooses the columns that an INSERT names: all, mostly.
+func (t *table) insertColumns(c *choices) (columns []int, omitted bool) {
+	partial := c.odds(columnListOdds)
+	for i := range t.cols {
+		col := &t.cols[i]
+		if col.generated || partial && col.optional() && c.odds(128) {
+			omitted = true
+			continue
+		}
+		columns = append(columns, i)
+	}
+	if columns == nil {
+		return []int{0}, true
+	}
+	return columns, omitted || partial
+}
+
+// inserted chooses the value of column i in the n-th row of an INSERT: in a
+// unique key mostly one that no row holds yet.
+func (t *table) inserted(c *choices, i, n int) value {
+	col := &t.cols[i]
+	if _, unique := t.inKey(i); unique && !c.odds(90) {
+		if v := col.nth(len(t.rows) + n + c.below(4)); col.typ.holds(v) {
+			return v
+		}
+	}
+	return t.stored(c, col, i)
+}
