@@ -49,7 +49,6 @@ var settings = []struct {
 	{"tidb_enable_auto_analyze", "OFF", false},     // plans must not change in a run
 	{"tidb_gc_enable", "OFF", false},               // would never collect anything in this store
 	{"tidb_txn_mode", "pessimistic", true},
-	{"tidb_constraint_check_in_place_pessimistic", "ON", true},
 }
 
 // toldVariables are read back for history.Server.Settings.
