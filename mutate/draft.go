@@ -87,6 +87,9 @@ func (s *session) spans() []span {
 	return out
 }
 
+// closed says that a transaction is ended by a statement of its own.
+func (s *session) closed(sp span) bool { return sp.end < len(s.stmts) && ends(s.stmts[sp.end]) }
+
 // body returns the range [lo, hi) of the statements inside the first
 // transaction of a session; ok is false if it has none.
 func (s *session) body() (lo, hi int, ok bool) {

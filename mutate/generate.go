@@ -26,6 +26,9 @@ const (
 	// more bytes ends in simplest choices.
 	headBytes      = 8
 	statementBytes = 23
+	// strategyBytes is the window that conflict construction reads, before the
+	// links, which take what they need.
+	strategyBytes = 8
 
 	// Out of 256.
 	secondTableOdds = 100
@@ -122,10 +125,10 @@ func (d *draft) chooseLevels(c *choices, o *Options) {
 // ordered applies links and conflict construction to a draft and returns up to
 // k cases that differ in their submitted order, at least one.
 func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
-	c := on(src, ConflictLane)
-	d.link(c, o)
+	strategy := window(src, ConflictLane, strategyBytes)
+	d.link(on(src, ConflictLane), o)
 	var pairs []pair
-	if p, ok := d.construct(c, o); ok {
+	if p, ok := d.construct(strategy, o); ok {
 		pairs = []pair{p}
 	}
 	return d.orders(src, k, pairs)

@@ -1,6 +1,8 @@
 package mutate
 
 import (
+	"slices"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/charset"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
@@ -148,8 +150,12 @@ func inList(c *choices, t *table) ast.ExprNode {
 		return nil
 	}
 	e := &ast.PatternInExpr{Expr: columnRef(t.cols[i].name)}
+	var in []value
 	for range 2 + c.below(2) {
-		e.List = append(e.List, t.constant(c, i).literal())
+		if v := t.constant(c, i); !slices.Contains(in, v) || c.odds(12) {
+			in = append(in, v)
+			e.List = append(e.List, v.literal())
+		}
 	}
 	if c.odds(12) {
 		e.List = append(e.List, null.literal())
@@ -223,6 +229,9 @@ func arithmeticComparison(c *choices, t *table) ast.ExprNode {
 		form = arithmeticForms[0].value // a negative result is error 1690
 	}
 	k := int64(1 + c.below(3))
+	if form.op != opcode.Plus && form.op != opcode.Minus {
+		k++ // by one, there is nothing to see
+	}
 	e := binaryOp(form.op, columnRef(t.cols[i].name), integer(k).literal())
 	return binaryOp(pick(c, comparisons), e, form.shift(t.constant(c, i), k).literal())
 }
