@@ -1,0 +1,126 @@
+// Command mutants plants mistakes in the oracle, one at a time, and demands
+// that a test fails for each. The mistakes stand in mutants.txt beside it; the
+// sources are not touched (go test -overlay).
+package main
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed mutants.txt
+var table string
+
+// mutant is one planted mistake: in File, Old becomes New.
+type mutant struct{ Name, File, Old, New string }
+
+func main() {
+	ms, err := parse(table)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	survivors := 0
+	for _, m := range ms {
+		caught, out, err := run(m)
+		switch {
+		case err != nil:
+			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", m.Name, err)
+			os.Exit(2)
+		case caught:
+			fmt.Printf("caught    %-40s %s\n", m.Name, firstFailure(out))
+		default:
+			survivors++
+			fmt.Printf("SURVIVED  %-40s no test of ./oracle/... fails\n", m.Name)
+		}
+	}
+	fmt.Printf("%d planted mistakes, %d survived\n", len(ms), survivors)
+	if survivors > 0 || len(ms) < 10 {
+		os.Exit(1)
+	}
+}
+
+// parse reads blocks of the form "# name", "file", "- old", "+ new", where old
+// and new are single lines or parts of one.
+func parse(text string) ([]mutant, error) {
+	var ms []mutant
+	sc := bufio.NewScanner(strings.NewReader(text))
+	for n := 1; sc.Scan(); n++ {
+		line := sc.Text()
+		last := len(ms) - 1
+		switch {
+		case strings.TrimSpace(line) == "":
+		case strings.HasPrefix(line, "# "):
+			ms = append(ms, mutant{Name: line[2:]})
+		case last < 0:
+			return nil, fmt.Errorf("mutants.txt:%d: a block begins with `# name`", n)
+		case strings.HasPrefix(line, "- "):
+			ms[last].Old = line[2:]
+		case strings.HasPrefix(line, "+ "):
+			ms[last].New = line[2:]
+		case strings.HasPrefix(line, "+"):
+			ms[last].New = ""
+		default:
+			ms[last].File = line
+		}
+	}
+	return ms, sc.Err()
+}
+
+// run tests the oracle with one mistake in it. caught is false if all tests
+// pass; a mistake that does not compile is an error.
+func run(m mutant) (caught bool, out string, err error) {
+	src, err := os.ReadFile(m.File)
+	if err != nil {
+		return false, "", fmt.Errorf("read the source (run this from the repository's root): %w", err)
+	}
+	if n := strings.Count(string(src), m.Old); n != 1 {
+		return false, "", fmt.Errorf("%s holds the text %q %d times, want once", m.File, m.Old, n)
+	}
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return false, "", err
+	}
+	defer os.RemoveAll(dir)
+	abs, err := filepath.Abs(m.File)
+	if err != nil {
+		return false, "", err
+	}
+	mutated := filepath.Join(dir, "mutated.go")
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(src), m.Old, m.New, 1)), 0o600); err != nil {
+		return false, "", err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {abs: mutated}})
+	if err != nil {
+		return false, "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		return false, "", err
+	}
+	b, err := exec.Command("go", "test", "-tags", "notidb", "-vet=off", "-overlay", list, "./oracle/...").CombinedOutput()
+	out = string(b)
+	if err == nil {
+		return false, out, nil
+	}
+	if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
+		return false, out, fmt.Errorf("the mistake does not compile:\n%s", out)
+	}
+	return true, out, nil
+}
+
+// firstFailure returns the name of the first test that failed.
+func firstFailure(out string) string {
+	for _, l := range strings.Split(out, "\n") {
+		if i := strings.Index(l, "--- FAIL: "); i >= 0 {
+			return strings.Fields(l[i+len("--- FAIL: "):])[0]
+		}
+	}
+	return "a test panicked"
+}
