@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// ExplainPlans asks for the access paths of some statements of a run, given as
+// indices into h.Stmts, and stores the server's text in h.Plans: a line of
+// column names, then one for each row, fields separated by tabs. The tables are
+// in their initial state. Statements that the server does not explain are left
+// out.
+func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
+	w, err := p.borrow(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.giveBack(w)
+	s, err := newScript(c, p.server.DBMS)
+	if err != nil {
+		return err
+	}
+	if w.ctl.broken {
+		w.hangUp(w.ctl)
+		if err := w.connectControl(ctx); err != nil {
+			return &LostError{err}
+		}
+	}
+	db, _, err := w.provision(s)
+	if err != nil {
+		return err
+	}
+	if h.Plans == nil {
+		h.Plans = map[int]string{}
+	}
+	for _, i := range stmts {
+		if i < 0 || i >= len(h.Stmts) {
+			return fmt.Errorf("explain statement %d of %d", i, len(h.Stmts))
+		}
+		r, err := w.control("EXPLAIN " + s.steps[h.Stmts[i].Line].sql)
+		if err != nil {
+			return err
+		}
+		if r.Err == nil {
+			h.Plans[i] = planText(r.Result)
+		}
+	}
+	return w.retire(db, s)
+}
+
+func planText(r history.Result) string {
+	var b strings.Builder
+	b.WriteString(strings.Join(r.Columns, "\t"))
+	for _, row := range r.Rows {
+		b.WriteByte('\n')
+		for i, c := range row {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(c.String())
+		}
+	}
+	return b.String()
+}
