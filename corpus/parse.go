@@ -193,7 +193,7 @@ func (r *caseReader) statement() error {
 	}
 	prefix := r.pos
 	start := r.pos + len(m[0])
-	end, inner, err := r.scan(start)
+	end, inner, err := r.scan(prefix, start)
 	if err != nil {
 		return err
 	}
@@ -226,8 +226,8 @@ type innerComment struct {
 
 // scan finds the semicolon that ends the statement at start, or -1, and the
 // comments inside it, which the parser would drop. Hints and version comments
-// are code.
-func (r *caseReader) scan(start int) (end int, inner []innerComment, err error) {
+// are code. prefix is where the line begins.
+func (r *caseReader) scan(prefix, start int) (end int, inner []innerComment, err error) {
 	s := r.text
 	for i := start; i < len(s); {
 		switch c := s[i]; {
@@ -253,7 +253,7 @@ func (r *caseReader) scan(start int) (end int, inner []innerComment, err error) 
 			}
 			if body := s[i+2 : i+2+j]; !isCode(body) {
 				if prefixPattern.MatchString(s[i:]) {
-					return 0, nil, r.errorf(start-len("*/"), "this statement has no semicolon at its end")
+					return 0, nil, r.errorf(prefix, "this statement has no semicolon at its end")
 				}
 				for _, l := range strings.Split(body, "\n") {
 					if l = commentText(l); l != "" {
@@ -357,7 +357,10 @@ func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 	return stmt, 0, ""
 }
 
-var positionPattern = regexp.MustCompile(`(?s)^line [0-9]+ column [0-9]+ near "(.*)$`)
+var (
+	positionPattern = regexp.MustCompile(`(?s)^line [0-9]+ column [0-9]+ near "(.*)$`)
+	codePattern     = regexp.MustCompile(`^\[[a-z]+:[0-9]+\]`)
+)
 
 // syntaxError finds the offset of an error of the parser. Its line and column
 // are those behind the token that it stumbled on; the text it quotes starts at
@@ -365,7 +368,7 @@ var positionPattern = regexp.MustCompile(`(?s)^line [0-9]+ column [0-9]+ near "(
 func syntaxError(sql string, first int, err error) (at int, msg string) {
 	m := positionPattern.FindStringSubmatch(err.Error())
 	if m == nil {
-		return first, err.Error()
+		return first, codePattern.ReplaceAllString(err.Error(), "")
 	}
 	const longest = 2048
 	quoted := m[1]

@@ -99,7 +99,7 @@ func Format(stmt ast.StmtNode, d Dialect) (_ string, err error) {
 		writers.Put(w)
 	}()
 	if err := w.statement(stmt); err != nil {
-		return "", fmt.Errorf("print %T: %w", stmt, err)
+		return "", fmt.Errorf("print %T: %w", stmt, cause(err))
 	}
 	return string(w.out), nil
 }
@@ -116,7 +116,19 @@ func FormatExpr(e ast.ExprNode, d Dialect) (_ string, err error) {
 		writers.Put(w)
 	}()
 	if err := bracketed(e).Restore(w.ctx); err != nil {
-		return "", fmt.Errorf("print %T: %w", e, err)
+		return "", fmt.Errorf("print %T: %w", e, cause(err))
 	}
 	return string(w.out), nil
+}
+
+// cause returns the innermost error: Restore adds a sentence for each node that
+// the error went through.
+func cause(err error) error {
+	for {
+		outer, ok := err.(interface{ Cause() error })
+		if !ok || outer.Cause() == nil || outer.Cause() == err {
+			return err
+		}
+		err = outer.Cause()
+	}
 }
