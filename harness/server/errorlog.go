@@ -1,0 +1,71 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+)
+
+const (
+	logTail     = 64 << 10 // bytes of a log's end that are read
+	logLines    = 60       // lines of it that are kept where nothing is wrong
+	problemTail = 400      // lines kept from the first sign of a crash on
+)
+
+// problem matches the lines that a sound server never writes: failed
+// assertions, fatal signals, corruption, reports of sanitizers.
+var problem = regexp.MustCompile(`(?i)assertion failure|assertion .*failed|got (?:exception|signal) |mysqld got |mariadbd got |\bcorrupt|Sanitizer|runtime error:|We intentionally generate a memory trap|InnoDB: Failing assertion|Semaphore wait has lasted`)
+
+// tail returns the end of a log: from the first sign of a crash in it, or the
+// last lines. It returns "" where there is no log.
+func tail(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	skip := max(size-logTail, 0)
+	text := make([]byte, size-skip)
+	n, _ := f.ReadAt(text, skip)
+	lines := strings.SplitAfter(string(text[:n]), "\n")
+	for i, l := range lines {
+		if problem.MatchString(l) {
+			// The server may write on for long after a failed assertion; the
+			// stack trace is near its beginning.
+			return strings.Join(lines[i:min(len(lines), i+problemTail)], "")
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-logLines-1):], "")
+}
+
+// problemsSince returns the suspicious lines of a log behind an offset, and the
+// offset of its end.
+func problemsSince(path string, offset int64) ([]string, int64) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, offset
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return nil, offset
+	}
+	var found []string
+	r := bufio.NewReader(f)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return found, offset // a line without its end is read next time
+		}
+		offset += int64(len(line))
+		if problem.Match(line) {
+			found = append(found, string(bytes.TrimSpace(line)))
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// foreign is a server that somebody else runs.
+type foreign struct {
+	config *mysql.Config
+	server history.Server
+	method method
+}
+
+// openForeign connects to the server of a DSN and checks what the user may do.
+func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Backend, error) {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		// The driver's message may quote any part of the DSN.
+		return nil, errors.New("malformed DSN: want user:pass@tcp(host:port)/ or user:pass@unix(/path)/, with ?key=value behind it for TLS")
+	}
+	cfg.DBName = ""
+	b := &foreign{config: cfg}
+	s := &side{to: b}
+	defer s.Close()
+	if err := s.connect(ctx); err != nil {
+		return nil, b.scrub(err)
+	}
+	if b.server, err = identify(ctx, s); err != nil {
+		return nil, b.scrub(err)
+	}
+	if b.server.DBMS == "" {
+		if o.Progress != nil {
+			fmt.Fprintf(o.Progress, "warning: %s is no server that the rules know; it is judged by those of MySQL\n", b.server.Version)
+		}
+		b.server.DBMS = history.MySQL
+		b.method = probe(ctx, s)
+	} else {
+		b.method = methodFor(b.server)
+	}
+	if err := checkPrivileges(ctx, s, b.method); err != nil {
+		return nil, b.scrub(err)
+	}
+	if b.method == silence && o.Progress != nil {
+		fmt.Fprintf(o.Progress, "warning: this server cannot be asked for lock waits; a statement without an answer for %v counts as waiting\n", silenceTimeout)
+	}
+	return b, nil
+}
+
+// probe finds a way to ask a server of unknown family.
+func probe(ctx context.Context, s *side) method {
+	for _, m := range []method{lockTables, status} {
+		if missing, err := missingFor(ctx, s, m); err == nil && len(missing) == 0 {
+			return m
+		}
+	}
+	return silence
+}
+
+// scrub removes the password from an error, whoever put it there.
+func (b *foreign) scrub(err error) error {
+	if err == nil || b.config.Passwd == "" || !strings.Contains(err.Error(), b.config.Passwd) {
+		return err
+	}
+	// Not wrapped: what is wrapped can be printed.
+	return errors.New(strings.ReplaceAll(err.Error(), b.config.Passwd, "***"))
+}
+
+func (b *foreign) Server() history.Server { return b.server }
+
+func (b *foreign) Config() *mysql.Config { return b.config.Clone() }
+
+func (b *foreign) Dial(ctx context.Context) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, b.config.Net, b.config.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the server: %w", err)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetNoDelay(true)
+	}
+	return conn, nil
+}
+
+func (b *foreign) Prober(ctx context.Context) (harness.Prober, error) {
+	p, err := newProberBy(ctx, b, b.method)
+	return p, b.scrub(err)
+}
+
+// Log returns nothing: the log is on the server's machine.
+func (b *foreign) Log() string { return "" }
+
+func (b *foreign) Alive(ctx context.Context) error {
+	s := &side{to: b}
+	defer s.Close()
+	if _, err := s.query(ctx, "SELECT 1"); err != nil {
+		return b.scrub(fmt.Errorf("the server does not answer: %w", err))
+	}
+	return nil
+}
+
+// Close leaves the server alone.
+func (b *foreign) Close() error { return nil }

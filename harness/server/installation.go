@@ -1,0 +1,216 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// releases are the servers that scripts/servers installs, newest first.
+var releases = []struct {
+	family  history.DBMS
+	version string
+}{
+	{history.MySQL, "9.7"},
+	{history.MariaDB, "11.8"},
+	{history.MariaDB, "10.11"},
+	{history.MariaDB, "10.5"},
+}
+
+// installation is a server program that can be started.
+type installation struct {
+	family  history.DBMS
+	name    string   // "mariadb:11.8"; empty for the one on the PATH
+	version string   // as the program prints it, for example "11.8.9-MariaDB-4"
+	binary  string   // path of mysqld or mariadbd
+	command []string // the program with the private loader before it, if any
+	prefix  string   // the folder that holds share, lib and bin
+	share   string   // folder of error messages and charsets; empty: as built in
+	plugins string   // folder of plugins; empty: as built in
+}
+
+// cacheFolder is where servers and their templates are kept.
+func cacheFolder() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder: %w", err)
+	}
+	return filepath.Join(dir, "txnfuzz"), nil
+}
+
+// unpacked describes a server that scripts/servers put below the cache folder.
+// The error wraps os.ErrNotExist if it is not there.
+func unpacked(ctx context.Context, family history.DBMS, version string) (installation, error) {
+	cache, err := cacheFolder()
+	if err != nil {
+		return installation{}, err
+	}
+	root := filepath.Join(cache, "servers", string(family)+"-"+version)
+	in := installation{family: family, name: string(family) + ":" + version, prefix: filepath.Join(root, "usr")}
+	in.binary = filepath.Join(in.prefix, "sbin", map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}[family])
+	if _, err := os.Stat(in.binary); err != nil {
+		return installation{}, fmt.Errorf("%s is not installed (scripts/servers %s installs it): %w", in.name, in.name, err)
+	}
+	loader, libs, err := loaderOf(root)
+	if err != nil {
+		return installation{}, fmt.Errorf("%s in %s: %w", in.name, root, err)
+	}
+	in.command = []string{loader, "--library-path", libs, in.binary}
+	in.share = shareOf(in.prefix)
+	in.plugins = filepath.Join(in.prefix, "lib", "mysql", "plugin")
+	in.version, err = in.askVersion(ctx)
+	return in, err
+}
+
+// loaderOf finds the dynamic linker of an unpacked root and the folders that it
+// is to search, joined by colons.
+func loaderOf(root string) (loader, libs string, err error) {
+	for _, lib := range []string{"usr/lib", "lib"} {
+		found, _ := filepath.Glob(filepath.Join(root, lib, "*-linux-gnu*", "ld-linux*.so.?"))
+		if len(found) == 0 {
+			continue
+		}
+		triplet := filepath.Base(filepath.Dir(found[0]))
+		return found[0], strings.Join([]string{
+			filepath.Join(root, "usr/lib", triplet), filepath.Join(root, "lib", triplet), filepath.Join(root, "usr/lib/mysql/private"),
+		}, ":"), nil
+	}
+	return "", "", errors.New("no dynamic linker in it; install it again with --force")
+}
+
+// shareOf returns the folder with the error messages below prefix, or "".
+func shareOf(prefix string) string {
+	for _, name := range []string{"mariadb", "mysql"} {
+		dir := filepath.Join(prefix, "share", name)
+		if _, err := os.Stat(filepath.Join(dir, "charsets")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// onPath describes the server program of a family that the PATH leads to. The
+// error wraps exec.ErrNotFound if there is none.
+func onPath(ctx context.Context, family history.DBMS) (installation, error) {
+	names := map[history.DBMS][]string{history.MySQL: {"mysqld"}, history.MariaDB: {"mariadbd", "mysqld"}}[family]
+	for _, name := range names {
+		found, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(found)
+		if err != nil {
+			return installation{}, fmt.Errorf("follow %s: %w", found, err)
+		}
+		in := installation{family: family, binary: real, command: []string{real}, prefix: filepath.Dir(filepath.Dir(real))}
+		in.share = shareOf(in.prefix)
+		if in.version, err = in.askVersion(ctx); err != nil {
+			return installation{}, err
+		}
+		// MariaDB before 10.5 is called mysqld as well.
+		if strings.Contains(in.version, "MariaDB") == (family == history.MariaDB) {
+			return in, nil
+		}
+	}
+	return installation{}, fmt.Errorf("%s on the PATH: %w", strings.Join(names, " or "), exec.ErrNotFound)
+}
+
+var versionText = regexp.MustCompile(`\bVer (\d+\.\d+\.\d+\S*)`)
+
+// askVersion runs the program, which also proves that its libraries are there.
+func (in installation) askVersion(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	args := append(in.command[1:len(in.command):len(in.command)], "--no-defaults", "--version")
+	out, err := exec.CommandContext(ctx, in.command[0], args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w: %s", in.binary, err, strings.TrimSpace(string(out)))
+	}
+	m := versionText.FindSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("ask %s for its version: no version in %q", in.binary, out)
+	}
+	return string(m[1]), nil
+}
+
+// find returns the installation that a spec asks for: the exact release, or
+// the newest of its family, installed or on the PATH.
+func find(ctx context.Context, s spec) (installation, error) {
+	var found []installation
+	var broken error
+	for _, r := range releases {
+		if r.family != s.family || s.version != "" && s.version != r.version {
+			continue
+		}
+		in, err := unpacked(ctx, r.family, r.version)
+		switch {
+		case err == nil:
+			found = append(found, in)
+		case !errors.Is(err, os.ErrNotExist):
+			broken = err
+		}
+	}
+	path, err := onPath(ctx, s.family)
+	if err == nil && (s.version == "" || path.version == s.version || strings.HasPrefix(path.version, s.version+".")) {
+		found = append(found, path)
+	}
+	if len(found) > 0 {
+		sort.SliceStable(found, func(i, j int) bool { return newer(found[i].version, found[j].version) })
+		return found[0], nil
+	}
+	if broken != nil {
+		return installation{}, broken
+	}
+	for _, r := range releases {
+		if r.family == s.family && (s.version == "" || s.version == r.version) {
+			return installation{}, fmt.Errorf("no %s server is installed: run scripts/servers %s:%s, or put %s on the PATH",
+				s.family, r.family, r.version, map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}[s.family])
+		}
+	}
+	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", s.family, s.version, knownReleases())
+}
+
+func knownReleases() string {
+	var names []string
+	for _, r := range releases {
+		names = append(names, string(r.family)+":"+r.version)
+	}
+	return strings.Join(names, ", ")
+}
+
+// versionNumbers returns the leading dotted numbers of a version.
+func versionNumbers(v string) (n [3]int) {
+	parts := strings.SplitN(v, ".", 3)
+	for i, p := range parts {
+		end := 0
+		for end < len(p) && p[end] >= '0' && p[end] <= '9' {
+			end++
+		}
+		n[i], _ = strconv.Atoi(p[:end])
+	}
+	return n
+}
+
+// newer orders versions by their numbers.
+func newer(a, b string) bool {
+	x, y := versionNumbers(a), versionNumbers(b)
+	for i := range x {
+		if x[i] != y[i] {
+			return x[i] > y[i]
+		}
+	}
+	return false
+}
+
+// atLeast tells whether a version is not older than the given one.
+func atLeast(version, min string) bool { return !newer(min, version) }

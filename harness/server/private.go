@@ -1,0 +1,244 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// startTimeout is generous: a start takes 0.1 to 0.9 s on an idle machine.
+const startTimeout = 60 * time.Second
+
+// private is a server that this process started and that ends with it.
+type private struct {
+	spec     spec
+	in       installation
+	template string
+	parent   string // where the instances' folders go
+	server   history.Server
+
+	mu      sync.Mutex
+	current *process // replaced by Restart
+	last    string   // log of the last instance, once closed
+	read    int64    // how much of the current log LogProblems has read
+	closed  bool
+}
+
+// openPrivate starts a private instance for a target such as "mysql:9.7".
+func openPrivate(ctx context.Context, target string, o harness.Options) (harness.Backend, error) {
+	s, err := parseSpec(target)
+	if err != nil {
+		return nil, err
+	}
+	in, err := find(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	template, err := in.template(ctx, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	b := &private{spec: s, in: in, template: template, parent: o.Dir}
+	if b.parent == "" {
+		// Room for the copy and for what the cases add to it.
+		b.parent = base(2*sizeOf(template) + 128<<20)
+	}
+	sweep(b.parent)
+	p, server, err := b.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.current, b.server = p, server
+	return b, nil
+}
+
+// sizeOf returns the number of bytes in the files below dir.
+func sizeOf(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// start makes a new instance and waits until it answers.
+func (b *private) start(ctx context.Context) (*process, history.Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	f, err := newFolder(b.parent)
+	if err != nil {
+		return nil, history.Server{}, err
+	}
+	if err := copyTree(b.template, filepath.Join(f.path, "data")); err != nil {
+		f.remove()
+		return nil, history.Server{}, fmt.Errorf("copy the data directory: %w", err)
+	}
+	command := append([]string{}, b.in.command...)
+	command = append(command, b.in.where(f.path)...)
+	command = append(command, b.in.tuning()...)
+	command = append(command, b.in.chosen(b.spec)...)
+	p, err := startProcess(f, os.DevNull, command)
+	if err != nil {
+		return nil, history.Server{}, err
+	}
+	server, err := b.ready(ctx, p)
+	if err != nil {
+		text := p.log()
+		_ = p.close()
+		return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s", b.in.family, b.in.version, err, strings.TrimRight(text, "\n"))
+	}
+	return p, server, nil
+}
+
+// ready waits for the first answer of a new instance.
+func (b *private) ready(ctx context.Context, p *process) (history.Server, error) {
+	s := &side{to: socket(p.socket())}
+	defer s.Close()
+	for {
+		// The socket appears shortly before the server accepts connections.
+		err := s.connect(ctx)
+		if err == nil {
+			return identify(ctx, s)
+		}
+		var answer *mysql.MySQLError
+		if errors.As(err, &answer) {
+			return history.Server{}, err
+		}
+		select {
+		case <-p.exited:
+			return history.Server{}, p.dead()
+		case <-ctx.Done():
+			return history.Server{}, fmt.Errorf("no answer on its socket: %w", ctx.Err())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+func (p *process) socket() string { return filepath.Join(p.folder.path, socketName) }
+
+// socket is the path of a unix socket on which root needs no password.
+type socket string
+
+func (s socket) Config() *mysql.Config {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr = "root", "unix", string(s)
+	return cfg
+}
+
+func (s socket) Dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "unix", string(s))
+}
+
+func (b *private) instance() *process {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.current
+}
+
+func (b *private) Server() history.Server { return b.server }
+
+func (b *private) Config() *mysql.Config { return socket(b.instance().socket()).Config() }
+
+func (b *private) Dial(ctx context.Context) (net.Conn, error) {
+	p := b.instance()
+	conn, err := socket(p.socket()).Dial(ctx)
+	if err != nil {
+		if dead := p.dead(); dead != nil {
+			err = dead
+		}
+		return nil, fmt.Errorf("connect to %s %s: %w", b.in.family, b.in.version, err)
+	}
+	return conn, nil
+}
+
+func (b *private) Prober(ctx context.Context) (harness.Prober, error) {
+	return newProber(ctx, b, b.server)
+}
+
+// Log returns the end of the error log, from the first sign of a crash if there
+// is one. It still answers after Close.
+func (b *private) Log() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return b.last
+	}
+	return b.current.log()
+}
+
+// LogProblems returns the lines that tell of failed assertions, corruption or
+// fatal signals and that no earlier call returned. A server may live on after
+// some of them.
+func (b *private) LogProblems() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	lines, read := problemsSince(filepath.Join(b.current.folder.path, logName), b.read)
+	b.read = read
+	return lines
+}
+
+// Alive tells how the server died, or why it does not answer.
+func (b *private) Alive(ctx context.Context) error {
+	p := b.instance()
+	s := &side{to: socket(p.socket())}
+	defer s.Close()
+	_, err := s.query(ctx, "SELECT 1")
+	if err == nil {
+		return nil
+	}
+	// A server that dies breaks its connections before it can be waited for.
+	select {
+	case <-p.exited:
+		return p.dead()
+	case <-time.After(200 * time.Millisecond):
+	case <-ctx.Done():
+	}
+	return fmt.Errorf("the server does not answer: %w", err)
+}
+
+// Restart replaces the instance, dead or alive, by a fresh one with empty
+// tables. Connections to the old one break.
+func (b *private) Restart(ctx context.Context) error {
+	p, _, err := b.start(ctx)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return errors.Join(errors.New("restart a server that was closed"), p.close())
+	}
+	old := b.current
+	b.current, b.read = p, 0
+	b.mu.Unlock()
+	return old.close()
+}
+
+// Close ends the server and removes its folder.
+func (b *private) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed, b.last = true, b.current.log()
+	return b.current.close()
+}

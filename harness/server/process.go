@@ -1,0 +1,175 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// watchdog starts a server and outlives everything but it and its owner. Only
+// the owner holds the other end of descriptor 0, so it reads end of file when
+// the owner closes it or dies in whatever way; then it kills the server and
+// removes the folder. It tells the server's pid and exit status on
+// descriptor 3; descriptor 4 is the folder's lock.
+//
+// A second process reads the pipe while the first waits for the server, because
+// the shell cannot do both. The parent of the server signals it, so the pid
+// cannot have been given to somebody else.
+const watchdog = `
+folder=$1 input=$2
+shift 2
+exec 5<&0 </dev/null
+"$@" <"$input" >"$folder/` + outputName + `" 2>&1 3>&- 4>&- 5<&- &
+server=$!
+trap '' HUP INT QUIT TERM PIPE
+echo "$server" >&3
+( exec 3>&-; read -r _ <&5; kill -KILL "$server" ) 2>/dev/null &
+reader=$!
+wait "$server"
+echo "$?" >&3
+exec 3>&-
+kill -KILL "$reader" 2>/dev/null
+read -r _ <&5
+rm -rf "$folder"
+`
+
+// process is a server program that ends with this one.
+type process struct {
+	folder *folder
+	pid    int
+
+	leash  *os.File      // closing it ends the server and removes the folder
+	exited chan struct{} // closed when the server has ended
+	status int           // of the shell: 128 + signal; valid once exited is closed
+	gone   chan struct{} // closed when the watchdog has ended too
+
+	closing sync.Once
+}
+
+// startProcess runs command under a watchdog. It takes over the folder, also
+// when it fails. input is the file that the command reads.
+func startProcess(f *folder, input string, command []string) (*process, error) {
+	p := &process{folder: f, exited: make(chan struct{}), gone: make(chan struct{})}
+	leashRead, leashWrite, err := os.Pipe()
+	if err != nil {
+		f.remove()
+		return nil, fmt.Errorf("start a server: %w", err)
+	}
+	defer leashRead.Close()
+	tellRead, tellWrite, err := os.Pipe()
+	if err != nil {
+		_ = leashWrite.Close()
+		f.remove()
+		return nil, fmt.Errorf("start a server: %w", err)
+	}
+	defer tellWrite.Close()
+
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watchdog, "txnfuzz-watchdog", f.path, input}, command...)...)
+	cmd.Stdin = leashRead
+	cmd.ExtraFiles = []*os.File{tellWrite, f.lock}
+	cmd.Dir = "/" // keeps no mount busy
+	cmd.Env = environment(f.path)
+	// A session of its own: Ctrl-C reaches us, and we decide.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		_, _ = leashWrite.Close(), tellRead.Close()
+		f.remove()
+		return nil, fmt.Errorf("start a server's watchdog: %w", err)
+	}
+	p.leash = leashWrite
+	told := bufio.NewReader(tellRead)
+	if line, err := told.ReadString('\n'); err == nil {
+		p.pid, _ = strconv.Atoi(strings.TrimSpace(line))
+	}
+	go func() {
+		p.status = -1 // the watchdog itself was killed
+		if line, err := told.ReadString('\n'); err == nil {
+			p.status, _ = strconv.Atoi(strings.TrimSpace(line))
+		} else if p.pid > 0 {
+			killServers(f.path)
+		}
+		_ = tellRead.Close()
+		close(p.exited)
+		_ = cmd.Wait()
+		close(p.gone)
+	}()
+	return p, nil
+}
+
+// environment is what a server gets to see of ours: nothing that could change
+// what it does.
+func environment(home string) []string {
+	env := []string{"HOME=" + home, "LC_ALL=C", "TZ=UTC0", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+	// A server on the PATH may live on libraries that only this tells it of,
+	// and a sanitizer build takes its options from here.
+	for _, name := range []string{"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// close kills the server, removes its folder, and waits for both.
+func (p *process) close() error {
+	var err error
+	p.closing.Do(func() {
+		_ = p.leash.Close()
+		select {
+		case <-p.gone:
+		case <-time.After(20 * time.Second):
+			err = fmt.Errorf("end the server with pid %d: its watchdog does not end", p.pid)
+		}
+		// The watchdog removed it unless it was killed.
+		if rm := os.RemoveAll(p.folder.path); rm != nil && err == nil {
+			err = fmt.Errorf("remove a server's folder: %w", rm)
+		}
+		p.folder.release()
+	})
+	return err
+}
+
+// dead returns how the server ended, or nil while it runs.
+func (p *process) dead() error {
+	select {
+	case <-p.exited:
+	default:
+		return nil
+	}
+	switch {
+	case p.status < 0:
+		return errors.New("the server's watchdog was killed, and the server with it")
+	case p.status > 128:
+		return fmt.Errorf("the server died of signal %d (%s)", p.status-128, syscall.Signal(p.status-128))
+	default:
+		return fmt.Errorf("the server ended with exit status %d", p.status)
+	}
+}
+
+// run waits until the server ends by itself, as it does when it makes a data
+// directory.
+func (p *process) run(ctx context.Context) error {
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if p.status != 0 {
+		return p.dead()
+	}
+	return nil
+}
+
+// log returns the end of what the server wrote.
+func (p *process) log() string {
+	return tail(filepath.Join(p.folder.path, outputName)) + tail(filepath.Join(p.folder.path, logName))
+}

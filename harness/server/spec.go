@@ -1,0 +1,120 @@
+package server
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// spec is a target of a private instance in its parts.
+type spec struct {
+	family  history.DBMS
+	version string // as asked for, for example "11.8"; empty: the newest
+	// options holds server variables that the target sets, by name with
+	// underscores.
+	options map[string]string
+}
+
+// families are the names before the colon.
+var families = map[string]history.DBMS{"mysql": history.MySQL, "mariadb": history.MariaDB}
+
+// switches are the short options of a target: what changes the semantics of a
+// server, spelled as a user thinks of it.
+var switches = map[string]struct {
+	only   history.DBMS // empty: all
+	values map[string]map[string]string
+}{
+	"binlog": {values: map[string]map[string]string{
+		"off": {"log_bin": "OFF"},
+		"row": {"log_bin": "ON", "binlog_format": "ROW"},
+	}},
+	"snapshot": {only: history.MariaDB, values: map[string]map[string]string{
+		"on":  {"innodb_snapshot_isolation": "ON"},
+		"off": {"innodb_snapshot_isolation": "OFF"},
+	}},
+}
+
+// owned are the variables that decide where an instance lives and who reaches
+// it. A target must not move it out of its folder.
+var owned = map[string]bool{
+	"basedir": true, "bind_address": true, "datadir": true, "init_file": true, "innodb_data_home_dir": true,
+	"innodb_log_group_home_dir": true, "innodb_temp_data_file_path": true, "innodb_undo_directory": true,
+	"lc_messages_dir": true, "log_error": true, "pid_file": true, "plugin_dir": true, "port": true,
+	"skip_networking": true, "socket": true, "tmpdir": true, "user": true,
+}
+
+var optionName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// parseSpec reads a target such as "mariadb:11.8,snapshot=off". An item without
+// '=' belongs to the value before it, so that sql_mode can hold its commas.
+func parseSpec(target string) (spec, error) {
+	items := strings.Split(target, ",")
+	name, version, _ := strings.Cut(items[0], ":")
+	family, ok := families[name]
+	if !ok {
+		return spec{}, fmt.Errorf("no server is named %q: want mysql or mariadb", name)
+	}
+	if strings.HasSuffix(items[0], ":") {
+		return spec{}, fmt.Errorf("no version behind the colon of %q", items[0])
+	}
+	s := spec{family: family, version: version, options: map[string]string{}}
+	var pairs [][2]string
+	for _, item := range items[1:] {
+		key, value, found := strings.Cut(item, "=")
+		if !found && len(pairs) > 0 {
+			pairs[len(pairs)-1][1] += "," + item
+			continue
+		}
+		key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(key)), "-", "_")
+		if !found || !optionName.MatchString(key) {
+			return spec{}, fmt.Errorf("option %q of target %s: want key=value", item, items[0])
+		}
+		pairs = append(pairs, [2]string{key, value})
+	}
+	for _, p := range pairs {
+		if err := s.set(p[0], p[1]); err != nil {
+			return spec{}, err
+		}
+	}
+	return s, nil
+}
+
+func (s *spec) set(key, value string) error {
+	sw, ok := switches[key]
+	if !ok {
+		if owned[key] {
+			return fmt.Errorf("option %s cannot be set: a private server keeps to its own folder", key)
+		}
+		s.options[key] = value
+		return nil
+	}
+	if sw.only != "" && sw.only != s.family {
+		return fmt.Errorf("option %s exists for %s only", key, sw.only)
+	}
+	vars, ok := sw.values[strings.ToLower(value)]
+	if !ok {
+		var known []string
+		for v := range sw.values {
+			known = append(known, v)
+		}
+		sort.Strings(known)
+		return fmt.Errorf("option %s=%s: want one of %s", key, value, strings.Join(known, ", "))
+	}
+	for k, v := range vars {
+		s.options[k] = v
+	}
+	return nil
+}
+
+// sortedKeys returns the names of the options in a fixed order.
+func (s spec) sortedKeys() []string {
+	keys := make([]string, 0, len(s.options))
+	for k := range s.options {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
