@@ -1,0 +1,315 @@
+package reduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// reducer is the state of one reduction.
+type reducer struct {
+	ctx    context.Context
+	o      Options
+	result *Result
+	bandit *bandit
+	header []corpus.Field
+
+	best    *draft
+	verdict oracle.Verdict
+	// allowed holds the faults of the original.
+	allowed map[string]bool
+	// tried holds the text of every draft that ran: a predicate asked twice
+	// says the same, or is taken to.
+	tried map[string]bool
+	// failed holds operations that failed since the closing pass last began.
+	failed map[string]bool
+	layers [layerCount]Count
+}
+
+// errCut ends a reduction whose budget or context is used up.
+var errCut = errors.New("cut off")
+
+func (r *reducer) run() error {
+	err := r.check()
+	if err == nil {
+		err = r.descend()
+	}
+	if err == nil {
+		err = r.close()
+	}
+	switch {
+	case err == nil:
+		r.result.Complete = true
+		r.result.Minimal = r.o.Repeats < 2
+		return nil
+	case errors.Is(err, errCut):
+		return nil
+	}
+	return fmt.Errorf("reduce: %w", err)
+}
+
+// check makes sure that the case itself shows the bug.
+func (r *reducer) check() error {
+	same := r.o.Same
+	want := r.o.Want.Fingerprint
+	r.o.Same = func(v oracle.Verdict) bool {
+		if same != nil {
+			return same(v)
+		}
+		if want == "" {
+			want = v.Fingerprint
+		}
+		return want != "" && v.Fingerprint == want
+	}
+	shows, err := r.shows(r.best)
+	if errors.Is(err, ErrRejected) || err == nil && !shows {
+		return ErrNotReproduced
+	}
+	if err != nil {
+		return err
+	}
+	r.step(Step{Kept: true})
+	return nil
+}
+
+// descend works the layers off in order, once: arms as the strategy says, each
+// operation at most once.
+func (r *reducer) descend() error {
+	r.failed = map[string]bool{}
+	if r.o.Strategy == DeltaDebug {
+		if err := r.deltaDebug(); err != nil {
+			return err
+		}
+	}
+	for l := layer(0); l < layerCount; l++ {
+		for improved := true; improved; {
+			var err error
+			if improved, err = r.improve(l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// improve tries operations of a layer until one succeeds, or none is left.
+func (r *reducer) improve(l layer) (bool, error) {
+	left := map[arm][]candidate{}
+	for _, c := range candidates(r.best, l) {
+		if !r.failed[c.id] {
+			left[c.arm] = append(left[c.arm], c)
+		}
+	}
+	for {
+		var open []arm
+		for _, a := range layerArms(l) {
+			if len(left[a]) > 0 {
+				open = append(open, a)
+			}
+		}
+		if len(open) == 0 {
+			return false, nil
+		}
+		a := r.bandit.pick(open)
+		c := left[a][0]
+		left[a] = left[a][1:]
+		kept, err := r.attempt(c)
+		if err != nil || kept {
+			return kept, err
+		}
+		r.failed[c.id] = true
+	}
+}
+
+// close goes round all arms until none of their operations succeeds on the same
+// case. This is what makes a result 1-minimal: it asks every operation that
+// applies to the final case, except texts that already failed.
+func (r *reducer) close() error {
+	quiet := 0
+	for a := arm(0); quiet < int(armCount); a = (a + 1) % armCount {
+		quiet++
+		for again := true; again; {
+			again = false
+			for _, c := range candidatesOf(r.best, a) {
+				kept, err := r.attempt(c)
+				if err != nil {
+					return err
+				}
+				if kept {
+					again, quiet = true, 0
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// attempt tries one candidate, unless it is not smaller, not valid or was tried
+// before.
+func (r *reducer) attempt(c candidate) (bool, error) {
+	d := c.make()
+	if d == nil || d.measure().Compare(r.best.measure()) >= 0 {
+		return false, nil
+	}
+	if r.tried[d.text()] {
+		r.result.Cached++
+		return false, nil
+	}
+	if !d.within(r.allowed) {
+		return false, nil
+	}
+	r.tried[d.text()] = true
+	shows, err := r.shows(d)
+	if err != nil && !errors.Is(err, ErrRejected) {
+		return false, err
+	}
+	kept := shows && err == nil
+	if kept {
+		r.best = d
+		r.result.Useful++
+	}
+	r.bandit.learn(c.arm, kept)
+	r.step(Step{Layer: c.arm.layer().String(), Arm: c.arm.String(), Kept: kept})
+	count := &r.layers[c.arm.layer()]
+	count.Attempts++
+	if kept {
+		count.Useful++
+	}
+	return kept, nil
+}
+
+// shows runs a draft, as often as needed, and reports whether it has the bug.
+func (r *reducer) shows(d *draft) (bool, error) {
+	if r.o.Budget > 0 && r.result.Attempts >= r.o.Budget {
+		return false, errCut
+	}
+	r.result.Attempts++
+	c := d.build(r.header)
+	for range max(1, r.o.Repeats) {
+		if r.ctx.Err() != nil {
+			return false, errCut
+		}
+		r.result.Runs++
+		v, err := r.o.Try(r.ctx, c)
+		if r.ctx.Err() != nil {
+			// Whatever came back, the run may have been disturbed.
+			return false, errCut
+		}
+		if err != nil {
+			return false, fmt.Errorf("attempt %d: %w", r.result.Attempts, err)
+		}
+		if r.o.Same(v) {
+			r.verdict = v
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (r *reducer) step(s Step) {
+	s.Attempt = r.result.Attempts
+	s.Size, s.Characters = r.best.measure(), r.best.chars()
+	r.result.Trace = append(r.result.Trace, s)
+	if r.o.Progress != nil {
+		r.o.Progress(s)
+	}
+}
+
+// outcomeKeys begin the header keys that tell what the original's statements
+// returned; in a smaller case they would be false.
+var outcomeKeys = []string{"observe", "expected", "anomaly", "actual"}
+
+// finish fills in the result.
+func (r *reducer) finish(start *draft) {
+	out := r.result
+	out.After, out.CharactersAfter = r.best.measure(), r.best.chars()
+	out.Verdict, out.Fingerprint = r.verdict, r.verdict.Fingerprint
+	if r.best != start {
+		header := slices.DeleteFunc(slices.Clone(r.header), func(f corpus.Field) bool {
+			return slices.ContainsFunc(outcomeKeys, func(k string) bool { return strings.HasPrefix(f.Key, k) })
+		})
+		out.Case = r.best.build(header).Clone()
+	}
+	for l := range layerCount {
+		r.layers[l].Name = l.String()
+	}
+	out.PerLayer = r.layers[:]
+	for a := range armCount {
+		if m := r.bandit.own[a]; m.Count > 0 {
+			out.PerArm = append(out.PerArm, Count{a.String(), m.Count, int(m.Mean*float64(m.Count) + 0.5)})
+		}
+	}
+	r.o.Experience.add(r.bandit.own)
+}
+
+// candidates lists the operations of a layer on a draft.
+func candidates(d *draft, l layer) []candidate {
+	var out []candidate
+	for _, p := range producers {
+		if p.layer == l {
+			out = append(out, p.list(d)...)
+		}
+	}
+	return append(out, variantCandidates(d, func(a arm) bool { return a.layer() == l })...)
+}
+
+// candidatesOf lists the operations of one arm.
+func candidatesOf(d *draft, a arm) []candidate {
+	var out []candidate
+	for _, p := range producers {
+		if !slices.Contains(p.arms, a) && p.arms != nil {
+			continue
+		}
+		if p.layer != a.layer() {
+			continue
+		}
+		for _, c := range p.list(d) {
+			if c.arm == a {
+				out = append(out, c)
+			}
+		}
+	}
+	return append(out, variantCandidates(d, func(b arm) bool { return a == b })...)
+}
+
+// producers list the operations that concern a whole draft.
+var producers = []struct {
+	layer layer
+	arms  []arm // nil: all of the layer
+	list  func(*draft) []candidate
+}{
+	{layerStatements, nil, statementCandidates},
+	{layerClauses, []arm{armColumn}, columnCandidates},
+	{layerClauses, []arm{armInsertColumn}, wideRowCandidates},
+	{layerConstants, []arm{armConstants, armType}, constantCandidates},
+	{layerOrder, []arm{armMove}, moveCandidates},
+	{layerOrder, []arm{armLevel}, levelCandidates},
+	{layerNames, []arm{armRename}, nameCandidates},
+	{layerNames, []arm{armRenumber}, renumberCandidates},
+}
+
+// variantCandidates lists the operations that concern one line.
+func variantCandidates(d *draft, wanted func(arm) bool) []candidate {
+	var out []candidate
+	for i, st := range d.init {
+		for _, v := range d.lib.explore(st) {
+			if wanted(v.arm) {
+				out = append(out, candidate{v.arm, "0 " + st.text + "\n" + v.st.text, func() *draft { return d.replaceInit(i, v.st) }})
+			}
+		}
+	}
+	for i, e := range d.steps {
+		for _, v := range d.lib.explore(e.st) {
+			if wanted(v.arm) {
+				out = append(out, candidate{v.arm, e.st.text + "\n" + v.st.text, func() *draft { return d.replaceStep(i, v.st) }})
+			}
+		}
+	}
+	return out
+}
