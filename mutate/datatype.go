@@ -14,7 +14,7 @@ const (
 	// opaque columns are copied, tested for NULL and never computed with.
 	opaque family = iota
 	integers
-	strings
+	texts
 )
 
 // dataType is a column type: how it is declared, and its values.
@@ -51,7 +51,7 @@ var dataTypes = []weighted[*dataType]{
 	{2, uintType(mysql.TypeShort, 16)},
 	{2, uintType(mysql.TypeInt24, 24)},
 	{4, uintType(mysql.TypeLonglong, 64)},
-	{15, &dataType{family: strings, tp: mysql.TypeVarchar, length: 10, pool: textPool, limits: []value{text("abcdefghij")}}},
+	{15, &dataType{family: texts, tp: mysql.TypeVarchar, length: 10, pool: textPool, limits: []value{text("abcdefghij")}}},
 }
 
 func intType(tp byte, bits uint) *dataType {
@@ -84,7 +84,7 @@ func (d *dataType) holds(v value) bool {
 	switch {
 	case v.kind == nullValue:
 		return true
-	case d.family == strings:
+	case d.family == texts:
 		return v.kind == textValue && len(v.text) <= d.length
 	case d.family == integers:
 		if v.kind != integerValue {
@@ -107,7 +107,7 @@ func dataTypeOf(t *types.FieldType) *dataType {
 	unsigned := mysql.HasUnsignedFlag(t.GetFlag())
 	for _, w := range dataTypes {
 		if d := w.value; d.tp == t.GetType() && d.unsigned == unsigned {
-			if d.family == strings && t.GetFlen() != d.length {
+			if d.family == texts && t.GetFlen() != d.length {
 				return declaredLength(d, t.GetFlen())
 			}
 			return d

@@ -180,7 +180,7 @@ func changeConstant(c *choices, d *draft, _ *editing) bool {
 func (t *table) substitute(c *choices, old value) value {
 	f := integers
 	if old.kind == textValue {
-		f = strings
+		f = texts
 	}
 	i := t.columnOf(c, f)
 	if i < 0 {

@@ -284,7 +284,7 @@ func castComparison(c *choices, t *table) ast.ExprNode {
 // mixedComparison compares text with a number. Servers make an error of a text
 // that is no number where the statement writes, so this stays rare.
 func mixedComparison(c *choices, t *table) ast.ExprNode {
-	i := t.columnOf(c, strings)
+	i := t.columnOf(c, texts)
 	if i < 0 {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (t *table) rowValue(c *choices, j, i int) value {
 
 // nth returns the n-th value of an endless sequence without repetition.
 func (col *column) nth(n int) value {
-	if col.typ.family == strings {
+	if col.typ.family == texts {
 		if n < len(col.typ.pool) {
 			return col.typ.pool[n]
 		}
