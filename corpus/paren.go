@@ -147,7 +147,12 @@ func bracketed(e ast.ExprNode) ast.ExprNode {
 		if n.Op == opcode.Not {
 			least = bindNot
 		}
-		if v := operand(n.V, least); v != n.V {
+		v := operand(n.V, least)
+		if _, ok := v.(*ast.ExistsSubqueryExpr); ok && n.Op == opcode.Not {
+			// The parser would make one node of the two.
+			v = &ast.ParenthesesExpr{Expr: v}
+		}
+		if v != n.V {
 			c := *n
 			c.V = v
 			return &c
