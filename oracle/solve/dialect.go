@@ -31,12 +31,29 @@ type Dialect struct {
 	// TiDB that of TiDB itself.
 	Version int
 	Mode    SQLMode
+	// Connection is the collation of string literals, Database that of columns
+	// declared without one.
+	Connection, Database Collation
+	quirks               uint64
 }
 
-// DialectOf returns the dialect of a server; a missing sql_mode setting means
-// the vendor's default.
+func (d Dialect) connection() Collation { return d.Connection }
+
+// DialectOf returns the dialect of a server. Settings that are missing mean the
+// vendor's default; collation_connection that of go-sql-driver's handshake
+// (utf8mb4_general_ci, which MariaDB from 11.5 maps to its own default).
 func DialectOf(s history.Server) Dialect {
 	d := Dialect{DBMS: s.DBMS, Version: parseVersion(s.DBMS, s.Version)}
+	d.quirks = quirkBits[s.DBMS]
+	d.Connection, d.Database = GeneralCI, defaultCollation(d)
+	if c, ok := collationNames[s.Settings["collation_connection"]]; ok {
+		d.Connection = c
+	} else if s.DBMS == history.MariaDB && d.Database == UCA1400 {
+		d.Connection = UCA1400
+	}
+	if c, ok := collationNames[s.Settings["collation_database"]]; ok {
+		d.Database = c
+	}
 	mode, ok := s.Settings["sql_mode"]
 	if !ok {
 		mode = defaultModes[s.DBMS]

@@ -53,6 +53,7 @@ type Result struct {
 // its life; make one for each case. It is not safe for several goroutines.
 type Solver struct {
 	d        Dialect
+	queries  map[*ast.SelectStmt]compiledQuery
 	compiled map[compiledKey]*program
 }
 

@@ -1,6 +1,12 @@
 package solve
 
 import (
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/pingcap/tidb/pkg/parser/types"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -32,6 +38,9 @@ type Key struct {
 	Unique  bool
 	// Columns holds indexes into Table.Columns, in the key's order.
 	Columns []int
+	// Prefix holds the number of leading characters that each column is
+	// indexed with, 0 for all.
+	Prefix []int
 }
 
 // ColumnIndex returns the position of a column by name (case-insensitive), or -1.
@@ -40,4 +49,282 @@ func (t *Table) ColumnIndex(name string) int {
 		return i
 	}
 	return -1
+}
+
+// NewTable reads the definition of a table. It fails with *Unsupported where
+// the definition holds something that the solver cannot compute with, and with
+// *SQLError where the server refuses it.
+func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
+	if stmt.Select != nil || stmt.ReferTable != nil || stmt.Partition != nil {
+		return nil, unsupported("CREATE TABLE from another table, or partitioned")
+	}
+	t := &Table{Name: stmt.Table.Name.O, byName: map[string]int{}}
+	collation := d.Database
+	for _, o := range stmt.Options {
+		switch o.Tp {
+		case ast.TableOptionCollate:
+			collation = collationOf(o.StrValue)
+		case ast.TableOptionCharset:
+			if o.StrValue != "utf8mb4" {
+				return nil, unsupported("table character set %s", o.StrValue)
+			}
+		case ast.TableOptionAutoIncrement, ast.TableOptionEngine, ast.TableOptionComment:
+		default:
+			return nil, unsupported("table option %d", o.Tp)
+		}
+	}
+	for i, def := range stmt.Cols {
+		typ, err := columnType(def.Tp, collation)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", def.Name.Name.O, err)
+		}
+		if _, twice := t.byName[def.Name.Name.L]; twice {
+			return nil, &SQLError{1060, fmt.Sprintf("Duplicate column name '%s'", def.Name.Name.O)}
+		}
+		t.byName[def.Name.Name.L] = i
+		t.Columns = append(t.Columns, Column{Name: def.Name.Name.O, Type: typ})
+		if err := t.columnOptions(i, def.Options, d); err != nil {
+			return nil, fmt.Errorf("column %s: %w", def.Name.Name.O, err)
+		}
+	}
+	for _, con := range stmt.Constraints {
+		if err := t.constraint(con); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range t.Keys {
+		if k.Primary {
+			for _, i := range k.Columns {
+				t.Columns[i].NotNull = true
+				if t.Columns[i].HasDefault && t.Columns[i].Default.IsNull() {
+					t.Columns[i].HasDefault = false
+				}
+			}
+		}
+	}
+	for i := range t.Columns {
+		if c := &t.Columns[i]; !c.NotNull && !c.HasDefault {
+			c.HasDefault = true
+		}
+	}
+	return t, nil
+}
+
+func collationOf(name string) Collation {
+	if c, ok := collationNames[lower(name)]; ok {
+		return c
+	}
+	return unknownCollation
+}
+
+// columnType turns a declared type into a computed one.
+func columnType(ft *types.FieldType, collation Collation) (Type, error) {
+	unsigned := mysql.HasUnsignedFlag(ft.GetFlag())
+	if mysql.HasZerofillFlag(ft.GetFlag()) {
+		return Type{}, unsupported("ZEROFILL")
+	}
+	integer := func(bits uint8, signed, uns int) (Type, error) {
+		t := Type{Class: IntClass, Bits: bits, Unsigned: unsigned, Prec: signed}
+		if unsigned {
+			t.Prec = uns
+		}
+		return t, nil
+	}
+	switch ft.GetType() {
+	case mysql.TypeTiny:
+		return integer(8, 3, 3)
+	case mysql.TypeShort:
+		return integer(16, 5, 5)
+	case mysql.TypeInt24:
+		return integer(24, 7, 8)
+	case mysql.TypeLong:
+		return integer(32, 10, 10)
+	case mysql.TypeLonglong:
+		return integer(64, 19, 20)
+	case mysql.TypeNewDecimal:
+		p, s := ft.GetFlen(), ft.GetDecimal()
+		if p <= 0 {
+			p = 10
+		}
+		return Type{Class: DecimalClass, Prec: p, Scale: max(s, 0), Unsigned: unsigned}, nil
+	case mysql.TypeDouble, mysql.TypeFloat:
+		if ft.GetDecimal() >= 0 {
+			return Type{}, unsupported("FLOAT or DOUBLE with digits")
+		}
+		cls := DoubleClass
+		if ft.GetType() == mysql.TypeFloat && ft.GetFlen() <= 24 {
+			cls = FloatClass
+		}
+		return Type{Class: cls, Unsigned: unsigned}, nil
+	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
+		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
+		return stringType(ft, collation)
+	}
+	return Type{}, unsupported("type %s", ft.CompactStr())
+}
+
+// textLimits holds the limits of TEXT and BLOB types in bytes.
+var textLimits = map[byte]int{
+	mysql.TypeTinyBlob: 255, mysql.TypeBlob: 65535, mysql.TypeMediumBlob: 1<<24 - 1, mysql.TypeLongBlob: 1<<32 - 1,
+}
+
+func stringType(ft *types.FieldType, collation Collation) (Type, error) {
+	t := Type{Class: StringClass, Length: ft.GetFlen(), Collation: collation, Explicit: true}
+	t.Fixed = ft.GetType() == mysql.TypeString
+	if limit, ok := textLimits[ft.GetType()]; ok {
+		t.Length, t.Blob = limit, true
+	} else if t.Length < 0 {
+		t.Length = 1
+	}
+	switch ft.GetCharset() {
+	case "binary":
+		t.Binary, t.Collation = true, Binary
+		if t.Fixed {
+			return Type{}, unsupported("BINARY(n)")
+		}
+	case "", "utf8mb4":
+		if ft.GetCollate() != "" && ft.GetCollate() != "utf8mb4_bin" || ft.GetCharset() == "" && ft.GetCollate() != "" {
+			t.Collation = collationOf(ft.GetCollate())
+		}
+	default:
+		return Type{}, unsupported("character set %s", ft.GetCharset())
+	}
+	if t.Collation == unknownCollation {
+		return Type{}, unsupported("collation %s", ft.GetCollate())
+	}
+	return t, nil
+}
+
+func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error {
+	c := &t.Columns[i]
+	for _, o := range opts {
+		switch o.Tp {
+		case ast.ColumnOptionPrimaryKey:
+			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}})
+		case ast.ColumnOptionUniqKey:
+			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}})
+		case ast.ColumnOptionNotNull:
+			c.NotNull = true
+		case ast.ColumnOptionNull:
+		case ast.ColumnOptionAutoIncrement:
+			c.Auto, c.NotNull = true, true
+		case ast.ColumnOptionComment:
+		case ast.ColumnOptionCollate:
+			if c.Type.Collation = collationOf(o.StrValue); c.Type.Collation == unknownCollation {
+				return unsupported("collation %s", o.StrValue)
+			}
+		case ast.ColumnOptionDefaultValue:
+			if err := c.setDefault(o.Expr, d); err != nil {
+				return err
+			}
+		default:
+			return unsupported("column option %d", o.Tp)
+		}
+	}
+	return nil
+}
+
+func (c *Column) setDefault(n ast.ExprNode, d Dialect) error {
+	comp := &compiler{d: d}
+	e, err := comp.expr(n)
+	if err != nil {
+		return err
+	}
+	if !e.konst {
+		return unsupported("DEFAULT of an expression")
+	}
+	f := &frame{strictWrite: true}
+	v := comp.store(f, c, e.eval(f), e.typ)
+	if f.err != nil {
+		return f.err
+	}
+	c.HasDefault, c.Default = true, v
+	return nil
+}
+
+func (t *Table) constraint(con *ast.Constraint) error {
+	k := Key{Name: con.Name}
+	switch con.Tp {
+	case ast.ConstraintPrimaryKey:
+		k.Name, k.Primary, k.Unique = "PRIMARY", true, true
+	case ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
+		k.Unique = true
+	case ast.ConstraintKey, ast.ConstraintIndex:
+	default:
+		return unsupported("constraint %d", con.Tp)
+	}
+	for _, p := range con.Keys {
+		if p.Expr != nil {
+			return unsupported("key on an expression")
+		}
+		i := t.ColumnIndex(p.Column.Name.O)
+		if i < 0 {
+			return &SQLError{1072, fmt.Sprintf("Key column '%s' doesn't exist in table", p.Column.Name.O)}
+		}
+		k.Columns = append(k.Columns, i)
+		k.Prefix = append(k.Prefix, max(p.Length, 0))
+	}
+	if k.Name == "" {
+		k.Name = t.Columns[k.Columns[0]].Name
+	}
+	t.Keys = append(t.Keys, k)
+	return nil
+}
+
+// ParseRow turns cells, as the text protocol printed them, into stored values.
+func (t *Table) ParseRow(cells []history.Cell) (Row, error) {
+	if len(cells) != len(t.Columns) {
+		return nil, fmt.Errorf("table %s: row of %d cells for %d columns", t.Name, len(cells), len(t.Columns))
+	}
+	row := make(Row, len(cells))
+	for i, cell := range cells {
+		v, err := t.Columns[i].Type.Parse(cell)
+		if err != nil {
+			return nil, fmt.Errorf("table %s, column %s: %w", t.Name, t.Columns[i].Name, err)
+		}
+		row[i] = v
+	}
+	return row, nil
+}
+
+// Parse turns one cell, as the text protocol printed it, into a value of type t.
+func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
+	if cell.Null {
+		return sqlvalue.Value{}, nil
+	}
+	if t.Class == StringClass {
+		if t.Binary {
+			return sqlvalue.NewBytes(cell.Text), nil
+		}
+		return sqlvalue.NewString(cell.Text), nil
+	}
+	n := sqlvalue.NumericPrefix(cell.Text)
+	if n.Rest || n.Empty {
+		return sqlvalue.Value{}, fmt.Errorf("read %q as a number", cell.Text)
+	}
+	switch t.Class {
+	case DoubleClass, FloatClass:
+		f, _ := n.Double()
+		if t.Class == FloatClass {
+			return sqlvalue.NewFloat(float32(f)), nil
+		}
+		return sqlvalue.NewDouble(f), nil
+	case DecimalClass, IntClass:
+		d, ok := n.Decimal()
+		if !ok {
+			return sqlvalue.Value{}, fmt.Errorf("read %q as a decimal", cell.Text)
+		}
+		if t.Class == DecimalClass {
+			return d.Rescale(t.Scale), nil
+		}
+		u, over := d.ToInt(t.Unsigned)
+		if over != 0 {
+			return sqlvalue.Value{}, fmt.Errorf("read %q as an integer", cell.Text)
+		}
+		if t.Unsigned {
+			return sqlvalue.NewUint(u), nil
+		}
+		return sqlvalue.NewInt(int64(u)), nil
+	}
+	return sqlvalue.Value{}, unsupported("reading a value of class %d", t.Class)
 }

@@ -36,8 +36,13 @@ type Type struct {
 	Length int
 	// Fixed says CHAR or BINARY: trailing spaces are removed, or zeros padded.
 	Fixed bool
+	// Blob says TEXT or BLOB: Length counts bytes.
+	Blob bool
 	// Binary says that the string has no character set.
 	Binary bool
+	// Explicit says that the collation is a column's own and wins over a
+	// literal's.
+	Explicit bool
 	// Collation is the collation of a character string.
 	Collation Collation
 	// Elems holds the members of an ENUM or SET.

@@ -67,6 +67,9 @@ func NewString(s string) Value { return Value{kind: String, text: s} }
 // NewBytes returns a binary string.
 func NewBytes(s string) Value { return Value{kind: Bytes, text: s} }
 
+// NewYear returns a YEAR: 0 or 1901 to 2155.
+func NewYear(y int) Value { return Value{kind: Year, n: uint64(y)} }
+
 // NewGenerated returns the stand-in for a value that the server generates.
 func NewGenerated() Value { return Value{kind: Generated} }
 
@@ -114,7 +117,3 @@ const (
 
 // String returns TRUE, FALSE or NULL.
 func (t Truth) String() string { return [...]string{"FALSE", "TRUE", "NULL"}[t] }
-
-// Text returns exactly what the server's text protocol prints for the value,
-// and whether it is NULL.
-func (v Value) Text() (text string, null bool) { return v.text, v.kind == Null }

@@ -1,0 +1,394 @@
+package solve
+
+import (
+	"math"
+
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// numericClass returns the class in which + - * % compute, from the operands'
+// classes: a string or double makes it double, else a decimal makes it decimal.
+// https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html
+func numericClass(a, b Type) (Class, error) {
+	cls := IntClass
+	for _, t := range [2]Type{a, b} {
+		switch t.Class {
+		case NullClass, IntClass, YearClass:
+		case DecimalClass:
+			if cls == IntClass {
+				cls = DecimalClass
+			}
+		case StringClass, DoubleClass, FloatClass:
+			cls = DoubleClass
+		default:
+			return 0, unsupported("arithmetic on a temporal, bit, enum or set")
+		}
+	}
+	return cls, nil
+}
+
+func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
+
+func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
+	cls, err := numericClass(a.typ, b.typ)
+	if err != nil {
+		return expr{}, err
+	}
+	e := expr{konst: a.konst && b.konst}
+	x, y := a.eval, b.eval
+	switch cls {
+	case IntClass:
+		unsigned := a.typ.Unsigned || b.typ.Unsigned
+		if op == opcode.Minus && c.d.Mode&NoUnsignedSubtraction != 0 {
+			unsigned = false
+		}
+		e.typ = bigInt
+		if unsigned {
+			e.typ = bigUint
+		}
+		e.typ.Prec = intResultPrec(op, a.typ, b.typ)
+		f64 := map[opcode.Op]func(a, b sqlvalue.Value, u bool) (sqlvalue.Value, bool){
+			opcode.Plus: sqlvalue.Add64, opcode.Minus: sqlvalue.Sub64, opcode.Mul: sqlvalue.Mul64}[op]
+		e.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() && f.err == nil {
+				return v
+			}
+			w := y(f)
+			if w.IsNull() || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			r, ok := f64(v, w, unsigned)
+			if !ok {
+				if unsigned {
+					return f.fail(1690, "BIGINT UNSIGNED value is out of range")
+				}
+				return f.fail(1690, "BIGINT value is out of range")
+			}
+			return r
+		}
+	case DecimalClass:
+		x, y = c.exact(a), c.exact(b)
+		maxScale := c.d.maxScale()
+		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale)}
+		if op == opcode.Mul {
+			e.typ.Scale = min(a.typ.Scale+b.typ.Scale, maxScale)
+			e.typ.Prec = a.typ.Prec + b.typ.Prec
+		} else {
+			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
+		}
+		e.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() && f.err == nil {
+				return v
+			}
+			w := y(f)
+			if w.IsNull() || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			var r sqlvalue.Value
+			switch op {
+			case opcode.Plus:
+				r = sqlvalue.AddExact(v, w)
+			case opcode.Minus:
+				r = sqlvalue.AddExact(v, sqlvalue.NegExact(w))
+			default:
+				r = sqlvalue.MulExact(v, w)
+			}
+			if r.Digits() > sqlvalue.MaxDigits {
+				return f.refuse("decimal of more than 65 digits")
+			}
+			return r
+		}
+	default:
+		p, q := c.double(a), c.double(b)
+		e.typ = double
+		e.eval = func(f *frame) sqlvalue.Value {
+			v, null := p(f)
+			if null && f.err == nil {
+				return sqlvalue.Value{}
+			}
+			w, null := q(f)
+			if null || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			switch op {
+			case opcode.Plus:
+				v += w
+			case opcode.Minus:
+				v -= w
+			default:
+				v *= w
+			}
+			return f.finite(v)
+		}
+	}
+	return e, nil
+}
+
+func intResultPrec(op opcode.Op, a, b Type) int {
+	if op == opcode.Mul {
+		return a.Prec + b.Prec
+	}
+	return max(a.Prec, b.Prec) + 1
+}
+
+// finite returns a double, or error 1690 where it is none.
+func (f *frame) finite(v float64) sqlvalue.Value {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return f.fail(1690, "DOUBLE value is out of range")
+	}
+	return sqlvalue.NewDouble(v)
+}
+
+func (c *compiler) negate(a expr) (expr, error) {
+	e := expr{typ: a.typ, konst: a.konst}
+	e.typ.Unsigned = false
+	x := a.eval
+	switch a.typ.Class {
+	case IntClass, NullClass, YearClass:
+		if a.lit && a.typ.Class == IntClass && a.typ.Unsigned {
+			// -9223372036854775808 is written as the negation of an unsigned
+			// literal; larger ones become decimals.
+			v := a.eval(nil)
+			if v.Uint() == 1<<63 {
+				return konst(bigInt, sqlvalue.NewInt(math.MinInt64)), nil
+			}
+			d := sqlvalue.NegExact(v)
+			return konst(decimalType(d), d), nil
+		}
+		if a.lit && a.typ.Class == IntClass {
+			v := a.eval(nil)
+			if v.Int() == math.MinInt64 {
+				d := sqlvalue.NegExact(v)
+				return konst(decimalType(d), d), nil
+			}
+			return intLiteralOf(-v.Int(), a.typ), nil
+		}
+		e.typ.Class = IntClass
+		e.typ.Bits = 64
+		e.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			if v.Kind() == sqlvalue.Uint && v.Uint() > 1<<63 || v.Kind() == sqlvalue.Int && v.Int() == math.MinInt64 {
+				return f.fail(1690, "BIGINT value is out of range")
+			}
+			return sqlvalue.NewInt(-v.Int())
+		}
+	case DecimalClass:
+		e.lit = a.lit
+		e.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			return sqlvalue.NegExact(v)
+		}
+	case StringClass, DoubleClass, FloatClass:
+		p := c.double(a)
+		e.typ = double
+		e.eval = func(f *frame) sqlvalue.Value {
+			v, null := p(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewDouble(-v)
+		}
+	default:
+		return expr{}, unsupported("arithmetic on a temporal, bit, enum or set")
+	}
+	return e, nil
+}
+
+func intLiteralOf(i int64, t Type) expr { return konst(t, sqlvalue.NewInt(i)) }
+
+// zeroDivisor handles division by zero: NULL with a warning, or error 1365
+// where a row is written in strict mode.
+// https://dev.mysql.com/doc/refman/9.7/en/sql-mode.html#sqlmode_error_for_division_by_zero
+func (c *compiler) zeroDivisor(f *frame) sqlvalue.Value {
+	if c.d.Mode&ErrorForDivisionByZero != 0 {
+		if f.strictWrite {
+			return f.fail(1365, "Division by 0")
+		}
+		f.warnings++
+	}
+	return sqlvalue.Value{}
+}
+
+// divPrecision is div_precision_increment at its default, which all servers share.
+// https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_div_precision_increment
+const divPrecision = 4
+
+func (c *compiler) divide(a, b expr) (expr, error) {
+	cls, err := numericClass(a.typ, b.typ)
+	if err != nil {
+		return expr{}, err
+	}
+	e := expr{konst: a.konst && b.konst}
+	if cls == DoubleClass {
+		p, q := c.double(a), c.double(b)
+		e.typ = double
+		e.eval = func(f *frame) sqlvalue.Value {
+			v, null := p(f)
+			w, null2 := q(f)
+			if null || null2 || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			if w == 0 {
+				return c.zeroDivisor(f)
+			}
+			return f.finite(v / w)
+		}
+		return e, nil
+	}
+	x, y := c.exact(a), c.exact(b)
+	scale := min(a.typ.Scale+divPrecision, c.d.maxScale())
+	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale}
+	words := c.d.is(divisionKeepsWords)
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		w := y(f)
+		if v.IsNull() || w.IsNull() || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		if w.Sign() == 0 {
+			return c.zeroDivisor(f)
+		}
+		r := sqlvalue.DivTrunc(v, w, quotientDigits(v.Scale(), w.Scale()))
+		if !words {
+			return r.Rescale(scale)
+		}
+		return r
+	}
+	return e, nil
+}
+
+// quotientDigits returns the digits behind the point that a decimal division
+// computes before it cuts off: decimals are kept in words of nine digits.
+func quotientDigits(s1, s2 int) int {
+	f1, f2 := wordDigits(s1), wordDigits(s2)
+	incr := max(divPrecision-(f1-s1+f2-s2), 0)
+	return min(wordDigits(f1+f2+incr), 63)
+}
+
+func wordDigits(n int) int { return (n + 8) / 9 * 9 }
+
+func (c *compiler) intDivide(a, b expr) (expr, error) {
+	if _, err := numericClass(a.typ, b.typ); err != nil {
+		return expr{}, err
+	}
+	unsigned := a.typ.Unsigned || b.typ.Unsigned
+	x, y := c.exact(a), c.exact(b)
+	t := bigInt
+	if unsigned {
+		t = bigUint
+	}
+	return expr{typ: t, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
+		v := x(f)
+		w := y(f)
+		if v.IsNull() || w.IsNull() || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		if w.Sign() == 0 {
+			return c.zeroDivisor(f)
+		}
+		r := sqlvalue.DivTrunc(v, w, 0)
+		n, over := r.ToInt(unsigned)
+		if over != 0 {
+			if unsigned {
+				return f.fail(1690, "BIGINT UNSIGNED value is out of range")
+			}
+			return f.fail(1690, "BIGINT value is out of range")
+		}
+		if unsigned {
+			return sqlvalue.NewUint(n)
+		}
+		return sqlvalue.NewInt(int64(n))
+	}}, nil
+}
+
+func (c *compiler) modulo(a, b expr) (expr, error) {
+	cls, err := numericClass(a.typ, b.typ)
+	if err != nil {
+		return expr{}, err
+	}
+	e := expr{konst: a.konst && b.konst}
+	if cls == DoubleClass {
+		p, q := c.double(a), c.double(b)
+		e.typ = double
+		e.eval = func(f *frame) sqlvalue.Value {
+			v, null := p(f)
+			w, null2 := q(f)
+			if null || null2 || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			if w == 0 {
+				return c.zeroDivisor(f)
+			}
+			return f.finite(math.Mod(v, w))
+		}
+		return e, nil
+	}
+	x, y := c.exact(a), c.exact(b)
+	if cls == IntClass {
+		e.typ = bigInt
+		if a.typ.Unsigned {
+			e.typ = bigUint
+		}
+		e.typ.Prec = max(a.typ.Prec, b.typ.Prec)
+	} else {
+		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale)}
+		e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + e.typ.Scale
+	}
+	unsigned := e.typ.Unsigned
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		w := y(f)
+		if v.IsNull() || w.IsNull() || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		if w.Sign() == 0 {
+			return c.zeroDivisor(f)
+		}
+		r := sqlvalue.ModExact(v, w)
+		if cls == DecimalClass {
+			return r
+		}
+		n, _ := r.ToInt(unsigned)
+		if unsigned {
+			return sqlvalue.NewUint(n)
+		}
+		return sqlvalue.NewInt(int64(n))
+	}
+	return e, nil
+}
+
+func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
+	p, q := c.bits(a), c.bits(b)
+	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
+		v, null := p(f)
+		if null && f.err == nil {
+			return sqlvalue.Value{}
+		}
+		w, null := q(f)
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		switch op {
+		case opcode.And:
+			v &= w
+		case opcode.Or:
+			v |= w
+		case opcode.Xor:
+			v ^= w
+		case opcode.LeftShift:
+			v <<= w
+		default:
+			v >>= w
+		}
+		return sqlvalue.NewUint(v)
+	}}, nil
+}

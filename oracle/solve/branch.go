@@ -1,0 +1,237 @@
+package solve
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// unify returns the type that holds all of several branches.
+// https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html
+func (c *compiler) unify(es []expr) (Type, error) {
+	out := Type{Class: NullClass}
+	digits := 0
+	unsigned, signed := false, false
+	for _, e := range es {
+		t := e.typ
+		switch t.Class {
+		case NullClass:
+			continue
+		case StringClass:
+			if out.Class == StringClass {
+				var err error
+				if out, err = combine(out, t); err != nil {
+					return out, err
+				}
+			} else {
+				out = t
+			}
+			continue
+		case IntClass:
+			unsigned, signed = unsigned || t.Unsigned, signed || !t.Unsigned
+		case DecimalClass, DoubleClass:
+		default:
+			return out, unsupported("branches of type other than integer, decimal, double, string")
+		}
+		if out.Class == StringClass {
+			continue
+		}
+		digits = max(digits, intDigits(t))
+		cls, scale := max(out.Class, t.Class), max(out.Scale, t.Scale)
+		out = Type{Class: cls, Scale: scale, Bits: 64, Unsigned: unsigned && !signed}
+		if cls == IntClass && unsigned && signed {
+			out.Class = DecimalClass
+		}
+		out.Prec = digits + scale
+	}
+	if out.Class == DecimalClass {
+		out.Unsigned = false
+	}
+	return out, nil
+}
+
+// convert returns an evaluation of e as a value of a type made by unify.
+func (c *compiler) convert(e expr, t Type) func(*frame) sqlvalue.Value {
+	x := e.eval
+	if e.typ.Class == t.Class && (t.Class != DecimalClass || c.d.is(branchKeepsScale)) {
+		return x
+	}
+	switch t.Class {
+	case DecimalClass:
+		return func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() || v.Scale() >= t.Scale {
+				return v.ToDecimal()
+			}
+			return v.Rescale(t.Scale)
+		}
+	case DoubleClass:
+		return func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			return sqlvalue.NewDouble(v.ToDouble())
+		}
+	case StringClass:
+		p := c.text(e)
+		return func(f *frame) sqlvalue.Value {
+			s, null := p(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewString(s)
+		}
+	}
+	return x
+}
+
+// text returns an accessor for the expression as a string.
+func (c *compiler) text(e expr) func(*frame) (string, bool) {
+	x, t := e.eval, e.typ
+	return func(f *frame) (string, bool) {
+		v := x(f)
+		if v.Kind() == sqlvalue.Decimal && v.Scale() != t.Scale {
+			v = v.Rescale(t.Scale)
+		}
+		return v.Text()
+	}
+}
+
+// textType returns the type of the expression as a string.
+func (c *compiler) textType(t Type) Type {
+	if t.Class == StringClass {
+		return t
+	}
+	return Type{Class: StringClass, Collation: c.d.connection(), Length: 64}
+}
+
+func (c *compiler) exprs(ns []ast.ExprNode) ([]expr, error) {
+	out := make([]expr, len(ns))
+	for i, n := range ns {
+		var err error
+		if out[i], err = c.expr(n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func allKonst(es []expr) bool {
+	for _, e := range es {
+		if !e.konst {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
+	var conds []func(*frame) sqlvalue.Truth
+	var results []expr
+	konst := true
+	for _, w := range n.WhenClauses {
+		cond, err := c.expr(w.Expr)
+		if err != nil {
+			return expr{}, err
+		}
+		if n.Value != nil {
+			v, err := c.expr(n.Value)
+			if err != nil {
+				return expr{}, err
+			}
+			if cond, err = c.compare(opcode.EQ, v, cond); err != nil {
+				return expr{}, err
+			}
+		}
+		r, err := c.expr(w.Result)
+		if err != nil {
+			return expr{}, err
+		}
+		conds, results, konst = append(conds, c.truth(cond)), append(results, r), konst && cond.konst
+	}
+	if n.ElseClause != nil {
+		r, err := c.expr(n.ElseClause)
+		if err != nil {
+			return expr{}, err
+		}
+		results = append(results, r)
+	}
+	t, err := c.unify(results)
+	if err != nil {
+		return expr{}, err
+	}
+	evals := make([]func(*frame) sqlvalue.Value, len(results))
+	for i, r := range results {
+		evals[i] = c.convert(r, t)
+	}
+	return expr{typ: t, konst: konst && allKonst(results), eval: func(f *frame) sqlvalue.Value {
+		for i, cond := range conds {
+			if cond(f) == sqlvalue.True {
+				return evals[i](f)
+			}
+		}
+		if len(evals) > len(conds) {
+			return evals[len(conds)](f)
+		}
+		return sqlvalue.Value{}
+	}}, nil
+}
+
+func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
+	args, err := c.exprs(n.Args)
+	if err != nil {
+		return expr{}, err
+	}
+	k := allKonst(args)
+	switch name := n.FnName.L; {
+	case name == "if" && len(args) == 3:
+		t, err := c.unify(args[1:])
+		if err != nil {
+			return expr{}, err
+		}
+		cond, x, y := c.truth(args[0]), c.convert(args[1], t), c.convert(args[2], t)
+		return expr{typ: t, konst: k, eval: func(f *frame) sqlvalue.Value {
+			if cond(f) == sqlvalue.True {
+				return x(f)
+			}
+			return y(f)
+		}}, nil
+	case (name == "ifnull" && len(args) == 2) || (name == "coalesce" && len(args) > 0):
+		t, err := c.unify(args)
+		if err != nil {
+			return expr{}, err
+		}
+		evals := make([]func(*frame) sqlvalue.Value, len(args))
+		for i, a := range args {
+			evals[i] = c.convert(a, t)
+		}
+		return expr{typ: t, konst: k, eval: func(f *frame) sqlvalue.Value {
+			for _, x := range evals {
+				if v := x(f); !v.IsNull() || f.err != nil {
+					return v
+				}
+			}
+			return sqlvalue.Value{}
+		}}, nil
+	case name == "nullif" && len(args) == 2:
+		eq, err := c.compare(opcode.EQ, args[0], args[1])
+		if err != nil {
+			return expr{}, err
+		}
+		t := c.truth(eq)
+		x := args[0].eval
+		return expr{typ: args[0].typ, konst: k, eval: func(f *frame) sqlvalue.Value {
+			if t(f) == sqlvalue.True {
+				return sqlvalue.Value{}
+			}
+			return x(f)
+		}}, nil
+	case name == "mod" && len(args) == 2:
+		return c.modulo(args[0], args[1])
+	case name == "isnull" && len(args) == 1:
+		x := args[0].eval
+		return boolExpr(k, func(f *frame) sqlvalue.Truth { return truthOf(x(f).IsNull()) }), nil
+	}
+	return expr{}, unsupported("function %s", n.FnName.O)
+}

@@ -1,0 +1,184 @@
+package solve
+
+import (
+	"math"
+	"unicode/utf8"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+func (c *compiler) cast(n *ast.FuncCastExpr) (expr, error) {
+	if n.FunctionType != ast.CastFunction && n.FunctionType != ast.CastConvertFunction {
+		return expr{}, unsupported("BINARY operator")
+	}
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	switch n.Tp.GetType() {
+	case mysql.TypeLonglong:
+		return c.castInt(e, mysql.HasUnsignedFlag(n.Tp.GetFlag()))
+	case mysql.TypeNewDecimal:
+		p, s := n.Tp.GetFlen(), n.Tp.GetDecimal()
+		if p < 0 {
+			p = 10
+		}
+		return c.castDecimal(e, p, max(s, 0))
+	case mysql.TypeVarString, mysql.TypeString, mysql.TypeVarchar:
+		if n.Tp.GetCharset() == "binary" {
+			return expr{}, unsupported("CAST AS BINARY")
+		}
+		return c.castChar(e, n.Tp.GetFlen())
+	case mysql.TypeDouble:
+		x := c.double(e)
+		return expr{typ: double, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+			v, null := x(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewDouble(v)
+		}}, nil
+	}
+	return expr{}, unsupported("CAST AS %s", n.Tp.CompactStr())
+}
+
+func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
+	t := bigInt
+	if unsigned {
+		t = bigUint
+	}
+	pack := func(u uint64) sqlvalue.Value {
+		if unsigned {
+			return sqlvalue.NewUint(u)
+		}
+		return sqlvalue.NewInt(int64(u))
+	}
+	out := expr{typ: t, konst: e.konst}
+	x := e.eval
+	switch e.typ.Class {
+	case NullClass:
+		out.eval = x
+	case IntClass, YearClass:
+		out.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			return pack(v.Uint())
+		}
+	case DecimalClass:
+		out.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			u, over := v.ToInt(unsigned)
+			if over != 0 {
+				f.truncated("DECIMAL", "")
+			}
+			return pack(u)
+		}
+	case StringClass:
+		out.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			n := sqlvalue.NumericPrefix(v.Str())
+			if !n.Integer || n.Rest {
+				if !n.Integer {
+					return f.refuse("CAST of a fractional string to an integer")
+				}
+				f.truncated("INTEGER", v.Str())
+			}
+			d, ok := n.Decimal()
+			if !ok {
+				return f.refuse("long number in a string")
+			}
+			neg := unsigned && d.Sign() < 0
+			u, over := d.ToInt(unsigned && !neg)
+			if over != 0 {
+				return f.refuse("CAST of a string out of range")
+			}
+			return pack(u)
+		}
+	case DoubleClass, FloatClass:
+		out.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			r := math.RoundToEven(v.ToDouble())
+			if r < math.MinInt64 || r >= math.MaxInt64 {
+				return f.refuse("CAST of a double out of range")
+			}
+			return pack(uint64(int64(r)))
+		}
+	default:
+		return expr{}, unsupported("CAST of a temporal, bit, enum or set")
+	}
+	return out, nil
+}
+
+func (c *compiler) castDecimal(e expr, prec, scale int) (expr, error) {
+	x := c.exact(e)
+	limit := decimalLimit(prec, scale)
+	return expr{typ: Type{Class: DecimalClass, Prec: prec, Scale: scale}, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		r := v.ToDecimal().Rescale(scale)
+		if sqlvalue.CmpExact(r, limit) > 0 || sqlvalue.CmpExact(r, sqlvalue.NegExact(limit)) < 0 {
+			if f.strictWrite {
+				return f.fail(1264, "Out of range value for column")
+			}
+			f.warnings++
+			if r.Sign() < 0 {
+				return sqlvalue.NegExact(limit)
+			}
+			return limit
+		}
+		return r
+	}}, nil
+}
+
+// decimalLimit returns the largest DECIMAL(prec, scale).
+func decimalLimit(prec, scale int) sqlvalue.Value {
+	nines := make([]byte, prec)
+	for i := range nines {
+		nines[i] = '9'
+	}
+	v, _ := sqlvalue.NumericPrefix(string(nines)).Decimal()
+	return sqlvalue.NewDecimal(v.Coef(), scale)
+}
+
+func (c *compiler) castChar(e expr, limit int) (expr, error) {
+	t := c.textType(e.typ)
+	t.Explicit = false
+	t.Collation = c.d.connection()
+	x := c.text(e)
+	return expr{typ: t, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+		s, null := x(f)
+		if null {
+			return sqlvalue.Value{}
+		}
+		if limit >= 0 && utf8.RuneCountInString(s) > limit {
+			f.truncated("CHAR", s)
+			s = firstRunes(s, limit)
+		}
+		return sqlvalue.NewString(s)
+	}}, nil
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,209 @@
+package solve
+
+import (
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Collation names how strings compare.
+type Collation uint8
+
+// The collations that can be computed exactly; all but Binary and BinPad only
+// for ASCII text.
+const (
+	// Binary compares bytes and does not pad.
+	Binary Collation = iota
+	// BinPad is utf8mb4_bin: code points, PAD SPACE.
+	BinPad
+	// GeneralCI is utf8mb4_general_ci: case-insensitive, PAD SPACE.
+	GeneralCI
+	// AI0900 is utf8mb4_0900_ai_ci: case-insensitive, NO PAD.
+	AI0900
+	// UCA1400 is utf8mb4_uca1400_ai_ci: case-insensitive, PAD SPACE.
+	UCA1400
+	// Bin0900 is utf8mb4_0900_bin: code points, NO PAD.
+	Bin0900
+	unknownCollation
+)
+
+var collationNames = map[string]Collation{
+	"binary":                Binary,
+	"utf8mb4_bin":           BinPad,
+	"utf8_bin":              BinPad,
+	"utf8mb3_bin":           BinPad,
+	"utf8mb4_general_ci":    GeneralCI,
+	"utf8_general_ci":       GeneralCI,
+	"utf8mb3_general_ci":    GeneralCI,
+	"utf8mb4_0900_ai_ci":    AI0900,
+	"utf8mb4_uca1400_ai_ci": UCA1400,
+	"uca1400_ai_ci":         UCA1400,
+	"utf8mb4_0900_bin":      Bin0900,
+}
+
+// defaultCollation returns what utf8mb4 columns get by default.
+// https://docs.pingcap.com/tidb/stable/character-set-and-collation/
+// https://dev.mysql.com/doc/refman/9.7/en/charset-mysql.html
+// https://mariadb.com/docs/server/reference/data-types/string-data-types/character-sets/supported-character-sets-and-collations
+func defaultCollation(d Dialect) Collation {
+	switch {
+	case d.DBMS == history.TiDB:
+		return BinPad
+	case d.DBMS == history.MySQL:
+		return AI0900
+	case d.Version >= 110500:
+		return UCA1400
+	}
+	return GeneralCI
+}
+
+// weights maps an ASCII byte to its place in a collation's order; equal bytes
+// are equal letters.
+type weights [128]uint8
+
+var foldUpper = func() (w weights) {
+	for i := range w {
+		w[i] = uint8(i)
+		if i >= 'a' && i <= 'z' {
+			w[i] = uint8(i) - 'a' + 'A'
+		}
+	}
+	return w
+}()
+
+// ducetOrder is the order of printable ASCII in the Unicode collation table
+// (UCA 9 and 14 agree on it), variable elements not ignored.
+// https://www.unicode.org/Public/UCA/9.0.0/allkeys.txt
+const ducetOrder = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ"
+
+// ignorable marks bytes without weight in the Unicode collations.
+const ignorable = 0xff
+
+var ducet = func() (w weights) {
+	for i := range w {
+		w[i] = ignorable
+	}
+	rank := uint8(0)
+	for i := 0; i < len(ducetOrder); i++ {
+		c := ducetOrder[i]
+		if c >= 'A' && c <= 'Z' {
+			w[c] = w[c+'a'-'A']
+			continue
+		}
+		w[c] = rank
+		rank++
+	}
+	return w
+}()
+
+func (c Collation) table() *weights {
+	switch c {
+	case GeneralCI:
+		return &foldUpper
+	case AI0900, UCA1400:
+		return &ducet
+	}
+	return nil
+}
+
+func (c Collation) pads() bool { return c == BinPad || c == GeneralCI || c == UCA1400 }
+
+// exact tells whether s can be compared exactly in the collation.
+func (c Collation) exact(s string) bool {
+	w := c.table()
+	if w == nil {
+		return true
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 || w[s[i]] == ignorable {
+			return false
+		}
+	}
+	return true
+}
+
+// compare orders two strings; both must be exact in the collation.
+func (c Collation) compare(a, b string) int {
+	w := c.table()
+	n := min(len(a), len(b))
+	for i := 0; i < n; i++ {
+		x, y := a[i], b[i]
+		if x == y {
+			continue
+		}
+		if w != nil {
+			x, y = w[x], w[y]
+		}
+		if x != y {
+			if x < y {
+				return -1
+			}
+			return 1
+		}
+	}
+	if len(a) == len(b) {
+		return 0
+	}
+	rest, sign := a[n:], 1
+	if len(b) > n {
+		rest, sign = b[n:], -1
+	}
+	if !c.pads() {
+		return sign
+	}
+	space := byte(' ')
+	if w != nil {
+		space = w[' ']
+	}
+	for i := 0; i < len(rest); i++ {
+		x := rest[i]
+		if w != nil {
+			x = w[x]
+		}
+		if x != space {
+			if x < space {
+				return -sign
+			}
+			return sign
+		}
+	}
+	return 0
+}
+
+// identity maps equal strings, and only those, to one string.
+func (c Collation) identity(s string) string {
+	if c.pads() {
+		s = strings.TrimRight(s, " ")
+	}
+	w := c.table()
+	if w == nil {
+		return s
+	}
+	b := make([]byte, len(s))
+	for i := range b {
+		b[i] = w[s[i]]
+	}
+	return string(b)
+}
+
+// combine returns the collation in which two strings compare: a literal takes
+// that of the other side.
+// https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html
+func combine(a, b Type) (Type, error) {
+	switch {
+	case a.Collation == b.Collation:
+		if b.Explicit {
+			return a, nil
+		}
+		return b, nil
+	case a.Binary:
+		return a, nil
+	case b.Binary:
+		return b, nil
+	case a.Explicit && !b.Explicit:
+		return a, nil
+	case b.Explicit && !a.Explicit:
+		return b, nil
+	}
+	return a, unsupported("mix of collations")
+}

@@ -1,0 +1,293 @@
+package solve
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// comparator compares two values that are not NULL; each is of the kind of the
+// operand that it was made for.
+type comparator func(f *frame, a, b sqlvalue.Value) int
+
+// comparison chooses how two types compare: two strings by collation, exact
+// numbers exactly, all else as doubles.
+// https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html
+func (c *compiler) comparison(a, b Type) (comparator, error) {
+	switch {
+	case a.Class == NullClass || b.Class == NullClass:
+		return func(*frame, sqlvalue.Value, sqlvalue.Value) int { return 0 }, nil
+	case a.Class == StringClass && b.Class == StringClass:
+		t, err := combine(a, b)
+		if err != nil {
+			return nil, err
+		}
+		col := t.Collation
+		return func(f *frame, x, y sqlvalue.Value) int {
+			if !col.exact(x.Str()) || !col.exact(y.Str()) {
+				f.refuse("comparison of text beyond ASCII")
+				return 0
+			}
+			return col.compare(x.Str(), y.Str())
+		}, nil
+	case isExact(a) && isExact(b):
+		return func(_ *frame, x, y sqlvalue.Value) int { return sqlvalue.CmpExact(x, y) }, nil
+	case isNumeric(a) && isNumeric(b):
+		d := c.d
+		return func(f *frame, x, y sqlvalue.Value) int {
+			p, q := d.number(f, x), d.number(f, y)
+			switch {
+			case p < q:
+				return -1
+			case p > q:
+				return 1
+			}
+			return 0
+		}, nil
+	}
+	return nil, unsupported("comparison of a temporal, bit, enum or set")
+}
+
+func isExact(t Type) bool {
+	return t.Class == IntClass || t.Class == DecimalClass || t.Class == YearClass
+}
+
+func isNumeric(t Type) bool {
+	return isExact(t) || t.Class == DoubleClass || t.Class == FloatClass || t.Class == StringClass
+}
+
+// number reads a value as a double, strings with a warning where they are none.
+func (d Dialect) number(f *frame, v sqlvalue.Value) float64 {
+	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
+		return d.stringToDouble(f, v.Str())
+	}
+	return v.ToDouble()
+}
+
+func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
+	cmp, err := c.comparison(a.typ, b.typ)
+	if err != nil {
+		return expr{}, err
+	}
+	x, y := a.eval, b.eval
+	if op == opcode.NullEQ {
+		return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
+			v, w := x(f), y(f)
+			if v.IsNull() || w.IsNull() {
+				return truthOf(v.IsNull() && w.IsNull())
+			}
+			return truthOf(cmp(f, v, w) == 0)
+		}), nil
+	}
+	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
+		v := x(f)
+		if v.IsNull() {
+			return sqlvalue.Unknown
+		}
+		w := y(f)
+		if w.IsNull() {
+			return sqlvalue.Unknown
+		}
+		return truthOf(holds(op, cmp(f, v, w)))
+	}), nil
+}
+
+func holds(op opcode.Op, cmp int) bool {
+	switch op {
+	case opcode.EQ:
+		return cmp == 0
+	case opcode.NE:
+		return cmp != 0
+	case opcode.LT:
+		return cmp < 0
+	case opcode.LE:
+		return cmp <= 0
+	case opcode.GT:
+		return cmp > 0
+	}
+	return cmp >= 0
+}
+
+func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
+	var e [3]expr
+	for i, x := range []ast.ExprNode{n.Expr, n.Left, n.Right} {
+		var err error
+		if e[i], err = c.expr(x); err != nil {
+			return expr{}, err
+		}
+	}
+	lo, err := c.comparison(e[0].typ, e[1].typ)
+	if err != nil {
+		return expr{}, err
+	}
+	hi, err := c.comparison(e[0].typ, e[2].typ)
+	if err != nil {
+		return expr{}, err
+	}
+	if !c.d.is(betweenIsTwo) && !sameComparison(e[0].typ, e[1].typ, e[2].typ) {
+		// One type for all three: that of doubles, as soon as one is no exact
+		// number and not all are strings.
+		d := c.d
+		lo = func(f *frame, x, y sqlvalue.Value) int { return cmpDouble(d.number(f, x), d.number(f, y)) }
+		hi = lo
+	}
+	x, y, z := e[0].eval, e[1].eval, e[2].eval
+	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
+		v := x(f)
+		if v.IsNull() {
+			return sqlvalue.Unknown
+		}
+		l, h := y(f), z(f)
+		t := sqlvalue.Unknown
+		if !l.IsNull() {
+			t = truthOf(lo(f, v, l) >= 0)
+		}
+		u := sqlvalue.Unknown
+		if !h.IsNull() {
+			u = truthOf(hi(f, v, h) <= 0)
+		}
+		return negateIf(n.Not, and(t, u))
+	}), nil
+}
+
+func cmpDouble(p, q float64) int {
+	switch {
+	case p < q:
+		return -1
+	case p > q:
+		return 1
+	}
+	return 0
+}
+
+// sameComparison tells whether three operands compare alike, pair by pair.
+func sameComparison(ts ...Type) bool {
+	strings, exact := 0, 0
+	for _, t := range ts {
+		switch {
+		case t.Class == NullClass:
+			strings, exact = strings+1, exact+1
+		case t.Class == StringClass:
+			strings++
+		case isExact(t):
+			exact++
+		}
+	}
+	return strings == len(ts) || exact == len(ts)
+}
+
+func and(a, b sqlvalue.Truth) sqlvalue.Truth {
+	switch {
+	case a == sqlvalue.False || b == sqlvalue.False:
+		return sqlvalue.False
+	case a == sqlvalue.True && b == sqlvalue.True:
+		return sqlvalue.True
+	}
+	return sqlvalue.Unknown
+}
+
+func negateIf(not bool, t sqlvalue.Truth) sqlvalue.Truth {
+	if not && t != sqlvalue.Unknown {
+		return truthOf(t == sqlvalue.False)
+	}
+	return t
+}
+
+func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
+	if _, ok := n.Expr.(*ast.RowExpr); ok {
+		return expr{}, unsupported("row operand")
+	}
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	if n.Sel != nil {
+		return c.inSubquery(n, e)
+	}
+	konst := e.konst
+	list := make([]expr, len(n.List))
+	cmps := make([]comparator, len(n.List))
+	for i, x := range n.List {
+		if list[i], err = c.expr(x); err != nil {
+			return expr{}, err
+		}
+		if cmps[i], err = c.comparison(e.typ, list[i].typ); err != nil {
+			return expr{}, err
+		}
+		konst = konst && list[i].konst
+	}
+	x := e.eval
+	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
+		v := x(f)
+		if v.IsNull() {
+			return sqlvalue.Unknown
+		}
+		t := sqlvalue.False
+		for i := range list {
+			w := list[i].eval(f)
+			if w.IsNull() {
+				t = sqlvalue.Unknown
+				continue
+			}
+			if cmps[i](f, v, w) == 0 {
+				return truthOf(!n.Not)
+			}
+		}
+		return negateIf(n.Not, t)
+	}), nil
+}
+
+func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	x := e.eval
+	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth { return truthOf(x(f).IsNull() != n.Not) }), nil
+}
+
+func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	t := c.truth(e)
+	want := truthOf(n.True != 0)
+	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth { return truthOf((t(f) == want) != n.Not) }), nil
+}
+
+// logic compiles AND, OR, XOR. The right side is not evaluated where the left
+// one decides.
+func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
+	p, q := c.truth(a), c.truth(b)
+	k := a.konst && b.konst
+	switch op {
+	case opcode.LogicAnd:
+		return boolExpr(k, func(f *frame) sqlvalue.Truth {
+			t := p(f)
+			if t == sqlvalue.False || f.err != nil {
+				return sqlvalue.False
+			}
+			return and(t, q(f))
+		}), nil
+	case opcode.LogicOr:
+		return boolExpr(k, func(f *frame) sqlvalue.Truth {
+			t := p(f)
+			if t == sqlvalue.True || f.err != nil {
+				return sqlvalue.True
+			}
+			u := q(f)
+			if u == sqlvalue.True || t == sqlvalue.False {
+				return u
+			}
+			return sqlvalue.Unknown
+		}), nil
+	}
+	return boolExpr(k, func(f *frame) sqlvalue.Truth {
+		t, u := p(f), q(f)
+		if t == sqlvalue.Unknown || u == sqlvalue.Unknown {
+			return sqlvalue.Unknown
+		}
+		return truthOf(t != u)
+	}), nil
+}

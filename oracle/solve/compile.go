@@ -1,0 +1,310 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// frame is what a compiled expression reads when it runs: the current row, the
+// frames around a subquery, and where warnings and the first error go.
+type frame struct {
+	row   Row
+	other Row // the row that VALUES(col) reads
+	outer *frame
+	views Views
+	// strictWrite says that conversions that lose something are errors, as in
+	// an UPDATE, DELETE or INSERT in strict mode.
+	strictWrite bool
+	warnings    int
+	err         error
+	// aggs holds the results of aggregates for the group at hand.
+	aggs []sqlvalue.Value
+}
+
+func (f *frame) fail(code uint16, format string, args ...any) sqlvalue.Value {
+	if f.err == nil {
+		f.err = &SQLError{code, fmt.Sprintf(format, args...)}
+	}
+	return sqlvalue.Value{}
+}
+
+// expr is a compiled expression. eval returns a value of the kind that typ
+// stands for, or NULL.
+type expr struct {
+	typ  Type
+	eval func(*frame) sqlvalue.Value
+	// konst says that the value is the same for each row; lit that it is a literal.
+	konst, lit bool
+	// column says that the expression is a bare column.
+	column bool
+}
+
+// program holds the compiled parts of one statement.
+type program struct {
+	cond  *expr
+	truth func(*frame) sqlvalue.Truth
+	order []orderKey
+	skip  *expr
+	limit *expr
+	sets  []assignment
+	write bool
+	// compiler is what sets were compiled with; nil before that.
+	compiler *compiler
+	err      error
+}
+
+// source is one table of a FROM clause; its columns start at offset of the row.
+type source struct {
+	alias  string
+	table  *Table
+	offset int
+}
+
+// scope resolves column names; outer is the scope around a subquery.
+type scope struct {
+	sources []source
+	outer   *scope
+	// items holds the select list once it is compiled: ORDER BY and GROUP BY
+	// may name its columns.
+	items []item
+	// aggs collects aggregates while a select list is compiled; nil where
+	// aggregates are not allowed.
+	aggs *[]aggregate
+}
+
+type compiler struct {
+	s     *Solver
+	d     Dialect
+	views Views
+	scope *scope
+	// values says that VALUES(col) is allowed, and which table it reads.
+	values *Table
+	// write says that the statement changes rows.
+	write bool
+}
+
+func unsupported(format string, args ...any) error {
+	return &Unsupported{fmt.Sprintf(format, args...)}
+}
+
+// expr compiles one expression.
+func (c *compiler) expr(n ast.ExprNode) (expr, error) {
+	switch n := n.(type) {
+	case ast.ValueExpr:
+		return c.literal(n)
+	case *ast.ColumnNameExpr:
+		return c.column(n.Name)
+	case *ast.ParenthesesExpr:
+		return c.expr(n.Expr)
+	case *ast.BinaryOperationExpr:
+		return c.binary(n)
+	case *ast.UnaryOperationExpr:
+		return c.unary(n)
+	case *ast.BetweenExpr:
+		return c.between(n)
+	case *ast.PatternInExpr:
+		return c.in(n)
+	case *ast.IsNullExpr:
+		return c.isNull(n)
+	case *ast.IsTruthExpr:
+		return c.isTruth(n)
+	case *ast.PatternLikeOrIlikeExpr:
+		return c.like(n)
+	case *ast.CaseExpr:
+		return c.caseExpr(n)
+	case *ast.FuncCallExpr:
+		return c.call(n)
+	case *ast.FuncCastExpr:
+		return c.cast(n)
+	case *ast.SubqueryExpr:
+		return c.scalarSubquery(n)
+	case *ast.ExistsSubqueryExpr:
+		return c.exists(n)
+	case *ast.ValuesExpr:
+		return c.valuesOf(n)
+	case *ast.AggregateFuncExpr:
+		return c.aggregate(n)
+	}
+	return expr{}, unsupported("expression %T", n)
+}
+
+func konst(t Type, v sqlvalue.Value) expr {
+	return expr{typ: t, konst: true, lit: true, eval: func(*frame) sqlvalue.Value { return v }}
+}
+
+// column resolves a column name, innermost scope first.
+func (c *compiler) column(n *ast.ColumnName) (expr, error) {
+	depth := 0
+	for sc := c.scope; sc != nil; sc, depth = sc.outer, depth+1 {
+		found, at := false, 0
+		var col *Column
+		for _, src := range sc.sources {
+			if n.Table.L != "" && n.Table.L != lower(src.alias) {
+				continue
+			}
+			i := src.table.ColumnIndex(n.Name.O)
+			if i < 0 {
+				continue
+			}
+			if found {
+				return expr{}, &SQLError{1052, fmt.Sprintf("Column '%s' in field list is ambiguous", n.Name.O)}
+			}
+			found, at, col = true, src.offset+i, &src.table.Columns[i]
+		}
+		if !found {
+			continue
+		}
+		return columnAt(col.Type, at, depth), nil
+	}
+	return expr{}, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'where clause'", n.String())}
+}
+
+func columnAt(t Type, at, depth int) expr {
+	e := expr{typ: t, column: true}
+	switch depth {
+	case 0:
+		e.eval = func(f *frame) sqlvalue.Value { return f.row[at] }
+	case 1:
+		e.eval = func(f *frame) sqlvalue.Value { return f.outer.row[at] }
+	default:
+		e.eval = func(f *frame) sqlvalue.Value {
+			for i := 0; i < depth; i++ {
+				f = f.outer
+			}
+			return f.row[at]
+		}
+	}
+	return e
+}
+
+func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
+	e, err := c.expr(n.V)
+	if err != nil {
+		return expr{}, err
+	}
+	switch n.Op {
+	case opcode.Plus:
+		return e, nil
+	case opcode.Minus:
+		return c.negate(e)
+	case opcode.Not, opcode.Not2:
+		t := c.truth(e)
+		return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
+			switch t(f) {
+			case sqlvalue.True:
+				return sqlvalue.False
+			case sqlvalue.False:
+				return sqlvalue.True
+			}
+			return sqlvalue.Unknown
+		}), nil
+	case opcode.BitNeg:
+		bits := c.bits(e)
+		return expr{typ: bigUint, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+			u, null := bits(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewUint(^u)
+		}}, nil
+	}
+	return expr{}, unsupported("operator %s", n.Op)
+}
+
+var (
+	bigInt  = Type{Class: IntClass, Bits: 64, Prec: 19}
+	bigUint = Type{Class: IntClass, Bits: 64, Unsigned: true, Prec: 20}
+	boolInt = Type{Class: IntClass, Bits: 64, Prec: 1}
+	double  = Type{Class: DoubleClass}
+)
+
+func boolExpr(konst bool, truth func(*frame) sqlvalue.Truth) expr {
+	return expr{typ: boolInt, konst: konst, eval: func(f *frame) sqlvalue.Value {
+		switch truth(f) {
+		case sqlvalue.True:
+			return sqlvalue.NewInt(1)
+		case sqlvalue.False:
+			return sqlvalue.NewInt(0)
+		}
+		return sqlvalue.Value{}
+	}}
+}
+
+// binary compiles an operator of two operands.
+func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
+	if row, ok := n.L.(*ast.RowExpr); ok && len(row.Values) > 0 {
+		return expr{}, unsupported("row operand")
+	}
+	a, err := c.expr(n.L)
+	if err != nil {
+		return expr{}, err
+	}
+	b, err := c.expr(n.R)
+	if err != nil {
+		return expr{}, err
+	}
+	switch n.Op {
+	case opcode.LogicAnd, opcode.LogicOr, opcode.LogicXor:
+		return c.logic(n.Op, a, b)
+	case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+		return c.compare(n.Op, a, b)
+	case opcode.And, opcode.Or, opcode.Xor, opcode.LeftShift, opcode.RightShift:
+		return c.bitwise(n.Op, a, b)
+	case opcode.Plus, opcode.Minus, opcode.Mul:
+		return c.arith(n.Op, a, b)
+	case opcode.Div:
+		return c.divide(a, b)
+	case opcode.IntDiv:
+		return c.intDivide(a, b)
+	case opcode.Mod:
+		return c.modulo(a, b)
+	}
+	return expr{}, unsupported("operator %s", n.Op)
+}
+
+// literal compiles a literal value.
+func (c *compiler) literal(n ast.ValueExpr) (expr, error) {
+	switch v := n.GetValue().(type) {
+	case nil:
+		return konst(Type{Class: NullClass}, sqlvalue.Value{}), nil
+	case int:
+		return intLiteral(int64(v)), nil
+	case int64:
+		return intLiteral(v), nil
+	case bool:
+		if v {
+			return intLiteral(1), nil
+		}
+		return intLiteral(0), nil
+	case uint64:
+		if v <= math.MaxInt64 {
+			return intLiteral(int64(v)), nil
+		}
+		return konst(bigUint, sqlvalue.NewUint(v)), nil
+	case float64:
+		return konst(double, sqlvalue.NewDouble(v)), nil
+	case string:
+		return konst(Type{Class: StringClass, Length: len(v), Collation: c.d.connection()}, sqlvalue.NewString(v)), nil
+	case fmt.Stringer:
+		d, ok := sqlvalue.NumericPrefix(v.String()).Decimal()
+		if !ok {
+			return expr{}, unsupported("decimal literal")
+		}
+		return konst(decimalType(d), d), nil
+	}
+	return expr{}, unsupported("literal %T", n.GetValue())
+}
+
+func intLiteral(i int64) expr {
+	t := bigInt
+	t.Prec = max(1, sqlvalue.NewInt(i).Digits())
+	return konst(t, sqlvalue.NewInt(i))
+}
+
+func decimalType(d sqlvalue.Value) Type {
+	return Type{Class: DecimalClass, Prec: max(d.Digits(), d.Scale()), Scale: d.Scale()}
+}

@@ -1,0 +1,551 @@
+package solve
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// item is one column of a select list.
+type item struct {
+	expr
+	name string
+	// alias says that the name was given with AS, or is a column's own.
+	alias bool
+}
+
+// query is a compiled SELECT.
+type query struct {
+	program
+	// inputs holds the sources of FROM with how to get their rows.
+	inputs   []input
+	on       []func(*frame) sqlvalue.Truth
+	items    []item
+	aggs     []aggregate
+	group    []orderKey
+	having   func(*frame) sqlvalue.Truth
+	distinct bool
+	cmps     []comparator
+}
+
+// input is one table or derived table of a FROM clause.
+type input struct {
+	name  string
+	sub   *query
+	width int
+}
+
+// Select answers a whole query. The order of rows without a total order is the
+// scan order of its tables, the first table outermost.
+func (s *Solver) Select(stmt *ast.SelectStmt, v Views) (*Result, error) {
+	q, err := s.query(stmt, nil, v)
+	if err != nil {
+		return nil, err
+	}
+	f := frame{views: v}
+	return q.result(&f)
+}
+
+// Project computes what a single-table SELECT returns for rows that were
+// already chosen by its WHERE, ORDER BY and LIMIT (see Matches): select list,
+// aggregates, DISTINCT.
+func (s *Solver) Project(stmt *ast.SelectStmt, t *Table, rows []Row, v Views) (*Result, error) {
+	q, err := s.query(stmt, nil, v)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.inputs) > 1 || len(q.inputs) == 1 && q.inputs[0].sub != nil {
+		return nil, unsupported("projection of several tables")
+	}
+	f := frame{views: v}
+	bare := *q
+	if len(q.aggs) == 0 && len(q.group) == 0 && !q.distinct {
+		bare.order = nil
+	}
+	bare.skip, bare.limit = nil, nil
+	out, total := bare.finish(&f, rows)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return &Result{q.names(), out, total, f.warnings}, nil
+}
+
+// query compiles a SELECT, or finds it compiled. A correlated subquery is
+// compiled once for each place it stands in, so the node alone is the key.
+func (s *Solver) query(stmt *ast.SelectStmt, outer *scope, v Views) (*query, error) {
+	if q, ok := s.queries[stmt]; ok {
+		return q.query, q.err
+	}
+	c := &compiler{s: s, d: s.d, views: v, scope: &scope{outer: outer}}
+	q, err := c.query(stmt)
+	s.queries[stmt] = compiledQuery{q, err}
+	return q, err
+}
+
+type compiledQuery struct {
+	query *query
+	err   error
+}
+
+func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
+	if n.Kind != ast.SelectStmtKindSelect || n.With != nil || n.WindowSpecs != nil || n.SelectIntoOpt != nil {
+		return nil, unsupported("VALUES, TABLE, WITH, WINDOW or INTO in a query")
+	}
+	q := &query{}
+	if n.From != nil {
+		if err := c.from(q, n.From.TableRefs); err != nil {
+			return nil, err
+		}
+	}
+	aggs := []aggregate{}
+	if err := c.choose(&q.program, clauses{where: n.Where, limit: n.Limit}); err != nil {
+		return nil, err
+	}
+	c.scope.aggs = &aggs
+	if err := c.fields(q, n.Fields); err != nil {
+		return nil, err
+	}
+	c.scope.items = q.items
+	if n.GroupBy != nil {
+		if n.GroupBy.Rollup {
+			return nil, unsupported("WITH ROLLUP")
+		}
+		c.scope.aggs = nil
+		keys, err := c.orderBy(&ast.OrderByClause{Items: n.GroupBy.Items})
+		if err != nil {
+			return nil, err
+		}
+		q.group = keys
+		c.scope.aggs = &aggs
+	}
+	if n.Having != nil {
+		e, err := c.expr(n.Having.Expr)
+		if err != nil {
+			return nil, err
+		}
+		q.having = c.truth(e)
+	}
+	var err error
+	if q.order, err = c.orderBy(n.OrderBy); err != nil {
+		return nil, err
+	}
+	q.aggs, q.distinct = aggs, n.Distinct
+	if q.distinct && n.OrderBy != nil {
+		return nil, unsupported("DISTINCT with ORDER BY")
+	}
+	if (len(q.aggs) > 0 || q.having != nil) && len(q.group) == 0 && bareColumn(q.items) {
+		return nil, unsupported("column beside an aggregate")
+	}
+	for _, it := range q.items {
+		cmp, err := c.comparison(it.typ, it.typ)
+		if err != nil && q.distinct {
+			return nil, err
+		}
+		q.cmps = append(q.cmps, cmp)
+	}
+	return q, nil
+}
+
+func bareColumn(items []item) bool {
+	for _, it := range items {
+		if it.column {
+			return true
+		}
+	}
+	return false
+}
+
+// from compiles a FROM clause: tables, derived tables, cross and inner joins.
+func (c *compiler) from(q *query, n ast.ResultSetNode) error {
+	switch n := n.(type) {
+	case *ast.Join:
+		if n.Tp != ast.CrossJoin && n.Right != nil || n.NaturalJoin || n.Using != nil || n.StraightJoin {
+			return unsupported("outer, natural or USING join")
+		}
+		if err := c.from(q, n.Left); err != nil {
+			return err
+		}
+		if n.Right == nil {
+			return nil
+		}
+		if err := c.from(q, n.Right); err != nil {
+			return err
+		}
+		if n.On != nil {
+			e, err := c.expr(n.On.Expr)
+			if err != nil {
+				return err
+			}
+			q.on = append(q.on, c.truth(e))
+		}
+		return nil
+	case *ast.TableSource:
+		return c.tableSource(q, n)
+	}
+	return unsupported("FROM %T", n)
+}
+
+func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
+	offset := 0
+	for _, in := range q.inputs {
+		offset += in.width
+	}
+	switch src := n.Source.(type) {
+	case *ast.TableName:
+		t, _, err := c.views.Table(src.Name.O)
+		if err != nil {
+			return err
+		}
+		alias := src.Name.O
+		if n.AsName.O != "" {
+			alias = n.AsName.O
+		}
+		q.inputs = append(q.inputs, input{name: src.Name.O, width: len(t.Columns)})
+		c.scope.sources = append(c.scope.sources, source{alias, t, offset})
+		return nil
+	case *ast.SelectStmt:
+		// A derived table does not see the scope that it stands in.
+		sub, err := c.s.query(src, nil, c.views)
+		if err != nil {
+			return err
+		}
+		t := &Table{Name: n.AsName.O, byName: map[string]int{}}
+		for i, it := range sub.items {
+			t.byName[lower(it.name)] = i
+			typ := it.typ
+			if typ.Class == StringClass {
+				typ.Explicit = true
+			}
+			t.Columns = append(t.Columns, Column{Name: it.name, Type: typ})
+		}
+		q.inputs = append(q.inputs, input{sub: sub, width: len(t.Columns)})
+		c.scope.sources = append(c.scope.sources, source{n.AsName.O, t, offset})
+		return nil
+	}
+	return unsupported("FROM %T", n.Source)
+}
+
+func (c *compiler) fields(q *query, fl *ast.FieldList) error {
+	for _, fd := range fl.Fields {
+		if fd.WildCard != nil {
+			if err := c.wildcard(q, fd.WildCard); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := c.expr(fd.Expr)
+		if err != nil {
+			return err
+		}
+		it := item{expr: e, name: fd.AsName.O, alias: fd.AsName.O != ""}
+		if col, ok := fd.Expr.(*ast.ColumnNameExpr); ok && !it.alias {
+			it.name, it.alias = col.Name.Name.O, true
+		} else if !it.alias {
+			it.name = strings.TrimSpace(fd.Text())
+		}
+		q.items = append(q.items, it)
+	}
+	return nil
+}
+
+func (c *compiler) wildcard(q *query, w *ast.WildCardField) error {
+	found := false
+	for _, src := range c.scope.sources {
+		if w.Table.L != "" && w.Table.L != lower(src.alias) {
+			continue
+		}
+		found = true
+		for i, col := range src.table.Columns {
+			q.items = append(q.items, item{columnAt(col.Type, src.offset+i, 0), col.Name, true})
+		}
+	}
+	if !found {
+		return &SQLError{1051, "Unknown table in a wildcard"}
+	}
+	return nil
+}
+
+func (q *query) names() []string {
+	out := make([]string, len(q.items))
+	for i, it := range q.items {
+		out[i] = it.name
+	}
+	return out
+}
+
+func (q *query) result(f *frame) (*Result, error) {
+	rows := q.scan(f)
+	if f.err != nil {
+		return nil, f.err
+	}
+	out, total := q.finish(f, rows)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return &Result{q.names(), out, total, f.warnings}, nil
+}
+
+// scan returns the joined rows that pass ON and WHERE.
+func (q *query) scan(f *frame) []Row {
+	if len(q.inputs) == 0 {
+		if q.truth != nil && q.truth(f) != sqlvalue.True {
+			return nil
+		}
+		return []Row{nil}
+	}
+	tables := make([][]Row, len(q.inputs))
+	for i, in := range q.inputs {
+		if in.sub != nil {
+			g := frame{views: f.views}
+			r, err := in.sub.result(&g)
+			if err != nil {
+				f.err = err
+				return nil
+			}
+			f.warnings += g.warnings
+			for _, row := range r.Rows {
+				tables[i] = append(tables[i], row)
+			}
+			continue
+		}
+		_, rows, err := f.views.Table(in.name)
+		if err != nil {
+			f.err = err
+			return nil
+		}
+		tables[i] = rows
+	}
+	var out []Row
+	keep := func(r Row) {
+		f.row = r
+		for _, on := range q.on {
+			if on(f) != sqlvalue.True {
+				return
+			}
+		}
+		if f.err == nil && (q.truth == nil || q.truth(f) == sqlvalue.True) {
+			out = append(out, r)
+		}
+	}
+	if len(tables) == 1 {
+		for _, r := range tables[0] {
+			keep(r)
+			if f.err != nil {
+				return nil
+			}
+		}
+		return out
+	}
+	var join func(i int, prefix Row)
+	join = func(i int, prefix Row) {
+		if i == len(tables) {
+			keep(prefix)
+			return
+		}
+		for _, r := range tables[i] {
+			if f.err != nil {
+				return
+			}
+			join(i+1, append(prefix[:len(prefix):len(prefix)], r...))
+		}
+	}
+	join(0, nil)
+	return out
+}
+
+type sorted struct {
+	out  []sqlvalue.Value
+	keys []sqlvalue.Value
+}
+
+// finish groups, projects, removes duplicates, orders and cuts the rows.
+func (q *query) finish(f *frame, rows []Row) (out [][]sqlvalue.Value, total bool) {
+	var list []sorted
+	emit := func() {
+		if q.having != nil && q.having(f) != sqlvalue.True {
+			return
+		}
+		s := sorted{out: make([]sqlvalue.Value, len(q.items))}
+		for i := range q.items {
+			s.out[i] = q.items[i].output(f)
+		}
+		if len(q.order) > 0 {
+			s.keys = q.keys(f)
+		}
+		list = append(list, s)
+	}
+	switch {
+	case len(q.group) > 0:
+		q.groups(f, rows, emit)
+	case len(q.aggs) > 0 || q.having != nil:
+		q.collect(f, rows)
+		f.row = nil
+		emit()
+	default:
+		for _, r := range rows {
+			f.row = r
+			emit()
+			if f.err != nil {
+				return nil, false
+			}
+		}
+	}
+	if q.distinct {
+		list = q.unique(f, list)
+	}
+	sort.SliceStable(list, func(a, b int) bool { return q.cmpKeys(f, list[a].keys, list[b].keys) < 0 })
+	total = true
+	for i := 1; i < len(list) && total; i++ {
+		total = q.cmpKeys(f, list[i-1].keys, list[i].keys) != 0 || same(list[i-1].out, list[i].out)
+	}
+	from, to := q.bounds(len(list))
+	out = make([][]sqlvalue.Value, 0, to-from)
+	for _, s := range list[from:to] {
+		out = append(out, s.out)
+	}
+	return out, total || len(list) <= 1
+}
+
+func same(a, b []sqlvalue.Value) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// unique keeps the first of each set of rows that are equal, NULL equal to NULL.
+func (q *query) unique(f *frame, list []sorted) []sorted {
+	var out []sorted
+next:
+	for _, s := range list {
+		for _, o := range out {
+			equal := true
+			for i := range s.out {
+				if cmpNullFirst(f, q.cmps[i], s.out[i], o.out[i]) != 0 {
+					equal = false
+					break
+				}
+			}
+			if equal {
+				if !same(s.out, o.out) {
+					f.refuse("DISTINCT between equal values of different text")
+				}
+				continue next
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// output returns the value as the text protocol sends it: a decimal at the
+// scale that its type declares.
+func (e *expr) output(f *frame) sqlvalue.Value {
+	v := e.eval(f)
+	if v.Kind() == sqlvalue.Decimal && v.Scale() > e.typ.Scale {
+		return v.Rescale(e.typ.Scale)
+	}
+	return v
+}
+
+// subquery compiles a query that stands in an expression.
+func (c *compiler) subquery(n *ast.SubqueryExpr) (*query, error) {
+	sel, ok := n.Query.(*ast.SelectStmt)
+	if !ok {
+		return nil, unsupported("subquery of %T", n.Query)
+	}
+	return c.s.query(sel, c.scope, c.views)
+}
+
+// rowsOf runs a subquery for the current row.
+func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
+	g := frame{outer: f, views: f.views, other: f.other, strictWrite: f.strictWrite}
+	rows := q.scan(&g)
+	var out [][]sqlvalue.Value
+	if g.err == nil {
+		out, _ = q.finish(&g, rows)
+	}
+	f.warnings += g.warnings
+	if g.err != nil && f.err == nil {
+		f.err = g.err
+	}
+	return out
+}
+
+func (c *compiler) scalarSubquery(n *ast.SubqueryExpr) (expr, error) {
+	q, err := c.subquery(n)
+	if err != nil {
+		return expr{}, err
+	}
+	if len(q.items) != 1 {
+		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
+	}
+	e := expr{typ: q.items[0].typ}
+	e.eval = func(f *frame) sqlvalue.Value {
+		rows := q.rowsOf(f)
+		switch {
+		case f.err != nil || len(rows) == 0:
+			return sqlvalue.Value{}
+		case len(rows) > 1:
+			return f.fail(1242, "Subquery returns more than 1 row")
+		}
+		return rows[0][0]
+	}
+	return e, nil
+}
+
+func (c *compiler) exists(n *ast.ExistsSubqueryExpr) (expr, error) {
+	sub, ok := n.Sel.(*ast.SubqueryExpr)
+	if !ok {
+		return expr{}, unsupported("EXISTS of %T", n.Sel)
+	}
+	q, err := c.subquery(sub)
+	if err != nil {
+		return expr{}, err
+	}
+	return boolExpr(false, func(f *frame) sqlvalue.Truth {
+		return truthOf((len(q.rowsOf(f)) > 0) != n.Not)
+	}), nil
+}
+
+func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
+	sub, ok := n.Sel.(*ast.SubqueryExpr)
+	if !ok {
+		return expr{}, unsupported("IN of %T", n.Sel)
+	}
+	q, err := c.subquery(sub)
+	if err != nil {
+		return expr{}, err
+	}
+	if len(q.items) != 1 {
+		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
+	}
+	cmp, err := c.comparison(e.typ, q.items[0].typ)
+	if err != nil {
+		return expr{}, err
+	}
+	x := e.eval
+	return boolExpr(false, func(f *frame) sqlvalue.Truth {
+		v := x(f)
+		rows := q.rowsOf(f)
+		if f.err != nil {
+			return sqlvalue.Unknown
+		}
+		if v.IsNull() && len(rows) > 0 {
+			return sqlvalue.Unknown
+		}
+		t := sqlvalue.False
+		for _, r := range rows {
+			if r[0].IsNull() {
+				t = sqlvalue.Unknown
+			} else if cmp(f, v, r[0]) == 0 {
+				return truthOf(!n.Not)
+			}
+		}
+		return negateIf(n.Not, t)
+	}), nil
+}

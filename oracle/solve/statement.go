@@ -1,0 +1,284 @@
+package solve
+
+import (
+	"sort"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+type orderKey struct {
+	expr
+	desc bool
+	cmp  comparator
+}
+
+// New returns a solver for one server's dialect.
+func New(d Dialect) *Solver {
+	return &Solver{d: d, queries: map[*ast.SelectStmt]compiledQuery{}, compiled: map[compiledKey]*program{}}
+}
+
+// compile returns the compiled form of a node for a table, from the cache if
+// it was compiled before; build fills the program in.
+func (s *Solver) compile(n ast.Node, t *Table, v Views, build func(*compiler, *program) error) (*program, error) {
+	k := compiledKey{n, t}
+	p, ok := s.compiled[k]
+	if !ok {
+		p = &program{}
+		c := &compiler{s: s, d: s.d, views: v, scope: &scope{}}
+		if t != nil {
+			c.scope.sources = []source{{t.Name, t, 0}}
+		}
+		p.err = build(c, p)
+		s.compiled[k] = p
+	}
+	return p, p.err
+}
+
+// Where evaluates a condition on one row as a query does; a nil condition is
+// True. It also returns the number of warnings that the evaluation raises, a
+// lower bound: servers may evaluate an expression more than once.
+func (s *Solver) Where(cond ast.ExprNode, t *Table, row Row, v Views) (sqlvalue.Truth, int, error) {
+	if cond == nil {
+		return sqlvalue.True, 0, nil
+	}
+	p, err := s.compile(cond, t, v, func(c *compiler, p *program) error {
+		e, err := c.expr(cond)
+		p.cond, p.truth = &e, c.truth(e)
+		return err
+	})
+	if err != nil {
+		return sqlvalue.Unknown, 0, err
+	}
+	f := frame{row: row, views: v}
+	truth := p.truth(&f)
+	return truth, f.warnings, f.err
+}
+
+// clauses are the parts of a statement that choose rows of a single table.
+type clauses struct {
+	from  *ast.TableRefsClause
+	where ast.ExprNode
+	order *ast.OrderByClause
+	limit *ast.Limit
+	write bool
+}
+
+func clausesOf(stmt ast.Node) (clauses, error) {
+	switch n := stmt.(type) {
+	case *ast.SelectStmt:
+		return clauses{n.From, n.Where, n.OrderBy, n.Limit, false}, nil
+	case *ast.UpdateStmt:
+		return clauses{n.TableRefs, n.Where, n.Order, n.Limit, true}, nil
+	case *ast.DeleteStmt:
+		return clauses{n.TableRefs, n.Where, n.Order, n.Limit, true}, nil
+	}
+	return clauses{}, unsupported("rows chosen by %T", stmt)
+}
+
+// chooser compiles the clauses of a single-table statement.
+func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error) {
+	return s.compile(stmt, t, v, func(c *compiler, p *program) error {
+		cl, err := clausesOf(stmt)
+		if err != nil {
+			return err
+		}
+		if cl.from != nil {
+			name, ok := singleTable(cl.from)
+			if !ok {
+				return unsupported("rows chosen from several tables")
+			}
+			c.scope.sources[0].alias = name
+		}
+		p.write = cl.write
+		c.write = cl.write
+		return c.choose(p, cl)
+	})
+}
+
+// singleTable returns the alias of a FROM clause's only base table.
+func singleTable(from *ast.TableRefsClause) (string, bool) {
+	j := from.TableRefs
+	if j == nil || j.Right != nil {
+		return "", false
+	}
+	src, ok := j.Left.(*ast.TableSource)
+	if !ok {
+		return "", false
+	}
+	name, ok := src.Source.(*ast.TableName)
+	if !ok {
+		return "", false
+	}
+	if src.AsName.O != "" {
+		return src.AsName.O, true
+	}
+	return name.Name.O, true
+}
+
+func (c *compiler) choose(p *program, cl clauses) error {
+	if cl.where != nil {
+		e, err := c.expr(cl.where)
+		if err != nil {
+			return err
+		}
+		p.cond, p.truth = &e, c.truth(e)
+	}
+	var err error
+	if p.order, err = c.orderBy(cl.order); err != nil {
+		return err
+	}
+	p.skip, p.limit, err = c.limits(cl.limit)
+	return err
+}
+
+func (c *compiler) orderBy(o *ast.OrderByClause) ([]orderKey, error) {
+	if o == nil {
+		return nil, nil
+	}
+	out := make([]orderKey, 0, len(o.Items))
+	for _, it := range o.Items {
+		e, err := c.orderItem(it.Expr)
+		if err != nil {
+			return nil, err
+		}
+		cmp, err := c.comparison(e.typ, e.typ)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, orderKey{e, it.Desc, cmp})
+	}
+	return out, nil
+}
+
+func (c *compiler) orderItem(n ast.ExprNode) (expr, error) {
+	if pos, ok := n.(*ast.PositionExpr); ok {
+		if pos.P != nil || pos.N < 1 || pos.N > len(c.scope.items) {
+			return expr{}, &SQLError{1054, "Unknown column in 'order clause'"}
+		}
+		return c.scope.items[pos.N-1].expr, nil
+	}
+	if col, ok := n.(*ast.ColumnNameExpr); ok && col.Name.Table.L == "" {
+		for i := range c.scope.items {
+			if it := &c.scope.items[i]; it.alias && lower(it.name) == col.Name.Name.L {
+				return it.expr, nil
+			}
+		}
+	}
+	return c.expr(n)
+}
+
+// limits compiles LIMIT; skip or limit is nil where it is absent.
+func (c *compiler) limits(l *ast.Limit) (skip, limit *expr, err error) {
+	if l == nil {
+		return nil, nil, nil
+	}
+	for _, x := range []struct {
+		n   ast.ExprNode
+		out **expr
+	}{{l.Offset, &skip}, {l.Count, &limit}} {
+		if x.n == nil {
+			continue
+		}
+		e, err := c.expr(x.n)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !e.konst || e.typ.Class != IntClass {
+			return nil, nil, unsupported("LIMIT of an expression")
+		}
+		*x.out = &e
+	}
+	return skip, limit, nil
+}
+
+func (p *program) bounds(n int) (from, to int) {
+	to = n
+	if p.skip != nil {
+		from = int(min(p.skip.eval(nil).Uint(), uint64(n)))
+	}
+	if p.limit != nil {
+		to = from + int(min(p.limit.eval(nil).Uint(), uint64(n-from)))
+	}
+	return from, to
+}
+
+// Matches returns the indexes into rows, in the order in which the statement
+// handles them, of the rows that a single-table SELECT, UPDATE or DELETE
+// chooses by WHERE, ORDER BY and LIMIT; ties keep the order of rows. The first
+// row whose evaluation fails fails the statement.
+func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]int, error) {
+	p, err := s.chooser(stmt, t, v)
+	if err != nil {
+		return nil, err
+	}
+	f := frame{views: v, strictWrite: p.write && s.d.Mode&Strict != 0}
+	out := make([]int, 0, len(rows))
+	for i, r := range rows {
+		if p.truth != nil {
+			f.row = r
+			truth := p.truth(&f)
+			if f.err != nil {
+				return nil, f.err
+			}
+			if truth != sqlvalue.True {
+				continue
+			}
+		}
+		out = append(out, i)
+		if p.order == nil && p.limit != nil {
+			if _, to := p.bounds(len(rows)); len(out) >= to {
+				break
+			}
+		}
+	}
+	if len(p.order) > 0 {
+		keys := make([][]sqlvalue.Value, len(rows))
+		for _, i := range out {
+			f.row = rows[i]
+			keys[i] = p.keys(&f)
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+		sort.SliceStable(out, func(a, b int) bool { return p.cmpKeys(&f, keys[out[a]], keys[out[b]]) < 0 })
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	from, to := p.bounds(len(out))
+	return out[from:to], nil
+}
+
+func (p *program) keys(f *frame) []sqlvalue.Value {
+	k := make([]sqlvalue.Value, len(p.order))
+	for i := range p.order {
+		k[i] = p.order[i].eval(f)
+	}
+	return k
+}
+
+// cmpKeys orders two rows by their sort keys; NULL sorts first.
+func (p *program) cmpKeys(f *frame, a, b []sqlvalue.Value) int {
+	for i := range p.order {
+		if r := cmpNullFirst(f, p.order[i].cmp, a[i], b[i]); r != 0 {
+			if p.order[i].desc {
+				return -r
+			}
+			return r
+		}
+	}
+	return 0
+}
+
+func cmpNullFirst(f *frame, cmp comparator, a, b sqlvalue.Value) int {
+	switch {
+	case a.IsNull() && b.IsNull():
+		return 0
+	case a.IsNull():
+		return -1
+	case b.IsNull():
+		return 1
+	}
+	return cmp(f, a, b)
+}

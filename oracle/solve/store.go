@@ -1,0 +1,184 @@
+package solve
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// store converts a value of type from to what the column keeps; in strict mode
+// a loss is an error.
+// https://dev.mysql.com/doc/refman/9.7/en/out-of-range-and-overflow.html
+func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
+	if f.err != nil {
+		return v
+	}
+	if v.IsNull() {
+		if col.NotNull {
+			return f.fail(1048, "Column '%s' cannot be null", col.Name)
+		}
+		return v
+	}
+	if c.d.Mode&Strict == 0 {
+		return f.refuse("write without strict mode")
+	}
+	if v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale && !c.d.is(divisionKeepsWords) {
+		v = v.Rescale(from.Scale)
+	}
+	switch col.Type.Class {
+	case IntClass:
+		return c.storeInt(f, col, v)
+	case DecimalClass:
+		return c.storeDecimal(f, col, v)
+	case DoubleClass, FloatClass:
+		return c.storeDouble(f, col, v)
+	case StringClass:
+		return c.storeString(f, col, v, from)
+	}
+	return f.refuse("write to a column of this type")
+}
+
+func (f *frame) outOfRange(col *Column) sqlvalue.Value {
+	return f.fail(1264, "Out of range value for column '%s' at row 1", col.Name)
+}
+
+// badNumber fails for a string that is no number, or not only a number.
+func (c *compiler) badNumber(f *frame, col *Column, n sqlvalue.Numeric, what, s string) {
+	if n.Empty {
+		f.fail(1366, "Incorrect %s value: '%s' for column '%s' at row 1", what, s, col.Name)
+	} else {
+		f.fail(1265, "Data truncated for column '%s' at row 1", col.Name)
+	}
+}
+
+func intBounds(t Type) (lo int64, hi uint64) {
+	if t.Unsigned {
+		return 0, math.MaxUint64 >> (64 - t.Bits)
+	}
+	return math.MinInt64 >> (64 - t.Bits), math.MaxInt64 >> (64 - t.Bits)
+}
+
+func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
+	switch v.Kind() {
+	case sqlvalue.String, sqlvalue.Bytes:
+		n := sqlvalue.NumericPrefix(v.Str())
+		if n.Rest || n.Empty {
+			c.badNumber(f, col, n, "integer", v.Str())
+			return v
+		}
+		d, ok := n.Decimal()
+		if !ok {
+			return f.outOfRange(col)
+		}
+		v = d
+	case sqlvalue.Double, sqlvalue.Float:
+		x := math.RoundToEven(v.Double())
+		if math.Abs(x) >= 1<<64 {
+			return f.outOfRange(col)
+		}
+		d, _ := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
+		v = d
+	}
+	u, over := v.ToInt(col.Type.Unsigned)
+	if over != 0 {
+		return f.outOfRange(col)
+	}
+	lo, hi := intBounds(col.Type)
+	if col.Type.Unsigned {
+		if u > hi {
+			return f.outOfRange(col)
+		}
+		return sqlvalue.NewUint(u)
+	}
+	if i := int64(u); i < lo || i > int64(hi) {
+		return f.outOfRange(col)
+	}
+	return sqlvalue.NewInt(int64(u))
+}
+
+func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
+	switch v.Kind() {
+	case sqlvalue.String, sqlvalue.Bytes:
+		n := sqlvalue.NumericPrefix(v.Str())
+		if n.Rest || n.Empty {
+			c.badNumber(f, col, n, "decimal", v.Str())
+			return v
+		}
+		d, ok := n.Decimal()
+		if !ok {
+			return f.outOfRange(col)
+		}
+		v = d
+	case sqlvalue.Double, sqlvalue.Float:
+		d, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(v.Double(), 64)).Decimal()
+		if !ok {
+			return f.outOfRange(col)
+		}
+		v = d
+	}
+	r := v.ToDecimal().Rescale(col.Type.Scale)
+	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
+		return f.outOfRange(col)
+	}
+	return r
+}
+
+func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
+	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
+		n := sqlvalue.NumericPrefix(v.Str())
+		if n.Rest || n.Empty {
+			f.fail(1265, "Data truncated for column '%s' at row 1", col.Name)
+			return v
+		}
+		x, over := n.Double()
+		if over {
+			return f.outOfRange(col)
+		}
+		v = sqlvalue.NewDouble(x)
+	}
+	x := v.ToDouble()
+	if col.Type.Unsigned && x < 0 {
+		return f.outOfRange(col)
+	}
+	if col.Type.Class == FloatClass {
+		if math.Abs(x) > math.MaxFloat32 {
+			return f.outOfRange(col)
+		}
+		return sqlvalue.NewFloat(float32(x))
+	}
+	return sqlvalue.NewDouble(x)
+}
+
+func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
+	if v.Kind() == sqlvalue.Decimal && v.Scale() > from.Scale && from.Class == DecimalClass {
+		v = v.Rescale(from.Scale)
+	}
+	s, _ := v.Text()
+	n := len(s)
+	byBytes := col.Type.Binary || col.Type.Blob
+	if !byBytes {
+		n = utf8.RuneCountInString(s)
+	}
+	if n > col.Type.Length {
+		cut := s
+		if byBytes {
+			cut = s[:col.Type.Length]
+		} else {
+			cut = firstRunes(s, col.Type.Length)
+		}
+		// Spaces beyond the limit of a character column go without an error.
+		if col.Type.Binary || strings.TrimRight(s[len(cut):], " ") != "" {
+			return f.fail(1406, "Data too long for column '%s' at row 1", col.Name)
+		}
+		s = cut
+	}
+	if col.Type.Fixed && !col.Type.Binary {
+		s = strings.TrimRight(s, " ")
+	}
+	if col.Type.Binary {
+		return sqlvalue.NewBytes(s)
+	}
+	return sqlvalue.NewString(s)
+}

@@ -1,0 +1,275 @@
+package solve
+
+import (
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// assignment is one col = value of a SET list.
+type assignment struct {
+	col int
+	expr
+	// dflt says that the value is the column's default.
+	dflt bool
+}
+
+func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, error) {
+	var out []assignment
+	for _, a := range list {
+		i := t.ColumnIndex(a.Column.Name.O)
+		if i < 0 {
+			return nil, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'field list'", a.Column.Name.O)}
+		}
+		if _, ok := a.Expr.(*ast.DefaultExpr); ok {
+			out = append(out, assignment{col: i, dflt: true})
+			continue
+		}
+		e, err := c.expr(a.Expr)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, assignment{col: i, expr: e})
+	}
+	return out, nil
+}
+
+// assign runs a SET list on a copy of the row. MySQL and MariaDB evaluate it
+// left to right on the row as it is changed.
+// https://dev.mysql.com/doc/refman/9.7/en/update.html
+func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row) (Row, bool) {
+	out := append(Row(nil), row...)
+	f.row = out
+	if c.d.is(setSeesOld) {
+		f.row = row
+	}
+	changed := false
+	for i := range sets {
+		a := &sets[i]
+		col := &t.Columns[a.col]
+		var v sqlvalue.Value
+		if a.dflt {
+			v = c.defaultOf(f, col)
+		} else {
+			v = c.store(f, col, a.eval(f), a.typ)
+		}
+		if f.err != nil {
+			return nil, false
+		}
+		out[a.col] = v
+	}
+	for i := range out {
+		changed = changed || out[i] != row[i]
+	}
+	return out, changed
+}
+
+func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
+	switch {
+	case col.Auto:
+		return sqlvalue.NewGenerated()
+	case !col.HasDefault:
+		return f.fail(1364, "Field '%s' doesn't have a default value", col.Name)
+	}
+	return col.Default
+}
+
+// Update computes the SET list of an UPDATE on one row that it matched. The
+// row itself is left as it is; changed tells whether any stored value differs,
+// bytes compared.
+func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRow Row, changed bool, err error) {
+	p, err := s.chooser(stmt, t, v)
+	if err != nil {
+		return nil, false, err
+	}
+	if p.compiler == nil {
+		name, _ := singleTable(stmt.TableRefs)
+		c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{name, t, 0}}}}
+		if p.sets, err = c.assignments(stmt.List, t); err != nil {
+			return nil, false, err
+		}
+		p.compiler = c
+	}
+	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0}
+	newRow, changed = p.compiler.assign(&f, t, p.sets, row)
+	return newRow, changed, f.err
+}
+
+// Insert computes the rows that an INSERT or REPLACE adds, in order, with
+// Generated values where the server generates an AUTO_INCREMENT.
+func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) {
+	c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{t.Name, t, 0}}}}
+	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0}
+	cols, err := insertColumns(stmt, t)
+	if err != nil {
+		return nil, err
+	}
+	if stmt.Select != nil {
+		return c.insertSelect(&f, stmt, t, cols)
+	}
+	var out []Row
+	for _, list := range stmt.Lists {
+		values := cols
+		if len(list) == 0 {
+			values = nil
+		}
+		if len(list) != len(values) {
+			return nil, &SQLError{1136, fmt.Sprintf("Column count doesn't match value count at row %d", len(out)+1)}
+		}
+		row := make(Row, len(t.Columns))
+		given := make([]bool, len(t.Columns))
+		f.row = row
+		for i, x := range list {
+			col := &t.Columns[values[i]]
+			if _, ok := x.(*ast.DefaultExpr); ok {
+				row[values[i]] = c.defaultOf(&f, col)
+			} else {
+				e, err := c.expr(x)
+				if err != nil {
+					return nil, err
+				}
+				if !e.konst && mentionsColumn(x) {
+					return nil, unsupported("column in VALUES")
+				}
+				row[values[i]] = c.insertValue(&f, col, e.eval(&f), e.typ)
+			}
+			given[values[i]] = true
+			if f.err != nil {
+				return nil, f.err
+			}
+		}
+		if c.fillDefaults(&f, t, row, given); f.err != nil {
+			return nil, f.err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// insertColumns returns the columns that values are given for.
+func insertColumns(stmt *ast.InsertStmt, t *Table) ([]int, error) {
+	if len(stmt.Columns) == 0 {
+		out := make([]int, len(t.Columns))
+		for i := range out {
+			out[i] = i
+		}
+		return out, nil
+	}
+	var out []int
+	seen := make([]bool, len(t.Columns))
+	for _, n := range stmt.Columns {
+		i := t.ColumnIndex(n.Name.O)
+		if i < 0 {
+			return nil, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'field list'", n.Name.O)}
+		}
+		if seen[i] {
+			return nil, &SQLError{1110, fmt.Sprintf("Column '%s' specified twice", n.Name.O)}
+		}
+		seen[i] = true
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func (c *compiler) insertValue(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
+	if !col.Auto {
+		return c.store(f, col, v, from)
+	}
+	if v.IsNull() {
+		return sqlvalue.NewGenerated()
+	}
+	w := c.store(f, col, v, from)
+	if f.err == nil && w.Sign() == 0 && c.d.Mode&NoAutoValueOnZero == 0 {
+		return sqlvalue.NewGenerated()
+	}
+	return w
+}
+
+func (c *compiler) fillDefaults(f *frame, t *Table, row Row, given []bool) {
+	for i := range row {
+		if !given[i] {
+			row[i] = c.defaultOf(f, &t.Columns[i])
+		}
+	}
+}
+
+func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols []int) ([]Row, error) {
+	sel, ok := stmt.Select.(*ast.SelectStmt)
+	if !ok {
+		return nil, unsupported("INSERT of %T", stmt.Select)
+	}
+	q, err := c.s.query(sel, nil, c.views)
+	if err != nil {
+		return nil, err
+	}
+	if len(q.items) != len(cols) {
+		return nil, &SQLError{1136, "Column count doesn't match value count at row 1"}
+	}
+	r, err := q.result(f)
+	if err != nil {
+		return nil, err
+	}
+	var out []Row
+	for _, values := range r.Rows {
+		row := make(Row, len(t.Columns))
+		given := make([]bool, len(t.Columns))
+		for i, v := range values {
+			row[cols[i]] = c.insertValue(f, &t.Columns[cols[i]], v, q.items[i].typ)
+			given[cols[i]] = true
+		}
+		if c.fillDefaults(f, t, row, given); f.err != nil {
+			return nil, f.err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// OnDuplicate computes the ON DUPLICATE KEY UPDATE list: oldRow is the row in
+// the way, newRow the row that could not be inserted, which VALUES(col) reads.
+func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row, v Views) (Row, bool, error) {
+	c := &compiler{s: s, d: s.d, views: v, write: true, values: t, scope: &scope{sources: []source{{t.Name, t, 0}}}}
+	p, err := s.compile(stmt, t, v, func(_ *compiler, p *program) error {
+		sets, err := c.assignments(stmt.OnDuplicate, t)
+		p.sets, p.compiler = sets, c
+		return err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	f := frame{views: v, other: newRow, strictWrite: s.d.Mode&Strict != 0}
+	out, changed := p.compiler.assign(&f, t, p.sets, oldRow)
+	return out, changed, f.err
+}
+
+func (c *compiler) valuesOf(n *ast.ValuesExpr) (expr, error) {
+	if c.values == nil {
+		return expr{}, unsupported("VALUES(col) outside ON DUPLICATE KEY UPDATE")
+	}
+	i := c.values.ColumnIndex(n.Column.Name.Name.O)
+	if i < 0 {
+		return expr{}, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'field list'", n.Column.Name.Name.O)}
+	}
+	return expr{typ: c.values.Columns[i].Type, column: true, eval: func(f *frame) sqlvalue.Value { return f.other[i] }}, nil
+}
+
+type columnFinder struct{ found bool }
+
+func (c *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n.(type) {
+	case *ast.ColumnNameExpr:
+		c.found = true
+	case *ast.SubqueryExpr:
+		return n, true
+	}
+	return n, c.found
+}
+
+func (c *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func mentionsColumn(n ast.ExprNode) bool {
+	var c columnFinder
+	n.Accept(&c)
+	return c.found
+}
