@@ -25,6 +25,7 @@ const (
 	statusMoreResults = 0x0008
 
 	maxPayload = 1<<24 - 1
+	maxColumns = 4096 // the most that any of the servers gives a table
 )
 
 // errMalformed is a reply that does not follow the protocol.
@@ -138,7 +139,7 @@ func (t *tap) packet(p []byte) error {
 			return t.fail(p)
 		}
 		n, _, ok := lenenc(p)
-		if !ok {
+		if !ok || n > maxColumns {
 			return errMalformed
 		}
 		t.columns, t.state = int(n), tapColumns
