@@ -212,6 +212,9 @@ type binaryLiteral []byte
 
 func (b binaryLiteral) String() string { return "0x" + hex.EncodeToString(b) }
 
+// ToString implements ast.BinaryLiteral, which the parser asks for.
+func (b binaryLiteral) ToString() string { return string(b) }
+
 type (
 	hexLiteral struct{ binaryLiteral }
 	bitLiteral struct{ binaryLiteral }

@@ -317,6 +317,10 @@ func parseFaithful(sql string) (stmt ast.StmtNode, at int, msg string) {
 	if err != nil {
 		return nil, at, fmt.Sprintf("this statement cannot be printed: %v", err)
 	}
+	r := &caseReader{text: printed + ";"}
+	if end, inner, err := r.scan(0, 0); err != nil || end != len(printed) || len(inner) > 0 {
+		return nil, at, fmt.Sprintf("this statement cannot be printed as one statement without a comment: %s", printed)
+	}
 	again, _, msg := parseSQL(printed)
 	if msg != "" {
 		return nil, at, fmt.Sprintf("this statement cannot be printed: %s in %s", msg, printed)

@@ -24,8 +24,8 @@ func differentMeaning(a, b ast.Node) string {
 // or a planner found out about it.
 var passed = map[string]bool{"Offset": true, "ExplicitParens": true, "IsInBraces": true, "ConsumerCount": true}
 
-// foldedCase holds the fields with names of functions.
-var foldedCase = map[string]bool{"FuncCallExpr.FnName": true, "AggregateFuncExpr.F": true, "WindowFuncExpr.Name": true}
+// foldedCase holds the fields with names of functions and hints.
+var foldedCase = map[string]bool{"FuncCallExpr.FnName": true, "AggregateFuncExpr.F": true, "WindowFuncExpr.Name": true, "TableOptimizerHint.HintName": true}
 
 func lower(v reflect.Value) reflect.Value {
 	switch x := v.Interface().(type) {
