@@ -1,0 +1,162 @@
+package oracle
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+func goldenFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recorded histories in testdata (%v)", err)
+	}
+	return files
+}
+
+// TestGolden judges every recorded history again. The records were made on
+// real servers; a verdict that changes here is a change of what the oracle
+// says of a real run.
+func TestGolden(t *testing.T) {
+	for _, file := range goldenFiles(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			records, err := LoadRecords(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range records {
+				got, err := records[i].Judge(fmt.Sprintf("%s:%d", file, i+1))
+				if err != nil {
+					t.Errorf("record %d: %v", i+1, err)
+					continue
+				}
+				if diff := cmp.Diff(records[i].Verdict, got); diff != "" {
+					t.Errorf("record %d: verdict changed (-recorded +now):\n%s\n%s", i+1, diff, records[i].Case)
+				}
+			}
+		})
+	}
+}
+
+// TestDeviationsHaveGoldens demands for every deviation of the rules table a
+// recorded history that it explains, and two that come near but stay
+// violations.
+func TestDeviationsHaveGoldens(t *testing.T) {
+	known := map[string]int{}
+	for _, file := range goldenFiles(t) {
+		records, err := LoadRecords(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range records {
+			for _, n := range records[i].Verdict.Rules {
+				if records[i].Verdict.Outcome == Known {
+					known[n]++
+				}
+			}
+		}
+	}
+	for i := range rules.Table {
+		r := &rules.Table[i]
+		if r.Status != rules.Deviation {
+			continue
+		}
+		if known[r.Name] == 0 {
+			t.Errorf("no recorded history is explained by %q", r.Name)
+		}
+		near, err := LoadRecords(filepath.Join("testdata", "near", r.Name+".jsonl"))
+		if err != nil {
+			t.Errorf("near misses of %q: %v", r.Name, err)
+			continue
+		}
+		if len(near) < 2 {
+			t.Errorf("%q has %d near misses, want 2", r.Name, len(near))
+		}
+		for j := range near {
+			v, err := near[j].Judge(r.Name)
+			if err != nil {
+				t.Errorf("near miss %d of %q: %v", j+1, r.Name, err)
+			} else if v.Outcome != Violation {
+				t.Errorf("near miss %d of %q: verdict %s %v, want a violation\n%s", j+1, r.Name, v.Outcome, v.Rules, near[j].Case)
+			}
+		}
+	}
+}
+
+// falsify changes one thing in a history that a client would have noticed; it
+// returns how many such changes there are.
+func falsify(h *history.History, n int) (*history.History, int) {
+	k := 0
+	pick := func() bool { k++; return k-1 == n }
+	out := *h
+	out.Stmts = append([]history.Stmt(nil), h.Stmts...)
+	for i := range out.Stmts {
+		res := &out.Stmts[i].Result
+		if res.Err == nil && len(res.Rows) > 0 {
+			if pick() {
+				res.Rows = res.Rows[1:]
+			}
+			if pick() {
+				rows := append([][]history.Cell(nil), res.Rows...)
+				rows[0] = append([]history.Cell(nil), rows[0]...)
+				rows[0][0] = history.Cell{Text: "987654"}
+				res.Rows = rows
+			}
+		}
+		if res.Err == nil && len(res.Columns) == 0 && res.Affected > 0 {
+			if pick() {
+				res.Affected++
+				if res.Changed >= 0 {
+					res.Changed++
+				}
+			}
+		}
+	}
+	for i := range out.Final {
+		if len(out.Final[i].Rows) > 0 && pick() {
+			out.Final = append([]history.Table(nil), out.Final...)
+			out.Final[i].Rows = out.Final[i].Rows[1:]
+		}
+	}
+	return &out, k
+}
+
+// TestRejectsLies changes every answer of every recorded honest history, one
+// at a time: each change must be seen.
+func TestRejectsLies(t *testing.T) {
+	tried, missed := 0, 0
+	for _, file := range goldenFiles(t) {
+		records, err := LoadRecords(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range records {
+			if records[i].Verdict.Outcome != OK || records[i].Verdict.Judged != records[i].Verdict.Statements {
+				continue
+			}
+			_, n := falsify(records[i].History, -1)
+			for k := range n {
+				lie, _ := falsify(records[i].History, k)
+				lied := Record{Case: records[i].Case, History: lie}
+				v, err := lied.Judge(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried++
+				if v.Outcome != Violation {
+					missed++
+					t.Errorf("%s record %d: change %d was judged %s %v", file, i+1, k, v.Outcome, v.Rules)
+				}
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d changes were tried", tried)
+	}
+	t.Logf("%d changed answers, %d missed", tried, missed)
+}
