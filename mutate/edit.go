@@ -19,7 +19,7 @@ type editing struct {
 }
 
 func linking(l link) edit {
-	return func(c *choices, d *draft, e *editing) bool { return l(c, d, e.options) }
+	return func(c *choices, d *draft, e *editing) bool { return d.link(c, e.options, l) }
 }
 
 // edits is the table of structural mutations; the first changes nothing, so

@@ -34,6 +34,10 @@ const (
 	secondTableOdds = 100
 	autocommitOdds  = 14
 	mixedLevelsOdds = 51
+	// anyPairOdds is how often an order need not bring the constructed pair
+	// together but any that can conflict: a transaction that runs as a whole
+	// between a read and a write of another is worth seeing, too.
+	anyPairOdds = 110
 )
 
 // Generate makes a fresh case from choices. It never fails; zero bytes give
@@ -126,9 +130,10 @@ func (d *draft) chooseLevels(c *choices, o *Options) {
 // k cases that differ in their submitted order, at least one.
 func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
 	strategy := window(src, ConflictLane, strategyBytes)
-	d.link(on(src, ConflictLane), o)
+	c := on(src, ConflictLane)
+	d.link(c, o, pick(c, links))
 	var pairs []pair
-	if p, ok := d.construct(strategy, o); ok {
+	if p, ok := d.construct(strategy, o); ok && !strategy.odds(anyPairOdds) {
 		pairs = []pair{p}
 	}
 	return d.orders(src, k, pairs)

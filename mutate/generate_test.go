@@ -54,7 +54,7 @@ var variants = []Options{
 }
 
 func TestEveryInputGivesValidCases(t *testing.T) {
-	n := uint64(2000)
+	n := uint64(600)
 	if testing.Short() {
 		n = 200
 	}

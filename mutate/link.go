@@ -4,25 +4,27 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// A link ties two transactions together: it puts statements into one that
-// answer to what the other does. It returns false where it changed nothing.
-type link func(c *choices, d *draft, o *Options) bool
+// A link ties the transactions of sessions x and y together: it puts statements
+// into y, or both, that answer to what the other does. It returns false where
+// it changed nothing. The draft has a table, and both sessions a transaction.
+type link func(c *choices, d *draft, o *Options, x, y int) bool
 
 // links are applied to fresh cases. Independent transactions come first.
 var links = []weighted[link]{
-	{34, func(*choices, *draft, *Options) bool { return false }},
+	{34, func(*choices, *draft, *Options, int, int) bool { return false }},
 	{12, echoWrite},
 	{8, readFirst},
 	{12, readAgain},
-	{16, func(c *choices, d *draft, o *Options) bool {
-		a, b := readFirst(c, d, o), echoWrite(c, d, o)
-		return readAgain(c, d, o) || a || b
-	}},
+	{16, readAroundEcho},
 	{9, crossReads},
 	{9, readRangeInsert},
 }
 
-func (d *draft) link(c *choices, o *Options) { pick(c, links)(c, d, o) }
+// link applies a link to two sessions of the draft.
+func (d *draft) link(c *choices, o *Options, l link) bool {
+	x, y, ok := d.two(c)
+	return ok && len(d.tables) > 0 && l(c, d, o, x, y)
+}
 
 // two chooses two different sessions with a transaction.
 func (d *draft) two(c *choices) (x, y int, ok bool) {
@@ -52,11 +54,12 @@ func (d *draft) put(i, part int, stmt ast.StmtNode, o *Options) {
 
 // echoWrite lets a session repeat a write of another: the same statement, or
 // the same assignments under another predicate.
-func echoWrite(c *choices, d *draft, o *Options) bool {
-	x, y, ok := d.two(c)
-	if !ok {
-		return false
-	}
+func echoWrite(c *choices, d *draft, o *Options, x, y int) bool {
+	return echoAt(c, d, o, x, y, c.below(5))
+}
+
+// echoAt does so part/4 of the way through session y.
+func echoAt(c *choices, d *draft, o *Options, x, y, part int) bool {
 	writes := d.find(x, Kind.writes)
 	if len(writes) == 0 {
 		return false
@@ -72,50 +75,46 @@ func echoWrite(c *choices, d *draft, o *Options) bool {
 		}
 		stmt = &e
 	}
-	d.put(y, c.below(5), stmt, o)
+	d.put(y, part, stmt, o)
 	return true
 }
 
 // readFirst lets a transaction begin with a plain SELECT.
-func readFirst(c *choices, d *draft, o *Options) bool {
-	x, y, ok := d.two(c)
-	if !ok || len(d.tables) == 0 {
-		return false
-	}
+func readFirst(c *choices, d *draft, o *Options, x, y int) bool {
 	t := oneOf(c, d.tables)
 	var w ast.ExprNode
 	if c.odds(90) {
 		// What the other writes is what is worth reading.
-		if writes := d.find(y, func(k Kind) bool { return k.writes() && k != Insert }); len(writes) > 0 {
+		if writes := d.find(x, func(k Kind) bool { return k.writes() && k != Insert }); len(writes) > 0 {
 			stmt := d.stmt(oneOf(c, writes))
 			t, w = d.tableOf(stmt), *filter(stmt)
 		}
 	}
-	d.put(x, 0, selectStmt(t, nil, w, ast.SelectLockNone), o)
+	d.put(y, 0, selectStmt(t, nil, w, ast.SelectLockNone), o)
 	return true
 }
 
 // readAgain lets a transaction end with a read: of everything, or the repeat
 // of a read that it made before.
-func readAgain(c *choices, d *draft, o *Options) bool {
-	x, _, ok := d.two(c)
-	if !ok || len(d.tables) == 0 {
-		return false
-	}
+func readAgain(c *choices, d *draft, o *Options, _, y int) bool {
 	stmt := ast.StmtNode(selectStmt(oneOf(c, d.tables), nil, nil, ast.SelectLockNone))
-	if reads := d.find(x, func(k Kind) bool { return k == Select }); len(reads) > 0 && c.odds(110) {
+	if reads := d.find(y, func(k Kind) bool { return k == Select }); len(reads) > 0 && c.odds(110) {
 		stmt = d.stmt(oneOf(c, reads))
 	}
-	d.put(x, 4, stmt, o)
+	d.put(y, 4, stmt, o)
 	return true
 }
 
+// readAroundEcho lets a transaction read, repeat a write of the other behind
+// its own statements, and read again.
+func readAroundEcho(c *choices, d *draft, o *Options, x, y int) bool {
+	readFirst(c, d, o, x, y)
+	echoAt(c, d, o, x, y, 3+c.below(2))
+	return readAgain(c, d, o, x, y)
+}
+
 // crossReads lets each of two transactions read what the other then updates.
-func crossReads(c *choices, d *draft, o *Options) bool {
-	x, y, ok := d.two(c)
-	if !ok || len(d.tables) == 0 {
-		return false
-	}
+func crossReads(c *choices, d *draft, o *Options, x, y int) bool {
 	t, u := oneOf(c, d.tables), oneOf(c, d.tables)
 	p, q := pointPredicate(c, t), pointPredicate(c, u)
 	if c.odds(60) {
@@ -130,11 +129,7 @@ func crossReads(c *choices, d *draft, o *Options) bool {
 
 // readRangeInsert lets transactions read a range and then insert rows, each
 // perhaps into the range that the other has read.
-func readRangeInsert(c *choices, d *draft, o *Options) bool {
-	x, y, ok := d.two(c)
-	if !ok || len(d.tables) == 0 {
-		return false
-	}
+func readRangeInsert(c *choices, d *draft, o *Options, x, y int) bool {
 	t := oneOf(c, d.tables)
 	p := where(c, t)
 	for _, i := range []int{x, y} {
