@@ -134,8 +134,9 @@ func (w *sqlWriter) plain(s string) {
 		// is wanted; the others take both for a number.
 		s = "0x" + strings.TrimSuffix(s[2:], "'")
 	}
-	if s[0] == '-' && w.last() == '-' {
-		w.out = append(w.out, ' ') // two of them could start a comment
+	if c := s[0]; (c == '-' || c == '!') && w.last() == c {
+		// Two dashes could start a comment, and MySQL reads !! as one !.
+		w.out = append(w.out, ' ')
 	}
 	w.out = append(w.out, s...)
 }
