@@ -22,6 +22,8 @@ type Txn struct {
 	Begin, Snapshot, Commit history.Tick
 	// Ended is when COMMIT, ROLLBACK or an error ended it, 0 while it is open.
 	Ended history.Tick
+	// auto says that it is a single statement outside of BEGIN and COMMIT.
+	auto bool
 	// writes holds the chains that it wrote, in order, once for each version.
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
@@ -53,6 +55,9 @@ type Version struct {
 	// Key is the clustered key's tuple of Row, of a deletion that of the row
 	// which it deleted; empty for tables without one.
 	Key string
+	// rid numbers the logical row, which InnoDB's change of key moves from one
+	// chain to another; seq orders the versions of all chains.
+	rid, seq int
 }
 
 // Chain is the version chain of one row, oldest version first.

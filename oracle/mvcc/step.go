@@ -18,6 +18,7 @@ const (
 	errDup          = 1062
 	errLockTimeout  = 1205
 	errDeadlock     = 1213
+	errNotSupported = 1235
 	errNowait       = 3572
 	errTiDBConflict = 9007
 )
@@ -43,9 +44,10 @@ func (r *Replay) step(i int) (*Difference, error) {
 		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
 			Reason: fmt.Sprintf("the server says that tx%d has no open transaction although nothing ended it", st.Session)}, nil
 	}
-	tx, auto := s.txn, false
+	tx := s.txn
 	if tx == nil {
-		tx, auto = r.begin(st.Session, st.Submit), true
+		tx = r.begin(st.Session, st.Submit)
+		tx.auto = true
 	}
 	d, err := r.statement(i, tx, kind, node)
 	if err != nil {
@@ -54,9 +56,9 @@ func (r *Replay) step(i int) (*Difference, error) {
 	at := r.effect(st)
 	code := errCode(st)
 	switch {
-	case auto && code == 0:
+	case tx.auto && code == 0:
 		r.commit(tx, at)
-	case auto:
+	case tx.auto:
 		r.rollback(tx, at)
 	case code == errDeadlock:
 		r.rollback(tx, at)
@@ -219,7 +221,10 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
 	case SelectForShare, SelectForUpdate:
-		view, err := r.currentView(st, tx, node)
+		if kind == SelectForShare && tx.Rules[rules.ShareLock] == rules.ShareRefused {
+			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
+		}
+		view, err := r.currentView(st, tx, kind, node)
 		if err != nil {
 			return nil, view, err
 		}
@@ -231,14 +236,14 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		}
 		return p, view, err
 	case Update:
-		view, err := r.currentView(st, tx, node)
+		view, err := r.currentView(st, tx, kind, node)
 		if err != nil {
 			return nil, view, err
 		}
 		p, err := r.update(i, tx, node.(*ast.UpdateStmt), view)
 		return p, view, err
 	case Delete:
-		view, err := r.currentView(st, tx, node)
+		view, err := r.currentView(st, tx, kind, node)
 		if err != nil {
 			return nil, view, err
 		}
@@ -292,26 +297,104 @@ func scansBackwards(n ast.StmtNode) bool {
 }
 
 // currentView returns the view of a locking read or a write that obeys the
-// rule Retry: that of its start, or of the last wait that a commit ended, or
-// of its end where a row that it matches was committed anew meanwhile.
-func (r *Replay) currentView(st *history.Stmt, tx *Txn, node ast.StmtNode) (View, error) {
+// rule Retry: that of its start, until one of the rows which it must lock turns
+// out to have been committed anew meanwhile; then that of the end of the wait.
+func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.StmtNode) (View, error) {
 	v := View{Tick: st.Submit, Own: tx}
 	for _, w := range st.Waits {
-		if w.Until != 0 && r.committedWithin(tx, v.Tick, w.Until) {
+		if w.Until == 0 {
+			continue
+		}
+		again, err := r.conflicts(v, w.Until, tx, kind, node)
+		if err != nil {
+			return v, err
+		}
+		if again {
 			v.Tick = w.Until
 		}
 	}
 	return v, nil
 }
 
-// committedWithin reports whether another transaction that wrote something
-// committed in the half-open interval.
-func (r *Replay) committedWithin(tx *Txn, from, to history.Tick) bool {
-	for _, t := range r.store.Tables {
+// conflicts reports whether a row that the statement locks under a view, or a
+// row with a unique key that it writes, got a newer committed version before
+// the given tick.
+func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node ast.StmtNode) (bool, error) {
+	var from *ast.TableRefsClause
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		from = s.From
+	case *ast.UpdateStmt:
+		from = s.TableRefs
+	case *ast.DeleteStmt:
+		from = s.TableRefs
+	}
+	if singleTable(from) == nil {
+		return true, nil
+	}
+	t, err := r.target(from)
+	if err != nil {
+		return false, err
+	}
+	rows, chains, err := r.scan(t, node, v)
+	if err != nil {
+		// The statement fails under this view, before it locks anything.
+		_, err := sqlError(err)
+		return false, err
+	}
+	for _, c := range chains {
+		if c.committedWithin(tx, v.Tick, until) {
+			return true, nil
+		}
+	}
+	up, ok := node.(*ast.UpdateStmt)
+	if !ok {
+		return false, nil
+	}
+	for i, row := range rows {
+		next, changed, err := r.solver.Update(up, t.Def, row, &stored{&r.store, v})
+		if err != nil || !changed {
+			continue
+		}
+		if r.keyCommittedWithin(t, chains[i], next, tx, v.Tick, until) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// committedWithin reports whether another transaction committed a version of
+// the row in the half-open interval.
+func (c *Chain) committedWithin(tx *Txn, from, to history.Tick) bool {
+	for i := range c.Versions {
+		if w := c.Versions[i].Txn; w != nil && w != tx && w.Commit >= from && w.Commit < to {
+			return true
+		}
+	}
+	return false
+}
+
+// keyCommittedWithin reports whether a row that has or had the same tuple in a
+// unique key was committed in the interval.
+func (r *Replay) keyCommittedWithin(t *Table, self *Chain, row solve.Row, tx *Txn, from, to history.Tick) bool {
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		tuple, null := r.store.keyOf(t.Def, k, row)
+		if null {
+			continue
+		}
 		for _, c := range t.Chains {
+			if c == self || !c.committedWithin(tx, from, to) {
+				continue
+			}
 			for i := range c.Versions {
-				if w := c.Versions[i].Txn; w != nil && w != tx && w.Commit >= from && w.Commit < to {
-					return true
+				if old := c.Versions[i].Row; old != nil {
+					if tu, null := r.store.keyOf(t.Def, k, old); !null && tu == tuple {
+						return true
+					}
 				}
 			}
 		}

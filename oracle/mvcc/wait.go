@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -86,7 +87,7 @@ func (r *Replay) neverReturned(i int) *Difference {
 func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark int, p *Prediction) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	where, table, ok := needsLocks(kind, node)
-	if !ok {
+	if !ok || kind == SelectForUpdate && tx.auto && tx.Rules[rules.AutocommitLock] == rules.AutocommitPasses {
 		return nil, nil
 	}
 	t := r.table(table)

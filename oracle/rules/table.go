@@ -20,6 +20,21 @@ const (
 	KeyChange
 	// ReverseScan: which versions a descending scan sees.
 	ReverseScan
+	// ShareLock: what FOR SHARE does.
+	ShareLock
+	// AutocommitLock: whether a locking read outside of a transaction waits for
+	// other transactions' locks.
+	AutocommitLock
+	// LockedRow: what an UPDATE does about a row that another transaction has
+	// locked.
+	LockedRow
+	// Resumption: where a statement goes on that waited.
+	Resumption
+	// RecordChanged: what a locking read or a write does about a row that was
+	// changed and committed after the transaction's snapshot.
+	RecordChanged
+	// LateLevel: when a level set inside a transaction takes effect.
+	LateLevel
 	numDimensions
 )
 
@@ -41,6 +56,8 @@ const (
 	AtBegin Variant = iota
 	// AtFirstRead: at the first consistent read, or WITH CONSISTENT SNAPSHOT.
 	AtFirstRead
+	// AtFirstStatement: at the first statement that touches a table.
+	AtFirstStatement
 )
 
 // Answers to CurrentRead.
@@ -58,8 +75,8 @@ const (
 	NoOpWrites Variant = iota
 	// NoOpInvisible: no version is written; the row is only locked.
 	NoOpInvisible
-	// NoOpInvisibleUnlessRead: no version is written if every assigned column
-	// is also read by the statement.
+	// NoOpInvisibleIfRead: no version is written if every assigned column is
+	// also read by the statement.
 	NoOpInvisibleIfRead
 )
 
@@ -71,12 +88,65 @@ const (
 	DeleteInsert
 )
 
+// Answers to ShareLock.
+const (
+	// ShareLocks: it takes share locks.
+	ShareLocks Variant = iota
+	// ShareRefused: it is an error.
+	ShareRefused
+)
+
+// Answers to AutocommitLock.
+const (
+	// AutocommitWaits: it waits for other transactions' locks.
+	AutocommitWaits Variant = iota
+	// AutocommitPasses: it reads what is committed and waits for nothing.
+	AutocommitPasses
+)
+
 // Answers to ReverseScan.
 const (
 	// SameView: the scan's direction does not matter.
 	SameView Variant = iota
 	// NewestCommitted: a descending scan reads the newest committed versions.
 	NewestCommitted
+)
+
+// Answers to LockedRow.
+const (
+	// WaitForRow: it waits, then judges the newest version.
+	WaitForRow Variant = iota
+	// PassCommitted: where the last committed version does not match it passes
+	// the row for good.
+	PassCommitted
+	// PassUncommitted: where the newest version, committed or not, does not
+	// match it passes the row for good.
+	PassUncommitted
+)
+
+// Answers to Resumption.
+const (
+	// ByRow: no row that it has not judged is missed.
+	ByRow Variant = iota
+	// ByKey: at the key where it stopped; rows that moved behind it are missed.
+	ByKey
+)
+
+// Answers to RecordChanged.
+const (
+	// Proceed: it uses the newest committed version.
+	Proceed Variant = iota
+	// Refuse: it fails with error 1020, which ends the transaction.
+	Refuse
+)
+
+// Answers to LateLevel.
+const (
+	// NextTransaction: in the next transaction.
+	NextTransaction Variant = iota
+	// AfterExplicitEnd: in the next transaction behind a COMMIT or ROLLBACK; not
+	// in one whose BEGIN ended the former.
+	AfterExplicitEnd
 )
 
 var (
@@ -108,6 +178,13 @@ var Table = []Rule{
 	{Dim: CurrentRead, Variant: Retry, Status: Documented,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "locking reads and writes see the newest committed data, and start again with newer data when a lock that they waited for was released by a commit"},
+	{Dim: ShareLock, Variant: ShareRefused, Status: Documented,
+		Scope: Scope{DBMS: tidb, Settings: map[string]string{"tidb_enable_noop_functions": "OFF"}},
+		Links: []string{"https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40"},
+		Says:  "FOR SHARE is error 1235 unless functions without effect are switched on"},
+	{Dim: AutocommitLock, Variant: AutocommitPasses, Status: Documented,
+		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
+		Says: "a SELECT FOR UPDATE that is a transaction of its own waits for no lock"},
 	{Dim: NoOpUpdate, Variant: NoOpWrites, Status: Promised,
 		Links: []string{mysqlConsistent},
 		Says:  "a row that the transaction updated is its own and is seen by its later reads"},
@@ -127,7 +204,7 @@ var Table = []Rule{
 		Links: []string{"https://github.com/pingcap/tidb/issues/48960", "https://bugs.mysql.com/bug.php?id=113228"},
 		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
-		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"storage": "unistore"}},
+		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},
 		Says:  "a descending scan of the embedded storage engine reads the newest committed data instead of the snapshot"},
 }
