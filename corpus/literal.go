@@ -113,9 +113,13 @@ func StringLit(s string) ast.ExprNode { return newLiteral(s) }
 // DecimalLit returns an exact number written like -12.50.
 func DecimalLit(text string) (ast.ExprNode, error) {
 	magnitude, negative := strings.CutPrefix(text, "-")
+	// TiDB's driver takes the number that a text begins with: be strict here.
+	if _, err := newDecimal(magnitude); err != nil {
+		return nil, err
+	}
 	d, err := ast.NewDecimal(magnitude)
-	if err != nil || magnitude == "" || magnitude[0] == '-' || magnitude[0] == '+' {
-		return nil, fmt.Errorf("decimal literal %q: not a number", text)
+	if err != nil {
+		return nil, fmt.Errorf("decimal literal %q: %w", text, err)
 	}
 	if negative {
 		return negate(newLiteral(d)), nil

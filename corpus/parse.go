@@ -357,6 +357,9 @@ func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 		return nil, first, "more than one statement"
 	}
 	stmt = stmts[0]
+	if strings.Contains(sql, "?") && hasMarker(stmt) {
+		return nil, first, "a parameter marker (?) has no value"
+	}
 	keepLost(stmt)
 	return stmt, 0, ""
 }
@@ -410,3 +413,22 @@ func excerpt(s string) string {
 	}
 	return strconv.Quote(s)
 }
+
+// hasMarker reports whether a tree that is not shared yet holds a question mark
+// for a value: it prints and parses, and no server can run it.
+func hasMarker(stmt ast.StmtNode) bool {
+	m := &markerFinder{}
+	stmt.Accept(m)
+	return m.found
+}
+
+type markerFinder struct{ found bool }
+
+func (m *markerFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if _, ok := n.(ast.ParamMarkerExpr); ok {
+		m.found = true
+	}
+	return n, m.found
+}
+
+func (m *markerFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
