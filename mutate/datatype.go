@@ -1,7 +1,9 @@
 package mutate
 
 import (
+	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
@@ -14,7 +16,10 @@ const (
 	// opaque columns are copied, tested for NULL and never computed with.
 	opaque family = iota
 	integers
+	decimals
 	texts
+	// times are written as texts.
+	times
 )
 
 // dataType is a column type: how it is declared, and its values.
@@ -22,14 +27,16 @@ type dataType struct {
 	family   family
 	tp       byte
 	unsigned bool
-	// length is the declared length, types.UnspecifiedLength for none.
-	length int
+	// length and scale are as declared, types.UnspecifiedLength for none.
+	length, scale int
 	// wide says that adding to a value at the limit is error 1690 and not
 	// merely out of the column's range.
 	wide bool
 	// pool holds the common values, the simplest first; collisions come from
 	// its being small. limits holds the ends of the type's range.
 	pool, limits []value
+	// nth is a sequence without repetition, for columns of unique keys.
+	nth func(n int) value
 }
 
 var (
@@ -51,20 +58,64 @@ var dataTypes = []weighted[*dataType]{
 	{2, uintType(mysql.TypeShort, 16)},
 	{2, uintType(mysql.TypeInt24, 24)},
 	{4, uintType(mysql.TypeLonglong, 64)},
-	{15, &dataType{family: texts, tp: mysql.TypeVarchar, length: 10, pool: textPool, limits: []value{text("abcdefghij")}}},
+	{15, varchar},
 }
+
+// allDataTypes adds the types that Options.AllTypes asks for.
+var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[*dataType]{
+	{12, &dataType{
+		family: decimals, tp: mysql.TypeNewDecimal, length: 6, scale: 2, nth: nthDecimal,
+		pool:   []value{decimal("1.00"), decimal("2.00"), decimal("0.00"), decimal("1.50"), decimal("-1.00"), decimal("0.01")},
+		limits: []value{decimal("9999.99"), decimal("-9999.99")},
+	}},
+	{8, &dataType{
+		family: texts, tp: mysql.TypeString, length: 5, scale: types.UnspecifiedLength, nth: nthText,
+		pool: textPool, limits: []value{text("abcde")},
+	}},
+	{8, &dataType{
+		family: times, tp: mysql.TypeDate, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDate,
+		pool:   []value{text("2024-01-01"), text("2024-01-02"), text("2024-02-29"), text("1999-12-31"), text("2024-12-31")},
+		limits: []value{text("9999-12-31"), text("1000-01-01")},
+	}},
+	{8, &dataType{
+		family: times, tp: mysql.TypeDatetime, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDatetime,
+		pool:   []value{text("2024-01-01 00:00:00"), text("2024-01-01 00:00:01"), text("2024-01-02 12:00:00"), text("1999-12-31 23:59:59")},
+		limits: []value{text("9999-12-31 23:59:59")},
+	}},
+}...)
+
+var varchar = &dataType{
+	family: texts, tp: mysql.TypeVarchar, length: 10, scale: types.UnspecifiedLength, nth: nthText,
+	pool: textPool, limits: []value{text("abcdefghij")},
+}
+
+func nthInteger(n int) value { return natural(uint64(n + 1)) }
+
+func nthDecimal(n int) value { return decimal(strconv.Itoa(n+1) + ".00") }
+
+func nthText(n int) value {
+	if n < len(textPool) {
+		return textPool[n]
+	}
+	return text("k" + strconv.Itoa(n))
+}
+
+// nthDate and nthDatetime repeat after 28 days, which is beyond any table here.
+func nthDate(n int) value { return text(fmt.Sprintf("2024-01-%02d", n%28+1)) }
+
+func nthDatetime(n int) value { return text(fmt.Sprintf("2024-01-%02d 00:00:00", n%28+1)) }
 
 func intType(tp byte, bits uint) *dataType {
 	end := int64(math.MaxInt64) >> (64 - bits)
 	return &dataType{
-		family: integers, tp: tp, length: types.UnspecifiedLength, wide: bits == 64,
+		family: integers, tp: tp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, wide: bits == 64, nth: nthInteger,
 		pool: signedPool, limits: []value{integer(end), integer(-end - 1)},
 	}
 }
 
 func uintType(tp byte, bits uint) *dataType {
 	return &dataType{
-		family: integers, tp: tp, unsigned: true, length: types.UnspecifiedLength, wide: bits == 64,
+		family: integers, tp: tp, unsigned: true, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, wide: bits == 64, nth: nthInteger,
 		pool: unsignedPool, limits: []value{natural(math.MaxUint64 >> (64 - bits))},
 	}
 }
@@ -73,6 +124,7 @@ func uintType(tp byte, bits uint) *dataType {
 func (d *dataType) fieldType() *types.FieldType {
 	t := types.NewFieldType(d.tp)
 	t.SetFlen(d.length)
+	t.SetDecimal(d.scale)
 	if d.unsigned {
 		t.AddFlag(mysql.UnsignedFlag)
 	}
@@ -86,6 +138,11 @@ func (d *dataType) holds(v value) bool {
 		return true
 	case d.family == texts:
 		return v.kind == textValue && len(v.text) <= d.length
+	case d.family == times:
+		return v.kind == textValue
+	case d.family == decimals:
+		// Fewer characters than the declared digits, sign and point included.
+		return v.kind == decimalValue && len(v.text) <= d.length+2
 	case d.family == integers:
 		if v.kind != integerValue {
 			return false
@@ -99,22 +156,36 @@ func (d *dataType) holds(v value) bool {
 	return false
 }
 
+// family returns the family of columns that a value was probably written for.
+func (v value) family() family {
+	switch {
+	case v.kind == decimalValue:
+		return decimals
+	case v.kind == textValue && len(v.text) >= len("2024-01-01") && v.text[4] == '-':
+		return times
+	case v.kind == textValue:
+		return texts
+	}
+	return integers
+}
+
 var opaqueType = &dataType{family: opaque}
 
 // dataTypeOf finds the type of a declared column. Types that the table does
 // not list behave like their nearest relative, or are opaque.
 func dataTypeOf(t *types.FieldType) *dataType {
 	unsigned := mysql.HasUnsignedFlag(t.GetFlag())
-	for _, w := range dataTypes {
-		if d := w.value; d.tp == t.GetType() && d.unsigned == unsigned {
-			if d.family == texts && t.GetFlen() != d.length {
-				return declaredLength(d, t.GetFlen())
-			}
+	for _, w := range allDataTypes {
+		d := w.value
+		switch {
+		case d.tp != t.GetType() || d.unsigned != unsigned:
+		case d.family == texts && mysql.HasBinaryFlag(t.GetFlag()):
+		case d.family == texts && t.GetFlen() != d.length:
+			return declaredLength(d, t.GetFlen())
+		case d.family == decimals && (t.GetFlen() != d.length || t.GetDecimal() != d.scale):
+		default:
 			return d
 		}
-	}
-	if t.GetType() == mysql.TypeString && !mysql.HasBinaryFlag(t.GetFlag()) {
-		return declaredLength(dataTypes[len(dataTypes)-1].value, t.GetFlen())
 	}
 	return opaqueType
 }

@@ -176,12 +176,9 @@ func changeConstant(c *choices, d *draft, _ *editing) bool {
 }
 
 // substitute chooses a value in the place of a literal: one that suits a column
-// of its kind, and in the place of NULL a number, if there is a column for it.
+// of its family, and in the place of NULL a number, if there is a column for it.
 func (t *table) substitute(c *choices, old value) value {
-	f := integers
-	if old.kind == textValue {
-		f = texts
-	}
+	f := old.family()
 	i := t.columnOf(c, f)
 	if i < 0 {
 		return old

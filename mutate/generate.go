@@ -57,7 +57,7 @@ func fresh(src Source, o *Options) *draft {
 		count = o.Tables
 	}
 	for n := range count {
-		t := newTable(schema, n)
+		t := newTable(schema, n, o.dataTypes())
 		t.fill(src, o.MaxRows)
 		d.tables = append(d.tables, t)
 		d.init = append(d.init, corpus.Line{Stmt: t.definition()})

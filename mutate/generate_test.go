@@ -47,7 +47,7 @@ func TestSameInputSameCase(t *testing.T) {
 // variants are option sets that the properties are checked under.
 var variants = []Options{
 	{},
-	{NumTx: 3, Tables: 2, Levels: corpus.Levels, Orders: 4},
+	{NumTx: 3, Tables: 2, Levels: corpus.Levels, Orders: 4, AllTypes: true},
 	{DBMS: history.TiDB, Conflict: CTC},
 	{MaxStatements: 1, MaxRows: 2, Conflict: PSF},
 	{MaxStatements: 3, NumTx: 3, Conflict: FSF, DBMS: history.MariaDB, Levels: []corpus.Level{corpus.Serializable}},

@@ -39,6 +39,9 @@ type Options struct {
 	// ShareLocks says that the server takes FOR SHARE although the family
 	// does not by default.
 	ShareLocks bool
+	// AllTypes adds DECIMAL, CHAR, DATE and DATETIME columns to integers and
+	// VARCHAR.
+	AllTypes bool
 	// Conflict is the strategy of conflict construction. Default: Mix.
 	Conflict Conflict
 	// NumTx is the number of transactions, 2 or 3. Default: 2.
@@ -96,3 +99,10 @@ func bounded(n, lo, hi, def int) int {
 
 // shareLocks says whether FOR SHARE is more than an error.
 func (o *Options) shareLocks() bool { return o.ShareLocks || o.DBMS != history.TiDB }
+
+func (o *Options) dataTypes() []weighted[*dataType] {
+	if o.AllTypes {
+		return allDataTypes
+	}
+	return dataTypes
+}

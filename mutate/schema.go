@@ -28,11 +28,11 @@ const (
 
 var tableNames = []string{"t", "u"}
 
-// newTable makes the definition of the n-th table.
-func newTable(c *choices, n int) *table {
+// newTable makes the definition of the n-th table with columns of some types.
+func newTable(c *choices, n int, types []weighted[*dataType]) *table {
 	t := &table{name: tableNames[n]}
 	for i := range pick(c, columnCounts) {
-		col := column{name: string(rune('a' + i)), typ: pick(c, dataTypes), notNull: c.odds(notNullOdds)}
+		col := column{name: string(rune('a' + i)), typ: pick(c, types), notNull: c.odds(notNullOdds)}
 		if c.odds(defaultOdds) {
 			v := oneOf(c, col.typ.pool)
 			col.def = &v
@@ -91,7 +91,7 @@ func (t *table) fill(src Source, limit int) {
 func (t *table) rowValue(c *choices, j, i int) value {
 	col := &t.cols[j]
 	if _, unique := t.inKey(j); unique && !c.odds(256-rowSequenceOdds) {
-		return col.nth(i)
+		return col.typ.nth(i)
 	}
 	switch b := int(c.next()); {
 	case b < 256-rowNullOdds-rowRepeatOdds-rowLimitOdds:
@@ -107,17 +107,6 @@ func (t *table) rowValue(c *choices, j, i int) value {
 	}
 }
 
-// nth returns the n-th value of an endless sequence without repetition.
-func (col *column) nth(n int) value {
-	if col.typ.family == texts {
-		if n < len(col.typ.pool) {
-			return col.typ.pool[n]
-		}
-		return text("k" + strconv.Itoa(n))
-	}
-	return natural(uint64(n + 1))
-}
-
 // settle changes a row until it clashes with no row of the table: it walks the
 // sequence of the clashing key's last column. It gives up where every value of
 // the sequence that the type can hold is taken.
@@ -128,7 +117,7 @@ func (t *table) settle(row []value) bool {
 			return true
 		}
 		last := k.columns[len(k.columns)-1]
-		v := t.cols[last].nth(n)
+		v := t.cols[last].typ.nth(n)
 		if !t.cols[last].typ.holds(v) {
 			return false
 		}

@@ -217,8 +217,8 @@ func (t *table) insertColumns(c *choices) (columns []int, omitted bool) {
 // unique key mostly one that no row holds yet.
 func (t *table) inserted(c *choices, i, n int) value {
 	col := &t.cols[i]
-	if _, unique := t.inKey(i); unique && !c.odds(90) {
-		if v := col.nth(len(t.rows) + n + c.below(4)); col.typ.holds(v) {
+	if _, unique := t.inKey(i); unique && col.typ.nth != nil && !c.odds(90) {
+		if v := col.typ.nth(len(t.rows) + n + c.below(4)); col.typ.holds(v) {
 			return v
 		}
 	}

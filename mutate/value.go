@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -14,6 +15,7 @@ type valueKind uint8
 const (
 	nullValue valueKind = iota
 	integerValue
+	decimalValue
 	textValue
 )
 
@@ -23,8 +25,9 @@ const (
 type value struct {
 	kind valueKind
 	// neg and mag are sign and magnitude of an integer; zero is not negative.
-	neg  bool
-	mag  uint64
+	neg bool
+	mag uint64
+	// text holds a text, or a decimal with its sign and all its digits.
 	text string
 }
 
@@ -41,6 +44,8 @@ func natural(n uint64) value { return value{kind: integerValue, mag: n} }
 
 func text(s string) value { return value{kind: textValue, text: s} }
 
+func decimal(s string) value { return value{kind: decimalValue, text: s} }
+
 // literal returns the value as an expression of its own.
 func (v value) literal() ast.ExprNode {
 	switch {
@@ -48,6 +53,12 @@ func (v value) literal() ast.ExprNode {
 		return corpus.NullLit()
 	case v.kind == textValue:
 		return corpus.StringLit(v.text)
+	case v.kind == decimalValue:
+		e, err := corpus.DecimalLit(v.text)
+		if err != nil { // a decimal comes from a pool or from a literal
+			panic(fmt.Sprintf("mutate: %v", err))
+		}
+		return e
 	case v.neg:
 		return corpus.IntLit(-int64(v.mag))
 	default:
@@ -71,6 +82,11 @@ func valueOf(e ast.ExprNode) (v value, ok bool) {
 		return null, !neg
 	case corpus.KindString:
 		return text(l.Text), !neg
+	case corpus.KindDecimal:
+		if neg {
+			return decimal("-" + l.Text), true
+		}
+		return decimal(l.Text), true
 	case corpus.KindInt, corpus.KindUint:
 		n, err := strconv.ParseUint(l.Text, 10, 64)
 		if err != nil || neg && n > 1<<63 {
@@ -86,8 +102,13 @@ func (v value) less(w value) bool {
 	if v.kind != w.kind {
 		return v.kind < w.kind
 	}
-	if v.kind != integerValue {
+	switch v.kind {
+	case textValue:
 		return v.text < w.text
+	case decimalValue:
+		a, _ := strconv.ParseFloat(v.text, 64)
+		b, _ := strconv.ParseFloat(w.text, 64)
+		return a < b
 	}
 	if v.neg != w.neg {
 		return v.neg
