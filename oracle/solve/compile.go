@@ -2,10 +2,12 @@ package solve
 
 import (
 	"fmt"
-	"math"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -268,35 +270,35 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 
 // literal compiles a literal value.
 func (c *compiler) literal(n ast.ValueExpr) (expr, error) {
-	switch v := n.GetValue().(type) {
-	case nil:
+	l := corpus.LiteralOf(n)
+	switch l.Kind {
+	case corpus.KindNull:
 		return konst(Type{Class: NullClass}, sqlvalue.Value{}), nil
-	case int:
-		return intLiteral(int64(v)), nil
-	case int64:
-		return intLiteral(v), nil
-	case bool:
-		if v {
-			return intLiteral(1), nil
+	case corpus.KindInt:
+		i, err := strconv.ParseInt(l.Text, 10, 64)
+		if err != nil {
+			return expr{}, fmt.Errorf("read literal %s: %w", l.Text, err)
 		}
-		return intLiteral(0), nil
-	case uint64:
-		if v <= math.MaxInt64 {
-			return intLiteral(int64(v)), nil
+		return intLiteral(i), nil
+	case corpus.KindUint:
+		u, err := strconv.ParseUint(l.Text, 10, 64)
+		if err != nil {
+			return expr{}, fmt.Errorf("read literal %s: %w", l.Text, err)
 		}
-		return konst(bigUint, sqlvalue.NewUint(v)), nil
-	case float64:
-		return konst(double, sqlvalue.NewDouble(v)), nil
-	case string:
-		return konst(Type{Class: StringClass, Length: len(v), Collation: c.d.connection()}, sqlvalue.NewString(v)), nil
-	case fmt.Stringer:
-		d, ok := sqlvalue.NumericPrefix(v.String()).Decimal()
+		return konst(bigUint, sqlvalue.NewUint(u)), nil
+	case corpus.KindFloat:
+		f, _ := sqlvalue.NumericPrefix(l.Text).Double()
+		return konst(double, sqlvalue.NewDouble(f)), nil
+	case corpus.KindString:
+		return konst(Type{Class: StringClass, Length: utf8.RuneCountInString(l.Text), Collation: c.d.connection()}, sqlvalue.NewString(l.Text)), nil
+	case corpus.KindDecimal:
+		d, ok := sqlvalue.NumericPrefix(l.Text).Decimal()
 		if !ok {
 			return expr{}, unsupported("decimal literal")
 		}
 		return konst(decimalType(d), d), nil
 	}
-	return expr{}, unsupported("literal %T", n.GetValue())
+	return expr{}, unsupported("hexadecimal or bit literal")
 }
 
 func intLiteral(i int64) expr {

@@ -1,0 +1,265 @@
+package conform
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// family says which literals suit a column.
+type family uint8
+
+const (
+	number family = iota
+	text
+)
+
+// column is one column of the generated table.
+type column struct {
+	name, decl string
+	family     family
+	// values are boundary values of the type, as SQL.
+	values []string
+}
+
+// columns is the table that expressions run on: each type that the solver
+// computes with, with the ends of its range.
+var columns = []column{
+	{"ti", "TINYINT", number, []string{"0", "1", "-1", "127", "-128", "5"}},
+	{"tu", "TINYINT UNSIGNED", number, []string{"0", "1", "255", "3"}},
+	{"i", "INT", number, []string{"0", "1", "2", "-1", "10", "2147483647", "-2147483648"}},
+	{"j", "INT", number, []string{"0", "1", "2", "3", "-7"}},
+	{"iu", "INT UNSIGNED", number, []string{"0", "1", "2", "4294967295"}},
+	{"b", "BIGINT", number, []string{"0", "1", "-1", "9223372036854775807", "-9223372036854775808", "9007199254740993"}},
+	{"bu", "BIGINT UNSIGNED", number, []string{"0", "1", "18446744073709551615", "9223372036854775808", "7"}},
+	{"v", "VARCHAR(20)", text, []string{"''", "'a'", "'A'", "'b'", "'1'", "'0'", "'-1'", "'1a'", "'ab'", "'a '", "' 2'", "'1.5'", "'1e1'", "'2 '"}},
+	{"w", "VARCHAR(20)", text, []string{"''", "'a'", "'B'", "'1'", "'10'", "'0.5'", "'abc'", "'_'", "'%'"}},
+	{"d", "DECIMAL(10,2)", number, []string{"0", "1.00", "-1.50", "0.05", "99999999.99", "2.50", "3.49"}},
+	{"e", "DECIMAL(20,6)", number, []string{"0", "1.000001", "-3.5", "12345678901234.123456", "0.333333"}},
+	{"f", "DOUBLE", number, []string{"0", "1", "-1.5", "0.1", "1e20", "2.5", "1e-7"}},
+}
+
+var literals = map[family][]string{
+	number: {"NULL", "0", "1", "2", "-1", "3", "10", "127", "255", "-128", "2147483648", "9223372036854775807", "18446744073709551615", "0.5", "1.5", "-2.5", "0.25", "1.10", "TRUE", "FALSE", "1e0", "2.5e0"},
+	text:   {"''", "'a'", "'A'", "'b'", "'1'", "'0'", "'-1'", "'1a'", "'a '", "'2'", "'1.5'", "'ab'", "'10'"},
+}
+
+// Generator makes statements as text; the same seed makes the same statements.
+type Generator struct {
+	r    *rand.Rand
+	cols []column
+	// Stringy is the share, in percent, of operands that are text.
+	stringy int
+}
+
+// NewGenerator returns a generator.
+func NewGenerator(seed uint64) *Generator {
+	return &Generator{r: rand.New(rand.NewPCG(seed, 1)), cols: columns, stringy: 20}
+}
+
+func pick[T any](g *Generator, list []T) T { return list[g.r.IntN(len(list))] }
+
+// Create returns the CREATE TABLE of a table with all columns.
+func (g *Generator) Create(name, keys string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE TABLE %s (id INT PRIMARY KEY", name)
+	for _, c := range g.cols {
+		fmt.Fprintf(&b, ", %s %s", c.name, c.decl)
+	}
+	return b.String() + keys + ")"
+}
+
+// Insert returns an INSERT of n rows with ids from 1.
+func (g *Generator) Insert(name string, n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "INSERT INTO %s VALUES ", name)
+	for i := 1; i <= n; i++ {
+		if i > 1 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "(%d", i)
+		for _, c := range g.cols {
+			v := "NULL"
+			if g.r.IntN(5) > 0 {
+				v = pick(g, c.values)
+			}
+			b.WriteString(", " + v)
+		}
+		b.WriteString(")")
+	}
+	return b.String()
+}
+
+func (g *Generator) column(f family) string {
+	for {
+		if c := pick(g, g.cols); c.family == f {
+			return c.name
+		}
+	}
+}
+
+func (g *Generator) family() family {
+	if g.r.IntN(100) < g.stringy {
+		return text
+	}
+	return number
+}
+
+func (g *Generator) atom() string {
+	f := g.family()
+	if g.r.IntN(3) > 0 {
+		return g.column(f)
+	}
+	return pick(g, literals[f])
+}
+
+// Expr returns an expression of at most the given depth.
+func (g *Generator) Expr(depth int) string {
+	if depth == 0 {
+		return g.atom()
+	}
+	sub := func() string { return g.Expr(g.r.IntN(depth)) }
+	switch g.r.IntN(30) {
+	case 0, 1, 2, 3:
+		return fmt.Sprintf("(%s %s %s)", sub(), pick(g, []string{"+", "-", "*"}), sub())
+	case 4, 5:
+		return fmt.Sprintf("(%s %s %s)", sub(), pick(g, []string{"/", "DIV", "%"}), sub())
+	case 6:
+		return fmt.Sprintf("(%s %s %s)", sub(), pick(g, []string{"&", "|", "^", "<<", ">>"}), sub())
+	case 7:
+		return fmt.Sprintf("(%s(%s))", pick(g, []string{"-", "~", "+"}), sub())
+	case 8, 9, 10, 11, 12:
+		return fmt.Sprintf("(%s %s %s)", sub(), pick(g, []string{"=", "<", ">", "<=", ">=", "<>", "<=>"}), sub())
+	case 13, 14:
+		return fmt.Sprintf("(%s %s %s)", sub(), pick(g, []string{"AND", "OR", "XOR"}), sub())
+	case 15:
+		return fmt.Sprintf("(%s (%s))", pick(g, []string{"NOT", "!"}), sub())
+	case 16, 17:
+		return fmt.Sprintf("(%s %sBETWEEN %s AND %s)", sub(), g.not(), sub(), sub())
+	case 18, 19:
+		list := sub()
+		for n := g.r.IntN(3); n > 0; n-- {
+			list += ", " + sub()
+		}
+		return fmt.Sprintf("(%s %sIN (%s))", sub(), g.not(), list)
+	case 20, 21:
+		return fmt.Sprintf("(%s IS %s%s)", sub(), g.not(), pick(g, []string{"NULL", "NULL", "TRUE", "FALSE", "UNKNOWN"}))
+	case 22:
+		return fmt.Sprintf("(%s %sLIKE %s)", sub(), g.not(), pick(g, []string{"'a%'", "'%b'", "'_'", "'1%'", "''", "'A'", "w", "'%\\_%'"}))
+	case 23:
+		return fmt.Sprintf("CAST(%s AS %s)", sub(), pick(g, []string{"SIGNED", "UNSIGNED", "CHAR", "CHAR(2)", "DECIMAL(10,2)", "DECIMAL"}))
+	case 24:
+		return fmt.Sprintf("IF(%s, %s, %s)", sub(), sub(), sub())
+	case 25:
+		return fmt.Sprintf("IFNULL(%s, %s)", sub(), sub())
+	case 26:
+		return fmt.Sprintf("NULLIF(%s, %s)", sub(), sub())
+	case 27:
+		return fmt.Sprintf("COALESCE(%s, %s, %s)", sub(), sub(), sub())
+	case 28:
+		return fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub(), sub())
+	}
+	return fmt.Sprintf("CASE %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub())
+}
+
+func (g *Generator) not() string {
+	if g.r.IntN(3) == 0 {
+		return "NOT "
+	}
+	return ""
+}
+
+// Cond returns an expression as a condition.
+func (g *Generator) Cond() string { return g.Expr(1 + g.r.IntN(2)) }
+
+// Update, Delete and Query return whole statements on table name.
+func (g *Generator) Update(name string) string {
+	sets := ""
+	for n := g.r.IntN(2); n >= 0; n-- {
+		if sets != "" {
+			sets += ", "
+		}
+		sets += pick(g, g.cols).name + " = " + g.Expr(g.r.IntN(2))
+	}
+	return "UPDATE " + name + " SET " + sets + g.tail()
+}
+
+func (g *Generator) tail() string {
+	s := ""
+	if g.r.IntN(8) > 0 {
+		s = " WHERE " + g.Cond()
+	}
+	if g.r.IntN(6) == 0 {
+		s += " ORDER BY id" + pick(g, []string{"", " DESC"}) + " LIMIT " + pick(g, []string{"1", "2", "3"})
+	}
+	return s
+}
+
+// Delete returns a DELETE.
+func (g *Generator) Delete(name string) string { return "DELETE FROM " + name + g.tail() }
+
+// InsertOne returns an INSERT of random values into some columns.
+func (g *Generator) InsertOne(name string) string {
+	cols, vals := "id", fmt.Sprint(100+g.r.IntN(50))
+	for _, c := range g.cols {
+		if g.r.IntN(4) == 0 {
+			cols += ", " + c.name
+			if g.r.IntN(3) == 0 {
+				vals += ", " + pick(g, c.values)
+			} else {
+				vals += ", " + pick(g, literals[g.family()])
+			}
+		}
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", name, cols, vals)
+}
+
+// Query returns a SELECT with a total order.
+func (g *Generator) Query(name string) string {
+	switch g.r.IntN(9) {
+	case 0:
+		return fmt.Sprintf("SELECT %s(%s) FROM %s WHERE %s", pick(g, []string{"COUNT", "MIN", "MAX", "SUM", "AVG"}), g.Expr(g.r.IntN(2)), name, g.Cond())
+	case 1:
+		return fmt.Sprintf("SELECT id FROM %s WHERE %s IN (SELECT %s FROM %s s WHERE %s) ORDER BY id", name, g.atom(), g.column(g.family()), name, g.Cond())
+	case 2:
+		return fmt.Sprintf("SELECT id FROM %s x WHERE %sEXISTS (SELECT 1 FROM %s y WHERE x.%s = y.%s AND x.id <> y.id) ORDER BY id", name, g.not(), name, g.column(number), g.column(number))
+	case 3:
+		return fmt.Sprintf("SELECT id, (SELECT %s(%s) FROM %s s WHERE s.id < x.id) FROM %s x ORDER BY id", pick(g, []string{"COUNT", "MIN", "MAX"}), "s."+g.column(number), name, name)
+	case 4:
+		c := g.column(number)
+		return fmt.Sprintf("SELECT %s, COUNT(*), MIN(id) FROM %s GROUP BY %s ORDER BY %s", c, name, c, c)
+	case 5:
+		return fmt.Sprintf("SELECT DISTINCT %s FROM %s", g.column(number), name)
+	case 6:
+		return fmt.Sprintf("SELECT x.id, y.id FROM %s x, %s y WHERE x.%s = y.%s ORDER BY x.id, y.id", name, name, g.column(g.family()), g.column(g.family()))
+	case 7:
+		return fmt.Sprintf("SELECT id FROM (SELECT id, %s AS z FROM %s) q WHERE z ORDER BY id DESC LIMIT 3", g.Expr(1), name)
+	}
+	return fmt.Sprintf("SELECT id FROM %s ORDER BY %s%s, id LIMIT 4", name, g.column(g.family()), pick(g, []string{"", " DESC"}))
+}
+
+// Systematic returns every operator on every pair of operand kinds, once.
+func (g *Generator) Systematic() []string {
+	atoms := []string{"NULL", "0", "1", "-1", "3", "255", "9223372036854775807", "18446744073709551615", "1.5", "-0.25", "2.5e0", "TRUE", "'a'", "'1'", "'1a'", "''", "'1.5'"}
+	for _, c := range g.cols {
+		atoms = append(atoms, c.name)
+	}
+	binary := []string{"+", "-", "*", "/", "DIV", "%", "=", "<", "<=>", "<>", ">=", "AND", "OR", "XOR", "&", "|", "^", "<<", ">>", "LIKE"}
+	var out []string
+	for _, a := range atoms {
+		for _, u := range []string{"-(%s)", "~(%s)", "NOT (%s)", "!(%s)", "(%s)", "(%s) IS NULL", "(%s) IS TRUE", "(%s) IS NOT FALSE", "(%s) IS UNKNOWN",
+			"CAST(%s AS SIGNED)", "CAST(%s AS UNSIGNED)", "CAST(%s AS CHAR)", "CAST(%s AS CHAR(1))", "CAST(%s AS DECIMAL(8,1))", "CAST(%s AS DECIMAL)"} {
+			out = append(out, fmt.Sprintf(u, a))
+		}
+		for _, b := range atoms {
+			for _, op := range binary {
+				out = append(out, fmt.Sprintf("(%s) %s (%s)", a, op, b))
+			}
+			out = append(out,
+				fmt.Sprintf("(%s) IN (%s, 1)", a, b), fmt.Sprintf("(%s) BETWEEN 0 AND (%s)", a, b), fmt.Sprintf("(%s) NOT BETWEEN (%s) AND 'b'", a, b),
+				fmt.Sprintf("IF(ti, %s, %s)", a, b), fmt.Sprintf("IFNULL(%s, %s)", a, b), fmt.Sprintf("NULLIF(%s, %s)", a, b),
+				fmt.Sprintf("COALESCE(%s, %s, 1)", a, b), fmt.Sprintf("CASE WHEN ti THEN %s ELSE %s END", a, b), fmt.Sprintf("CASE %s WHEN %s THEN 1 END", a, b))
+		}
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+// Command conformance holds the statement solver against a live server.
+//
+//	go run ./scripts/conformance -dsn 'root@unix(/path/to/socket)/' -duration 1m
+//
+// It makes a database txnfuzz_conformance_SEED of its own and drops it. Exit
+// status: 0 no difference, 1 differences, 3 the server failed.
+package main
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"os"
+	"sort"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/oracle/solve/conform"
+)
+
+func main() {
+	dsn := flag.String("dsn", "", "driver DSN without a database, for example root@unix(/tmp/s)/")
+	seed := flag.Uint64("seed", 1, "first seed")
+	duration := flag.Duration("duration", 30*time.Second, "how long to run random rounds")
+	systematic := flag.Bool("systematic", false, "first run every operator on every pair of operand kinds")
+	show := flag.Int("show", 40, "differences to print")
+	depth := flag.Int("depth", 2, "largest depth of expressions")
+	kinds := flag.String("kinds", "exprs,query,update,delete,insert", "what to run")
+	flag.Parse()
+	n, err := run(*dsn, *seed, *duration, *systematic, *show, *depth, *kinds)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(3)
+	case n > 0:
+		os.Exit(1)
+	}
+}
+
+func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth int, kinds string) (int, error) {
+	ctx := context.Background()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return 0, fmt.Errorf("open %w", err)
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close()
+	name := fmt.Sprintf("txnfuzz_conformance_%d", seed)
+	c, err := conform.NewChecker(ctx, conn, name)
+	if err != nil {
+		return 0, err
+	}
+	start := time.Now()
+	err = conform.Run(ctx, c, conform.Plan{Seed: seed, Systematic: systematic, Depth: depth, Kinds: kinds, Until: start.Add(d)})
+	r := c.Report
+	for i, diff := range r.Differences {
+		if i == show {
+			break
+		}
+		fmt.Printf("%s\n   row  %s\n   want %s\n   got  %s\n", diff.SQL, diff.Row, diff.Want, diff.Got)
+	}
+	took := time.Since(start)
+	fmt.Printf("%s %s: %d statements (%.0f/s), %d compared, %d values, %d differences, %d refused\n", c.Server().DBMS, c.Server().Version,
+		r.Statements, float64(r.Statements)/took.Seconds(), r.Compared, r.Values, len(r.Differences), total(r.Unsupported))
+	var whats []string
+	for w := range r.Unsupported {
+		whats = append(whats, w)
+	}
+	sort.Slice(whats, func(i, j int) bool { return r.Unsupported[whats[i]] > r.Unsupported[whats[j]] })
+	for _, w := range whats {
+		fmt.Printf("   refused %6d %s\n", r.Unsupported[w], w)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := conn.ExecContext(ctx, "DROP DATABASE "+name); err != nil {
+		return 0, fmt.Errorf("drop the database: %w", err)
+	}
+	return len(r.Differences), nil
+}
+
+func total(m map[string]int) (n int) {
+	for _, k := range m {
+		n += k
+	}
+	return n
+}
