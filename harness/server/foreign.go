@@ -27,6 +27,7 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 		return nil, errors.New("malformed DSN: want user:pass@tcp(host:port)/ or user:pass@unix(/path)/, with ?key=value behind it for TLS")
 	}
 	cfg.DBName = ""
+	cfg.Logger = &mysql.NopLogger{} // broken connections come back as errors
 	b := &foreign{config: cfg}
 	s := &side{to: b}
 	defer s.Close()

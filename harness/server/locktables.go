@@ -45,6 +45,7 @@ type edge struct {
 func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
 	q := append([]byte("SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID, REQUESTING_ENGINE_LOCK_ID FROM performance_schema.data_lock_waits"+
 		" UNION ALL SELECT 0, ID, '' FROM information_schema.processlist WHERE "+metadataState+" AND ID IN ("), appendIDs(nil, conns)...)
+	var suspects []uint64
 	var edges []edge
 	var waiting []harness.Waiting
 	var bad error
@@ -56,7 +57,7 @@ func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harnes
 			return
 		}
 		if requester == 0 {
-			waiting = append(waiting, harness.Waiting{Conn: blocker, Kind: history.Metadata})
+			suspects = append(suspects, blocker) // the second column, as a connection
 			return
 		}
 		lock, _ := row[2].([]byte)
@@ -68,13 +69,21 @@ func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harnes
 	if err != nil {
 		return nil, fmt.Errorf("ask for lock waits: %w", err)
 	}
-	if len(edges) == 0 {
-		return waiting, nil
+	if len(edges) > 0 {
+		if waiting, err = p.rowLocks(ctx, conns, edges); err != nil {
+			return nil, err
+		}
 	}
+	return confirmMetadata(ctx, &p.side, suspects, waiting)
+}
+
+// rowLocks turns the rows of data_lock_waits into waits of conns.
+func (p *lockTableProber) rowLocks(ctx context.Context, conns []uint64, edges []edge) ([]harness.Waiting, error) {
 	connOf, err := p.connections(ctx, edges)
 	if err != nil {
 		return nil, err
 	}
+	var waiting []harness.Waiting
 	for i, e := range edges {
 		c, ok := connOf(e.requester)
 		if !ok || !contains(conns, c) || seenBefore(edges[:i], e.requester) {

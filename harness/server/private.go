@@ -137,6 +137,7 @@ type socket string
 func (s socket) Config() *mysql.Config {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Net, cfg.Addr = "root", "unix", string(s)
+	cfg.Logger = &mysql.NopLogger{} // broken connections come back as errors
 	return cfg
 }
 

@@ -145,14 +145,18 @@ func (p *process) dead() error {
 	default:
 		return nil
 	}
+	why := fmt.Sprintf("ended with exit status %d", p.status)
 	switch {
 	case p.status < 0:
 		return errors.New("the server's watchdog was killed, and the server with it")
 	case p.status > 128:
-		return fmt.Errorf("the server died of signal %d (%s)", p.status-128, syscall.Signal(p.status-128))
-	default:
-		return fmt.Errorf("the server ended with exit status %d", p.status)
+		why = fmt.Sprintf("died of signal %d (%s)", p.status-128, syscall.Signal(p.status-128))
 	}
+	// A server that catches its own crash ends with a status that says little.
+	if lines, _ := problemsSince(filepath.Join(p.folder.path, logName), 0); len(lines) > 0 {
+		why += ": " + lines[0]
+	}
+	return errors.New("the server " + why)
 }
 
 // run waits until the server ends by itself, as it does when it makes a data

@@ -123,3 +123,5 @@ func contained(list []string, s string) bool {
 	}
 	return false
 }
+
+func options(dir string) harness.Options { return harness.Options{Dir: dir} }

@@ -43,7 +43,7 @@ func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.W
 		return p.slowly(ctx, conns)
 	}
 	var waiting []harness.Waiting
-	var unknown []uint64
+	var suspects, unknown []uint64
 	for _, c := range conns {
 		var seen *block
 		for i := range p.blocks {
@@ -62,35 +62,18 @@ func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.W
 		case seen.waits:
 			waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.RowLock, ID: seen.lock})
 		case seen.metadata:
-			waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.Metadata})
+			suspects = append(suspects, c)
 		}
 	}
-	if len(unknown) == 0 {
-		return waiting, nil
-	}
-	// Without an InnoDB transaction yet: it can only wait for metadata.
-	return p.metadata(ctx, unknown, waiting)
-}
-
-// metadataState matches the states of all waits for locks above the engines,
-// for example "Waiting for table metadata lock" and "Waiting for backup lock".
-const metadataState = "STATE LIKE 'Waiting for % lock'"
-
-// metadata appends those of conns that wait for a metadata lock.
-func (p *statusProber) metadata(ctx context.Context, conns []uint64, waiting []harness.Waiting) ([]harness.Waiting, error) {
-	q := append([]byte("SELECT ID FROM information_schema.processlist WHERE "+metadataState+" AND ID IN ("), appendIDs(nil, conns)...)
-	rows, err := p.side.query(ctx, string(append(q, ')')))
-	if err != nil {
-		return nil, fmt.Errorf("ask for metadata lock waits: %w", err)
-	}
-	for _, r := range rows {
-		c, err := strconv.ParseUint(string(r[0]), 10, 64)
+	if len(unknown) > 0 {
+		// Without an InnoDB transaction they can only wait for metadata.
+		more, err := inMetadataState(ctx, &p.side, unknown)
 		if err != nil {
-			return nil, fmt.Errorf("ask for metadata lock waits: connection id: %w", err)
+			return nil, err
 		}
-		waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.Metadata})
+		suspects = append(suspects, more...)
 	}
-	return waiting, nil
+	return confirmMetadata(ctx, &p.side, suspects, waiting)
 }
 
 // cacheLife is how long INNODB_TRX answers from its cache after it was last
@@ -100,12 +83,8 @@ const cacheLife = 100 * time.Millisecond
 // slowly asks INNODB_TRX: for the rare status that is cut off at 1 MB or that
 // holds a statement made to look like a status.
 func (p *statusProber) slowly(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
-	timer := time.NewTimer(cacheLife + 20*time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := pause(ctx, cacheLife+20*time.Millisecond); err != nil {
+		return nil, err
 	}
 	rows, err := p.side.query(ctx, "SELECT trx_mysql_thread_id, trx_requested_lock_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")
 	if err != nil {
@@ -129,7 +108,11 @@ func (p *statusProber) slowly(ctx context.Context, conns []uint64) ([]harness.Wa
 	if len(rest) == 0 {
 		return waiting, nil
 	}
-	return p.metadata(ctx, rest, waiting)
+	suspects, err := inMetadataState(ctx, &p.side, rest)
+	if err != nil {
+		return nil, err
+	}
+	return confirmMetadata(ctx, &p.side, suspects, waiting)
 }
 
 // block is one transaction of the monitor's list.

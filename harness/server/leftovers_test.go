@@ -1,0 +1,251 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+// ownerEnv makes the test binary a process that owns instances of a target, in
+// a folder, and waits to be killed.
+const ownerEnv = "TXNFUZZ_TEST_OWNER"
+
+func TestMain(m *testing.M) {
+	if target, dir, ok := strings.Cut(os.Getenv(ownerEnv), " "); ok {
+		own(target, dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// own starts two instances and prints a line for each: the pids of the server
+// and of its watchdog, and the folder.
+func own(target, dir string) {
+	for range 2 {
+		b, err := harness.Open(context.Background(), target, harness.Options{Dir: dir})
+		if err != nil {
+			fmt.Println("error:", strings.ReplaceAll(err.Error(), "\n", " "))
+			os.Exit(1)
+		}
+		p := b.(*private).current
+		fmt.Println(p.pid, parentOf(p.pid), p.folder.path)
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// parentOf returns the parent of a process, 0 if there is no such process or
+// it is a zombie.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	if fields[0] == "Z" {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(fields[1])
+	return ppid
+}
+
+type ownedInstance struct {
+	server, watchdog int
+	folder           string
+}
+
+// startOwner runs a process that owns two instances.
+func startOwner(t *testing.T, target, dir string) (*exec.Cmd, []ownedInstance) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), ownerEnv+"="+target+" "+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
+	var owned []ownedInstance
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if lines.Text() == "ready" {
+			return cmd, owned
+		}
+		var o ownedInstance
+		if n, _ := fmt.Sscan(lines.Text(), &o.server, &o.watchdog, &o.folder); n != 3 {
+			t.Fatalf("owner: %s", lines.Text())
+		}
+		owned = append(owned, o)
+	}
+	t.Fatal("the owner ended early")
+	return nil, nil
+}
+
+// litter returns what is left of instances: processes and folders.
+func litter(owned []ownedInstance) (left []string) {
+	for _, o := range owned {
+		for _, pid := range []int{o.server, o.watchdog} {
+			if parentOf(pid) != 0 {
+				left = append(left, fmt.Sprintf("process %d", pid))
+			}
+		}
+		if _, err := os.Lstat(o.folder); err == nil {
+			left = append(left, o.folder)
+		}
+	}
+	return left
+}
+
+// until polls for two seconds.
+func until(f func() bool) bool {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if f() {
+			return true
+		}
+	}
+	return f()
+}
+
+// shortDir returns a folder whose path leaves room for a socket.
+func shortDir(t *testing.T) string {
+	dir, err := os.MkdirTemp(base(1<<30), "txf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func TestNothingOutlivesTheOwner(t *testing.T) {
+	deaths := map[string]func(*exec.Cmd) error{
+		"SIGKILL":              func(c *exec.Cmd) error { return c.Process.Kill() },
+		"SIGTERM":              func(c *exec.Cmd) error { return c.Process.Signal(syscall.SIGTERM) },
+		"SIGINT of the group":  func(c *exec.Cmd) error { return syscall.Kill(-c.Process.Pid, syscall.SIGINT) },
+		"SIGSEGV":              func(c *exec.Cmd) error { return c.Process.Signal(syscall.SIGSEGV) },
+		"SIGKILL of the group": func(c *exec.Cmd) error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) },
+	}
+	eachServer(t, func(t *testing.T, target string) {
+		for name, kill := range deaths {
+			t.Run(name, func(t *testing.T) {
+				dir := shortDir(t)
+				cmd, owned := startOwner(t, target, dir)
+				if n := len(litter(owned)); n != 6 {
+					t.Fatalf("before the end there are %d processes and folders, want 6", n)
+				}
+				began := time.Now()
+				if err := kill(cmd); err != nil {
+					t.Fatal(err)
+				}
+				if !until(func() bool { return len(litter(owned)) == 0 }) {
+					t.Errorf("left after two seconds: %v", litter(owned))
+				}
+				t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
+				if left, _ := os.ReadDir(dir); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			})
+		}
+	})
+}
+
+// TestSweep kills an owner and its watchdogs at once, as a container's end may:
+// the next start clears up after them, and spares what is alive.
+func TestSweep(t *testing.T) {
+	eachServer(t, func(t *testing.T, target string) {
+		dir := shortDir(t)
+		cmd, owned := startOwner(t, target, dir)
+		_, alive := startOwner(t, target, dir)
+		// Stopped processes cannot clear up before they are killed.
+		for _, o := range owned {
+			group, err := syscall.Getpgid(o.watchdog)
+			if err != nil {
+				t.Fatal(err)
+			}
+			children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", o.watchdog, o.watchdog))
+			for _, c := range append(strings.Fields(string(children)), strconv.Itoa(group)) {
+				pid, _ := strconv.Atoi(c)
+				if pid != o.server {
+					if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			defer func() {
+				for _, c := range strings.Fields(string(children)) {
+					if pid, _ := strconv.Atoi(c); pid != o.server && parentOf(pid) != 0 {
+						_ = syscall.Kill(pid, syscall.SIGKILL)
+					}
+				}
+			}()
+			for _, c := range append(strings.Fields(string(children)), strconv.Itoa(group)) {
+				if pid, _ := strconv.Atoi(c); pid != o.server {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = cmd.Process.Wait()
+		for _, o := range owned {
+			if parentOf(o.server) == 0 {
+				t.Fatal("the server is dead already: this test shows nothing")
+			}
+		}
+		b, err := harness.Open(t.Context(), target, harness.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		if !until(func() bool { return len(litter(owned)) == 0 }) {
+			t.Errorf("left by the dead: %v", litter(owned))
+		}
+		if n := len(litter(alive)); n != 6 {
+			t.Errorf("of the living there are %d processes and folders left, want 6", n)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	eachServer(t, func(t *testing.T, target string) {
+		dir := shortDir(t)
+		b, err := harness.Open(t.Context(), target, harness.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.(*private).current
+		owned := []ownedInstance{{p.pid, parentOf(p.pid), p.folder.path}}
+		info, err := os.Stat(p.folder.path)
+		if err != nil || info.Mode().Perm() != 0o700 {
+			t.Errorf("the folder's mode is %v (%v), want 0700", info.Mode(), err)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if left := litter(owned); len(left) > 0 {
+			t.Errorf("left by Close: %v", left)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+			t.Errorf("left by Close: %v", left)
+		}
+		if !strings.Contains(b.Log(), "ready for connections") {
+			t.Errorf("the log is lost: %q", b.Log())
+		}
+		if err := b.Close(); err != nil {
+			t.Errorf("closed again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseSpec(t *testing.T) {
+	for _, c := range []struct{ target, want string }{
+		{"mysql", "mysql  map[]"},
+		{"mysql:9.7", "mysql 9.7 map[]"},
+		{"mysql:9.7,binlog=off", "mysql 9.7 map[log_bin:OFF]"},
+		{"mariadb,snapshot=ON,binlog=row", "mariadb  map[binlog_format:ROW innodb_snapshot_isolation:ON log_bin:ON]"},
+		{"mariadb:11.8,sql_mode=ANSI,NO_ZERO_DATE,snapshot=off", "mariadb 11.8 map[innodb_snapshot_isolation:OFF sql_mode:ANSI,NO_ZERO_DATE]"},
+		{"mariadb:11.8,innodb-Lock-wait-timeout=3", "mariadb 11.8 map[innodb_lock_wait_timeout:3]"},
+		{"mysql,sql_mode=", "mysql  map[sql_mode:]"},
+		{"mysql:", "no version behind the colon"},
+		{"oracle:23", "no server is named"},
+		{"mysql,binlog", "want key=value"},
+		{"mysql,binlog=mixed", "want one of off, row"},
+		{"mysql,snapshot=on", "exists for mariadb only"},
+		{"mysql,datadir=/", "cannot be set"},
+		{"mysql,socket=/tmp/x", "cannot be set"},
+		{"mysql,a b=1", "want key=value"},
+	} {
+		s, err := parseSpec(c.target)
+		got := fmt.Sprintf("%s %s %v", s.family, s.version, s.options)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
+			t.Errorf("%s: got %q, want %q", c.target, got, c.want)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct{ version, comment, want string }{
+		{"8.0.11-TiDB-v8.2.0-alpha", "TiDB Server (Apache License 2.0)", "tidb v8.2.0-alpha"},
+		{"11.8.9-MariaDB-4", "Debian n/a", "mariadb 11.8.9-MariaDB-4"},
+		{"5.5.5-10.4.1-MariaDB-log", "", "mariadb 10.4.1-MariaDB-log"},
+		{"9.7.4", "MySQL Community Server - GPL", "mysql 9.7.4"},
+		{"9.7.4-2", "(Debian)", "mysql 9.7.4-2"},
+		{"8.0.36-28", "Percona Server (GPL), Release 28", " 8.0.36-28"},
+	} {
+		s := classify(c.version, c.comment)
+		if got := fmt.Sprintf("%s %s", s.DBMS, s.Version); got != c.want {
+			t.Errorf("%s (%s): got %q, want %q", c.version, c.comment, got, c.want)
+		}
+	}
+}
+
+func TestVersionOrder(t *testing.T) {
+	order := []string{"11.8.9-MariaDB-4", "11.8.6-MariaDB", "10.11.18-MariaDB-0+deb12u1", "10.5.23-MariaDB", "9.7.4-2", "8.0.36", "8.0", "8"}
+	for i, a := range order {
+		for j, b := range order {
+			if got, want := newer(a, b), versionNumbers(a) != versionNumbers(b) && i < j; got != want {
+				t.Errorf("newer(%s, %s) = %v", a, b, got)
+			}
+		}
+	}
+	if diff := cmp.Diff([3]int{8, 0, 0}, versionNumbers("8")); diff != "" {
+		t.Error(diff)
+	}
+}
