@@ -28,6 +28,10 @@ type Txn struct {
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
 	locked []RowLock
+	// claims holds what its statements surely hold locked, on InnoDB; stmts
+	// the statements whose answers count if it commits.
+	claims []*claim
+	stmts  []int
 	// savepoints holds positions in writes by name, in order of creation.
 	savepoints []savepoint
 }

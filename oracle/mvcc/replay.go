@@ -44,6 +44,13 @@ type Replay struct {
 	// keepGoing makes the replay go on behind the first difference.
 	keepGoing bool
 	touched   []touch
+	// units holds the committed transactions of an InnoDB history; partial says
+	// that one of them was rolled back in part.
+	units     []*Txn
+	partial   bool
+	planCache map[int]*plan
+	// loose lets a statement on InnoDB have waited anywhere; see Loose.
+	loose bool
 }
 
 type session struct {
@@ -51,6 +58,8 @@ type session struct {
 	txn   *Txn
 	// next is a level that SET TRANSACTION left for the next transaction.
 	next corpus.Level
+	// ended counts the transactions that ended.
+	ended int
 }
 
 // Step is the prediction for one statement and how it compares.
@@ -100,6 +109,9 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 // Run replays the whole history. It returns the first difference, or nil; the
 // error is a *Loss.
 func (r *Replay) Run() (*Difference, error) {
+	if r.h.Server.DBMS != history.TiDB {
+		return r.runInnoDB()
+	}
 	if err := r.load(); err != nil {
 		return nil, err
 	}

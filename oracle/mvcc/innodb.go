@@ -1,0 +1,649 @@
+package mvcc
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// InnoDB judges row by row while a scan goes on, and a statement that waits has
+// already judged, and perhaps changed, what its scan passed. So each statement
+// runs as a coroutine that stops where the history says that it waited; other
+// statements run in between.
+//
+// A history does not say at which row a statement waited. Where the locks that
+// are surely held tell, the place follows; else each place is a choice, and
+// choices are tried in turn until the whole history fits.
+
+// maxWorlds bounds the sequences of choices tried for one ruleset. A replay of
+// a dozen statements costs 30 to 200 µs.
+const maxWorlds = 600
+
+// choices is one path through the tree of choices.
+type choices struct {
+	taken, arity []int
+	pos          int
+}
+
+// choose returns a number below n; 0 is tried first.
+func (c *choices) choose(n int) int {
+	if n < 2 {
+		return 0
+	}
+	if c.pos == len(c.taken) {
+		c.taken, c.arity = append(c.taken, 0), append(c.arity, n)
+	}
+	c.pos++
+	return c.taken[c.pos-1]
+}
+
+// settle says that the choices made since from turned out not to be free.
+func (c *choices) settle(from int) {
+	for i := from; i < c.pos; i++ {
+		c.arity[i] = c.taken[i] + 1
+	}
+}
+
+// next moves to the next path; false if there is none.
+func (c *choices) next() bool {
+	c.taken, c.arity = c.taken[:c.pos], c.arity[:c.pos]
+	for i := len(c.taken) - 1; i >= 0; i-- {
+		if c.taken[i]+1 < c.arity[i] {
+			c.taken[i]++
+			c.taken, c.arity, c.pos = c.taken[:i+1], c.arity[:i+1], 0
+			return true
+		}
+	}
+	return false
+}
+
+// engine replays a history on InnoDB's rules along one path of choices.
+type engine struct {
+	*Replay
+	choices *choices
+	// loose admits every place of waiting, also against the locks.
+	loose bool
+	// clock counts what happens; the ticks of views and transactions are its.
+	clock   history.Tick
+	running map[int]*running
+	locks   map[*Chain][]lock
+	nextSeq int
+	nextRID int
+	// branched says that a choice was made, so that later predictions are not
+	// the only legal ones.
+	branched bool
+	started  []history.Tick
+	plans    map[int]*plan
+}
+
+// running is a statement between its submission and its end.
+type running struct {
+	e    *engine
+	i    int
+	st   *history.Stmt
+	tx   *Txn
+	auto bool
+	kind Kind
+	node ast.StmtNode
+	// start is when it began, mark how many writes its transaction had then.
+	start history.Tick
+	mark  int
+	// due says that the history makes it wait (again) before it ends.
+	due    bool
+	waited bool
+	// from is the first choice of the current segment; holder is whom it waits
+	// for, nil where no surely held lock tells.
+	from   int
+	holder *Txn
+
+	next  func() (struct{}, bool)
+	stop  func()
+	yield func(struct{}) bool
+	p     *Prediction
+	err   error
+	// table is what a write changes, images the rows that it really changed.
+	table  *Table
+	images []image
+}
+
+// Loose lets a statement on InnoDB have waited at any row of its scan, also
+// where the locks that are surely held tell another one. What is left then is
+// the bare promise: each row is judged by what was committed at some moment
+// between the statement's start and its end.
+func (r *Replay) Loose() *Replay {
+	r.loose = true
+	return r
+}
+
+var errAbandoned = errors.New("statement abandoned")
+
+// runInnoDB tries paths of choices until one fits the whole history. It
+// returns the difference of the path that went furthest.
+func (r *Replay) runInnoDB() (*Difference, error) {
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	var (
+		best   *Difference
+		bestAt = -2
+		path   []int
+		ch     = &choices{}
+	)
+	for range maxWorlds {
+		e := r.engine(ch)
+		d, err := e.replay()
+		e.abandon()
+		if err != nil {
+			return nil, err
+		}
+		if d == nil {
+			r.adopt(e)
+			return r.serialOrders()
+		}
+		at := d.Stmt
+		if at < 0 {
+			at = len(r.h.Stmts)
+		}
+		if at > bestAt {
+			best, bestAt, path = d, at, slices.Clone(ch.taken)
+			r.adopt(e)
+		}
+		if !ch.next() {
+			break
+		}
+	}
+	if r.keepGoing {
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path))})
+		e.keepGoing = true
+		if _, err := e.replay(); err != nil {
+			return nil, err
+		}
+		e.abandon()
+		r.adopt(e)
+	}
+	return best, nil
+}
+
+// engine makes a fresh world; tables and compiled expressions are shared.
+func (r *Replay) engine(ch *choices) *engine {
+	ch.pos = 0
+	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
+		store: Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
+		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
+	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock),
+		started: make([]history.Tick, len(r.h.Stmts))}
+	for n, t := range r.store.Tables {
+		nt := &Table{Def: t.Def, Clustered: t.Clustered}
+		for _, c := range t.Chains {
+			w.store.nextRow = max(w.store.nextRow, c.ID)
+			e.nextRID++
+			v := c.Versions[0]
+			v.rid = e.nextRID
+			nt.Chains = append(nt.Chains, &Chain{ID: c.ID, Versions: []Version{v}})
+		}
+		w.store.Tables[n] = nt
+	}
+	e.plans = r.parsedPlans()
+	return e
+}
+
+// adopt takes over what a world found.
+func (r *Replay) adopt(e *engine) {
+	r.Steps, r.touched, r.sessions, r.units, r.partial = e.Steps, e.touched, e.sessions, e.units, e.partial
+}
+
+func (e *engine) now() history.Tick {
+	e.clock++
+	return e.clock
+}
+
+// abandon ends the coroutines that are still stopped.
+func (e *engine) abandon() {
+	for _, x := range e.running {
+		if x.stop != nil {
+			x.stop()
+		}
+	}
+}
+
+// phase is what came about between one submission and the next.
+type phase struct {
+	just  int
+	items []item
+}
+
+// item is the end of a wait, or an error that ended a statement from outside.
+type item struct {
+	stmt, wait int
+	abort      bool
+}
+
+// phases cuts a history at its submissions.
+func (e *engine) phases() []phase {
+	type event struct {
+		at   history.Tick
+		sub  bool
+		item item
+	}
+	var evs []event
+	for i := range e.h.Stmts {
+		st := &e.h.Stmts[i]
+		evs = append(evs, event{at: st.Submit, sub: true, item: item{stmt: i}})
+		aborted := st.Return != 0 && (errCode(st) == errDeadlock || errCode(st) == errLockTimeout)
+		for k, w := range st.Waits {
+			if w.Until != 0 && !(aborted && k == len(st.Waits)-1) {
+				evs = append(evs, event{at: w.Until, item: item{stmt: i, wait: k}})
+			}
+		}
+		if aborted {
+			evs = append(evs, event{at: st.Return, item: item{stmt: i, abort: true}})
+		}
+	}
+	slices.SortStableFunc(evs, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	var out []phase
+	for _, ev := range evs {
+		if ev.sub {
+			out = append(out, phase{just: ev.item.stmt})
+		} else if len(out) > 0 {
+			last := &out[len(out)-1]
+			last.items = append(last.items, ev.item)
+		}
+	}
+	return out
+}
+
+func (e *engine) replay() (*Difference, error) {
+	var first *Difference
+	note := func(d *Difference) bool {
+		if d == nil {
+			return false
+		}
+		if d.Stmt >= 0 {
+			e.Steps[d.Stmt].Diff = d
+		}
+		if first == nil {
+			first = d
+		}
+		return !e.keepGoing
+	}
+	for _, ph := range e.phases() {
+		d, err := e.phase(ph, note)
+		if err != nil || d {
+			return first, err
+		}
+	}
+	for _, x := range e.running {
+		if d := e.neverReturned(x.i); note(d) {
+			return first, nil
+		}
+	}
+	d, err := e.finishInnoDB()
+	if err != nil {
+		return nil, err
+	}
+	note(d)
+	return first, nil
+}
+
+// phase replays one submission and what it brought about. It reports whether
+// the replay is to end.
+func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
+	order := e.permute(ph)
+	ended := e.endedCount()
+	d, again, err := e.submit(ph)
+	if err != nil || note(d) {
+		return true, err
+	}
+	moved := map[int]bool{}
+	for _, it := range order {
+		if it.abort {
+			if it.stmt == ph.just {
+				continue
+			}
+			if note(e.abort(it.stmt)) {
+				return true, nil
+			}
+			if again != nil {
+				// What was sent had run up to its block when the victim was
+				// rolled back.
+				d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0)
+				again = nil
+				if err != nil || note(d) {
+					return true, err
+				}
+			}
+			continue
+		}
+		x := e.running[e.h.Stmts[it.stmt].Session]
+		if x == nil || x.i != it.stmt {
+			continue
+		}
+		moved[it.stmt] = true
+		d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	if e.endedCount() != ended {
+		d, err := e.advance(moved)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+func (e *engine) endedCount() int {
+	n := 0
+	for _, s := range e.sessions {
+		n += s.ended
+	}
+	return n
+}
+
+// permute returns the items of a phase in one of their orders: what one event
+// released may have run in any order, whatever the order of the answers.
+func (e *engine) permute(ph phase) []item {
+	rest := slices.Clone(ph.items)
+	if len(rest) < 2 || len(rest) > 4 {
+		return rest
+	}
+	out := make([]item, 0, len(rest))
+	for len(rest) > 0 {
+		k := 0
+		if n := e.free(rest); n > 1 {
+			k = e.choices.choose(n)
+		}
+		out = append(out, rest[k])
+		rest = slices.Delete(rest, k, k+1)
+	}
+	return out
+}
+
+// free returns how many of the items at the front can be the next one: an item
+// cannot come before an earlier one of its own statement.
+func (e *engine) free(items []item) int {
+	for k := 1; k < len(items); k++ {
+		for j := range k {
+			if items[j].stmt == items[k].stmt {
+				return k
+			}
+		}
+	}
+	return len(items)
+}
+
+// advance moves statements on that go on waiting although whom they waited for
+// has ended: they may wait for another lock now.
+func (e *engine) advance(moved map[int]bool) (*Difference, error) {
+	for _, n := range e.sessionNumbers() {
+		x := e.running[n]
+		if x == nil || moved[x.i] || x.holder == nil || x.holder.Ended == 0 {
+			continue
+		}
+		if e.choices.choose(2) == 1 {
+			e.branched = true
+			continue
+		}
+		if d, err := e.resume(x, true); d != nil || err != nil {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+func (e *engine) sessionNumbers() []int {
+	out := make([]int, 0, len(e.running))
+	for n := range e.running {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// submit starts the statement of a phase. It returns the statement where a
+// deadlock's victim among others unblocked it unseen.
+func (e *engine) submit(ph phase) (*Difference, *running, error) {
+	i := ph.just
+	st := &e.h.Stmts[i]
+	node := e.c.Steps[st.Line].Stmt
+	kind := KindOf(node)
+	e.Steps[i].Kind = kind
+	e.started[i] = e.now()
+	if kind == Other {
+		return nil, nil, &Loss{Slug: "unsupported: statement", Detail: ast.GetStmtLabel(node)}
+	}
+	s := e.session(st.Session)
+	if kind.isControl() {
+		if st.Return == 0 {
+			return e.neverReturned(i), nil, nil
+		}
+		d, err := e.controlInnoDB(i, s, kind, node)
+		return d, nil, err
+	}
+	if s.txn != nil && !st.InTxn {
+		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
+			Reason: "the server says that the session has no open transaction although nothing ended it"}, nil, nil
+	}
+	tx, auto := s.txn, false
+	if tx == nil {
+		tx, auto = e.beginInnoDB(s, st.Session), true
+	}
+	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes)}
+	if kind == Select && tx.Rules[rules.ConsistentRead] == rules.SharedLock && !auto {
+		x.kind = SelectForShare
+	}
+	e.running[st.Session] = x
+	x.next, x.stop = iter.Pull(x.body)
+	if c := errCode(st); (c == errDeadlock || c == errLockTimeout) && len(st.Waits) == 0 {
+		// Its block was at once resolved against it: nothing of it was seen.
+		return e.abort(i), nil, nil
+	}
+	unblocked := len(st.Waits) == 0 && slices.ContainsFunc(ph.items, func(it item) bool { return it.abort && it.stmt != i && errCode(&e.h.Stmts[it.stmt]) == errDeadlock })
+	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked)
+	if unblocked && d == nil && err == nil {
+		return nil, x, nil
+	}
+	return d, nil, err
+}
+
+// body is the coroutine of a statement.
+func (x *running) body(yield func(struct{}) bool) {
+	defer func() {
+		if p := recover(); p != nil && p != errAbandoned {
+			panic(p)
+		}
+	}()
+	x.yield = yield
+	x.p, x.err = x.execute()
+	for x.due && x.err == nil {
+		x.block(nil)
+	}
+}
+
+// block stops the statement until the history lets it go on.
+func (x *running) block(holder *Txn) {
+	x.holder, x.waited = holder, true
+	if !x.yield(struct{}{}) {
+		panic(errAbandoned)
+	}
+	x.holder = nil
+}
+
+// point is a place where the statement may wait; holder is a transaction that
+// surely holds a lock there, nil if none is known. It reports whether it did
+// wait; what was read before is then out of date.
+func (x *running) point(holder *Txn) bool {
+	if !x.due {
+		return false
+	}
+	e := x.e
+	if holder != nil {
+		if !e.loose {
+			e.choices.settle(x.from)
+			x.block(holder)
+			return true
+		}
+		if e.choices.choose(2) == 0 {
+			x.block(holder)
+			return true
+		}
+		e.branched = true
+		return false
+	}
+	if e.choices.choose(2) == 1 {
+		e.branched = true
+		x.block(nil)
+		return true
+	}
+	return false
+}
+
+// resume runs a statement up to its next wait or its end.
+func (e *engine) resume(x *running, due bool) (*Difference, error) {
+	x.due, x.from = due, e.choices.pos
+	e.now()
+	if _, stopped := x.next(); stopped {
+		return nil, nil
+	}
+	delete(e.running, x.st.Session)
+	if x.err != nil {
+		return nil, x.err
+	}
+	return e.conclude(x)
+}
+
+// conclude compares the answer of a statement that ran to its end.
+func (e *engine) conclude(x *running) (*Difference, error) {
+	i, s := x.i, e.session(x.st.Session)
+	e.Steps[i].Expected = x.p
+	if x.waited && e.choices.pos > x.from {
+		e.branched = true
+	}
+	x.p.Single = x.p.Single && !e.branched
+	if x.p.Err != 0 {
+		e.undo(x.tx, x.mark)
+	}
+	code := errCode(x.st)
+	if code != errRecordChanged && !(x.auto && x.kind == Select) {
+		x.tx.stmts = append(x.tx.stmts, i)
+	}
+	var d *Difference
+	if code == 0 && x.p.Err == 0 {
+		var err error
+		if d, err = e.missingWaitInnoDB(x); err != nil {
+			return nil, err
+		}
+	}
+	if d == nil {
+		if d = e.compare(i, x.kind, x.p); d != nil {
+			e.nameInnoDB(d, x)
+		}
+	}
+	switch {
+	case x.p.Err == errRecordChanged || code == errRecordChanged:
+		e.rollbackInnoDB(s, x.tx)
+		s.txn = nil
+	case x.auto && x.p.Err == 0 && code == 0:
+		e.commitInnoDB(s, x.tx)
+	case x.auto:
+		e.rollbackInnoDB(s, x.tx)
+	}
+	return d, nil
+}
+
+// abort ends a statement that an error ended from outside: a deadlock or a
+// lock time-out.
+func (e *engine) abort(i int) *Difference {
+	st := &e.h.Stmts[i]
+	x := e.running[st.Session]
+	if x == nil || x.i != i {
+		return nil
+	}
+	x.stop()
+	delete(e.running, st.Session)
+	s := e.session(st.Session)
+	d := e.cause(i, x.tx)
+	switch {
+	case x.auto || errCode(st) == errDeadlock:
+		e.rollbackInnoDB(s, x.tx)
+		s.txn = nil
+	default:
+		e.undo(x.tx, x.mark)
+	}
+	return d
+}
+
+func (e *engine) beginInnoDB(s *session, n int) *Txn {
+	t := &Txn{Session: n, Level: s.level, Rules: e.profile.At(s.level), Begin: e.clock}
+	return t
+}
+
+func (e *engine) commitInnoDB(s *session, t *Txn) {
+	t.Commit = e.now()
+	t.Ended = t.Commit
+	s.ended++
+	if len(t.stmts) > 0 {
+		e.units = append(e.units, t)
+	}
+}
+
+func (e *engine) rollbackInnoDB(s *session, t *Txn) {
+	e.undo(t, 0)
+	t.Ended = e.now()
+	s.ended++
+}
+
+// controlInnoDB replays a statement that touches no table.
+func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+	st := &e.h.Stmts[i]
+	if er := st.Result.Err; er != nil {
+		return e.controlError(i, s, kind, er)
+	}
+	switch kind {
+	case Begin, BeginSnapshot:
+		implicit := s.txn != nil
+		if implicit {
+			e.commitInnoDB(s, s.txn)
+		}
+		if s.next != 0 && !(implicit && e.profile.At(s.level)[rules.LateLevel] == rules.AfterExplicitEnd) {
+			s.level, s.next = s.next, 0
+		}
+		s.txn = e.beginInnoDB(s, st.Session)
+		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && e.isolatesSnapshots(s.txn) {
+			s.txn.Snapshot = e.clock
+		}
+		return nil, nil
+	case Commit:
+		if s.txn != nil {
+			e.commitInnoDB(s, s.txn)
+			s.txn = nil
+		}
+	case Rollback:
+		if s.txn != nil {
+			e.rollbackInnoDB(s, s.txn)
+			s.txn = nil
+		}
+	case RollbackTo:
+		if s.txn == nil {
+			break
+		}
+		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
+			e.undo(s.txn, s.txn.savepoints[j].writes)
+			s.txn.savepoints = s.txn.savepoints[:j+1]
+			e.partial = true
+		}
+	default:
+		return e.control(i, s, kind, node)
+	}
+	if kind != RollbackTo && s.next != 0 {
+		s.level, s.next = s.next, 0
+	}
+	return nil, nil
+}

@@ -1,0 +1,440 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// access is how a statement reaches its rows.
+type access struct {
+	t *Table
+	// key is the index scanned; nil for the clustered one.
+	key *solve.Key
+	// all says that every entry of the index is met; else only those that the
+	// conditions on the index's columns admit.
+	all bool
+	// ranged says that the entry behind a range is met too.
+	ranged bool
+	// pushed says that conditions on the index's columns are tested before the
+	// row itself is locked; covering that a share lock stays on the index.
+	pushed, covering bool
+	// unique says that one row at most is looked up by a whole unique key.
+	unique bool
+	cols   map[int]bool
+	where  ast.ExprNode
+}
+
+// accessOf returns the access path of a statement: its plan's, or without one a
+// scan of the clustered index, narrowed by conditions on its key.
+func (e *engine) accessOf(i int, t *Table, where ast.ExprNode) *access {
+	a := &access{t: t, where: where}
+	if p := e.plans[i]; p != nil {
+		if s := p.of(t); s != nil {
+			p.apply(a, s)
+		}
+	}
+	k := a.key
+	if k == nil {
+		k = t.Clustered
+	}
+	if k == nil {
+		a.all = true
+		return a
+	}
+	a.cols = make(map[int]bool, len(k.Columns))
+	for _, c := range k.Columns {
+		a.cols[c] = true
+	}
+	if a.key != nil && t.Clustered != nil {
+		for _, c := range t.Clustered.Columns {
+			a.cols[c] = true
+		}
+	}
+	if e.plans[i] == nil {
+		a.unique = pinsKey(where, t, k)
+	}
+	return a
+}
+
+// entry is one entry of an index: a record, and the row whose index columns
+// place it.
+type entry struct {
+	c   *Chain
+	row solve.Row
+}
+
+// order compares two entries of the index.
+func (a *access) order(x, y *entry) int {
+	if a.key != nil {
+		if d := compareKey(a.key, x.row, y.row); d != 0 {
+			return d
+		}
+	}
+	if a.t.Clustered != nil {
+		if d := compareKey(a.t.Clustered, x.row, y.row); d != 0 {
+			return d
+		}
+	}
+	return cmp.Compare(x.c.ID, y.c.ID)
+}
+
+// next returns the first entry behind another one, or at it; nil behind the
+// last. Entries of deleted rows and of former versions count.
+func (a *access) next(after *entry, at bool) *entry {
+	var best *entry
+	consider := func(n *entry) {
+		if after != nil {
+			if d := a.order(n, after); d < 0 || d == 0 && !at {
+				return
+			}
+		}
+		if best == nil || a.order(n, best) < 0 {
+			best = n
+		}
+	}
+	for _, c := range a.t.Chains {
+		if a.key == nil {
+			for i := len(c.Versions) - 1; i >= 0; i-- {
+				if r := c.Versions[i].Row; r != nil {
+					consider(&entry{c, r})
+					break
+				}
+			}
+			continue
+		}
+		for i := range c.Versions {
+			if r := c.Versions[i].Row; r != nil {
+				consider(&entry{c, r})
+			}
+		}
+	}
+	return best
+}
+
+// live reports whether the newest version of the entry's record still has it.
+func (a *access) live(n *entry) bool {
+	if len(n.c.Versions) == 0 {
+		return false
+	}
+	r := n.c.last().Row
+	return r != nil && (a.key == nil || equalIn(a.key, r, n.row))
+}
+
+// touches reports whether a scan meets an entry.
+func (e *engine) touches(a *access, n *entry) bool {
+	return a.all || a.where == nil || e.admits(a, a.where, n.row, false)
+}
+
+// admits reports whether the conditions on the index's columns admit an entry,
+// whatever the others say.
+func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return e.admits(a, n.Expr, row, not)
+	case *ast.UnaryOperationExpr:
+		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+			return e.admits(a, n.V, row, !not)
+		}
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.LogicAnd, opcode.LogicOr:
+			l, r := e.admits(a, n.L, row, not), e.admits(a, n.R, row, not)
+			if (n.Op == opcode.LogicAnd) != not {
+				return l && r
+			}
+			return l || r
+		}
+	}
+	if !onlyColumns(x, a.t.Def, a.cols) {
+		return true
+	}
+	truth, _, err := e.solver.Where(x, a.t.Def, row, &innodbViews{e: e})
+	if err != nil {
+		return true
+	}
+	if not {
+		return truth == sqlvalue.False
+	}
+	return truth == sqlvalue.True
+}
+
+type columnFinder struct {
+	t    *solve.Table
+	cols map[int]bool
+	ok   bool
+}
+
+func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch c := n.(type) {
+	case *ast.ColumnName:
+		if !f.cols[f.t.ColumnIndex(c.Name.O)] {
+			f.ok = false
+		}
+	case *ast.SubqueryExpr, *ast.AggregateFuncExpr:
+		f.ok = false
+	}
+	return n, !f.ok
+}
+
+func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// onlyColumns reports whether an expression reads no columns but the given.
+func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
+	f := &columnFinder{t: t, cols: cols, ok: true}
+	x.Accept(f)
+	return f.ok
+}
+
+// pinsKey reports whether a condition fixes every column of a unique key to one
+// value: an AND of equalities with literals.
+func pinsKey(where ast.ExprNode, t *Table, k *solve.Key) bool {
+	if where == nil || !k.Unique && !k.Primary {
+		return false
+	}
+	pinned := map[int]bool{}
+	var visit func(x ast.ExprNode)
+	visit = func(x ast.ExprNode) {
+		switch n := x.(type) {
+		case *ast.ParenthesesExpr:
+			visit(n.Expr)
+		case *ast.BinaryOperationExpr:
+			switch n.Op {
+			case opcode.LogicAnd:
+				visit(n.L)
+				visit(n.R)
+			case opcode.EQ:
+				l, r := n.L, n.R
+				if _, ok := l.(*ast.ColumnNameExpr); !ok {
+					l, r = r, l
+				}
+				c, ok := l.(*ast.ColumnNameExpr)
+				if _, lit := r.(ast.ValueExpr); ok && lit {
+					pinned[t.Def.ColumnIndex(c.Name.Name.O)] = true
+				}
+			}
+		}
+	}
+	visit(where)
+	return !slices.ContainsFunc(k.Columns, func(c int) bool { return !pinned[c] })
+}
+
+// hit is a row that a scan found to match.
+type hit struct {
+	c   *Chain
+	row solve.Row
+}
+
+// scan walks over a table as a locking read or a write does and calls visit
+// for each row that matches, in the order of the index, while it goes.
+func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
+	e, t, tx := x.e, a.t, x.tx
+	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
+	judged := make(map[int]bool, len(t.Chains))
+	views := x.views(nil, nil)
+	inside := false
+	for n := a.next(nil, true); n != nil; n = a.next(n, false) {
+		for again := true; again && n != nil; {
+			again = false
+			if !e.touches(a, n) {
+				if inside && a.ranged && a.live(n) {
+					inside = false
+					if x.point(e.holder(n.c, tx, exclusive)) {
+						if n = a.next(n, true); n != nil {
+							again = true
+						}
+						continue
+					}
+					if err := x.recordChanged(n.c, false); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			inside = true
+			if err := x.recordChanged(n.c, false); err != nil {
+				return err
+			}
+			holder := e.holder(n.c, tx, exclusive)
+			if holder != nil && x.kind == Update && a.key == nil && !a.unique && !keeps {
+				pass, err := x.passes(t, n.c, a.where, judged)
+				if err != nil {
+					return err
+				}
+				if pass {
+					continue
+				}
+			}
+			if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
+				holder = nil
+			}
+			if x.point(holder) {
+				n, again = a.next(n, true), true
+				continue
+			}
+			if len(n.c.Versions) == 0 {
+				continue
+			}
+			ver := n.c.last()
+			if holder != nil && e.writer(n.c, tx) != nil {
+				if ver = e.committed(n.c, tx); ver == nil {
+					continue
+				}
+			}
+			if ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
+				continue
+			}
+			if keeps && holder == nil {
+				e.lock(n.c, tx, exclusive)
+			}
+			ok, err := x.matches(a, ver, views)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				judged[ver.rid] = true
+				continue
+			}
+			if err := x.recordChanged(n.c, true); err != nil {
+				return err
+			}
+			if holder == nil {
+				e.lock(n.c, tx, exclusive)
+			}
+			if judged[ver.rid] && x.written(n.c) {
+				continue
+			}
+			judged[ver.rid] = true
+			if err := visit(hit{n.c, ver.Row}); err != nil {
+				return err
+			}
+		}
+		if n == nil {
+			break
+		}
+	}
+	for x.due {
+		if !x.point(nil) {
+			x.block(nil)
+		}
+	}
+	return x.sweep(a, judged, views, visit)
+}
+
+// written reports whether this statement itself wrote a record's newest
+// version: a scan does not meet its own change of a row again, because such an
+// UPDATE first collects its rows.
+func (x *running) written(c *Chain) bool {
+	for _, w := range x.tx.writes[x.mark:] {
+		if w == c {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, error) {
+	truth, _, err := x.e.solver.Where(a.where, a.t.Def, ver.Row, views)
+	return truth == sqlvalue.True, err
+}
+
+// passes decides whether an UPDATE passes a row that another transaction has
+// locked without waiting for it.
+func (x *running) passes(t *Table, c *Chain, where ast.ExprNode, judged map[int]bool) (bool, error) {
+	e, tx := x.e, x.tx
+	var ver *Version
+	switch tx.Rules[rules.LockedRow] {
+	case rules.PassCommitted:
+		ver = e.committed(c, nil)
+		if ver != nil && ver.Txn == tx {
+			return false, nil
+		}
+	case rules.PassUncommitted:
+		ver = c.last()
+	default:
+		return false, nil
+	}
+	if ver != nil {
+		judged[ver.rid] = true
+	}
+	if ver == nil || ver.Row == nil {
+		if n := c.last(); n != nil {
+			judged[n.rid] = true
+		}
+		return true, nil
+	}
+	truth, _, err := e.solver.Where(where, t.Def, ver.Row, x.views(nil, nil))
+	return err == nil && truth != sqlvalue.True, err
+}
+
+// sweep visits the rows that the promise does not allow to be missed although
+// the scan did not meet them: they matched when the statement began and match
+// now, but moved behind the place where it waited.
+func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit func(hit) error) error {
+	if !x.waited || x.tx.Rules[rules.Resumption] != rules.ByRow {
+		return nil
+	}
+	e, t := x.e, a.t
+	before := View{Tick: x.start, Own: x.tx}
+	matched := make(map[int]bool)
+	for _, c := range t.Chains {
+		ver := before.Seen(c)
+		if ver == nil || judged[ver.rid] {
+			continue
+		}
+		ok, err := x.matches(a, ver, views)
+		if err != nil {
+			return err
+		}
+		matched[ver.rid] = ok
+	}
+	for _, c := range slices.Clone(t.Chains) {
+		ver := c.last()
+		if ver.Row == nil || !matched[ver.rid] || e.writer(c, x.tx) != nil {
+			continue
+		}
+		ok, err := x.matches(a, ver, views)
+		if err != nil {
+			return err
+		}
+		if ok {
+			if err := visit(hit{c, ver.Row}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isolatesSnapshots reports whether a transaction refuses to write rows that
+// changed after its snapshot.
+func (e *engine) isolatesSnapshots(tx *Txn) bool { return tx.Rules[rules.RecordChanged] == rules.Refuse }
+
+// changedError is error 1020 as a prediction.
+type changedError struct{}
+
+func (changedError) Error() string { return "record has changed since last read" }
+
+// recordChanged decides whether touching a record fails with error 1020: its
+// newest version was committed after the snapshot. Where it is not certain that
+// the record is touched (sure is false), the answer decides.
+func (x *running) recordChanged(c *Chain, sure bool) error {
+	tx := x.tx
+	if tx.Snapshot == 0 || !x.e.isolatesSnapshots(tx) || len(c.Versions) == 0 {
+		return nil
+	}
+	w := c.last().Txn
+	if w == nil || w == tx || w.Commit == 0 || w.Commit < tx.Snapshot {
+		return nil
+	}
+	if sure || errCode(x.st) == errRecordChanged && !x.due {
+		return changedError{}
+	}
+	return nil
+}

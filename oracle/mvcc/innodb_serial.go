@@ -1,0 +1,131 @@
+package mvcc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// maxSerialSteps bounds the statements that are executed again in search of a
+// serial order. Beyond it nothing is claimed.
+const maxSerialSteps = 4000
+
+// serialOrders looks for a serial order of the committed transactions that
+// explains every answer and the final state, in the order of their commits
+// first; one whose answers differ is given up at the first of them.
+// An autocommit statement is a transaction of its own.
+func (r *Replay) serialOrders() (*Difference, error) {
+	for _, l := range r.h.Levels {
+		if l != corpus.Serializable {
+			return nil, nil
+		}
+	}
+	if r.h.End != history.Complete || len(r.h.Final) == 0 || len(r.units) == 0 || r.partial {
+		return nil, nil
+	}
+	units := slices.Clone(r.units)
+	slices.SortStableFunc(units, func(a, b *Txn) int { return cmp.Compare(a.Commit, b.Commit) })
+	s := &serial{r: r, units: units, left: maxSerialSteps}
+	found, err := s.search(nil)
+	if err != nil || found || s.left <= 0 {
+		return nil, err
+	}
+	return &Difference{Stmt: s.deepest, Kind: "not-serializable", Expected: s.expected, Actual: s.actual,
+		Reason: fmt.Sprintf("no serial order of the %d committed transactions gives all of their answers and the final state", len(units))}, nil
+}
+
+// serial is the search for a serial order.
+type serial struct {
+	r     *Replay
+	units []*Txn
+	left  int
+	// depth is how many statements agreed in the best order, deepest the one
+	// that did not.
+	depth, deepest   int
+	expected, actual string
+}
+
+// search extends a prefix of an order that explains its own answers.
+func (s *serial) search(prefix []*Txn) (bool, error) {
+	if s.left <= 0 {
+		return false, nil
+	}
+	ok, err := s.explains(prefix)
+	if !ok || err != nil {
+		return false, err
+	}
+	if len(prefix) == len(s.units) {
+		return true, nil
+	}
+	for i, u := range s.units {
+		if slices.Contains(prefix, u) || s.outOfOrder(prefix, i) {
+			continue
+		}
+		if found, err := s.search(append(slices.Clone(prefix), u)); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
+}
+
+// outOfOrder reports whether an earlier transaction of the same session is not
+// yet in the prefix.
+func (s *serial) outOfOrder(prefix []*Txn, i int) bool {
+	for _, u := range s.units[:i] {
+		if u.Session == s.units[i].Session && !slices.Contains(prefix, u) {
+			return true
+		}
+	}
+	return false
+}
+
+// explains executes transactions one after another from the initial state.
+func (s *serial) explains(order []*Txn) (bool, error) {
+	r := s.r
+	e := r.engine(&choices{})
+	agreed := 0
+	differs := func(i int, d *Difference) {
+		if agreed >= s.depth {
+			s.depth, s.deepest, s.expected, s.actual = agreed, i, d.Expected, d.Actual
+		}
+	}
+	for _, u := range order {
+		tx := &Txn{Session: u.Session, Level: u.Level, Rules: r.profile.At(u.Level), Begin: e.now()}
+		for _, i := range u.stmts {
+			s.left--
+			st := &r.h.Stmts[i]
+			node := r.c.Steps[st.Line].Stmt
+			kind := KindOf(node)
+			if kind == Select {
+				kind = SelectForShare
+			}
+			x := &running{e: e, i: i, st: st, tx: tx, kind: kind, node: node, start: e.now(), mark: len(tx.writes)}
+			p, err := x.execute()
+			if err != nil {
+				return false, err
+			}
+			if p.Err != 0 {
+				e.undo(tx, x.mark)
+			}
+			if d := e.compare(i, kind, p); d != nil {
+				differs(i, d)
+				return false, nil
+			}
+			agreed++
+		}
+		tx.Commit = e.now()
+		tx.Ended = tx.Commit
+	}
+	if len(order) < len(s.units) {
+		return true, nil
+	}
+	d, err := e.finishInnoDB()
+	if d != nil {
+		differs(-1, d)
+	}
+	return d == nil, err
+}
+

@@ -1,0 +1,536 @@
+package mvcc
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// errRecordChanged is MariaDB's ER_CHECKREAD.
+const errRecordChanged = 1020
+
+// views returns what the tables of a statement hold for the subqueries in it;
+// of the table only, if not nil, the given rows.
+// https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
+func (x *running) views(only *Table, rows []solve.Row) solve.Views {
+	v := &innodbViews{e: x.e, only: only, rows: rows, rule: rules.SameRow}
+	switch x.tx.Level {
+	case corpus.ReadUncommitted:
+		v.view = View{Uncommitted: true, Own: x.tx}
+	case corpus.ReadCommitted:
+		v.view = View{Tick: x.start, Own: x.tx}
+	default:
+		v.view = View{Tick: latest, Own: x.tx}
+	}
+	return v
+}
+
+// execute runs the statement to its end and returns its answer.
+func (x *running) execute() (*Prediction, error) {
+	p, err := x.perform()
+	if err == nil {
+		return p, nil
+	}
+	var changed changedError
+	if errors.As(err, &changed) {
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Single: true}, nil
+	}
+	code, err := sqlError(err)
+	if err != nil {
+		return nil, err
+	}
+	return &Prediction{Matched: -1, Changed: -1, Err: code, Single: true}, nil
+}
+
+func (x *running) perform() (*Prediction, error) {
+	e := x.e
+	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
+		x.tx.Snapshot = x.start
+	}
+	switch s := x.node.(type) {
+	case *ast.SelectStmt:
+		if x.kind == Select {
+			return x.consistent(s)
+		}
+		return x.lockingRead(s)
+	case *ast.UpdateStmt:
+		t, err := e.target(s.TableRefs)
+		if err != nil {
+			return nil, err
+		}
+		return x.update(s, t)
+	case *ast.DeleteStmt:
+		if s.IsMultiTable {
+			return nil, &Loss{Slug: "unsupported: multi-table write"}
+		}
+		t, err := e.target(s.TableRefs)
+		if err != nil {
+			return nil, err
+		}
+		return x.delete(s, t)
+	case *ast.InsertStmt:
+		return x.insert(s)
+	}
+	return nil, &Loss{Slug: "unsupported: statement", Detail: string(x.kind)}
+}
+
+// consistent answers a plain SELECT from a view.
+func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
+	e, tx := x.e, x.tx
+	v := &innodbViews{e: e, rule: tx.Rules[rules.KeyChange]}
+	switch tx.Rules[rules.ConsistentRead] {
+	case rules.Newest:
+		v.view = View{Uncommitted: true, Own: tx}
+	case rules.Snapshot:
+		if tx.Snapshot == 0 {
+			if s.From == nil || e.plans[x.i].readsNothing(x) {
+				v.view = View{Tick: x.start, Own: tx}
+				break
+			}
+			tx.Snapshot = x.start
+		}
+		v.view = View{Tick: tx.Snapshot, Own: tx}
+	default:
+		// Committed; SERIALIZABLE with autocommit reads so too.
+		v.view = View{Tick: x.start, Own: tx}
+	}
+	e.Steps[x.i].View = v.view
+	res, err := e.solver.Select(s, v)
+	if err != nil {
+		return nil, err
+	}
+	if name := singleTable(s.From); name != nil {
+		if t := e.table(name.Name.O); t != nil {
+			e.touchInnoDB(x, t, s.Where, false, nil)
+		}
+	}
+	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+}
+
+// lockingRead answers SELECT … FOR SHARE or FOR UPDATE, and at SERIALIZABLE a
+// plain SELECT.
+func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
+	e := x.e
+	p := &Prediction{Matched: -1, Changed: -1, Single: true}
+	var views solve.Views
+	name := singleTable(s.From)
+	if name == nil {
+		for x.due {
+			if !x.point(nil) {
+				x.block(nil)
+			}
+		}
+		p.Single = !x.waited
+		views = x.views(nil, nil)
+	} else {
+		t := e.table(name.Name.O)
+		if t == nil {
+			return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
+		}
+		var rows []solve.Row
+		a := e.accessOf(x.i, t, s.Where)
+		err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {
+			rows = append(rows, h.row)
+			p.read = append(p.read, h.c)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.touchInnoDB(x, t, s.Where, false, nil)
+		views = x.views(t, rows)
+	}
+	res, err := e.solver.Select(s, views)
+	if err != nil {
+		return nil, err
+	}
+	p.Rows, p.Ordered = res.Rows, res.TotalOrder
+	return p, nil
+}
+
+// update runs an UPDATE: row by row, or, where it changes what its scan or its
+// row identity goes by, first all matching rows and then their changes.
+func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
+	e, tx := x.e, x.tx
+	p := &Prediction{Single: true}
+	a := e.accessOf(x.i, t, s.Where)
+	x.table = t
+	var images []solve.Row
+	apply := func(h hit) error {
+		row, changed, err := e.solver.Update(s, t.Def, h.row, x.views(nil, nil))
+		if err != nil {
+			return err
+		}
+		p.Matched++
+		p.read = append(p.read, h.c)
+		if !changed {
+			if e.writesNoOp(tx, s, t) {
+				e.write(t, h.c, h.row, tx, h.c.last().rid)
+			}
+			return nil
+		}
+		p.Changed++
+		images = append(images, h.row, row)
+		x.images = append(x.images, image{h.row, row})
+		return x.changeRow(t, h, row)
+	}
+	var err error
+	if s.Order == nil && s.Limit == nil && !x.twoPhases(s, a) {
+		err = x.scan(a, true, apply)
+	} else {
+		var hits []hit
+		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
+			hits, err = x.chosen(s, t, hits)
+		}
+		for _, h := range hits {
+			if err == nil {
+				err = apply(h)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.touchInnoDB(x, t, s.Where, len(images) > 0, images)
+	return p, nil
+}
+
+// chosen applies ORDER BY and LIMIT to the rows that a scan collected.
+func (x *running) chosen(s ast.StmtNode, t *Table, hits []hit) ([]hit, error) {
+	rows := make([]solve.Row, len(hits))
+	for i := range hits {
+		rows[i] = hits[i].row
+	}
+	idx, err := x.e.solver.Matches(s, t.Def, rows, x.views(nil, nil))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]hit, len(idx))
+	for i, j := range idx {
+		out[i] = hits[j]
+	}
+	return out, nil
+}
+
+// twoPhases reports whether an UPDATE assigns a column of the index that it
+// scans, or of the clustered key.
+func (x *running) twoPhases(s *ast.UpdateStmt, a *access) bool {
+	for _, l := range s.List {
+		c := a.t.Def.ColumnIndex(l.Column.Name.O)
+		if a.key != nil && slices.Contains(a.key.Columns, c) || a.t.Clustered != nil && slices.Contains(a.t.Clustered.Columns, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesNoOp reports whether an UPDATE that changes no value of a row makes a
+// version of it.
+func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
+	switch tx.Rules[rules.NoOpUpdate] {
+	case rules.NoOpWrites:
+		return true
+	case rules.NoOpInvisibleIfRead:
+		read := map[int]bool{}
+		f := &columnCollector{t: t.Def, cols: read}
+		if s.Where != nil {
+			s.Where.Accept(f)
+		}
+		for _, l := range s.List {
+			l.Expr.Accept(f)
+		}
+		if t.Clustered != nil {
+			for _, c := range t.Clustered.Columns {
+				read[c] = true
+			}
+		}
+		return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return !read[t.Def.ColumnIndex(l.Column.Name.O)] })
+	}
+	return false
+}
+
+type columnCollector struct {
+	t    *solve.Table
+	cols map[int]bool
+}
+
+func (f *columnCollector) Enter(n ast.Node) (ast.Node, bool) {
+	if c, ok := n.(*ast.ColumnName); ok {
+		f.cols[f.t.ColumnIndex(c.Name.O)] = true
+	}
+	return n, false
+}
+
+func (f *columnCollector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+var errDuplicate = &solve.SQLError{Code: errDup, Message: "duplicate entry"}
+
+// changeRow writes the new version of one row: the clustered record first, then
+// each unique index with its duplicate check.
+func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
+	e := x.e
+	moves := t.Clustered != nil && e.store.clusteredKeyOf(t, row) != e.store.clusteredKeyOf(t, h.row)
+	if moves {
+		dup, err := x.duplicate(t, t.Clustered, row, h.c)
+		if err != nil {
+			return err
+		}
+		if dup != nil {
+			return errDuplicate
+		}
+	}
+	c := e.change(t, h.c, row, x.tx)
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if k == t.Clustered {
+			continue
+		}
+		old, _ := e.store.keyOf(t.Def, k, h.row)
+		now, _ := e.store.keyOf(t.Def, k, row)
+		if old == now && !moves {
+			continue
+		}
+		x.point(nil)
+		if !k.Unique && !k.Primary || old == now {
+			continue
+		}
+		dup, err := x.duplicate(t, k, row, c)
+		if err != nil {
+			return err
+		}
+		if dup != nil {
+			return errDuplicate
+		}
+	}
+	return nil
+}
+
+// duplicate looks a new row's tuple up in a unique key. It waits for other
+// transactions that changed an entry of that tuple and returns the record that
+// is in the way, nil if none.
+func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) (*Chain, error) {
+	e, tx := x.e, x.tx
+	tuple, null := e.store.keyOf(t.Def, k, row)
+	if null {
+		return nil, nil
+	}
+	has := func(r solve.Row) bool {
+		if r == nil {
+			return false
+		}
+		o, n := e.store.keyOf(t.Def, k, r)
+		return !n && o == tuple
+	}
+	for again := true; again; {
+		again = false
+		for _, c := range t.Chains {
+			if c == self {
+				continue
+			}
+			w := e.writer(c, tx)
+			if w == nil {
+				if !has(c.last().Row) {
+					if k == t.Clustered && c.last().Key == tuple {
+						if err := x.recordChanged(c, false); err != nil {
+							return nil, err
+						}
+					}
+					continue
+				}
+				if err := x.recordChanged(c, k == t.Clustered); err != nil {
+					return nil, err
+				}
+				if h := e.holder(c, tx, false); h != nil && x.point(h) {
+					again = true
+					break
+				}
+				return c, nil
+			}
+			// Only the versions since the last committed one concern w.
+			concerns := false
+			for i := len(c.Versions) - 1; i >= 0; i-- {
+				if has(c.Versions[i].Row) {
+					concerns = true
+				}
+				if c.Versions[i].Txn != w {
+					break
+				}
+			}
+			if !concerns {
+				continue
+			}
+			if x.point(w) {
+				again = true
+				break
+			}
+			if v := e.committed(c, tx); v != nil && has(v.Row) && has(c.last().Row) {
+				return c, nil
+			}
+		}
+		if !again && x.point(nil) {
+			again = true
+		}
+	}
+	return nil, nil
+}
+
+// delete runs a DELETE.
+func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
+	e := x.e
+	p := &Prediction{Matched: -1, Single: true}
+	a := e.accessOf(x.i, t, s.Where)
+	x.table = t
+	var images []solve.Row
+	apply := func(h hit) error {
+		p.Changed++
+		p.read = append(p.read, h.c)
+		images = append(images, h.row)
+		x.images = append(x.images, image{h.row, nil})
+		e.write(t, h.c, nil, x.tx, h.c.last().rid)
+		if len(t.Def.Keys) > 1 || len(t.Def.Keys) == 1 && &t.Def.Keys[0] != t.Clustered {
+			x.point(nil)
+		}
+		return nil
+	}
+	var err error
+	if s.Order == nil && s.Limit == nil {
+		err = x.scan(a, true, apply)
+	} else {
+		var hits []hit
+		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
+			hits, err = x.chosen(s, t, hits)
+		}
+		for _, h := range hits {
+			if err == nil {
+				err = apply(h)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.touchInnoDB(x, t, s.Where, len(images) > 0, images)
+	return p, nil
+}
+
+// insert runs an INSERT or REPLACE row by row.
+func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
+	e, tx := x.e, x.tx
+	name := singleTable(s.Table)
+	if name == nil {
+		return nil, &Loss{Slug: "unsupported: insert target"}
+	}
+	t := e.table(name.Name.O)
+	if t == nil {
+		return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
+	}
+	p := &Prediction{Matched: -1, Single: true}
+	x.table = t
+	x.point(nil)
+	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
+	if evalErr != nil {
+		if _, err := sqlError(evalErr); err != nil {
+			return nil, err
+		}
+	}
+	e.generated(t, rows, x.st)
+	var images []solve.Row
+	for _, row := range rows {
+		var c *Chain
+		var dups []*Chain
+		mark := len(tx.writes)
+		for pass := 0; pass < 2 && len(dups) == 0; pass++ {
+			// The clustered record goes in first, then the other keys.
+			for ki := range t.Def.Keys {
+				k := &t.Def.Keys[ki]
+				if !k.Unique && !k.Primary || (k == t.Clustered) != (pass == 0) {
+					continue
+				}
+				dup, err := x.duplicate(t, k, row, c)
+				if err != nil {
+					return nil, err
+				}
+				if dup != nil {
+					dups = append(dups, dup)
+					break
+				}
+			}
+			if pass == 0 && len(dups) == 0 {
+				x.point(nil)
+				c = e.insert(t, row, tx, 0)
+			}
+		}
+		switch {
+		case len(dups) == 0:
+			p.read = append(p.read, c)
+			p.Changed++
+			images = append(images, row)
+			x.images = append(x.images, image{nil, row})
+			continue
+		case s.IsReplace || len(s.OnDuplicate) > 0 || s.IgnoreErr:
+			e.undo(tx, mark)
+		}
+		switch {
+		case s.IsReplace:
+			n, err := x.replace(t, row)
+			if err != nil {
+				return nil, err
+			}
+			p.Changed += n
+			images = append(images, row)
+		case len(s.OnDuplicate) > 0:
+			old := dups[0].last().Row
+			next, changed, err := e.solver.OnDuplicate(s, t.Def, old, row, x.views(nil, nil))
+			if err != nil {
+				return nil, err
+			}
+			if !changed {
+				continue
+			}
+			if err := x.changeRow(t, hit{dups[0], old}, next); err != nil {
+				return nil, err
+			}
+			p.Changed += 2
+			images = append(images, old, next)
+			x.images = append(x.images, image{old, next})
+		case s.IgnoreErr:
+		default:
+			return nil, errDuplicate
+		}
+	}
+	if evalErr != nil {
+		return nil, evalErr
+	}
+	e.touchInnoDB(x, t, nil, true, images)
+	return p, nil
+}
+
+// replace deletes every row that is in a new row's way and inserts it.
+func (x *running) replace(t *Table, row solve.Row) (int64, error) {
+	e := x.e
+	n := int64(1)
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		dup, err := x.duplicate(t, k, row, nil)
+		if err != nil {
+			return 0, err
+		}
+		if dup != nil {
+			e.write(t, dup, nil, x.tx, dup.last().rid)
+			n++
+		}
+	}
+	e.insert(t, row, x.tx, 0)
+	return n, nil
+}
+
+func (e *engine) touchInnoDB(x *running, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
+	e.touched = append(e.touched, touch{session: x.st.Session, txn: x.tx, at: x.start, table: t, where: where, insert: x.kind == Insert, write: write, images: images})
+}

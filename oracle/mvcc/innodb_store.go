@@ -1,0 +1,225 @@
+package mvcc
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// In InnoDB a row is its clustered key: a change of that key delete-marks one
+// record and inserts another. A version also carries the number of the logical
+// row, which a change of key keeps, so that the promise (it is one row) and the
+// practice (there are two) can both be read off the same chains.
+
+// lock is an explicit lock on a record; a record with an uncommitted version is
+// locked by its writer without one.
+type lock struct {
+	tx        *Txn
+	exclusive bool
+}
+
+func (e *engine) lock(c *Chain, tx *Txn, exclusive bool) {
+	for _, l := range e.locks[c] {
+		if l.tx == tx && (l.exclusive || !exclusive) {
+			return
+		}
+	}
+	e.locks[c] = append(e.locks[c], lock{tx, exclusive})
+}
+
+// holder returns an open transaction other than tx whose lock on a record
+// stands against the wanted one, nil if none is known.
+func (e *engine) holder(c *Chain, tx *Txn, exclusive bool) *Txn {
+	if w := e.writer(c, tx); w != nil {
+		return w
+	}
+	for _, l := range e.locks[c] {
+		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
+			return l.tx
+		}
+	}
+	return nil
+}
+
+// writer returns the open transaction other than tx that wrote the newest
+// version of a record.
+func (e *engine) writer(c *Chain, tx *Txn) *Txn {
+	if len(c.Versions) == 0 {
+		return nil
+	}
+	if w := c.last().Txn; w != nil && w != tx && w.Ended == 0 {
+		return w
+	}
+	return nil
+}
+
+// committed returns the newest version of a record that is committed or tx's
+// own, nil if there is none.
+func (e *engine) committed(c *Chain, tx *Txn) *Version {
+	return View{Tick: latest, Own: tx}.version(c)
+}
+
+func (e *engine) write(t *Table, c *Chain, row solve.Row, tx *Txn, rid int) {
+	e.nextSeq++
+	v := Version{Txn: tx, Row: row, rid: rid, seq: e.nextSeq}
+	if row != nil {
+		v.Key = e.store.clusteredKeyOf(t, row)
+	} else if len(c.Versions) > 0 {
+		v.Key = c.last().Key
+	}
+	e.store.push(c, v)
+}
+
+// insert adds a row to the record of its key, which may hold deleted versions.
+func (e *engine) insert(t *Table, row solve.Row, tx *Txn, rid int) *Chain {
+	if rid == 0 {
+		e.nextRID++
+		rid = e.nextRID
+	}
+	var c *Chain
+	if t.Clustered != nil {
+		c = e.recordOf(t, e.store.clusteredKeyOf(t, row))
+	}
+	if c == nil {
+		e.store.nextRow++
+		c = &Chain{ID: e.store.nextRow}
+		t.Chains = append(t.Chains, c)
+	}
+	e.write(t, c, row, tx, rid)
+	return c
+}
+
+// recordOf returns the record of a clustered key, deleted ones included.
+func (e *engine) recordOf(t *Table, key string) *Chain {
+	for _, c := range t.Chains {
+		if c.last().Key == key {
+			return c
+		}
+	}
+	return nil
+}
+
+// change writes a new version of a record, or moves the row to another record
+// if its clustered key changes. It returns the record that then holds the row.
+func (e *engine) change(t *Table, c *Chain, row solve.Row, tx *Txn) *Chain {
+	rid := c.last().rid
+	if t.Clustered != nil && e.store.clusteredKeyOf(t, row) != c.last().Key {
+		e.write(t, c, nil, tx, rid)
+		return e.insert(t, row, tx, rid)
+	}
+	e.write(t, c, row, tx, rid)
+	return c
+}
+
+func (e *engine) undo(tx *Txn, n int) { e.store.undo(tx, n) }
+
+// snapshotRows returns what a consistent read sees of a table, in the order of
+// the clustered index.
+func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant) []solve.Row {
+	type seen struct {
+		c   *Chain
+		ver *Version
+	}
+	var all []seen
+	newest := make(map[int]int, len(t.Chains))
+	for _, c := range t.Chains {
+		ver := v.version(c)
+		if ver == nil {
+			continue
+		}
+		all = append(all, seen{c, ver})
+		newest[ver.rid] = max(newest[ver.rid], ver.seq)
+	}
+	all = slices.DeleteFunc(all, func(s seen) bool {
+		return s.ver.Row == nil || rule == rules.SameRow && !v.Uncommitted && newest[s.ver.rid] > s.ver.seq
+	})
+	slices.SortStableFunc(all, func(a, b seen) int { return clusteredOrder(t, a.c, b.c, a.ver.Row, b.ver.Row) })
+	rows := make([]solve.Row, len(all))
+	for i, s := range all {
+		rows[i] = s.ver.Row
+	}
+	return rows
+}
+
+func clusteredOrder(t *Table, a, b *Chain, ra, rb solve.Row) int {
+	if t.Clustered != nil {
+		if d := compareKey(t.Clustered, ra, rb); d != 0 {
+			return d
+		}
+	}
+	return cmp.Compare(a.ID, b.ID)
+}
+
+// innodbViews gives the solver what one view sees; rows of a table under scan
+// can be put in the place of what the view sees of it.
+type innodbViews struct {
+	e    *engine
+	view View
+	rule rules.Variant
+	only *Table
+	rows []solve.Row
+}
+
+// Table implements solve.Views.
+func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
+	t := v.e.table(name)
+	if t == nil {
+		return nil, nil, &solve.SQLError{Code: 1146, Message: fmt.Sprintf("Table '%s' doesn't exist", name)}
+	}
+	if t == v.only {
+		return t.Def, v.rows, nil
+	}
+	return t.Def, v.e.snapshotRows(t, v.view, v.rule), nil
+}
+
+// finishInnoDB rolls back what is still open, as the harness did, and compares
+// the final state.
+func (e *engine) finishInnoDB() (*Difference, error) {
+	for _, t := range e.openTxns(nil) {
+		e.rollbackInnoDB(e.session(t.Session), t)
+	}
+	if e.store.err != nil {
+		return nil, lossOf("key", e.store.err)
+	}
+	if e.h.End == history.Lost || len(e.h.Final) == 0 {
+		return nil, nil
+	}
+	for i := range e.h.Final {
+		obs := &e.h.Final[i]
+		t := e.table(obs.Name)
+		if t == nil {
+			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
+		}
+		rows := e.snapshotRows(t, View{Tick: latest}, rules.SameRow)
+		w := make([]string, len(rows))
+		for j := range rows {
+			w[j] = FormatRow(rows[j])
+		}
+		g := cellTexts(obs.Rows)
+		slices.Sort(w)
+		slices.Sort(g)
+		if slices.Equal(w, g) {
+			continue
+		}
+		d := &Difference{Stmt: -1, Kind: "wrong-final-state", Expected: listRows(w, true), Actual: listRows(g, true),
+			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
+		e.nameFinal(d, t, g)
+		return d, nil
+	}
+	return nil, nil
+}
+
+// equalIn reports whether two rows are equal in every column of a key.
+func equalIn(k *solve.Key, a, b []sqlvalue.Value) bool {
+	for _, c := range k.Columns {
+		if a[c] != b[c] {
+			return false
+		}
+	}
+	return true
+}

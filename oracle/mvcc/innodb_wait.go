@@ -1,0 +1,302 @@
+package mvcc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// claim is what a successful statement surely holds locked until its
+// transaction ends.
+type claim struct {
+	t     *Table
+	kind  Kind
+	where ast.ExprNode
+	// rows holds the records that a locking read returned.
+	rows []*Chain
+	// cols holds the columns that the statement returns or tests; nil for all.
+	cols map[int]bool
+	// gaps says that rows cannot come to match it either (RR and SERIALIZABLE).
+	gaps bool
+}
+
+// claims returns the locks that a statement surely took, nil if that is not
+// certain: one table, no LIMIT, no grouping, no subquery.
+func (x *running) claims() *claim {
+	gaps := x.tx.Level == corpus.RepeatableRead || x.tx.Level == corpus.Serializable
+	switch s := x.node.(type) {
+	case *ast.SelectStmt:
+		if x.kind == Select || !locksWhatItReturns(s) || s.LockInfo != nil && !plainLock(s.LockInfo.LockType) {
+			return nil
+		}
+		t := x.e.table(singleTable(s.From).Name.O)
+		return &claim{t: t, kind: x.kind, where: s.Where, rows: x.p.read, cols: columnsOf(t.Def, s), gaps: gaps}
+	case *ast.UpdateStmt:
+		if name := singleTable(s.TableRefs); name != nil && s.Limit == nil && !hasSubquery(s) {
+			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
+		}
+	case *ast.DeleteStmt:
+		if name := singleTable(s.TableRefs); name != nil && s.Limit == nil && !s.IsMultiTable && !hasSubquery(s) {
+			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
+		}
+	}
+	return nil
+}
+
+func plainLock(l ast.SelectLockType) bool {
+	return l == ast.SelectLockNone || l == ast.SelectLockForShare || l == ast.SelectLockForUpdate
+}
+
+// columnsOf returns the columns that a query mentions, nil for all.
+func columnsOf(t *solve.Table, s *ast.SelectStmt) map[int]bool {
+	cols := map[int]bool{}
+	for _, f := range s.Fields.Fields {
+		if f.WildCard != nil {
+			return nil
+		}
+	}
+	s.Accept(&columnCollector{t: t, cols: cols})
+	return cols
+}
+
+// missingWaitInnoDB reports a statement that returned without waiting although
+// another open transaction surely held a lock that it surely needed. Then it
+// notes what the statement itself holds.
+func (e *engine) missingWaitInnoDB(x *running) (*Difference, error) {
+	if x.kind == Select || x.p == nil {
+		return nil, nil
+	}
+	own := x.claims()
+	var d *Difference
+	if !x.waited {
+		for _, o := range e.openTxns(x.tx) {
+			what, err := e.barrier(x, own, o)
+			if err != nil {
+				return nil, err
+			}
+			if what != "" {
+				d = &Difference{Stmt: x.i, Kind: "missing-wait",
+					Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: "returned at once: " + describe(x.kind, &x.st.Result),
+					Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs that lock, did not wait", o.Session, what, x.st.Session, x.kind)}
+				break
+			}
+		}
+	}
+	if own != nil {
+		x.tx.claims = append(x.tx.claims, own)
+	}
+	return d, nil
+}
+
+// barrier says what another transaction did that the statement had to wait
+// for, or returns "".
+func (e *engine) barrier(x *running, own *claim, o *Txn) (string, error) {
+	if own != nil {
+		if what, err := e.rowBarrier(x, own, o); what != "" || err != nil {
+			return what, err
+		}
+	}
+	if x.kind == Insert {
+		if t := x.table; t != nil {
+			if c, what, err := e.keyCollision(t, x.tx, o, x.mark); c != nil || err != nil {
+				return what, err
+			}
+		}
+	}
+	return e.predicateBarrier(x, o)
+}
+
+// rowBarrier looks for a row that the other transaction holds and the
+// statement matches.
+func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
+	t := own.t
+	secondary := slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !k.Primary })
+	views := x.views(nil, nil)
+	match := func(row solve.Row) (bool, error) {
+		truth, _, err := e.solver.Where(own.where, t.Def, row, views)
+		if err != nil {
+			_, err = sqlError(err)
+			return false, err
+		}
+		return truth == sqlvalue.True, nil
+	}
+	for _, c := range t.Chains {
+		if e.writer(c, x.tx) == o {
+			newest, before := c.last(), e.committed(c, x.tx)
+			if before != nil && before.Row != nil && newest.Row != nil && !changes(before.Row, newest.Row, own.cols) {
+				// Perhaps only an entry of an index is needed, which is as it was.
+				if secondary && own.kind == SelectForShare || equalRows(before.Row, newest.Row) {
+					continue
+				}
+			}
+			row := newest.Row
+			if row == nil {
+				if before == nil || before.Row == nil {
+					continue
+				}
+				row = before.Row
+			}
+			ok, err := match(row)
+			if err != nil {
+				return "", err
+			}
+			if ok && x.kind == Update && !own.gaps {
+				// It may have judged the committed version and passed the row.
+				if before == nil || before.Row == nil {
+					ok = false
+				} else if ok, err = match(before.Row); err != nil {
+					return "", err
+				}
+			}
+			if ok {
+				return "changed a row", nil
+			}
+			continue
+		}
+		v := e.committed(c, x.tx)
+		if v == nil || v.Row == nil || v.Txn == x.tx && own.kind != SelectForShare {
+			// A row that the statement wrote is judged by what it changed.
+			if !e.wroteOver(x, c) {
+				continue
+			}
+		}
+		for _, h := range o.claims {
+			if !slices.Contains(h.rows, c) {
+				continue
+			}
+			switch {
+			case h.kind == SelectForUpdate && own.kind == SelectForShare && secondary:
+				continue
+			case h.kind == SelectForShare && (own.kind == SelectForShare || own.kind == SelectForUpdate):
+				continue
+			case h.kind == SelectForShare && !e.changedOver(x, c, h.cols):
+				continue
+			}
+			if slices.Contains(x.p.read, c) {
+				return "returned a row to a locking read", nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// wroteOver reports whether the statement wrote a version of a record.
+func (e *engine) wroteOver(x *running, c *Chain) bool { return slices.Contains(x.tx.writes[x.mark:], c) }
+
+// changedOver reports whether the statement deleted a row or changed one of the
+// columns.
+func (e *engine) changedOver(x *running, c *Chain, cols map[int]bool) bool {
+	n := 0
+	for _, w := range x.tx.writes[x.mark:] {
+		if w == c {
+			n++
+		}
+	}
+	if n == 0 || n >= len(c.Versions) {
+		return false
+	}
+	before, after := c.Versions[len(c.Versions)-1-n].Row, c.last().Row
+	if before == nil {
+		return false
+	}
+	return after == nil || changes(before, after, cols)
+}
+
+func changes(a, b solve.Row, cols map[int]bool) bool {
+	for i := range a {
+		if (cols == nil || cols[i]) && a[i] != b[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// predicateBarrier reports whether the statement changes the bag of rows that
+// match a statement of another transaction which holds predicate locks.
+func (e *engine) predicateBarrier(x *running, o *Txn) (string, error) {
+	if len(x.images) == 0 {
+		return "", nil
+	}
+	for _, h := range o.claims {
+		if !h.gaps || h.t != x.table {
+			continue
+		}
+		var left, came []string
+		for _, im := range x.images {
+			was, err := e.matchesClaim(h, im.old)
+			if err != nil {
+				return "", err
+			}
+			is, err := e.matchesClaim(h, im.new)
+			if err != nil {
+				return "", err
+			}
+			if was && !is {
+				left = append(left, FormatRow(im.old))
+			}
+			if is && !was {
+				came = append(came, FormatRow(im.new))
+			}
+		}
+		slices.Sort(left)
+		slices.Sort(came)
+		if !slices.Equal(left, came) {
+			return fmt.Sprintf("locked what matches its %s", h.kind), nil
+		}
+	}
+	return "", nil
+}
+
+func (e *engine) matchesClaim(h *claim, row solve.Row) (bool, error) {
+	if row == nil {
+		return false, nil
+	}
+	truth, _, err := e.solver.Where(h.where, h.t.Def, row, &innodbViews{e: e, view: View{Tick: latest}})
+	if err != nil {
+		_, err = sqlError(err)
+		return false, err
+	}
+	return truth == sqlvalue.True, nil
+}
+
+// image is a row before and after a statement changed it; nil for none.
+type image struct{ old, new solve.Row }
+
+// nameInnoDB refines a difference in rows: which wrong view yields the answer?
+func (e *engine) nameInnoDB(d *Difference, x *running) {
+	s, ok := x.node.(*ast.SelectStmt)
+	if d.Kind != "wrong-rows" || !ok {
+		return
+	}
+	answers := func(v View) bool {
+		res, err := e.solver.Select(s, &innodbViews{e: e, view: v, rule: x.tx.Rules[rules.KeyChange]})
+		return err == nil && sameRows(res.Rows, x.st.Result.Rows, res.TotalOrder)
+	}
+	type try struct {
+		kind, reason string
+		views        []View
+	}
+	tries := []try{
+		{"non-repeatable-read", "it saw what was committed after the transaction's snapshot", []View{{Tick: x.start, Own: x.tx}, {Tick: latest, Own: x.tx}}},
+		{"dirty-read", "it saw what another transaction had not committed", []View{{Uncommitted: true, Own: x.tx}}},
+		{"lost-own-write", "it did not see the transaction's own writes", []View{{Tick: max(x.tx.Snapshot, 1)}, {Tick: x.start}}},
+		{"stale-read", "it saw an older state than the level allows", nil},
+	}
+	for t := x.start; t > 0; t-- {
+		tries[3].views = append(tries[3].views, View{Tick: t, Own: x.tx})
+	}
+	for _, t := range tries {
+		if t.kind == "non-repeatable-read" && (x.kind != Select || x.tx.Rules[rules.ConsistentRead] != rules.Snapshot) {
+			continue
+		}
+		if slices.ContainsFunc(t.views, answers) {
+			d.Kind, d.Reason = t.kind, fmt.Sprintf("tx%d's %s: %s", x.st.Session, x.kind, t.reason)
+			return
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package rules
+
+import (
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+var (
+	mysql   = []history.DBMS{history.MySQL}
+	mariadb = []history.DBMS{history.MariaDB}
+
+	ru   = []corpus.Level{corpus.ReadUncommitted}
+	ser  = []corpus.Level{corpus.Serializable}
+	weak = []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted}
+	// keeping holds the levels at which a transaction has a snapshot.
+	keeping = []corpus.Level{corpus.RepeatableRead, corpus.Serializable}
+
+	snapshotOn  = map[string]string{"innodb_snapshot_isolation": "ON"}
+	snapshotOff = map[string]string{"innodb_snapshot_isolation": "OFF"}
+	rowBinlog   = map[string]string{"log_bin": "ON", "binlog_format": "ROW"}
+	noBinlog    = map[string]string{"log_bin": "OFF"}
+)
+
+const (
+	mysqlLocks      = "https://dev.mysql.com/doc/refman/en/innodb-locks-set.html"
+	mysqlSetLevel   = "https://dev.mysql.com/doc/refman/en/set-transaction.html"
+	mariadbLevels   = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
+	mariadbSnapshot = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+)
+
+// innodbTable holds the rows for InnoDB: MySQL and MariaDB.
+var innodbTable = []Rule{
+	{Dim: ConsistentRead, Variant: Newest, Status: Promised,
+		Scope: Scope{DBMS: innodb, Levels: ru}, Links: []string{mysqlLevels, mariadbLevels},
+		Says: "a SELECT sees the newest version of each row, committed or not"},
+	{Dim: ConsistentRead, Variant: Committed, Status: Promised,
+		Scope: Scope{DBMS: innodb, Levels: rc}, Links: []string{mysqlLevels, mariadbLevels},
+		Says: "a SELECT sees what was committed when it started, and its own transaction's writes"},
+	{Dim: ConsistentRead, Variant: Snapshot, Status: Promised,
+		Scope: Scope{DBMS: innodb, Levels: rr}, Links: []string{mysqlConsistent, mariadbLevels},
+		Says: "a SELECT sees what was committed at the transaction's snapshot, and its own transaction's writes"},
+	{Dim: ConsistentRead, Variant: SharedLock, Status: Promised,
+		Scope: Scope{DBMS: innodb, Levels: ser}, Links: []string{mysqlLevels, mariadbLevels},
+		Says: "a SELECT inside a transaction is a SELECT … FOR SHARE; alone it is a consistent read"},
+	{Dim: SnapshotPoint, Variant: AtFirstRead, Status: Documented,
+		Scope: Scope{DBMS: innodb}, Links: []string{mysqlConsistent},
+		Says: "the snapshot is taken at the first consistent read, or by START TRANSACTION WITH CONSISTENT SNAPSHOT"},
+	{Dim: SnapshotPoint, Variant: AtFirstStatement, Status: Documented,
+		Scope: Scope{DBMS: mariadb, Levels: ser, Settings: snapshotOn},
+		Links: []string{mariadbSnapshot, "https://jira.mariadb.org/browse/MDEV-39778"},
+		Says:  "with snapshot isolation the snapshot of a SERIALIZABLE transaction is taken at its first statement that touches a table"},
+	{Dim: CurrentRead, Variant: Cursor, Status: Documented,
+		Scope: Scope{DBMS: innodb}, Links: []string{mysqlLocks, mysqlConsistent},
+		Says: "locking reads and writes judge the newest committed version of each row when their scan has locked it"},
+	{Dim: RecordChanged, Variant: Refuse, Status: Documented,
+		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
+		Says: "with snapshot isolation a locking read or a write of a row that was changed after the snapshot fails with error 1020"},
+
+	{Name: "semi-consistent-read", Dim: LockedRow, Variant: PassCommitted, Status: Deviation,
+		Scope: Scope{DBMS: mysql, Levels: weak},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=104833", mysqlLevels},
+		Says:  "an UPDATE passes a row that is locked if its last committed version does not match, and never looks at it again, although it waits for another row until that version is out of date"},
+	{Name: "semi-consistent-read", Dim: LockedRow, Variant: PassCommitted, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Levels: weak, Settings: snapshotOff},
+		Links: []string{"https://jira.mariadb.org/browse/MDEV-26643", "https://jira.mariadb.org/browse/MDEV-34108"},
+		Says:  "an UPDATE passes a row that is locked if its last committed version does not match, and never looks at it again, although it waits for another row until that version is out of date"},
+	{Name: "semi-consistent-read-uncommitted", Dim: LockedRow, Variant: PassUncommitted, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Levels: ru, Settings: snapshotOn},
+		Links: []string{"https://jira.mariadb.org/browse/MDEV-34108", "https://github.com/MariaDB/server/pull/3345"},
+		Says:  "with snapshot isolation an UPDATE at READ UNCOMMITTED passes a locked row if its newest version, committed or not, does not match, and never looks at it again"},
+	{Name: "moved-row", Dim: Resumption, Variant: ByKey, Status: Deviation,
+		Scope: Scope{DBMS: innodb},
+		Links: []string{"https://jira.mariadb.org/browse/MDEV-27992", "https://bugs.mysql.com/bug.php?id=104833"},
+		Says:  "a statement that waited goes on at the key where it stopped, so that it misses rows whose key another transaction moved behind it"},
+	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Levels: rr},
+		Links: []string{"https://jira.mariadb.org/browse/MDEV-26642"},
+		Says:  "an UPDATE that changes no value of a row writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
+	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
+		Scope: Scope{DBMS: mysql, Levels: rr, Settings: rowBinlog},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=104986", "https://bugs.mysql.com/bug.php?id=100328"},
+		Says:  "with the row-based binary log an UPDATE that changes no value of a row writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
+	{Name: "no-op-update-unseen-if-read", Dim: NoOpUpdate, Variant: NoOpInvisibleIfRead, Status: Deviation,
+		Scope: Scope{DBMS: mysql, Levels: rr, Settings: noBinlog},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=100328"},
+		Says:  "an UPDATE that changes no value of a row writes no version of it if it reads every column that it assigns"},
+	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
+		Scope: Scope{DBMS: innodb, Levels: rr},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=113228", "https://jira.mariadb.org/browse/MDEV-32898"},
+		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
+	{Name: "late-level", Dim: LateLevel, Variant: AfterExplicitEnd, Status: Deviation,
+		Scope: Scope{DBMS: innodb},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=117835", mysqlSetLevel},
+		Says:  "a level that was set inside a transaction is not yet that of the transaction whose BEGIN ended the former"},
+}
+
+func init() { Table = append(Table, innodbTable...) }
