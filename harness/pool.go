@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -109,6 +110,34 @@ type Pool struct {
 	workers []*worker
 	close   sync.Once
 	closed  chan struct{}
+	stats   counters
+}
+
+// Stats counts what a pool has done since it was made.
+type Stats struct {
+	Cases, Statements, Waits int64
+	// Asks counts the questions put to the server about waits.
+	Asks int64
+	// WaitKnown sums, over the waits of statements just submitted, the time
+	// from the submission until the wait was known; WaitsTimed counts them.
+	WaitKnown  time.Duration
+	WaitsTimed int64
+	// Provisioned counts schemas made, Reused those found in a cache.
+	Provisioned, Reused int64
+}
+
+type counters struct {
+	cases, statements, waits, asks, known, timed, made, reused atomic.Int64
+}
+
+// Stats returns the counters of the pool.
+func (p *Pool) Stats() Stats {
+	c := &p.stats
+	return Stats{
+		Cases: c.cases.Load(), Statements: c.statements.Load(), Waits: c.waits.Load(), Asks: c.asks.Load(),
+		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
+		Provisioned: c.made.Load(), Reused: c.reused.Load(),
+	}
 }
 
 // ErrClosed is what Run returns after Close.

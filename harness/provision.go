@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,7 +38,7 @@ const verifyEvery = 32
 // provision gives the tables of a case in their initial state, and that state.
 func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 	if !s.refill {
-		p, err := w.create(s.init, nil)
+		p, err := w.create(s, every(s.init))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -48,12 +49,13 @@ func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 	key := s.schemaKey()
 	p, hit := w.cache.Get(key)
 	if hit {
+		w.pool.stats.reused.Add(1)
 		if err := w.refill(p, s); err != nil {
 			return nil, nil, err
 		}
 	} else {
 		var err error
-		if p, err = w.create(s.creates, s); err != nil {
+		if p, err = w.create(s, s.creates); err != nil {
 			return nil, nil, err
 		}
 		w.cache.Add(key, p)
@@ -81,10 +83,10 @@ func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 	return p, tables, nil
 }
 
-// create makes a database and runs statements in it. Where s is given they are
-// its CREATE TABLEs, else all of a set-up.
-func (w *worker) create(stmts []string, s *script) (*provisioned, error) {
+// create makes a database and runs some lines of a set-up in it.
+func (w *worker) create(s *script, lines []int) (*provisioned, error) {
 	w.databases++
+	w.pool.stats.made.Add(1)
 	p := &provisioned{db: fmt.Sprintf("%s%d_%d", w.pool.prefix, w.number, w.databases)}
 	if err := w.ctlExec("CREATE DATABASE " + p.db); err != nil {
 		return nil, err
@@ -93,46 +95,44 @@ func (w *worker) create(stmts []string, s *script) (*provisioned, error) {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return nil, err
 	}
-	for i, sql := range stmts {
-		r, err := w.control(sql)
-		if err != nil {
-			return nil, err
+	if err := w.initLines(s, lines); err != nil {
+		if !w.ctl.broken {
+			err = errors.Join(err, w.drop(p.db))
 		}
-		if r.Err != nil {
-			line := i
-			if s != nil {
-				line = indexOf(s.init, sql)
-			}
-			_ = w.drop(p.db) // the case is at fault; Close tries again
-			return nil, &InitError{line, sql, *r.Err}
-		}
+		return nil, err
 	}
 	return p, nil
 }
 
-func indexOf(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
-		}
+func every(list []string) []int {
+	out := make([]int, len(list))
+	for i := range out {
+		out[i] = i
 	}
-	return -1
+	return out
 }
 
-// fill runs the INSERTs of a set-up on empty tables, one by one, so that an
-// error names its line.
-func (w *worker) fill(p *provisioned, s *script) error {
-	for _, sql := range s.fills {
-		r, err := w.control(sql)
+// initLines runs lines of a set-up one by one, so that an error names its line.
+func (w *worker) initLines(s *script, lines []int) error {
+	for _, i := range lines {
+		r, err := w.control(s.init[i])
 		if err != nil {
 			return err
 		}
 		if r.Err != nil {
-			p.fillKey, p.initial = "", nil
-			return &InitError{indexOf(s.init, sql), sql, *r.Err}
+			return &InitError{i, s.init[i], *r.Err}
 		}
 	}
 	return nil
+}
+
+// fill runs the INSERTs of a set-up on empty tables.
+func (w *worker) fill(p *provisioned, s *script) error {
+	err := w.initLines(s, s.fills)
+	if err != nil {
+		p.fillKey, p.initial = "", nil
+	}
+	return err
 }
 
 // refill empties the tables of a database and runs the INSERTs, all in one
@@ -155,8 +155,8 @@ func (w *worker) refill(p *provisioned, s *script) error {
 			b.WriteString("DELETE FROM " + quote(t.name) + ";")
 		}
 	}
-	for _, sql := range s.fills {
-		b.WriteString(sql)
+	for _, i := range s.fills {
+		b.WriteString(s.init[i])
 		b.WriteByte(';')
 	}
 	b.WriteString("COMMIT")

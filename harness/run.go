@@ -199,6 +199,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 				continue
 			}
 		}
+		w.pool.stats.asks.Add(1)
 		ws, err := w.prober.Waiting(ctx, r.pending())
 		if err != nil {
 			return fmt.Errorf("ask which sessions wait: %w", err)
@@ -464,6 +465,11 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 		}
 		st.Waits[len(st.Waits)-1].Until = r.tick()
 	}
+	if c := &r.w.pool.stats; !l.waits {
+		c.known.Add(int64(time.Since(l.sent)))
+		c.timed.Add(1)
+	}
+	r.w.pool.stats.waits.Add(1)
 	l.waits, l.wait = true, x.ID
 	w := history.Wait{Kind: x.Kind, From: r.tick()}
 	for _, h := range x.Holders {

@@ -68,9 +68,9 @@ type script struct {
 	refill bool
 	// constant says that init gives the same rows each time.
 	constant bool
-	creates  []string // the CREATE TABLEs of init
-	fills    []string // the INSERTs of init
-	traits   traits   // of all steps together
+	creates  []int  // the lines of init that are CREATE TABLEs
+	fills    []int  // the lines of init that are INSERTs
+	traits   traits // of all steps together
 }
 
 type tableSpec struct {
@@ -93,11 +93,11 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.init = append(s.init, sql)
 		if tr&varies != 0 {
 			s.constant = false
 		}
-		s.addInit(l.Stmt, sql)
+		s.addInit(l.Stmt, i)
+		s.init = append(s.init, sql)
 	}
 	for i, l := range c.Steps {
 		sql, err := corpus.Format(l.Stmt, d)
@@ -115,35 +115,40 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 }
 
 // addInit decides whether the set-up still is one that refilling repeats.
-func (s *script) addInit(stmt ast.StmtNode, sql string) {
+func (s *script) addInit(stmt ast.StmtNode, line int) {
 	switch x := stmt.(type) {
 	case *ast.CreateTableStmt:
 		if x.ReferTable != nil || x.Select != nil || x.TemporaryKeyword != ast.TemporaryNone || x.IfNotExists || x.Partition != nil || referencesOthers(x) {
 			s.refill = false
 			return
 		}
-		s.creates = append(s.creates, sql)
+		s.creates = append(s.creates, line)
 		s.tables = append(s.tables, tableSpec{x.Table.Name.O, autoIncrements(x)})
 	case *ast.InsertStmt:
 		if x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
 			s.refill = false
 			return
 		}
-		s.fills = append(s.fills, sql)
+		s.fills = append(s.fills, line)
 	default:
 		s.refill = false
 	}
 }
 
 // schemaKey is equal for cases whose tables are made alike.
-func (s *script) schemaKey() string {
-	if s.refill {
-		return strings.Join(s.creates, ";\n")
-	}
-	return strings.Join(s.init, ";\n")
-}
+func (s *script) schemaKey() string { return s.text(s.creates) }
 
-func (s *script) fillKey() string { return strings.Join(s.fills, ";\n") }
+func (s *script) fillKey() string { return s.text(s.fills) }
+
+// text joins some lines of init.
+func (s *script) text(lines []int) string {
+	var b strings.Builder
+	for _, i := range lines {
+		b.WriteString(s.init[i])
+		b.WriteString(";\n")
+	}
+	return b.String()
+}
 
 func autoIncrements(t *ast.CreateTableStmt) bool {
 	for _, c := range t.Cols {

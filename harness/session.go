@@ -43,6 +43,7 @@ func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*se
 	cfg := b.Config()
 	cfg.DBName = ""
 	cfg.CheckConnLiveness = false
+	cfg.Logger = &mysql.NopLogger{} // what breaks is told by errors
 	cfg.MultiStatements = number == 0
 	if cfg.MaxAllowedPacket == 0 { // 0 would cost a query for each connection
 		cfg.MaxAllowedPacket = 64 << 20

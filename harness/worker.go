@@ -277,6 +277,8 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		specs = nil
 	}
 	h.Final, err = w.readAll(p, specs)
+	w.pool.stats.cases.Add(1)
+	w.pool.stats.statements.Add(int64(len(h.Stmts)))
 	return err
 }
 

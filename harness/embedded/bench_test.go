@@ -81,6 +81,11 @@ func benchmark(b *testing.B, workers int, text string, run func(p *harness.Pool,
 		}
 	})
 	b.ReportMetric(float64(b.N)/time.Since(start).Minutes(), "cases/min")
+	st := p.Stats()
+	b.ReportMetric(float64(st.Asks)/float64(max(st.Statements, 1)), "asks/stmt")
+	if st.WaitsTimed > 0 {
+		b.ReportMetric(float64(st.WaitKnown.Microseconds())/float64(st.WaitsTimed), "µs/wait-known")
+	}
 }
 
 func BenchmarkRun(b *testing.B) {

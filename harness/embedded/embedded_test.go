@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) (code int, err error) {
+	if spec := os.Getenv(childEnv); spec != "" {
+		return 0, playChild(spec)
+	}
 	shared, err = harness.Open(context.Background(), "embedded", harness.Options{})
 	if err != nil {
 		return 1, err

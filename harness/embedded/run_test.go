@@ -1,0 +1,270 @@
+//go:build !notidb
+
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write what was seen into the files under testdata/run")
+
+// TestRun runs the cases under testdata/run and compares what was seen. If it
+// fails, run it with -rewrite and look at the difference.
+//
+//	=== RR a name
+//	<a case>
+//	----
+//	<the history>
+//
+// A statement is printed as session, interval of ticks, SQL, its waits, its
+// answer, and T if a transaction is open behind it.
+func TestRun(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{})
+	files, err := filepath.Glob("testdata/run/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no test files: %v", err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		for _, section := range strings.Split(string(text), "=== ")[1:] {
+			title, rest, _ := strings.Cut(section, "\n")
+			input, want, ok := strings.Cut(rest, "----\n")
+			short, _, _ := strings.Cut(title, " ")
+			level, err := corpus.ParseLevel(short)
+			if err != nil || !ok {
+				t.Fatalf("%s: section %q: no level or no ----", name, title)
+			}
+			var got string
+			t.Run(title, func(t *testing.T) {
+				c := parse(t, input)
+				if h, err := p.Run(context.Background(), c, harness.At(level)); err != nil {
+					got = fmt.Sprintf("error: %v\n", err)
+				} else {
+					got = format(c, h)
+				}
+				if got += "\n"; !*rewrite && strings.TrimSpace(got) != strings.TrimSpace(want) {
+					t.Errorf("got:\n%swant:\n%s", got, want)
+				}
+			})
+			out.WriteString("=== " + title + "\n" + input + "----\n" + got)
+		}
+		if *rewrite {
+			if err := os.WriteFile(name, []byte(strings.TrimSpace(out.String())+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func format(c *corpus.Case, h *history.History) string {
+	var b strings.Builder
+	for i := range h.Stmts {
+		s := &h.Stmts[i]
+		fmt.Fprintf(&b, "tx%d [%d,%d]", s.Session, s.Submit, s.Return)
+		if s.Parked {
+			b.WriteString(" parked")
+		}
+		fmt.Fprintf(&b, " %s", corpus.SQL(c.Steps[s.Line].Stmt, corpus.Text))
+		for _, w := range s.Waits {
+			fmt.Fprintf(&b, " {%s [%d,%d] for %v}", w.Kind, w.From, w.Until, w.Holders)
+		}
+		b.WriteString(" ->" + answer(&s.Result))
+		if s.Result.InTxn {
+			b.WriteString(" T")
+		}
+		b.WriteByte('\n')
+	}
+	if h.End != history.Complete {
+		fmt.Fprintf(&b, "%s: %s\n", h.End, h.Detail)
+	}
+	for _, t := range h.Final {
+		fmt.Fprintf(&b, "final %s:%s\n", t.Name, rows(t.Rows))
+	}
+	return b.String()
+}
+
+func answer(r *history.Result) string {
+	switch {
+	case r.Err != nil:
+		return fmt.Sprintf(" error %d", r.Err.Code)
+	case r.Columns != nil:
+		return rows(r.Rows)
+	case r.Matched >= 0:
+		return fmt.Sprintf(" matched %d changed %d", r.Matched, r.Changed)
+	}
+	return fmt.Sprintf(" ok %d", r.Affected)
+}
+
+func rows(rows [][]history.Cell) string {
+	var b strings.Builder
+	for _, r := range rows {
+		cells := make([]string, len(r))
+		for i, c := range r {
+			cells[i] = c.String()
+		}
+		fmt.Fprintf(&b, " (%s)", strings.Join(cells, ","))
+	}
+	if b.Len() == 0 {
+		return " none"
+	}
+	return b.String()
+}
+
+// TestRunTwice runs each blocking case 50 times; all histories must be equal,
+// and a recorded one must replay to the same answers.
+func TestRunTwice(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{Workers: 2})
+	for _, text := range []string{blockedCase, deadlockCase, queueCase, parkedCase, autocommitCase} {
+		c := parse(t, text)
+		for _, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead} {
+			first, err := p.Run(context.Background(), c, harness.At(level))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := format(c, first)
+			t.Run("", func(t *testing.T) {
+				for range 2 {
+					t.Run("", func(t *testing.T) {
+						t.Parallel() // two workers at a time
+						for range 25 {
+							h, err := p.Run(context.Background(), c, harness.At(level))
+							if err != nil {
+								t.Fatal(err)
+							}
+							if got := format(c, h); got != want {
+								t.Fatalf("another history:\n%s\nfirst:\n%s", got, want)
+							}
+						}
+					})
+				}
+			})
+			again, err := p.RunRecorded(context.Background(), c, first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range first.Stmts {
+				if g, w := answer(&again.Stmts[i].Result), answer(&first.Stmts[i].Result); g != w {
+					t.Fatalf("replayed statement %d answered%s, recorded%s", i, g, w)
+				}
+			}
+			if g, w := rows(again.Final[0].Rows), rows(first.Final[0].Rows); g != w {
+				t.Fatalf("replay ended with%s, recorded%s", g, w)
+			}
+		}
+	}
+}
+
+const deadlockCase = `/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10), (2, 20);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET b = 11 WHERE a = 1;
+/* tx2 */ UPDATE t SET b = 21 WHERE a = 2;
+/* tx1 */ UPDATE t SET b = 12 WHERE a = 2;
+/* tx2 */ UPDATE t SET b = 22 WHERE a = 1;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
+// queueCase: two sessions wait for one, then one for the other.
+const queueCase = `/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10), (2, 20);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx3 */ BEGIN;
+/* tx1 */ UPDATE t SET b = b + 1 WHERE a = 1;
+/* tx2 */ UPDATE t SET b = b * 2 WHERE a = 1;
+/* tx3 */ UPDATE t SET b = b - 3 WHERE a = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx3 */ COMMIT;
+`
+
+// parkedCase: lines of two waiting sessions are parked; both resume at once.
+const parkedCase = `/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10), (2, 20);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = 11;
+/* tx3 */ BEGIN;
+/* tx3 */ UPDATE t SET b = b + 100 WHERE a = 2;
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET b = b + 100 WHERE a = 1;
+/* tx3 */ SELECT * FROM t;
+/* tx2 */ SELECT * FROM t;
+/* tx3 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+`
+
+// autocommitCase: a waiter that releases the next as soon as it returns.
+const autocommitCase = `/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = 11;
+/* tx2 */ UPDATE t SET b = b * 2 WHERE a = 1;
+/* tx1 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+`
+
+func TestRefusals(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{})
+	for _, line := range []string{
+		"USE mysql", "DROP DATABASE mysql", "CREATE DATABASE txnfuzz_x", "DELETE FROM mysql.user",
+		"SET GLOBAL tidb_txn_mode = 'optimistic'", "SELECT @@global.tidb_txn_mode := 1", "KILL 1", "FLUSH PRIVILEGES",
+		"SELECT 1 INTO OUTFILE '/tmp/x'", "SELECT load_file('/etc/passwd')", "GRANT ALL ON *.* TO root", "SHUTDOWN",
+	} {
+		stmt, err := corpus.ParseStatement(line)
+		if err != nil {
+			continue // what the parser does not read never reaches a server
+		}
+		c := parse(t, "/* init */ CREATE TABLE t (a INT);\n/* tx1 */ SELECT 1;\n")
+		c.Steps[0].Stmt = stmt
+		_, err = p.Run(context.Background(), c, harness.At(corpus.RepeatableRead))
+		var refused *harness.RefusedError
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: got %v, want a RefusedError", line, err)
+		}
+	}
+}
+
+func TestInitError(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{})
+	for text, line := range map[string]int{
+		"/* init */ CREATE TABLE t (a INT PRIMARY KEY);\n/* init */ INSERT INTO t VALUES (1);\n/* init */ INSERT INTO t VALUES (1);\n/* tx1 */ SELECT 1;\n": 2,
+		"/* init */ CREATE TABLE t (a INT PRIMARY KEY, a INT);\n/* tx1 */ SELECT 1;\n":                                                                      0,
+	} {
+		for range 2 { // once on a fresh schema, once on a cached one
+			_, err := p.Run(context.Background(), parse(t, text), harness.At(corpus.RepeatableRead))
+			var ie *harness.InitError
+			if !errors.As(err, &ie) || ie.Line != line {
+				t.Errorf("%s: got %v, want an InitError in line %d", text, err, line)
+			}
+		}
+	}
+}
+
+func TestLevelError(t *testing.T) {
+	p := newPool(t, harness.PoolOptions{})
+	_, err := p.Run(context.Background(), parse(t, blockedCase), harness.At(corpus.Serializable))
+	var le *harness.LevelError
+	if !errors.As(err, &le) || le.Level != corpus.Serializable {
+		t.Fatalf("got %v, want a LevelError", err)
+	}
+}
