@@ -114,6 +114,9 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		news[k], changed[k], err = r.solver.Update(s, t.Def, row, views)
 		if err != nil {
 			p.Err, err = sqlError(err)
+			if err == nil && r.earlierDuplicate(t, tx, chains[:k], news, changed) {
+				p.Err = errDup
+			}
 			return p, err
 		}
 		if changed[k] {
@@ -146,6 +149,25 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		p.Err = errDup
 	}
 	return p, nil
+}
+
+// earlierDuplicate reports whether one of the rows met before an evaluation
+// error already failed as a duplicate. TiDB looks only at the transaction's own
+// writes while it goes through the rows, and at the store when it locks them
+// all at the end; InnoDB's servers finish each row before the next one.
+func (r *Replay) earlierDuplicate(t *Table, tx *Txn, chains []*Chain, news []solve.Row, changed []bool) bool {
+	order := make([]int, len(chains))
+	for k := range order {
+		order[k] = k
+	}
+	mark := len(tx.writes)
+	r.ownKeysOnly = r.h.Server.DBMS == history.TiDB
+	ok := r.applyUpdate(t, tx, chains, news, changed, order)
+	r.ownKeysOnly = false
+	if ok {
+		r.store.undo(tx, mark)
+	}
+	return !ok
 }
 
 // applyUpdate writes the new versions in the given order, checking unique keys
@@ -190,7 +212,7 @@ func (r *Replay) duplicates(t *Table, view View, row solve.Row, self *Chain) []*
 			if c == self || slices.Contains(out, c) {
 				continue
 			}
-			if ver := view.Seen(c); ver != nil {
+			if ver := view.Seen(c); ver != nil && (!r.ownKeysOnly || ver.Txn == view.Own) {
 				if other, null := r.store.keyOf(t.Def, k, ver.Row); !null && other == tuple {
 					out = append(out, c)
 				}

@@ -44,6 +44,8 @@ type Replay struct {
 	// keepGoing makes the replay go on behind the first difference.
 	keepGoing bool
 	touched   []touch
+	// ownKeysOnly limits duplicate checks to the transaction's own rows.
+	ownKeysOnly bool
 	// units holds the committed transactions of an InnoDB history; partial says
 	// that one of them was rolled back in part.
 	units     []*Txn

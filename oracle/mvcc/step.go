@@ -342,6 +342,11 @@ func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node 
 		_, err := sqlError(err)
 		return false, err
 	}
+	if len(chains) > 1 {
+		// A request for several locks is woken by the holder's commit as if it
+		// had met a newer version, even if the holder changed none of them.
+		return r.anyCommitWithin(tx, v.Tick, until), nil
+	}
 	for _, c := range chains {
 		if c.committedWithin(tx, v.Tick, until) {
 			return true, nil
@@ -361,6 +366,19 @@ func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node 
 		}
 	}
 	return false, nil
+}
+
+// anyCommitWithin reports whether another transaction that wrote something
+// committed in the half-open interval.
+func (r *Replay) anyCommitWithin(tx *Txn, from, to history.Tick) bool {
+	for _, t := range r.store.Tables {
+		for _, c := range t.Chains {
+			if c.committedWithin(tx, from, to) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // committedWithin reports whether another transaction committed a version of

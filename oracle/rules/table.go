@@ -200,7 +200,7 @@ var Table = []Rule{
 		Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://jira.mariadb.org/browse/MDEV-26642"},
 		Says:  "an UPDATE that changes no value of a row writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
 	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
-		Scope: Scope{DBMS: tidb, Levels: rr},
+		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/48960", "https://bugs.mysql.com/bug.php?id=113228"},
 		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,

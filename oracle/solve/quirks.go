@@ -47,6 +47,8 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{betweenIsTwo, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/operators/"},
+	{setSeesOld, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-update#mysql-compatibility"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }
