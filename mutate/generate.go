@@ -113,16 +113,22 @@ func transaction(src Source, l Lane, tables []*table, o *Options) []ast.StmtNode
 }
 
 // chooseLevels gives every session the same level, or in a fifth of the cases
-// each its own.
+// the second one another than the first, and each further one any.
 func (d *draft) chooseLevels(c *choices, o *Options) {
 	d.levels = map[int]corpus.Level{}
 	mixed := c.odds(mixedLevelsOdds)
-	level := oneOf(c, o.Levels)
-	for _, s := range d.sessions {
-		if mixed {
-			level = oneOf(c, o.Levels)
+	n := len(o.Levels)
+	first := c.below(n)
+	for i, s := range d.sessions {
+		at := first
+		switch {
+		case !mixed || i == 0:
+		case i == 1:
+			at = (first + 1 + c.below(n-1)) % n
+		default:
+			at = c.below(n)
 		}
-		d.levels[s.number] = level
+		d.levels[s.number] = o.Levels[at]
 	}
 }
 

@@ -18,8 +18,12 @@ var (
 const (
 	columnListOdds = 32
 	keyColumnOdds  = 70
-	badNullOdds    = 3
-	limitValueOdds = 3
+	// repeatedKeyOdds is how often an assignment that suits one row only is
+	// confined to one; else it mostly is a duplicate-key error.
+	repeatedKeyOdds = 160
+	freshKeyOdds    = 120
+	badNullOdds     = 3
+	limitValueOdds  = 3
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6
@@ -42,7 +46,11 @@ func statementOf(c *choices, t *table, k Kind) ast.StmtNode {
 		return read(c, t, ast.SelectLockForUpdate)
 	case Update:
 		w := where(c, t)
-		return updateStmt(t, assignments(c, t), w)
+		list := assignments(c, t)
+		if t.repeats(list) && c.odds(repeatedKeyOdds) {
+			w = pointPredicate(c, t)
+		}
+		return updateStmt(t, list, w)
 	case Delete:
 		return deleteStmt(t, narrow(c, t))
 	case Insert:
@@ -50,6 +58,18 @@ func statementOf(c *choices, t *table, k Kind) ast.StmtNode {
 	default:
 		return read(c, t, ast.SelectLockNone)
 	}
+}
+
+// repeats says that a SET list gives every row that it changes the same value
+// in a unique key.
+func (t *table) repeats(list []*ast.Assignment) bool {
+	for _, a := range list {
+		_, literal := valueOf(a.Expr)
+		if _, unique := t.inKey(t.column(a.Column.Name.O)); unique && literal {
+			return true
+		}
+	}
+	return false
 }
 
 func read(c *choices, t *table, lock ast.SelectLockType) ast.StmtNode {
@@ -115,6 +135,11 @@ func assignedValue(c *choices, t *table, i int) ast.ExprNode {
 	col := &t.cols[i]
 	if e := pick(c, assignedForms)(c, t, i); e != nil {
 		return e
+	}
+	if _, unique := t.inKey(i); unique && c.odds(freshKeyOdds) {
+		if v := col.typ.nth(len(t.rows) + c.below(4)); col.typ.holds(v) {
+			return v.literal()
+		}
 	}
 	return t.stored(c, col, i).literal()
 }
