@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+// Exit statuses, a fixed contract. Any error that is none of the types below
+// is a failure of the harness or the server.
+const (
+	exitClean   = 0
+	exitFound   = 1
+	exitUsage   = 2
+	exitFailure = 3
+)
+
+// errFound ends a command that found something and has already told so.
+var errFound = errors.New("")
+
+// usageError is a mistake on the command line or in a file given there.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+func exitCode(err error) int {
+	var (
+		usage    *usageError
+		parse    *corpus.ParseError
+		baseline *fuzz.BaselineError
+		level    *fuzz.LevelError
+		target   *fuzz.TargetError
+	)
+	switch {
+	case err == nil:
+		return exitClean
+	case errors.Is(err, errFound):
+		return exitFound
+	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &target):
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("want %s; see %s --help", what, cmd.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,58 @@
+// Command txnfuzz finds isolation bugs in transactional databases: it makes
+// cases of several transactions, runs them, and judges what the server did.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+func main() {
+	if code, ran := fuzz.RunChild(); ran {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the process at once.
+	context.AfterFunc(ctx, stop)
+	err := newRoot().ExecuteContext(ctx)
+	if err != nil && err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "txnfuzz: "+err.Error())
+	}
+	os.Exit(exitCode(err))
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "txnfuzz",
+		Short: "Finds isolation bugs in transactional databases",
+		Long: `txnfuzz makes cases of several transactions, runs them on a database, and
+judges what it saw by what the database promises at each isolation level.
+
+Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 the harness
+or the server failed.`,
+		Example: `  txnfuzz run --duration 1m                      fuzz the TiDB that is built in
+  txnfuzz run --target mariadb:11.8 --levels RR  fuzz a private MariaDB
+  txnfuzz replay corpus/known                    what do the published cases do?
+  txnfuzz show corpus/known/mysql-104833.sql     one case, step by step`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("no command; see txnfuzz --help")
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newServer(), newTargets())
+	return root
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// writeOutput writes to a file, or to standard output for "-"; nothing for "".
+func writeOutput(path string, stdout io.Writer, write func(io.Writer) error) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return write(stdout)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	return nil
+}
+
+// forPeople is where text for people goes: away from a standard output that
+// carries JSON.
+func forPeople(jsonPath string, stdout, stderr io.Writer) io.Writer {
+	if jsonPath == "-" {
+		return stderr
+	}
+	return stdout
+}
+
+// pace is the time between two lines of progress: short where somebody looks.
+func pace(f *os.File) time.Duration {
+	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		return time.Second
+	}
+	return 10 * time.Second
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/reduce"
+)
+
+func newReduce() *cobra.Command {
+	var target, strategy, out string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "reduce FILE [flags]",
+		Short: "Make a case as small as it can get while it shows the same",
+		Long: `Deletes and simplifies statements, expressions and constants as long as the case
+keeps its fingerprint on the target. Without --out the result goes to standard
+output. A case without a level in its header is reduced at the weakest level of
+the target that shows something.`,
+		Example: `  txnfuzz reduce corpus/found/tidb-wrong-read-rr-0a1b2c3d.sql --out small.sql
+  txnfuzz reduce big.sql --target mariadb:11.8 --strategy probability-table`,
+		Args: exactly(1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how, err := reduce.ParseStrategy(strategy)
+			if err != nil {
+				return usagef("--strategy: %w", err)
+			}
+			c, err := corpus.Load(args[0])
+			if err != nil {
+				return loadError(err)
+			}
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			if err != nil {
+				return err
+			}
+			result, err := t.Reduce(cmd.Context(), c, how, seed)
+			if e := t.Close(); e != nil {
+				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
+			}
+			if errors.Is(err, reduce.ErrNotReproduced) {
+				return fmt.Errorf("%s shows nothing on %s that could be kept", args[0], t.Name)
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d → %d characters, %d → %d lines; %d candidates ran, %d of use; minimal: %t\n",
+				result.Fingerprint, result.CharactersBefore, result.CharactersAfter,
+				result.Before.Statements, result.After.Statements, result.Attempts, result.Useful, result.Minimal)
+			return writeCase(out, cmd.OutOrStdout(), result.Case)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "epsilon-greedy, probability-table or random")
+	f.StringVar(&out, "out", "", "file for the reduced case")
+	f.Uint64Var(&seed, "seed", 1, "seed of the strategy's choices")
+	return cmd
+}
+
+func writeCase(out string, stdout io.Writer, c *corpus.Case) error {
+	if out == "" || out == "-" {
+		_, err := stdout.Write(corpus.Print(c, corpus.Text))
+		return err
+	}
+	if filepath.Ext(out) != corpus.Ext {
+		out += corpus.Ext
+	}
+	_, err := corpus.Save(filepath.Dir(out), filepath.Base(out), c)
+	return err
+}
+
+// loadError blames the user for a file that is not there.
+func loadError(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return &usageError{err}
+	}
+	return err
+}

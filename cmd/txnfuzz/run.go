@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/mutate"
+)
+
+func newRun() *cobra.Command {
+	var s fuzz.Settings
+	var levels, conflict, jsonFile string
+	cmd := &cobra.Command{
+		Use:   "run [flags]",
+		Short: "Make cases, run them and keep what is wrong",
+		Long: `Makes cases from a seed, runs them on a target and judges what it saw. What is
+wrong is saved at once, run ten times more, reduced, and listed at the end.
+Without --cases and --duration it goes on until Ctrl-C.
+
+The same --seed, --workers and --cases make the same cases.`,
+		Example: `  txnfuzz run --duration 10m
+  txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
+  txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if s.Levels, err = fuzz.ParseLevels(levels); err != nil {
+				return usagef("--levels: %w", err)
+			}
+			if s.Conflict, err = mutate.ParseConflict(conflict); err != nil {
+				return usagef("--conflict: %w", err)
+			}
+			switch {
+			case s.Cases < 0:
+				return usagef("--cases: want 0 or more, found %d", s.Cases)
+			case s.Duration < 0:
+				return usagef("--duration: want 0 or more, found %s", s.Duration)
+			case s.Workers < 1:
+				return usagef("--workers: want 1 or more, found %d", s.Workers)
+			case cmd.Flags().Changed("cases") && cmd.Flags().Changed("duration"):
+				return usagef("--cases and --duration exclude each other")
+			}
+			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
+			report, err := fuzz.Run(cmd.Context(), s)
+			if report == nil {
+				return err
+			}
+			text := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			err = errors.Join(err,
+				report.WriteText(text),
+				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
+			if len(report.Findings) > 0 {
+				if err != nil {
+					fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
+				}
+				return errFound
+			}
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h")
+	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
+	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
+	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf, ctc or mix")
+	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
+	f.Uint64Var(&s.Seed, "seed", 1, "which cases are made")
+	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for what is found")
+	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings too")
+	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
+	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
+	f.StringVar(&s.Known, "corpus", fuzz.KnownDir, "folder of stored cases that new ones are made of")
+	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
+	return cmd
+}

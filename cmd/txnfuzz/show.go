@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+func newShow() *cobra.Command {
+	var target, levels string
+	cmd := &cobra.Command{
+		Use:   "show FILE [flags]",
+		Short: "Show one case step by step, what was expected, and why",
+		Long: `Shows the interleaving as a table: who sent what, who waited for whom, what the
+server answered, and what it promised to answer where the two differ.
+
+A finding is shown as it was recorded; with --target it is run again.`,
+		Example: `  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC
+  txnfuzz show corpus/found/tidb-wrong-read-rr-0a1b2c3d.sql`,
+		Args: exactly(1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asked, err := fuzz.ParseLevels(levels)
+			if err != nil {
+				return usagef("--levels: %w", err)
+			}
+			c, err := corpus.Load(args[0])
+			if err != nil {
+				return loadError(err)
+			}
+			if !cmd.Flags().Changed("target") && len(asked) == 0 {
+				shown, err := fuzz.ShowRecorded(cmd.OutOrStdout(), args[0], c)
+				if err != nil || shown {
+					return err
+				}
+			}
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			if err != nil {
+				return err
+			}
+			if len(asked) == 0 {
+				asked = t.Levels()
+			}
+			results := t.Replay(cmd.Context(), args[0], c, asked)
+			for i := range results {
+				if err := results[i].Show(cmd.OutOrStdout()); err != nil {
+					return err
+				}
+			}
+			if err := t.Close(); err != nil {
+				return fmt.Errorf("close target %s: %w", t.Name, err)
+			}
+			return replayStatus(results, cmd.Context().Err())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
+	return cmd
+}

@@ -1,0 +1,307 @@
+package fuzz
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// caseDeadline bounds one case: a worker of native fuzzing gives up after 10 s.
+const caseDeadline = 7 * time.Second
+
+// Settings says what a campaign does.
+type Settings struct {
+	Target string
+	// Cases and Duration end the campaign, whichever is reached first; 0: no
+	// bound.
+	Cases    int
+	Duration time.Duration
+	// Levels to choose from; empty: all that the target knows.
+	Levels   []corpus.Level
+	Conflict mutate.Conflict
+	// Workers is how many cases run at a time; 0: one.
+	Workers int
+	// Seed and Workers decide which cases are made, and nothing else does.
+	Seed uint64
+	// Known is a folder of stored cases that new ones are made of; it may be
+	// missing.
+	Known string
+	// Out is the folder of findings.
+	Out    string
+	Strict bool
+	// Baseline is a file for LoadBaseline; empty: none.
+	Baseline string
+	// Reduce bounds the reduction of one finding; 0: findings stay as found.
+	Reduce time.Duration
+	// Progress receives lines for people, one every Every; nil: none.
+	Progress io.Writer `json:"-"`
+	Every    time.Duration
+	// keepReport, if not nil, is given the report so far every now and then.
+	keepReport func(*Report) error
+
+	_ struct{}
+}
+
+// maxFaults is how many cases in a row may break down in the harness before
+// the campaign gives up: then it is the server, not a case.
+const maxFaults = 20
+
+// finishing is what a campaign that reached its bound gives to findings that
+// are still being confirmed and reduced.
+const finishing = 30 * time.Second
+
+// ErrNothingJudged says that a campaign came to its end without one verdict.
+var ErrNothingJudged = errors.New("not one case got a verdict")
+
+// campaign is one run of the loop.
+type campaign struct {
+	s      Settings
+	target *Target
+	levels []corpus.Level
+	known  []*corpus.Case
+	keeper *Keeper
+	tally  *tally
+	begun  time.Time
+	faults atomic.Int64
+	stop   context.CancelCauseFunc
+}
+
+// Campaign runs cases until a bound is reached or the context ends, which is
+// no error. The Report is complete as far as the campaign came, also with an
+// error, which says that the harness or the server failed.
+func Campaign(ctx context.Context, s Settings) (*Report, error) {
+	s.Workers = max(s.Workers, 1)
+	if s.Cases > 0 {
+		s.Workers = min(s.Workers, s.Cases)
+	}
+	c := &campaign{tally: newTally()}
+	var err error
+	if c.known, err = LoadKnown(s.Known); err != nil {
+		return nil, err
+	}
+	baseline, err := LoadBaseline(s.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	store, warning := OpenStore(s.Out)
+	if warning != nil && s.Progress != nil {
+		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
+	}
+	inflight := InFlightDir(s.Out, s.Target)
+	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, InFlight: inflight, Progress: s.Progress})
+	if err != nil {
+		return nil, err
+	}
+	c.s, c.target, c.begun = s, t, time.Now()
+	if c.levels, err = offered(t, s.Levels); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	c.keeper = newKeeper(t, store)
+	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor = s.Strict, baseline, s.Reduce
+	if s.Progress != nil {
+		lines := &lineWriter{w: s.Progress}
+		c.s.Progress = lines
+		c.keeper.logf = func(format string, args ...any) { fmt.Fprintf(lines, format+"\n", args...) }
+	}
+	err = c.run(ctx)
+	report := c.report()
+	if err == nil && report.Verdicts[oracle.OK]+report.Verdicts[oracle.Known]+report.Verdicts[oracle.Violation] == 0 && ctx.Err() == nil {
+		err = ErrNothingJudged
+	}
+	if e := t.Close(); e != nil {
+		err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
+	}
+	_ = os.Remove(inflight) // stays where it holds the case of another process
+	return report, err
+}
+
+// offered returns the levels asked for, all of which the target must know;
+// none asked for: all it knows.
+func offered(t *Target, asked []corpus.Level) ([]corpus.Level, error) {
+	have := t.Levels()
+	if len(asked) == 0 {
+		return have, nil
+	}
+	for _, l := range asked {
+		if !slices.Contains(have, l) {
+			return nil, &LevelError{t.Name, l, have}
+		}
+	}
+	return asked, nil
+}
+
+// LevelError says that a target does not know a level that was asked for.
+type LevelError struct {
+	Target string
+	Level  corpus.Level
+	Have   []corpus.Level
+}
+
+func (e *LevelError) Error() string {
+	names := ""
+	for i, l := range e.Have {
+		if i > 0 {
+			names += ", "
+		}
+		names += l.Short()
+	}
+	return fmt.Sprintf("target %s has no level %s; it has %s", e.Target, e.Level.Short(), names)
+}
+
+// run drives the workers.
+func (c *campaign) run(ctx context.Context) error {
+	// Findings may finish a little after the last case; Ctrl-C ends them too.
+	keeping, stopKeeping := context.WithCancel(ctx)
+	defer stopKeeping()
+	working := ctx
+	if c.s.Duration > 0 {
+		var cancel context.CancelFunc
+		working, cancel = context.WithTimeout(ctx, c.s.Duration)
+		defer cancel()
+		late := time.AfterFunc(c.s.Duration+finishing, stopKeeping)
+		defer late.Stop()
+	}
+	working, c.stop = context.WithCancelCause(working)
+	defer c.stop(nil)
+
+	done := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Add(1)
+	go func() {
+		defer watching.Done()
+		c.watch(done)
+	}()
+	var workers sync.WaitGroup
+	for w := range c.s.Workers {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			if err := c.work(working, keeping, w); err != nil {
+				c.stop(&stopped{err})
+			}
+		}()
+	}
+	workers.Wait()
+	close(done)
+	watching.Wait()
+	var why *stopped
+	if errors.As(context.Cause(working), &why) {
+		return why.err
+	}
+	return nil
+}
+
+// stopped is the cause of an end that is neither a bound nor the user's wish.
+type stopped struct{ err error }
+
+func (s *stopped) Error() string { return s.err.Error() }
+
+// work runs the cases of one worker. Each worker has a stream of inputs and a
+// share of the cases of its own, so what is made does not depend on how fast
+// the others are.
+func (c *campaign) work(working, keeping context.Context, worker int) error {
+	quota := -1
+	if c.s.Cases > 0 {
+		quota = c.s.Cases / c.s.Workers
+		if worker < c.s.Cases%c.s.Workers {
+			quota++
+		}
+	}
+	for n := 0; quota != 0 && working.Err() == nil; n++ {
+		seed := inputSeed(c.s.Seed, worker, n)
+		data := mutate.InputOf(seed, mutate.InputLen)
+		for i, made := range mutate.FromInput(data, c.known, c.options(n)) {
+			if quota == 0 || working.Err() != nil {
+				break
+			}
+			quota--
+			from := origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
+			if err := c.one(working, keeping, made, n, from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// options varies what the input alone does not decide: every eighth input has
+// three transactions, every fifth may have two tables.
+func (c *campaign) options(n int) mutate.Options {
+	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
+}
+
+func generatorOptions(server history.Server, levels []corpus.Level, conflict mutate.Conflict, n int) mutate.Options {
+	o := mutate.Options{
+		Levels: levels, DBMS: server.DBMS, Conflict: conflict,
+		ShareLocks: server.Settings["tidb_enable_noop_functions"] == "ON",
+	}
+	if n%8 == 7 {
+		o.NumTx = 3
+	}
+	if n%5 == 4 {
+		o.Tables = 2
+	}
+	return o
+}
+
+// one runs and judges one case.
+func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n int, from origin) error {
+	c.keeper.quiet.RLock()
+	r := c.target.Judge(keeping, made, levelsWithin(made, c.levels, n))
+	c.keeper.quiet.RUnlock()
+	if keeping.Err() != nil {
+		return nil // cut off, not judged
+	}
+	c.tally.add(&r)
+	if r.Verdict.Outcome == oracle.Unknown && r.Verdict.Reason == ReasonHarness {
+		if c.faults.Add(1) >= maxFaults {
+			return fmt.Errorf("%d cases in a row broke down, the last: %w", maxFaults, r.Err)
+		}
+	} else {
+		c.faults.Store(0)
+	}
+	from.firstSeen = time.Now().UTC().Format(time.RFC3339)
+	if _, _, err := c.keeper.Consider(keeping, &r, from); err != nil {
+		return err
+	}
+	return r.Dead
+}
+
+// levelsWithin gives each session the level of the case's header; sessions
+// without one, or with one that is not among those to run, get the n-th of
+// them in turn.
+func levelsWithin(c *corpus.Case, levels []corpus.Level, n int) map[int]corpus.Level {
+	out := LevelsFor(c, 0)
+	for s, l := range out {
+		if !slices.Contains(levels, l) {
+			out[s] = levels[n%len(levels)]
+		}
+	}
+	return out
+}
+
+// inputSeed gives every input of every worker a seed of its own, by the
+// finaliser of SplitMix64 over the three numbers.
+func inputSeed(seed uint64, worker, n int) uint64 {
+	z := seed + uint64(worker)*0x9e3779b97f4a7c15 + uint64(n)*0xd1b54a32d192ed03
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// inputText is the header line `input` of a case made from bytes.
+func inputText(data []byte, order int) string {
+	return fmt.Sprintf("base64 %s, order %d", base64.StdEncoding.EncodeToString(data), order)
+}

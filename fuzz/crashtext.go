@@ -1,0 +1,76 @@
+package fuzz
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// crashMarks are what servers and the Go runtime write when they give up.
+var crashMarks = []string{
+	"panic:", "fatal error:", "[FATAL]", "connection running loop panic", "runtime error:",
+	"Assertion failure", "Assertion `", "mysqld got signal", "mariadbd got signal", "got signal ", "[ERROR] [MY-012872]",
+}
+
+// crashContext is how many lines of a log are kept from the first mark on.
+const crashContext = 12
+
+// crashLines returns the lines of a log from the last crash mark on, or "".
+func crashLines(log string) string {
+	lines := strings.Split(strings.TrimRight(log, "\n"), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		for _, m := range crashMarks {
+			if strings.Contains(lines[i], m) {
+				return strings.Join(lines[i:min(i+crashContext, len(lines))], "\n")
+			}
+		}
+	}
+	return ""
+}
+
+var (
+	volatile = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
+	goFrame  = regexp.MustCompile(`(?m)^((?:github\.com|go\.|golang\.org)/[^\s(]+(?:\([^)\s]*\))?[^\s(]*)\(`)
+)
+
+// crashFingerprint names a crash by its message without numbers and by the
+// innermost frames that are not of the runtime, so that two runs of one bug
+// agree.
+func crashFingerprint(text string) string {
+	message := ""
+	for _, l := range strings.Split(text, "\n") {
+		for _, m := range crashMarks {
+			if i := strings.Index(l, m); i >= 0 && message == "" {
+				message = l[i:]
+			}
+		}
+	}
+	message = volatile.ReplaceAllString(oneLine(message), "#")
+	if len(message) > 120 {
+		message = message[:120]
+	}
+	var frames []string
+	for _, m := range goFrame.FindAllStringSubmatch(text, 3) {
+		frames = append(frames, m[1])
+	}
+	sum := sha256.Sum256([]byte(message + "\n" + strings.Join(frames, "\n")))
+	return string(KindCrash) + "/" + hex.EncodeToString(sum[:4])
+}
+
+// crashVerdict is the verdict of a case that took the server down with a text.
+func crashVerdict(text string) oracle.Verdict {
+	return oracle.Verdict{
+		Outcome: oracle.Violation, Kind: KindCrash, Stmt: -1,
+		Expected: "the server goes on", Actual: oneLine(firstLines(text, 3)),
+		Reason:      "the server died while the case ran",
+		Fingerprint: crashFingerprint(text),
+	}
+}
+
+func firstLines(s string, n int) string {
+	lines := strings.SplitN(s, "\n", n+1)
+	return strings.Join(lines[:min(n, len(lines))], "\n")
+}

@@ -1,0 +1,142 @@
+package fuzz
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// reruns is how often a finding is run again to see how surely it shows.
+const reruns = 10
+
+// Finding is one cause of wrong histories: all cases of one fingerprint. Its
+// JSON keys are part of the command line's contract.
+type Finding struct {
+	// ID is the name of the file without its ending.
+	ID          string      `json:"id"`
+	Fingerprint string      `json:"fingerprint"`
+	Kind        oracle.Kind `json:"kind"`
+	Level       string      `json:"level"`
+	// Rules holds the deviations that explain a known one, else nil.
+	Rules []string `json:"rules"`
+	File  string   `json:"file"`
+	// Statements counts those of the saved case, set-up excluded.
+	Statements int `json:"statements"`
+	// Reproduced is in how many of ten more runs the fingerprint showed again.
+	Reproduced int `json:"reproduced"`
+	// FirstSeen is in seconds since the start of the campaign.
+	FirstSeen float64 `json:"first_seen_s"`
+	// Seen counts the cases that showed it.
+	Seen     int    `json:"seen"`
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+	Reason   string `json:"reason"`
+	// Saved says that this run wrote File; else an earlier one had found the
+	// same with no larger case.
+	Saved bool `json:"saved"`
+}
+
+// origin says where a case came from.
+type origin struct {
+	// input is the text of the header line `input`.
+	input string
+	// firstSeen is a UTC time.
+	firstSeen string
+}
+
+// findingID names a fingerprint on a family of servers, for people and as a
+// file name: family, kind, level, eight digits.
+func findingID(server history.Server, level string, v *oracle.Verdict) string {
+	kind := string(v.Kind)
+	if v.Outcome == oracle.Known {
+		kind = "known-" + strings.Join(v.Rules, "+")
+	}
+	parts := []string{string(server.DBMS), kind, level, shortHash(string(server.DBMS) + "\n" + v.Fingerprint)}
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '+', r == '_':
+			return r
+		}
+		return '-'
+	}, strings.Join(parts, "-")))
+}
+
+// Header keys of a saved finding.
+const (
+	keySource      = "source"
+	keyTarget      = "target"
+	keyVersion     = "server_version"
+	keySettings    = "settings"
+	keyKind        = "kind"
+	keyRules       = "rules"
+	keyStmt        = "stmt"
+	keyExpected    = "expected"
+	keyActual      = "actual"
+	keyReason      = "reason"
+	keyFingerprint = "fingerprint"
+	keyInput       = "input"
+	keyReproduced  = "reproduced"
+	keyFirstSeen   = "first_seen"
+)
+
+// place is what a case ran on.
+type place struct {
+	target string // without a password
+	server history.Server
+}
+
+// describe returns a copy of the case of a run with the header of a finding.
+func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
+	c := r.Case.Clone()
+	c.SetLevels(r.Levels)
+	server := at.server
+	v := &r.Verdict
+	set := func(key, value string) {
+		if value != "" {
+			c.Set(key, value)
+		}
+	}
+	set(keySource, "txnfuzz")
+	set(keyTarget, at.target)
+	set(keyVersion, server.Version)
+	set(keySettings, settingsText(server.Settings))
+	set(keyKind, string(v.Kind))
+	set(keyRules, strings.Join(v.Rules, ", "))
+	set(keyStmt, statementText(c, r.History, v.Stmt))
+	set(keyExpected, v.Expected)
+	set(keyActual, v.Actual)
+	set(keyReason, v.Reason)
+	set(keyFingerprint, v.Fingerprint)
+	set(keyReproduced, reproduced)
+	set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
+	set(keyFirstSeen, from.firstSeen)
+	set(keyInput, from.input)
+	return c
+}
+
+func settingsText(m map[string]string) string {
+	parts := make([]string, 0, len(m))
+	for k, v := range m {
+		parts = append(parts, k+"="+v)
+	}
+	sort.Strings(parts)
+	return strings.Join(parts, "; ")
+}
+
+// statementText names the statement that differs, as people find it: its line
+// among the steps, its session and its SQL.
+func statementText(c *corpus.Case, h *history.History, stmt int) string {
+	if h == nil || stmt < 0 || stmt >= len(h.Stmts) {
+		return "none; the final state, or the run as a whole"
+	}
+	line := h.Stmts[stmt].Line
+	l := c.Steps[line]
+	return fmt.Sprintf("step %d, tx%d: %s", line+1, l.Session, corpus.SQL(l.Stmt, corpus.Text))
+}
+
+func reproducedText(k int) string { return strconv.Itoa(k) + "/" + strconv.Itoa(reruns) }

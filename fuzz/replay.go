@@ -1,0 +1,151 @@
+package fuzz
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// Replayed is the verdict of one file on one target at one level. Its JSON
+// keys are part of the command line's contract.
+type Replayed struct {
+	File          string         `json:"file"`
+	Target        string         `json:"target"`
+	ServerVersion string         `json:"server_version"`
+	Level         string         `json:"level"`
+	Verdict       oracle.Outcome `json:"verdict"`
+	Kind          oracle.Kind    `json:"kind"`
+	Rules         []string       `json:"rules"`
+	Expected      string         `json:"expected"`
+	Actual        string         `json:"actual"`
+	Reason        string         `json:"reason"`
+	Fingerprint   string         `json:"fingerprint"`
+	// Recorded is what the file's header says of this target and level, if it
+	// does; see verdictText.
+	Recorded string `json:"recorded,omitempty"`
+
+	run Trial
+}
+
+// Replay runs a case once at the levels of its header, or, for sessions that
+// have none there, at each of the levels given.
+func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
+	complete := true
+	for _, s := range c.Sessions() {
+		_, ok := c.LevelOf(s)
+		complete = complete && ok
+	}
+	if complete && len(c.Steps) > 0 {
+		levels = levels[:1]
+	}
+	var out []Replayed
+	for _, l := range levels {
+		if ctx.Err() != nil {
+			break
+		}
+		out = append(out, t.replayAt(ctx, file, c, LevelsFor(c, l)))
+	}
+	return out
+}
+
+func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, levels map[int]corpus.Level) Replayed {
+	var r Trial
+	if l, missing := t.missing(levels); missing {
+		err := &LevelError{t.Name, l, t.Levels()}
+		r = Trial{Case: c, Levels: levels, Err: err, Verdict: oracle.Verdict{
+			Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonLevel, Actual: err.Error(),
+		}}
+	} else {
+		r = t.Judge(ctx, c, levels)
+	}
+	v := &r.Verdict
+	level := LevelName(levels)
+	recorded, _ := c.Get(verdictKey(t.Name, level))
+	return Replayed{
+		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
+		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, run: r,
+	}
+}
+
+// missing returns a level of a run that the target does not know.
+func (t *Target) missing(levels map[int]corpus.Level) (corpus.Level, bool) {
+	have := map[corpus.Level]bool{}
+	for _, l := range t.Levels() {
+		have[l] = true
+	}
+	for _, l := range corpus.Levels {
+		for _, want := range levels {
+			if want == l && !have[l] {
+				return l, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// WriteReplayJSON writes results as a list.
+func WriteReplayJSON(w io.Writer, results []Replayed) error {
+	if results == nil {
+		results = []Replayed{}
+	}
+	return writeJSON(w, results)
+}
+
+// WriteReplayText writes results as a table for people.
+func WriteReplayText(w io.Writer, results []Replayed) error {
+	t := table.NewWriter()
+	t.SetStyle(TableStyle())
+	t.AppendHeader(table.Row{"file", "target", "level", "verdict", "what", "expected", "actual"})
+	t.SetColumnConfigs([]table.ColumnConfig{
+		{Name: "expected", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
+		{Name: "actual", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
+	})
+	for i := range results {
+		r := &results[i]
+		t.AppendRow(table.Row{r.File, r.Target, r.Level, outcomeText(r), r.what(), r.Expected, r.Actual})
+	}
+	_, err := io.WriteString(w, t.Render()+"\n")
+	return err
+}
+
+const cellWidth = 48
+
+func outcomeText(r *Replayed) string {
+	if r.Verdict == oracle.Unknown {
+		switch r.Reason {
+		case ReasonLevel:
+			return "unsupported"
+		case ReasonInit:
+			return "set-up failed"
+		}
+	}
+	return string(r.Verdict)
+}
+
+// what names the kind or the rules or the reason, whichever says most.
+func (r *Replayed) what() string {
+	switch r.Verdict {
+	case oracle.Known:
+		return strings.Join(r.Rules, " + ")
+	case oracle.Violation:
+		return string(r.Kind)
+	case oracle.Unknown:
+		return r.Reason
+	}
+	return ""
+}
+
+// TableStyle is how tables for people look.
+func TableStyle() table.Style {
+	s := table.StyleLight
+	s.Format.Header = text.FormatDefault
+	s.Options.SeparateRows = false
+	return s
+}

@@ -1,0 +1,128 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// Report is what a campaign came to. Its JSON keys are part of the command
+// line's contract.
+type Report struct {
+	Target        string            `json:"target"`
+	ServerVersion string            `json:"server_version"`
+	DBMS          string            `json:"dbms"`
+	Settings      map[string]string `json:"settings"`
+	Levels        []string          `json:"levels"`
+	Conflict      string            `json:"conflict"`
+	Workers       int               `json:"workers"`
+	Seed          uint64            `json:"seed"`
+	Seconds       float64           `json:"seconds"`
+	Counts
+	CasesPerMinute      float64 `json:"cases_per_minute"`
+	StatementsPerSecond float64 `json:"statements_per_second"`
+	MeanStatements      float64 `json:"mean_statements"`
+	// JudgedShare and ConflictingShare are in [0, 1].
+	JudgedShare      float64         `json:"judged"`
+	ConflictingShare float64         `json:"conflicting"`
+	Findings         []Finding       `json:"findings"`
+	Baseline         *BaselineReport `json:"baseline,omitempty"`
+}
+
+func (c *campaign) report() *Report {
+	server := c.target.Server()
+	counts := c.tally.snapshot()
+	seconds := time.Since(c.begun).Seconds()
+	r := &Report{
+		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
+		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Seconds: seconds, Counts: counts,
+		Findings: c.keeper.Findings(), Baseline: c.keeper.baseline.Report(),
+	}
+	if r.Settings == nil {
+		r.Settings = map[string]string{}
+	}
+	r.Levels = levelNames(c.levels)
+	r.rates()
+	return r
+}
+
+// rates fills in what follows from the counts and the time.
+func (r *Report) rates() {
+	seconds := max(r.Seconds, 1e-3)
+	r.CasesPerMinute = float64(r.Cases) / seconds * 60
+	r.StatementsPerSecond = float64(r.Statements) / seconds
+	r.MeanStatements = share(r.Statements, r.Cases)
+	r.JudgedShare, r.ConflictingShare = r.Judged(), r.Conflicting()
+}
+
+func levelNames(levels []corpus.Level) []string {
+	out := make([]string, len(levels))
+	for i, l := range levels {
+		out[i] = l.Short()
+	}
+	return out
+}
+
+// WriteJSON writes the report as an indented object.
+func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false) // SQL is full of < and >
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
+}
+
+// WriteText writes the summary for people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, %s: %d cases in %.1f s (%.0f a minute), %d statements (%.1f a case)\n",
+		r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.Seconds, r.CasesPerMinute, r.Statements, r.MeanStatements)
+	fmt.Fprintf(&b, "judged %.1f%% of the statements, blocked %d, deadlocks %d, conflicting cases %.0f%%\n",
+		100*r.JudgedShare, r.Blocked, r.Deadlocks, 100*r.ConflictingShare)
+	fmt.Fprintf(&b, "ok %d, known %d, violation %d, unknown %d\n",
+		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
+	writeCounts(&b, "known", r.Known)
+	writeCounts(&b, "unknown", r.Unknown)
+	if r.Baseline != nil {
+		writeCounts(&b, "baseline", r.Baseline.Covered)
+		for _, f := range r.Baseline.Expired {
+			fmt.Fprintf(&b, "  baseline entry expired: %s\n", f)
+		}
+		for _, f := range r.Baseline.Unmatched {
+			fmt.Fprintf(&b, "  baseline entry matched nothing: %s\n", f)
+		}
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %d statements: %s\n", f.ID, reproducedText(f.Reproduced), f.Seen, f.Statements, f.File)
+		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", short(f.Expected), short(f.Actual))
+	}
+	if len(r.Findings) == 0 {
+		b.WriteString("nothing found\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeCounts lists counts, the largest first.
+func writeCounts(b *strings.Builder, title string, m map[string]int) {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	slices.SortStableFunc(names, func(x, y string) int { return m[y] - m[x] })
+	for _, n := range names {
+		fmt.Fprintf(b, "  %s %6d  %s\n", title, m[n], n)
+	}
+}

@@ -1,0 +1,174 @@
+package fuzz
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// unreproduced is the folder, below that of the findings, of those that never
+// showed again.
+const unreproduced = "unreproduced"
+
+// Store keeps findings in a folder, one file for each fingerprint and family
+// of servers. It is safe for several goroutines.
+type Store struct {
+	dir string
+	mu  sync.Mutex
+	old map[string]oldFinding // by ID, from earlier runs
+}
+
+// oldFinding is what an earlier run left in the store.
+type oldFinding struct {
+	path    string
+	size    size
+	version string
+}
+
+// size orders cases of one fingerprint.
+type size struct{ statements, bytes int }
+
+func sizeOf(c *corpus.Case) size {
+	bare := &corpus.Case{Init: c.Init, Steps: c.Steps}
+	return size{len(c.Steps), len(corpus.Print(bare, corpus.Text))}
+}
+
+func (s size) less(t size) bool {
+	if s.statements != t.statements {
+		return s.statements < t.statements
+	}
+	return s.bytes < t.bytes
+}
+
+// OpenStore reads what a folder holds; one that does not exist yet is empty.
+// Files that cannot be read are left alone and returned as the warning.
+func OpenStore(dir string) (s *Store, warning error) {
+	s = &Store{dir: dir, old: map[string]oldFinding{}}
+	stored, err := corpus.LoadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, f := range stored {
+		if filepath.Dir(f.Path) != filepath.Clean(dir) {
+			continue // unreproduced ones below
+		}
+		version, _ := f.Case.Get(keyVersion)
+		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
+		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version}
+	}
+	return s, err
+}
+
+// Has reports whether an earlier run has stored a finding.
+func (s *Store) Has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.old[id]
+	return ok
+}
+
+// keeps says that the file of an earlier run stays: it is of the same server
+// version and no larger.
+func (s *Store) keeps(id string, c *corpus.Case, version string) (path string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, ok := s.old[id]
+	if !ok || old.version != version || sizeOf(c).less(old.size) {
+		return "", false
+	}
+	return old.path, true
+}
+
+// recording is a History with its verdict, beside the case it belongs to, so
+// that a finding can be looked at and judged again without its server.
+type recording struct {
+	// Case is the corpus.ID of the case: a recording outlives no edit.
+	Case    string           `json:"case"`
+	Target  string           `json:"target"`
+	History *history.History `json:"history"`
+	Verdict oracle.Verdict   `json:"verdict"`
+}
+
+// save writes the case of a finding and the recording of its run.
+func (s *Store) save(id string, c *corpus.Case, target string, r *Trial) (string, error) {
+	path, err := corpus.Save(s.dir, id, c)
+	if err != nil {
+		return "", err
+	}
+	if r.History == nil {
+		return path, nil
+	}
+	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict})
+}
+
+// sidecar names the recording of a case's file.
+func sidecar(path string) string { return strings.TrimSuffix(path, corpus.Ext) + ".json" }
+
+func writeRecording(path string, rec recording) error {
+	text, err := json.MarshalIndent(rec, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode history of %s: %w", path, err)
+	}
+	return writeFile(path, append(text, '\n'))
+}
+
+// writeFile replaces a file in one step.
+func writeFile(path string, text []byte) error {
+	tmp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	if err := os.WriteFile(tmp, text, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(tmp)))
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(tmp)))
+	}
+	return nil
+}
+
+// readRecording returns the recording beside the file of a case; false: there
+// is none of these statements.
+func readRecording(path string, c *corpus.Case) (recording, bool, error) {
+	var rec recording
+	text, err := os.ReadFile(sidecar(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return rec, false, nil
+	}
+	if err != nil {
+		return rec, false, fmt.Errorf("read recorded history: %w", err)
+	}
+	if err := json.Unmarshal(text, &rec); err != nil {
+		return rec, false, fmt.Errorf("read recorded history %s: %w", sidecar(path), err)
+	}
+	return rec, rec.History != nil && rec.Case == corpus.ID(c), nil
+}
+
+// setAside moves a finding that never showed again, and its recording.
+func (s *Store) setAside(id string) (string, error) {
+	dir := filepath.Join(s.dir, unreproduced)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("set finding aside: %w", err)
+	}
+	from, to := filepath.Join(s.dir, id+corpus.Ext), filepath.Join(dir, id+corpus.Ext)
+	if err := os.Rename(sidecar(from), sidecar(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("set finding aside: %w", err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return "", fmt.Errorf("set finding aside: %w", err)
+	}
+	return to, nil
+}
+
+func shortHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,128 @@
+package fuzz
+
+import (
+	"sync"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+const errDeadlock = 1213
+
+// Counts is what a campaign has seen so far. Its JSON keys are part of the
+// command line's contract.
+type Counts struct {
+	Cases      int `json:"cases"`
+	Statements int `json:"statements"`
+	// Blocked counts statements that waited for a lock, Deadlocks those that
+	// failed with error 1213.
+	Blocked   int `json:"blocked"`
+	Deadlocks int `json:"deadlocks"`
+	// Verdicts, Known and Unknown count cases by outcome, by rule, by reason.
+	Verdicts map[oracle.Outcome]int `json:"verdicts"`
+	Known    map[string]int         `json:"known"`
+	Unknown  map[string]int         `json:"unknown"`
+
+	judgeable, judged int // statements
+	overlapping       int // cases
+}
+
+func newCounts() Counts {
+	c := Counts{Verdicts: map[oracle.Outcome]int{}, Known: map[string]int{}, Unknown: map[string]int{}}
+	for _, o := range []oracle.Outcome{oracle.OK, oracle.Known, oracle.Violation, oracle.Unknown} {
+		c.Verdicts[o] = 0 // a reader of the JSON finds all four
+	}
+	return c
+}
+
+// Judged is the share of the statements with something to judge whose answer
+// was compared with one single prediction. Statements of cases without a
+// verdict count as not judged.
+func (c *Counts) Judged() float64 { return share(c.judged, c.judgeable) }
+
+// Conflicting is the share of the cases whose transactions touched overlapping
+// rows or predicates.
+func (c *Counts) Conflicting() float64 { return share(c.overlapping, c.Cases) }
+
+func share(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+func (c *Counts) add(r *Trial) {
+	v := &r.Verdict
+	c.Cases++
+	c.Verdicts[v.Outcome]++
+	switch v.Outcome {
+	case oracle.Known:
+		for _, name := range v.Rules {
+			c.Known[name]++
+		}
+	case oracle.Unknown:
+		c.Unknown[v.Reason]++
+	}
+	c.judged += v.Judged
+	c.judgeable += v.Statements
+	if v.Conflicting {
+		c.overlapping++
+	}
+	if r.History == nil {
+		return
+	}
+	c.Statements += len(r.History.Stmts)
+	for i := range r.History.Stmts {
+		s := &r.History.Stmts[i]
+		if len(s.Waits) > 0 {
+			c.Blocked++
+		}
+		if s.Result.Err != nil && s.Result.Err.Code == errDeadlock {
+			c.Deadlocks++
+		}
+		if v.Outcome == oracle.Unknown && v.Statements == 0 && touchesTables(r.Case.Steps[s.Line]) {
+			c.judgeable++
+		}
+	}
+}
+
+func touchesTables(l corpus.Line) bool {
+	switch l.Stmt.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt, *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		return true
+	}
+	return false
+}
+
+// tally is Counts for several goroutines.
+type tally struct {
+	mu sync.Mutex
+	c  Counts
+}
+
+func newTally() *tally { return &tally{c: newCounts()} }
+
+func (t *tally) add(r *Trial) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.add(r)
+}
+
+// snapshot returns a copy that nobody changes.
+func (t *tally) snapshot() Counts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.c
+	out.Verdicts, out.Known, out.Unknown = copyOf(t.c.Verdicts), copyOf(t.c.Known), copyOf(t.c.Unknown)
+	return out
+}
+
+func copyOf[K comparable](m map[K]int) map[K]int {
+	out := make(map[K]int, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}

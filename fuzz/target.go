@@ -1,0 +1,278 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Target is an open DBMS that runs cases and judges what it saw. It is safe
+// for several goroutines.
+type Target struct {
+	// Name is what the user called it, without a password.
+	Name    string
+	backend harness.Backend
+	server  history.Server
+	options harness.PoolOptions
+	mu      sync.RWMutex // held for writing while the server is restarted
+	pool    *harness.Pool
+	revived int
+}
+
+// TargetOptions says how a target is opened.
+type TargetOptions struct {
+	// Workers is how many cases run at a time; 0: one.
+	Workers int
+	// InFlight is the folder for the texts of running cases; empty: none.
+	InFlight string
+	// Progress receives lines for people while a server is fetched or started.
+	Progress io.Writer
+
+	_ struct{}
+}
+
+// DefaultTarget is the TiDB inside this process.
+const DefaultTarget = "embedded"
+
+// TargetError says that a target cannot be one.
+type TargetError struct{ Msg string }
+
+func (e *TargetError) Error() string { return e.Msg }
+
+// checkTarget tells a wrong name from a server that cannot be reached.
+func checkTarget(name string) error {
+	if isDSN(name) {
+		if _, err := mysql.ParseDSN(name); err != nil {
+			// The driver's message may quote the password.
+			return &TargetError{"malformed DSN: want user:pass@tcp(host:port)/ or user:pass@unix(/path)/"}
+		}
+		return nil
+	}
+	family, _, _ := strings.Cut(name, ",")
+	family, _, _ = strings.Cut(family, ":")
+	known := harness.Targets()
+	switch {
+	case slices.Contains(known, family) && family != harness.DSN:
+		return nil
+	case family == DefaultTarget:
+		return &TargetError{"this txnfuzz was built without the embedded TiDB (build tag notidb); give another target"}
+	}
+	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
+	return &TargetError{fmt.Sprintf("unknown target %q: want one of %s, or a DSN such as user:pass@tcp(host:3306)/", Redact(name), strings.Join(known, ", "))}
+}
+
+// isDSN tells a data source name from a name: only the former has a '/'.
+func isDSN(target string) bool { return strings.Contains(target, "/") }
+
+// OpenTarget starts or connects to a target and prepares its workers. A name
+// that cannot be a target gives a *TargetError.
+func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, error) {
+	if err := checkTarget(name); err != nil {
+		return nil, err
+	}
+	b, err := harness.Open(ctx, name, harness.Options{Progress: o.Progress})
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{
+		Name: Redact(name), backend: b, server: b.Server(),
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: caseDeadline},
+	}
+	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
+		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())
+	}
+	return t, nil
+}
+
+// Close ends the workers, and the server if it is ours.
+func (t *Target) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return errors.Join(t.pool.Close(), t.backend.Close())
+}
+
+// Server tells what the target is.
+func (t *Target) Server() history.Server { return t.server }
+
+// restarter is a backend whose server can be replaced by a fresh one.
+type restarter interface {
+	Restart(context.Context) error
+}
+
+// revive replaces a dead server that is ours, once for all who saw it die: seen
+// is the number of revivals when their case began.
+func (t *Target) revive(ctx context.Context, seen int) error {
+	b, ok := t.backend.(restarter)
+	if !ok {
+		return errors.New("the server died and is not ours to start")
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.revived != seen {
+		return nil
+	}
+	if err := b.Restart(ctx); err != nil {
+		return fmt.Errorf("restart the server: %w", err)
+	}
+	_ = t.pool.Close() // its databases went down with the server
+	var err error
+	if t.pool, err = harness.NewPool(ctx, t.backend, t.options); err != nil {
+		return fmt.Errorf("prepare the restarted server: %w", err)
+	}
+	t.revived++
+	return nil
+}
+
+// Levels returns the isolation levels that the target knows, weakest first.
+func (t *Target) Levels() []corpus.Level { return harness.LevelsOf(t.backend) }
+
+// Reasons why a case has no verdict that are no fault of the oracle.
+const (
+	ReasonInit    = "init-error"        // the server refused a set-up line
+	ReasonLevel   = "unsupported-level" // the server does not take the level
+	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
+	ReasonHarness = "harness-error"     // the run broke down for another reason
+)
+
+// KindCrash is the kind of a case that takes the server down.
+const KindCrash oracle.Kind = "server-crash"
+
+// Trial is one execution of a case and the judgement of it.
+type Trial struct {
+	Case    *corpus.Case
+	Levels  map[int]corpus.Level
+	History *history.History // nil if the case could not be run
+	Verdict oracle.Verdict
+	// Err says why there is no history, or that the server was lost.
+	Err error
+	// Dead says that the server died and could not be brought back.
+	Dead error
+}
+
+// Judge runs a case with the levels given, one for each of its sessions. A
+// case that cannot be run has the outcome Unknown and one of the reasons
+// above, and the cause in Err.
+func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := Trial{Case: c, Levels: levels}
+	t.mu.RLock()
+	seen := t.revived
+	r.History, r.Err = t.pool.Run(ctx, c, harness.Levels{By: levels})
+	t.mu.RUnlock()
+	if r.History != nil && r.Err == nil {
+		r.Verdict = oracle.Check(c, r.History)
+		return r
+	}
+	var (
+		lost    *harness.LostError
+		init    *harness.InitError
+		level   *harness.LevelError
+		refused *harness.RefusedError
+	)
+	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
+	switch {
+	case errors.As(r.Err, &lost):
+		r.Verdict, r.Dead = t.judgeLost(ctx, &r, seen)
+	case errors.As(r.Err, &init):
+		r.Verdict.Reason = ReasonInit
+	case errors.As(r.Err, &level):
+		r.Verdict.Reason = ReasonLevel
+	case errors.As(r.Err, &refused):
+		r.Verdict.Reason = ReasonRefused
+	}
+	if r.Err != nil && r.Verdict.Actual == "" {
+		r.Verdict.Actual = oneLine(r.Err.Error())
+	}
+	return r
+}
+
+// judgeLost tells a server that died, or a session that it dropped on an
+// internal error, from a connection that broke for a reason of its own.
+//
+// A dead server that is ours is replaced; else dead says that no case can be
+// run any more.
+func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Verdict, dead error) {
+	v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: "server-lost"}
+	alive := t.backend.Alive(ctx)
+	cause := crashLines(t.backend.Log())
+	if alive != nil && ctx.Err() == nil {
+		dead = t.revive(ctx, seen)
+	}
+	if alive == nil && cause == "" || ctx.Err() != nil {
+		return v, dead
+	}
+	v = crashVerdict(cause)
+	if cause == "" {
+		v.Actual = "the connection broke: " + oneLine(r.Err.Error())
+	}
+	if alive == nil {
+		v.Reason = "the server ended the session on an internal error"
+	}
+	return v, dead
+}
+
+// LevelsFor gives every session of a case the level that its header gives it,
+// or else fallback.
+func LevelsFor(c *corpus.Case, fallback corpus.Level) map[int]corpus.Level {
+	out := map[int]corpus.Level{}
+	for _, s := range c.Sessions() {
+		if l, ok := c.LevelOf(s); ok {
+			out[s] = l
+		} else {
+			out[s] = fallback
+		}
+	}
+	return out
+}
+
+// LevelName names the levels of a run: one short name if they are all the
+// same, else tx1=RC, tx2=RR.
+func LevelName(levels map[int]corpus.Level) string {
+	sessions := make([]int, 0, len(levels))
+	for s := range levels {
+		sessions = append(sessions, s)
+	}
+	slices.Sort(sessions)
+	parts := make([]string, 0, len(sessions))
+	same := true
+	for _, s := range sessions {
+		same = same && levels[s] == levels[sessions[0]]
+		parts = append(parts, fmt.Sprintf("tx%d=%s", s, levels[s].Short()))
+	}
+	if same && len(sessions) > 0 {
+		return levels[sessions[0]].Short()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Redact hides the password of a target that is a data source name.
+func Redact(target string) string {
+	if !strings.ContainsAny(target, "@/") {
+		return target
+	}
+	cfg, err := mysql.ParseDSN(target)
+	if err != nil {
+		// Not even the driver can tell where the password ends.
+		if at := strings.LastIndexByte(target, '@'); at >= 0 {
+			return "***" + target[at:]
+		}
+		return target
+	}
+	if cfg.Passwd == "" {
+		return target
+	}
+	return strings.Replace(target, ":"+cfg.Passwd+"@", ":***@", 1)
+}
+
+// oneLine puts a text on one line, as header lines and tables want it.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
