@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -108,3 +109,11 @@ func (b *foreign) Alive(ctx context.Context) error {
 
 // Close leaves the server alone.
 func (b *foreign) Close() error { return nil }
+
+// Levels returns what the server offers: TiDB knows two levels only.
+func (b *foreign) Levels() []corpus.Level {
+	if b.server.DBMS == history.TiDB {
+		return []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
+	}
+	return corpus.Levels
+}
