@@ -8,40 +8,49 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
-// explore returns the simplifications of one statement, made once for each
-// text. The editor changes its own tree, prints it, and changes it back.
-func (l *library) explore(s *statement) []variant {
-	if s.explored {
-		return s.variants
+// explore returns the simplifications of one statement that belong to a layer,
+// made once for each text. The editor changes its own tree, prints it, and
+// changes it back. Printing costs a tenth of parsing, so variants stay texts
+// until they are tried.
+func (s *statement) explore(l layer) []variant {
+	find := editors[l]
+	if find == nil || s.explored[l] {
+		return s.variants[l]
 	}
-	s.explored = true
-	e := &editor{lib: l, tree: corpus.CloneStmt(s.tree), from: s, seen: map[*statement]bool{s: true}}
-	e.clauses()
-	e.expressions()
-	e.constants()
-	e.aliases()
-	s.variants = e.out
-	return s.variants
+	s.explored[l] = true
+	e := &editor{tree: corpus.CloneStmt(s.tree), seen: map[string]bool{s.text: true}}
+	find(e)
+	s.variants[l] = e.out
+	return e.out
+}
+
+// editors find the simplifications of one statement, by layer.
+var editors = [layerCount]func(*editor){
+	layerClauses:     (*editor).clauses,
+	layerExpressions: (*editor).expressions,
+	layerConstants:   (*editor).constants,
+	layerNames:       (*editor).aliases,
 }
 
 // editor collects variants of one statement.
 type editor struct {
-	lib  *library
 	tree ast.StmtNode
-	from *statement
-	seen map[*statement]bool
+	seen map[string]bool
 	out  []variant
 }
 
-// emit adds the tree as it is now, if it prints as a statement.
-func (e *editor) emit(a arm) { e.offer(a, e.lib.print(e.tree)) }
-
-func (e *editor) offer(a arm, st *statement) {
-	if st == nil || e.seen[st] {
-		return
+// emit adds the tree as it is now.
+func (e *editor) emit(a arm) {
+	if text, err := corpus.Format(e.tree, corpus.Text); err == nil {
+		e.offer(a, text)
 	}
-	e.seen[st] = true
-	e.out = append(e.out, variant{a, st})
+}
+
+func (e *editor) offer(a arm, text string) {
+	if !e.seen[text] {
+		e.seen[text] = true
+		e.out = append(e.out, variant{a, text})
+	}
 }
 
 // drop emits the tree with one thing set to its zero value.
@@ -82,8 +91,8 @@ func thin[T any](e *editor, a arm, list *[]T, min int) {
 func (e *editor) clauses() {
 	switch n := e.tree.(type) {
 	case *ast.BeginStmt:
-		e.offer(armSnapshot, e.lib.read("BEGIN"))
-		e.offer(armSnapshot, e.lib.read("START TRANSACTION"))
+		e.offer(armSnapshot, "BEGIN")
+		e.offer(armSnapshot, "START TRANSACTION")
 	case *ast.UpdateStmt:
 		e.joins(n.TableRefs)
 		dropWhere(e, &n.Where)

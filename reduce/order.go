@@ -22,7 +22,7 @@ func moveCandidates(d *draft) []candidate {
 		if s > switches || s == switches && p >= spread {
 			return
 		}
-		id := fmt.Sprintf("%v%s\n>%d", armMove, d.linesID(count(from, to)), at-from)
+		id := fmt.Sprintf("%v%s\n>%d", armMove, d.lineNames(nil, count(from, to)), at-from)
 		out = append(out, candidate{armMove, id, func() *draft { return d.with(d.init, moved) }})
 	}
 	for from := 0; from < len(d.steps); {

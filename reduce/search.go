@@ -105,82 +105,126 @@ func (r *reducer) improve(l layer) (bool, error) {
 			left[c.arm] = append(left[c.arm], c)
 		}
 	}
+	next := map[arm]*draft{}
 	for {
 		var open []arm
 		for _, a := range layerArms(l) {
-			if len(left[a]) > 0 {
+			for next[a] == nil && len(left[a]) > 0 {
+				var known bool
+				if next[a], known = r.viable(left[a][0]); next[a] == nil {
+					r.failed[left[a][0].id] = known
+					left[a] = left[a][1:]
+				}
+			}
+			if next[a] != nil {
 				open = append(open, a)
 			}
 		}
 		if len(open) == 0 {
 			return false, nil
 		}
-		a := r.bandit.pick(open)
-		c := left[a][0]
-		left[a] = left[a][1:]
-		kept, err := r.attempt(c)
+		a := r.bandit.pick(open, func(a arm) float64 { return gain(l, r.best.measure(), next[a].measure()) })
+		kept, err := r.ask(a, next[a])
 		if err != nil || kept {
 			return kept, err
 		}
-		r.failed[c.id] = true
+		r.failed[left[a][0].id] = true
+		left[a], next[a] = left[a][1:], nil
 	}
 }
 
-// close goes round all arms until none of their operations succeeds on the same
-// case. This is what makes a result 1-minimal: it asks every operation that
+// gain is what a candidate takes away in the measure of its layer.
+func gain(l layer, from, to Size) float64 {
+	if l == layerStatements {
+		return float64(from.Statements - to.Statements)
+	}
+	return float64(max(1, from.Tokens-to.Tokens))
+}
+
+// close goes round all layers until none of their operations succeeds on the
+// same case. This is what makes a result 1-minimal: it asks every operation that
 // applies to the final case, except texts that already failed.
 func (r *reducer) close() error {
-	quiet := 0
-	for a := arm(0); quiet < int(armCount); a = (a + 1) % armCount {
+	for l, quiet := layer(0), 0; quiet < int(layerCount); l = (l + 1) % layerCount {
+		kept, err := r.sweep(l)
+		if err != nil {
+			return err
+		}
 		quiet++
-		for again := true; again; {
-			again = false
-			for _, c := range candidatesOf(r.best, a) {
-				kept, err := r.attempt(c)
-				if err != nil {
-					return err
-				}
-				if kept {
-					again, quiet = true, 0
-					break
-				}
-			}
+		if kept {
+			quiet = 0
 		}
 	}
 	return nil
 }
 
-// attempt tries one candidate, unless it is not smaller, not valid or was tried
-// before.
+// sweep goes through the operations of a layer until a whole pass has none that
+// succeeds, and reports whether one did before. A success starts the pass over
+// on the new case, where it stopped: what failed just before will mostly fail
+// again, and is asked last.
+func (r *reducer) sweep(l layer) (bool, error) {
+	any := false
+	all := candidates(r.best, l)
+	for i, left := 0, len(all); left > 0; left-- {
+		if i >= len(all) {
+			i = 0
+		}
+		kept, err := r.attempt(all[i])
+		if err != nil {
+			return any, err
+		}
+		i++
+		if kept {
+			any = true
+			all = candidates(r.best, l)
+			left = len(all) + 1
+		}
+	}
+	return any, nil
+}
+
+// attempt tries one operation, where it gives a candidate.
 func (r *reducer) attempt(c candidate) (bool, error) {
-	d := c.make()
-	if d == nil || d.measure().Compare(r.best.measure()) >= 0 {
+	d, _ := r.viable(c)
+	if d == nil {
 		return false, nil
 	}
-	if r.tried[d.text()] {
+	return r.ask(c.arm, d)
+}
+
+// viable makes a candidate: nil if it is not smaller than the best case, not
+// valid, or known, that is, tried before.
+func (r *reducer) viable(c candidate) (d *draft, known bool) {
+	d = c.make()
+	switch {
+	case d == nil || d.measure().Compare(r.best.measure()) >= 0:
+		return nil, false
+	case r.tried[d.text()]:
 		r.result.Cached++
-		return false, nil
+		return nil, true
+	case !d.within(r.allowed):
+		return nil, false
 	}
-	if !d.within(r.allowed) {
-		return false, nil
-	}
+	return d, false
+}
+
+// ask runs a candidate, and makes it the best case if it shows the bug.
+func (r *reducer) ask(a arm, d *draft) (bool, error) {
 	r.tried[d.text()] = true
 	shows, err := r.shows(d)
 	if err != nil && !errors.Is(err, ErrRejected) {
 		return false, err
 	}
 	kept := shows && err == nil
+	count := &r.layers[a.layer()]
+	count.Attempts++
 	if kept {
 		r.best = d
 		r.result.Useful++
-	}
-	r.bandit.learn(c.arm, kept)
-	r.step(Step{Layer: c.arm.layer().String(), Arm: c.arm.String(), Kept: kept})
-	count := &r.layers[c.arm.layer()]
-	count.Attempts++
-	if kept {
 		count.Useful++
 	}
+	r.bandit.learn(a, kept)
+	r.step(Step{Layer: a.layer().String(), Arm: a.String(), Kept: kept})
 	return kept, nil
 }
 
@@ -256,59 +300,45 @@ func candidates(d *draft, l layer) []candidate {
 			out = append(out, p.list(d)...)
 		}
 	}
-	return append(out, variantCandidates(d, func(a arm) bool { return a.layer() == l })...)
-}
-
-// candidatesOf lists the operations of one arm.
-func candidatesOf(d *draft, a arm) []candidate {
-	var out []candidate
-	for _, p := range producers {
-		if !slices.Contains(p.arms, a) && p.arms != nil {
-			continue
-		}
-		if p.layer != a.layer() {
-			continue
-		}
-		for _, c := range p.list(d) {
-			if c.arm == a {
-				out = append(out, c)
-			}
-		}
-	}
-	return append(out, variantCandidates(d, func(b arm) bool { return a == b })...)
+	return append(out, variantCandidates(d, l)...)
 }
 
 // producers list the operations that concern a whole draft.
 var producers = []struct {
 	layer layer
-	arms  []arm // nil: all of the layer
 	list  func(*draft) []candidate
 }{
-	{layerStatements, nil, statementCandidates},
-	{layerClauses, []arm{armColumn}, columnCandidates},
-	{layerClauses, []arm{armInsertColumn}, wideRowCandidates},
-	{layerConstants, []arm{armConstants, armType}, constantCandidates},
-	{layerOrder, []arm{armMove}, moveCandidates},
-	{layerOrder, []arm{armLevel}, levelCandidates},
-	{layerNames, []arm{armRename}, nameCandidates},
-	{layerNames, []arm{armRenumber}, renumberCandidates},
+	{layerStatements, statementCandidates},
+	{layerClauses, columnCandidates},
+	{layerClauses, wideRowCandidates},
+	{layerConstants, constantCandidates},
+	{layerOrder, moveCandidates},
+	{layerOrder, levelCandidates},
+	{layerNames, nameCandidates},
+	{layerNames, renumberCandidates},
 }
 
 // variantCandidates lists the operations that concern one line.
-func variantCandidates(d *draft, wanted func(arm) bool) []candidate {
+func variantCandidates(d *draft, l layer) []candidate {
 	var out []candidate
 	for i, st := range d.init {
-		for _, v := range d.lib.explore(st) {
-			if wanted(v.arm) {
-				out = append(out, candidate{v.arm, "0 " + st.text + "\n" + v.st.text, func() *draft { return d.replaceInit(i, v.st) }})
-			}
+		for _, v := range st.explore(l) {
+			out = append(out, candidate{v.arm, "0 " + st.text + "\n" + v.text, func() *draft {
+				if to := d.lib.read(v.text); to != nil {
+					return d.replaceInit(i, to)
+				}
+				return nil
+			}})
 		}
 	}
 	for i, e := range d.steps {
-		for _, v := range d.lib.explore(e.st) {
-			if wanted(v.arm) {
-				out = append(out, candidate{v.arm, e.st.text + "\n" + v.st.text, func() *draft { return d.replaceStep(i, v.st) }})
-			}
+		for _, v := range e.st.explore(l) {
+			out = append(out, candidate{v.arm, e.st.text + "\n" + v.text, func() *draft {
+				if to := d.lib.read(v.text); to != nil {
+					return d.replaceStep(i, to)
+				}
+				return nil
+			}})
 		}
 	}
 	return out

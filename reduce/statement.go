@@ -47,18 +47,19 @@ type statement struct {
 	// values holds every literal of the text.
 	values []corpus.Literal
 
-	// variants holds the simplifications of this statement alone, made when
-	// they are first asked for.
-	variants []variant
-	explored bool
+	// variants holds the simplifications of this statement alone, by layer,
+	// made when they are first asked for.
+	variants [layerCount][]variant
+	explored [layerCount]bool
 	// checked holds the faults of the statement under a schema.
 	checked map[*schema][]string
 }
 
-// variant is a simplification that concerns one statement alone.
+// variant is a simplification that concerns one statement alone. What it
+// prints as need not be a statement.
 type variant struct {
-	arm arm
-	st  *statement
+	arm  arm
+	text string
 }
 
 // library interns statements by text.

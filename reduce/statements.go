@@ -1,64 +1,69 @@
 package reduce
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
-// candidate is one operation on a draft. id names the operation by what it
-// does to which text, so that it can be recognised after other operations have
-// moved lines; make returns nil where it does not apply.
+// candidate is one operation on a draft.
 type candidate struct {
-	arm  arm
-	id   string
+	arm arm
+	// id names the operation by what it does to which text, so that it can be
+	// recognised after other operations have moved lines.
+	id string
+	// make returns nil where the operation does not apply.
 	make func() *draft
 }
 
 // statementCandidates lists the deletions of whole lines, large ones first.
 func statementCandidates(d *draft) []candidate {
 	var out []candidate
-	add := func(a arm, id string, init, steps []int) {
-		out = append(out, candidate{a, a.String() + id, func() *draft {
+	named := func(a arm, id string, init, steps []int) {
+		out = append(out, candidate{a, id, func() *draft {
 			return d.without(setOf(init), setOf(steps))
 		}})
+	}
+	add := func(a arm, init, steps []int) {
+		// Named by the lines alone: what failed as a run need not be asked
+		// again as a transaction.
+		named(a, d.lineNames(init, steps), init, steps)
 	}
 	bySession := map[int][]int{}
 	for i, e := range d.steps {
 		bySession[e.session] = append(bySession[e.session], i)
 	}
 	for _, s := range d.sessions() {
-		add(armSession, fmt.Sprint(s, len(bySession[s])), nil, bySession[s])
+		add(armSession, nil, bySession[s])
 	}
 	all := spans(d.steps)
 	for k := len(all) - 1; k >= 0; k-- {
 		s := all[k]
-		add(armTransaction, d.linesID(s.lines), nil, s.lines)
+		add(armTransaction, nil, s.lines)
 		if pair := ends(s); len(pair) > 0 {
-			add(armPair, d.linesID(s.lines), nil, pair)
+			named(armPair, armPair.String()+d.lineNames(nil, s.lines), nil, pair)
 		}
 	}
 	for _, t := range d.tables().order {
 		init, steps := d.linesOf(t.name)
-		add(armTable, " "+t.name, init, steps)
+		add(armTable, init, steps)
 	}
 	chunks(len(d.steps), func(from, to int) {
-		lines := count(from, to)
-		add(armRun, d.linesID(lines), nil, lines)
+		add(armRun, nil, count(from, to))
 	})
 	for _, s := range d.sessions() {
 		chunks(len(bySession[s]), func(from, to int) {
-			lines := bySession[s][from:to]
-			add(armRun, d.linesID(lines), nil, lines)
+			add(armRun, nil, bySession[s][from:to])
 		})
 	}
 	chunks(len(d.init), func(from, to int) {
-		add(armSetUp, d.initID(count(from, to)), count(from, to), nil)
+		add(armSetUp, count(from, to), nil)
 	})
 	for i := len(d.init) - 1; i >= 0; i-- {
-		add(armSetUp, d.initID([]int{i}), []int{i}, nil)
+		add(armSetUp, []int{i}, nil)
 	}
 	for i := len(d.steps) - 1; i >= 0; i-- {
-		add(d.steps[i].st.deletion, d.linesID([]int{i}), nil, []int{i})
+		add(d.steps[i].st.deletion, nil, []int{i})
 	}
 	return out
 }
@@ -117,18 +122,14 @@ func (d *draft) linesOf(table string) (init, steps []int) {
 	return init, steps
 }
 
-func (d *draft) linesID(lines []int) string {
-	id := ""
-	for _, i := range lines {
-		id += fmt.Sprintf("\n%d %s", d.steps[i].session, d.steps[i].st.text)
+// lineNames joins the texts of lines.
+func (d *draft) lineNames(init, steps []int) string {
+	var b strings.Builder
+	for _, i := range init {
+		b.WriteString("\n0 " + d.init[i].text)
 	}
-	return id
-}
-
-func (d *draft) initID(lines []int) string {
-	id := ""
-	for _, i := range lines {
-		id += "\n" + d.init[i].text
+	for _, i := range steps {
+		b.WriteString("\n" + strconv.Itoa(d.steps[i].session) + " " + d.steps[i].st.text)
 	}
-	return id
+	return b.String()
 }

@@ -11,10 +11,10 @@ import (
 type Strategy uint8
 
 const (
-	// EpsilonGreedy takes the arm of highest mean profit, and with a
+	// EpsilonGreedy takes the arm of highest expected gain, and with a
 	// probability that decays any arm.
 	EpsilonGreedy Strategy = iota
-	// ProbabilityTable draws arms in proportion to their mean profit.
+	// ProbabilityTable draws arms in proportion to their expected gain.
 	ProbabilityTable
 	// Random draws all arms alike.
 	Random
@@ -97,14 +97,16 @@ func (b *bandit) mean(a arm) float64 {
 	return (p.Mean*float64(n) + o.Mean*float64(o.Count)) / float64(n+o.Count)
 }
 
-// pick chooses among arms that have candidates left; among equal means the
-// first in the fixed order.
-func (b *bandit) pick(from []arm) arm {
+// pick chooses among arms that have candidates left, by expected gain: the mean
+// profit times what the arm's next candidate takes away. The mean alone, as
+// published, prefers sure small steps; with it, experience costs attempts
+// instead of saving them. Among equals the first in the fixed order wins.
+func (b *bandit) pick(from []arm, gain func(arm) float64) arm {
 	switch b.strategy {
 	case Random:
 		return from[b.rng.IntN(len(from))]
 	case ProbabilityTable:
-		return b.draw(from)
+		return b.draw(from, gain)
 	case DeltaDebug:
 		return from[0]
 	}
@@ -113,7 +115,7 @@ func (b *bandit) pick(from []arm) arm {
 	}
 	best := from[0]
 	for _, a := range from[1:] {
-		if b.mean(a) > b.mean(best) {
+		if b.mean(a)*gain(a) > b.mean(best)*gain(best) {
 			best = a
 		}
 	}
@@ -123,15 +125,17 @@ func (b *bandit) pick(from []arm) arm {
 // leastChance keeps an arm that never paid drawable.
 const leastChance = 0.02
 
-func (b *bandit) draw(from []arm) arm {
+func (b *bandit) draw(from []arm, gain func(arm) float64) arm {
+	weights := make([]float64, len(from))
 	var sum float64
-	for _, a := range from {
-		sum += max(b.mean(a), leastChance)
+	for i, a := range from {
+		weights[i] = max(b.mean(a), leastChance) * gain(a)
+		sum += weights[i]
 	}
 	x := b.rng.Float64() * sum
-	for _, a := range from {
-		if x -= max(b.mean(a), leastChance); x < 0 {
-			return a
+	for i, w := range weights {
+		if x -= w; x < 0 {
+			return from[i]
 		}
 	}
 	return from[len(from)-1]
