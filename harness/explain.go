@@ -24,12 +24,11 @@ func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hist
 	if err != nil {
 		return err
 	}
-	if w.ctl.broken {
-		w.hangUp(w.ctl)
-		if err := w.connectControl(ctx); err != nil {
-			return &LostError{err}
-		}
+	dog, err := w.start(ctx)
+	if err != nil {
+		return err
 	}
+	defer dog.Stop()
 	db, _, err := w.provision(s)
 	if err != nil {
 		return err

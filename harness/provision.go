@@ -46,41 +46,66 @@ func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 		tables, err := w.readAll(p, nil)
 		return p, tables, err
 	}
+	p, err := w.cached(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	tables, err := w.initial(p, s)
+	if err != nil {
+		w.cache.Remove(s.schemaKey())
+		return nil, nil, err
+	}
+	return p, tables, nil
+}
+
+// cached takes the database of a schema from the cache, or makes it, and fills
+// its tables.
+func (w *worker) cached(s *script) (p *provisioned, err error) {
 	key := s.schemaKey()
 	p, hit := w.cache.Get(key)
 	if hit {
 		w.pool.stats.reused.Add(1)
-		if err := w.refill(p, s); err != nil {
-			return nil, nil, err
-		}
+		err = w.refill(p, s)
 	} else {
-		var err error
 		if p, err = w.create(s, s.creates); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		w.cache.Add(key, p)
-		if err := w.evictions(); err != nil {
-			return nil, nil, err
-		}
-		if err := w.fill(p, s); err != nil {
-			return nil, nil, err
+		if err = w.evictions(); err == nil {
+			err = w.initLines(s, s.fills)
 		}
 	}
 	p.uses++
+	if err != nil {
+		p.fillKey, p.initial = "", nil
+		// After an INSERT that the server refused, emptying the tables leads
+		// back to the schema; after anything else, nothing is known.
+		if ie := (*InitError)(nil); !errors.As(err, &ie) {
+			w.cache.Remove(key)
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+// initial returns the state of filled tables. It is read from the server, save
+// where the same text has filled the same tables before and always gives the
+// same rows.
+func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 	fills := s.fillKey()
 	known := s.constant && p.initial != nil && p.fillKey == fills
 	if known && p.uses%verifyEvery != 0 {
-		return p, p.initial, nil
+		return p.initial, nil
 	}
 	tables, err := w.readAll(p, s.tables)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if known && !sameTables(tables, p.initial) {
-		return nil, nil, fmt.Errorf("set up %s: refilled tables differ from those first made", p.db)
+		return nil, fmt.Errorf("set up %s: refilled tables differ from those first made", p.db)
 	}
 	p.initial, p.fillKey = tables, fills
-	return p, tables, nil
+	return tables, nil
 }
 
 // create makes a database and runs some lines of a set-up in it.
@@ -126,15 +151,6 @@ func (w *worker) initLines(s *script, lines []int) error {
 	return nil
 }
 
-// fill runs the INSERTs of a set-up on empty tables.
-func (w *worker) fill(p *provisioned, s *script) error {
-	err := w.initLines(s, s.fills)
-	if err != nil {
-		p.fillKey, p.initial = "", nil
-	}
-	return err
-}
-
 // refill empties the tables of a database and runs the INSERTs, all in one
 // round trip and one transaction; where DELETE would leave a counter or too
 // many dead versions behind, TRUNCATE comes first.
@@ -176,17 +192,17 @@ func (w *worker) refill(p *provisioned, s *script) error {
 			return err
 		}
 	}
-	return w.fill(p, s)
+	return w.initLines(s, s.fills)
 }
 
 // evictions drops the databases that the cache pushed out.
 func (w *worker) evictions() error {
-	for _, db := range w.evicted {
-		if err := w.drop(db); err != nil {
+	for len(w.evicted) > 0 {
+		if err := w.drop(w.evicted[0]); err != nil {
 			return err
 		}
+		w.evicted = w.evicted[1:]
 	}
-	w.evicted = w.evicted[:0]
 	return nil
 }
 

@@ -162,7 +162,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			return err
 		}
 		if !ok {
-			r.giveUp("every session waits and the server releases none")
+			r.giveUp("the server ends none of the waits")
 			return nil
 		}
 		r.got = append(r.got, a)
@@ -202,7 +202,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		w.pool.stats.asks.Add(1)
 		ws, err := w.prober.Waiting(ctx, r.pending())
 		if err != nil {
-			return fmt.Errorf("ask which sessions wait: %w", err)
+			return lostUnlessCancelled(ctx, fmt.Errorf("ask which sessions wait: %w", err))
 		}
 		asked = true
 		if n := r.drain(); n > 0 {
@@ -223,8 +223,12 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		seen = nil
 		now := time.Now()
 		if now.After(r.end) {
-			r.giveUp("a statement neither answered nor was seen to wait")
-			return nil
+			why := "a statement neither answers nor is seen to wait"
+			if cyclic(ws) {
+				why = "the server does not break a cycle of waits"
+			}
+			r.giveUp(why)
+			return r.record(just, ws)
 		}
 		if now.Sub(begun) > w.pool.opt.Silence && !cyclic(ws) {
 			waiting = ws
@@ -488,17 +492,22 @@ func (r *run) giveUp(why string) {
 	r.stuck = true
 	var who []string
 	for _, l := range r.lanes {
-		if l.stmt < 0 {
+		if l.stmt < 0 || r.answered(l) {
 			continue
 		}
 		who = append(who, fmt.Sprintf("session %d in line %d", l.number, r.h.Stmts[l.stmt].Line+1))
-		if !l.waits {
-			st := &r.h.Stmts[l.stmt]
-			st.Waits = append(st.Waits, history.Wait{Kind: history.Silence, From: r.tick()})
-		}
 	}
 	r.h.End = history.Stuck
 	r.h.Detail = why + ": " + strings.Join(who, ", ")
+}
+
+// lostUnlessCancelled tells a server that does not answer from a caller that
+// no longer wants to know.
+func lostUnlessCancelled(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("run a case: %w", ctx.Err())
+	}
+	return &LostError{err}
 }
 
 // rollBack ends the transactions that the case left open.

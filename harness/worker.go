@@ -88,12 +88,15 @@ func (w *worker) connect(ctx context.Context, number int, out chan<- answer) (*s
 	return s, nil
 }
 
-// hangUp closes an idle or broken session.
+// hangUp closes an idle or broken session, once.
 func (w *worker) hangUp(s *session) {
 	w.mu.Lock()
+	open := w.live[s]
 	delete(w.live, s)
 	w.mu.Unlock()
-	s.close()
+	if open {
+		s.close()
+	}
 }
 
 // cutAll closes every socket; it is called from a timer.
@@ -232,14 +235,10 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, levels Levels) (*histo
 
 // perform does the work of run; drive is what submits the statements.
 func (w *worker) perform(ctx context.Context, s *script, h *history.History, levels Levels, drive func(*run, context.Context) error) (err error) {
-	if w.ctl.broken {
-		w.hangUp(w.ctl)
-		if err := w.connectControl(ctx); err != nil {
-			return &LostError{err}
-		}
+	dog, err := w.start(ctx)
+	if err != nil {
+		return err
 	}
-	// A server that stops answering ends in closed sockets, never in a hang.
-	dog := time.AfterFunc(w.pool.opt.DeadLine+grace, w.cutAll)
 	defer dog.Stop()
 	p, initial, err := w.provision(s)
 	if err != nil {
@@ -253,11 +252,11 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	r := newRun(w, s, h)
 	if o, ok := w.prober.(CaseObserver); ok {
 		if err := o.BeginCase(ctx, s.key(), r.ids()); err != nil {
-			return fmt.Errorf("prepare the server for a case: %w", err)
+			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
 		}
 		defer func() {
 			if e := o.EndCase(ctx); e != nil && err == nil {
-				err = fmt.Errorf("release the server after a case: %w", e)
+				err = lostUnlessCancelled(ctx, fmt.Errorf("release the server after a case: %w", e))
 			}
 		}()
 	}
@@ -280,6 +279,18 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	w.pool.stats.cases.Add(1)
 	w.pool.stats.statements.Add(int64(len(h.Stmts)))
 	return err
+}
+
+// start makes sure of the control connection and bounds what comes: a server
+// that stops answering ends in closed sockets, never in a hang.
+func (w *worker) start(ctx context.Context) (*time.Timer, error) {
+	if w.ctl.broken {
+		w.hangUp(w.ctl)
+		if err := w.connectControl(ctx); err != nil {
+			return nil, &LostError{err}
+		}
+	}
+	return time.AfterFunc(w.pool.opt.DeadLine+grace, w.cutAll), nil
 }
 
 // conclude turns the loss of a server into End and Detail.
