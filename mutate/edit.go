@@ -135,7 +135,7 @@ func addStatement(c *choices, d *draft, e *editing) bool {
 		return false
 	}
 	part := c.below(5)
-	d.put(x, part, statement(c, oneOf(c, d.tables), e.options), e.options)
+	d.put(x, part, statement(c, oneOf(c, d.tables), balanced, e.options), e.options)
 	return true
 }
 
@@ -145,7 +145,7 @@ func replaceStatement(c *choices, d *draft, e *editing) bool {
 		return false
 	}
 	r := oneOf(c, all)
-	d.replace(r, statement(c, d.tableOf(d.stmt(r)), e.options))
+	d.replace(r, statement(c, d.tableOf(d.stmt(r)), balanced, e.options))
 	return true
 }
 

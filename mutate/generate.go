@@ -91,11 +91,12 @@ func transaction(src Source, l Lane, tables []*table, o *Options) []ast.StmtNode
 	head := window(src, l, headBytes)
 	length := min(pick(head, transactionLengths), o.MaxStatements)
 	begin, end := pick(head, beginForms)(), pick(head, endForms)()
+	mix := pick(head, kindMixes)
 	alone, before := head.odds(autocommitOdds), head.odds(128)
 
 	next := func() ast.StmtNode {
 		c := window(src, l, statementBytes)
-		return statement(c, oneOf(c, tables), o)
+		return statement(c, oneOf(c, tables), mix, o)
 	}
 	stmts := make([]ast.StmtNode, 0, length+3)
 	stmts = append(stmts, begin)

@@ -134,8 +134,14 @@ func interleave(lanes [numLanes][]byte) []byte {
 	return out
 }
 
+// seedsPerSchema is how many consecutive seeds share the bytes of the schema
+// lane. Making a table costs up to ten times what running a case costs, and
+// servers keep tables for reuse.
+const seedsPerSchema = 16
+
 // InputOf returns the input of n bytes that belongs to a seed. A seeded run
-// decodes it as any other input, so whatever it finds has an input.
+// decodes it as any other input, so whatever it finds has an input. Seeds that
+// are equal when divided by 16 give cases over the same tables.
 func InputOf(seed uint64, n int) []byte {
 	out := make([]byte, n)
 	r := splitMix(seed)
@@ -144,6 +150,12 @@ func InputOf(seed uint64, n int) []byte {
 		for j := i; j < min(i+8, n); j++ {
 			out[j] = byte(v)
 			v >>= 8
+		}
+	}
+	schema := splitMix(^(seed / seedsPerSchema))
+	for at := widths[PlanLane]; at < n; at += blockLen {
+		for j := at; j < min(at+widths[SchemaLane], n); j++ {
+			out[j] = byte(schema.next() >> 56)
 		}
 	}
 	return out

@@ -5,9 +5,18 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
-var statementKinds = []weighted[Kind]{
-	{22, Select}, {30, Update}, {12, Delete}, {14, Insert}, {12, SelectForUpdate}, {10, SelectForShare},
-}
+// kindMix weighs the kinds of the statements of a transaction.
+type kindMix []weighted[Kind]
+
+var (
+	balanced = kindMix{{22, Select}, {30, Update}, {12, Delete}, {14, Insert}, {12, SelectForUpdate}, {10, SelectForShare}}
+	// A transaction that mostly reads waits for nothing, so that others can
+	// run and commit in its midst.
+	reading = kindMix{{64, Select}, {18, Update}, {5, Delete}, {7, Insert}, {3, SelectForUpdate}, {3, SelectForShare}}
+	writing = kindMix{{12, Select}, {44, Update}, {18, Delete}, {22, Insert}, {2, SelectForUpdate}, {2, SelectForShare}}
+
+	kindMixes = []weighted[kindMix]{{54, balanced}, {26, reading}, {20, writing}}
+)
 
 var (
 	assignmentCounts = []weighted[int]{{72, 1}, {22, 2}, {6, 3}}
@@ -29,9 +38,9 @@ const (
 	unsupportedShareOdds = 6
 )
 
-// statement makes a statement of any kind.
-func statement(c *choices, t *table, o *Options) ast.StmtNode {
-	k := pick(c, statementKinds)
+// statement makes a statement of some kind.
+func statement(c *choices, t *table, mix kindMix, o *Options) ast.StmtNode {
+	k := pick(c, mix)
 	if k == SelectForShare && !o.shareLocks() && !c.odds(unsupportedShareOdds) {
 		k = SelectForUpdate
 	}
