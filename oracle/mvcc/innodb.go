@@ -3,6 +3,7 @@ package mvcc
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -28,7 +29,9 @@ const maxWorlds = 600
 // choices is one path through the tree of choices.
 type choices struct {
 	taken, arity []int
-	pos          int
+	// fixed says of a choice that settle leaves it as it is.
+	fixed []bool
+	pos   int
 }
 
 // choose returns a number below n; 0 is tried first.
@@ -37,7 +40,7 @@ func (c *choices) choose(n int) int {
 		return 0
 	}
 	if c.pos == len(c.taken) {
-		c.taken, c.arity = append(c.taken, 0), append(c.arity, n)
+		c.taken, c.arity, c.fixed = append(c.taken, 0), append(c.arity, n), append(c.fixed, false)
 	}
 	c.pos++
 	return c.taken[c.pos-1]
@@ -46,17 +49,28 @@ func (c *choices) choose(n int) int {
 // settle says that the choices made since from turned out not to be free.
 func (c *choices) settle(from int) {
 	for i := from; i < c.pos; i++ {
-		c.arity[i] = c.taken[i] + 1
+		if !c.fixed[i] {
+			c.arity[i] = c.taken[i] + 1
+		}
 	}
+}
+
+// keep is choose for a choice that settle leaves free.
+func (c *choices) keep(n int) int {
+	k := c.choose(n)
+	if n > 1 {
+		c.fixed[c.pos-1] = true
+	}
+	return k
 }
 
 // next moves to the next path; false if there is none.
 func (c *choices) next() bool {
-	c.taken, c.arity = c.taken[:c.pos], c.arity[:c.pos]
+	c.taken, c.arity, c.fixed = c.taken[:c.pos], c.arity[:c.pos], c.fixed[:c.pos]
 	for i := len(c.taken) - 1; i >= 0; i-- {
 		if c.taken[i]+1 < c.arity[i] {
 			c.taken[i]++
-			c.taken, c.arity, c.pos = c.taken[:i+1], c.arity[:i+1], 0
+			c.taken, c.arity, c.fixed, c.pos = c.taken[:i+1], c.arity[:i+1], c.fixed[:i+1], 0
 			return true
 		}
 	}
@@ -73,8 +87,10 @@ type engine struct {
 	clock   history.Tick
 	running map[int]*running
 	locks   map[*Chain][]lock
-	nextSeq int
-	nextRID int
+	// doubtful holds locks that a server may or may not have kept.
+	doubtful map[*Chain][]lock
+	nextSeq  int
+	nextRID  int
 	// branched says that a choice was made, so that later predictions are not
 	// the only legal ones.
 	branched bool
@@ -92,8 +108,10 @@ type running struct {
 	kind Kind
 	node ast.StmtNode
 	// start is when it began, mark how many writes its transaction had then.
+	// seq is the number of the newest version at its start.
 	start history.Tick
 	mark  int
+	seq   int
 	// due says that the history makes it wait (again) before it ends.
 	due    bool
 	waited bool
@@ -107,6 +125,9 @@ type running struct {
 	yield func(struct{}) bool
 	p     *Prediction
 	err   error
+	// overran is a transaction whose waiting statement had changed a row that
+	// this statement changed then: no such thing can have happened.
+	overran *Txn
 	// table is what a write changes, images the rows that it really changed.
 	table  *Table
 	images []image
@@ -129,6 +150,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	if err := r.load(); err != nil {
 		return nil, err
 	}
+	r.insertionOrder()
 	var (
 		best   *Difference
 		bestAt = -2
@@ -159,7 +181,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		}
 	}
 	if r.keepGoing {
-		e := r.engine(&choices{taken: path, arity: make([]int, len(path))})
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path))})
 		e.keepGoing = true
 		if _, err := e.replay(); err != nil {
 			return nil, err
@@ -174,9 +196,9 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 func (r *Replay) engine(ch *choices) *engine {
 	ch.pos = 0
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
-		store: Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
+		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock),
 		started: make([]history.Tick, len(r.h.Stmts))}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
@@ -356,10 +378,7 @@ func (e *engine) permute(ph phase) []item {
 	}
 	out := make([]item, 0, len(rest))
 	for len(rest) > 0 {
-		k := 0
-		if n := e.free(rest); n > 1 {
-			k = e.choices.choose(n)
-		}
+		k := e.choices.choose(e.free(rest))
 		out = append(out, rest[k])
 		rest = slices.Delete(rest, k, k+1)
 	}
@@ -435,7 +454,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	if tx == nil {
 		tx, auto = e.beginInnoDB(s, st.Session), true
 	}
-	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes)}
+	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes), seq: e.nextSeq}
 	if kind == Select && tx.Rules[rules.ConsistentRead] == rules.SharedLock && !auto {
 		x.kind = SelectForShare
 	}
@@ -505,6 +524,20 @@ func (x *running) point(holder *Txn) bool {
 	return false
 }
 
+// perhaps is a place where the statement waits if another transaction holds a
+// lock there that it may have kept, which is not certain.
+func (x *running) perhaps(holder *Txn) bool {
+	if !x.due || holder == nil {
+		return false
+	}
+	if x.e.choices.keep(2) == 1 {
+		x.e.branched = true
+		x.block(holder)
+		return true
+	}
+	return false
+}
+
 // resume runs a statement up to its next wait or its end.
 func (e *engine) resume(x *running, due bool) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
@@ -535,6 +568,10 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
 	var d *Difference
+	if x.overran != nil {
+		return &Difference{Stmt: i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", x.overran.Session), Actual: describe(x.kind, &x.st.Result),
+			Reason: fmt.Sprintf("it changed a row that tx%d had changed and not committed", x.overran.Session)}, nil
+	}
 	if code == 0 && x.p.Err == 0 {
 		var err error
 		if d, err = e.missingWaitInnoDB(x); err != nil {

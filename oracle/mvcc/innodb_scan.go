@@ -238,26 +238,30 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
-	inside := false
+	var waitedFor *Chain
 	for n := a.next(nil, true); n != nil; n = a.next(n, false) {
 		for again := true; again && n != nil; {
 			again = false
 			if !e.touches(a, n) {
-				if inside && a.ranged && a.live(n) {
-					inside = false
-					if x.point(e.holder(n.c, tx, exclusive)) {
-						if n = a.next(n, true); n != nil {
-							again = true
-						}
-						continue
-					}
-					if err := x.recordChanged(n.c, false); err != nil {
-						return err
-					}
+				// The scan of a range ends behind it, at an entry that it has
+				// locked; which ranges there are is the optimiser's affair.
+				if !a.ranged {
+					continue
 				}
+				holder := e.holder(n.c, tx, exclusive)
+				if holder == nil {
+					holder = e.doubtfulHolder(n.c, tx, exclusive)
+				}
+				if x.perhaps(holder) {
+					n, again = a.next(n, true), true
+					continue
+				}
+				if err := x.recordChanged(n.c, false); err != nil {
+					return err
+				}
+				e.doubt(n.c, tx, exclusive)
 				continue
 			}
-			inside = true
 			if err := x.recordChanged(n.c, false); err != nil {
 				return err
 			}
@@ -274,8 +278,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 				holder = nil
 			}
-			if x.point(holder) {
-				n, again = a.next(n, true), true
+			if holder == nil && x.perhaps(e.doubtfulHolder(n.c, tx, exclusive)) || x.point(holder) {
+				n, again, waitedFor = a.next(n, true), true, n.c
 				continue
 			}
 			if len(n.c.Versions) == 0 {
@@ -299,6 +303,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			}
 			if !ok {
 				judged[ver.rid] = true
+				if waitedFor == n.c {
+					e.doubt(n.c, tx, exclusive)
+				}
 				continue
 			}
 			if err := x.recordChanged(n.c, true); err != nil {
@@ -339,9 +346,27 @@ func (x *running) written(c *Chain) bool {
 	return false
 }
 
+// matches tests the statement's condition on a row. Where a conversion fails, a
+// write fails in strict mode, a read does not; a LIMIT is counted elsewhere.
 func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, error) {
+	if x.kind == Update || x.kind == Delete {
+		if !limited(x.node) {
+			idx, err := x.e.solver.Matches(x.node, a.t.Def, []solve.Row{ver.Row}, views)
+			return len(idx) > 0, err
+		}
+	}
 	truth, _, err := x.e.solver.Where(a.where, a.t.Def, ver.Row, views)
 	return truth == sqlvalue.True, err
+}
+
+func limited(n ast.StmtNode) bool {
+	switch s := n.(type) {
+	case *ast.UpdateStmt:
+		return s.Limit != nil
+	case *ast.DeleteStmt:
+		return s.Limit != nil
+	}
+	return false
 }
 
 // passes decides whether an UPDATE passes a row that another transaction has
@@ -414,7 +439,9 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 
 // isolatesSnapshots reports whether a transaction refuses to write rows that
 // changed after its snapshot.
-func (e *engine) isolatesSnapshots(tx *Txn) bool { return tx.Rules[rules.RecordChanged] == rules.Refuse }
+func (e *engine) isolatesSnapshots(tx *Txn) bool {
+	return tx.Rules[rules.RecordChanged] == rules.Refuse
+}
 
 // changedError is error 1020 as a prediction.
 type changedError struct{}

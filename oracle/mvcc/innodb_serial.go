@@ -128,4 +128,3 @@ func (s *serial) explains(order []*Txn) (bool, error) {
 	}
 	return d == nil, err
 }
-

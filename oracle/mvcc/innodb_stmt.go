@@ -273,6 +273,7 @@ var errDuplicate = &solve.SQLError{Code: errDup, Message: "duplicate entry"}
 // each unique index with its duplicate check.
 func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	e := x.e
+	x.overruns(h.c)
 	moves := t.Clustered != nil && e.store.clusteredKeyOf(t, row) != e.store.clusteredKeyOf(t, h.row)
 	if moves {
 		dup, err := x.duplicate(t, t.Clustered, row, h.c)
@@ -307,6 +308,13 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 		}
 	}
 	return nil
+}
+
+// overruns notes that the statement changes what a waiting one has changed.
+func (x *running) overruns(c *Chain) {
+	if w := x.e.writer(c, x.tx); w != nil && x.e.running[w.Session] != nil {
+		x.overran = w
+	}
 }
 
 // duplicate looks a new row's tuple up in a unique key. It waits for other
@@ -344,10 +352,11 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				if err := x.recordChanged(c, k == t.Clustered); err != nil {
 					return nil, err
 				}
-				if h := e.holder(c, tx, false); h != nil && x.point(h) {
+				if h := e.holder(c, tx, false); h != nil && x.point(h) || x.perhaps(e.doubtfulHolder(c, tx, false)) {
 					again = true
 					break
 				}
+				e.doubt(c, tx, false)
 				return c, nil
 			}
 			// Only the versions since the last committed one concern w.
@@ -390,6 +399,7 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 		p.read = append(p.read, h.c)
 		images = append(images, h.row)
 		x.images = append(x.images, image{h.row, nil})
+		x.overruns(h.c)
 		e.write(t, h.c, nil, x.tx, h.c.last().rid)
 		if len(t.Def.Keys) > 1 || len(t.Def.Keys) == 1 && &t.Def.Keys[0] != t.Clustered {
 			x.point(nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -39,6 +40,21 @@ func (e *engine) holder(c *Chain, tx *Txn, exclusive bool) *Txn {
 		return w
 	}
 	for _, l := range e.locks[c] {
+		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
+			return l.tx
+		}
+	}
+	return nil
+}
+
+// doubt notes a lock that a server may or may not keep.
+func (e *engine) doubt(c *Chain, tx *Txn, exclusive bool) {
+	e.doubtful[c] = append(e.doubtful[c], lock{tx, exclusive})
+}
+
+// doubtfulHolder is holder for locks that may have been kept.
+func (e *engine) doubtfulHolder(c *Chain, tx *Txn, exclusive bool) *Txn {
+	for _, l := range e.doubtful[c] {
 		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
 			return l.tx
 		}
@@ -175,6 +191,52 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 		return t.Def, v.rows, nil
 	}
 	return t.Def, v.e.snapshotRows(t, v.view, v.rule), nil
+}
+
+// insertionOrder puts the rows of tables without a clustered key into the order
+// in which the set-up inserted them, which is that of their hidden row ids.
+// They were read back in the order of whatever index covers them.
+func (r *Replay) insertionOrder() {
+	for _, t := range r.store.Tables {
+		if t.Clustered != nil || len(t.Def.Keys) == 0 {
+			continue
+		}
+		var rows []solve.Row
+		for _, l := range r.c.Init {
+			s, ok := l.Stmt.(*ast.InsertStmt)
+			if !ok || s.Select != nil {
+				continue
+			}
+			if name := singleTable(s.Table); name == nil || r.table(name.Name.O) != t {
+				continue
+			}
+			add, err := r.solver.Insert(s, t.Def, &stored{&r.store, View{Tick: latest}})
+			if err != nil {
+				break // INSERT IGNORE adjusts values: keep the order as read
+			}
+			rows = append(rows, add...)
+		}
+		if len(rows) != len(t.Chains) {
+			continue
+		}
+		left, sorted := slices.Clone(t.Chains), make([]*Chain, 0, len(rows))
+		for _, row := range rows {
+			k := slices.IndexFunc(left, func(c *Chain) bool { return equalRows(c.Versions[0].Row, row) })
+			if k < 0 {
+				break
+			}
+			sorted = append(sorted, left[k])
+			left = slices.Delete(left, k, k+1)
+		}
+		if len(left) > 0 {
+			continue
+		}
+		t.Chains = sorted
+		for i, c := range sorted {
+			c.ID = r.store.nextRow + i + 1
+		}
+		r.store.nextRow += len(sorted)
+	}
 }
 
 // finishInnoDB rolls back what is still open, as the harness did, and compares

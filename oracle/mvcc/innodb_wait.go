@@ -103,7 +103,7 @@ func (e *engine) barrier(x *running, own *claim, o *Txn) (string, error) {
 	}
 	if x.kind == Insert {
 		if t := x.table; t != nil {
-			if c, what, err := e.keyCollision(t, x.tx, o, x.mark); c != nil || err != nil {
+			if c, what, err := e.keyCollision(t, x.tx, o, x.mark); c != nil && e.running[o.Session] == nil || err != nil {
 				return what, err
 			}
 		}
@@ -127,6 +127,10 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 	}
 	for _, c := range t.Chains {
 		if e.writer(c, x.tx) == o {
+			if s := e.running[o.Session]; s != nil && c.last().seq > s.seq {
+				// Locks of a statement that still waits are not claimed.
+				continue
+			}
 			newest, before := c.last(), e.committed(c, x.tx)
 			if before != nil && before.Row != nil && newest.Row != nil && !changes(before.Row, newest.Row, own.cols) {
 				// Perhaps only an entry of an index is needed, which is as it was.
@@ -186,7 +190,9 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 }
 
 // wroteOver reports whether the statement wrote a version of a record.
-func (e *engine) wroteOver(x *running, c *Chain) bool { return slices.Contains(x.tx.writes[x.mark:], c) }
+func (e *engine) wroteOver(x *running, c *Chain) bool {
+	return slices.Contains(x.tx.writes[x.mark:], c)
+}
 
 // changedOver reports whether the statement deleted a row or changed one of the
 // columns.
