@@ -35,10 +35,6 @@ type index struct {
 	columns []string
 }
 
-func (t *table) has(name string) bool {
-	return slices.ContainsFunc(t.columns, func(c column) bool { return c.name == name })
-}
-
 func (t *table) column(name string) (column, bool) {
 	for _, c := range t.columns {
 		if c.name == name {

@@ -109,6 +109,10 @@ func (r *reducer) improve(l layer) (bool, error) {
 	for {
 		var open []arm
 		for _, a := range layerArms(l) {
+			if next[a] != nil && r.tried[next[a].text()] {
+				// Another arm had the same candidate.
+				next[a] = nil
+			}
 			for next[a] == nil && len(left[a]) > 0 {
 				var known bool
 				if next[a], known = r.viable(left[a][0]); next[a] == nil {
