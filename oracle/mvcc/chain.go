@@ -24,6 +24,8 @@ type Txn struct {
 	Ended history.Tick
 	// auto says that it is a single statement outside of BEGIN and COMMIT.
 	auto bool
+	// failedUpdate says that one of its UPDATEs failed.
+	failedUpdate bool
 	// writes holds the chains that it wrote, in order, once for each version.
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.

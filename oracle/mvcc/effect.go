@@ -19,6 +19,9 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	views := &stored{&r.store, view}
 	res, err := r.solver.Select(s, views)
+	if name := singleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
+		err = r.overwritten(r.table(name.Name.O), s, view)
+	}
 	if err != nil {
 		p.Err, err = sqlError(err)
 		return p, err
@@ -46,6 +49,9 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 
 // scan returns the rows of a table that a write matches, in scan order.
 func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*Chain, error) {
+	if err := r.overwritten(t, stmt, view); err != nil {
+		return nil, nil, err
+	}
 	rows, chains := t.Rows(view)
 	r.scanOrder(t, rows, chains)
 	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, view})
@@ -58,6 +64,28 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 		outRows[k], outChains[k] = rows[j], chains[j]
 	}
 	return outRows, outChains, nil
+}
+
+// overwritten evaluates a filter on committed versions that the own transaction
+// has overwritten, where the rule FilterScope says so, and returns the error
+// that this raises.
+func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View) error {
+	if view.Own == nil || view.Own.Rules[rules.FilterScope] != rules.OverwrittenRows {
+		return nil
+	}
+	committed := View{Tick: view.Tick}
+	rows, chains := t.Rows(committed)
+	var hidden []solve.Row
+	for i, c := range chains {
+		if ver := view.version(c); ver != nil && ver.Txn == view.Own {
+			hidden = append(hidden, rows[i])
+		}
+	}
+	if len(hidden) == 0 {
+		return nil
+	}
+	_, err := r.solver.Matches(stmt, t.Def, hidden, &stored{&r.store, committed})
+	return err
 }
 
 // scanOrder sorts by the clustered key, as a full scan meets the rows; a table

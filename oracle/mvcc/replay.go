@@ -44,6 +44,8 @@ type Replay struct {
 	// keepGoing makes the replay go on behind the first difference.
 	keepGoing bool
 	touched   []touch
+	// views holds the choices between the views of statements that waited.
+	views *choices
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 	// units holds the committed transactions of an InnoDB history; partial says
@@ -114,9 +116,11 @@ func (r *Replay) Run() (*Difference, error) {
 	if r.h.Server.DBMS != history.TiDB {
 		return r.runInnoDB()
 	}
-	if err := r.load(); err != nil {
-		return nil, err
-	}
+	return r.runTiDB()
+}
+
+// replay replays the history along one path of choices.
+func (r *Replay) replay() (*Difference, error) {
 	var first *Difference
 	note := func(d *Difference) bool {
 		if d == nil {

@@ -143,6 +143,16 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 // controlError judges an error of a statement that touches no table.
 func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
 	st := &r.h.Stmts[i]
+	if kind == Commit && e.Code == errDeadlock && s.txn != nil {
+		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && len(st.Waits) > 0
+		r.rollback(s.txn, st.Return)
+		s.txn = nil
+		if lateLocks {
+			return nil, nil
+		}
+		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),
+			Reason: "a pessimistic transaction took all its locks before, so its commit neither waits nor is part of a deadlock"}, nil
+	}
 	if kind == Commit && e.Code == errTiDBConflict && s.txn != nil {
 		r.rollback(s.txn, st.Submit)
 		s.txn = nil
@@ -205,6 +215,9 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 			return d, err
 		}
 	}
+	if loss := r.conditionOrder(i, kind, node, view, p); loss != nil {
+		return nil, loss
+	}
 	if d := r.compare(i, kind, p); d != nil {
 		r.name(d, i, tx, kind, node)
 		return d, nil
@@ -220,41 +233,42 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		view := r.readView(tx, st, node)
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
-	case SelectForShare, SelectForUpdate:
-		if kind == SelectForShare && tx.Rules[rules.ShareLock] == rules.ShareRefused {
-			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
-		}
-		view, err := r.currentView(st, tx, kind, node)
-		if err != nil {
-			return nil, view, err
-		}
-		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
-		if err == nil && p.Err == 0 && locksWhatItReturns(node.(*ast.SelectStmt)) {
-			for _, c := range p.read {
-				tx.locked = append(tx.locked, RowLock{c, kind == SelectForUpdate})
-			}
-		}
-		return p, view, err
-	case Update:
-		view, err := r.currentView(st, tx, kind, node)
-		if err != nil {
-			return nil, view, err
-		}
-		p, err := r.update(i, tx, node.(*ast.UpdateStmt), view)
-		return p, view, err
-	case Delete:
-		view, err := r.currentView(st, tx, kind, node)
-		if err != nil {
-			return nil, view, err
-		}
-		p, err := r.delete(i, tx, node.(*ast.DeleteStmt), view)
-		return p, view, err
 	case Insert:
 		view := View{Tick: r.effect(st), Own: tx}
 		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
 		return p, view, err
+	case SelectForShare:
+		if tx.Rules[rules.ShareLock] == rules.ShareRefused {
+			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
+		}
 	}
-	return nil, View{}, &Loss{Slug: "unsupported: statement", Detail: string(kind)}
+	view, single, err := r.currentView(st, tx, kind, node)
+	if err != nil {
+		return nil, view, err
+	}
+	var p *Prediction
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		p, err = r.read(i, tx, s, view, kind)
+		if err == nil && p.Err == 0 && locksWhatItReturns(s) {
+			for _, c := range p.read {
+				tx.locked = append(tx.locked, RowLock{c, kind == SelectForUpdate})
+			}
+		}
+	case *ast.UpdateStmt:
+		p, err = r.update(i, tx, s, view)
+	case *ast.DeleteStmt:
+		p, err = r.delete(i, tx, s, view)
+	default:
+		return nil, view, &Loss{Slug: "unsupported: statement", Detail: string(kind)}
+	}
+	if p != nil {
+		p.Single = p.Single && single
+		if kind == Update && p.Err != 0 {
+			tx.failedUpdate = true
+		}
+	}
+	return p, view, err
 }
 
 // readView returns what a consistent read sees.
@@ -291,130 +305,6 @@ func scansBackwards(n ast.StmtNode) bool {
 	for _, f := range s.Fields.Fields {
 		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && lower(a.F) == "max" {
 			return true
-		}
-	}
-	return false
-}
-
-// currentView returns the view of a locking read or a write that obeys the
-// rule Retry: that of its start, until one of the rows which it must lock turns
-// out to have been committed anew meanwhile; then that of the end of the wait.
-func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.StmtNode) (View, error) {
-	v := View{Tick: st.Submit, Own: tx}
-	for _, w := range st.Waits {
-		if w.Until == 0 {
-			continue
-		}
-		again, err := r.conflicts(v, w.Until, tx, kind, node)
-		if err != nil {
-			return v, err
-		}
-		if again {
-			v.Tick = w.Until
-		}
-	}
-	return v, nil
-}
-
-// conflicts reports whether a row that the statement locks under a view, or a
-// row with a unique key that it writes, got a newer committed version before
-// the given tick.
-func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node ast.StmtNode) (bool, error) {
-	var from *ast.TableRefsClause
-	switch s := node.(type) {
-	case *ast.SelectStmt:
-		from = s.From
-	case *ast.UpdateStmt:
-		from = s.TableRefs
-	case *ast.DeleteStmt:
-		from = s.TableRefs
-	}
-	if singleTable(from) == nil {
-		return true, nil
-	}
-	t, err := r.target(from)
-	if err != nil {
-		return false, err
-	}
-	rows, chains, err := r.scan(t, node, v)
-	if err != nil {
-		// The statement fails under this view, before it locks anything.
-		_, err := sqlError(err)
-		return false, err
-	}
-	if len(chains) > 1 {
-		// A request for several locks is woken by the holder's commit as if it
-		// had met a newer version, even if the holder changed none of them.
-		return r.anyCommitWithin(tx, v.Tick, until), nil
-	}
-	for _, c := range chains {
-		if c.committedWithin(tx, v.Tick, until) {
-			return true, nil
-		}
-	}
-	up, ok := node.(*ast.UpdateStmt)
-	if !ok {
-		return false, nil
-	}
-	for i, row := range rows {
-		next, changed, err := r.solver.Update(up, t.Def, row, &stored{&r.store, v})
-		if err != nil || !changed {
-			continue
-		}
-		if r.keyCommittedWithin(t, chains[i], next, tx, v.Tick, until) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// anyCommitWithin reports whether another transaction that wrote something
-// committed in the half-open interval.
-func (r *Replay) anyCommitWithin(tx *Txn, from, to history.Tick) bool {
-	for _, t := range r.store.Tables {
-		for _, c := range t.Chains {
-			if c.committedWithin(tx, from, to) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// committedWithin reports whether another transaction committed a version of
-// the row in the half-open interval.
-func (c *Chain) committedWithin(tx *Txn, from, to history.Tick) bool {
-	for i := range c.Versions {
-		if w := c.Versions[i].Txn; w != nil && w != tx && w.Commit >= from && w.Commit < to {
-			return true
-		}
-	}
-	return false
-}
-
-// keyCommittedWithin reports whether a row that has or had the same tuple in a
-// unique key was committed in the interval.
-func (r *Replay) keyCommittedWithin(t *Table, self *Chain, row solve.Row, tx *Txn, from, to history.Tick) bool {
-	for ki := range t.Def.Keys {
-		k := &t.Def.Keys[ki]
-		if !k.Unique && !k.Primary {
-			continue
-		}
-		tuple, null := r.store.keyOf(t.Def, k, row)
-		if null {
-			continue
-		}
-		for _, c := range t.Chains {
-			if c == self || !c.committedWithin(tx, from, to) {
-				continue
-			}
-			for i := range c.Versions {
-				if old := c.Versions[i].Row; old != nil {
-					if tu, null := r.store.keyOf(t.Def, k, old); !null && tu == tuple {
-						return true
-					}
-				}
-			}
 		}
 	}
 	return false

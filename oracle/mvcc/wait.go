@@ -95,6 +95,9 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 		return nil, nil
 	}
 	for _, o := range r.openTxns(tx) {
+		if r.endSubmitted(o, st.Return) {
+			continue
+		}
 		chain, what, err := r.collision(t, tx, o, kind, where, p, mark)
 		if err != nil {
 			return nil, err
@@ -107,6 +110,22 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 			Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs a lock on that row, did not wait", o.Session, what, st.Session, kind)}, nil
 	}
 	return nil, nil
+}
+
+// endSubmitted reports whether the transaction's COMMIT, ROLLBACK or next BEGIN
+// was submitted before the tick, though it may not have been answered yet.
+func (r *Replay) endSubmitted(o *Txn, before history.Tick) bool {
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		if st.Session != o.Session || st.Submit <= o.Begin || st.Submit >= before {
+			continue
+		}
+		switch KindOf(r.c.Steps[st.Line].Stmt) {
+		case Commit, Rollback, Begin, BeginSnapshot:
+			return true
+		}
+	}
+	return false
 }
 
 // openTxns returns the open transactions of other sessions, by session number.

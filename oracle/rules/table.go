@@ -25,6 +25,10 @@ const (
 	// AutocommitLock: whether a locking read outside of a transaction waits for
 	// other transactions' locks.
 	AutocommitLock
+	// LateLocks: whether COMMIT takes locks.
+	LateLocks
+	// FilterScope: which rows a statement's filter is evaluated on.
+	FilterScope
 	// LockedRow: what an UPDATE does about a row that another transaction has
 	// locked.
 	LockedRow
@@ -86,6 +90,24 @@ const (
 	SameRow Variant = iota
 	// DeleteInsert: the old row is deleted and another one inserted.
 	DeleteInsert
+)
+
+// Answers to LateLocks.
+const (
+	// AllBefore: all locks were taken by the statements that needed them.
+	AllBefore Variant = iota
+	// LockedAtCommit: rows that a failed UPDATE had met but not changed are
+	// locked by a later statement or by COMMIT.
+	LockedAtCommit
+)
+
+// Answers to FilterScope.
+const (
+	// VisibleRows: on the rows that the statement sees.
+	VisibleRows Variant = iota
+	// OverwrittenRows: also on committed versions that the own transaction has
+	// overwritten or deleted.
+	OverwrittenRows
 )
 
 // Answers to ShareLock.
@@ -203,6 +225,12 @@ var Table = []Rule{
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/48960", "https://bugs.mysql.com/bug.php?id=113228"},
 		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
+	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
+		Says: "rows that a failed UPDATE met without changing them are locked when the transaction commits, so that COMMIT waits and can be the victim of a deadlock"},
+	{Name: "filter-judges-overwritten-rows", Dim: FilterScope, Variant: OverwrittenRows, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28092"},
+		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},

@@ -1,0 +1,80 @@
+package mvcc
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+// Errors that evaluating a condition can raise.
+const (
+	errTruncated  = 1292
+	errOutOfRange = 1690
+)
+
+// conditionOrder recognises a difference that comes from the order in which
+// the parts of a condition are evaluated: no manual promises one, and whether a
+// part that would fail is reached depends on the plan.
+func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, p *Prediction) error {
+	code := errCode(&r.h.Stmts[i])
+	if code == p.Err {
+		return nil
+	}
+	where, from := condition(node)
+	parts := leaves(where, nil)
+	if len(parts) < 2 || singleTable(from) == nil {
+		return nil
+	}
+	evaluates := func(c uint16) bool { return c == errTruncated || c == errOutOfRange }
+	if !evaluates(code) && !evaluates(p.Err) {
+		return nil
+	}
+	t := r.table(singleTable(from).Name.O)
+	if t == nil {
+		return nil
+	}
+	rows, _ := t.Rows(view)
+	for _, part := range parts {
+		for _, row := range rows {
+			_, _, err := r.solver.Where(part, t.Def, row, &stored{&r.store, view})
+			if err == nil {
+				continue
+			}
+			if c, loss := sqlError(err); loss == nil && evaluates(c) {
+				return &Loss{Slug: "condition-order", Detail: err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+func condition(node ast.StmtNode) (ast.ExprNode, *ast.TableRefsClause) {
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		return s.Where, s.From
+	case *ast.UpdateStmt:
+		return s.Where, s.TableRefs
+	case *ast.DeleteStmt:
+		return s.Where, s.TableRefs
+	}
+	return nil, nil
+}
+
+// leaves returns the parts of a condition that logical operators connect.
+func leaves(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
+	switch x := e.(type) {
+	case nil:
+		return out
+	case *ast.ParenthesesExpr:
+		return leaves(x.Expr, out)
+	case *ast.UnaryOperationExpr:
+		if x.Op == opcode.Not || x.Op == opcode.Not2 {
+			return leaves(x.V, out)
+		}
+	case *ast.BinaryOperationExpr:
+		switch x.Op {
+		case opcode.LogicAnd, opcode.LogicOr, opcode.LogicXor:
+			return leaves(x.R, leaves(x.L, out))
+		}
+	}
+	return append(out, e)
+}
