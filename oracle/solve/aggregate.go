@@ -56,7 +56,7 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 	default:
 		return expr{}, unsupported("aggregate %s", n.F)
 	}
-	if a.cmp, err = c.comparison(arg.typ, arg.typ); err != nil {
+	if a.cmp, err = c.comparison(arg, arg); err != nil {
 		return expr{}, err
 	}
 	at := len(*list)

@@ -10,11 +10,15 @@ import (
 // numericClass returns the class in which + - * % compute, from the operands'
 // classes: a string or double makes it double, else a decimal makes it decimal.
 // https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html
-func numericClass(a, b Type) (Class, error) {
+func (c *compiler) numericClass(a, b Type) (Class, error) {
 	cls := IntClass
 	for _, t := range [2]Type{a, b} {
 		switch t.Class {
-		case NullClass, IntClass, YearClass:
+		case NullClass:
+			if c.d.is(nullIsDouble) {
+				cls = DoubleClass
+			}
+		case IntClass, YearClass:
 		case DecimalClass:
 			if cls == IntClass {
 				cls = DecimalClass
@@ -31,12 +35,13 @@ func numericClass(a, b Type) (Class, error) {
 func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
 
 func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
-	cls, err := numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a.typ, b.typ)
 	if err != nil {
 		return expr{}, err
 	}
 	e := expr{konst: a.konst && b.konst}
 	x, y := a.eval, b.eval
+	eager, wraps := c.d.is(eager), c.d.is(zeroMinusLeast)
 	switch cls {
 	case IntClass:
 		unsigned := a.typ.Unsigned || b.typ.Unsigned
@@ -51,16 +56,15 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		f64 := map[opcode.Op]func(a, b sqlvalue.Value, u bool) (sqlvalue.Value, bool){
 			opcode.Plus: sqlvalue.Add64, opcode.Minus: sqlvalue.Sub64, opcode.Mul: sqlvalue.Mul64}[op]
 		e.eval = func(f *frame) sqlvalue.Value {
-			v := x(f)
-			if v.IsNull() && f.err == nil {
-				return v
-			}
-			w := y(f)
-			if w.IsNull() || f.err != nil {
+			v, w := x(f), y(f)
+			if v.IsNull() || w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			r, ok := f64(v, w, unsigned)
 			if !ok {
+				if op == opcode.Minus && wraps && v == zero && w == least {
+					return w
+				}
 				if unsigned {
 					return f.fail(1690, "BIGINT UNSIGNED value is out of range")
 				}
@@ -78,13 +82,14 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		} else {
 			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
 		}
+		shortZero := c.d.is(zeroProduct)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
-			if v.IsNull() && f.err == nil {
-				return v
+			if v.IsNull() && !eager {
+				return f.beside(y)
 			}
 			w := y(f)
-			if w.IsNull() || f.err != nil {
+			if v.IsNull() || w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			var r sqlvalue.Value
@@ -95,6 +100,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 				r = sqlvalue.AddExact(v, sqlvalue.NegExact(w))
 			default:
 				r = sqlvalue.MulExact(v, w)
+				if shortZero && r.Sign() == 0 {
+					r = sqlvalue.NewDecimal64(0, 0)
+				}
 			}
 			if r.Digits() > sqlvalue.MaxDigits {
 				return f.refuse("decimal of more than 65 digits")
@@ -106,11 +114,8 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
-			if null && f.err == nil {
-				return sqlvalue.Value{}
-			}
-			w, null := q(f)
-			if null || f.err != nil {
+			w, null2 := q(f)
+			if null || null2 || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			switch op {
@@ -125,6 +130,19 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		}
 	}
 	return e, nil
+}
+
+var zero, least = sqlvalue.NewInt(0), sqlvalue.NewInt(math.MinInt64)
+
+// beside evaluates the operand beside a NULL. Servers agree on the value, which
+// is NULL, but not on whether an error in the other operand shows.
+func (f *frame) beside(y func(*frame) sqlvalue.Value) sqlvalue.Value {
+	if f.err == nil {
+		if y(f); f.err != nil {
+			f.err = &Unsupported{"error in an operand beside NULL"}
+		}
+	}
+	return sqlvalue.Value{}
 }
 
 func intResultPrec(op opcode.Op, a, b Type) int {
@@ -223,7 +241,7 @@ func (c *compiler) zeroDivisor(f *frame) sqlvalue.Value {
 const divPrecision = 4
 
 func (c *compiler) divide(a, b expr) (expr, error) {
-	cls, err := numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a.typ, b.typ)
 	if err != nil {
 		return expr{}, err
 	}
@@ -261,6 +279,9 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		if !words {
 			return r.Rescale(scale)
 		}
+		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Rescale(scale).Sign() == 0 {
+			return f.refuse("decimal of minus zero")
+		}
 		return r
 	}
 	return e, nil
@@ -277,11 +298,16 @@ func quotientDigits(s1, s2 int) int {
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
 func (c *compiler) intDivide(a, b expr) (expr, error) {
-	if _, err := numericClass(a.typ, b.typ); err != nil {
+	if _, err := c.numericClass(a.typ, b.typ); err != nil {
 		return expr{}, err
 	}
 	unsigned := a.typ.Unsigned || b.typ.Unsigned
-	x, y := c.exact(a), c.exact(b)
+	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass
+	bad := uint16(1292)
+	if c.d.is(divIs1366) {
+		bad = 1366
+	}
+	x, y := c.exactOr(a, bad), c.exactOr(b, bad)
 	t := bigInt
 	if unsigned {
 		t = bigUint
@@ -297,7 +323,13 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		}
 		r := sqlvalue.DivTrunc(v, w, 0)
 		n, over := r.ToInt(unsigned)
+		if over == 0 && intOperands && c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
+			over = -1
+		}
 		if over != 0 {
+			if c.d.is(wideScale) && !intOperands {
+				return f.refuse("overflow of DIV")
+			}
 			if unsigned {
 				return f.fail(1690, "BIGINT UNSIGNED value is out of range")
 			}
@@ -311,7 +343,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {
-	cls, err := numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a.typ, b.typ)
 	if err != nil {
 		return expr{}, err
 	}
@@ -354,6 +386,9 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			return c.zeroDivisor(f)
 		}
 		r := sqlvalue.ModExact(v, w)
+		if cls == DecimalClass && r.Sign() == 0 && v.Sign() < 0 && c.d.is(signedZero) {
+			return f.refuse("decimal of minus zero")
+		}
 		if cls == DecimalClass {
 			return r
 		}
@@ -368,13 +403,14 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 
 func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 	p, q := c.bits(a), c.bits(b)
+	eager, short := c.d.is(eager), c.d.is(shiftBy32)
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)
-		if null && f.err == nil {
-			return sqlvalue.Value{}
+		if null && !eager {
+			return f.beside(b.eval)
 		}
-		w, null := q(f)
-		if null || f.err != nil {
+		w, null2 := q(f)
+		if null || null2 || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		switch op {
@@ -385,8 +421,14 @@ func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 		case opcode.Xor:
 			v ^= w
 		case opcode.LeftShift:
+			if short {
+				w = uint64(uint32(w))
+			}
 			v <<= w
 		default:
+			if short {
+				w = uint64(uint32(w))
+			}
 			v >>= w
 		}
 		return sqlvalue.NewUint(v)

@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"strconv"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -51,16 +53,19 @@ func (c *compiler) unify(es []expr) (Type, error) {
 }
 
 // convert returns an evaluation of e as a value of a type made by unify.
-func (c *compiler) convert(e expr, t Type) func(*frame) sqlvalue.Value {
+func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue.Value {
 	x := e.eval
-	if e.typ.Class == t.Class && (t.Class != DecimalClass || c.d.is(branchKeepsScale)) {
+	if e.typ.Class == t.Class && t.Class != DecimalClass {
 		return x
 	}
+	// Only a CAST really pads; elsewhere the value keeps its own digits, and
+	// print pads it unless the expression says keepScale.
+	pads := c.d.is(branchCasts) && !keepScale
 	switch t.Class {
 	case DecimalClass:
 		return func(f *frame) sqlvalue.Value {
 			v := x(f)
-			if v.IsNull() || v.Scale() >= t.Scale {
+			if v.IsNull() || !pads || v.Scale() >= t.Scale {
 				return v.ToDecimal()
 			}
 			return v.Rescale(t.Scale)
@@ -88,14 +93,28 @@ func (c *compiler) convert(e expr, t Type) func(*frame) sqlvalue.Value {
 
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
-	x, t := e.eval, e.typ
+	x, t, d, keep := e.eval, e.typ, c.d, e.keepScale
 	return func(f *frame) (string, bool) {
 		v := x(f)
-		if v.Kind() == sqlvalue.Decimal && v.Scale() != t.Scale {
+		if v.Kind() == sqlvalue.Decimal && t.Class == DecimalClass && (v.Scale() > t.Scale && !d.is(branchCasts) || v.Scale() < t.Scale && !keep) {
 			v = v.Rescale(t.Scale)
 		}
-		return v.Text()
+		return d.textOf(v), v.IsNull()
 	}
+}
+
+// textOf returns a value as a string, as it is stored.
+func (d Dialect) textOf(v sqlvalue.Value) string {
+	switch v.Kind() {
+	case sqlvalue.Double:
+		if x := v.Double(); d.is(plainDoubles) {
+			return strconv.FormatFloat(x, 'f', -1, 64)
+		} else if x == 0 && d.is(noNegativeZero) {
+			return "0"
+		}
+	}
+	s, _ := v.Text()
+	return s
 }
 
 // textType returns the type of the expression as a string.
@@ -163,9 +182,9 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	}
 	evals := make([]func(*frame) sqlvalue.Value, len(results))
 	for i, r := range results {
-		evals[i] = c.convert(r, t)
+		evals[i] = c.convert(r, t, c.d.is(branchKeepsScale))
 	}
-	return expr{typ: t, konst: konst && allKonst(results), eval: func(f *frame) sqlvalue.Value {
+	return expr{typ: t, konst: konst && allKonst(results), keepScale: c.d.is(branchKeepsScale), eval: func(f *frame) sqlvalue.Value {
 		for i, cond := range conds {
 			if cond(f) == sqlvalue.True {
 				return evals[i](f)
@@ -190,8 +209,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
-		cond, x, y := c.truth(args[0]), c.convert(args[1], t), c.convert(args[2], t)
-		return expr{typ: t, konst: k, eval: func(f *frame) sqlvalue.Value {
+		keep := c.d.is(branchKeepsScale)
+		cond, x, y := c.truth(args[0]), c.convert(args[1], t, keep), c.convert(args[2], t, keep)
+		return expr{typ: t, konst: k, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
 			if cond(f) == sqlvalue.True {
 				return x(f)
 			}
@@ -202,11 +222,13 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
+		keep := name == "coalesce" && c.d.is(coalesceKeepsScale)
 		evals := make([]func(*frame) sqlvalue.Value, len(args))
 		for i, a := range args {
-			evals[i] = c.convert(a, t)
+			evals[i] = c.convert(a, t, keep)
 		}
-		return expr{typ: t, konst: k, eval: func(f *frame) sqlvalue.Value {
+		silent := t.Class == StringClass && c.d.is(silentText)
+		return expr{typ: t, konst: k, silent: silent, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v

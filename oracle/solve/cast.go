@@ -75,8 +75,16 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 				return v
 			}
 			u, over := v.ToInt(unsigned)
-			if over != 0 {
-				f.truncated("DECIMAL", "")
+			switch {
+			case over < 0 && unsigned && !c.d.is(negativeDecimalClips):
+				u, over = v.ToInt(false)
+			case over != 0 && f.strictWrite:
+				return f.refuse("CAST out of range in a write")
+			case over != 0:
+				f.warnings++
+			}
+			if over != 0 && !c.d.is(negativeDecimalClips) {
+				return f.refuse("CAST of a decimal out of range")
 			}
 			return pack(u)
 		}
@@ -86,11 +94,8 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 			if v.IsNull() {
 				return v
 			}
-			n := sqlvalue.NumericPrefix(v.Str())
-			if !n.Integer || n.Rest {
-				if !n.Integer {
-					return f.refuse("CAST of a fractional string to an integer")
-				}
+			n := sqlvalue.IntegerPrefix(v.Str())
+			if n.Rest {
 				f.truncated("INTEGER", v.Str())
 			}
 			d, ok := n.Decimal()
@@ -111,6 +116,13 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 				return v
 			}
 			r := math.RoundToEven(v.ToDouble())
+			if unsigned && v.ToDouble() < 0 && c.d.is(negativeCastsClip) {
+				if f.strictWrite {
+					return f.refuse("CAST out of range in a write")
+				}
+				f.warnings++
+				return pack(0)
+			}
 			if r < math.MinInt64 || r >= math.MaxInt64 {
 				return f.refuse("CAST of a double out of range")
 			}
@@ -133,7 +145,7 @@ func (c *compiler) castDecimal(e expr, prec, scale int) (expr, error) {
 		r := v.ToDecimal().Rescale(scale)
 		if sqlvalue.CmpExact(r, limit) > 0 || sqlvalue.CmpExact(r, sqlvalue.NegExact(limit)) < 0 {
 			if f.strictWrite {
-				return f.fail(1264, "Out of range value for column")
+				return f.refuse("CAST out of range in a write")
 			}
 			f.warnings++
 			if r.Sign() < 0 {
@@ -166,7 +178,10 @@ func (c *compiler) castChar(e expr, limit int) (expr, error) {
 			return sqlvalue.Value{}
 		}
 		if limit >= 0 && utf8.RuneCountInString(s) > limit {
-			f.truncated("CHAR", s)
+			if f.strictWrite {
+				f.refuse("CAST AS CHAR(n) of a longer text in a write")
+			}
+			f.warnings++
 			s = firstRunes(s, limit)
 		}
 		return sqlvalue.NewString(s)

@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"cmp"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -13,12 +15,12 @@ type comparator func(f *frame, a, b sqlvalue.Value) int
 // comparison chooses how two types compare: two strings by collation, exact
 // numbers exactly, all else as doubles.
 // https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html
-func (c *compiler) comparison(a, b Type) (comparator, error) {
+func (c *compiler) comparison(a, b expr) (comparator, error) {
 	switch {
-	case a.Class == NullClass || b.Class == NullClass:
+	case a.typ.Class == NullClass || b.typ.Class == NullClass:
 		return func(*frame, sqlvalue.Value, sqlvalue.Value) int { return 0 }, nil
-	case a.Class == StringClass && b.Class == StringClass:
-		t, err := combine(a, b)
+	case a.typ.Class == StringClass && b.typ.Class == StringClass:
+		t, err := combine(a.typ, b.typ)
 		if err != nil {
 			return nil, err
 		}
@@ -30,19 +32,12 @@ func (c *compiler) comparison(a, b Type) (comparator, error) {
 			}
 			return col.compare(x.Str(), y.Str())
 		}, nil
-	case isExact(a) && isExact(b):
+	case isExact(a.typ) && isExact(b.typ):
 		return func(_ *frame, x, y sqlvalue.Value) int { return sqlvalue.CmpExact(x, y) }, nil
-	case isNumeric(a) && isNumeric(b):
+	case isNumeric(a.typ) && isNumeric(b.typ):
 		d := c.d
 		return func(f *frame, x, y sqlvalue.Value) int {
-			p, q := d.number(f, x), d.number(f, y)
-			switch {
-			case p < q:
-				return -1
-			case p > q:
-				return 1
-			}
-			return 0
+			return cmp.Compare(d.number(f, x, a.silent), d.number(f, y, b.silent))
 		}, nil
 	}
 	return nil, unsupported("comparison of a temporal, bit, enum or set")
@@ -57,15 +52,15 @@ func isNumeric(t Type) bool {
 }
 
 // number reads a value as a double, strings with a warning where they are none.
-func (d Dialect) number(f *frame, v sqlvalue.Value) float64 {
+func (d Dialect) number(f *frame, v sqlvalue.Value, silent bool) float64 {
 	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
-		return d.stringToDouble(f, v.Str())
+		return d.stringToDouble(f, v.Str(), silent)
 	}
 	return v.ToDouble()
 }
 
 func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
-	cmp, err := c.comparison(a.typ, b.typ)
+	order, err := c.comparison(a, b)
 	if err != nil {
 		return expr{}, err
 	}
@@ -76,36 +71,41 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			if v.IsNull() || w.IsNull() {
 				return truthOf(v.IsNull() && w.IsNull())
 			}
-			return truthOf(cmp(f, v, w) == 0)
+			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
+	eager := c.d.is(eager)
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
-		if v.IsNull() {
+		if v.IsNull() && !eager {
+			f.beside(y)
 			return sqlvalue.Unknown
 		}
 		w := y(f)
+		if v.IsNull() {
+			return sqlvalue.Unknown
+		}
 		if w.IsNull() {
 			return sqlvalue.Unknown
 		}
-		return truthOf(holds(op, cmp(f, v, w)))
+		return truthOf(holds(op, order(f, v, w)))
 	}), nil
 }
 
-func holds(op opcode.Op, cmp int) bool {
+func holds(op opcode.Op, order int) bool {
 	switch op {
 	case opcode.EQ:
-		return cmp == 0
+		return order == 0
 	case opcode.NE:
-		return cmp != 0
+		return order != 0
 	case opcode.LT:
-		return cmp < 0
+		return order < 0
 	case opcode.LE:
-		return cmp <= 0
+		return order <= 0
 	case opcode.GT:
-		return cmp > 0
+		return order > 0
 	}
-	return cmp >= 0
+	return order >= 0
 }
 
 func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
@@ -116,25 +116,31 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			return expr{}, err
 		}
 	}
-	lo, err := c.comparison(e[0].typ, e[1].typ)
+	lo, err := c.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err
 	}
-	hi, err := c.comparison(e[0].typ, e[2].typ)
+	hi, err := c.comparison(e[0], e[2])
 	if err != nil {
 		return expr{}, err
 	}
-	if !c.d.is(betweenIsTwo) && !sameComparison(e[0].typ, e[1].typ, e[2].typ) {
+	if !sameComparison(e[0].typ, e[1].typ, e[2].typ) {
 		// One type for all three: that of doubles, as soon as one is no exact
 		// number and not all are strings.
 		d := c.d
-		lo = func(f *frame, x, y sqlvalue.Value) int { return cmpDouble(d.number(f, x), d.number(f, y)) }
-		hi = lo
+		read := func(at int) comparator {
+			return func(f *frame, x, y sqlvalue.Value) int {
+				return cmp.Compare(d.number(f, x, e[0].silent), d.number(f, y, e[at].silent))
+			}
+		}
+		lo, hi = read(1), read(2)
 	}
 	x, y, z := e[0].eval, e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
+			f.beside(y)
+			f.beside(z)
 			return sqlvalue.Unknown
 		}
 		l, h := y(f), z(f)
@@ -148,16 +154,6 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		return negateIf(n.Not, and(t, u))
 	}), nil
-}
-
-func cmpDouble(p, q float64) int {
-	switch {
-	case p < q:
-		return -1
-	case p > q:
-		return 1
-	}
-	return 0
 }
 
 // sameComparison tells whether three operands compare alike, pair by pair.
@@ -211,15 +207,25 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		if list[i], err = c.expr(x); err != nil {
 			return expr{}, err
 		}
-		if cmps[i], err = c.comparison(e.typ, list[i].typ); err != nil {
+		if cmps[i], err = c.comparison(e, list[i]); err != nil {
 			return expr{}, err
 		}
 		konst = konst && list[i].konst
+	}
+	if c.d.is(inComparesBits) && len(list) > 1 && !allKonst(list) {
+		for i := range list {
+			if e.typ.Class == IntClass && list[i].typ.Class == IntClass && e.typ.Unsigned != list[i].typ.Unsigned {
+				cmps[i] = func(_ *frame, a, b sqlvalue.Value) int { return cmp.Compare(a.Uint(), b.Uint()) }
+			}
+		}
 	}
 	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
+			for i := range list {
+				f.beside(list[i].eval)
+			}
 			return sqlvalue.Unknown
 		}
 		t := sqlvalue.False

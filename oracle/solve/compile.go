@@ -21,6 +21,10 @@ type frame struct {
 	// strictWrite says that conversions that lose something are errors, as in
 	// an UPDATE, DELETE or INSERT in strict mode.
 	strictWrite bool
+	// strictUnsure says that whether a loss is an error cannot be told.
+	strictUnsure bool
+	// castsStored says that a stored value goes through CAST.
+	castsStored bool
 	warnings    int
 	err         error
 	// aggs holds the results of aggregates for the group at hand.
@@ -43,6 +47,10 @@ type expr struct {
 	konst, lit bool
 	// column says that the expression is a bare column.
 	column bool
+	// silent says that a string is read as a number without a warning.
+	silent bool
+	// keepScale says that print does not pad a decimal to the type's scale.
+	keepScale bool
 }
 
 // program holds the compiled parts of one statement.
@@ -53,7 +61,9 @@ type program struct {
 	skip  *expr
 	limit *expr
 	sets  []assignment
-	write bool
+	// strict says that a loss in WHERE is an error, unsure that this depends on
+	// the access path.
+	strict, unsure bool
 	// compiler is what sets were compiled with; nil before that.
 	compiler *compiler
 	err      error

@@ -8,26 +8,34 @@ import (
 
 // truncated records that a string was not wholly a number: a warning in a
 // query, error 1292 where a row is written in strict mode.
-func (f *frame) truncated(what, s string) {
-	if f.strictWrite {
-		f.fail(1292, "Truncated incorrect %s value: '%s'", what, s)
-		return
+func (f *frame) truncated(what, s string) { f.lossy(false, 1292, what, s) }
+
+func (f *frame) lossy(silent bool, code uint16, what, s string) {
+	switch {
+	case silent:
+	case f.strictUnsure:
+		f.refuse("conversion in the WHERE of an UPDATE")
+	case f.strictWrite:
+		f.fail(code, "Truncated incorrect %s value: '%s'", what, s)
+	default:
+		f.warnings++
 	}
-	f.warnings++
 }
 
-func (d Dialect) stringToDouble(f *frame, s string) float64 {
+func endsInSpace(s string) bool { return s != "" && s[len(s)-1] == ' ' }
+
+func (d Dialect) stringToDouble(f *frame, s string, silent bool) float64 {
 	n := sqlvalue.NumericPrefix(s)
 	x, over := n.Double()
-	if n.Rest || over || (n.Empty && d.is(emptyStringWarns)) {
-		f.truncated("DOUBLE", s)
+	if n.Rest || over || (n.Empty && d.is(emptyStringWarns)) || d.is(spacesWarn) && endsInSpace(s) {
+		f.lossy(silent, 1292, "DOUBLE", s)
 	}
 	return x
 }
 
 // double returns an accessor for the expression as a double.
 func (c *compiler) double(e expr) func(*frame) (float64, bool) {
-	eval, d := e.eval, c.d
+	eval, d, silent := e.eval, c.d, e.silent
 	switch e.typ.Class {
 	case StringClass:
 		return func(f *frame) (float64, bool) {
@@ -35,7 +43,7 @@ func (c *compiler) double(e expr) func(*frame) (float64, bool) {
 			if v.IsNull() {
 				return 0, true
 			}
-			return d.stringToDouble(f, v.Str()), false
+			return d.stringToDouble(f, v.Str(), silent), false
 		}
 	default:
 		return func(f *frame) (float64, bool) {
@@ -46,8 +54,11 @@ func (c *compiler) double(e expr) func(*frame) (float64, bool) {
 }
 
 // exact returns an accessor for the expression as an Int, Uint or Decimal.
-func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value {
-	eval := e.eval
+func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(e, 1292) }
+
+// exactOr is exact with the error code that a bad string has.
+func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
+	eval, silent := e.eval, e.silent
 	switch e.typ.Class {
 	case IntClass, DecimalClass, YearClass, NullClass:
 		return eval
@@ -59,8 +70,12 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value {
 				return v
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
-			if n.Rest || (n.Empty && d.is(emptyStringWarns)) {
-				f.truncated("DECIMAL", v.Str())
+			if n.Rest || (n.Empty && d.is(emptyStringWarns)) || d.is(spacesWarn) && endsInSpace(v.Str()) {
+				code := code
+				if !n.Empty {
+					code = 1292
+				}
+				f.lossy(silent, code, "DECIMAL", v.Str())
 			}
 			x, ok := n.Decimal()
 			if !ok {
@@ -94,7 +109,7 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 // bits returns an accessor for the expression as the 64 bits that the bit
 // operators work on.
 func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
-	eval := e.eval
+	eval, silent, decimal := e.eval, e.silent, c.d.is(bitsOfDecimal)
 	switch e.typ.Class {
 	case IntClass, YearClass, NullClass:
 		return func(f *frame) (uint64, bool) {
@@ -123,12 +138,15 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 				return 0, true
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
-			if !n.Integer {
-				f.refuse("bits of a string that is no integer")
-				return 0, true
-			}
-			if n.Rest {
-				f.truncated("INTEGER", v.Str())
+			if decimal {
+				if n.Rest || n.Empty || endsInSpace(v.Str()) {
+					f.lossy(silent, 1292, "DECIMAL", v.Str())
+				}
+			} else {
+				n = sqlvalue.IntegerPrefix(v.Str())
+				if n.Rest || n.Empty {
+					f.lossy(silent, 1292, "INTEGER", v.Str())
+				}
 			}
 			x, ok := n.Decimal()
 			u, over := x.ToInt(x.Sign() > 0)
@@ -143,7 +161,12 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			if v.IsNull() {
 				return 0, true
 			}
-			x := math.RoundToEven(v.ToDouble())
+			x := v.ToDouble()
+			if decimal {
+				x = math.Round(x)
+			} else {
+				x = math.RoundToEven(x)
+			}
 			if x < math.MinInt64 || x >= math.MaxInt64 {
 				f.refuse("bits of a double out of range")
 				return 0, true
@@ -155,7 +178,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 
 // truth returns an accessor for the expression as a condition.
 func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
-	eval := e.eval
+	eval, silent := e.eval, e.silent
 	switch e.typ.Class {
 	case StringClass:
 		d := c.d
@@ -164,7 +187,7 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 			if v.IsNull() {
 				return sqlvalue.Unknown
 			}
-			return truthOf(d.stringToDouble(f, v.Str()) != 0)
+			return truthOf(d.stringToDouble(f, v.Str(), silent) != 0)
 		}
 	case DecimalClass, DoubleClass, FloatClass:
 		return func(f *frame) sqlvalue.Truth {

@@ -28,6 +28,7 @@ type query struct {
 	having   func(*frame) sqlvalue.Truth
 	distinct bool
 	cmps     []comparator
+	d        Dialect
 }
 
 // input is one table or derived table of a FROM clause.
@@ -93,7 +94,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 	if n.Kind != ast.SelectStmtKindSelect || n.With != nil || n.WindowSpecs != nil || n.SelectIntoOpt != nil {
 		return nil, unsupported("VALUES, TABLE, WITH, WINDOW or INTO in a query")
 	}
-	q := &query{}
+	q := &query{d: c.d}
 	if n.From != nil {
 		if err := c.from(q, n.From.TableRefs); err != nil {
 			return nil, err
@@ -139,7 +140,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		return nil, unsupported("column beside an aggregate")
 	}
 	for _, it := range q.items {
-		cmp, err := c.comparison(it.typ, it.typ)
+		cmp, err := c.comparison(it.expr, it.expr)
 		if err != nil && q.distinct {
 			return nil, err
 		}
@@ -369,7 +370,7 @@ func (q *query) finish(f *frame, rows []Row) (out [][]sqlvalue.Value, total bool
 		}
 		s := sorted{out: make([]sqlvalue.Value, len(q.items))}
 		for i := range q.items {
-			s.out[i] = q.items[i].output(f)
+			s.out[i] = q.output(&q.items[i].expr, f)
 		}
 		if len(q.order) > 0 {
 			s.keys = q.keys(f)
@@ -444,10 +445,17 @@ next:
 
 // output returns the value as the text protocol sends it: a decimal at the
 // scale that its type declares.
-func (e *expr) output(f *frame) sqlvalue.Value {
+func (q *query) output(e *expr, f *frame) sqlvalue.Value {
 	v := e.eval(f)
-	if v.Kind() == sqlvalue.Decimal && v.Scale() > e.typ.Scale {
-		return v.Rescale(e.typ.Scale)
+	switch v.Kind() {
+	case sqlvalue.Decimal:
+		if v.Scale() > e.typ.Scale || v.Scale() < e.typ.Scale && !e.keepScale {
+			return v.Rescale(e.typ.Scale)
+		}
+	case sqlvalue.Double:
+		if q.d.is(noNegativeZero) && v.Double() == 0 {
+			return sqlvalue.NewDouble(0)
+		}
 	}
 	return v
 }
@@ -463,7 +471,7 @@ func (c *compiler) subquery(n *ast.SubqueryExpr) (*query, error) {
 
 // rowsOf runs a subquery for the current row.
 func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
-	g := frame{outer: f, views: f.views, other: f.other, strictWrite: f.strictWrite}
+	g := frame{outer: f, views: f.views, other: f.other, strictWrite: f.strictWrite, strictUnsure: f.strictUnsure}
 	rows := q.scan(&g)
 	var out [][]sqlvalue.Value
 	if g.err == nil {
@@ -524,7 +532,7 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	if len(q.items) != 1 {
 		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
 	}
-	cmp, err := c.comparison(e.typ, q.items[0].typ)
+	cmp, err := c.comparison(e, q.items[0].expr)
 	if err != nil {
 		return expr{}, err
 	}

@@ -21,8 +21,57 @@ const (
 	// setSeesOld: an UPDATE's SET list reads the row as it was before the
 	// statement, not values assigned to its left.
 	setSeesOld
-	// betweenIsTwo: x BETWEEN a AND b compares each pair in its own type.
-	betweenIsTwo
+	// branchCasts: IF, CASE and IFNULL cast the chosen value to their type.
+	branchCasts
+	// coalesceKeepsScale: COALESCE gives an exact number as it is, without
+	// padding to the scale of the result type.
+	coalesceKeepsScale
+	// silentText: a string out of COALESCE or IFNULL is read as a number
+	// without a warning.
+	silentText
+	// plainDoubles: a double is turned into text without an exponent.
+	plainDoubles
+	// noNegativeZero: a double of minus zero is printed as 0.
+	noNegativeZero
+	// shiftBy32: a shift count is cut to 32 bits.
+	shiftBy32
+	// inComparesBits: IN with a list that is not constant compares integers of
+	// different signedness by their bits.
+	inComparesBits
+	// deleteIsLenient: conversions in a DELETE only warn.
+	deleteIsLenient
+	// updateLenience: whether a conversion in an UPDATE's WHERE is an error
+	// depends on how the rows are found: not where they are collected first.
+	updateLenience
+	// eager: both operands of an operator are evaluated even where the first
+	// one is NULL.
+	eager
+	// updateCasts: an UPDATE's values go through CAST, so that a bad string is
+	// error 1292; elsewhere it is 1366.
+	updateCasts
+	// badNumbersAlike: a string that begins with a number is the same error
+	// for a DECIMAL or DOUBLE column as one without a number.
+	badNumbersAlike
+	// nullIsDouble: arithmetic with the literal NULL has the type double.
+	nullIsDouble
+	// zeroMinusLeast: 0 - (-2^63) gives -2^63 instead of error 1690.
+	zeroMinusLeast
+	// leastDivFails: -2^63 DIV 1 is error 1690.
+	leastDivFails
+	// zeroProduct: a product of zero is stored in a string as 0, without the
+	// digits behind the point.
+	zeroProduct
+	// bitsOfDecimal: bit operators read a string or double as a decimal and
+	// round half away from zero; otherwise a string's integer prefix counts.
+	bitsOfDecimal
+	// negativeCastsClip: CAST AS UNSIGNED of a negative double is 0.
+	negativeCastsClip
+	// negativeDecimalClips: CAST AS UNSIGNED of a negative decimal is 0.
+	negativeDecimalClips
+	// signedZero: the sign of a decimal of zero survives % and / in print.
+	signedZero
+	// divIs1366: a bad string operand of DIV is error 1366.
+	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
 	wideScale
 	quirks
@@ -45,8 +94,50 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/division-operator"},
 	{branchKeepsScale, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
-	{betweenIsTwo, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/operators/"},
+	{setSeesOld, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
+	{branchCasts, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
+	{coalesceKeepsScale, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
+	{silentText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{plainDoubles, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
+	{noNegativeZero, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"},
+	{shiftBy32, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators/shift-left"},
+	{inComparesBits, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_in"},
+	{deleteIsLenient, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
+	{updateLenience, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
+	{eager, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/expression-syntax/"},
+	{updateCasts, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-mode/"},
+	{badNumbersAlike, []history.DBMS{history.MySQL, history.TiDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/sql-mode.html#sql-mode-strict"},
+	{nullIsDouble, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
+	{zeroMinusLeast, []history.DBMS{history.MariaDB, history.TiDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/subtraction-operator"},
+	{leastDivFails, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/out-of-range-and-overflow.html"},
+	{zeroProduct, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/precision-math-expressions.html"},
+	{bitsOfDecimal, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators"},
+	{negativeCastsClip, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/cast"},
+	{negativeDecimalClips, []history.DBMS{history.MariaDB, history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
+	{signedZero, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
+	{divIs1366, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/sql-statement-update#mysql-compatibility"},
 	{wideScale, []history.DBMS{history.MariaDB},

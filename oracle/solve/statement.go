@@ -90,8 +90,8 @@ func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error)
 			}
 			c.scope.sources[0].alias = name
 		}
-		p.write = cl.write
 		c.write = cl.write
+		p.strict, p.unsure = s.strictness(stmt, t)
 		return c.choose(p, cl)
 	})
 }
@@ -114,6 +114,46 @@ func singleTable(from *ast.TableRefsClause) (string, bool) {
 		return src.AsName.O, true
 	}
 	return name.Name.O, true
+}
+
+// strictness tells whether a loss in the WHERE clause of a statement is an
+// error, or cannot be told without the access path.
+func (s *Solver) strictness(stmt ast.StmtNode, t *Table) (strict, unsure bool) {
+	if s.d.Mode&Strict == 0 {
+		return false, false
+	}
+	switch n := stmt.(type) {
+	case *ast.DeleteStmt:
+		return !s.d.is(deleteIsLenient), false
+	case *ast.UpdateStmt:
+		if !s.d.is(updateLenience) {
+			return true, false
+		}
+		if n.Order != nil {
+			return false, false
+		}
+		return true, true
+	}
+	return false, false
+}
+
+func (p *program) frame(v Views) frame {
+	return frame{views: v, strictWrite: p.strict, strictUnsure: p.unsure}
+}
+
+// Test evaluates the WHERE clause of a single-table SELECT, UPDATE or DELETE
+// on one row, with the errors that the statement has.
+func (s *Solver) Test(stmt ast.StmtNode, t *Table, row Row, v Views) (sqlvalue.Truth, error) {
+	p, err := s.chooser(stmt, t, v)
+	if err != nil {
+		return sqlvalue.Unknown, err
+	}
+	if p.truth == nil {
+		return sqlvalue.True, nil
+	}
+	f := p.frame(v)
+	f.row = row
+	return p.truth(&f), f.err
 }
 
 func (c *compiler) choose(p *program, cl clauses) error {
@@ -142,7 +182,7 @@ func (c *compiler) orderBy(o *ast.OrderByClause) ([]orderKey, error) {
 		if err != nil {
 			return nil, err
 		}
-		cmp, err := c.comparison(e.typ, e.typ)
+		cmp, err := c.comparison(e, e)
 		if err != nil {
 			return nil, err
 		}
@@ -212,12 +252,22 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	if err != nil {
 		return nil, err
 	}
-	f := frame{views: v, strictWrite: p.write && s.d.Mode&Strict != 0}
+	f := p.frame(v)
+	idx, err := p.matches(&f, rows)
+	if err != nil && (len(p.order) > 0 || p.limit != nil) {
+		// Which rows are evaluated before the limit is reached, and in which
+		// order, is the access path's affair.
+		return nil, unsupported("error under ORDER BY or LIMIT")
+	}
+	return idx, err
+}
+
+func (p *program) matches(f *frame, rows []Row) ([]int, error) {
 	out := make([]int, 0, len(rows))
 	for i, r := range rows {
 		if p.truth != nil {
 			f.row = r
-			truth := p.truth(&f)
+			truth := p.truth(f)
 			if f.err != nil {
 				return nil, f.err
 			}
@@ -236,12 +286,12 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 		keys := make([][]sqlvalue.Value, len(rows))
 		for _, i := range out {
 			f.row = rows[i]
-			keys[i] = p.keys(&f)
+			keys[i] = p.keys(f)
 		}
 		if f.err != nil {
 			return nil, f.err
 		}
-		sort.SliceStable(out, func(a, b int) bool { return p.cmpKeys(&f, keys[out[a]], keys[out[b]]) < 0 })
+		sort.SliceStable(out, func(a, b int) bool { return p.cmpKeys(f, keys[out[a]], keys[out[b]]) < 0 })
 		if f.err != nil {
 			return nil, f.err
 		}

@@ -46,9 +46,16 @@ func (f *frame) outOfRange(col *Column) sqlvalue.Value {
 
 // badNumber fails for a string that is no number, or not only a number.
 func (c *compiler) badNumber(f *frame, col *Column, n sqlvalue.Numeric, what, s string) {
-	if n.Empty {
+	switch {
+	case f.castsStored:
+		f.fail(1292, "Truncated incorrect %s value: '%s'", what, s)
+	case n.Empty || c.d.is(badNumbersAlike) && (what != "integer" || c.d.is(updateCasts)):
+		if c.d.is(updateCasts) && what == "integer" && !n.Integer {
+			f.refuse("fraction with a rest into an integer column")
+			return
+		}
 		f.fail(1366, "Incorrect %s value: '%s' for column '%s' at row 1", what, s, col.Name)
-	} else {
+	default:
 		f.fail(1265, "Data truncated for column '%s' at row 1", col.Name)
 	}
 }
@@ -82,6 +89,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		v = d
 	}
 	u, over := v.ToInt(col.Type.Unsigned)
+	if col.Type.Unsigned && v.Kind() == sqlvalue.Decimal && v.Sign() < 0 {
+		// Already a fraction below zero is out of range.
+		over = -1
+	}
 	if over != 0 {
 		return f.outOfRange(col)
 	}
@@ -129,7 +140,7 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
-			f.fail(1265, "Data truncated for column '%s' at row 1", col.Name)
+			c.badNumber(f, col, n, "double", v.Str())
 			return v
 		}
 		x, over := n.Double()
@@ -139,6 +150,9 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 		v = sqlvalue.NewDouble(x)
 	}
 	x := v.ToDouble()
+	if x == 0 && c.d.is(noNegativeZero) {
+		x = 0
+	}
 	if col.Type.Unsigned && x < 0 {
 		return f.outOfRange(col)
 	}
@@ -152,10 +166,7 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 }
 
 func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
-	if v.Kind() == sqlvalue.Decimal && v.Scale() > from.Scale && from.Class == DecimalClass {
-		v = v.Rescale(from.Scale)
-	}
-	s, _ := v.Text()
+	s := c.d.textOf(v)
 	n := len(s)
 	byBytes := col.Type.Binary || col.Type.Blob
 	if !byBytes {

@@ -75,6 +75,40 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 	return col.Default
 }
 
+// UpdateAll runs an UPDATE on all rows of a view: it returns the indexes of the
+// rows that matched, what each becomes, and whether it changed. Without ORDER
+// BY and LIMIT each row is tested and then computed before the next, so that of
+// several errors the first in this order is the statement's.
+func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
+	one := func(i int) error {
+		r, c, err := s.Update(stmt, t, rows[i], v)
+		idx, news, changed = append(idx, i), append(news, r), append(changed, c)
+		return err
+	}
+	if stmt.Order != nil || stmt.Limit != nil {
+		chosen, err := s.Matches(stmt, t, rows, v)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, i := range chosen {
+			if err := one(i); err != nil {
+				return nil, nil, nil, err
+			}
+		}
+		return idx, news, changed, nil
+	}
+	for i, r := range rows {
+		truth, err := s.Test(stmt, t, r, v)
+		if err == nil && truth == sqlvalue.True {
+			err = one(i)
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return idx, news, changed, nil
+}
+
 // Update computes the SET list of an UPDATE on one row that it matched. The
 // row itself is left as it is; changed tells whether any stored value differs,
 // bytes compared.
@@ -91,7 +125,7 @@ func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRo
 		}
 		p.compiler = c
 	}
-	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0}
+	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
 	newRow, changed = p.compiler.assign(&f, t, p.sets, row)
 	return newRow, changed, f.err
 }
@@ -238,7 +272,7 @@ func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row,
 	if err != nil {
 		return nil, false, err
 	}
-	f := frame{views: v, other: newRow, strictWrite: s.d.Mode&Strict != 0}
+	f := frame{views: v, other: newRow, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
 	out, changed := p.compiler.assign(&f, t, p.sets, oldRow)
 	return out, changed, f.err
 }

@@ -72,6 +72,33 @@ func NumericPrefix(s string) Numeric {
 	return Numeric{Text: s[from:end], Integer: !point && !exp, Rest: rest}
 }
 
+// IntegerPrefix finds the longest prefix that reads as an integer: spaces,
+// sign, digits. CAST AS SIGNED reads strings so.
+func IntegerPrefix(s string) Numeric {
+	i := 0
+	for i < len(s) && isSpace(s[i]) {
+		i++
+	}
+	from := i
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		i++
+	}
+	digits := i
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	if i == digits {
+		return Numeric{Text: "0", Integer: true, Empty: true, Rest: true}
+	}
+	n := Numeric{Text: s[from:i], Integer: true}
+	for ; i < len(s); i++ {
+		if !isSpace(s[i]) {
+			n.Rest = true
+		}
+	}
+	return n
+}
+
 // Double returns the number as a double; over says that it is beyond the range.
 func (n Numeric) Double() (f float64, over bool) {
 	f, err := strconv.ParseFloat(n.Text, 64)

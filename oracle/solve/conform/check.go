@@ -497,17 +497,13 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 	changed := 0
 	switch s := stmt.(type) {
 	case *ast.UpdateStmt:
-		idx, err := c.solver.Matches(s, t.def, t.rows, c)
+		idx, news, ch, err := c.solver.UpdateAll(s, t.def, t.rows, c)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, i := range idx {
-			r, ch, err := c.solver.Update(s, t.def, t.rows[i], c)
-			if err != nil {
-				return nil, 0, err
-			}
-			after[i] = r
-			if ch {
+		for k, i := range idx {
+			after[i] = news[k]
+			if ch[k] {
 				changed++
 			}
 		}
