@@ -15,6 +15,8 @@ type draft struct {
 	tables   []*table
 	sessions []session
 	levels   map[int]corpus.Level
+	// own is the order that the case came with; nil for a fresh one.
+	own []int
 }
 
 // session holds the statements that one session runs, in order.
@@ -42,6 +44,7 @@ func draftOf(c *corpus.Case) *draft {
 		}
 	}
 	for _, l := range c.Steps {
+		d.own = append(d.own, at[l.Session])
 		s := &d.sessions[at[l.Session]]
 		s.stmts = append(s.stmts, l.Stmt)
 	}

@@ -3,6 +3,7 @@ package mutate
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
@@ -64,7 +65,7 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, d.build(serialOrder(d)))
+		out = append(out, d.build(d.lastResort()))
 	}
 	return out
 }
@@ -153,6 +154,22 @@ func nestedOrder(c *choices, d *draft, _ []pair) []int {
 	}
 	m.run(outer, len(d.sessions[outer].stmts))
 	return m.order
+}
+
+// lastResort is the case's own order, or where its statements have changed, one
+// session after the other.
+func (d *draft) lastResort() []int {
+	left := make([]int, len(d.sessions))
+	for i, s := range d.sessions {
+		left[i] = len(s.stmts)
+	}
+	for _, i := range d.own {
+		left[i]--
+	}
+	if slices.ContainsFunc(left, func(n int) bool { return n != 0 }) {
+		return serialOrder(d)
+	}
+	return slices.Clone(d.own)
 }
 
 func serialOrder(d *draft) []int {

@@ -218,6 +218,27 @@ func TestOrdersOfOneSession(t *testing.T) {
 	}
 }
 
+// A pair that stands outside every transaction cannot be brought together.
+func TestOwnOrderIsTheLastResort(t *testing.T) {
+	c := parse(t, `
+/* init */ CREATE TABLE t (a INT);
+/* tx2 */ UPDATE t SET a = 1;
+/* tx1 */ UPDATE t SET a = 2;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ SELECT * FROM t;
+`)
+	impossible := []pair{{ref{0, 0}, ref{1, 0}}}
+	out := draftOf(c).orders(NewSeeded(1), 3, impossible)
+	if len(out) != 1 || print(out[0]) != print(c) {
+		t.Errorf("got %d orders, the first\n%s", len(out), print(out[0]))
+	}
+	d := draftOf(c)
+	d.sessions[0].stmts = d.sessions[0].stmts[:1]
+	if out := d.orders(NewSeeded(1), 1, impossible); len(out) != 1 || len(out[0].Steps) != 3 {
+		t.Error("the order of a changed case does not cover it")
+	}
+}
+
 func TestConstructedPairRunsBeforeTheFirstEnd(t *testing.T) {
 	c := parse(t, `
 /* init */ CREATE TABLE t (a INT);
