@@ -36,6 +36,8 @@ func (p *lockTableProber) Close() error {
 	return p.side.Close()
 }
 
+const edgesQuery = "SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID, REQUESTING_ENGINE_LOCK_ID FROM performance_schema.data_lock_waits"
+
 // edge is one row of data_lock_waits.
 type edge struct {
 	requester, blocker uint64
@@ -43,21 +45,13 @@ type edge struct {
 }
 
 func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
-	q := append([]byte("SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID, REQUESTING_ENGINE_LOCK_ID FROM performance_schema.data_lock_waits"+
-		" UNION ALL SELECT 0, ID, '' FROM information_schema.processlist WHERE "+metadataState+" AND ID IN ("), appendIDs(nil, conns)...)
-	var suspects []uint64
 	var edges []edge
-	var waiting []harness.Waiting
 	var bad error
-	err := p.side.each(ctx, string(append(q, ')')), func(row []driver.Value) {
+	err := p.side.each(ctx, edgesQuery, func(row []driver.Value) {
 		requester, err := number(row[0])
 		blocker, err2 := number(row[1])
 		if err != nil || err2 != nil {
-			bad = fmt.Errorf("ask for lock waits: unexpected row %v %v", row[0], row[1])
-			return
-		}
-		if requester == 0 {
-			suspects = append(suspects, blocker) // the second column, as a connection
+			bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
 			return
 		}
 		lock, _ := row[2].([]byte)
@@ -69,12 +63,35 @@ func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harnes
 	if err != nil {
 		return nil, fmt.Errorf("ask for lock waits: %w", err)
 	}
+	var waiting []harness.Waiting
 	if len(edges) > 0 {
 		if waiting, err = p.rowLocks(ctx, conns, edges); err != nil {
 			return nil, err
 		}
 	}
+	if len(waiting) == len(conns) {
+		return waiting, nil
+	}
+	var rest []uint64
+	for _, c := range conns {
+		if !waitsAmong(waiting, c) {
+			rest = append(rest, c)
+		}
+	}
+	suspects, err := inMetadataState(ctx, &p.side, rest)
+	if err != nil {
+		return nil, err
+	}
 	return confirmMetadata(ctx, &p.side, suspects, waiting)
+}
+
+func waitsAmong(waiting []harness.Waiting, c uint64) bool {
+	for _, w := range waiting {
+		if w.Conn == c {
+			return true
+		}
+	}
+	return false
 }
 
 // rowLocks turns the rows of data_lock_waits into waits of conns.

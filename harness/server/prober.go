@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -85,17 +84,6 @@ func (p *purgeHold) EndCase(ctx context.Context) error {
 	}
 	p.held = false
 	return p.side.exec(ctx, "COMMIT")
-}
-
-// appendIDs appends connection ids as a list in SQL.
-func appendIDs(q []byte, conns []uint64) []byte {
-	for i, c := range conns {
-		if i > 0 {
-			q = append(q, ',')
-		}
-		q = strconv.AppendUint(q, c, 10)
-	}
-	return q
 }
 
 func contains(conns []uint64, c uint64) bool {

@@ -92,16 +92,13 @@ func (p *statusProber) slowly(ctx context.Context, conns []uint64) ([]harness.Wa
 	}
 	var waiting []harness.Waiting
 	var rest []uint64
-	for _, c := range conns {
-		found := false
-		for _, r := range rows {
-			if id, err := strconv.ParseUint(string(r[0]), 10, 64); err == nil && id == c {
-				waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.RowLock, ID: string(r[1])})
-				found = true
-				break
-			}
+	for _, r := range rows {
+		if c, err := number(r[0]); err == nil && contains(conns, c) {
+			waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.RowLock, ID: string(r[1])})
 		}
-		if !found {
+	}
+	for _, c := range conns {
+		if !waitsAmong(waiting, c) {
 			rest = append(rest, c)
 		}
 	}
@@ -124,20 +121,19 @@ type block struct {
 }
 
 var (
-	listHeader   = []byte("\nTRANSACTIONS\n------------\nTrx id counter ")
-	listEnd      = []byte("--------\nFILE I/O\n--------\n")
-	truncated    = []byte("... truncated...\n")
-	blockStart   = []byte("---TRANSACTION ")
-	lockWait     = []byte("LOCK WAIT ")
-	threadID     = []byte(" thread id ")
-	threadSuffix = []byte(", OS thread handle ")
-	stateWaiting = []byte(" Waiting for ")
-	stateLock    = []byte(" lock")
-	waitsFor     = []byte("------- TRX HAS BEEN WAITING ")
-	recordLocks  = []byte("RECORD LOCKS ")
-	tableLock    = []byte("TABLE LOCK ")
-	recordLine   = []byte("Record lock, heap no ")
-	bitsOf       = []byte(" n bits ")
+	listHeader     = []byte("\nTRANSACTIONS\n------------\nTrx id counter ")
+	listEnd        = []byte("--------\nFILE I/O\n--------\n")
+	truncated      = []byte("... truncated...\n")
+	blockStart     = []byte("---TRANSACTION ")
+	lockWait       = []byte("LOCK WAIT ")
+	threadID       = []byte(" thread id ")
+	threadSuffix   = []byte(", OS thread handle ")
+	metadataWithin = []byte(" Waiting for ")
+	waitsFor       = []byte("------- TRX HAS BEEN WAITING ")
+	recordLocks    = []byte("RECORD LOCKS ")
+	tableLock      = []byte("TABLE LOCK ")
+	recordLine     = []byte("Record lock, heap no ")
+	bitsOf         = []byte(" n bits ")
 )
 
 // parseTransactions appends the transactions of a monitor's output that belong
@@ -191,9 +187,9 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 				continue
 			}
 			inHeader = false
-			state := bytes.LastIndex(line, stateWaiting)
+			state := bytes.LastIndex(line, metadataWithin)
 			current = len(blocks)
-			blocks = append(blocks, block{conn: conn, waits: waits, metadata: state >= 0 && bytes.HasSuffix(line, stateLock)})
+			blocks = append(blocks, block{conn: conn, waits: waits, metadata: state >= 0 && bytes.HasSuffix(line, metadataBehind)})
 		case current < 0 || !blocks[current].waits:
 		case bytes.HasPrefix(line, waitsFor):
 			locking = true // the last one counts: an earlier one is a statement's text
