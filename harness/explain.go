@@ -9,6 +9,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
+// explain begins a request for a plan as a table, which is no longer what plain
+// EXPLAIN gives on MySQL 9.
+var explain = map[history.DBMS]string{
+	history.TiDB: "EXPLAIN ", history.MySQL: "EXPLAIN FORMAT=TRADITIONAL ", history.MariaDB: "EXPLAIN ",
+}
+
 // ExplainPlans asks for the access paths of some statements of a run, given as
 // indices into h.Stmts, and stores the server's text in h.Plans: a line of
 // column names, then one for each row, fields separated by tabs. The tables are
@@ -40,7 +46,7 @@ func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hist
 		if i < 0 || i >= len(h.Stmts) {
 			return fmt.Errorf("explain statement %d of %d", i, len(h.Stmts))
 		}
-		r, err := w.control("EXPLAIN " + s.steps[h.Stmts[i].Line].sql)
+		r, err := w.control(explain[p.server.DBMS] + s.steps[h.Stmts[i].Line].sql)
 		if err != nil {
 			return err
 		}
