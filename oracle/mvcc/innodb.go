@@ -125,6 +125,8 @@ type running struct {
 	yield func(struct{}) bool
 	p     *Prediction
 	err   error
+	// covered says that its locks stay on an index that holds all it reads.
+	covered bool
 	// overran is a transaction whose waiting statement had changed a row that
 	// this statement changed then: no such thing can have happened.
 	overran *Txn

@@ -40,6 +40,9 @@ func (e *engine) accessOf(i int, t *Table, where ast.ExprNode) *access {
 			p.apply(a, s)
 		}
 	}
+	if e.loose && e.running[e.h.Stmts[i].Session] != nil {
+		e.anyIndex(e.running[e.h.Stmts[i].Session], a)
+	}
 	k := a.key
 	if k == nil {
 		k = t.Clustered
@@ -61,6 +64,36 @@ func (e *engine) accessOf(i int, t *Table, where ast.ExprNode) *access {
 		a.unique = pinsKey(where, t, k)
 	}
 	return a
+}
+
+// anyIndex lets an UPDATE of a unique key, whose order of rows decides whether
+// it fails, go by any index: the plan at the time may have been another one.
+func (e *engine) anyIndex(x *running, a *access) {
+	s, ok := x.node.(*ast.UpdateStmt)
+	if !ok {
+		return
+	}
+	unique := false
+	keys := []*solve.Key{a.key}
+	for i := range a.t.Def.Keys {
+		k := &a.t.Def.Keys[i]
+		for _, l := range s.List {
+			unique = unique || (k.Unique || k.Primary) && slices.Contains(k.Columns, a.t.Def.ColumnIndex(l.Column.Name.O))
+		}
+		if k == a.t.Clustered {
+			k = nil
+		}
+		if k != a.key {
+			keys = append(keys, k)
+		}
+	}
+	if !unique || len(keys) < 2 {
+		return
+	}
+	if k := e.choices.choose(len(keys)); k > 0 {
+		e.branched = true
+		*a = access{t: a.t, where: a.where, key: keys[k], ranged: true}
+	}
 }
 
 // entry is one entry of an index: a record, and the row whose index columns
@@ -235,6 +268,7 @@ type hit struct {
 // for each row that matches, in the order of the index, while it goes.
 func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	e, t, tx := x.e, a.t, x.tx
+	x.covered = x.kind == SelectForShare && x.coverable(t)
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
@@ -440,13 +474,43 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 // isolatesSnapshots reports whether a transaction refuses to write rows that
 // changed after its snapshot.
 func (e *engine) isolatesSnapshots(tx *Txn) bool {
-	return tx.Rules[rules.RecordChanged] == rules.Refuse
+	return tx.Rules[rules.RecordChanged] != rules.Proceed
 }
 
 // changedError is error 1020 as a prediction.
 type changedError struct{}
 
 func (changedError) Error() string { return "record has changed since last read" }
+
+// coverable reports whether a secondary index and the clustered key in it hold
+// every column that the statement mentions.
+func (x *running) coverable(t *Table) bool {
+	s, ok := x.node.(*ast.SelectStmt)
+	if !ok {
+		return false
+	}
+	need := columnsOf(t.Def, s)
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if k == t.Clustered {
+			continue
+		}
+		has := slices.Clone(k.Columns)
+		if t.Clustered != nil {
+			has = append(has, t.Clustered.Columns...)
+		}
+		covers := true
+		for c := range t.Def.Columns {
+			if (need == nil || need[c]) && !slices.Contains(has, c) {
+				covers = false
+			}
+		}
+		if covers {
+			return true
+		}
+	}
+	return false
+}
 
 // recordChanged decides whether touching a record fails with error 1020: its
 // newest version was committed after the snapshot. Where it is not certain that
@@ -459,6 +523,9 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 	w := c.last().Txn
 	if w == nil || w == tx || w.Commit == 0 || w.Commit < tx.Snapshot {
 		return nil
+	}
+	if x.covered && tx.Rules[rules.RecordChanged] == rules.RefuseUnlessCovered {
+		sure = false
 	}
 	if sure || errCode(x.st) == errRecordChanged && !x.due {
 		return changedError{}

@@ -32,6 +32,10 @@ func (x *running) views(only *Table, rows []solve.Row) solve.Views {
 // execute runs the statement to its end and returns its answer.
 func (x *running) execute() (*Prediction, error) {
 	p, err := x.perform()
+	if errCode(x.st) == errRecordChanged && x.kind != Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
+		// Somewhere beside the rows that surely had to be locked.
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
+	}
 	if err == nil {
 		return p, nil
 	}
@@ -45,6 +49,34 @@ func (x *running) execute() (*Prediction, error) {
 	}
 	return &Prediction{Matched: -1, Changed: -1, Err: code, Single: true}, nil
 }
+
+// someRecordChanged reports whether any record that the statement may have
+// locked was changed and committed after the snapshot.
+func (x *running) someRecordChanged() bool {
+	f := &tableFinder{}
+	x.node.Accept(f)
+	for _, name := range f.names {
+		if t := x.e.table(name); t != nil {
+			for _, c := range t.Chains {
+				if x.recordChanged(c, true) != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+type tableFinder struct{ names []string }
+
+func (f *tableFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if t, ok := n.(*ast.TableName); ok {
+		f.names = append(f.names, t.Name.O)
+	}
+	return n, false
+}
+
+func (f *tableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func (x *running) perform() (*Prediction, error) {
 	e := x.e

@@ -140,7 +140,7 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 			}
 			row := newest.Row
 			if row == nil {
-				if before == nil || before.Row == nil {
+				if before == nil || before.Row == nil || x.kind == Update && x.tx.Rules[rules.LockedRow] == rules.PassUncommitted {
 					continue
 				}
 				row = before.Row

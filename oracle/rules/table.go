@@ -160,6 +160,9 @@ const (
 	Proceed Variant = iota
 	// Refuse: it fails with error 1020, which ends the transaction.
 	Refuse
+	// RefuseUnlessCovered: so, but not a share locking read that an index alone
+	// answers.
+	RefuseUnlessCovered
 )
 
 // Answers to LateLevel.
