@@ -18,6 +18,10 @@ func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 	d := &Difference{Stmt: i, Expected: p.String(kind), Actual: describe(kind, res)}
 	code := errCode(st)
 	switch {
+	case code == errInternal:
+		d.Kind = "internal-error"
+		d.Reason = fmt.Sprintf("the %s failed with an error that no statement may give", kind)
+		return d
 	case code != 0 && p.Err == 0:
 		d.Kind = "unexpected-error"
 		d.Reason = fmt.Sprintf("nothing in the rows that the %s sees makes it fail", kind)

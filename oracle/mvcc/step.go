@@ -16,6 +16,7 @@ import (
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 const (
 	errDup          = 1062
+	errInternal     = 1105
 	errLockTimeout  = 1205
 	errDeadlock     = 1213
 	errNotSupported = 1235
@@ -143,6 +144,14 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 // controlError judges an error of a statement that touches no table.
 func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
 	st := &r.h.Stmts[i]
+	if e.Code == errInternal {
+		if s.txn != nil && kind == Commit {
+			r.rollback(s.txn, st.Submit)
+			s.txn = nil
+		}
+		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
+			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
+	}
 	if kind == Commit && e.Code == errDeadlock && s.txn != nil {
 		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && len(st.Waits) > 0
 		r.rollback(s.txn, st.Return)
@@ -231,6 +240,9 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 	switch kind {
 	case Select:
 		view := r.readView(tx, st, node)
+		if p, ok, err := r.uniqueLookup(tx, node.(*ast.SelectStmt), view); ok || err != nil {
+			return p, view, err
+		}
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
 	case Insert:

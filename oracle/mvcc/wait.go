@@ -112,8 +112,9 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 	return nil, nil
 }
 
-// endSubmitted reports whether the transaction's COMMIT, ROLLBACK or next BEGIN
-// was submitted before the tick, though it may not have been answered yet.
+// endSubmitted reports whether the transaction's COMMIT, ROLLBACK or next BEGIN,
+// or a statement that a deadlock made end it, was submitted before the tick,
+// though it may not have been answered yet.
 func (r *Replay) endSubmitted(o *Txn, before history.Tick) bool {
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
@@ -122,6 +123,9 @@ func (r *Replay) endSubmitted(o *Txn, before history.Tick) bool {
 		}
 		switch KindOf(r.c.Steps[st.Line].Stmt) {
 		case Commit, Rollback, Begin, BeginSnapshot:
+			return true
+		}
+		if errCode(st) == errDeadlock {
 			return true
 		}
 	}

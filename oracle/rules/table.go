@@ -29,6 +29,9 @@ const (
 	LateLocks
 	// FilterScope: which rows a statement's filter is evaluated on.
 	FilterScope
+	// UniqueLookup: whether a read by a whole unique key checks the row that the
+	// index leads to.
+	UniqueLookup
 	// LockedRow: what an UPDATE does about a row that another transaction has
 	// locked.
 	LockedRow
@@ -99,6 +102,15 @@ const (
 	// LockedAtCommit: rows that a failed UPDATE had met but not changed are
 	// locked by a later statement or by COMMIT.
 	LockedAtCommit
+)
+
+// Answers to UniqueLookup.
+const (
+	// ChecksRow: the row returned has the key that was asked for.
+	ChecksRow Variant = iota
+	// TrustsIndex: the index entry of the snapshot leads to the row, whatever
+	// the own transaction has made of it since.
+	TrustsIndex
 )
 
 // Answers to FilterScope.
@@ -234,6 +246,9 @@ var Table = []Rule{
 	{Name: "filter-judges-overwritten-rows", Dim: FilterScope, Variant: OverwrittenRows, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28092"},
 		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
+	{Name: "unique-lookup-trusts-snapshot-index", Dim: UniqueLookup, Variant: TrustsIndex, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{tidbIsolation},
+		Says: "a SELECT by a whole secondary unique key finds the row by the snapshot's index entry and returns the own transaction's version of it, although that has another key"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},
