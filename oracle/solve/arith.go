@@ -327,7 +327,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			over = -1
 		}
 		if over != 0 {
-			if c.d.is(wideScale) && !intOperands {
+			if !intOperands && (c.d.is(wideScale) || f.strictWrite) {
 				return f.refuse("overflow of DIV")
 			}
 			if unsigned {
@@ -401,8 +401,19 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 	return e, nil
 }
 
+// shiftCount reads a shift's count from a string or double: it is an integer
+// there already where other bit operands are decimals.
+func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
+	d := *c
+	d.d.quirks &^= 1 << bitsOfDecimal
+	return d.bits(e)
+}
+
 func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 	p, q := c.bits(a), c.bits(b)
+	if (op == opcode.LeftShift || op == opcode.RightShift) && c.d.is(shiftBy32) && !isExact(b.typ) {
+		q = c.shiftCount(b)
+	}
 	eager, short := c.d.is(eager), c.d.is(shiftBy32)
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)

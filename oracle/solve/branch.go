@@ -93,11 +93,14 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
-	x, t, d, keep := e.eval, e.typ, c.d, e.keepScale
+	d := c.d
 	return func(f *frame) (string, bool) {
-		v := x(f)
-		if v.Kind() == sqlvalue.Decimal && t.Class == DecimalClass && (v.Scale() > t.Scale && !d.is(branchCasts) || v.Scale() < t.Scale && !keep) {
-			v = v.Rescale(t.Scale)
+		v := e.printed(f)
+		if v.Kind() == sqlvalue.Decimal && d.is(branchCasts) {
+			v = e.eval(f)
+			if v.Scale() < e.typ.Scale && !e.keepScale {
+				v = v.Rescale(e.typ.Scale)
+			}
 		}
 		return d.textOf(v), v.IsNull()
 	}
@@ -182,19 +185,37 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	}
 	evals := make([]func(*frame) sqlvalue.Value, len(results))
 	for i, r := range results {
-		evals[i] = c.convert(r, t, c.d.is(branchKeepsScale))
+		evals[i] = c.convert(r, t, false)
 	}
-	return expr{typ: t, konst: konst && allKonst(results), keepScale: c.d.is(branchKeepsScale), eval: func(f *frame) sqlvalue.Value {
+	choose := func(f *frame) int {
 		for i, cond := range conds {
 			if cond(f) == sqlvalue.True {
-				return evals[i](f)
+				return i
 			}
 		}
-		if len(evals) > len(conds) {
-			return evals[len(conds)](f)
+		return len(conds)
+	}
+	return c.branch(t, konst && allKonst(results), choose, results, evals), nil
+}
+
+// branch makes IF or CASE: choose returns the index of the result; beyond the
+// last it is NULL.
+func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results []expr, evals []func(*frame) sqlvalue.Value) expr {
+	e := expr{typ: t, konst: konst, eval: func(f *frame) sqlvalue.Value {
+		if i := choose(f); i < len(evals) {
+			return evals[i](f)
 		}
 		return sqlvalue.Value{}
-	}}, nil
+	}}
+	if t.Class == DecimalClass && c.d.is(branchKeepsScale) {
+		e.print = func(f *frame) sqlvalue.Value {
+			if i := choose(f); i < len(results) {
+				return results[i].printed(f)
+			}
+			return sqlvalue.Value{}
+		}
+	}
+	return e
 }
 
 func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
@@ -209,14 +230,15 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
-		keep := c.d.is(branchKeepsScale)
-		cond, x, y := c.truth(args[0]), c.convert(args[1], t, keep), c.convert(args[2], t, keep)
-		return expr{typ: t, konst: k, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
+		cond, results := c.truth(args[0]), args[1:]
+		evals := []func(*frame) sqlvalue.Value{c.convert(args[1], t, false), c.convert(args[2], t, false)}
+		choose := func(f *frame) int {
 			if cond(f) == sqlvalue.True {
-				return x(f)
+				return 0
 			}
-			return y(f)
-		}}, nil
+			return 1
+		}
+		return c.branch(t, k, choose, results, evals), nil
 	case (name == "ifnull" && len(args) == 2) || (name == "coalesce" && len(args) > 0):
 		t, err := c.unify(args)
 		if err != nil {
@@ -243,12 +265,21 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		}
 		t := c.truth(eq)
 		x := args[0].eval
-		return expr{typ: args[0].typ, konst: k, eval: func(f *frame) sqlvalue.Value {
+		e := expr{typ: args[0].typ, konst: k, keepScale: args[0].keepScale, eval: func(f *frame) sqlvalue.Value {
 			if t(f) == sqlvalue.True {
 				return sqlvalue.Value{}
 			}
 			return x(f)
-		}}, nil
+		}}
+		if args[0].print != nil {
+			e.print = func(f *frame) sqlvalue.Value {
+				if t(f) == sqlvalue.True {
+					return sqlvalue.Value{}
+				}
+				return args[0].print(f)
+			}
+		}
+		return e, nil
 	case name == "mod" && len(args) == 2:
 		return c.modulo(args[0], args[1])
 	case name == "isnull" && len(args) == 1:

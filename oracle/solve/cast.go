@@ -144,8 +144,8 @@ func (c *compiler) castDecimal(e expr, prec, scale int) (expr, error) {
 		}
 		r := v.ToDecimal().Rescale(scale)
 		if sqlvalue.CmpExact(r, limit) > 0 || sqlvalue.CmpExact(r, sqlvalue.NegExact(limit)) < 0 {
-			if f.strictWrite {
-				return f.refuse("CAST out of range in a write")
+			if f.strictWrite || c.d.is(castOverflowUnsure) {
+				return f.refuse("CAST AS DECIMAL out of range")
 			}
 			f.warnings++
 			if r.Sign() < 0 {

@@ -135,6 +135,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		lo, hi = read(1), read(2)
 	}
+	lazy := c.d.is(betweenStops)
 	x, y, z := e[0].eval, e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
@@ -143,11 +144,15 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			f.beside(z)
 			return sqlvalue.Unknown
 		}
-		l, h := y(f), z(f)
+		l := y(f)
 		t := sqlvalue.Unknown
 		if !l.IsNull() {
 			t = truthOf(lo(f, v, l) >= 0)
 		}
+		if t == sqlvalue.False && lazy {
+			return truthOf(n.Not)
+		}
+		h := z(f)
 		u := sqlvalue.Unknown
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
@@ -219,6 +224,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 			}
 		}
 	}
+	if c.d.is(hugeLiteralRefined) && hugeLiteral(e, list) {
+		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
+	}
 	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
@@ -241,6 +249,14 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 		return negateIf(n.Not, t)
 	}), nil
+}
+
+func hugeLiteral(e expr, list []expr) bool {
+	huge := e.lit && e.typ.Unsigned
+	for _, x := range list {
+		huge = huge || x.lit && x.typ.Unsigned
+	}
+	return huge
 }
 
 func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {

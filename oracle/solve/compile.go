@@ -49,13 +49,15 @@ type expr struct {
 	column bool
 	// silent says that a string is read as a number without a warning.
 	silent bool
+	// print, if not nil, gives the value as it is sent or turned into text,
+	// where that differs from eval's.
+	print func(*frame) sqlvalue.Value
 	// keepScale says that print does not pad a decimal to the type's scale.
 	keepScale bool
 }
 
 // program holds the compiled parts of one statement.
 type program struct {
-	cond  *expr
 	truth func(*frame) sqlvalue.Truth
 	order []orderKey
 	skip  *expr

@@ -70,7 +70,7 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 				return v
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
-			if n.Rest || (n.Empty && d.is(emptyStringWarns)) || d.is(spacesWarn) && endsInSpace(v.Str()) {
+			if n.Rest || n.Empty || d.is(spacesWarn) && endsInSpace(v.Str()) {
 				code := code
 				if !n.Empty {
 					code = 1292

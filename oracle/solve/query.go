@@ -443,19 +443,24 @@ next:
 	return out
 }
 
+// printed returns the value in the form that is turned into text.
+func (e *expr) printed(f *frame) sqlvalue.Value {
+	if e.print != nil {
+		return e.print(f)
+	}
+	v := e.eval(f)
+	if v.Kind() == sqlvalue.Decimal && (v.Scale() > e.typ.Scale || v.Scale() < e.typ.Scale && !e.keepScale) {
+		return v.Rescale(e.typ.Scale)
+	}
+	return v
+}
+
 // output returns the value as the text protocol sends it: a decimal at the
 // scale that its type declares.
 func (q *query) output(e *expr, f *frame) sqlvalue.Value {
-	v := e.eval(f)
-	switch v.Kind() {
-	case sqlvalue.Decimal:
-		if v.Scale() > e.typ.Scale || v.Scale() < e.typ.Scale && !e.keepScale {
-			return v.Rescale(e.typ.Scale)
-		}
-	case sqlvalue.Double:
-		if q.d.is(noNegativeZero) && v.Double() == 0 {
-			return sqlvalue.NewDouble(0)
-		}
+	v := e.printed(f)
+	if v.Kind() == sqlvalue.Double && v.Double() == 0 && q.d.is(noNegativeZero) {
+		return sqlvalue.NewDouble(0)
 	}
 	return v
 }

@@ -15,8 +15,8 @@ const (
 	// divisionKeepsWords: an intermediate quotient keeps all digits of its
 	// nine-digit words; otherwise it is rounded to its declared scale at once.
 	divisionKeepsWords
-	// branchKeepsScale: IF gives the chosen decimal or integer as it is,
-	// without padding to the scale of the result type.
+	// branchKeepsScale: IF and CASE are printed as the chosen branch is printed
+	// on its own, not at the scale of the result type.
 	branchKeepsScale
 	// setSeesOld: an UPDATE's SET list reads the row as it was before the
 	// statement, not values assigned to its left.
@@ -70,6 +70,18 @@ const (
 	negativeDecimalClips
 	// signedZero: the sign of a decimal of zero survives % and / in print.
 	signedZero
+	// emptyFilterFails: the empty string as a whole condition of a write is an
+	// error, other than anywhere else.
+	emptyFilterFails
+	// betweenStops: BETWEEN does not look at the upper bound of a value below
+	// the lower one.
+	betweenStops
+	// castOverflowUnsure: an overflowing CAST AS DECIMAL gives another value
+	// inside other functions than alone.
+	castOverflowUnsure
+	// hugeLiteralRefined: an integer column compared with an unsigned literal
+	// beyond its range loses its NULL.
+	hugeLiteralRefined
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
@@ -136,6 +148,14 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
 	{signedZero, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
+	{emptyFilterFails, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-mode/"},
+	{betweenStops, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/operators/"},
+	{castOverflowUnsure, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
+	{hugeLiteralRefined, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/operators/"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -43,14 +44,17 @@ func (s *Solver) Where(cond ast.ExprNode, t *Table, row Row, v Views) (sqlvalue.
 		return sqlvalue.True, 0, nil
 	}
 	p, err := s.compile(cond, t, v, func(c *compiler, p *program) error {
-		e, err := c.expr(cond)
-		p.cond, p.truth = &e, c.truth(e)
+		var err error
+		p.truth, err = c.condition(cond)
 		return err
 	})
 	if err != nil {
 		return sqlvalue.Unknown, 0, err
 	}
 	f := frame{row: row, views: v}
+	if p.truth == nil {
+		return sqlvalue.True, 0, nil
+	}
 	truth := p.truth(&f)
 	return truth, f.warnings, f.err
 }
@@ -157,19 +161,89 @@ func (s *Solver) Test(stmt ast.StmtNode, t *Table, row Row, v Views) (sqlvalue.T
 }
 
 func (c *compiler) choose(p *program, cl clauses) error {
-	if cl.where != nil {
-		e, err := c.expr(cl.where)
-		if err != nil {
-			return err
-		}
-		p.cond, p.truth = &e, c.truth(e)
-	}
 	var err error
+	if p.truth, err = c.condition(cl.where); err != nil {
+		return err
+	}
 	if p.order, err = c.orderBy(cl.order); err != nil {
 		return err
 	}
 	p.skip, p.limit, err = c.limits(cl.limit)
 	return err
+}
+
+// condition compiles a WHERE clause; nil stands for none. Servers evaluate the
+// operands of its outermost ANDs in an order of their own, and not at all on
+// rows that an index excludes. So an error in one operand is certain only if
+// all others are true.
+func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
+	var parts []func(*frame) sqlvalue.Truth
+	for _, x := range conjuncts(n, nil) {
+		e, err := c.expr(x)
+		if err != nil {
+			return nil, err
+		}
+		t := c.truth(e)
+		if e.typ.Class == StringClass && c.d.is(emptyFilterFails) {
+			eval, plain := e.eval, t
+			t = func(f *frame) sqlvalue.Truth {
+				if f.strictWrite && eval(f).Str() == "" {
+					f.refuse("empty string as a condition")
+				}
+				return plain(f)
+			}
+		}
+		parts = append(parts, t)
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return func(f *frame) sqlvalue.Truth {
+		t := sqlvalue.True
+		var first error
+		for _, p := range parts {
+			u := p(f)
+			if f.err == nil {
+				t = and(t, u)
+				continue
+			}
+			if first != nil && !sameError(first, f.err) {
+				first = &Unsupported{"two errors in a condition"}
+			} else if first == nil {
+				first = f.err
+			}
+			f.err = nil
+		}
+		if first != nil && t != sqlvalue.True {
+			first = &Unsupported{"error beside a condition that is not true"}
+		}
+		f.err = first
+		return t
+	}, nil
+}
+
+func sameError(a, b error) bool {
+	x, okX := a.(*SQLError)
+	y, okY := b.(*SQLError)
+	return okX && okY && x.Code == y.Code
+}
+
+// conjuncts appends the operands of the outermost ANDs to list.
+func conjuncts(n ast.ExprNode, list []ast.ExprNode) []ast.ExprNode {
+	switch x := n.(type) {
+	case nil:
+		return list
+	case *ast.ParenthesesExpr:
+		return conjuncts(x.Expr, list)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicAnd {
+			return conjuncts(x.R, conjuncts(x.L, list))
+		}
+	}
+	return append(list, n)
 }
 
 func (c *compiler) orderBy(o *ast.OrderByClause) ([]orderKey, error) {

@@ -19,6 +19,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve/conform"
 )
 
+var dump = flag.Bool("dump", false, "print how each difference's table is made")
+
 func main() {
 	dsn := flag.String("dsn", "", "driver DSN without a database, for example root@unix(/tmp/s)/")
 	seed := flag.Uint64("seed", 1, "first seed")
@@ -61,6 +63,11 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 	for i, diff := range r.Differences {
 		if i == show {
 			break
+		}
+		if *dump {
+			for _, s := range diff.Setup {
+				fmt.Println(s + ";")
+			}
 		}
 		fmt.Printf("%s\n   row  %s\n   want %s\n   got  %s\n", diff.SQL, diff.Row, diff.Want, diff.Got)
 	}
