@@ -6,26 +6,32 @@ import "time"
 // whether it waits: long enough that a statement which needs no lock hardly
 // ever costs an ask, short enough that a wait is known soon.
 type gate struct {
-	mean float64 // of the service times of statements that did not wait, ns
+	typical float64 // service time of a statement that does not wait, ns
 }
 
 const (
-	gateMin = 100 * time.Microsecond
+	gateMin = 80 * time.Microsecond
 	gateMax = 3 * time.Millisecond
-	// gateWeight is the share of a new observation in the running mean.
-	gateWeight = 1.0 / 16
-	// gateFactor times the mean is late.
-	gateFactor = 3
+	// A time below the estimate pulls it down by gateDown of the difference,
+	// one above pushes it up by gateUp: the estimate follows a quick server at
+	// once, and moments in which something else had the processor hardly count.
+	gateDown, gateUp = 1.0 / 8, 1.0 / 32
+	// gateFactor times the estimate is late.
+	gateFactor = 2.5
 )
 
 func (g *gate) observe(d time.Duration) {
-	if g.mean == 0 {
-		g.mean = float64(d)
-		return
+	diff := float64(d) - g.typical
+	switch {
+	case g.typical == 0:
+		g.typical = float64(d)
+	case diff < 0:
+		g.typical += diff * gateDown
+	default:
+		g.typical += min(diff, gateFactor*g.typical) * gateUp
 	}
-	g.mean += (float64(d) - g.mean) * gateWeight
 }
 
 func (g *gate) delay() time.Duration {
-	return min(max(time.Duration(gateFactor*g.mean), gateMin), gateMax)
+	return min(max(time.Duration(gateFactor*g.typical), gateMin), gateMax)
 }

@@ -35,6 +35,12 @@ type PoolOptions struct {
 	// emptied; default 500 on TiDB, which never collects dead versions here,
 	// else 5000.
 	TruncateEvery int
+	// Clean truncates the tables before each case. DELETE leaves delete-marked
+	// records until purge has passed, and InnoDB's locks on them can change what
+	// a case does: with Clean a history does not depend on what ran before. It
+	// costs 0.5 ms a case on MariaDB and 2 ms on MySQL; on TiDB, where nothing is
+	// left to be met, it is ignored.
+	Clean bool
 	// InFlight is a directory for the text of the cases that are running, for
 	// the case that they take the process down; empty: none is written.
 	InFlight string
@@ -173,13 +179,31 @@ func (p *Pool) Server() history.Server { return p.server }
 // Run executes a case and returns what was seen. Errors: *InitError,
 // *LevelError and *RefusedError blame the case or its levels; *LostError comes
 // with a partial History; anything else is a fault of the harness.
+//
+// Final is read when every session has ended: a transaction that the case left
+// open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	return p.run(ctx, c, levels, p.opt.Clean)
+}
+
+// RunClean is Run on truncated tables, see PoolOptions.Clean: for a history
+// that is to be repeated.
+func (p *Pool) RunClean(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	return p.run(ctx, c, levels, true)
+}
+
+func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, clean bool) (*history.History, error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer p.giveBack(w)
-	return w.run(ctx, c, levels)
+	s, err := newScript(c, p.server.DBMS)
+	if err != nil {
+		return nil, err
+	}
+	s.clean = clean && p.server.DBMS != history.TiDB
+	return w.run(ctx, c, s, levels)
 }
 
 func (p *Pool) borrow(ctx context.Context) (*worker, error) {

@@ -158,7 +158,7 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return err
 	}
-	truncate := p.uses > 0 && p.uses%w.pool.opt.TruncateEvery == 0
+	truncate := s.clean || p.uses%w.pool.opt.TruncateEvery == 0
 	var b strings.Builder
 	for _, t := range s.tables {
 		if truncate || t.auto {

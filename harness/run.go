@@ -210,7 +210,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			pause = gateMin
 			continue
 		}
-		if len(ws) == left && !cyclic(ws) {
+		if len(ws) == left && (!cyclic(ws) || time.Since(begun) > cyclePatience) {
 			// A server that names no holders may be about to break a deadlock:
 			// then only a wait seen twice is one.
 			if left == 1 || holdersKnown(ws) || sameWaits(seen, ws) {
@@ -241,9 +241,9 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 
 // receive waits for an answer, a wake-up, or the end of d.
 func (r *run) receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (answer, bool, error) {
-	t := r.w.timer
-	t.Reset(d)
-	defer t.Stop()
+	t := r.w.alarm
+	t.set(d)
+	defer t.stop()
 	select {
 	case a := <-r.w.answers:
 		return a, true, nil
@@ -304,6 +304,11 @@ func (r *run) harmless(l *lane) bool {
 	}
 	return false
 }
+
+// cyclePatience is how long a server may take to break a cycle of waits. MySQL
+// follows one holder of each wait only, so that it sees a cycle through another
+// one when the first has ended: until then all of it is mere waiting.
+const cyclePatience = 200 * time.Millisecond
 
 // cyclic reports a cycle of holders among waiting connections.
 func cyclic(ws []Waiting) bool {

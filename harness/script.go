@@ -71,6 +71,7 @@ type script struct {
 	creates  []int  // the lines of init that are CREATE TABLEs
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
+	clean    bool   // truncate before filling
 }
 
 type tableSpec struct {

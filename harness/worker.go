@@ -30,7 +30,7 @@ type worker struct {
 	sessions map[int]*session
 	prober   Prober
 	answers  chan answer
-	timer    *time.Timer
+	alarm    *alarm
 	gate     gate
 	flight   *flightFile
 
@@ -46,27 +46,37 @@ type worker struct {
 func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 	w := &worker{
 		pool: p, number: number, sessions: map[int]*session{}, made: map[string]bool{}, live: map[*session]bool{},
-		answers: make(chan answer, maxSessions), timer: time.NewTimer(time.Hour),
+		answers: make(chan answer, maxSessions),
 	}
-	w.timer.Stop()
 	var err error
-	w.cache, err = lru.NewWithEvict(p.opt.CacheSize, func(_ string, v *provisioned) { w.evicted = append(w.evicted, v.db) })
-	if err != nil {
-		return nil, fmt.Errorf("schema cache: %w", err)
+	if w.alarm, err = newAlarm(); err != nil {
+		return nil, err
 	}
-	if p.opt.InFlight != "" {
-		if w.flight, err = openFlight(p.opt.InFlight, number); err != nil {
-			return nil, err
+	if err = w.open(ctx); err != nil {
+		return nil, errors.Join(err, w.alarm.close())
+	}
+	return w, nil
+}
+
+func (w *worker) open(ctx context.Context) (err error) {
+	o := &w.pool.opt
+	w.cache, err = lru.NewWithEvict(o.CacheSize, func(_ string, v *provisioned) { w.evicted = append(w.evicted, v.db) })
+	if err != nil {
+		return fmt.Errorf("schema cache: %w", err)
+	}
+	if o.InFlight != "" {
+		if w.flight, err = openFlight(o.InFlight, w.number); err != nil {
+			return err
 		}
 	}
 	if err := w.connectControl(ctx); err != nil {
-		return nil, errors.Join(err, w.flight.remove())
+		return errors.Join(err, w.flight.remove())
 	}
-	if w.prober, err = p.backend.Prober(ctx); err != nil {
+	if w.prober, err = w.pool.backend.Prober(ctx); err != nil {
 		w.hangUp(w.ctl)
-		return nil, errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
+		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
 	}
-	return w, nil
+	return nil
 }
 
 func (w *worker) connectControl(ctx context.Context) error {
@@ -211,11 +221,7 @@ func (w *worker) discard(s *session) {
 }
 
 // run executes one case from set-up to final read.
-func (w *worker) run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	s, err := newScript(c, w.pool.server.DBMS)
-	if err != nil {
-		return nil, err
-	}
+func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Levels) (*history.History, error) {
 	if len(s.sessions) > maxSessions {
 		return nil, fmt.Errorf("case has %d sessions, at most %d can be run", len(s.sessions), maxSessions)
 	}
@@ -229,7 +235,7 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, levels Levels) (*histo
 		}
 		defer w.flight.clear()
 	}
-	err = w.perform(ctx, s, h, levels, (*run).observe)
+	err := w.perform(ctx, s, h, levels, (*run).observe)
 	return w.conclude(ctx, h, err)
 }
 
@@ -341,7 +347,7 @@ func (s *script) key() uint64 {
 }
 
 func (w *worker) close() error {
-	var errs []error
+	errs := []error{w.alarm.close()}
 	for _, s := range w.sessions {
 		w.hangUp(s)
 	}
@@ -350,7 +356,7 @@ func (w *worker) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
 		if err := w.connectControl(ctx); err != nil {
-			return errors.Join(fmt.Errorf("drop databases: %w", err), w.prober.Close(), w.flight.remove())
+			return errors.Join(append(errs, fmt.Errorf("drop databases: %w", err), w.prober.Close(), w.flight.remove())...)
 		}
 	}
 	for db := range w.made {

@@ -23,8 +23,9 @@ type lockRequest struct {
 }
 
 // lockSpy stands between TiDB and its store and keeps the pessimistic lock
-// requests that are under way. It changes none and adds none: whether one of
-// them waits is read off the store's lock table on demand.
+// requests that are under way. It changes none and adds none, so it cannot mask
+// a fault of locking: whether a request will wait, or waits, is read off the
+// store's lock table.
 type lockSpy struct {
 	tikv.Client
 	mu      sync.Mutex
@@ -57,22 +58,36 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 	}
 	s.mu.Lock()
 	s.pending[l] = struct{}{}
-	for w := range s.wakes {
-		select {
-		case w <- struct{}{}:
-		default: // a token that lies there says as much
-		}
-	}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		delete(s.pending, l)
 		s.mu.Unlock()
 	}()
+	if locks, err := s.locks(ctx, l); err == nil {
+		for _, k := range l.keys {
+			if ts, ok := locks[string(k)]; ok && ts != l.startTS {
+				s.wake()
+				break
+			}
+		}
+	}
 	return s.Client.SendRequest(ctx, addr, req, timeout)
 }
 
-// listen returns a channel that gets a token when a request is sent.
+// wake tells all listeners that a request is about to wait.
+func (s *lockSpy) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.wakes {
+		select {
+		case w <- struct{}{}:
+		default: // a token that lies there says as much
+		}
+	}
+}
+
+// listen returns a channel that gets a token when a request will wait.
 func (s *lockSpy) listen() chan struct{} {
 	w := make(chan struct{}, 1)
 	s.mu.Lock()
