@@ -120,5 +120,5 @@ func checkPrivileges(ctx context.Context, s *side, m method) error {
 	if err != nil {
 		return fmt.Errorf("ask for the user's name: %w", err)
 	}
-	return fmt.Errorf("user %s lacks privileges; an administrator grants them by: GRANT %s TO ...", who[0][0], strings.Join(lacks, "; GRANT "))
+	return fmt.Errorf("user %s lacks the privileges %s", who[0][0], strings.Join(lacks, " and "))
 }
