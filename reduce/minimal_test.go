@@ -225,6 +225,7 @@ func TestMinimal(t *testing.T) {
 		if len(allowed) > 0 {
 			rt.Fatalf("the generator made a case with faults %v:\n%s", allowed, corpus.Print(c, corpus.Text))
 		}
+		var last Size
 		r, err := Reduce(context.Background(), c, Options{
 			Try: tryFor(t, func(c *corpus.Case) bool {
 				// The reducer's own idea of a valid case must not depend on
@@ -240,6 +241,12 @@ func TestMinimal(t *testing.T) {
 			}),
 			Strategy: Strategy(rapid.IntRange(0, int(DeltaDebug)).Draw(rt, "strategy")),
 			Seed:     rapid.Uint64().Draw(rt, "seed"),
+			Progress: func(s Step) {
+				if last != (Size{}) && s.Kept && s.Size.Compare(last) >= 0 {
+					rt.Fatalf("attempt %d, %s, was kept: size %+v after %+v", s.Attempt, s.Arm, s.Size, last)
+				}
+				last = s.Size
+			},
 		})
 		if err != nil {
 			rt.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,13 @@ func tryFor(t testing.TB, p predicate) func(context.Context, *corpus.Case) (orac
 	return func(_ context.Context, c *corpus.Case) (oracle.Verdict, error) {
 		if err := c.Validate(); err != nil {
 			t.Fatalf("candidate is no valid case: %v\n%s", err, corpus.Print(c, corpus.Text))
+		}
+		trees := map[ast.StmtNode]bool{}
+		for _, l := range slices.Concat(c.Init, c.Steps) {
+			if trees[l.Stmt] {
+				t.Fatalf("two lines share a tree:\n%s", corpus.Print(c, corpus.Text))
+			}
+			trees[l.Stmt] = true
 		}
 		if p(c) {
 			return oracle.Verdict{Outcome: oracle.Violation, Fingerprint: "bug"}, nil
@@ -247,31 +255,59 @@ func TestReduceOrder(t *testing.T) {
 `)
 }
 
+// TestReduceKeepsPairs: whatever is kept, no candidate has a BEGIN or a COMMIT
+// without its partner.
 func TestReduceKeepsPairs(t *testing.T) {
-	c := parse(t, orders)
-	_, err := Reduce(context.Background(), c, Options{Try: tryFor(t, func(c *corpus.Case) bool {
-		for _, s := range c.Sessions() {
-			depth := 0
-			for _, l := range c.Steps {
-				if l.Session != s {
-					continue
+	for keep := range 13 {
+		_, err := Reduce(context.Background(), parse(t, orders), Options{Try: tryFor(t, func(c *corpus.Case) bool {
+			for _, s := range c.Sessions() {
+				depth := 0
+				for _, l := range c.Steps {
+					if l.Session != s {
+						continue
+					}
+					switch n := l.Stmt.(type) {
+					case *ast.BeginStmt:
+						depth++
+					case *ast.CommitStmt:
+						depth--
+					case *ast.RollbackStmt:
+						if n.SavepointName == "" {
+							depth--
+						}
+					}
+					if depth < 0 || depth > 1 {
+						t.Fatalf("a BEGIN or COMMIT lost its partner:\n%s", corpus.Print(c, corpus.Text))
+					}
 				}
-				switch l.Stmt.(type) {
-				case *ast.BeginStmt:
-					depth++
-				case *ast.CommitStmt:
-					depth--
-				}
-				if depth < 0 || depth > 1 {
-					t.Fatalf("a BEGIN or COMMIT lost its partner:\n%s", corpus.Print(c, corpus.Text))
+				if depth != 0 {
+					t.Fatalf("a BEGIN lost its partner:\n%s", corpus.Print(c, corpus.Text))
 				}
 			}
+			return len(c.Steps) >= keep
+		})})
+		if err != nil && keep <= 12 {
+			t.Fatal(err)
 		}
-		return true
-	})})
-	if err != nil {
-		t.Fatal(err)
 	}
+}
+
+// TestReduceSavepoints: a savepoint and what needs it go in one operation.
+func TestReduceSavepoints(t *testing.T) {
+	checkReduce(t, `
+/* tx1 */ BEGIN;
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ SELECT 1;
+/* tx1 */ ROLLBACK TO a;
+/* tx1 */ RELEASE SAVEPOINT a;
+/* tx1 */ COMMIT;
+`, func(c *corpus.Case) bool {
+		uses := steps(c, func(_ int, sql string) bool { return strings.HasPrefix(sql, "R") })
+		return uses%2 == 0 && uses == 2*steps(c, func(_ int, sql string) bool { return strings.HasPrefix(sql, "SAVE") }) &&
+			steps(c, func(_ int, sql string) bool { return sql == "SELECT 1" }) == 1
+	}, `
+/* tx1 */ SELECT 1;
+`)
 }
 
 func TestReduceColumns(t *testing.T) {

@@ -45,8 +45,8 @@ func (d *draft) without(init map[int]bool, steps map[int]bool) *draft {
 			delete(gone, s.begin)
 			delete(gone, s.end)
 		}
-		d.dropOrphans(s, gone)
 	}
+	d.dropOrphans(gone)
 	if len(gone)+len(init) == 0 {
 		return nil
 	}
@@ -65,21 +65,41 @@ func (d *draft) without(init map[int]bool, steps map[int]bool) *draft {
 	return d.with(keptInit, kept)
 }
 
-// dropOrphans marks the uses of savepoints that a deletion unsets.
-func (d *draft) dropOrphans(s span, gone map[int]bool) {
-	var before, after []string
-	for _, i := range s.lines {
-		st := d.steps[i].st
-		switch st.role {
-		case roleSavepoint:
-			before = append(before, st.savepoint)
-			if !gone[i] {
-				after = append(after, st.savepoint)
-			}
-		case roleToSavepoint:
-			if slices.Contains(before, st.savepoint) && !slices.Contains(after, st.savepoint) {
-				gone[i] = true
-			}
+// savepoints follows which savepoints a session has set. Outside a transaction
+// a savepoint is gone as soon as it is set.
+type savepoints struct {
+	open bool
+	set  []string
+}
+
+func (p *savepoints) see(st *statement) {
+	switch st.role {
+	case roleBegin, roleEnd:
+		p.open, p.set = st.role == roleBegin, nil
+	case roleSavepoint:
+		if p.open {
+			p.set = append(p.set, st.savepoint)
+		}
+	}
+}
+
+// dropOrphans marks the savepoints and their uses that a deletion leaves
+// without the transaction or the savepoint that they had.
+func (d *draft) dropOrphans(gone map[int]bool) {
+	before, after := map[int]*savepoints{}, map[int]*savepoints{}
+	for i, e := range d.steps {
+		if before[e.session] == nil {
+			before[e.session], after[e.session] = &savepoints{}, &savepoints{}
+		}
+		b, a := before[e.session], after[e.session]
+		switch {
+		case e.st.role == roleSavepoint && b.open && !a.open,
+			e.st.role == roleToSavepoint && slices.Contains(b.set, e.st.savepoint) && !slices.Contains(a.set, e.st.savepoint):
+			gone[i] = true
+		}
+		b.see(e.st)
+		if !gone[i] {
+			a.see(e.st)
 		}
 	}
 }

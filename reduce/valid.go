@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -179,20 +180,15 @@ func insertTarget(n *ast.InsertStmt) string {
 
 // savepointFaults notes uses of savepoints that the transaction has not set.
 func (d *draft) savepointFaults(out map[string]bool) {
-	set := map[int]map[string]bool{}
+	set := map[int]*savepoints{}
 	for _, e := range d.steps {
-		switch e.st.role {
-		case roleBegin, roleEnd:
-			delete(set, e.session)
-		case roleSavepoint:
-			if set[e.session] == nil {
-				set[e.session] = map[string]bool{}
-			}
-			set[e.session][e.st.savepoint] = true
-		case roleToSavepoint:
-			if !set[e.session][e.st.savepoint] {
-				out["savepoint not set: "+e.st.savepoint] = true
-			}
+		if set[e.session] == nil {
+			set[e.session] = &savepoints{}
 		}
+		p := set[e.session]
+		if e.st.role == roleToSavepoint && !slices.Contains(p.set, e.st.savepoint) {
+			out["savepoint not set: "+e.st.savepoint] = true
+		}
+		p.see(e.st)
 	}
 }
