@@ -35,7 +35,10 @@ func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, 
 	rows, _ := t.Rows(view)
 	for _, part := range parts {
 		for _, row := range rows {
-			_, _, err := r.solver.Where(part, t.Def, row, &stored{&r.store, view})
+			_, warnings, err := r.solver.Where(part, t.Def, row, &stored{&r.store, view})
+			if warnings > 0 {
+				return &Loss{Slug: "condition-order"}
+			}
 			if err == nil {
 				continue
 			}

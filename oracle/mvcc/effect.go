@@ -54,7 +54,7 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	}
 	rows, chains := t.Rows(view)
 	r.scanOrder(t, rows, chains)
-	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, view})
+	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +64,17 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 		outRows[k], outChains[k] = rows[j], chains[j]
 	}
 	return outRows, outChains, nil
+}
+
+// subqueryView returns what the subqueries of a write see.
+func subqueryView(stmt ast.StmtNode, view View) View {
+	if view.Own == nil || view.Own.Rules[rules.SubqueryView] != rules.SnapshotSubquery {
+		return view
+	}
+	if _, ok := stmt.(*ast.SelectStmt); ok || !hasScalarSubquery(stmt) {
+		return view
+	}
+	return View{Tick: view.Own.Snapshot, Own: view.Own}
 }
 
 // overwritten evaluates a filter on committed versions that the own transaction

@@ -27,11 +27,11 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	if c == nil {
 		return nil, false, nil
 	}
-	var rows []solve.Row
-	if ver := view.Seen(c); ver != nil {
-		rows = append(rows, ver.Row)
+	ver := view.Seen(c)
+	if ver == nil {
+		return &Prediction{Err: errInconsistent, Matched: -1, Changed: -1, Single: true}, true, nil
 	}
-	res, err := r.solver.Project(s, t.Def, rows, &stored{&r.store, view})
+	res, err := r.solver.Project(s, t.Def, []solve.Row{ver.Row}, &stored{&r.store, view})
 	if err != nil {
 		return nil, true, lossOf("solver", err)
 	}

@@ -20,6 +20,7 @@ const (
 	errLockTimeout  = 1205
 	errDeadlock     = 1213
 	errNotSupported = 1235
+	errInconsistent = 8133
 	errNowait       = 3572
 	errTiDBConflict = 9007
 )
@@ -153,7 +154,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*
 			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
 	}
 	if kind == Commit && e.Code == errDeadlock && s.txn != nil {
-		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && len(st.Waits) > 0
+		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && (len(st.Waits) > 0 || r.othersWaited(st))
 		r.rollback(s.txn, st.Return)
 		s.txn = nil
 		if lateLocks {
@@ -341,10 +342,18 @@ func singleTable(from *ast.TableRefsClause) *ast.TableName {
 	return name
 }
 
-type subqueryFinder struct{ found bool }
+// subqueryFinder looks for subqueries; those of IN and EXISTS are no scalars.
+type subqueryFinder struct {
+	scalarsOnly, found bool
+}
 
 func (f *subqueryFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if _, ok := n.(*ast.SubqueryExpr); ok {
+	switch n.(type) {
+	case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
+		if f.scalarsOnly {
+			return n, true
+		}
+	case *ast.SubqueryExpr:
 		f.found = true
 	}
 	return n, f.found
@@ -354,6 +363,12 @@ func (f *subqueryFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func hasSubquery(n ast.Node) bool {
 	f := &subqueryFinder{}
+	n.Accept(f)
+	return f.found
+}
+
+func hasScalarSubquery(n ast.Node) bool {
+	f := &subqueryFinder{scalarsOnly: true}
 	n.Accept(f)
 	return f.found
 }

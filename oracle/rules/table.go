@@ -32,6 +32,8 @@ const (
 	// UniqueLookup: whether a read by a whole unique key checks the row that the
 	// index leads to.
 	UniqueLookup
+	// SubqueryView: which versions a scalar subquery of a write sees.
+	SubqueryView
 	// LockedRow: what an UPDATE does about a row that another transaction has
 	// locked.
 	LockedRow
@@ -111,6 +113,14 @@ const (
 	// TrustsIndex: the index entry of the snapshot leads to the row, whatever
 	// the own transaction has made of it since.
 	TrustsIndex
+)
+
+// Answers to SubqueryView.
+const (
+	// CurrentSubquery: the same as the write around it.
+	CurrentSubquery Variant = iota
+	// SnapshotSubquery: the transaction's snapshot.
+	SnapshotSubquery
 )
 
 // Answers to FilterScope.
@@ -248,7 +258,10 @@ var Table = []Rule{
 		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
 	{Name: "unique-lookup-trusts-snapshot-index", Dim: UniqueLookup, Variant: TrustsIndex, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{tidbIsolation},
-		Says: "a SELECT by a whole secondary unique key finds the row by the snapshot's index entry and returns the own transaction's version of it, although that has another key"},
+		Says: "a SELECT by a whole secondary unique key finds the row by the snapshot's index entry and returns the own transaction's version of it, although that has another key; if the transaction deleted the row, it fails with error 8133"},
+	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{"https://github.com/pingcap/tidb/issues/38150"},
+		Says: "a scalar subquery that does not depend on the row is evaluated before a write runs, on the transaction's snapshot, while the write itself sees newer data"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},
