@@ -491,53 +491,67 @@ func (x *running) body(yield func(struct{}) bool) {
 // block stops the statement until the history lets it go on.
 func (x *running) block(holder *Txn) {
 	x.holder, x.waited = holder, true
+	// Where no lock tells the place, there were others to choose from.
+	x.e.branched = x.e.branched || holder == nil
 	if !x.yield(struct{}{}) {
 		panic(errAbandoned)
 	}
 	x.holder = nil
 }
 
+// stop says where a scan waited.
+type stop uint8
+
+const (
+	nowhere stop = iota
+	// atEntry: for an entry of the index, where it goes on.
+	atEntry
+	// beforeEntry: for something in front of that entry that no statement sees,
+	// such as a deleted row that is not yet purged. It goes on there, and meets
+	// what was inserted in between.
+	beforeEntry
+)
+
 // point is a place where the statement may wait; holder is a transaction that
-// surely holds a lock there, nil if none is known. It reports whether it did
-// wait; what was read before is then out of date.
-func (x *running) point(holder *Txn) bool {
+// surely holds a lock there, nil if none is known. What was read before a wait
+// is out of date behind it. gaps says that the place is in a scan.
+func (x *running) point(holder *Txn, gaps bool) stop {
 	if !x.due {
-		return false
+		return nowhere
 	}
 	e := x.e
+	if holder != nil && !e.loose {
+		e.choices.settle(x.from)
+		x.block(holder)
+		return atEntry
+	}
+	options := []stop{nowhere, atEntry}
 	if holder != nil {
-		if !e.loose {
-			e.choices.settle(x.from)
-			x.block(holder)
-			return true
-		}
-		if e.choices.choose(2) == 0 {
-			x.block(holder)
-			return true
-		}
-		e.branched = true
-		return false
+		options = []stop{atEntry, nowhere}
 	}
-	if e.choices.choose(2) == 1 {
-		e.branched = true
-		x.block(nil)
-		return true
+	if e.loose && gaps {
+		options = append(options, beforeEntry)
 	}
-	return false
+	where := options[e.choices.choose(len(options))]
+	e.branched = e.branched || e.loose
+	if where != nowhere {
+		x.block(holder)
+	}
+	return where
 }
 
 // perhaps is a place where the statement waits if another transaction holds a
 // lock there that it may have kept, which is not certain.
-func (x *running) perhaps(holder *Txn) bool {
+func (x *running) perhaps(holder *Txn) stop {
 	if !x.due || holder == nil {
-		return false
+		return nowhere
 	}
-	if x.e.choices.keep(2) == 1 {
-		x.e.branched = true
-		x.block(holder)
-		return true
+	if x.e.choices.keep(2) == 0 {
+		return nowhere
 	}
-	return false
+	x.e.branched = true
+	x.block(holder)
+	return atEntry
 }
 
 // resume runs a statement up to its next wait or its end.

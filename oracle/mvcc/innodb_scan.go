@@ -273,99 +273,129 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
 	var waitedFor *Chain
-	for n := a.next(nil, true); n != nil; n = a.next(n, false) {
-		for again := true; again && n != nil; {
-			again = false
-			if !e.touches(a, n) {
-				// The scan of a range ends behind it, at an entry that it has
-				// locked; which ranges there are is the optimiser's affair.
-				if !a.ranged {
-					continue
-				}
+	var prev *entry
+	n := a.next(nil, true)
+	stopped := func(holder *Txn, doubtful bool) bool {
+		var where stop
+		if doubtful {
+			where = x.perhaps(holder)
+		} else {
+			where = x.point(holder, true)
+		}
+		switch where {
+		case atEntry:
+			if n != nil {
+				waitedFor = n.c
+				n = a.next(n, true)
+			}
+		case beforeEntry:
+			n = a.next(prev, false)
+		}
+		return where != nowhere
+	}
+	for {
+		if n == nil {
+			if !x.due {
+				break
+			}
+			if !stopped(nil, false) {
+				x.block(nil)
+			}
+			continue
+		}
+		if !e.touches(a, n) {
+			// The scan of a range ends behind it, at an entry that it has
+			// locked; which ranges there are is the optimiser's affair.
+			if a.ranged {
 				holder := e.holder(n.c, tx, exclusive)
 				if holder == nil {
 					holder = e.doubtfulHolder(n.c, tx, exclusive)
 				}
-				if x.perhaps(holder) {
-					n, again = a.next(n, true), true
+				if stopped(holder, true) {
 					continue
 				}
 				if err := x.recordChanged(n.c, false); err != nil {
 					return err
 				}
 				e.doubt(n.c, tx, exclusive)
-				continue
 			}
-			if err := x.recordChanged(n.c, false); err != nil {
-				return err
-			}
-			holder := e.holder(n.c, tx, exclusive)
-			if holder != nil && x.kind == Update && a.key == nil && !a.unique && !keeps {
-				pass, err := x.passes(t, n.c, a.where, judged)
-				if err != nil {
-					return err
-				}
-				if pass {
-					continue
-				}
-			}
-			if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
-				holder = nil
-			}
-			if holder == nil && x.perhaps(e.doubtfulHolder(n.c, tx, exclusive)) || x.point(holder) {
-				n, again, waitedFor = a.next(n, true), true, n.c
-				continue
-			}
-			if len(n.c.Versions) == 0 {
-				continue
-			}
-			ver := n.c.last()
-			if holder != nil && e.writer(n.c, tx) != nil {
-				if ver = e.committed(n.c, tx); ver == nil {
-					continue
-				}
-			}
-			if ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
-				continue
-			}
-			if keeps && holder == nil {
-				e.lock(n.c, tx, exclusive)
-			}
-			ok, err := x.matches(a, ver, views)
+			prev, n = n, a.next(n, false)
+			continue
+		}
+		if err := x.recordChanged(n.c, false); err != nil {
+			return err
+		}
+		holder := e.holder(n.c, tx, exclusive)
+		if holder != nil && x.kind == Update && a.key == nil && !a.unique && !keeps {
+			pass, err := x.passes(t, n.c, a.where, judged)
 			if err != nil {
 				return err
 			}
-			if !ok {
-				judged[ver.rid] = true
-				if waitedFor == n.c {
-					e.doubt(n.c, tx, exclusive)
-				}
+			if pass {
+				prev, n = n, a.next(n, false)
 				continue
 			}
-			if err := x.recordChanged(n.c, true); err != nil {
+		}
+		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
+			holder = nil
+		}
+		if holder == nil && stopped(e.doubtfulHolder(n.c, tx, exclusive), true) || stopped(holder, false) {
+			continue
+		}
+		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)
+		if err != nil {
+			return err
+		}
+		if h != nil {
+			if err := visit(*h); err != nil {
 				return err
 			}
-			if holder == nil {
-				e.lock(n.c, tx, exclusive)
-			}
-			if judged[ver.rid] && x.written(n.c) {
-				continue
-			}
-			judged[ver.rid] = true
-			if err := visit(hit{n.c, ver.Row}); err != nil {
-				return err
-			}
 		}
-		if n == nil {
-			break
-		}
-	}
-	for x.due {
-		if !x.point(nil) {
-			x.block(nil)
-		}
+		prev, n = n, a.next(n, false)
 	}
 	return x.sweep(a, judged, views, visit)
+}
+
+// judge decides whether a scan acts on an entry that it has reached; nil if not.
+func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, waitedFor bool, judged map[int]bool, views solve.Views) (*hit, error) {
+	e, tx := x.e, x.tx
+	if len(n.c.Versions) == 0 {
+		return nil, nil
+	}
+	ver := n.c.last()
+	if holder != nil && e.writer(n.c, tx) != nil {
+		if ver = e.committed(n.c, tx); ver == nil {
+			return nil, nil
+		}
+	}
+	if ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
+		return nil, nil
+	}
+	if keeps && holder == nil {
+		e.lock(n.c, tx, exclusive)
+	}
+	ok, err := x.matches(a, ver, views)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		judged[ver.rid] = true
+		if waitedFor {
+			e.doubt(n.c, tx, exclusive)
+		}
+		return nil, nil
+	}
+	if err := x.recordChanged(n.c, true); err != nil {
+		return nil, err
+	}
+	if holder == nil {
+		e.lock(n.c, tx, exclusive)
+	}
+	if judged[ver.rid] && x.written(n.c) {
+		return nil, nil
+	}
+	judged[ver.rid] = true
+	return &hit{n.c, ver.Row}, nil
 }
 
 // written reports whether this statement itself wrote a record's newest

@@ -152,7 +152,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	name := singleTable(s.From)
 	if name == nil {
 		for x.due {
-			if !x.point(nil) {
+			if x.point(nil, false) == nowhere {
 				x.block(nil)
 			}
 		}
@@ -327,7 +327,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 		if old == now && !moves {
 			continue
 		}
-		x.point(nil)
+		x.point(nil, false)
 		if !k.Unique && !k.Primary || old == now {
 			continue
 		}
@@ -384,7 +384,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				if err := x.recordChanged(c, k == t.Clustered); err != nil {
 					return nil, err
 				}
-				if h := e.holder(c, tx, false); h != nil && x.point(h) || x.perhaps(e.doubtfulHolder(c, tx, false)) {
+				if h := e.holder(c, tx, false); h != nil && x.point(h, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere {
 					again = true
 					break
 				}
@@ -404,7 +404,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 			if !concerns {
 				continue
 			}
-			if x.point(w) {
+			if x.point(w, false) != nowhere {
 				again = true
 				break
 			}
@@ -412,7 +412,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				return c, nil
 			}
 		}
-		if !again && x.point(nil) {
+		if !again && x.point(nil, false) != nowhere {
 			again = true
 		}
 	}
@@ -434,7 +434,7 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 		x.overruns(h.c)
 		e.write(t, h.c, nil, x.tx, h.c.last().rid)
 		if len(t.Def.Keys) > 1 || len(t.Def.Keys) == 1 && &t.Def.Keys[0] != t.Clustered {
-			x.point(nil)
+			x.point(nil, false)
 		}
 		return nil
 	}
@@ -472,7 +472,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	}
 	p := &Prediction{Matched: -1, Single: true}
 	x.table = t
-	x.point(nil)
+	x.point(nil, false)
 	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
 	if evalErr != nil {
 		if _, err := sqlError(evalErr); err != nil {
@@ -502,7 +502,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 				}
 			}
 			if pass == 0 && len(dups) == 0 {
-				x.point(nil)
+				x.point(nil, false)
 				c = e.insert(t, row, tx, 0)
 			}
 		}
