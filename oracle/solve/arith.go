@@ -10,10 +10,13 @@ import (
 // numericClass returns the class in which + - * % compute, from the operands'
 // classes: a string or double makes it double, else a decimal makes it decimal.
 // https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html
-func (c *compiler) numericClass(a, b Type) (Class, error) {
+func (c *compiler) numericClass(a, b expr) (Class, error) {
 	cls := IntClass
-	for _, t := range [2]Type{a, b} {
-		switch t.Class {
+	for _, e := range [2]expr{a, b} {
+		if e.castText && c.d.is(castTextRounds) {
+			return 0, unsupported("arithmetic on CAST AS CHAR")
+		}
+		switch e.typ.Class {
 		case NullClass:
 			if c.d.is(nullIsDouble) {
 				cls = DoubleClass
@@ -35,7 +38,7 @@ func (c *compiler) numericClass(a, b Type) (Class, error) {
 func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
 
 func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
-	cls, err := c.numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
 	}
@@ -52,6 +55,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		if unsigned {
 			e.typ = bigUint
 		}
+		raw := unsigned && op == opcode.Mul && c.d.is(mulRawBits)
 		e.typ.Prec = intResultPrec(op, a.typ, b.typ)
 		f64 := map[opcode.Op]func(a, b sqlvalue.Value, u bool) (sqlvalue.Value, bool){
 			opcode.Plus: sqlvalue.Add64, opcode.Minus: sqlvalue.Sub64, opcode.Mul: sqlvalue.Mul64}[op]
@@ -59,6 +63,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			v, w := x(f), y(f)
 			if v.IsNull() || w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
+			}
+			if raw {
+				v, w = sqlvalue.NewUint(v.Uint()), sqlvalue.NewUint(w.Uint())
 			}
 			r, ok := f64(v, w, unsigned)
 			if !ok {
@@ -206,6 +213,9 @@ func (c *compiler) negate(a expr) (expr, error) {
 			return sqlvalue.NegExact(v)
 		}
 	case StringClass, DoubleClass, FloatClass:
+		if a.castText && c.d.is(castTextRounds) {
+			return expr{}, unsupported("arithmetic on CAST AS CHAR")
+		}
 		p := c.double(a)
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
@@ -241,7 +251,7 @@ func (c *compiler) zeroDivisor(f *frame) sqlvalue.Value {
 const divPrecision = 4
 
 func (c *compiler) divide(a, b expr) (expr, error) {
-	cls, err := c.numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
 	}
@@ -265,7 +275,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	x, y := c.exact(a), c.exact(b)
 	scale := min(a.typ.Scale+divPrecision, c.d.maxScale())
 	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale}
-	words := c.d.is(divisionKeepsWords)
+	words, shortZero := c.d.is(divisionKeepsWords), c.d.is(zeroProduct)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		w := y(f)
@@ -277,7 +287,10 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		}
 		r := sqlvalue.DivTrunc(v, w, quotientDigits(v.Scale(), w.Scale()))
 		if !words {
-			return r.Rescale(scale)
+			if r = r.Rescale(scale); shortZero && r.Sign() == 0 {
+				return sqlvalue.NewDecimal64(0, 0)
+			}
+			return r
 		}
 		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Rescale(scale).Sign() == 0 {
 			return f.refuse("decimal of minus zero")
@@ -298,7 +311,7 @@ func quotientDigits(s1, s2 int) int {
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
 func (c *compiler) intDivide(a, b expr) (expr, error) {
-	if _, err := c.numericClass(a.typ, b.typ); err != nil {
+	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}
 	unsigned := a.typ.Unsigned || b.typ.Unsigned
@@ -343,7 +356,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {
-	cls, err := c.numericClass(a.typ, b.typ)
+	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
 	}

@@ -207,6 +207,11 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 		}
 		return sqlvalue.Value{}
 	}}
+	for _, r := range results {
+		if r.reading != loud {
+			e.reading = vague
+		}
+	}
 	if t.Class == DecimalClass && c.d.is(branchKeepsScale) {
 		e.print = func(f *frame) sqlvalue.Value {
 			if i := choose(f); i < len(results) {
@@ -249,8 +254,11 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		for i, a := range args {
 			evals[i] = c.convert(a, t, keep)
 		}
-		silent := t.Class == StringClass && c.d.is(silentText)
-		return expr{typ: t, konst: k, silent: silent, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
+		how := loud
+		if t.Class == StringClass && c.d.is(silentText) {
+			how = silent
+		}
+		return expr{typ: t, konst: k, reading: how, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v
@@ -264,8 +272,17 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, err
 		}
 		t := c.truth(eq)
-		x := args[0].eval
-		e := expr{typ: args[0].typ, konst: k, keepScale: args[0].keepScale, eval: func(f *frame) sqlvalue.Value {
+		x, second := args[0].eval, args[1].eval
+		if c.d.is(nullifOfNull) && args[0].typ.Class != IntClass {
+			plain := x
+			x = func(f *frame) sqlvalue.Value {
+				if second(f).IsNull() {
+					return f.refuse("NULLIF beside NULL")
+				}
+				return plain(f)
+			}
+		}
+		e := expr{typ: args[0].typ, konst: k, reading: args[0].reading, keepScale: args[0].keepScale, eval: func(f *frame) sqlvalue.Value {
 			if t(f) == sqlvalue.True {
 				return sqlvalue.Value{}
 			}
@@ -276,6 +293,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 				if t(f) == sqlvalue.True {
 					return sqlvalue.Value{}
 				}
+				x(f)
 				return args[0].print(f)
 			}
 		}

@@ -135,7 +135,11 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 }
 
 func (c *compiler) castDecimal(e expr, prec, scale int) (expr, error) {
-	x := c.exact(e)
+	bad := uint16(1292)
+	if c.d.is(divIs1366) {
+		bad = 1366
+	}
+	x := c.exactOr(e, bad)
 	limit := decimalLimit(prec, scale)
 	return expr{typ: Type{Class: DecimalClass, Prec: prec, Scale: scale}, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
@@ -169,10 +173,11 @@ func decimalLimit(prec, scale int) sqlvalue.Value {
 
 func (c *compiler) castChar(e expr, limit int) (expr, error) {
 	t := c.textType(e.typ)
-	t.Explicit = false
+	// Its collation is the connection's, but it does not give way to a column's.
+	t.Explicit = true
 	t.Collation = c.d.connection()
 	x := c.text(e)
-	return expr{typ: t, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+	return expr{typ: t, konst: e.konst, castText: true, eval: func(f *frame) sqlvalue.Value {
 		s, null := x(f)
 		if null {
 			return sqlvalue.Value{}

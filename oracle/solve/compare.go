@@ -32,15 +32,44 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 			}
 			return col.compare(x.Str(), y.Str())
 		}, nil
+	case isExact(a.typ) && isExact(b.typ) && c.d.is(compareRounds) && (a.typ.Class == DecimalClass || b.typ.Class == DecimalClass):
+		return func(_ *frame, x, y sqlvalue.Value) int {
+			return sqlvalue.CmpExact(rounded(x, a.typ), rounded(y, b.typ))
+		}, nil
 	case isExact(a.typ) && isExact(b.typ):
 		return func(_ *frame, x, y sqlvalue.Value) int { return sqlvalue.CmpExact(x, y) }, nil
 	case isNumeric(a.typ) && isNumeric(b.typ):
-		d := c.d
+		d, ra, rb := c.d, c.literalReading(a), c.literalReading(b)
+		if c.joins && d.is(keyLosesText) && (textMeetsInt(a, b) || textMeetsInt(b, a)) {
+			return nil, unsupported("join of text with an integer column")
+		}
 		return func(f *frame, x, y sqlvalue.Value) int {
-			return cmp.Compare(d.number(f, x, a.silent), d.number(f, y, b.silent))
+			return cmp.Compare(d.number(f, x, ra), d.number(f, y, rb))
 		}, nil
 	}
 	return nil, unsupported("comparison of a temporal, bit, enum or set")
+}
+
+// rounded brings a decimal down to the scale that its type declares.
+func rounded(v sqlvalue.Value, t Type) sqlvalue.Value {
+	if v.Kind() == sqlvalue.Decimal && v.Scale() > t.Scale {
+		return v.Rescale(t.Scale)
+	}
+	return v
+}
+
+// literalReading says how a string operand of a comparison with a number is read.
+func (c *compiler) literalReading(e expr) reading {
+	if e.konst && e.reading == loud && c.d.is(constUnsure) {
+		return vague
+	}
+	return e.reading
+}
+
+// textMeetsInt tells whether an index on an integer column could be looked up
+// by text that is not constant.
+func textMeetsInt(a, b expr) bool {
+	return a.column && a.typ.Class == IntClass && b.typ.Class == StringClass && !b.konst
 }
 
 func isExact(t Type) bool {
@@ -52,9 +81,9 @@ func isNumeric(t Type) bool {
 }
 
 // number reads a value as a double, strings with a warning where they are none.
-func (d Dialect) number(f *frame, v sqlvalue.Value, silent bool) float64 {
+func (d Dialect) number(f *frame, v sqlvalue.Value, r reading) float64 {
 	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
-		return d.stringToDouble(f, v.Str(), silent)
+		return d.stringToDouble(f, v.Str(), r)
 	}
 	return v.ToDouble()
 }
@@ -74,7 +103,8 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
-	eager := c.d.is(eager)
+	d, eager := c.d, c.d.is(eager)
+	numeric := (a.typ.Class == StringClass) != (b.typ.Class == StringClass)
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() && !eager {
@@ -82,6 +112,14 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return sqlvalue.Unknown
 		}
 		w := y(f)
+		if v.IsNull() != w.IsNull() && f.strictWrite && numeric {
+			// The side that is not NULL may be converted before the other is seen.
+			if v.IsNull() {
+				f.beside(func(f *frame) sqlvalue.Value { d.number(f, w, b.reading); return w })
+			} else {
+				d.number(f, v, a.reading)
+			}
+		}
 		if v.IsNull() {
 			return sqlvalue.Unknown
 		}
@@ -130,7 +168,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		d := c.d
 		read := func(at int) comparator {
 			return func(f *frame, x, y sqlvalue.Value) int {
-				return cmp.Compare(d.number(f, x, e[0].silent), d.number(f, y, e[at].silent))
+				return cmp.Compare(d.number(f, x, c.literalReading(e[0])), d.number(f, y, c.literalReading(e[at])))
 			}
 		}
 		lo, hi = read(1), read(2)
@@ -282,6 +320,9 @@ func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
 // one decides.
 func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 	p, q := c.truth(a), c.truth(b)
+	if op == opcode.LogicXor && c.d.is(xorByInt) {
+		p, q = c.intTruth(a), c.intTruth(b)
+	}
 	k := a.konst && b.konst
 	switch op {
 	case opcode.LogicAnd:
@@ -312,4 +353,19 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(t != u)
 	}), nil
+}
+
+// intTruth is truth for an operand that is read as an integer first.
+func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
+	bits := c.bits(e)
+	if !isExact(e.typ) {
+		bits = c.shiftCount(e)
+	}
+	return func(f *frame) sqlvalue.Truth {
+		u, null := bits(f)
+		if null {
+			return sqlvalue.Unknown
+		}
+		return truthOf(u != 0)
+	}
 }

@@ -47,14 +47,28 @@ type expr struct {
 	konst, lit bool
 	// column says that the expression is a bare column.
 	column bool
-	// silent says that a string is read as a number without a warning.
-	silent bool
+	// reading says how a string that is no number is taken where one is wanted.
+	reading reading
+	// castText says CAST AS CHAR.
+	castText bool
 	// print, if not nil, gives the value as it is sent or turned into text,
 	// where that differs from eval's.
 	print func(*frame) sqlvalue.Value
 	// keepScale says that print does not pad a decimal to the type's scale.
 	keepScale bool
 }
+
+// reading says what a string does that is read as a number and is none.
+type reading uint8
+
+const (
+	// loud warns, or fails in a strict write.
+	loud reading = iota
+	// silent does nothing.
+	silent
+	// vague warns in a query; in a strict write the answer is not known.
+	vague
+)
 
 // program holds the compiled parts of one statement.
 type program struct {
@@ -97,6 +111,8 @@ type compiler struct {
 	scope *scope
 	// values says that VALUES(col) is allowed, and which table it reads.
 	values *Table
+	// joins says that rows of several tables meet, in a join or a subquery.
+	joins bool
 	// write says that the statement changes rows.
 	write bool
 }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -45,6 +46,11 @@ func (d Dialect) connection() Collation { return d.Connection }
 func DialectOf(s history.Server) Dialect {
 	d := Dialect{DBMS: s.DBMS, Version: parseVersion(s.DBMS, s.Version)}
 	d.quirks = quirkBits[s.DBMS]
+	for _, l := range versionLines {
+		if slices.Contains(l.dbms, d.DBMS) && d.Version < l.until {
+			d.quirks |= 1 << l.quirk
+		}
+	}
 	d.Connection, d.Database = GeneralCI, defaultCollation(d)
 	if c, ok := collationNames[s.Settings["collation_connection"]]; ok {
 		d.Connection = c

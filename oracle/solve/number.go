@@ -8,12 +8,12 @@ import (
 
 // truncated records that a string was not wholly a number: a warning in a
 // query, error 1292 where a row is written in strict mode.
-func (f *frame) truncated(what, s string) { f.lossy(false, 1292, what, s) }
+func (f *frame) truncated(what, s string) { f.lossy(loud, 1292, what, s) }
 
-func (f *frame) lossy(silent bool, code uint16, what, s string) {
+func (f *frame) lossy(r reading, code uint16, what, s string) {
 	switch {
-	case silent:
-	case f.strictUnsure:
+	case r == silent:
+	case f.strictUnsure || r == vague && f.strictWrite:
 		f.refuse("conversion in the WHERE of an UPDATE")
 	case f.strictWrite:
 		f.fail(code, "Truncated incorrect %s value: '%s'", what, s)
@@ -24,18 +24,18 @@ func (f *frame) lossy(silent bool, code uint16, what, s string) {
 
 func endsInSpace(s string) bool { return s != "" && s[len(s)-1] == ' ' }
 
-func (d Dialect) stringToDouble(f *frame, s string, silent bool) float64 {
+func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 	n := sqlvalue.NumericPrefix(s)
 	x, over := n.Double()
 	if n.Rest || over || (n.Empty && d.is(emptyStringWarns)) || d.is(spacesWarn) && endsInSpace(s) {
-		f.lossy(silent, 1292, "DOUBLE", s)
+		f.lossy(r, 1292, "DOUBLE", s)
 	}
 	return x
 }
 
 // double returns an accessor for the expression as a double.
 func (c *compiler) double(e expr) func(*frame) (float64, bool) {
-	eval, d, silent := e.eval, c.d, e.silent
+	eval, d, reading := e.eval, c.d, e.reading
 	switch e.typ.Class {
 	case StringClass:
 		return func(f *frame) (float64, bool) {
@@ -43,7 +43,7 @@ func (c *compiler) double(e expr) func(*frame) (float64, bool) {
 			if v.IsNull() {
 				return 0, true
 			}
-			return d.stringToDouble(f, v.Str(), silent), false
+			return d.stringToDouble(f, v.Str(), reading), false
 		}
 	default:
 		return func(f *frame) (float64, bool) {
@@ -58,7 +58,7 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(
 
 // exactOr is exact with the error code that a bad string has.
 func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
-	eval, silent := e.eval, e.silent
+	eval, reading, literal := e.eval, e.reading, e.lit
 	switch e.typ.Class {
 	case IntClass, DecimalClass, YearClass, NullClass:
 		return eval
@@ -72,10 +72,10 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 			n := sqlvalue.NumericPrefix(v.Str())
 			if n.Rest || n.Empty || d.is(spacesWarn) && endsInSpace(v.Str()) {
 				code := code
-				if !n.Empty {
+				if !n.Empty || literal {
 					code = 1292
 				}
-				f.lossy(silent, code, "DECIMAL", v.Str())
+				f.lossy(reading, code, "DECIMAL", v.Str())
 			}
 			x, ok := n.Decimal()
 			if !ok {
@@ -109,7 +109,8 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 // bits returns an accessor for the expression as the 64 bits that the bit
 // operators work on.
 func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
-	eval, silent, decimal := e.eval, e.silent, c.d.is(bitsOfDecimal)
+	branch := !e.column && !e.lit
+	eval, reading, decimal := e.eval, e.reading, c.d.is(bitsOfDecimal)
 	switch e.typ.Class {
 	case IntClass, YearClass, NullClass:
 		return func(f *frame) (uint64, bool) {
@@ -128,6 +129,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			}
 			if over != 0 {
 				f.refuse("bits of a decimal out of range")
+				n = 0
 			}
 			return n, false
 		}
@@ -140,12 +142,12 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			n := sqlvalue.NumericPrefix(v.Str())
 			if decimal {
 				if n.Rest || n.Empty || endsInSpace(v.Str()) {
-					f.lossy(silent, 1292, "DECIMAL", v.Str())
+					f.lossy(reading, 1292, "DECIMAL", v.Str())
 				}
 			} else {
 				n = sqlvalue.IntegerPrefix(v.Str())
 				if n.Rest || n.Empty {
-					f.lossy(silent, 1292, "INTEGER", v.Str())
+					f.lossy(reading, 1292, "INTEGER", v.Str())
 				}
 			}
 			x, ok := n.Decimal()
@@ -162,6 +164,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 				return 0, true
 			}
 			x := v.ToDouble()
+			if branch && x-math.Floor(x) == 0.5 {
+				f.refuse("bits of a branch between integers")
+			}
 			if decimal {
 				x = math.Round(x)
 			} else {
@@ -178,7 +183,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 
 // truth returns an accessor for the expression as a condition.
 func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
-	eval, silent := e.eval, e.silent
+	eval, reading := e.eval, e.reading
 	switch e.typ.Class {
 	case StringClass:
 		d := c.d
@@ -187,7 +192,7 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 			if v.IsNull() {
 				return sqlvalue.Unknown
 			}
-			return truthOf(d.stringToDouble(f, v.Str(), silent) != 0)
+			return truthOf(d.stringToDouble(f, v.Str(), reading) != 0)
 		}
 	case DecimalClass, DoubleClass, FloatClass:
 		return func(f *frame) sqlvalue.Truth {

@@ -100,6 +100,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 			return nil, err
 		}
 	}
+	c.joins = len(q.inputs) > 1 || c.scope.outer != nil
 	aggs := []aggregate{}
 	if err := c.choose(&q.program, clauses{where: n.Where, limit: n.Limit}); err != nil {
 		return nil, err
@@ -484,7 +485,8 @@ func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
 	}
 	f.warnings += g.warnings
 	if g.err != nil && f.err == nil {
-		f.err = g.err
+		// A subquery may be turned into a join that excludes the row at fault.
+		f.err = unsupported("error inside a subquery")
 	}
 	return out
 }
@@ -537,7 +539,9 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	if len(q.items) != 1 {
 		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
 	}
-	cmp, err := c.comparison(e, q.items[0].expr)
+	d := *c
+	d.joins = true
+	cmp, err := d.comparison(e, q.items[0].expr)
 	if err != nil {
 		return expr{}, err
 	}

@@ -82,6 +82,21 @@ const (
 	// hugeLiteralRefined: an integer column compared with an unsigned literal
 	// beyond its range loses its NULL.
 	hugeLiteralRefined
+	// xorByInt: XOR reads its operands as integers.
+	xorByInt
+	// mulRawBits: a product with an unsigned operand multiplies 64-bit patterns.
+	mulRawBits
+	// compareRounds: a comparison rounds decimals to their declared scale.
+	compareRounds
+	// nullifOfNull: NULLIF beside a NULL may return its operand as an integer.
+	nullifOfNull
+	// constUnsure: whether a literal string compared with a number is an error
+	// in a write depends on the other side.
+	constUnsure
+	// keyLosesText: a join that looks an integer key up by text truncates it.
+	keyLosesText
+	// castTextRounds: arithmetic on CAST AS CHAR is printed without fraction.
+	castTextRounds
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
@@ -156,6 +171,18 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
 	{hugeLiteralRefined, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/operators/"},
+	{mulRawBits, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
+	{compareRounds, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/division-operator"},
+	{nullifOfNull, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
+	{constUnsure, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
+	{keyLosesText, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
+	{castTextRounds, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/cast"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},
@@ -173,6 +200,16 @@ var quirkBits = func() map[history.DBMS]uint64 {
 	}
 	return m
 }()
+
+// versionLines holds the quirks that only some releases have, until the given
+// one (major*10000 + minor*100 + patch).
+var versionLines = []struct {
+	dialectLine
+	until int
+}{
+	{dialectLine{xorByInt, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/logical-operators/xor"}, 110000},
+}
 
 func (d Dialect) is(q quirk) bool { return d.quirks&(1<<q) != 0 }
 

@@ -167,6 +167,9 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 
 func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
 	s := c.d.textOf(v)
+	if v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
+		return f.refuse("double longer than its text column")
+	}
 	n := len(s)
 	byBytes := col.Type.Binary || col.Type.Blob
 	if !byBytes {
