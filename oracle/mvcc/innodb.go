@@ -168,6 +168,9 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		}
 		if d == nil {
 			r.adopt(e)
+			if e.branched {
+				r.singleOut(ch)
+			}
 			return r.serialOrders()
 		}
 		at := d.Stmt
@@ -192,6 +195,37 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		r.adopt(e)
 	}
 	return best, nil
+}
+
+// maxAlternatives bounds the paths that are tried to learn what was the only
+// possible prediction.
+const maxAlternatives = 24
+
+// singleOut decides which predictions of a fitting path count as single: those
+// that no other path which fits so far makes differently. If there are too many
+// paths, what stands behind a free choice stays uncounted.
+func (r *Replay) singleOut(ch *choices) {
+	fits := r.Steps
+	other := make([]bool, len(fits))
+	for range maxAlternatives {
+		if !ch.next() {
+			for i := range fits {
+				if p := fits[i].Expected; p != nil {
+					p.Single = p.determined && !other[i]
+				}
+			}
+			return
+		}
+		e := r.engine(ch)
+		d, err := e.replay()
+		e.abandon()
+		if err != nil {
+			return
+		}
+		if d != nil && d.Stmt >= 0 {
+			other[d.Stmt] = true
+		}
+	}
 }
 
 // engine makes a fresh world; tables and compiled expressions are shared.
@@ -575,6 +609,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if x.waited && e.choices.pos > x.from {
 		e.branched = true
 	}
+	x.p.determined = x.p.Single
 	x.p.Single = x.p.Single && !e.branched
 	if x.p.Err != 0 {
 		e.undo(x.tx, x.mark)

@@ -33,15 +33,16 @@ type access struct {
 
 // accessOf returns the access path of a statement: its plan's, or without one a
 // scan of the clustered index, narrowed by conditions on its key.
-func (e *engine) accessOf(i int, t *Table, where ast.ExprNode) *access {
+func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
+	e, i := x.e, x.i
 	a := &access{t: t, where: where}
 	if p := e.plans[i]; p != nil {
 		if s := p.of(t); s != nil {
 			p.apply(a, s)
 		}
 	}
-	if e.loose && e.running[e.h.Stmts[i].Session] != nil {
-		e.anyIndex(e.running[e.h.Stmts[i].Session], a)
+	if e.loose {
+		x.anyIndex(a)
 	}
 	k := a.key
 	if k == nil {
@@ -68,7 +69,8 @@ func (e *engine) accessOf(i int, t *Table, where ast.ExprNode) *access {
 
 // anyIndex lets an UPDATE of a unique key, whose order of rows decides whether
 // it fails, go by any index: the plan at the time may have been another one.
-func (e *engine) anyIndex(x *running, a *access) {
+func (x *running) anyIndex(a *access) {
+	e := x.e
 	s, ok := x.node.(*ast.UpdateStmt)
 	if !ok {
 		return

@@ -164,7 +164,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
 		}
 		var rows []solve.Row
-		a := e.accessOf(x.i, t, s.Where)
+		a := x.accessOf(t, s.Where)
 		err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {
 			rows = append(rows, h.row)
 			p.read = append(p.read, h.c)
@@ -189,7 +189,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	e, tx := x.e, x.tx
 	p := &Prediction{Single: true}
-	a := e.accessOf(x.i, t, s.Where)
+	a := x.accessOf(t, s.Where)
 	x.table = t
 	var images []solve.Row
 	apply := func(h hit) error {
@@ -423,7 +423,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 	e := x.e
 	p := &Prediction{Matched: -1, Single: true}
-	a := e.accessOf(x.i, t, s.Where)
+	a := x.accessOf(t, s.Where)
 	x.table = t
 	var images []solve.Row
 	apply := func(h hit) error {

@@ -88,6 +88,8 @@ type Prediction struct {
 	// Single is false where several answers would have been legal, so that an
 	// agreement proves less.
 	Single bool
+	// determined is Single as far as the statement alone decides it.
+	determined bool
 	// read holds the chains whose rows the statement matched.
 	read []*Chain
 }
