@@ -60,7 +60,11 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		f64 := map[opcode.Op]func(a, b sqlvalue.Value, u bool) (sqlvalue.Value, bool){
 			opcode.Plus: sqlvalue.Add64, opcode.Minus: sqlvalue.Sub64, opcode.Mul: sqlvalue.Mul64}[op]
 		e.eval = func(f *frame) sqlvalue.Value {
-			v, w := x(f), y(f)
+			v := x(f)
+			if v.IsNull() && !eager {
+				return f.beside(y)
+			}
+			w := y(f)
 			if v.IsNull() || w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
 			}
@@ -92,11 +96,11 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		shortZero := c.d.is(zeroProduct)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
-			if v.IsNull() && !eager {
+			if v.IsNull() {
 				return f.beside(y)
 			}
 			w := y(f)
-			if v.IsNull() || w.IsNull() || f.err != nil {
+			if w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			var r sqlvalue.Value
@@ -121,6 +125,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
+			if null && !eager {
+				return f.beside(asValue(q))
+			}
 			w, null2 := q(f)
 			if null || null2 || f.err != nil {
 				return sqlvalue.Value{}
@@ -150,6 +157,11 @@ func (f *frame) beside(y func(*frame) sqlvalue.Value) sqlvalue.Value {
 		}
 	}
 	return sqlvalue.Value{}
+}
+
+// asValue makes an accessor fit for beside.
+func asValue[T any](get func(*frame) (T, bool)) func(*frame) sqlvalue.Value {
+	return func(f *frame) sqlvalue.Value { get(f); return sqlvalue.Value{} }
 }
 
 func intResultPrec(op opcode.Op, a, b Type) int {
@@ -261,8 +273,11 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
-			w, null2 := q(f)
-			if null || null2 || f.err != nil {
+			if null {
+				return f.beside(asValue(q))
+			}
+			w, null := q(f)
+			if null || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			if w == 0 {
@@ -278,8 +293,11 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	words, shortZero := c.d.is(divisionKeepsWords), c.d.is(zeroProduct)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
+		if v.IsNull() {
+			return f.beside(y)
+		}
 		w := y(f)
-		if v.IsNull() || w.IsNull() || f.err != nil {
+		if w.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		if w.Sign() == 0 {
@@ -327,8 +345,11 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 	}
 	return expr{typ: t, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
+		if v.IsNull() {
+			return f.beside(y)
+		}
 		w := y(f)
-		if v.IsNull() || w.IsNull() || f.err != nil {
+		if w.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		if w.Sign() == 0 {
@@ -366,8 +387,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
-			w, null2 := q(f)
-			if null || null2 || f.err != nil {
+			if null {
+				return f.beside(asValue(q))
+			}
+			w, null := q(f)
+			if null || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			if w == 0 {
@@ -391,8 +415,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 	unsigned := e.typ.Unsigned
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
+		if v.IsNull() {
+			return f.beside(y)
+		}
 		w := y(f)
-		if v.IsNull() || w.IsNull() || f.err != nil {
+		if w.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		if w.Sign() == 0 {
@@ -427,11 +454,11 @@ func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 	if (op == opcode.LeftShift || op == opcode.RightShift) && c.d.is(shiftBy32) && !isExact(b.typ) {
 		q = c.shiftCount(b)
 	}
-	eager, short := c.d.is(eager), c.d.is(shiftBy32)
+	eager, short := c.d.is(eagerBits), c.d.is(shiftBy32)
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)
 		if null && !eager {
-			return f.beside(b.eval)
+			return f.beside(asValue(q))
 		}
 		w, null2 := q(f)
 		if null || null2 || f.err != nil {

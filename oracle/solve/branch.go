@@ -13,7 +13,7 @@ import (
 func (c *compiler) unify(es []expr) (Type, error) {
 	out := Type{Class: NullClass}
 	digits := 0
-	unsigned, signed := false, false
+	unsigned, signed, wide := false, false, false
 	for _, e := range es {
 		t := e.typ
 		switch t.Class {
@@ -31,6 +31,7 @@ func (c *compiler) unify(es []expr) (Type, error) {
 			continue
 		case IntClass:
 			unsigned, signed = unsigned || t.Unsigned, signed || !t.Unsigned
+			wide = wide || t.Unsigned && (t.Bits == 64 || c.d.is(mixedIsDecimal))
 		case DecimalClass, DoubleClass:
 		default:
 			return out, unsupported("branches of type other than integer, decimal, double, string")
@@ -41,7 +42,7 @@ func (c *compiler) unify(es []expr) (Type, error) {
 		digits = max(digits, intDigits(t))
 		cls, scale := max(out.Class, t.Class), max(out.Scale, t.Scale)
 		out = Type{Class: cls, Scale: scale, Bits: 64, Unsigned: unsigned && !signed}
-		if cls == IntClass && unsigned && signed {
+		if cls == IntClass && wide && signed {
 			out.Class = DecimalClass
 		}
 		out.Prec = digits + scale
@@ -60,7 +61,7 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	}
 	// Only a CAST really pads; elsewhere the value keeps its own digits, and
 	// print pads it unless the expression says keepScale.
-	pads := c.d.is(branchCasts) && !keepScale
+	pads := c.d.is(branchCasts) && !keepScale && e.typ.Scale != t.Scale
 	switch t.Class {
 	case DecimalClass:
 		return func(f *frame) sqlvalue.Value {
@@ -95,6 +96,9 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	d := c.d
 	return func(f *frame) (string, bool) {
+		if e.mixedText {
+			f.refuse("text of a double chosen among other types")
+		}
 		v := e.printed(f)
 		if v.Kind() == sqlvalue.Decimal && d.is(branchCasts) {
 			v = e.eval(f)
@@ -162,7 +166,7 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 			if err != nil {
 				return expr{}, err
 			}
-			if cond, err = c.compare(opcode.EQ, v, cond); err != nil {
+			if cond, err = c.caseEquals(v, cond); err != nil {
 				return expr{}, err
 			}
 		}
@@ -198,6 +202,21 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	return c.branch(t, konst && allKonst(results), choose, results, evals), nil
 }
 
+// caseEquals compares CASE's value with that of a WHEN.
+func (c *compiler) caseEquals(a, b expr) (expr, error) {
+	if !c.d.is(inComparesBits) || a.typ.Class != IntClass || b.typ.Class != IntClass || a.typ.Unsigned == b.typ.Unsigned {
+		return c.compare(opcode.EQ, a, b)
+	}
+	x, y := a.eval, b.eval
+	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
+		v, w := x(f), y(f)
+		if v.IsNull() || w.IsNull() {
+			return sqlvalue.Unknown
+		}
+		return truthOf(v.Uint() == w.Uint())
+	}), nil
+}
+
 // branch makes IF or CASE: choose returns the index of the result; beyond the
 // last it is NULL.
 func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results []expr, evals []func(*frame) sqlvalue.Value) expr {
@@ -212,6 +231,8 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 			e.reading = vague
 		}
 	}
+	e.keepScale = c.d.is(branchCasts)
+	e.mixedText = t.Class == DoubleClass && c.d.is(branchKeepsScale)
 	if t.Class == DecimalClass && c.d.is(branchKeepsScale) {
 		e.print = func(f *frame) sqlvalue.Value {
 			if i := choose(f); i < len(results) {
@@ -250,6 +271,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, err
 		}
 		keep := name == "coalesce" && c.d.is(coalesceKeepsScale)
+		raw := c.d.is(branchCasts)
 		evals := make([]func(*frame) sqlvalue.Value, len(args))
 		for i, a := range args {
 			evals[i] = c.convert(a, t, keep)
@@ -258,7 +280,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if t.Class == StringClass && c.d.is(silentText) {
 			how = silent
 		}
-		return expr{typ: t, konst: k, reading: how, keepScale: keep, eval: func(f *frame) sqlvalue.Value {
+		return expr{typ: t, konst: k, reading: how, keepScale: raw, eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v
@@ -272,6 +294,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, err
 		}
 		t := c.truth(eq)
+		if c.d.is(branchCasts) && args[0].konst && args[0].typ.Class == DecimalClass {
+			return expr{}, unsupported("NULLIF of a constant decimal")
+		}
 		x, second := args[0].eval, args[1].eval
 		if c.d.is(nullifOfNull) && args[0].typ.Class != IntClass {
 			plain := x

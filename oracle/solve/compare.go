@@ -32,6 +32,8 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 			}
 			return col.compare(x.Str(), y.Str())
 		}, nil
+	case c.joins && c.d.is(hashJoinClips) && (decimalMeetsInt(a, b) || decimalMeetsInt(b, a)):
+		return nil, unsupported("join of a decimal with an integer")
 	case isExact(a.typ) && isExact(b.typ) && c.d.is(compareRounds) && (a.typ.Class == DecimalClass || b.typ.Class == DecimalClass):
 		return func(_ *frame, x, y sqlvalue.Value) int {
 			return sqlvalue.CmpExact(rounded(x, a.typ), rounded(y, b.typ))
@@ -40,6 +42,16 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		return func(_ *frame, x, y sqlvalue.Value) int { return sqlvalue.CmpExact(x, y) }, nil
 	case isNumeric(a.typ) && isNumeric(b.typ):
 		d, ra, rb := c.d, c.literalReading(a), c.literalReading(b)
+		for _, e := range [2]expr{a, b} {
+			if e.castText && c.d.is(castTextRounds) {
+				return nil, unsupported("CAST AS CHAR compared with a number")
+			}
+			if e.konst && e.lit && e.typ.Class == StringClass {
+				if n := sqlvalue.NumericPrefix(e.eval(nil).Str()); n.Rest || n.Empty {
+					c.badLiteral = true
+				}
+			}
+		}
 		if c.joins && d.is(keyLosesText) && (textMeetsInt(a, b) || textMeetsInt(b, a)) {
 			return nil, unsupported("join of text with an integer column")
 		}
@@ -64,6 +76,10 @@ func (c *compiler) literalReading(e expr) reading {
 		return vague
 	}
 	return e.reading
+}
+
+func decimalMeetsInt(a, b expr) bool {
+	return a.typ.Class == DecimalClass && b.typ.Class == IntClass && !a.konst && !b.konst
 }
 
 // textMeetsInt tells whether an index on an integer column could be looked up
@@ -103,13 +119,15 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
-	d, eager := c.d, c.d.is(eager)
+	d := c.d
 	numeric := (a.typ.Class == StringClass) != (b.typ.Class == StringClass)
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
-		if v.IsNull() && !eager {
+		if v.IsNull() {
 			f.beside(y)
-			return sqlvalue.Unknown
+			if f.err != nil {
+				return sqlvalue.Unknown
+			}
 		}
 		w := y(f)
 		if v.IsNull() != w.IsNull() && f.strictWrite && numeric {
@@ -187,13 +205,13 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if !l.IsNull() {
 			t = truthOf(lo(f, v, l) >= 0)
 		}
-		if t == sqlvalue.False && lazy {
-			return truthOf(n.Not)
-		}
 		h := z(f)
 		u := sqlvalue.Unknown
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
+		}
+		if t == sqlvalue.False && lazy && f.err != nil {
+			f.err = &Unsupported{"error in the upper bound of BETWEEN"}
 		}
 		return negateIf(n.Not, and(t, u))
 	}), nil
@@ -337,6 +355,10 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		return boolExpr(k, func(f *frame) sqlvalue.Truth {
 			t := p(f)
 			if t == sqlvalue.True || f.err != nil {
+				if f.err != nil && b.konst {
+					// A constant side may have been folded before any row is read.
+					f.err = &Unsupported{"error beside a constant"}
+				}
 				return sqlvalue.True
 			}
 			u := q(f)
@@ -347,9 +369,14 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		}), nil
 	}
 	return boolExpr(k, func(f *frame) sqlvalue.Truth {
-		t, u := p(f), q(f)
-		if t == sqlvalue.Unknown || u == sqlvalue.Unknown {
-			return sqlvalue.Unknown
+		t := p(f)
+		if t == sqlvalue.Unknown {
+			f.beside(func(f *frame) sqlvalue.Value { q(f); return sqlvalue.Value{} })
+			return t
+		}
+		u := q(f)
+		if u == sqlvalue.Unknown {
+			return u
 		}
 		return truthOf(t != u)
 	}), nil

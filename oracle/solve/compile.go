@@ -49,6 +49,8 @@ type expr struct {
 	column bool
 	// reading says how a string that is no number is taken where one is wanted.
 	reading reading
+	// mixedText says that the text of a double depends on the branch chosen.
+	mixedText bool
 	// castText says CAST AS CHAR.
 	castText bool
 	// print, if not nil, gives the value as it is sent or turned into text,
@@ -77,6 +79,9 @@ type program struct {
 	skip  *expr
 	limit *expr
 	sets  []assignment
+	// badLiteral says that a literal string compared with a number is none: a
+	// strict write may fail even where it evaluates no row.
+	badLiteral bool
 	// strict says that a loss in WHERE is an error, unsure that this depends on
 	// the access path.
 	strict, unsure bool
@@ -111,6 +116,8 @@ type compiler struct {
 	scope *scope
 	// values says that VALUES(col) is allowed, and which table it reads.
 	values *Table
+	// badLiteral collects program.badLiteral.
+	badLiteral bool
 	// joins says that rows of several tables meet, in a join or a subquery.
 	joins bool
 	// write says that the statement changes rows.

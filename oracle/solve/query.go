@@ -46,7 +46,20 @@ func (s *Solver) Select(stmt *ast.SelectStmt, v Views) (*Result, error) {
 		return nil, err
 	}
 	f := frame{views: v}
-	return q.result(&f)
+	r, err := q.result(&f)
+	if err != nil && (q.limit != nil || q.derived()) {
+		return nil, unsupported("error under LIMIT or in a derived table")
+	}
+	return r, err
+}
+
+func (q *query) derived() bool {
+	for _, in := range q.inputs {
+		if in.sub != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Project computes what a single-table SELECT returns for rows that were

@@ -43,9 +43,18 @@ const (
 	// updateLenience: whether a conversion in an UPDATE's WHERE is an error
 	// depends on how the rows are found: not where they are collected first.
 	updateLenience
-	// eager: both operands of an operator are evaluated even where the first
-	// one is NULL.
+	// eager: both operands of + - * on integers and doubles are evaluated even
+	// where the first one is NULL.
 	eager
+	// eagerBits: the same for the bit operators.
+	eagerBits
+	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
+	// whatever their width.
+	mixedIsDecimal
+	// whereFirst: an UPDATE tests all rows before it computes any.
+	whereFirst
+	// hashJoinClips: a join of an integer with a decimal clips the integer.
+	hashJoinClips
 	// updateCasts: an UPDATE's values go through CAST, so that a bad string is
 	// error 1292; elsewhere it is 1366.
 	updateCasts
@@ -141,8 +150,16 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
-	{eager, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/expression-syntax/"},
+	{eager, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
+	{eagerBits, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators"},
+	{mixedIsDecimal, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/control-flow-functions/case-operator"},
+	{whereFirst, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
+	{hashJoinClips, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/hash-joins.html"},
 	{updateCasts, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/sql-mode/"},
 	{badNumbersAlike, []history.DBMS{history.MySQL, history.TiDB},

@@ -96,7 +96,9 @@ func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error)
 		}
 		c.write = cl.write
 		p.strict, p.unsure = s.strictness(stmt, t)
-		return c.choose(p, cl)
+		err = c.choose(p, cl)
+		p.badLiteral = c.badLiteral
+		return err
 	})
 }
 
@@ -328,6 +330,9 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	}
 	f := p.frame(v)
 	idx, err := p.matches(&f, rows)
+	if err == nil && p.badLiteral && p.strict {
+		return nil, unsupported("text literal for a number in a write")
+	}
 	if err != nil && (len(p.order) > 0 || p.limit != nil) {
 		// Which rows are evaluated before the limit is reached, and in which
 		// order, is the access path's affair.

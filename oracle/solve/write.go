@@ -85,7 +85,7 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 		idx, news, changed = append(idx, i), append(news, r), append(changed, c)
 		return err
 	}
-	if stmt.Order != nil || stmt.Limit != nil {
+	if stmt.Order != nil || stmt.Limit != nil || s.d.is(whereFirst) {
 		chosen, err := s.Matches(stmt, t, rows, v)
 		if err != nil {
 			return nil, nil, nil, err
@@ -94,6 +94,9 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 			if err := one(i); err != nil {
 				return nil, nil, nil, err
 			}
+		}
+		if p, err := s.chooser(stmt, t, v); err == nil && p.compiler != nil && p.compiler.badLiteral && p.strict {
+			return nil, nil, nil, unsupported("text literal for a number in a write")
 		}
 		return idx, news, changed, nil
 	}
@@ -106,7 +109,11 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 			return nil, nil, nil, err
 		}
 	}
-	return idx, news, changed, nil
+	p, err := s.chooser(stmt, t, v)
+	if err == nil && p.strict && (p.badLiteral || p.compiler != nil && p.compiler.badLiteral) {
+		return nil, nil, nil, unsupported("text literal for a number in a write")
+	}
+	return idx, news, changed, err
 }
 
 // Update computes the SET list of an UPDATE on one row that it matched. The
