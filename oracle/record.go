@@ -13,6 +13,8 @@ import (
 // Record is a run that can be judged again without a server: the case as text,
 // the history, and the verdict that was given.
 type Record struct {
+	// Note says in words what the record is about.
+	Note    string           `json:"note,omitempty"`
 	Case    string           `json:"case"`
 	History *history.History `json:"history"`
 	Verdict Verdict          `json:"verdict"`
