@@ -21,6 +21,8 @@ type column struct {
 	// number says that the type holds numbers, so that a default or a row
 	// with other text is refused.
 	number bool
+	// required says that NULL is refused.
+	required bool
 }
 
 // reference is a foreign key: these columns of that table need a key.
@@ -54,6 +56,9 @@ func tableOf(n *ast.CreateTableStmt) *table {
 				col.autoIncrement = true
 			case ast.ColumnOptionPrimaryKey, ast.ColumnOptionUniqKey:
 				t.keys = append(t.keys, []string{col.name})
+				col.required = col.required || o.Tp == ast.ColumnOptionPrimaryKey
+			case ast.ColumnOptionNotNull:
+				col.required = true
 			case ast.ColumnOptionReference:
 				t.refer(o.Refer)
 			}
@@ -64,9 +69,20 @@ func tableOf(n *ast.CreateTableStmt) *table {
 		if len(k.Keys) > 0 && k.Tp != ast.ConstraintForeignKey {
 			t.keys = append(t.keys, partNames(k.Keys))
 		}
+		if k.Tp == ast.ConstraintPrimaryKey {
+			t.require(partNames(k.Keys))
+		}
 		t.refer(k.Refer)
 	}
 	return t
+}
+
+func (t *table) require(names []string) {
+	for i, c := range t.columns {
+		if slices.Contains(names, c.name) {
+			t.columns[i].required = true
+		}
+	}
 }
 
 func (t *table) refer(r *ast.ReferenceDef) {
@@ -133,16 +149,16 @@ func newSchema(made []*statement) *schema {
 // inspect notes definitions that servers refuse.
 func (s *schema) inspect(t *table) {
 	if len(t.columns) == 0 {
-		s.faults = append(s.faults, "no column in "+t.name)
+		s.faults = append(s.faults, "table without columns")
 	}
 	names := map[string]bool{}
 	for _, c := range t.columns {
 		if names[c.name] {
-			s.faults = append(s.faults, "two columns "+t.name+"."+c.name)
+			s.faults = append(s.faults, "two columns of one name")
 		}
 		names[c.name] = true
 		if c.autoIncrement && !t.keyed([]string{c.name}) {
-			s.faults = append(s.faults, "AUTO_INCREMENT without key "+t.name+"."+c.name)
+			s.faults = append(s.faults, "AUTO_INCREMENT without key")
 		}
 	}
 	for _, r := range t.others {
@@ -151,7 +167,7 @@ func (s *schema) inspect(t *table) {
 		case o == nil:
 			s.faults = append(s.faults, "foreign key to unknown "+r.table)
 		case !o.keyed(r.columns):
-			s.faults = append(s.faults, "foreign key without key of "+r.table)
+			s.faults = append(s.faults, "foreign key to columns without key")
 		}
 	}
 }

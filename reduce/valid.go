@@ -11,7 +11,8 @@ import (
 // faults lists what makes a draft a case that no server runs as meant: unknown
 // or ambiguous names, rows of the wrong width, definitions that are refused,
 // savepoints that are not set. A candidate may not have a fault that the
-// original has not, so that no attempt is spent on garbage.
+// original has not, so that no attempt is spent on garbage. Faults of things
+// that renaming changes do not name them.
 func (d *draft) faults() map[string]bool {
 	out := map[string]bool{}
 	if len(d.steps) == 0 {
@@ -70,7 +71,8 @@ func (s *statement) faults(sc *schema) []string {
 	return out
 }
 
-// rowFaults checks the width of rows and that number columns get numbers.
+// rowFaults checks the width of rows, and literals against columns that take
+// numbers or no NULL.
 func rowFaults(n *ast.InsertStmt, sc *schema) []string {
 	t := sc.byName[insertTarget(n)]
 	if t == nil || n.Setlist {
@@ -91,17 +93,22 @@ func rowFaults(n *ast.InsertStmt, sc *schema) []string {
 			continue
 		}
 		if len(row) != len(names) {
-			return append(out, "row width in "+t.name)
+			return append(out, "row width")
 		}
 		for i, e := range row {
 			v, ok := e.(ast.ValueExpr)
-			if c, known := t.column(names[i]); ok && known && c.number && !isNumber(v) {
-				out = append(out, "text for number "+t.name+"."+names[i])
+			c, known := t.column(names[i])
+			switch {
+			case !ok || !known:
+			case c.number && !isNumber(v):
+				out = append(out, "text for a number")
+			case c.required && !c.autoIncrement && corpus.LiteralOf(v).Kind == corpus.KindNull:
+				out = append(out, "NULL for a column that takes none")
 			}
 		}
 	}
 	if w := width(n.Select, sc); w >= 0 && w != len(names) {
-		out = append(out, "row width in "+t.name)
+		out = append(out, "row width")
 	}
 	return out
 }
@@ -152,14 +159,14 @@ func definitionFaults(n *ast.CreateTableStmt) []string {
 		for _, o := range c.Options {
 			v, ok := o.Expr.(ast.ValueExpr)
 			if ok && o.Tp == ast.ColumnOptionDefaultValue && number[c.Name.Name.L] && !isNumber(v) {
-				out = append(out, "text as default of number "+c.Name.Name.L)
+				out = append(out, "text as default of a number")
 			}
 		}
 	}
 	for _, k := range n.Constraints {
 		for _, p := range k.Keys {
 			if p.Column != nil && p.Length > 0 && number[p.Column.Name.L] {
-				out = append(out, "key length on number "+p.Column.Name.L)
+				out = append(out, "key length on a number")
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFaults(t *testing.T) {
-	const tables = "/* init */ CREATE TABLE t (a INT, b VARCHAR(9));\n/* init */ CREATE TABLE u (a INT, c INT);\n"
+	const tables = "/* init */ CREATE TABLE t (a INT, b VARCHAR(9));\n/* init */ CREATE TABLE u (a INT, c INT);\n/* init */ CREATE TABLE k (a INT PRIMARY KEY AUTO_INCREMENT, b INT NOT NULL, c INT, UNIQUE (c));\n"
 	for _, x := range []struct {
 		text string
 		want []string
@@ -28,21 +28,23 @@ func TestFaults(t *testing.T) {
 		{"/* tx1 */ SELECT d.b FROM (SELECT a AS x FROM t) AS d", []string{"unknown column d.b"}},
 		{"/* tx1 */ SELECT a AS x FROM t HAVING x > 1 ORDER BY x", nil},
 		{"/* tx1 */ WITH q AS (SELECT a FROM t) SELECT a FROM q", nil},
-		{"/* tx1 */ INSERT INTO t VALUES (1, 'x'), (2)", []string{"row width in t"}},
-		{"/* tx1 */ INSERT INTO t (a) VALUES (1, 2)", []string{"row width in t"}},
-		{"/* tx1 */ INSERT INTO t VALUES ('x', 'y')", []string{"text for number t.a"}},
+		{"/* tx1 */ INSERT INTO t VALUES (1, 'x'), (2)", []string{"row width"}},
+		{"/* tx1 */ INSERT INTO t (a) VALUES (1, 2)", []string{"row width"}},
+		{"/* tx1 */ INSERT INTO t VALUES ('x', 'y')", []string{"text for a number"}},
 		{"/* tx1 */ INSERT INTO t VALUES ('12', NULL)", nil},
+		{"/* tx1 */ INSERT INTO k VALUES (NULL, 1, NULL)", nil},
+		{"/* tx1 */ INSERT INTO k (c, b) VALUES (1, NULL)", []string{"NULL for a column that takes none"}},
 		{"/* tx1 */ INSERT INTO t SELECT * FROM u", nil},
-		{"/* tx1 */ INSERT INTO t SELECT u.*, 1 FROM u", []string{"row width in t"}},
+		{"/* tx1 */ INSERT INTO t SELECT u.*, 1 FROM u", []string{"row width"}},
 		{"/* tx1 */ UPDATE t SET c = 1", []string{"unknown column .c"}},
 		{"/* tx1 */ DELETE FROM t WHERE u.a = 1", []string{"unknown column u.a"}},
 		{"/* tx1 */ CREATE TABLE t (a INT)", []string{"two tables t"}},
-		{"/* tx1 */ CREATE TABLE w (a INT, a INT)", []string{"two columns w.a"}},
-		{"/* tx1 */ CREATE TABLE w (a INT AUTO_INCREMENT)", []string{"AUTO_INCREMENT without key w.a"}},
+		{"/* tx1 */ CREATE TABLE w (a INT, a INT)", []string{"two columns of one name"}},
+		{"/* tx1 */ CREATE TABLE w (a INT AUTO_INCREMENT)", []string{"AUTO_INCREMENT without key"}},
 		{"/* tx1 */ CREATE TABLE w (a INT, KEY (b))", []string{"unknown column .b"}},
-		{"/* tx1 */ CREATE TABLE w (a INT DEFAULT 'x')", []string{"text as default of number a"}},
-		{"/* tx1 */ CREATE TABLE w (a INT, KEY (a(3)))", []string{"key length on number a"}},
-		{"/* tx1 */ CREATE TABLE w (a INT, FOREIGN KEY (a) REFERENCES u (a))", []string{"foreign key without key of u"}},
+		{"/* tx1 */ CREATE TABLE w (a INT DEFAULT 'x')", []string{"text as default of a number"}},
+		{"/* tx1 */ CREATE TABLE w (a INT, KEY (a(3)))", []string{"key length on a number"}},
+		{"/* tx1 */ CREATE TABLE w (a INT, FOREIGN KEY (a) REFERENCES u (a))", []string{"foreign key to columns without key"}},
 		{"/* tx1 */ CREATE INDEX i ON t (c)", []string{"unknown column .c"}},
 		{"/* tx1 */ BEGIN;\n/* tx1 */ SAVEPOINT s;\n/* tx1 */ ROLLBACK TO s", nil},
 		{"/* tx1 */ SAVEPOINT s;\n/* tx1 */ ROLLBACK TO s", []string{"savepoint not set: s"}},
