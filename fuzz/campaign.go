@@ -75,6 +75,7 @@ type campaign struct {
 	tally  *tally
 	begun  time.Time
 	faults atomic.Int64
+	broken sync.Map // messages of defects of this program
 	stop   context.CancelCauseFunc
 }
 
@@ -265,6 +266,9 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n in
 		return nil // cut off, not judged
 	}
 	c.tally.add(&r)
+	if err := c.keepUnjudged(&r); err != nil {
+		return err
+	}
 	if r.Verdict.Outcome == oracle.Unknown && r.Verdict.Reason == ReasonHarness {
 		if c.faults.Add(1) >= maxFaults {
 			return fmt.Errorf("%d cases in a row broke down, the last: %w", maxFaults, r.Err)
@@ -277,6 +281,26 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n in
 		return err
 	}
 	return r.Dead
+}
+
+// keepUnjudged saves the first case for each way in which the oracle or the
+// harness breaks down: those are defects of this program.
+func (c *campaign) keepUnjudged(r *Trial) error {
+	v := &r.Verdict
+	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness {
+		return nil
+	}
+	if _, again := c.broken.LoadOrStore(volatile.ReplaceAllString(v.Actual, "#"), true); again {
+		return nil
+	}
+	with := r.Case.Clone()
+	with.SetLevels(r.Levels)
+	path, err := c.keeper.store.saveUnjudged(with, v.Reason, r.Err.Error())
+	if err != nil {
+		return err
+	}
+	c.s.logf("%s: %s: %s", v.Reason, short(v.Actual), path)
+	return nil
 }
 
 // levelsWithin gives each session the level of the case's header; sessions

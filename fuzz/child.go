@@ -152,9 +152,6 @@ func (p *childProcess) run(ctx context.Context) error {
 	if exit.ExitCode() == 3 && crashLines(text) == "" {
 		return fmt.Errorf("run a child: %s", strings.TrimSpace(text))
 	}
-	if crash := crashLines(text); crash != "" {
-		text = crash
-	}
 	return &died{exit.String(), text}
 }
 
@@ -244,7 +241,7 @@ func (j *childJudge) judge(ctx context.Context, c *corpus.Case, levels map[int]c
 	}
 	var dead *died
 	if errors.As(r.Err, &dead) {
-		r.Verdict = crashVerdict(dead.text)
+		r.Verdict, r.Log = crashVerdict(dead.text), dead.text
 		return r
 	}
 	if r.Err != nil {

@@ -70,6 +70,9 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path, text string) e
 	for range crashTries {
 		r = j.judge(ctx, c, levels)
 		k.at = j.at()
+		if r.Verdict.Kind == KindCrash && ours(r.Log) {
+			return fmt.Errorf("a defect of txnfuzz itself shows with %s:\n%s", path, r.Log)
+		}
 		if k.wrong(&r.Verdict) {
 			if _, _, err := k.Consider(ctx, &r, from); err != nil {
 				return err
@@ -81,7 +84,7 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path, text string) e
 		}
 	}
 	// It does not show again; what the dead process said is all there is.
-	r.Verdict, r.History = crashVerdict(text), nil
+	r.Verdict, r.History, r.Log = crashVerdict(text), nil, text
 	f, first := k.claim(&r, "-"+corpus.ID(c)[:6])
 	if first {
 		if err := k.write(f, &r, from, reproducedText(0)); err != nil {

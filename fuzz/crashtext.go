@@ -16,7 +16,7 @@ var crashMarks = []string{
 }
 
 // crashContext is how many lines of a log are kept from the first mark on.
-const crashContext = 12
+const crashContext = 40
 
 // crashLines returns the lines of a log from the last crash mark on, or "".
 func crashLines(log string) string {
@@ -60,8 +60,12 @@ func crashFingerprint(text string) string {
 	return string(KindCrash) + "/" + hex.EncodeToString(sum[:4])
 }
 
-// crashVerdict is the verdict of a case that took the server down with a text.
+// crashVerdict is the verdict of a case that took the server down, which wrote
+// a text.
 func crashVerdict(text string) oracle.Verdict {
+	if crash := crashLines(text); crash != "" {
+		text = crash
+	}
 	return oracle.Verdict{
 		Outcome: oracle.Violation, Kind: KindCrash, Stmt: -1,
 		Expected: "the server goes on", Actual: oneLine(firstLines(text, 3)),
@@ -73,4 +77,11 @@ func crashVerdict(text string) oracle.Verdict {
 func firstLines(s string, n int) string {
 	lines := strings.SplitN(s, "\n", n+1)
 	return strings.Join(lines[:min(n, len(lines))], "\n")
+}
+
+// ours says that the innermost frame of a crash that is not of the runtime is
+// of this program: then it is no server that crashed.
+func ours(text string) bool {
+	m := goFrame.FindStringSubmatch(text)
+	return m != nil && strings.HasPrefix(m[1], "github.com/txnfuzz/txnfuzz/")
 }

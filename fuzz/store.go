@@ -51,14 +51,14 @@ func (s size) less(t size) bool {
 	return s.bytes < t.bytes
 }
 
-// OpenStore reads what a folder holds; one that does not exist yet is empty.
+// OpenStore reads what a folder holds, which is made if it is missing.
 // Files that cannot be read are left alone and returned as the warning.
 func OpenStore(dir string) (s *Store, warning error) {
 	s = &Store{dir: dir, old: map[string]oldFinding{}}
-	stored, err := corpus.LoadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return s, fmt.Errorf("folder of findings: %w", err)
 	}
+	stored, err := corpus.LoadDir(dir)
 	for _, f := range stored {
 		if filepath.Dir(f.Path) != filepath.Clean(dir) {
 			continue // unreproduced ones below
@@ -106,11 +106,19 @@ func (s *Store) save(id string, c *corpus.Case, target string, r *Trial) (string
 	if err != nil {
 		return "", err
 	}
+	if r.Log != "" {
+		if err := writeFile(logFile(path), []byte(r.Log)); err != nil {
+			return path, err
+		}
+	}
 	if r.History == nil {
 		return path, nil
 	}
 	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict})
 }
+
+// logFile names the end of the log of a server that a case took down.
+func logFile(path string) string { return strings.TrimSuffix(path, corpus.Ext) + ".log" }
 
 // sidecar names the recording of a case's file.
 func sidecar(path string) string { return strings.TrimSuffix(path, corpus.Ext) + ".json" }
@@ -152,15 +160,17 @@ func readRecording(path string, c *corpus.Case) (recording, bool, error) {
 	return rec, rec.History != nil && rec.Case == corpus.ID(c), nil
 }
 
-// setAside moves a finding that never showed again, and its recording.
+// setAside moves a finding that never showed again, and what stands beside it.
 func (s *Store) setAside(id string) (string, error) {
 	dir := filepath.Join(s.dir, unreproduced)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("set finding aside: %w", err)
 	}
 	from, to := filepath.Join(s.dir, id+corpus.Ext), filepath.Join(dir, id+corpus.Ext)
-	if err := os.Rename(sidecar(from), sidecar(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("set finding aside: %w", err)
+	for _, beside := range []func(string) string{sidecar, logFile} {
+		if err := os.Rename(beside(from), beside(to)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("set finding aside: %w", err)
+		}
 	}
 	if err := os.Rename(from, to); err != nil {
 		return "", fmt.Errorf("set finding aside: %w", err)
@@ -171,4 +181,17 @@ func (s *Store) setAside(id string) (string, error) {
 func shortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])
+}
+
+// unjudged is the folder, below that of the findings, of cases on which the
+// oracle or the harness broke down.
+const unjudged = "unjudged"
+
+// saveUnjudged keeps a case on which this program broke down, with the trace.
+func (s *Store) saveUnjudged(c *corpus.Case, reason, trace string) (string, error) {
+	path, err := corpus.Save(filepath.Join(s.dir, unjudged), reason+"-"+corpus.ID(c), c)
+	if err != nil {
+		return "", err
+	}
+	return path, writeFile(logFile(path), []byte(trace))
 }

@@ -52,6 +52,9 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 		if !errors.As(err, &dead) {
 			return v.finish(), err
 		}
+		if ours(dead.text) {
+			return v.finish(), fmt.Errorf("a defect of txnfuzz itself: %w\n%s", err, dead.text)
+		}
 		v.s.logf("the process with the server died: %s", firstLines(dead.text, 1))
 		before := len(v.crashes)
 		if err := v.orphans(ctx, dead.text); err != nil {
@@ -97,7 +100,10 @@ func (v *supervisor) finish() *Report {
 	if v.total == nil && len(v.crashes) == 0 {
 		return nil
 	}
-	r := merged(v.total, &Report{Counts: newCounts(), Findings: v.crashes, Seconds: 0})
+	// No count of the dead process has the case that killed it.
+	crashes := Report{Counts: newCounts(), Findings: v.crashes}
+	crashes.Cases, crashes.Verdicts[oracle.Violation] = len(v.crashes), len(v.crashes)
+	r := merged(v.total, &crashes)
 	r.Seconds = time.Since(v.begun).Seconds()
 	r.Target, r.Seed = v.s.Target, v.s.Seed
 	r.rates()
@@ -200,12 +206,6 @@ func merged(a, b *Report) *Report {
 		addTo(r.Verdicts, c.Verdicts)
 		addTo(r.Known, c.Known)
 		addTo(r.Unknown, c.Unknown)
-	}
-	// A death is a violation that no count of the dead process has.
-	for _, f := range b.Findings {
-		if f.Kind == KindCrash && b.Cases == 0 {
-			r.Verdicts[oracle.Violation]++
-		}
 	}
 	r.Findings = append([]Finding{}, a.Findings...)
 	for _, f := range b.Findings {

@@ -1,13 +1,16 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -36,6 +39,8 @@ type TargetOptions struct {
 	Workers int
 	// InFlight is the folder for the texts of running cases; empty: none.
 	InFlight string
+	// Deadline bounds one case, set-up excluded; 0: caseDeadline.
+	Deadline time.Duration
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -87,7 +92,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	}
 	t := &Target{
 		Name: Redact(name), backend: b, server: b.Server(),
-		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: caseDeadline},
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline)},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())
@@ -143,6 +148,7 @@ const (
 	ReasonLevel   = "unsupported-level" // the server does not take the level
 	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
 	ReasonHarness = "harness-error"     // the run broke down for another reason
+	ReasonPanic   = "oracle-panic"      // the oracle broke down; see Trial.Err
 )
 
 // KindCrash is the kind of a case that takes the server down.
@@ -156,6 +162,8 @@ type Trial struct {
 	Verdict oracle.Verdict
 	// Err says why there is no history, or that the server was lost.
 	Err error
+	// Log is what a server wrote that went down, as far as it is known.
+	Log string
 	// Dead says that the server died and could not be brought back.
 	Dead error
 }
@@ -170,7 +178,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	r.History, r.Err = t.pool.Run(ctx, c, harness.Levels{By: levels})
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
-		r.Verdict = oracle.Check(c, r.History)
+		r.Verdict, r.Err = check(c, r.History)
 		return r
 	}
 	var (
@@ -196,6 +204,18 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	return r
 }
 
+// check is oracle.Check for a campaign, which a defect of the oracle must not
+// end, and in which it must not look like a crash of the server.
+func check(c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonPanic, Actual: fmt.Sprint(p)}
+			err = fmt.Errorf("the oracle broke down: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return oracle.Check(c, h), nil
+}
+
 // judgeLost tells a server that died, or a session that it dropped on an
 // internal error, from a connection that broke for a reason of its own.
 //
@@ -211,6 +231,7 @@ func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Ve
 	if alive == nil && cause == "" || ctx.Err() != nil {
 		return v, dead
 	}
+	r.Log = t.backend.Log()
 	v = crashVerdict(cause)
 	if cause == "" {
 		v.Actual = "the connection broke: " + oneLine(r.Err.Error())

@@ -1,0 +1,125 @@
+package fuzz
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+)
+
+func TestMain(m *testing.M) {
+	if code, ran := RunChild(); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+// fromRoot makes a path usable that a setting gives relative to the root of
+// the project: a test runs in the folder of its package.
+func fromRoot(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join("..", path)
+}
+
+// pairSettings are those of the environment. Target is empty where none was
+// given and none is built in.
+func pairSettings(tb testing.TB) Settings {
+	tb.Helper()
+	s := Settings{Target: builtInTarget, Out: DefaultOut, Known: KnownDir}
+	if err := s.FromEnvironment(); err != nil {
+		tb.Fatal(err)
+	}
+	s.Out, s.Known = fromRoot(s.Out), fromRoot(s.Known)
+	return s
+}
+
+// isWorker says that this process is one that the fuzzing engine started.
+func isWorker() bool {
+	f := flag.Lookup("test.fuzzworker")
+	return f != nil && f.Value.String() == "true"
+}
+
+// FuzzTxnPair turns an input into cases of two transactions, runs them on
+// TXNFUZZ_TARGET (default: the embedded TiDB) and judges what it saw. Without
+// a target it only checks what holds for every case.
+func FuzzTxnPair(f *testing.F) {
+	s := pairSettings(f)
+	known, err := LoadKnown(s.Known)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range PairSeeds(known) {
+		f.Add(seed)
+	}
+	if s.Target == "" {
+		f.Fuzz(func(t *testing.T, data []byte) { checkCases(t, data, known, mutate.Options{Tables: 2}) })
+		return
+	}
+	ctx := context.Background()
+	if !isWorker() {
+		// What killed an earlier process comes first.
+		found, err := Orphans(ctx, s, "the process died")
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, x := range found {
+			f.Error((&FoundError{x, s.Target}).Error())
+		}
+	}
+	pair, err := OpenPair(ctx, s)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := pair.Close(); err != nil {
+			f.Error(err)
+		}
+	})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkCases(t, data, known, pair.options())
+		var found *FoundError
+		switch err := pair.Run(t.Context(), data); {
+		case errors.As(err, &found):
+			if rel, err := filepath.Rel("..", found.Finding.File); err == nil {
+				found.Finding.File = rel // the command to replay runs in the root
+			}
+			t.Error(found)
+		case err != nil:
+			t.Fatal(err)
+		}
+	})
+}
+
+// checkCases checks what holds for the cases of every input: they are the same
+// each time, can be saved, and read back as they are.
+func checkCases(t *testing.T, data []byte, known []*corpus.Case, o mutate.Options) {
+	t.Helper()
+	cases, again := PairCases(data, known, o), PairCases(data, known, o)
+	if len(cases) == 0 || len(cases) != len(again) {
+		t.Fatalf("%d cases, then %d", len(cases), len(again))
+	}
+	for i, c := range cases {
+		text := corpus.Print(c, corpus.Text)
+		if !bytes.Equal(text, corpus.Print(again[i], corpus.Text)) {
+			t.Fatalf("case %d is another one the second time:\n%s\n%s", i, text, corpus.Print(again[i], corpus.Text))
+		}
+		if err := c.Validate(); err != nil {
+			t.Fatalf("case %d cannot be saved: %v\n%s", i, err, text)
+		}
+		back, err := corpus.Parse("case", text)
+		if err != nil {
+			t.Fatalf("case %d cannot be read back: %v\n%s", i, err, text)
+		}
+		if !back.Equal(c) {
+			t.Fatalf("case %d is read back as another one:\n%s\n%s", i, text, corpus.Print(back, corpus.Text))
+		}
+	}
+}

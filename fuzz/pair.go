@@ -1,0 +1,149 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// A worker of native fuzzing panics when one input takes ten seconds: pairTotal
+// is for all that an input causes, pairCase for one case of it, pairReduce for
+// the reduction of a new finding.
+const (
+	pairTotal  = 8 * time.Second
+	pairCase   = 3 * time.Second
+	pairReduce = 4 * time.Second
+)
+
+// MaxInput is the length beyond which the bytes of an input are ignored.
+const MaxInput = mutate.InputLen
+
+// Pair runs fuzz inputs on one target: an input becomes cases of two
+// transactions, which are run and judged. Native fuzzing and libFuzzer share
+// it. It is for one goroutine.
+type Pair struct {
+	s      Settings
+	target *Target
+	levels []corpus.Level
+	known  []*corpus.Case
+	keeper *Keeper
+}
+
+// FoundError says that an input shows something that was not known before.
+type FoundError struct {
+	Finding Finding
+	Target  string
+}
+
+func (e *FoundError) Error() string {
+	f := &e.Finding
+	what := string(f.Kind)
+	if len(f.Rules) > 0 {
+		what = fmt.Sprintf("known deviation %v", f.Rules)
+	}
+	return fmt.Sprintf("%s at %s\n  expected: %s\n  actual:   %s\n  because:  %s\n  saved:    %s\n  replay:   go run ./cmd/txnfuzz replay %s --target '%s'",
+		what, f.Level, f.Expected, f.Actual, f.Reason, f.File, f.File, e.Target)
+}
+
+// OpenPair opens the target of the settings. Settings.Cases, Duration, Workers
+// and Seed are not used.
+func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
+	p := &Pair{s: s}
+	var err error
+	if p.known, err = LoadKnown(s.Known); err != nil {
+		return nil, err
+	}
+	store, err := OpenStore(s.Out)
+	if err != nil {
+		return nil, err
+	}
+	p.target, err = OpenTarget(ctx, s.Target, TargetOptions{
+		Workers: 1, InFlight: InFlightDir(s.Out, s.Target), Deadline: pairCase, Progress: s.Progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.levels, err = offered(p.target, s.Levels); err != nil {
+		return nil, errors.Join(err, p.target.Close())
+	}
+	p.keeper = newKeeper(p.target, store)
+	p.keeper.strict, p.keeper.reduceFor = s.Strict, pairReduce
+	return p, nil
+}
+
+// Close ends the target.
+func (p *Pair) Close() error { return p.target.Close() }
+
+// Run runs the cases of an input. A *FoundError says that one shows something
+// new: what the folder of findings held when the Pair was opened is not new,
+// unless the settings are strict. The same input gives the same error again,
+// so that engines can minimise it. Other errors are faults of the harness or
+// the oracle.
+func (p *Pair) Run(ctx context.Context, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, pairTotal)
+	defer cancel()
+	begun := time.Now()
+	data = data[:min(len(data), MaxInput)]
+	for i, c := range PairCases(data, p.known, p.options()) {
+		if i > 0 && time.Since(begun) > pairTotal-2*pairCase {
+			break
+		}
+		r := p.target.Judge(ctx, c, levelsWithin(c, p.levels, 0))
+		if r.Dead != nil {
+			return r.Dead
+		}
+		if v := &r.Verdict; v.Outcome == oracle.Unknown && v.Reason == ReasonPanic {
+			return r.Err
+		}
+		from := origin{input: inputText(data, i), firstSeen: time.Now().UTC().Format(time.RFC3339)}
+		f, _, err := p.keeper.Consider(ctx, &r, from)
+		if err != nil {
+			return err
+		}
+		if f != nil && (p.s.Strict || !p.keeper.store.Has(f.ID)) {
+			return &FoundError{*f, p.target.Name}
+		}
+	}
+	return nil
+}
+
+func (p *Pair) options() mutate.Options {
+	o := generatorOptions(p.target.Server(), p.levels, mutate.Mix, 0)
+	o.Tables = 2
+	return o
+}
+
+// PairCases decodes an input, as Pair does.
+func PairCases(data []byte, known []*corpus.Case, o mutate.Options) []*corpus.Case {
+	return mutate.FromInput(data[:min(len(data), MaxInput)], known, o)
+}
+
+// PairSeeds returns inputs to start from: the simplest one, random ones, and
+// one for each stored case.
+func PairSeeds(known []*corpus.Case) [][]byte {
+	const random = 12
+	seeds := [][]byte{{}}
+	for i := range random {
+		seeds = append(seeds, mutate.InputOf(inputSeed(0, 0, i), MaxInput))
+	}
+	for i := range known {
+		seeds = append(seeds, storedSeed(i, len(known)))
+	}
+	return seeds
+}
+
+// storedSeed is an input that changes the i-th of n stored cases as little as
+// can be: of the lane that decides on it, which owns the first byte of each
+// block of 32, the first byte says "a stored one" and the second which.
+func storedSeed(i, n int) []byte {
+	const block = 32
+	data := make([]byte, block+1)
+	data[0] = 0xff
+	data[block] = byte((i*256 + n - 1) / n)
+	return data
+}

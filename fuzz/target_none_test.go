@@ -1,0 +1,5 @@
+//go:build notidb
+
+package fuzz
+
+const builtInTarget = ""
