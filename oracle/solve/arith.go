@@ -183,8 +183,11 @@ func (c *compiler) negate(a expr) (expr, error) {
 	e := expr{typ: a.typ, konst: a.konst}
 	e.typ.Unsigned = false
 	x := a.eval
-	switch a.typ.Class {
-	case IntClass, NullClass, YearClass:
+	switch cls := a.typ.Class; {
+	case cls == NullClass && c.d.is(nullIsDouble):
+		e.typ = double
+		e.eval = x
+	case cls == IntClass || cls == NullClass || cls == YearClass:
 		if a.lit && a.typ.Class == IntClass && a.typ.Unsigned {
 			// -9223372036854775808 is written as the negation of an unsigned
 			// literal; larger ones become decimals.
@@ -215,7 +218,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 			}
 			return sqlvalue.NewInt(-v.Int())
 		}
-	case DecimalClass:
+	case cls == DecimalClass:
 		e.lit = a.lit
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
@@ -224,7 +227,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 			}
 			return sqlvalue.NegExact(v)
 		}
-	case StringClass, DoubleClass, FloatClass:
+	case cls == StringClass || cls == DoubleClass || cls == FloatClass:
 		if a.castText && c.d.is(castTextRounds) {
 			return expr{}, unsupported("arithmetic on CAST AS CHAR")
 		}
@@ -250,6 +253,9 @@ func intLiteralOf(i int64, t Type) expr { return konst(t, sqlvalue.NewInt(i)) }
 // https://dev.mysql.com/doc/refman/9.7/en/sql-mode.html#sqlmode_error_for_division_by_zero
 func (c *compiler) zeroDivisor(f *frame) sqlvalue.Value {
 	if c.d.Mode&ErrorForDivisionByZero != 0 {
+		if f.strictUnsure {
+			return f.refuse("division by zero in the WHERE of an UPDATE")
+		}
 		if f.strictWrite {
 			return f.fail(1365, "Division by 0")
 		}
@@ -305,7 +311,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		}
 		r := sqlvalue.DivTrunc(v, w, quotientDigits(v.Scale(), w.Scale()))
 		if !words {
-			if r = r.Rescale(scale); shortZero && r.Sign() == 0 {
+			if r = r.Rescale(scale); shortZero && v.Sign() == 0 {
 				return sqlvalue.NewDecimal64(0, 0)
 			}
 			return r
@@ -356,6 +362,9 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			return c.zeroDivisor(f)
 		}
 		r := sqlvalue.DivTrunc(v, w, 0)
+		if unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) {
+			return f.refuse("unsigned DIV below zero")
+		}
 		n, over := r.ToInt(unsigned)
 		if over == 0 && intOperands && c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
 			over = -1

@@ -102,6 +102,9 @@ func (c *compiler) text(e expr) func(*frame) (string, bool) {
 		v := e.printed(f)
 		if v.Kind() == sqlvalue.Decimal && d.is(branchCasts) {
 			v = e.eval(f)
+			if v.Scale() > e.typ.Scale {
+				f.refuse("text of a quotient")
+			}
 			if v.Scale() < e.typ.Scale && !e.keepScale {
 				v = v.Rescale(e.typ.Scale)
 			}

@@ -120,7 +120,7 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		}), nil
 	}
 	d := c.d
-	numeric := (a.typ.Class == StringClass) != (b.typ.Class == StringClass)
+	numeric := mixed(a, b)
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
@@ -146,6 +146,11 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(holds(op, order(f, v, w)))
 	}), nil
+}
+
+// mixed tells whether one of two operands is text that is read as a number.
+func mixed(a, b expr) bool {
+	return a.typ.Class != NullClass && b.typ.Class != NullClass && (a.typ.Class == StringClass) != (b.typ.Class == StringClass)
 }
 
 func holds(op opcode.Op, order int) bool {
@@ -191,7 +196,8 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		lo, hi = read(1), read(2)
 	}
-	lazy := c.d.is(betweenStops)
+	lazy, d := c.d.is(betweenStops), c.d
+	anyMixed := mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2])
 	x, y, z := e[0].eval, e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
@@ -199,6 +205,16 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			f.beside(y)
 			f.beside(z)
 			return sqlvalue.Unknown
+		}
+		if f.strictWrite && anyMixed {
+			for i, get := range [3]func(*frame) sqlvalue.Value{x, y, z} {
+				f.beside(func(f *frame) sqlvalue.Value {
+					if v := get(f); !v.IsNull() {
+						d.number(f, v, c.literalReading(e[i]))
+					}
+					return sqlvalue.Value{}
+				})
+			}
 		}
 		l := y(f)
 		t := sqlvalue.Unknown

@@ -25,6 +25,8 @@ type frame struct {
 	strictUnsure bool
 	// castsStored says that a stored value goes through CAST.
 	castsStored bool
+	// nullsLater says that NULLs in NOT NULL columns are looked for later.
+	nullsLater bool
 	warnings    int
 	err         error
 	// aggs holds the results of aggregates for the group at hand.

@@ -58,7 +58,7 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(
 
 // exactOr is exact with the error code that a bad string has.
 func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
-	eval, reading, literal := e.eval, e.reading, e.lit
+	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
 	switch e.typ.Class {
 	case IntClass, DecimalClass, YearClass, NullClass:
 		return eval
@@ -88,6 +88,9 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 			v := eval(f)
 			if v.IsNull() {
 				return v
+			}
+			if mixed {
+				return f.refuse("decimal of a double chosen among other types")
 			}
 			x, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(v.ToDouble(), 64)).Decimal()
 			if !ok {

@@ -106,6 +106,14 @@ const (
 	keyLosesText
 	// castTextRounds: arithmetic on CAST AS CHAR is printed without fraction.
 	castTextRounds
+	// defaultsFirst: a missing value without a default (1364) is found before
+	// the given values are looked at.
+	defaultsFirst
+	// nullsLast: a NULL in a NOT NULL column of an INSERT is found behind
+	// missing defaults and bad values.
+	nullsLast
+	// insertConvertsAll: an INSERT converts all rows before it writes one.
+	insertConvertsAll
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
@@ -200,6 +208,12 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{castTextRounds, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/cast"},
+	{defaultsFirst, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/insert"},
+	{nullsLast, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-insert/"},
+	{insertConvertsAll, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-insert/"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},

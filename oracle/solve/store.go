@@ -16,7 +16,7 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		return v
 	}
 	if v.IsNull() {
-		if col.NotNull {
+		if col.NotNull && !f.nullsLater {
 			return f.fail(1048, "Column '%s' cannot be null", col.Name)
 		}
 		return v
@@ -130,6 +130,9 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 		v = d
 	}
 	r := v.ToDecimal().Rescale(col.Type.Scale)
+	if f.castsStored && r.Digits() > col.Type.Prec {
+		return f.fail(1690, "DECIMAL value is out of range")
+	}
 	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
 		return f.outOfRange(col)
 	}
@@ -166,6 +169,9 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 }
 
 func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
+	if v.Kind() == sqlvalue.Decimal && c.d.is(branchCasts) && v.Scale() > from.Scale {
+		return f.refuse("text of a quotient")
+	}
 	s := c.d.textOf(v)
 	if v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")

@@ -38,10 +38,10 @@ func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, 
 // assign runs a SET list on a copy of the row. MySQL and MariaDB evaluate it
 // left to right on the row as it is changed.
 // https://dev.mysql.com/doc/refman/9.7/en/update.html
-func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row) (Row, bool) {
+func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOld bool) (Row, bool) {
 	out := append(Row(nil), row...)
 	f.row = out
-	if c.d.is(setSeesOld) {
+	if seesOld {
 		f.row = row
 	}
 	changed := false
@@ -92,6 +92,9 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 		}
 		for _, i := range chosen {
 			if err := one(i); err != nil {
+				if stmt.Order != nil || stmt.Limit != nil {
+					err = unsupported("error under ORDER BY or LIMIT")
+				}
 				return nil, nil, nil, err
 			}
 		}
@@ -133,12 +136,14 @@ func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRo
 		p.compiler = c
 	}
 	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
-	newRow, changed = p.compiler.assign(&f, t, p.sets, row)
+	newRow, changed = p.compiler.assign(&f, t, p.sets, row, s.d.is(setSeesOld))
 	return newRow, changed, f.err
 }
 
 // Insert computes the rows that an INSERT or REPLACE adds, in order, with
-// Generated values where the server generates an AUTO_INCREMENT.
+// Generated values where the server generates an AUTO_INCREMENT. Beside an
+// error it returns the rows that were written before it: a duplicate key among
+// them is the statement's error instead.
 func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) {
 	c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{t.Name, t, 0}}}}
 	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0}
@@ -149,43 +154,77 @@ func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) 
 	if stmt.Select != nil {
 		return c.insertSelect(&f, stmt, t, cols)
 	}
+	f.nullsLater = s.d.is(nullsLast)
 	var out []Row
 	for _, list := range stmt.Lists {
-		values := cols
-		if len(list) == 0 {
-			values = nil
-		}
-		if len(list) != len(values) {
-			return nil, &SQLError{1136, fmt.Sprintf("Column count doesn't match value count at row %d", len(out)+1)}
-		}
-		row := make(Row, len(t.Columns))
-		given := make([]bool, len(t.Columns))
-		f.row = row
-		for i, x := range list {
-			col := &t.Columns[values[i]]
-			if _, ok := x.(*ast.DefaultExpr); ok {
-				row[values[i]] = c.defaultOf(&f, col)
-			} else {
-				e, err := c.expr(x)
-				if err != nil {
-					return nil, err
-				}
-				if !e.konst && mentionsColumn(x) {
-					return nil, unsupported("column in VALUES")
-				}
-				row[values[i]] = c.insertValue(&f, col, e.eval(&f), e.typ)
-			}
-			given[values[i]] = true
-			if f.err != nil {
-				return nil, f.err
-			}
-		}
-		if c.fillDefaults(&f, t, row, given); f.err != nil {
-			return nil, f.err
+		row, err := c.insertRow(&f, t, cols, list, len(out)+1)
+		if err != nil {
+			return s.partial(out), err
 		}
 		out = append(out, row)
 	}
 	return out, nil
+}
+
+// partial returns what an INSERT wrote before it failed.
+func (s *Solver) partial(rows []Row) []Row {
+	if s.d.is(insertConvertsAll) {
+		return nil
+	}
+	return rows
+}
+
+// insertRow computes the row of one value list, n counted from 1.
+func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode, n int) (Row, error) {
+	if len(list) == 0 {
+		cols = nil
+	}
+	if len(list) != len(cols) {
+		return nil, &SQLError{1136, fmt.Sprintf("Column count doesn't match value count at row %d", n)}
+	}
+	row := make(Row, len(t.Columns))
+	given := make([]bool, len(t.Columns))
+	for i := range list {
+		given[cols[i]] = true
+	}
+	if c.d.is(defaultsFirst) {
+		if c.fillDefaults(f, t, row, given); f.err != nil {
+			return nil, f.err
+		}
+	}
+	f.row = row
+	for i, x := range list {
+		col := &t.Columns[cols[i]]
+		if _, ok := x.(*ast.DefaultExpr); ok {
+			row[cols[i]] = c.defaultOf(f, col)
+		} else {
+			if mentionsColumn(x) {
+				return nil, unsupported("column in VALUES")
+			}
+			e, err := c.expr(x)
+			if err != nil {
+				return nil, err
+			}
+			row[cols[i]] = c.insertValue(f, col, e.eval(f), e.typ)
+		}
+		if f.err != nil {
+			return nil, f.err
+		}
+	}
+	return row, c.complete(f, t, row, given)
+}
+
+// complete fills in missing values and looks for NULLs where none may be.
+func (c *compiler) complete(f *frame, t *Table, row Row, given []bool) error {
+	if !c.d.is(defaultsFirst) {
+		c.fillDefaults(f, t, row, given)
+	}
+	for i := range row {
+		if row[i].IsNull() && t.Columns[i].NotNull && f.err == nil {
+			f.fail(1048, "Column '%s' cannot be null", t.Columns[i].Name)
+		}
+	}
+	return f.err
 }
 
 // insertColumns returns the columns that values are given for.
@@ -251,16 +290,22 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	if err != nil {
 		return nil, err
 	}
+	f.castsStored, f.nullsLater = c.d.is(updateCasts), c.d.is(nullsLast)
 	var out []Row
 	for _, values := range r.Rows {
 		row := make(Row, len(t.Columns))
 		given := make([]bool, len(t.Columns))
+		for _, i := range cols {
+			given[i] = true
+		}
+		if c.d.is(defaultsFirst) {
+			c.fillDefaults(f, t, row, given)
+		}
 		for i, v := range values {
 			row[cols[i]] = c.insertValue(f, &t.Columns[cols[i]], v, q.items[i].typ)
-			given[cols[i]] = true
 		}
-		if c.fillDefaults(f, t, row, given); f.err != nil {
-			return nil, f.err
+		if err := c.complete(f, t, row, given); err != nil {
+			return c.s.partial(out), err
 		}
 		out = append(out, row)
 	}
@@ -280,7 +325,7 @@ func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row,
 		return nil, false, err
 	}
 	f := frame{views: v, other: newRow, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
-	out, changed := p.compiler.assign(&f, t, p.sets, oldRow)
+	out, changed := p.compiler.assign(&f, t, p.sets, oldRow, false)
 	return out, changed, f.err
 }
 

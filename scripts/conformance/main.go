@@ -28,7 +28,7 @@ func main() {
 	systematic := flag.Bool("systematic", false, "first run every operator on every pair of operand kinds")
 	show := flag.Int("show", 40, "differences to print")
 	depth := flag.Int("depth", 2, "largest depth of expressions")
-	kinds := flag.String("kinds", "exprs,query,update,delete,insert", "what to run")
+	kinds := flag.String("kinds", "exprs,query,update,delete,insert,keyed", "what to run")
 	flag.Parse()
 	n, err := run(*dsn, *seed, *duration, *systematic, *show, *depth, *kinds)
 	switch {

@@ -475,6 +475,68 @@ func (c *Checker) Write(ctx context.Context, name, q string) error {
 	return nil
 }
 
+// insert adds a row to a table, or does what the statement says where a unique
+// key is in the way. It returns the OK packet's count for the row.
+func (c *Checker) insert(stmt *ast.InsertStmt, def *solve.Table, rows []solve.Row, r solve.Row) ([]solve.Row, int, error) {
+	at, err := c.conflict(def, rows, r, -1)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case at < 0:
+		return append(rows, r), 1, nil
+	case len(stmt.OnDuplicate) == 0:
+		return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
+	}
+	next, changed, err := c.solver.OnDuplicate(stmt, def, rows[at], r, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	other, err := c.conflict(def, rows, next, at)
+	if err != nil {
+		return nil, 0, err
+	}
+	if other >= 0 {
+		return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
+	}
+	out := append([]solve.Row(nil), rows...)
+	out[at] = next
+	if !changed {
+		return out, 0, nil
+	}
+	return out, 2, nil
+}
+
+// conflict returns the index of the first row, other than self, that shares a
+// unique key with r, keys in order of definition, the primary key first; -1 if
+// there is none.
+func (c *Checker) conflict(def *solve.Table, rows []solve.Row, r solve.Row, self int) (int, error) {
+	for _, primary := range []bool{true, false} {
+		for k := range def.Keys {
+			key := &def.Keys[k]
+			if !key.Unique || key.Primary != primary {
+				continue
+			}
+			id, null, err := c.solver.KeyOf(def, key, r)
+			if err != nil {
+				return 0, err
+			}
+			for i := range rows {
+				if i == self || null {
+					continue
+				}
+				other, null, err := c.solver.KeyOf(def, key, rows[i])
+				if err != nil {
+					return 0, err
+				}
+				if !null && other == id {
+					return i, nil
+				}
+			}
+		}
+	}
+	return -1, nil
+}
+
 func firstDifference(a, b string) (string, string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	if x[0] != y[0] {
@@ -503,6 +565,13 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 		}
 		for k, i := range idx {
 			after[i] = news[k]
+			if at, err := c.conflict(t.def, t.rows, news[k], i); err != nil {
+				return nil, 0, err
+			} else if at >= 0 && len(idx) > 1 {
+				return nil, 0, &solve.Unsupported{What: "duplicate keys among several updated rows"}
+			} else if at >= 0 {
+				return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
+			}
 			if ch[k] {
 				changed++
 			}
@@ -524,11 +593,18 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 		}
 		changed = len(idx)
 	case *ast.InsertStmt:
-		rows, err := c.solver.Insert(s, t.def, c)
-		if err != nil {
-			return nil, 0, err
+		rows, failed := c.solver.Insert(s, t.def, c)
+		for _, r := range rows {
+			var n int
+			var err error
+			if after, n, err = c.insert(s, t.def, after, r); err != nil {
+				return nil, 0, err
+			}
+			changed += n
 		}
-		after, changed = append(after, rows...), len(rows)
+		if failed != nil {
+			return nil, 0, failed
+		}
 	}
 	sort.SliceStable(after, func(a, b int) bool { return after[a][0].Int() < after[b][0].Int() })
 	return after, changed, nil

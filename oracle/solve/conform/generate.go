@@ -214,6 +214,69 @@ func (g *Generator) InsertOne(name string) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", name, cols, vals)
 }
 
+// Keyed is a table with unique keys, defaults and columns that must be given.
+func (g *Generator) Keyed(name string) (create, insert string) {
+	create = "CREATE TABLE " + name + " (id INT PRIMARY KEY, v VARCHAR(6) DEFAULT 'q', n INT NOT NULL, m INT DEFAULT 7, o DECIMAL(6,2) NOT NULL DEFAULT 1.5, c CHAR(4), t TEXT, s SMALLINT UNSIGNED NOT NULL DEFAULT '3', UNIQUE KEY (v), UNIQUE KEY (m, s))"
+	insert = "INSERT INTO " + name + " VALUES (1, 'a', 1, 1, 1, 'x', 'tx', 1), (2, 'B', 2, NULL, -3.25, NULL, NULL, 2), (3, NULL, 0, NULL, 0, '', '', 0), (4, 'c ', -5, 4, 9999.99, 'ab', 'A b', 65535)"
+	return create, insert
+}
+
+// KeyedWrite returns an INSERT, with or without ON DUPLICATE KEY UPDATE, or an
+// UPDATE on the table of Keyed.
+func (g *Generator) KeyedWrite(name string) string {
+	values := []string{"NULL", "1", "2", "0", "-1", "7", "70000", "3.5", "1.005", "'a'", "'A'", "'b '", "'c'", "''", "' '", "'5'", "'12345678'", "'ab     '", "'1x'", "DEFAULT", "1e0", "'x' IS NULL", "3 / 2"}
+	cols := []string{"v", "n", "m", "o", "c", "t", "s"}
+	switch g.r.IntN(6) {
+	case 0:
+		return fmt.Sprintf("UPDATE %s SET %s = %s, %s = %s WHERE id = %d", name, pick(g, cols), pick(g, values), pick(g, cols), pick(g, append(values, "n + 1", "v", "id", "o * 2", "c")), 1+g.r.IntN(4))
+	case 1:
+		return fmt.Sprintf("INSERT INTO %s (id, n, %s) SELECT id + %d, n, %s FROM %s WHERE id < 4", name, pick(g, []string{"v", "m", "o", "c", "t"}), g.r.IntN(6), pick(g, []string{"v", "m", "o", "c", "t", "s", "NULL", "'k'"}), name)
+	case 2:
+		return fmt.Sprintf("INSERT INTO %s SET id = %d, %s = %s", name, g.r.IntN(9), pick(g, cols), pick(g, values))
+	}
+	list, vals := "id", fmt.Sprint(1+g.r.IntN(9))
+	for _, c := range cols {
+		if c == "n" || g.r.IntN(3) == 0 {
+			list += ", " + c
+			vals += ", " + pick(g, values)
+		}
+	}
+	s := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", name, list, vals)
+	if g.r.IntN(2) == 0 {
+		s += fmt.Sprintf(" ON DUPLICATE KEY UPDATE %s = %s, %s = %s", pick(g, cols), pick(g, []string{"1", "VALUES(n)", "n + VALUES(n)", "'dup'", "NULL", "VALUES(v)", "m + 1"}),
+			pick(g, cols), pick(g, []string{"n", "m", "VALUES(o)", "9", "v"}))
+	}
+	return s
+}
+
+// Letters returns a table of short texts, and the queries that compare all
+// their pairs.
+func Letters(name string) (create, insert string, queries []string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "INSERT INTO %s VALUES ", name)
+	id := 0
+	add := func(s string) {
+		if id++; id > 1 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "(%d, '%s')", id, strings.NewReplacer("\\", "\\\\", "'", "''", "\t", "\\t", "\n", "\\n").Replace(s))
+	}
+	for c := ' '; c <= '~'; c++ {
+		add(string(c))
+	}
+	for _, s := range []string{"\t", "\n", "a ", "a  ", "A ", " a", "aa", "aA", "Ab", "a\t", "a!", "a-b", "ab", "a b", "", "  ", "B ", "1 ", "10", "1a"} {
+		add(s)
+	}
+	for _, op := range []string{"=", "<", "<=", "LIKE"} {
+		if op == "LIKE" {
+			queries = append(queries, fmt.Sprintf("SELECT x.id, y.id FROM %s x, %s y WHERE x.v LIKE y.v ORDER BY x.id, y.id", name, name))
+			continue
+		}
+		queries = append(queries, fmt.Sprintf("SELECT x.id, y.id FROM %s x, %s y WHERE x.v %s y.v ORDER BY x.id, y.id", name, name, op))
+	}
+	return fmt.Sprintf("CREATE TABLE %s (id INT PRIMARY KEY, v VARCHAR(10))", name), b.String(), queries
+}
+
 // Query returns a SELECT with a total order.
 func (g *Generator) Query(name string) string {
 	switch g.r.IntN(9) {

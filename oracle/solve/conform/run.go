@@ -12,7 +12,7 @@ type Plan struct {
 	Systematic bool
 	// Depth is the largest depth of an expression.
 	Depth int
-	// Kinds holds exprs, query, update, delete, insert, joined by commas.
+	// Kinds holds exprs, query, update, delete, insert, keyed, joined by commas.
 	Kinds string
 	Until time.Time
 }
@@ -29,6 +29,17 @@ func Run(ctx context.Context, c *Checker, p Plan) error {
 		}
 		if err := c.Exprs(ctx, tableName, g.Systematic()); err != nil {
 			return err
+		}
+	}
+	if p.Systematic {
+		create, insert, queries := Letters("p")
+		if err := c.Fill(ctx, "p", create, insert); err != nil {
+			return err
+		}
+		for _, q := range queries {
+			if err := c.Query(ctx, q); err != nil {
+				return err
+			}
 		}
 	}
 	for round := uint64(0); time.Now().Before(p.Until); round++ {
@@ -58,7 +69,18 @@ func (c *Checker) round(ctx context.Context, g *Generator, p Plan) error {
 			return err
 		}
 	}
-	for i := 0; i < 25; i++ {
+	if has("keyed") {
+		create, insert := g.Keyed("u")
+		if err := c.Fill(ctx, "u", create, insert); err != nil {
+			return err
+		}
+		for i := 0; i < 60; i++ {
+			if err := c.Write(ctx, "u", g.KeyedWrite("u")); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 0; i < 25 && p.Kinds != "keyed"; i++ {
 		for _, k := range []struct {
 			kind string
 			run  func() error
