@@ -170,12 +170,19 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 	}
 	var (
 		begun   = time.Now()
-		pause   = w.gate.delay()
+		pause   = gateMin
 		seen    []Waiting // of the last ask, if it found all of them waiting
 		waiting []Waiting
 		wake    = w.prober.Wake()
 		asked   = false
 	)
+	switch {
+	case just == nil:
+	case wake != nil: // it tells; the pause is for what it may miss
+		pause = gateMax
+	default:
+		pause = w.gates.of(r.s.steps[r.h.Stmts[just.stmt].Line].traits).delay()
+	}
 	for left > 0 {
 		if n := r.drain(); n > 0 {
 			left, seen = left-n, nil
@@ -425,7 +432,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	if l.waits {
 		st.Waits[len(st.Waits)-1].Until = r.tick()
 	} else {
-		r.w.gate.observe(a.at.Sub(l.sent))
+		r.w.gates.of(r.s.steps[st.Line].traits).observe(a.at.Sub(l.sent))
 	}
 	st.Return = r.tick()
 	st.Result = a.Result

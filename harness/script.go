@@ -41,6 +41,8 @@ const (
 	// plainRead neither takes nor gives up locks below SERIALIZABLE, so that no
 	// other session's wait can change while it runs.
 	plainRead traits = 1 << iota
+	// locks rows: DML and locking reads.
+	locks
 	// ends a transaction: COMMIT, ROLLBACK.
 	ends
 	// setsLevel changes the isolation level of the session.
@@ -191,8 +193,9 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 		if x.LockInfo == nil || x.LockInfo.LockType == ast.SelectLockNone {
 			v.traits |= plainRead
 		}
-	case *ast.SetOprStmt:
-	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.DoStmt, *ast.ExplainStmt:
+	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
+	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		v.traits |= locks
 	case *ast.BeginStmt, *ast.SavepointStmt, *ast.ReleaseSavepointStmt:
 	case *ast.CommitStmt:
 		v.traits |= ends
@@ -278,7 +281,7 @@ func (v *inspector) Enter(n ast.Node) (ast.Node, bool) {
 		}
 	case *ast.SelectStmt:
 		if x.LockInfo != nil && x.LockInfo.LockType != ast.SelectLockNone {
-			v.traits &^= plainRead
+			v.traits = v.traits&^plainRead | locks
 		}
 	}
 	return n, v.reason != ""

@@ -31,7 +31,7 @@ type worker struct {
 	prober   Prober
 	answers  chan answer
 	alarm    *alarm
-	gate     gate
+	gates    gates
 	flight   *flightFile
 
 	cache     *lru.Cache[string, *provisioned]
