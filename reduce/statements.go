@@ -6,16 +6,6 @@ import (
 	"strings"
 )
 
-// candidate is one operation on a draft.
-type candidate struct {
-	arm arm
-	// id names the operation by what it does to which text, so that it can be
-	// recognised after other operations have moved lines.
-	id string
-	// make returns nil where the operation does not apply.
-	make func() *draft
-}
-
 // statementCandidates lists the deletions of whole lines, large ones first.
 func statementCandidates(d *draft) []candidate {
 	var out []candidate
