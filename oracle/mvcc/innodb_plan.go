@@ -85,29 +85,34 @@ func keyName(k *solve.Key) string {
 	return k.Name
 }
 
-// readsNothing reports whether the plan answers a query without opening a
-// table: its condition is impossible whatever the rows are. EXPLAIN words this
-// like a look-up of a unique key that finds nothing, which does read.
-func (p *plan) readsNothing(x *running) bool {
-	if p == nil || !slices.ContainsFunc(p.steps, func(s planStep) bool { return strings.Contains(s.extra, "Impossible WHERE") }) {
+// readsNothing reports whether a query is answered without opening a table,
+// because its condition is impossible whatever the rows are. EXPLAIN words a
+// condition found to be impossible only after a look-up of a unique key in the
+// same way as one whose ranges are empty; then either is tried.
+func (x *running) readsNothing(s *ast.SelectStmt) bool {
+	p := x.e.plans[x.i]
+	if p == nil {
 		return false
 	}
-	s, ok := x.node.(*ast.SelectStmt)
-	if !ok {
-		return false
-	}
-	name := singleTable(s.From)
-	if name == nil {
-		return false
-	}
-	t := x.e.table(name.Name.O)
-	if t == nil {
-		return false
-	}
-	for i := range t.Def.Keys {
-		if pinsKey(s.Where, t, &t.Def.Keys[i]) {
-			return false
+	for _, st := range p.steps {
+		switch {
+		case st.extra == "Impossible WHERE":
+			return true
+		case strings.Contains(st.extra, "Impossible WHERE"), strings.Contains(st.extra, "no matching row"):
+			looksUp := x.e.looksUp(s)
+			x.e.branched = true
+			return (x.e.choices.choose(2) == 0) != looksUp
 		}
 	}
-	return true
+	return false
+}
+
+// looksUp reports whether a query's condition fixes a whole unique key.
+func (e *engine) looksUp(s *ast.SelectStmt) bool {
+	name := singleTable(s.From)
+	if name == nil {
+		return true
+	}
+	t := e.table(name.Name.O)
+	return t != nil && slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return pinsKey(s.Where, t, &k) })
 }

@@ -75,13 +75,9 @@ func (x *running) anyIndex(a *access) {
 	if !ok {
 		return
 	}
-	unique := false
 	keys := []*solve.Key{a.key}
 	for i := range a.t.Def.Keys {
 		k := &a.t.Def.Keys[i]
-		for _, l := range s.List {
-			unique = unique || (k.Unique || k.Primary) && slices.Contains(k.Columns, a.t.Def.ColumnIndex(l.Column.Name.O))
-		}
 		if k == a.t.Clustered {
 			k = nil
 		}
@@ -89,7 +85,7 @@ func (x *running) anyIndex(a *access) {
 			keys = append(keys, k)
 		}
 	}
-	if !unique || len(keys) < 2 {
+	if len(keys) < 2 || !x.assignsUnique(s, a.t) {
 		return
 	}
 	if k := e.choices.choose(len(keys)); k > 0 {
@@ -297,11 +293,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	}
 	for {
 		if n == nil {
-			if !x.due {
-				break
-			}
 			if !stopped(nil, false) {
-				x.block(nil)
+				break
 			}
 			continue
 		}

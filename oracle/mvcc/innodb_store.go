@@ -120,18 +120,6 @@ func (e *engine) recordOf(t *Table, key string) *Chain {
 	return nil
 }
 
-// change writes a new version of a record, or moves the row to another record
-// if its clustered key changes. It returns the record that then holds the row.
-func (e *engine) change(t *Table, c *Chain, row solve.Row, tx *Txn) *Chain {
-	rid := c.last().rid
-	if t.Clustered != nil && e.store.clusteredKeyOf(t, row) != c.last().Key {
-		e.write(t, c, nil, tx, rid)
-		return e.insert(t, row, tx, rid)
-	}
-	e.write(t, c, row, tx, rid)
-	return c
-}
-
 func (e *engine) undo(tx *Txn, n int) { e.store.undo(tx, n) }
 
 // snapshotRows returns what a consistent read sees of a table, in the order of
