@@ -1,7 +1,11 @@
 package oracle
 
 import (
+	"bytes"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -18,6 +22,8 @@ func goldenFiles(t *testing.T) []string {
 	}
 	return files
 }
+
+var update = flag.Bool("update", false, "rewrite the recorded verdicts; inspect the diff before you commit it")
 
 // TestGolden judges every recorded history again. The records were made on
 // real servers; a verdict that changes here is a change of what the oracle
@@ -36,11 +42,32 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				if diff := cmp.Diff(records[i].Verdict, got); diff != "" {
-					t.Errorf("record %d: verdict changed (-recorded +now):\n%s\n%s", i+1, diff, records[i].Case)
+					if *update {
+						records[i].Verdict = got
+						continue
+					}
+					t.Errorf("record %d: verdict changed (-recorded +now; run with -update if the change is meant):\n%s\n%s", i+1, diff, records[i].Case)
+				}
+			}
+			if *update {
+				if err := writeRecords(file, records); err != nil {
+					t.Fatal(err)
 				}
 			}
 		})
 	}
+}
+
+func writeRecords(file string, records []Record) error {
+	var b bytes.Buffer
+	for i := range records {
+		line, err := json.Marshal(&records[i])
+		if err != nil {
+			return err
+		}
+		b.Write(append(line, '\n'))
+	}
+	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
 // TestDeviationsHaveGoldens demands for every deviation of the rules table a

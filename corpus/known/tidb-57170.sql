@@ -1,0 +1,11 @@
+-- source: https://github.com/pingcap/tidb/issues/57170
+-- reported: REPEATABLE READ
+-- note: the embedded storage engine only: a descending scan reads newest committed data
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2);
+/* tx1 */ BEGIN;
+/* tx2 */ UPDATE t SET b = 5;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ SELECT * FROM t ORDER BY a DESC;
+/* tx1 */ COMMIT;
