@@ -338,6 +338,9 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}
+	if c.d.is(textDivUnsure) && (a.typ.Class == StringClass || b.typ.Class == StringClass) {
+		return expr{}, unsupported("DIV of text")
+	}
 	unsigned := a.typ.Unsigned || b.typ.Unsigned
 	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass
 	bad := uint16(1292)

@@ -273,7 +273,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
-		keep := name == "coalesce" && c.d.is(coalesceKeepsScale)
+		keep := name == "coalesce" && c.d.is(coalesceKeepsScale) && !k
 		raw := c.d.is(branchCasts)
 		evals := make([]func(*frame) sqlvalue.Value, len(args))
 		for i, a := range args {

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -168,6 +169,26 @@ func (c Collation) compare(a, b string) int {
 		}
 	}
 	return 0
+}
+
+// compareTrimmed is compare for a server that cuts trailing spaces off first.
+func (c Collation) compareTrimmed(f *frame, a, b string) int {
+	if !c.exact(a) || !c.exact(b) {
+		f.refuse("comparison of text beyond ASCII")
+		return 0
+	}
+	a, b = strings.TrimRight(a, " "), strings.TrimRight(b, " ")
+	w := c.table()
+	for i := 0; i < min(len(a), len(b)); i++ {
+		x, y := a[i], b[i]
+		if w != nil {
+			x, y = w[x], w[y]
+		}
+		if x != y {
+			return cmp.Compare(x, y)
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // identity maps equal strings, and only those, to one string.

@@ -25,7 +25,11 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 			return nil, err
 		}
 		col := t.Collation
+		trims := col.pads() && c.d.is(padTrims)
 		return func(f *frame, x, y sqlvalue.Value) int {
+			if trims {
+				return col.compareTrimmed(f, x.Str(), y.Str())
+			}
 			if !col.exact(x.Str()) || !col.exact(y.Str()) {
 				f.refuse("comparison of text beyond ASCII")
 				return 0
@@ -299,12 +303,18 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(e, list) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
 	}
+	d := c.d
 	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
 			for i := range list {
-				f.beside(list[i].eval)
+				f.beside(func(f *frame) sqlvalue.Value {
+					if w := list[i].eval(f); f.strictWrite && !w.IsNull() && mixed(e, list[i]) {
+						d.number(f, w, c.literalReading(list[i]))
+					}
+					return sqlvalue.Value{}
+				})
 			}
 			return sqlvalue.Unknown
 		}

@@ -27,8 +27,8 @@ type frame struct {
 	castsStored bool
 	// nullsLater says that NULLs in NOT NULL columns are looked for later.
 	nullsLater bool
-	warnings    int
-	err         error
+	warnings   int
+	err        error
 	// aggs holds the results of aggregates for the group at hand.
 	aggs []sqlvalue.Value
 }

@@ -114,6 +114,11 @@ const (
 	nullsLast
 	// insertConvertsAll: an INSERT converts all rows before it writes one.
 	insertConvertsAll
+	// textDivUnsure: DIV reads a column of text otherwise than a literal.
+	textDivUnsure
+	// padTrims: a padding collation cuts trailing spaces off, so that a text is
+	// less than itself with a control character behind it.
+	padTrims
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
@@ -214,6 +219,10 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/sql-statement-insert/"},
 	{insertConvertsAll, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/sql-statement-insert/"},
+	{textDivUnsure, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
+	{padTrims, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/character-set-and-collation/"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},

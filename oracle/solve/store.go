@@ -131,7 +131,7 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 	}
 	r := v.ToDecimal().Rescale(col.Type.Scale)
 	if f.castsStored && r.Digits() > col.Type.Prec {
-		return f.fail(1690, "DECIMAL value is out of range")
+		return f.refuse("decimal beyond its column in an UPDATE")
 	}
 	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
 		return f.outOfRange(col)

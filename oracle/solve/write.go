@@ -45,6 +45,13 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		f.row = row
 	}
 	changed := false
+	if c.d.is(defaultsFirst) {
+		for i := range sets {
+			if sets[i].dflt {
+				c.defaultOf(f, &t.Columns[sets[i].col])
+			}
+		}
+	}
 	for i := range sets {
 		a := &sets[i]
 		col := &t.Columns[a.col]

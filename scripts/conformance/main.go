@@ -21,6 +21,8 @@ import (
 
 var dump = flag.Bool("dump", false, "print how each difference's table is made")
 
+var recording string
+
 func main() {
 	dsn := flag.String("dsn", "", "driver DSN without a database, for example root@unix(/tmp/s)/")
 	seed := flag.Uint64("seed", 1, "first seed")
@@ -29,7 +31,9 @@ func main() {
 	show := flag.Int("show", 40, "differences to print")
 	depth := flag.Int("depth", 2, "largest depth of expressions")
 	kinds := flag.String("kinds", "exprs,query,update,delete,insert,keyed", "what to run")
+	record := flag.String("record", "", "write a recording for the unit tests to this file, and do nothing else")
 	flag.Parse()
+	recording = *record
 	n, err := run(*dsn, *seed, *duration, *systematic, *show, *depth, *kinds)
 	switch {
 	case err != nil:
@@ -56,6 +60,16 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 	c, err := conform.NewChecker(ctx, conn, name)
 	if err != nil {
 		return 0, err
+	}
+	if recording != "" {
+		f, err := os.Create(recording)
+		if err != nil {
+			return 0, err
+		}
+		if err := c.Record(ctx, f, seed); err != nil {
+			return 0, fmt.Errorf("record: %w", err)
+		}
+		return 0, f.Close()
 	}
 	start := time.Now()
 	err = conform.Run(ctx, c, conform.Plan{Seed: seed, Systematic: systematic, Depth: depth, Kinds: kinds, Until: start.Add(d)})
