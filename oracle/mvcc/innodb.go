@@ -24,13 +24,16 @@ import (
 
 // maxWorlds bounds the sequences of choices tried for one ruleset. A replay of
 // a dozen statements costs 30 to 200 µs.
-const maxWorlds = 600
+const maxWorlds = 400
 
 // choices is one path through the tree of choices.
 type choices struct {
 	taken, arity []int
 	// fixed says of a choice that settle leaves it as it is.
 	fixed []bool
+	// owner is the statement that a choice concerns; by is that of the next one.
+	owner []int
+	by    int
 	pos   int
 }
 
@@ -40,7 +43,7 @@ func (c *choices) choose(n int) int {
 		return 0
 	}
 	if c.pos == len(c.taken) {
-		c.taken, c.arity, c.fixed = append(c.taken, 0), append(c.arity, n), append(c.fixed, false)
+		c.taken, c.arity, c.fixed, c.owner = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by)
 	}
 	c.pos++
 	return c.taken[c.pos-1]
@@ -65,16 +68,30 @@ func (c *choices) keep(n int) int {
 }
 
 // next moves to the next path; false if there is none.
-func (c *choices) next() bool {
-	c.taken, c.arity, c.fixed = c.taken[:c.pos], c.arity[:c.pos], c.fixed[:c.pos]
+func (c *choices) next() bool { return c.back(func(int) bool { return true }) }
+
+// jump moves to the next path that differs in a choice of the statement that
+// failed, as if the choices made since for others did not matter; where it has
+// none left, to the next path.
+func (c *choices) jump(failed int) bool {
+	return failed >= 0 && c.back(func(i int) bool { return c.owner[i] == failed }) || c.next()
+}
+
+func (c *choices) back(may func(int) bool) bool {
+	c.cut(c.pos)
 	for i := len(c.taken) - 1; i >= 0; i-- {
-		if c.taken[i]+1 < c.arity[i] {
+		if c.taken[i]+1 < c.arity[i] && may(i) {
 			c.taken[i]++
-			c.taken, c.arity, c.fixed, c.pos = c.taken[:i+1], c.arity[:i+1], c.fixed[:i+1], 0
+			c.cut(i + 1)
+			c.pos = 0
 			return true
 		}
 	}
 	return false
+}
+
+func (c *choices) cut(n int) {
+	c.taken, c.arity, c.fixed, c.owner = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n]
 }
 
 // engine replays a history on InnoDB's rules along one path of choices.
@@ -153,6 +170,35 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		return nil, err
 	}
 	r.insertionOrder()
+	best, path, err := r.explore(true)
+	if best != nil && err == nil {
+		// What was jumped over may have mattered after all.
+		b, p, e := r.explore(false)
+		if b == nil || e != nil {
+			best, path, err = b, p, e
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if best == nil {
+		return r.serialOrders()
+	}
+	if r.keepGoing {
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path))})
+		e.keepGoing = true
+		if _, err := e.replay(); err != nil {
+			return nil, err
+		}
+		e.abandon()
+		r.adopt(e)
+	}
+	return best, nil
+}
+
+// explore tries paths until one fits. It returns the difference of the path that
+// went furthest, and that path.
+func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 	var (
 		best   *Difference
 		bestAt = -2
@@ -164,14 +210,14 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		d, err := e.replay()
 		e.abandon()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if d == nil {
 			r.adopt(e)
 			if e.branched {
 				r.singleOut(ch)
 			}
-			return r.serialOrders()
+			return nil, nil, nil
 		}
 		at := d.Stmt
 		if at < 0 {
@@ -181,20 +227,11 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
 			r.adopt(e)
 		}
-		if !ch.next() {
+		if jumping && !ch.jump(d.Stmt) || !jumping && !ch.next() {
 			break
 		}
 	}
-	if r.keepGoing {
-		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path))})
-		e.keepGoing = true
-		if _, err := e.replay(); err != nil {
-			return nil, err
-		}
-		e.abandon()
-		r.adopt(e)
-	}
-	return best, nil
+	return best, path, nil
 }
 
 // maxAlternatives bounds the paths that are tried to learn what was the only
@@ -352,6 +389,7 @@ func (e *engine) replay() (*Difference, error) {
 // phase replays one submission and what it brought about. It reports whether
 // the replay is to end.
 func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
+	e.choices.by = -1
 	order := e.permute(ph)
 	ended := e.endedCount()
 	d, again, err := e.submit(ph)
@@ -442,6 +480,7 @@ func (e *engine) advance(moved map[int]bool) (*Difference, error) {
 		if x == nil || moved[x.i] || x.holder == nil || x.holder.Ended == 0 {
 			continue
 		}
+		e.choices.by = x.i
 		if e.choices.choose(2) == 1 {
 			e.branched = true
 			continue
@@ -591,6 +630,7 @@ func (x *running) perhaps(holder *Txn) stop {
 // resume runs a statement up to its next wait or its end.
 func (e *engine) resume(x *running, due bool) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
+	e.choices.by = x.i
 	e.now()
 	if _, stopped := x.next(); stopped {
 		return nil, nil

@@ -186,8 +186,9 @@ func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool
 	if !onlyColumns(x, a.t.Def, a.cols) {
 		return true
 	}
-	truth, _, err := e.solver.Where(x, a.t.Def, row, &innodbViews{e: e})
-	if err != nil {
+	truth, warnings, err := e.solver.Where(x, a.t.Def, row, &innodbViews{e: e})
+	if err != nil || warnings > 0 {
+		// A conversion that loses something makes no range, and may fail.
 		return true
 	}
 	if not {
