@@ -1,0 +1,240 @@
+//go:build !notidb
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// reportKeys are the keys that the JSON of run must have.
+var reportKeys = []string{
+	"target", "server_version", "settings", "seconds", "cases", "cases_per_minute", "statements", "judged", "blocked",
+	"deadlocks", "conflicting", "verdicts", "known", "unknown", "findings",
+}
+
+var findingKeys = []string{
+	"id", "fingerprint", "kind", "level", "rules", "file", "statements", "reproduced", "first_seen_s",
+}
+
+var replayKeys = []string{"file", "target", "server_version", "level", "verdict", "kind", "rules", "expected", "actual"}
+
+func wantKeys(t *testing.T, object map[string]any, keys []string) {
+	t.Helper()
+	for _, k := range keys {
+		if _, ok := object[k]; !ok {
+			t.Errorf("no key %q in %v", k, object)
+		}
+	}
+}
+
+func decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
+func TestRun(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "found")
+	args := []string{"run", "--cases", "50", "--workers", "2", "--seed", "3", "--strict", "--levels", "RR", "--out", out, "--json", "-"}
+	got := txnfuzz(t, args...)
+	r := decode[map[string]any](t, got.stdout)
+	wantKeys(t, r, reportKeys)
+	if r["cases"] != 50.0 {
+		t.Errorf("%v cases, want 50", r["cases"])
+	}
+	if j := r["judged"].(float64); j <= 0.5 || j > 1 {
+		t.Errorf("judged %v of the statements", j)
+	}
+	sum := 0.0
+	for _, name := range []string{"ok", "known", "violation", "unknown"} {
+		sum += r["verdicts"].(map[string]any)[name].(float64)
+	}
+	if sum != 50 {
+		t.Errorf("%v verdicts for 50 cases: %v", sum, r["verdicts"])
+	}
+	findings := r["findings"].([]any)
+	wantCode := 0
+	if len(findings) > 0 {
+		wantCode = 1
+	}
+	if got.code != wantCode {
+		t.Errorf("status %d with %d findings; standard error: %s", got.code, len(findings), got.stderr)
+	}
+	for _, f := range findings {
+		f := f.(map[string]any)
+		wantKeys(t, f, findingKeys)
+		file := f["file"].(string)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, key := range []string{"target: embedded", "server_version: ", "level: REPEATABLE READ", "fingerprint: ", "expected: ", "actual: ", "reproduced: ", "input: seed 3, "} {
+			if !strings.Contains(string(text), "\n-- "+key) && !strings.HasPrefix(string(text), "-- "+key) {
+				t.Errorf("%s has no header line %q", file, key)
+			}
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(out, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// Equal settings make equal cases: what does not depend on time is the same.
+func TestRunIsDeterministic(t *testing.T) {
+	run := func() []any {
+		got := txnfuzz(t, "run", "--cases", "60", "--workers", "2", "--seed", "11", "--reduce", "0", "--out", t.TempDir(), "--json", "-")
+		r := decode[map[string]any](t, got.stdout)
+		return []any{r["cases"], r["statements"], r["conflicting"]}
+	}
+	if a, b := run(), run(); !slices.Equal(a, b) {
+		t.Errorf("cases, statements, conflicting: %v, then %v", a, b)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "verdicts.json")
+	got := txnfuzz(t, "replay", "corpus/known/tidb-33315.sql", "corpus/known/mysql-113228.sql", "--levels", "RC,RR,SER", "--json", out)
+	if got.code != 0 {
+		t.Errorf("status %d: %s", got.code, got.stderr)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := decode[[]map[string]any](t, string(text))
+	var verdicts []string
+	for _, r := range list {
+		wantKeys(t, r, replayKeys)
+		verdicts = append(verdicts, r["level"].(string)+" "+r["verdict"].(string))
+	}
+	want := []string{"RC ok", "RR known", "SER unknown", "RC ok", "RR known", "SER unknown"}
+	if !slices.Equal(verdicts, want) {
+		t.Errorf("verdicts %q, want %q", verdicts, want)
+	}
+	for _, part := range []string{"key-change-leaves-old-row", "unsupported", "corpus/known/mysql-113228.sql", "(1,3) (2,2) (3,3)"} {
+		if !strings.Contains(got.stdout, part) {
+			t.Errorf("no %q in the table:\n%s", part, got.stdout)
+		}
+	}
+}
+
+// A replay in which nothing could be judged must not look like a pass.
+func TestReplayJudgesNothing(t *testing.T) {
+	broken := writeFile(t, "broken.sql", "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ SELECT * FROM t;\n")
+	got := txnfuzz(t, "replay", broken, "--levels", "RC", "--json", "-")
+	if got.code != 3 {
+		t.Errorf("status %d, want 3", got.code)
+	}
+	list := decode[[]map[string]any](t, got.stdout)
+	if len(list) != 1 || list[0]["verdict"] != "unknown" || !strings.Contains(list[0]["actual"].(string), "Column count doesn't match") {
+		t.Errorf("want one unknown with the server's message: %v", list)
+	}
+	if !strings.Contains(got.stderr, "set-up failed") {
+		t.Errorf("no word of the set-up: %s", got.stderr)
+	}
+}
+
+func TestShow(t *testing.T) {
+	got := txnfuzz(t, "show", "corpus/known/mysql-113228.sql", "--levels", "RR")
+	if got.code != 0 {
+		t.Fatalf("status %d: %s", got.code, got.stderr)
+	}
+	for _, part := range []string{"tx1 (RR)", "expected instead", "2 matched, 2 changed", "verdict: known key-change-leaves-old-row", "because:"} {
+		if !strings.Contains(got.stdout, part) {
+			t.Errorf("no %q in:\n%s", part, got.stdout)
+		}
+	}
+}
+
+func TestReduce(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "small.sql")
+	got := txnfuzz(t, "reduce", "corpus/known/tidb-33315.sql", "--out", out)
+	if got.code != 0 {
+		t.Fatalf("status %d: %s", got.code, got.stderr)
+	}
+	small, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := txnfuzz(t, "replay", out, "--json", "-")
+	list := decode[[]map[string]any](t, again.stdout)
+	if len(list) != 1 || list[0]["verdict"] != "known" {
+		t.Errorf("the reduced case shows %v:\n%s", list, small)
+	}
+}
+
+func TestLevelNotOffered(t *testing.T) {
+	got := txnfuzz(t, "run", "--levels", "SER", "--cases", "1", "--out", t.TempDir())
+	if got.code != 2 || !strings.Contains(got.stderr, "target embedded has no level SER; it has RC, RR") {
+		t.Errorf("status %d, want 2: %s", got.code, got.stderr)
+	}
+}
+
+// An interrupted run ends soon, with its summary.
+func TestInterrupt(t *testing.T) {
+	out := t.TempDir()
+	cmd := command(t, "run", "--out", out, "--reduce", "0", "--json", "-")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		// The files of running cases appear when the server is up.
+		for range time.Tick(50 * time.Millisecond) {
+			if files, _ := filepath.Glob(filepath.Join(out, ".inflight-*", "*")); len(files) > 0 || t.Context().Err() != nil {
+				_ = cmd.Process.Signal(syscall.SIGINT)
+				return
+			}
+		}
+	}()
+	var r map[string]any
+	if err := json.NewDecoder(stdout).Decode(&r); err != nil {
+		t.Errorf("no summary: %v", err)
+	}
+	wantKeys(t, r, reportKeys)
+	_ = cmd.Wait() // the status depends on what was found until then
+	if code := cmd.ProcessState.ExitCode(); code != 0 && code != 1 {
+		t.Errorf("status %d", code)
+	}
+}
+
+func TestServer(t *testing.T) {
+	cmd := command(t, "server", "embedded")
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 4096)
+	n, err := stdout.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := strings.TrimSpace(string(line[:n]))
+	got := txnfuzz(t, "replay", "corpus/known/base-G-single.sql", "--levels", "RC", "--target", dsn, "--json", "-")
+	if list := decode[[]map[string]any](t, got.stdout); len(list) != 1 || list[0]["verdict"] != "ok" {
+		t.Errorf("replay on %s: %v %s", dsn, list, got.stderr)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the server's end: %v", err)
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected help texts")
+
+// envMain makes the test binary the command itself, so that tests run the very
+// thing, with exit status and processes, without a build of their own.
+const envMain = "TXNFUZZ_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envMain) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type outcome struct {
+	stdout, stderr string
+	code           int
+}
+
+// txnfuzz runs the command line in the root of the project.
+func txnfuzz(t *testing.T, args ...string) outcome {
+	t.Helper()
+	cmd := command(t, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("txnfuzz %s: %v", strings.Join(args, " "), err)
+	}
+	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+}
+
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), exe, args...)
+	cmd.Env = append(os.Environ(), envMain+"=1")
+	cmd.Dir = filepath.Join("..", "..")
+	return cmd
+}
+
+// writeFile makes a file of a test and returns its path.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestUsageErrors(t *testing.T) {
+	malformed := writeFile(t, "malformed.sql", "/* init */ CREATE TABLE t (a INT);\n/* tx1 */ SELEC 1;\n")
+	baseline := writeFile(t, "baseline", "# comment\nwrong-read/RR | reason | link\n")
+	const dsn = "root:hush@tcp(localhost:1"
+	for _, c := range []struct {
+		args string
+		want string // part of standard error
+	}{
+		{"", "no command"},
+		{"rnu", `unknown command or argument "rnu"`},
+		{"run --cases many", "invalid argument"},
+		{"run --cases -1", "--cases: want 0 or more"},
+		{"run --duration -1s", "--duration: want 0 or more"},
+		{"run --cases 1 --duration 1s", "exclude each other"},
+		{"run --workers 0", "--workers: want 1 or more"},
+		{"run --levels RC,RX", `unknown isolation level "RX"`},
+		{"run --conflict fancy", `unknown conflict strategy "fancy"`},
+		{"run --frobnicate", "unknown flag: --frobnicate"},
+		{"run --target oracle:23", `unknown target "oracle:23"`},
+		{"run extra", `"extra"`},
+		{"run --target " + dsn + "/", "malformed DSN"},
+		{"run --target mariadb --baseline " + baseline, baseline + ":2: want `fingerprint | reason | link | expires`"},
+		{"replay", "want a file or a folder"},
+		{"replay no/such/file.sql", "no/such/file.sql"},
+		{"replay --target nothing " + malformed, malformed + ":2:11:"},
+		{"replay --target nothing corpus/known", `unknown target "nothing"`},
+		{"replay fuzz", "fuzz holds no case"},
+		{"replay --levels 7 corpus/known", `unknown isolation level "7"`},
+		{"show", "want one file"},
+		{"show a b", "want one file"},
+		{"show no/such/file.sql", "no/such/file.sql"},
+		{"show " + malformed, malformed + ":2:11:"},
+		{"reduce", "want one file"},
+		{"reduce --strategy clever corpus/known/tidb-33315.sql", `unknown reduction strategy "clever"`},
+		{"reduce no/such/file.sql", "no/such/file.sql"},
+		{"server", "want one target"},
+		{"server nothing", `unknown target "nothing"`},
+		{"server root@unix(/nowhere)/", "names a server that runs already"},
+		{"targets all", `"all"`},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			got := txnfuzz(t, strings.Fields(c.args)...)
+			if got.code != 2 || !strings.Contains(got.stderr, c.want) {
+				t.Errorf("status %d, want 2; standard error %q, want %q in it", got.code, got.stderr, c.want)
+			}
+			if got.stdout != "" {
+				t.Errorf("standard output: %q", got.stdout)
+			}
+			if strings.Contains(got.stderr, "hush") {
+				t.Errorf("standard error shows the password: %q", got.stderr)
+			}
+			if n := strings.Count(got.stderr, "\n"); n != 1 {
+				t.Errorf("%d lines of standard error: %q", n, got.stderr)
+			}
+		})
+	}
+}
+
+func TestServerFailures(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "socket")
+	for _, args := range []string{
+		"run --target root:hush@unix(" + socket + ")/ --cases 1",
+		"replay --target root:hush@unix(" + socket + ")/ corpus/known",
+		"show --target root:hush@unix(" + socket + ")/ corpus/known/tidb-33315.sql",
+		"reduce --target root:hush@unix(" + socket + ")/ corpus/known/tidb-33315.sql",
+	} {
+		t.Run(strings.Fields(args)[0], func(t *testing.T) {
+			got := txnfuzz(t, strings.Fields(args)...)
+			if got.code != 3 || !strings.Contains(got.stderr, "no such file or directory") {
+				t.Errorf("status %d, want 3; standard error %q", got.code, got.stderr)
+			}
+			if strings.Contains(got.stderr, "hush") {
+				t.Errorf("standard error shows the password: %q", got.stderr)
+			}
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, name := range []string{"", "run", "replay", "reduce", "show", "server", "targets"} {
+		t.Run(name, func(t *testing.T) {
+			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
+			if got.code != 0 || got.stderr != "" {
+				t.Fatalf("status %d, standard error %q", got.code, got.stderr)
+			}
+			if !strings.Contains(got.stdout, "Examples:\n") {
+				t.Error("no examples")
+			}
+			file := filepath.Join("testdata", "help-"+strings.TrimPrefix(name+".txt", "."))
+			if name == "" {
+				file = filepath.Join("testdata", "help.txt")
+			}
+			text := steady(got.stdout)
+			if *update {
+				if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text != string(want) {
+				t.Errorf("help has changed (rewrite %s with -update):\n%s", file, text)
+			}
+		})
+	}
+}
+
+// steady takes out of a help text what depends on the machine.
+func steady(help string) string {
+	lines := strings.Split(help, "\n")
+	for i, l := range lines {
+		if strings.Contains(l, "--workers") {
+			lines[i], _, _ = strings.Cut(l, " (default ")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
