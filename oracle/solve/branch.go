@@ -142,6 +142,9 @@ func (c *compiler) exprs(ns []ast.ExprNode) ([]expr, error) {
 		if out[i], err = c.expr(n); err != nil {
 			return nil, err
 		}
+		if out[i].number != nil {
+			return nil, unsupported("hexadecimal literal as an argument")
+		}
 	}
 	return out, nil
 }
@@ -207,6 +210,11 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 
 // caseEquals compares CASE's value with that of a WHEN.
 func (c *compiler) caseEquals(a, b expr) (expr, error) {
+	if c.d.is(compareRounds) {
+		d := *c
+		d.d.quirks &^= 1 << compareRounds
+		return d.compare(opcode.EQ, a, b)
+	}
 	if !c.d.is(inComparesBits) || a.typ.Class != IntClass || b.typ.Class != IntClass || a.typ.Unsigned == b.typ.Unsigned {
 		return c.compare(opcode.EQ, a, b)
 	}
@@ -236,6 +244,9 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 	}
 	e.keepScale = c.d.is(branchCasts)
 	e.mixedText = t.Class == DoubleClass && c.d.is(branchKeepsScale)
+	for _, r := range results {
+		e.mixedInt = e.mixedInt || t.Class == StringClass && r.typ.Class != StringClass && c.d.is(branchKeepsScale)
+	}
 	if t.Class == DecimalClass && c.d.is(branchKeepsScale) {
 		e.print = func(f *frame) sqlvalue.Value {
 			if i := choose(f); i < len(results) {

@@ -17,6 +17,9 @@ func (c *compiler) cast(n *ast.FuncCastExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	if e.number != nil {
+		return expr{}, unsupported("CAST of a hexadecimal literal")
+	}
 	switch n.Tp.GetType() {
 	case mysql.TypeLonglong:
 		return c.castInt(e, mysql.HasUnsignedFlag(n.Tp.GetFlag()))
@@ -172,6 +175,9 @@ func decimalLimit(prec, scale int) sqlvalue.Value {
 }
 
 func (c *compiler) castChar(e expr, limit int) (expr, error) {
+	if e.typ.Binary {
+		return expr{}, unsupported("CAST of a binary string")
+	}
 	t := c.textType(e.typ)
 	// Its collation is the connection's, but it does not give way to a column's.
 	t.Explicit = true

@@ -180,6 +180,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if e[i], err = c.expr(x); err != nil {
 			return expr{}, err
 		}
+		if e[i].number != nil {
+			return expr{}, unsupported("hexadecimal literal in BETWEEN")
+		}
 	}
 	lo, err := c.comparison(e[0], e[1])
 	if err != nil {
@@ -288,6 +291,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		if list[i], err = c.expr(x); err != nil {
 			return expr{}, err
 		}
+		if list[i].number != nil || e.number != nil {
+			return expr{}, unsupported("hexadecimal literal in IN")
+		}
 		if cmps[i], err = c.comparison(e, list[i]); err != nil {
 			return expr{}, err
 		}
@@ -304,10 +310,14 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
 	}
 	d := c.d
+	anyMixed := false
+	for i := range list {
+		anyMixed = anyMixed || mixed(e, list[i])
+	}
 	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
-		if v.IsNull() {
+		if v.IsNull() || f.strictWrite && anyMixed {
 			for i := range list {
 				f.beside(func(f *frame) sqlvalue.Value {
 					if w := list[i].eval(f); f.strictWrite && !w.IsNull() && mixed(e, list[i]) {
@@ -316,6 +326,8 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 					return sqlvalue.Value{}
 				})
 			}
+		}
+		if v.IsNull() {
 			return sqlvalue.Unknown
 		}
 		t := sqlvalue.False

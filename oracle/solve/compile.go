@@ -51,10 +51,16 @@ type expr struct {
 	column bool
 	// reading says how a string that is no number is taken where one is wanted.
 	reading reading
+	// mixedInt says that what a string is as an integer depends on the branch
+	// chosen.
+	mixedInt bool
 	// mixedText says that the text of a double depends on the branch chosen.
 	mixedText bool
 	// castText says CAST AS CHAR.
 	castText bool
+	// number, if not nil, is what a hexadecimal or bit literal means where a
+	// number is wanted.
+	number *expr
 	// print, if not nil, gives the value as it is sent or turned into text,
 	// where that differs from eval's.
 	print func(*frame) sqlvalue.Value
@@ -286,6 +292,14 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	switch {
+	case a.number != nil && b.number != nil:
+		return expr{}, unsupported("operator on two hexadecimal literals")
+	case a.number != nil && (b.typ.Class != StringClass || !isComparison(n.Op)):
+		a = *a.number
+	case b.number != nil && (a.typ.Class != StringClass || !isComparison(n.Op)):
+		b = *b.number
+	}
 	switch n.Op {
 	case opcode.LogicAnd, opcode.LogicOr, opcode.LogicXor:
 		return c.logic(n.Op, a, b)
@@ -303,6 +317,14 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 		return c.modulo(a, b)
 	}
 	return expr{}, unsupported("operator %s", n.Op)
+}
+
+func isComparison(op opcode.Op) bool {
+	switch op {
+	case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+		return true
+	}
+	return false
 }
 
 // literal compiles a literal value.
@@ -335,7 +357,17 @@ func (c *compiler) literal(n ast.ValueExpr) (expr, error) {
 		}
 		return konst(decimalType(d), d), nil
 	}
-	return expr{}, unsupported("hexadecimal or bit literal")
+	e := konst(Type{Class: StringClass, Binary: true, Length: len(l.Text), Collation: Binary}, sqlvalue.NewBytes(l.Text))
+	if len(l.Text) > 8 {
+		return expr{}, unsupported("hexadecimal literal of more than 64 bits")
+	}
+	var u uint64
+	for i := 0; i < len(l.Text); i++ {
+		u = u<<8 | uint64(l.Text[i])
+	}
+	num := konst(bigUint, sqlvalue.NewUint(u))
+	e.number = &num
+	return e, nil
 }
 
 func intLiteral(i int64) expr {

@@ -112,6 +112,12 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 // bits returns an accessor for the expression as the 64 bits that the bit
 // operators work on.
 func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
+	if e.mixedInt {
+		return func(f *frame) (uint64, bool) {
+			f.refuse("integer of a text chosen among other types")
+			return 0, true
+		}
+	}
 	branch := !e.column && !e.lit
 	eval, reading, decimal := e.eval, e.reading, c.d.is(bitsOfDecimal)
 	switch e.typ.Class {
@@ -127,6 +133,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 				return 0, true
 			}
 			n, over := v.ToInt(false)
+			if over > 0 && f.strictWrite {
+				f.refuse("bits of a large decimal in a write")
+			}
 			if over > 0 {
 				n, over = v.ToInt(true)
 			}
@@ -186,6 +195,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 
 // truth returns an accessor for the expression as a condition.
 func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
+	if e.number != nil {
+		return c.truth(*e.number)
+	}
 	eval, reading := e.eval, e.reading
 	switch e.typ.Class {
 	case StringClass:

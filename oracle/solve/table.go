@@ -151,11 +151,11 @@ func columnType(ft *types.FieldType, collation Collation) (Type, error) {
 		if ft.GetDecimal() >= 0 {
 			return Type{}, unsupported("FLOAT or DOUBLE with digits")
 		}
-		cls := DoubleClass
 		if ft.GetType() == mysql.TypeFloat && ft.GetFlen() <= 24 {
-			cls = FloatClass
+			// Its text has six digits: what is stored cannot be read back.
+			return Type{}, unsupported("FLOAT")
 		}
-		return Type{Class: cls, Unsigned: unsigned}, nil
+		return Type{Class: DoubleClass, Unsigned: unsigned}, nil
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
 		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
 		return stringType(ft, collation)
@@ -234,7 +234,7 @@ func (c *Column) setDefault(n ast.ExprNode, d Dialect) error {
 		return unsupported("DEFAULT of an expression")
 	}
 	f := &frame{strictWrite: true}
-	v := comp.store(f, c, e.eval(f), e.typ)
+	v := comp.store(f, c, e.forColumn(c).eval(f), e.typ)
 	if f.err != nil {
 		return f.err
 	}

@@ -59,7 +59,7 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		if a.dflt {
 			v = c.defaultOf(f, col)
 		} else {
-			v = c.store(f, col, a.eval(f), a.typ)
+			v = c.store(f, col, a.forColumn(col).eval(f), a.typ)
 		}
 		if f.err != nil {
 			return nil, false
@@ -70,6 +70,15 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		changed = changed || out[i] != row[i]
 	}
 	return out, changed
+}
+
+// forColumn returns the form of an expression that a column takes: a number
+// for a hexadecimal literal, unless the column holds strings.
+func (e *expr) forColumn(col *Column) *expr {
+	if e.number != nil && col.Type.Class != StringClass {
+		return e.number
+	}
+	return e
 }
 
 func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
@@ -87,64 +96,73 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 // BY and LIMIT each row is tested and then computed before the next, so that of
 // several errors the first in this order is the statement's.
 func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
+	p, err := s.setter(stmt, t, v)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	one := func(i int) error {
 		r, c, err := s.Update(stmt, t, rows[i], v)
 		idx, news, changed = append(idx, i), append(news, r), append(changed, c)
 		return err
 	}
-	if stmt.Order != nil || stmt.Limit != nil || s.d.is(whereFirst) {
+	ordered := stmt.Order != nil || stmt.Limit != nil
+	if ordered || s.d.is(whereFirst) {
 		chosen, err := s.Matches(stmt, t, rows, v)
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		for _, i := range chosen {
 			if err := one(i); err != nil {
-				if stmt.Order != nil || stmt.Limit != nil {
+				if ordered {
 					err = unsupported("error under ORDER BY or LIMIT")
 				}
 				return nil, nil, nil, err
 			}
 		}
-		if p, err := s.chooser(stmt, t, v); err == nil && p.compiler != nil && p.compiler.badLiteral && p.strict {
-			return nil, nil, nil, unsupported("text literal for a number in a write")
-		}
-		return idx, news, changed, nil
-	}
-	for i, r := range rows {
-		truth, err := s.Test(stmt, t, r, v)
-		if err == nil && truth == sqlvalue.True {
-			err = one(i)
-		}
-		if err != nil {
-			return nil, nil, nil, err
+	} else {
+		for i, r := range rows {
+			truth, err := s.Test(stmt, t, r, v)
+			if err == nil && truth == sqlvalue.True {
+				err = one(i)
+			}
+			if err != nil {
+				return nil, nil, nil, err
+			}
 		}
 	}
-	p, err := s.chooser(stmt, t, v)
-	if err == nil && p.strict && (p.badLiteral || p.compiler != nil && p.compiler.badLiteral) {
+	if p.badLiteral && s.d.Mode&Strict != 0 {
 		return nil, nil, nil, unsupported("text literal for a number in a write")
 	}
-	return idx, news, changed, err
+	return idx, news, changed, nil
 }
 
 // Update computes the SET list of an UPDATE on one row that it matched. The
 // row itself is left as it is; changed tells whether any stored value differs,
 // bytes compared.
 func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRow Row, changed bool, err error) {
-	p, err := s.chooser(stmt, t, v)
+	p, err := s.setter(stmt, t, v)
 	if err != nil {
 		return nil, false, err
-	}
-	if p.compiler == nil {
-		name, _ := singleTable(stmt.TableRefs)
-		c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{name, t, 0}}}}
-		if p.sets, err = c.assignments(stmt.List, t); err != nil {
-			return nil, false, err
-		}
-		p.compiler = c
 	}
 	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
 	newRow, changed = p.compiler.assign(&f, t, p.sets, row, s.d.is(setSeesOld))
 	return newRow, changed, f.err
+}
+
+// setter compiles an UPDATE's clauses and its SET list.
+func (s *Solver) setter(stmt *ast.UpdateStmt, t *Table, v Views) (*program, error) {
+	p, err := s.chooser(stmt, t, v)
+	if err != nil || p.compiler != nil {
+		return p, err
+	}
+	name, _ := singleTable(stmt.TableRefs)
+	c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{name, t, 0}}}}
+	if p.sets, err = c.assignments(stmt.List, t); err != nil {
+		return nil, err
+	}
+	p.compiler = c
+	p.badLiteral = p.badLiteral || c.badLiteral
+	return p, nil
 }
 
 // Insert computes the rows that an INSERT or REPLACE adds, in order, with
@@ -212,7 +230,7 @@ func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode
 			if err != nil {
 				return nil, err
 			}
-			row[cols[i]] = c.insertValue(f, col, e.eval(f), e.typ)
+			row[cols[i]] = c.insertValue(f, col, e.forColumn(col).eval(f), e.typ)
 		}
 		if f.err != nil {
 			return nil, f.err

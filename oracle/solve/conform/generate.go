@@ -39,9 +39,24 @@ var columns = []column{
 	{"f", "DOUBLE", number, []string{"0", "1", "-1.5", "0.1", "1e20", "2.5", "1e-7"}},
 }
 
+// stringColumns is a table of the other string types.
+var stringColumns = []column{
+	{"ch", "CHAR(5)", text, []string{"''", "'a'", "'A '", "'ab'", "'1'", "'0'", "'x  '", "'-2'", "'1a'"}},
+	{"ci", "CHAR(3)", text, []string{"'a'", "'b'", "'AB'", "'2'", "' '"}},
+	{"tx", "TEXT", text, []string{"''", "'a'", "'a '", "'B'", "'1'", "'10'", "'abc'"}},
+	{"vb", "VARBINARY(10)", text, []string{"''", "'a'", "'A'", "'a '", "'1'", "0x32", "'b'"}},
+	{"bl", "BLOB", text, []string{"''", "'a'", "'A'", "'1'", "0x3132", "'c'"}},
+	{"v", "VARCHAR(20)", text, []string{"''", "'a'", "'A'", "'b'", "'1'", "'0'", "'a '", "'2'"}},
+	{"i", "INT", number, []string{"0", "1", "2", "-1", "10"}},
+	{"d", "DECIMAL(10,2)", number, []string{"0", "1.00", "-1.50", "0.05"}},
+}
+
+// UseStrings makes the generator work on the other string types.
+func (g *Generator) UseStrings() { g.cols, g.stringy = stringColumns, 60 }
+
 var literals = map[family][]string{
 	number: {"NULL", "0", "1", "2", "-1", "3", "10", "127", "255", "-128", "2147483648", "9223372036854775807", "18446744073709551615", "0.5", "1.5", "-2.5", "0.25", "1.10", "TRUE", "FALSE", "1e0", "2.5e0"},
-	text:   {"''", "'a'", "'A'", "'b'", "'1'", "'0'", "'-1'", "'1a'", "'a '", "'2'", "'1.5'", "'ab'", "'10'"},
+	text:   {"0x31", "''", "'a'", "'A'", "'b'", "'1'", "'0'", "'-1'", "'1a'", "'a '", "'2'", "'1.5'", "'ab'", "'10'"},
 }
 
 // Generator makes statements as text; the same seed makes the same statements.
@@ -145,7 +160,7 @@ func (g *Generator) Expr(depth int) string {
 	case 20, 21:
 		return fmt.Sprintf("(%s IS %s%s)", sub(), g.not(), pick(g, []string{"NULL", "NULL", "TRUE", "FALSE", "UNKNOWN"}))
 	case 22:
-		return fmt.Sprintf("(%s %sLIKE %s)", sub(), g.not(), pick(g, []string{"'a%'", "'%b'", "'_'", "'1%'", "''", "'A'", "w", "'%\\_%'"}))
+		return fmt.Sprintf("(%s %sLIKE %s)", sub(), g.not(), pick(g, []string{"'a%'", "'%b'", "'_'", "'1%'", "''", "'A'", g.column(text), "'%\\_%'"}))
 	case 23:
 		return fmt.Sprintf("CAST(%s AS %s)", sub(), pick(g, []string{"SIGNED", "UNSIGNED", "CHAR", "CHAR(2)", "DECIMAL(10,2)", "DECIMAL"}))
 	case 24:
@@ -297,6 +312,10 @@ func (g *Generator) Query(name string) string {
 		return fmt.Sprintf("SELECT x.id, y.id FROM %s x, %s y WHERE x.%s = y.%s ORDER BY x.id, y.id", name, name, g.column(g.family()), g.column(g.family()))
 	case 7:
 		return fmt.Sprintf("SELECT id FROM (SELECT id, %s AS z FROM %s) q WHERE z ORDER BY id DESC LIMIT 3", g.Expr(1), name)
+	}
+	if len(g.cols) == len(stringColumns) && g.r.IntN(2) == 0 {
+		c := g.column(text)
+		return fmt.Sprintf("SELECT x.id, y.id FROM %s x, %s y WHERE x.%s %s y.%s ORDER BY x.id, y.id", name, name, c, pick(g, []string{"=", "<", "LIKE"}), g.column(text))
 	}
 	return fmt.Sprintf("SELECT id FROM %s ORDER BY %s%s, id LIMIT 4", name, g.column(g.family()), pick(g, []string{"", " DESC"}))
 }

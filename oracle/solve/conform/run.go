@@ -48,6 +48,10 @@ func Run(ctx context.Context, c *Checker, p Plan) error {
 			g.stringy = 0
 		}
 		keys := pick(g, []string{"", ", KEY (i)", ", KEY (v), KEY (iu, j)", ", KEY (b), KEY (d)"})
+		if strings.Contains(p.Kinds, "strings") {
+			g.UseStrings()
+			keys = pick(g, []string{"", ", KEY (ch)", ", KEY (v), KEY (vb)"})
+		}
 		if err := c.Fill(ctx, tableName, g.Create(tableName, keys), g.Insert(tableName, 8)); err != nil {
 			return err
 		}
