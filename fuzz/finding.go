@@ -18,10 +18,11 @@ const reruns = 10
 // JSON keys are part of the command line's contract.
 type Finding struct {
 	// ID is the name of the file without its ending.
-	ID          string      `json:"id"`
-	Fingerprint string      `json:"fingerprint"`
-	Kind        oracle.Kind `json:"kind"`
-	Level       string      `json:"level"`
+	ID          string         `json:"id"`
+	Fingerprint string         `json:"fingerprint"`
+	Verdict     oracle.Outcome `json:"verdict"` // violation or, in a strict campaign, known
+	Kind        oracle.Kind    `json:"kind"`
+	Level       string         `json:"level"`
 	// Rules holds the deviations that explain a known one, else nil.
 	Rules []string `json:"rules"`
 	File  string   `json:"file"`

@@ -103,7 +103,7 @@ func (k *Keeper) claim(r *Trial, suffix string) (*Finding, bool) {
 		return f, false
 	}
 	f := &Finding{
-		ID: id, Fingerprint: v.Fingerprint, Kind: v.Kind, Level: level, Rules: v.Rules,
+		ID: id, Fingerprint: v.Fingerprint, Verdict: v.Outcome, Kind: v.Kind, Level: level, Rules: v.Rules,
 		FirstSeen: time.Since(k.begun).Seconds(), Seen: 1,
 		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Statements: len(r.Case.Steps),
 	}

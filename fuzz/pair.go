@@ -43,7 +43,7 @@ type FoundError struct {
 func (e *FoundError) Error() string {
 	f := &e.Finding
 	what := string(f.Kind)
-	if len(f.Rules) > 0 {
+	if f.Verdict == oracle.Known {
 		what = fmt.Sprintf("known deviation %v", f.Rules)
 	}
 	return fmt.Sprintf("%s at %s\n  expected: %s\n  actual:   %s\n  because:  %s\n  saved:    %s\n  replay:   go run ./cmd/txnfuzz replay %s --target '%s'",

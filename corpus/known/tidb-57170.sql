@@ -1,6 +1,8 @@
 -- source: https://github.com/pingcap/tidb/issues/57170
 -- reported: REPEATABLE READ
 -- note: the embedded storage engine only: a descending scan reads newest committed data
+-- verdict (embedded, RC): ok
+-- verdict (embedded, RR): known reverse-scan-reads-newest
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

@@ -1,0 +1,172 @@
+package fuzz
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+func TestRedact(t *testing.T) {
+	for in, want := range map[string]string{
+		"embedded":                               "embedded",
+		"mariadb:11.8,snapshot=off":              "mariadb:11.8,snapshot=off",
+		"root@unix(/run/s)/":                     "root@unix(/run/s)/",
+		"root:hush@tcp(localhost:3306)/":         "root:***@tcp(localhost:3306)/",
+		"root:a@b:c@tcp(localhost:3306)/?tls=no": "",
+		"root:hush@tcp(localhost:1/":             "***@tcp(localhost:1/",
+	} {
+		got := Redact(in)
+		if want != "" && got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+		if strings.Contains(got, "hush") || strings.Contains(got, "a@b") {
+			t.Errorf("%s: %s shows the password", in, got)
+		}
+	}
+}
+
+const tidbPanic = `[WARN] something before
+panic: runtime error: index out of range [3] with length 2
+
+goroutine 11824 [running]:
+github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next(0xc001, {0x1, 0x2})
+	/src/pkg/executor/update.go:21 +0x12
+github.com/pingcap/tidb/pkg/server.(*clientConn).Run(0xc002)
+	/src/pkg/server/conn.go:1 +0x1
+`
+
+func TestCrashText(t *testing.T) {
+	other := strings.NewReplacer("[3]", "[5]", "11824", "7", "0xc001", "0xc999").Replace(tidbPanic)
+	if a, b := crashFingerprint(crashLines(tidbPanic)), crashFingerprint(crashLines(other)); a != b {
+		t.Errorf("one crash has fingerprints %s and %s", a, b)
+	}
+	elsewhere := strings.Replace(tidbPanic, "UpdateExec", "DeleteExec", 1)
+	if a, b := crashFingerprint(crashLines(tidbPanic)), crashFingerprint(crashLines(elsewhere)); a == b {
+		t.Errorf("two crashes have the fingerprint %s", a)
+	}
+	if got := crashLines("ready for connections\nshutting down\n"); got != "" {
+		t.Errorf("a crash in a peaceful log: %q", got)
+	}
+	if ours(tidbPanic) {
+		t.Error("a crash of the server is taken for one of the oracle")
+	}
+	if !ours(strings.Replace(tidbPanic, "github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next", "github.com/txnfuzz/txnfuzz/oracle/solve.(*Solver).KeyOf", 1)) {
+		t.Error("a crash of the oracle is taken for one of the server")
+	}
+	if v := crashVerdict(tidbPanic); v.Kind != KindCrash || !strings.HasPrefix(v.Actual, "panic: runtime error: index out of range [3]") {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestCrashFilterHidesTheDump(t *testing.T) {
+	var shown strings.Builder
+	f := &crashFilter{to: &shown}
+	for _, part := range []string{"progress\npan", "ic: boom\n", "\ngoroutine 1 [running]:\n"} {
+		if _, err := f.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if shown.String() != "progress\n" {
+		t.Errorf("shown: %q", shown.String())
+	}
+	if got := f.text(); got != "panic: boom\n\ngoroutine 1 [running]:\n" {
+		t.Errorf("kept: %q", got)
+	}
+}
+
+func TestInputsAreDistinct(t *testing.T) {
+	seen := map[uint64]bool{}
+	for seed := range uint64(8) {
+		for worker := range 8 {
+			for n := range 200 {
+				s := inputSeed(seed, worker, n)
+				if seen[s] {
+					t.Fatalf("seed %d, worker %d, input %d has the input of another", seed, worker, n)
+				}
+				seen[s] = true
+			}
+		}
+	}
+}
+
+func TestLevelName(t *testing.T) {
+	for _, c := range []struct {
+		levels map[int]corpus.Level
+		want   string
+	}{
+		{map[int]corpus.Level{1: corpus.ReadCommitted, 2: corpus.ReadCommitted}, "RC"},
+		{map[int]corpus.Level{3: corpus.Serializable, 1: corpus.ReadUncommitted}, "tx1=RU, tx3=SER"},
+	} {
+		if got := LevelName(c.levels); got != c.want {
+			t.Errorf("%v: %q, want %q", c.levels, got, c.want)
+		}
+	}
+}
+
+// A case without a verdict counts as statements not judged: losses must not
+// raise the share.
+func TestCountsChargeUnknowns(t *testing.T) {
+	c := parseCase(t, dirtyCase)
+	h := &history.History{}
+	for i, l := range c.Steps {
+		h.Stmts = append(h.Stmts, history.Stmt{Line: i, Session: l.Session})
+	}
+	h.Stmts[3].Waits = []history.Wait{{Kind: history.RowLock}}
+	h.Stmts[4].Result.Err = &history.Error{Code: errDeadlock}
+	counts := newCounts()
+	counts.add(&Trial{Case: c, History: h, Verdict: oracle.Verdict{Outcome: oracle.OK, Statements: 3, Judged: 3, Conflicting: true}})
+	counts.add(&Trial{Case: c, History: h, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Reason: "loss"}})
+	if got := counts.Judged(); got != 0.5 {
+		t.Errorf("judged %v, want half", got)
+	}
+	if got := counts.Conflicting(); got != 0.5 {
+		t.Errorf("conflicting %v, want half", got)
+	}
+	if counts.Cases != 2 || counts.Statements != 14 || counts.Blocked != 2 || counts.Deadlocks != 2 || counts.Unknown["loss"] != 1 {
+		t.Errorf("%+v", counts)
+	}
+}
+
+func TestMergedReports(t *testing.T) {
+	a, b := &Report{Counts: newCounts(), Target: "embedded"}, &Report{Counts: newCounts(), ServerVersion: "8"}
+	a.Cases, a.judged, a.judgeable, a.Known["x"] = 3, 4, 4, 1
+	b.Cases, b.judged, b.judgeable, b.Known["x"] = 1, 0, 4, 2
+	a.Findings = []Finding{{ID: "one", Seen: 1}}
+	b.Findings = []Finding{{ID: "one", Seen: 2}, {ID: "two", Seen: 1}}
+	m := merged(a, b)
+	if m.Cases != 4 || m.JudgedShare != 0.5 || m.Known["x"] != 3 || m.ServerVersion != "8" || len(m.Findings) != 2 || m.Findings[0].Seen != 3 {
+		t.Errorf("%+v", *m)
+	}
+}
+
+func TestCheckTarget(t *testing.T) {
+	for _, name := range []string{"nothing", "", "a/b@", "dsn"} {
+		if err := checkTarget(name); err == nil {
+			t.Errorf("%q is taken for a target", name)
+		}
+	}
+	if err := checkTarget("root@tcp(localhost:3306)/"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestStoredSeeds(t *testing.T) {
+	known, err := LoadKnown(fromRoot(KnownDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(known) == 0 {
+		t.Fatal("no stored cases")
+	}
+	for i, k := range known {
+		for _, c := range PairCases(storedSeed(i, len(known)), known, mutate.Options{}) {
+			if got, want := corpus.SQL(c.Init[0].Stmt, corpus.Text), corpus.SQL(k.Init[0].Stmt, corpus.Text); got != want {
+				t.Errorf("the seed of case %d makes one of %s, not of %s", i, got, want)
+			}
+		}
+	}
+}
