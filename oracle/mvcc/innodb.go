@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // InnoDB judges row by row while a scan goes on, and a statement that waits has
@@ -70,11 +71,11 @@ func (c *choices) keep(n int) int {
 // next moves to the next path; false if there is none.
 func (c *choices) next() bool { return c.back(func(int) bool { return true }) }
 
-// jump moves to the next path that differs in a choice of the statement that
-// failed, as if the choices made since for others did not matter; where it has
-// none left, to the next path.
-func (c *choices) jump(failed int) bool {
-	return failed >= 0 && c.back(func(i int) bool { return c.owner[i] == failed }) || c.next()
+// jump moves to the next path that differs in a choice of one of the statements
+// to blame, as if the choices made since for others did not matter; where they
+// have none left, to the next path.
+func (c *choices) jump(blame []int) bool {
+	return len(blame) > 0 && c.back(func(i int) bool { return slices.Contains(blame, c.owner[i]) }) || c.next()
 }
 
 func (c *choices) back(may func(int) bool) bool {
@@ -106,8 +107,11 @@ type engine struct {
 	locks   map[*Chain][]lock
 	// doubtful holds locks that a server may or may not have kept.
 	doubtful map[*Chain][]lock
-	nextSeq  int
-	nextRID  int
+	// pending holds the secondary indexes that do not yet have the entry of a
+	// record's newest version, because the statement that wrote it waits.
+	pending map[*Chain][]*solve.Key
+	nextSeq int
+	nextRID int
 	// branched says that a choice was made, so that later predictions are not
 	// the only legal ones.
 	branched bool
@@ -227,11 +231,26 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
 			r.adopt(e)
 		}
-		if jumping && !ch.jump(d.Stmt) || !jumping && !ch.next() {
+		if jumping && !ch.jump(e.blame(d)) || !jumping && !ch.next() {
 			break
 		}
 	}
 	return best, path, nil
+}
+
+// blame returns the statements whose places of waiting can explain a difference:
+// the one that differs, and those that wait with changes made.
+func (e *engine) blame(d *Difference) []int {
+	if d.Stmt < 0 {
+		return nil
+	}
+	out := []int{d.Stmt}
+	for _, x := range e.running {
+		if len(x.tx.writes) > x.mark {
+			out = append(out, x.i)
+		}
+	}
+	return out
 }
 
 // maxAlternatives bounds the paths that are tried to learn what was the only
@@ -271,7 +290,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key),
 		started: make([]history.Tick, len(r.h.Stmts))}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}

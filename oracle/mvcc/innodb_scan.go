@@ -374,6 +374,10 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	if err != nil {
 		return nil, err
 	}
+	if ok && e.loose && x.waited && !x.existed(a.t, ver.rid) && e.choices.choose(2) == 1 {
+		// It did not exist when the statement began.
+		return nil, nil
+	}
 	if !ok {
 		judged[ver.rid] = true
 		if waitedFor {
@@ -392,6 +396,15 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	}
 	judged[ver.rid] = true
 	return &hit{n.c, ver.Row}, nil
+}
+
+// existed reports whether a row was there when the statement began.
+func (x *running) existed(t *Table, rid int) bool {
+	v := View{Tick: x.start, Own: x.tx}
+	return slices.ContainsFunc(t.Chains, func(c *Chain) bool {
+		ver := v.Seen(c)
+		return ver != nil && ver.rid == rid
+	})
 }
 
 // written reports whether this statement itself wrote a record's newest

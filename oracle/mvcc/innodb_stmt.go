@@ -117,6 +117,9 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	switch tx.Rules[rules.ConsistentRead] {
 	case rules.Newest:
 		v.view = View{Uncommitted: true, Own: tx}
+		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+			v.via = x.accessOf(e.table(name.Name.O), s.Where).key
+		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
 			if s.From == nil || x.readsNothing(s) {
@@ -341,27 +344,25 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	} else {
 		e.write(t, c, row, x.tx, c.last().rid)
 	}
+	defer delete(e.pending, c)
 	for ki := range t.Def.Keys {
-		k := &t.Def.Keys[ki]
-		if k == t.Clustered {
-			continue
+		if k := &t.Def.Keys[ki]; k != t.Clustered && (moves || !equalIn(k, h.row, row)) {
+			e.pending[c] = append(e.pending[c], k)
 		}
-		old, _ := e.store.keyOf(t.Def, k, h.row)
-		now, _ := e.store.keyOf(t.Def, k, row)
-		if old == now && !moves {
-			continue
-		}
+	}
+	for len(e.pending[c]) > 0 {
+		k := e.pending[c][0]
 		x.point(nil, false)
-		if !k.Unique && !k.Primary || old == now {
-			continue
+		if (k.Unique || k.Primary) && !equalIn(k, h.row, row) {
+			dup, err := x.duplicate(t, k, row, c)
+			if err != nil {
+				return err
+			}
+			if dup != nil {
+				return errDuplicate
+			}
 		}
-		dup, err := x.duplicate(t, k, row, c)
-		if err != nil {
-			return err
-		}
-		if dup != nil {
-			return errDuplicate
-		}
+		e.pending[c] = e.pending[c][1:]
 	}
 	return nil
 }
@@ -524,12 +525,22 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 					dups = append(dups, dup)
 					break
 				}
+				if c != nil && len(e.pending[c]) > 0 && e.pending[c][0] == k {
+					e.pending[c] = e.pending[c][1:]
+				}
 			}
 			if pass == 0 && len(dups) == 0 {
 				x.point(nil, false)
 				c = e.insert(t, row, tx, 0)
+				delete(e.pending, c)
+				for ki := range t.Def.Keys {
+					if k := &t.Def.Keys[ki]; k != t.Clustered {
+						e.pending[c] = append(e.pending[c], k)
+					}
+				}
 			}
 		}
+		delete(e.pending, c)
 		switch {
 		case len(dups) == 0:
 			p.read = append(p.read, c)

@@ -124,7 +124,7 @@ func (e *engine) undo(tx *Txn, n int) { e.store.undo(tx, n) }
 
 // snapshotRows returns what a consistent read sees of a table, in the order of
 // the clustered index.
-func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant) []solve.Row {
+func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant, via *solve.Key) []solve.Row {
 	type seen struct {
 		c   *Chain
 		ver *Version
@@ -133,7 +133,7 @@ func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant) []solve.Row 
 	newest := make(map[int]int, len(t.Chains))
 	for _, c := range t.Chains {
 		ver := v.version(c)
-		if ver == nil {
+		if ver == nil || via != nil && slices.Contains(e.pending[c], via) {
 			continue
 		}
 		all = append(all, seen{c, ver})
@@ -167,6 +167,8 @@ type innodbViews struct {
 	rule rules.Variant
 	only *Table
 	rows []solve.Row
+	// via is the secondary index that a read of uncommitted data goes by.
+	via *solve.Key
 }
 
 // Table implements solve.Views.
@@ -178,7 +180,7 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 	if t == v.only {
 		return t.Def, v.rows, nil
 	}
-	return t.Def, v.e.snapshotRows(t, v.view, v.rule), nil
+	return t.Def, v.e.snapshotRows(t, v.view, v.rule, v.via), nil
 }
 
 // insertionOrder puts the rows of tables without a clustered key into the order
@@ -245,7 +247,7 @@ func (e *engine) finishInnoDB() (*Difference, error) {
 		if t == nil {
 			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
 		}
-		rows := e.snapshotRows(t, View{Tick: latest}, rules.SameRow)
+		rows := e.snapshotRows(t, View{Tick: latest}, rules.SameRow, nil)
 		w := make([]string, len(rows))
 		for j := range rows {
 			w[j] = FormatRow(rows[j])
