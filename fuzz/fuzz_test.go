@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 

@@ -2,4 +2,6 @@
 
 package fuzz
 
+import _ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target
+
 const builtInTarget = DefaultTarget
