@@ -17,7 +17,7 @@ var Lies = []Lie{
 	{"rollback-is-kept", []string{"kept-rollback", "dirty-read"}, replaceVerb("ROLLBACK", "COMMIT")},
 	{"write-lost-after-a-wait", []string{"lost-own-write", "lost-commit", "lost-write"}, lostAfterWait},
 	{"snapshot-taken-too-late", []string{"non-repeatable-read"}, lateBegin},
-	{"snapshot-taken-too-early", []string{"stale-read"}, earlyBegin},
+	{"snapshot-taken-too-early", []string{"stale-read", "wrong-rows"}, earlyBegin},
 	{"select-answered-from-a-cache", []string{"stale-read", "lost-own-write"}, cached},
 	{"row-missing-from-an-answer", []string{"wrong-rows", "lost-own-write", "stale-read"}, dropRow},
 	{"writes-committed-at-once", []string{"missing-wait", "dirty-read", "kept-rollback"}, commitAtOnce},
@@ -95,13 +95,12 @@ func lateBegin(c *conn, sql string) (answer, error) {
 	return c.ask(sql)
 }
 
-// earlyBegin begins a transaction as soon as any other session begins one.
+// earlyBegin begins the session's next transaction as soon as one has ended.
 func earlyBegin(c *conn, sql string) (answer, error) {
 	v := verb(sql)
-	begins := v == "BEGIN" || v == "START"
 	if c.early {
 		c.early = false
-		if begins {
+		if v == "BEGIN" || v == "START" {
 			c.tell()
 			return okPacket(true), nil
 		}
@@ -110,21 +109,12 @@ func earlyBegin(c *conn, sql string) (answer, error) {
 		}
 	}
 	a, err := c.ask(sql)
-	if err != nil || !begins {
+	if err != nil || !a.isOK() || v != "COMMIT" && v != "ROLLBACK" {
 		return a, err
 	}
-	for _, o := range c.others() {
-		if !o.busy.TryLock() {
-			continue
-		}
-		if !o.inTrans && !o.early && o.level != "" {
-			if b, err := o.ask("BEGIN"); err == nil && b.isOK() {
-				o.early = true
-			}
-		}
-		o.busy.Unlock()
-	}
-	return a, nil
+	early, err := c.ask("BEGIN")
+	c.early = err == nil && early.isOK()
+	return a, err
 }
 
 // cached answers a plain SELECT that this transaction has asked before with

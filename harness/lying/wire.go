@@ -20,7 +20,8 @@ const (
 	headErr        = 0xff
 	fullAuthNeeded = 0x04
 
-	statusInTrans = 0x0001
+	statusInTrans     = 0x0001
+	statusMoreResults = 0x0008
 )
 
 // packet is one protocol packet: sequence number and payload.
@@ -53,30 +54,56 @@ type answer []packet
 func (a answer) isOK() bool  { return len(a) == 1 && a[0].body[0] == headOK }
 func (a answer) isErr() bool { return len(a) == 1 && a[0].body[0] == headErr }
 
-// readAnswer reads one answer to a command.
+// readAnswer reads the answer to a command, of several statements all answers.
 func readAnswer(r io.Reader) (answer, error) {
+	var all answer
+	for {
+		a, more, err := readOne(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a...)
+		if !more {
+			return all, nil
+		}
+	}
+}
+
+// readOne reads one answer; more says that another one follows.
+func readOne(r io.Reader) (a answer, more bool, err error) {
 	first, err := readPacket(r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	a := answer{first}
-	if len(first.body) == 0 || first.body[0] == headOK || first.body[0] == headErr || first.body[0] == headEOF {
-		return a, nil
+	a = answer{first}
+	if len(first.body) == 0 || first.body[0] == headErr || first.body[0] == headEOF {
+		return a, false, nil
+	}
+	if first.body[0] == headOK {
+		return a, okStatus(first.body)&statusMoreResults != 0, nil
 	}
 	for eofs := 0; eofs < 2; {
 		p, err := readPacket(r)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		a = append(a, p)
 		switch {
 		case p.body[0] == headErr:
-			return a, nil
+			return a, false, nil
 		case p.body[0] == headEOF && len(p.body) < 9:
 			eofs++
+			more = binary.LittleEndian.Uint16(p.body[3:])&statusMoreResults != 0
 		}
 	}
-	return a, nil
+	return a, more, nil
+}
+
+// okStatus returns the status flags of an OK packet.
+func okStatus(body []byte) uint16 {
+	_, n := lengthEncoded(body[1:])
+	_, m := lengthEncoded(body[1+n:])
+	return binary.LittleEndian.Uint16(body[1+n+m:])
 }
 
 // dropLastRow removes the last row of a result set.
@@ -116,21 +143,6 @@ func okPacket(inTrans bool) answer {
 	body := []byte{headOK, 0, 0, 0, 0, 0, 0}
 	binary.LittleEndian.PutUint16(body[3:], status)
 	return answer{{1, body}}
-}
-
-// claimInTrans sets SERVER_STATUS_IN_TRANS wherever the answer carries a status.
-func (a answer) claimInTrans() {
-	for i := range a {
-		b := a[i].body
-		switch {
-		case i == 0 && b[0] == headOK:
-			_, n := lengthEncoded(b[1:])
-			_, m := lengthEncoded(b[1+n:])
-			b[1+n+m] |= statusInTrans
-		case b[0] == headEOF && len(b) == 5:
-			b[3] |= statusInTrans
-		}
-	}
 }
 
 func lengthEncoded(b []byte) (v uint64, n int) {

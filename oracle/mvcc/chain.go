@@ -26,6 +26,9 @@ type Txn struct {
 	auto bool
 	// failedUpdate says that one of its UPDATEs failed.
 	failedUpdate bool
+	// lostLock says that one of its UPDATEs started again and did not lock an
+	// unchanged row any more that it had met at first.
+	lostLock bool
 	// writes holds the chains that it wrote, in order, once for each version.
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
@@ -91,6 +94,9 @@ type View struct {
 	Uncommitted bool
 	// Without, if not 0, hides what the statement Without-1 wrote.
 	Without int
+	// Current, if not 0, hides what the statement Current-1 wrote: it is the
+	// one that reads.
+	Current int
 }
 
 // Seen returns the version that a view sees of a chain, nil if none or if what
@@ -107,7 +113,7 @@ func (v View) version(c *Chain) *Version {
 	for i := len(c.Versions) - 1; i >= 0; i-- {
 		ver := &c.Versions[i]
 		t := ver.Txn
-		if t != nil && v.Without != 0 && ver.Stmt == v.Without-1 {
+		if t != nil && (v.Without != 0 && ver.Stmt == v.Without-1 || v.Current != 0 && ver.Stmt == v.Current-1) {
 			continue
 		}
 		if v.Uncommitted || t == nil || t == v.Own || t.Commit > 0 && t.Commit < v.Tick {

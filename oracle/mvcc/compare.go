@@ -155,11 +155,22 @@ type anomaly struct {
 // anomalies are tried in order; the first whose view yields the answer names
 // the difference. Definitions: Adya, Weak Consistency (1999), sections 3.1, 4.
 var anomalies = []anomaly{
-	{"dirty-read", "it saw what another transaction had not committed",
-		func(_ *Replay, tx *Txn, _ *history.Stmt) []View { return []View{{Uncommitted: true, Own: tx}} }},
 	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
 		func(_ *Replay, tx *Txn, st *history.Stmt) []View {
 			return []View{{Tick: st.Submit, Own: tx}, {Tick: st.Return, Own: tx}}
+		}},
+	{"dirty-read", "it saw what another transaction had not committed",
+		func(_ *Replay, tx *Txn, _ *history.Stmt) []View { return []View{{Uncommitted: true, Own: tx}} }},
+	{"stale-read", "it saw an older state than the level allows",
+		func(r *Replay, tx *Txn, st *history.Stmt) []View {
+			var out []View
+			for _, t := range r.commitTicks() {
+				if t < st.Submit {
+					out = append(out, View{Tick: t, Own: tx})
+				}
+			}
+			slices.Reverse(out)
+			return out
 		}},
 	{"lost-own-write", "it did not see the transaction's own writes",
 		func(r *Replay, tx *Txn, st *history.Stmt) []View {
@@ -176,17 +187,6 @@ var anomalies = []anomaly{
 				v.Without = w + 1
 				out = append(out, v)
 			}
-			return out
-		}},
-	{"stale-read", "it saw an older state than the level allows",
-		func(r *Replay, tx *Txn, st *history.Stmt) []View {
-			var out []View
-			for _, t := range r.commitTicks() {
-				if t < st.Submit {
-					out = append(out, View{Tick: t, Own: tx})
-				}
-			}
-			slices.Reverse(out)
 			return out
 		}},
 }
@@ -235,6 +235,7 @@ func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNod
 			continue
 		}
 		for _, v := range a.views(r, tx, st) {
+			v.Current = i + 1
 			if r.wouldAnswer(node, kind, v, &st.Result) {
 				d.Kind, d.Reason = a.kind, fmt.Sprintf("tx%d's %s: %s", st.Session, kind, a.reason)
 				return
@@ -243,15 +244,32 @@ func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNod
 	}
 }
 
-// wouldAnswer reports whether a statement under a view gives the answer. Of a
-// write only the number of rows that it matches can be told, since its effect
-// was already applied.
+// wouldAnswer reports whether a statement under a view gives the answer; of a
+// write, whether it would match as many rows.
 func (r *Replay) wouldAnswer(node ast.StmtNode, kind Kind, v View, res *history.Result) bool {
 	views := &stored{&r.store, v}
+	var from *ast.TableRefsClause
+	want := res.Affected
 	switch s := node.(type) {
 	case *ast.SelectStmt:
 		out, err := r.solver.Select(s, views)
 		return err == nil && sameRows(out.Rows, res.Rows, out.TotalOrder)
+	case *ast.UpdateStmt:
+		from = s.TableRefs
+		if res.Matched >= 0 {
+			want = res.Matched
+		}
+	case *ast.DeleteStmt:
+		from = s.TableRefs
 	}
-	return false
+	if singleTable(from) == nil {
+		return false
+	}
+	t := r.table(singleTable(from).Name.O)
+	if t == nil {
+		return false
+	}
+	rows, _ := t.Rows(v)
+	idx, err := r.solver.Matches(node, t.Def, rows, views)
+	return err == nil && int64(len(idx)) == want
 }

@@ -163,6 +163,9 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 			images = append(images, row, news[k])
 		}
 	}
+	if err := r.loseLocks(i, tx, s, t, view, chains); err != nil {
+		return nil, err
+	}
 	r.touch(i, tx, t, s.Where, len(images) > 0, images)
 	forward := make([]int, len(rows))
 	for k := range forward {
@@ -188,6 +191,29 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		p.Err = errDup
 	}
 	return p, nil
+}
+
+// loseLocks notes whether an UPDATE that started again with a newer view had met
+// rows at first that it would not have changed, and does not meet them now.
+func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, chains []*Chain) error {
+	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
+	if view.Tick == start.Tick || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
+		return nil
+	}
+	rows, met, err := r.scan(t, s, start)
+	if err != nil {
+		_, err = sqlError(err)
+		return err
+	}
+	for k, c := range met {
+		if slices.Contains(chains, c) {
+			continue
+		}
+		if _, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start}); err == nil && !changed {
+			tx.lostLock = true
+		}
+	}
+	return nil
 }
 
 // earlierDuplicate reports whether one of the rows met before an evaluation

@@ -67,12 +67,12 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 	return a
 }
 
-// anyIndex lets an UPDATE of a unique key, whose order of rows decides whether
-// it fails, go by any index: the plan at the time may have been another one.
+// anyIndex lets a statement whose order of rows decides about its answer go by
+// any index: one that waited, or an UPDATE of a unique key. The plan at the time
+// may have been another one than that of an empty server.
 func (x *running) anyIndex(a *access) {
-	e := x.e
-	s, ok := x.node.(*ast.UpdateStmt)
-	if !ok {
+	u, ok := x.node.(*ast.UpdateStmt)
+	if !x.due && !(ok && x.assignsUnique(u, a.t)) {
 		return
 	}
 	keys := []*solve.Key{a.key}
@@ -85,11 +85,8 @@ func (x *running) anyIndex(a *access) {
 			keys = append(keys, k)
 		}
 	}
-	if len(keys) < 2 || !x.assignsUnique(s, a.t) {
-		return
-	}
-	if k := e.choices.choose(len(keys)); k > 0 {
-		e.branched = true
+	if k := x.e.choices.choose(len(keys)); k > 0 {
+		x.e.branched = true
 		*a = access{t: a.t, where: a.where, key: keys[k], ranged: true}
 	}
 }

@@ -27,6 +27,9 @@ const (
 	AutocommitLock
 	// LateLocks: whether COMMIT takes locks.
 	LateLocks
+	// StaleLocks: what becomes of locks that a statement took before it started
+	// again.
+	StaleLocks
 	// FilterScope: which rows a statement's filter is evaluated on.
 	FilterScope
 	// UniqueLookup: whether a read by a whole unique key checks the row that the
@@ -121,6 +124,15 @@ const (
 	CurrentSubquery Variant = iota
 	// SnapshotSubquery: the transaction's snapshot.
 	SnapshotSubquery
+)
+
+// Answers to StaleLocks.
+const (
+	// LocksKept: nothing that the client would notice.
+	LocksKept Variant = iota
+	// LocksForgotten: the lock of a row that the statement left unchanged is
+	// given back but still expected at COMMIT, which then fails.
+	LocksForgotten
 )
 
 // Answers to FilterScope.
@@ -253,6 +265,10 @@ var Table = []Rule{
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "rows that a failed UPDATE met without changing them are locked when the transaction commits, so that COMMIT waits and can be the victim of a deadlock"},
+	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
+		Scope: Scope{DBMS: tidb},
+		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
+		Says:  "an UPDATE that waited and started again gives back the lock of a row that it had met and left unchanged, but COMMIT expects it and fails with error 1105"},
 	{Name: "filter-judges-overwritten-rows", Dim: FilterScope, Variant: OverwrittenRows, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28092"},
 		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
