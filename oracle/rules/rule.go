@@ -32,8 +32,8 @@ const (
 
 // Rule is one row of the table.
 type Rule struct {
-	// Name is unique, in kebab case; empty for rows that are not deviations
-	// and so are never named in a verdict.
+	// Name is that of the deviation, in kebab case; rows of one name extend its
+	// scope. Empty for rows that are not deviations, never named in a verdict.
 	Name    string
 	Dim     Dimension
 	Variant Variant
@@ -49,7 +49,7 @@ type Rule struct {
 type Scope struct {
 	DBMS   []history.DBMS
 	Levels []corpus.Level
-	// Settings must all be equal; a missing setting does not match.
+	// Settings must all be equal; a missing setting equals "".
 	Settings map[string]string
 }
 

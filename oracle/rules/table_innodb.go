@@ -17,8 +17,10 @@ var (
 
 	snapshotOn  = map[string]string{"innodb_snapshot_isolation": "ON"}
 	snapshotOff = map[string]string{"innodb_snapshot_isolation": "OFF"}
-	rowBinlog   = map[string]string{"log_bin": "ON", "binlog_format": "ROW"}
-	noBinlog    = map[string]string{"log_bin": "OFF"}
+	// snapshotUnknown is a server that has no such setting yet.
+	snapshotUnknown = map[string]string{"innodb_snapshot_isolation": ""}
+	rowBinlog       = map[string]string{"log_bin": "ON", "binlog_format": "ROW"}
+	noBinlog        = map[string]string{"log_bin": "OFF"}
 )
 
 const (
@@ -64,6 +66,10 @@ var innodbTable = []Rule{
 		Scope: Scope{DBMS: mariadb, Levels: weak, Settings: snapshotOff},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-26643", "https://jira.mariadb.org/browse/MDEV-34108"},
 		Says:  "an UPDATE passes a row that is locked if its last committed version does not match, and never looks at it again, although it waits for another row until that version is out of date"},
+	{Name: "semi-consistent-read", Dim: LockedRow, Variant: PassCommitted, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Levels: weak, Settings: snapshotUnknown},
+		Links: []string{"https://jira.mariadb.org/browse/MDEV-26643", "https://jira.mariadb.org/browse/MDEV-34108"},
+		Says:  "an UPDATE passes a row that is locked if its last committed version does not match, and never looks at it again, although it waits for another row until that version is out of date"},
 	{Name: "semi-consistent-read-uncommitted", Dim: LockedRow, Variant: PassUncommitted, Status: Deviation,
 		Scope: Scope{DBMS: mariadb, Levels: ru, Settings: snapshotOn},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-34108", "https://github.com/MariaDB/server/pull/3345"},
@@ -93,8 +99,12 @@ var innodbTable = []Rule{
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-40092", "https://jira.mariadb.org/browse/MDEV-40182"},
 		Says:  "with snapshot isolation a share locking read that an index alone answers does not notice that a row changed after the snapshot"},
 	{Name: "late-level", Dim: LateLevel, Variant: AfterExplicitEnd, Status: Deviation,
-		Scope: Scope{DBMS: innodb},
+		Scope: Scope{DBMS: mysql},
 		Links: []string{"https://bugs.mysql.com/bug.php?id=117835", mysqlSetLevel},
+		Says:  "a level that was set inside a transaction is not yet that of the transaction whose BEGIN ended the former"},
+	{Name: "late-level", Dim: LateLevel, Variant: AfterExplicitEnd, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Settings: snapshotUnknown},
+		Links: []string{"https://bugs.mysql.com/bug.php?id=117835"},
 		Says:  "a level that was set inside a transaction is not yet that of the transaction whose BEGIN ended the former"},
 }
 
