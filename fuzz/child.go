@@ -40,6 +40,9 @@ const (
 // server, the case, the end.
 const childStart = time.Minute
 
+// childEnd is how long a child that was told to end may take.
+const childEnd = 20 * time.Second
+
 // RunChild does the part of a child process, if this is one. Programs and
 // tests that open targets call it first thing.
 func RunChild() (code int, ran bool) {
@@ -138,9 +141,18 @@ func (p *childProcess) run(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a child: %w", err)
 	}
-	unhook := context.AfterFunc(ctx, func() { _ = stdin.Close() })
+	ended := make(chan struct{})
+	unhook := context.AfterFunc(ctx, func() {
+		_ = stdin.Close()
+		select {
+		case <-ended:
+		case <-time.After(childEnd):
+			_ = cmd.Process.Kill()
+		}
+	})
 	defer unhook()
 	err = cmd.Wait()
+	close(ended)
 	if err == nil {
 		return nil
 	}
