@@ -118,7 +118,7 @@ next:
 		g := frame{strictWrite: f.strictWrite}
 		for _, v := range vals {
 			x := v.ToDouble()
-			if v.Kind() == sqlvalue.String {
+			if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
 				n := sqlvalue.NumericPrefix(v.Str())
 				x, _ = n.Double()
 				if n.Rest {

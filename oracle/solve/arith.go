@@ -93,7 +93,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		} else {
 			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
 		}
-		shortZero := c.d.is(zeroProduct)
+		shortZero, shortSum := c.d.is(zeroProduct), c.d.is(zeroSum)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
 			if v.IsNull() {
@@ -107,11 +107,17 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			switch op {
 			case opcode.Plus:
 				r = sqlvalue.AddExact(v, w)
+				if shortSum && r.Sign() == 0 && v.Sign() < 0 != (w.Sign() < 0) {
+					r = sqlvalue.NewDecimal64(0, 0)
+				}
 			case opcode.Minus:
 				r = sqlvalue.AddExact(v, sqlvalue.NegExact(w))
+				if shortSum && r.Sign() == 0 {
+					r = sqlvalue.NewDecimal64(0, 0)
+				}
 			default:
 				r = sqlvalue.MulExact(v, w)
-				if shortZero && r.Sign() == 0 {
+				if r.Sign() == 0 && (shortZero || shortSum && v.Sign() < 0 != (w.Sign() < 0)) {
 					r = sqlvalue.NewDecimal64(0, 0)
 				}
 			}
@@ -212,6 +218,9 @@ func (c *compiler) negate(a expr) (expr, error) {
 			v := x(f)
 			if v.IsNull() {
 				return v
+			}
+			if a.konst && v.Kind() == sqlvalue.Uint && v.Uint() > 1<<63 {
+				return f.refuse("negation of a large constant")
 			}
 			if v.Kind() == sqlvalue.Uint && v.Uint() > 1<<63 || v.Kind() == sqlvalue.Int && v.Int() == math.MinInt64 {
 				return f.fail(1690, "BIGINT value is out of range")
@@ -395,6 +404,9 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 	}
 	e := expr{konst: a.konst && b.konst}
 	if cls == DoubleClass {
+		if c.d.is(textDivUnsure) && (a.typ.Class == StringClass && b.typ.Class == DecimalClass || a.typ.Class == DecimalClass && b.typ.Class == StringClass) {
+			return expr{}, unsupported("remainder of text and decimal")
+		}
 		p, q := c.double(a), c.double(b)
 		e.typ = double
 		e.eval = func(f *frame) sqlvalue.Value {
@@ -442,6 +454,9 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			return f.refuse("decimal of minus zero")
 		}
 		if cls == DecimalClass {
+			if v.Sign() == 0 && c.d.is(zeroSum) {
+				return sqlvalue.NewDecimal64(0, 0)
+			}
 			return r
 		}
 		n, _ := r.ToInt(unsigned)
@@ -462,6 +477,9 @@ func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
 }
 
 func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
+	if c.d.is(bitStrings) && (a.typ.Binary || b.typ.Binary) {
+		return expr{}, unsupported("bit operator on a binary string")
+	}
 	p, q := c.bits(a), c.bits(b)
 	if (op == opcode.LeftShift || op == opcode.RightShift) && c.d.is(shiftBy32) && !isExact(b.typ) {
 		q = c.shiftCount(b)

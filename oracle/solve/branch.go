@@ -47,6 +47,13 @@ func (c *compiler) unify(es []expr) (Type, error) {
 		}
 		out.Prec = digits + scale
 	}
+	if out.Class == StringClass && c.d.is(branchCasts) {
+		for _, e := range es {
+			if e.typ.Class != StringClass && e.typ.Class != NullClass {
+				out.Collation = unknownCollation
+			}
+		}
+	}
 	if out.Class == DecimalClass {
 		out.Unsigned = false
 	}
@@ -62,6 +69,9 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	// Only a CAST really pads; elsewhere the value keeps its own digits, and
 	// print pads it unless the expression says keepScale.
 	pads := c.d.is(branchCasts) && !keepScale && e.typ.Scale != t.Scale
+	if e.castDecimal && t.Class == DoubleClass && c.d.is(castOverflowUnsure) {
+		return func(f *frame) sqlvalue.Value { return f.refuse("double of a CAST AS DECIMAL") }
+	}
 	switch t.Class {
 	case DecimalClass:
 		return func(f *frame) sqlvalue.Value {
@@ -109,7 +119,11 @@ func (c *compiler) text(e expr) func(*frame) (string, bool) {
 				v = v.Rescale(e.typ.Scale)
 			}
 		}
-		return d.textOf(v), v.IsNull()
+		s := d.textOf(v)
+		if longDouble(v, s) {
+			f.refuse("text of a long double")
+		}
+		return s, v.IsNull()
 	}
 }
 
@@ -126,6 +140,10 @@ func (d Dialect) textOf(v sqlvalue.Value) string {
 	s, _ := v.Text()
 	return s
 }
+
+// longDouble tells whether a double's text is beyond the width at which MySQL
+// and MariaDB change to an exponent when they turn it into a string.
+func longDouble(v sqlvalue.Value, s string) bool { return v.Kind() == sqlvalue.Double && len(s) > 20 }
 
 // textType returns the type of the expression as a string.
 func (c *compiler) textType(t Type) Type {
@@ -167,23 +185,29 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
+		if cond.number != nil {
+			return expr{}, unsupported("hexadecimal literal in CASE")
+		}
 		if n.Value != nil {
 			v, err := c.expr(n.Value)
 			if err != nil {
 				return expr{}, err
 			}
+			if v.number != nil {
+				return expr{}, unsupported("hexadecimal literal in CASE")
+			}
 			if cond, err = c.caseEquals(v, cond); err != nil {
 				return expr{}, err
 			}
 		}
-		r, err := c.expr(w.Result)
+		r, err := c.result(w.Result)
 		if err != nil {
 			return expr{}, err
 		}
 		conds, results, konst = append(conds, c.truth(cond)), append(results, r), konst && cond.konst
 	}
 	if n.ElseClause != nil {
-		r, err := c.expr(n.ElseClause)
+		r, err := c.result(n.ElseClause)
 		if err != nil {
 			return expr{}, err
 		}
@@ -206,6 +230,15 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 		return len(conds)
 	}
 	return c.branch(t, konst && allKonst(results), choose, results, evals), nil
+}
+
+// result compiles what a branch gives.
+func (c *compiler) result(n ast.ExprNode) (expr, error) {
+	e, err := c.expr(n)
+	if err == nil && e.number != nil {
+		err = unsupported("hexadecimal literal in CASE")
+	}
+	return e, err
 }
 
 // caseEquals compares CASE's value with that of a WHEN.

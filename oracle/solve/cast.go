@@ -144,7 +144,7 @@ func (c *compiler) castDecimal(e expr, prec, scale int) (expr, error) {
 	}
 	x := c.exactOr(e, bad)
 	limit := decimalLimit(prec, scale)
-	return expr{typ: Type{Class: DecimalClass, Prec: prec, Scale: scale}, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
+	return expr{typ: Type{Class: DecimalClass, Prec: prec, Scale: scale}, konst: e.konst, castDecimal: true, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
 			return v

@@ -111,6 +111,9 @@ func (c Collation) pads() bool { return c == BinPad || c == GeneralCI || c == UC
 
 // exact tells whether s can be compared exactly in the collation.
 func (c Collation) exact(s string) bool {
+	if c == unknownCollation {
+		return false
+	}
 	w := c.table()
 	if w == nil {
 		return true
@@ -213,7 +216,7 @@ func (c Collation) identity(s string) string {
 func combine(a, b Type) (Type, error) {
 	switch {
 	case a.Collation == b.Collation:
-		if b.Explicit {
+		if a.Explicit {
 			return a, nil
 		}
 		return b, nil

@@ -59,6 +59,12 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		if c.joins && d.is(keyLosesText) && (textMeetsInt(a, b) || textMeetsInt(b, a)) {
 			return nil, unsupported("join of text with an integer column")
 		}
+		if isExact(a.typ) && b.typ.Class == StringClass {
+			return c.textComparison(a, ra, rb, 1), nil
+		}
+		if isExact(b.typ) && a.typ.Class == StringClass {
+			return c.textComparison(b, rb, ra, -1), nil
+		}
 		return func(f *frame, x, y sqlvalue.Value) int {
 			return cmp.Compare(d.number(f, x, ra), d.number(f, y, rb))
 		}, nil
@@ -80,6 +86,35 @@ func (c *compiler) literalReading(e expr) reading {
 		return vague
 	}
 	return e.reading
+}
+
+// textComparison compares an exact number with a string: as doubles, unless
+// the server is known to compare exactly; where it matters and is not known,
+// the comparison is refused. sign is -1 where the string stands left.
+func (c *compiler) textComparison(num expr, rn, rs reading, sign int) comparator {
+	d := c.d
+	exact := num.typ.Class == IntClass && d.is(textMeetsIntExactly)
+	return func(f *frame, x, y sqlvalue.Value) int {
+		if sign < 0 {
+			x, y = y, x
+		}
+		r := cmp.Compare(d.number(f, x, rn), d.number(f, y, rs))
+		if i, ok := x.Small(); ok && x.Scale() == 0 && i < 1<<53 && i > -1<<53 {
+			return sign * r
+		}
+		v, ok := sqlvalue.NumericPrefix(y.Str()).Decimal()
+		if !ok {
+			f.refuse("long decimal in a string")
+			return 0
+		}
+		if e := sqlvalue.CmpExact(x, v); e != r {
+			if !exact {
+				f.refuse("comparison of a number with text that doubles cannot tell apart")
+			}
+			r = e
+		}
+		return sign * r
+	}
 }
 
 func decimalMeetsInt(a, b expr) bool {
@@ -184,6 +219,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			return expr{}, unsupported("hexadecimal literal in BETWEEN")
 		}
 	}
+	if err := c.shareCollation(e[:]); err != nil {
+		return expr{}, err
+	}
 	lo, err := c.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err
@@ -192,7 +230,17 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	if !sameComparison(e[0].typ, e[1].typ, e[2].typ) {
+	switch {
+	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
+	case c.d.is(textMeetsIntExactly) && intsAndText(e[:]):
+		read := func(at int) comparator {
+			p, q := e[0], e[at]
+			return func(f *frame, x, y sqlvalue.Value) int {
+				return sqlvalue.CmpExact(c.decimalOf(f, p, x), c.decimalOf(f, q, y))
+			}
+		}
+		lo, hi = read(1), read(2)
+	default:
 		// One type for all three: that of doubles, as soon as one is no exact
 		// number and not all are strings.
 		d := c.d
@@ -201,18 +249,12 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 				return cmp.Compare(d.number(f, x, c.literalReading(e[0])), d.number(f, y, c.literalReading(e[at])))
 			}
 		}
-		lo, hi = read(1), read(2)
+		lo, hi = checkedBetween(e[0].typ, e[1].typ, read(1)), checkedBetween(e[0].typ, e[2].typ, read(2))
 	}
 	lazy, d := c.d.is(betweenStops), c.d
 	anyMixed := mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2])
 	x, y, z := e[0].eval, e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
-		v := x(f)
-		if v.IsNull() {
-			f.beside(y)
-			f.beside(z)
-			return sqlvalue.Unknown
-		}
 		if f.strictWrite && anyMixed {
 			for i, get := range [3]func(*frame) sqlvalue.Value{x, y, z} {
 				f.beside(func(f *frame) sqlvalue.Value {
@@ -222,6 +264,12 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 					return sqlvalue.Value{}
 				})
 			}
+		}
+		v := x(f)
+		if v.IsNull() {
+			f.beside(y)
+			f.beside(z)
+			return sqlvalue.Unknown
 		}
 		l := y(f)
 		t := sqlvalue.Unknown
@@ -238,6 +286,50 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		return negateIf(n.Not, and(t, u))
 	}), nil
+}
+
+// checkedBetween refuses what two large exact numbers are as doubles.
+func checkedBetween(a, b Type, as comparator) comparator {
+	if a.Class == DoubleClass || b.Class == DoubleClass {
+		return as
+	}
+	return func(f *frame, x, y sqlvalue.Value) int {
+		r := as(f, x, y)
+		if f.err == nil && r == 0 {
+			p, okP := exactOf(x)
+			q, okQ := exactOf(y)
+			if !okP || !okQ || sqlvalue.CmpExact(p, q) != 0 {
+				f.refuse("BETWEEN that doubles cannot tell apart")
+			}
+		}
+		return r
+	}
+}
+
+func exactOf(v sqlvalue.Value) (sqlvalue.Value, bool) {
+	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
+		return sqlvalue.NumericPrefix(v.Str()).Decimal()
+	}
+	return v, true
+}
+
+// decimalOf reads a value of e as an exact number.
+func (c *compiler) decimalOf(f *frame, e expr, v sqlvalue.Value) sqlvalue.Value {
+	if e.typ.Class != StringClass {
+		return v
+	}
+	e.eval = func(*frame) sqlvalue.Value { return v }
+	e.reading = c.literalReading(e)
+	return c.exact(e)(f)
+}
+
+func intsAndText(es []expr) bool {
+	for _, e := range es {
+		if e.typ.Class != IntClass && e.typ.Class != StringClass {
+			return false
+		}
+	}
+	return true
 }
 
 // sameComparison tells whether three operands compare alike, pair by pair.
@@ -285,7 +377,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return c.inSubquery(n, e)
 	}
 	konst := e.konst
-	list := make([]expr, len(n.List))
+	all := make([]expr, len(n.List)+1)
+	all[0] = e
+	list := all[1:]
 	cmps := make([]comparator, len(n.List))
 	for i, x := range n.List {
 		if list[i], err = c.expr(x); err != nil {
@@ -294,10 +388,16 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		if list[i].number != nil || e.number != nil {
 			return expr{}, unsupported("hexadecimal literal in IN")
 		}
+		konst = konst && list[i].konst
+	}
+	if err := c.shareCollation(all); err != nil {
+		return expr{}, err
+	}
+	e = all[0]
+	for i := range list {
 		if cmps[i], err = c.comparison(e, list[i]); err != nil {
 			return expr{}, err
 		}
-		konst = konst && list[i].konst
 	}
 	if c.d.is(inComparesBits) && len(list) > 1 && !allKonst(list) {
 		for i := range list {
@@ -310,6 +410,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
 	}
 	d := c.d
+	whole := c.d.is(betweenStops)
 	anyMixed := false
 	for i := range list {
 		anyMixed = anyMixed || mixed(e, list[i])
@@ -317,6 +418,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
+		if f.strictWrite && anyMixed && !v.IsNull() && e.typ.Class == StringClass {
+			f.beside(func(f *frame) sqlvalue.Value { d.number(f, v, c.literalReading(e)); return v })
+		}
 		if v.IsNull() || f.strictWrite && anyMixed {
 			for i := range list {
 				f.beside(func(f *frame) sqlvalue.Value {
@@ -338,11 +442,42 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 				continue
 			}
 			if cmps[i](f, v, w) == 0 {
+				if whole {
+					for j := i + 1; j < len(list); j++ {
+						f.beside(list[j].eval)
+					}
+				}
 				return truthOf(!n.Not)
 			}
 		}
 		return negateIf(n.Not, t)
 	}), nil
+}
+
+// shareCollation gives all strings among the operands the one collation in
+// which the whole operator compares.
+func (c *compiler) shareCollation(es []expr) error {
+	var t Type
+	found := false
+	for _, e := range es {
+		if e.typ.Class != StringClass {
+			continue
+		}
+		if !found {
+			t, found = e.typ, true
+			continue
+		}
+		var err error
+		if t, err = combine(t, e.typ); err != nil {
+			return err
+		}
+	}
+	for i := range es {
+		if es[i].typ.Class == StringClass {
+			es[i].typ.Collation, es[i].typ.Binary, es[i].typ.Explicit = t.Collation, t.Binary, t.Explicit
+		}
+	}
+	return nil
 }
 
 func hugeLiteral(e expr, list []expr) bool {
@@ -359,7 +494,14 @@ func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
 		return expr{}, err
 	}
 	x := e.eval
-	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth { return truthOf(x(f).IsNull() != n.Not) }), nil
+	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
+		null := x(f).IsNull()
+		if _, ok := f.err.(*SQLError); ok {
+			// What cannot be NULL need not be evaluated.
+			f.err = &Unsupported{"error under IS NULL"}
+		}
+		return truthOf(null != n.Not)
+	}), nil
 }
 
 func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
@@ -377,6 +519,9 @@ func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
 func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 	p, q := c.truth(a), c.truth(b)
 	if op == opcode.LogicXor && c.d.is(xorByInt) {
+		if a.typ.Class != IntClass || b.typ.Class != IntClass {
+			return expr{}, unsupported("XOR of other than integers")
+		}
 		p, q = c.intTruth(a), c.intTruth(b)
 	}
 	k := a.konst && b.konst

@@ -51,6 +51,8 @@ type expr struct {
 	column bool
 	// reading says how a string that is no number is taken where one is wanted.
 	reading reading
+	// castDecimal says CAST AS DECIMAL.
+	castDecimal bool
 	// mixedInt says that what a string is as an integer depends on the branch
 	// chosen.
 	mixedInt bool
@@ -203,7 +205,11 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 		if !found {
 			continue
 		}
-		return columnAt(col.Type, at, depth), nil
+		e := columnAt(col.Type, at, depth)
+		if col.Type.Blob && c.d.is(blobsAreSilent) {
+			e.reading = silent
+		}
+		return e, nil
 	}
 	return expr{}, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'where clause'", n.String())}
 }
@@ -231,6 +237,12 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	if e.number != nil {
+		if n.Op == opcode.Plus {
+			return expr{}, unsupported("unary plus on a hexadecimal literal")
+		}
+		e = *e.number
+	}
 	switch n.Op {
 	case opcode.Plus:
 		return e, nil
@@ -248,6 +260,9 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 			return sqlvalue.Unknown
 		}), nil
 	case opcode.BitNeg:
+		if e.typ.Binary && c.d.is(bitStrings) {
+			return expr{}, unsupported("bit operator on a binary string")
+		}
 		bits := c.bits(e)
 		return expr{typ: bigUint, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
 			u, null := bits(f)

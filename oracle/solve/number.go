@@ -59,6 +59,11 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(
 // exactOr is exact with the error code that a bad string has.
 func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
+	if reading == silent {
+		if reading = vague; e.column {
+			reading = loud
+		}
+	}
 	switch e.typ.Class {
 	case IntClass, DecimalClass, YearClass, NullClass:
 		return eval
@@ -120,6 +125,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 	}
 	branch := !e.column && !e.lit
 	eval, reading, decimal := e.eval, e.reading, c.d.is(bitsOfDecimal)
+	if reading == silent {
+		reading = vague
+	}
 	switch e.typ.Class {
 	case IntClass, YearClass, NullClass:
 		return func(f *frame) (uint64, bool) {

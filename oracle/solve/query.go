@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"math"
 	"sort"
 	"strings"
 
@@ -230,6 +231,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 		for i, it := range sub.items {
 			t.byName[lower(it.name)] = i
 			typ := it.typ
+			if typ.Class == DecimalClass && !it.column && c.d.is(divisionKeepsWords) {
+				return unsupported("decimal computed in a derived table")
+			}
 			if typ.Class == StringClass {
 				typ.Explicit = true
 			}
@@ -473,8 +477,13 @@ func (e *expr) printed(f *frame) sqlvalue.Value {
 // scale that its type declares.
 func (q *query) output(e *expr, f *frame) sqlvalue.Value {
 	v := e.printed(f)
-	if v.Kind() == sqlvalue.Double && v.Double() == 0 && q.d.is(noNegativeZero) {
-		return sqlvalue.NewDouble(0)
+	if v.Kind() == sqlvalue.Double {
+		switch x := v.Double(); {
+		case x == 0 && q.d.is(noNegativeZero):
+			return sqlvalue.NewDouble(0)
+		case q.d.is(plainDoubles) && (x >= 1e15 || x <= -1e15) && x != math.Trunc(x):
+			return f.refuse("print of a large fraction")
+		}
 	}
 	return v
 }
@@ -551,6 +560,12 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	}
 	if len(q.items) != 1 {
 		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
+	}
+	if e.number != nil {
+		return expr{}, unsupported("hexadecimal literal in IN")
+	}
+	if c.d.is(branchCasts) && mixed(e, q.items[0].expr) {
+		return expr{}, unsupported("text and numbers in IN of a subquery")
 	}
 	d := *c
 	d.joins = true

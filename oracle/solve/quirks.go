@@ -119,6 +119,14 @@ const (
 	// padTrims: a padding collation cuts trailing spaces off, so that a text is
 	// less than itself with a control character behind it.
 	padTrims
+	// blobsAreSilent: a TEXT or BLOB column is read as a number without a warning.
+	blobsAreSilent
+	// bitStrings: the bit operators work on binary strings as such.
+	bitStrings
+	// zeroSum: a difference or remainder of zero is stored in a string as 0.
+	zeroSum
+	// textMeetsIntExactly: an integer and a string compare as decimals.
+	textMeetsIntExactly
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
@@ -223,6 +231,14 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
 	{padTrims, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/character-set-and-collation/"},
+	{blobsAreSilent, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{bitStrings, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
+	{zeroSum, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
+	{textMeetsIntExactly, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{setSeesOld, []history.DBMS{history.TiDB},

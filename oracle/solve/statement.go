@@ -330,8 +330,8 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	}
 	f := p.frame(v)
 	idx, err := p.matches(&f, rows)
-	if err == nil && p.badLiteral && p.strict {
-		return nil, unsupported("text literal for a number in a write")
+	if p.badLiteral && p.strict {
+		err = badLiteralError(err)
 	}
 	if err != nil && (len(p.order) > 0 || p.limit != nil) {
 		// Which rows are evaluated before the limit is reached, and in which
@@ -341,14 +341,28 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	return idx, err
 }
 
+// badLiteralError is the outcome of a strict write that compares a number with
+// a literal that is none: error 1292, unless something else comes first.
+func badLiteralError(err error) error {
+	if e, ok := err.(*SQLError); ok && e.Code == 1292 {
+		return err
+	}
+	return unsupported("text literal for a number in a write")
+}
+
 func (p *program) matches(f *frame, rows []Row) ([]int, error) {
 	out := make([]int, 0, len(rows))
+	var first error
 	for i, r := range rows {
 		if p.truth != nil {
 			f.row = r
 			truth := p.truth(f)
 			if f.err != nil {
-				return nil, f.err
+				if first = firstError(first, f.err); !isSQL(first) {
+					return nil, first
+				}
+				f.err = nil
+				continue
 			}
 			if truth != sqlvalue.True {
 				continue
@@ -360,6 +374,9 @@ func (p *program) matches(f *frame, rows []Row) ([]int, error) {
 				break
 			}
 		}
+	}
+	if first != nil {
+		return nil, first
 	}
 	if len(p.order) > 0 {
 		keys := make([][]sqlvalue.Value, len(rows))

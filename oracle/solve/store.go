@@ -82,6 +82,12 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		v = d
 	case sqlvalue.Double, sqlvalue.Float:
 		x := math.RoundToEven(v.Double())
+		if limit, out := doubleLimit(col.Type); x == limit {
+			if c.d.is(plainDoubles) {
+				return f.refuse("double at the limit of BIGINT")
+			}
+			return out
+		}
 		if math.Abs(x) >= 1<<64 {
 			return f.outOfRange(col)
 		}
@@ -107,6 +113,18 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		return f.outOfRange(col)
 	}
 	return sqlvalue.NewInt(int64(u))
+}
+
+// doubleLimit returns the double that the largest BIGINT is rounded to: it is
+// stored as that BIGINT although it is greater.
+func doubleLimit(t Type) (float64, sqlvalue.Value) {
+	switch {
+	case t.Bits < 64:
+		return math.NaN(), sqlvalue.Value{}
+	case t.Unsigned:
+		return 1 << 64, sqlvalue.NewUint(math.MaxUint64)
+	}
+	return 1 << 63, sqlvalue.NewInt(math.MaxInt64)
 }
 
 func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
@@ -173,7 +191,7 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 		return f.refuse("text of a quotient")
 	}
 	s := c.d.textOf(v)
-	if v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
+	if longDouble(v, s) || v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")
 	}
 	n := len(s)

@@ -100,6 +100,14 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	idx, news, changed, err = s.updateRows(stmt, t, rows, v)
+	if p.badLiteral && s.d.Mode&Strict != 0 {
+		err = badLiteralError(err)
+	}
+	return idx, news, changed, err
+}
+
+func (s *Solver) updateRows(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
 	one := func(i int) error {
 		r, c, err := s.Update(stmt, t, rows[i], v)
 		idx, news, changed = append(idx, i), append(news, r), append(changed, c)
@@ -111,29 +119,52 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 		if err != nil {
 			return nil, nil, nil, err
 		}
+		var first error
 		for _, i := range chosen {
-			if err := one(i); err != nil {
-				if ordered {
-					err = unsupported("error under ORDER BY or LIMIT")
-				}
-				return nil, nil, nil, err
+			err := one(i)
+			if err != nil && ordered {
+				err = unsupported("error under ORDER BY or LIMIT")
+			}
+			if first = firstError(first, err); first != nil && !isSQL(first) {
+				break
 			}
 		}
+		if first != nil {
+			return nil, nil, nil, first
+		}
 	} else {
+		var first error
 		for i, r := range rows {
 			truth, err := s.Test(stmt, t, r, v)
 			if err == nil && truth == sqlvalue.True {
 				err = one(i)
 			}
-			if err != nil {
-				return nil, nil, nil, err
+			if first = firstError(first, err); first != nil && !isSQL(first) {
+				break
 			}
 		}
-	}
-	if p.badLiteral && s.d.Mode&Strict != 0 {
-		return nil, nil, nil, unsupported("text literal for a number in a write")
+		if first != nil {
+			return nil, nil, nil, first
+		}
 	}
 	return idx, news, changed, nil
+}
+
+// firstError keeps the error of the first row that fails. Which row is first is
+// the access path's affair, so a second error of another code is refused.
+func firstError(first, err error) error {
+	switch {
+	case first == nil:
+		return err
+	case err == nil || sameError(first, err):
+		return first
+	}
+	return &Unsupported{"rows that fail with different errors"}
+}
+
+func isSQL(err error) bool {
+	_, ok := err.(*SQLError)
+	return ok
 }
 
 // Update computes the SET list of an UPDATE on one row that it matched. The

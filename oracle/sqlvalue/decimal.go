@@ -53,9 +53,9 @@ func (v Value) Coef() *big.Int {
 	return big.NewInt(int64(v.n))
 }
 
-// small returns the coefficient if the value is an exact number of at most 64
+// Small returns the coefficient if the value is an exact number of at most 64
 // signed bits.
-func (v Value) small() (int64, bool) {
+func (v Value) Small() (int64, bool) {
 	if v.kind == Uint && v.n > math.MaxInt64 || v.text != "" {
 		return 0, false
 	}
@@ -144,8 +144,8 @@ func roundDiv(c, d *big.Int) *big.Int {
 
 // align brings two exact numbers to one scale as 64-bit coefficients, if they fit.
 func align(a, b Value) (x, y int64, scale int, ok bool) {
-	x, okA := a.small()
-	y, okB := b.small()
+	x, okA := a.Small()
+	y, okB := b.Small()
 	if !okA || !okB {
 		return 0, 0, 0, false
 	}
@@ -216,7 +216,7 @@ func AddExact(a, b Value) Value {
 
 // NegExact returns -a as a decimal.
 func NegExact(a Value) Value {
-	if x, ok := a.small(); ok && x != math.MinInt64 {
+	if x, ok := a.Small(); ok && x != math.MinInt64 {
 		return NewDecimal64(-x, int(a.scale))
 	}
 	c := a.Coef()
@@ -227,8 +227,8 @@ func NegExact(a Value) Value {
 // most MaxScale.
 func MulExact(a, b Value) Value {
 	s := int(a.scale) + int(b.scale)
-	x, okA := a.small()
-	y, okB := b.small()
+	x, okA := a.Small()
+	y, okB := b.Small()
 	if okA && okB && s <= MaxScale {
 		if z, ok := mul64(x, y); ok {
 			return NewDecimal64(z, s)
@@ -268,7 +268,7 @@ func ModExact(a, b Value) Value {
 
 // Digits returns the number of digits of the coefficient without leading zeros.
 func (v Value) Digits() int {
-	if x, ok := v.small(); ok {
+	if x, ok := v.Small(); ok {
 		u := uint64(x)
 		if x < 0 {
 			u = -u

@@ -160,8 +160,10 @@ func (v Value) ToDouble() float64 {
 	return 0
 }
 
-// FormatDouble prints a double as the servers do: the shortest digits that
-// read back as the same number, in plain notation for exponents of -15 to 14.
+// FormatDouble prints a double as MySQL and MariaDB do: the shortest digits
+// that read back as the same number, in plain notation from 1e-15 on, up to
+// 1e15 or as long as there are digits behind the point. TiDB differs for
+// fractions above 1e15.
 func FormatDouble(f float64, bits int) string {
 	if f == 0 {
 		if math.Signbit(f) {
@@ -169,7 +171,7 @@ func FormatDouble(f float64, bits int) string {
 		}
 		return "0"
 	}
-	if a := math.Abs(f); a >= 1e15 || a < 1e-15 {
+	if a := math.Abs(f); a < 1e-15 || a > 999999999999999.9 && f == math.Trunc(f) {
 		s := strconv.FormatFloat(f, 'e', -1, bits)
 		i := strings.IndexByte(s, 'e')
 		exp := strings.TrimPrefix(s[i+1:], "+")
