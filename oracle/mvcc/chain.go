@@ -94,6 +94,8 @@ type View struct {
 	Uncommitted bool
 	// Without, if not 0, hides what the statement Without-1 wrote.
 	Without int
+	// WithoutTxn, if not nil, hides what that transaction wrote.
+	WithoutTxn *Txn
 	// Current, if not 0, hides what the statement Current-1 wrote: it is the
 	// one that reads.
 	Current int
@@ -113,7 +115,7 @@ func (v View) version(c *Chain) *Version {
 	for i := len(c.Versions) - 1; i >= 0; i-- {
 		ver := &c.Versions[i]
 		t := ver.Txn
-		if t != nil && (v.Without != 0 && ver.Stmt == v.Without-1 || v.Current != 0 && ver.Stmt == v.Current-1) {
+		if t != nil && (t == v.WithoutTxn || v.Without != 0 && ver.Stmt == v.Without-1 || v.Current != 0 && ver.Stmt == v.Current-1) {
 			continue
 		}
 		if v.Uncommitted || t == nil || t == v.Own || t.Commit > 0 && t.Commit < v.Tick {

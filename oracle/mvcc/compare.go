@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,49 +147,149 @@ func listRows(rows []string, ordered bool) string {
 	return strings.Join(rows, " ")
 }
 
-// anomaly is a wrong view that a difference may be named after.
-type anomaly struct {
-	kind, reason string
-	views        func(r *Replay, tx *Txn, st *history.Stmt) []View
+// lens is a wrong way to look at the versions.
+type lens struct {
+	store *Store
+	view  View
 }
 
-// anomalies are tried in order; the first whose view yields the answer names
-// the difference. Definitions: Adya, Weak Consistency (1999), sections 3.1, 4.
+// anomaly is a set of wrong ways that a difference may be named after.
+type anomaly struct {
+	kind, reason string
+	lenses       func(r *Replay, tx *Txn, st *history.Stmt) []lens
+}
+
+// anomalies are tried in order; the first that yields the answer names the
+// difference. Definitions: Adya, Weak Consistency (1999), sections 3.1, 4.
 var anomalies = []anomaly{
 	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
-		func(_ *Replay, tx *Txn, st *history.Stmt) []View {
-			return []View{{Tick: st.Submit, Own: tx}, {Tick: st.Return, Own: tx}}
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			if tx.Rules[rules.ConsistentRead] != rules.Snapshot || KindOf(r.c.Steps[st.Line].Stmt) != Select {
+				return nil
+			}
+			return []lens{{&r.store, View{Tick: st.Submit, Own: tx}}, {&r.store, View{Tick: st.Return, Own: tx}}}
 		}},
 	{"dirty-read", "it saw what another transaction had not committed",
-		func(_ *Replay, tx *Txn, _ *history.Stmt) []View { return []View{{Uncommitted: true, Own: tx}} }},
+		func(r *Replay, tx *Txn, _ *history.Stmt) []lens {
+			return []lens{{&r.store, View{Uncommitted: true, Own: tx}}}
+		}},
+	{"kept-rollback", "it saw what a transaction had written that was rolled back",
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			var out []lens
+			for _, u := range r.rolledBack() {
+				out = append(out, lens{r.keeping(u), View{Tick: st.Return, Own: tx}})
+			}
+			return out
+		}},
 	{"stale-read", "it saw an older state than the level allows",
-		func(r *Replay, tx *Txn, st *history.Stmt) []View {
-			var out []View
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			var out []lens
 			for _, t := range r.commitTicks() {
 				if t < st.Submit {
-					out = append(out, View{Tick: t, Own: tx})
+					out = append(out, lens{&r.store, View{Tick: t, Own: tx}})
 				}
 			}
 			slices.Reverse(out)
 			return out
 		}},
-	{"lost-own-write", "it did not see the transaction's own writes",
-		func(r *Replay, tx *Txn, st *history.Stmt) []View {
-			return []View{{Tick: tx.Snapshot}, {Tick: st.Submit}}
-		}},
-	{"lost-write", "it did not see what one earlier statement had written",
-		func(r *Replay, tx *Txn, st *history.Stmt) []View {
-			v := View{Tick: st.Submit, Own: tx}
-			if tx.Snapshot > 0 && tx.Rules[rules.ConsistentRead] == rules.Snapshot {
-				v.Tick = tx.Snapshot
-			}
-			var out []View
-			for _, w := range r.writeStmts() {
-				v.Without = w + 1
-				out = append(out, v)
+	{"lost-commit", "it did not see what a committed transaction had written",
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			var out []lens
+			for _, w := range r.committed() {
+				v := r.viewOf(tx, st)
+				v.WithoutTxn = w
+				out = append(out, lens{&r.store, v})
 			}
 			return out
 		}},
+	{"lost-own-write", "it did not see the transaction's own writes",
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			v := r.viewOf(tx, st)
+			v.Own = nil
+			return []lens{{&r.store, v}, {&r.store, View{Tick: st.Submit}}}
+		}},
+	{"lost-write", "it did not see what one earlier statement had written",
+		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
+			var out []lens
+			for _, w := range r.writeStmts() {
+				v := r.viewOf(tx, st)
+				v.Without = w + 1
+				out = append(out, lens{&r.store, v})
+			}
+			return out
+		}},
+}
+
+// viewOf is the view that a statement has, as far as naming needs it.
+func (r *Replay) viewOf(tx *Txn, st *history.Stmt) View {
+	v := View{Tick: st.Submit, Own: tx}
+	if tx.Snapshot > 0 && tx.Rules[rules.ConsistentRead] == rules.Snapshot && KindOf(r.c.Steps[st.Line].Stmt) == Select {
+		v.Tick = tx.Snapshot
+	}
+	return v
+}
+
+// committed returns the committed transactions that wrote something, in order
+// of commit.
+func (r *Replay) committed() []*Txn {
+	var out []*Txn
+	for _, name := range r.store.Order {
+		for _, w := range r.writers(r.store.Tables[name]) {
+			if w.Commit > 0 && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Txn) int { return cmp.Compare(a.Commit, b.Commit) })
+	return out
+}
+
+// rolledBack returns the transactions that were undone, in that order.
+func (r *Replay) rolledBack() []*Txn {
+	var out []*Txn
+	for _, u := range r.store.undone {
+		if u.tx.Ended > 0 && u.tx.Commit == 0 && !slices.Contains(out, u.tx) {
+			out = append(out, u.tx)
+		}
+	}
+	return out
+}
+
+// keeping returns the store as if a rolled-back transaction had been committed
+// instead.
+func (r *Replay) keeping(tx *Txn) *Store {
+	kept := *tx
+	kept.Commit = tx.Ended
+	s := &Store{Tables: make(map[string]*Table, len(r.store.Tables)), Order: r.store.Order, solver: r.store.solver}
+	for name, t := range r.store.Tables {
+		nt := &Table{Def: t.Def, Clustered: t.Clustered}
+		byChain := make(map[*Chain]*Chain)
+		for _, c := range t.Chains {
+			byChain[c] = &Chain{ID: c.ID, Versions: slices.Clone(c.Versions)}
+			nt.Chains = append(nt.Chains, byChain[c])
+		}
+		for _, u := range r.store.undone {
+			if u.tx != tx || u.table != t {
+				continue
+			}
+			c, ok := byChain[u.chain]
+			if !ok {
+				c = &Chain{ID: u.chain.ID}
+				byChain[u.chain] = c
+				nt.Chains = append(nt.Chains, c)
+			}
+			u.version.Txn = &kept
+			c.Versions = append(c.Versions, u.version)
+			slices.SortStableFunc(c.Versions, func(a, b Version) int {
+				if (a.Txn == nil) != (b.Txn == nil) {
+					return boolRank(a.Txn != nil) - boolRank(b.Txn != nil)
+				}
+				return cmp.Compare(a.Stmt, b.Stmt)
+			})
+		}
+		s.Tables[name] = nt
+	}
+	return s
 }
 
 // commitTicks returns the points at which what is committed changed, ascending.
@@ -231,12 +332,9 @@ func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNod
 	}
 	st := &r.h.Stmts[i]
 	for _, a := range anomalies {
-		if a.kind == "non-repeatable-read" && (kind != Select || tx.Rules[rules.ConsistentRead] != rules.Snapshot) {
-			continue
-		}
-		for _, v := range a.views(r, tx, st) {
-			v.Current = i + 1
-			if r.wouldAnswer(node, kind, v, &st.Result) {
+		for _, l := range a.lenses(r, tx, st) {
+			l.view.Current = i + 1
+			if r.wouldAnswer(node, l, &st.Result) {
 				d.Kind, d.Reason = a.kind, fmt.Sprintf("tx%d's %s: %s", st.Session, kind, a.reason)
 				return
 			}
@@ -246,8 +344,8 @@ func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNod
 
 // wouldAnswer reports whether a statement under a view gives the answer; of a
 // write, whether it would match as many rows.
-func (r *Replay) wouldAnswer(node ast.StmtNode, kind Kind, v View, res *history.Result) bool {
-	views := &stored{&r.store, v}
+func (r *Replay) wouldAnswer(node ast.StmtNode, l lens, res *history.Result) bool {
+	views := &stored{l.store, l.view}
 	var from *ast.TableRefsClause
 	want := res.Affected
 	switch s := node.(type) {
@@ -265,11 +363,11 @@ func (r *Replay) wouldAnswer(node ast.StmtNode, kind Kind, v View, res *history.
 	if singleTable(from) == nil {
 		return false
 	}
-	t := r.table(singleTable(from).Name.O)
+	t := l.store.Tables[singleTable(from).Name.O]
 	if t == nil {
 		return false
 	}
-	rows, _ := t.Rows(v)
+	rows, _ := t.Rows(l.view)
 	idx, err := r.solver.Matches(node, t.Def, rows, views)
 	return err == nil && int64(len(idx)) == want
 }

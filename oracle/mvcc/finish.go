@@ -43,7 +43,7 @@ func (r *Replay) finish() (*Difference, error) {
 // or whose rollback left something behind?
 func (r *Replay) nameFinal(d *Difference, t *Table, got []string) {
 	for _, tx := range r.writers(t) {
-		if tx.Commit > 0 && slices.Equal(got, r.without(t, tx)) {
+		if tx.Commit > 0 && slices.Equal(got, r.seen(t, View{Tick: latest, WithoutTxn: tx})) {
 			d.Kind = "lost-commit"
 			d.Reason = fmt.Sprintf("the writes of a committed transaction of tx%d are missing from table %s", tx.Session, t.Def.Name)
 			return
@@ -56,10 +56,10 @@ func (r *Replay) nameFinal(d *Difference, t *Table, got []string) {
 			return
 		}
 	}
-	for _, u := range r.store.undone {
-		if u.tx.Commit == 0 && slices.Equal(got, r.withUndone(t, u.tx)) {
+	for _, tx := range r.rolledBack() {
+		if slices.Equal(got, r.seen(r.keeping(tx).Tables[t.Def.Name], View{Tick: latest})) {
 			d.Kind = "kept-rollback"
-			d.Reason = fmt.Sprintf("writes of a transaction of tx%d that was rolled back are in table %s", u.tx.Session, t.Def.Name)
+			d.Reason = fmt.Sprintf("writes of a transaction of tx%d that was rolled back are in table %s", tx.Session, t.Def.Name)
 			return
 		}
 	}
@@ -83,59 +83,6 @@ func (r *Replay) seen(t *Table, v View) []string {
 	out := make([]string, len(rows))
 	for i := range rows {
 		out[i] = FormatRow(rows[i])
-	}
-	slices.Sort(out)
-	return out
-}
-
-// without returns the rows of a table as they were without one transaction.
-func (r *Replay) without(t *Table, tx *Txn) []string {
-	var out []string
-	for _, c := range t.Chains {
-		for i := len(c.Versions) - 1; i >= 0; i-- {
-			if c.Versions[i].Txn == tx {
-				continue
-			}
-			if c.Versions[i].Row != nil {
-				out = append(out, FormatRow(c.Versions[i].Row))
-			}
-			break
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// withUndone returns the rows of a table as if a rollback had kept the
-// transaction's last versions.
-func (r *Replay) withUndone(t *Table, tx *Txn) []string {
-	kept := map[*Chain]Version{}
-	for _, u := range r.store.undone {
-		if u.tx == tx {
-			if _, ok := kept[u.chain]; !ok {
-				kept[u.chain] = u.version
-			}
-		}
-	}
-	var out []string
-	seen := map[*Chain]bool{}
-	for _, c := range t.Chains {
-		seen[c] = true
-		row := c.last().Row
-		if v, ok := kept[c]; ok {
-			row = v.Row
-		}
-		if row != nil {
-			out = append(out, FormatRow(row))
-		}
-	}
-	for _, u := range r.store.undone {
-		if u.tx == tx && !seen[u.chain] && u.table == t {
-			seen[u.chain] = true
-			if row := kept[u.chain].Row; row != nil {
-				out = append(out, FormatRow(row))
-			}
-		}
 	}
 	slices.Sort(out)
 	return out
