@@ -84,6 +84,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			return r
 		}
 	case DecimalClass:
+		e.keepScale = c.d.is(branchCasts)
 		x, y = c.exact(a), c.exact(b)
 		maxScale := c.d.maxScale()
 		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale)}

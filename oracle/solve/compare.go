@@ -148,10 +148,20 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	if c.d.is(hugeLiteralRefined) && hugeLiteral(a, []expr{b}) {
+		return expr{}, unsupported("comparison with an unsigned literal beyond the signed range")
+	}
 	x, y := a.eval, b.eval
 	if op == opcode.NullEQ {
 		return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 			v, w := x(f), y(f)
+			if f.strictWrite && mixed(a, b) && v.IsNull() != w.IsNull() {
+				f.beside(func(f *frame) sqlvalue.Value {
+					c.d.number(f, v, a.reading)
+					c.d.number(f, w, b.reading)
+					return v
+				})
+			}
 			if v.IsNull() || w.IsNull() {
 				return truthOf(v.IsNull() && w.IsNull())
 			}

@@ -25,6 +25,11 @@ type frame struct {
 	strictUnsure bool
 	// castsStored says that a stored value goes through CAST.
 	castsStored bool
+	// lenient says that a value that does not fit is stored as the nearest that
+	// does, with a warning, as under IGNORE.
+	lenient bool
+	// onDuplicate says that the list of ON DUPLICATE KEY UPDATE runs.
+	onDuplicate bool
 	// nullsLater says that NULLs in NOT NULL columns are looked for later.
 	nullsLater bool
 	warnings   int
@@ -237,11 +242,8 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	if e.number != nil {
-		if n.Op == opcode.Plus {
-			return expr{}, unsupported("unary plus on a hexadecimal literal")
-		}
-		e = *e.number
+	if e.number != nil && n.Op != opcode.Not && n.Op != opcode.Not2 {
+		return expr{}, unsupported("operator on a hexadecimal literal")
 	}
 	switch n.Op {
 	case opcode.Plus:
@@ -307,12 +309,13 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	switch {
-	case a.number != nil && b.number != nil:
-		return expr{}, unsupported("operator on two hexadecimal literals")
-	case a.number != nil && (b.typ.Class != StringClass || !isComparison(n.Op)):
+	switch logical := n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr; {
+	case a.number == nil && b.number == nil || logical:
+	case a.number != nil && b.number != nil || !isComparison(n.Op):
+		return expr{}, unsupported("operator on a hexadecimal literal")
+	case a.number != nil && b.typ.Class != StringClass:
 		a = *a.number
-	case b.number != nil && (a.typ.Class != StringClass || !isComparison(n.Op)):
+	case b.number != nil && a.typ.Class != StringClass:
 		b = *b.number
 	}
 	switch n.Op {

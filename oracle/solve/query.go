@@ -231,6 +231,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 		for i, it := range sub.items {
 			t.byName[lower(it.name)] = i
 			typ := it.typ
+			if it.castText && c.d.is(castTextRounds) {
+				return unsupported("CAST AS CHAR in a derived table")
+			}
 			if typ.Class == DecimalClass && !it.column && c.d.is(divisionKeepsWords) {
 				return unsupported("decimal computed in a derived table")
 			}

@@ -130,8 +130,14 @@ func (s *Solver) strictness(stmt ast.StmtNode, t *Table) (strict, unsure bool) {
 	}
 	switch n := stmt.(type) {
 	case *ast.DeleteStmt:
+		if n.IgnoreErr {
+			return false, false
+		}
 		return !s.d.is(deleteIsLenient), false
 	case *ast.UpdateStmt:
+		if n.IgnoreErr {
+			return false, false
+		}
 		if !s.d.is(updateLenience) {
 			return true, false
 		}

@@ -16,12 +16,15 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		return v
 	}
 	if v.IsNull() {
+		if col.NotNull && f.lenient {
+			return f.lenientValue(col.implicitDefault())
+		}
 		if col.NotNull && !f.nullsLater {
 			return f.fail(1048, "Column '%s' cannot be null", col.Name)
 		}
 		return v
 	}
-	if c.d.Mode&Strict == 0 {
+	if c.d.Mode&Strict == 0 && !f.lenient {
 		return f.refuse("write without strict mode")
 	}
 	if v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale && !c.d.is(divisionKeepsWords) {
@@ -40,13 +43,77 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 	return f.refuse("write to a column of this type")
 }
 
+// lenientValue stores v instead of a value that does not fit.
+func (f *frame) lenientValue(v sqlvalue.Value) sqlvalue.Value {
+	if f.castsStored {
+		return f.refuse("value that does not fit under UPDATE IGNORE")
+	}
+	f.warnings++
+	return v
+}
+
+// implicitDefault is what a NOT NULL column gets for want of a value.
+// https://dev.mysql.com/doc/refman/9.7/en/data-type-defaults.html
+func (col *Column) implicitDefault() sqlvalue.Value {
+	switch t := col.Type; t.Class {
+	case StringClass:
+		if t.Binary {
+			return sqlvalue.NewBytes("")
+		}
+		return sqlvalue.NewString("")
+	case DecimalClass:
+		return sqlvalue.NewDecimal64(0, t.Scale)
+	case DoubleClass:
+		return sqlvalue.NewDouble(0)
+	default:
+		return t.integer(0)
+	}
+}
+
+// integer returns the bits u as a value of an integer type.
+func (t Type) integer(u uint64) sqlvalue.Value {
+	if t.Unsigned {
+		return sqlvalue.NewUint(u)
+	}
+	return sqlvalue.NewInt(int64(u))
+}
+
+// clip fails for a value out of a column's range, or gives the nearest bound;
+// above says on which side it is.
+func (f *frame) clip(col *Column, above bool) sqlvalue.Value {
+	if !f.lenient {
+		return f.outOfRange(col)
+	}
+	t := col.Type
+	if t.Class == DecimalClass {
+		limit := decimalLimit(t.Prec, t.Scale)
+		switch {
+		case above:
+			return f.lenientValue(limit)
+		case t.Unsigned:
+			return f.lenientValue(sqlvalue.NewDecimal64(0, t.Scale))
+		}
+		return f.lenientValue(sqlvalue.NegExact(limit))
+	}
+	lo, hi := intBounds(t)
+	if above {
+		return f.lenientValue(t.integer(hi))
+	}
+	return f.lenientValue(t.integer(uint64(lo)))
+}
+
 func (f *frame) outOfRange(col *Column) sqlvalue.Value {
+	if f.castsStored && (f.onDuplicate || col.Type.Unsigned) {
+		return f.refuse("value out of range behind a CAST")
+	}
 	return f.fail(1264, "Out of range value for column '%s' at row 1", col.Name)
 }
 
 // badNumber fails for a string that is no number, or not only a number.
 func (c *compiler) badNumber(f *frame, col *Column, n sqlvalue.Numeric, what, s string) {
 	switch {
+	case f.lenient:
+		f.lenientValue(sqlvalue.Value{})
 	case f.castsStored:
 		f.fail(1292, "Truncated incorrect %s value: '%s'", what, s)
 	case n.Empty || c.d.is(badNumbersAlike) && (what != "integer" || c.d.is(updateCasts)):
@@ -72,12 +139,16 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
-			c.badNumber(f, col, n, "integer", v.Str())
-			return v
+			if c.badNumber(f, col, n, "integer", v.Str()); !f.lenient || !n.Integer {
+				if f.err == nil {
+					return f.refuse("fraction with a rest into an integer column")
+				}
+				return v
+			}
 		}
 		d, ok := n.Decimal()
 		if !ok {
-			return f.outOfRange(col)
+			return f.refuse("long number in a string")
 		}
 		v = d
 	case sqlvalue.Double, sqlvalue.Float:
@@ -89,7 +160,7 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 			return out
 		}
 		if math.Abs(x) >= 1<<64 {
-			return f.outOfRange(col)
+			return f.clip(col, x > 0)
 		}
 		d, _ := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
 		v = d
@@ -100,19 +171,16 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		over = -1
 	}
 	if over != 0 {
-		return f.outOfRange(col)
+		return f.clip(col, over > 0)
 	}
 	lo, hi := intBounds(col.Type)
-	if col.Type.Unsigned {
-		if u > hi {
-			return f.outOfRange(col)
-		}
-		return sqlvalue.NewUint(u)
+	if col.Type.Unsigned && u > hi {
+		return f.clip(col, true)
 	}
-	if i := int64(u); i < lo || i > int64(hi) {
-		return f.outOfRange(col)
+	if i := int64(u); !col.Type.Unsigned && (i < lo || i > int64(hi)) {
+		return f.clip(col, i > 0)
 	}
-	return sqlvalue.NewInt(int64(u))
+	return col.Type.integer(u)
 }
 
 // doubleLimit returns the double that the largest BIGINT is rounded to: it is
@@ -132,18 +200,19 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
-			c.badNumber(f, col, n, "decimal", v.Str())
-			return v
+			if c.badNumber(f, col, n, "decimal", v.Str()); !f.lenient {
+				return v
+			}
 		}
 		d, ok := n.Decimal()
 		if !ok {
-			return f.outOfRange(col)
+			return f.refuse("long number in a string")
 		}
 		v = d
 	case sqlvalue.Double, sqlvalue.Float:
 		d, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(v.Double(), 64)).Decimal()
 		if !ok {
-			return f.outOfRange(col)
+			return f.clip(col, v.Sign() > 0)
 		}
 		v = d
 	}
@@ -152,7 +221,7 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 		return f.refuse("decimal beyond its column in an UPDATE")
 	}
 	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
-		return f.outOfRange(col)
+		return f.clip(col, r.Sign() > 0)
 	}
 	return r
 }
@@ -161,8 +230,9 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
-			c.badNumber(f, col, n, "double", v.Str())
-			return v
+			if c.badNumber(f, col, n, "double", v.Str()); !f.lenient {
+				return v
+			}
 		}
 		x, over := n.Double()
 		if over {
@@ -175,13 +245,10 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 		x = 0
 	}
 	if col.Type.Unsigned && x < 0 {
-		return f.outOfRange(col)
-	}
-	if col.Type.Class == FloatClass {
-		if math.Abs(x) > math.MaxFloat32 {
-			return f.outOfRange(col)
+		if f.lenient {
+			return f.lenientValue(sqlvalue.NewDouble(0))
 		}
-		return sqlvalue.NewFloat(float32(x))
+		return f.outOfRange(col)
 	}
 	return sqlvalue.NewDouble(x)
 }
@@ -208,14 +275,22 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 		}
 		// Spaces beyond the limit of a character column go without an error.
 		if col.Type.Binary || strings.TrimRight(s[len(cut):], " ") != "" {
+			if f.lenient {
+				return f.lenientValue(col.Type.str(cut))
+			}
 			return f.fail(1406, "Data too long for column '%s' at row 1", col.Name)
 		}
 		s = cut
 	}
-	if col.Type.Fixed && !col.Type.Binary {
+	return col.Type.str(s)
+}
+
+// str returns s as a value of a string type.
+func (t Type) str(s string) sqlvalue.Value {
+	if t.Fixed && !t.Binary {
 		s = strings.TrimRight(s, " ")
 	}
-	if col.Type.Binary {
+	if t.Binary {
 		return sqlvalue.NewBytes(s)
 	}
 	return sqlvalue.NewString(s)

@@ -22,6 +22,11 @@ func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, 
 		if i < 0 {
 			return nil, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'field list'", a.Column.Name.O)}
 		}
+		for _, earlier := range out {
+			if earlier.col == i && c.d.is(updateCasts) {
+				return nil, unsupported("column assigned twice")
+			}
+		}
 		if _, ok := a.Expr.(*ast.DefaultExpr); ok {
 			out = append(out, assignment{col: i, dflt: true})
 			continue
@@ -66,6 +71,12 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		}
 		out[a.col] = v
 	}
+	for i := range sets {
+		if col := &t.Columns[sets[i].col]; f.nullsLater && col.NotNull && out[sets[i].col].IsNull() {
+			f.fail(1048, "Column '%s' cannot be null", col.Name)
+			return nil, false
+		}
+	}
 	for i := range out {
 		changed = changed || out[i] != row[i]
 	}
@@ -85,6 +96,8 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 	switch {
 	case col.Auto:
 		return sqlvalue.NewGenerated()
+	case !col.HasDefault && f.lenient:
+		return f.lenientValue(col.implicitDefault())
 	case !col.HasDefault:
 		return f.fail(1364, "Field '%s' doesn't have a default value", col.Name)
 	}
@@ -175,9 +188,15 @@ func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRo
 	if err != nil {
 		return nil, false, err
 	}
-	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
+	f := s.writeFrame(v, stmt.IgnoreErr)
+	f.castsStored, f.nullsLater = s.d.is(updateCasts), s.d.is(nullsLast)
 	newRow, changed = p.compiler.assign(&f, t, p.sets, row, s.d.is(setSeesOld))
 	return newRow, changed, f.err
+}
+
+// writeFrame is a frame for a statement that writes; ignore says IGNORE.
+func (s *Solver) writeFrame(v Views, ignore bool) frame {
+	return frame{views: v, strictWrite: s.d.Mode&Strict != 0 && !ignore, lenient: ignore}
 }
 
 // setter compiles an UPDATE's clauses and its SET list.
@@ -202,7 +221,7 @@ func (s *Solver) setter(stmt *ast.UpdateStmt, t *Table, v Views) (*program, erro
 // them is the statement's error instead.
 func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) {
 	c := &compiler{s: s, d: s.d, views: v, write: true, scope: &scope{sources: []source{{t.Name, t, 0}}}}
-	f := frame{views: v, strictWrite: s.d.Mode&Strict != 0}
+	f := s.writeFrame(v, stmt.IgnoreErr)
 	cols, err := insertColumns(stmt, t)
 	if err != nil {
 		return nil, err
@@ -380,7 +399,9 @@ func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row,
 	if err != nil {
 		return nil, false, err
 	}
-	f := frame{views: v, other: newRow, strictWrite: s.d.Mode&Strict != 0, castsStored: s.d.is(updateCasts)}
+	f := s.writeFrame(v, stmt.IgnoreErr)
+	f.onDuplicate, f.other = true, newRow
+	f.castsStored, f.nullsLater = s.d.is(updateCasts), s.d.is(nullsLast)
 	out, changed := p.compiler.assign(&f, t, p.sets, oldRow, false)
 	return out, changed, f.err
 }

@@ -450,6 +450,8 @@ func (c *Checker) insert(stmt *ast.InsertStmt, def *solve.Table, rows []solve.Ro
 		return nil, 0, err
 	case at < 0:
 		return append(rows, r), 1, nil
+	case stmt.IgnoreErr:
+		return rows, 0, nil
 	case len(stmt.OnDuplicate) == 0:
 		return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
 	}

@@ -256,6 +256,9 @@ func (g *Generator) KeyedWrite(name string) string {
 			vals += ", " + pick(g, values)
 		}
 	}
+	if g.r.IntN(3) == 0 {
+		return fmt.Sprintf("INSERT IGNORE INTO %s (%s) VALUES (%s)", name, list, vals)
+	}
 	s := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", name, list, vals)
 	if g.r.IntN(2) == 0 {
 		s += fmt.Sprintf(" ON DUPLICATE KEY UPDATE %s = %s, %s = %s", pick(g, cols), pick(g, []string{"1", "VALUES(n)", "n + VALUES(n)", "'dup'", "NULL", "VALUES(v)", "m + 1"}),
