@@ -40,6 +40,9 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 	case ast.AggFuncMin, ast.AggFuncMax:
 		a.typ = arg.typ
 	case ast.AggFuncSum, ast.AggFuncAvg:
+		if isTemporal(arg.typ) {
+			return expr{}, unsupported("sum of dates or times")
+		}
 		a.typ = double
 		if isExact(arg.typ) || arg.typ.Class == NullClass {
 			a.typ = Type{Class: DecimalClass, Scale: arg.typ.Scale, Prec: arg.typ.Prec + 22}

@@ -19,6 +19,8 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 	switch {
 	case a.typ.Class == NullClass || b.typ.Class == NullClass:
 		return func(*frame, sqlvalue.Value, sqlvalue.Value) int { return 0 }, nil
+	case isTemporal(a.typ) || isTemporal(b.typ):
+		return c.temporalComparison(a, b)
 	case a.typ.Class == StringClass && b.typ.Class == StringClass:
 		t, err := combine(a.typ, b.typ)
 		if err != nil {
@@ -227,6 +229,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		if e[i].number != nil {
 			return expr{}, unsupported("hexadecimal literal in BETWEEN")
+		}
+		if isTemporal(e[i].typ) {
+			return expr{}, unsupported("BETWEEN on a date or time")
 		}
 	}
 	if err := c.shareCollation(e[:]); err != nil {

@@ -35,6 +35,9 @@ func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 
 // double returns an accessor for the expression as a double.
 func (c *compiler) double(e expr) func(*frame) (float64, bool) {
+	if isTemporal(e.typ) {
+		return func(f *frame) (float64, bool) { f.refuse("date or time as a number"); return 0, true }
+	}
 	eval, d, reading := e.eval, c.d, e.reading
 	switch e.typ.Class {
 	case StringClass:
@@ -58,6 +61,9 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(
 
 // exactOr is exact with the error code that a bad string has.
 func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
+	if isTemporal(e.typ) {
+		return func(f *frame) sqlvalue.Value { return f.refuse("date or time as a number") }
+	}
 	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
 	if reading == silent {
 		if reading = vague; e.column {
@@ -117,6 +123,9 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 // bits returns an accessor for the expression as the 64 bits that the bit
 // operators work on.
 func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
+	if isTemporal(e.typ) {
+		return func(f *frame) (uint64, bool) { f.refuse("date or time as a number"); return 0, true }
+	}
 	if e.mixedInt {
 		return func(f *frame) (uint64, bool) {
 			f.refuse("integer of a text chosen among other types")
@@ -205,6 +214,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	if e.number != nil {
 		return c.truth(*e.number)
+	}
+	if isTemporal(e.typ) {
+		return func(f *frame) sqlvalue.Truth { f.refuse("date or time as a condition"); return sqlvalue.Unknown }
 	}
 	eval, reading := e.eval, e.reading
 	switch e.typ.Class {

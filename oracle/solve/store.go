@@ -17,6 +17,9 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 	}
 	if v.IsNull() {
 		if col.NotNull && f.lenient {
+			if isTemporal(col.Type) {
+				return f.refuse("implicit default of a date or time")
+			}
 			return f.lenientValue(col.implicitDefault())
 		}
 		if col.NotNull && !f.nullsLater {
@@ -37,6 +40,8 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		return c.storeDecimal(f, col, v)
 	case DoubleClass, FloatClass:
 		return c.storeDouble(f, col, v)
+	case DateClass, DatetimeClass, TimestampClass, TimeClass:
+		return c.storeTemporal(f, col, v, from)
 	case StringClass:
 		return c.storeString(f, col, v, from)
 	}

@@ -156,11 +156,17 @@ func columnType(ft *types.FieldType, collation Collation) (Type, error) {
 			return Type{}, unsupported("FLOAT")
 		}
 		return Type{Class: DoubleClass, Unsigned: unsigned}, nil
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeDuration:
+		return Type{Class: temporalClasses[ft.GetType()], Scale: max(ft.GetDecimal(), 0)}, nil
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
 		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
 		return stringType(ft, collation)
 	}
 	return Type{}, unsupported("type %s", ft.CompactStr())
+}
+
+var temporalClasses = map[byte]Class{
+	mysql.TypeDate: DateClass, mysql.TypeDatetime: DatetimeClass, mysql.TypeDuration: TimeClass,
 }
 
 // textLimits holds the limits of TEXT and BLOB types in bytes.
@@ -297,6 +303,9 @@ func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 			return sqlvalue.NewBytes(cell.Text), nil
 		}
 		return sqlvalue.NewString(cell.Text), nil
+	}
+	if isTemporal(t) {
+		return sqlvalue.NewTemporal(cell.Text), nil
 	}
 	n := sqlvalue.NumericPrefix(cell.Text)
 	if n.Rest || n.Empty {

@@ -96,6 +96,8 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 	switch {
 	case col.Auto:
 		return sqlvalue.NewGenerated()
+	case !col.HasDefault && f.lenient && isTemporal(col.Type):
+		return f.refuse("implicit default of a date or time")
 	case !col.HasDefault && f.lenient:
 		return f.lenientValue(col.implicitDefault())
 	case !col.HasDefault:

@@ -25,11 +25,9 @@ const (
 	String
 	// Bytes is a binary string.
 	Bytes
-	// Date, Datetime and Time are temporal values in microseconds of their own
-	// zero; Year is a number.
-	Date
-	Datetime
-	Time
+	// Temporal is a date or time in its canonical text.
+	Temporal
+	// Year is a number.
 	Year
 	// Generated stands for a value that the server generates (AUTO_INCREMENT):
 	// whoever keeps the history fills it in.
@@ -70,6 +68,9 @@ func NewBytes(s string) Value { return Value{kind: Bytes, text: s} }
 // NewYear returns a YEAR: 0 or 1901 to 2155.
 func NewYear(y int) Value { return Value{kind: Year, n: uint64(y)} }
 
+// NewTemporal returns a date or time from its canonical text.
+func NewTemporal(s string) Value { return Value{kind: Temporal, text: s} }
+
 // NewGenerated returns the stand-in for a value that the server generates.
 func NewGenerated() Value { return Value{kind: Generated} }
 
@@ -99,7 +100,7 @@ func (v Value) Uint() uint64 { return v.n }
 // Double returns the number of a Double or Float.
 func (v Value) Double() float64 { return math.Float64frombits(v.n) }
 
-// Str returns the bytes of a String or Bytes.
+// Str returns the bytes of a String, Bytes or Temporal.
 func (v Value) Str() string { return v.text }
 
 // Scale returns the digits behind a decimal's point.
