@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 	views := &stored{&r.store, view}
 	res, err := r.solver.Select(s, views)
 	if name := singleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
-		err = r.overwritten(r.table(name.Name.O), s, view)
+		err = r.overwritten(r.table(name.Name.O), s, view, i)
 	}
 	if err != nil {
 		p.Err, err = sqlError(err)
@@ -49,7 +50,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 
 // scan returns the rows of a table that a write matches, in scan order.
 func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*Chain, error) {
-	if err := r.overwritten(t, stmt, view); err != nil {
+	if err := r.overwritten(t, stmt, view, r.store.stmt); err != nil {
 		return nil, nil, err
 	}
 	rows, chains := t.Rows(view)
@@ -79,24 +80,32 @@ func subqueryView(stmt ast.StmtNode, view View) View {
 
 // overwritten evaluates a filter on committed versions that the own transaction
 // has overwritten, where the rule FilterScope says so, and returns the error
-// that this raises.
-func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View) error {
+// that this raises. Which part of the filter is reached is the plan's affair,
+// so an error that some part raises is returned if the answer has it.
+func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) error {
 	if view.Own == nil || view.Own.Rules[rules.FilterScope] != rules.OverwrittenRows {
+		return nil
+	}
+	code := errCode(&r.h.Stmts[i])
+	if code != errTruncated && code != errOutOfRange {
 		return nil
 	}
 	committed := View{Tick: view.Tick}
 	rows, chains := t.Rows(committed)
-	var hidden []solve.Row
-	for i, c := range chains {
-		if ver := view.version(c); ver != nil && ver.Txn == view.Own {
-			hidden = append(hidden, rows[i])
+	where, _ := condition(stmt)
+	for k, c := range chains {
+		if ver := view.version(c); ver == nil || ver.Txn != view.Own {
+			continue
+		}
+		for _, part := range leaves(where, nil) {
+			_, warnings, err := r.solver.Where(part, t.Def, rows[k], &stored{&r.store, committed})
+			var e *solve.SQLError
+			if warnings > 0 && code == errTruncated || errors.As(err, &e) && e.Code == code {
+				return &solve.SQLError{Code: code}
+			}
 		}
 	}
-	if len(hidden) == 0 {
-		return nil
-	}
-	_, err := r.solver.Matches(stmt, t.Def, hidden, &stored{&r.store, committed})
-	return err
+	return nil
 }
 
 // scanOrder sorts by the clustered key, as a full scan meets the rows; a table

@@ -3,14 +3,22 @@ package mvcc
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-// uniqueLookup predicts, under the rule TrustsIndex, a SELECT whose filter is
-// an equality for each column of one secondary unique key. ok is false where
-// the rule does not apply.
+// pointFilter is a filter that pins every column of one secondary unique key
+// to constants.
+type pointFilter struct {
+	key *solve.Key
+	// pinned holds the conditions on the key's columns, rest the others.
+	pinned, rest []ast.ExprNode
+}
+
+// uniqueLookup predicts, under the rule TrustsIndex, a SELECT that finds rows
+// by a whole secondary unique key. ok is false where the rule does not apply.
 func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Prediction, ok bool, err error) {
 	if tx.Rules[rules.UniqueLookup] != rules.TrustsIndex || s.Limit != nil || s.OrderBy != nil || singleTable(s.From) == nil {
 		return nil, false, nil
@@ -19,83 +27,167 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	if t == nil {
 		return nil, false, nil
 	}
-	key := pinnedKey(t.Def, s.Where)
-	if key == nil {
+	f := pointFilterOf(t.Def, s.Where)
+	if f == nil {
 		return nil, false, nil
 	}
-	c := r.indexEntry(t, key, s.Where, view)
-	if c == nil {
+	misled := r.misled(t, f, view)
+	if len(misled) == 0 {
 		return nil, false, nil
 	}
-	ver := view.Seen(c)
-	if ver == nil {
-		return &Prediction{Err: errInconsistent, Matched: -1, Changed: -1, Single: true}, true, nil
+	rows, _ := t.Rows(view)
+	idx, err := r.solver.Matches(s, t.Def, rows, &stored{&r.store, view})
+	if err != nil {
+		return nil, false, nil
 	}
-	res, err := r.solver.Project(s, t.Def, []solve.Row{ver.Row}, &stored{&r.store, view})
+	var found []solve.Row
+	for _, i := range idx {
+		found = append(found, rows[i])
+	}
+	for _, c := range misled {
+		ver := view.Seen(c)
+		if ver == nil {
+			return &Prediction{Err: errInconsistent, Matched: -1, Changed: -1, Single: true}, true, nil
+		}
+		if r.allTrue(f.rest, t, ver.Row, view) {
+			found = append(found, ver.Row)
+		}
+	}
+	res, err := r.solver.Project(s, t.Def, found, &stored{&r.store, view})
 	if err != nil {
 		return nil, true, lossOf("solver", err)
 	}
 	return &Prediction{Rows: res.Rows, Matched: -1, Changed: -1, Single: true}, true, nil
 }
 
-// indexEntry returns the chain to which the snapshot's entry leads, if the own
-// transaction neither wrote the tuple nor took it from a row.
-func (r *Replay) indexEntry(t *Table, key *solve.Key, where ast.ExprNode, view View) *Chain {
-	matches := func(row solve.Row) bool {
+// misled returns the rows to which the snapshot's index entries lead although
+// the own transaction's version has another key: it overwrote a version with
+// yet another key, so that it never removed the snapshot's entry.
+func (r *Replay) misled(t *Table, f *pointFilter, view View) []*Chain {
+	snapshot := View{Tick: view.Tick}
+	var out []*Chain
+	for _, c := range t.Chains {
+		old := snapshot.Seen(c)
+		now := view.version(c)
+		if old == nil || now == nil || now.Txn != view.Own || !r.allTrue(f.pinned, t, old.Row, view) {
+			continue
+		}
+		tuple, _ := r.store.keyOf(t.Def, f.key, old.Row)
+		if !r.ownEntry(t, f.key, tuple, view.Own) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ownEntry reports whether the transaction itself wrote or removed the index
+// entry of a tuple.
+func (r *Replay) ownEntry(t *Table, key *solve.Key, tuple string, own *Txn) bool {
+	has := func(row solve.Row) bool {
 		if row == nil {
 			return false
 		}
-		truth, _, err := r.solver.Where(where, t.Def, row, &stored{&r.store, view})
-		return err == nil && truth == sqlvalue.True
+		tu, null := r.store.keyOf(t.Def, key, row)
+		return !null && tu == tuple
 	}
-	snapshot := View{Tick: view.Tick}
-	var found *Chain
 	for _, c := range t.Chains {
 		for i := range c.Versions {
-			if c.Versions[i].Txn != view.Own {
-				continue
+			if c.Versions[i].Txn == own && (has(c.Versions[i].Row) || i > 0 && has(c.Versions[i-1].Row)) {
+				return true
 			}
-			if matches(c.Versions[i].Row) || i > 0 && matches(c.Versions[i-1].Row) {
-				return nil
-			}
-		}
-		if ver := snapshot.Seen(c); ver != nil && matches(ver.Row) {
-			found = c
 		}
 	}
-	return found
+	return false
 }
 
-// pinnedKey returns the secondary unique key whose columns a filter compares
-// with constants, each once and no others.
-func pinnedKey(t *solve.Table, where ast.ExprNode) *solve.Key {
-	pinned := map[int]bool{}
-	for _, part := range leaves(where, nil) {
-		b, ok := part.(*ast.BinaryOperationExpr)
-		if !ok || b.Op != opcode.EQ {
-			return nil
+func (r *Replay) allTrue(conds []ast.ExprNode, t *Table, row solve.Row, view View) bool {
+	for _, e := range conds {
+		if truth, _, err := r.solver.Where(e, t.Def, row, &stored{&r.store, view}); err != nil || truth != sqlvalue.True {
+			return false
 		}
-		col, ok := b.L.(*ast.ColumnNameExpr)
-		if !ok {
-			col, ok = b.R.(*ast.ColumnNameExpr)
-		}
-		if !ok {
-			return nil
-		}
-		pinned[t.ColumnIndex(col.Name.Name.O)] = true
 	}
-	for i := range t.Keys {
-		k := &t.Keys[i]
-		if k.Primary || !k.Unique || len(k.Columns) != len(pinned) {
+	return true
+}
+
+// pointFilterOf recognises a filter that pins a secondary unique key, nil if
+// there is none.
+func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
+	conds := conjuncts(where, nil)
+	for ki := range t.Keys {
+		k := &t.Keys[ki]
+		if k.Primary || !k.Unique {
 			continue
+		}
+		f := &pointFilter{key: k}
+		pins := map[int]bool{}
+		for _, e := range conds {
+			col, fixed := columnOf(t, e)
+			if inKey(k, col) {
+				f.pinned = append(f.pinned, e)
+				pins[col] = pins[col] || fixed
+				continue
+			}
+			f.rest = append(f.rest, e)
 		}
 		all := true
 		for _, c := range k.Columns {
-			all = all && pinned[c]
+			all = all && pins[c]
 		}
 		if all {
-			return k
+			return f
 		}
 	}
 	return nil
+}
+
+func inKey(k *solve.Key, col int) bool {
+	for _, c := range k.Columns {
+		if c == col {
+			return true
+		}
+	}
+	return false
+}
+
+// columnOf returns the one column that a simple condition is about, -1 if it is
+// not simple; fixed says that it leaves the column only listed values.
+func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
+	name := func(x ast.ExprNode) int {
+		if c, ok := x.(*ast.ColumnNameExpr); ok {
+			return t.ColumnIndex(c.Name.Name.O)
+		}
+		return -1
+	}
+	switch x := e.(type) {
+	case *ast.BinaryOperationExpr:
+		if l := name(x.L); l >= 0 && name(x.R) < 0 {
+			return l, x.Op == opcode.EQ
+		}
+		if rr := name(x.R); rr >= 0 {
+			return rr, x.Op == opcode.EQ && name(x.L) < 0
+		}
+	case *ast.BetweenExpr:
+		same := corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Left}}, corpus.Text) == corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Right}}, corpus.Text)
+		return name(x.Expr), same && !x.Not
+	case *ast.PatternInExpr:
+		return name(x.Expr), !x.Not && x.Sel == nil
+	case *ast.IsNullExpr:
+		return name(x.Expr), false
+	}
+	return -1, false
+}
+
+// conjuncts returns the conditions that AND connects at the top.
+func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
+	switch x := e.(type) {
+	case nil:
+		return out
+	case *ast.ParenthesesExpr:
+		return conjuncts(x.Expr, out)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicAnd {
+			return conjuncts(x.R, conjuncts(x.L, out))
+		}
+	}
+	return append(out, e)
 }
