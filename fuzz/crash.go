@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,11 +23,19 @@ const crashTries = 3
 
 // Orphans looks into the cases that were running on a target when a process
 // died: it runs each in a child, and reduces those that take it down again. It
-// returns what was found; text is what is known of the death.
+// returns what was found; text is what the process wrote as it died, if known.
 func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 	paths, err := harness.InFlightOrphans(InFlightDir(s.Out, s.Target))
 	if err != nil || len(paths) == 0 {
 		return nil, err
+	}
+	if text != "" {
+		// Looking into them takes minutes, and may be cut off.
+		for _, path := range paths {
+			if err := writeFile(logFile(path), []byte(text)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	store, err := OpenStore(s.Out)
 	if err != nil && s.Progress != nil {
@@ -43,10 +52,11 @@ func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 			break // the file stays for the next time
 		}
 		s.logf("a process died while it ran %s", path)
-		if err := k.orphan(ctx, j, path, text); err != nil {
+		if err := k.orphan(ctx, j, path); err != nil {
 			errs = append(errs, err)
 		}
 	}
+	_ = os.Remove(InFlightDir(s.Out, s.Target)) // stays where something is left
 	return k.Findings(), errors.Join(errs...)
 }
 
@@ -57,7 +67,7 @@ func (s *Settings) logf(format string, args ...any) {
 }
 
 // orphan looks into one case and removes its file once it is kept elsewhere.
-func (k *Keeper) orphan(ctx context.Context, j *childJudge, path, text string) error {
+func (k *Keeper) orphan(ctx context.Context, j *childJudge, path string) error {
 	c, err := corpus.Load(path)
 	if err != nil {
 		// Cut off while it was written: the case had not begun.
@@ -77,13 +87,17 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path, text string) e
 			if _, _, err := k.Consider(ctx, &r, from); err != nil {
 				return err
 			}
-			return os.Remove(path)
+			return forget(path)
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
 	}
 	// It does not show again; what the dead process said is all there is.
+	text := "the process died"
+	if log, err := os.ReadFile(logFile(path)); err == nil {
+		text = string(log)
+	}
 	r.Verdict, r.History, r.Log = crashVerdict(text), nil, text
 	f, first := k.claim(&r, "-"+corpus.ID(c)[:6])
 	if first {
@@ -96,16 +110,28 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path, text string) e
 			}
 		}
 	}
+	return forget(path)
+}
+
+// forget removes the file of an orphan and the log beside it.
+func forget(path string) error {
+	if err := os.Remove(logFile(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return os.Remove(path)
 }
 
-// setCaseAside keeps the text of a case that cannot be read.
+// setCaseAside keeps the text of a case that cannot be read, and the log.
 func setCaseAside(out, path string) error {
 	dir := filepath.Join(out, unreproduced)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("set %s aside: %w", path, err)
 	}
-	if err := os.Rename(path, filepath.Join(dir, filepath.Base(path)+".cut")); err != nil {
+	to := filepath.Join(dir, filepath.Base(path)+".cut")
+	if err := os.Rename(logFile(path), to+".log"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("set %s aside: %w", path, err)
+	}
+	if err := os.Rename(path, to); err != nil {
 		return fmt.Errorf("set %s aside: %w", path, err)
 	}
 	return nil

@@ -127,7 +127,7 @@ func deadProcess(t *testing.T) int {
 func TestOrphansAreReducedInChildren(t *testing.T) {
 	s := crashSettings(t)
 	leaveInFlight(s, deadProcess(t))
-	found, err := Orphans(t.Context(), s, "the process died")
+	found, err := Orphans(t.Context(), s, "")
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%+v, error %v", found, err)
 	}
@@ -149,8 +149,11 @@ func TestOrphansThatShowNothing(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Reproduced != 0 {
 		t.Fatalf("%+v, error %v", found, err)
 	}
+	if log, err := os.ReadFile(logFile(found[0].File)); err != nil || string(log) != tidbPanic {
+		t.Errorf("log %q, error %v", log, err)
+	}
 	kept, err := filepath.Glob(filepath.Join(s.Out, unreproduced, "*"))
-	if err != nil || len(kept) != 3 { // the case, its log, and the case cut off
+	if err != nil || len(kept) != 4 { // two cases, one of them cut off, and the logs
 		t.Errorf("kept %v, error %v", kept, err)
 	}
 }

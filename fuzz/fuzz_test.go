@@ -67,7 +67,7 @@ func FuzzTxnPair(f *testing.F) {
 	ctx := context.Background()
 	if !isWorker() {
 		// What killed an earlier process comes first.
-		found, err := Orphans(ctx, s, "the process died")
+		found, err := Orphans(ctx, s, "")
 		if err != nil {
 			f.Fatal(err)
 		}

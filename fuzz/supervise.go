@@ -41,7 +41,7 @@ type supervisor struct {
 }
 
 func (v *supervisor) run(ctx context.Context) (*Report, error) {
-	if err := v.orphans(ctx, "the process died"); err != nil {
+	if err := v.orphans(ctx, ""); err != nil {
 		return nil, err
 	}
 	s := v.s
