@@ -201,6 +201,9 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 
 // mixed tells whether one of two operands is text that is read as a number.
 func mixed(a, b expr) bool {
+	if isTemporal(a.typ) || isTemporal(b.typ) {
+		return false
+	}
 	return a.typ.Class != NullClass && b.typ.Class != NullClass && (a.typ.Class == StringClass) != (b.typ.Class == StringClass)
 }
 
@@ -230,9 +233,6 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if e[i].number != nil {
 			return expr{}, unsupported("hexadecimal literal in BETWEEN")
 		}
-		if isTemporal(e[i].typ) {
-			return expr{}, unsupported("BETWEEN on a date or time")
-		}
 	}
 	if err := c.shareCollation(e[:]); err != nil {
 		return expr{}, err
@@ -247,6 +247,10 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	}
 	switch {
 	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
+	case isTemporal(e[0].typ) && !isTemporal(e[1].typ) && !isTemporal(e[2].typ):
+		// Literals are read as dates, each on its own.
+	case isTemporal(e[0].typ) || isTemporal(e[1].typ) || isTemporal(e[2].typ):
+		return expr{}, unsupported("BETWEEN on several dates or times")
 	case c.d.is(textMeetsIntExactly) && intsAndText(e[:]):
 		read := func(at int) comparator {
 			p, q := e[0], e[at]
@@ -267,7 +271,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		lo, hi = checkedBetween(e[0].typ, e[1].typ, read(1)), checkedBetween(e[0].typ, e[2].typ, read(2))
 	}
 	lazy, d := c.d.is(betweenStops), c.d
-	anyMixed := mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2])
+	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := e[0].eval, e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		if f.strictWrite && anyMixed {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/solve/conform"
 )
 
@@ -30,7 +31,7 @@ func main() {
 	systematic := flag.Bool("systematic", false, "first run every operator on every pair of operand kinds")
 	show := flag.Int("show", 40, "differences to print")
 	depth := flag.Int("depth", 2, "largest depth of expressions")
-	kinds := flag.String("kinds", "exprs,query,update,delete,insert,keyed", "what to run")
+	kinds := flag.String("kinds", "exprs,query,update,delete,insert,keyed", "what to run; cases: the statements of generated cases")
 	record := flag.String("record", "", "write a recording for the unit tests to this file, and do nothing else")
 	flag.Parse()
 	recording = *record
@@ -72,7 +73,11 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 		return 0, f.Close()
 	}
 	start := time.Now()
-	err = conform.Run(ctx, c, conform.Plan{Seed: seed, Systematic: systematic, Depth: depth, Kinds: kinds, Until: start.Add(d)})
+	if kinds == "cases" {
+		err = cases(ctx, c, seed, start.Add(d))
+	} else {
+		err = conform.Run(ctx, c, conform.Plan{Seed: seed, Systematic: systematic, Depth: depth, Kinds: kinds, Until: start.Add(d)})
+	}
 	r := c.Report
 	for i, diff := range r.Differences {
 		if i == show {
@@ -103,6 +108,17 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 		return 0, fmt.Errorf("drop the database: %w", err)
 	}
 	return len(r.Differences), nil
+}
+
+// cases compares the statements of generated cases, each alone.
+func cases(ctx context.Context, c *conform.Checker, seed uint64, until time.Time) error {
+	for ; time.Now().Before(until); seed++ {
+		o := mutate.Options{DBMS: c.Server().DBMS, AllTypes: seed%2 == 1, Tables: 2}
+		if err := c.Case(ctx, mutate.Generate(mutate.NewSeeded(seed), o)); err != nil {
+			return fmt.Errorf("case %d: %w", seed, err)
+		}
+	}
+	return nil
 }
 
 func total(m map[string]int) (n int) {

@@ -121,7 +121,7 @@ func (c *Checker) Fill(ctx context.Context, name, create string, inserts ...stri
 }
 
 func (c *Checker) read(ctx context.Context, name string) ([]solve.Row, error) {
-	got, err := c.query(ctx, "SELECT * FROM "+name+" ORDER BY 1")
+	got, err := c.query(ctx, "SELECT * FROM "+name)
 	if err != nil {
 		return nil, fmt.Errorf("read %s back: %w", name, err)
 	}
@@ -441,6 +441,35 @@ func (c *Checker) Write(ctx context.Context, name, q string) error {
 	return nil
 }
 
+// writable tells whether updated rows can be written one after another without
+// meeting a unique key. If that depends on the order, it refuses.
+func (c *Checker) writable(t *table, idx []int, news []solve.Row) (bool, error) {
+	var free [2]bool
+	for backward := range free {
+		rows := append([]solve.Row(nil), t.rows...)
+		free[backward] = true
+		for n := range idx {
+			k := n
+			if backward == 1 {
+				k = len(idx) - 1 - n
+			}
+			at, err := c.conflict(t.def, rows, news[k], idx[k])
+			if err != nil {
+				return false, err
+			}
+			if at >= 0 {
+				free[backward] = false
+				break
+			}
+			rows[idx[k]] = news[k]
+		}
+	}
+	if free[0] != free[1] {
+		return false, &solve.Unsupported{What: "duplicate keys in passing"}
+	}
+	return free[0], nil
+}
+
 // insert adds a row to a table, or does what the statement says where a unique
 // key is in the way. It returns the OK packet's count for the row.
 func (c *Checker) insert(stmt *ast.InsertStmt, def *solve.Table, rows []solve.Row, r solve.Row) ([]solve.Row, int, error) {
@@ -525,7 +554,7 @@ func firstDifference(a, b string) (string, string) {
 	return "", y[len(x)]
 }
 
-// effect predicts the table behind a statement, in order of its first column.
+// effect predicts the table behind a statement.
 func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) {
 	after := append([]solve.Row(nil), t.rows...)
 	changed := 0
@@ -535,15 +564,15 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 		if err != nil {
 			return nil, 0, err
 		}
+		free, err := c.writable(t, idx, news)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !free {
+			return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
+		}
 		for k, i := range idx {
 			after[i] = news[k]
-			if at, err := c.conflict(t.def, t.rows, news[k], i); err != nil {
-				return nil, 0, err
-			} else if at >= 0 && len(idx) > 1 {
-				return nil, 0, &solve.Unsupported{What: "duplicate keys among several updated rows"}
-			} else if at >= 0 {
-				return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
-			}
 			if ch[k] {
 				changed++
 			}
@@ -578,6 +607,5 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 			return nil, 0, failed
 		}
 	}
-	sort.SliceStable(after, func(a, b int) bool { return after[a][0].Int() < after[b][0].Int() })
 	return after, changed, nil
 }

@@ -95,14 +95,14 @@ func (c *Checker) observe(ctx context.Context, name, q string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		cells, err := c.query(ctx, "SELECT * FROM "+name+" ORDER BY id")
+		cells, err := c.query(ctx, "SELECT * FROM "+name)
 		if err != nil {
 			return "", err
 		}
 		if got, err = observed(cells, nil); err != nil {
 			return "", err
 		}
-		got = fmt.Sprintf("%d changed\n%s", n, got)
+		got = fmt.Sprintf("%d changed\n%s", n, sortLines(got))
 	} else {
 		var err error
 		if got, err = observed(nil, execErr); err != nil {
@@ -139,7 +139,7 @@ func (c *Checker) predict(name, q string) (want string, sorted bool, err error) 
 	if want, err = predicted(rows, failed); err != nil || failed != nil {
 		return want, false, err
 	}
-	return fmt.Sprintf("%d changed\n%s", changed, want), false, nil
+	return fmt.Sprintf("%d changed\n%s", changed, sortLines(want)), false, nil
 }
 
 // Replay holds the solver against a recording, without a server.
@@ -223,6 +223,9 @@ func (c *Checker) judge(name, q, got string) error {
 	}
 	if sorted {
 		want, got = sortLines(want), sortLines(got)
+	}
+	if head, rows, ok := strings.Cut(got, "\n"); ok && strings.HasSuffix(head, " changed") {
+		got = head + "\n" + sortLines(rows)
 	}
 	c.Report.Compared++
 	if want != got {
