@@ -18,7 +18,6 @@ import (
 type Keeper struct {
 	at       place
 	judge    func(context.Context, *corpus.Case, map[int]corpus.Level) Trial
-	try      func(context.Context, *corpus.Case) (oracle.Verdict, error)
 	store    *Store
 	strict   bool
 	baseline *Baseline
