@@ -35,18 +35,19 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
-	if found := explain(c, h, p, rules.Deviations(h.Server, h.Levels)); found != nil {
+	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, h.Levels))
+	if found := explain(c, h, p, deviations, 2); found != nil {
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if ok, found := looseFit(c, h, p, &v); ok {
+	} else if ok, found := looseFit(c, h, p, deviations, &v); ok {
 		if len(found) == 0 {
 			return v
 		}
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if found := explain(c, h, p, rules.OutOfScope(h.Server, h.Levels)); len(found) == 1 {
+	} else if found := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
@@ -68,11 +69,11 @@ func unknown(v Verdict, err error) Verdict {
 	return v
 }
 
-// explain returns the smallest set of at most two deviations, each necessary,
-// under which the whole history is predicted; nil if there is none. Smaller
-// sets are tried first, in the order of the table, so each member of a pair is
-// necessary.
-func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule) []*rules.Rule {
+// explain returns the smallest set of at most n deviations, n being 1 or 2, each
+// necessary, under which the whole history is predicted; nil if there is none.
+// Smaller sets are tried first, in the order of the table, so each member of a
+// pair is necessary.
+func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) []*rules.Rule {
 	predicts := func(p rules.Profile) bool {
 		d, err := mvcc.New(c, h, p, false).Run()
 		return err == nil && d == nil
@@ -84,7 +85,7 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*
 	}
 	for i, a := range candidates {
 		for _, b := range candidates[i+1:] {
-			if a.Dim != b.Dim && predicts(p.With(a).With(b)) {
+			if n > 1 && a.Dim != b.Dim && predicts(p.With(a).With(b)) {
 				return []*rules.Rule{a, b}
 			}
 		}
@@ -97,7 +98,7 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*
 // each row was judged by what was committed while its statement ran, which is
 // all that is promised. It returns the deviations needed, none for an honest
 // history, in which case it fills in v.
-func looseFit(c *corpus.Case, h *history.History, p rules.Profile, v *Verdict) (bool, []*rules.Rule) {
+func looseFit(c *corpus.Case, h *history.History, p rules.Profile, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
@@ -108,7 +109,7 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, v *Verdict) (
 		v.Conflicting = r.Conflicting()
 		return true, nil
 	}
-	for _, a := range rules.Deviations(h.Server, h.Levels) {
+	for _, a := range deviations {
 		if d, err := mvcc.New(c, h, p.With(a), false).Loose().Run(); err == nil && d == nil {
 			return true, []*rules.Rule{a}
 		}

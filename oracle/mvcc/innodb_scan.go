@@ -319,7 +319,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
-		if holder != nil && x.kind == Update && a.key == nil && !a.unique && !keeps {
+		if holder != nil && x.kind == Update && (a.key == nil || e.loose) && !a.unique && !keeps {
 			pass, err := x.passes(t, n.c, a.where, judged)
 			if err != nil {
 				return err

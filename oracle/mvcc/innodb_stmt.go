@@ -118,7 +118,8 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	case rules.Newest:
 		v.view = View{Uncommitted: true, Own: tx}
 		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
-			v.via = x.accessOf(e.table(name.Name.O), s.Where).key
+			a := x.accessOf(e.table(name.Name.O), s.Where)
+			v.via, v.covering = a.key, a.covering
 		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
@@ -328,6 +329,13 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	x.overruns(h.c)
 	moves := t.Clustered != nil && e.store.clusteredKeyOf(t, row) != e.store.clusteredKeyOf(t, h.row)
 	c := h.c
+	defer func() { delete(e.pending, h.c); delete(e.pending, c) }()
+	delete(e.pending, h.c)
+	for ki := range t.Def.Keys {
+		if k := &t.Def.Keys[ki]; k != t.Clustered && (moves || !equalIn(k, h.row, row)) {
+			e.pending[h.c] = append(e.pending[h.c], k)
+		}
+	}
 	if moves {
 		// The old record is marked deleted before the new key is looked up, so
 		// that a reader of uncommitted data may see neither.
@@ -344,14 +352,9 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	} else {
 		e.write(t, c, row, x.tx, c.last().rid)
 	}
-	defer delete(e.pending, c)
-	for ki := range t.Def.Keys {
-		if k := &t.Def.Keys[ki]; k != t.Clustered && (moves || !equalIn(k, h.row, row)) {
-			e.pending[c] = append(e.pending[c], k)
-		}
-	}
-	for len(e.pending[c]) > 0 {
-		k := e.pending[c][0]
+	for left := e.pending[h.c]; len(left) > 0; {
+		e.pending[h.c], e.pending[c] = left, left
+		k := left[0]
 		x.point(nil, false)
 		if (k.Unique || k.Primary) && !equalIn(k, h.row, row) {
 			dup, err := x.duplicate(t, k, row, c)
@@ -362,7 +365,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 				return errDuplicate
 			}
 		}
-		e.pending[c] = e.pending[c][1:]
+		left = left[1:]
 	}
 	return nil
 }

@@ -124,7 +124,8 @@ func (e *engine) undo(tx *Txn, n int) { e.store.undo(tx, n) }
 
 // snapshotRows returns what a consistent read sees of a table, in the order of
 // the clustered index.
-func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant, via *solve.Key) []solve.Row {
+func (e *engine) snapshotRows(t *Table, views *innodbViews, rule rules.Variant) []solve.Row {
+	v := views.view
 	type seen struct {
 		c   *Chain
 		ver *Version
@@ -133,7 +134,13 @@ func (e *engine) snapshotRows(t *Table, v View, rule rules.Variant, via *solve.K
 	newest := make(map[int]int, len(t.Chains))
 	for _, c := range t.Chains {
 		ver := v.version(c)
-		if ver == nil || via != nil && slices.Contains(e.pending[c], via) {
+		if views.via != nil && slices.Contains(e.pending[c], views.via) {
+			// The index still has the entry of the version before.
+			if ver = nil; views.covering && len(c.Versions) > 1 {
+				ver = &c.Versions[len(c.Versions)-2]
+			}
+		}
+		if ver == nil {
 			continue
 		}
 		all = append(all, seen{c, ver})
@@ -167,8 +174,10 @@ type innodbViews struct {
 	rule rules.Variant
 	only *Table
 	rows []solve.Row
-	// via is the secondary index that a read of uncommitted data goes by.
-	via *solve.Key
+	// via is the secondary index that a read of uncommitted data goes by;
+	// covering says that it reads nothing else.
+	via      *solve.Key
+	covering bool
 }
 
 // Table implements solve.Views.
@@ -180,7 +189,7 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 	if t == v.only {
 		return t.Def, v.rows, nil
 	}
-	return t.Def, v.e.snapshotRows(t, v.view, v.rule, v.via), nil
+	return t.Def, v.e.snapshotRows(t, v, v.rule), nil
 }
 
 // insertionOrder puts the rows of tables without a clustered key into the order
@@ -247,7 +256,7 @@ func (e *engine) finishInnoDB() (*Difference, error) {
 		if t == nil {
 			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
 		}
-		rows := e.snapshotRows(t, View{Tick: latest}, rules.SameRow, nil)
+		rows := e.snapshotRows(t, &innodbViews{view: View{Tick: latest}}, rules.SameRow)
 		w := make([]string, len(rows))
 		for j := range rows {
 			w[j] = FormatRow(rows[j])

@@ -1,0 +1,53 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// Relevant returns the rules that can change the prediction for a history at
+// all, so that an explanation need not be searched among the others: a
+// difference costs one replay for each pair of them.
+func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*rules.Rule {
+	if h.Server.DBMS == history.TiDB {
+		return candidates
+	}
+	var updates, setsLevel bool
+	for _, l := range c.Steps {
+		switch KindOf(l.Stmt) {
+		case Update:
+			updates = true
+		case Insert:
+			updates = updates || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
+		case SetLevel:
+			setsLevel = true
+		}
+	}
+	waits := Waited(h)
+	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
+		switch r.Dim {
+		case rules.LockedRow:
+			return !updates || !waits && r.Variant == rules.PassCommitted
+		case rules.Resumption:
+			return !waits
+		case rules.NoOpUpdate, rules.KeyChange:
+			return !updates
+		case rules.LateLevel:
+			return !setsLevel
+		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged:
+			return false
+		}
+		// The other dimensions are not InnoDB's.
+		return true
+	})
+}
+
+// Waited reports whether any statement of a history waited, or was released by
+// the rollback of a deadlock's victim, which may have gone unseen.
+func Waited(h *history.History) bool {
+	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 || errCode(&s) == errDeadlock })
+}
