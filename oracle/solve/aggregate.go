@@ -181,8 +181,7 @@ next:
 	}
 	for _, g := range gs {
 		q.collect(f, g.rows)
-		// With ONLY_FULL_GROUP_BY every row of a group gives the same items;
-		// without it the query is refused where they could differ.
+		// Every row of a group gives the same items: see onlyGrouped.
 		f.row = g.rows[0]
 		emit()
 		if f.err != nil {

@@ -84,7 +84,7 @@ func (s *Solver) Project(stmt *ast.SelectStmt, t *Table, rows []Row, v Views) (*
 	if f.err != nil {
 		return nil, f.err
 	}
-	return &Result{q.names(), out, total, f.warnings}, nil
+	return &Result{q.names(), out, total, false, f.warnings}, nil
 }
 
 // query compiles a SELECT, or finds it compiled. A correlated subquery is
@@ -151,8 +151,10 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 	if q.distinct && n.OrderBy != nil {
 		return nil, unsupported("DISTINCT with ORDER BY")
 	}
-	if (len(q.aggs) > 0 || q.having != nil) && len(q.group) == 0 && bareColumn(q.items) {
-		return nil, unsupported("column beside an aggregate")
+	if len(q.aggs) > 0 || q.having != nil || len(q.group) > 0 {
+		if err := onlyGrouped(n); err != nil {
+			return nil, err
+		}
 	}
 	for _, it := range q.items {
 		cmp, err := c.comparison(it.expr, it.expr)
@@ -164,14 +166,60 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 	return q, nil
 }
 
-func bareColumn(items []item) bool {
-	for _, it := range items {
-		if it.column {
-			return true
+// onlyGrouped refuses a grouped query that names a column which is neither
+// grouped by nor inside an aggregate: with ONLY_FULL_GROUP_BY that is an error
+// unless the column depends on the others, without it any row's value will do.
+func onlyGrouped(n *ast.SelectStmt) error {
+	v := &loneColumns{grouped: map[string]bool{}}
+	if n.GroupBy != nil {
+		for _, it := range n.GroupBy.Items {
+			col, ok := it.Expr.(*ast.ColumnNameExpr)
+			if !ok {
+				return unsupported("GROUP BY of an expression")
+			}
+			v.grouped[col.Name.Name.L] = true
 		}
 	}
-	return false
+	for _, f := range n.Fields.Fields {
+		if f.WildCard != nil {
+			return unsupported("column beside an aggregate")
+		}
+		f.Expr.Accept(v)
+		if f.AsName.L != "" {
+			v.grouped[f.AsName.L] = true
+		}
+	}
+	if n.Having != nil {
+		n.Having.Expr.Accept(v)
+	}
+	if n.OrderBy != nil {
+		for _, it := range n.OrderBy.Items {
+			it.Expr.Accept(v)
+		}
+	}
+	if v.found {
+		return unsupported("column beside an aggregate")
+	}
+	return nil
 }
+
+// loneColumns looks for columns outside aggregates that are not grouped by.
+type loneColumns struct {
+	grouped map[string]bool
+	found   bool
+}
+
+func (v *loneColumns) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.AggregateFuncExpr:
+		return n, true
+	case *ast.ColumnNameExpr:
+		v.found = v.found || !v.grouped[n.Name.Name.L]
+	}
+	return n, false
+}
+
+func (v *loneColumns) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // from compiles a FROM clause: tables, derived tables, cross and inner joins.
 func (c *compiler) from(q *query, n ast.ResultSetNode) error {
@@ -306,7 +354,12 @@ func (q *query) result(f *frame) (*Result, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return &Result{q.names(), out, total, f.warnings}, nil
+	return &Result{q.names(), out, total, !total && q.cuts(len(out)), f.warnings}, nil
+}
+
+// cuts tells whether LIMIT may have removed rows, n being left.
+func (q *query) cuts(n int) bool {
+	return q.skip != nil && q.skip.eval(nil).Uint() > 0 || q.limit != nil && q.limit.eval(nil).Uint() == uint64(n)
 }
 
 // scan returns the joined rows that pass ON and WHERE.

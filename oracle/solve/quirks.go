@@ -241,8 +241,6 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
-	{setSeesOld, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/sql-statement-update#mysql-compatibility"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

@@ -45,7 +45,10 @@ type Result struct {
 	// TotalOrder says that the order of Rows is fixed by the statement: it
 	// has at most one row, or an ORDER BY without ties between different rows.
 	TotalOrder bool
-	Warnings   int
+	// Cut says that LIMIT may have removed rows although the order is not
+	// total: which rows are left is the server's choice.
+	Cut      bool
+	Warnings int
 }
 
 // Solver evaluates statements as one server does. It caches compiled

@@ -170,6 +170,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		d, _ := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
 		v = d
 	}
+	if f.castsStored && v.Kind() == sqlvalue.Uint && v.Int() < 0 && !col.Type.Unsigned {
+		// TiDB takes the bits for a signed number in some plans, and fails in others.
+		return f.refuse("large unsigned number into a signed column")
+	}
 	u, over := v.ToInt(col.Type.Unsigned)
 	if col.Type.Unsigned && v.Kind() == sqlvalue.Decimal && v.Sign() < 0 {
 		// Already a fraction below zero is out of range.

@@ -109,7 +109,9 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 // UpdateAll runs an UPDATE on all rows of a view: it returns the indexes of the
 // rows that matched, what each becomes, and whether it changed. Without ORDER
 // BY and LIMIT each row is tested and then computed before the next, so that of
-// several errors the first in this order is the statement's.
+// several errors the first in this order is the statement's. Beside an error it
+// returns the rows that could be computed: where one of them meets a unique key
+// and comes earlier, error 1062 is the statement's instead.
 func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
 	p, err := s.setter(stmt, t, v)
 	if err != nil {
@@ -125,7 +127,9 @@ func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) 
 func (s *Solver) updateRows(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
 	one := func(i int) error {
 		r, c, err := s.Update(stmt, t, rows[i], v)
-		idx, news, changed = append(idx, i), append(news, r), append(changed, c)
+		if err == nil {
+			idx, news, changed = append(idx, i), append(news, r), append(changed, c)
+		}
 		return err
 	}
 	ordered := stmt.Order != nil || stmt.Limit != nil
@@ -145,7 +149,7 @@ func (s *Solver) updateRows(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views)
 			}
 		}
 		if first != nil {
-			return nil, nil, nil, first
+			return idx, news, changed, first
 		}
 	} else {
 		var first error
@@ -159,7 +163,7 @@ func (s *Solver) updateRows(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views)
 			}
 		}
 		if first != nil {
-			return nil, nil, nil, first
+			return idx, news, changed, first
 		}
 	}
 	return idx, news, changed, nil

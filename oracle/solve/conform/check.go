@@ -560,15 +560,20 @@ func (c *Checker) effect(stmt ast.StmtNode, t *table) ([]solve.Row, int, error) 
 	changed := 0
 	switch s := stmt.(type) {
 	case *ast.UpdateStmt:
-		idx, news, ch, err := c.solver.UpdateAll(s, t.def, t.rows, c)
-		if err != nil {
-			return nil, 0, err
+		idx, news, ch, failed := c.solver.UpdateAll(s, t.def, t.rows, c)
+		if failed != nil && len(idx) == 0 {
+			return nil, 0, failed
 		}
 		free, err := c.writable(t, idx, news)
 		if err != nil {
 			return nil, 0, err
 		}
-		if !free {
+		switch {
+		case !free && failed != nil:
+			return nil, 0, &solve.Unsupported{What: "duplicate key beside another error"}
+		case failed != nil:
+			return nil, 0, failed
+		case !free:
 			return nil, 0, &solve.SQLError{Code: 1062, Message: "Duplicate entry"}
 		}
 		for k, i := range idx {
