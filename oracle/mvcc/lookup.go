@@ -32,17 +32,24 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 		return nil, false, nil
 	}
 	misled := r.misled(t, f, view)
-	if len(misled) == 0 {
-		return nil, false, nil
-	}
-	rows, _ := t.Rows(view)
+	rows, chains := t.Rows(view)
 	idx, err := r.solver.Matches(s, t.Def, rows, &stored{&r.store, view})
 	if err != nil {
 		return nil, false, nil
 	}
 	var found []solve.Row
 	for _, i := range idx {
+		// An old row that another key's chain still shows is out of reach once
+		// the transaction has taken its entry out of the index.
+		if ver := view.Seen(chains[i]); ver.Txn != view.Own {
+			if tuple, _ := r.store.keyOf(t.Def, f.key, ver.Row); r.ownEntry(t, f.key, tuple, view.Own) {
+				continue
+			}
+		}
 		found = append(found, rows[i])
+	}
+	if len(misled) == 0 && len(found) == len(idx) {
+		return nil, false, nil
 	}
 	for _, c := range misled {
 		ver := view.Seen(c)
