@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -209,42 +208,11 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 	}
 	p.Err = code
 	seen := errCode(&r.h.Stmts[i])
-	if seen == 0 && code == errRange && assignsBits(s) {
-		// TiDB computes it as a signed number where it finds the row by a key,
-		// as an unsigned one elsewhere.
-		return p, &Loss{Slug: "bit operation assigned to a signed column"}
-	}
 	if seen != code && r.earlierDuplicate(t, tx, before, news, changed) {
 		p.Err, p.Single = errDup, false
 	}
 	return p, nil
 }
-
-// assignsBits reports whether a SET list holds a bit operation.
-func assignsBits(s *ast.UpdateStmt) bool {
-	f := &bitFinder{}
-	for _, a := range s.List {
-		a.Expr.Accept(f)
-	}
-	return f.found
-}
-
-type bitFinder struct{ found bool }
-
-func (f *bitFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch x := n.(type) {
-	case *ast.BinaryOperationExpr:
-		switch x.Op {
-		case opcode.And, opcode.Or, opcode.Xor, opcode.LeftShift, opcode.RightShift:
-			f.found = true
-		}
-	case *ast.UnaryOperationExpr:
-		f.found = f.found || x.Op == opcode.BitNeg
-	}
-	return n, f.found
-}
-
-func (f *bitFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // loseLocks notes whether an UPDATE that started again with a newer view had met
 // rows at first that it would not have changed, and does not meet them now.

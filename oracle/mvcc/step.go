@@ -20,7 +20,6 @@ const (
 	errLockTimeout  = 1205
 	errDeadlock     = 1213
 	errNotSupported = 1235
-	errRange        = 1264
 	errInconsistent = 8133
 	errNowait       = 3572
 	errTiDBConflict = 9007
