@@ -18,6 +18,9 @@ func (c *compiler) numericClass(a, b expr) (Class, error) {
 		}
 		switch e.typ.Class {
 		case NullClass:
+			if a.typ.Class == DecimalClass || b.typ.Class == DecimalClass {
+				return 0, unsupported("arithmetic of NULL and a decimal")
+			}
 			if c.d.is(nullIsDouble) {
 				cls = DoubleClass
 			}
@@ -326,6 +329,9 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 			}
 			return r
 		}
+		if v.Sign() == 0 && w.Sign() < 0 && c.d.is(zeroSum) {
+			return sqlvalue.NewDecimal64(0, 0)
+		}
 		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Rescale(scale).Sign() == 0 {
 			return f.refuse("decimal of minus zero")
 		}
@@ -485,7 +491,7 @@ func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 	if (op == opcode.LeftShift || op == opcode.RightShift) && c.d.is(shiftBy32) && !isExact(b.typ) {
 		q = c.shiftCount(b)
 	}
-	eager, short := c.d.is(eagerBits), c.d.is(shiftBy32)
+	eager, short := c.d.is(eagerShifts) && (op == opcode.LeftShift || op == opcode.RightShift), c.d.is(shiftBy32)
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)
 		if null && !eager {

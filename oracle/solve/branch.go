@@ -253,8 +253,13 @@ func (c *compiler) caseEquals(a, b expr) (expr, error) {
 	}
 	x, y := a.eval, b.eval
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
-		v, w := x(f), y(f)
-		if v.IsNull() || w.IsNull() {
+		v := x(f)
+		if v.IsNull() {
+			f.beside(y)
+			return sqlvalue.Unknown
+		}
+		w := y(f)
+		if w.IsNull() {
 			return sqlvalue.Unknown
 		}
 		return truthOf(v.Uint() == w.Uint())
@@ -341,8 +346,8 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, err
 		}
 		t := c.truth(eq)
-		if c.d.is(branchCasts) && args[0].konst && args[0].typ.Class == DecimalClass {
-			return expr{}, unsupported("NULLIF of a constant decimal")
+		if c.d.is(branchCasts) && !args[0].column && args[0].typ.Class == DecimalClass {
+			return expr{}, unsupported("NULLIF of a computed decimal")
 		}
 		x, second := args[0].eval, args[1].eval
 		if c.d.is(nullifOfNull) && args[0].typ.Class != IntClass {

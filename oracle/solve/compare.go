@@ -183,11 +183,11 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		w := y(f)
 		if v.IsNull() != w.IsNull() && f.strictWrite && numeric {
 			// The side that is not NULL may be converted before the other is seen.
-			if v.IsNull() {
-				f.beside(func(f *frame) sqlvalue.Value { d.number(f, w, b.reading); return w })
-			} else {
+			f.beside(func(f *frame) sqlvalue.Value {
 				d.number(f, v, a.reading)
-			}
+				d.number(f, w, b.reading)
+				return v
+			})
 		}
 		if v.IsNull() {
 			return sqlvalue.Unknown
@@ -237,14 +237,17 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	if err := c.shareCollation(e[:]); err != nil {
 		return expr{}, err
 	}
-	lo, err := c.comparison(e[0], e[1])
+	plain := *c
+	plain.d.quirks &^= 1 << compareRounds
+	lo, err := plain.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err
 	}
-	hi, err := c.comparison(e[0], e[2])
+	hi, err := plain.comparison(e[0], e[2])
 	if err != nil {
 		return expr{}, err
 	}
+	c.badLiteral = c.badLiteral || plain.badLiteral
 	switch {
 	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
 	case isTemporal(e[0].typ) && !isTemporal(e[1].typ) && !isTemporal(e[2].typ):
@@ -299,6 +302,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		u := sqlvalue.Unknown
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
+		}
+		if (l.IsNull() || h.IsNull()) && v.Kind() == sqlvalue.Uint && v.Int() < 0 {
+			f.refuse("large unsigned number between NULL and a bound")
 		}
 		if t == sqlvalue.False && lazy && f.err != nil {
 			f.err = &Unsupported{"error in the upper bound of BETWEEN"}

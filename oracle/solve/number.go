@@ -150,12 +150,6 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 				return 0, true
 			}
 			n, over := v.ToInt(false)
-			if over > 0 && f.strictWrite {
-				f.refuse("bits of a large decimal in a write")
-			}
-			if over > 0 {
-				n, over = v.ToInt(true)
-			}
 			if over != 0 {
 				f.refuse("bits of a decimal out of range")
 				n = 0

@@ -620,8 +620,9 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	if e.number != nil {
 		return expr{}, unsupported("hexadecimal literal in IN")
 	}
-	if c.d.is(branchCasts) && mixed(e, q.items[0].expr) {
-		return expr{}, unsupported("text and numbers in IN of a subquery")
+	if in := q.items[0].expr; mixed(e, in) || isNumeric(e.typ) && isNumeric(in.typ) && e.typ.Class != in.typ.Class {
+		// Materialized, the values are converted to the subquery's type.
+		return expr{}, unsupported("different types in IN of a subquery")
 	}
 	d := *c
 	d.joins = true

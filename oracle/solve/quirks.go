@@ -46,8 +46,8 @@ const (
 	// eager: both operands of + - * on integers and doubles are evaluated even
 	// where the first one is NULL.
 	eager
-	// eagerBits: the same for the bit operators.
-	eagerBits
+	// eagerShifts: the same for << and >>.
+	eagerShifts
 	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
 	// whatever their width.
 	mixedIsDecimal
@@ -173,7 +173,7 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
 	{eager, []history.DBMS{history.MySQL, history.MariaDB},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
-	{eagerBits, []history.DBMS{history.MariaDB},
+	{eagerShifts, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators"},
 	{mixedIsDecimal, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/control-flow-functions/case-operator"},

@@ -158,11 +158,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		v = d
 	case sqlvalue.Double, sqlvalue.Float:
 		x := math.RoundToEven(v.Double())
-		if limit, out := doubleLimit(col.Type); x == limit {
-			if c.d.is(plainDoubles) {
-				return f.refuse("double at the limit of BIGINT")
-			}
-			return out
+		if x == 1<<63 || x == 1<<64 {
+			// The largest BIGINT rounds to this double: what is stored depends on
+			// whether it was read as an integer.
+			return f.refuse("double at the limit of BIGINT")
 		}
 		if math.Abs(x) >= 1<<64 {
 			return f.clip(col, x > 0)
@@ -190,18 +189,6 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		return f.clip(col, i > 0)
 	}
 	return col.Type.integer(u)
-}
-
-// doubleLimit returns the double that the largest BIGINT is rounded to: it is
-// stored as that BIGINT although it is greater.
-func doubleLimit(t Type) (float64, sqlvalue.Value) {
-	switch {
-	case t.Bits < 64:
-		return math.NaN(), sqlvalue.Value{}
-	case t.Unsigned:
-		return 1 << 64, sqlvalue.NewUint(math.MaxUint64)
-	}
-	return 1 << 63, sqlvalue.NewInt(math.MaxInt64)
 }
 
 func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {

@@ -497,8 +497,8 @@ func (c *Checker) insert(stmt *ast.InsertStmt, def *solve.Table, rows []solve.Ro
 	}
 	out := append([]solve.Row(nil), rows...)
 	out[at] = next
-	if !changed && c.d.DBMS == history.MariaDB {
-		// It counts such a row as 0 or 1 by a rule of its own.
+	if !changed && c.d.DBMS != history.TiDB {
+		// MySQL and MariaDB count such a row as 0 or 1 by a rule of its own.
 		return nil, 0, &solve.Unsupported{What: "count of an ON DUPLICATE KEY UPDATE that changes nothing"}
 	}
 	if !changed {
