@@ -329,7 +329,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 			}
 			return r
 		}
-		if v.Sign() == 0 && w.Sign() < 0 && c.d.is(zeroSum) {
+		if v.Sign() == 0 && c.d.is(zeroSum) {
 			return sqlvalue.NewDecimal64(0, 0)
 		}
 		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Rescale(scale).Sign() == 0 {

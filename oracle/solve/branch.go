@@ -13,11 +13,12 @@ import (
 func (c *compiler) unify(es []expr) (Type, error) {
 	out := Type{Class: NullClass}
 	digits := 0
-	unsigned, signed, wide := false, false, false
+	unsigned, signed, wide, literalNull := false, false, false, false
 	for _, e := range es {
 		t := e.typ
 		switch t.Class {
 		case NullClass:
+			literalNull = true
 			continue
 		case StringClass:
 			if out.Class == StringClass {
@@ -54,6 +55,9 @@ func (c *compiler) unify(es []expr) (Type, error) {
 			}
 		}
 	}
+	if literalNull && unsigned && c.d.is(mixedIsDecimal) {
+		return out, unsupported("NULL beside an unsigned branch")
+	}
 	if out.Class == DecimalClass {
 		out.Unsigned = false
 	}
@@ -74,6 +78,16 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	}
 	switch t.Class {
 	case DecimalClass:
+		if e.keepScale && c.d.is(branchCasts) {
+			// Folding decides whether an inner COALESCE is cast.
+			return func(f *frame) sqlvalue.Value {
+				v := x(f)
+				if !v.IsNull() && v.Scale() != t.Scale {
+					return f.refuse("branch inside a branch")
+				}
+				return v.ToDecimal()
+			}
+		}
 		return func(f *frame) sqlvalue.Value {
 			v := x(f)
 			if v.IsNull() || !pads || v.Scale() >= t.Scale {
@@ -243,6 +257,12 @@ func (c *compiler) result(n ast.ExprNode) (expr, error) {
 
 // caseEquals compares CASE's value with that of a WHEN.
 func (c *compiler) caseEquals(a, b expr) (expr, error) {
+	if b.typ.Class == NullClass {
+		return boolExpr(a.konst, func(f *frame) sqlvalue.Truth {
+			f.beside(a.eval)
+			return sqlvalue.Unknown
+		}), nil
+	}
 	if c.d.is(compareRounds) {
 		d := *c
 		d.d.quirks &^= 1 << compareRounds

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -47,6 +48,12 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 	case isExact(a.typ) && isExact(b.typ):
 		return func(_ *frame, x, y sqlvalue.Value) int { return sqlvalue.CmpExact(x, y) }, nil
 	case isNumeric(a.typ) && isNumeric(b.typ):
+		if c.d.is(castOverflowUnsure) && (a.castDecimal || b.castDecimal) {
+			return nil, unsupported("double of a CAST AS DECIMAL")
+		}
+		if c.d.is(keyLosesText) && (roundedByKey(a, b) || roundedByKey(b, a)) {
+			return nil, unsupported("fractional double for an integer column")
+		}
 		d, ra, rb := c.d, c.literalReading(a), c.literalReading(b)
 		for _, e := range [2]expr{a, b} {
 			if e.castText && c.d.is(castTextRounds) {
@@ -121,6 +128,15 @@ func (c *compiler) textComparison(num expr, rn, rs reading, sign int) comparator
 
 func decimalMeetsInt(a, b expr) bool {
 	return a.typ.Class == DecimalClass && b.typ.Class == IntClass && !a.konst && !b.konst
+}
+
+// roundedByKey tells whether an index look-up could round b to an integer.
+func roundedByKey(a, b expr) bool {
+	if !a.column || a.typ.Class != IntClass || b.typ.Class != DoubleClass || !b.lit {
+		return false
+	}
+	x := b.eval(nil).Double()
+	return x != math.Trunc(x)
 }
 
 // textMeetsInt tells whether an index on an integer column could be looked up
@@ -262,6 +278,8 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			}
 		}
 		lo, hi = read(1), read(2)
+	case c.d.is(textMeetsIntExactly) && (e[1].konst && e[1].typ.Unsigned || e[2].konst && e[2].typ.Unsigned):
+		return expr{}, unsupported("unsigned constant beside a double in BETWEEN")
 	default:
 		// One type for all three: that of doubles, as soon as one is no exact
 		// number and not all are strings.
@@ -419,11 +437,14 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, err
 	}
 	e = all[0]
+	in := *c
+	in.inList = len(list) > 1
 	for i := range list {
-		if cmps[i], err = c.comparison(e, list[i]); err != nil {
+		if cmps[i], err = in.comparison(e, list[i]); err != nil {
 			return expr{}, err
 		}
 	}
+	c.badLiteral = c.badLiteral || in.badLiteral
 	if c.d.is(inComparesBits) && len(list) > 1 && !allKonst(list) {
 		for i := range list {
 			if e.typ.Class == IntClass && list[i].typ.Class == IntClass && e.typ.Unsigned != list[i].typ.Unsigned {

@@ -135,6 +135,8 @@ type compiler struct {
 	badLiteral bool
 	// joins says that rows of several tables meet, in a join or a subquery.
 	joins bool
+	// inList says that a comparison is one of several of an IN.
+	inList bool
 	// write says that the statement changes rows.
 	write bool
 }
@@ -311,7 +313,8 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 	}
 	switch logical := n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr; {
 	case a.number == nil && b.number == nil || logical:
-	case a.number != nil && b.number != nil || !isComparison(n.Op):
+	case a.number != nil && b.number != nil || !isComparison(n.Op),
+		a.number != nil && b.typ.Class == StringClass && !b.typ.Binary, b.number != nil && a.typ.Class == StringClass && !a.typ.Binary:
 		return expr{}, unsupported("operator on a hexadecimal literal")
 	case a.number != nil && b.typ.Class != StringClass:
 		a = *a.number

@@ -35,6 +35,9 @@ func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 
 // double returns an accessor for the expression as a double.
 func (c *compiler) double(e expr) func(*frame) (float64, bool) {
+	if e.castDecimal && c.d.is(castOverflowUnsure) {
+		return func(f *frame) (float64, bool) { f.refuse("double of a CAST AS DECIMAL"); return 0, true }
+	}
 	if isTemporal(e.typ) {
 		return func(f *frame) (float64, bool) { f.refuse("date or time as a number"); return 0, true }
 	}
@@ -164,8 +167,10 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
 			if decimal {
-				if n.Rest || n.Empty || endsInSpace(v.Str()) {
+				if n.Rest || n.Empty {
 					f.lossy(reading, 1292, "DECIMAL", v.Str())
+				} else if endsInSpace(v.Str()) {
+					f.lossy(vague, 1292, "DECIMAL", v.Str())
 				}
 			} else {
 				n = sqlvalue.IntegerPrefix(v.Str())

@@ -235,7 +235,7 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{bitStrings, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
-	{zeroSum, []history.DBMS{history.MariaDB},
+	{zeroSum, []history.DBMS{history.MariaDB, history.MySQL},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 	{textMeetsIntExactly, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},

@@ -273,6 +273,13 @@ func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode
 			return nil, f.err
 		}
 	}
+	if c.d.is(nullsLast) {
+		for i, x := range list {
+			if _, ok := x.(*ast.DefaultExpr); ok {
+				c.defaultOf(f, &t.Columns[cols[i]])
+			}
+		}
+	}
 	f.row = row
 	for i, x := range list {
 		col := &t.Columns[cols[i]]
