@@ -51,6 +51,10 @@ const (
 	presentValueOdds  = 180
 	neighbourOdds     = 26
 	limitConstantOdds = 4
+	// hugeConstantOdds is for numbers that no signed type holds: what servers
+	// make of them depends on the plan, so that few such predicates can be
+	// judged.
+	hugeConstantOdds = 8
 )
 
 // where makes a WHERE clause; nil is none.
@@ -334,7 +338,7 @@ func (t *table) constant(c *choices, i int) value {
 		at := c.below(len(t.rows))
 		for j := range t.rows {
 			v := t.rows[(at+j)%len(t.rows)][i]
-			if v == null {
+			if v == null || v.beyondSigned() && !c.odds(hugeConstantOdds) {
 				continue
 			}
 			if c.odds(neighbourOdds) {
@@ -344,7 +348,9 @@ func (t *table) constant(c *choices, i int) value {
 		}
 	}
 	if len(typ.limits) > 0 && c.odds(limitConstantOdds) {
-		return oneOf(c, typ.limits)
+		if v := oneOf(c, typ.limits); !v.beyondSigned() {
+			return v
+		}
 	}
 	if len(typ.pool) == 0 {
 		return integer(1)

@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"math"
 	"fmt"
 	"strconv"
 
@@ -127,4 +128,9 @@ func (v value) plus(n int64) value {
 		m = -m
 	}
 	return integer(m + n)
+}
+
+// beyondSigned says whether a number is above the range of BIGINT.
+func (v value) beyondSigned() bool {
+	return v.kind == integerValue && !v.neg && v.mag > math.MaxInt64
 }

@@ -55,7 +55,7 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	}
 	rows, chains := t.Rows(view)
 	r.scanOrder(t, rows, chains)
-	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view)})
+	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view, r.h.Stmts[r.store.stmt].Submit)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,15 +67,19 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	return outRows, outChains, nil
 }
 
-// subqueryView returns what the subqueries of a write see.
-func subqueryView(stmt ast.StmtNode, view View) View {
+// subqueryView returns what the subqueries of a write see that started at the
+// given tick.
+func subqueryView(stmt ast.StmtNode, view View, started history.Tick) View {
 	if view.Own == nil || view.Own.Rules[rules.SubqueryView] != rules.SnapshotSubquery {
 		return view
 	}
 	if _, ok := stmt.(*ast.SelectStmt); ok || !hasScalarSubquery(stmt) {
 		return view
 	}
-	return View{Tick: view.Own.Snapshot, Own: view.Own}
+	if view.Own.Rules[rules.ConsistentRead] == rules.Snapshot {
+		return View{Tick: view.Own.Snapshot, Own: view.Own}
+	}
+	return View{Tick: started, Own: view.Own}
 }
 
 // overwritten evaluates a filter on committed versions that the own transaction
