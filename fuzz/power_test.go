@@ -17,7 +17,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
-	_ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers the targets
 	"github.com/txnfuzz/txnfuzz/mutate"

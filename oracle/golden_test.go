@@ -163,7 +163,11 @@ func TestRejectsLies(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range records {
-			if records[i].Verdict.Outcome != OK || records[i].Verdict.Judged != records[i].Verdict.Statements {
+			honest, err := records[i].Judge(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if honest.Outcome != OK || honest.Judged != honest.Statements {
 				continue
 			}
 			_, n := falsify(records[i].History, -1)

@@ -1,0 +1,74 @@
+package fuzz
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// BenchmarkPipeline measures generate, run and check against the same recorded
+// histories sent again in the same order: block points known, no probe, no
+// oracle, the same resets. Both take turns in blocks, so that the machine's
+// other load meets both alike; `ratio` is the pipeline's speed as a share of
+// the replay's. TXNFUZZ_BENCH_TARGET names another target than the default.
+func BenchmarkPipeline(b *testing.B) {
+	const block = 64
+	target := os.Getenv("TXNFUZZ_BENCH_TARGET")
+	if target == "" {
+		target = DefaultTarget
+	}
+	ctx := context.Background()
+	backend, err := harness.Open(ctx, target, harness.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer backend.Close()
+	pool, err := harness.NewPool(ctx, backend, harness.PoolOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer pool.Close()
+	opts := mutate.Options{DBMS: backend.Server().DBMS, Levels: harness.LevelsOf(backend)}
+	type run struct {
+		c *corpus.Case
+		h *history.History
+	}
+	var pipeline, replay time.Duration
+	cases := 0
+	seed := uint64(1)
+	b.ResetTimer()
+	for cases < b.N {
+		runs := make([]run, 0, block)
+		start := time.Now()
+		for len(runs) < block {
+			for _, c := range mutate.FromInput(mutate.InputOf(seed, mutate.InputLen), nil, opts) {
+				h, err := pool.Run(ctx, c, caseLevels(c))
+				if err != nil {
+					b.Fatal(err)
+				}
+				oracle.Check(c, h)
+				runs = append(runs, run{c, h})
+			}
+			seed++
+		}
+		pipeline += time.Since(start)
+		start = time.Now()
+		for _, r := range runs {
+			if _, err := pool.RunRecorded(ctx, r.c, r.h); err != nil {
+				b.Fatal(err)
+			}
+		}
+		replay += time.Since(start)
+		cases += len(runs)
+	}
+	b.ReportMetric(replay.Seconds()/pipeline.Seconds(), "ratio")
+	b.ReportMetric(float64(cases)/pipeline.Minutes(), "cases/min")
+	b.ReportMetric(float64(cases)/replay.Minutes(), "replayed/min")
+}
