@@ -440,8 +440,9 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		}
 		e.typ.Prec = max(a.typ.Prec, b.typ.Prec)
 	} else {
-		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale)}
+		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale), Unsigned: a.typ.Unsigned}
 		e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + e.typ.Scale
+		e.keepScale = c.d.is(branchCasts)
 	}
 	unsigned := e.typ.Unsigned
 	e.eval = func(f *frame) sqlvalue.Value {

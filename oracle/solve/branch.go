@@ -370,6 +370,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, unsupported("NULLIF of a computed decimal")
 		}
 		x, second := args[0].eval, args[1].eval
+		if c.d.is(nullifOfNull) && args[0].typ.Class == DoubleClass {
+			return expr{}, unsupported("NULLIF of a double")
+		}
 		if c.d.is(nullifOfNull) && args[0].typ.Class != IntClass {
 			plain := x
 			x = func(f *frame) sqlvalue.Value {

@@ -27,7 +27,10 @@ func endsInSpace(s string) bool { return s != "" && s[len(s)-1] == ' ' }
 func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 	n := sqlvalue.NumericPrefix(s)
 	x, over := n.Double()
-	if n.Rest || over || (n.Empty && d.is(emptyStringWarns)) || d.is(spacesWarn) && endsInSpace(s) {
+	if d.is(spacesWarn) && endsInSpace(s) {
+		f.warnings++
+	}
+	if n.Rest || over || (n.Empty && d.is(emptyStringWarns)) {
 		f.lossy(r, 1292, "DOUBLE", s)
 	}
 	return x
@@ -77,14 +80,13 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 	case IntClass, DecimalClass, YearClass, NullClass:
 		return eval
 	case StringClass:
-		d := c.d
 		return func(f *frame) sqlvalue.Value {
 			v := eval(f)
 			if v.IsNull() {
 				return v
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
-			if n.Rest || n.Empty || d.is(spacesWarn) && endsInSpace(v.Str()) {
+			if n.Rest || n.Empty {
 				code := code
 				if !n.Empty || literal {
 					code = 1292
@@ -169,8 +171,6 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			if decimal {
 				if n.Rest || n.Empty {
 					f.lossy(reading, 1292, "DECIMAL", v.Str())
-				} else if endsInSpace(v.Str()) {
-					f.lossy(vague, 1292, "DECIMAL", v.Str())
 				}
 			} else {
 				n = sqlvalue.IntegerPrefix(v.Str())
@@ -200,7 +200,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			} else {
 				x = math.RoundToEven(x)
 			}
-			if x < math.MinInt64 || x >= math.MaxInt64 {
+			if x <= math.MinInt64 || x >= math.MaxInt64 {
 				f.refuse("bits of a double out of range")
 				return 0, true
 			}

@@ -10,7 +10,7 @@ const (
 	// emptyStringWarns: a string without anything numeric in it, the empty
 	// string too, warns when it is read as a number.
 	emptyStringWarns quirk = iota
-	// spacesWarn: spaces behind the number in a string warn.
+	// spacesWarn: spaces behind the number in a string give a note.
 	spacesWarn
 	// divisionKeepsWords: an intermediate quotient keeps all digits of its
 	// nine-digit words; otherwise it is rounded to its declared scale at once.

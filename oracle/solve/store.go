@@ -253,6 +253,9 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 	if v.Kind() == sqlvalue.Decimal && c.d.is(branchCasts) && v.Scale() > from.Scale {
 		return f.refuse("text of a quotient")
 	}
+	if v.Kind() == sqlvalue.Decimal && v.Sign() == 0 && v.Scale() > 0 && c.d.is(zeroProduct) {
+		return f.refuse("text of a decimal zero")
+	}
 	s := c.d.textOf(v)
 	if longDouble(v, s) || v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")

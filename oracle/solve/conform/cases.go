@@ -36,7 +36,6 @@ func (c *Checker) Case(ctx context.Context, cs *corpus.Case) error {
 			tables[name].inserts = append(tables[name].inserts, sql)
 		}
 	}
-	var setup []string
 	for _, name := range order {
 		t := tables[name]
 		if err := c.Fill(ctx, name, t.create[0], t.inserts...); err != nil {
@@ -45,9 +44,7 @@ func (c *Checker) Case(ctx context.Context, cs *corpus.Case) error {
 			}
 			return err
 		}
-		setup = append(setup, c.setup...)
 	}
-	c.setup = setup
 	for _, l := range cs.Steps {
 		if err := c.line(ctx, corpus.SQL(l.Stmt, d), l.Stmt); err != nil {
 			return err

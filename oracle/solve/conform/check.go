@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -45,7 +47,7 @@ type Checker struct {
 	d      solve.Dialect
 	solver *solve.Solver
 	tables map[string]*table
-	setup  []string
+	setup  map[string][]string
 	Report Report
 	// Limit is the number of differences that are kept.
 	Limit int
@@ -100,7 +102,10 @@ func (c *Checker) Table(name string) (*solve.Table, []solve.Row, error) {
 // Fill makes a table anew and reads its rows back.
 func (c *Checker) Fill(ctx context.Context, name, create string, inserts ...string) error {
 	c.solver = solve.New(c.d)
-	c.setup = append([]string{create}, inserts...)
+	if c.setup == nil {
+		c.setup = map[string][]string{}
+	}
+	c.setup[name] = append([]string{create}, inserts...)
 	stmt, err := corpus.ParseStatement(create)
 	if err != nil {
 		return fmt.Errorf("parse %s: %w", create, err)
@@ -187,7 +192,13 @@ func cellOf(v any) history.Cell {
 
 func (c *Checker) differ(sql, row, want, got string) {
 	if len(c.Report.Differences) < c.Limit {
-		c.Report.Differences = append(c.Report.Differences, Difference{c.setup, sql, want, got, row})
+		var setup []string
+		for _, name := range slices.Sorted(maps.Keys(c.setup)) {
+			if mentions(sql, name) {
+				setup = append(setup, c.setup[name]...)
+			}
+		}
+		c.Report.Differences = append(c.Report.Differences, Difference{setup, sql, want, got, row})
 	}
 }
 
