@@ -36,7 +36,8 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, h.Levels))
-	if found := explain(c, h, p, deviations, 2); found != nil {
+	found, loss := explain(c, h, p, deviations, 2)
+	if found != nil {
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
@@ -47,7 +48,9 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if found := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
+	} else if loss != nil {
+		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
+	} else if found, _ := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
@@ -72,25 +75,29 @@ func unknown(v Verdict, err error) Verdict {
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary.
-func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) []*rules.Rule {
+// pair is necessary. loss is set if there is none, but some deviation predicted
+// the history up to a statement that the oracle cannot judge: then nobody knows.
+func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) (found []*rules.Rule, loss error) {
 	predicts := func(p rules.Profile) bool {
 		d, err := mvcc.New(c, h, p, false).Run()
+		if err != nil {
+			loss = err
+		}
 		return err == nil && d == nil
 	}
 	for _, r := range candidates {
 		if predicts(p.With(r)) {
-			return []*rules.Rule{r}
+			return []*rules.Rule{r}, nil
 		}
 	}
 	for i, a := range candidates {
 		for _, b := range candidates[i+1:] {
 			if n > 1 && a.Dim != b.Dim && predicts(p.With(a).With(b)) {
-				return []*rules.Rule{a, b}
+				return []*rules.Rule{a, b}, nil
 			}
 		}
 	}
-	return nil
+	return nil, loss
 }
 
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part

@@ -19,6 +19,10 @@ func lower(s string) string { return strings.ToLower(s) }
 func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (*Prediction, error) {
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	views := &stored{&r.store, view}
+	if r.unknownHint(s.From) {
+		p.Err = errNoKey
+		return p, nil
+	}
 	res, err := r.solver.Select(s, views)
 	if name := singleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
 		err = r.overwritten(r.table(name.Name.O), s, view, i)
@@ -46,6 +50,25 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		p.read = append(p.read, chains[j])
 	}
 	return p, nil
+}
+
+// unknownHint reports whether a table's index hint names a key that it has not.
+func (r *Replay) unknownHint(from *ast.TableRefsClause) bool {
+	name := singleTable(from)
+	if name == nil || r.table(name.Name.O) == nil {
+		return false
+	}
+	for _, h := range name.IndexHints {
+		for _, n := range h.IndexNames {
+			if !slices.ContainsFunc(r.table(name.Name.O).Def.Keys, func(k solve.Key) bool {
+				// A key without a name takes that of its first column.
+				return lower(k.Name) == n.L || k.Name == "" && lower(r.table(name.Name.O).Def.Columns[k.Columns[0]].Name) == n.L
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // scan returns the rows of a table that a write matches, in scan order.
@@ -363,6 +386,9 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 		return nil, &Loss{Slug: "unsupported: unknown table"}
 	}
 	p := &Prediction{Matched: -1, Single: true}
+	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
+		return nil, &Loss{Slug: "auto-increment exhausted"}
+	}
 	rows, evalErr := r.solver.Insert(s, t.Def, &stored{&r.store, view})
 	var code uint16
 	if evalErr != nil {

@@ -393,7 +393,11 @@ func (e *engine) replay() (*Difference, error) {
 		}
 	}
 	for _, x := range e.running {
-		if d := e.neverReturned(x.i); note(d) {
+		d, err := e.neverReturned(x.i)
+		if err != nil {
+			return nil, err
+		}
+		if note(d) {
 			return first, nil
 		}
 	}
@@ -535,7 +539,8 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	s := e.session(st.Session)
 	if kind.isControl() {
 		if st.Return == 0 {
-			return e.neverReturned(i), nil, nil
+			d, err := e.neverReturned(i)
+			return d, nil, err
 		}
 		d, err := e.controlInnoDB(i, s, kind, node)
 		return d, nil, err

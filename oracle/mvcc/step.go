@@ -15,14 +15,16 @@ import (
 // Error codes that the rules speak of.
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 const (
-	errDup          = 1062
-	errInternal     = 1105
-	errLockTimeout  = 1205
-	errDeadlock     = 1213
-	errNotSupported = 1235
-	errInconsistent = 8133
-	errNowait       = 3572
-	errTiDBConflict = 9007
+	errDup           = 1062
+	errInternal      = 1105
+	errLockTimeout   = 1205
+	errDeadlock      = 1213
+	errNoKey         = 1176
+	errNotSupported  = 1235
+	errAutoIncrement = 1467
+	errInconsistent  = 8133
+	errNowait        = 3572
+	errTiDBConflict  = 9007
 )
 
 // step replays one statement.
@@ -37,7 +39,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	}
 	s := r.session(st.Session)
 	if st.Return == 0 {
-		return r.neverReturned(i), nil
+		return r.neverReturned(i)
 	}
 	if kind.isControl() {
 		return r.control(i, s, kind, node)

@@ -67,10 +67,16 @@ func (r *Replay) othersOpen(session int) bool {
 }
 
 // neverReturned judges a statement that got no answer.
-func (r *Replay) neverReturned(i int) *Difference {
+func (r *Replay) neverReturned(i int) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	if r.h.End != history.Stuck {
-		return nil
+		return nil, nil
+	}
+	for _, w := range st.Waits {
+		if w.Kind == history.Silence {
+			// Nobody knows whether it waited or was only slow.
+			return nil, &Loss{Slug: "silence"}
+		}
 	}
 	d := &Difference{Stmt: i, Expected: "an answer", Actual: "none"}
 	if r.othersOpen(st.Session) {
@@ -78,7 +84,7 @@ func (r *Replay) neverReturned(i int) *Difference {
 	} else {
 		d.Kind, d.Reason = "lost-wakeup", fmt.Sprintf("tx%d still waited although no other transaction was open", st.Session)
 	}
-	return d
+	return d, nil
 }
 
 // missingWait reports a statement that returned although another transaction
@@ -244,7 +250,7 @@ func equalRows(a, b []sqlvalue.Value) bool {
 func (r *Replay) keyCollision(t *Table, tx, o *Txn, mark int) (*Chain, string, error) {
 	for _, c := range tx.writes[mark:] {
 		row := c.last().Row
-		if row == nil {
+		if row == nil || r.store.tableOf(c) != t {
 			continue
 		}
 		for ki := range t.Def.Keys {
@@ -257,12 +263,15 @@ func (r *Replay) keyCollision(t *Table, tx, o *Txn, mark int) (*Chain, string, e
 				continue
 			}
 			for _, other := range o.writes {
+				if r.store.tableOf(other) != t {
+					continue
+				}
 				for vi := range other.Versions {
 					ver := &other.Versions[vi]
 					if ver.Txn != o || ver.Row == nil {
 						continue
 					}
-					if tu, null := r.store.keyOf(t.Def, k, ver.Row); !null && tu == tuple && len(ver.Row) == len(row) {
+					if tu, null := r.store.keyOf(t.Def, k, ver.Row); !null && tu == tuple {
 						return other, "wrote the same tuple of a unique key", nil
 					}
 				}
