@@ -416,6 +416,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		}
 		p, q := c.double(a), c.double(b)
 		e.typ = double
+		e.typ.Unsigned = a.typ.Unsigned
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {

@@ -55,11 +55,14 @@ func (c *compiler) unify(es []expr) (Type, error) {
 			}
 		}
 	}
+	if out.Class != IntClass {
+		out.Unsigned = false
+	}
+	if c.d.is(branchCasts) && (unsigned && signed || out.Class == DoubleClass && out.Scale > 0) {
+		return out, unsupported("branches of different numbers")
+	}
 	if literalNull && unsigned && c.d.is(mixedIsDecimal) {
 		return out, unsupported("NULL beside an unsigned branch")
-	}
-	if out.Class == DecimalClass {
-		out.Unsigned = false
 	}
 	return out, nil
 }
@@ -90,6 +93,9 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 		}
 		return func(f *frame) sqlvalue.Value {
 			v := x(f)
+			if c.d.is(branchCasts) && v.Kind() == sqlvalue.Decimal && v.Scale() > e.typ.Scale {
+				return f.refuse("quotient in a branch")
+			}
 			if v.IsNull() || !pads || v.Scale() >= t.Scale {
 				return v.ToDecimal()
 			}
@@ -341,6 +347,13 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		t, err := c.unify(args)
 		if err != nil {
 			return expr{}, err
+		}
+		if name == "coalesce" && c.d.is(coalesceKeepsScale) && t.Class == DecimalClass {
+			for _, a := range args {
+				if a.typ.Class != NullClass && a.typ.Scale != t.Scale {
+					return expr{}, unsupported("COALESCE of different scales")
+				}
+			}
 		}
 		keep := name == "coalesce" && c.d.is(coalesceKeepsScale) && !k
 		raw := c.d.is(branchCasts)

@@ -453,7 +453,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 	}
 	c.badLiteral = c.badLiteral || in.badLiteral
-	if c.d.is(inComparesBits) && len(list) > 1 && !allKonst(list) {
+	if c.d.is(inComparesBits) && len(list) > 1 && (!allKonst(list) || !allInts(list)) {
 		for i := range list {
 			if e.typ.Class == IntClass && list[i].typ.Class == IntClass && e.typ.Unsigned != list[i].typ.Unsigned {
 				cmps[i] = func(_ *frame, a, b sqlvalue.Value) int { return cmp.Compare(a.Uint(), b.Uint()) }
@@ -534,6 +534,15 @@ func (c *compiler) shareCollation(es []expr) error {
 	return nil
 }
 
+func allInts(es []expr) bool {
+	for _, e := range es {
+		if e.typ.Class != IntClass {
+			return false
+		}
+	}
+	return true
+}
+
 func hugeLiteral(e expr, list []expr) bool {
 	huge := e.lit && e.typ.Unsigned
 	for _, x := range list {
@@ -592,9 +601,12 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		return boolExpr(k, func(f *frame) sqlvalue.Truth {
 			t := p(f)
 			if t == sqlvalue.True || f.err != nil {
-				if f.err != nil && b.konst {
-					// A constant side may have been folded before any row is read.
-					f.err = &Unsupported{"error beside a constant"}
+				if failed := f.err; failed != nil {
+					// A side that is always true may have been folded before.
+					if f.err = nil; q(f) == sqlvalue.True || f.err != nil {
+						failed = &Unsupported{"error beside a true condition"}
+					}
+					f.err = failed
 				}
 				return sqlvalue.True
 			}

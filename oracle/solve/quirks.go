@@ -35,8 +35,8 @@ const (
 	noNegativeZero
 	// shiftBy32: a shift count is cut to 32 bits.
 	shiftBy32
-	// inComparesBits: IN with a list that is not constant compares integers of
-	// different signedness by their bits.
+	// inComparesBits: IN with a list that is not constant, or holds other types
+	// too, compares integers of different signedness by their bits.
 	inComparesBits
 	// deleteIsLenient: conversions in a DELETE only warn.
 	deleteIsLenient

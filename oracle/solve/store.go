@@ -33,6 +33,9 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 	if v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale && !c.d.is(divisionKeepsWords) {
 		v = v.Rescale(from.Scale)
 	}
+	if c.d.is(branchCasts) && v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale {
+		return f.refuse("quotient stored")
+	}
 	switch col.Type.Class {
 	case IntClass:
 		return c.storeInt(f, col, v)
@@ -166,8 +169,13 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		if math.Abs(x) >= 1<<64 {
 			return f.clip(col, x > 0)
 		}
-		d, _ := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
-		v = d
+		if math.Abs(x) < 1<<63 {
+			v = sqlvalue.NewDecimal64(int64(x), 0)
+		} else if x < 0 {
+			return f.clip(col, false)
+		} else {
+			v = sqlvalue.NewUint(uint64(x))
+		}
 	}
 	if f.castsStored && v.Kind() == sqlvalue.Uint && v.Int() < 0 && !col.Type.Unsigned {
 		// TiDB takes the bits for a signed number in some plans, and fails in others.
@@ -250,9 +258,6 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 }
 
 func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
-	if v.Kind() == sqlvalue.Decimal && c.d.is(branchCasts) && v.Scale() > from.Scale {
-		return f.refuse("text of a quotient")
-	}
 	if v.Kind() == sqlvalue.Decimal && v.Sign() == 0 && v.Scale() > 0 && c.d.is(zeroProduct) {
 		return f.refuse("text of a decimal zero")
 	}

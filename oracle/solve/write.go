@@ -50,7 +50,7 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		f.row = row
 	}
 	changed := false
-	if c.d.is(defaultsFirst) {
+	if c.d.is(defaultsFirst) || c.d.is(nullsLast) {
 		for i := range sets {
 			if sets[i].dflt {
 				c.defaultOf(f, &t.Columns[sets[i].col])
