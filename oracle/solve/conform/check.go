@@ -475,7 +475,20 @@ func (c *Checker) writable(t *table, idx []int, news []solve.Row) (bool, error) 
 			rows[idx[k]] = news[k]
 		}
 	}
-	if free[0] != free[1] {
+	final := append([]solve.Row(nil), t.rows...)
+	for k, i := range idx {
+		final[i] = news[k]
+	}
+	clash := false
+	for i, r := range final {
+		at, err := c.conflict(t.def, final, r, i)
+		if err != nil {
+			return false, err
+		}
+		clash = clash || at >= 0
+	}
+	if free[0] != free[1] || !free[0] && !clash {
+		// Another order, that of a secondary index for one, may find no clash.
 		return false, &solve.Unsupported{What: "duplicate keys in passing"}
 	}
 	return free[0], nil
