@@ -148,6 +148,9 @@ type running struct {
 	err   error
 	// covered says that its locks stay on an index that holds all it reads.
 	covered bool
+	// collided is a transaction whose uncommitted key this statement did not
+	// wait for.
+	collided *Txn
 	// overran is a transaction whose waiting statement had changed a row that
 	// this statement changed then: no such thing can have happened.
 	overran *Txn
@@ -611,8 +614,9 @@ const (
 
 // point is a place where the statement may wait; holder is a transaction that
 // surely holds a lock there, nil if none is known. What was read before a wait
-// is out of date behind it. gaps says that the place is in a scan.
-func (x *running) point(holder *Txn, gaps bool) stop {
+// is out of date behind it. gaps says that the place is in a scan, sure that the
+// statement cannot get past the lock under any plan.
+func (x *running) point(holder *Txn, gaps, sure bool) stop {
 	if !x.due {
 		return nowhere
 	}
@@ -622,9 +626,12 @@ func (x *running) point(holder *Txn, gaps bool) stop {
 		x.block(holder)
 		return atEntry
 	}
-	options := []stop{nowhere, atEntry}
-	if holder != nil {
-		options = []stop{atEntry, nowhere}
+	options := append(make([]stop, 0, 3), nowhere, atEntry)
+	switch {
+	case holder != nil && sure:
+		options = append(options[:0], atEntry)
+	case holder != nil:
+		options = append(options[:0], atEntry, nowhere)
 	}
 	if e.loose && gaps {
 		options = append(options, beforeEntry)

@@ -99,16 +99,16 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 		case st.extra == "Impossible WHERE":
 			return true
 		case strings.Contains(st.extra, "Impossible WHERE"), strings.Contains(st.extra, "no matching row"):
-			looksUp := x.e.looksUp(s)
+			pinned := x.e.pinsSomeKey(s)
 			x.e.branched = true
-			return (x.e.choices.choose(2) == 0) != looksUp
+			return (x.e.choices.choose(2) == 0) != pinned
 		}
 	}
 	return false
 }
 
-// looksUp reports whether a query's condition fixes a whole unique key.
-func (e *engine) looksUp(s *ast.SelectStmt) bool {
+// pinsSomeKey reports whether a query's condition fixes a whole unique key.
+func (e *engine) pinsSomeKey(s *ast.SelectStmt) bool {
 	name := singleTable(s.From)
 	if name == nil {
 		return true

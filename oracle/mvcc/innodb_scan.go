@@ -61,9 +61,7 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 			a.cols[c] = true
 		}
 	}
-	if e.plans[i] == nil {
-		a.unique = pinsKey(where, t, k)
-	}
+	a.unique = a.unique || looksUp(where, t, k)
 	return a
 }
 
@@ -227,31 +225,39 @@ func pinsKey(where ast.ExprNode, t *Table, k *solve.Key) bool {
 	if where == nil || !k.Unique && !k.Primary {
 		return false
 	}
-	pinned := map[int]bool{}
-	var visit func(x ast.ExprNode)
-	visit = func(x ast.ExprNode) {
-		switch n := x.(type) {
-		case *ast.ParenthesesExpr:
-			visit(n.Expr)
-		case *ast.BinaryOperationExpr:
-			switch n.Op {
-			case opcode.LogicAnd:
-				visit(n.L)
-				visit(n.R)
-			case opcode.EQ:
-				l, r := n.L, n.R
-				if _, ok := l.(*ast.ColumnNameExpr); !ok {
-					l, r = r, l
-				}
-				c, ok := l.(*ast.ColumnNameExpr)
-				if _, lit := r.(ast.ValueExpr); ok && lit {
-					pinned[t.Def.ColumnIndex(c.Name.Name.O)] = true
-				}
-			}
-		}
+	return !slices.ContainsFunc(k.Columns, func(c int) bool { return !pins(where, t, c, false) })
+}
+
+// looksUp reports whether a condition makes the scan of a unique key a series
+// of look-ups of single values: those of IN, of equalities joined by OR.
+func looksUp(where ast.ExprNode, t *Table, k *solve.Key) bool {
+	return pinsKey(where, t, k) || where != nil && (k.Unique || k.Primary) && len(k.Columns) == 1 && pins(where, t, k.Columns[0], true)
+}
+
+// pins reports whether a condition fixes a column to one literal, or, if some is
+// set, to one of several.
+func pins(x ast.ExprNode, t *Table, col int, some bool) bool {
+	is := func(x ast.ExprNode) bool {
+		c, ok := x.(*ast.ColumnNameExpr)
+		return ok && t.Def.ColumnIndex(c.Name.Name.O) == col
 	}
-	visit(where)
-	return !slices.ContainsFunc(k.Columns, func(c int) bool { return !pinned[c] })
+	literal := func(x ast.ExprNode) bool { _, ok := x.(ast.ValueExpr); return ok }
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return pins(n.Expr, t, col, some)
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.LogicAnd:
+			return pins(n.L, t, col, some) || pins(n.R, t, col, some)
+		case opcode.LogicOr:
+			return some && pins(n.L, t, col, some) && pins(n.R, t, col, some)
+		case opcode.EQ:
+			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
+		}
+	case *ast.PatternInExpr:
+		return !n.Not && n.Sel == nil && (some || len(n.List) == 1) && is(n.Expr) && !slices.ContainsFunc(n.List, func(e ast.ExprNode) bool { return !literal(e) })
+	}
+	return false
 }
 
 // hit is a row that a scan found to match.
@@ -276,7 +282,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if doubtful {
 			where = x.perhaps(holder)
 		} else {
-			where = x.point(holder, true)
+			where = x.point(holder, true, e.loose && x.due && holder != nil && x.mustLock(a, n, views))
 		}
 		switch where {
 		case atEntry:
@@ -347,6 +353,24 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		prev, n = n, a.next(n, false)
 	}
 	return x.sweep(a, judged, views, visit)
+}
+
+// mustLock reports whether the row of an entry is surely needed, whatever the
+// plan: another transaction wrote it, and its newest or its last committed
+// version matches.
+func (x *running) mustLock(a *access, n *entry, views solve.Views) bool {
+	if x.e.writer(n.c, x.tx) == nil {
+		return false
+	}
+	for _, v := range []*Version{n.c.last(), x.e.committed(n.c, x.tx)} {
+		if v == nil || v.Row == nil {
+			continue
+		}
+		if ok, err := x.matches(a, v, views); ok && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // judge decides whether a scan acts on an entry that it has reached; nil if not.

@@ -156,7 +156,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	name := singleTable(s.From)
 	if name == nil {
 		for x.due {
-			if x.point(nil, false) == nowhere {
+			if x.point(nil, false, false) == nowhere {
 				x.block(nil)
 			}
 		}
@@ -355,7 +355,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	for left := e.pending[h.c]; len(left) > 0; {
 		e.pending[h.c], e.pending[c] = left, left
 		k := left[0]
-		x.point(nil, false)
+		x.point(nil, false, false)
 		if (k.Unique || k.Primary) && !equalIn(k, h.row, row) {
 			dup, err := x.duplicate(t, k, row, c)
 			if err != nil {
@@ -412,7 +412,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				if err := x.recordChanged(c, k == t.Clustered); err != nil {
 					return nil, err
 				}
-				if h := e.holder(c, tx, false); h != nil && x.point(h, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere {
+				if h := e.holder(c, tx, false); h != nil && x.point(h, false, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere {
 					again = true
 					break
 				}
@@ -432,15 +432,18 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 			if !concerns {
 				continue
 			}
-			if x.point(w, false) != nowhere {
+			if x.point(w, false, true) != nowhere {
 				again = true
 				break
+			}
+			if !x.waited && e.running[w.Session] == nil {
+				x.collided = w
 			}
 			if v := e.committed(c, tx); v != nil && has(v.Row) && has(c.last().Row) {
 				return c, nil
 			}
 		}
-		if !again && x.point(nil, false) != nowhere {
+		if !again && x.point(nil, false, false) != nowhere {
 			again = true
 		}
 	}
@@ -462,7 +465,7 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 		x.overruns(h.c)
 		e.write(t, h.c, nil, x.tx, h.c.last().rid)
 		if len(t.Def.Keys) > 1 || len(t.Def.Keys) == 1 && &t.Def.Keys[0] != t.Clustered {
-			x.point(nil, false)
+			x.point(nil, false, false)
 		}
 		return nil
 	}
@@ -500,7 +503,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	}
 	p := &Prediction{Matched: -1, Single: true}
 	x.table = t
-	x.point(nil, false)
+	x.point(nil, false, false)
 	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
 	if evalErr != nil {
 		if _, err := sqlError(evalErr); err != nil {
@@ -533,7 +536,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 				}
 			}
 			if pass == 0 && len(dups) == 0 {
-				x.point(nil, false)
+				x.point(nil, false, false)
 				c = e.insert(t, row, tx, 0)
 				delete(e.pending, c)
 				for ki := range t.Def.Keys {

@@ -101,12 +101,8 @@ func (e *engine) barrier(x *running, own *claim, o *Txn) (string, error) {
 			return what, err
 		}
 	}
-	if x.kind == Insert {
-		if t := x.table; t != nil {
-			if e.running[o.Session] == nil && e.sharesKey(t, x, o) {
-				return "wrote the same tuple of a unique key", nil
-			}
-		}
+	if x.collided == o {
+		return "wrote the same tuple of a unique key", nil
 	}
 	return e.predicateBarrier(x, o)
 }
@@ -187,22 +183,6 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// sharesKey reports whether the statement inserted a tuple of a unique key that
-// the other transaction holds too, in a row that it wrote and did not commit.
-func (e *engine) sharesKey(t *Table, x *running, o *Txn) bool {
-	for _, c := range t.Chains {
-		if e.writer(c, x.tx) != o || c.last().Row == nil {
-			continue
-		}
-		for _, im := range x.images {
-			if im.old == nil && e.sharesUnique(t, im.new, c.last().Row) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // wroteOver reports whether the statement wrote a version of a record.

@@ -79,7 +79,7 @@ var innodbTable = []Rule{
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-27992", "https://bugs.mysql.com/bug.php?id=104833"},
 		Says:  "a statement that waited goes on at the key where it stopped, so that it misses rows whose key another transaction moved behind it"},
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
-		Scope: Scope{DBMS: mariadb, Levels: keeping},
+		Scope: Scope{DBMS: mariadb},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-26642"},
 		Says:  "an UPDATE that changes no value of a row writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,

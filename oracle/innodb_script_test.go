@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// TestInnoDBScripts judges histories that are written down by hand, one rule at
+// a time. A line is a session, a statement and, behind a bar, its answer:
+//
+//	tx1 UPDATE t SET a = 1 | 2/1        matched/changed
+//	tx1 DELETE FROM t | 3               affected
+//	tx1 SELECT * FROM t | (1,2) (3,)    rows; an empty cell is NULL
+//	tx1 SELECT * FROM t |               no rows
+//	tx2 UPDATE t SET a = 2 | waits      the answer comes later:
+//	tx2 | 1/1
+//	tx2 | error 1213
+//	final (1,2)
+//
+// A line that begins with ">" is EXPLAIN's line for the statement above it.
+func TestInnoDBScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/innodb", func(t *testing.T, path string) {
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd != "judge" {
+				d.Fatalf(t, "unknown command %q", d.Cmd)
+			}
+			var server, level string
+			d.ScanArgs(t, "server", &server)
+			d.ScanArgs(t, "level", &level)
+			c, h := readScript(t, d, server, level)
+			v := Check(c, h)
+			out := string(v.Outcome)
+			if len(v.Rules) > 0 {
+				out += " " + strings.Join(v.Rules, "+")
+			}
+			if v.Outcome == OK {
+				return fmt.Sprintf("%s, judged %d of %d\n", out, v.Judged, v.Statements)
+			}
+			out += fmt.Sprintf(" (%s)\n", v.Kind)
+			if v.Stmt >= 0 {
+				out += fmt.Sprintf("tx%d: ", h.Stmts[v.Stmt].Session)
+			}
+			return out + fmt.Sprintf("expected %s, actual %s\n", v.Expected, v.Actual)
+		})
+	})
+}
+
+var scriptServers = map[string]history.Server{
+	"mysql":      {DBMS: history.MySQL, Version: "9.7.4", Settings: map[string]string{"log_bin": "OFF", "binlog_format": "ROW"}},
+	"mysql-row":  {DBMS: history.MySQL, Version: "9.7.4", Settings: map[string]string{"log_bin": "ON", "binlog_format": "ROW"}},
+	"mariadb":    {DBMS: history.MariaDB, Version: "10.11.19-MariaDB", Settings: map[string]string{"innodb_snapshot_isolation": "OFF"}},
+	"mariadb-si": {DBMS: history.MariaDB, Version: "11.8.9-MariaDB", Settings: map[string]string{"innodb_snapshot_isolation": "ON"}},
+}
+
+func readScript(t *testing.T, d *datadriven.TestData, server, level string) (*corpus.Case, *history.History) {
+	t.Helper()
+	srv, ok := scriptServers[server]
+	if !ok {
+		d.Fatalf(t, "unknown server %q", server)
+	}
+	l, err := corpus.ParseLevel(level)
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	h := &history.History{Server: srv, Levels: map[int]corpus.Level{}, Plans: map[int]string{}}
+	var text strings.Builder
+	tick := history.Tick(0)
+	next := func() history.Tick { tick++; return tick }
+	inTxn, open := map[int]bool{}, map[int]int{}
+	columns := []string{}
+	line := 0
+	for _, s := range strings.Split(d.Input, "\n") {
+		who, rest, _ := strings.Cut(s, " ")
+		switch {
+		case who == "table":
+			fmt.Fprintf(&text, "/* init */ CREATE TABLE t (%s);\n", rest)
+			for _, def := range strings.Split(rest, ", ") {
+				if name, typ, _ := strings.Cut(def, " "); strings.HasPrefix(typ, "INT") {
+					columns = append(columns, name)
+				}
+			}
+		case who == "rows":
+			h.Initial = []history.Table{{Name: "t", Columns: columns, Rows: scriptRows(t, d, rest)}}
+		case who == "final":
+			h.Final = []history.Table{{Name: "t", Columns: columns, Rows: scriptRows(t, d, rest)}}
+		case who == ">":
+			i := len(h.Stmts) - 1
+			h.Plans[i] = "table\ttype\tkey\tExtra\n" + strings.ReplaceAll(rest, " | ", "\t")
+		default:
+			n, err := strconv.Atoi(strings.TrimPrefix(who, "tx"))
+			if err != nil {
+				d.Fatalf(t, "line %q", s)
+			}
+			sql, answer, _ := strings.Cut(rest, "|")
+			sql, answer = strings.TrimSpace(sql), strings.TrimSpace(answer)
+			i, waiting := open[n]
+			if sql != "" {
+				fmt.Fprintf(&text, "/* tx%d */ %s;\n", n, sql)
+				i = len(h.Stmts)
+				h.Levels[n] = l
+				h.Stmts = append(h.Stmts, history.Stmt{Line: line, Session: n, Submit: next(), InTxn: inTxn[n]})
+				line++
+				switch {
+				case strings.HasPrefix(sql, "BEGIN"), strings.HasPrefix(sql, "START"):
+					inTxn[n] = true
+				case sql == "COMMIT", sql == "ROLLBACK":
+					inTxn[n] = false
+				}
+			}
+			st := &h.Stmts[i]
+			if answer == "waits" {
+				st.Waits = append(st.Waits, history.Wait{Kind: history.RowLock, From: next()})
+				open[n] = i
+				continue
+			}
+			if waiting {
+				st.Waits[len(st.Waits)-1].Until = next()
+				delete(open, n)
+			}
+			st.Return = next()
+			st.Result = scriptAnswer(t, d, answer)
+			if e := st.Result.Err; e != nil && (e.Code == 1213 || e.Code == 1020) {
+				inTxn[n] = false
+			}
+			st.Result.InTxn = inTxn[n]
+		}
+	}
+	c, err := corpus.Parse(d.Pos, []byte(text.String()))
+	if err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	return c, h
+}
+
+func scriptAnswer(t *testing.T, d *datadriven.TestData, s string) history.Result {
+	r := history.Result{Matched: -1, Changed: -1, Affected: -1}
+	var code uint16
+	if _, err := fmt.Sscanf(s, "error %d", &code); err == nil {
+		r.Err = &history.Error{Code: code, Message: "as the script says"}
+		return r
+	}
+	if _, err := fmt.Sscanf(s, "%d/%d", &r.Matched, &r.Changed); err == nil {
+		r.Affected = r.Changed
+		return r
+	}
+	r.Matched, r.Changed = -1, -1
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		r.Affected = n
+		return r
+	}
+	r.Rows = scriptRows(t, d, s)
+	return r
+}
+
+func scriptRows(t *testing.T, d *datadriven.TestData, s string) [][]history.Cell {
+	var out [][]history.Cell
+	for _, f := range strings.Fields(s) {
+		if !strings.HasPrefix(f, "(") || !strings.HasSuffix(f, ")") {
+			d.Fatalf(t, "row %q", f)
+		}
+		var row []history.Cell
+		for _, v := range strings.Split(f[1:len(f)-1], ",") {
+			row = append(row, history.Cell{Text: v, Null: v == ""})
+		}
+		out = append(out, row)
+	}
+	return out
+}
