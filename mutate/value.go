@@ -1,8 +1,8 @@
 package mutate
 
 import (
-	"math"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
