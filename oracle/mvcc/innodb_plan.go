@@ -74,8 +74,7 @@ func (p *plan) apply(a *access, s *planStep) {
 	case "range":
 		a.ranged = true
 	}
-	a.pushed = strings.Contains(s.extra, "Using index condition")
-	a.covering = strings.Contains(s.extra, "Using index") && !a.pushed
+	a.covering = strings.Contains(s.extra, "Using index") && !strings.Contains(s.extra, "Using index condition")
 }
 
 func keyName(k *solve.Key) string {

@@ -22,9 +22,8 @@ type access struct {
 	all bool
 	// ranged says that the entry behind a range is met too.
 	ranged bool
-	// pushed says that conditions on the index's columns are tested before the
-	// row itself is locked; covering that a share lock stays on the index.
-	pushed, covering bool
+	// covering says that the index holds all that the statement reads.
+	covering bool
 	// unique says that one row at most is looked up by a whole unique key.
 	unique bool
 	cols   map[int]bool
@@ -310,7 +309,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				if holder == nil {
 					holder = e.doubtfulHolder(n.c, tx, exclusive)
 				}
-				if stopped(holder, true) {
+				if stopped(holder, !e.loose) {
 					continue
 				}
 				if err := x.recordChanged(n.c, false); err != nil {
