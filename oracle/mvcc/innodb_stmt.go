@@ -130,6 +130,12 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			tx.Snapshot = x.start
 		}
 		v.view = View{Tick: tx.Snapshot, Own: tx}
+		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+			t := e.table(name.Name.O)
+			if a := x.accessOf(t, s.Where); a.key != nil && looksUp(s.Where, t, a.key) {
+				v.once = a.key
+			}
+		}
 	default:
 		// Committed; SERIALIZABLE with autocommit reads so too.
 		v.view = View{Tick: x.start, Own: tx}

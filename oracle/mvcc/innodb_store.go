@@ -150,9 +150,18 @@ func (e *engine) snapshotRows(t *Table, views *innodbViews, rule rules.Variant) 
 		return s.ver.Row == nil || rule == rules.SameRow && !v.Uncommitted && newest[s.ver.rid] > s.ver.seq
 	})
 	slices.SortStableFunc(all, func(a, b seen) int { return clusteredOrder(t, a.c, b.c, a.ver.Row, b.ver.Row) })
-	rows := make([]solve.Row, len(all))
-	for i, s := range all {
-		rows[i] = s.ver.Row
+	rows := make([]solve.Row, 0, len(all))
+	found := map[string]bool{}
+	for _, s := range all {
+		if views.once != nil {
+			if tuple, null := e.store.keyOf(t.Def, views.once, s.ver.Row); !null {
+				if found[tuple] {
+					continue
+				}
+				found[tuple] = true
+			}
+		}
+		rows = append(rows, s.ver.Row)
 	}
 	return rows
 }
@@ -178,6 +187,9 @@ type innodbViews struct {
 	// covering says that it reads nothing else.
 	via      *solve.Key
 	covering bool
+	// once is a unique secondary index whose look-ups end at the first row that
+	// they find, although two records of one row may be visible.
+	once *solve.Key
 }
 
 // Table implements solve.Views.
