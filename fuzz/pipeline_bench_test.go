@@ -1,3 +1,5 @@
+//go:build !notidb
+
 package fuzz
 
 import (

@@ -40,8 +40,9 @@ func ParseLevels(text string) ([]corpus.Level, error) {
 	return out, nil
 }
 
-// LoadKnown reads the cases of a folder in order of their paths; a folder that
-// does not exist holds none.
+// LoadKnown reads the cases of a folder that may be mutated, in order of their
+// paths; a folder that does not exist holds none. A case with the header line
+// `seed: no, because …` is only replayed.
 func LoadKnown(dir string) ([]*corpus.Case, error) {
 	stored, err := corpus.LoadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,9 +51,11 @@ func LoadKnown(dir string) ([]*corpus.Case, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stored cases: %w", err)
 	}
-	out := make([]*corpus.Case, len(stored))
-	for i, s := range stored {
-		out[i] = s.Case
+	out := make([]*corpus.Case, 0, len(stored))
+	for _, s := range stored {
+		if seed, _ := s.Case.Get("seed"); !strings.HasPrefix(seed, "no") {
+			out = append(out, s.Case)
+		}
 	}
 	return out, nil
 }
