@@ -242,7 +242,8 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 }
 
 // loseLocks notes whether an UPDATE that started again with a newer view had met
-// rows at first that it would not have changed, and does not meet them now.
+// rows at first that it would not have changed, or not a key that it assigns, and
+// does not meet them now.
 func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, chains []*Chain) error {
 	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
 	if view.Tick == start.Tick || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
@@ -257,11 +258,29 @@ func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 		if slices.Contains(chains, c) {
 			continue
 		}
-		if _, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start}); err == nil && !changed {
+		next, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})
+		if err == nil && (!changed || r.reassignsKey(s, t, rows[k], next)) {
 			tx.lostLock = true
 		}
 	}
 	return nil
+}
+
+// reassignsKey reports whether an UPDATE assigns a column of a unique key whose
+// tuple it leaves as it is: such an entry counts as unchanged, too.
+func (r *Replay) reassignsKey(s *ast.UpdateStmt, t *Table, old, next solve.Row) bool {
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary || !slices.ContainsFunc(s.List, func(a *ast.Assignment) bool { return inKey(k, t.Def.ColumnIndex(a.Column.Name.O)) }) {
+			continue
+		}
+		was, null := r.store.keyOf(t.Def, k, old)
+		is, _ := r.store.keyOf(t.Def, k, next)
+		if !null && was == is {
+			return true
+		}
+	}
+	return false
 }
 
 // earlierDuplicate reports whether one of the rows met before an evaluation
