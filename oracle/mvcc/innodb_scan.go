@@ -316,8 +316,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 					return err
 				}
 				e.doubt(n.c, tx, exclusive)
+				prev = n
 			}
-			prev, n = n, a.next(n, false)
+			n = a.next(n, false)
 			continue
 		}
 		if err := x.recordChanged(n.c, false); err != nil {
