@@ -117,12 +117,13 @@ func (r *Replay) allTrue(conds []ast.ExprNode, t *Table, row solve.Row, view Vie
 }
 
 // pointFilterOf recognises a filter that pins a secondary unique key, nil if
-// there is none.
+// there is none or if it pins the primary key too, which is then used instead.
 func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	conds := conjuncts(where, nil)
+	var found *pointFilter
 	for ki := range t.Keys {
 		k := &t.Keys[ki]
-		if k.Primary || !k.Unique {
+		if !k.Unique && !k.Primary {
 			continue
 		}
 		f := &pointFilter{key: k}
@@ -140,11 +141,14 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 		for _, c := range k.Columns {
 			all = all && pins[c]
 		}
-		if all {
-			return f
+		switch {
+		case all && k.Primary:
+			return nil
+		case all && found == nil:
+			found = f
 		}
 	}
-	return nil
+	return found
 }
 
 func inKey(k *solve.Key, col int) bool {
@@ -168,10 +172,10 @@ func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
 	switch x := e.(type) {
 	case *ast.BinaryOperationExpr:
 		if l := name(x.L); l >= 0 && name(x.R) < 0 {
-			return l, x.Op == opcode.EQ
+			return l, equals(x.Op)
 		}
 		if rr := name(x.R); rr >= 0 {
-			return rr, x.Op == opcode.EQ && name(x.L) < 0
+			return rr, equals(x.Op) && name(x.L) < 0
 		}
 	case *ast.BetweenExpr:
 		same := corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Left}}, corpus.Text) == corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Right}}, corpus.Text)
@@ -183,6 +187,8 @@ func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
 	}
 	return -1, false
 }
+
+func equals(op opcode.Op) bool { return op == opcode.EQ || op == opcode.NullEQ }
 
 // conjuncts returns the conditions that AND connects at the top.
 func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
