@@ -36,9 +36,10 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, h.Levels))
-	found, loss := explain(c, h, p, deviations, 2)
+	found, with, loss := explain(c, h, p, deviations, 2)
 	if found != nil {
 		v.Outcome = Known
+		count(&v, with, h)
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
 	} else if ok, found := looseFit(c, h, p, deviations, &v); ok {
@@ -50,7 +51,7 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
-	} else if found, _ := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
+	} else if found, _, _ := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
@@ -75,11 +76,12 @@ func unknown(v Verdict, err error) Verdict {
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary. loss is set if there is none, but some deviation predicted
-// the history up to a statement that the oracle cannot judge: then nobody knows.
-func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) (found []*rules.Rule, loss error) {
+// pair is necessary. with is the replay under that set. loss is set if there is
+// none, but some deviation predicted the history up to a statement that the oracle cannot judge: then nobody knows.
+func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
 	predicts := func(p rules.Profile) bool {
-		d, err := mvcc.New(c, h, p, false).Run()
+		with = mvcc.New(c, h, p, false)
+		d, err := with.Run()
 		if err != nil {
 			loss = err
 		}
@@ -87,17 +89,17 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*
 	}
 	for _, r := range candidates {
 		if predicts(p.With(r)) {
-			return []*rules.Rule{r}, nil
+			return []*rules.Rule{r}, with, nil
 		}
 	}
 	for i, a := range candidates {
 		for _, b := range candidates[i+1:] {
 			if n > 1 && a.Dim != b.Dim && predicts(p.With(a).With(b)) {
-				return []*rules.Rule{a, b}, nil
+				return []*rules.Rule{a, b}, with, nil
 			}
 		}
 	}
-	return nil, loss
+	return nil, nil, loss
 }
 
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part
@@ -144,6 +146,7 @@ func says(rs []*rules.Rule) string {
 // count fills in how much of the history was judged: statements that touch
 // tables, and those whose answer was compared with one single prediction.
 func count(v *Verdict, r *mvcc.Replay, h *history.History) {
+	v.Statements, v.Judged = 0, 0
 	for i := range h.Stmts {
 		s := &r.Steps[i]
 		if !s.Kind.Judgeable() {
