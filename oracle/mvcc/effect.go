@@ -242,8 +242,8 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 }
 
 // loseLocks notes whether an UPDATE that started again with a newer view had met
-// rows at first that it would not have changed, or not a key that it assigns, and
-// does not meet them now.
+// rows at first that it would not have changed, or of which it assigns a unique
+// key, and does not meet them now.
 func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, chains []*Chain) error {
 	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
 	if view.Tick == start.Tick || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
@@ -258,29 +258,22 @@ func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 		if slices.Contains(chains, c) {
 			continue
 		}
-		next, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})
-		if err == nil && (!changed || r.reassignsKey(s, t, rows[k], next)) {
+		_, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})
+		if err == nil && (!changed || assignsKey(s, t)) {
 			tx.lostLock = true
 		}
 	}
 	return nil
 }
 
-// reassignsKey reports whether an UPDATE assigns a column of a unique key whose
-// tuple it leaves as it is: such an entry counts as unchanged, too.
-func (r *Replay) reassignsKey(s *ast.UpdateStmt, t *Table, old, next solve.Row) bool {
-	for ki := range t.Def.Keys {
-		k := &t.Def.Keys[ki]
-		if !k.Unique && !k.Primary || !slices.ContainsFunc(s.List, func(a *ast.Assignment) bool { return inKey(k, t.Def.ColumnIndex(a.Column.Name.O)) }) {
-			continue
-		}
-		was, null := r.store.keyOf(t.Def, k, old)
-		is, _ := r.store.keyOf(t.Def, k, next)
-		if !null && was == is {
-			return true
-		}
-	}
-	return false
+// assignsKey reports whether an UPDATE assigns a column of a unique key, whose
+// entries are locked, too.
+func assignsKey(s *ast.UpdateStmt, t *Table) bool {
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool {
+		return (k.Unique || k.Primary) && slices.ContainsFunc(s.List, func(a *ast.Assignment) bool {
+			return inKey(&k, t.Def.ColumnIndex(a.Column.Name.O))
+		})
+	})
 }
 
 // earlierDuplicate reports whether one of the rows met before an evaluation

@@ -104,7 +104,7 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 		if r.endSubmitted(o, st.Return) {
 			continue
 		}
-		chain, what, err := r.collision(t, tx, o, kind, where, p, mark)
+		chain, what, err := r.collision(t, tx, o, kind, where, r.Steps[i].View, mark)
 		if err != nil {
 			return nil, err
 		}
@@ -181,19 +181,18 @@ func needsLocks(kind Kind, node ast.StmtNode) (where ast.ExprNode, table string,
 
 // collision returns a row of t that o surely holds locked and that the
 // statement surely needs, with what o did to it.
-func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, p *Prediction, mark int) (*Chain, string, error) {
+func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, view View, mark int) (*Chain, string, error) {
 	if kind == Insert {
 		return r.keyCollision(t, tx, o, mark)
 	}
 	exclusive := kind != SelectForShare
-	committed := View{Tick: latest, Own: tx}
-	views := &stored{&r.store, committed}
+	views := &stored{&r.store, view}
 	for _, c := range t.Chains {
 		what := o.holds(c, exclusive)
 		if what == "" {
 			continue
 		}
-		ver := committed.Seen(c)
+		ver := view.Seen(c)
 		if ver == nil || ver.Txn == o {
 			continue
 		}
