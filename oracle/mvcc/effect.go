@@ -130,6 +130,10 @@ func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) erro
 			if warnings > 0 && code == errTruncated || errors.As(err, &e) && e.Code == code {
 				return &solve.SQLError{Code: code}
 			}
+			var refused *solve.Unsupported
+			if errors.As(err, &refused) {
+				return refused
+			}
 		}
 	}
 	return nil

@@ -257,8 +257,11 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
 	case Insert:
-		view := View{Tick: r.effect(st), Own: tx}
+		view, single := r.insertView(st, tx)
 		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
+		if p != nil {
+			p.Single = p.Single && single
+		}
 		return p, view, err
 	case SelectForShare:
 		if tx.Rules[rules.ShareLock] == rules.ShareRefused {

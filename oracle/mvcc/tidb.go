@@ -103,6 +103,19 @@ func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.Stmt
 	return v, single, nil
 }
 
+// insertView returns what an INSERT's duplicate checks see, and whether nothing
+// else could be: they are made when the lock is granted, which was at the end of
+// one of its waits.
+func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
+	ticks := []history.Tick{r.effect(st)}
+	for i := len(st.Waits) - 1; i >= 0; i-- {
+		if u := st.Waits[i].Until; u != 0 && r.changedWithin(tx, u, ticks[len(ticks)-1]) {
+			ticks = append(ticks, u)
+		}
+	}
+	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}, len(ticks) == 1
+}
+
 // sameScan reports whether a statement meets the same rows under a view and
 // under a later one, so that it does not matter which it has.
 func (r *Replay) sameScan(v View, later history.Tick, node ast.StmtNode) bool {
