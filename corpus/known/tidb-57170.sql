@@ -1,5 +1,6 @@
 -- source: https://github.com/pingcap/tidb/issues/57170
 -- reported: REPEATABLE READ
+-- observe: tx1.3
 -- note: the embedded storage engine only: a descending scan reads newest committed data
 -- verdict (embedded, RC): ok
 -- verdict (embedded, RR): known reverse-scan-reads-newest
