@@ -113,6 +113,15 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 			ticks = append(ticks, u)
 		}
 	}
+	// An autocommit statement that waited for the same lock may have come
+	// before or behind this one, whatever the order of their answers.
+	if len(st.Waits) > 0 {
+		for _, w := range r.committed() {
+			if w.auto && w.Commit > st.Waits[0].From && w.Commit < st.Return {
+				ticks = append(ticks, w.Commit)
+			}
+		}
+	}
 	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}, len(ticks) == 1
 }
 
