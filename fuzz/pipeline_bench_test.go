@@ -4,6 +4,7 @@ package fuzz
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -64,11 +65,13 @@ func BenchmarkPipeline(b *testing.B) {
 		}
 		for _, r := range runs {
 			start := time.Now()
-			if _, err := pool.RunRecorded(ctx, r.c, r.h); err != nil {
-				// Whose statement answers first is not always the server's to
-				// repeat; such a case counts on neither side.
-				racy++
+			_, err := pool.RunRecorded(ctx, r.c, r.h)
+			if errors.Is(err, harness.ErrDiverged) || r.h.End != history.Complete {
+				racy++ // counts on neither side
 				continue
+			}
+			if err != nil {
+				b.Fatal(err)
 			}
 			replay += time.Since(start)
 			pipeline += r.took

@@ -88,6 +88,18 @@ func TestParseTransactions(t *testing.T) {
 	}
 }
 
+// Where the monitor cannot latch a page it prints the number of the record and
+// not the record: the lock is the same one.
+func TestParseTransactionsWithoutThePage(t *testing.T) {
+	text := fmt.Sprintf(monitor, "x")
+	from := strings.Index(text, " PHYSICAL RECORD")
+	to := strings.Index(text, "------------------\n---TRANSACTION 16")
+	got, complete := parseTransactions([]byte(text[:from]+"\n\n"+text[to:]), nil)
+	if !complete || len(got) == 0 || got[0].lock != lockOf7 {
+		t.Errorf("the lock of connection 7 is not %q in %+v", lockOf7, got)
+	}
+}
+
 func TestParseTransactionsCutOff(t *testing.T) {
 	text := fmt.Sprintf(monitor, "x")
 	for name, cut := range map[string]string{

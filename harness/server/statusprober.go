@@ -134,6 +134,7 @@ var (
 	tableLock      = []byte("TABLE LOCK ")
 	recordLine     = []byte("Record lock, heap no ")
 	bitsOf         = []byte(" n bits ")
+	space          = []byte(" ")
 )
 
 // parseTransactions appends the transactions of a monitor's output that belong
@@ -206,11 +207,10 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 			blocks[current].lock = string(line)
 			locking = false
 		case locking && blocks[current].lock != "" && bytes.HasPrefix(line, recordLine):
-			// One record: a waiting lock covers no other.
-			rest := line[len(recordLine):]
-			if j := bytes.IndexByte(rest, ' '); j >= 0 {
-				blocks[current].lock += " heap no " + string(rest[:j])
-			}
+			// One record: a waiting lock covers no other. The number ends the
+			// line where the monitor could not latch the page to print the row.
+			number, _, _ := bytes.Cut(line[len(recordLine):], space)
+			blocks[current].lock += " heap no " + string(number)
 			locking = false
 		}
 	}
