@@ -206,6 +206,7 @@ func merged(a, b *Report) *Report {
 		addTo(r.Verdicts, c.Verdicts)
 		addTo(r.Known, c.Known)
 		addTo(r.Unknown, c.Unknown)
+		r.Features.merge(c.Features)
 	}
 	r.Findings = append([]Finding{}, a.Findings...)
 	for _, f := range b.Findings {

@@ -24,13 +24,14 @@ type Counts struct {
 	Verdicts map[oracle.Outcome]int `json:"verdicts"`
 	Known    map[string]int         `json:"known"`
 	Unknown  map[string]int         `json:"unknown"`
+	Features Features               `json:"features"`
 
 	judgeable, judged int // statements
 	overlapping       int // cases
 }
 
 func newCounts() Counts {
-	c := Counts{Verdicts: map[oracle.Outcome]int{}, Known: map[string]int{}, Unknown: map[string]int{}}
+	c := Counts{Verdicts: map[oracle.Outcome]int{}, Known: map[string]int{}, Unknown: map[string]int{}, Features: Features{}}
 	for _, o := range []oracle.Outcome{oracle.OK, oracle.Known, oracle.Violation, oracle.Unknown} {
 		c.Verdicts[o] = 0 // a reader of the JSON finds all four
 	}
@@ -70,6 +71,7 @@ func (c *Counts) add(r *Trial) {
 	if v.Conflicting {
 		c.overlapping++
 	}
+	c.Features.add(r)
 	if r.History == nil {
 		return
 	}
@@ -116,6 +118,7 @@ func (t *tally) snapshot() Counts {
 	defer t.mu.Unlock()
 	out := t.c
 	out.Verdicts, out.Known, out.Unknown = copyOf(t.c.Verdicts), copyOf(t.c.Known), copyOf(t.c.Unknown)
+	out.Features = t.c.Features.clone()
 	return out
 }
 
