@@ -3,137 +3,179 @@ package fuzz
 import (
 	"context"
 	"flag"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 var update = flag.Bool("update", false, "record the verdicts of stored cases as they are now")
 
-// TestCorpus runs every stored case on TXNFUZZ_TARGET (default: the embedded
-// TiDB) and compares its verdicts with those that its header records. Without
-// a target it only checks that all cases have such records.
+// TestCorpus runs every stored case, at every level, on every server to be had
+// here (the embedded TiDB, and what scripts/servers has installed), and compares
+// the verdicts with those that the headers record. TXNFUZZ_TARGET restricts it
+// to one target.
 //
-// Run it with -update to record the verdicts, and look at the difference: a
-// verdict changes because the oracle or the server does.
+// With -update it records the verdicts instead. Look at the difference before
+// you commit it: a verdict changes because the oracle or the server does.
 func TestCorpus(t *testing.T) {
 	s := pairSettings(t)
-	known, err := corpus.LoadDir(fromRoot(KnownDir))
+	cases := storedCases(t)
+	targets := Installed(t.Context())
+	if os.Getenv(envTarget) != "" {
+		targets = []string{s.Target}
+	}
+	if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+		demandRecorded(t, cases, targets)
+	}
+	versions, err := readVersions(fromRoot(versionsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Target == "" {
-		for _, k := range known {
-			if len(recordedVerdicts(k.Case, DefaultTarget)) == 0 {
-				t.Errorf("%s records no verdict on %s; run: go test ./fuzz -run TestCorpus -update", k.Path, DefaultTarget)
+	begun, runs := time.Now(), 0
+	for _, name := range targets {
+		if !*update && !recordedAnywhere(cases, name) {
+			t.Logf("%s: no case records a verdict here; -update records them", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) { runs += verifyOn(t, name, cases, versions) })
+	}
+	took := time.Since(begun)
+	t.Logf("%d cases, %d targets, %d runs in %.1f s: %.0f a second, servers' starts included",
+		len(cases), len(targets), runs, took.Seconds(), float64(runs)/took.Seconds())
+	if *update {
+		if err := writeVersions(fromRoot(versionsFile), versions); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// storedCases reads the published cases and the findings. Paths are relative to
+// the root of the project, as people type them.
+func storedCases(t *testing.T) []corpus.Stored {
+	t.Helper()
+	var out []corpus.Stored
+	for _, dir := range []string{KnownDir, DefaultOut} {
+		stored, err := corpus.LoadDir(fromRoot(dir))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		for _, s := range stored {
+			rel, err := filepath.Rel("..", s.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Dir(rel) == filepath.Clean(dir) { // not what lies in found/unreproduced
+				out = append(out, corpus.Stored{Path: rel, Case: s.Case})
 			}
 		}
-		return
 	}
-	found, err := os.ReadDir(fromRoot(DefaultOut))
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+	if len(out) < 20 {
+		t.Fatalf("%d stored cases", len(out))
 	}
-	ctx := context.Background()
-	target, err := OpenTarget(ctx, s.Target, TargetOptions{})
+	return out
+}
+
+func recordedAnywhere(cases []corpus.Stored, target string) bool {
+	return slices.ContainsFunc(cases, func(s corpus.Stored) bool { return len(recordedOn(s.Case, target)) > 0 })
+}
+
+// demandRecorded fails where verdicts are recorded for a target that cannot be
+// opened: on a machine that is to have all of them, nothing goes unnoticed.
+func demandRecorded(t *testing.T, cases []corpus.Stored, targets []string) {
+	t.Helper()
+	missing := map[string]bool{}
+	for _, s := range cases {
+		for _, r := range RecordedCells(s.Case) {
+			if !slices.ContainsFunc(targets, func(name string) bool { return headerTarget(name) == r.Target }) {
+				missing[r.Target] = true
+			}
+		}
+	}
+	for _, name := range sortedKeys(missing) {
+		t.Errorf("verdicts are recorded for %s, which is not installed (scripts/servers)", name)
+	}
+}
+
+// verifyOn opens a target once for all cases and returns how many runs it took.
+func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[string]string) int {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	target, err := OpenTarget(ctx, name, TargetOptions{Clean: true})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return 0
 	}
 	defer func() {
 		if err := target.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	for _, k := range known {
-		replayStored(t, ctx, target, k.Path, k.Case, true)
-	}
-	for _, e := range found {
-		if path := filepath.Join(fromRoot(DefaultOut), e.Name()); regularCase(e) {
-			c, err := corpus.Load(path)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			// What shows only now and then is no regression test.
-			if k, _ := c.Get(keyReproduced); k == reproducedText(reruns) {
-				replayStored(t, ctx, target, path, c, false)
-			}
+	runs := 0
+	for _, s := range cases {
+		if !steady(s.Case) || !*update && !due(s.Case, name) {
+			continue
 		}
-	}
-}
-
-func regularCase(e fs.DirEntry) bool {
-	return e.Type().IsRegular() && filepath.Ext(e.Name()) == corpus.Ext && !strings.HasPrefix(e.Name(), ".")
-}
-
-// recordedVerdicts returns the verdict lines of a case for a target.
-func recordedVerdicts(c *corpus.Case, target string) []corpus.Field {
-	var out []corpus.Field
-	prefix, _, _ := strings.Cut(verdictKey(target, "RC"), ", RC)")
-	for _, f := range c.Header {
-		if strings.HasPrefix(f.Key, prefix+",") {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// replayStored runs a case and compares or records its verdicts. Where a
-// record is due, its absence is an error.
-func replayStored(t *testing.T, ctx context.Context, target *Target, path string, c *corpus.Case, due bool) {
-	t.Helper()
-	if !due && len(recordedVerdicts(c, target.Name)) == 0 {
-		return
-	}
-	results := target.Replay(ctx, path, c, target.Levels())
-	if *update {
-		text, err := os.ReadFile(path)
+		results, err := target.Verify(ctx, s)
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return runs
 		}
+		var cells []Cell
 		for i := range results {
-			text = setHeader(text, verdictKey(target.Name, results[i].Level), verdictText(&results[i].run.Verdict))
+			v := &results[i]
+			runs += v.Runs
+			cells = append(cells, Cell{name, v.Level, v.Now})
+			switch {
+			case v.Unsteady():
+				t.Logf("%s on %s at %s: %s in %d of %d runs, else %s", v.File, v.Target, v.Level, v.Recorded, v.Agreed, v.Runs, v.Now)
+				cells[len(cells)-1].Verdict = v.Recorded
+			case v.Changed() && !*update:
+				t.Error(v.Explain(versions[name]))
+			}
 		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
+		if *update {
+			recordIn(t, fromRoot(s.Path), name, cells)
 		}
-		return
 	}
-	for i := range results {
-		r := &results[i]
-		now := verdictText(&r.run.Verdict)
-		name := fmt.Sprintf("%s on %s at %s", path, r.Target, r.Level)
-		switch r.Recorded {
-		case now:
-		case "":
-			t.Errorf("%s: no verdict is recorded, and it is now: %s\n%s", name, now, howToRecord)
-		default:
-			t.Errorf("%s: the verdict has changed\n  recorded: %s\n  now:      %s\n  expected: %s\n  actual:   %s\n  because:  %s\n%s",
-				name, r.Recorded, now, r.Expected, r.Actual, r.Reason, howToRecord)
-		}
+	if *update {
+		versions[name] = target.Server().Version
+	}
+	return runs
+}
+
+func recordIn(t *testing.T, path, target string, cells []Cell) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, record(text, target, cells), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// setHeader sets a header line in the text of a case and leaves the rest as its
-// author wrote it, which printing the case would not.
-func setHeader(text []byte, key, value string) []byte {
-	lines := strings.Split(string(text), "\n")
-	at := 0
-	for at < len(lines) && strings.HasPrefix(lines[at], "--") {
-		if strings.HasPrefix(lines[at], "-- "+key+":") {
-			lines[at] = "-- " + key + ": " + value
-			return []byte(strings.Join(lines, "\n"))
+// Every stored case records its verdicts, whatever can be run here.
+func TestCorpusIsRecorded(t *testing.T) {
+	for _, s := range storedCases(t) {
+		cells := RecordedCells(s.Case)
+		if len(cells) == 0 {
+			t.Errorf("%s records no verdict; run: go test ./fuzz -run TestCorpus -update", s.Path)
 		}
-		at++
+		seen := map[string]bool{}
+		for _, c := range cells {
+			if key := c.Target + " " + c.Level; seen[key] {
+				t.Errorf("%s records two verdicts on %s at %s", s.Path, c.Target, c.Level)
+			} else {
+				seen[key] = true
+			}
+			if outcome, _, _ := strings.Cut(c.Verdict, " "); !slices.Contains([]string{"ok", "known", "violation", "unknown"}, outcome) {
+				t.Errorf("%s records on %s at %s the verdict %q: want ok, known RULE, violation KIND or unknown REASON", s.Path, c.Target, c.Level, c.Verdict)
+			}
+		}
 	}
-	lines = slices.Insert(lines, at, "-- "+key+": "+value)
-	return []byte(strings.Join(lines, "\n"))
 }
-
-const howToRecord = `  If the change is right, record it: go test ./fuzz -run TestCorpus -update`

@@ -26,8 +26,8 @@ type Replayed struct {
 	Actual        string         `json:"actual"`
 	Reason        string         `json:"reason"`
 	Fingerprint   string         `json:"fingerprint"`
-	// Recorded is what the file's header says of this target and level, if it
-	// does; see verdictText.
+	// Recorded is what the file's header says of this target and level, "" for
+	// nothing; see verdictText.
 	Recorded string `json:"recorded,omitempty"`
 
 	run Trial
@@ -66,11 +66,10 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 	}
 	v := &r.Verdict
 	level := LevelName(levels)
-	recorded, _ := c.Get(verdictKey(t.Name, level))
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, run: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recordedVerdict(c, t.Name, level), run: r,
 	}
 }
 

@@ -41,6 +41,9 @@ type TargetOptions struct {
 	InFlight string
 	// Deadline bounds one case, set-up excluded; 0: caseDeadline.
 	Deadline time.Duration
+	// Clean empties the tables before each case, so that what it does depends on
+	// nothing that ran before; see harness.PoolOptions.
+	Clean bool
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -92,7 +95,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	}
 	t := &Target{
 		Name: Redact(name), backend: b, server: b.Server(),
-		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline)},
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())

@@ -7,13 +7,14 @@ import (
 )
 
 // verdictKey is the header key under which the verdict of a case on a target
-// at a level is recorded: `verdict (embedded, RR)`. A colon would end the key.
-func verdictKey(target, level string) string {
-	return "verdict (" + strings.ReplaceAll(target, ":", " ") + ", " + level + ")"
+// at some levels is recorded: `verdict (embedded, RC RR)`.
+func verdictKey(target, levels string) string {
+	return "verdict (" + headerTarget(target) + ", " + levels + ")"
 }
 
 // verdictText is the value of such a line: the outcome and what tells it from
-// others with the same.
+// others with the same. Of a refused set-up line that is the server's message,
+// so that a case that goes stale for another reason does not pass.
 func verdictText(v *oracle.Verdict) string {
 	switch v.Outcome {
 	case oracle.Known:
@@ -21,6 +22,9 @@ func verdictText(v *oracle.Verdict) string {
 	case oracle.Violation:
 		return string(v.Outcome) + " " + string(v.Kind)
 	case oracle.Unknown:
+		if v.Reason == ReasonInit {
+			return string(v.Outcome) + " " + v.Reason + ": " + v.Actual
+		}
 		return string(v.Outcome) + " " + v.Reason
 	}
 	return string(v.Outcome)

@@ -12,6 +12,13 @@
 -- fingerprint: known/commit-locks-what-a-failed-update-met/RC
 -- reproduced: 10/10
 -- verdict (embedded, RC): known commit-locks-what-a-failed-update-met
+-- verdict (mariadb 11.8, RC): ok
+-- verdict (mariadb 11.8,snapshot=off, RC): ok
+-- verdict (mariadb 10.11, RC): ok
+-- verdict (mariadb 10.11,snapshot=on, RC): ok
+-- verdict (mariadb 10.5, RC): ok
+-- verdict (mysql 9.7, RC): ok
+-- verdict (mysql 9.7,binlog=off, RC): ok
 -- first_seen: 2026-11-21T04:56:34Z
 -- input: seed 48574325, worker 1, input 226, order 0
 

@@ -12,6 +12,13 @@
 -- fingerprint: known/commit-misses-lock-of-restarted-update/RC
 -- reproduced: 10/10
 -- verdict (embedded, RC): known commit-misses-lock-of-restarted-update
+-- verdict (mariadb 11.8, RC): ok
+-- verdict (mariadb 11.8,snapshot=off, RC): ok
+-- verdict (mariadb 10.11, RC): ok
+-- verdict (mariadb 10.11,snapshot=on, RC): ok
+-- verdict (mariadb 10.5, RC): ok
+-- verdict (mysql 9.7, RC): ok
+-- verdict (mysql 9.7,binlog=off, RC): ok
 -- first_seen: 2026-11-21T04:53:20Z
 -- input: seed 2278527509, worker 0, input 156, order 0
 

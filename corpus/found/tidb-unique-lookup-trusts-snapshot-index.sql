@@ -12,6 +12,13 @@
 -- fingerprint: known/unique-lookup-trusts-snapshot-index/RR
 -- reproduced: 10/10
 -- verdict (embedded, RR): known unique-lookup-trusts-snapshot-index
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 -- first_seen: 2026-11-21T04:55:13Z
 -- input: seed 2142719367, worker 1, input 225, order 0
 
