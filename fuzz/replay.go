@@ -148,3 +148,14 @@ func TableStyle() table.Style {
 	s.Options.SeparateRows = false
 	return s
 }
+
+// NotRun says that the case could not be run at all, for a reason that is
+// neither the server's level nor a limit of the oracle: a set-up that the
+// server refused, a statement that is not allowed, a harness that broke down.
+func (r *Replayed) NotRun() bool {
+	switch r.Reason {
+	case ReasonInit, ReasonRefused, ReasonHarness, ReasonPanic, reasonLost:
+		return r.Verdict == oracle.Unknown
+	}
+	return false
+}

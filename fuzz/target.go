@@ -152,6 +152,7 @@ const (
 	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
 	ReasonHarness = "harness-error"     // the run broke down for another reason
 	ReasonPanic   = "oracle-panic"      // the oracle broke down; see Trial.Err
+	reasonLost    = "server-lost"       // the connection broke, and the server lives
 )
 
 // KindCrash is the kind of a case that takes the server down.
@@ -225,7 +226,7 @@ func check(c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
 // A dead server that is ours is replaced; else dead says that no case can be
 // run any more.
 func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Verdict, dead error) {
-	v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: "server-lost"}
+	v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: reasonLost}
 	alive := t.backend.Alive(ctx)
 	cause := crashLines(t.backend.Log())
 	if alive != nil && ctx.Err() == nil {

@@ -93,6 +93,8 @@ func TestUsageErrors(t *testing.T) {
 		{"replay --target nothing " + malformed, malformed + ":2:11:"},
 		{"replay --target nothing corpus/known", `unknown target "nothing"`},
 		{"replay fuzz", "fuzz holds no case"},
+		{"replay --only ( corpus/known", "--only: error parsing regexp"},
+		{"replay --only nothing corpus/known", "--only nothing matches none of"},
 		{"replay --levels 7 corpus/known", `unknown isolation level "7"`},
 		{"show", "want one file"},
 		{"show a b", "want one file"},

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,122 +20,194 @@ import (
 
 func newReplay() *cobra.Command {
 	var targets []string
-	var levels, jsonFile string
+	var levels, only, jsonFile, htmlFile string
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
 		Short: "Run saved cases and tell their verdicts",
-		Long: `Runs each case once: at the level that its header names, or at each level asked
-for, or at every level that the target has.
+		Long: `Runs each case once on each target: at the level that its header names, or at
+each level asked for, or at every level that the target has. Several cases or
+targets are shown as a matrix.
+
+Reads cases of txnfuzz (.sql), and the blocks of statements in which Troc, DT2
+and Fucci publish theirs (.txt).
 
 Status 1 says that a case violates what the target promises; a known deviation
-does not.`,
+does not. Status 3 says that a case could not be set up or run: a stale case is
+never a pass. A failed set-up that the case's header records is none.`,
 		Example: `  txnfuzz replay corpus/known
+  txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
-  txnfuzz replay corpus/found --levels RC,RR --json -`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("want a file or a folder of cases; see %s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+  txnfuzz replay corpus/found --only '^tidb-' --levels RC,RR --json -`,
+		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked, err := fuzz.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
-			cases, err := loadCases(args)
+			cases, err := chosenCases(args, only)
 			if err != nil {
 				return err
 			}
-			var results []fuzz.Replayed
-			var failed error
-			for _, name := range targets {
-				r, err := replayOn(cmd.Context(), name, cases, asked, cmd.ErrOrStderr())
-				results = append(results, r...)
-				failed = errors.Join(failed, err)
-			}
+			begun := time.Now()
+			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), cases, asked)
 			if len(results) == 0 && failed != nil {
 				return failed
 			}
-			text := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
-			failed = errors.Join(failed,
-				fuzz.WriteReplayText(text, results),
-				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return fuzz.WriteReplayJSON(w, results) }))
-			return replayStatus(results, failed)
+			people := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			matrix := fuzz.NewMatrix(results)
+			failed = errors.Join(failed, writeReplay(people, matrix, results, time.Since(begun)),
+				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return fuzz.WriteReplayJSON(w, results) }),
+				writeOutput(htmlFile, cmd.OutOrStdout(), func(w io.Writer) error { return matrix.WriteHTML(w, cases) }))
+			return replayStatus(cmd.ErrOrStderr(), results, failed)
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run; may be given several times")
+	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all that are to be had here; may be given several times")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
+	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
+	f.StringVar(&htmlFile, "html", "", "write the matrix and the cases as one HTML page")
 	return cmd
+}
+
+func wantCases(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usagef("want a file or a folder of cases; see %s --help", cmd.CommandPath())
+	}
+	return nil
+}
+
+// expanded replaces "all" by the targets to be had here.
+func expanded(ctx context.Context, names []string) []string {
+	var out []string
+	for _, name := range names {
+		more := []string{name}
+		if name == fuzz.AllTargets {
+			more = fuzz.Installed(ctx)
+		}
+		for _, n := range more {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
 }
 
 // loadCases reads files and folders in the order given.
 func loadCases(paths []string) ([]corpus.Stored, error) {
 	var out []corpus.Stored
 	for _, p := range paths {
-		info, err := os.Stat(p)
-		if err != nil {
-			return nil, usagef("%w", err)
+		stored, err := corpus.LoadAny(p)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, &usageError{err}
 		}
-		if info.IsDir() {
-			stored, err := corpus.LoadDir(p)
-			if err != nil {
-				return nil, err
-			}
-			if len(stored) == 0 {
-				return nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
-			}
-			out = append(out, stored...)
-			continue
-		}
-		c, err := corpus.Load(p)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, corpus.Stored{Path: p, Case: c})
+		if len(stored) == 0 {
+			return nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
+		}
+		out = append(out, stored...)
 	}
 	return out, nil
 }
 
-func replayOn(ctx context.Context, name string, cases []corpus.Stored, levels []corpus.Level, progress io.Writer) ([]fuzz.Replayed, error) {
-	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Progress: progress})
+func chosenCases(paths []string, only string) ([]corpus.Stored, error) {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return nil, usagef("--only: %w", err)
+	}
+	cases, err := loadCases(paths)
+	if err != nil {
+		return nil, err
+	}
+	all := len(cases)
+	cases = slices.DeleteFunc(cases, func(s corpus.Stored) bool { return !pattern.MatchString(filepath.Base(s.Path)) })
+	if len(cases) == 0 {
+		return nil, usagef("--only %s matches none of %d cases", only, all)
+	}
+	return cases, nil
+}
+
+// replayAll runs the cases on one target after the other: two servers at a time
+// would only make each other slow. A target that cannot be had does not keep the
+// others from being tried.
+func replayAll(cmd *cobra.Command, targets []string, cases []corpus.Stored, levels []corpus.Level) ([]fuzz.Replayed, error) {
+	meter := newMeter(cmd.ErrOrStderr(), len(targets))
+	defer meter.stop()
+	var out []fuzz.Replayed
+	var failed error
+	for _, name := range targets {
+		r, err := replayOn(cmd.Context(), name, cases, levels, meter)
+		out = append(out, r...)
+		failed = errors.Join(failed, err)
+		if cmd.Context().Err() != nil {
+			break
+		}
+	}
+	return out, failed
+}
+
+func replayOn(ctx context.Context, name string, cases []corpus.Stored, levels []corpus.Level, meter *meter) ([]fuzz.Replayed, error) {
+	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Clean: true, Progress: meter.log()})
 	if err != nil {
 		return nil, err
 	}
 	if len(levels) == 0 {
 		levels = t.Levels()
 	}
+	begin := meter.begin(t.Name, len(cases))
 	var out []fuzz.Replayed
 	for _, s := range cases {
 		out = append(out, t.Replay(ctx, s.Path, s.Case, levels)...)
+		begin.step(len(out))
 	}
+	begin.end()
 	if err := t.Close(); err != nil {
 		return out, fmt.Errorf("close target %s: %w", t.Name, err)
 	}
 	return out, ctx.Err()
 }
 
+// writeReplay shows a single case on a single target in full, more as a matrix.
+func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time.Duration) error {
+	if len(m.Files) == 1 && len(m.Targets) == 1 {
+		return fuzz.WriteReplayText(w, results)
+	}
+	if err := m.WriteText(w, isTerminal(w)); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s. %.1f s, %.0f runs a second, servers' starts included.\n", m.Summary(), took.Seconds(), float64(m.Runs)/took.Seconds())
+	return err
+}
+
 // replayStatus turns verdicts into the error that ends the command. A replay
-// in which nothing got a verdict is a failure, never a pass.
-func replayStatus(results []fuzz.Replayed, failed error) error {
-	judged := 0
+// in which nothing got a verdict is a failure, never a pass; so is one with a
+// case that could not be run, if its header does not say so.
+func replayStatus(stderr io.Writer, results []fuzz.Replayed, failed error) error {
+	judged, violations := 0, 0
 	for i := range results {
-		switch results[i].Verdict {
+		r := &results[i]
+		switch r.Verdict {
 		case oracle.Violation:
-			if failed != nil {
-				fmt.Fprintln(os.Stderr, "txnfuzz: "+failed.Error())
-			}
-			return errFound
+			violations++
 		case oracle.OK, oracle.Known:
 			judged++
 		}
+		if r.NotRun() && r.Recorded != r.Verdictline() {
+			failed = errors.Join(failed, fmt.Errorf("%s on %s at %s could not be run: %s: %s", r.File, r.Target, r.Level, r.Reason, r.Actual))
+		}
 	}
-	if failed != nil {
+	switch {
+	case violations > 0 && failed != nil:
+		fmt.Fprintln(stderr, "txnfuzz: "+failed.Error())
+		return errFound
+	case violations > 0:
+		return errFound
+	case failed != nil:
 		return failed
-	}
-	if judged == 0 {
+	case judged == 0:
 		return fuzz.ErrNothingJudged
 	}
 	return nil

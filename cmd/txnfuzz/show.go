@@ -36,7 +36,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 					return err
 				}
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 			if err := t.Close(); err != nil {
 				return fmt.Errorf("close target %s: %w", t.Name, err)
 			}
-			return replayStatus(results, cmd.Context().Err())
+			return replayStatus(cmd.ErrOrStderr(), results, cmd.Context().Err())
 		},
 	}
 	f := cmd.Flags()
