@@ -176,6 +176,9 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	if err := r.load(); err != nil {
 		return nil, err
 	}
+	if d := r.reopened(); d != nil && !r.keepGoing {
+		return d, nil
+	}
 	r.insertionOrder()
 	best, path, err := r.explore(true)
 	if best != nil && err == nil {
@@ -307,6 +310,10 @@ func (r *Replay) engine(ch *choices) *engine {
 		w.store.Tables[n] = nt
 	}
 	e.plans = r.parsedPlans()
+	if r.empties == nil {
+		r.empties = map[ast.Node]emptiness{}
+	}
+	w.empties = r.empties
 	return e
 }
 
@@ -548,7 +555,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		d, err := e.controlInnoDB(i, s, kind, node)
 		return d, nil, err
 	}
-	if s.txn != nil && !st.InTxn {
+	if s.txn != nil && !st.InTxn && !s.reopened {
 		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
 			Reason: "the server says that the session has no open transaction although nothing ended it"}, nil, nil
 	}
@@ -686,6 +693,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		e.undo(x.tx, x.mark)
 	}
 	code := errCode(x.st)
+	s.reopened = s.reopened && code != 0
 	if code != errRecordChanged && !(x.auto && x.kind == Select) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
@@ -733,13 +741,40 @@ func (e *engine) abort(i int) *Difference {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
+		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
+			s.txn = e.beginInnoDB(s, x.st.Session)
+			s.reopened = true
+		}
 	default:
 		e.undo(x.tx, x.mark)
 	}
 	return d
 }
 
+// reopened looks for a session that the server says to be in a transaction
+// although a deadlock ended it and none was begun.
+func (r *Replay) reopened() *Difference {
+	ended := map[int]bool{}
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		kind := KindOf(r.c.Steps[st.Line].Stmt)
+		switch code := errCode(st); {
+		case code == errDeadlock:
+			ended[st.Session] = true
+		case code == 0 && !kind.isControl() && ended[st.Session]:
+			if tx := r.profile.At(r.h.Levels[st.Session]); st.Result.InTxn && tx[rules.AfterDeadlock] == rules.NoTransaction {
+				return &Difference{Stmt: i, Kind: "transaction-left-open", Expected: "outside of a transaction", Actual: "inside of one",
+					Reason: "the session's transaction was a deadlock's victim, and no BEGIN was sent since, yet the server says that it is in a transaction"}
+			}
+		case kind == Begin || kind == BeginSnapshot || code == 0 && (kind == Commit || kind == Rollback):
+			delete(ended, st.Session)
+		}
+	}
+	return nil
+}
+
 func (e *engine) beginInnoDB(s *session, n int) *Txn {
+	s.reopened = false
 	t := &Txn{Session: n, Level: s.level, Rules: e.profile.At(s.level), Begin: e.clock}
 	return t
 }

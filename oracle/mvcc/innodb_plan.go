@@ -91,6 +91,13 @@ func keyName(k *solve.Key) string {
 func (x *running) readsNothing(s *ast.SelectStmt) bool {
 	p := x.e.plans[x.i]
 	if p == nil {
+		switch x.e.emptiness(s) {
+		case provenEmpty:
+			return true
+		case maybeProven:
+			x.e.branched = true
+			return x.e.choices.choose(2) == 1
+		}
 		return false
 	}
 	for _, st := range p.steps {

@@ -28,6 +28,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		}
 	}
 	waits := Waited(h)
+	deadlock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errDeadlock })
 	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
 		switch r.Dim {
 		case rules.LockedRow:
@@ -38,6 +39,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !updates
 		case rules.LateLevel:
 			return !setsLevel
+		case rules.AfterDeadlock:
+			return !deadlock
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged:
 			return false
 		}

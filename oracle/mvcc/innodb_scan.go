@@ -269,6 +269,9 @@ type hit struct {
 // for each row that matches, in the order of the index, while it goes.
 func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	e, t, tx := x.e, a.t, x.tx
+	if e.skips(t, a.where) {
+		return nil
+	}
 	x.covered = x.kind == SelectForShare && x.coverable(t)
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))

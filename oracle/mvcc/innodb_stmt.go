@@ -123,7 +123,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
-			if s.From == nil || x.readsNothing(s) {
+			if len(x.st.Result.Rows) <= 1 && x.readsNothing(s) {
 				v.view = View{Tick: x.start, Own: tx}
 				break
 			}

@@ -53,6 +53,8 @@ type Replay struct {
 	units     []*Txn
 	partial   bool
 	planCache map[int]*plan
+	// empties holds what is known of queries and conditions by their text.
+	empties map[ast.Node]emptiness
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
 	loose bool
 }
@@ -64,6 +66,9 @@ type session struct {
 	next corpus.Level
 	// ended counts the transactions that ended.
 	ended int
+	// reopened says that a deadlock took the transaction and that the session is
+	// in another one, which no answer has shown yet: error packets do not.
+	reopened bool
 }
 
 // Step is the prediction for one statement and how it compares.

@@ -5,6 +5,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -51,6 +52,10 @@ type Scope struct {
 	Levels []corpus.Level
 	// Settings must all be equal; a missing setting equals "".
 	Settings map[string]string
+	// Before holds the versions that are the first of their series to be out of
+	// scope, series ascending, for example 10.6.23, 10.11.14. Older series than
+	// the first are in scope, series that are not listed are not.
+	Before []string
 }
 
 // Covers reports whether the scope includes a server at a level.
@@ -66,7 +71,32 @@ func (s Scope) Covers(srv history.Server, l corpus.Level) bool {
 			return false
 		}
 	}
-	return true
+	return len(s.Before) == 0 || before(srv.Version, s.Before)
+}
+
+// before reports whether a version is older than the first of its series in the
+// list, or of an older series than all of them. A version that is no version is
+// not.
+func before(version string, firsts []string) bool {
+	v, ok := numbers(version)
+	for i, f := range firsts {
+		w, _ := numbers(f)
+		switch d := slices.Compare(v[:2], w[:2]); {
+		case !ok:
+			return false
+		case d == 0:
+			return v[2] < w[2]
+		case d < 0 && i == 0:
+			return true
+		}
+	}
+	return false
+}
+
+// numbers reads major, minor and patch from the front of a version.
+func numbers(version string) (v [3]int, ok bool) {
+	n, _ := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2])
+	return v, n == 3
 }
 
 // Set is the answer to every dimension at one level.

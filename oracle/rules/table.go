@@ -47,6 +47,9 @@ const (
 	RecordChanged
 	// LateLevel: when a level set inside a transaction takes effect.
 	LateLevel
+	// AfterDeadlock: what a session is in whose transaction was a deadlock's
+	// victim.
+	AfterDeadlock
 	numDimensions
 )
 
@@ -206,6 +209,14 @@ const (
 	// AfterExplicitEnd: in the next transaction behind a COMMIT or ROLLBACK; not
 	// in one whose BEGIN ended the former.
 	AfterExplicitEnd
+)
+
+// Answers to AfterDeadlock.
+const (
+	// NoTransaction: in none; its statements commit on their own.
+	NoTransaction Variant = iota
+	// AnotherTransaction: in another one, which its next statement begins.
+	AnotherTransaction
 )
 
 var (

@@ -25,6 +25,7 @@ var (
 
 const (
 	mysqlLocks      = "https://dev.mysql.com/doc/refman/en/innodb-locks-set.html"
+	mysqlErrors     = "https://dev.mysql.com/doc/refman/en/innodb-error-handling.html"
 	mysqlSetLevel   = "https://dev.mysql.com/doc/refman/en/set-transaction.html"
 	mariadbLevels   = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
 	mariadbSnapshot = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
@@ -57,6 +58,10 @@ var innodbTable = []Rule{
 	{Dim: RecordChanged, Variant: Refuse, Status: Documented,
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
 		Says: "with snapshot isolation a locking read or a write of a row that was changed after the snapshot fails with error 1020"},
+
+	{Dim: AfterDeadlock, Variant: NoTransaction, Status: Documented,
+		Scope: Scope{DBMS: innodb}, Links: []string{mysqlErrors},
+		Says: "a deadlock rolls the victim's whole transaction back; what its session sends then is outside of it"},
 
 	{Name: "semi-consistent-read", Dim: LockedRow, Variant: PassCommitted, Status: Deviation,
 		Scope: Scope{DBMS: mysql, Levels: weak},
@@ -98,6 +103,10 @@ var innodbTable = []Rule{
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-40092", "https://jira.mariadb.org/browse/MDEV-40182"},
 		Says:  "with snapshot isolation a share locking read that an index alone answers does not notice that a row changed after the snapshot"},
+	{Name: "deadlock-leaves-transaction-open", Dim: AfterDeadlock, Variant: AnotherTransaction, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Before: []string{"10.6.23", "10.11.14", "11.4.8", "11.8.3"}},
+		Links: []string{"https://github.com/MariaDB/server/pull/4122", "https://jira.mariadb.org/browse/MDEV-36959"},
+		Says:  "a session whose transaction was a deadlock's victim begins another one with its next statement, although no BEGIN was sent"},
 	{Name: "late-level", Dim: LateLevel, Variant: AfterExplicitEnd, Status: Deviation,
 		Scope: Scope{DBMS: mysql},
 		Links: []string{"https://bugs.mysql.com/bug.php?id=117835", mysqlSetLevel},

@@ -1,0 +1,497 @@
+package mvcc
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// A query whose condition the optimiser finds to be impossible opens no table
+// and takes no snapshot. What MariaDB 10.5, 10.11, 11.8 and MySQL 9.7 find out
+// alike, and what is modelled: constants; IS NULL of a NOT NULL column; constants
+// put in the place of columns that an AND fixes to them; ranges of an index's
+// columns that have nothing in common.
+// https://dev.mysql.com/doc/refman/en/explain-output.html ("Impossible WHERE",
+// "Zero limit", "no matching row in const table")
+// https://dev.mysql.com/doc/refman/en/range-optimization.html
+
+// emptiness says whether a query is known to be empty before a table is opened.
+type emptiness uint8
+
+const (
+	// mustLook: some row could match, so nobody can know.
+	mustLook emptiness = iota
+	// provenEmpty: every server finds it out.
+	provenEmpty
+	// maybeProven: no row could match, but not every server finds it out.
+	maybeProven
+)
+
+// maxSamples bounds the rows on which a condition is tried.
+const maxSamples = 2000
+
+// emptiness classifies a query by its text alone.
+func (e *engine) emptiness(s *ast.SelectStmt) emptiness {
+	if v, ok := e.empties[s]; ok {
+		return v
+	}
+	v := e.classify(s)
+	e.empties[s] = v
+	return v
+}
+
+// skips reports whether every server proves the condition of a write or a
+// locking read to be impossible, so that it touches no row.
+func (e *engine) skips(t *Table, where ast.ExprNode) bool {
+	if where == nil {
+		return false
+	}
+	v, ok := e.empties[where]
+	if !ok {
+		if (&prover{e: e, t: t, ranges: true}).impossible(where, false, nil) {
+			v = provenEmpty
+		}
+		e.empties[where] = v
+	}
+	return v == provenEmpty
+}
+
+func (e *engine) classify(s *ast.SelectStmt) emptiness {
+	p := &prover{e: e}
+	switch {
+	case s.From == nil && !hasSubquery(s), s.Limit != nil && isZero(s.Limit.Count):
+		return provenEmpty
+	case s.From == nil:
+		return maybeProven
+	case s.Having != nil && p.impossible(s.Having.Expr, false, nil):
+		return provenEmpty
+	case s.Where == nil && singleTable(s.From) != nil:
+		return mustLook
+	case s.Where == nil:
+		return maybeProven
+	}
+	if name := singleTable(s.From); name != nil {
+		p.t = e.table(name.Name.O)
+	}
+	pinned := p.t != nil && slices.ContainsFunc(p.t.Def.Keys, func(k solve.Key) bool { return pinsKey(s.Where, p.t, &k) })
+	p.ranges = p.t != nil && !pinned
+	if p.impossible(s.Where, false, map[int]sqlvalue.Value{}) {
+		return provenEmpty
+	}
+	if p.t == nil || hasSubquery(s) {
+		if p.t == nil || p.subqueryMayBeEmpty(s.Where) {
+			return maybeProven
+		}
+		return mustLook
+	}
+	if p.noneMatches(s.Where) {
+		return maybeProven
+	}
+	return mustLook
+}
+
+func isNull(x ast.ExprNode) bool {
+	v, ok := x.(ast.ValueExpr)
+	return ok && v.GetValue() == nil
+}
+
+func isZero(x ast.ExprNode) bool {
+	v, ok := x.(ast.ValueExpr)
+	if !ok {
+		return false
+	}
+	n, ok := v.GetValue().(uint64)
+	return ok && n == 0
+}
+
+// prover proves conditions on one table to be impossible; t is nil for several
+// tables, where only constants are folded.
+type prover struct {
+	e *engine
+	t *Table
+	// ranges says that ranges are looked at, which they are not where a whole
+	// unique key is fixed: then its row is read first.
+	ranges bool
+}
+
+// impossible reports whether every server proves that a condition, negated if
+// not is set, is true of no row. fixed holds the columns that conditions around
+// it fix to one value.
+func (p *prover) impossible(x ast.ExprNode, not bool, fixed map[int]sqlvalue.Value) bool {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return p.impossible(n.Expr, not, fixed)
+	case *ast.UnaryOperationExpr:
+		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+			return p.impossible(n.V, !not, fixed)
+		}
+	case *ast.BinaryOperationExpr:
+		switch {
+		case (n.Op == opcode.LogicAnd) != not && (n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr):
+			return p.impossibleTogether(together(x, not, nil), fixed)
+		case n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr:
+			return p.impossible(n.L, not, fixed) && p.impossible(n.R, not, fixed)
+		}
+	}
+	return p.impossibleTogether([]conjunct{{x, not}}, fixed)
+}
+
+// conjunct is one of several conditions that must all hold, negated if not is
+// set.
+type conjunct struct {
+	x   ast.ExprNode
+	not bool
+}
+
+func together(x ast.ExprNode, not bool, out []conjunct) []conjunct {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return together(n.Expr, not, out)
+	case *ast.UnaryOperationExpr:
+		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+			return together(n.V, !not, out)
+		}
+	case *ast.BinaryOperationExpr:
+		if not && n.Op == opcode.LogicOr || !not && n.Op == opcode.LogicAnd {
+			return together(n.R, not, together(n.L, not, out))
+		}
+	}
+	return append(out, conjunct{x, not})
+}
+
+func (p *prover) impossibleTogether(all []conjunct, fixed map[int]sqlvalue.Value) bool {
+	if p.t != nil {
+		with := make(map[int]sqlvalue.Value, len(fixed)+1)
+		for c, v := range fixed {
+			with[c] = v
+		}
+		for _, c := range all {
+			col, v, ok := p.fixes(c)
+			if !ok {
+				continue
+			}
+			if o, twice := with[col]; twice && o != v {
+				return true
+			}
+			with[col] = v
+		}
+		fixed = with
+	}
+	for _, c := range all {
+		if n, ok := c.x.(*ast.BinaryOperationExpr); ok && (n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr) {
+			if p.impossible(c.x, c.not, fixed) {
+				return true
+			}
+			continue
+		}
+		if p.impossibleLeaf(c, fixed) {
+			return true
+		}
+	}
+	return p.ranges && slices.ContainsFunc(p.rangeColumns(), func(col int) bool { return p.emptyRange(all, col) })
+}
+
+// fixes reports whether a condition is that a column equals a literal of its own
+// type.
+func (p *prover) fixes(c conjunct) (col int, v sqlvalue.Value, ok bool) {
+	n, is := c.x.(*ast.BinaryOperationExpr)
+	if !is || c.not != (n.Op == opcode.NE) || n.Op != opcode.NE && n.Op != opcode.EQ && n.Op != opcode.NullEQ {
+		return 0, v, false
+	}
+	l, r := n.L, n.R
+	if _, is := l.(*ast.ColumnNameExpr); !is {
+		l, r = r, l
+	}
+	name, is := l.(*ast.ColumnNameExpr)
+	lit, isLit := r.(ast.ValueExpr)
+	if !is || !isLit {
+		return 0, v, false
+	}
+	if col = p.t.Def.ColumnIndex(name.Name.Name.O); col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+		return 0, v, false
+	}
+	typ := p.t.Def.Columns[col].Type
+	switch k := lit.GetValue().(type) {
+	case int64:
+		return col, intValue(typ, k), fits(typ, k)
+	case uint64:
+		return col, intValue(typ, int64(k)), k <= math.MaxInt64 && fits(typ, int64(k))
+	}
+	return 0, v, false
+}
+
+// impossibleLeaf decides a condition without AND and OR.
+func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
+	if n, ok := c.x.(*ast.IsNullExpr); ok && p.t != nil && n.Not == c.not {
+		col, ok := n.Expr.(*ast.ColumnNameExpr)
+		if i := columnIn(p.t, col); ok && i >= 0 && p.t.Def.Columns[i].NotNull {
+			return true
+		}
+	}
+	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && n.Op == opcode.NullEQ && (isNull(n.L) || isNull(n.R)) && !onlyColumns(n, &solve.Table{}, nil) {
+		// Constants are not put in its place.
+		return false
+	}
+	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && p.t != nil && !c.not && (n.Op == opcode.NE || n.Op == opcode.LT || n.Op == opcode.GT) {
+		l, lok := n.L.(*ast.ColumnNameExpr)
+		r, rok := n.R.(*ast.ColumnNameExpr)
+		if lok && rok && columnIn(p.t, l) == columnIn(p.t, r) {
+			return true
+		}
+	}
+	known := make(map[int]bool, len(fixed))
+	var t *solve.Table
+	var row solve.Row
+	if p.t != nil {
+		t, row = p.t.Def, make(solve.Row, len(p.t.Def.Columns))
+		for i, v := range fixed {
+			known[i], row[i] = true, v
+		}
+	} else {
+		t = &solve.Table{}
+	}
+	if !onlyColumns(c.x, t, known) {
+		return false
+	}
+	return p.fails(c, t, row)
+}
+
+// fails reports whether a condition is not true of a row, and no error.
+func (p *prover) fails(c conjunct, t *solve.Table, row solve.Row) bool {
+	truth, _, err := p.e.solver.Where(c.x, t, row, &innodbViews{e: p.e})
+	if err != nil {
+		return false
+	}
+	if c.not {
+		return truth != sqlvalue.False
+	}
+	return truth != sqlvalue.True
+}
+
+func columnIn(t *Table, n *ast.ColumnNameExpr) int {
+	if n == nil {
+		return -1
+	}
+	return t.Def.ColumnIndex(n.Name.Name.O)
+}
+
+// rangeColumns returns the integer columns of which ranges are made: those that
+// an index begins with, on MySQL all columns of an index.
+func (p *prover) rangeColumns() []int {
+	var out []int
+	for i := range p.t.Def.Keys {
+		for j, c := range p.t.Def.Keys[i].Columns {
+			if (j == 0 || p.e.h.Server.DBMS == history.MySQL) && p.t.Def.Columns[c].Type.Class == solve.IntClass {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// emptyRange reports whether the ranges that conditions make of one column have
+// nothing in common.
+func (p *prover) emptyRange(all []conjunct, col int) bool {
+	mine := slices.DeleteFunc(slices.Clone(all), func(c conjunct) bool { return !p.makesRanges(c.x, col) })
+	if len(mine) == 0 {
+		return false
+	}
+	f := &literalFinder{}
+	for _, c := range mine {
+		c.x.Accept(f)
+	}
+	// The ranges are those of real numbers: 3 < a AND a < 4 is not empty.
+	t := *p.t.Def
+	t.Columns = slices.Clone(t.Columns)
+	t.Columns[col].Type = solve.Type{Class: solve.DoubleClass}
+	row := make(solve.Row, len(t.Columns))
+	admits := func(v sqlvalue.Value) bool {
+		row[col] = v
+		return !slices.ContainsFunc(mine, func(c conjunct) bool { return p.fails(c, &t, row) })
+	}
+	if !t.Columns[col].NotNull && admits(sqlvalue.Value{}) {
+		return false
+	}
+	for _, n := range append(f.ints, 0) {
+		for _, d := range []float64{-0.5, 0, 0.5} {
+			if admits(sqlvalue.NewDouble(float64(n)+d)) || admits(sqlvalue.NewDouble(d-float64(n))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// makesRanges reports whether a condition is made of comparisons of one column
+// with integers and NULL.
+func (p *prover) makesRanges(x ast.ExprNode, col int) bool {
+	is := func(x ast.ExprNode) bool {
+		c, ok := x.(*ast.ColumnNameExpr)
+		return ok && columnIn(p.t, c) == col
+	}
+	literal := func(x ast.ExprNode) bool {
+		v, ok := x.(ast.ValueExpr)
+		if u, neg := x.(*ast.UnaryOperationExpr); neg && u.Op == opcode.Minus {
+			v, ok = u.V.(ast.ValueExpr)
+		}
+		if !ok {
+			return false
+		}
+		switch k := v.GetValue().(type) {
+		case nil:
+			return true
+		case int64:
+			return fits(p.t.Def.Columns[col].Type, k) && fits(p.t.Def.Columns[col].Type, -k)
+		}
+		return false
+	}
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return p.makesRanges(n.Expr, col)
+	case *ast.UnaryOperationExpr:
+		return (n.Op == opcode.Not || n.Op == opcode.Not2) && p.makesRanges(n.V, col)
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.LogicAnd, opcode.LogicOr:
+			return p.makesRanges(n.L, col) && p.makesRanges(n.R, col)
+		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
+		}
+	case *ast.BetweenExpr:
+		return is(n.Expr) && literal(n.Left) && literal(n.Right)
+	case *ast.PatternInExpr:
+		return n.Sel == nil && is(n.Expr) && !slices.ContainsFunc(n.List, func(x ast.ExprNode) bool { return !literal(x) })
+	case *ast.IsNullExpr:
+		return is(n.Expr)
+	}
+	return false
+}
+
+// samples returns values of a column that tell apart all ranges that the literals
+// of expressions can make of it.
+func (p *prover) samples(col int, xs []ast.Node) []sqlvalue.Value {
+	def := &p.t.Def.Columns[col]
+	f := &literalFinder{}
+	for _, x := range xs {
+		x.Accept(f)
+	}
+	var out []sqlvalue.Value
+	if !def.NotNull {
+		out = append(out, sqlvalue.Value{})
+	}
+	if def.Type.Class != solve.IntClass {
+		for _, s := range append(f.texts, "", "0", "1") {
+			out = append(out, sqlvalue.NewString(s), sqlvalue.NewString(s+"a"))
+		}
+		return out
+	}
+	for n := int64(-4); n <= 12; n++ {
+		f.ints = append(f.ints, n)
+	}
+	seen := map[int64]bool{}
+	for _, n := range f.ints {
+		for _, m := range []int64{n - 1, n, n + 1, -n} {
+			if !seen[m] && fits(def.Type, m) {
+				seen[m] = true
+				out = append(out, intValue(def.Type, m))
+			}
+		}
+	}
+	return out
+}
+
+// noneMatches reports whether a condition is true of none of the rows that the
+// literals in it tell apart.
+func (p *prover) noneMatches(where ast.ExprNode) bool {
+	used := map[int]bool{}
+	where.Accept(&columnCollector{t: p.t.Def, cols: used})
+	row := make(solve.Row, len(p.t.Def.Columns))
+	values := make([][]sqlvalue.Value, len(row))
+	total := 1
+	for i := range row {
+		if used[i] {
+			values[i] = p.samples(i, []ast.Node{where})
+			total = min(total*len(values[i]), maxSamples*maxSamples)
+		}
+	}
+	c := conjunct{x: where}
+	for k := range min(total, maxSamples) {
+		if total > maxSamples {
+			// A stride that is prime to most counts spreads what is tried.
+			k *= 7919
+		}
+		for i, vs := range values {
+			if len(vs) > 0 {
+				row[i] = vs[k%len(vs)]
+				k /= len(vs)
+			}
+		}
+		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, &innodbViews{e: p.e})
+		if err != nil || truth == sqlvalue.True {
+			return false
+		}
+	}
+	return true
+}
+
+// subqueryMayBeEmpty reports whether a condition holds a subquery that may be
+// known to be empty, which can make the whole condition impossible.
+func (p *prover) subqueryMayBeEmpty(where ast.ExprNode) bool {
+	f := &selectFinder{}
+	where.Accept(f)
+	return slices.ContainsFunc(f.found, func(s *ast.SelectStmt) bool { return p.e.emptiness(s) != mustLook })
+}
+
+type selectFinder struct{ found []*ast.SelectStmt }
+
+func (f *selectFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if s, ok := n.(*ast.SelectStmt); ok {
+		f.found = append(f.found, s)
+	}
+	return n, false
+}
+
+func (f *selectFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// literalFinder collects the integers in expressions, and the texts.
+type literalFinder struct {
+	ints  []int64
+	texts []string
+}
+
+func (f *literalFinder) Enter(n ast.Node) (ast.Node, bool) {
+	v, ok := n.(ast.ValueExpr)
+	if !ok {
+		return n, false
+	}
+	switch k := v.GetValue().(type) {
+	case int64:
+		f.ints = append(f.ints, k)
+	case uint64:
+		f.ints = append(f.ints, int64(min(k, math.MaxInt64)))
+	case string:
+		f.texts = append(f.texts, k)
+		if d, err := strconv.ParseFloat(k, 64); err == nil && math.Abs(d) < 1<<52 {
+			f.ints = append(f.ints, int64(d))
+		}
+	}
+	return n, false
+}
+
+func (f *literalFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// fits reports whether an integer column can hold a value.
+func fits(t solve.Type, n int64) bool {
+	if t.Unsigned {
+		return n >= 0 && (t.Bits == 64 || n < 1<<t.Bits)
+	}
+	return t.Bits == 64 || n >= -1<<(t.Bits-1) && n < 1<<(t.Bits-1)
+}
+
+func intValue(t solve.Type, n int64) sqlvalue.Value { return autoValue(t, n) }
