@@ -48,6 +48,9 @@ type Settings struct {
 	// Progress receives lines for people, one every Every; nil: none.
 	Progress io.Writer `json:"-"`
 	Every    time.Duration
+	// Observe, if not nil, is called with each judged case and the text of the
+	// header line that says how it was made, by several workers at once.
+	Observe func(r *Trial, input string) `json:"-"`
 	// keepReport, if not nil, is given the report so far every now and then.
 	keepReport func(*Report) error
 
@@ -266,6 +269,9 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n in
 		return nil // cut off, not judged
 	}
 	c.tally.add(&r)
+	if c.s.Observe != nil {
+		c.s.Observe(&r, from.input)
+	}
 	if err := c.keepUnjudged(&r); err != nil {
 		return err
 	}

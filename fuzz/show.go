@@ -3,7 +3,6 @@ package fuzz
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,112 +10,134 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
-// ShowRecorded writes the run that was recorded beside a case's file; false:
-// there is none.
-func ShowRecorded(w io.Writer, file string, c *corpus.Case) (bool, error) {
+// Recorded returns the run that was recorded beside a case's file; false:
+// there is none of these statements.
+func Recorded(file string, c *corpus.Case) (timeline.Run, bool, error) {
 	rec, ok, err := readRecording(file, c)
 	if err != nil || !ok {
-		return false, err
+		return timeline.Run{}, false, err
 	}
-	r := Trial{Case: c, Levels: rec.History.Levels, History: rec.History, Verdict: rec.Verdict}
-	return true, writeRun(w, file, place{rec.Target, rec.History.Server}, &r)
+	return timeline.Run{File: file, Target: rec.Target, Case: c, Levels: rec.History.Levels, History: rec.History, Verdict: rec.Verdict}, true, nil
 }
 
-// Show writes the run as a table of who did what, for people.
-func (r *Replayed) Show(w io.Writer) error {
-	server := history.Server{Version: r.ServerVersion}
-	return writeRun(w, r.File, place{r.Target, server}, &r.run)
+// Run returns what was run, for those who show it.
+func (r *Replayed) Run() timeline.Run {
+	return timeline.Run{File: r.File, Target: r.Target, Case: r.run.Case, Levels: r.run.Levels, History: r.run.History, Verdict: r.run.Verdict}
 }
 
-func writeRun(w io.Writer, file string, at place, r *Trial) error {
+// Show writes a run for people: who did what, the expected beside the actual,
+// the versions that the wrong step met, and why it is wrong.
+func Show(w io.Writer, r timeline.Run, version string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s %s at %s\n", file, at.target, at.server.Version, LevelName(r.Levels))
+	if r.History != nil {
+		version = r.History.Server.Version
+	}
+	fmt.Fprintf(&b, "%s on %s %s at %s\n", r.File, r.Target, version, LevelName(r.Levels))
 	if r.History == nil {
 		fmt.Fprintf(&b, "not run: %s: %s\n", r.Verdict.Reason, r.Verdict.Actual)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
-	for _, t := range r.History.Initial {
-		fmt.Fprintf(&b, "  %s at the start: %s\n", t.Name, rowsText(t))
+	t := timeline.Of(r)
+	for _, x := range r.History.Initial {
+		fmt.Fprintf(&b, "  %s at the start: %s\n", x.Name, timeline.Rows(x.Rows))
 	}
-	b.WriteString(interleaving(r) + "\n")
-	for _, t := range r.History.Final {
-		fmt.Fprintf(&b, "  %s at the end: %s\n", t.Name, rowsText(t))
+	b.WriteString(interleaving(t) + "\n")
+	for i, x := range r.History.Final {
+		fmt.Fprintf(&b, "  %s at the end: %s\n", x.Name, timeline.Rows(x.Rows))
+		if i < len(t.Account.Final) && !sameBag(x.Rows, t.Account.Final[i].Rows) {
+			fmt.Fprintf(&b, "  %s expected:   %s\n", strings.Repeat(" ", len(x.Name)), timeline.Rows(t.Account.Final[i].Rows))
+		}
 	}
 	if r.History.End != history.Complete {
 		fmt.Fprintf(&b, "  the run ended: %s %s\n", r.History.End, oneLine(firstLines(r.History.Detail, 1)))
 	}
+	writeVersions(&b, t)
 	v := &r.Verdict
 	fmt.Fprintf(&b, "verdict: %s\n", verdictText(v))
 	if v.Outcome != oracle.OK {
 		if v.Expected != "" || v.Actual != "" {
 			fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", v.Expected, v.Actual)
 		}
-		fmt.Fprintf(&b, "  because:  %s\n", v.Reason)
+		why := t.Account.Why
+		if len(why) == 0 {
+			why = []string{v.Reason}
+		}
+		b.WriteString("  because:\n")
+		for _, s := range why {
+			fmt.Fprintf(&b, "  - %s\n", wrapped(s, "    "))
+		}
+		for _, l := range t.Account.Links {
+			fmt.Fprintf(&b, "  see %s\n", l)
+		}
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// moment is one row of the table: a statement is sent and answered, or starts
-// to wait, or is resumed.
-type moment struct {
-	tick    history.Tick
-	stmt    int
-	resumed bool
+func sameBag(a, b [][]history.Cell) bool {
+	x := append([][]history.Cell(nil), a...)
+	mvcc.SortRows(x)
+	return timeline.Rows(x) == timeline.Rows(b)
 }
 
-// moments orders what happened. A statement that waited has two rows.
-func moments(h *history.History) []moment {
-	var out []moment
-	for i, s := range h.Stmts {
-		out = append(out, moment{tick: s.Submit, stmt: i})
-		if len(s.Waits) > 0 && s.Return > 0 {
-			out = append(out, moment{tick: s.Return, stmt: i, resumed: true})
-		}
+// writeVersions lists the versions of each row at the step that went wrong.
+func writeVersions(b *strings.Builder, t *timeline.Timeline) {
+	if len(t.Account.Chains) == 0 {
+		return
 	}
-	slices.SortStableFunc(out, func(a, b moment) int { return int(a.tick - b.tick) })
-	return out
+	step, _, _ := t.Wrong()
+	where := "in the end"
+	if step > 0 {
+		where = fmt.Sprintf("at step %d", step)
+	}
+	fmt.Fprintf(b, "  versions %s, oldest first:\n", where)
+	for _, c := range t.Account.Chains {
+		parts := make([]string, len(c.Versions))
+		for i, v := range c.Versions {
+			parts[i] = t.VersionText(v)
+		}
+		fmt.Fprintf(b, "    %s row %d: %s\n", c.Table, c.Row, strings.Join(parts, "; "))
+	}
 }
 
-// interleaving draws the table.
-func interleaving(r *Trial) string {
-	sessions := r.Case.Sessions()
-	steps := oracle.Trace(r.Case, r.History)
+// interleaving draws the table of moments.
+func interleaving(tl *timeline.Timeline) string {
 	header := table.Row{"step"}
 	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignRight}}
-	for i, s := range sessions {
-		header = append(header, fmt.Sprintf("tx%d (%s)", s, r.Levels[s].Short()))
+	for i, s := range tl.Sessions {
+		header = append(header, fmt.Sprintf("tx%d (%s)", s, tl.Levels[s].Short()))
 		configs = append(configs, table.ColumnConfig{Number: i + 2, WidthMax: statementWidth, WidthMaxEnforcer: text.WrapSoft})
 	}
 	header = append(header, "answer", "expected instead")
 	for i := range 2 {
-		configs = append(configs, table.ColumnConfig{Number: len(sessions) + 2 + i, WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft})
+		configs = append(configs, table.ColumnConfig{Number: len(tl.Sessions) + 2 + i, WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft})
 	}
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())
 	t.SetColumnConfigs(configs)
 	t.AppendHeader(header)
-	for _, m := range moments(r.History) {
-		st := &r.History.Stmts[m.stmt]
-		line := r.Case.Steps[st.Line]
-		row := table.Row{strconv.Itoa(st.Line + 1)}
-		for _, s := range sessions {
+	for i := range tl.Moments {
+		m := &tl.Moments[i]
+		row := table.Row{strconv.Itoa(m.Step)}
+		for _, s := range tl.Sessions {
 			cell := ""
-			if s == line.Session {
-				cell = corpus.SQL(line.Stmt, corpus.Text)
-				if m.resumed {
+			if s == m.Session {
+				cell = m.SQL
+				if m.Resumed {
 					cell = "… resumed"
 				}
 			}
 			row = append(row, cell)
 		}
-		t.AppendRow(append(row, answer(st, steps, m)...))
+		t.AppendRow(append(row, answer(m)...))
 	}
 	return t.Render()
 }
@@ -124,50 +145,41 @@ func interleaving(r *Trial) string {
 const statementWidth = 40
 
 // answer fills the last two columns.
-func answer(st *history.Stmt, steps []oracle.Step, m moment) table.Row {
-	if len(st.Waits) > 0 && !m.resumed {
-		return table.Row{waitText(st), ""}
+func answer(m *timeline.Moment) table.Row {
+	if m.Waits && m.Answer == "" {
+		return table.Row{m.WaitText(), ""}
 	}
-	got := "no answer"
-	if st.Return > 0 {
-		got = steps[m.stmt].Actual
+	got := m.Answer
+	if m.Waits {
+		got = m.WaitText() + ", no answer"
 	}
-	if st.Parked && !m.resumed {
+	if m.Parked {
 		got = "(sent late: its session waited) " + got
 	}
-	if !steps[m.stmt].Differs {
+	if !m.Differs {
 		return table.Row{got, ""}
 	}
-	return table.Row{got, steps[m.stmt].Expected}
+	return table.Row{got, m.Expected}
 }
 
-func waitText(st *history.Stmt) string {
-	var holders []string
-	for _, w := range st.Waits {
-		for _, h := range w.Holders {
-			if name := fmt.Sprintf("tx%d", h); !slices.Contains(holders, name) {
-				holders = append(holders, name)
-			}
+// wrapped breaks a sentence between words, at the width of a terminal.
+func wrapped(s, indent string) string {
+	const width = 100
+	var b strings.Builder
+	column := len(indent)
+	for i, word := range strings.Fields(s) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case column+1+n > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteByte(' ')
+			column++
 		}
+		b.WriteString(word)
+		column += n
 	}
-	if len(holders) == 0 {
-		return "waits"
-	}
-	return "waits for " + strings.Join(holders, ", ")
-}
-
-// rowsText prints the rows of a table on one line.
-func rowsText(t history.Table) string {
-	rows := make([]string, len(t.Rows))
-	for i, row := range t.Rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.String()
-		}
-		rows[i] = "(" + strings.Join(cells, ",") + ")"
-	}
-	if len(rows) == 0 {
-		return "no rows"
-	}
-	return strings.Join(rows, " ")
+	return b.String()
 }

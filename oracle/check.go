@@ -188,33 +188,3 @@ func levelNames(h *history.History) string {
 	sort.Strings(out)
 	return strings.Join(out, "+")
 }
-
-// Step is one executed statement with what was promised and what was seen.
-type Step struct {
-	// Stmt is the index into History.Stmts.
-	Stmt             int
-	Expected, Actual string
-	// Differs says that the answer is not what was promised.
-	Differs bool
-	// Reason is a sentence for a step that differs.
-	Reason string
-}
-
-// Trace replays a history under what the server promises, going on behind the
-// first difference, for people to read. It may end early on a loss.
-func Trace(c *corpus.Case, h *history.History) []Step {
-	r := mvcc.New(c, h, rules.For(h.Server), true)
-	_, _ = r.Run() // a loss leaves the steps so far, which is what is shown
-	out := make([]Step, len(h.Stmts))
-	for i := range h.Stmts {
-		st, s := &h.Stmts[i], &r.Steps[i]
-		out[i] = Step{Stmt: i, Actual: mvcc.Describe(c.Steps[st.Line].Stmt, &st.Result)}
-		if s.Expected != nil {
-			out[i].Expected = s.Expected.String(s.Kind)
-		}
-		if s.Diff != nil {
-			out[i].Differs, out[i].Expected, out[i].Actual, out[i].Reason = true, s.Diff.Expected, s.Diff.Actual, s.Diff.Reason
-		}
-	}
-	return out
-}

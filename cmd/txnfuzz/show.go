@@ -31,9 +31,12 @@ A finding is shown as it was recorded; with --target it is run again.`,
 				return loadError(err)
 			}
 			if !cmd.Flags().Changed("target") && len(asked) == 0 {
-				shown, err := fuzz.ShowRecorded(cmd.OutOrStdout(), args[0], c)
-				if err != nil || shown {
+				run, ok, err := fuzz.Recorded(args[0], c)
+				if err != nil {
 					return err
+				}
+				if ok {
+					return fuzz.Show(cmd.OutOrStdout(), run, "")
 				}
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
@@ -45,7 +48,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 			}
 			results := t.Replay(cmd.Context(), args[0], c, asked)
 			for i := range results {
-				if err := results[i].Show(cmd.OutOrStdout()); err != nil {
+				if err := fuzz.Show(cmd.OutOrStdout(), results[i].Run(), results[i].ServerVersion); err != nil {
 					return err
 				}
 			}

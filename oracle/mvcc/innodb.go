@@ -319,7 +319,7 @@ func (r *Replay) engine(ch *choices) *engine {
 
 // adopt takes over what a world found.
 func (r *Replay) adopt(e *engine) {
-	r.Steps, r.touched, r.sessions, r.units, r.partial = e.Steps, e.touched, e.sessions, e.units, e.partial
+	r.Steps, r.touched, r.sessions, r.units, r.partial, r.told = e.Steps, e.touched, e.sessions, e.units, e.partial, &e.store
 }
 
 func (e *engine) now() history.Tick {
@@ -668,7 +668,7 @@ func (x *running) perhaps(holder *Txn) stop {
 // resume runs a statement up to its next wait or its end.
 func (e *engine) resume(x *running, due bool) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
-	e.choices.by = x.i
+	e.choices.by, e.store.stmt = x.i, x.i
 	e.now()
 	if _, stopped := x.next(); stopped {
 		return nil, nil

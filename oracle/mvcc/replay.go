@@ -32,12 +32,14 @@ func (l *Loss) Error() string {
 // Replay replays a history on version chains under one profile and compares
 // each statement's answer with what the profile predicts. Use it once.
 type Replay struct {
-	c        *corpus.Case
-	h        *history.History
-	profile  rules.Profile
-	dialect  solve.Dialect
-	solver   *solve.Solver
-	store    Store
+	c       *corpus.Case
+	h       *history.History
+	profile rules.Profile
+	dialect solve.Dialect
+	solver  *solve.Solver
+	store   Store
+	// told is the store of the world that was adopted, on InnoDB.
+	told     *Store
 	sessions map[int]*session
 	// Steps holds what was predicted, by index into the history's statements.
 	Steps []Step

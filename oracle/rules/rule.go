@@ -187,3 +187,35 @@ func ByName(name string) *Rule {
 	}
 	return nil
 }
+
+// Holding returns the rows of the table, deviations aside, that answer the given
+// dimensions on a server at a level, in the order of the dimensions.
+func Holding(srv history.Server, l corpus.Level, dims ...Dimension) []*Rule {
+	var out []*Rule
+	for _, d := range dims {
+		var found *Rule
+		for i := range Table {
+			if r := &Table[i]; r.Dim == d && r.Status != Deviation && r.Scope.Covers(srv, l) {
+				found = r
+			}
+		}
+		if found != nil {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// Named returns the row of a deviation that is in scope on a server at one of
+// the levels, else its first row; no row for an unknown name.
+func Named(srv history.Server, levels map[int]corpus.Level, name string) []*Rule {
+	for _, r := range Deviations(srv, levels) {
+		if r.Name == name {
+			return []*Rule{r}
+		}
+	}
+	if r := ByName(name); r != nil {
+		return []*Rule{r}
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/export"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+func newExport() *cobra.Command {
+	var format, target, level, out string
+	cmd := &cobra.Command{
+		Use:   "export FILE --format FORMAT [flags]",
+		Short: "Write a case in a form that its server's maintainers take",
+		Long: `Writes a run of a case, with what was promised and what came instead, as
+
+` + export.About() + `
+
+A finding is written as it was recorded; with --target, or where nothing was
+recorded, it is run again. The .result of mtr goes beside --out.`,
+		Example: `  txnfuzz export corpus/found/tidb-no-op-update-unseen.sql --format markdown
+  txnfuzz export corpus/known/mysql-104833.sql --target mysql --level RC --format mtr --out t/semi_consistent.test`,
+		Args: exactly(1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(export.Formats(), format) {
+				return usagef("--format: want one of %s", strings.Join(export.Formats(), ", "))
+			}
+			run, err := runOf(cmd.Context(), args[0], target, level, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if run.History == nil {
+				return fmt.Errorf("%s could not be run: %s: %s", args[0], run.Verdict.Reason, run.Verdict.Actual)
+			}
+			files, err := export.Write(timeline.Of(run), format)
+			if err != nil {
+				return err
+			}
+			return writeExport(files, out, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "markdown", strings.Join(export.Formats(), ", "))
+	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
+	f.StringVar(&level, "level", "", "isolation level for a case that names none; empty: the first that shows something")
+	f.StringVar(&out, "out", "", "file to write; empty: standard output")
+	return cmd
+}
+
+// runOf returns the recorded run of a case or, where a target is named or
+// nothing was recorded, a new one: at the first level that shows something.
+func runOf(ctx context.Context, file, target, level string, progress io.Writer) (timeline.Run, error) {
+	asked, err := fuzz.ParseLevels(level)
+	if err != nil {
+		return timeline.Run{}, usagef("--level: %w", err)
+	}
+	c, err := corpus.Load(file)
+	if err != nil {
+		return timeline.Run{}, loadError(err)
+	}
+	if target == "" && len(asked) == 0 {
+		if run, ok, err := fuzz.Recorded(file, c); err != nil || ok {
+			return run, err
+		}
+	}
+	if target == "" {
+		target = fuzz.DefaultTarget
+	}
+	results, err := replayOn(ctx, target, []corpus.Stored{{Path: file, Case: c}}, asked, progress)
+	if err != nil {
+		return timeline.Run{}, err
+	}
+	best := 0
+	for i := range results {
+		if shows(results[i].Verdict) > shows(results[best].Verdict) {
+			best = i
+		}
+	}
+	return results[best].Run(), nil
+}
+
+// shows ranks verdicts by what there is to tell.
+func shows(o oracle.Outcome) int {
+	return slices.Index([]oracle.Outcome{oracle.Unknown, oracle.OK, oracle.Known, oracle.Violation}, o)
+}
+
+func writeExport(files export.Files, out string, stdout io.Writer) error {
+	if out == "" || out == "-" {
+		_, err := stdout.Write(files.Text)
+		return err
+	}
+	if err := os.WriteFile(out, files.Text, 0o644); err != nil {
+		return fmt.Errorf("write export: %w", err)
+	}
+	for ending, text := range files.Beside {
+		name := strings.TrimSuffix(out, filepath.Ext(out)) + ending
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			return fmt.Errorf("write export: %w", err)
+		}
+	}
+	return nil
+}

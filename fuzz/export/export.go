@@ -1,0 +1,248 @@
+// Package export writes a recorded run in the forms that people file bugs in
+// and keep regression tests in.
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// Files is an export: the text of a format's main file, and of files that go
+// beside it, by their ending.
+type Files struct {
+	Text   []byte
+	Beside map[string][]byte
+}
+
+// formats are tried by name; the order is that of the help.
+var formats = []struct {
+	name, about string
+	write       func(*script) (Files, error)
+}{
+	{"markdown", "the text of an issue", markdown},
+	{"two-terminals", "SQL to paste into one terminal for each session", terminals},
+	{"mtr", "a .test for mysql-test-run, with its .result", mtr},
+	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
+	{"go", "a test file that needs go-sql-driver only", goTest},
+	{"json", "all of it for programs", asJSON},
+}
+
+// Formats lists the names of the formats.
+func Formats() []string {
+	out := make([]string, len(formats))
+	for i, f := range formats {
+		out[i] = f.name
+	}
+	return out
+}
+
+// About describes the formats, one a line.
+func About() string {
+	var b strings.Builder
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-16s %s\n", f.name, f.about)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Write exports a timeline in a format. An unknown format is an error, so is a
+// case that the format cannot express.
+func Write(t *timeline.Timeline, format string) (Files, error) {
+	i := slices.IndexFunc(formats, func(f struct {
+		name, about string
+		write       func(*script) (Files, error)
+	}) bool {
+		return f.name == format
+	})
+	if i < 0 {
+		return Files{}, fmt.Errorf("unknown format %q: want one of %s", format, strings.Join(Formats(), ", "))
+	}
+	out, err := formats[i].write(newScript(t))
+	if err != nil {
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, err)
+	}
+	return out, nil
+}
+
+// script is a timeline as a client has to act it out.
+type script struct {
+	*timeline.Timeline
+	dialect corpus.Dialect
+	actions []action
+	// decided says that a server which keeps its promise answers otherwise: a
+	// test can tell it from one that does not.
+	decided bool
+}
+
+// action is a statement that is run, or sent and later reaped.
+type action struct {
+	*timeline.Moment
+	sql  string
+	kind mvcc.Kind
+	// recorded is what came, promised what had to come; the latter is the
+	// former where nothing was promised. Both are nil for a send.
+	recorded, promised *answer
+}
+
+// answer is what a statement returns.
+type answer struct {
+	// err is 0 for success, -1 where success was due but its rows are unknown.
+	err              int
+	columns          []string
+	rows             [][]history.Cell
+	ordered          bool
+	matched, changed int64
+	warnings         int
+	unknown          bool
+}
+
+func newScript(t *timeline.Timeline) *script {
+	s := &script{Timeline: t, dialect: dialectOf(t.History.Server.DBMS)}
+	for i := range t.Moments {
+		m := &t.Moments[i]
+		st := &t.History.Stmts[m.Stmt]
+		line := t.Case.Steps[st.Line]
+		a := action{Moment: m, sql: corpus.SQL(line.Stmt, s.dialect), kind: mvcc.KindOf(line.Stmt)}
+		if !m.Waits && m.Answered {
+			a.recorded = recorded(&st.Result)
+			a.promised = promised(&t.Account.Steps[m.Stmt], a.recorded)
+			if m.Differs && !a.same() {
+				s.decided = true
+			}
+		}
+		s.actions = append(s.actions, a)
+	}
+	if !s.decided && t.Account.Final != nil {
+		for i := range t.History.Final {
+			s.decided = s.decided || bag(t.History.Final[i].Rows) != bag(t.Account.Final[i].Rows)
+		}
+	}
+	return s
+}
+
+func (a *action) same() bool {
+	r, p := a.recorded, a.promised
+	if r.err != p.err || r.err == 0 && r.changed != p.changed {
+		return false
+	}
+	if p.ordered {
+		return timeline.Rows(r.rows) == timeline.Rows(p.rows)
+	}
+	return bag(r.rows) == bag(p.rows)
+}
+
+func bag(rows [][]history.Cell) string {
+	sorted := slices.Clone(rows)
+	mvcc.SortRows(sorted)
+	return timeline.Rows(sorted)
+}
+
+func recorded(r *history.Result) *answer {
+	a := &answer{columns: r.Columns, rows: r.Rows, matched: r.Matched, changed: r.Changed, warnings: r.Warnings}
+	if r.Err != nil {
+		a.err = int(r.Err.Code)
+	}
+	if a.changed < 0 {
+		a.changed = r.Affected
+	}
+	return a
+}
+
+// promised turns a step's promise into an answer with the columns of the
+// recorded one.
+func promised(s *oracle.Step, got *answer) *answer {
+	if p := s.Promised; p != nil {
+		out := &answer{err: int(p.Err), columns: got.columns, rows: p.Rows, ordered: p.Ordered, matched: p.Matched, changed: p.Changed, warnings: got.warnings}
+		if p.Changed < 0 {
+			out.changed = got.changed
+		}
+		got.ordered = p.Ordered
+		return out
+	}
+	if s.Differs && got.err != 0 {
+		return &answer{unknown: s.Kind.Judgeable()}
+	}
+	return got
+}
+
+func dialectOf(d history.DBMS) corpus.Dialect {
+	switch d {
+	case history.MySQL:
+		return corpus.MySQL
+	case history.MariaDB:
+		return corpus.MariaDB
+	case history.TiDB:
+		return corpus.TiDB
+	}
+	return corpus.Text
+}
+
+// setup returns the lines that make tables and rows.
+func (s *script) setup() []string {
+	out := make([]string, len(s.Case.Init))
+	for i, l := range s.Case.Init {
+		out[i] = corpus.SQL(l.Stmt, s.dialect)
+	}
+	return out
+}
+
+// setLevel is the statement that gives a session its level.
+func (s *script) setLevel(session int) string {
+	return "SET SESSION TRANSACTION ISOLATION LEVEL " + s.Levels[session].String()
+}
+
+// tables lists the tables in the order of their last reading.
+func (s *script) tables() []string {
+	out := make([]string, len(s.History.Final))
+	for i, t := range s.History.Final {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// title says in one line what is wrong.
+func (s *script) title() string {
+	step, expected, actual := s.Wrong()
+	what := string(s.Verdict.Kind)
+	if what == "" {
+		what = "nothing wrong"
+	}
+	if step == 0 {
+		return fmt.Sprintf("%s at %s", what, s.LevelText())
+	}
+	return fmt.Sprintf("%s at %s: %s gives %s instead of %s", what, s.LevelText(), s.Account.Steps[s.Account.Wrong].Kind, cut(actual), cut(expected))
+}
+
+func cut(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// comment writes text as comment lines behind a mark.
+func comment(b *bytes.Buffer, mark string, format string, args ...any) {
+	for _, line := range strings.Split(fmt.Sprintf(format, args...), "\n") {
+		b.WriteString(strings.TrimRight(mark+" "+strings.Map(printable, line), " ") + "\n")
+	}
+}
+
+// printable keeps a comment on its line.
+func printable(r rune) rune {
+	if r < ' ' {
+		return ' '
+	}
+	return r
+}
+
+// quoteName puts a table's name into backticks.
+func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -1,0 +1,322 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/harness"
+	_ "github.com/txnfuzz/txnfuzz/harness/server" // the servers that cases run on
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// target is the release that scripts/servers installs mariadb-test with.
+const target = "mariadb:10.11"
+
+// serverRoot is the unpacked server, whose programs run through its own loader.
+// Without it there is nothing to test against, which is a failure where the
+// environment says that the servers are there.
+func serverRoot(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(cache, "txnfuzz", "servers", "mariadb-10.11")
+	if _, err := os.Stat(filepath.Join(root, "usr", "bin", "mariadb-test")); err != nil {
+		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set: %v (scripts/servers %s installs it)", err, target)
+		}
+		t.Skipf("%v: scripts/servers %s installs it", err, target)
+	}
+	return root
+}
+
+// program returns a command that runs a program of the unpacked server.
+func program(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	root := serverRoot(t)
+	for _, lib := range []string{"usr/lib", "lib"} {
+		if found, _ := filepath.Glob(filepath.Join(root, lib, "*-linux-gnu*", "ld-linux*.so.?")); len(found) > 0 {
+			triplet := filepath.Base(filepath.Dir(found[0]))
+			libs := filepath.Join(root, "usr/lib", triplet) + ":" + filepath.Join(root, "lib", triplet)
+			return exec.Command(found[0], append([]string{"--library-path", libs, filepath.Join(root, "usr", "bin", name)}, args...)...)
+		}
+	}
+	t.Fatalf("no loader in %s", root)
+	return nil
+}
+
+// backend starts a private server for cases, and for those who act them out.
+func backend(t *testing.T) harness.Backend {
+	t.Helper()
+	serverRoot(t)
+	b, err := harness.Open(context.Background(), target, harness.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// recordedCases runs published cases at each level and returns those that show
+// something, and those that show nothing.
+func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Timeline) {
+	t.Helper()
+	ctx := context.Background()
+	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	stored, err := corpus.LoadDir(filepath.Join("..", "..", "corpus", "known"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stored {
+		for _, l := range corpus.Levels {
+			levels := map[int]corpus.Level{}
+			for _, n := range s.Case.Sessions() {
+				levels[n] = l
+			}
+			h, err := pool.Run(ctx, s.Case, harness.Levels{By: levels})
+			if err != nil || h == nil {
+				continue // not for this server
+			}
+			v := oracle.Check(s.Case, h)
+			tl := timeline.Of(timeline.Run{File: filepath.Base(s.Path), Target: target, Case: s.Case, Levels: levels, History: h, Verdict: v})
+			switch v.Outcome {
+			case oracle.Known, oracle.Violation:
+				wrong = append(wrong, tl)
+			case oracle.OK:
+				right = append(right, tl)
+			}
+		}
+	}
+	if len(wrong) < 5 || len(right) < 20 {
+		t.Fatalf("only %d cases show something and %d nothing", len(wrong), len(right))
+	}
+	return wrong, right
+}
+
+// TestMTR runs every exported test under the real mariadb-test: against what
+// was recorded it must pass, against what is promised it must fail.
+func TestMTR(t *testing.T) {
+	b := backend(t)
+	wrong, right := recordedCases(t, b)
+	for _, tl := range wrong {
+		s := newScript(tl)
+		decided := s.decided
+		if decided && runMTR(t, b, s) {
+			t.Errorf("%s at %s: the test against the promise passed, but the anomaly showed", tl.File, tl.LevelText())
+		}
+		s.decided = false
+		if !runMTR(t, b, s) {
+			t.Errorf("%s at %s: the test against the record failed", tl.File, tl.LevelText())
+		}
+	}
+	for _, tl := range right {
+		if !runMTR(t, b, newScript(tl)) {
+			t.Errorf("%s at %s: the test failed without an anomaly", tl.File, tl.LevelText())
+		}
+	}
+	t.Logf("%d tests with an anomaly, %d without", len(wrong), len(right))
+}
+
+// runMTR runs a test in a database of its own and reports whether it passed.
+func runMTR(t *testing.T, b harness.Backend, s *script) bool {
+	t.Helper()
+	files, err := mtr(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	test, result := filepath.Join(dir, "a.test"), filepath.Join(dir, "a.result")
+	write(t, test, files.Text)
+	write(t, result, files.Beside[".result"])
+	cfg := b.Config()
+	client(t, cfg.Addr, "", "CREATE DATABASE txnfuzz_mtr")
+	defer client(t, cfg.Addr, "", "DROP DATABASE txnfuzz_mtr")
+	cmd := program(t, "mariadb-test", "--no-defaults", "--socket="+cfg.Addr, "--user="+cfg.User, "--database=txnfuzz_mtr", "--test-file="+test, "--result-file="+result)
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return true
+	}
+	if !s.decided {
+		t.Logf("%s at %s:\n%s\n%s", s.File, s.LevelText(), out, files.Text)
+	} else if !bytes.Contains(out, []byte("Result ")) && !bytes.Contains(out, []byte("failed")) {
+		t.Errorf("%s at %s: ended without a comparison:\n%s", s.File, s.LevelText(), out)
+	}
+	return false
+}
+
+func write(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// client runs SQL through the command-line client.
+func client(t *testing.T, socket, database, sql string) string {
+	t.Helper()
+	cmd := program(t, "mariadb", "--no-defaults", "--socket="+socket, "--user=root", "--batch", "--skip-column-names", "--execute="+sql, database)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", sql, err, out)
+	}
+	return string(out)
+}
+
+// TestGo compiles the exported test of a case and runs it: it must fail, and
+// with the difference that was recorded.
+func TestGo(t *testing.T) {
+	b := backend(t)
+	wrong, right := recordedCases(t, b)
+	dir := t.TempDir()
+	run := func(tl *timeline.Timeline) (string, bool) {
+		files, err := Write(tl, "go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "anomaly_test.go")
+		write(t, file, files.Text)
+		cmd := exec.Command("go", "test", "-count=1", "-v", file)
+		cfg := b.Config()
+		cmd.Env = append(os.Environ(), "DSN="+cfg.User+"@"+cfg.Net+"("+cfg.Addr+")/")
+		out, err := cmd.CombinedOutput()
+		return string(out), err == nil
+	}
+	seen := map[string]bool{}
+	for _, tl := range wrong {
+		if rules := strings.Join(tl.Verdict.Rules, "+"); !seen[rules] {
+			seen[rules] = true
+			out, passed := run(tl)
+			_, _, actual := tl.Wrong()
+			if passed || !strings.Contains(out, "--- FAIL: TestAnomaly") || !strings.Contains(out, "promised") && !strings.Contains(out, "all answers are") {
+				t.Errorf("%s at %s, %s: the anomaly did not show:\n%s", tl.File, tl.LevelText(), actual, out)
+			}
+		}
+	}
+	if out, passed := run(right[0]); passed != (newScript(right[0]).decided) && strings.Contains(out, "got") {
+		t.Errorf("%s at %s differs without an anomaly:\n%s", right[0].File, right[0].LevelText(), out)
+	}
+	t.Logf("%d kinds of anomalies", len(seen))
+}
+
+// TestTerminals pastes the lines into one real client for each session.
+func TestTerminals(t *testing.T) {
+	b := backend(t)
+	wrong, _ := recordedCases(t, b)
+	for _, tl := range wrong {
+		files, err := Write(tl, "two-terminals")
+		if err != nil {
+			t.Fatal(err)
+		}
+		paste(t, b.Config().Addr, tl, string(files.Text))
+	}
+}
+
+var terminalLine = regexp.MustCompile(`^(.*); -- T(\d+)(\. .*)?$`)
+
+// paste acts a script out and compares what the clients show with the record.
+func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
+	t.Helper()
+	client(t, socket, "", "CREATE DATABASE txnfuzz_paste")
+	defer client(t, socket, "", "DROP DATABASE txnfuzz_paste")
+	terminals := map[string]*terminal{}
+	defer func() {
+		for _, x := range terminals {
+			x.close(t)
+		}
+	}()
+	for _, line := range strings.Split(text, "\n") {
+		m := terminalLine.FindStringSubmatch(line)
+		if m == nil {
+			if line != "" && !strings.HasPrefix(line, "--") {
+				t.Fatalf("not a line for a terminal: %q", line)
+			}
+			continue
+		}
+		x := terminals[m[2]]
+		if x == nil {
+			x = openTerminal(t, socket)
+			terminals[m[2]] = x
+		}
+		blocks := strings.Contains(m[3], "BLOCKS")
+		x.paste(line)
+		if blocks {
+			untilLockWait(t, socket)
+			continue
+		}
+		got := x.answer(t)
+		if _, want, ok := strings.Cut(m[3], "shows "); ok && !strings.Contains(m[3], "returns from") {
+			want, _, _ = strings.Cut(want, ", expected ")
+			x.compare(t, tl, m[1], got, want)
+		}
+		for _, back := range regexp.MustCompile(`T(\d+) returns from step \d+: shows (.*?)(, expected .*)?$`).FindAllStringSubmatch(m[3], 1) {
+			terminals[back[1]].compare(t, tl, line, terminals[back[1]].answer(t), back[2])
+		}
+	}
+}
+
+// untilLockWait asks the server until it says that a session waits.
+func untilLockWait(t *testing.T, socket string) {
+	t.Helper()
+	for {
+		if strings.Contains(client(t, socket, "", "SHOW ENGINE INNODB STATUS"), "LOCK WAIT") {
+			return
+		}
+	}
+}
+
+func TestMarkdownHoldsWhatIsAsked(t *testing.T) {
+	b := backend(t)
+	wrong, _ := recordedCases(t, b)
+	for _, tl := range wrong {
+		files, err := Write(tl, "markdown")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(files.Text)
+		for _, part := range []string{tl.History.Server.Version, tl.LevelText(), "| step | tx1 | tx2 |", "## What is expected", "## What is seen", "## Why", "https://"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: no %q in\n%s", tl.File, part, text)
+			}
+		}
+		for _, format := range []string{"isolationtester", "json"} {
+			files, err := Write(tl, format)
+			if err != nil {
+				t.Errorf("%s: %v", tl.File, err)
+			}
+			if format == "json" && !json.Valid(files.Text) {
+				t.Errorf("%s: not JSON:\n%s", tl.File, files.Text)
+			}
+		}
+	}
+}
+
+func TestCodeSpans(t *testing.T) {
+	for text, want := range map[string]string{
+		"a|b": "`a\\|b`", "a`b": "``a`b``", "`a`": "`` `a` ``", "": "nothing", "x\ny": "`x y`",
+	} {
+		if got := tableCode(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	if got := inline("<script>*x*|_y_"); got != `\<script\>\*x\*\|\_y\_` {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,93 @@
+package export
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"go/format"
+	"strings"
+	"text/template"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+//go:embed gotest.tmpl
+var goTemplate string
+
+var goFile = template.Must(template.New("go").Funcs(template.FuncMap{
+	"q": func(s string) string { return fmt.Sprintf("%q", s) },
+}).Parse(goTemplate))
+
+// goTest writes a test that fails where the anomaly shows.
+func goTest(s *script) (Files, error) {
+	type line struct {
+		Step, Session      int
+		Do, SQL            string
+		Ordered            bool
+		Recorded, Promised string
+	}
+	type final struct{ Name, Recorded, Promised string }
+	data := struct {
+		Comments []string
+		Setup    []string
+		Levels   []line
+		Steps    []line
+		Final    []final
+		Decided  bool
+	}{Setup: s.setup(), Decided: s.decided}
+	for _, c := range append([]string{s.title(), fmt.Sprintf("%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())}, append(s.Account.Why, s.Account.Links...)...) {
+		data.Comments = append(data.Comments, strings.Map(printable, c))
+	}
+	for _, n := range s.Sessions {
+		data.Levels = append(data.Levels, line{Session: n, SQL: s.setLevel(n)})
+	}
+	for i := range s.actions {
+		a := &s.actions[i]
+		l := line{Step: a.Step, Session: a.Session, SQL: a.sql, Do: "run"}
+		switch {
+		case a.Waits && !a.Answered:
+			continue
+		case a.Waits:
+			l.Do = "send"
+		case a.Resumed:
+			l.Do = "reap"
+		}
+		if a.recorded != nil {
+			l.Ordered = a.promised.ordered
+			l.Recorded, l.Promised = a.recorded.text(a.kind), a.promised.text(a.kind)
+		}
+		data.Steps = append(data.Steps, l)
+	}
+	for i, t := range s.History.Final {
+		f := final{quoteName(t.Name), bag(t.Rows), bag(t.Rows)}
+		if i < len(s.Account.Final) {
+			f.Promised = bag(s.Account.Final[i].Rows)
+		}
+		data.Final = append(data.Final, f)
+	}
+	var b bytes.Buffer
+	if err := goFile.Execute(&b, data); err != nil {
+		return Files{}, err
+	}
+	text, err := format.Source(b.Bytes())
+	return Files{Text: text}, err
+}
+
+// text prints an answer as the generated test does.
+func (a *answer) text(k mvcc.Kind) string {
+	switch {
+	case a.err != 0:
+		return fmt.Sprintf("error %d", a.err)
+	case a.unknown:
+		return "no error"
+	case len(a.columns) > 0:
+		if a.ordered {
+			return timeline.Rows(a.rows)
+		}
+		return bag(a.rows)
+	case k == mvcc.Update || k == mvcc.Delete || k == mvcc.Insert:
+		return fmt.Sprintf("%d affected", a.changed)
+	}
+	return "ok"
+}

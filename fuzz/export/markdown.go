@@ -1,0 +1,143 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+)
+
+// markdown writes the text of an issue: version, level, settings, a table of
+// the steps, expected against actual, why, and the vendor's pages.
+func markdown(s *script) (Files, error) {
+	var b bytes.Buffer
+	server := s.History.Server
+	fmt.Fprintf(&b, "# %s\n\n", inline(s.title()))
+	fmt.Fprintf(&b, "Server: %s %s  \nIsolation level: %s\n", server.DBMS, inline(server.Version), s.LevelText())
+	if len(server.Settings) > 0 {
+		names := make([]string, 0, len(server.Settings))
+		for n := range server.Settings {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		b.WriteString("\n<details><summary>Settings</summary>\n\n")
+		for _, n := range names {
+			fmt.Fprintf(&b, "- %s = %s\n", code(n), code(server.Settings[n]))
+		}
+		b.WriteString("\n</details>\n")
+	}
+	b.WriteString("\n## How to reproduce\n\n")
+	fenced(&b, append(terminated(s.setup()), s.setLevelsNote()...))
+	b.WriteString("| step |")
+	for _, n := range s.Sessions {
+		fmt.Fprintf(&b, " tx%d |", n)
+	}
+	b.WriteString(" result |\n|---:|" + strings.Repeat("---|", len(s.Sessions)+1) + "\n")
+	for i := range s.actions {
+		a := &s.actions[i]
+		fmt.Fprintf(&b, "| %d |", a.Step)
+		for _, n := range s.Sessions {
+			cell := " |"
+			if n == a.Session {
+				cell = " " + tableCode(a.sql) + " |"
+				if a.Resumed {
+					cell = " … returns |"
+				}
+			}
+			b.WriteString(cell)
+		}
+		fmt.Fprintf(&b, " %s |\n", s.resultCell(a))
+	}
+	for i, t := range s.History.Final {
+		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
+			fmt.Fprintf(&b, "\nIn the end table %s holds %s instead of %s.\n", code(t.Name), code(timeline.Rows(t.Rows)), code(timeline.Rows(s.Account.Final[i].Rows)))
+		}
+	}
+	step, expected, actual := s.Wrong()
+	where := "In the end"
+	if step > 0 {
+		where = fmt.Sprintf("In step %d", step)
+	}
+	fmt.Fprintf(&b, "\n## What is expected\n\n%s: %s\n\n## What is seen\n\n%s: %s\n", where, code(expected), where, code(actual))
+	if len(s.Account.Why) > 0 {
+		b.WriteString("\n## Why\n\n")
+		for _, w := range s.Account.Why {
+			fmt.Fprintf(&b, "- %s\n", inline(w))
+		}
+	}
+	if len(s.Account.Links) > 0 {
+		b.WriteString("\nSee " + strings.Join(s.Account.Links, ", ") + "\n")
+	}
+	return Files{Text: b.Bytes()}, nil
+}
+
+func (s *script) setLevelsNote() []string {
+	var out []string
+	for _, n := range s.Sessions {
+		out = append(out, fmt.Sprintf("%s; -- in tx%d", s.setLevel(n), n))
+	}
+	return out
+}
+
+func (s *script) resultCell(a *action) string {
+	switch {
+	case a.Waits && a.Answered:
+		return a.WaitText()
+	case !a.Answered:
+		return a.WaitText() + ", never returns"
+	case a.Differs:
+		return "**" + tableCode(a.Answer) + "**, expected **" + tableCode(a.Expected) + "**"
+	}
+	return tableCode(a.Answer)
+}
+
+func terminated(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l + ";"
+	}
+	return out
+}
+
+// fenced writes a block of SQL behind a fence that no line of it closes.
+func fenced(b *bytes.Buffer, lines []string) {
+	fence := "```"
+	for strings.Contains(strings.Join(lines, "\n"), fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(b, "%ssql\n%s\n%s\n\n", fence, strings.Join(lines, "\n"), fence)
+}
+
+// code makes a code span of any text, as CommonMark has it: fenced by more
+// backticks than it holds in a row.
+func code(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	pad := ""
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		pad = " "
+	}
+	return fence + pad + strings.Map(printable, text) + pad + fence
+}
+
+// tableCode is code inside a table, where GitHub's parser sees the bars first.
+func tableCode(text string) string { return strings.ReplaceAll(code(text), "|", `\|`) }
+
+// inline makes text that has no meaning to a Markdown parser.
+func inline(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>|#&", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(printable(r))
+	}
+	return b.String()
+}

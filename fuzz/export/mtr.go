@@ -1,0 +1,189 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// mtr writes a test for mysql-test-run and the result that it must have on a
+// server that keeps its promise. Where no single answer breaks the promise the
+// result is what was seen, so that the test passes where the anomaly shows.
+//
+// https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_MYSQLTEST_LANGUAGE_REFERENCE.html
+func mtr(s *script) (Files, error) {
+	m := &mtrWriter{s: s}
+	c := func(format string, args ...any) { comment(&m.test, "#", format, args...) }
+	c("%s", s.title())
+	c("%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())
+	if s.decided {
+		c("The result file holds what is promised: the test fails where the anomaly shows.")
+	} else {
+		c("No single answer is wrong: the test passes where the anomaly shows.")
+	}
+	for _, w := range s.Account.Why {
+		c("%s", w)
+	}
+	for _, l := range s.Account.Links {
+		c("%s", l)
+	}
+	m.command("disable_connect_log")
+	m.command("disable_warnings")
+	for _, sql := range s.setup() {
+		m.query(sql)
+	}
+	for _, n := range s.Sessions {
+		m.command("connect (con%d,localhost,root,,)", n)
+		m.command("let $id%d= `SELECT CONNECTION_ID()`", n)
+		m.query(s.setLevel(n))
+	}
+	for i := range s.actions {
+		m.action(&s.actions[i])
+	}
+	for _, n := range s.Sessions {
+		m.command("disconnect con%d", n)
+	}
+	m.command("connection default")
+	m.final()
+	for _, t := range slices.Backward(s.tables()) {
+		m.query("DROP TABLE " + quoteName(t))
+	}
+	return Files{Text: m.test.Bytes(), Beside: map[string][]byte{".result": m.result.Bytes()}}, nil
+}
+
+type mtrWriter struct {
+	s            *script
+	test, result bytes.Buffer
+	current      int
+}
+
+func (m *mtrWriter) command(format string, args ...any) {
+	fmt.Fprintf(&m.test, "--"+format+"\n", args...)
+}
+
+// query writes a statement that returns nothing, and its echo.
+func (m *mtrWriter) query(sql string) {
+	fmt.Fprintf(&m.test, "%s;\n", sql)
+	fmt.Fprintf(&m.result, "%s;\n", sql)
+}
+
+func (m *mtrWriter) action(a *action) {
+	if m.current != a.Session {
+		m.command("connection con%d", a.Session)
+		m.current = a.Session
+	}
+	if a.Waits {
+		if a.Answered {
+			m.command("send %s", a.sql)
+			fmt.Fprintf(&m.result, "%s;\n", a.sql)
+			m.untilItWaits(a.Session)
+		} else {
+			comment(&m.test, "#", "never returned: %s", a.sql)
+		}
+		return
+	}
+	want := a.promised
+	if !m.s.decided {
+		want = a.recorded
+	}
+	switch {
+	case want.err != 0:
+		m.quietly(a, want.err)
+	case want.unknown || len(want.columns) == 0 && a.kind != mvcc.Update && a.kind != mvcc.Delete:
+		m.send(a)
+	case len(want.columns) > 0:
+		if !want.ordered {
+			m.command("sorted_result")
+		}
+		m.send(a)
+		m.rows(want.columns, want.rows, !want.ordered)
+	default:
+		m.command("enable_info")
+		m.send(a)
+		m.command("disable_info")
+		fmt.Fprintf(&m.result, "affected rows: %d\n", want.changed)
+		if a.kind == mvcc.Update {
+			fmt.Fprintf(&m.result, "info: Rows matched: %d  Changed: %d  Warnings: %d\n", max(want.matched, want.changed), want.changed, want.warnings)
+		}
+	}
+}
+
+// send writes a statement, or the reading of its result if it was sent.
+func (m *mtrWriter) send(a *action) {
+	if a.Resumed {
+		m.command("reap")
+		return
+	}
+	m.query(a.sql)
+}
+
+// quietly writes a statement that has to fail: the text of the message differs
+// from version to version, its number is what counts.
+func (m *mtrWriter) quietly(a *action, code int) {
+	m.command("disable_result_log")
+	m.command("error %d", code)
+	m.send(a)
+	m.command("enable_result_log")
+}
+
+// untilItWaits makes the test go on once the server says that the session
+// waits. TiDB does not show waits at once.
+func (m *mtrWriter) untilItWaits(session int) {
+	if m.s.dialect == corpus.TiDB {
+		m.command("real_sleep 0.5")
+		return
+	}
+	m.command("connection default")
+	m.current = 0
+	fmt.Fprintf(&m.test, `let $left= 100;
+while ($left)
+{
+  let $waits= `+"`SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = $id%d AND trx_state = 'LOCK WAIT'`"+`;
+  dec $left;
+  if ($waits)
+  {
+    let $left= 0;
+  }
+  if (!$waits)
+  {
+    --real_sleep 0.1
+  }
+}
+`, session)
+}
+
+func (m *mtrWriter) rows(columns []string, rows [][]history.Cell, sorted bool) {
+	fmt.Fprintln(&m.result, strings.Join(columns, "\t"))
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			cells[j] = c.String()
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	if sorted {
+		slices.Sort(lines)
+	}
+	for _, l := range lines {
+		fmt.Fprintln(&m.result, l)
+	}
+}
+
+// final reads what the tables hold in the end.
+func (m *mtrWriter) final() {
+	for i, t := range m.s.History.Final {
+		rows := t.Rows
+		if m.s.decided && i < len(m.s.Account.Final) {
+			rows = m.s.Account.Final[i].Rows
+		}
+		m.command("sorted_result")
+		m.query("SELECT * FROM " + quoteName(t.Name))
+		m.rows(t.Columns, rows, true)
+	}
+}

@@ -1,0 +1,90 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+)
+
+// terminals writes the case in the form of the hermitage tests: a line a
+// statement, its comment names the terminal it is for and what to see there.
+// https://github.com/ept/hermitage
+func terminals(s *script) (Files, error) {
+	var b bytes.Buffer
+	first := s.Sessions[0]
+	comment(&b, "--", "%s", s.title())
+	comment(&b, "--", "%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())
+	comment(&b, "--", "Paste each line into the terminal that its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
+	b.WriteByte('\n')
+	line := func(session int, sql string, notes ...string) {
+		note := strings.Map(printable, strings.Join(full(notes), ". "))
+		if note != "" {
+			note = ". " + note
+		}
+		fmt.Fprintf(&b, "%s; -- T%d%s\n", sql, session, note)
+	}
+	for _, sql := range s.setup() {
+		line(first, sql)
+	}
+	for _, n := range s.Sessions {
+		line(n, s.setLevel(n))
+	}
+	b.WriteByte('\n')
+	for i := range s.actions {
+		a := &s.actions[i]
+		if a.Resumed {
+			continue // told at the line that released it
+		}
+		var notes []string
+		switch {
+		case a.Waits:
+			notes = append(notes, "BLOCKS, "+a.WaitText())
+		default:
+			notes = append(notes, result(a))
+		}
+		for j := i + 1; j < len(s.actions) && s.actions[j].Resumed; j++ {
+			notes = append(notes, fmt.Sprintf("T%d returns from step %d: %s", s.actions[j].Session, s.actions[j].Step, result(&s.actions[j])))
+		}
+		line(a.Session, a.sql, notes...)
+	}
+	b.WriteByte('\n')
+	for i, t := range s.History.Final {
+		note := "shows " + timeline.Rows(t.Rows)
+		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
+			note += ", expected " + timeline.Rows(s.Account.Final[i].Rows)
+		}
+		line(first, "SELECT * FROM "+quoteName(t.Name), note)
+	}
+	b.WriteByte('\n')
+	for _, w := range s.Account.Why {
+		comment(&b, "--", "%s", w)
+	}
+	for _, l := range s.Account.Links {
+		comment(&b, "--", "%s", l)
+	}
+	return Files{Text: b.Bytes()}, nil
+}
+
+// result says what a statement shows, and what it had to show.
+func result(a *action) string {
+	if a.Differs {
+		return "shows " + a.Answer + ", expected " + a.Expected
+	}
+	if a.Answer == "ok" {
+		return ""
+	}
+	return "shows " + a.Answer
+}
+
+// full drops the empty notes.
+func full(notes []string) []string {
+	var out []string
+	for _, n := range notes {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// Step is one executed statement with what was promised and what was seen.
+type Step struct {
+	// Stmt is the index into History.Stmts.
+	Stmt             int
+	Kind             mvcc.Kind
+	Expected, Actual string
+	// Promised is what was promised in full; nil where nothing was.
+	Promised *Promise
+	// Differs says that the answer is not what was promised.
+	Differs bool
+	// Reason is a sentence for a step that differs.
+	Reason string
+}
+
+// Promise is the answer that a statement was promised.
+type Promise struct {
+	// Err is an error's code, 0 for none.
+	Err uint16
+	// Rows holds the rows of a read, in order if Ordered.
+	Rows    [][]history.Cell
+	Ordered bool
+	// Matched and Changed count the rows of a write; -1: not promised.
+	Matched, Changed int64
+}
+
+// Account is a run as people are told of it, judged by what the server promises
+// all the way, deviations of the rules table left aside.
+type Account struct {
+	Steps []Step
+	// Wrong is the index into Steps of the first that differs; -1: the final
+	// state or nothing does.
+	Wrong int
+	// Final holds what each table was to hold in the end, rows in text order;
+	// nil where that is not known.
+	Final []history.Table
+	// Chains holds the versions of each row that Wrong met. Viewed says that
+	// Wrong had one view, so that their field Seen means something.
+	Chains []mvcc.RowHistory
+	Viewed bool
+	// Why explains in sentences what was promised and what happened instead.
+	Why []string
+	// Links holds the pages that the sentences rest on.
+	Links []string
+}
+
+// Tell gives an account of a run. It may end early where the oracle cannot go
+// on; then later steps have no promise.
+func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
+	r := mvcc.New(c, h, rules.For(h.Server), true)
+	_, loss := r.Run() // what was told so far is shown
+	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1}
+	for i := range h.Stmts {
+		st, s := &h.Stmts[i], &r.Steps[i]
+		to := Step{Stmt: i, Kind: mvcc.KindOf(c.Steps[st.Line].Stmt), Actual: mvcc.Describe(c.Steps[st.Line].Stmt, &st.Result)}
+		if p := s.Expected; p != nil {
+			to.Expected = p.String(s.Kind)
+			to.Promised = &Promise{Err: p.Err, Rows: p.Cells(), Ordered: p.Ordered, Matched: p.Matched, Changed: p.Changed}
+		}
+		if d := s.Diff; d != nil {
+			to.Differs, to.Expected, to.Actual, to.Reason = true, d.Expected, d.Actual, d.Reason
+		}
+		a.Steps[i] = to
+	}
+	if v.Stmt >= 0 && v.Stmt < len(a.Steps) {
+		a.Wrong = v.Stmt
+		if s := &a.Steps[v.Stmt]; !s.Differs {
+			s.Differs, s.Expected, s.Actual, s.Reason = true, v.Expected, v.Actual, v.Reason
+		}
+	}
+	if loss == nil {
+		a.Final = r.Promised()
+	}
+	if v.Outcome == Known || v.Outcome == Violation {
+		a.Chains, a.Viewed = r.Account(a.Wrong)
+		a.why(c, h, v)
+	}
+	return a
+}
+
+// why writes the sentences: the promise, the view, what happened, what explains
+// it.
+func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
+	say := func(format string, args ...any) { a.Why = append(a.Why, sentence(fmt.Sprintf(format, args...))) }
+	if a.Wrong >= 0 {
+		st := &h.Stmts[a.Wrong]
+		level := h.Levels[st.Session]
+		for _, r := range promises(h.Server, level, a.Steps[a.Wrong].Kind) {
+			say("%s at %s: %s", serverName(h.Server.DBMS), level, r.Says)
+			a.Links = append(a.Links, r.Links...)
+		}
+		if at := viewPoint(c, h, a.Wrong); at >= 0 && a.Viewed {
+			say("the view of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
+		}
+		say("in step %d tx%d was to get %s; it got %s", st.Line+1, st.Session, a.Steps[a.Wrong].Expected, a.Steps[a.Wrong].Actual)
+	} else {
+		say("in the end the table was to hold %s; it held %s", v.Expected, v.Actual)
+	}
+	reason, _, _ := strings.Cut(v.Reason, "; under the deviation")
+	say("%s", reason)
+	for _, name := range v.Rules {
+		for _, r := range rules.Named(h.Server, h.Levels, name) {
+			say("known as %s: %s", r.Name, r.Says)
+			a.Links = append(a.Links, r.Links...)
+		}
+	}
+	a.Links = distinct(a.Links)
+}
+
+// promises returns the rules that say what a statement sees.
+func promises(s history.Server, l corpus.Level, k mvcc.Kind) []*rules.Rule {
+	switch k {
+	case mvcc.Select:
+		return rules.Holding(s, l, rules.ConsistentRead, rules.SnapshotPoint)
+	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
+		return rules.Holding(s, l, rules.CurrentRead, rules.RecordChanged)
+	}
+	return nil
+}
+
+// viewPoint returns the statement at which the snapshot of a plain SELECT was
+// taken, as the rules for the server place it; -1 for reads without one.
+func viewPoint(c *corpus.Case, h *history.History, i int) int {
+	st := &h.Stmts[i]
+	set := rules.For(h.Server).At(h.Levels[st.Session])
+	if set[rules.ConsistentRead] != rules.Snapshot || mvcc.KindOf(c.Steps[st.Line].Stmt) != mvcc.Select {
+		return -1
+	}
+	if !st.InTxn {
+		return i
+	}
+	from := i
+	for from >= 0 && !(h.Stmts[from].Session == st.Session && isBegin(c, h, from)) {
+		from--
+	}
+	for j := max(from, 0); j <= i; j++ {
+		if h.Stmts[j].Session != st.Session {
+			continue
+		}
+		switch kind := mvcc.KindOf(c.Steps[h.Stmts[j].Line].Stmt); {
+		case set[rules.SnapshotPoint] == rules.AtBegin, kind == mvcc.BeginSnapshot, kind == mvcc.Select,
+			set[rules.SnapshotPoint] == rules.AtFirstStatement && kind.Judgeable():
+			return j
+		}
+	}
+	return -1
+}
+
+func isBegin(c *corpus.Case, h *history.History, i int) bool {
+	k := mvcc.KindOf(c.Steps[h.Stmts[i].Line].Stmt)
+	return k == mvcc.Begin || k == mvcc.BeginSnapshot
+}
+
+func serverName(d history.DBMS) string {
+	switch d {
+	case history.MySQL:
+		return "MySQL"
+	case history.MariaDB:
+		return "MariaDB"
+	case history.TiDB:
+		return "TiDB"
+	}
+	return string(d)
+}
+
+// sentence gives a clause its capital and its full stop.
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return s
+	}
+	if !strings.HasPrefix(s, "tx") {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
+	return strings.TrimSuffix(s, ".") + "."
+}
+
+func distinct(list []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range list {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,160 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// RowVersion is one version of a row as a step found it.
+type RowVersion struct {
+	// Row is the row as text, of a deletion that of the version before.
+	Row     string
+	Deleted bool
+	// Stmt is the index of the statement that wrote it, -1 for the set-up;
+	// Session is 0 for the set-up.
+	Stmt, Session int
+	// Undone says that a rollback has taken it back, by then or later.
+	Undone bool
+	// Seen says that the step's view shows it.
+	Seen bool
+}
+
+// RowHistory is the version chain of one row, oldest version first.
+type RowHistory struct {
+	Table    string
+	Row      int
+	Versions []RowVersion
+}
+
+// Account tells the version chains as the statement i found them, or, for -1,
+// as the history left them. viewed is false where the statement has no single
+// view, as a write that judges each row when its scan passes it. The replay
+// must have gone on behind its first difference.
+func (r *Replay) Account(i int) (out []RowHistory, viewed bool) {
+	store, view := &r.store, View{Tick: latest}
+	if r.told != nil {
+		store = r.told
+	}
+	if i >= 0 {
+		view = r.Steps[i].View
+	}
+	viewed = view != View{}
+	for _, name := range store.Order {
+		t := store.Tables[name]
+		for _, c := range t.Chains {
+			h := RowHistory{Table: t.Def.Name, Row: c.ID}
+			seen := view.version(c)
+			for j := range c.Versions {
+				v := &c.Versions[j]
+				h.add(v, viewed && v == seen, false)
+			}
+			h.undone(store, c)
+			if h.cut(i, r.h); len(h.Versions) > 0 {
+				out = append(out, h)
+			}
+		}
+		out = append(out, lostRows(store, t, i, r.h)...)
+	}
+	return out, viewed
+}
+
+func (h *RowHistory) add(v *Version, seen, undone bool) {
+	to := RowVersion{Stmt: -1, Seen: seen, Undone: undone, Deleted: v.Row == nil}
+	if v.Txn != nil {
+		to.Stmt, to.Session = v.Stmt, v.Txn.Session
+	}
+	if v.Row != nil {
+		to.Row = FormatRow(v.Row)
+	} else if n := len(h.Versions); n > 0 {
+		to.Row = h.Versions[n-1].Row
+	}
+	h.Versions = append(h.Versions, to)
+}
+
+// undone adds the versions of a chain that rollbacks removed, in their places.
+func (h *RowHistory) undone(s *Store, c *Chain) {
+	for k := range s.undone {
+		if u := &s.undone[k]; u.chain == c {
+			h.add(&u.version, false, true)
+		}
+	}
+	slices.SortStableFunc(h.Versions, func(a, b RowVersion) int { return cmp.Compare(a.Stmt, b.Stmt) })
+}
+
+// cut drops what was written by statements sent after the i-th had returned.
+func (h *RowHistory) cut(i int, of *history.History) {
+	if i < 0 || of.Stmts[i].Return == 0 {
+		return
+	}
+	h.Versions = slices.DeleteFunc(h.Versions, func(v RowVersion) bool {
+		return v.Stmt >= 0 && of.Stmts[v.Stmt].Submit > of.Stmts[i].Return
+	})
+}
+
+// lostRows tells the rows that exist in rolled-back versions only.
+func lostRows(s *Store, t *Table, i int, of *history.History) []RowHistory {
+	var out []RowHistory
+	done := map[*Chain]bool{}
+	for k := range s.undone {
+		u := &s.undone[k]
+		if u.table != t || done[u.chain] || slices.Contains(t.Chains, u.chain) {
+			continue
+		}
+		done[u.chain] = true
+		h := RowHistory{Table: t.Def.Name, Row: u.chain.ID}
+		h.undone(s, u.chain)
+		if h.cut(i, of); len(h.Versions) > 0 {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Promised returns what each table was to hold in the end, rows in text order.
+func (r *Replay) Promised() []history.Table {
+	store := &r.store
+	if r.told != nil {
+		store = r.told
+	}
+	var out []history.Table
+	for i := range r.h.Final {
+		t := store.Tables[r.h.Final[i].Name]
+		if t == nil {
+			return nil
+		}
+		to := history.Table{Name: t.Def.Name, Columns: r.h.Final[i].Columns}
+		rows, _ := t.Rows(View{Tick: latest})
+		for _, row := range rows {
+			to.Rows = append(to.Rows, cellsOf(row))
+		}
+		SortRows(to.Rows)
+		out = append(out, to)
+	}
+	return out
+}
+
+// Cells returns the rows of a prediction as a server would print them.
+func (p *Prediction) Cells() [][]history.Cell {
+	out := make([][]history.Cell, len(p.Rows))
+	for i, row := range p.Rows {
+		out[i] = cellsOf(row)
+	}
+	return out
+}
+
+func cellsOf(row solve.Row) []history.Cell {
+	out := make([]history.Cell, len(row))
+	for i, v := range row {
+		text, null := v.Text()
+		out[i] = history.Cell{Text: text, Null: null}
+	}
+	return out
+}
+
+// SortRows puts rows into the order of their text.
+func SortRows(rows [][]history.Cell) {
+	slices.SortStableFunc(rows, func(a, b []history.Cell) int { return cmp.Compare(formatCells(a), formatCells(b)) })
+}

@@ -1,0 +1,66 @@
+// Command reducebench measures reduction and fingerprints on a fixed set of
+// unreduced findings.
+//
+//	go run ./scripts/reducebench collect --target mariadb:11.8 --findings 70 --alike 20 --add scripts/reducebench/findings.jsonl.gz
+//	go run ./scripts/reducebench reduce --set scripts/reducebench/findings.jsonl.gz --out out/reducebench.jsonl
+//	go run ./scripts/reducebench table --svg scripts/reducebench/attempts.svg out/reducebench.jsonl
+//	go run ./scripts/reducebench purity out/thousand.jsonl.gz
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	_ "github.com/txnfuzz/txnfuzz/harness/server" // MySQL, MariaDB and DSNs
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "reducebench:", err)
+		os.Exit(3)
+	}
+}
+
+var errUsage = errors.New("want one of: collect, reduce, table, purity; each tells its flags with -h")
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	f := flag.NewFlagSet(args[0], flag.ExitOnError)
+	switch args[0] {
+	case "collect":
+		target := f.String("target", "embedded", "as `txnfuzz run` takes it")
+		n := f.Int("findings", 70, "how many to collect")
+		alike := f.Int("alike", 0, "at most so many with the same rules; 0: any number")
+		histories := f.Bool("histories", false, "keep the histories, which purity needs")
+		add := f.String("add", "", "file to add them to")
+		seed := f.Uint64("seed", 1, "seed of the campaign")
+		_ = f.Parse(args[1:]) // exits on an error
+		return addFindings(ctx, *add, *target, *n, *alike, *histories, *seed)
+	}
+	return errUsage
+}
+
+func addFindings(ctx context.Context, file, target string, n, alike int, histories bool, seed uint64) error {
+	if file == "" {
+		return errors.New("collect: --add names no file")
+	}
+	old, err := readSet(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	list, err := collect(ctx, target, n, alike, histories, seed)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d findings, %s\n", target, len(list), strings.Join(tallyRules(list), ", "))
+	return writeSet(file, append(old, list...))
+}
