@@ -58,7 +58,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	if r.History.End != history.Complete {
 		fmt.Fprintf(&b, "  the run ended: %s %s\n", r.History.End, oneLine(firstLines(r.History.Detail, 1)))
 	}
-	writeVersions(&b, t)
+	writeRowVersions(&b, t)
 	v := &r.Verdict
 	fmt.Fprintf(&b, "verdict: %s\n", verdictText(v))
 	if v.Outcome != oracle.OK {
@@ -88,8 +88,8 @@ func sameBag(a, b [][]history.Cell) bool {
 	return timeline.Rows(x) == timeline.Rows(b)
 }
 
-// writeVersions lists the versions of each row at the step that went wrong.
-func writeVersions(b *strings.Builder, t *timeline.Timeline) {
+// writeRowVersions lists the versions of each row at the step that went wrong.
+func writeRowVersions(b *strings.Builder, t *timeline.Timeline) {
 	if len(t.Account.Chains) == 0 {
 		return
 	}
