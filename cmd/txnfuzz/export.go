@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,9 +78,16 @@ func runOf(ctx context.Context, file, target, level string, progress io.Writer) 
 	if target == "" {
 		target = fuzz.DefaultTarget
 	}
-	results, err := replayOn(ctx, target, []corpus.Stored{{Path: file, Case: c}}, asked, progress)
+	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Progress: progress})
 	if err != nil {
 		return timeline.Run{}, err
+	}
+	if len(asked) == 0 {
+		asked = t.Levels()
+	}
+	results := t.Replay(ctx, file, c, asked)
+	if err := errors.Join(ctx.Err(), t.Close()); err != nil {
+		return timeline.Run{}, fmt.Errorf("run %s on %s: %w", file, t.Name, err)
 	}
 	best := 0
 	for i := range results {
