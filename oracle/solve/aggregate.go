@@ -33,6 +33,13 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	switch name := lower(n.F); {
+	case name == ast.AggFuncCount:
+	case arg.typ.Class == BitClass || arg.typ.Class == FloatClass || isMember(arg.typ):
+		return expr{}, unsupported("%s of a BIT, FLOAT, ENUM or SET", n.F)
+	case arg.typ.Class == YearClass && name != ast.AggFuncMin && name != ast.AggFuncMax:
+		arg = c.numbered(arg)
+	}
 	a := aggregate{name: lower(n.F), arg: arg, distinct: n.Distinct}
 	switch a.name {
 	case ast.AggFuncCount:

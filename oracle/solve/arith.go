@@ -13,6 +13,10 @@ import (
 func (c *compiler) numericClass(a, b expr) (Class, error) {
 	cls := IntClass
 	for _, e := range [2]expr{a, b} {
+		if e.stamp && c.d.is(signedMoments) {
+			// It is unsigned in some operators and signed in others.
+			return 0, unsupported("arithmetic on a TIMESTAMP")
+		}
 		if e.castText && c.d.is(castTextRounds) {
 			return 0, unsupported("arithmetic on CAST AS CHAR")
 		}
@@ -41,6 +45,7 @@ func (c *compiler) numericClass(a, b expr) (Class, error) {
 func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
 
 func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
+	a, b = c.summand(a), c.summand(b)
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
@@ -51,7 +56,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	switch cls {
 	case IntClass:
 		unsigned := a.typ.Unsigned || b.typ.Unsigned
-		if op == opcode.Minus && c.d.Mode&NoUnsignedSubtraction != 0 {
+		if op == opcode.Minus && c.d.Mode&NoUnsignedSubtraction != 0 || (a.moment || b.moment) && c.d.is(signedMoments) {
 			unsigned = false
 		}
 		e.typ = bigInt
@@ -190,7 +195,19 @@ func (f *frame) finite(v float64) sqlvalue.Value {
 }
 
 func (c *compiler) negate(a expr) (expr, error) {
-	e := expr{typ: a.typ, konst: a.konst}
+	moment := isTemporal(a.typ)
+	a = c.summand(a)
+	if moment && c.d.is(negationIsDouble) {
+		x := c.double(a)
+		return expr{typ: double, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+			v, null := x(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewDouble(-v)
+		}}, nil
+	}
+	e := expr{typ: a.typ, konst: a.konst, moment: a.moment}
 	e.typ.Unsigned = false
 	x := a.eval
 	switch cls := a.typ.Class; {
@@ -282,6 +299,10 @@ func (c *compiler) zeroDivisor(f *frame) sqlvalue.Value {
 const divPrecision = 4
 
 func (c *compiler) divide(a, b expr) (expr, error) {
+	if c.d.is(branchCasts) && (isTemporal(a.typ) || isTemporal(b.typ)) {
+		return expr{}, unsupported("division of a date or time")
+	}
+	a, b = c.summand(a), c.summand(b)
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
@@ -351,6 +372,7 @@ func quotientDigits(s1, s2 int) int {
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
 func (c *compiler) intDivide(a, b expr) (expr, error) {
+	a, b = c.numbered(a), c.numbered(b)
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}
@@ -405,6 +427,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {
+	a, b = c.summand(a), c.summand(b)
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
@@ -481,7 +504,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 // there already where other bit operands are decimals.
 func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
 	d := *c
-	d.d.quirks &^= 1 << bitsOfDecimal
+	d.d.quirks = d.d.quirks.without(bitsOfDecimal)
 	return d.bits(e)
 }
 

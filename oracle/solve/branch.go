@@ -11,6 +11,9 @@ import (
 // unify returns the type that holds all of several branches.
 // https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html
 func (c *compiler) unify(es []expr) (Type, error) {
+	if t, ok := commonClass(es); ok {
+		return t, nil
+	}
 	out := Type{Class: NullClass}
 	digits := 0
 	unsigned, signed, wide, literalNull := false, false, false, false
@@ -34,6 +37,8 @@ func (c *compiler) unify(es []expr) (Type, error) {
 			unsigned, signed = unsigned || t.Unsigned, signed || !t.Unsigned
 			wide = wide || t.Unsigned && (t.Bits == 64 || c.d.is(mixedIsDecimal))
 		case DecimalClass, DoubleClass:
+		case EnumClass, SetClass, DateClass, DatetimeClass, TimestampClass, TimeClass:
+			return textBranch(c, es)
 		default:
 			return out, unsupported("branches of type other than integer, decimal, double, string")
 		}
@@ -67,6 +72,73 @@ func (c *compiler) unify(es []expr) (Type, error) {
 	return out, nil
 }
 
+// commonClass returns the type of branches that are all of one temporal type or
+// all years, NULLs aside.
+func commonClass(es []expr) (t Type, ok bool) {
+	for _, e := range es {
+		switch {
+		case e.typ.Class == NullClass:
+		case !isTemporal(e.typ) && e.typ.Class != YearClass:
+			return t, false
+		case !ok:
+			t, ok = e.typ, true
+		case hasDate(e.typ) && hasDate(t) && e.typ.Scale == 0 && t.Scale == 0 && e.typ.Class != t.Class:
+			t.Class = DatetimeClass
+		case e.typ.Class != t.Class || e.typ.Scale != t.Scale:
+			return t, false
+		}
+	}
+	return t, ok
+}
+
+// textBranch returns the type of branches that are text, members or temporal.
+func textBranch(c *compiler, es []expr) (Type, error) {
+	out := Type{Class: NullClass}
+	for _, e := range es {
+		t := e.typ
+		switch {
+		case t.Class == NullClass:
+			continue
+		case isTemporal(t) && (c.d.is(branchCasts) || clocks(es)):
+			return out, unsupported("branches of text and a date or time")
+		case t.Class != StringClass && !isMember(t) && !isTemporal(t):
+			return out, unsupported("branches of numbers and an ENUM, SET, date or time")
+		}
+		t = c.textType(t)
+		if out.Class == NullClass {
+			out = t
+			continue
+		}
+		var err error
+		if out, err = combine(out, t); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// clocks tells whether a TIME stands beside a date: the former then gets the
+// date of today.
+func clocks(es []expr) bool {
+	date, clock := false, false
+	for _, e := range es {
+		date = date || hasDate(e.typ)
+		clock = clock || e.typ.Class == TimeClass
+	}
+	return date && clock
+}
+
+// mixesText tells whether branches that make a text are not all text, or those
+// that make a DATETIME not all of that type.
+func mixesText(t Type, es []expr) bool {
+	for _, e := range es {
+		if t.Class == StringClass && (isMember(e.typ) || isTemporal(e.typ) || e.notNumber) || t.Class == DatetimeClass && e.typ.Class != DatetimeClass {
+			return true
+		}
+	}
+	return false
+}
+
 // convert returns an evaluation of e as a value of a type made by unify.
 func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue.Value {
 	x := e.eval
@@ -80,6 +152,18 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 		return func(f *frame) sqlvalue.Value { return f.refuse("double of a CAST AS DECIMAL") }
 	}
 	switch t.Class {
+	case DatetimeClass:
+		return func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			w, ok := t.temporal(v.Str())
+			if !ok {
+				return f.refuse("date in a branch")
+			}
+			return w
+		}
 	case DecimalClass:
 		if e.keepScale && c.d.is(branchCasts) {
 			// Folding decides whether an inner COALESCE is cast.
@@ -125,6 +209,9 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	d := c.d
+	if e.typ.Class == BitClass {
+		return func(f *frame) (string, bool) { f.refuse("BIT as text"); return "", false }
+	}
 	return func(f *frame) (string, bool) {
 		if e.mixedText {
 			f.refuse("text of a double chosen among other types")
@@ -167,7 +254,8 @@ func longDouble(v sqlvalue.Value, s string) bool { return v.Kind() == sqlvalue.D
 
 // textType returns the type of the expression as a string.
 func (c *compiler) textType(t Type) Type {
-	if t.Class == StringClass {
+	if t.Class == StringClass || isMember(t) {
+		t.Class = StringClass
 		return t
 	}
 	return Type{Class: StringClass, Collation: c.d.connection(), Length: 64}
@@ -233,6 +321,9 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 		}
 		results = append(results, r)
 	}
+	if err := c.alike(results); err != nil {
+		return expr{}, err
+	}
 	t, err := c.unify(results)
 	if err != nil {
 		return expr{}, err
@@ -271,8 +362,14 @@ func (c *compiler) caseEquals(a, b expr) (expr, error) {
 	}
 	if c.d.is(compareRounds) {
 		d := *c
-		d.d.quirks &^= 1 << compareRounds
+		d.d.quirks = d.d.quirks.without(compareRounds)
 		return d.compare(opcode.EQ, a, b)
+	}
+	if a.typ.Class == BitClass && b.typ.Class != StringClass {
+		a = c.numbered(a)
+	}
+	if b.typ.Class == BitClass && a.typ.Class != StringClass {
+		b = c.numbered(b)
 	}
 	if !c.d.is(inComparesBits) || a.typ.Class != IntClass || b.typ.Class != IntClass || a.typ.Unsigned == b.typ.Unsigned {
 		return c.compare(opcode.EQ, a, b)
@@ -306,6 +403,7 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 			e.reading = vague
 		}
 	}
+	e.notNumber = mixesText(t, results)
 	e.keepScale = c.d.is(branchCasts)
 	e.mixedText = t.Class == DoubleClass && c.d.is(branchKeepsScale)
 	for _, r := range results {
@@ -330,6 +428,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 	k := allKonst(args)
 	switch name := n.FnName.L; {
 	case name == "if" && len(args) == 3:
+		if err := c.alike(args[1:]); err != nil {
+			return expr{}, err
+		}
 		t, err := c.unify(args[1:])
 		if err != nil {
 			return expr{}, err
@@ -344,6 +445,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		}
 		return c.branch(t, k, choose, results, evals), nil
 	case (name == "ifnull" && len(args) == 2) || (name == "coalesce" && len(args) > 0):
+		if err := c.alike(args); err != nil {
+			return expr{}, err
+		}
 		t, err := c.unify(args)
 		if err != nil {
 			return expr{}, err
@@ -365,7 +469,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if t.Class == StringClass && c.d.is(silentText) {
 			how = silent
 		}
-		return expr{typ: t, konst: k, reading: how, keepScale: raw, eval: func(f *frame) sqlvalue.Value {
+		return expr{typ: t, konst: k, reading: how, keepScale: raw, notNumber: mixesText(t, args), eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v
@@ -382,6 +486,13 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if c.d.is(branchCasts) && !args[0].column && args[0].typ.Class == DecimalClass {
 			return expr{}, unsupported("NULLIF of a computed decimal")
 		}
+		switch {
+		case args[0].typ.Class == BitClass && c.d.is(branchesCountBits):
+			args[0] = c.numbered(args[0])
+		case isMember(args[0].typ):
+			args[0] = args[0].named()
+			args[0].notNumber = true
+		}
 		x, second := args[0].eval, args[1].eval
 		if c.d.is(nullifOfNull) && args[0].typ.Class == DoubleClass {
 			return expr{}, unsupported("NULLIF of a double")
@@ -395,7 +506,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 				return plain(f)
 			}
 		}
-		e := expr{typ: args[0].typ, konst: k, reading: args[0].reading, keepScale: args[0].keepScale, eval: func(f *frame) sqlvalue.Value {
+		e := expr{typ: args[0].typ, konst: k, reading: args[0].reading, keepScale: args[0].keepScale, notNumber: args[0].notNumber, eval: func(f *frame) sqlvalue.Value {
 			if t(f) == sqlvalue.True {
 				return sqlvalue.Value{}
 			}

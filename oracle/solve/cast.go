@@ -48,6 +48,7 @@ func (c *compiler) cast(n *ast.FuncCastExpr) (expr, error) {
 }
 
 func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
+	e = c.numbered(e)
 	t := bigInt
 	if unsigned {
 		t = bigUint
@@ -68,6 +69,9 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 			v := x(f)
 			if v.IsNull() {
 				return v
+			}
+			if e.moment && unsigned && v.Sign() < 0 {
+				return f.refuse("CAST of a negative time as unsigned")
 			}
 			return pack(v.Uint())
 		}

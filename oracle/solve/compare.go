@@ -18,6 +18,8 @@ type comparator func(f *frame, a, b sqlvalue.Value) int
 // https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html
 func (c *compiler) comparison(a, b expr) (comparator, error) {
 	switch {
+	case a.typ.Class == b.typ.Class && (isMember(a.typ) || a.typ.Class == BitClass):
+		return func(_ *frame, x, y sqlvalue.Value) int { return cmp.Compare(x.Uint(), y.Uint()) }, nil
 	case a.typ.Class == NullClass || b.typ.Class == NullClass:
 		return func(*frame, sqlvalue.Value, sqlvalue.Value) int { return 0 }, nil
 	case isTemporal(a.typ) || isTemporal(b.typ):
@@ -58,6 +60,9 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		}
 		if c.d.is(keyLosesText) && (roundedByKey(a, b) || roundedByKey(b, a)) {
 			return nil, unsupported("fractional double for an integer column")
+		}
+		if a.notNumber || b.notNumber {
+			return nil, unsupported("number of a branch between text and others")
 		}
 		d, ra, rb := c.d, c.literalReading(a), c.literalReading(b)
 		for _, e := range [2]expr{a, b} {
@@ -167,6 +172,11 @@ func (d Dialect) number(f *frame, v sqlvalue.Value, r reading) float64 {
 }
 
 func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
+	both := []expr{a, b}
+	if err := c.agree(both); err != nil {
+		return expr{}, err
+	}
+	a, b = both[0], both[1]
 	order, err := c.comparison(a, b)
 	if err != nil {
 		return expr{}, err
@@ -255,11 +265,14 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			return expr{}, unsupported("hexadecimal literal in BETWEEN")
 		}
 	}
+	if err := c.agree(e[:]); err != nil {
+		return expr{}, err
+	}
 	if err := c.shareCollation(e[:]); err != nil {
 		return expr{}, err
 	}
 	plain := *c
-	plain.d.quirks &^= 1 << compareRounds
+	plain.d.quirks = plain.d.quirks.without(compareRounds)
 	lo, err := plain.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err
@@ -441,10 +454,16 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 		konst = konst && list[i].konst
 	}
+	if err := c.agree(all); err != nil {
+		return expr{}, err
+	}
 	if err := c.shareCollation(all); err != nil {
 		return expr{}, err
 	}
 	e = all[0]
+	if err := c.onlyMoments(all); err != nil {
+		return expr{}, err
+	}
 	in := *c
 	in.inList = len(list) > 1
 	for i := range list {

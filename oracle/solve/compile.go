@@ -63,6 +63,12 @@ type expr struct {
 	mixedInt bool
 	// mixedText says that the text of a double depends on the branch chosen.
 	mixedText bool
+	// notNumber says that a text came out of a branch beside other types, which
+	// servers read as a number in ways of their own.
+	notNumber bool
+	// bits says that the number is a BIT's; moment that it is a date's or
+	// time's, stamp that it is a TIMESTAMP's.
+	bits, moment, stamp bool
 	// castText says CAST AS CHAR.
 	castText bool
 	// number, if not nil, is what a hexadecimal or bit literal means where a
@@ -313,6 +319,8 @@ func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 	}
 	switch logical := n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr; {
 	case a.number == nil && b.number == nil || logical:
+	case isMember(a.typ) || isMember(b.typ):
+		return expr{}, unsupported("operator on a hexadecimal literal")
 	case a.number != nil && b.number != nil || !isComparison(n.Op),
 		a.number != nil && b.typ.Class == StringClass && !b.typ.Binary, b.number != nil && a.typ.Class == StringClass && !a.typ.Binary:
 		return expr{}, unsupported("operator on a hexadecimal literal")

@@ -35,7 +35,7 @@ type Dialect struct {
 	// Connection is the collation of string literals, Database that of columns
 	// declared without one.
 	Connection, Database Collation
-	quirks               uint64
+	quirks               quirkSet
 }
 
 func (d Dialect) connection() Collation { return d.Connection }
@@ -48,7 +48,7 @@ func DialectOf(s history.Server) Dialect {
 	d.quirks = quirkBits[s.DBMS]
 	for _, l := range versionLines {
 		if slices.Contains(l.dbms, d.DBMS) && d.Version < l.until {
-			d.quirks |= 1 << l.quirk
+			d.quirks = d.quirks.with(l.quirk)
 		}
 	}
 	d.Connection, d.Database = GeneralCI, defaultCollation(d)

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"math"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -27,6 +28,9 @@ func endsInSpace(s string) bool { return s != "" && s[len(s)-1] == ' ' }
 func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 	n := sqlvalue.NumericPrefix(s)
 	x, over := n.Double()
+	if n.Rest && strings.IndexByte(s, 0) >= 0 {
+		f.refuse("number before a zero byte")
+	}
 	if d.is(spacesWarn) && endsInSpace(s) {
 		f.warnings++
 	}
@@ -41,9 +45,17 @@ func (c *compiler) double(e expr) func(*frame) (float64, bool) {
 	if e.castDecimal && c.d.is(castOverflowUnsure) {
 		return func(f *frame) (float64, bool) { f.refuse("double of a CAST AS DECIMAL"); return 0, true }
 	}
-	if isTemporal(e.typ) {
-		return func(f *frame) (float64, bool) { f.refuse("date or time as a number"); return 0, true }
+	if (e.typ.Class == BitClass || e.bits) && c.d.is(bitsAreSigned) {
+		x := e.eval
+		return func(f *frame) (float64, bool) {
+			v := x(f)
+			return float64(v.Int()), v.IsNull()
+		}
 	}
+	if e.notNumber {
+		return func(f *frame) (float64, bool) { f.refuse("number of a branch between text and others"); return 0, true }
+	}
+	e = c.numbered(e)
 	eval, d, reading := e.eval, c.d, e.reading
 	switch e.typ.Class {
 	case StringClass:
@@ -67,9 +79,10 @@ func (c *compiler) exact(e expr) func(*frame) sqlvalue.Value { return c.exactOr(
 
 // exactOr is exact with the error code that a bad string has.
 func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
-	if isTemporal(e.typ) {
-		return func(f *frame) sqlvalue.Value { return f.refuse("date or time as a number") }
+	if e.notNumber {
+		return func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
 	}
+	e = c.numbered(e)
 	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
 	if reading == silent {
 		if reading = vague; e.column {
@@ -128,9 +141,10 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 // bits returns an accessor for the expression as the 64 bits that the bit
 // operators work on.
 func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
-	if isTemporal(e.typ) {
-		return func(f *frame) (uint64, bool) { f.refuse("date or time as a number"); return 0, true }
+	if e.notNumber {
+		return func(f *frame) (uint64, bool) { f.refuse("number of a branch between text and others"); return 0, true }
 	}
+	e = c.numbered(e)
 	if e.mixedInt {
 		return func(f *frame) (uint64, bool) {
 			f.refuse("integer of a text chosen among other types")
@@ -214,9 +228,13 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	if e.number != nil {
 		return c.truth(*e.number)
 	}
-	if isTemporal(e.typ) {
-		return func(f *frame) sqlvalue.Truth { f.refuse("date or time as a condition"); return sqlvalue.Unknown }
+	if e.notNumber {
+		return func(f *frame) sqlvalue.Truth {
+			f.refuse("number of a branch between text and others")
+			return sqlvalue.Unknown
+		}
 	}
+	e = c.numbered(e)
 	eval, reading := e.eval, e.reading
 	switch e.typ.Class {
 	case StringClass:

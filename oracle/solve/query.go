@@ -285,6 +285,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 			if typ.Class == DecimalClass && !it.column && c.d.is(divisionKeepsWords) {
 				return unsupported("decimal computed in a derived table")
 			}
+			if it.notNumber {
+				return unsupported("branch of text and other types in a derived table")
+			}
 			if typ.Class == StringClass {
 				typ.Explicit = true
 			}
@@ -620,7 +623,7 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	if e.number != nil {
 		return expr{}, unsupported("hexadecimal literal in IN")
 	}
-	if in := q.items[0].expr; mixed(e, in) || isNumeric(e.typ) && isNumeric(in.typ) && e.typ.Class != in.typ.Class {
+	if in := q.items[0].expr; isMember(e.typ) || isMember(in.typ) || e.typ.Class == BitClass || in.typ.Class == BitClass || (e.typ.Class == YearClass) != (in.typ.Class == YearClass) || mixed(e, in) || isNumeric(e.typ) && isNumeric(in.typ) && e.typ.Class != in.typ.Class {
 		// Materialized, the values are converted to the subquery's type.
 		return expr{}, unsupported("different types in IN of a subquery")
 	}

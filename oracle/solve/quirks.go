@@ -131,6 +131,27 @@ const (
 	divIs1366
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
 	wideScale
+	// ignoresDesc: DESC in a key is read and ignored.
+	ignoresDesc
+	// membersAreInts: ENUM and SET are integers in arithmetic, otherwise doubles.
+	membersAreInts
+	// bitsAreSigned: a BIT(64) read as a double is a signed number.
+	bitsAreSigned
+	// signedMoments: arithmetic of a date or time with an unsigned number is
+	// signed.
+	signedMoments
+	// negationIsDouble: the negation of a date or time is a double.
+	negationIsDouble
+	// floatsGrow: a FLOAT is stored in a CHAR, VARCHAR or BINARY with the digits of
+	// a double.
+	floatsGrow
+	// joinsWidenBits: a join on a BIT converts the other side to it, with errors.
+	joinsWidenBits
+	// datesCut: the literals of an IN on a DATE are cut to dates, which fails in
+	// strict writes.
+	datesCut
+	// branchesCountBits: NULLIF of a BIT, and a branch beside integers, is a number.
+	branchesCountBits
 	quirks
 )
 
@@ -241,15 +262,48 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{divIs1366, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
+	{ignoresDesc, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-create-index/"},
+	{membersAreInts, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/string-data-types/enum"},
+	{bitsAreSigned, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/bit"},
+	{signedMoments, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/date"},
+	{negationIsDouble, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
+	{branchesCountBits, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/control-flow-functions/nullif"},
+	{floatsGrow, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/problems-with-float.html"},
+	{joinsWidenBits, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/data-type-numeric/"},
+	{datesCut, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }
 
-var quirkBits = func() map[history.DBMS]uint64 {
-	m := map[history.DBMS]uint64{}
+// quirkSet is a set of quirks.
+type quirkSet [2]uint64
+
+func (s quirkSet) has(q quirk) bool { return s[q/64]&(1<<(q%64)) != 0 }
+
+func (s quirkSet) with(q quirk) quirkSet {
+	s[q/64] |= 1 << (q % 64)
+	return s
+}
+
+func (s quirkSet) without(q quirk) quirkSet {
+	s[q/64] &^= 1 << (q % 64)
+	return s
+}
+
+var quirkBits = func() map[history.DBMS]quirkSet {
+	m := map[history.DBMS]quirkSet{}
 	for _, l := range dialectTable {
 		for _, db := range l.dbms {
-			m[db] |= 1 << l.quirk
+			m[db] = m[db].with(l.quirk)
 		}
 	}
 	return m
@@ -263,9 +317,11 @@ var versionLines = []struct {
 }{
 	{dialectLine{xorByInt, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/logical-operators/xor"}, 110000},
+	{dialectLine{ignoresDesc, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes"}, 100800},
 }
 
-func (d Dialect) is(q quirk) bool { return d.quirks&(1<<q) != 0 }
+func (d Dialect) is(q quirk) bool { return d.quirks.has(q) }
 
 func (d Dialect) maxScale() int {
 	if d.is(wideScale) {

@@ -173,7 +173,7 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: %v", q, err)
 			}
 		}
-		for _, q := range []string{"CREATE TABLE x (a FLOAT)", "CREATE TABLE x (a ENUM('a'))", "CREATE TABLE x (a INT, b INT AS (a + 1))", "CREATE TABLE x (a INT, CHECK (a > 0))"} {
+		for _, q := range []string{"CREATE TABLE x (a FLOAT(7,3))", "CREATE TABLE x (a JSON)", "CREATE TABLE x (a INT, b INT AS (a + 1))", "CREATE TABLE x (a INT, CHECK (a > 0))"} {
 			_, err := solve.NewTable(parse(t, q).(*ast.CreateTableStmt), d)
 			var u *solve.Unsupported
 			if !errors.As(err, &u) {
@@ -204,6 +204,86 @@ func TestParseRowReadsBackWhatTextPrints(t *testing.T) {
 		}
 		if got := texts([][]sqlvalue.Value{v.rows[0]}); got != "255,-9223372036854775808,-12.50000,0.0000001,a b,\x00\xff,2024-02-29 23:59:59,1999-12-31" {
 			t.Errorf("%q", got)
+		}
+	})
+}
+
+// allTypes is a table of the types beside numbers and plain strings.
+const allTypes = "CREATE TABLE x (e ENUM('b','a') NOT NULL, s SET('p','q','r'), b BIT(10), y YEAR, f FLOAT, d DATE, g DATETIME, h TIMESTAMP NULL, i TIME, n BINARY(3))"
+
+func TestOtherTypesAreStoredAndReadBack(t *testing.T) {
+	each(t, func(t *testing.T, d solve.Dialect, s *solve.Solver, _ *oneTable) {
+		v := makeTable(t, d, s, allTypes, "INSERT INTO x VALUES ('a', 'r,p', 258, 24, 0.1, '2024-02-29', '2024-02-29', '2024-02-29 01:02:03', '-100:00:01', 'a'), (1, 7, b'11', '2155', 3e10, '2024-02-29 23:00:00', NULL, NULL, NULL, NULL)")
+		for k, want := range []string{"a,p,r,\x01\x02,2024,0.1,2024-02-29,2024-02-29 00:00:00,2024-02-29 01:02:03,-100:00:01,a\x00\x00",
+			"b,p,q,r,\x00\x03,2155,30000000000,2024-02-29,NULL,NULL,NULL,NULL"} {
+			cells := make([]history.Cell, len(v.rows[k]))
+			for i, x := range v.rows[k] {
+				cells[i].Text, cells[i].Null = x.Text()
+			}
+			back, err := v.def.ParseRow(cells)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := texts([][]sqlvalue.Value{back}); got != want {
+				t.Errorf("row %d: %q, want %q", k, got, want)
+			}
+		}
+	})
+}
+
+// What does not fit is an error, and the statement leaves no row.
+func TestOtherTypesFailAsServersDo(t *testing.T) {
+	each(t, func(t *testing.T, d solve.Dialect, s *solve.Solver, _ *oneTable) {
+		v := makeTable(t, d, s, allTypes, "INSERT INTO x (e) VALUES ('a')")
+		for q, code := range map[string]uint16{
+			"INSERT INTO x (e) VALUES ('c')":                       1265,
+			"INSERT INTO x (e) VALUES (0)":                         1265,
+			"INSERT INTO x (e) VALUES (NULL)":                      1048,
+			"INSERT INTO x (e, s) VALUES ('a', 'p,z')":             1265,
+			"INSERT INTO x (e, s) VALUES ('a', 8)":                 1265,
+			"INSERT INTO x (e, b) VALUES ('a', 1024)":              1406,
+			"INSERT INTO x (e, b) VALUES ('a', -1)":                1406,
+			"INSERT INTO x (e, y) VALUES ('a', 1900)":              1264,
+			"INSERT INTO x (e, y) VALUES ('a', 2156)":              1264,
+			"INSERT INTO x (e, f) VALUES ('a', 1e39)":              1264,
+			"INSERT INTO x (e, d) VALUES ('a', 'x')":               1292,
+			"INSERT INTO x (e, g) VALUES ('a', '')":                1292,
+			"INSERT INTO x (e, n) VALUES ('a', 'abcd')":            1406,
+			"INSERT INTO x (e, b) VALUES ('a', 1), ('a', 1 << 11)": 1406,
+		} {
+			rows, err := s.Insert(parse(t, q).(*ast.InsertStmt), v.def, v)
+			var e *solve.SQLError
+			if !errors.As(err, &e) || e.Code != code {
+				t.Errorf("%s: %v and %d rows, want error %d", q, err, len(rows), code)
+			}
+		}
+	})
+}
+
+// An ENUM is text beside text, its index beside a number, and ordered by it.
+func TestMembersAreTextAndNumbers(t *testing.T) {
+	each(t, func(t *testing.T, d solve.Dialect, s *solve.Solver, _ *oneTable) {
+		v := makeTable(t, d, s, allTypes, "INSERT INTO x (e, s, b, y, d, i) VALUES ('b', 'q', 3, 2024, '2024-01-31', '100:00:00'), ('a', 'p', 1, 1999, '2024-01-01', '23:59:59')")
+		for q, want := range map[string]string{
+			"SELECT e FROM x ORDER BY e":                                           "b;a",
+			"SELECT e FROM x WHERE e > 'a'":                                        "b",
+			"SELECT e FROM x WHERE e > 1":                                          "a",
+			"SELECT s FROM x WHERE s = 2":                                          "q",
+			"SELECT e FROM x WHERE s = 'p'":                                        "a",
+			"SELECT e, b + 1 FROM x WHERE b = 3":                                   "b,4",
+			"SELECT y FROM x WHERE y BETWEEN 2000 AND 2155":                        "2024",
+			"SELECT i FROM x WHERE i > '23:59:59'":                                 "100:00:00",
+			"SELECT d FROM x WHERE d > '2024-01-30 23:00:00'":                      "2024-01-31",
+			"SELECT d + 0 FROM x WHERE d IN ('2024-01-01 00:00:00', '2024-01-02')": "20240101",
+		} {
+			r, err := s.Select(parse(t, q).(*ast.SelectStmt), v)
+			if err != nil {
+				t.Errorf("%s: %v", q, err)
+				continue
+			}
+			if got := texts(r.Rows); got != want {
+				t.Errorf("%s: %q, want %q", q, got, want)
+			}
 		}
 	})
 }

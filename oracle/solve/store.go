@@ -36,7 +36,23 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 	if c.d.is(branchCasts) && v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale {
 		return f.refuse("quotient stored")
 	}
+	switch to := col.Type.Class; {
+	case from.Class == DateClass && (to == IntClass || to == DecimalClass || to == DoubleClass):
+		v = temporalNumber(f, v)
+	case isTemporal(from) && !isTemporal(col.Type) && to != StringClass:
+		return f.refuse("date or time stored as another type")
+	case to == StringClass && from.Class == BitClass:
+		return f.refuse("BIT stored as text")
+	case to == IntClass || to == DecimalClass || to == DoubleClass || to == FloatClass:
+		v = v.Number()
+	}
 	switch col.Type.Class {
+	case EnumClass, SetClass:
+		return c.storeMember(f, col, v)
+	case BitClass:
+		return c.storeBit(f, col, v)
+	case YearClass:
+		return c.storeYear(f, col, v)
 	case IntClass:
 		return c.storeInt(f, col, v)
 	case DecimalClass:
@@ -65,14 +81,21 @@ func (f *frame) lenientValue(v sqlvalue.Value) sqlvalue.Value {
 func (col *Column) implicitDefault() sqlvalue.Value {
 	switch t := col.Type; t.Class {
 	case StringClass:
-		if t.Binary {
-			return sqlvalue.NewBytes("")
-		}
-		return sqlvalue.NewString("")
+		return t.str("")
 	case DecimalClass:
 		return sqlvalue.NewDecimal64(0, t.Scale)
 	case DoubleClass:
 		return sqlvalue.NewDouble(0)
+	case FloatClass:
+		return sqlvalue.NewFloat(0, t.Digits)
+	case EnumClass:
+		return t.enum(1)
+	case SetClass:
+		return t.set(0)
+	case BitClass:
+		return sqlvalue.NewBit(0, int(t.Bits))
+	case YearClass:
+		return sqlvalue.NewYear(0)
 	default:
 		return t.integer(0)
 	}
@@ -254,6 +277,15 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 		}
 		return f.outOfRange(col)
 	}
+	if col.Type.Class == FloatClass {
+		if math.IsInf(float64(float32(x)), 0) {
+			if f.lenient {
+				return f.refuse("FLOAT out of range under IGNORE")
+			}
+			return f.outOfRange(col)
+		}
+		return sqlvalue.NewFloat(float32(x), col.Type.Digits)
+	}
 	return sqlvalue.NewDouble(x)
 }
 
@@ -261,8 +293,20 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 	if v.Kind() == sqlvalue.Decimal && v.Sign() == 0 && v.Scale() > 0 && c.d.is(zeroProduct) {
 		return f.refuse("text of a decimal zero")
 	}
+	switch v.Kind() {
+	case sqlvalue.Float:
+		if c.d.is(floatsGrow) && !col.Type.Blob {
+			v = sqlvalue.NewDouble(v.Double())
+		}
+	case sqlvalue.Year:
+		if v.Uint() == 0 {
+			if v = sqlvalue.NewInt(0); col.Type.Blob {
+				return f.refuse("year 0000 stored as TEXT or BLOB")
+			}
+		}
+	}
 	s := c.d.textOf(v)
-	if longDouble(v, s) || v.Kind() == sqlvalue.Double && len(s) > col.Type.Length {
+	if longDouble(v, s) || (v.Kind() == sqlvalue.Double || v.Kind() == sqlvalue.Float) && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")
 	}
 	n := len(s)
@@ -293,6 +337,9 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 func (t Type) str(s string) sqlvalue.Value {
 	if t.Fixed && !t.Binary {
 		s = strings.TrimRight(s, " ")
+	}
+	if t.Fixed && t.Binary && len(s) < t.Length {
+		s += strings.Repeat("\x00", t.Length-len(s))
 	}
 	if t.Binary {
 		return sqlvalue.NewBytes(s)

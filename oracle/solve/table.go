@@ -41,6 +41,10 @@ type Key struct {
 	// Prefix holds the number of leading characters that each column is
 	// indexed with, 0 for all.
 	Prefix []int
+	// Desc holds whether each column is indexed in descending order. MariaDB
+	// before 10.8 and TiDB read the word and ignore it.
+	// https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes
+	Desc []bool
 }
 
 // ColumnIndex returns the position of a column by name (case-insensitive), or -1.
@@ -75,6 +79,9 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 	}
 	for i, def := range stmt.Cols {
 		typ, err := columnType(def.Tp, collation)
+		if typ.Class == FloatClass && d.DBMS != history.TiDB {
+			typ.Digits = 6
+		}
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", def.Name.Name.O, err)
 		}
@@ -88,7 +95,7 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 		}
 	}
 	for _, con := range stmt.Constraints {
-		if err := t.constraint(con); err != nil {
+		if err := t.constraint(con, d); err != nil {
 			return nil, err
 		}
 	}
@@ -152,12 +159,17 @@ func columnType(ft *types.FieldType, collation Collation) (Type, error) {
 			return Type{}, unsupported("FLOAT or DOUBLE with digits")
 		}
 		if ft.GetType() == mysql.TypeFloat && ft.GetFlen() <= 24 {
-			// Its text has six digits: what is stored cannot be read back.
-			return Type{}, unsupported("FLOAT")
+			return Type{Class: FloatClass, Unsigned: unsigned}, nil
 		}
 		return Type{Class: DoubleClass, Unsigned: unsigned}, nil
-	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeDuration:
+	case mysql.TypeDate, mysql.TypeDatetime, mysql.TypeDuration, mysql.TypeTimestamp:
 		return Type{Class: temporalClasses[ft.GetType()], Scale: max(ft.GetDecimal(), 0)}, nil
+	case mysql.TypeYear:
+		return Type{Class: YearClass, Prec: 4}, nil
+	case mysql.TypeBit:
+		return Type{Class: BitClass, Bits: uint8(max(ft.GetFlen(), 1)), Unsigned: true, Prec: 20}, nil
+	case mysql.TypeEnum, mysql.TypeSet:
+		return memberType(ft, collation)
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
 		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
 		return stringType(ft, collation)
@@ -166,7 +178,7 @@ func columnType(ft *types.FieldType, collation Collation) (Type, error) {
 }
 
 var temporalClasses = map[byte]Class{
-	mysql.TypeDate: DateClass, mysql.TypeDatetime: DatetimeClass, mysql.TypeDuration: TimeClass,
+	mysql.TypeDate: DateClass, mysql.TypeDatetime: DatetimeClass, mysql.TypeDuration: TimeClass, mysql.TypeTimestamp: TimestampClass,
 }
 
 // textLimits holds the limits of TEXT and BLOB types in bytes.
@@ -185,9 +197,6 @@ func stringType(ft *types.FieldType, collation Collation) (Type, error) {
 	switch ft.GetCharset() {
 	case "binary":
 		t.Binary, t.Collation = true, Binary
-		if t.Fixed {
-			return Type{}, unsupported("BINARY(n)")
-		}
 	case "", "utf8mb4":
 		if ft.GetCollate() != "" && ft.GetCollate() != "utf8mb4_bin" || ft.GetCharset() == "" && ft.GetCollate() != "" {
 			t.Collation = collationOf(ft.GetCollate())
@@ -206,9 +215,9 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 	for _, o := range opts {
 		switch o.Tp {
 		case ast.ColumnOptionPrimaryKey:
-			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}})
+			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
 		case ast.ColumnOptionUniqKey:
-			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}})
+			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
 		case ast.ColumnOptionNotNull:
 			c.NotNull = true
 		case ast.ColumnOptionNull:
@@ -248,7 +257,7 @@ func (c *Column) setDefault(n ast.ExprNode, d Dialect) error {
 	return nil
 }
 
-func (t *Table) constraint(con *ast.Constraint) error {
+func (t *Table) constraint(con *ast.Constraint, d Dialect) error {
 	k := Key{Name: con.Name}
 	switch con.Tp {
 	case ast.ConstraintPrimaryKey:
@@ -269,6 +278,7 @@ func (t *Table) constraint(con *ast.Constraint) error {
 		}
 		k.Columns = append(k.Columns, i)
 		k.Prefix = append(k.Prefix, max(p.Length, 0))
+		k.Desc = append(k.Desc, p.Desc && !d.is(ignoresDesc))
 	}
 	if k.Name == "" {
 		k.Name = t.Columns[k.Columns[0]].Name
@@ -304,6 +314,27 @@ func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 		}
 		return sqlvalue.NewString(cell.Text), nil
 	}
+	switch t.Class {
+	case BitClass:
+		u := uint64(0)
+		for i := 0; i < len(cell.Text); i++ {
+			u = u<<8 | uint64(cell.Text[i])
+		}
+		return sqlvalue.NewBit(u, int(t.Bits)), nil
+	case EnumClass:
+		for i, m := range t.Elems {
+			if m == cell.Text {
+				return sqlvalue.NewEnum(i+1, m), nil
+			}
+		}
+		return sqlvalue.NewEnum(0, ""), nil
+	case SetClass:
+		bits, ok := t.bitsOf(cell.Text)
+		if !ok {
+			return sqlvalue.Value{}, fmt.Errorf("read %q as a SET", cell.Text)
+		}
+		return t.set(bits), nil
+	}
 	if isTemporal(t) {
 		return sqlvalue.NewTemporal(cell.Text), nil
 	}
@@ -315,9 +346,12 @@ func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 	case DoubleClass, FloatClass:
 		f, _ := n.Double()
 		if t.Class == FloatClass {
-			return sqlvalue.NewFloat(float32(f)), nil
+			return sqlvalue.NewFloat(float32(f), t.Digits), nil
 		}
 		return sqlvalue.NewDouble(f), nil
+	case YearClass:
+		f, _ := n.Double()
+		return sqlvalue.NewYear(int(f)), nil
 	case DecimalClass, IntClass:
 		d, ok := n.Decimal()
 		if !ok {

@@ -1,42 +1,126 @@
 package solve
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-// Temporal values are copied, compared among themselves and with literals in
-// canonical form; what else servers read as a date is refused.
+// Temporal values are kept as the servers print them; what else servers read as
+// a date is refused.
 
-// layouts holds the canonical forms, which order as text.
-var layouts = map[Class]string{
-	DateClass:      "2006-01-02",
-	DatetimeClass:  "2006-01-02 15:04:05",
-	TimestampClass: "2006-01-02 15:04:05",
-	TimeClass:      "15:04:05",
+var temporalNames = map[Class]string{
+	DateClass: "date", DatetimeClass: "datetime", TimestampClass: "datetime", TimeClass: "time",
 }
 
-func isTemporal(t Type) bool { return layouts[t.Class] != "" }
+func isTemporal(t Type) bool { return temporalNames[t.Class] != "" }
 
-// temporal reads a canonical text as a value of type t.
-func (t Type) temporal(s string) (sqlvalue.Value, bool) {
-	layout := layouts[t.Class]
-	if t.Scale > 0 {
-		layout += "." + strings.Repeat("0", t.Scale)
+// hasDate tells whether values of the type lie on a calendar.
+func hasDate(t Type) bool { return isTemporal(t) && t.Class != TimeClass }
+
+const (
+	dateForm     = "2006-01-02"
+	datetimeForm = "2006-01-02 15:04:05.999999"
+)
+
+// instant reads a text as a date with or without a time, in the form in which
+// servers print it.
+func instant(s string) (time.Time, bool) {
+	if len(s) < len(dateForm) || len(s) > len(dateForm) && len(s) < len("2006-01-02 15:04:05") || strings.HasSuffix(s, ".") {
+		return time.Time{}, false
 	}
-	at, err := time.Parse(layout, s)
-	// The servers' ranges begin at the year 1000, TIMESTAMP's is 1970 to 2038.
+	form := datetimeForm
+	if len(s) == len(dateForm) {
+		form = dateForm
+	}
+	at, err := time.Parse(form, s)
+	// The servers' ranges begin at the year 1000.
 	// https://dev.mysql.com/doc/refman/9.7/en/datetime.html
-	y := at.Year()
-	switch {
-	case err != nil || len(s) != len(layout):
-		return sqlvalue.Value{}, false
-	case t.Class == TimestampClass && (y < 1971 || y > 2037), t.Class != TimeClass && y < 1000:
+	return at, err == nil && at.Year() >= 1000 && len(s) <= len(datetimeForm)
+}
+
+// span reads a TIME in the form in which servers print it: hours may be more
+// than a day's.
+// https://dev.mysql.com/doc/refman/9.7/en/time.html
+func span(s string) (micros int64, ok bool) {
+	body, negative := strings.CutPrefix(s, "-")
+	h, rest, ok := strings.Cut(body, ":")
+	if !ok || len(h) < 2 || len(h) > 3 || len(rest) < 5 || rest[2] != ':' || len(rest) > 5 && (rest[5] != '.' || len(rest) == 6 || len(rest) > 12) {
+		return 0, false
+	}
+	digits := func(s string) (n int64) {
+		for i := 0; i < len(s); i++ {
+			if s[i] < '0' || s[i] > '9' {
+				ok = false
+			}
+			n = n*10 + int64(s[i]-'0')
+		}
+		return n
+	}
+	m, sec := digits(rest[:2]), digits(rest[3:5])
+	micros = ((digits(h)*60+m)*60 + sec) * 1e6
+	if len(rest) > 6 {
+		micros += digits((rest[6:] + "000000")[:6])
+	}
+	const limit = ((838*60+59)*60 + 59) * 1_000_000
+	if ok = ok && m < 60 && sec < 60 && micros <= limit; negative {
+		micros = -micros
+	}
+	return micros, ok
+}
+
+// temporal reads a canonical text as a value of type t: with the type's own
+// parts, or a date with a time beside one without.
+func (t Type) temporal(s string) (sqlvalue.Value, bool) {
+	if t.Class == TimeClass {
+		if _, ok := span(s); !ok || fraction(s) != t.Scale {
+			return sqlvalue.Value{}, false
+		}
+		return sqlvalue.NewTemporal(s), true
+	}
+	at, ok := instant(s)
+	// TIMESTAMP's range is 1970 to 2038, in a time zone of the session's.
+	if y := at.Year(); !ok || t.Class == TimestampClass && (y < 1971 || y > 2037) || fraction(s) > t.Scale && t.Class != DateClass {
 		return sqlvalue.Value{}, false
 	}
-	return sqlvalue.NewTemporal(s), true
+	return t.at(at), true
+}
+
+// at prints an instant as a value of the type.
+func (t Type) at(at time.Time) sqlvalue.Value {
+	form := dateForm
+	if t.Class != DateClass {
+		form = "2006-01-02 15:04:05"
+		if t.Scale > 0 {
+			form += "." + strings.Repeat("0", t.Scale)
+		}
+	}
+	return sqlvalue.NewTemporal(at.Format(form))
+}
+
+// fraction counts the digits behind the point.
+func fraction(s string) int {
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		return len(s) - i - 1
+	}
+	return 0
+}
+
+// compareTemporal orders two values that both have a date, or both are times.
+func compareTemporal(f *frame, x, y string) int {
+	a, okA := instant(x)
+	b, okB := instant(y)
+	if okA && okB {
+		return a.Compare(b)
+	}
+	p, okA := span(x)
+	q, okB := span(y)
+	if !okA || !okB {
+		f.refuse("comparison of a date or time of another form")
+	}
+	return cmp.Compare(p, q)
 }
 
 // temporalComparison compares two temporal operands, or one with a literal.
@@ -47,26 +131,73 @@ func (c *compiler) temporalComparison(a, b expr) (comparator, error) {
 	}
 	for _, e := range [2]expr{a, b} {
 		switch {
-		case e.typ.Class == t.Class && e.typ.Scale == t.Scale:
+		case isTemporal(e.typ) && hasDate(e.typ) == hasDate(t):
 		case e.lit && e.typ.Class == StringClass && !e.typ.Binary:
-			if _, ok := t.temporal(e.eval(nil).Str()); !ok {
+			s := e.eval(nil).Str()
+			_, date := instant(s)
+			_, clock := span(s)
+			if date != hasDate(t) || clock == hasDate(t) {
 				return nil, unsupported("comparison of a date or time with other text")
 			}
 		default:
 			return nil, unsupported("comparison of a date or time with another type")
 		}
 	}
-	return func(_ *frame, x, y sqlvalue.Value) int { return strings.Compare(x.Str(), y.Str()) }, nil
+	return func(f *frame, x, y sqlvalue.Value) int { return compareTemporal(f, x.Str(), y.Str()) }, nil
 }
 
 func (c *compiler) storeTemporal(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
-	if from.Class == col.Type.Class && from.Scale == col.Type.Scale {
+	switch {
+	case from.Class == col.Type.Class && from.Scale == col.Type.Scale:
 		return v
+	case isTemporal(from) && hasDate(from) != hasDate(col.Type),
+		!isTemporal(from) && (from.Class != StringClass || from.Binary):
+		return f.refuse("value of another form for a date or time")
 	}
-	if from.Class == StringClass && !from.Binary {
-		if w, ok := col.Type.temporal(v.Str()); ok {
-			return w
-		}
+	if w, ok := col.Type.temporal(v.Str()); ok {
+		return w
+	}
+	if s := v.Str(); col.Type.Class != TimeClass && !strings.ContainsAny(s, "0123456789") && !f.lenient {
+		return f.fail(1292, "Incorrect %s value: '%s' for column '%s' at row 1", temporalNames[col.Type.Class], s, col.Name)
 	}
 	return f.refuse("value of another form for a date or time")
+}
+
+// temporalNumber returns a date or time as the number that its digits make.
+// https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html
+func temporalNumber(f *frame, v sqlvalue.Value) sqlvalue.Value {
+	if v.IsNull() {
+		return v
+	}
+	n, negative := int64(0), false
+	for i, c := range []byte(v.Str()) {
+		switch {
+		case c == '.':
+			return f.refuse("fraction of a second as a number")
+		case c == '-' && i == 0:
+			negative = true
+		case c >= '0' && c <= '9':
+			n = n*10 + int64(c-'0')
+		}
+	}
+	if negative {
+		n = -n
+	}
+	return sqlvalue.NewInt(n)
+}
+
+// onlyMoments refuses an IN of dates or times beside anything but literals.
+func (c *compiler) onlyMoments(es []expr) error {
+	some, all := false, true
+	for _, e := range es {
+		if c.write && c.d.is(datesCut) && es[0].typ.Class == DateClass && e.lit && e.typ.Class == StringClass && len(e.eval(nil).Str()) > len(dateForm) {
+			return unsupported("DATE in an IN with times in a write")
+		}
+		some = some || isTemporal(e.typ)
+		all = all && (isTemporal(e.typ) || e.typ.Class == NullClass || e.lit && e.typ.Class == StringClass)
+	}
+	if some && (!all || !isTemporal(es[0].typ)) {
+		return unsupported("IN of dates or times and other types")
+	}
+	return nil
 }

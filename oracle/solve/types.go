@@ -27,11 +27,14 @@ const (
 type Type struct {
 	Class    Class
 	Unsigned bool
-	// Bits is the width of an integer column: 8, 16, 24, 32 or 64.
+	// Bits is the width of an integer column, 8, 16, 24, 32 or 64, or of a BIT.
 	Bits uint8
 	// Prec and Scale are the digits of a decimal, and the fraction digits of a
 	// temporal type (in Scale).
 	Prec, Scale int
+	// Digits is the number of digits that a FLOAT is printed with, 0 for as many
+	// as tell it apart.
+	Digits int
 	// Length is the limit of a string column in characters (bytes if Binary).
 	Length int
 	// Fixed says CHAR or BINARY: trailing spaces are removed, or zeros padded.

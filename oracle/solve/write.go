@@ -86,7 +86,15 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 // forColumn returns the form of an expression that a column takes: a number
 // for a hexadecimal literal, unless the column holds strings.
 func (e *expr) forColumn(col *Column) *expr {
-	if e.number != nil && col.Type.Class != StringClass {
+	switch {
+	case e.number == nil:
+	case isMember(col.Type) || isTemporal(col.Type):
+		out := *e
+		out.eval = func(f *frame) sqlvalue.Value {
+			return f.refuse("hexadecimal literal stored in an ENUM, SET, date or time")
+		}
+		return &out
+	case col.Type.Class != StringClass:
 		return e.number
 	}
 	return e

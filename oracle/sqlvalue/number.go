@@ -1,6 +1,7 @@
 package sqlvalue
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
@@ -146,7 +147,7 @@ func (v Value) ToDouble() float64 {
 	switch v.kind {
 	case Double, Float:
 		return v.Double()
-	case Uint, Year:
+	case Uint, Year, Enum, Set, Bit:
 		return float64(v.n)
 	case Int:
 		return float64(int64(v.n))
@@ -185,6 +186,21 @@ func FormatDouble(f float64, bits int) string {
 	return strconv.FormatFloat(f, 'f', -1, bits)
 }
 
+// floatText prints a single: MySQL and MariaDB round it to six digits, TiDB
+// where it is written with an exponent.
+// https://dev.mysql.com/doc/refman/9.7/en/problems-with-float.html
+func (v Value) floatText() string {
+	f, digits := v.Double(), int(v.scale)
+	if a := math.Abs(f); digits == 0 && (a == 0 || a < 1e15 && a >= 1e-15) {
+		return FormatDouble(f, 32)
+	}
+	if digits == 0 {
+		digits = 6
+	}
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'e', digits-1, 64), 64)
+	return FormatDouble(x, 64)
+}
+
 // Text returns exactly what the server's text protocol prints for the value,
 // and whether it is NULL. A Generated value has no text yet.
 func (v Value) Text() (text string, null bool) {
@@ -200,7 +216,12 @@ func (v Value) Text() (text string, null bool) {
 	case Double:
 		return FormatDouble(v.Double(), 64), false
 	case Float:
-		return FormatDouble(v.Double(), 32), false
+		return v.floatText(), false
+	case Bit:
+		n := (int(v.scale) + 7) / 8
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], v.n)
+		return string(b[8-n:]), false
 	case Year:
 		s := strconv.FormatUint(v.n, 10)
 		return "0000"[:4-len(s)] + s, false

@@ -29,6 +29,13 @@ const (
 	Temporal
 	// Year is a number.
 	Year
+	// Enum is a member of an ENUM, held with its index from 1; 0 is the error
+	// value, an empty text.
+	Enum
+	// Set is a bag of members of a SET, held as a bitmap with its text.
+	Set
+	// Bit is a BIT(n), held with its width.
+	Bit
 	// Generated stands for a value that the server generates (AUTO_INCREMENT):
 	// whoever keeps the history fills it in.
 	Generated
@@ -56,8 +63,21 @@ func NewUint(u uint64) Value { return Value{kind: Uint, n: u} }
 // NewDouble returns a double; -0 is kept.
 func NewDouble(f float64) Value { return Value{kind: Double, n: math.Float64bits(f)} }
 
-// NewFloat returns a single-precision number.
-func NewFloat(f float32) Value { return Value{kind: Float, n: math.Float64bits(float64(f))} }
+// NewFloat returns a single-precision number that is printed with at most so
+// many digits, or with as many as tell it apart for 0.
+func NewFloat(f float32, digits int) Value {
+	return Value{kind: Float, scale: uint8(digits), n: math.Float64bits(float64(f))}
+}
+
+// NewEnum returns the i-th member of an ENUM, counted from 1.
+func NewEnum(i int, member string) Value { return Value{kind: Enum, n: uint64(i), text: member} }
+
+// NewSet returns a SET's value: bits holds a bit for each member, the first the
+// lowest, text the members joined by commas.
+func NewSet(bits uint64, text string) Value { return Value{kind: Set, n: bits, text: text} }
+
+// NewBit returns a BIT(width), 1 to 64.
+func NewBit(u uint64, width int) Value { return Value{kind: Bit, scale: uint8(width), n: u} }
 
 // NewString returns a character string.
 func NewString(s string) Value { return Value{kind: String, text: s} }
@@ -91,6 +111,18 @@ func (v Value) IsNull() bool { return v.kind == Null }
 // IsGenerated tells whether the server generates this value.
 func (v Value) IsGenerated() bool { return v.kind == Generated }
 
+// Number returns the integer that stands for an Enum, Set, Bit or Year where a
+// number is wanted; any other value is returned as it is.
+func (v Value) Number() Value {
+	switch v.kind {
+	case Enum:
+		return NewInt(int64(v.n))
+	case Set, Bit, Year:
+		return NewUint(v.n)
+	}
+	return v
+}
+
 // Int returns the integer of an Int or Year, and a Uint's bits as signed.
 func (v Value) Int() int64 { return int64(v.n) }
 
@@ -100,7 +132,7 @@ func (v Value) Uint() uint64 { return v.n }
 // Double returns the number of a Double or Float.
 func (v Value) Double() float64 { return math.Float64frombits(v.n) }
 
-// Str returns the bytes of a String, Bytes or Temporal.
+// Str returns the bytes of a String, Bytes, Temporal, Enum or Set.
 func (v Value) Str() string { return v.text }
 
 // Scale returns the digits behind a decimal's point.

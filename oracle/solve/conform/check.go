@@ -154,6 +154,10 @@ func (c *Checker) query(ctx context.Context, q string) ([][]history.Cell, error)
 	if err != nil {
 		return nil, err
 	}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
 	var out [][]history.Cell
 	for rows.Next() {
 		vals, ptrs := make([]any, len(cols)), make([]any, len(cols))
@@ -166,6 +170,10 @@ func (c *Checker) query(ctx context.Context, q string) ([][]history.Cell, error)
 		cells := make([]history.Cell, len(cols))
 		for i, v := range vals {
 			cells[i] = cellOf(v)
+			if !cells[i].Null && types[i].DatabaseTypeName() == "YEAR" {
+				// The driver reads a year as a number.
+				cells[i].Text = fmt.Sprintf("%04s", cells[i].Text)
+			}
 		}
 		out = append(out, cells)
 	}

@@ -12,6 +12,7 @@ type family uint8
 const (
 	number family = iota
 	text
+	moment
 )
 
 // column is one column of the generated table.
@@ -51,11 +52,39 @@ var stringColumns = []column{
 	{"d", "DECIMAL(10,2)", number, []string{"0", "1.00", "-1.50", "0.05"}},
 }
 
+// otherColumns is a table of the types beside numbers and plain strings.
+var otherColumns = []column{
+	{"en", "ENUM('b','a','c')", text, []string{"'a'", "'b'", "'c'", "2"}},
+	{"em", "ENUM('x','y','a')", text, []string{"'x'", "'y'", "'a'"}},
+	{"st", "SET('a','b','c')", text, []string{"''", "'a'", "'c,a'", "'b'", "7"}},
+	{"bi", "BIT(4)", number, []string{"0", "1", "15", "5", "b'11'"}},
+	{"bw", "BIT(64)", number, []string{"0", "1", "18446744073709551615", "2"}},
+	{"y", "YEAR", number, []string{"1901", "2155", "2024", "0", "1999", "'2024'", "2025"}},
+	{"yy", "YEAR", number, []string{"2024", "2000", "1970"}},
+	{"fl", "FLOAT", number, []string{"0", "1", "-1.5", "0.1", "2.5", "100000", "3e10"}},
+	{"fm", "FLOAT", number, []string{"0", "2", "0.5", "0.1", "-7"}},
+	{"da", "DATE", moment, []string{"'2024-02-29'", "'1999-12-31'", "'2024-01-01'", "'1000-01-01'", "'9999-12-31'", "'2024-01-02'"}},
+	{"db", "DATE", moment, []string{"'2024-02-29'", "'2024-01-01'", "'2023-03-01'"}},
+	{"dt", "DATETIME", moment, []string{"'2024-02-29 12:30:45'", "'1999-12-31 23:59:59'", "'2024-01-01 00:00:00'", "'9999-12-31 23:59:59'"}},
+	{"ts", "TIMESTAMP NULL", moment, []string{"'2024-02-29 12:30:45'", "'2001-09-09 01:46:40'", "'2024-01-01 00:00:00'"}},
+	{"tm", "TIME", moment, []string{"'00:00:00'", "'12:30:45'", "'23:59:59'", "'838:59:59'", "'-01:00:00'", "'100:00:00'"}},
+	{"bn", "BINARY(3)", text, []string{"''", "'a'", "'abc'", "'A'", "'1'"}},
+	{"vb", "VARBINARY(6)", text, []string{"''", "'a'", "'a '", "'b'", "'2'"}},
+	{"tx", "TEXT", text, []string{"''", "'a'", "'a '", "'B'", "'1'", "'b'"}},
+	{"v", "VARCHAR(20)", text, []string{"''", "'a'", "'A'", "'b'", "'c'", "'1'", "'a '"}},
+	{"i", "INT", number, []string{"0", "1", "2", "-1", "10", "2024"}},
+	{"d", "DECIMAL(10,2)", number, []string{"0", "1.00", "-1.50", "2.50"}},
+}
+
+// UseOthers makes the generator work on the types beside numbers and strings.
+func (g *Generator) UseOthers() { g.cols, g.stringy, g.momentous = otherColumns, 30, 20 }
+
 // UseStrings makes the generator work on the other string types.
 func (g *Generator) UseStrings() { g.cols, g.stringy = stringColumns, 60 }
 
 var literals = map[family][]string{
 	number: {"NULL", "0", "1", "2", "-1", "3", "10", "127", "255", "-128", "2147483648", "9223372036854775807", "18446744073709551615", "0.5", "1.5", "-2.5", "0.25", "1.10", "TRUE", "FALSE", "1e0", "2.5e0"},
+	moment: {"'2024-01-01'", "'2024-02-29'", "'1999-12-31'", "'2024-02-29 12:30:45'", "'2024-01-01 00:00:00'", "'12:30:45'", "'00:00:00'", "NULL"},
 	text:   {"0x31", "''", "'a'", "'A'", "'b'", "'1'", "'0'", "'-1'", "'1a'", "'a '", "'2'", "'1.5'", "'ab'", "'10'"},
 }
 
@@ -65,6 +94,8 @@ type Generator struct {
 	cols []column
 	// Stringy is the share, in percent, of operands that are text.
 	stringy int
+	// momentous is the share of dates and times.
+	momentous int
 }
 
 // NewGenerator returns a generator.
@@ -114,6 +145,9 @@ func (g *Generator) column(f family) string {
 }
 
 func (g *Generator) family() family {
+	if g.momentous > 0 && g.r.IntN(100) < g.momentous {
+		return moment
+	}
 	if g.r.IntN(100) < g.stringy {
 		return text
 	}
@@ -132,6 +166,9 @@ func (g *Generator) atom() string {
 func (g *Generator) Expr(depth int) string {
 	if depth == 0 {
 		return g.atom()
+	}
+	if g.momentous > 0 && g.r.IntN(3) == 0 {
+		return g.likes()
 	}
 	sub := func() string { return g.Expr(g.r.IntN(depth)) }
 	switch g.r.IntN(30) {
@@ -175,6 +212,30 @@ func (g *Generator) Expr(depth int) string {
 		return fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub(), sub())
 	}
 	return fmt.Sprintf("CASE %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub())
+}
+
+// likes compares operands that suit each other: a column, and values or columns
+// of its family.
+func (g *Generator) likes() string {
+	c := pick(g, g.cols)
+	other := func() string {
+		switch g.r.IntN(4) {
+		case 0:
+			return g.column(c.family)
+		case 1:
+			return pick(g, literals[c.family])
+		}
+		return pick(g, c.values)
+	}
+	switch g.r.IntN(6) {
+	case 0:
+		return fmt.Sprintf("(%s %sBETWEEN %s AND %s)", c.name, g.not(), other(), other())
+	case 1:
+		return fmt.Sprintf("(%s %sIN (%s, %s))", c.name, g.not(), other(), other())
+	case 2:
+		return fmt.Sprintf("IFNULL(%s, %s)", c.name, other())
+	}
+	return fmt.Sprintf("(%s %s %s)", c.name, pick(g, []string{"=", "<", ">", "<=", ">=", "<>", "<=>"}), other())
 }
 
 func (g *Generator) not() string {

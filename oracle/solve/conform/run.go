@@ -52,6 +52,10 @@ func Run(ctx context.Context, c *Checker, p Plan) error {
 			g.UseStrings()
 			keys = pick(g, []string{"", ", KEY (ch)", ", KEY (v), KEY (vb)"})
 		}
+		if strings.Contains(p.Kinds, "others") {
+			g.UseOthers()
+			keys = pick(g, []string{"", ", KEY (en), KEY (da)", ", KEY (y), KEY (ts), KEY (bi)", ", KEY (fl), KEY (st), KEY (tm), KEY (bn)"})
+		}
 		if err := c.Fill(ctx, tableName, g.Create(tableName, keys), g.Insert(tableName, 8)); err != nil {
 			return err
 		}

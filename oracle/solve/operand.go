@@ -1,0 +1,211 @@
+package solve
+
+import (
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// numbered returns an ENUM, SET, BIT, YEAR, date or time as the integer that
+// stands for it, and any other expression as it is.
+func (c *compiler) numbered(e expr) expr {
+	t := bigUint
+	switch e.typ.Class {
+	case DateClass, DatetimeClass, TimestampClass, TimeClass:
+		t = bigInt
+		t.Prec = map[Class]int{DateClass: 8, TimeClass: 7}[e.typ.Class]
+		if t.Prec == 0 {
+			t.Prec = 14
+		}
+		x := e.eval
+		if e.notNumber {
+			x = func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
+		}
+		e.stamp = e.typ.Class == TimestampClass
+		e.typ, e.column, e.print, e.moment = t, false, nil, true
+		e.eval = func(f *frame) sqlvalue.Value { return temporalNumber(f, x(f)) }
+		return e
+	case EnumClass, SetClass:
+		t = bigInt
+	case BitClass:
+		e.bits = true
+	case YearClass:
+	default:
+		return e
+	}
+	if e.typ.Class == YearClass {
+		t.Prec = 4
+	}
+	x := e.eval
+	e.typ, e.column, e.print = t, false, nil
+	e.eval = func(f *frame) sqlvalue.Value { return x(f).Number() }
+	return e
+}
+
+// summand is numbered for + - * / %.
+func (c *compiler) summand(e expr) expr {
+	if !isMember(e.typ) || c.d.is(membersAreInts) {
+		return c.numbered(e)
+	}
+	x := e.eval
+	e.typ, e.column, e.print = double, false, nil
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewDouble(v.ToDouble())
+	}
+	return e
+}
+
+// named returns an ENUM or SET as its text, and any other expression as it is.
+func (e expr) named() expr {
+	if !isMember(e.typ) {
+		return e
+	}
+	x := e.eval
+	e.typ.Class, e.typ.Elems = StringClass, nil
+	e.column = false
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewString(v.Str())
+	}
+	return e
+}
+
+// agree brings operands that are compared with each other into one form: an
+// ENUM or SET is text beside text and a number beside numbers, a BIT or YEAR is
+// a number.
+func (c *compiler) agree(es []expr) error {
+	special, members, texts, numbers, years := false, 0, 0, 0, 0
+	inexact, other := false, false
+	for i := range es {
+		switch es[i].typ.Class {
+		case NullClass, IntClass, BitClass, YearClass, StringClass:
+		case DoubleClass, FloatClass:
+			inexact, other = true, true
+		default:
+			other = true
+		}
+		switch t := es[i].typ; {
+		case isMember(t):
+			special = true
+			members++
+		case t.Class == BitClass:
+			special = true
+			numbers++
+		case t.Class == YearClass:
+			special = true
+			years++
+		case t.Class == StringClass:
+			texts++
+		case t.Class == NullClass:
+		case isTemporal(t):
+			numbers++
+			texts++
+		default:
+			numbers++
+		}
+	}
+	if !special {
+		return nil
+	}
+	switch {
+	case members > 0 && texts > 0 && numbers+years > 0, members > 1 && numbers+years > 0:
+		return unsupported("ENUM or SET beside text and numbers")
+	case years > 0 && other && len(es) > 2:
+		return unsupported("YEAR among several numbers of other types")
+	case c.joins && c.d.is(joinsWidenBits):
+		return unsupported("BIT, YEAR, ENUM or SET in a join")
+	case texts > 0 && (numbers > 0 || years > 0):
+		return unsupported("BIT or YEAR beside text")
+	}
+	for i := range es {
+		switch {
+		case isMember(es[i].typ) && numbers+years == 0:
+			es[i] = es[i].named()
+		case years > 0 && es[i].konst && (!es[i].lit || shortYear(es[i])):
+			// A literal of two digits may be read as a year, a large one is cut
+			// where an index is looked up.
+			return unsupported("YEAR beside a number that is no year")
+		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && len(es) > 2:
+			return unsupported("BIT among several numbers of other types")
+		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):
+			x := c.double(es[i])
+			es[i].typ, es[i].column = double, false
+			es[i].eval = func(f *frame) sqlvalue.Value {
+				n, null := x(f)
+				if null {
+					return sqlvalue.Value{}
+				}
+				return sqlvalue.NewDouble(n)
+			}
+		default:
+			es[i] = c.numbered(es[i])
+		}
+	}
+	return nil
+}
+
+func shortYear(e expr) bool {
+	if e.typ.Class == NullClass {
+		return false
+	}
+	x := e.eval(nil).ToDouble()
+	return x < 100 || x > 1<<63
+}
+
+// alike brings the branches of IF, CASE and the like into forms that one type
+// can hold: a BIT or YEAR beside other numbers is a number, a FLOAT is a double.
+func (c *compiler) alike(es []expr) error {
+	var first Type
+	same, text, ints, inexact, doubles := true, false, false, false, false
+	for _, e := range es {
+		switch {
+		case e.typ.Class == NullClass:
+		case first.Class == NullClass:
+			first = e.typ
+		default:
+			same = same && e.typ.Class == first.Class
+		}
+		text = text || e.typ.Class == StringClass || isMember(e.typ) || isTemporal(e.typ)
+		doubles = doubles || e.typ.Class == DoubleClass
+		ints = ints || e.typ.Class == IntClass
+		inexact = inexact || e.typ.Class == DoubleClass || e.typ.Class == FloatClass || e.typ.Class == DecimalClass
+	}
+	for i := range es {
+		switch e := &es[i]; e.typ.Class {
+		case BitClass:
+			if text || same || inexact || !c.d.is(branchesCountBits) {
+				return unsupported("BIT in a branch")
+			}
+			*e = c.numbered(*e)
+		case YearClass:
+			if text || ints {
+				return unsupported("YEAR in a branch with text or integers")
+			}
+			if !same {
+				whole := e.eval
+				*e = c.numbered(*e)
+				e.print = whole
+			}
+		case FloatClass:
+			// Beside integers some servers make a FLOAT of it, others a DOUBLE.
+			if text || !doubles || c.d.is(branchCasts) {
+				return unsupported("FLOAT in a branch")
+			}
+			x := e.eval
+			e.typ, e.column = double, false
+			e.eval = func(f *frame) sqlvalue.Value {
+				v := x(f)
+				if v.IsNull() {
+					return v
+				}
+				return sqlvalue.NewDouble(v.Double())
+			}
+		}
+	}
+	return nil
+}
