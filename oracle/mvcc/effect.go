@@ -1,7 +1,6 @@
 package mvcc
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -504,30 +503,8 @@ func autoValue(typ solve.Type, n int64) sqlvalue.Value {
 	return sqlvalue.NewInt(n)
 }
 
-// compareKey orders rows as an index on the key does: numbers by value, NULL
-// first, other kinds by their text.
-func compareKey(k *solve.Key, a, b solve.Row) int {
-	for _, c := range k.Columns {
-		if d := compareValues(a[c], b[c]); d != 0 {
-			return d
-		}
-	}
-	return 0
-}
-
-func compareValues(a, b sqlvalue.Value) int {
-	switch {
-	case a.IsNull() || b.IsNull():
-		return cmp.Compare(boolRank(!a.IsNull()), boolRank(!b.IsNull()))
-	case a.Kind() == sqlvalue.Int && b.Kind() == sqlvalue.Int:
-		return cmp.Compare(a.Int(), b.Int())
-	case a.Kind() == sqlvalue.Uint && b.Kind() == sqlvalue.Uint:
-		return cmp.Compare(a.Uint(), b.Uint())
-	}
-	at, _ := a.Text()
-	bt, _ := b.Text()
-	return cmp.Compare(at, bt)
-}
+// compareKey orders rows as an index on the key does.
+func compareKey(k *solve.Key, a, b solve.Row) int { return k.Compare(a, b) }
 
 func boolRank(b bool) int {
 	if b {

@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"cmp"
 	"encoding/binary"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -45,4 +47,47 @@ func (s *Solver) KeyOf(t *Table, k *Key, row Row) (tuple string, hasNull bool, e
 		}
 	}
 	return string(buf), hasNull, nil
+}
+
+// CompareStored orders two values of one column as an index does: NULL first,
+// numbers by value, ENUM and SET by their number, text by its bytes.
+func CompareStored(a, b sqlvalue.Value) int {
+	if a.IsNull() || b.IsNull() {
+		switch {
+		case a.IsNull() && b.IsNull():
+			return 0
+		case a.IsNull():
+			return -1
+		}
+		return 1
+	}
+	switch a.Kind() {
+	case sqlvalue.Int, sqlvalue.Uint, sqlvalue.Decimal:
+		return sqlvalue.CmpExact(a, b)
+	case sqlvalue.Enum, sqlvalue.Set, sqlvalue.Bit, sqlvalue.Year:
+		return cmp.Compare(a.Uint(), b.Uint())
+	case sqlvalue.Double, sqlvalue.Float:
+		return cmp.Compare(a.Double(), b.Double())
+	case sqlvalue.Temporal:
+		if p, ok := span(a.Str()); ok {
+			if q, ok := span(b.Str()); ok {
+				return cmp.Compare(p, q)
+			}
+		}
+	}
+	return strings.Compare(a.Str(), b.Str())
+}
+
+// Compare orders two rows as the key does.
+func (k *Key) Compare(a, b Row) int {
+	for n, c := range k.Columns {
+		d := CompareStored(a[c], b[c])
+		if d != 0 && k.Desc[n] {
+			d = -d
+		}
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
 }
