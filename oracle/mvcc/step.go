@@ -272,6 +272,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 	if err != nil {
 		return nil, view, err
 	}
+	node = r.restarted(tx, st, node)
 	var p *Prediction
 	switch s := node.(type) {
 	case *ast.SelectStmt:

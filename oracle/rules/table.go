@@ -50,6 +50,9 @@ const (
 	// AfterDeadlock: what a session is in whose transaction was a deadlock's
 	// victim.
 	AfterDeadlock
+	// RestartedLookup: what a statement that starts again looks up in a unique
+	// key.
+	RestartedLookup
 	numDimensions
 )
 
@@ -219,6 +222,15 @@ const (
 	AnotherTransaction
 )
 
+// Answers to RestartedLookup.
+const (
+	// GivenValues: the values that it lists.
+	GivenValues Variant = iota
+	// ClampedValues: in place of a value beyond the column's type, the limit of
+	// that type.
+	ClampedValues
+)
+
 var (
 	tidb   = []history.DBMS{history.TiDB}
 	innodb = []history.DBMS{history.MySQL, history.MariaDB}
@@ -286,6 +298,9 @@ var Table = []Rule{
 	{Name: "unique-lookup-trusts-snapshot-index", Dim: UniqueLookup, Variant: TrustsIndex, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{tidbIsolation},
 		Says: "a SELECT by a whole secondary unique key finds the row by the snapshot's index entry and returns the own transaction's version of it, although that has another key; if the transaction deleted the row, it fails with error 8133"},
+	{Name: "restarted-lookup-clamps-values", Dim: RestartedLookup, Variant: ClampedValues, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
+		Says: "a statement with `key IN (…)` on a unique key that waited and starts again looks up the limit of the column's type in place of a listed value beyond it, because the first attempt overwrote its list with the converted values"},
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150"},
 		Says: "a scalar subquery that does not depend on the row is evaluated before a write runs, on the transaction's snapshot (at READ COMMITTED the statement's), while the write itself sees newer data"},

@@ -54,3 +54,6 @@ type Type struct {
 
 // lower maps identifiers as the servers compare them: case-insensitively.
 func lower(s string) string { return strings.ToLower(s) }
+
+// Limits returns the least and the greatest value of an integer type.
+func (t Type) Limits() (lo int64, hi uint64) { return intBounds(t) }

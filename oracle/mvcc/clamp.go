@@ -1,0 +1,120 @@
+package mvcc
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// restarted returns, under the rule ClampedValues, what a statement that waited
+// looks up when it starts again; whether it did is not always seen, so this is
+// a choice. Where the rule changes nothing it returns the statement itself.
+func (r *Replay) restarted(tx *Txn, st *history.Stmt, node ast.StmtNode) ast.StmtNode {
+	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues || len(st.Waits) == 0 {
+		return node
+	}
+	where, from := condition(node)
+	name := singleTable(from)
+	if name == nil || r.table(name.Name.O) == nil {
+		return node
+	}
+	in := clampedList(r.table(name.Name.O).Def, where)
+	if in == nil || r.views.choose(2) == 1 {
+		return node
+	}
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		c := *s
+		c.Where = in
+		return &c
+	case *ast.UpdateStmt:
+		c := *s
+		c.Where = in
+		return &c
+	case *ast.DeleteStmt:
+		c := *s
+		c.Where = in
+		return &c
+	}
+	return node
+}
+
+// clampedList returns a filter `key IN (…)` of a unique key of one integer
+// column with the values that are beyond the column's type moved to its limits;
+// nil if the filter is another one, or none of its values is.
+func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
+	for {
+		p, ok := where.(*ast.ParenthesesExpr)
+		if !ok {
+			break
+		}
+		where = p.Expr
+	}
+	in, ok := where.(*ast.PatternInExpr)
+	if !ok || in.Not || in.Sel != nil {
+		return nil
+	}
+	col, fixed := columnOf(t, in)
+	if !fixed || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
+		return nil
+	}
+	lo, hi := t.Columns[col].Type.Limits()
+	c := *in
+	c.List = append([]ast.ExprNode(nil), in.List...)
+	moved := false
+	for i, e := range c.List {
+		switch negative, n, ok := integerLiteral(e); {
+		case !ok:
+		case negative && n > uint64(-lo):
+			c.List[i], moved = corpus.IntLit(lo), true
+		case !negative && n > hi:
+			c.List[i], moved = corpus.UintLit(hi), true
+		}
+	}
+	if !moved {
+		return nil
+	}
+	return &c
+}
+
+// uniqueAlone reports whether a column is a secondary unique key by itself.
+func uniqueAlone(t *solve.Table, col int) bool {
+	for i := range t.Keys {
+		k := &t.Keys[i]
+		if k.Unique && !k.Primary && len(k.Columns) == 1 && k.Columns[0] == col {
+			return true
+		}
+	}
+	return false
+}
+
+// integerLiteral reads an integer literal with or without a sign.
+func integerLiteral(e ast.ExprNode) (negative bool, magnitude uint64, ok bool) {
+	for {
+		switch x := e.(type) {
+		case *ast.ParenthesesExpr:
+			e = x.Expr
+			continue
+		case *ast.UnaryOperationExpr:
+			if x.Op != opcode.Minus {
+				return false, 0, false
+			}
+			negative, e = !negative, x.V
+			continue
+		case ast.ValueExpr:
+			switch n := x.GetValue().(type) {
+			case int64:
+				if n < 0 {
+					return !negative, uint64(-n), true
+				}
+				return negative, uint64(n), true
+			case uint64:
+				return negative, n, true
+			}
+		}
+		return false, 0, false
+	}
+}
