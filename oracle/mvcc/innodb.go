@@ -261,7 +261,7 @@ func (e *engine) blame(d *Difference) []int {
 
 // maxAlternatives bounds the paths that are tried to learn what was the only
 // possible prediction.
-const maxAlternatives = 24
+const maxAlternatives = 300
 
 // singleOut decides which predictions of a fitting path count as single: those
 // that no other path which fits so far makes differently. If there are too many
@@ -717,6 +717,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	case x.p.Err == errRecordChanged || code == errRecordChanged:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
+		e.takeLevel(s)
 	case x.auto && x.p.Err == 0 && code == 0:
 		e.commitInnoDB(s, x.tx)
 	case x.auto:
@@ -741,6 +742,7 @@ func (e *engine) abort(i int) *Difference {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
+		e.takeLevel(s)
 		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
 			s.txn = e.beginInnoDB(s, x.st.Session)
 			s.reopened = true
@@ -794,6 +796,14 @@ func (e *engine) rollbackInnoDB(s *session, t *Txn) {
 	s.ended++
 }
 
+// takeLevel lets a level take effect that was set inside a transaction which
+// ended without COMMIT or ROLLBACK.
+func (e *engine) takeLevel(s *session) {
+	if s.next != 0 && e.profile.At(s.level)[rules.LateLevel] != rules.AfterExplicitEnd {
+		s.level, s.next = s.next, 0
+	}
+}
+
 // controlInnoDB replays a statement that touches no table.
 func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
 	st := &e.h.Stmts[i]
@@ -802,13 +812,10 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	}
 	switch kind {
 	case Begin, BeginSnapshot:
-		implicit := s.txn != nil
-		if implicit {
+		if s.txn != nil {
 			e.commitInnoDB(s, s.txn)
 		}
-		if s.next != 0 && !(implicit && e.profile.At(s.level)[rules.LateLevel] == rules.AfterExplicitEnd) {
-			s.level, s.next = s.next, 0
-		}
+		e.takeLevel(s)
 		s.txn = e.beginInnoDB(s, st.Session)
 		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && e.isolatesSnapshots(s.txn) {
 			s.txn.Snapshot = e.clock

@@ -47,14 +47,22 @@ func (e *engine) emptiness(s *ast.SelectStmt) emptiness {
 }
 
 // skips reports whether every server proves the condition of a write or a
-// locking read to be impossible, so that it touches no row.
-func (e *engine) skips(t *Table, where ast.ExprNode) bool {
-	if where == nil {
+// locking read to be impossible, so that it touches no row. MariaDB does not put
+// constants in the place of columns in an UPDATE or DELETE.
+func (x *running) skips(t *Table, where ast.ExprNode) bool {
+	if where == nil || x.due {
 		return false
 	}
+	e := x.e
 	v, ok := e.empties[where]
 	if !ok {
-		if (&prover{e: e, t: t, ranges: true}).impossible(where, false, nil) {
+		p := &prover{e: e, t: t}
+		if _, read := x.node.(*ast.SelectStmt); read {
+			p.ranges = true
+		} else {
+			p.t = nil
+		}
+		if p.impossible(where, false, nil) {
 			v = provenEmpty
 		}
 		e.empties[where] = v

@@ -269,7 +269,7 @@ type hit struct {
 // for each row that matches, in the order of the index, while it goes.
 func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	e, t, tx := x.e, a.t, x.tx
-	if e.skips(t, a.where) {
+	if x.skips(t, a.where) {
 		return nil
 	}
 	x.covered = x.kind == SelectForShare && x.coverable(t)
@@ -324,7 +324,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			n = a.next(n, false)
 			continue
 		}
-		if err := x.recordChanged(n.c, false); err != nil {
+		if err := x.recordChanged(n.c, x.onlyPath(t)); err != nil {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
@@ -356,6 +356,21 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		prev, n = n, a.next(n, false)
 	}
 	return x.sweep(a, judged, views, visit)
+}
+
+// onlyPath reports whether there is one way to the rows, the clustered index, on
+// which the statement meets each record that the conditions on the index's
+// columns admit.
+func (x *running) onlyPath(t *Table) bool {
+	if x.e.loose || limited(x.node) {
+		return false
+	}
+	for i := range t.Def.Keys {
+		if &t.Def.Keys[i] != t.Clustered {
+			return false
+		}
+	}
+	return true
 }
 
 // mustLock reports whether the row of an entry is surely needed, whatever the
@@ -458,6 +473,8 @@ func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, err
 
 func limited(n ast.StmtNode) bool {
 	switch s := n.(type) {
+	case *ast.SelectStmt:
+		return s.Limit != nil
 	case *ast.UpdateStmt:
 		return s.Limit != nil
 	case *ast.DeleteStmt:
@@ -540,8 +557,8 @@ func (e *engine) isolatesSnapshots(tx *Txn) bool {
 	return tx.Rules[rules.RecordChanged] != rules.Proceed
 }
 
-// changedError is error 1020 as a prediction.
-type changedError struct{}
+// changedError is error 1020 as a prediction; sure says that it is the only one.
+type changedError struct{ sure bool }
 
 func (changedError) Error() string { return "record has changed since last read" }
 
@@ -591,7 +608,7 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 		sure = false
 	}
 	if sure || errCode(x.st) == errRecordChanged && !x.due {
-		return changedError{}
+		return changedError{sure}
 	}
 	return nil
 }

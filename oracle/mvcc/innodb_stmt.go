@@ -32,16 +32,16 @@ func (x *running) views(only *Table, rows []solve.Row) solve.Views {
 // execute runs the statement to its end and returns its answer.
 func (x *running) execute() (*Prediction, error) {
 	p, err := x.perform()
+	var changed changedError
+	if errors.As(err, &changed) && changed.sure {
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Single: true}, nil
+	}
 	if errCode(x.st) == errRecordChanged && x.kind != Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
 		// Somewhere beside the rows that surely had to be locked.
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
 	}
 	if err == nil {
 		return p, nil
-	}
-	var changed changedError
-	if errors.As(err, &changed) {
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Single: true}, nil
 	}
 	code, err := sqlError(err)
 	if err != nil {

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -201,6 +202,16 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 				return plain(f)
 			}
 		}
+		if c.folds(x) {
+			plain := t
+			t = func(f *frame) sqlvalue.Truth {
+				u := plain(f)
+				if _, ok := f.err.(*SQLError); ok {
+					f.err = &Unsupported{"error beside a constant condition"}
+				}
+				return u
+			}
+		}
 		parts = append(parts, t)
 	}
 	if len(parts) == 0 {
@@ -231,6 +242,46 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 		f.err = first
 		return t
 	}, nil
+}
+
+// folds reports whether an AND or OR in a condition has an operand that the
+// optimiser knows to be constant: then what is beside it may not be evaluated.
+func (c *compiler) folds(x ast.ExprNode) bool {
+	f := &foldFinder{c: c}
+	x.Accept(f)
+	return f.found
+}
+
+type foldFinder struct {
+	c     *compiler
+	found bool
+}
+
+func (f *foldFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if b, ok := n.(*ast.BinaryOperationExpr); ok && (b.Op == opcode.LogicAnd || b.Op == opcode.LogicOr) {
+		f.found = f.found || f.constant(b.L) || f.constant(b.R)
+	}
+	return n, f.found
+}
+
+func (f *foldFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func (f *foldFinder) constant(x ast.ExprNode) bool {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return f.constant(n.Expr)
+	case *ast.UnaryOperationExpr:
+		return f.constant(n.V)
+	case *ast.IsNullExpr:
+		col, ok := n.Expr.(*ast.ColumnNameExpr)
+		return ok && f.c.scope != nil && slices.ContainsFunc(f.c.scope.sources, func(s source) bool {
+			i := s.table.ColumnIndex(col.Name.Name.O)
+			return i >= 0 && s.table.Columns[i].NotNull
+		})
+	case ast.ValueExpr:
+		return true
+	}
+	return false
 }
 
 func sameError(a, b error) bool {
