@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
@@ -225,7 +226,22 @@ func (k *Keeper) reduce(ctx context.Context, judge judgeFunc, r *Trial, reproduc
 	if count == 0 {
 		return nil, 0, err
 	}
+	last.Reduction = reductionOf(&res)
 	return last, count, err
+}
+
+// reductionOf keeps what people are told of a reduction.
+func reductionOf(r *reduce.Result) *timeline.Reduction {
+	out := &timeline.Reduction{
+		LinesBefore: r.Before.Statements, LinesAfter: r.After.Statements,
+		CharactersBefore: r.CharactersBefore, CharactersAfter: r.CharactersAfter, Attempts: r.Attempts, Minimal: r.Minimal,
+	}
+	for _, s := range r.Trace {
+		if s.Kept && s.Attempt > 1 {
+			out.Path = append(out.Path, timeline.Reduced{Attempt: s.Attempt, Layer: s.Layer, Operation: s.Arm, Lines: s.Size.Statements, Characters: s.Characters})
+		}
+	}
+	return out
 }
 
 // repeatsFor is how often a candidate runs before it counts as free of a bug

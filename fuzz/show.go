@@ -23,12 +23,12 @@ func Recorded(file string, c *corpus.Case) (timeline.Run, bool, error) {
 	if err != nil || !ok {
 		return timeline.Run{}, false, err
 	}
-	return timeline.Run{File: file, Target: rec.Target, Case: c, Levels: rec.History.Levels, History: rec.History, Verdict: rec.Verdict}, true, nil
+	return timeline.Run{File: file, Target: rec.Target, Case: c, Levels: rec.History.Levels, History: rec.History, Verdict: rec.Verdict, Reduction: rec.Reduction}, true, nil
 }
 
 // Run returns what was run, for those who show it.
 func (r *Replayed) Run() timeline.Run {
-	return timeline.Run{File: r.File, Target: r.Target, Case: r.run.Case, Levels: r.run.Levels, History: r.run.History, Verdict: r.run.Verdict}
+	return timeline.Run{File: r.File, Target: r.Target, Case: r.run.Case, Levels: r.run.Levels, History: r.run.History, Verdict: r.run.Verdict, Reduction: r.run.Reduction}
 }
 
 // Show writes a run for people: who did what, the expected beside the actual,
@@ -182,4 +182,21 @@ func wrapped(s, indent string) string {
 		column += n
 	}
 	return b.String()
+}
+
+// Unrecorded is a stored finding without its run: what its header says.
+func Unrecorded(file string, c *corpus.Case) timeline.Run {
+	get := func(key string) string { v, _ := c.Get(key); return v }
+	r := timeline.Run{File: file, Target: get(keyTarget), Case: c, Levels: LevelsFor(c, 0)}
+	r.Verdict = oracle.Verdict{
+		Kind: oracle.Kind(get(keyKind)), Expected: get(keyExpected), Actual: get(keyActual), Fingerprint: get(keyFingerprint), Stmt: -1,
+		Outcome: oracle.Violation, Reason: get(keyReason),
+	}
+	if rules := get(keyRules); rules != "" {
+		r.Verdict.Rules, r.Verdict.Outcome = strings.Split(rules, ", "), oracle.Known
+	}
+	if r.Verdict.Fingerprint == "" {
+		r.Verdict.Outcome = oracle.Unknown
+	}
+	return r
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -98,6 +99,8 @@ type recording struct {
 	Target  string           `json:"target"`
 	History *history.History `json:"history"`
 	Verdict oracle.Verdict   `json:"verdict"`
+	// Reduction is how the case became what it is, if it was reduced.
+	Reduction *timeline.Reduction `json:"reduction,omitempty"`
 }
 
 // save writes the case of a finding and the recording of its run.
@@ -114,7 +117,7 @@ func (s *Store) save(id string, c *corpus.Case, target string, r *Trial) (string
 	if r.History == nil {
 		return path, nil
 	}
-	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict})
+	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict, r.Reduction})
 }
 
 // logFile names the end of the log of a server that a case took down.

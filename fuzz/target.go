@@ -15,6 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -168,6 +169,8 @@ type Trial struct {
 	Err error
 	// Log is what a server wrote that went down, as far as it is known.
 	Log string
+	// Reduction is how Case became what it is, if it was reduced.
+	Reduction *timeline.Reduction
 	// Dead says that the server died and could not be brought back.
 	Dead error
 }

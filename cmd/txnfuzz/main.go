@@ -53,6 +53,6 @@ or the server failed.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newServer(), newTargets())
+	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	return root
 }

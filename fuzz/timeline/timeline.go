@@ -23,6 +23,8 @@ type Run struct {
 	// History is nil if the case could not be run; then Verdict says why.
 	History *history.History
 	Verdict oracle.Verdict
+	// Reduction is nil where the case was not reduced, or nobody knows how.
+	Reduction *Reduction
 }
 
 // Moment is a point at which something can be told: a statement is sent and
@@ -152,4 +154,26 @@ func (r *Run) LevelText() string {
 		return r.Levels[sessions[0]].String()
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Reduction tells how a case became as small as it is.
+type Reduction struct {
+	LinesBefore      int `json:"lines_before"`
+	LinesAfter       int `json:"lines_after"`
+	CharactersBefore int `json:"characters_before"`
+	CharactersAfter  int `json:"characters_after"`
+	// Attempts counts the candidates that ran.
+	Attempts int  `json:"attempts"`
+	Minimal  bool `json:"minimal"`
+	// Path holds the candidates that were kept, in order.
+	Path []Reduced `json:"path"`
+}
+
+// Reduced is a candidate that was kept, and the size that it brought.
+type Reduced struct {
+	Attempt    int    `json:"attempt"`
+	Layer      string `json:"layer"`
+	Operation  string `json:"operation"`
+	Lines      int    `json:"lines"`
+	Characters int    `json:"characters"`
 }

@@ -33,7 +33,7 @@ func (t *Timeline) Origin(v mvcc.RowVersion) string {
 	case v.Undone:
 		return text + ", never committed"
 	case end == v.Stmt:
-		return text + ", which commits"
+		return text + ", autocommit"
 	case end >= 0:
 		return text + fmt.Sprintf(", committed in step %d", t.History.Stmts[end].Line+1)
 	}

@@ -74,14 +74,22 @@ func (h *RowHistory) add(v *Version, seen, undone bool) {
 	h.Versions = append(h.Versions, to)
 }
 
-// undone adds the versions of a chain that rollbacks removed, in their places.
+// undone adds the versions of a chain that rollbacks removed, behind those that
+// earlier statements wrote.
 func (h *RowHistory) undone(s *Store, c *Chain) {
 	for k := range s.undone {
-		if u := &s.undone[k]; u.chain == c {
-			h.add(&u.version, false, true)
+		u := &s.undone[k]
+		if u.chain != c {
+			continue
 		}
+		var one RowHistory
+		one.add(&u.version, false, true)
+		at := len(h.Versions)
+		for at > 0 && h.Versions[at-1].Stmt > one.Versions[0].Stmt {
+			at--
+		}
+		h.Versions = slices.Insert(h.Versions, at, one.Versions[0])
 	}
-	slices.SortStableFunc(h.Versions, func(a, b RowVersion) int { return cmp.Compare(a.Stmt, b.Stmt) })
 }
 
 // cut drops what was written by statements sent after the i-th had returned.

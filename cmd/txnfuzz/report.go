@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/report"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+func newReport() *cobra.Command {
+	var html, svg, target string
+	cmd := &cobra.Command{
+		Use:   "report DIR|FILE... --html FILE [flags]",
+		Short: "Write findings as a page, or one of them as a drawing",
+		Long: `Writes one self-contained HTML page of all cases given: for each the interleaving
+as a timeline, expected against actual, the versions that the wrong step met, how
+it was reduced, and the command that reproduces it.
+
+Findings are shown as they were recorded; with --target, or where nothing was
+recorded and a target is named, cases are run again. A case with neither is
+listed with its text. --svg draws a single case for a bug tracker.`,
+		Example: `  txnfuzz report out/found --html report.html
+  txnfuzz report corpus/known --target mariadb:11.8 --html known.html
+  txnfuzz report out/found/tidb-wrong-read-rr-0a1b2c3d.sql --svg case.svg`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return usagef("want a folder or files of cases; see %s --help", cmd.CommandPath())
+			case html == "" && svg == "":
+				return usagef("want --html FILE or --svg FILE; see %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cases, err := casesOf(args)
+			if err != nil {
+				return err
+			}
+			if svg != "" && len(cases) != 1 {
+				return usagef("--svg draws one case, found %d", len(cases))
+			}
+			items, err := itemsOf(cmd.Context(), cases, target, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if svg != "" {
+				if items[0].History == nil {
+					return usagef("%s: nothing was recorded; name a --target", cases[0].Path)
+				}
+				if err := writeOutput(svg, cmd.OutOrStdout(), func(w io.Writer) error { return report.SVG(w, timeline.Of(items[0].Run)) }); err != nil {
+					return err
+				}
+			}
+			return writeOutput(html, cmd.OutOrStdout(), func(w io.Writer) error {
+				return report.Write(w, "txnfuzz: "+strings.Join(args, ", "), items)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&html, "html", "", "page to write; - is standard output")
+	f.StringVar(&svg, "svg", "", "drawing to write")
+	f.StringVar(&target, "target", "", "run the cases on this target, as for run; empty: as recorded")
+	return cmd
+}
+
+// casesOf reads files, and folders without the folders below them that hold
+// what did not reproduce.
+func casesOf(paths []string) ([]corpus.Stored, error) {
+	var out []corpus.Stored
+	for _, p := range paths {
+		info, err := os.Stat(p)
+		if err != nil {
+			return nil, usagef("%w", err)
+		}
+		if !info.IsDir() {
+			c, err := corpus.Load(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, corpus.Stored{Path: p, Case: c})
+			continue
+		}
+		stored, err := corpus.LoadDir(p)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range stored {
+			if filepath.Dir(s.Path) == filepath.Clean(p) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// itemsOf takes each case's recorded run, or runs it where a target is named:
+// then it gives one item for each level that shows something.
+func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress io.Writer) ([]report.Item, error) {
+	var out []report.Item
+	if target == "" {
+		for _, s := range cases {
+			run, ok, err := fuzz.Recorded(s.Path, s.Case)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				run = fuzz.Unrecorded(s.Path, s.Case)
+			}
+			out = append(out, item(run, s.Case))
+		}
+		return out, nil
+	}
+	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range cases {
+		for _, r := range t.Replay(ctx, s.Path, s.Case, t.Levels()) {
+			if r.Verdict == oracle.Known || r.Verdict == oracle.Violation || len(cases) == 1 {
+				out = append(out, item(r.Run(), s.Case))
+			}
+		}
+	}
+	if err := errors.Join(ctx.Err(), t.Close()); err != nil {
+		return nil, fmt.Errorf("run cases on %s: %w", t.Name, err)
+	}
+	return out, nil
+}
+
+func item(run timeline.Run, c *corpus.Case) report.Item {
+	reproduced, _ := c.Get("reproduced")
+	return report.Item{Run: run, Reproduced: reproduced}
+}

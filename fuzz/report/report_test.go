@@ -1,0 +1,222 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// items reads recorded runs: those of published cases that show something, and
+// one whose values are markup.
+func items(t *testing.T) []Item {
+	t.Helper()
+	var out []Item
+	for _, file := range []string{filepath.Join("testdata", "hostile.jsonl"), filepath.Join("..", "..", "oracle", "testdata", "published", "innodb.jsonl")} {
+		records, err := oracle.LoadRecords(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range records {
+			c, err := corpus.Parse(file, []byte(r.Case))
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := oracle.Check(c, r.History)
+			if v.Outcome != oracle.Known && v.Outcome != oracle.Violation {
+				continue
+			}
+			out = append(out, Item{Reproduced: "10/10", Run: timeline.Run{
+				File: fmt.Sprintf("found/%s-%d.sql", filepath.Base(file), i), Target: "mariadb:10.11", Case: c, Levels: r.History.Levels, History: r.History, Verdict: v,
+				Reduction: &timeline.Reduction{LinesBefore: 20, LinesAfter: 8, CharactersBefore: 900, CharactersAfter: 200, Attempts: 60, Minimal: true,
+					Path: []timeline.Reduced{{Attempt: 3, Layer: "statements", Operation: "run", Lines: 12, Characters: 500}, {Attempt: 40, Layer: "clauses", Operation: "column", Lines: 8, Characters: 200}}},
+			}})
+		}
+	}
+	if len(out) < 10 {
+		t.Fatalf("only %d recorded runs show something", len(out))
+	}
+	return out
+}
+
+func pageOf(t *testing.T, list []Item) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, "a <title>", list); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// chromium returns the browser. Without one there is nothing to test with,
+// which is a failure where the environment says that there is one.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chromium-headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if os.Getenv("TXNFUZZ_REQUIRE_BROWSER") != "" {
+		t.Fatal("TXNFUZZ_REQUIRE_BROWSER is set, but no chromium is on the PATH")
+	}
+	t.Skip("no chromium on the PATH")
+	return ""
+}
+
+// TestBrowser opens the page in a real browser, which must find nothing to
+// complain of and must have made text of what looks like markup.
+func TestBrowser(t *testing.T) {
+	browser := chromium(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(file, pageOf(t, items(t)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "profile"), "--enable-logging=stderr", "--dump-dom", "file://"+file)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	dom, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log.String())
+	}
+	for _, line := range strings.Split(log.String(), "\n") {
+		if strings.Contains(line, "CONSOLE") {
+			t.Errorf("the browser complains: %s", line)
+		}
+	}
+	text := string(dom)
+	for _, part := range []string{
+		`class="lane c0 in out"`, "outwait", // a lane, and a wait on one
+		`class="val x"`, `class="val w"`, // cells that differ
+		`class="v seen"`, "framed: what the step had to see",
+		"&lt;script&gt;alert(1)&lt;/script&gt;", "<polyline points=", "txnfuzz replay found/",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	for _, element := range []string{"<script", "<img", "onerror=\"", "<title>a <title>"} {
+		if strings.Contains(text, element) {
+			t.Errorf("the page has an element %s that comes from a value", element)
+		}
+	}
+}
+
+// TestCaps makes sure that a page stays small, and says so.
+func TestCaps(t *testing.T) {
+	all := items(t)
+	var many []Item
+	for len(many) < maxDrawn+50 {
+		many = append(many, all[len(many)%len(all)])
+	}
+	text := string(pageOf(t, many))
+	if want := "50 more are listed above"; !strings.Contains(text, want) {
+		t.Errorf("no %q", want)
+	}
+	if len(text) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+	long := shorten(strings.Repeat("x", 10000))
+	if len(long) > maxText+40 || !strings.HasSuffix(long, "(9600 more characters)") {
+		t.Errorf("a long value became %q", long[len(long)-60:])
+	}
+	if text := string(pageOf(t, nil)); !strings.Contains(text, "There is no case here") {
+		t.Error("an empty page does not say so")
+	}
+}
+
+// TestSVG reads the drawings back as XML.
+func TestSVG(t *testing.T) {
+	for _, it := range items(t) {
+		var b bytes.Buffer
+		if err := SVG(&b, timeline.Of(it.Run)); err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]int{}
+		for d := xml.NewDecoder(bytes.NewReader(b.Bytes())); ; {
+			token, err := d.Token()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", it.File, err, b.Bytes())
+			}
+			if e, ok := token.(xml.StartElement); ok {
+				names[e.Name.Local]++
+			}
+		}
+		if names["circle"] < len(it.Case.Steps) || names["script"] > 0 || names["img"] > 0 {
+			t.Errorf("%s: elements %v for %d steps", it.File, names, len(it.Case.Steps))
+		}
+	}
+}
+
+func TestCompareRows(t *testing.T) {
+	row := func(texts ...string) []history.Cell {
+		var out []history.Cell
+		for _, s := range texts {
+			out = append(out, history.Cell{Text: s, Null: s == ""})
+		}
+		return out
+	}
+	type rows = [][]history.Cell
+	print := func(pairs []pair) string {
+		var b strings.Builder
+		for _, p := range pairs {
+			for i, side := range [][]cell{p.Expected, p.Actual} {
+				if i > 0 {
+					b.WriteString("|")
+				}
+				for _, c := range side {
+					b.WriteString(c.Text)
+					if c.Differs {
+						b.WriteString("!")
+					}
+				}
+			}
+			b.WriteString(" ")
+		}
+		return strings.TrimSpace(b.String())
+	}
+	for _, x := range []struct {
+		name             string
+		expected, actual rows
+		ordered          bool
+		want             string
+	}{
+		{"equal bags", rows{row("1", "a"), row("2", "b")}, rows{row("2", "b"), row("1", "a")}, false, "1a|1a 2b|2b"},
+		{"one cell", rows{row("1", "a"), row("2", "b")}, rows{row("2", "c"), row("1", "a")}, false, "1a|1a 2b!|2c!"},
+		{"equal rows before similar ones", rows{row("1", "a"), row("1", "b")}, rows{row("1", "b"), row("2", "b")}, false, "1!a!|2!b! 1b|1b"},
+		{"missing and extra", rows{row("1", "a")}, nil, false, "1!a!|"},
+		{"extra", nil, rows{row("1", "")}, false, "|1!NULL!"},
+		{"order", rows{row("1"), row("2")}, rows{row("2"), row("1")}, true, "1!|2! 2!|1!"},
+	} {
+		if got := print(compareRows(x.expected, x.actual, x.ordered)); got != x.want {
+			t.Errorf("%s: %s, want %s", x.name, got, x.want)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for in, want := range map[string]string{"a/b-c.sql": "a/b-c.sql", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "mysql:9.7,binlog=off": "mysql:9.7,binlog=off"} {
+		if got := quoted(in); got != want {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+	if !slices.Equal(wrap("aa bb ccccccccccc", 8), []string{"aa bb", "cccccccc", "ccc"}) {
+		t.Errorf("%q", wrap("aa bb ccccccccccc", 8))
+	}
+}
