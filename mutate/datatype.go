@@ -3,8 +3,10 @@ package mutate
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/pingcap/tidb/pkg/parser/charset"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
 )
@@ -18,8 +20,13 @@ const (
 	integers
 	decimals
 	texts
-	// times are written as texts.
+	// times and clocks are written as texts; clocks have no date.
 	times
+	clocks
+	// members are those of ENUM and SET.
+	members
+	years
+	floats
 )
 
 // dataType is a column type: how it is declared, and its values.
@@ -35,6 +42,14 @@ type dataType struct {
 	// pool holds the common values, the simplest first; collisions come from
 	// its being small. limits holds the ends of the type's range.
 	pool, limits []value
+	// elems are the members of an ENUM or SET.
+	elems []string
+	// binary says that a string has no character set.
+	binary bool
+	// unkeyed types have no default and take part in keys only by a prefix.
+	unkeyed bool
+	// nullable types must not be declared NOT NULL.
+	nullable bool
 	// nth is a sequence without repetition, for columns of unique keys.
 	nth func(n int) value
 }
@@ -61,12 +76,50 @@ var dataTypes = []weighted[*dataType]{
 	{15, varchar},
 }
 
-// allDataTypes adds the types that Options.AllTypes asks for.
+// allDataTypes adds the types that some schemas have, or all if
+// Options.AllTypes asks for it.
 var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[*dataType]{
 	{12, &dataType{
 		family: decimals, tp: mysql.TypeNewDecimal, length: 6, scale: 2, nth: nthDecimal,
 		pool:   []value{decimal("1.00"), decimal("2.00"), decimal("0.00"), decimal("1.50"), decimal("-1.00"), decimal("0.01")},
 		limits: []value{decimal("9999.99"), decimal("-9999.99")},
+	}},
+	{6, floatType(mysql.TypeFloat)},
+	{6, floatType(mysql.TypeDouble)},
+	{4, &dataType{
+		family: integers, tp: mysql.TypeTiny, length: 1, scale: types.UnspecifiedLength, nth: nthInteger,
+		pool: []value{integer(1), integer(0)}, limits: []value{integer(127), integer(-128)},
+	}},
+	{7, &dataType{
+		family: integers, tp: mysql.TypeBit, length: 5, scale: types.UnspecifiedLength, unsigned: true, nth: nthInteger,
+		pool: unsignedPool[:6], limits: []value{natural(31)},
+	}},
+	{7, &dataType{
+		family: years, tp: mysql.TypeYear, length: types.UnspecifiedLength, scale: types.UnspecifiedLength,
+		nth:    func(n int) value { return integer(int64(2001 + n)) },
+		pool:   []value{integer(2024), integer(2025), integer(2000), integer(1999), integer(2023)},
+		limits: []value{integer(1901), integer(2155)},
+	}},
+	{9, memberType(mysql.TypeEnum, []string{"b", "a", "d", "c"}, "b", "a", "d", "c")},
+	{7, memberType(mysql.TypeSet, []string{"a", "b", "c"}, "a", "b", "a,b", "", "c", "a,c")},
+	{7, &dataType{
+		family: clocks, tp: mysql.TypeDuration, length: types.UnspecifiedLength, scale: types.UnspecifiedLength,
+		nth:    func(n int) value { return text(fmt.Sprintf("00:01:%02d", n%60)) },
+		pool:   []value{text("00:00:01"), text("00:00:00"), text("12:00:00"), text("100:00:00"), text("-01:00:00")},
+		limits: []value{text("838:59:59"), text("-838:59:59")},
+	}},
+	{6, &dataType{
+		family: times, tp: mysql.TypeTimestamp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDatetime, nullable: true,
+		pool:   []value{text("2024-01-01 00:00:00"), text("2024-01-01 00:00:01"), text("2024-01-02 12:00:00"), text("1999-12-31 23:59:59")},
+		limits: []value{text("2037-12-31 23:59:59"), text("1971-01-01 00:00:00")},
+	}},
+	{5, stringType(mysql.TypeBlob, types.UnspecifiedLength, false)},
+	{4, stringType(mysql.TypeBlob, types.UnspecifiedLength, true)},
+	{5, stringType(mysql.TypeVarchar, 10, true)},
+	{4, &dataType{
+		family: texts, tp: mysql.TypeString, length: 2, scale: types.UnspecifiedLength, binary: true,
+		nth:  func(n int) value { return text(fmt.Sprintf("%02d", n%100)) },
+		pool: []value{text("aa"), text("ab"), text("b1"), text("00"), text("01")}, limits: []value{text("zz")},
 	}},
 	{8, &dataType{
 		family: texts, tp: mysql.TypeString, length: 5, scale: types.UnspecifiedLength, nth: nthText,
@@ -87,6 +140,37 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 var varchar = &dataType{
 	family: texts, tp: mysql.TypeVarchar, length: 10, scale: types.UnspecifiedLength, nth: nthText,
 	pool: textPool, limits: []value{text("abcdefghij")},
+}
+
+// stringType returns TEXT, BLOB or VARBINARY.
+func stringType(tp byte, length int, binary bool) *dataType {
+	return &dataType{
+		family: texts, tp: tp, length: length, scale: types.UnspecifiedLength, binary: binary, unkeyed: tp == mysql.TypeBlob, nth: nthText,
+		pool: textPool, limits: []value{text("abcd")},
+	}
+}
+
+// floatType returns FLOAT or DOUBLE; its values are sums of powers of two, so
+// that a comparison with a literal is exact.
+func floatType(tp byte) *dataType {
+	return &dataType{
+		family: floats, tp: tp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength,
+		nth:    func(n int) value { return decimal(strconv.Itoa(n+1) + ".0") },
+		pool:   []value{decimal("1.0"), decimal("2.0"), decimal("0.0"), decimal("1.5"), decimal("-1.0"), decimal("0.25")},
+		limits: []value{decimal("65536.0"), decimal("-0.125")},
+	}
+}
+
+// memberType returns ENUM or SET with the values of a pool.
+func memberType(tp byte, elems []string, values ...string) *dataType {
+	d := &dataType{family: members, tp: tp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, elems: elems}
+	for _, v := range values {
+		d.pool = append(d.pool, text(v))
+	}
+	d.limits = d.pool[:1]
+	// The sequence repeats: a unique key admits no more rows than there are members.
+	d.nth = func(n int) value { return d.pool[n%len(d.pool)] }
+	return d
 }
 
 func nthInteger(n int) value { return natural(uint64(n + 1)) }
@@ -128,6 +212,17 @@ func (d *dataType) fieldType() *types.FieldType {
 	if d.unsigned {
 		t.AddFlag(mysql.UnsignedFlag)
 	}
+	if d.tp == mysql.TypeBit {
+		t.SetFlag(0)
+	}
+	if d.elems != nil {
+		t.SetElems(d.elems)
+	}
+	if d.binary {
+		t.SetCharset(charset.CharsetBin)
+		t.SetCollate(charset.CollationBin)
+		t.AddFlag(mysql.BinaryFlag)
+	}
 	return t
 }
 
@@ -137,8 +232,14 @@ func (d *dataType) holds(v value) bool {
 	case v.kind == nullValue:
 		return true
 	case d.family == texts:
-		return v.kind == textValue && len(v.text) <= d.length
-	case d.family == times:
+		return v.kind == textValue && (d.unkeyed || len(v.text) <= d.length)
+	case d.family == members:
+		return slices.Contains(d.pool, v)
+	case d.family == years:
+		return v.kind == integerValue && !v.neg && v.mag >= 1901 && v.mag <= 2155
+	case d.family == floats:
+		return v.kind == decimalValue
+	case d.family == times || d.family == clocks:
 		return v.kind == textValue
 	case d.family == decimals:
 		// Fewer characters than the declared digits, sign and point included.
@@ -178,10 +279,14 @@ func dataTypeOf(t *types.FieldType) *dataType {
 	for _, w := range allDataTypes {
 		d := w.value
 		switch {
-		case d.tp != t.GetType() || d.unsigned != unsigned:
-		case d.family == texts && mysql.HasBinaryFlag(t.GetFlag()):
-		case d.family == texts && t.GetFlen() != d.length:
+		case d.tp != t.GetType() || d.unsigned != unsigned && d.tp != mysql.TypeBit:
+		case d.family == texts && d.binary != (t.GetCharset() == charset.CharsetBin):
+		case d.family == members && !slices.Equal(d.elems, t.GetElems()), d.tp == mysql.TypeBit && t.GetFlen() != d.length:
+		case d.family == texts && d.binary && d.tp == mysql.TypeString && t.GetFlen() != d.length:
+			// Values of another length are padded with zero bytes.
+		case d.family == texts && !d.unkeyed && t.GetFlen() != d.length:
 			return declaredLength(d, t.GetFlen())
+		case (d.family == times || d.family == clocks) && t.GetDecimal() > 0, d.family == floats && t.GetDecimal() >= 0:
 		case d.family == decimals && (t.GetFlen() != d.length || t.GetDecimal() != d.scale):
 		default:
 			return d

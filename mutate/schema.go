@@ -3,6 +3,8 @@ package mutate
 import (
 	"slices"
 	"strconv"
+
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 )
 
 var (
@@ -24,6 +26,9 @@ const (
 	rowRepeatOdds   = 90
 	rowLimitOdds    = 9
 	rowSequenceOdds = 190
+	// varietyOdds is how often a table has columns of all types.
+	varietyOdds = 48
+	autoOdds    = 12
 )
 
 var tableNames = []string{"t", "u"}
@@ -31,9 +36,14 @@ var tableNames = []string{"t", "u"}
 // newTable makes the definition of the n-th table with columns of some types.
 func newTable(c *choices, n int, types []weighted[*dataType]) *table {
 	t := &table{name: tableNames[n]}
-	for i := range pick(c, columnCounts) {
+	count := pick(c, columnCounts)
+	if c.odds(varietyOdds) {
+		types = allDataTypes
+	}
+	for i := range count {
 		col := column{name: string(rune('a' + i)), typ: pick(c, types), notNull: c.odds(notNullOdds)}
-		if c.odds(defaultOdds) {
+		col.notNull = col.notNull && !col.typ.nullable
+		if c.odds(defaultOdds) && !col.typ.unkeyed {
 			v := oneOf(c, col.typ.pool)
 			col.def = &v
 		}
@@ -46,13 +56,39 @@ func newTable(c *choices, n int, types []weighted[*dataType]) *table {
 		w := min(pick(c, keyWidths), len(t.cols))
 		t.addKey(c, key{unique: c.odds(uniqueOdds)}, w)
 	}
+	if t.canCount() && c.odds(autoOdds) {
+		t.cols[t.keys[0].columns[0]].generated = true
+		t.cols[t.keys[0].columns[0]].def = nil
+	}
 	return t
+}
+
+// canCount says whether the primary key is a single integer, so that it may be
+// AUTO_INCREMENT.
+func (t *table) canCount() bool {
+	if len(t.keys) == 0 || !t.keys[0].primary || len(t.keys[0].columns) > 1 {
+		return false
+	}
+	typ := t.cols[t.keys[0].columns[0]].typ
+	return typ.family == integers && typ.tp != mysql.TypeBit
+}
+
+// keyable says whether a column can be part of a key.
+func (t *table) keyable(i int, k *key) bool {
+	typ := t.cols[i].typ
+	return !typ.unkeyed && !(k.primary && typ.nullable)
 }
 
 // addKey adds a key over w columns unless another key has the same columns.
 func (t *table) addKey(c *choices, k key, w int) {
-	for at := c.below(len(t.cols)); len(k.columns) < w; at++ {
-		k.columns = append(k.columns, at%len(t.cols))
+	at := c.below(len(t.cols))
+	for n := 0; n < len(t.cols) && len(k.columns) < w; n++ {
+		if i := (at + n) % len(t.cols); t.keyable(i, &k) {
+			k.columns = append(k.columns, i)
+		}
+	}
+	if w = len(k.columns); w == 0 {
+		return
 	}
 	if w > 1 && c.odds(64) {
 		slices.Reverse(k.columns)
@@ -90,6 +126,10 @@ func (t *table) fill(src Source, limit int) {
 // rowValue chooses the value of column j in the i-th row.
 func (t *table) rowValue(c *choices, j, i int) value {
 	col := &t.cols[j]
+	if col.generated {
+		// A zero or a value at the limit would make the server count from there.
+		return col.typ.nth(i)
+	}
 	if _, unique := t.inKey(j); unique && !c.odds(256-rowSequenceOdds) {
 		return col.typ.nth(i)
 	}

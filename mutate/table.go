@@ -207,6 +207,13 @@ func (t *table) definition() *ast.CreateTableStmt {
 		if c.notNull && !primary {
 			d.Options = append(d.Options, &ast.ColumnOption{Tp: ast.ColumnOptionNotNull})
 		}
+		if c.typ.nullable {
+			// Before MariaDB 10.10 a TIMESTAMP is NOT NULL unless it says so.
+			d.Options = append(d.Options, &ast.ColumnOption{Tp: ast.ColumnOptionNull})
+		}
+		if c.generated {
+			d.Options = append(d.Options, &ast.ColumnOption{Tp: ast.ColumnOptionAutoIncrement})
+		}
 		if c.def != nil {
 			d.Options = append(d.Options, &ast.ColumnOption{Tp: ast.ColumnOptionDefaultValue, Expr: c.def.literal()})
 		}

@@ -354,7 +354,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 
 // checkedBetween refuses what two large exact numbers are as doubles.
 func checkedBetween(a, b Type, as comparator) comparator {
-	if a.Class == DoubleClass || b.Class == DoubleClass {
+	if a.Class == DoubleClass || b.Class == DoubleClass || a.Class == FloatClass || b.Class == FloatClass {
 		return as
 	}
 	return func(f *frame, x, y sqlvalue.Value) int {
@@ -599,6 +599,7 @@ func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
 // logic compiles AND, OR, XOR. The right side is not evaluated where the left
 // one decides.
 func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
+	a, b = c.numbered(a), c.numbered(b)
 	p, q := c.truth(a), c.truth(b)
 	if op == opcode.LogicXor && c.d.is(xorByInt) {
 		if a.typ.Class != IntClass || b.typ.Class != IntClass {

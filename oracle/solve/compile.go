@@ -69,6 +69,8 @@ type expr struct {
 	// bits says that the number is a BIT's; moment that it is a date's or
 	// time's, stamp that it is a TIMESTAMP's.
 	bits, moment, stamp bool
+	// ofBits says that an operand of the arithmetic is a BIT.
+	ofBits bool
 	// castText says CAST AS CHAR.
 	castText bool
 	// number, if not nil, is what a hexadecimal or bit literal means where a

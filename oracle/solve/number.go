@@ -236,6 +236,17 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	}
 	e = c.numbered(e)
 	eval, reading := e.eval, e.reading
+	if e.ofBits {
+		// As a condition it may be computed in another type.
+		plain := eval
+		eval = func(f *frame) sqlvalue.Value {
+			v := plain(f)
+			if isSQL(f.err) {
+				f.err = &Unsupported{"overflow of a condition on a BIT"}
+			}
+			return v
+		}
+	}
 	switch e.typ.Class {
 	case StringClass:
 		d := c.d

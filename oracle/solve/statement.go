@@ -187,7 +187,8 @@ func (c *compiler) choose(p *program, cl clauses) error {
 // all others are true.
 func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
 	var parts []func(*frame) sqlvalue.Truth
-	for _, x := range conjuncts(n, nil) {
+	list := conjuncts(n, nil)
+	for _, x := range list {
 		e, err := c.expr(x)
 		if err != nil {
 			return nil, err
@@ -219,6 +220,9 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	}
 	if len(parts) == 1 {
 		return parts[0], nil
+	}
+	if c.propagatesError(list, parts) {
+		return nil, unsupported("error of a condition on a column that another condition fixes")
 	}
 	return func(f *frame) sqlvalue.Truth {
 		t := sqlvalue.True
@@ -283,6 +287,84 @@ func (f *foldFinder) constant(x ast.ExprNode) bool {
 	}
 	return false
 }
+
+// propagatesError tells whether a condition fails for the value to which another
+// one fixes a column: servers may put the value in its place before they read a
+// row.
+// https://dev.mysql.com/doc/refman/9.7/en/where-optimization.html
+func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sqlvalue.Truth) bool {
+	if len(c.scope.sources) != 1 || c.scope.outer != nil {
+		return false
+	}
+	t := c.scope.sources[0].table
+	for i, x := range list {
+		b, ok := x.(*ast.BinaryOperationExpr)
+		if !ok || b.Op != opcode.EQ {
+			continue
+		}
+		col, other := columnIn(t, b.L), b.R
+		if col < 0 {
+			col, other = columnIn(t, b.R), b.L
+		}
+		if col < 0 || mentionsColumn(other) {
+			continue
+		}
+		e, err := c.expr(other)
+		if err != nil || !e.konst {
+			continue
+		}
+		f := frame{row: make(Row, len(t.Columns)), strictWrite: true}
+		f.row[col] = c.store(&f, &t.Columns[col], e.forColumn(&t.Columns[col]).eval(&f), e.typ)
+		if f.err != nil {
+			continue
+		}
+		for k, p := range parts {
+			if k == i || !onlyColumn(list[k], t, col) {
+				continue
+			}
+			p(&f)
+			if isSQL(f.err) {
+				return true
+			}
+			f.err = nil
+		}
+	}
+	return false
+}
+
+// columnIn returns the column of t that an expression is, -1 if it is none.
+func columnIn(t *Table, n ast.ExprNode) int {
+	if col, ok := n.(*ast.ColumnNameExpr); ok {
+		return t.ColumnIndex(col.Name.Name.O)
+	}
+	return -1
+}
+
+// onlyColumn tells whether an expression reads one column of t and nothing else.
+func onlyColumn(n ast.ExprNode, t *Table, col int) bool {
+	v := &columnReader{t: t, col: col, only: true}
+	n.Accept(v)
+	return v.only && v.found
+}
+
+type columnReader struct {
+	t           *Table
+	col         int
+	only, found bool
+}
+
+func (v *columnReader) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.ColumnNameExpr:
+		v.found = true
+		v.only = v.only && v.t.ColumnIndex(x.Name.Name.O) == v.col
+	case *ast.SubqueryExpr, *ast.AggregateFuncExpr, *ast.ValuesExpr:
+		v.only = false
+	}
+	return n, !v.only
+}
+
+func (v *columnReader) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func sameError(a, b error) bool {
 	x, okX := a.(*SQLError)
