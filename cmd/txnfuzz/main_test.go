@@ -147,7 +147,7 @@ func TestServerFailures(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"", "run", "replay", "reduce", "show", "export", "report", "server", "targets"} {
+	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "export", "report", "server", "targets"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.stderr != "" {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+func newShell() *cobra.Command {
+	var level string
+	cmd := &cobra.Command{
+		Use:   "shell [TARGET] [flags]",
+		Short: "Type statements into several sessions and see who waits",
+		Long: `Gives several sessions one prompt. Each statement is shown with its answer, or
+with who blocks it; a statement that is resumed is shown when that happens. The
+first lines, up to that of a session, set up the tables.
+
+  init> CREATE TABLE t (a INT)     a line of the set-up
+  init> 1> BEGIN                   a statement of session 1
+  1> 2> UPDATE t SET a = 2         a statement of session 2
+  2> check                         is what was seen legal?
+  2> save FILE                     write what was typed as a case
+
+A pipe does as well as a terminal; the status then is 2 if a line could not be
+used, or else 1 if the last check found a violation.`,
+		Example: `  txnfuzz shell mariadb:11.8
+  txnfuzz shell mysql:9.7 --level RC < session.txt`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("want one target at most; see %s --help", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target := fuzz.DefaultTarget
+			if len(args) == 1 {
+				target = args[0]
+			}
+			var l corpus.Level
+			if level != "" {
+				var err error
+				if l, err = corpus.ParseLevel(level); err != nil {
+					return usagef("--level: %w", err)
+				}
+			}
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			if err != nil {
+				return err
+			}
+			piped := !isTerminal(os.Stdin)
+			r, err := t.Shell(cmd.Context(), fuzz.ShellOptions{In: os.Stdin, Out: cmd.OutOrStdout(), Echo: piped, Level: l})
+			if e := t.Close(); e != nil {
+				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
+			}
+			switch {
+			case err != nil || !piped:
+				return err
+			case r.Refused > 0:
+				return usagef("%d lines could not be used", r.Refused)
+			case r.Violation:
+				return errFound
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&level, "level", "", "isolation level of all sessions (default: RR)")
+	return cmd
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package fuzz
+
+func isHangUp(error) bool { return false }
