@@ -1,5 +1,3 @@
-//go:build !notidb
-
 package fuzz
 
 import (
@@ -44,25 +42,37 @@ func BenchmarkPipeline(b *testing.B) {
 		h    *history.History
 		took time.Duration
 	}
-	var pipeline, replay time.Duration
-	cases, racy := 0, 0
+	var pipeline, replay, running, checking time.Duration
+	var spent harness.Stats // by the pipeline, not by the replays
+	cases, racy, blocked := 0, 0, 0
 	seed := uint64(1)
 	b.ResetTimer()
 	for cases < b.N {
 		runs := make([]run, 0, block)
+		before := pool.Stats()
 		for len(runs) < block {
 			start := time.Now()
 			for _, c := range mutate.FromInput(mutate.InputOf(seed, mutate.InputLen), nil, opts) {
+				begun := time.Now()
 				h, err := pool.Run(ctx, c, caseLevels(c))
 				if err != nil {
 					b.Fatal(err)
 				}
+				ran := time.Now()
 				oracle.Check(c, h)
+				running += ran.Sub(begun)
+				checking += time.Since(ran)
+				for i := range h.Stmts {
+					if len(h.Stmts[i].Waits) > 0 {
+						blocked++
+					}
+				}
 				runs = append(runs, run{c, h, time.Since(start)})
 				start = time.Now()
 			}
 			seed++
 		}
+		addSpent(&spent, before, pool.Stats())
 		for _, r := range runs {
 			start := time.Now()
 			_, err := pool.RunRecorded(ctx, r.c, r.h)
@@ -82,4 +92,31 @@ func BenchmarkPipeline(b *testing.B) {
 	b.ReportMetric(float64(cases)/pipeline.Minutes(), "cases/min")
 	b.ReportMetric(float64(cases)/replay.Minutes(), "replayed/min")
 	b.ReportMetric(float64(racy), "racy")
+	ran := float64(spent.Cases)
+	b.ReportMetric(float64(spent.Statements)/running.Seconds(), "stmts/s")
+	b.ReportMetric(float64(blocked)/float64(spent.Statements), "blocked")
+	b.ReportMetric(float64(spent.Asks)/ran, "asks/case")
+	b.ReportMetric(float64(spent.WaitsTimed)/ran, "waits/case")
+	b.ReportMetric(spent.WaitKnown.Seconds()*1e6/float64(max(spent.WaitsTimed, 1)), "µs/wait-known")
+	b.ReportMetric(running.Seconds()*1e6/ran, "µs/run")
+	b.ReportMetric(checking.Seconds()*1e6/ran, "µs/check")
+}
+
+func caseLevels(c *corpus.Case) harness.Levels {
+	l := harness.Levels{Default: corpus.RepeatableRead, By: map[int]corpus.Level{}}
+	for _, s := range c.Sessions() {
+		if lv, ok := c.LevelOf(s); ok {
+			l.By[s] = lv
+		}
+	}
+	return l
+}
+
+// addSpent adds what a pool counted between two moments.
+func addSpent(sum *harness.Stats, before, after harness.Stats) {
+	sum.Cases += after.Cases - before.Cases
+	sum.Statements += after.Statements - before.Statements
+	sum.Asks += after.Asks - before.Asks
+	sum.WaitKnown += after.WaitKnown - before.WaitKnown
+	sum.WaitsTimed += after.WaitsTimed - before.WaitsTimed
 }

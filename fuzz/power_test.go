@@ -138,16 +138,6 @@ func answers(c *corpus.Case, h *history.History) string {
 	return b.String()
 }
 
-func caseLevels(c *corpus.Case) harness.Levels {
-	l := harness.Levels{Default: corpus.RepeatableRead, By: map[int]corpus.Level{}}
-	for _, s := range c.Sessions() {
-		if lv, ok := c.LevelOf(s); ok {
-			l.By[s] = lv
-		}
-	}
-	return l
-}
-
 // TestPower plants isolation bugs between the harness and a real server. Each
 // must change what clients see in at least 20 cases, be found within a minute,
 // and be called by its name.

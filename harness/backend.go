@@ -70,6 +70,24 @@ type CaseObserver interface {
 	EndCase(ctx context.Context) error
 }
 
+// Watcher is implemented by a Prober that can see what the server's threads do
+// without asking the server. It saves questions and answers none: that a
+// session waits is still asked.
+type Watcher interface {
+	// Watch tells what the thread of a connection does right now.
+	Watch(conn uint64) Sight
+}
+
+// Sight is what a thread was seen to do. The zero value: it cannot be seen.
+type Sight struct {
+	// Runs counts how often the thread was given a processor.
+	Runs uint64
+	// Asleep says that it sleeps as a thread does that waits for a lock. Two
+	// sights that are equal and asleep mean that it slept all the time between.
+	Asleep bool
+	Seen   bool
+}
+
 // LevelLister is implemented by a Backend that does not know all four levels.
 type LevelLister interface {
 	Levels() []corpus.Level

@@ -18,6 +18,11 @@ const (
 	gateDown, gateUp = 1.0 / 8, 1.0 / 32
 	// gateFactor times the estimate is late.
 	gateFactor = 2.5
+	// Where the server's threads can be watched, a look comes before each
+	// question. It costs little, so it may come soon and again.
+	glanceFactor = 1.25
+	glanceMin    = 50 * time.Microsecond
+	glancePause  = 50 * time.Microsecond
 )
 
 func (g *gate) observe(d time.Duration) {
@@ -48,4 +53,9 @@ func (g *gates) of(t traits) *gate {
 
 func (g *gate) delay() time.Duration {
 	return min(max(time.Duration(gateFactor*g.typical), gateMin), gateMax)
+}
+
+// glance is the delay until the first look at a thread.
+func (g *gate) glance() time.Duration {
+	return min(max(time.Duration(glanceFactor*g.typical), glanceMin), gateMax)
 }

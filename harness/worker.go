@@ -266,6 +266,7 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 			}
 		}()
 	}
+	r.watch()
 	err = drive(r, ctx)
 	if s.traits&altersSchema != 0 {
 		p.dirty = true

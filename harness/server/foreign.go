@@ -91,7 +91,7 @@ func (b *foreign) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (b *foreign) Prober(ctx context.Context) (harness.Prober, error) {
-	p, err := newProberBy(ctx, b, b.method)
+	p, err := newProber(ctx, b, b.method, 0)
 	return p, b.scrub(err)
 }
 

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,9 +22,13 @@ import (
 type lockTableProber struct {
 	side side
 	*purgeHold
-	// threads holds the connection of read-write transactions. Ids of read-only
+	*threads
+	// connOf holds the connection of read-write transactions. Ids of read-only
 	// transactions are addresses and come again; these never do.
-	threads map[uint64]uint64
+	connOf map[uint64]uint64
+	// connOfThread holds the connection of each thread of the performance
+	// schema, whose ids never come again either.
+	connOfThread map[uint64]uint64
 }
 
 // firstReadOnly is the least id that InnoDB shows for a transaction that has
@@ -32,11 +38,23 @@ const firstReadOnly = 1 << 48
 func (p *lockTableProber) Wake() <-chan struct{} { return nil }
 
 func (p *lockTableProber) Close() error {
+	p.threads.close()
 	_ = p.purgeHold.side.Close()
 	return p.side.Close()
 }
 
+// BeginCase finds the threads of the case's sessions, and holds purge.
+func (p *lockTableProber) BeginCase(ctx context.Context, key uint64, conns []uint64) error {
+	if err := p.learn(ctx, &p.side, conns); err != nil {
+		return err
+	}
+	return p.purgeHold.BeginCase(ctx, key, conns)
+}
+
 const edgesQuery = "SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID, REQUESTING_ENGINE_LOCK_ID FROM performance_schema.data_lock_waits"
+
+// ownersQuery tells the threads of all transactions.
+const ownersQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID FROM performance_schema.data_locks WHERE LOCK_TYPE = 'TABLE'"
 
 // edge is one row of data_lock_waits.
 type edge struct {
@@ -44,30 +62,13 @@ type edge struct {
 	lock               string
 }
 
+// Waiting asks for the waits and, where there are any, for the connections of
+// their transactions. With one connection there can be no cycle of waits to be
+// found, so that its holders are left out and one query does.
 func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
-	var edges []edge
-	var bad error
-	err := p.side.each(ctx, edgesQuery, func(row []driver.Value) {
-		requester, err := number(row[0])
-		blocker, err2 := number(row[1])
-		if err != nil || err2 != nil {
-			bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
-			return
-		}
-		lock, _ := row[2].([]byte)
-		edges = append(edges, edge{requester, blocker, string(lock)})
-	})
-	if err == nil {
-		err = bad
-	}
+	waiting, err := p.waitingAtRowLocks(ctx, conns)
 	if err != nil {
-		return nil, fmt.Errorf("ask for lock waits: %w", err)
-	}
-	var waiting []harness.Waiting
-	if len(edges) > 0 {
-		if waiting, err = p.rowLocks(ctx, conns, edges); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	if len(waiting) == len(conns) {
 		return waiting, nil
@@ -83,6 +84,85 @@ func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harnes
 		return nil, err
 	}
 	return confirmMetadata(ctx, &p.side, suspects, waiting)
+}
+
+func (p *lockTableProber) waitingAtRowLocks(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
+	if len(conns) == 1 {
+		return p.single(ctx, conns[0])
+	}
+	var edges []edge
+	var bad error
+	err := p.side.eachPrepared(ctx, edgesQuery, func(row []driver.Value) {
+		requester, err := number(row[0])
+		blocker, err2 := number(row[1])
+		if err != nil || err2 != nil {
+			bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
+			return
+		}
+		lock, _ := row[2].([]byte)
+		edges = append(edges, edge{requester, blocker, string(lock)})
+	})
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask for lock waits: %w", err)
+	}
+	if len(edges) == 0 {
+		return nil, nil
+	}
+	return p.rowLocks(ctx, conns, edges)
+}
+
+// singleQuery tells the locks waited for, and the threads of all transactions.
+const singleQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID, LOCK_STATUS, ENGINE_LOCK_ID, LOCK_TYPE FROM performance_schema.data_locks WHERE LOCK_STATUS = 'WAITING' OR LOCK_TYPE = 'TABLE'"
+
+// single asks whether one connection waits for a row lock.
+func (p *lockTableProber) single(ctx context.Context, conn uint64) ([]harness.Waiting, error) {
+	type wait struct {
+		txn  uint64
+		lock string
+	}
+	var waits []wait
+	owner := map[uint64]uint64{}
+	var bad error
+	err := p.side.eachPrepared(ctx, singleQuery, func(row []driver.Value) {
+		txn, err := number(row[0])
+		thread, err2 := number(row[1])
+		status, ok := row[2].([]byte)
+		lock, ok2 := row[3].([]byte)
+		kind, ok3 := row[4].([]byte)
+		if err != nil || err2 != nil || !ok || !ok2 || !ok3 {
+			bad = fmt.Errorf("unexpected row %v", row)
+			return
+		}
+		if string(kind) == "TABLE" {
+			owner[txn] = thread
+		}
+		if string(status) == "WAITING" {
+			waits = append(waits, wait{txn, string(lock)})
+		}
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return nil, fmt.Errorf("ask for lock waits: %w", err)
+	}
+	if len(waits) == 0 {
+		return nil, nil
+	}
+	fleeting := map[uint64]uint64{}
+	if err := p.learnOwners(ctx, owner, fleeting); err != nil {
+		return nil, fmt.Errorf("ask for the connections of transactions: %w", err)
+	}
+	for _, w := range waits {
+		c, ok := fleeting[w.txn]
+		if w.txn < firstReadOnly {
+			c, ok = p.connOf[w.txn]
+		}
+		if ok && c == conn {
+			return []harness.Waiting{{Conn: conn, Kind: history.RowLock, ID: w.lock}}, nil
+		}
+	}
+	return nil, nil
 }
 
 func waitsAmong(waiting []harness.Waiting, c uint64) bool {
@@ -132,52 +212,93 @@ func seenBefore(edges []edge, requester uint64) bool {
 // connections returns a function from transaction ids to connection ids for
 // the transactions of edges. Transactions that ended meanwhile are not known.
 func (p *lockTableProber) connections(ctx context.Context, edges []edge) (func(uint64) (uint64, bool), error) {
-	if len(p.threads) > 10000 {
-		clear(p.threads)
-	}
-	var ask []string
-	wanted := map[uint64]bool{}
+	unknown := false
 	for _, e := range edges {
 		for _, t := range [2]uint64{e.requester, e.blocker} {
-			if _, known := p.threads[t]; !known && !wanted[t] {
-				wanted[t] = true
-				ask = append(ask, strconv.FormatUint(t, 10))
-			}
+			_, known := p.connOf[t]
+			unknown = unknown || !known
 		}
 	}
 	fleeting := map[uint64]uint64{}
-	if len(ask) > 0 {
-		q := "SELECT l.ENGINE_TRANSACTION_ID, t.PROCESSLIST_ID FROM performance_schema.data_locks l" +
-			" JOIN performance_schema.threads t ON t.THREAD_ID = l.THREAD_ID" +
-			" WHERE l.LOCK_TYPE = 'TABLE' AND l.ENGINE_TRANSACTION_ID IN (" + strings.Join(ask, ",") + ")"
-		var bad error
-		err := p.side.each(ctx, q, func(row []driver.Value) {
-			txn, err := number(row[0])
-			conn, err2 := number(row[1])
-			if err != nil || err2 != nil {
-				bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
-				return
-			}
-			if txn < firstReadOnly {
-				p.threads[txn] = conn
-			} else {
-				fleeting[txn] = conn
-			}
-		})
-		if err == nil {
-			err = bad
-		}
-		if err != nil {
+	if unknown {
+		if err := p.askOwners(ctx, fleeting); err != nil {
 			return nil, fmt.Errorf("ask for the connections of transactions: %w", err)
 		}
 	}
 	return func(txn uint64) (uint64, bool) {
-		if c, ok := p.threads[txn]; ok {
+		if c, ok := p.connOf[txn]; ok {
 			return c, true
 		}
 		c, ok := fleeting[txn]
 		return c, ok
 	}, nil
+}
+
+// askOwners learns the connection of every transaction that has locked a table.
+// To choose among the rows by transaction, or to join the threads to them, takes
+// the server longer than to return all: 0.4 ms against 0.15.
+func (p *lockTableProber) askOwners(ctx context.Context, fleeting map[uint64]uint64) error {
+	var bad error
+	owner := map[uint64]uint64{} // of a transaction, its thread
+	err := p.side.eachPrepared(ctx, ownersQuery, func(row []driver.Value) {
+		txn, err := number(row[0])
+		thread, err2 := number(row[1])
+		if err != nil || err2 != nil {
+			bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
+			return
+		}
+		owner[txn] = thread
+	})
+	if err = errors.Join(err, bad); err != nil {
+		return err
+	}
+	return p.learnOwners(ctx, owner, fleeting)
+}
+
+// learnOwners turns the threads of transactions into connections.
+func (p *lockTableProber) learnOwners(ctx context.Context, owner, fleeting map[uint64]uint64) error {
+	if len(p.connOfThread) > 10000 {
+		clear(p.connOfThread)
+	}
+	if len(p.connOf) > 10000 {
+		clear(p.connOf)
+	}
+	var bad error
+	var ask []string
+	for _, thread := range owner {
+		if _, known := p.connOfThread[thread]; !known {
+			ask = append(ask, strconv.FormatUint(thread, 10))
+		}
+	}
+	if len(ask) > 0 {
+		slices.Sort(ask)
+		err := p.side.each(ctx, "SELECT THREAD_ID, PROCESSLIST_ID FROM performance_schema.threads WHERE THREAD_ID IN ("+strings.Join(ask, ",")+")", func(row []driver.Value) {
+			if row[1] == nil {
+				return // a thread of the server's own
+			}
+			thread, err := number(row[0])
+			conn, err2 := number(row[1])
+			if err != nil || err2 != nil {
+				bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
+				return
+			}
+			p.connOfThread[thread] = conn
+		})
+		if err = errors.Join(err, bad); err != nil {
+			return err
+		}
+	}
+	for txn, thread := range owner {
+		c, ok := p.connOfThread[thread]
+		switch {
+		case !ok:
+		case txn < firstReadOnly:
+			p.connOf[txn] = c
+		default:
+			fleeting[txn] = c
+		}
+	}
+	return nil
 }
 
 // number reads an integer as the driver returns it.

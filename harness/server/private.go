@@ -168,7 +168,7 @@ func (b *private) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (b *private) Prober(ctx context.Context) (harness.Prober, error) {
-	return newProber(ctx, b, b.server)
+	return newProber(ctx, b, methodFor(b.server), b.instance().pid)
 }
 
 // Log returns the end of the error log, from the first sign of a crash if there

@@ -34,19 +34,16 @@ func methodFor(s history.Server) method {
 	}
 }
 
-func newProber(ctx context.Context, to dialer, s history.Server) (harness.Prober, error) {
-	return newProberBy(ctx, to, methodFor(s))
-}
-
-func newProberBy(ctx context.Context, to dialer, m method) (harness.Prober, error) {
+// newProber opens a prober; pid is that of the server where it is ours, else 0.
+func newProber(ctx context.Context, to dialer, m method, pid int) (harness.Prober, error) {
 	purge := &purgeHold{side: side{to: to, setup: []string{"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"}}}
 	ask := side{to: to, setup: []string{"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"}}
 	switch m {
 	case status:
-		p := &statusProber{side: ask, purgeHold: purge}
+		p := &statusProber{side: ask, purgeHold: purge, threads: newThreads(pid, m)}
 		return p, p.side.connect(ctx)
 	case lockTables:
-		p := &lockTableProber{side: ask, purgeHold: purge, threads: map[uint64]uint64{}}
+		p := &lockTableProber{side: ask, purgeHold: purge, threads: newThreads(pid, m), connOf: map[uint64]uint64{}, connOfThread: map[uint64]uint64{}}
 		return p, p.side.connect(ctx)
 	default:
 		return &silenceProber{since: map[uint64]silentConn{}, after: silenceTimeout}, nil

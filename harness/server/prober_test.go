@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -92,6 +93,10 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 	must(t, bystander, "USE "+db, "CREATE TABLE other (a INT PRIMARY KEY, b INT)", "INSERT INTO other VALUES (1, 1)")
 	h, w, by := connID(t, holder), connID(t, waiter), connID(t, bystander)
 	asked := []uint64{w, by}
+	if err := p.(harness.CaseObserver).BeginCase(ctx, 3, asked); err != nil {
+		t.Fatal(err)
+	}
+	look := p.(harness.Watcher)
 
 	stop := make(chan struct{})
 	var ended sync.WaitGroup
@@ -118,8 +123,15 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 		falsely       int // the bystander reported
 		stale         int // the waiter reported although the holder had committed
 		missed, polls int
+		slept         int // the waiter's thread was seen to sleep from ask to COMMIT
+		overslept     int // and even then
 	)
-	for range sceneRepeats {
+	for n := range sceneRepeats {
+		// One connection may be asked about in another way than two.
+		asking, other := asked, asked[:1]
+		if n%2 == 1 {
+			asking, other = other, asking
+		}
 		must(t, waiter, sc.before...)
 		must(t, holder, "BEGIN")
 		must(t, holder, sc.hold...)
@@ -127,8 +139,9 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 		submitted := time.Now()
 		go func() { done <- waiter.exec(context.Background(), sc.wait) }()
 		var seen *harness.Waiting
+		var sight harness.Sight
 		for seen == nil && time.Since(submitted) < 2*time.Second {
-			ws, err := p.Waiting(ctx, asked)
+			ws, err := p.Waiting(ctx, asking)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,10 +167,11 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 			if sc.kind == history.RowLock && seen.ID == "" {
 				t.Fatal("the lock has no name")
 			}
-			if b.server.DBMS == history.MySQL && sc.kind == history.RowLock && !slices.Equal(seen.Holders, []uint64{h}) {
+			if b.server.DBMS == history.MySQL && sc.kind == history.RowLock && len(asking) > 1 && !slices.Equal(seen.Holders, []uint64{h}) {
 				t.Fatalf("holders %v, want [%d]", seen.Holders, h)
 			}
-			again, err := p.Waiting(ctx, asked)
+			sight = look.Watch(w)
+			again, err := p.Waiting(ctx, other)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,8 +184,15 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 			t.Fatalf("the statement did not wait: %v", err)
 		default:
 		}
+		still := sight.Asleep && look.Watch(w) == sight
 		must(t, holder, "COMMIT")
-		ws, err := p.Waiting(ctx, asked)
+		if still {
+			slept++
+			if look.Watch(w) == sight {
+				overslept++
+			}
+		}
+		ws, err := p.Waiting(ctx, asking)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,8 +207,14 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 	}
 	slices.Sort(latency)
 	if len(latency) > 0 {
-		t.Logf("submit to seen: median %v, 90%% %v, most %v; %.1f polls each; missed %d, stale %d, false %d of %d",
-			latency[len(latency)/2], latency[len(latency)*9/10], latency[len(latency)-1], float64(polls)/sceneRepeats, missed, stale, falsely, sceneRepeats)
+		t.Logf("submit to seen: median %v, 90%% %v, most %v; %.1f polls each; asleep %d; missed %d, stale %d, false %d of %d",
+			latency[len(latency)/2], latency[len(latency)*9/10], latency[len(latency)-1], float64(polls)/sceneRepeats, slept, missed, stale, falsely, sceneRepeats)
+	}
+	if overslept > 0 {
+		t.Errorf("%d of %d times the thread seemed to sleep on behind the COMMIT", overslept, slept)
+	}
+	if runtime.GOOS == "linux" && slept == 0 {
+		t.Error("the thread of a waiting session was never seen asleep")
 	}
 	// A thread may be slow to wake up, and its state with it.
 	allowed := 0

@@ -25,6 +25,8 @@ type side struct {
 	// setup runs on each new connection.
 	setup []string
 	conn  driver.Conn
+	// prepared holds the statements of this connection.
+	prepared map[string]driver.StmtQueryContext
 }
 
 // result is a result set in the text protocol; NULL is nil.
@@ -86,6 +88,34 @@ func (s *side) each(ctx context.Context, q string, f func([]driver.Value)) error
 	if err != nil {
 		return s.failed(err)
 	}
+	return s.read(rows, f)
+}
+
+// eachPrepared is each for a query that comes often and takes long to parse.
+func (s *side) eachPrepared(ctx context.Context, q string, f func([]driver.Value)) error {
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	st := s.prepared[q]
+	if st == nil {
+		made, err := s.conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
+		if err != nil {
+			return s.failed(err)
+		}
+		if s.prepared == nil {
+			s.prepared = map[string]driver.StmtQueryContext{}
+		}
+		st = made.(driver.StmtQueryContext)
+		s.prepared[q] = st
+	}
+	rows, err := st.QueryContext(ctx, nil)
+	if err != nil {
+		return s.failed(err)
+	}
+	return s.read(rows, f)
+}
+
+func (s *side) read(rows driver.Rows, f func([]driver.Value)) error {
 	dest := make([]driver.Value, len(rows.Columns()))
 	for {
 		err := rows.Next(dest)
@@ -129,7 +159,7 @@ func (s *side) Close() error {
 		return nil
 	}
 	conn := s.conn
-	s.conn = nil
+	s.conn, s.prepared = nil, nil
 	return conn.Close()
 }
 

@@ -18,14 +18,24 @@ import (
 type statusProber struct {
 	side side
 	*purgeHold
+	*threads
 	blocks []block // reused
 }
 
 func (p *statusProber) Wake() <-chan struct{} { return nil }
 
 func (p *statusProber) Close() error {
+	p.threads.close()
 	_ = p.purgeHold.side.Close()
 	return p.side.Close()
+}
+
+// BeginCase finds the threads of the case's sessions, and holds purge.
+func (p *statusProber) BeginCase(ctx context.Context, key uint64, conns []uint64) error {
+	if err := p.learn(ctx, &p.side, conns); err != nil {
+		return err
+	}
+	return p.purgeHold.BeginCase(ctx, key, conns)
 }
 
 func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
