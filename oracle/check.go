@@ -56,7 +56,7 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
 	}
-	v.Fingerprint = fingerprint(c, h, &v)
+	v.Fingerprint = fingerprint(c, h, r, &v)
 	return v
 }
 
@@ -157,23 +157,6 @@ func count(v *Verdict, r *mvcc.Replay, h *history.History) {
 			v.Judged++
 		}
 	}
-}
-
-// fingerprint names the cause of a difference: kind, level of the session
-// concerned, rules, and the kind of the statement that showed it.
-func fingerprint(c *corpus.Case, h *history.History, v *Verdict) string {
-	level, kind := "-", "final state"
-	if v.Stmt >= 0 {
-		st := &h.Stmts[v.Stmt]
-		level = h.Levels[st.Session].Short()
-		kind = string(mvcc.KindOf(c.Steps[st.Line].Stmt))
-	} else {
-		level = levelNames(h)
-	}
-	if v.Outcome == Known {
-		return strings.Join([]string{"known", strings.Join(v.Rules, "+"), level}, "/")
-	}
-	return strings.Join([]string{string(v.Kind), level, kind, strings.Join(v.Rules, "+")}, "/")
 }
 
 func levelNames(h *history.History) string {

@@ -38,7 +38,7 @@ type Replay struct {
 	dialect solve.Dialect
 	solver  *solve.Solver
 	store   Store
-	// told is the store of the world that was adopted, on InnoDB.
+	// told is the store of the world that was taken over.
 	told     *Store
 	sessions map[int]*session
 	// Steps holds what was predicted, by index into the history's statements.

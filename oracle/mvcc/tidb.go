@@ -74,7 +74,7 @@ func (r *Replay) world(ch *choices) *Replay {
 
 // take takes over what a world found.
 func (r *Replay) take(w *Replay) {
-	r.Steps, r.touched, r.sessions = w.Steps, w.touched, w.sessions
+	r.Steps, r.touched, r.sessions, r.told = w.Steps, w.touched, w.sessions, &w.store
 }
 
 // currentView returns the view of a locking read or a write, and whether it was

@@ -45,6 +45,17 @@ func run(ctx context.Context, args []string) error {
 		seed := f.Uint64("seed", 1, "seed of the campaign")
 		_ = f.Parse(args[1:]) // exits on an error
 		return addFindings(ctx, *add, *target, *n, *alike, *histories, *seed)
+	case "purity":
+		_ = f.Parse(args[1:])
+		var list []finding
+		for _, file := range f.Args() {
+			part, err := readSet(file)
+			if err != nil {
+				return err
+			}
+			list = append(list, part...)
+		}
+		return purity(os.Stdout, list)
 	}
 	return errUsage
 }
