@@ -41,6 +41,9 @@ type Settings struct {
 	// Out is the folder of findings.
 	Out    string
 	Strict bool
+	// Tally is a file to which each process of native fuzzing appends a
+	// PairReport as it ends; empty: none.
+	Tally string
 	// Baseline is a file for LoadBaseline; empty: none.
 	Baseline string
 	// Reduce bounds the reduction of one finding; 0: findings stay as found.

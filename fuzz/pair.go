@@ -32,6 +32,7 @@ type Pair struct {
 	levels []corpus.Level
 	known  []*corpus.Case
 	keeper *Keeper
+	tally  pairTally
 }
 
 // FoundError says that an input shows something that was not known before.
@@ -53,7 +54,7 @@ func (e *FoundError) Error() string {
 // OpenPair opens the target of the settings. Settings.Cases, Duration, Workers
 // and Seed are not used.
 func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
-	p := &Pair{s: s}
+	p := &Pair{s: s, tally: pairTally{counts: newCounts(), begun: time.Now()}}
 	var err error
 	if p.known, err = LoadKnown(s.Known); err != nil {
 		return nil, err
@@ -76,8 +77,14 @@ func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
 	return p, nil
 }
 
-// Close ends the target.
-func (p *Pair) Close() error { return p.target.Close() }
+// Close ends the target, and writes the tally where the settings ask for it.
+func (p *Pair) Close() error {
+	err := p.target.Close()
+	if p.s.Tally != "" && p.tally.report.Executions > 0 {
+		err = errors.Join(err, p.tally.appendTo(p.s.Tally, p.target.Name))
+	}
+	return err
+}
 
 // Run runs the cases of an input. A *FoundError says that one shows something
 // new: what the folder of findings held when the Pair was opened is not new,
@@ -88,12 +95,15 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, pairTotal)
 	defer cancel()
 	begun := time.Now()
+	var trials []Trial
+	defer func() { p.tally.execution(trials) }()
 	data = data[:min(len(data), MaxInput)]
 	for i, c := range PairCases(data, p.known, p.options()) {
 		if i > 0 && time.Since(begun) > pairTotal-2*pairCase {
 			break
 		}
 		r := p.target.Judge(ctx, c, levelsWithin(c, p.levels, 0))
+		trials = append(trials, r)
 		if r.Dead != nil {
 			return r.Dead
 		}

@@ -67,6 +67,7 @@ const (
 	envLevels = "TXNFUZZ_LEVELS"
 	envStrict = "TXNFUZZ_STRICT"
 	envOut    = "TXNFUZZ_OUT"
+	envTally  = "TXNFUZZ_TALLY"
 )
 
 // FromEnvironment fills in the settings that variables give.
@@ -77,6 +78,7 @@ func (s *Settings) FromEnvironment() error {
 	if v := os.Getenv(envOut); v != "" {
 		s.Out = v
 	}
+	s.Tally = os.Getenv(envTally)
 	levels, err := ParseLevels(os.Getenv(envLevels))
 	if err != nil {
 		return fmt.Errorf("%s: %w", envLevels, err)
