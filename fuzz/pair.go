@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // A worker of native fuzzing panics when one input takes ten seconds: pairTotal
@@ -122,8 +123,10 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 	return nil
 }
 
-func (p *Pair) options() mutate.Options {
-	o := generatorOptions(p.target.Server(), p.levels, mutate.Mix, 0)
+func (p *Pair) options() mutate.Options { return pairOptions(p.target.Server(), p.levels) }
+
+func pairOptions(server history.Server, levels []corpus.Level) mutate.Options {
+	o := generatorOptions(server, levels, mutate.Mix, 0)
 	o.Tables = 2
 	return o
 }

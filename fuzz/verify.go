@@ -108,6 +108,9 @@ func due(c *corpus.Case, target string) bool {
 	return !finding || len(recordedOn(c, target)) > 0
 }
 
+// Due says that a stored case has a verdict to keep on this target.
+func (t *Target) Due(c *corpus.Case) bool { return steady(c) && due(c, t.Name) }
+
 // versionsFile names, beside the folders of cases, the file that tells on which
 // version of each target the verdicts were recorded.
 const versionsFile = "corpus/recorded-on.txt"

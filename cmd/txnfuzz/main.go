@@ -54,6 +54,6 @@ or the server failed.`,
 		return usagef("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
-	root.AddCommand(newShell())
+	root.AddCommand(newShell(), newCorpus())
 	return root
 }

@@ -107,6 +107,12 @@ func TestUsageErrors(t *testing.T) {
 		{"server nothing", `unknown target "nothing"`},
 		{"server root@unix(/nowhere)/", "names a server that runs already"},
 		{"targets all", `"all"`},
+		{"corpus", "no command"},
+		{"corpus frobnicate", `"frobnicate"`},
+		{"corpus import", "want a file or a folder"},
+		{"corpus verify no/such/file.sql", "no/such/file.sql"},
+		{"corpus seed", "want one file"},
+		{"corpus decode no/such/file", "no/such/file"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			got := txnfuzz(t, strings.Fields(c.args)...)
@@ -147,7 +153,7 @@ func TestServerFailures(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "export", "report", "server", "targets"} {
+	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "export", "report", "server", "targets"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.stderr != "" {
@@ -156,7 +162,7 @@ func TestHelp(t *testing.T) {
 			if !strings.Contains(got.stdout, "Examples:\n") {
 				t.Error("no examples")
 			}
-			file := filepath.Join("testdata", "help-"+strings.TrimPrefix(name+".txt", "."))
+			file := filepath.Join("testdata", "help-"+strings.ReplaceAll(name, " ", "-")+".txt")
 			if name == "" {
 				file = filepath.Join("testdata", "help.txt")
 			}

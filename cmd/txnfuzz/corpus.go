@@ -1,0 +1,285 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+func newCorpus() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "corpus COMMAND",
+		Short: "Check, extend and count the stored cases",
+		Long: `Tools for folders of stored cases (corpus/known, corpus/found) and for the
+inputs that go test -fuzz keeps.`,
+		Example: `  txnfuzz corpus verify --target all
+  txnfuzz corpus import ../Troc/cases`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("no command; see %s --help", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newCorpusVerify(), newCorpusImport(), newCorpusStats(), newCorpusDecode(), newCorpusSeed())
+	return cmd
+}
+
+// storedIn reads folders, or by default those of the project that exist.
+func storedIn(args []string) ([]corpus.Stored, error) {
+	if len(args) > 0 {
+		return loadCases(args)
+	}
+	for _, dir := range []string{fuzz.KnownDir, fuzz.DefaultOut} {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			args = append(args, dir)
+		}
+	}
+	if len(args) == 0 {
+		return nil, usagef("no %s here: name a file or a folder of cases", fuzz.KnownDir)
+	}
+	return loadCases(args)
+}
+
+func newCorpusVerify() *cobra.Command {
+	var targets []string
+	cmd := &cobra.Command{
+		Use:   "verify [FILE|DIR...] [flags]",
+		Short: "All parse, none twice, and each still does what it records",
+		Long: `Reads the cases (default: corpus/known and corpus/found), looks for two with the
+same statements or two findings with one fingerprint, and runs each on the
+targets. Status 1 says that a verdict is not the recorded one, or that a case is
+there twice; status 3 that a case could not be run.`,
+		Example: `  txnfuzz corpus verify
+  txnfuzz corpus verify corpus/known --target all`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cases, err := storedIn(args)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			bad := 0
+			for _, d := range fuzz.Duplicates(cases) {
+				bad++
+				fmt.Fprintln(w, d)
+			}
+			runs := 0
+			for _, name := range expanded(cmd.Context(), targets) {
+				n, wrong, err := verifyOn(cmd, name, cases)
+				if err != nil {
+					return err
+				}
+				runs, bad = runs+n, bad+wrong
+			}
+			fmt.Fprintf(w, "%d cases read, %d run; %d complaints\n", len(cases), runs, bad)
+			if bad > 0 {
+				return errFound
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for replay")
+	return cmd
+}
+
+// verifyOn runs the cases on one target and returns how many, and how many
+// complaints there were.
+func verifyOn(cmd *cobra.Command, name string, cases []corpus.Stored) (runs, bad int, err error) {
+	t, err := fuzz.OpenTarget(cmd.Context(), name, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() {
+		if e := t.Close(); e != nil {
+			err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
+		}
+	}()
+	for _, s := range cases {
+		if !t.Due(s.Case) {
+			continue
+		}
+		results, err := t.Verify(cmd.Context(), s)
+		if err != nil {
+			return runs, bad, err
+		}
+		runs++
+		for i := range results {
+			v := &results[i]
+			switch {
+			case v.Changed():
+				bad++
+				fmt.Fprintln(cmd.OutOrStdout(), v.Explain(""))
+			case v.Unsteady():
+				fmt.Fprintf(cmd.OutOrStdout(), "%s on %s at %s: the recorded verdict in %d of %d runs only, else: %s\n", v.File, v.Target, v.Level, v.Agreed, v.Runs, v.Now)
+			}
+		}
+	}
+	return runs, bad, nil
+}
+
+func newCorpusImport() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "import FILE|DIR... [flags]",
+		Short: "Copy published cases into the corpus, in our form",
+		Long: `Reads cases in the form of txnfuzz or in the blocks of Troc, DT2 and Fucci, and
+writes those whose statements the corpus does not hold yet, named dbms-number.`,
+		Example: `  txnfuzz corpus import ../Fucci/cases/mariadb32898.txt
+  txnfuzz corpus import ../DT2/cases --out corpus/known`,
+		Args: wantCases,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cases, err := loadCases(args)
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return err
+			}
+			done, err := corpus.ImportCases(out, cases)
+			fresh := 0
+			for _, d := range done {
+				verb := "is in"
+				if !d.Known {
+					verb = "written to"
+					fresh++
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %s\n", d.From, verb, d.To)
+			}
+			if err == nil && fresh > 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "Look at `source` and `reported`, then record what they do: go test ./fuzz -run TestCorpus -update")
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", fuzz.KnownDir, "folder to write to")
+	return cmd
+}
+
+func newCorpusStats() *cobra.Command {
+	return &cobra.Command{
+		Use:     "stats [FILE|DIR...]",
+		Short:   "Count the cases, their statements, and their recorded verdicts",
+		Example: `  txnfuzz corpus stats corpus/known`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cases, err := storedIn(args)
+			if err != nil {
+				return err
+			}
+			return fuzz.Stats(cases).WriteText(cmd.OutOrStdout())
+		},
+	}
+}
+
+func newCorpusDecode() *cobra.Command {
+	var target, known, levels, out string
+	cmd := &cobra.Command{
+		Use:   "decode [FILE|DIR...] [flags]",
+		Short: "Show inputs that go test -fuzz keeps as the cases that they become",
+		Long: `Reads inputs of FuzzTxnPair (default: all in Go's cache and in
+fuzz/testdata/fuzz/FuzzTxnPair) and prints the cases that fuzzing makes of them.
+What an input becomes depends on the family of the target, on the levels, and on
+the folder of stored cases.`,
+		Example: `  txnfuzz corpus decode
+  txnfuzz corpus decode fuzz/testdata/fuzz/FuzzTxnPair/0a1b2c3d --out /tmp/cases`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asked, err := fuzz.ParseLevels(levels)
+			if err != nil {
+				return usagef("--levels: %w", err)
+			}
+			if len(args) == 0 {
+				if args, err = fuzz.EntryDirs(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			entries, err := fuzz.LoadEntries(args)
+			if err != nil {
+				return &usageError{err}
+			}
+			if len(entries) == 0 {
+				return usagef("no inputs of FuzzTxnPair here; go test -fuzz=FuzzTxnPair ./fuzz makes some")
+			}
+			cases, err := fuzz.LoadKnown(known)
+			if err != nil {
+				return err
+			}
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			if err != nil {
+				return err
+			}
+			if len(asked) == 0 {
+				asked = t.Levels()
+			}
+			t.Decode(entries, cases, asked)
+			return errors.Join(writeEntries(cmd.OutOrStdout(), out, entries), t.Close())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&target, "target", fuzz.DefaultTarget, "the target that the inputs were made for")
+	f.StringVar(&known, "corpus", fuzz.KnownDir, "folder of stored cases that inputs select from")
+	f.StringVar(&levels, "levels", "", "the levels that were fuzzed (default: all that the target has)")
+	f.StringVar(&out, "out", "", "write the cases to this folder instead of standard output")
+	return cmd
+}
+
+func writeEntries(w io.Writer, dir string, entries []fuzz.Entry) error {
+	for _, e := range entries {
+		for i, c := range e.Cases {
+			name := fmt.Sprintf("%s-%d", filepath.Base(e.Path), i+1)
+			if dir != "" {
+				path, err := corpus.Save(dir, name, c)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(w, path)
+				continue
+			}
+			fmt.Fprintf(w, "-- input: %s, case %d of %d\n%s\n", e.Path, i+1, len(e.Cases), corpus.Print(c, corpus.Text))
+		}
+	}
+	return nil
+}
+
+func newCorpusSeed() *cobra.Command {
+	var known, out string
+	cmd := &cobra.Command{
+		Use:   "seed FILE [flags]",
+		Short: "Make of a stored case an input for go test -fuzz to start from",
+		Long: `Writes an input that selects the case among the stored ones and changes it as
+little as an input can, to where go test -fuzz looks for inputs. Which case it
+selects depends on how many there are: make it anew when the folder has changed.`,
+		Example: `  txnfuzz corpus seed corpus/known/mysql-104833.sql`,
+		Args:    exactly(1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := corpus.Load(args[0])
+			if err != nil {
+				return loadError(err)
+			}
+			cases, err := fuzz.LoadKnown(known)
+			if err != nil {
+				return err
+			}
+			data, ok := fuzz.SeedOf(c, cases)
+			if !ok {
+				return usagef("%s is none of the %d cases in %s that may be mutated; import it, or see its header line `seed`", args[0], len(cases), known)
+			}
+			if err := os.MkdirAll(out, 0o755); err != nil {
+				return err
+			}
+			path := filepath.Join(out, strings.TrimSuffix(filepath.Base(args[0]), corpus.Ext))
+			if err := os.WriteFile(path, fuzz.EncodeEntry(data), 0o644); err != nil {
+				return fmt.Errorf("write the input: %w", err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), path)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&known, "corpus", fuzz.KnownDir, "folder of stored cases that inputs select from")
+	cmd.Flags().StringVar(&out, "out", fuzz.SeedDir, "folder to write to")
+	return cmd
+}

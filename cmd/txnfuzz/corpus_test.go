@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCorpusImport(t *testing.T) {
+	dir := t.TempDir()
+	blocks := "CREATE TABLE t(a INT)\n\nBEGIN\nCOMMIT\n\nBEGIN\nUPDATE t SET a = 1\nCOMMIT\n\n1-2-2-1-2\nEND\n"
+	from := filepath.Join(dir, "from")
+	if err := os.Mkdir(from, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(from, "mysql1.txt"), []byte(blocks), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	got := txnfuzz(t, "corpus", "import", from, "--out", out)
+	file := filepath.Join(out, "mysql-1.sql")
+	if got.code != 0 || !strings.Contains(got.stdout, "mysql1.txt: written to "+file) || !strings.Contains(got.stdout, "TestCorpus -update") {
+		t.Errorf("status %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	again := txnfuzz(t, "corpus", "import", from, "--out", out)
+	if again.code != 0 || !strings.Contains(again.stdout, "mysql1.txt: is in "+file) || strings.Contains(again.stdout, "-update") {
+		t.Errorf("again, status %d: %s%s", again.code, again.stdout, again.stderr)
+	}
+	stats := txnfuzz(t, "corpus", "stats", out)
+	inOrder(t, stats.stdout, "1 case, 2 sessions, 5 statements in them\n", "by name:  mysql 1\n", file+" records no verdict\n")
+	if err := os.WriteFile(filepath.Join(from, "bad.txt"), []byte(blocks[:60]+"\n\n1-2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bad := txnfuzz(t, "corpus", "import", from, "--out", out)
+	if bad.code != 2 || !strings.Contains(bad.stderr, "bad.txt:") {
+		t.Errorf("malformed, status %d: %s", bad.code, bad.stderr)
+	}
+}
+
+func TestCorpusStats(t *testing.T) {
+	got := txnfuzz(t, "corpus", "stats")
+	if got.code != 0 {
+		t.Errorf("status %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	inOrder(t, got.stdout, " cases, ", "by kind:", "UPDATE ", "recorded on", "embedded", "mariadb 11.8", "mysql 9.7")
+}
+
+func TestCorpusSeed(t *testing.T) {
+	out := t.TempDir()
+	got := txnfuzz(t, "corpus", "seed", "corpus/known/mysql-104833.sql", "--out", out)
+	if got.code != 0 || got.stdout != filepath.Join(out, "mysql-104833")+"\n" {
+		t.Errorf("status %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(out, "mysql-104833"))
+	if err != nil || !strings.HasPrefix(string(text), "go test fuzz v1\n[]byte(\"") {
+		t.Errorf("%q, %v", text, err)
+	}
+	strange := writeFile(t, "strange.sql", "/* tx1 */ SELECT 1;\n")
+	if got := txnfuzz(t, "corpus", "seed", strange, "--out", out); got.code != 2 || !strings.Contains(got.stderr, "is none of the ") {
+		t.Errorf("a case that is not stored, status %d: %s", got.code, got.stderr)
+	}
+}
