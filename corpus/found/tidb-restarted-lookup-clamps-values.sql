@@ -11,6 +11,14 @@
 -- fingerprint: known/restarted-lookup-clamps-values/RR
 -- reproduced: 10/10
 -- found: as UPDATE t SET a = 0 WHERE b IN (256, 0) with TINYINT UNSIGNED at READ COMMITTED, seed 777, worker 0, input 1683, order 0; this form, which loses a row, was written by hand from the cause
+-- verdict (embedded, RR): known restarted-lookup-clamps-values
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b TINYINT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (0, 0), (1, -128);
