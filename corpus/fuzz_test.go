@@ -6,15 +6,22 @@ import (
 	"testing"
 )
 
+// parserSeeds hold what the published cases do not.
+var parserSeeds = []string{
+	"-- level: tx1=RC, tx2=RR\n/* tx1 */ SELECT 'a''\\'' -- x\n, `b``c` /* y */; -- z\n-- end",
+	"/* init */ create table t(a int unique check(a>0), b enum('x'), key(a)) engine=innodb;",
+	"/* tx1 */ select a = b is true, -(-1), not a, x'41', b'1', 1e3, 1.50, '\\0' from t for share skip locked;",
+	"/* tx1 */ with c as (select 1 union select 2) select * from c, (select 3) d where a in (select 1) group by 1;",
+	"/* tx1 */ set transaction isolation level read committed, read only; /* tx2 */ start transaction with consistent snapshot;",
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range knownCases(f) {
 		f.Add(Print(s.Case, Text))
 	}
-	f.Add([]byte("-- level: tx1=RC, tx2=RR\n/* tx1 */ SELECT 'a''\\'' -- x\n, `b``c` /* y */; -- z\n-- end"))
-	f.Add([]byte("/* init */ create table t(a int unique check(a>0), b enum('x'), key(a)) engine=innodb;"))
-	f.Add([]byte("/* tx1 */ select a = b is true, -(-1), not a, x'41', b'1', 1e3, 1.50, '\\0' from t for share skip locked;"))
-	f.Add([]byte("/* tx1 */ with c as (select 1 union select 2) select * from c, (select 3) d where a in (select 1) group by 1;"))
-	f.Add([]byte("/* tx1 */ set transaction isolation level read committed, read only; /* tx2 */ start transaction with consistent snapshot;"))
+	for _, s := range parserSeeds {
+		f.Add([]byte(s))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := Parse("f", text)
 		if err != nil {
@@ -48,6 +55,32 @@ func FuzzParse(f *testing.F) {
 		}
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzBlocks reads texts in the form of blocks: what it takes for cases can be
+// printed and read in ours.
+func FuzzBlocks(f *testing.F) {
+	f.Add([]byte("CREATE TABLE t (a INT)\n\nRC\nBEGIN\nSELECT * FROM t -- x\nCOMMIT\n\nRR\nBEGIN;\nROLLBACK\n\n1-2-1-2-1\nEND\nnote\nCREATE TABLE u (a INT);\n\nSELECT ';'\n\n1-1\n"))
+	f.Add([]byte("CREATE TABLE t (a INT)\n\nBEGIN\nCOMMIT\n\nBEGIN\nCOMMIT\n\n1-2-1-2\nEND\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cases, err := ParseBlocks("f", text)
+		var p *ParseError
+		if err != nil && (!errors.As(err, &p) || p.Line < 1 || p.Line > strings.Count(string(text), "\n")+1 || p.Column < 1) {
+			t.Fatalf("%T %v", err, err)
+		}
+		for _, c := range cases {
+			if err := c.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Parse("printed", Print(c, Text))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, Print(c, Text))
+			}
+			if !d.Equal(c) {
+				t.Fatalf("printed and read again:\n%s\n%s", Print(c, Text), Print(d, Text))
+			}
 		}
 	})
 }

@@ -15,12 +15,34 @@ var rewrite = flag.Bool("rewrite", false, "write what was seen into testdata")
 // output and a line ====, and compares. Lines with # before an input are
 // comments.
 func runGolden(t *testing.T, path string, run func(t *testing.T, input string) string) {
+	var out strings.Builder
+	for i, e := range goldenEntries(t, path) {
+		got := run(t, e.input)
+		fmt.Fprintf(&out, "%s%s----\n%s====\n", e.comment, e.input, got)
+		if got != e.want && !*rewrite {
+			t.Errorf("%s, entry %d:\n%s---- got\n%s---- want\n%s", path, i+1, e.input, got, e.want)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type goldenEntry struct{ comment, input, want string }
+
+func goldenEntries(t *testing.T, path string) []goldenEntry {
+	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
 	entries := strings.Split(string(data), "====\n")
+	if tail := entries[len(entries)-1]; tail != "" {
+		t.Fatalf("%s: text behind the last entry: %q", path, tail)
+	}
+	var out []goldenEntry
 	for i, entry := range entries[:len(entries)-1] {
 		input, want, ok := strings.Cut(entry, "----\n")
 		if !ok {
@@ -31,20 +53,9 @@ func runGolden(t *testing.T, path string, run func(t *testing.T, input string) s
 			line, rest, _ := strings.Cut(input, "\n")
 			comment, input = comment+line+"\n", rest
 		}
-		got := run(t, input)
-		fmt.Fprintf(&out, "%s%s----\n%s====\n", comment, input, got)
-		if got != want && !*rewrite {
-			t.Errorf("%s, entry %d:\n%s---- got\n%s---- want\n%s", path, i+1, input, got, want)
-		}
+		out = append(out, goldenEntry{comment, input, want})
 	}
-	if tail := entries[len(entries)-1]; tail != "" {
-		t.Fatalf("%s: text behind the last entry: %q", path, tail)
-	}
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return out
 }
 
 // TestErrors holds what a person sees who wrote a malformed case.
