@@ -15,6 +15,9 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/reduce"
 
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // MySQL, MariaDB and DSNs
 )
@@ -45,6 +48,26 @@ func run(ctx context.Context, args []string) error {
 		seed := f.Uint64("seed", 1, "seed of the campaign")
 		_ = f.Parse(args[1:]) // exits on an error
 		return addFindings(ctx, *add, *target, *n, *alike, *histories, *seed)
+	case "reduce":
+		file := f.String("set", "scripts/reducebench/findings.jsonl.gz", "the findings")
+		target := f.String("target", "mariadb:11.8", "reduce those of this target")
+		out := f.String("out", "scripts/reducebench/results.jsonl", "file to append results to; goes on where it stopped")
+		strategy := f.String("strategy", "", "only this strategy; empty: each, delta debugging too")
+		limit := f.Duration("limit", 2*time.Minute, "the longest time for one reduction")
+		_ = f.Parse(args[1:])
+		chosen := strategies
+		if *strategy != "" {
+			s, err := reduce.ParseStrategy(*strategy)
+			if err != nil {
+				return err
+			}
+			chosen = []reduce.Strategy{s}
+		}
+		set, err := readSet(*file)
+		if err != nil {
+			return err
+		}
+		return benchmark(ctx, set, *target, *out, chosen, *limit)
 	case "purity":
 		_ = f.Parse(args[1:])
 		var list []finding
