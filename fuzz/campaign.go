@@ -116,7 +116,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	c.keeper = newKeeper(t, store)
-	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor = s.Strict, baseline, s.Reduce
+	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
 	if s.Progress != nil {
 		lines := &lineWriter{w: s.Progress}
 		c.s.Progress = lines

@@ -40,6 +40,8 @@ type Finding struct {
 	// Saved says that this run wrote File; else an earlier one had found the
 	// same with no larger case.
 	Saved bool `json:"saved"`
+
+	size size // of the case in File
 }
 
 // origin says where a case came from.
@@ -82,6 +84,7 @@ const (
 	keyFingerprint = "fingerprint"
 	keyInput       = "input"
 	keyReproduced  = "reproduced"
+	keyAlso        = "also at"
 	keyFirstSeen   = "first_seen"
 )
 
@@ -114,6 +117,7 @@ func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
 	set(keyReason, v.Reason)
 	set(keyFingerprint, v.Fingerprint)
 	set(keyReproduced, reproduced)
+	set(keyAlso, strings.Join(levelNames(r.Also), ", "))
 	set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
 	set(keyFirstSeen, from.firstSeen)
 	set(keyInput, from.input)

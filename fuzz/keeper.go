@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,10 @@ type Keeper struct {
 	store    *Store
 	strict   bool
 	baseline *Baseline
+	// again lets later cases of a finding be reduced, too.
+	again bool
+	// levels are those at which a reduced case is tried, too.
+	levels []corpus.Level
 	// reduceFor bounds one reduction.
 	reduceFor time.Duration
 	begun     time.Time
@@ -41,7 +46,7 @@ type judgeFunc func(context.Context, *corpus.Case, map[int]corpus.Level) Trial
 
 func newKeeper(t *Target, s *Store) *Keeper {
 	return &Keeper{
-		at: place{t.Name, t.Server()}, judge: t.Judge, store: s, reduceFor: time.Minute, begun: time.Now(),
+		at: place{t.Name, t.Server()}, judge: t.Judge, store: s, levels: t.Levels(), reduceFor: time.Minute, begun: time.Now(),
 		logf: func(string, ...any) {}, byID: map[string]*Finding{},
 	}
 }
@@ -62,16 +67,14 @@ func (k *Keeper) Consider(ctx context.Context, r *Trial, from origin) (f *Findin
 	if r.Verdict.Kind == KindCrash {
 		return k.considerCrash(ctx, r, from)
 	}
+	if r.Verdict.Causes() != nil {
+		return k.considerJoint(ctx, r, from)
+	}
 	f, first = k.claim(r, "")
 	if !first {
-		return f, false, nil
+		return f, false, k.improve(ctx, f, r, from)
 	}
-	judge := func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-		k.quiet.RLock()
-		defer k.quiet.RUnlock()
-		return k.judge(ctx, c, levels)
-	}
-	return f, true, k.keep(ctx, f, r, from, judge)
+	return f, true, k.keep(ctx, f, r, from, k.calm())
 }
 
 // considerCrash looks into one of the cases that ran when the server died.
@@ -158,6 +161,35 @@ func (k *Keeper) keep(ctx context.Context, f *Finding, r *Trial, from origin, ju
 	return k.write(f, small, from, reproducedText(count))
 }
 
+// sightings are those at which a finding is reduced anew: from another case the
+// way may lead to a smaller one. Few, since each costs a reduction.
+var sightings = []int{2, 4, 8}
+
+// improve reduces another case of a finding and keeps it if it gets smaller than
+// the one that is kept.
+func (k *Keeper) improve(ctx context.Context, f *Finding, r *Trial, from origin) error {
+	k.mu.Lock()
+	size, due := f.size, k.again && f.Reproduced > 0 && slices.Contains(sightings, f.Seen)
+	k.mu.Unlock()
+	if !due {
+		return nil
+	}
+	judge := k.calm()
+	count, last := confirm(ctx, judge, r)
+	if count == 0 || ctx.Err() != nil {
+		return nil
+	}
+	small, count, err := k.reduce(ctx, judge, last, count)
+	if err != nil {
+		k.logf("reduce %s: %v", f.ID, err)
+	}
+	if small == nil || !sizeOf(small.Case).less(size) {
+		return nil
+	}
+	k.set(func() { f.Reproduced = count })
+	return k.write(f, small, from, reproducedText(count))
+}
+
 // write saves a run as the file of a finding, unless an earlier campaign left
 // a file that is as good.
 func (k *Keeper) write(f *Finding, r *Trial, from origin, reproduced string) error {
@@ -170,7 +202,7 @@ func (k *Keeper) write(f *Finding, r *Trial, from origin, reproduced string) err
 		}
 	}
 	k.set(func() {
-		f.File, f.Saved = path, f.Saved || !kept
+		f.File, f.Saved, f.size = path, f.Saved || !kept, sizeOf(c)
 		f.Statements, f.Level = len(c.Steps), LevelName(r.Levels)
 		f.Expected, f.Actual, f.Reason = r.Verdict.Expected, r.Verdict.Actual, r.Verdict.Reason
 	})
@@ -227,6 +259,7 @@ func (k *Keeper) reduce(ctx context.Context, judge judgeFunc, r *Trial, reproduc
 		return nil, 0, err
 	}
 	last.Reduction = reductionOf(&res)
+	last.Also = alsoAt(limited, judge, last, k.levels)
 	return last, count, err
 }
 

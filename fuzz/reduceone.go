@@ -2,6 +2,10 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -11,8 +15,10 @@ import (
 // Reduce makes a case as small as it can get while it shows the same on the
 // target. A case whose header gives no level is reduced at the weakest level
 // at which it shows a violation, or else a known deviation. The result's case
-// has the header of the original, with what its own run showed.
-func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64) (reduce.Result, error) {
+// has the header of the original, with what its own run showed. Of several known
+// deviations that explain the case together, it keeps those that it can show in
+// the smallest case. experience may be nil.
+func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (reduce.Result, error) {
 	start, ok := t.showing(ctx, c)
 	if !ok {
 		return reduce.Result{Case: c}, reduce.ErrNotReproduced
@@ -21,15 +27,17 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 	from.SetLevels(start.Levels)
 	count, _ := confirm(ctx, t.Judge, start)
 	result, err := reduce.Reduce(ctx, from, reduce.Options{
-		Try: try(t.Judge), Want: start.Verdict, Strategy: strategy, Seed: seed, Repeats: repeatsFor(count),
+		Try: try(t.Judge), Want: start.Verdict, Same: SameBug(start.Verdict, ""),
+		Strategy: strategy, Seed: seed, Repeats: repeatsFor(count), Experience: experience,
 	})
 	if err != nil {
 		return result, err
 	}
-	small := Trial{Case: result.Case, Levels: LevelsFor(result.Case, corpus.RepeatableRead), Verdict: start.Verdict}
+	small := Trial{Case: result.Case, Levels: LevelsFor(result.Case, corpus.RepeatableRead), Verdict: result.Verdict}
 	count, last := confirm(ctx, t.Judge, &small)
 	input, _ := c.Get(keyInput)
 	first, _ := c.Get(keyFirstSeen)
+	last.Also = t.also(ctx, last)
 	result.Case = describe(place{t.Name, t.server}, last, origin{input, first}, reproducedText(count))
 	return result, nil
 }
@@ -48,4 +56,44 @@ func (t *Target) showing(ctx context.Context, c *corpus.Case) (*Trial, bool) {
 		}
 	}
 	return known, known != nil
+}
+
+// also returns the other levels at which a case shows the same cause: the same
+// deviations, or the same kind of violation.
+func (t *Target) also(ctx context.Context, r *Trial) []corpus.Level {
+	return alsoAt(ctx, t.Judge, r, t.Levels())
+}
+
+func alsoAt(ctx context.Context, judge judgeFunc, r *Trial, levels []corpus.Level) []corpus.Level {
+	var out []corpus.Level
+	v := &r.Verdict
+	for _, l := range levels {
+		same, all := true, map[int]corpus.Level{}
+		for s, now := range r.Levels {
+			all[s] = l
+			same = same && now == l
+		}
+		if same {
+			continue
+		}
+		w := judge(ctx, r.Case, all).Verdict
+		if w.Outcome == v.Outcome && (v.Outcome == oracle.Known && slices.Equal(w.Rules, v.Rules) || v.Outcome == oracle.Violation && w.Kind == v.Kind) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// ExperienceFile is where what reductions learn is kept between runs, for each
+// family of servers by itself: what pays differs between them.
+func (t *Target) ExperienceFile() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find the cache folder: %w", err)
+	}
+	dir = filepath.Join(dir, "txnfuzz")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("make the cache folder: %w", err)
+	}
+	return filepath.Join(dir, "reduction-"+string(t.server.DBMS)+".json"), nil
 }

@@ -171,6 +171,9 @@ type Trial struct {
 	Log string
 	// Reduction is how Case became what it is, if it was reduced.
 	Reduction *timeline.Reduction
+	// Also holds other levels at which the case shows the same cause, as far as
+	// they were tried.
+	Also []corpus.Level
 	// Dead says that the server died and could not be brought back.
 	Dead error
 }

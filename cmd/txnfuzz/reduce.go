@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 func newReduce() *cobra.Command {
 	var target, strategy, out string
 	var seed uint64
+	var learn bool
 	cmd := &cobra.Command{
 		Use:   "reduce FILE [flags]",
 		Short: "Make a case as small as it can get while it shows the same",
@@ -40,7 +42,7 @@ the target that shows something.`,
 			if err != nil {
 				return err
 			}
-			result, err := t.Reduce(cmd.Context(), c, how, seed)
+			result, err := reduceOn(cmd.Context(), t, c, how, seed, learn)
 			if e := t.Close(); e != nil {
 				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
 			}
@@ -60,8 +62,28 @@ the target that shows something.`,
 	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
+	f.BoolVar(&learn, "experience", false, "choose by what earlier reductions on this DBMS learnt, and add to it; results then depend on it")
 	f.Uint64Var(&seed, "seed", 1, "seed of the strategy's choices")
 	return cmd
+}
+
+func reduceOn(ctx context.Context, t *fuzz.Target, c *corpus.Case, how reduce.Strategy, seed uint64, learn bool) (reduce.Result, error) {
+	if !learn {
+		return t.Reduce(ctx, c, how, seed, nil)
+	}
+	file, err := t.ExperienceFile()
+	if err != nil {
+		return reduce.Result{}, err
+	}
+	experience, err := reduce.LoadExperience(file)
+	if err != nil {
+		return reduce.Result{}, err
+	}
+	result, err := t.Reduce(ctx, c, how, seed, experience)
+	if err != nil {
+		return result, err
+	}
+	return result, experience.Save(file)
 }
 
 func writeCase(out string, stdout io.Writer, c *corpus.Case) error {
