@@ -35,6 +35,8 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 	}
 	switch name := lower(n.F); {
 	case name == ast.AggFuncCount:
+	case arg.number != nil:
+		return expr{}, unsupported("%s of a hexadecimal literal", n.F)
 	case arg.typ.Class == BitClass || arg.typ.Class == FloatClass || isMember(arg.typ):
 		return expr{}, unsupported("%s of a BIT, FLOAT, ENUM or SET", n.F)
 	case arg.typ.Class == YearClass && name != ast.AggFuncMin && name != ast.AggFuncMax:

@@ -138,6 +138,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	default:
 		p, q := c.double(a), c.double(b)
 		e.typ = double
+		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null && !eager {
@@ -311,6 +312,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	if cls == DoubleClass {
 		p, q := c.double(a), c.double(b)
 		e.typ = double
+		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -403,6 +405,9 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			return c.zeroDivisor(f)
 		}
 		r := sqlvalue.DivTrunc(v, w, 0)
+		if (a.typ.Class == DoubleClass || b.typ.Class == DoubleClass) && r.Digits() > 15 {
+			return f.refuse("DIV of doubles to more digits than they have")
+		}
 		if unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) {
 			return f.refuse("unsigned DIV below zero")
 		}

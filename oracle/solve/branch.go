@@ -11,6 +11,12 @@ import (
 // unify returns the type that holds all of several branches.
 // https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html
 func (c *compiler) unify(es []expr) (Type, error) {
+	for _, e := range es {
+		if e.nullDouble && c.d.is(nullIsDouble) {
+			// Its declared digits behind the point differ by operator.
+			return Type{}, unsupported("branch of arithmetic on NULL")
+		}
+	}
 	if t, ok := commonClass(es); ok {
 		return t, nil
 	}
@@ -421,6 +427,16 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 }
 
 func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
+	switch n.FnName.L {
+	case "date_add", "adddate":
+		if len(n.Args) == 3 {
+			return c.dateAdd(n, 1)
+		}
+	case "date_sub", "subdate":
+		if len(n.Args) == 3 {
+			return c.dateAdd(n, -1)
+		}
+	}
 	args, err := c.exprs(n.Args)
 	if err != nil {
 		return expr{}, err
@@ -526,7 +542,17 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		return c.modulo(args[0], args[1])
 	case name == "isnull" && len(args) == 1:
 		x := args[0].eval
-		return boolExpr(k, func(f *frame) sqlvalue.Truth { return truthOf(x(f).IsNull()) }), nil
+		return boolExpr(k, func(f *frame) sqlvalue.Truth {
+			null := x(f).IsNull()
+			f.underNull()
+			return truthOf(null)
+		}), nil
+	}
+	if fn, ok := functions[n.FnName.L]; ok && len(args) >= fn.min && len(args) <= fn.max {
+		return fn.compile(c, args)
+	}
+	if e, ok, err := c.dateCall(n.FnName.L, args); ok {
+		return e, err
 	}
 	return expr{}, unsupported("function %s", n.FnName.O)
 }

@@ -479,6 +479,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 			}
 		}
 	}
+	if c.d.is(inComparesBits) && e.typ.Class == IntClass && !e.column && fractionIn(list) {
+		return expr{}, unsupported("integer IN a list with a fraction in a text")
+	}
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(e, list) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
 	}
@@ -525,6 +528,17 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 		return negateIf(n.Not, t)
 	}), nil
+}
+
+// fractionIn tells whether a literal text of a list holds a number that is no
+// integer.
+func fractionIn(list []expr) bool {
+	for _, e := range list {
+		if e.lit && e.typ.Class == StringClass && !sqlvalue.NumericPrefix(e.eval(nil).Str()).Integer {
+			return true
+		}
+	}
+	return false
 }
 
 // shareCollation gives all strings among the operands the one collation in
@@ -578,12 +592,17 @@ func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
 	x := e.eval
 	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
 		null := x(f).IsNull()
-		if _, ok := f.err.(*SQLError); ok {
-			// What cannot be NULL need not be evaluated.
-			f.err = &Unsupported{"error under IS NULL"}
-		}
+		f.underNull()
 		return truthOf(null != n.Not)
 	}), nil
+}
+
+// underNull makes an error under IS NULL uncertain: what cannot be NULL need not
+// be evaluated.
+func (f *frame) underNull() {
+	if isSQL(f.err) {
+		f.err = &Unsupported{"error under IS NULL"}
+	}
 }
 
 func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {

@@ -71,6 +71,10 @@ type expr struct {
 	bits, moment, stamp bool
 	// ofBits says that an operand of the arithmetic is a BIT.
 	ofBits bool
+	// nullDouble says that the type is double for a literal NULL's sake.
+	nullDouble bool
+	// computed says that the value came out of a function.
+	computed bool
 	// castText says CAST AS CHAR.
 	castText bool
 	// number, if not nil, is what a hexadecimal or bit literal means where a

@@ -104,6 +104,9 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 				if !n.Empty || literal {
 					code = 1292
 				}
+				if code != 1292 && !e.column && f.strictWrite {
+					return f.refuse("text of a branch or function that is no decimal, in a write")
+				}
 				f.lossy(reading, code, "DECIMAL", v.Str())
 			}
 			x, ok := n.Decimal()

@@ -165,11 +165,27 @@ func intBounds(t Type) (lo int64, hi uint64) {
 	return math.MinInt64 >> (64 - t.Bits), math.MaxInt64 >> (64 - t.Bits)
 }
 
+// excludes tells whether an exact number is beyond an integer type's range.
+func (t Type) excludes(d sqlvalue.Value) bool {
+	u, over := d.ToInt(t.Unsigned)
+	lo, hi := intBounds(t)
+	if t.Unsigned {
+		return over != 0 || u > hi
+	}
+	return over != 0 || int64(u) < lo || int64(u) > int64(hi)
+}
+
 func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
 	switch v.Kind() {
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
+			if d, ok := n.Decimal(); ok && !n.Empty && !f.lenient && col.Type.excludes(d) {
+				if f.castsStored {
+					return f.refuse("number out of range before other text")
+				}
+				return f.outOfRange(col)
+			}
 			if c.badNumber(f, col, n, "integer", v.Str()); !f.lenient || !n.Integer {
 				if f.err == nil {
 					return f.refuse("fraction with a rest into an integer column")

@@ -65,6 +65,9 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 			v = c.defaultOf(f, col)
 		} else {
 			v = c.store(f, col, a.forColumn(col).eval(f), a.typ)
+			if a.computed && a.typ.Class == StringClass && col.Type.Class != StringClass && c.d.is(updateCasts) && isSQL(f.err) {
+				f.err = unsupported("computed text that is no number, behind a CAST")
+			}
 		}
 		if f.err != nil {
 			return nil, false

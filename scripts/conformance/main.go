@@ -28,14 +28,19 @@ func main() {
 	dsn := flag.String("dsn", "", "driver DSN without a database, for example root@unix(/tmp/s)/")
 	seed := flag.Uint64("seed", 1, "first seed")
 	duration := flag.Duration("duration", 30*time.Second, "how long to run random rounds")
+	compared := flag.Int("statements", 0, "run until so many statements are compared, whatever the duration")
 	systematic := flag.Bool("systematic", false, "first run every operator on every pair of operand kinds")
 	show := flag.Int("show", 40, "differences to print")
 	depth := flag.Int("depth", 2, "largest depth of expressions")
-	kinds := flag.String("kinds", "exprs,query,update,delete,insert,keyed", "what to run; cases: the statements of generated cases")
+	kinds := flag.String("kinds", "mixed,exprs,query,update,delete,insert,keyed", "what to run; strings, others, mixed: the columns; cases: the statements of generated cases")
 	record := flag.String("record", "", "write a recording for the unit tests to this file, and do nothing else")
 	flag.Parse()
 	recording = *record
-	n, err := run(*dsn, *seed, *duration, *systematic, *show, *depth, *kinds)
+	plan := conform.Plan{Seed: *seed, Systematic: *systematic, Depth: *depth, Kinds: *kinds, Compared: *compared}
+	if *compared == 0 {
+		plan.Until = time.Now().Add(*duration)
+	}
+	n, err := run(*dsn, plan, *show)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -45,7 +50,7 @@ func main() {
 	}
 }
 
-func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth int, kinds string) (int, error) {
+func run(dsn string, plan conform.Plan, show int) (int, error) {
 	ctx := context.Background()
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {
@@ -57,7 +62,7 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 		return 0, fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close()
-	name := fmt.Sprintf("txnfuzz_conformance_%d", seed)
+	name := fmt.Sprintf("txnfuzz_conformance_%d", plan.Seed)
 	c, err := conform.NewChecker(ctx, conn, name)
 	if err != nil {
 		return 0, err
@@ -67,16 +72,16 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 		if err != nil {
 			return 0, err
 		}
-		if err := c.Record(ctx, f, seed); err != nil {
+		if err := c.Record(ctx, f, plan.Seed); err != nil {
 			return 0, fmt.Errorf("record: %w", err)
 		}
 		return 0, f.Close()
 	}
 	start := time.Now()
-	if kinds == "cases" {
-		err = cases(ctx, c, seed, start.Add(d))
+	if plan.Kinds == "cases" {
+		err = cases(ctx, c, plan)
 	} else {
-		err = conform.Run(ctx, c, conform.Plan{Seed: seed, Systematic: systematic, Depth: depth, Kinds: kinds, Until: start.Add(d)})
+		err = conform.Run(ctx, c, plan)
 	}
 	r := c.Report
 	for i, diff := range r.Differences {
@@ -111,8 +116,8 @@ func run(dsn string, seed uint64, d time.Duration, systematic bool, show, depth 
 }
 
 // cases compares the statements of generated cases, each alone.
-func cases(ctx context.Context, c *conform.Checker, seed uint64, until time.Time) error {
-	for ; time.Now().Before(until); seed++ {
+func cases(ctx context.Context, c *conform.Checker, plan conform.Plan) error {
+	for seed := plan.Seed; !plan.Over(&c.Report); seed++ {
 		o := mutate.Options{DBMS: c.Server().DBMS, AllTypes: seed%2 == 1, Tables: 2}
 		if err := c.Case(ctx, mutate.Generate(mutate.NewSeeded(seed), o)); err != nil {
 			return fmt.Errorf("case %d: %w", seed, err)

@@ -170,6 +170,9 @@ func (g *Generator) Expr(depth int) string {
 	if g.momentous > 0 && g.r.IntN(3) == 0 {
 		return g.likes()
 	}
+	if g.r.IntN(8) == 0 {
+		return g.call(depth)
+	}
 	sub := func() string { return g.Expr(g.r.IntN(depth)) }
 	switch g.r.IntN(30) {
 	case 0, 1, 2, 3:
@@ -212,6 +215,75 @@ func (g *Generator) Expr(depth int) string {
 		return fmt.Sprintf("CASE WHEN %s THEN %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub(), sub())
 	}
 	return fmt.Sprintf("CASE %s WHEN %s THEN %s ELSE %s END", sub(), sub(), sub(), sub())
+}
+
+// call returns a call of a deterministic function.
+func (g *Generator) call(depth int) string {
+	str := func() string {
+		if g.r.IntN(4) == 0 {
+			return g.Expr(g.r.IntN(depth))
+		}
+		if g.r.IntN(3) == 0 {
+			return pick(g, literals[text])
+		}
+		return g.column(text)
+	}
+	num := func() string {
+		if g.r.IntN(3) == 0 {
+			return g.Expr(g.r.IntN(depth))
+		}
+		return g.column(number)
+	}
+	n := func() string { return pick(g, []string{"0", "1", "2", "3", "-1", "NULL", g.column(number)}) }
+	date := func() string {
+		if g.momentous == 0 {
+			return g.Expr(0)
+		}
+		return g.column(moment)
+	}
+	forms := []func() string{
+		func() string { return fmt.Sprintf("CONCAT(%s, %s)", str(), str()) },
+		func() string { return fmt.Sprintf("CONCAT_WS(%s, %s, %s)", str(), str(), str()) },
+		func() string {
+			return fmt.Sprintf("%s(%s)", pick(g, []string{"UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "REVERSE"}), str())
+		},
+		func() string {
+			return fmt.Sprintf("%s(%s)", pick(g, []string{"LENGTH", "CHAR_LENGTH", "ASCII", "CRC32"}), str())
+		},
+		func() string {
+			return fmt.Sprintf("%s(%s, %s)", pick(g, []string{"LEFT", "RIGHT", "REPEAT"}), str(), n())
+		},
+		func() string { return fmt.Sprintf("SUBSTRING(%s, %s)", str(), n()) },
+		func() string { return fmt.Sprintf("SUBSTRING(%s, %s, %s)", str(), n(), n()) },
+		func() string { return fmt.Sprintf("REPLACE(%s, %s, %s)", str(), str(), str()) },
+		func() string {
+			return fmt.Sprintf("%s(%s, %s, %s)", pick(g, []string{"LPAD", "RPAD"}), str(), n(), str())
+		},
+		func() string {
+			return fmt.Sprintf("%s(%s, %s)", pick(g, []string{"INSTR", "LOCATE", "STRCMP"}), str(), str())
+		},
+		func() string {
+			return fmt.Sprintf("%s(%s)", pick(g, []string{"ABS", "SIGN", "FLOOR", "CEIL", "ROUND", "SQRT", "BIT_COUNT"}), num())
+		},
+		func() string {
+			return fmt.Sprintf("%s(%s, %s)", pick(g, []string{"ROUND", "TRUNCATE"}), num(), pick(g, []string{"0", "1", "2"}))
+		},
+		func() string { return fmt.Sprintf("MOD(%s, %s)", num(), num()) },
+		func() string { return fmt.Sprintf("%s(%s, %s)", pick(g, []string{"GREATEST", "LEAST"}), num(), num()) },
+		func() string { return fmt.Sprintf("%s(%s, %s)", pick(g, []string{"GREATEST", "LEAST"}), str(), str()) },
+		func() string { return fmt.Sprintf("ISNULL(%s)", num()) },
+		func() string {
+			return fmt.Sprintf("%s(%s)", pick(g, []string{"YEAR", "QUARTER", "MONTH", "DAYOFMONTH", "DAYOFYEAR", "DAYOFWEEK", "WEEKDAY", "TO_DAYS", "HOUR", "MINUTE", "SECOND", "LAST_DAY", "DATE"}), date())
+		},
+		func() string { return fmt.Sprintf("DATEDIFF(%s, %s)", date(), date()) },
+		func() string {
+			return fmt.Sprintf("%s(%s, INTERVAL %s %s)", pick(g, []string{"DATE_ADD", "DATE_SUB"}), date(), n(), pick(g, []string{"DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "HOUR", "MINUTE", "SECOND"}))
+		},
+	}
+	if g.momentous > 0 && g.r.IntN(2) == 0 {
+		return pick(g, forms[len(forms)-3:])()
+	}
+	return pick(g, forms)()
 }
 
 // likes compares operands that suit each other: a column, and values or columns

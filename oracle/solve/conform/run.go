@@ -12,9 +12,18 @@ type Plan struct {
 	Systematic bool
 	// Depth is the largest depth of an expression.
 	Depth int
-	// Kinds holds exprs, query, update, delete, insert, keyed, joined by commas.
+	// Kinds holds exprs, query, update, delete, insert, keyed, joined by commas;
+	// strings and others choose the table's columns, mixed takes all in turn.
 	Kinds string
-	Until time.Time
+	// Until and Compared, if not zero, end the run: at a time, or behind so many
+	// compared statements.
+	Until    time.Time
+	Compared int
+}
+
+// Over tells whether the plan has come to its end.
+func (p *Plan) Over(r *Report) bool {
+	return p.Compared > 0 && r.Compared >= p.Compared || !p.Until.IsZero() && !time.Now().Before(p.Until)
 }
 
 const tableName = "t"
@@ -42,17 +51,18 @@ func Run(ctx context.Context, c *Checker, p Plan) error {
 			}
 		}
 	}
-	for round := uint64(0); time.Now().Before(p.Until); round++ {
+	mixed := strings.Contains(p.Kinds, "mixed")
+	for round := uint64(0); !p.Over(&c.Report); round++ {
 		g := NewGenerator(p.Seed + round)
 		if round%2 == 1 {
 			g.stringy = 0
 		}
 		keys := pick(g, []string{"", ", KEY (i)", ", KEY (v), KEY (iu, j)", ", KEY (b), KEY (d)"})
-		if strings.Contains(p.Kinds, "strings") {
+		if strings.Contains(p.Kinds, "strings") || mixed && round%3 == 1 {
 			g.UseStrings()
 			keys = pick(g, []string{"", ", KEY (ch)", ", KEY (v), KEY (vb)"})
 		}
-		if strings.Contains(p.Kinds, "others") {
+		if strings.Contains(p.Kinds, "others") || mixed && round%3 == 2 {
 			g.UseOthers()
 			keys = pick(g, []string{"", ", KEY (en), KEY (da)", ", KEY (y), KEY (ts), KEY (bi)", ", KEY (fl), KEY (st), KEY (tm), KEY (bn)"})
 		}

@@ -1,0 +1,638 @@
+package solve
+
+import (
+	"hash/crc32"
+	"math"
+	"math/bits"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// function is one deterministic function: how many arguments it takes, and how
+// a call is compiled.
+type function struct {
+	min, max int
+	compile  func(c *compiler, args []expr) (expr, error)
+}
+
+// variadic is the largest number of arguments of a function without a limit.
+const variadic = 1 << 10
+
+// functions are those of strings and numbers; the ones of dates are in
+// calendar.go. The manuals describe them alike:
+// https://dev.mysql.com/doc/refman/9.7/en/string-functions.html
+// https://dev.mysql.com/doc/refman/9.7/en/mathematical-functions.html
+var functions = map[string]function{
+	"concat":           {1, variadic, textOf(strings.Join)},
+	"concat_ws":        {2, variadic, (*compiler).concatWS},
+	"upper":            {1, 1, mapped(strings.ToUpper)},
+	"ucase":            {1, 1, mapped(strings.ToUpper)},
+	"lower":            {1, 1, mapped(strings.ToLower)},
+	"lcase":            {1, 1, mapped(strings.ToLower)},
+	"trim":             {1, 1, mapped(func(s string) string { return strings.Trim(s, " ") })},
+	"ltrim":            {1, 1, mapped(func(s string) string { return strings.TrimLeft(s, " ") })},
+	"rtrim":            {1, 1, mapped(func(s string) string { return strings.TrimRight(s, " ") })},
+	"reverse":          {1, 1, mapped(reversed)},
+	"left":             {2, 2, cut(func(s string, n int64) string { return s[:within(n, s)] })},
+	"right":            {2, 2, cut(func(s string, n int64) string { return s[len(s)-within(n, s):] })},
+	"repeat":           {2, 2, (*compiler).repeat},
+	"substring":        {2, 3, (*compiler).substring},
+	"substr":           {2, 3, (*compiler).substring},
+	"mid":              {3, 3, (*compiler).substring},
+	"replace":          {3, 3, (*compiler).replace},
+	"lpad":             {3, 3, padded(func(s, pad string) string { return pad + s })},
+	"rpad":             {3, 3, padded(func(s, pad string) string { return s + pad })},
+	"length":           {1, 1, measured(func(s string) int64 { return int64(len(s)) })},
+	"octet_length":     {1, 1, measured(func(s string) int64 { return int64(len(s)) })},
+	"char_length":      {1, 1, measured(func(s string) int64 { return int64(len(s)) })},
+	"character_length": {1, 1, measured(func(s string) int64 { return int64(len(s)) })},
+	"ascii":            {1, 1, measured(firstByte)},
+	"ord":              {1, 1, measured(firstByte)},
+	"crc32":            {1, 1, measured(func(s string) int64 { return int64(crc32.ChecksumIEEE([]byte(s))) })},
+	"instr":            {2, 2, func(c *compiler, a []expr) (expr, error) { return c.locate(a[1], a[0]) }},
+	"locate":           {2, 2, func(c *compiler, a []expr) (expr, error) { return c.locate(a[0], a[1]) }},
+	"strcmp":           {2, 2, (*compiler).strcmp},
+	"abs":              {1, 1, (*compiler).abs},
+	"sign":             {1, 1, (*compiler).sign},
+	"floor":            {1, 1, (*compiler).floor},
+	"ceil":             {1, 1, (*compiler).ceil},
+	"ceiling":          {1, 1, (*compiler).ceil},
+	"round":            {1, 2, (*compiler).round},
+	"truncate":         {2, 2, (*compiler).truncate},
+	"sqrt":             {1, 1, (*compiler).sqrt},
+	"bit_count":        {1, 1, (*compiler).bitCount},
+	"greatest":         {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.extreme(a, opcode.GT) }},
+	"least":            {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.extreme(a, opcode.LT) }},
+}
+
+// textArg returns an accessor for an argument as text in ASCII.
+func (c *compiler) textArg(e expr) func(*frame) (string, bool) {
+	x := c.text(e)
+	return func(f *frame) (string, bool) {
+		s, null := x(f)
+		for i := 0; i < len(s) && !null; i++ {
+			if s[i] >= 0x80 {
+				f.refuse("function of text beyond ASCII")
+				break
+			}
+		}
+		return s, null
+	}
+}
+
+// textResult returns the type of a text made of some arguments.
+func (c *compiler) textResult(args ...expr) (Type, error) {
+	t := Type{Class: NullClass}
+	for _, a := range args {
+		if a.typ.Class == NullClass {
+			continue
+		}
+		u := c.textType(a.typ)
+		if t.Class == NullClass {
+			t = u
+			continue
+		}
+		var err error
+		if t, err = combine(t, u); err != nil {
+			return t, err
+		}
+	}
+	if t.Class == NullClass {
+		t = Type{Class: StringClass, Collation: c.d.connection()}
+	}
+	t.Fixed, t.Blob, t.Length = false, false, 1<<16
+	return t, nil
+}
+
+// textFunction compiles a function that makes a text of texts.
+func (c *compiler) textFunction(args []expr, make func(f *frame, s []string) (string, bool)) (expr, error) {
+	t, err := c.textResult(args...)
+	if err != nil {
+		return expr{}, err
+	}
+	if t.Binary {
+		return expr{}, unsupported("function of a binary string")
+	}
+	xs := c.textArgs(args)
+	return expr{typ: t, konst: allKonst(args), computed: true, eval: func(f *frame) sqlvalue.Value {
+		s, null := textsOf(f, xs)
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		out, null := make(f, s)
+		if null {
+			return sqlvalue.Value{}
+		}
+		return sqlvalue.NewString(out)
+	}}, nil
+}
+
+func (c *compiler) textArgs(args []expr) []func(*frame) (string, bool) {
+	xs := make([]func(*frame) (string, bool), len(args))
+	for i, a := range args {
+		xs[i] = c.textArg(a)
+	}
+	return xs
+}
+
+// textsOf evaluates all arguments: an error behind a NULL is not certain.
+func textsOf(f *frame, xs []func(*frame) (string, bool)) (s []string, null bool) {
+	for _, x := range xs {
+		if null {
+			f.beside(asValue(x))
+			continue
+		}
+		one, isNull := x(f)
+		s, null = append(s, one), isNull
+	}
+	return s, null
+}
+
+func textOf(join func([]string, string) string) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		return c.textFunction(args, func(_ *frame, s []string) (string, bool) { return join(s, ""), false })
+	}
+}
+
+func mapped(change func(string) string) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		return c.textFunction(args, func(_ *frame, s []string) (string, bool) { return change(s[0]), false })
+	}
+}
+
+func reversed(s string) string {
+	b := []byte(s)
+	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
+		b[i], b[j] = b[j], b[i]
+	}
+	return string(b)
+}
+
+func within(n int64, s string) int { return int(max(0, min(n, int64(len(s))))) }
+
+func firstByte(s string) int64 {
+	if s == "" {
+		return 0
+	}
+	return int64(s[0])
+}
+
+// concatWS leaves NULLs out; only a separator of NULL makes it NULL.
+func (c *compiler) concatWS(args []expr) (expr, error) {
+	e, err := c.textFunction(args, func(*frame, []string) (string, bool) { return "", false })
+	if err != nil {
+		return e, err
+	}
+	xs := c.textArgs(args)
+	e.eval = func(f *frame) sqlvalue.Value {
+		sep, null := xs[0](f)
+		var parts []string
+		for _, x := range xs[1:] {
+			if null {
+				f.beside(asValue(x))
+			} else if s, none := x(f); !none {
+				parts = append(parts, s)
+			}
+		}
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		return sqlvalue.NewString(strings.Join(parts, sep))
+	}
+	return e, nil
+}
+
+// count returns an accessor for an argument that counts characters.
+func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
+	if e.typ.Class != IntClass && e.typ.Class != NullClass {
+		return nil, unsupported("function with a count that is no integer")
+	}
+	x := e.eval
+	return func(f *frame) (int64, bool) {
+		v := x(f)
+		if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
+			return math.MaxInt64, false
+		}
+		return v.Int(), v.IsNull()
+	}, nil
+}
+
+func cut(change func(s string, n int64) string) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		n, err := c.count(args[1])
+		if err != nil {
+			return expr{}, err
+		}
+		return c.countedText(args[:1], []func(*frame) (int64, bool){n}, func(_ *frame, s []string, n []int64) (string, bool) { return change(s[0], n[0]), false })
+	}
+}
+
+// countedText compiles a function of texts and of integers.
+func (c *compiler) countedText(args []expr, counts []func(*frame) (int64, bool), make func(f *frame, s []string, n []int64) (string, bool)) (expr, error) {
+	e, err := c.textFunction(args, func(*frame, []string) (string, bool) { return "", false })
+	if err != nil {
+		return e, err
+	}
+	e.konst = false
+	xs := c.textArgs(args)
+	e.eval = func(f *frame) sqlvalue.Value {
+		s, null := textsOf(f, xs)
+		var n []int64
+		for _, get := range counts {
+			if null {
+				f.beside(asValue(get))
+				continue
+			}
+			one, none := get(f)
+			n, null = append(n, one), none
+		}
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		out, null := make(f, s, n)
+		if null {
+			return sqlvalue.Value{}
+		}
+		return sqlvalue.NewString(out)
+	}
+	return e, nil
+}
+
+// repeat makes nothing of a negative count, and NULL beyond max_allowed_packet.
+func (c *compiler) repeat(args []expr) (expr, error) {
+	n, err := c.count(args[1])
+	if err != nil {
+		return expr{}, err
+	}
+	return c.countedText(args[:1], []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
+		if n[0] > 1000 {
+			f.refuse("REPEAT to a great length")
+			return "", true
+		}
+		return strings.Repeat(s[0], int(max(n[0], 0))), false
+	})
+}
+
+// substring counts from 1, from the end where the position is negative; at 0 it
+// finds nothing.
+func (c *compiler) substring(args []expr) (expr, error) {
+	var counts []func(*frame) (int64, bool)
+	for _, a := range args[1:] {
+		n, err := c.count(a)
+		if err != nil {
+			return expr{}, err
+		}
+		counts = append(counts, n)
+	}
+	return c.countedText(args[:1], counts, func(_ *frame, s []string, n []int64) (string, bool) {
+		at, size, length := n[0], int64(len(s[0])), int64(len(s[0]))
+		if len(n) > 1 {
+			size = n[1]
+		}
+		if at < 0 {
+			at += length + 1
+		}
+		if at < 1 || at > length || size <= 0 {
+			return "", false
+		}
+		return s[0][at-1 : at-1+min(size, length-at+1)], false
+	})
+}
+
+// replace is case-sensitive.
+func (c *compiler) replace(args []expr) (expr, error) {
+	e, err := c.textFunction(args, func(_ *frame, s []string) (string, bool) {
+		if s[1] == "" {
+			return s[0], false
+		}
+		return strings.ReplaceAll(s[0], s[1], s[2]), false
+	})
+	if err != nil {
+		return e, err
+	}
+	xs, plain := c.textArgs(args), e.eval
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := plain(f)
+		if from, null := xs[1](f); v.IsNull() && !null && from == "" {
+			// Some servers do not look at the third argument then.
+			return f.refuse("REPLACE of nothing beside NULL")
+		}
+		return v
+	}
+	return e, nil
+}
+
+func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		n, err := c.count(args[1])
+		if err != nil {
+			return expr{}, err
+		}
+		return c.countedText([]expr{args[0], args[2]}, []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
+			length := int64(len(s[0]))
+			switch {
+			case n[0] < 0:
+				return "", true
+			case n[0] <= length:
+				return s[0][:n[0]], false
+			case s[1] == "" || n[0] > 100:
+				f.refuse("padding with nothing, or to a great length")
+				return "", true
+			}
+			gap := int(n[0] - length)
+			return join(s[0], strings.Repeat(s[1], gap/len(s[1])+1)[:gap]), false
+		})
+	}
+}
+
+func measured(measure func(string) int64) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		x := c.textArg(args[0])
+		t := bigInt
+		t.Prec = 10
+		return expr{typ: t, konst: args[0].konst, eval: func(f *frame) sqlvalue.Value {
+			s, null := x(f)
+			if null || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewInt(measure(s))
+		}}, nil
+	}
+}
+
+// locate finds a text in another one by the collation, counted from 1.
+func (c *compiler) locate(sub, in expr) (expr, error) {
+	t, err := c.textResult(sub, in)
+	if err != nil {
+		return expr{}, err
+	}
+	if t.Binary {
+		return expr{}, unsupported("function of a binary string")
+	}
+	xs := c.textArgs([]expr{sub, in})
+	w := t.Collation.table()
+	return expr{typ: bigInt, konst: sub.konst && in.konst, eval: func(f *frame) sqlvalue.Value {
+		s, null := textsOf(f, xs)
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		for _, one := range s {
+			if !t.Collation.exact(one) {
+				return f.refuse("function of text beyond ASCII")
+			}
+		}
+		for i := 0; i+len(s[0]) <= len(s[1]); i++ {
+			found := true
+			for k := 0; k < len(s[0]) && found; k++ {
+				a, b := s[0][k], s[1][i+k]
+				found = a == b || w != nil && w[a] == w[b]
+			}
+			if found {
+				return sqlvalue.NewInt(int64(i + 1))
+			}
+		}
+		return sqlvalue.NewInt(0)
+	}}, nil
+}
+
+// strcmp compares two texts by their collation.
+func (c *compiler) strcmp(args []expr) (expr, error) {
+	for _, a := range args {
+		if a.typ.Class != StringClass {
+			return expr{}, unsupported("STRCMP of other than text")
+		}
+	}
+	order, err := c.comparison(args[0], args[1])
+	if err != nil {
+		return expr{}, err
+	}
+	x, y := args[0].eval, args[1].eval
+	return expr{typ: boolInt, konst: allKonst(args), eval: func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return f.beside(y)
+		}
+		w := y(f)
+		if w.IsNull() || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		return sqlvalue.NewInt(int64(order(f, v, w)))
+	}}, nil
+}
+
+// plainNumber brings an argument into the form of a number: integer, decimal or
+// double.
+func (c *compiler) plainNumber(e expr) (expr, error) {
+	switch e.typ.Class {
+	case IntClass, DecimalClass, DoubleClass:
+		return e, nil
+	}
+	return e, unsupported("numeric function of other than an integer, decimal or double")
+}
+
+// numeric compiles a function of one number; its eval sees no NULL.
+func (c *compiler) numeric(args []expr, t func(Type) Type, compute func(f *frame, v sqlvalue.Value) sqlvalue.Value) (expr, error) {
+	a, err := c.plainNumber(args[0])
+	if err != nil {
+		return expr{}, err
+	}
+	x := a.eval
+	// What is declared with fewer digits than it has is one of several values.
+	scale := a.typ.Scale
+	return expr{typ: t(a.typ), konst: a.konst, computed: true, eval: func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		if v.Kind() == sqlvalue.Decimal && v.Scale() > scale {
+			return f.refuse("function of a quotient")
+		}
+		return compute(f, v)
+	}}, nil
+}
+
+func same1(t Type) Type { return t }
+
+func (c *compiler) abs(args []expr) (expr, error) {
+	return c.numeric(args, same1, func(f *frame, v sqlvalue.Value) sqlvalue.Value {
+		switch {
+		case v.Kind() == sqlvalue.Double:
+			return sqlvalue.NewDouble(math.Abs(v.Double()))
+		case v.Kind() == sqlvalue.Int && v.Int() == math.MinInt64:
+			return f.fail(1690, "BIGINT value is out of range")
+		case v.Kind() == sqlvalue.Int && v.Int() < 0:
+			return sqlvalue.NewInt(-v.Int())
+		case v.Kind() == sqlvalue.Decimal && v.Sign() < 0:
+			return sqlvalue.NegExact(v)
+		}
+		return v
+	})
+}
+
+func (c *compiler) sign(args []expr) (expr, error) {
+	return c.numeric(args, func(Type) Type { return boolInt }, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
+		return sqlvalue.NewInt(int64(v.Sign()))
+	})
+}
+
+// whole compiles FLOOR or CEIL: integers stay, decimals become integers.
+func (c *compiler) whole(args []expr, up bool) (expr, error) {
+	if t := args[0].typ; t.Class == DecimalClass && intDigits(t) > 17 {
+		return expr{}, unsupported("FLOOR or CEIL of a wide decimal")
+	}
+	typ := func(t Type) Type {
+		if t.Class != DecimalClass {
+			return t
+		}
+		out := bigInt
+		out.Prec = intDigits(t) + 1
+		return out
+	}
+	return c.numeric(args, typ, func(f *frame, v sqlvalue.Value) sqlvalue.Value {
+		switch v.Kind() {
+		case sqlvalue.Double:
+			if up {
+				return sqlvalue.NewDouble(math.Ceil(v.Double()))
+			}
+			return sqlvalue.NewDouble(math.Floor(v.Double()))
+		case sqlvalue.Decimal:
+			cut := v.Truncate(0)
+			n, over := cut.ToInt(false)
+			if over != 0 {
+				return f.refuse("FLOOR or CEIL of a wide decimal")
+			}
+			i := int64(n)
+			switch d := sqlvalue.CmpExact(v, cut); {
+			case up && d > 0:
+				i++
+			case !up && d < 0:
+				i--
+			}
+			return sqlvalue.NewInt(i)
+		}
+		return v
+	})
+}
+
+func (c *compiler) floor(args []expr) (expr, error) { return c.whole(args, false) }
+
+func (c *compiler) ceil(args []expr) (expr, error) { return c.whole(args, true) }
+
+// digits reads the literal number of digits behind the point that ROUND and
+// TRUNCATE keep, at most so many as there are.
+func (c *compiler) digits(args []expr) (int, error) {
+	if len(args) == 1 {
+		return 0, nil
+	}
+	if d := args[1]; d.lit && d.typ.Class == IntClass {
+		if n := d.eval(nil).Int(); n >= 0 && n <= int64(args[0].typ.Scale) {
+			return int(n), nil
+		}
+	}
+	return 0, unsupported("ROUND or TRUNCATE to other than a literal number of the digits that there are")
+}
+
+func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int) sqlvalue.Value) (expr, error) {
+	if args[0].typ.Class == DoubleClass {
+		return expr{}, unsupported("ROUND or TRUNCATE of a double")
+	}
+	n, err := c.digits(args)
+	if err != nil {
+		return expr{}, err
+	}
+	typ := func(t Type) Type {
+		if t.Class == DecimalClass {
+			t.Prec, t.Scale = intDigits(t)+1+n, n
+		}
+		return t
+	}
+	return c.numeric(args, typ, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
+		if v.Kind() != sqlvalue.Decimal {
+			return v
+		}
+		return change(v, n)
+	})
+}
+
+// round rounds half away from zero.
+func (c *compiler) round(args []expr) (expr, error) { return c.atScale(args, sqlvalue.Value.Rescale) }
+
+func (c *compiler) truncate(args []expr) (expr, error) {
+	return c.atScale(args, sqlvalue.Value.Truncate)
+}
+
+func (c *compiler) sqrt(args []expr) (expr, error) {
+	return c.numeric(args, func(Type) Type { return double }, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
+		x := v.ToDouble()
+		if x < 0 {
+			return sqlvalue.Value{}
+		}
+		return sqlvalue.NewDouble(math.Sqrt(x))
+	})
+}
+
+func (c *compiler) bitCount(args []expr) (expr, error) {
+	if args[0].typ.Class != IntClass {
+		return expr{}, unsupported("BIT_COUNT of other than an integer")
+	}
+	return c.numeric(args, func(Type) Type { return boolInt }, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
+		return sqlvalue.NewInt(int64(bits.OnesCount64(v.Uint())))
+	})
+}
+
+// extreme compiles GREATEST or LEAST of operands of one kind; a NULL among them
+// makes it NULL.
+func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
+	var t Type
+	for i, a := range args {
+		switch {
+		case a.typ.Class != IntClass && a.typ.Class != StringClass || a.typ.Binary:
+			return expr{}, unsupported("GREATEST or LEAST of other than integers or texts")
+		case i == 0:
+			t = a.typ
+		case a.typ.Class != t.Class || a.typ.Unsigned != t.Unsigned:
+			return expr{}, unsupported("GREATEST or LEAST of different types")
+		}
+	}
+	if err := c.shareCollation(args); err != nil {
+		return expr{}, err
+	}
+	if t.Class == StringClass {
+		t = args[0].typ
+		t.Fixed, t.Blob, t.Length = false, false, 1<<16
+	} else if t = bigInt; args[0].typ.Unsigned {
+		t = bigUint
+	}
+	order, err := c.comparison(args[0], args[0])
+	if err != nil {
+		return expr{}, err
+	}
+	return expr{typ: t, konst: allKonst(args), computed: true, notNumber: t.Class == StringClass, eval: func(f *frame) sqlvalue.Value {
+		var best sqlvalue.Value
+		null := false
+		for i, a := range args {
+			v := a.eval(f)
+			if f.err != nil {
+				return sqlvalue.Value{}
+			}
+			null = null || v.IsNull()
+			if null || i == 0 {
+				best = v
+				continue
+			}
+			r := order(f, v, best)
+			if r == 0 && v != best {
+				return f.refuse("GREATEST or LEAST between equal values of different text")
+			}
+			if r != 0 && (r > 0) == (op == opcode.GT) {
+				best = v
+			}
+		}
+		if null {
+			return sqlvalue.Value{}
+		}
+		return best
+	}}, nil
+}
