@@ -1,34 +1,70 @@
 package lying
 
 import (
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Honest passes everything on.
 var Honest = Lie{Name: "honest"}
 
-// Lies are the planted bugs. Each says which kinds of violation name it.
+// The sorts of statements in which lies show.
+var (
+	plainRead = []string{"SELECT"}
+	reads     = []string{"SELECT", "SELECT FOR UPDATE", "SELECT FOR SHARE"}
+	writes    = []string{"UPDATE", "DELETE", "INSERT"}
+	lockers   = slices.Concat(reads[1:], writes)
+	anything  = slices.Concat(reads, writes)
+	later     = append([]string{"final state"}, anything...)
+)
+
+// Lies are the planted bugs. Each says by which kinds of violation and in which
+// statements it must be found.
 var Lies = []Lie{
-	{"repeatable-read-served-as-read-committed", []string{"non-repeatable-read"}, levelAs("REPEATABLE READ", "READ COMMITTED")},
-	{"read-committed-served-as-repeatable-read", []string{"stale-read"}, levelAs("READ COMMITTED", "REPEATABLE READ")},
-	{"locking-read-takes-no-lock", []string{"missing-wait"}, unlocked},
-	{"commit-is-lost", []string{"lost-commit", "stale-read"}, replaceVerb("COMMIT", "ROLLBACK")},
-	{"rollback-is-kept", []string{"kept-rollback", "dirty-read"}, replaceVerb("ROLLBACK", "COMMIT")},
-	{"write-lost-after-a-wait", []string{"lost-own-write", "lost-commit", "lost-write"}, lostAfterWait},
-	{"snapshot-taken-too-late", []string{"non-repeatable-read"}, lateBegin},
-	{"snapshot-taken-too-early", []string{"stale-read", "wrong-rows"}, earlyBegin},
-	{"select-answered-from-a-cache", []string{"stale-read", "lost-own-write"}, cached},
-	{"row-missing-from-an-answer", []string{"wrong-rows", "lost-own-write", "stale-read"}, dropRow},
-	{"writes-committed-at-once", []string{"missing-wait", "dirty-read", "kept-rollback"}, commitAtOnce},
-	{"affected-rows-miscounted", []string{"wrong-count"}, miscount},
+	{Name: "read-uncommitted-served-as-read-committed", Kinds: []string{"stale-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.ReadUncommitted}, answer: levelAs("READ UNCOMMITTED", "READ COMMITTED")},
+	{Name: "read-committed-served-as-read-uncommitted", Kinds: []string{"dirty-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.ReadUncommitted}, answer: levelAs("READ COMMITTED", "READ UNCOMMITTED")},
+	{Name: "read-committed-served-as-repeatable-read", Kinds: []string{"stale-read"}, Steps: plainRead, answer: levelAs("READ COMMITTED", "REPEATABLE READ")},
+	{Name: "repeatable-read-served-as-read-committed", Kinds: []string{"non-repeatable-read", "missing-wait"}, Steps: anything, answer: levelAs("REPEATABLE READ", "READ COMMITTED")},
+	{Name: "repeatable-read-served-as-serializable", Kinds: []string{"non-repeatable-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("REPEATABLE READ", "SERIALIZABLE")},
+	{Name: "serializable-served-as-repeatable-read", Kinds: []string{"missing-wait"}, Steps: anything, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("SERIALIZABLE", "REPEATABLE READ")},
+	{Name: "locking-read-takes-no-lock", Kinds: []string{"missing-wait"}, Steps: lockers, answer: unlocked},
+	{Name: "locking-read-takes-a-shared-lock", Kinds: []string{"missing-wait"}, Steps: lockers, Not: history.TiDB, answer: forUpdateAs("LOCK IN SHARE MODE")},
+	{Name: "locking-read-skips-locked-rows", Kinds: []string{"missing-wait", "wrong-rows"}, Steps: lockers, Not: history.TiDB, answer: forUpdateAs("FOR UPDATE SKIP LOCKED")},
+	{Name: "commit-is-lost", Kinds: []string{"lost-commit", "stale-read"}, Steps: later, answer: replaceVerb("COMMIT", "ROLLBACK")},
+	{Name: "rollback-is-kept", Kinds: []string{"kept-rollback", "dirty-read"}, Steps: later, answer: replaceVerb("ROLLBACK", "COMMIT")},
+	{Name: "write-lost-after-a-wait", Kinds: []string{"lost-own-write", "lost-commit", "lost-write"}, Steps: later, answer: lostAfterWait},
+	{Name: "snapshot-taken-too-late", Kinds: []string{"non-repeatable-read"}, Steps: plainRead, answer: lateSnapshot},
+	{Name: "snapshot-taken-too-early", Kinds: []string{"stale-read", "wrong-rows"}, Steps: plainRead, answer: earlySnapshot},
+	{Name: "select-answered-from-a-cache", Kinds: []string{"stale-read", "lost-own-write"}, Steps: plainRead, answer: cached},
+	{Name: "row-missing-from-an-answer", Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: dropRow},
+	{Name: "writes-committed-at-once", Kinds: []string{"missing-wait", "dirty-read", "kept-rollback"}, Steps: anything, answer: commitAtOnce},
+	{Name: "affected-rows-miscounted", Kinds: []string{"wrong-count"}, Steps: writes, answer: miscount},
 }
 
+// For returns the lies that can be told of a server with these levels.
+func For(dbms history.DBMS, levels []corpus.Level) []Lie {
+	var out []Lie
+	for _, l := range Lies {
+		if l.Not != dbms && !slices.ContainsFunc(l.Levels, func(x corpus.Level) bool { return !slices.Contains(levels, x) }) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// levelAs asks the server for another level than the client did.
 func levelAs(from, to string) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {
-		if verb(sql) == "SET" && levelIn(sql) == from {
-			c.tell()
-			sql = strings.Replace(strings.ToUpper(sql), from, to, 1)
+		if verb(sql) == "SET" && levelIn(sql) != "" {
+			if c.misled = levelIn(sql) == from; c.misled {
+				sql = strings.Replace(strings.ToUpper(sql), from, to, 1)
+			}
+		} else if c.misled {
+			c.tell() // the level is set once for many cases
 		}
 		return c.ask(sql)
 	}
@@ -47,11 +83,31 @@ func replaceVerb(from, to string) func(*conn, string) (answer, error) {
 // unlocked strips FOR UPDATE, so that the read sees the snapshot and locks
 // nothing; at READ COMMITTED only the lock is missing.
 func unlocked(c *conn, sql string) (answer, error) {
-	if up := strings.ToUpper(sql); c.level == "READ COMMITTED" && strings.HasSuffix(strings.TrimSuffix(up, ";"), "FOR UPDATE") {
+	if read, ok := forUpdate(sql); ok && c.level == "READ COMMITTED" {
 		c.tell()
-		sql = sql[:strings.LastIndex(up, "FOR UPDATE")]
+		sql = read
 	}
 	return c.ask(sql)
+}
+
+// forUpdateAs locks in another way than FOR UPDATE.
+func forUpdateAs(clause string) func(*conn, string) (answer, error) {
+	return func(c *conn, sql string) (answer, error) {
+		if read, ok := forUpdate(sql); ok {
+			c.tell()
+			sql = read + clause
+		}
+		return c.ask(sql)
+	}
+}
+
+// forUpdate cuts FOR UPDATE off a statement that ends with it.
+func forUpdate(sql string) (rest string, ok bool) {
+	sql = strings.TrimSuffix(strings.TrimSpace(sql), ";")
+	if !strings.HasSuffix(strings.ToUpper(sql), "FOR UPDATE") {
+		return "", false
+	}
+	return sql[:len(sql)-len("FOR UPDATE")], true
 }
 
 // waited is longer than a statement of a case runs without a lock wait and
@@ -77,6 +133,49 @@ func lostAfterWait(c *conn, sql string) (answer, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// lateSnapshot takes a transaction's snapshot for its second statement. TiDB
+// takes it at BEGIN, InnoDB for the first consistent read.
+// https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html
+func lateSnapshot(c *conn, sql string) (answer, error) {
+	if c.b.Server().DBMS == history.TiDB {
+		return lateBegin(c, sql)
+	}
+	switch v := verb(sql); {
+	case v == "BEGIN" || v == "START":
+		c.late = c.level == "REPEATABLE READ"
+	case c.late:
+		c.late = false
+		_, locks := forUpdate(sql)
+		if v != "SELECT" || locks || strings.Contains(strings.ToUpper(sql), " SHARE") || !c.inTrans {
+			break
+		}
+		a, err := c.ask(sql)
+		if err != nil || a.isErr() {
+			return a, err
+		}
+		c.tell()
+		for _, s := range []string{"COMMIT", "BEGIN"} {
+			if _, err := c.ask(s); err != nil {
+				return nil, err
+			}
+		}
+		return a, nil
+	}
+	return c.ask(sql)
+}
+
+// earlySnapshot takes it before BEGIN, on InnoDB at BEGIN.
+func earlySnapshot(c *conn, sql string) (answer, error) {
+	if c.b.Server().DBMS == history.TiDB {
+		return earlyBegin(c, sql)
+	}
+	if verb(sql) == "BEGIN" && c.level == "REPEATABLE READ" {
+		c.tell()
+		sql = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+	}
+	return c.ask(sql)
 }
 
 // lateBegin holds BEGIN back until the transaction's first statement.

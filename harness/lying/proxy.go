@@ -9,7 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Lie is one planted bug.
@@ -17,6 +19,12 @@ type Lie struct {
 	Name string
 	// Kinds holds the kinds of violation that name the lie.
 	Kinds []string
+	// Steps holds the sorts of statements in which it shows, or "final state".
+	Steps []string
+	// Levels are those that a server must have for the lie to be one.
+	Levels []corpus.Level
+	// Not is the family that the lie cannot be told of.
+	Not history.DBMS
 	// answer handles one statement of the client; nil passes all on.
 	answer func(c *conn, sql string) (answer, error)
 }
@@ -59,6 +67,8 @@ type conn struct {
 	// early says that a transaction was begun ahead of the client's BEGIN;
 	// late that the client's BEGIN was not passed on yet.
 	early, late bool
+	// misled says that the level is not the one that the client set.
+	misled bool
 	// cache holds answers to plain SELECTs of this transaction.
 	cache map[string]answer
 	level string

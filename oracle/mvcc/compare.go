@@ -255,11 +255,15 @@ func (r *Replay) rolledBack() []*Txn {
 	return out
 }
 
-// keeping returns the store as if a rolled-back transaction had been committed
+// keeping returns the store as if rolled-back transactions had been committed
 // instead.
-func (r *Replay) keeping(tx *Txn) *Store {
-	kept := *tx
-	kept.Commit = tx.Ended
+func (r *Replay) keeping(txns ...*Txn) *Store {
+	kept := make(map[*Txn]*Txn, len(txns))
+	for _, tx := range txns {
+		k := *tx
+		k.Commit = tx.Ended
+		kept[tx] = &k
+	}
 	s := &Store{Tables: make(map[string]*Table, len(r.store.Tables)), Order: r.store.Order, solver: r.store.solver}
 	for name, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
@@ -269,7 +273,7 @@ func (r *Replay) keeping(tx *Txn) *Store {
 			nt.Chains = append(nt.Chains, byChain[c])
 		}
 		for _, u := range r.store.undone {
-			if u.tx != tx || u.table != t {
+			if kept[u.tx] == nil || u.table != t {
 				continue
 			}
 			c, ok := byChain[u.chain]
@@ -278,7 +282,7 @@ func (r *Replay) keeping(tx *Txn) *Store {
 				byChain[u.chain] = c
 				nt.Chains = append(nt.Chains, c)
 			}
-			u.version.Txn = &kept
+			u.version.Txn = kept[u.tx]
 			c.Versions = append(c.Versions, u.version)
 			slices.SortStableFunc(c.Versions, func(a, b Version) int {
 				if (a.Txn == nil) != (b.Txn == nil) {

@@ -56,12 +56,17 @@ func (r *Replay) nameFinal(d *Difference, t *Table, got []string) {
 			return
 		}
 	}
-	for _, tx := range r.rolledBack() {
+	undone := r.rolledBack()
+	for _, tx := range undone {
 		if slices.Equal(got, r.seen(r.keeping(tx).Tables[t.Def.Name], View{Tick: latest})) {
 			d.Kind = "kept-rollback"
 			d.Reason = fmt.Sprintf("writes of a transaction of tx%d that was rolled back are in table %s", tx.Session, t.Def.Name)
 			return
 		}
+	}
+	if len(undone) > 1 && slices.Equal(got, r.seen(r.keeping(undone...).Tables[t.Def.Name], View{Tick: latest})) {
+		d.Kind = "kept-rollback"
+		d.Reason = fmt.Sprintf("the writes of all transactions that were rolled back are in table %s", t.Def.Name)
 	}
 }
 

@@ -286,11 +286,19 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 	tries := []try{
 		{"non-repeatable-read", "it saw what was committed after the transaction's snapshot", []View{{Tick: x.start, Own: x.tx}, {Tick: latest, Own: x.tx}}},
 		{"dirty-read", "it saw what another transaction had not committed", []View{{Uncommitted: true, Own: x.tx}}},
-		{"lost-own-write", "it did not see the transaction's own writes", []View{{Tick: max(x.tx.Snapshot, 1)}, {Tick: x.start}}},
 		{"stale-read", "it saw an older state than the level allows", nil},
+		{"lost-own-write", "it did not see the transaction's own writes", []View{{Tick: max(x.tx.Snapshot, 1)}, {Tick: x.start}}},
 	}
+	for _, u := range e.rolledBack() {
+		if e.wouldAnswer(s, lens{e.keeping(u), View{Tick: x.st.Return, Own: x.tx}}, &x.st.Result) {
+			d.Kind, d.Reason = "kept-rollback", fmt.Sprintf("tx%d's %s: it saw what a transaction had written that was rolled back", x.st.Session, x.kind)
+			return
+		}
+	}
+	// A transaction that has written nothing can have lost nothing: an older
+	// state comes first.
 	for t := x.start; t > 0; t-- {
-		tries[3].views = append(tries[3].views, View{Tick: t, Own: x.tx})
+		tries[2].views = append(tries[2].views, View{Tick: t, Own: x.tx})
 	}
 	for _, t := range tries {
 		if t.kind == "non-repeatable-read" && (x.kind != Select || x.tx.Rules[rules.ConsistentRead] != rules.Snapshot) {
