@@ -42,6 +42,9 @@ type dataType struct {
 	// pool holds the common values, the simplest first; collisions come from
 	// its being small. limits holds the ends of the type's range.
 	pool, limits []value
+	// misfit is a value that the type cannot hold, null for none: error 1264,
+	// 1265, 1292 or 1406.
+	misfit value
 	// elems are the members of an ENUM or SET.
 	elems []string
 	// binary says that a string has no character set.
@@ -82,7 +85,7 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 	{12, &dataType{
 		family: decimals, tp: mysql.TypeNewDecimal, length: 6, scale: 2, nth: nthDecimal,
 		pool:   []value{decimal("1.00"), decimal("2.00"), decimal("0.00"), decimal("1.50"), decimal("-1.00"), decimal("0.01")},
-		limits: []value{decimal("9999.99"), decimal("-9999.99")},
+		limits: []value{decimal("9999.99"), decimal("-9999.99")}, misfit: decimal("10000.00"),
 	}},
 	{6, floatType(mysql.TypeFloat)},
 	{6, floatType(mysql.TypeDouble)},
@@ -92,13 +95,13 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 	}},
 	{7, &dataType{
 		family: integers, tp: mysql.TypeBit, length: 5, scale: types.UnspecifiedLength, unsigned: true, nth: nthInteger,
-		pool: unsignedPool[:6], limits: []value{natural(31)},
+		pool: unsignedPool[:6], limits: []value{natural(31)}, misfit: natural(32),
 	}},
 	{7, &dataType{
 		family: years, tp: mysql.TypeYear, length: types.UnspecifiedLength, scale: types.UnspecifiedLength,
 		nth:    func(n int) value { return integer(int64(2001 + n)) },
 		pool:   []value{integer(2024), integer(2025), integer(2000), integer(1999), integer(2023)},
-		limits: []value{integer(1901), integer(2155)},
+		limits: []value{integer(1901), integer(2155)}, misfit: integer(2156),
 	}},
 	{9, memberType(mysql.TypeEnum, []string{"b", "a", "d", "c"}, "b", "a", "d", "c")},
 	{7, memberType(mysql.TypeSet, []string{"a", "b", "c"}, "a", "b", "a,b", "", "c", "a,c")},
@@ -123,10 +126,11 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 	}},
 	{8, &dataType{
 		family: texts, tp: mysql.TypeString, length: 5, scale: types.UnspecifiedLength, nth: nthText,
-		pool: textPool, limits: []value{text("abcde")},
+		pool: textPool, limits: []value{text("abcde")}, misfit: text("abcdef"),
 	}},
 	{8, &dataType{
 		family: times, tp: mysql.TypeDate, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDate,
+		misfit: text("x"),
 		pool:   []value{text("2024-01-01"), text("2024-01-02"), text("2024-02-29"), text("1999-12-31"), text("2024-12-31")},
 		limits: []value{text("9999-12-31"), text("1000-01-01")},
 	}},
@@ -139,7 +143,7 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 
 var varchar = &dataType{
 	family: texts, tp: mysql.TypeVarchar, length: 10, scale: types.UnspecifiedLength, nth: nthText,
-	pool: textPool, limits: []value{text("abcdefghij")},
+	pool: textPool, limits: []value{text("abcdefghij")}, misfit: text("abcdefghijk"),
 }
 
 // stringType returns TEXT, BLOB or VARBINARY.
@@ -170,6 +174,7 @@ func memberType(tp byte, elems []string, values ...string) *dataType {
 	d.limits = d.pool[:1]
 	// The sequence repeats: a unique key admits no more rows than there are members.
 	d.nth = func(n int) value { return d.pool[n%len(d.pool)] }
+	d.misfit = text("z")
 	return d
 }
 
@@ -194,6 +199,7 @@ func intType(tp byte, bits uint) *dataType {
 	return &dataType{
 		family: integers, tp: tp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, wide: bits == 64, nth: nthInteger,
 		pool: signedPool, limits: []value{integer(end), integer(-end - 1)},
+		misfit: natural(uint64(end) + 1),
 	}
 }
 
@@ -302,7 +308,7 @@ func declaredLength(d *dataType, length int) *dataType {
 		length = 1
 	}
 	e := *d
-	e.length, e.limits, e.pool = length, nil, nil
+	e.length, e.limits, e.pool, e.misfit = length, nil, nil, null
 	for _, v := range d.pool {
 		if len(v.text) <= length {
 			e.pool = append(e.pool, v)

@@ -33,6 +33,9 @@ const (
 	freshKeyOdds    = 120
 	badNullOdds     = 3
 	limitValueOdds  = 3
+	// misfitOdds is how often a value is one that the column cannot hold: the
+	// statement is an error, and must leave nothing behind.
+	misfitOdds = 1
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6
@@ -171,6 +174,7 @@ var assignedForms = []weighted[func(c *choices, t *table, i int) ast.ExprNode]{
 		}
 		return binaryOp(pick(c, bitForms[:3]), columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal())
 	}},
+	{4, functionValue},
 	{3, func(c *choices, t *table, i int) ast.ExprNode {
 		if t.cols[i].typ.family != integers || t.cols[i].typ.wide {
 			return nil
@@ -201,7 +205,9 @@ func (t *table) stored(c *choices, col *column, i int) value {
 	switch {
 	case b > 255-18 && !col.notNull, b > 255-badNullOdds:
 		return null
-	case b > 255-18-limitValueOdds && len(col.typ.limits) > 0:
+	case b > 255-18-misfitOdds && col.typ.misfit != null:
+		return col.typ.misfit
+	case b > 255-18-misfitOdds-limitValueOdds && len(col.typ.limits) > 0:
 		return oneOf(c, col.typ.limits)
 	case b >= 140 && len(t.rows) > 0:
 		if v := oneOf(c, t.rows)[i]; v != null {

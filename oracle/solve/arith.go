@@ -405,7 +405,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			return c.zeroDivisor(f)
 		}
 		r := sqlvalue.DivTrunc(v, w, 0)
-		if (a.typ.Class == DoubleClass || b.typ.Class == DoubleClass) && r.Digits() > 15 {
+		if (a.typ.Class == DoubleClass || b.typ.Class == DoubleClass) && (r.Digits() > 15 || f.strictWrite && c.d.is(wideScale)) {
 			return f.refuse("DIV of doubles to more digits than they have")
 		}
 		if unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) {

@@ -50,7 +50,7 @@ var functions = map[string]function{
 	"character_length": {1, 1, measured(func(s string) int64 { return int64(len(s)) })},
 	"ascii":            {1, 1, measured(firstByte)},
 	"ord":              {1, 1, measured(firstByte)},
-	"crc32":            {1, 1, measured(func(s string) int64 { return int64(crc32.ChecksumIEEE([]byte(s))) })},
+	"crc32":            {1, 1, (*compiler).crc32},
 	"instr":            {2, 2, func(c *compiler, a []expr) (expr, error) { return c.locate(a[1], a[0]) }},
 	"locate":           {2, 2, func(c *compiler, a []expr) (expr, error) { return c.locate(a[0], a[1]) }},
 	"strcmp":           {2, 2, (*compiler).strcmp},
@@ -362,6 +362,22 @@ func measured(measure func(string) int64) func(*compiler, []expr) (expr, error) 
 	}
 }
 
+// crc32 is unsigned.
+func (c *compiler) crc32(args []expr) (expr, error) {
+	e, err := measured(func(s string) int64 { return int64(crc32.ChecksumIEEE([]byte(s))) })(c, args)
+	x := e.eval
+	e.typ = bigUint
+	e.typ.Prec = 10
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewUint(v.Uint())
+	}
+	return e, err
+}
+
 // locate finds a text in another one by the collation, counted from 1.
 func (c *compiler) locate(sub, in expr) (expr, error) {
 	t, err := c.textResult(sub, in)
@@ -427,6 +443,17 @@ func (c *compiler) strcmp(args []expr) (expr, error) {
 func (c *compiler) plainNumber(e expr) (expr, error) {
 	switch e.typ.Class {
 	case IntClass, DecimalClass, DoubleClass:
+		return e, nil
+	case FloatClass:
+		x := e.eval
+		e.typ, e.column = double, false
+		e.eval = func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if v.IsNull() {
+				return v
+			}
+			return sqlvalue.NewDouble(v.Double())
+		}
 		return e, nil
 	}
 	return e, unsupported("numeric function of other than an integer, decimal or double")

@@ -127,7 +127,7 @@ func (c *compiler) agree(es []expr) error {
 		case isMember(es[i].typ) && numbers+years == 0:
 			es[i] = es[i].named()
 		case years > 0 && es[i].konst && (!es[i].lit || shortYear(es[i])):
-			// A literal of two digits may be read as a year, a large one is cut
+			// A literal of two digits may be read as a year, one out of range is cut
 			// where an index is looked up.
 			return unsupported("YEAR beside a number that is no year")
 		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && len(es) > 2:
@@ -154,7 +154,7 @@ func shortYear(e expr) bool {
 		return false
 	}
 	x := e.eval(nil).ToDouble()
-	return x < 100 || x > 1<<63
+	return x < 1901 || x > 2155
 }
 
 // alike brings the branches of IF, CASE and the like into forms that one type
