@@ -18,6 +18,7 @@ import (
 	"github.com/pingcap/tidb/pkg/config"
 	"github.com/pingcap/tidb/pkg/domain"
 	"github.com/pingcap/tidb/pkg/kv"
+	mysqlconst "github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/server"
 	"github.com/pingcap/tidb/pkg/session"
 	"github.com/pingcap/tidb/pkg/store/mockstore"
@@ -231,15 +232,14 @@ func (in *instance) driverConfig() *mysql.Config {
 	return cfg
 }
 
-// transactions maps the start timestamp of each running transaction to its
-// connection.
-func (in *instance) transactions() map[uint64]uint64 {
-	list := in.srv.ShowTxnList()
-	out := make(map[uint64]uint64, len(list))
-	for _, t := range list {
-		out[t.StartTS] = t.ConnectionID
-	}
-	return out
+// idle says that a connection runs no statement and has no open transaction.
+//
+// The list of transactions would say it too, but reading that list while a
+// session begins a transaction unlocks another mutex than it locked
+// (SessionVars.GetRelatedTableForMDL), which ends the process.
+func (in *instance) idle(conn uint64) bool {
+	p, ok := in.srv.GetProcessInfo(conn)
+	return !ok || p.Command == mysqlconst.ComSleep && p.State&mysqlconst.ServerStatusInTrans == 0
 }
 
 // stop ends what was started, in reverse order, and deletes the directory.

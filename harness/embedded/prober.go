@@ -20,23 +20,10 @@ type prober struct {
 }
 
 func (p *prober) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
-	running := p.in.transactions()
-	mine := make(map[uint64]uint64, len(conns))
-	for _, c := range conns {
-		for ts, id := range running {
-			if id == c {
-				mine[ts] = c
-			}
-		}
-	}
-	if len(mine) == 0 {
-		return nil, nil
-	}
 	var out []harness.Waiting
 	seen := map[uint64]bool{}
-	for _, l := range p.in.spy.of(mine) {
-		conn := mine[l.startTS]
-		if seen[conn] {
+	for _, l := range p.in.spy.of(conns) {
+		if seen[l.conn] {
 			continue
 		}
 		locks, err := p.in.spy.locks(ctx, l)
@@ -48,13 +35,13 @@ func (p *prober) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting
 			if !locked || holder == l.startTS {
 				continue
 			}
-			id, runs := running[holder]
-			if !runs {
+			id, runs := p.in.spy.owner(holder)
+			if !runs || p.in.idle(id) {
 				continue
 			}
-			seen[conn] = true
+			seen[l.conn] = true
 			out = append(out, harness.Waiting{
-				Conn: conn, Kind: history.RowLock, Holders: []uint64{id},
+				Conn: l.conn, Kind: history.RowLock, Holders: []uint64{id},
 				ID: fmt.Sprintf("%x@%d", k, holder),
 			})
 			break

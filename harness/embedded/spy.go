@@ -6,17 +6,20 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/pingcap/kvproto/pkg/kvrpcpb"
 	"github.com/tikv/client-go/v2/tikv"
 	"github.com/tikv/client-go/v2/tikvrpc"
+	"github.com/tikv/client-go/v2/util"
 )
 
 // lockRequest is a pessimistic lock request that the store has not answered.
 type lockRequest struct {
 	startTS uint64
+	conn    uint64 // that sent it
 	keys    [][]byte
 	context kvrpcpb.Context
 	addr    string
@@ -31,10 +34,17 @@ type lockSpy struct {
 	mu      sync.Mutex
 	pending map[*lockRequest]struct{}
 	wakes   map[chan struct{}]struct{}
+	// latest is the start timestamp of the last transaction of each connection
+	// that asked for a lock; owners is its inverse, without those that have
+	// committed.
+	latest, owners map[uint64]uint64
 }
 
 func newLockSpy() *lockSpy {
-	return &lockSpy{pending: map[*lockRequest]struct{}{}, wakes: map[chan struct{}]struct{}{}}
+	return &lockSpy{
+		pending: map[*lockRequest]struct{}{}, wakes: map[chan struct{}]struct{}{},
+		latest: map[uint64]uint64{}, owners: map[uint64]uint64{},
+	}
 }
 
 // lockNoWait in a request says that it wants an error instead of a wait.
@@ -43,13 +53,21 @@ const lockNoWait = -1
 // SendRequest passes a request on and keeps it while it may wait.
 func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Request, timeout time.Duration) (*tikvrpc.Response, error) {
 	if req.Type != tikvrpc.CmdPessimisticLock {
-		return s.Client.SendRequest(ctx, addr, req, timeout)
+		resp, err := s.Client.SendRequest(ctx, addr, req, timeout)
+		if ts := committed(req, resp); err == nil && ts != 0 {
+			s.mu.Lock()
+			delete(s.owners, ts)
+			s.mu.Unlock()
+		}
+		return resp, err
 	}
 	p := req.PessimisticLock()
+	conn, _ := ctx.Value(util.SessionID).(uint64)
+	s.owns(conn, p.StartVersion)
 	if p.WaitTimeout == lockNoWait {
 		return s.Client.SendRequest(ctx, addr, req, timeout)
 	}
-	l := &lockRequest{startTS: p.StartVersion, addr: addr, keys: make([][]byte, len(p.Mutations))}
+	l := &lockRequest{startTS: p.StartVersion, conn: conn, addr: addr, keys: make([][]byte, len(p.Mutations))}
 	for i, m := range p.Mutations {
 		l.keys[i] = m.Key
 	}
@@ -73,6 +91,45 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 		}
 	}
 	return s.Client.SendRequest(ctx, addr, req, timeout)
+}
+
+// owns notes that a transaction belongs to a connection; its former one is over.
+func (s *lockSpy) owns(conn, startTS uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.latest[conn] == startTS {
+		return
+	}
+	delete(s.owners, s.latest[conn])
+	s.latest[conn], s.owners[startTS] = startTS, conn
+}
+
+// owner returns the connection of a transaction that has not committed.
+func (s *lockSpy) owner(startTS uint64) (conn uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	conn, ok = s.owners[startTS]
+	return conn, ok
+}
+
+// committed returns the start timestamp of a transaction that is committed with
+// the response to a request, 0 if none is: TiDB answers COMMIT then, and unlocks
+// most keys later.
+func committed(req *tikvrpc.Request, resp *tikvrpc.Response) uint64 {
+	if resp == nil {
+		return 0
+	}
+	switch r := resp.Resp.(type) {
+	case *kvrpcpb.CommitResponse:
+		if r.RegionError == nil && r.Error == nil {
+			return req.Commit().StartVersion
+		}
+	case *kvrpcpb.PrewriteResponse:
+		if r.RegionError == nil && len(r.Errors) == 0 && (r.OnePcCommitTs != 0 || r.MinCommitTs != 0) {
+			return req.Prewrite().StartVersion
+		}
+	}
+	return 0
 }
 
 // wake tells all listeners that a request is about to wait.
@@ -102,13 +159,13 @@ func (s *lockSpy) mute(w chan struct{}) {
 	s.mu.Unlock()
 }
 
-// of returns the requests under way of some transactions.
-func (s *lockSpy) of(startTS map[uint64]uint64) []*lockRequest {
+// of returns the requests under way of some connections.
+func (s *lockSpy) of(conns []uint64) []*lockRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*lockRequest
 	for l := range s.pending {
-		if _, ok := startTS[l.startTS]; ok {
+		if slices.Contains(conns, l.conn) {
 			out = append(out, l)
 		}
 	}
