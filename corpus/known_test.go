@@ -25,7 +25,7 @@ func TestKnownCases(t *testing.T) {
 			if err := c.Validate(); err != nil {
 				t.Error(err)
 			}
-			for _, key := range []string{"source", "reported", "observe"} {
+			for _, key := range []string{"source", "reported"} {
 				if _, ok := c.Get(key); !ok {
 					t.Errorf("no header line %q", key)
 				}

@@ -270,6 +270,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 		c.scope.sources = append(c.scope.sources, source{alias, t, offset})
 		return nil
 	case *ast.SelectStmt:
+		if err := plainRead(src); err != nil {
+			return err
+		}
 		// A derived table does not see the scope that it stands in.
 		sub, err := c.s.query(src, nil, c.views)
 		if err != nil {
@@ -547,11 +550,24 @@ func (q *query) output(e *expr, f *frame) sqlvalue.Value {
 	return v
 }
 
+// plainRead refuses a locking read inside another statement: it reads newest
+// rows where the statement around it reads a snapshot, and waits and fails by
+// itself; https://dev.mysql.com/doc/refman/9.7/en/innodb-locking-reads.html
+func plainRead(sel *ast.SelectStmt) error {
+	if sel.LockInfo != nil && sel.LockInfo.LockType != ast.SelectLockNone {
+		return unsupported("locking subquery")
+	}
+	return nil
+}
+
 // subquery compiles a query that stands in an expression.
 func (c *compiler) subquery(n *ast.SubqueryExpr) (*query, error) {
 	sel, ok := n.Query.(*ast.SelectStmt)
 	if !ok {
 		return nil, unsupported("subquery of %T", n.Query)
+	}
+	if err := plainRead(sel); err != nil {
+		return nil, err
 	}
 	return c.s.query(sel, c.scope, c.views)
 }

@@ -1,0 +1,29 @@
+-- source: https://jira.mariadb.org/browse/MDEV-26642 (Troc; ReplBug fig. 4.4)
+-- reported: REPEATABLE READ
+-- status: Verified, Critical; fixed in 10.6.18
+-- note: the wider UPDATE is the other transaction's
+-- verdict (embedded, RC): ok
+-- verdict (embedded, RR): known no-op-update-unseen
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): known no-op-update-unseen
+-- verdict (mariadb 10.11, RU RC SER): ok
+-- verdict (mariadb 10.11, RR): known no-op-update-unseen
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC SER): ok
+-- verdict (mariadb 10.5, RR): known no-op-update-unseen
+-- verdict (mysql 9.7, RU RC SER): ok
+-- verdict (mysql 9.7, RR): known no-op-update-unseen
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+
+/* init */ CREATE TABLE t (c1 INT, c2 INT);
+/* init */ INSERT INTO t VALUES (0, 0), (1, 1), (2, 2);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET c1 = 10 WHERE TRUE;
+/* tx2 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ UPDATE t SET c1 = 10 WHERE c2 = 1;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

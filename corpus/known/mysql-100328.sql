@@ -1,0 +1,29 @@
+-- source: https://bugs.mysql.com/bug.php?id=100328 (replicated by ReplBug)
+-- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
+-- note: as MDEV-26642, with a column as the condition
+-- verdict (embedded, RC): ok
+-- verdict (embedded, RR): known no-op-update-unseen
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): known no-op-update-unseen
+-- verdict (mariadb 10.11, RU RC SER): ok
+-- verdict (mariadb 10.11, RR): known no-op-update-unseen
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC SER): ok
+-- verdict (mariadb 10.5, RR): known no-op-update-unseen
+-- verdict (mysql 9.7, RU RC SER): ok
+-- verdict (mysql 9.7, RR): known no-op-update-unseen
+-- verdict (mysql 9.7,binlog=off, RU RC SER): ok
+-- verdict (mysql 9.7,binlog=off, RR): known no-op-update-unseen-if-read
+
+/* init */ CREATE TABLE t (a INT, b INT);
+/* init */ INSERT INTO t VALUES (1, 0), (2, 1), (3, 2);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET a = 10 WHERE b = 1;
+/* tx2 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ UPDATE t SET a = 10 WHERE a;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

@@ -1,0 +1,19 @@
+-- source: https://github.com/pingcap/tidb/issues/31530
+-- seed: no, because UNION is not modelled
+-- reported: REPEATABLE READ
+-- status: Fixed
+-- verdict (embedded, RC RR): unknown unsupported: statement
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: statement
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: statement
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: statement
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: statement
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: statement
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: statement
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: statement
+
+/* init */ CREATE TABLE t1 (a INT);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t1;
+/* tx2 */ INSERT INTO t1 VALUES (1);
+/* tx1 */ (SELECT * FROM t1 FOR UPDATE) UNION ALL (SELECT * FROM t1);
+/* tx1 */ COMMIT;
