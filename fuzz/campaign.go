@@ -86,7 +86,7 @@ type campaign struct {
 }
 
 // Campaign runs cases until a bound is reached or the context ends, which is
-// no error. The Report is complete as far as the campaign came, also with an
+// no error unless not one case was judged by then. The Report is complete as far as the campaign came, also with an
 // error, which says that the harness or the server failed.
 func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	s.Workers = max(s.Workers, 1)
@@ -124,7 +124,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	err = c.run(ctx)
 	report := c.report()
-	if err == nil && report.Verdicts[oracle.OK]+report.Verdicts[oracle.Known]+report.Verdicts[oracle.Violation] == 0 && ctx.Err() == nil {
+	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
 	}
 	if e := t.Close(); e != nil {

@@ -28,6 +28,9 @@ type Finding struct {
 	File  string   `json:"file"`
 	// Statements counts those of the saved case, set-up excluded.
 	Statements int `json:"statements"`
+	// Step is the statement that differs, counted from 1 in the order of the
+	// file; 0: the final state, or the run as a whole.
+	Step int `json:"step,omitempty"`
 	// Reproduced is in how many of ten more runs the fingerprint showed again.
 	Reproduced int `json:"reproduced"`
 	// FirstSeen is in seconds since the start of the campaign.
@@ -40,6 +43,9 @@ type Finding struct {
 	// Saved says that this run wrote File; else an earlier one had found the
 	// same with no larger case.
 	Saved bool `json:"saved"`
+	// New says that no file of the folder of findings had the same fingerprint
+	// on the same family of servers when the run began.
+	New bool `json:"new"`
 
 	size size // of the case in File
 }
@@ -136,12 +142,21 @@ func settingsText(m map[string]string) string {
 // statementText names the statement that differs, as people find it: its line
 // among the steps, its session and its SQL.
 func statementText(c *corpus.Case, h *history.History, stmt int) string {
-	if h == nil || stmt < 0 || stmt >= len(h.Stmts) {
+	step := stepOf(h, stmt)
+	if step == 0 {
 		return "none; the final state, or the run as a whole"
 	}
-	line := h.Stmts[stmt].Line
-	l := c.Steps[line]
-	return fmt.Sprintf("step %d, tx%d: %s", line+1, l.Session, corpus.SQL(l.Stmt, corpus.Text))
+	l := c.Steps[step-1]
+	return fmt.Sprintf("step %d, tx%d: %s", step, l.Session, corpus.SQL(l.Stmt, corpus.Text))
+}
+
+// stepOf numbers a statement of a history as its case's file does, from 1; 0:
+// there is none.
+func stepOf(h *history.History, stmt int) int {
+	if h == nil || stmt < 0 || stmt >= len(h.Stmts) {
+		return 0
+	}
+	return h.Stmts[stmt].Line + 1
 }
 
 func reproducedText(k int) string { return strconv.Itoa(k) + "/" + strconv.Itoa(reruns) }

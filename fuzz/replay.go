@@ -149,6 +149,13 @@ func TableStyle() table.Style {
 	return s
 }
 
+// Step is the statement that differs, counted from 1 in the order of the file;
+// 0: the final state, or the run as a whole.
+func (r *Replayed) Step() int { return stepOf(r.run.History, r.run.Verdict.Stmt) }
+
+// What names the kind, the rules or the reason of a verdict, "" for ok.
+func (r *Replayed) What() string { return r.what() }
+
 // NotRun says that the case could not be run at all, for a reason that is
 // neither the server's level nor a limit of the oracle: a set-up that the
 // server refused, a statement that is not allowed, a harness that broke down.

@@ -53,6 +53,11 @@ func (c *campaign) report() *Report {
 	return r
 }
 
+// judgedAny reports whether at least one case got a verdict.
+func (r *Report) judgedAny() bool {
+	return r.Verdicts[oracle.OK]+r.Verdicts[oracle.Known]+r.Verdicts[oracle.Violation] > 0
+}
+
 // rates fills in what follows from the counts and the time.
 func (r *Report) rates() {
 	seconds := max(r.Seconds, 1e-3)

@@ -28,6 +28,14 @@ type Store struct {
 	dir string
 	mu  sync.Mutex
 	old map[string]oldFinding // by ID, from earlier runs
+	// prints holds the fingerprints of earlier runs, whatever the file is called.
+	prints map[print]bool
+}
+
+// print is a fingerprint on a family of servers.
+type print struct {
+	dbms        history.DBMS
+	fingerprint string
 }
 
 // oldFinding is what an earlier run left in the store.
@@ -55,7 +63,7 @@ func (s size) less(t size) bool {
 // OpenStore reads what a folder holds, which is made if it is missing.
 // Files that cannot be read are left alone and returned as the warning.
 func OpenStore(dir string) (s *Store, warning error) {
-	s = &Store{dir: dir, old: map[string]oldFinding{}}
+	s = &Store{dir: dir, old: map[string]oldFinding{}, prints: map[print]bool{}}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return s, fmt.Errorf("folder of findings: %w", err)
 	}
@@ -67,6 +75,9 @@ func OpenStore(dir string) (s *Store, warning error) {
 		version, _ := f.Case.Get(keyVersion)
 		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
 		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version}
+		if fp, ok := f.Case.Get(keyFingerprint); ok {
+			s.prints[print{familyOf(version), fp}] = true
+		}
 	}
 	return s, err
 }
@@ -77,6 +88,23 @@ func (s *Store) Has(id string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.old[id]
 	return ok
+}
+
+// knows reports whether an earlier run has stored a finding, or people have
+// stored one with its fingerprint under a name of their own.
+func (s *Store) knows(id string, dbms history.DBMS, fingerprint string) bool {
+	return s.Has(id) || s.prints[print{dbms, fingerprint}]
+}
+
+// familyOf reads a family off the version that a server reports.
+func familyOf(version string) history.DBMS {
+	switch {
+	case strings.Contains(version, "TiDB"):
+		return history.TiDB
+	case strings.Contains(version, "MariaDB"):
+		return history.MariaDB
+	}
+	return history.MySQL
 }
 
 // keeps says that the file of an earlier run stays: it is of the same server

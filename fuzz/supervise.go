@@ -50,6 +50,9 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 		v.total = merged(v.total, report)
 		var dead *died
 		if !errors.As(err, &dead) {
+			if errors.Is(err, ErrNothingJudged) && v.total.judgedAny() {
+				err = nil // an earlier child judged some
+			}
 			return v.finish(), err
 		}
 		if ours(dead.text) {

@@ -83,6 +83,9 @@ func TestUsageErrors(t *testing.T) {
 		{"run --workers 0", "--workers: want 1 or more"},
 		{"run --levels RC,RX", `unknown isolation level "RX"`},
 		{"run --conflict fancy", `unknown conflict strategy "fancy"`},
+		{"run --fail-on maybe", `--fail-on: unknown choice "maybe": want new, any or none`},
+		{"run --json - --junit -", "only one of --json, --junit and --sarif"},
+		{"replay --fail-on maybe corpus/known", `--fail-on: unknown choice "maybe"`},
 		{"run --frobnicate", "unknown flag: --frobnicate"},
 		{"run --target oracle:23", `unknown target "oracle:23"`},
 		{"run extra", `"extra"`},
@@ -147,6 +150,36 @@ func TestServerFailures(t *testing.T) {
 			}
 			if strings.Contains(got.stderr, "hush") {
 				t.Errorf("standard error shows the password: %q", got.stderr)
+			}
+		})
+	}
+}
+
+// Who looks only at the files of results must see that nothing was tested.
+func TestFailuresAreInTheResults(t *testing.T) {
+	target := "root:hush@unix(" + filepath.Join(t.TempDir(), "socket") + ")/"
+	for _, args := range [][]string{
+		{"run", "--cases", "1", "--fail-on", "none"},
+		{"replay", "corpus/known/tidb-33315.sql", "--fail-on", "none"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			dir := t.TempDir()
+			files := []string{filepath.Join(dir, "junit.xml"), filepath.Join(dir, "findings.sarif")}
+			got := txnfuzz(t, append(args, "--target", target, "--junit", files[0], "--sarif", files[1])...)
+			if got.code != 3 {
+				t.Errorf("status %d, want 3", got.code)
+			}
+			for i, want := range []string{` errors="1"`, `"executionSuccessful": false`} {
+				text, err := os.ReadFile(files[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !strings.Contains(string(text), want) || !strings.Contains(string(text), "no such file or directory") {
+					t.Errorf("no %s, or no cause, in %s", want, text)
+				}
+				if strings.Contains(string(text), "hush") {
+					t.Errorf("the password is in %s", text)
+				}
 			}
 		})
 	}

@@ -21,6 +21,7 @@ import (
 func newReplay() *cobra.Command {
 	var targets []string
 	var levels, only, jsonFile, htmlFile string
+	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
 		Short: "Run saved cases and tell their verdicts",
@@ -44,21 +45,33 @@ never a pass. A failed set-up that the case's header records is none.`,
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
+			failOn, err := ci.failOn()
+			if err != nil {
+				return err
+			}
+			machines, err := ci.onStdout(jsonFile)
+			if err != nil {
+				return err
+			}
 			cases, err := chosenCases(args, only)
 			if err != nil {
 				return err
 			}
 			begun := time.Now()
 			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), cases, asked)
+			if exitCode(failed) == exitUsage && len(results) == 0 {
+				return failed
+			}
+			failed = errors.Join(failed, ci.writeReplay(cmd, results, failOn, failed))
 			if len(results) == 0 && failed != nil {
 				return failed
 			}
-			people := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			people := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			matrix := fuzz.NewMatrix(results)
 			failed = errors.Join(failed, writeReplay(people, matrix, results, time.Since(begun)),
 				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return fuzz.WriteReplayJSON(w, results) }),
 				writeOutput(htmlFile, cmd.OutOrStdout(), func(w io.Writer) error { return matrix.WriteHTML(w, cases) }))
-			return replayStatus(cmd.ErrOrStderr(), results, failed)
+			return replayStatus(cmd.ErrOrStderr(), results, failOn, failed)
 		},
 	}
 	f := cmd.Flags()
@@ -66,6 +79,7 @@ never a pass. A failed set-up that the case's header records is none.`,
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
+	ci.add(f)
 	f.StringVar(&htmlFile, "html", "", "write the matrix and the cases as one HTML page")
 	return cmd
 }
@@ -185,13 +199,16 @@ func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time
 // replayStatus turns verdicts into the error that ends the command. A replay
 // in which nothing got a verdict is a failure, never a pass; so is one with a
 // case that could not be run, if its header does not say so.
-func replayStatus(stderr io.Writer, results []fuzz.Replayed, failed error) error {
+func replayStatus(stderr io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
 	judged, violations := 0, 0
 	for i := range results {
 		r := &results[i]
 		switch r.Verdict {
 		case oracle.Violation:
-			violations++
+			judged++
+			if failOn.Replayed(r) {
+				violations++
+			}
 		case oracle.OK, oracle.Known:
 			judged++
 		}

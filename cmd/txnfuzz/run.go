@@ -17,6 +17,7 @@ import (
 func newRun() *cobra.Command {
 	var s fuzz.Settings
 	var levels, conflict, jsonFile string
+	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags]",
 		Short: "Make cases, run them and keep what is wrong",
@@ -26,6 +27,7 @@ Without --cases and --duration it goes on until Ctrl-C.
 
 The same --seed, --workers and --cases make the same cases.`,
 		Example: `  txnfuzz run --duration 10m
+  txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		Args: noArgs,
@@ -47,16 +49,28 @@ The same --seed, --workers and --cases make the same cases.`,
 			case cmd.Flags().Changed("cases") && cmd.Flags().Changed("duration"):
 				return usagef("--cases and --duration exclude each other")
 			}
+			failOn, err := ci.failOn()
+			if err != nil {
+				return err
+			}
+			machines, err := ci.onStdout(jsonFile)
+			if err != nil {
+				return err
+			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
 			report, err := fuzz.Run(cmd.Context(), s)
 			if report == nil {
-				return err
+				if exitCode(err) == exitUsage {
+					return err
+				}
+				return errors.Join(err, ci.writeRun(cmd, s.Target, nil, failOn, err))
 			}
-			text := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			text := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			err = errors.Join(err,
 				report.WriteText(text),
-				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
-			if len(report.Findings) > 0 {
+				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }),
+				ci.writeRun(cmd, s.Target, report, failOn, err))
+			if failOn.Report(report) {
 				if err != nil {
 					fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
 				}
@@ -77,6 +91,7 @@ The same --seed, --workers and --cases make the same cases.`,
 	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings too")
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
+	ci.add(f)
 	f.StringVar(&s.Known, "corpus", fuzz.KnownDir, "folder of stored cases that new ones are made of")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd

@@ -55,7 +55,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 			if err := t.Close(); err != nil {
 				return fmt.Errorf("close target %s: %w", t.Name, err)
 			}
-			return replayStatus(cmd.ErrOrStderr(), results, cmd.Context().Err())
+			return replayStatus(cmd.ErrOrStderr(), results, fuzz.FailAny, cmd.Context().Err())
 		},
 	}
 	f := cmd.Flags()

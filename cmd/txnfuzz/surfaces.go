@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/junit"
+	"github.com/txnfuzz/txnfuzz/fuzz/sarif"
+)
+
+// surfaces are the flags that bring results to continuous integration.
+type surfaces struct{ junit, sarif, asked string }
+
+func (s *surfaces) add(f *pflag.FlagSet) {
+	f.StringVar(&s.junit, "junit", "", "write the results as JUnit XML; - is standard output")
+	f.StringVar(&s.sarif, "sarif", "", "write the findings as SARIF 2.1.0; - is standard output")
+	f.StringVar(&s.asked, "fail-on", string(fuzz.FailAny), "which findings give status 1: new, any or none")
+}
+
+func (s *surfaces) failOn() (fuzz.FailOn, error) {
+	f, err := fuzz.ParseFailOn(s.asked)
+	if err != nil {
+		return f, usagef("--fail-on: %w", err)
+	}
+	return f, nil
+}
+
+// onStdout returns "-" if a file for machines is standard output.
+func (s *surfaces) onStdout(jsonFile string) (string, error) {
+	n, out := 0, ""
+	for _, path := range []string{jsonFile, s.junit, s.sarif} {
+		if path == "-" {
+			n, out = n+1, path
+		}
+	}
+	if n > 1 {
+		return "", usagef("only one of --json, --junit and --sarif can be standard output")
+	}
+	return out, nil
+}
+
+// writeRun writes what was asked for, also of a run that failed: whoever looks
+// at the file only must see that. failed is nil for a run that is complete.
+func (s *surfaces) writeRun(cmd *cobra.Command, target string, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
+	return errors.Join(
+		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteRun(w, fuzz.Redact(target), r, failOn, failed) }),
+		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error { return sarif.WriteRun(w, r, failOn, failed) }))
+}
+
+func (s *surfaces) writeReplay(cmd *cobra.Command, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+	return errors.Join(
+		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteReplay(w, results, failOn, failed) }),
+		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error { return sarif.WriteReplay(w, results, failOn, failed) }))
+}

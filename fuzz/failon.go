@@ -1,0 +1,51 @@
+package fuzz
+
+import (
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// FailOn says which findings make a run, or a replay, end as "something
+// found". It never turns a broken run into a good one.
+type FailOn string
+
+const (
+	// FailAny: every finding.
+	FailAny FailOn = "any"
+	// FailNew: of a run, findings that neither the baseline nor a file in the
+	// folder of findings knows; of a replay, violations that the header of the
+	// case does not record for this target and level.
+	FailNew FailOn = "new"
+	// FailNone: none; findings are reported all the same.
+	FailNone FailOn = "none"
+)
+
+// ParseFailOn reads new, any or none.
+func ParseFailOn(s string) (FailOn, error) {
+	switch f := FailOn(s); f {
+	case FailAny, FailNew, FailNone:
+		return f, nil
+	}
+	return "", fmt.Errorf("unknown choice %q: want new, any or none", s)
+}
+
+// Finding reports whether a finding of a run counts.
+func (f FailOn) Finding(x *Finding) bool {
+	return f == FailAny || f == FailNew && x.New
+}
+
+// Replayed reports whether a verdict of a replay counts.
+func (f FailOn) Replayed(r *Replayed) bool {
+	return r.Verdict == oracle.Violation && (f == FailAny || f == FailNew && r.Recorded != r.Verdictline())
+}
+
+// Report reports whether any finding of a run counts.
+func (f FailOn) Report(r *Report) bool {
+	for i := range r.Findings {
+		if f.Finding(&r.Findings[i]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,179 @@
+package sarif
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	published "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+const caseText = `-- level: READ COMMITTED
+-- source: txnfuzz
+/* init */ CREATE TABLE t (a INT);
+/* tx1 */ BEGIN;
+-- a comment
+/* tx2 */ UPDATE t SET a = 1
+  WHERE a < 2;
+/* tx1 */ SELECT * FROM t;
+`
+
+func findings(t *testing.T) (*fuzz.Report, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a case.sql")
+	if err := os.WriteFile(path, []byte(caseText), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return &fuzz.Report{Target: "mysql:9.7", Findings: []fuzz.Finding{
+		{ID: "a", Fingerprint: "dirty-read/RC", Verdict: oracle.Violation, Kind: "dirty-read", Level: "RC", File: path, Step: 3, New: true,
+			Expected: "a < 2 && \"b\"", Actual: "no rows\x01", Reason: "why"},
+		{ID: "b", Fingerprint: "known/x", Verdict: oracle.Known, Kind: "wrong-rows", Rules: []string{"no-op-update-unseen"}, Level: "RR", File: "corpus/found/gone.sql", Step: 2},
+		{ID: "c", Fingerprint: "dirty-read/RR", Verdict: oracle.Violation, Kind: "dirty-read", Level: "RR", File: "corpus/found/gone.sql"},
+	}}, path
+}
+
+// conforms checks a text against the published schema, and that the model of
+// the schema's types reads all of it: nothing is under a name it does not know.
+func conforms(t *testing.T, text []byte) {
+	t.Helper()
+	report, err := published.FromBytes(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Runs {
+		// The model writes these out empty, which the schema forbids.
+		r.Language, r.Tool.Driver.Language, r.NewlineSequences = "en", "en", []string{"\n"}
+	}
+	if err := report.Validate(); err != nil {
+		t.Errorf("%v in %s", err, text)
+	}
+	again, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was, is any
+	if err := errors.Join(json.Unmarshal(text, &was), json.Unmarshal(again, &is)); err != nil {
+		t.Fatal(err)
+	}
+	lost(t, "", was, is)
+}
+
+// lost reports what of was is missing in is, which may hold defaults besides.
+func lost(t *testing.T, at string, was, is any) {
+	t.Helper()
+	switch was := was.(type) {
+	case map[string]any:
+		is, ok := is.(map[string]any)
+		if !ok {
+			t.Errorf("%s is not in the model", at)
+			return
+		}
+		for k, v := range was {
+			lost(t, at+"/"+k, v, is[k])
+		}
+	case []any:
+		is, ok := is.([]any)
+		if !ok && len(was) > 0 || len(is) != len(was) {
+			t.Errorf("%s has %d elements, want %d", at, len(is), len(was))
+			return
+		}
+		for i := range was {
+			lost(t, at+"/#", was[i], is[i])
+		}
+	default:
+		if !reflect.DeepEqual(was, is) {
+			t.Errorf("%s is %v, want %v", at, is, was)
+		}
+	}
+}
+
+func TestRunConforms(t *testing.T) {
+	r, path := findings(t)
+	var b bytes.Buffer
+	if err := WriteRun(&b, r, fuzz.FailNew, nil); err != nil {
+		t.Fatal(err)
+	}
+	conforms(t, b.Bytes())
+	var got log
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	results := got.Runs[0].Results
+	if len(results) != 3 || len(got.Runs[0].Tool.Driver.Rules) != 2 {
+		t.Fatalf("%d results, %d rules", len(results), len(got.Runs[0].Tool.Driver.Rules))
+	}
+	for i, want := range []struct {
+		rule, level, state, uri string
+		line                    int
+	}{
+		{"violation/dirty-read", "error", "new", "file://" + strings.ReplaceAll(path, " ", "%20"), 8},
+		{"known/no-op-update-unseen", "note", "unchanged", "corpus/found/gone.sql", 1},
+		{"violation/dirty-read", "warning", "unchanged", "corpus/found/gone.sql", 1},
+	} {
+		x := results[i]
+		at := x.Locations[0].Physical
+		if x.RuleID != want.rule || x.Level != want.level || x.Baseline != want.state || at.Artifact.URI != want.uri || at.Region.StartLine != want.line {
+			t.Errorf("result %d is %+v, want %+v", i, x, want)
+		}
+		if got.Runs[0].Tool.Driver.Rules[x.RuleIndex].ID != want.rule {
+			t.Errorf("result %d refers to rule %d", i, x.RuleIndex)
+		}
+	}
+	known := got.Runs[0].Tool.Driver.Rules[0]
+	if !strings.Contains(known.HelpURI, "28212") || !strings.Contains(known.Short.Text, "writes no version") {
+		t.Errorf("the deviation is described as %+v", known)
+	}
+}
+
+func TestFailuresAreTold(t *testing.T) {
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"run":    func(b *bytes.Buffer) error { return WriteRun(b, nil, fuzz.FailAny, errors.New("no server")) },
+		"replay": func(b *bytes.Buffer) error { return WriteReplay(b, nil, fuzz.FailAny, errors.New("no server")) },
+		"nothing judged": func(b *bytes.Buffer) error {
+			return WriteReplay(b, []fuzz.Replayed{{Verdict: oracle.Unknown}}, fuzz.FailAny, nil)
+		},
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		conforms(t, b.Bytes())
+		var got log
+		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		i := got.Runs[0].Invocations[0]
+		if i.ExecutionSuccessful || len(i.Notifications) != 1 || i.Notifications[0].Message.Text == "" {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
+
+func TestReplayConforms(t *testing.T) {
+	_, path := findings(t)
+	list := []fuzz.Replayed{
+		{File: path, Target: "mysql:9.7", Level: "RC", Verdict: oracle.Violation, Kind: "dirty-read", Fingerprint: "x"},
+		{File: path, Target: "mysql:9.7", Level: "RR", Verdict: oracle.Known, Kind: "dirty-read", Rules: []string{"no-op-update-unseen"}, Fingerprint: "y"},
+		{File: path, Target: "mysql:9.7", Level: "SER", Verdict: oracle.OK},
+	}
+	var b bytes.Buffer
+	if err := WriteReplay(&b, list, fuzz.FailAny, nil); err != nil {
+		t.Fatal(err)
+	}
+	conforms(t, b.Bytes())
+	var got log
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if r := got.Runs[0].Results; len(r) != 2 || r[0].Level != "error" || r[1].Level != "note" {
+		t.Errorf("results %+v", r)
+	}
+}
