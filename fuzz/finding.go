@@ -142,7 +142,7 @@ func settingsText(m map[string]string) string {
 // statementText names the statement that differs, as people find it: its line
 // among the steps, its session and its SQL.
 func statementText(c *corpus.Case, h *history.History, stmt int) string {
-	step := stepOf(h, stmt)
+	step := stepNumber(h, stmt)
 	if step == 0 {
 		return "none; the final state, or the run as a whole"
 	}
@@ -150,9 +150,9 @@ func statementText(c *corpus.Case, h *history.History, stmt int) string {
 	return fmt.Sprintf("step %d, tx%d: %s", step, l.Session, corpus.SQL(l.Stmt, corpus.Text))
 }
 
-// stepOf numbers a statement of a history as its case's file does, from 1; 0:
+// stepNumber numbers a statement of a history as its case's file does, from 1; 0:
 // there is none.
-func stepOf(h *history.History, stmt int) int {
+func stepNumber(h *history.History, stmt int) int {
 	if h == nil || stmt < 0 || stmt >= len(h.Stmts) {
 		return 0
 	}

@@ -109,7 +109,7 @@ func (k *Keeper) claim(r *Trial, suffix string) (*Finding, bool) {
 		ID: id, Fingerprint: v.Fingerprint, Verdict: v.Outcome, Kind: v.Kind, Level: level, Rules: v.Rules,
 		FirstSeen: time.Since(k.begun).Seconds(), Seen: 1,
 		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Statements: len(r.Case.Steps),
-		Step: stepOf(r.History, v.Stmt), New: !k.store.knows(id, k.at.server.DBMS, v.Fingerprint),
+		Step: stepNumber(r.History, v.Stmt), New: !k.store.knows(id, k.at.server.DBMS, v.Fingerprint),
 	}
 	k.byID[id] = f
 	k.order = append(k.order, f)
@@ -204,7 +204,7 @@ func (k *Keeper) write(f *Finding, r *Trial, from origin, reproduced string) err
 	}
 	k.set(func() {
 		f.File, f.Saved, f.size = path, f.Saved || !kept, sizeOf(c)
-		f.Statements, f.Level, f.Step = len(c.Steps), LevelName(r.Levels), stepOf(r.History, r.Verdict.Stmt)
+		f.Statements, f.Level, f.Step = len(c.Steps), LevelName(r.Levels), stepNumber(r.History, r.Verdict.Stmt)
 		f.Expected, f.Actual, f.Reason = r.Verdict.Expected, r.Verdict.Actual, r.Verdict.Reason
 	})
 	return nil

@@ -151,7 +151,7 @@ func TableStyle() table.Style {
 
 // Step is the statement that differs, counted from 1 in the order of the file;
 // 0: the final state, or the run as a whole.
-func (r *Replayed) Step() int { return stepOf(r.run.History, r.run.Verdict.Stmt) }
+func (r *Replayed) Step() int { return stepNumber(r.run.History, r.run.Verdict.Stmt) }
 
 // What names the kind, the rules or the reason of a verdict, "" for ok.
 func (r *Replayed) What() string { return r.what() }
