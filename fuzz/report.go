@@ -30,10 +30,12 @@ type Report struct {
 	StatementsPerSecond float64 `json:"statements_per_second"`
 	MeanStatements      float64 `json:"mean_statements"`
 	// JudgedShare and ConflictingShare are in [0, 1].
-	JudgedShare      float64         `json:"judged"`
-	ConflictingShare float64         `json:"conflicting"`
-	Findings         []Finding       `json:"findings"`
-	Baseline         *BaselineReport `json:"baseline,omitempty"`
+	JudgedShare      float64 `json:"judged"`
+	ConflictingShare float64 `json:"conflicting"`
+	// Restarts is how often a server of ours died and was replaced.
+	Restarts int             `json:"server_restarts"`
+	Findings []Finding       `json:"findings"`
+	Baseline *BaselineReport `json:"baseline,omitempty"`
 }
 
 func (c *campaign) report() *Report {
@@ -43,7 +45,7 @@ func (c *campaign) report() *Report {
 	r := &Report{
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
 		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Seconds: seconds, Counts: counts,
-		Findings: c.keeper.Findings(), Baseline: c.keeper.baseline.Report(),
+		Restarts: c.target.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.baseline.Report(),
 	}
 	if r.Settings == nil {
 		r.Settings = map[string]string{}

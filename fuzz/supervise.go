@@ -197,6 +197,7 @@ func merged(a, b *Report) *Report {
 	if r.ServerVersion == "" {
 		r.ServerVersion, r.DBMS, r.Settings = b.ServerVersion, b.DBMS, b.Settings
 	}
+	r.Restarts = a.Restarts + b.Restarts
 	r.Counts = newCounts()
 	for _, c := range []*Counts{&a.Counts, &b.Counts} {
 		r.Cases += c.Cases

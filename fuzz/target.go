@@ -131,16 +131,41 @@ func (t *Target) revive(ctx context.Context, seen int) error {
 	if t.revived != seen {
 		return nil
 	}
+	// The new one may die, too, before it has served a case.
+	var err error
+	for range revivals {
+		if err = t.replace(ctx, b); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	t.revived++
+	return nil
+}
+
+// revivals is how often a fresh server is tried.
+const revivals = 3
+
+func (t *Target) replace(ctx context.Context, b restarter) error {
 	if err := b.Restart(ctx); err != nil {
 		return fmt.Errorf("restart the server: %w", err)
 	}
 	_ = t.pool.Close() // its databases went down with the server
-	var err error
-	if t.pool, err = harness.NewPool(ctx, t.backend, t.options); err != nil {
+	pool, err := harness.NewPool(ctx, t.backend, t.options)
+	if err != nil {
 		return fmt.Errorf("prepare the restarted server: %w", err)
 	}
-	t.revived++
+	t.pool = pool
 	return nil
+}
+
+// restarts is how often the server died and was replaced.
+func (t *Target) restarts() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.revived
 }
 
 // Levels returns the isolation levels that the target knows, weakest first.

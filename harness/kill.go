@@ -12,7 +12,7 @@ import (
 func (w *worker) kill(r *run) error {
 	out := 0
 	for _, l := range r.lanes {
-		if l.stmt >= 0 {
+		if l.stmt >= 0 && !r.answered(l) {
 			out++
 		}
 	}

@@ -303,3 +303,15 @@ func TestScript(t *testing.T) {
 		})
 	}
 }
+
+// TestKillCountsAnswers: an answer that was taken before the server was lost is
+// not waited for again.
+func TestKillCountsAnswers(t *testing.T) {
+	r, sessions := phase(0, 0)
+	r.w.ctl, r.w.answers, r.w.sessions = &session{broken: true}, make(chan answer, 2), map[int]*session{}
+	r.got = []answer{{session: sessions[0]}}
+	r.w.answers <- answer{session: sessions[1]}
+	if err := r.w.kill(r); err != nil {
+		t.Errorf("both sessions had answered: %v", err)
+	}
+}

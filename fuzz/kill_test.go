@@ -1,0 +1,235 @@
+//go:build linux
+
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// TestKilledServers runs a campaign whose server is killed again and again.
+// Every kill must be noticed, and taken for nothing but the death of a server;
+// what was found before must stay; no process, socket or file may be left.
+// TXNFUZZ_KILL_FOR gives a length other than 20 s; kills come every 5 s, from a
+// minute on every 15.
+func TestKilledServers(t *testing.T) {
+	for _, target := range serversAmong(t, "mariadb:10.11") {
+		t.Run(target, func(t *testing.T) { killAgainAndAgain(t, target) })
+	}
+}
+
+// serversAmong returns those of some servers that can be started here; where
+// servers are required, all must be.
+func serversAmong(t *testing.T, wanted ...string) []string {
+	var out []string
+	installed := Installed(t.Context())
+	for _, w := range wanted {
+		if slices.Contains(installed, w) {
+			out = append(out, w)
+		} else if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set and %s is not installed", w)
+		}
+	}
+	return out
+}
+
+func killAgainAndAgain(t *testing.T, target string) {
+	length, every := 20*time.Second, 5*time.Second
+	if s := os.Getenv("TXNFUZZ_KILL_FOR"); s != "" {
+		var err error
+		if length, err = time.ParseDuration(s); err != nil {
+			t.Fatalf("TXNFUZZ_KILL_FOR: %v", err)
+		}
+		if length >= time.Minute {
+			every = 15 * time.Second
+		}
+	}
+	out := filepath.Join(t.TempDir(), "found")
+	k := &killer{seen: map[string]bool{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var killing sync.WaitGroup
+	killing.Go(func() {
+		defer cancel()
+		for begun := time.Now(); time.Since(begun) < length; {
+			before := files(t, out)
+			// Not always in the same part of a case.
+			pause(ctx, every+time.Duration(rand.IntN(1000))*time.Millisecond)
+			if ctx.Err() != nil {
+				return
+			}
+			k.kill(t)
+			k.keptBefore = append(k.keptBefore, before...)
+		}
+		// The campaign may go on until it has noticed the last.
+		pause(ctx, 5*time.Second)
+	})
+	var progress strings.Builder
+	r, err := Campaign(ctx, Settings{
+		Target: target, Conflict: mutate.Mix, Seed: 5, Workers: 2, Out: out, Strict: true,
+		Reduce: 5 * time.Second, Progress: &progress, Every: time.Second,
+	})
+	cancel()
+	killing.Wait()
+	if err != nil {
+		t.Fatalf("campaign: %v\n%s", err, progress.String())
+	}
+	t.Logf("%d cases, %d kills, %d restarts, %d findings, verdicts %v, unknown %v", r.Cases, k.kills, r.Restarts, len(r.Findings), r.Verdicts, r.Unknown)
+	if k.kills < 2 {
+		t.Fatalf("%d kills only", k.kills)
+	}
+	if r.Restarts != k.kills {
+		t.Errorf("%d kills, %d noticed\n%s", k.kills, r.Restarts, progress.String())
+	}
+	deaths := 0
+	for _, f := range r.Findings {
+		switch {
+		case f.Kind == KindCrash:
+			deaths++
+			if f.Reproduced > 0 {
+				t.Errorf("%s: no case kills this server, but this one did so %d times of ten", f.ID, f.Reproduced)
+			}
+		case f.Verdict == oracle.Violation && f.Reproduced == reruns:
+			// Nothing was killed in all of its reruns.
+			t.Logf("found besides, at every run: %s: %s", f.ID, f.File)
+		case f.Verdict == oracle.Violation:
+			t.Errorf("found besides: %s, expected %s, got %s: %s", f.ID, f.Expected, f.Actual, f.File)
+		}
+		if _, err := os.Stat(f.File); err != nil {
+			t.Errorf("finding %s: %v", f.ID, err)
+		}
+	}
+	if deaths == 0 {
+		t.Error("no finding tells of the deaths")
+	}
+	for _, name := range k.keptBefore {
+		if _, err := os.Stat(filepath.Join(out, name)); err == nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(out, unreproduced, name)); err != nil {
+			t.Errorf("%s was there before a kill and is lost", name)
+		}
+	}
+	k.nothingLeft(t)
+}
+
+// killer kills the servers of this process and remembers them.
+type killer struct {
+	kills      int
+	keptBefore []string
+	pids       []int
+	seen       map[string]bool // folders of servers
+}
+
+func (k *killer) kill(t *testing.T) {
+	for _, pid := range descendants(os.Getpid()) {
+		command := commandOf(pid)
+		data := slices.IndexFunc(command, func(a string) bool { return strings.HasPrefix(a, "--datadir=") })
+		if data < 0 || strings.HasSuffix(command[0], "sh") {
+			continue
+		}
+		folder := filepath.Dir(strings.TrimPrefix(command[data], "--datadir="))
+		if k.seen[folder] {
+			continue // killed before, still a zombie
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Errorf("kill server %d: %v", pid, err)
+			continue
+		}
+		k.kills++
+		k.pids, k.seen[folder] = append(k.pids, pid), true
+	}
+}
+
+func (k *killer) nothingLeft(t *testing.T) {
+	for _, pid := range descendants(os.Getpid()) {
+		for _, a := range commandOf(pid) {
+			if strings.HasPrefix(a, "--datadir=") {
+				t.Errorf("process %d is left: %v", pid, commandOf(pid))
+			}
+		}
+	}
+	for folder := range k.seen {
+		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("folder %s is left: %v", folder, err)
+		}
+	}
+}
+
+// descendants returns the processes that came of one, by their parents.
+func descendants(of int) []int {
+	children := map[int][]int{}
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			continue
+		}
+		// The name in parentheses may hold anything; the parent is the second
+		// field behind it.
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if len(fields) < 2 {
+			continue
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var out []int
+	for next := children[of]; len(next) > 0; next = next[1:] {
+		out = append(out, next[0])
+		next = append(next, children[next[0]]...)
+	}
+	return out
+}
+
+func commandOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(text) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
+}
+
+// files lists the findings of a folder.
+func files(t *testing.T, dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".sql") {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
