@@ -117,6 +117,8 @@ type Pool struct {
 	close   sync.Once
 	closed  chan struct{}
 	stats   counters
+	// suspect is set once a table disagreed with its indexes.
+	suspect atomic.Bool
 }
 
 // Stats counts what a pool has done since it was made.
@@ -130,10 +132,12 @@ type Stats struct {
 	WaitsTimed int64
 	// Provisioned counts schemas made, Reused those found in a cache.
 	Provisioned, Reused int64
+	// Agreed counts the cases whose tables were held against their indexes.
+	Agreed int64
 }
 
 type counters struct {
-	cases, statements, waits, asks, known, timed, made, reused atomic.Int64
+	cases, statements, waits, asks, known, timed, made, reused, agreed atomic.Int64
 }
 
 // Stats returns the counters of the pool.
@@ -142,7 +146,7 @@ func (p *Pool) Stats() Stats {
 	return Stats{
 		Cases: c.cases.Load(), Statements: c.statements.Load(), Waits: c.waits.Load(), Asks: c.asks.Load(),
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
-		Provisioned: c.made.Load(), Reused: c.reused.Load(),
+		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
 	}
 }
 

@@ -282,7 +282,9 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if p.dirty {
 		specs = nil
 	}
-	h.Final, err = w.readAll(p, specs)
+	if h.Final, err = w.readAll(p, specs); err == nil {
+		h.Disagreement, err = w.agreement(s, h.Final)
+	}
 	w.pool.stats.cases.Add(1)
 	w.pool.stats.statements.Add(int64(len(h.Stmts)))
 	return err

@@ -16,6 +16,17 @@ import (
 // documents, then, if that differs, against the deviations of the rules table
 // (Explain). It is deterministic and costs one replay for an honest history.
 func Check(c *corpus.Case, h *history.History) Verdict {
+	v := check(c, h)
+	if h.Disagreement != "" && v.Outcome != Violation {
+		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
+		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
+		v.Reason = "with all transactions ended, a table and its indexes must hold the same"
+		v.Fingerprint = fingerprint(c, h, &v)
+	}
+	return v
+}
+
+func check(c *corpus.Case, h *history.History) Verdict {
 	p := rules.For(h.Server)
 	r := mvcc.New(c, h, p, false)
 	d, err := r.Run()
@@ -36,13 +47,17 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, h.Levels))
-	found, with, loss := explain(c, h, p, deviations, 2)
+	told, deviations := shownByStatus(d, deviations)
+	for _, r := range told {
+		p = p.With(r)
+	}
+	found, with, loss := explain(c, h, p, told, deviations, 2)
 	if found != nil {
 		v.Outcome = Known
 		count(&v, with, h)
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if ok, found := looseFit(c, h, p, deviations, &v); ok {
+	} else if ok, found := looseFit(c, h, p, told, deviations, &v); ok {
 		if len(found) == 0 {
 			return v
 		}
@@ -51,10 +66,10 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
-	} else if found, _, _ := explain(c, h, p, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
+	} else if found, _, _ := explain(c, h, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
-		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[0].Says
+		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
 	return v
@@ -73,12 +88,29 @@ func unknown(v Verdict, err error) Verdict {
 	return v
 }
 
+// shownByStatus takes from the deviations what the server itself says that it
+// does, in the status of an answer. That need not be guessed, and does not count
+// among the deviations of an explanation.
+func shownByStatus(d *mvcc.Difference, deviations []*rules.Rule) (told, rest []*rules.Rule) {
+	if d.Kind != mvcc.LeftOpen {
+		return nil, deviations
+	}
+	for _, r := range deviations {
+		if r.Dim == rules.AfterDeadlock {
+			told = append(told, r)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	return told, rest
+}
+
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary. with is the replay under that set. loss is set if there is
+// pair is necessary. Those told are in p and in the set already. with is the replay under that set. loss is set if there is
 // none, but some deviation predicted the history up to a statement that the oracle cannot judge: then nobody knows.
-func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
+func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
 	predicts := func(p rules.Profile) bool {
 		with = mvcc.New(c, h, p, false)
 		d, err := with.Run()
@@ -87,15 +119,18 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*
 		}
 		return err == nil && d == nil
 	}
+	if len(told) > 0 && predicts(p) {
+		return told, with, nil
+	}
 	for _, r := range candidates {
 		if predicts(p.With(r)) {
-			return []*rules.Rule{r}, with, nil
+			return append(told, r), with, nil
 		}
 	}
 	for i, a := range candidates {
 		for _, b := range candidates[i+1:] {
 			if n > 1 && a.Dim != b.Dim && predicts(p.With(a).With(b)) {
-				return []*rules.Rule{a, b}, with, nil
+				return append(told, a, b), with, nil
 			}
 		}
 	}
@@ -107,12 +142,15 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, candidates []*
 // each row was judged by what was committed while its statement ran, which is
 // all that is promised. It returns the deviations needed, none for an honest
 // history, in which case it fills in v.
-func looseFit(c *corpus.Case, h *history.History, p rules.Profile, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
+func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
 	r := mvcc.New(c, h, p, false).Loose()
 	if d, err := r.Run(); err == nil && d == nil {
+		if len(told) > 0 {
+			return true, told
+		}
 		*v = Verdict{Outcome: OK, Stmt: -1}
 		count(v, r, h)
 		v.Conflicting = r.Conflicting()
@@ -120,7 +158,7 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, deviations []
 	}
 	for _, a := range deviations {
 		if d, err := mvcc.New(c, h, p.With(a), false).Loose().Run(); err == nil && d == nil {
-			return true, []*rules.Rule{a}
+			return true, append(told, a)
 		}
 	}
 	return false, nil

@@ -24,6 +24,9 @@ type History struct {
 	End End `json:"end"`
 	// Detail is the text behind End: the server's message, the tail of its log.
 	Detail string `json:"detail,omitempty"`
+	// Disagreement says how, behind the case, a table did not agree with one of
+	// its indexes; empty where it did, or was not asked.
+	Disagreement string `json:"disagreement,omitempty"`
 	// Plans holds EXPLAIN output by index into Stmts, where it was asked for.
 	Plans map[int]string `json:"plans,omitempty"`
 }

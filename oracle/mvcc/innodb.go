@@ -753,6 +753,10 @@ func (e *engine) abort(i int) *Difference {
 	return d
 }
 
+// LeftOpen is the kind of a difference: a session whose transaction was ended
+// for it is in a transaction all the same, as the status of an answer says.
+const LeftOpen = "transaction-left-open"
+
 // reopened looks for a session that the server says to be in a transaction
 // although a deadlock ended it and none was begun.
 func (r *Replay) reopened() *Difference {
@@ -765,7 +769,7 @@ func (r *Replay) reopened() *Difference {
 			ended[st.Session] = true
 		case code == 0 && !kind.isControl() && ended[st.Session]:
 			if tx := r.profile.At(r.h.Levels[st.Session]); st.Result.InTxn && tx[rules.AfterDeadlock] == rules.NoTransaction {
-				return &Difference{Stmt: i, Kind: "transaction-left-open", Expected: "outside of a transaction", Actual: "inside of one",
+				return &Difference{Stmt: i, Kind: LeftOpen, Expected: "outside of a transaction", Actual: "inside of one",
 					Reason: "the session's transaction was a deadlock's victim, and no BEGIN was sent since, yet the server says that it is in a transaction"}
 			}
 		case kind == Begin || kind == BeginSnapshot || code == 0 && (kind == Commit || kind == Rollback):

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -54,6 +55,11 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 	a.cols = make(map[int]bool, len(k.Columns))
 	for _, c := range k.Columns {
 		a.cols[c] = true
+		// Ranges of the clustered index are made of its first columns. The
+		// entries of another index are tested before their rows are looked up.
+		if a.key == nil && !pins(where, t, c, true) {
+			break
+		}
 	}
 	if a.key != nil && t.Clustered != nil {
 		for _, c := range t.Clustered.Columns {
@@ -177,7 +183,7 @@ func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool
 			return l || r
 		}
 	}
-	if !onlyColumns(x, a.t.Def, a.cols) {
+	if !onlyColumns(x, a.t.Def, a.cols) || a.key == nil && !makesRange(x) {
 		return true
 	}
 	truth, warnings, err := e.solver.Where(x, a.t.Def, row, &innodbViews{e: e})
@@ -190,6 +196,30 @@ func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool
 	}
 	return truth == sqlvalue.True
 }
+
+// makesRange reports whether a condition is one that the optimiser makes a range
+// of: a column, or a comparison of one with something that does not vary.
+func makesRange(x ast.ExprNode) bool {
+	bare := func(x ast.ExprNode) bool { _, ok := x.(*ast.ColumnNameExpr); return ok }
+	switch n := x.(type) {
+	case *ast.ColumnNameExpr, ast.ValueExpr:
+		return true
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+			return bare(n.L) != bare(n.R) && (bare(n.L) || !mentionsColumn(n.L)) && (bare(n.R) || !mentionsColumn(n.R))
+		}
+	case *ast.BetweenExpr:
+		return bare(n.Expr)
+	case *ast.PatternInExpr:
+		return bare(n.Expr)
+	case *ast.IsNullExpr:
+		return bare(n.Expr)
+	}
+	return false
+}
+
+func mentionsColumn(x ast.Node) bool { return !onlyColumns(x, &solve.Table{}, nil) }
 
 type columnFinder struct {
 	t    *solve.Table
@@ -321,6 +351,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				e.doubt(n.c, tx, exclusive)
 				prev = n
 			}
+			if err := x.strayError(a, n, views); err != nil {
+				return err
+			}
 			n = a.next(n, false)
 			continue
 		}
@@ -373,15 +406,36 @@ func (x *running) onlyPath(t *Table) bool {
 	return true
 }
 
+// strayError returns the statement's own error if it comes from a row that the
+// conditions on the index's columns exclude: the server may have gone by another
+// index, or by none.
+func (x *running) strayError(a *access, n *entry, views solve.Views) error {
+	code := errCode(x.st)
+	if code == 0 || x.due || code == errRecordChanged {
+		return nil
+	}
+	ver := x.e.committed(n.c, x.tx)
+	if ver == nil || ver.Row == nil {
+		return nil
+	}
+	_, err := x.matches(a, ver, views)
+	var e *solve.SQLError
+	if err == nil || errors.As(err, &e) && e.Code != code {
+		return nil
+	}
+	x.e.branched = true
+	return err
+}
+
 // mustLock reports whether the row of an entry is surely needed, whatever the
 // plan: another transaction wrote it, and its newest or its last committed
-// version matches.
+// version matches and is what the entry stands for.
 func (x *running) mustLock(a *access, n *entry, views solve.Views) bool {
 	if x.e.writer(n.c, x.tx) == nil {
 		return false
 	}
 	for _, v := range []*Version{n.c.last(), x.e.committed(n.c, x.tx)} {
-		if v == nil || v.Row == nil {
+		if v == nil || v.Row == nil || a.key != nil && !equalIn(a.key, v.Row, n.row) {
 			continue
 		}
 		if ok, err := x.matches(a, v, views); ok && err == nil {
@@ -575,21 +629,26 @@ func (x *running) coverable(t *Table) bool {
 		if k == t.Clustered {
 			continue
 		}
-		has := slices.Clone(k.Columns)
-		if t.Clustered != nil {
-			has = append(has, t.Clustered.Columns...)
-		}
-		covers := true
-		for c := range t.Def.Columns {
-			if (need == nil || need[c]) && !slices.Contains(has, c) {
-				covers = false
-			}
-		}
-		if covers {
+		if covers(t, k, need) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers reports whether a secondary index and the clustered key in it hold all
+// of the columns; nil stands for every column of the table.
+func covers(t *Table, k *solve.Key, need map[int]bool) bool {
+	has := slices.Clone(k.Columns)
+	if t.Clustered != nil {
+		has = append(has, t.Clustered.Columns...)
+	}
+	for c := range t.Def.Columns {
+		if (need == nil || need[c]) && !slices.Contains(has, c) {
+			return false
+		}
+	}
+	return true
 }
 
 // recordChanged decides whether touching a record fails with error 1020: its

@@ -120,6 +120,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			a := x.accessOf(e.table(name.Name.O), s.Where)
 			v.via, v.covering = a.key, a.covering
+			x.anyPendingIndex(s, a.t, v)
 		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
@@ -151,6 +152,34 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	}
 	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+}
+
+// anyPendingIndex lets a read of uncommitted data go by any index of a table
+// that a waiting statement is about to change: then what it sees depends on it.
+func (x *running) anyPendingIndex(s *ast.SelectStmt, t *Table, v *innodbViews) {
+	e := x.e
+	if e.plans[x.i] != nil || !slices.ContainsFunc(t.Chains, func(c *Chain) bool { return len(e.pending[c]) > 0 }) {
+		return
+	}
+	type path struct {
+		via              *solve.Key
+		covering, marked bool
+	}
+	paths := []path{{}}
+	need := columnsOf(t.Def, s)
+	for i := range t.Def.Keys {
+		k := &t.Def.Keys[i]
+		if k == t.Clustered {
+			continue
+		}
+		paths = append(paths, path{k, false, false})
+		if covers(t, k, need) {
+			paths = append(paths, path{k, true, false}, path{k, true, true})
+		}
+	}
+	p := paths[e.choices.choose(len(paths))]
+	e.branched = e.branched || len(paths) > 1
+	v.via, v.covering, v.marked = p.via, p.covering, p.marked
 }
 
 // lockingRead answers SELECT … FOR SHARE or FOR UPDATE, and at SERIALIZABLE a

@@ -135,8 +135,10 @@ func (e *engine) snapshotRows(t *Table, views *innodbViews, rule rules.Variant) 
 	for _, c := range t.Chains {
 		ver := v.version(c)
 		if views.via != nil && slices.Contains(e.pending[c], views.via) {
-			// The index still has the entry of the version before.
-			if ver = nil; views.covering && len(c.Versions) > 1 {
+			// The index still has the entry of the version before, unless that
+			// is marked deleted and its successor waits.
+			marked := views.marked && e.pending[c][0] == views.via
+			if ver = nil; views.covering && !marked && len(c.Versions) > 1 {
 				ver = &c.Versions[len(c.Versions)-2]
 			}
 		}
@@ -184,9 +186,10 @@ type innodbViews struct {
 	only *Table
 	rows []solve.Row
 	// via is the secondary index that a read of uncommitted data goes by;
-	// covering says that it reads nothing else.
-	via      *solve.Key
-	covering bool
+	// covering says that it reads nothing else, marked that a statement which
+	// waits in this index has marked the old entry deleted.
+	via              *solve.Key
+	covering, marked bool
 	// once is a unique secondary index whose look-ups end at the first row that
 	// they find, although two records of one row may be visible.
 	once *solve.Key

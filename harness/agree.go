@@ -1,0 +1,131 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// agreeEvery is the sampling rate of the check that a table and its indexes
+// agree: one case in so many, chosen by the case's text, so that a case which is
+// checked once is checked each time. Behind a disagreement every case is, for
+// its reduction's sake. A check costs a round trip for each index and two more
+// for each table.
+const agreeEvery = 16
+
+// agreement tells how the tables of a case fail to agree with their indexes once
+// all sessions have ended; empty if they do not, or if it is not this case's
+// turn.
+func (w *worker) agreement(s *script, tables []history.Table) (string, error) {
+	if s.key()%agreeEvery != 0 && !w.pool.suspect.Load() {
+		return "", nil
+	}
+	w.pool.stats.agreed.Add(1)
+	for i := range tables {
+		why, err := w.tableAgrees(&tables[i])
+		if err != nil {
+			return "", err
+		}
+		if why != "" {
+			w.pool.suspect.Store(true)
+			return fmt.Sprintf("table %s: %s", tables[i].Name, why), nil
+		}
+	}
+	return "", nil
+}
+
+// tableAgrees reads a table without any index, through each of them, and asks
+// the server itself.
+func (w *worker) tableAgrees(t *history.Table) (string, error) {
+	name := quote(t.Name)
+	r, err := w.query("SHOW INDEX FROM " + name)
+	if err != nil {
+		return "", err
+	}
+	type index struct{ name, order string }
+	var indexes []index
+	at := func(row []history.Cell, column string) history.Cell {
+		if i := slices.Index(r.Columns, column); i >= 0 {
+			return row[i]
+		}
+		return history.Cell{Null: true}
+	}
+	for _, row := range r.Rows {
+		// An index on an expression names no column to sort by.
+		column := at(row, "Column_name")
+		if n := len(indexes); n > 0 && indexes[n-1].name == at(row, "Key_name").Text {
+			if !column.Null {
+				indexes[n-1].order += ", " + quote(column.Text)
+			}
+			continue
+		}
+		if !column.Null {
+			indexes = append(indexes, index{at(row, "Key_name").Text, quote(column.Text)})
+		}
+	}
+	whole := sortedRows(t.Rows)
+	reads := make([]string, 0, len(indexes)+1)
+	via := make([]string, 0, len(indexes)+1)
+	if len(indexes) > 0 {
+		names := make([]string, len(indexes))
+		for i := range indexes {
+			names[i] = quote(indexes[i].name)
+		}
+		reads = append(reads, "SELECT * FROM "+name+" IGNORE INDEX ("+strings.Join(names, ", ")+")")
+		via = append(via, "a scan without indexes")
+	}
+	for _, x := range indexes {
+		// Without the order a server may read the table itself all the same.
+		reads = append(reads, "SELECT * FROM "+name+" FORCE INDEX ("+quote(x.name)+") ORDER BY "+x.order)
+		via = append(via, "index "+x.name)
+	}
+	for i, sql := range reads {
+		r, err := w.control(sql)
+		if err != nil {
+			return "", err
+		}
+		if r.Err != nil {
+			return fmt.Sprintf("%s fails with error %d: %s", via[i], r.Err.Code, r.Err.Message), nil
+		}
+		if got := sortedRows(r.Rows); !slices.Equal(got, whole) {
+			return fmt.Sprintf("%s gives %s, the final read gave %s", via[i], strings.Join(got, " "), strings.Join(whole, " ")), nil
+		}
+	}
+	return w.serverAgrees(name)
+}
+
+// serverAgrees asks the server whether a table is sound.
+func (w *worker) serverAgrees(name string) (string, error) {
+	check := "CHECK TABLE " + name + " EXTENDED"
+	if w.pool.server.DBMS == history.TiDB {
+		check = "ADMIN CHECK TABLE " + name
+	}
+	r, err := w.control(check)
+	if err != nil {
+		return "", err
+	}
+	if r.Err != nil {
+		return fmt.Sprintf("%s fails with error %d: %s", check, r.Err.Code, r.Err.Message), nil
+	}
+	for _, row := range r.Rows {
+		if n := len(row); n > 1 && !(row[n-2].Text == "status" && row[n-1].Text == "OK") {
+			return fmt.Sprintf("%s says %s: %s", check, row[n-2].Text, row[n-1].Text), nil
+		}
+	}
+	return "", nil
+}
+
+func sortedRows(rows [][]history.Cell) []string {
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			cells[j] = c.String()
+		}
+		out[i] = "(" + strings.Join(cells, ",") + ")"
+	}
+	slices.Sort(out)
+	return out
+}
