@@ -56,6 +56,21 @@ func For(dbms history.DBMS, levels []corpus.Level) []Lie {
 	return out
 }
 
+// LossyIndex loses a row of what is read through an index by force, as the check
+// that tables and indexes agree does. No transaction sees it, so it is not among
+// the Lies.
+var LossyIndex = Lie{Name: "index-loses-a-row", Kinds: []string{"index-disagreement"}, answer: func(c *conn, sql string) (answer, error) {
+	a, err := c.ask(sql)
+	if err != nil || !strings.Contains(sql, "FORCE INDEX") || len(a) < 3 {
+		return a, err
+	}
+	if columns, _ := lengthEncoded(a[0].body); len(a)-int(columns)-3 > 0 {
+		c.tell()
+		return a.dropLastRow(), nil
+	}
+	return a, nil
+}}
+
 // levelAs asks the server for another level than the client did.
 func levelAs(from, to string) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {

@@ -717,7 +717,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	case x.p.Err == errRecordChanged || code == errRecordChanged:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
-		e.takeLevel(s)
+		e.takeLevel(s, true)
 	case x.auto && x.p.Err == 0 && code == 0:
 		e.commitInnoDB(s, x.tx)
 	case x.auto:
@@ -742,7 +742,7 @@ func (e *engine) abort(i int) *Difference {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
-		e.takeLevel(s)
+		e.takeLevel(s, true)
 		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
 			s.txn = e.beginInnoDB(s, x.st.Session)
 			s.reopened = true
@@ -801,9 +801,10 @@ func (e *engine) rollbackInnoDB(s *session, t *Txn) {
 }
 
 // takeLevel lets a level take effect that was set inside a transaction which
-// ended without COMMIT or ROLLBACK.
-func (e *engine) takeLevel(s *session) {
-	if s.next != 0 && e.profile.At(s.level)[rules.LateLevel] != rules.AfterExplicitEnd {
+// ended without COMMIT or ROLLBACK: an error ended it, or BEGIN.
+func (e *engine) takeLevel(s *session, byError bool) {
+	late := e.profile.At(s.level)[rules.LateLevel]
+	if s.next != 0 && (late == rules.NextTransaction || late == rules.AfterOwnEnd && !byError) {
 		s.level, s.next = s.next, 0
 	}
 }
@@ -816,10 +817,11 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	}
 	switch kind {
 	case Begin, BeginSnapshot:
-		if s.txn != nil {
+		begun := s.txn != nil
+		if begun {
 			e.commitInnoDB(s, s.txn)
 		}
-		e.takeLevel(s)
+		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
 		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && e.isolatesSnapshots(s.txn) {
 			s.txn.Snapshot = e.clock

@@ -212,6 +212,9 @@ const (
 	// AfterExplicitEnd: in the next transaction behind a COMMIT or ROLLBACK; not
 	// in one whose BEGIN ended the former.
 	AfterExplicitEnd
+	// AfterOwnEnd: in the next transaction behind one that COMMIT, ROLLBACK or
+	// BEGIN ended; not in one behind a transaction that an error ended.
+	AfterOwnEnd
 )
 
 // Answers to AfterDeadlock.
