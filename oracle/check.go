@@ -21,7 +21,7 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
 		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
 		v.Reason = "with all transactions ended, a table and its indexes must hold the same"
-		v.Fingerprint = fingerprint(c, h, &v)
+		v.Fingerprint = fingerprint(c, h, nil, &v)
 	}
 	return v
 }
