@@ -1,0 +1,186 @@
+package fuzz
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// TestSeenBefore holds what the published cases do here against what another
+// program saw them do on the same servers. It asks no oracle: a harness that
+// submits in another order, or misses an answer, shows here even where the
+// oracle follows it.
+func TestSeenBefore(t *testing.T) {
+	text, err := os.ReadFile("testdata/seen-innodb.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table [][]string
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			table = append(table, strings.Split(strings.TrimSpace(line), "\t"))
+		}
+	}
+	installed := Installed(t.Context())
+	compared := 0
+	for column, name := range table[0][1:] {
+		if !slices.Contains(installed, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			target, err := OpenTarget(t.Context(), name, TargetOptions{Clean: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := target.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for _, row := range table[1:] {
+				c, err := corpus.Load(filepath.Join(fromRoot(KnownDir), row[0]+corpus.Ext))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, want := range strings.Split(row[column+1], "/") {
+					r := target.Judge(t.Context(), c, LevelsFor(c, corpus.Levels[i]))
+					if r.History == nil {
+						t.Errorf("%s at %s: %v", row[0], corpus.Levels[i].Short(), r.Err)
+						continue
+					}
+					compared++
+					if got := seenMark(t, c, r.History, corpus.Levels[i]); got != want {
+						t.Errorf("%s at %s: %s, seen before %s", row[0], corpus.Levels[i].Short(), got, want)
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d cells compared", compared)
+	if cells := 4 * (len(table) - 1) * (len(table[0]) - 1); compared < cells && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+		t.Errorf("%d of %d cells compared: a server is not installed", compared, cells)
+	}
+}
+
+// seenMark is what a case did, in the terms of its header.
+func seenMark(t *testing.T, c *corpus.Case, h *history.History, level corpus.Level) string {
+	t.Helper()
+	for i := range h.Stmts {
+		if e := h.Stmts[i].Result.Err; e != nil {
+			switch e.Code {
+			case 1020:
+				return "E"
+			case errDeadlock:
+				return "D"
+			}
+			if level == corpus.Serializable {
+				return "x"
+			}
+		}
+	}
+	observe, _ := c.Get("observe")
+	var seen string
+	switch where, table, _ := strings.Cut(observe, " "); {
+	case where == "trace":
+		if len(statementOf(t, c, h, "tx2.2").Waits) > 0 {
+			return "A"
+		}
+		return "."
+	case where == "final":
+		for _, x := range h.Final {
+			if table == "" || x.Name == table {
+				seen = rowsOf(x.Rows)
+			}
+		}
+	default:
+		seen = rowsOf(statementOf(t, c, h, observe).Result.Rows)
+	}
+	switch sortedRows(seen) {
+	case sortedRows(headerAt(c, "anomaly", level)):
+		return "A"
+	case sortedRows(headerAt(c, "expected", level)):
+		return "."
+	}
+	// At SERIALIZABLE the cell tells whether some serial order gives the same,
+	// which the notes in the header do not.
+	if level == corpus.Serializable || headerAt(c, "expected", level) == "" {
+		return "."
+	}
+	return "? " + seen
+}
+
+// statementOf returns the n-th statement of session s for "txs.n".
+func statementOf(t *testing.T, c *corpus.Case, h *history.History, name string) *history.Stmt {
+	t.Helper()
+	s, n, _ := strings.Cut(strings.TrimPrefix(name, "tx"), ".")
+	session, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatalf("observe %q: %v", name, err)
+	}
+	number, err := strconv.Atoi(n)
+	if err != nil {
+		t.Fatalf("observe %q: %v", name, err)
+	}
+	for line, l := range c.Steps {
+		if l.Session != session {
+			continue
+		}
+		if number--; number > 0 {
+			continue
+		}
+		for i := range h.Stmts {
+			if h.Stmts[i].Line == line {
+				return &h.Stmts[i]
+			}
+		}
+	}
+	t.Fatalf("no statement %s", name)
+	return nil
+}
+
+// headerAt returns a header line that may name levels: `anomaly (RR SER)`.
+func headerAt(c *corpus.Case, key string, level corpus.Level) string {
+	for _, f := range c.Header {
+		rest, ok := strings.CutPrefix(f.Key, key)
+		if !ok {
+			continue
+		}
+		levels := strings.Fields(strings.Trim(strings.TrimSpace(rest), "()"))
+		if len(levels) == 0 || slices.Contains(levels, level.Short()) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// rowsOf prints rows as the headers do.
+func rowsOf(rows [][]history.Cell) string {
+	if len(rows) == 0 {
+		return "no rows"
+	}
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			cells[j] = c.String()
+		}
+		out[i] = "(" + strings.Join(cells, ",") + ")"
+	}
+	return strings.Join(out, " ")
+}
+
+// sortedRows makes lists of rows comparable as bags.
+func sortedRows(text string) string {
+	if text == "empty" {
+		text = "no rows"
+	}
+	rows := strings.Fields(text)
+	slices.Sort(rows)
+	return strings.Join(rows, " ")
+}
