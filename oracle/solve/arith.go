@@ -374,6 +374,7 @@ func quotientDigits(s1, s2 int) int {
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
 func (c *compiler) intDivide(a, b expr) (expr, error) {
+	members := isMember(a.typ) || isMember(b.typ)
 	a, b = c.numbered(a), c.numbered(b)
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
@@ -382,7 +383,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		return expr{}, unsupported("DIV of text")
 	}
 	unsigned := a.typ.Unsigned || b.typ.Unsigned
-	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass
+	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass && !members
 	bad := uint16(1292)
 	if c.d.is(divIs1366) {
 		bad = 1366

@@ -342,7 +342,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
 		}
-		if (l.IsNull() || h.IsNull()) && v.Kind() == sqlvalue.Uint && v.Int() < 0 {
+		if (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
 		if t == sqlvalue.False && lazy && f.err != nil {
@@ -566,6 +566,9 @@ func (c *compiler) shareCollation(es []expr) error {
 	}
 	return nil
 }
+
+// huge tells whether an unsigned number is beyond the signed range.
+func huge(v sqlvalue.Value) bool { return v.Kind() == sqlvalue.Uint && v.Int() < 0 }
 
 func allInts(es []expr) bool {
 	for _, e := range es {

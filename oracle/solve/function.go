@@ -206,14 +206,14 @@ func (c *compiler) concatWS(args []expr) (expr, error) {
 
 // count returns an accessor for an argument that counts characters.
 func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
-	if e.typ.Class != IntClass && e.typ.Class != NullClass {
+	if e.typ.Class != IntClass {
 		return nil, unsupported("function with a count that is no integer")
 	}
 	x := e.eval
 	return func(f *frame) (int64, bool) {
 		v := x(f)
 		if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
-			return math.MaxInt64, false
+			f.refuse("function with a count beyond the signed range")
 		}
 		return v.Int(), v.IsNull()
 	}, nil
@@ -643,6 +643,9 @@ func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
 			v := a.eval(f)
 			if f.err != nil {
 				return sqlvalue.Value{}
+			}
+			if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
+				return f.refuse("GREATEST or LEAST beyond the signed range")
 			}
 			null = null || v.IsNull()
 			if null || i == 0 {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strings"
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
@@ -30,6 +31,7 @@ func main() {
 	duration := flag.Duration("duration", 30*time.Second, "how long to run random rounds")
 	compared := flag.Int("statements", 0, "run until so many statements are compared, whatever the duration")
 	systematic := flag.Bool("systematic", false, "first run every operator on every pair of operand kinds")
+	pairs := flag.Int("pairs", 0, "first run every operator on every pair of types, on so many tables of 14 rows")
 	show := flag.Int("show", 40, "differences to print")
 	depth := flag.Int("depth", 2, "largest depth of expressions")
 	kinds := flag.String("kinds", "mixed,exprs,query,update,delete,insert,keyed", "what to run; strings, others, mixed: the columns; cases: the statements of generated cases")
@@ -40,7 +42,7 @@ func main() {
 	if *compared == 0 {
 		plan.Until = time.Now().Add(*duration)
 	}
-	n, err := run(*dsn, plan, *show)
+	n, err := run(*dsn, plan, *pairs, *show)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -50,7 +52,7 @@ func main() {
 	}
 }
 
-func run(dsn string, plan conform.Plan, show int) (int, error) {
+func run(dsn string, plan conform.Plan, pairs, show int) (int, error) {
 	ctx := context.Background()
 	db, err := sql.Open("mysql", dsn)
 	if err != nil {
@@ -78,6 +80,13 @@ func run(dsn string, plan conform.Plan, show int) (int, error) {
 		return 0, f.Close()
 	}
 	start := time.Now()
+	if pairs > 0 {
+		if err := conform.Pairs(ctx, c, plan.Seed, pairs); err != nil {
+			return 0, err
+		}
+		enough, few, refused := c.Report.PairCoverage(100)
+		fmt.Printf("operators on pairs of types: %d compared 100 times or more, %d less often, refused: %s\n", enough, few, strings.Join(refused, ", "))
+	}
 	if plan.Kinds == "cases" {
 		err = cases(ctx, c, plan)
 	} else {

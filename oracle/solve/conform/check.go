@@ -38,6 +38,9 @@ type Report struct {
 	// Unsupported counts refused predictions by reason.
 	Unsupported map[string]int
 	Differences []Difference
+	// Pairs counts the values compared for each operator on two types,
+	// PairsRefused those expressions that were refused; see Pairs.
+	Pairs, PairsRefused map[string]int
 }
 
 // Checker runs statements on one connection.
@@ -48,6 +51,8 @@ type Checker struct {
 	solver *solve.Solver
 	tables map[string]*table
 	setup  map[string][]string
+	// label names what an expression counts for in Report.Pairs.
+	label  map[string]string
 	Report Report
 	// Limit is the number of differences that are kept.
 	Limit int
@@ -344,6 +349,7 @@ func (c *Checker) Exprs(ctx context.Context, name string, list []string) error {
 		}
 		for i, p := range todo {
 			c.Report.Compared++
+			c.covers(p.sql, len(rows))
 			for k := range rows {
 				c.Report.Values++
 				got, _ := observed([][]history.Cell{{rows[k][i]}}, nil)
@@ -380,6 +386,9 @@ func (c *Checker) Exprs(ctx context.Context, name string, list []string) error {
 		}
 		switch {
 		case refused:
+			if l := c.label[e]; l != "" {
+				c.Report.PairsRefused[l]++
+			}
 		case failed:
 			if err := c.byRow(ctx, name, e, want); err != nil {
 				return err
@@ -398,6 +407,7 @@ func (c *Checker) Exprs(ctx context.Context, name string, list []string) error {
 func (c *Checker) byRow(ctx context.Context, name, e string, want []string) error {
 	t := c.tables[name]
 	c.Report.Compared++
+	c.covers(e, len(t.rows))
 	for k := range t.rows {
 		id, _ := t.rows[k][0].Text()
 		got, err := observed(c.query(ctx, "SELECT "+e+" FROM "+name+" WHERE id = "+id))
@@ -411,6 +421,13 @@ func (c *Checker) byRow(ctx context.Context, name, e string, want []string) erro
 		}
 	}
 	return nil
+}
+
+// covers counts the values of an expression that are compared.
+func (c *Checker) covers(e string, n int) {
+	if l := c.label[e]; l != "" {
+		c.Report.Pairs[l] += n
+	}
 }
 
 // rowText prints the columns of a row that an expression mentions.
