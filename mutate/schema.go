@@ -29,7 +29,12 @@ const (
 	// varietyOdds is how often a table has columns of all types.
 	varietyOdds = 48
 	autoOdds    = 12
+	descOdds    = 16
 )
+
+// prefixLength is the length of the prefix that a key holds of a TEXT or BLOB.
+// Common values are no longer, so that it tells them apart.
+const prefixLength = 4
 
 var tableNames = []string{"t", "u"}
 
@@ -56,6 +61,7 @@ func newTable(c *choices, n int, types []weighted[*dataType]) *table {
 		w := min(pick(c, keyWidths), len(t.cols))
 		t.addKey(c, key{unique: c.odds(uniqueOdds)}, w)
 	}
+	t.addPrefixKey(c)
 	if t.canCount() && c.odds(autoOdds) {
 		t.cols[t.keys[0].columns[0]].generated = true
 		t.cols[t.keys[0].columns[0]].def = nil
@@ -104,8 +110,21 @@ func (t *table) addKey(c *choices, k key, w int) {
 		}
 	} else {
 		k.name = "k" + strconv.Itoa(len(t.keys)+1)
+		k.desc = c.odds(descOdds)
 	}
 	t.keys = append(t.keys, k)
+}
+
+// addPrefixKey gives half of the tables with a TEXT or BLOB a key on its prefix.
+func (t *table) addPrefixKey(c *choices) {
+	for i := range t.cols {
+		if t.cols[i].typ.unkeyed {
+			if c.odds(128) {
+				t.keys = append(t.keys, key{name: "k" + strconv.Itoa(len(t.keys)+1), columns: []int{i}, prefix: prefixLength})
+			}
+			return
+		}
+	}
 }
 
 // fill gives the table its rows. No row violates NOT NULL or a unique key.

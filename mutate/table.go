@@ -37,6 +37,10 @@ type key struct {
 	primary, unique bool
 	name            string
 	columns         []int
+	// desc says that the key is in descending order, prefix how many characters
+	// of its column it holds, 0 for all.
+	desc   bool
+	prefix int
 }
 
 func (t *table) column(name string) int {
@@ -152,6 +156,7 @@ func (t *table) addConstraint(c *ast.Constraint) {
 		if i < 0 { // an index over an expression
 			return
 		}
+		k.desc, k.prefix = k.desc || p.Desc, max(p.Length, 0)
 		k.columns = append(k.columns, i)
 		t.cols[i].notNull = t.cols[i].notNull || k.primary
 	}
@@ -236,7 +241,7 @@ func (t *table) definition() *ast.CreateTableStmt {
 	return s
 }
 
-func (k *key) inline() bool { return k.unique && len(k.columns) == 1 }
+func (k *key) inline() bool { return k.unique && len(k.columns) == 1 && !k.desc && k.prefix == 0 }
 
 func (t *table) constraint(k key) *ast.Constraint {
 	c := &ast.Constraint{Tp: ast.ConstraintIndex, Name: k.name}
@@ -247,7 +252,11 @@ func (t *table) constraint(k key) *ast.Constraint {
 		c.Tp = ast.ConstraintUniq
 	}
 	for _, i := range k.columns {
-		c.Keys = append(c.Keys, &ast.IndexPartSpecification{Column: columnName(t.cols[i].name), Length: -1})
+		p := &ast.IndexPartSpecification{Column: columnName(t.cols[i].name), Length: -1, Desc: k.desc}
+		if k.prefix > 0 {
+			p.Length = k.prefix
+		}
+		c.Keys = append(c.Keys, p)
 	}
 	return c
 }

@@ -50,7 +50,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	e := expr{konst: a.konst && b.konst, ofBits: a.bits || b.bits || a.ofBits || b.ofBits}
+	e := expr{konst: a.konst && b.konst, ofBits: a.bits || b.bits || a.moment || b.moment || a.ofBits || b.ofBits}
 	x, y := a.eval, b.eval
 	eager, wraps := c.d.is(eager), c.d.is(zeroMinusLeast)
 	switch cls {

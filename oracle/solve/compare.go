@@ -287,6 +287,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		// MariaDB 11.8 loses rows where an upper bound has an index.
 		return expr{}, unsupported("constant NOT BETWEEN")
 	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
+	case c.d.is(textMeetsIntExactly) && e[0].column && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass):
+		// An index on the column finds other rows.
+		return expr{}, unsupported("BETWEEN on text, a text and a number")
 	case isTemporal(e[0].typ) && !isTemporal(e[1].typ) && !isTemporal(e[2].typ):
 		// Literals are read as dates, each on its own.
 	case isTemporal(e[0].typ) || isTemporal(e[1].typ) || isTemporal(e[2].typ):

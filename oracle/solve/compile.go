@@ -69,7 +69,7 @@ type expr struct {
 	// bits says that the number is a BIT's; moment that it is a date's or
 	// time's, stamp that it is a TIMESTAMP's.
 	bits, moment, stamp bool
-	// ofBits says that an operand of the arithmetic is a BIT.
+	// ofBits says that an operand of the arithmetic is a BIT, date or time.
 	ofBits bool
 	// nullDouble says that the type is double for a literal NULL's sake.
 	nullDouble bool

@@ -225,17 +225,17 @@ func cut(change func(s string, n int64) string) func(*compiler, []expr) (expr, e
 		if err != nil {
 			return expr{}, err
 		}
-		return c.countedText(args[:1], []func(*frame) (int64, bool){n}, func(_ *frame, s []string, n []int64) (string, bool) { return change(s[0], n[0]), false })
+		return c.countedText(allKonst(args), args[:1], []func(*frame) (int64, bool){n}, func(_ *frame, s []string, n []int64) (string, bool) { return change(s[0], n[0]), false })
 	}
 }
 
 // countedText compiles a function of texts and of integers.
-func (c *compiler) countedText(args []expr, counts []func(*frame) (int64, bool), make func(f *frame, s []string, n []int64) (string, bool)) (expr, error) {
+func (c *compiler) countedText(konst bool, args []expr, counts []func(*frame) (int64, bool), make func(f *frame, s []string, n []int64) (string, bool)) (expr, error) {
 	e, err := c.textFunction(args, func(*frame, []string) (string, bool) { return "", false })
 	if err != nil {
 		return e, err
 	}
-	e.konst = false
+	e.konst = konst
 	xs := c.textArgs(args)
 	e.eval = func(f *frame) sqlvalue.Value {
 		s, null := textsOf(f, xs)
@@ -266,7 +266,7 @@ func (c *compiler) repeat(args []expr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	return c.countedText(args[:1], []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
+	return c.countedText(allKonst(args), args[:1], []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
 		if n[0] > 1000 {
 			f.refuse("REPEAT to a great length")
 			return "", true
@@ -286,7 +286,7 @@ func (c *compiler) substring(args []expr) (expr, error) {
 		}
 		counts = append(counts, n)
 	}
-	return c.countedText(args[:1], counts, func(_ *frame, s []string, n []int64) (string, bool) {
+	return c.countedText(allKonst(args), args[:1], counts, func(_ *frame, s []string, n []int64) (string, bool) {
 		at, size, length := n[0], int64(len(s[0])), int64(len(s[0]))
 		if len(n) > 1 {
 			size = n[1]
@@ -330,7 +330,7 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 		if err != nil {
 			return expr{}, err
 		}
-		return c.countedText([]expr{args[0], args[2]}, []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
+		return c.countedText(allKonst(args), []expr{args[0], args[2]}, []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
 			length := int64(len(s[0]))
 			switch {
 			case n[0] < 0:
@@ -562,7 +562,7 @@ func (c *compiler) digits(args []expr) (int, error) {
 }
 
 func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int) sqlvalue.Value) (expr, error) {
-	if args[0].typ.Class == DoubleClass {
+	if t := args[0].typ.Class; t == DoubleClass || t == FloatClass {
 		return expr{}, unsupported("ROUND or TRUNCATE of a double")
 	}
 	n, err := c.digits(args)
@@ -575,11 +575,21 @@ func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int)
 		}
 		return t
 	}
-	return c.numeric(args, typ, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
-		if v.Kind() != sqlvalue.Decimal {
-			return v
+	byDouble := len(args) > 1 && c.d.is(roundsByDouble)
+	return c.numeric(args, typ, func(f *frame, v sqlvalue.Value) sqlvalue.Value {
+		if v.Kind() == sqlvalue.Decimal {
+			return change(v, n)
 		}
-		return change(v, n)
+		if x := v.ToDouble(); byDouble && math.Abs(x) > 1<<53 {
+			switch {
+			case v.Kind() == sqlvalue.Uint:
+				return f.refuse("ROUND or TRUNCATE of a large unsigned number")
+			case x >= 1<<63:
+				return sqlvalue.NewInt(math.MinInt64)
+			}
+			return sqlvalue.NewInt(int64(x))
+		}
+		return v
 	})
 }
 

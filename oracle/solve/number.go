@@ -42,6 +42,7 @@ func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 
 // double returns an accessor for the expression as a double.
 func (c *compiler) double(e expr) func(*frame) (float64, bool) {
+	c.noteText(e)
 	if e.castDecimal && c.d.is(castOverflowUnsure) {
 		return func(f *frame) (float64, bool) { f.refuse("double of a CAST AS DECIMAL"); return 0, true }
 	}
@@ -226,11 +227,25 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 	}
 }
 
+// noteText records a constant text that is read as a number and is none: it may
+// be folded, with its error, before a row is read.
+func (c *compiler) noteText(e expr) {
+	if !e.konst || e.typ.Class != StringClass || e.number != nil || c.badLiteral {
+		return
+	}
+	f := frame{views: c.views}
+	v := e.eval(&f)
+	if n := sqlvalue.NumericPrefix(v.Str()); f.err == nil && !v.IsNull() && (n.Rest || n.Empty) {
+		c.badLiteral = true
+	}
+}
+
 // truth returns an accessor for the expression as a condition.
 func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	if e.number != nil {
 		return c.truth(*e.number)
 	}
+	c.noteText(e)
 	if e.notNumber {
 		return func(f *frame) sqlvalue.Truth {
 			f.refuse("number of a branch between text and others")
@@ -245,7 +260,7 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 		eval = func(f *frame) sqlvalue.Value {
 			v := plain(f)
 			if isSQL(f.err) {
-				f.err = &Unsupported{"overflow of a condition on a BIT"}
+				f.err = &Unsupported{"overflow of a condition on a BIT, date or time"}
 			}
 			return v
 		}

@@ -150,6 +150,8 @@ const (
 	// datesCut: the literals of an IN on a DATE are cut to dates, which fails in
 	// strict writes.
 	datesCut
+	// roundsByDouble: ROUND of an integer to a number of digits goes by a double.
+	roundsByDouble
 	// branchesCountBits: NULLIF of a BIT, and a branch beside integers, is a number.
 	branchesCountBits
 	quirks
@@ -280,6 +282,8 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/data-type-numeric/"},
 	{datesCut, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
+	{roundsByDouble, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

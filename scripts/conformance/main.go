@@ -1,6 +1,6 @@
 // Command conformance holds the statement solver against a live server.
 //
-//	go run ./scripts/conformance -dsn 'root@unix(/path/to/socket)/' -duration 1m
+//	go run ./scripts/conformance -target mariadb:11.8 -statements 100000 -pairs 8
 //
 // It makes a database txnfuzz_conformance_SEED of its own and drops it. Exit
 // status: 0 no difference, 1 differences, 3 the server failed.
@@ -16,7 +16,9 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/harness"
+	_ "github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/solve/conform"
 )
@@ -26,7 +28,7 @@ var dump = flag.Bool("dump", false, "print how each difference's table is made")
 var recording string
 
 func main() {
-	dsn := flag.String("dsn", "", "driver DSN without a database, for example root@unix(/tmp/s)/")
+	target := flag.String("target", "embedded", "target, as txnfuzz run takes it: a private server's name or a DSN without a database")
 	seed := flag.Uint64("seed", 1, "first seed")
 	duration := flag.Duration("duration", 30*time.Second, "how long to run random rounds")
 	compared := flag.Int("statements", 0, "run until so many statements are compared, whatever the duration")
@@ -42,7 +44,7 @@ func main() {
 	if *compared == 0 {
 		plan.Until = time.Now().Add(*duration)
 	}
-	n, err := run(*dsn, plan, *pairs, *show)
+	n, err := run(*target, plan, *pairs, *show)
 	switch {
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -52,16 +54,16 @@ func main() {
 	}
 }
 
-func run(dsn string, plan conform.Plan, pairs, show int) (int, error) {
+func run(target string, plan conform.Plan, pairs, show int) (int, error) {
 	ctx := context.Background()
-	db, err := sql.Open("mysql", dsn)
+	b, err := harness.Open(ctx, target, harness.Options{})
 	if err != nil {
-		return 0, fmt.Errorf("open %w", err)
+		return 0, err
 	}
-	defer db.Close()
-	conn, err := db.Conn(ctx)
+	defer b.Close()
+	conn, err := connect(ctx, b)
 	if err != nil {
-		return 0, fmt.Errorf("connect: %w", err)
+		return 0, err
 	}
 	defer conn.Close()
 	name := fmt.Sprintf("txnfuzz_conformance_%d", plan.Seed)
@@ -122,6 +124,19 @@ func run(dsn string, plan conform.Plan, pairs, show int) (int, error) {
 		return 0, fmt.Errorf("drop the database: %w", err)
 	}
 	return len(r.Differences), nil
+}
+
+// connect returns one connection to a target; it is the only one.
+func connect(ctx context.Context, b harness.Backend) (*sql.Conn, error) {
+	connector, err := mysql.NewConnector(b.Config())
+	if err != nil {
+		return nil, fmt.Errorf("configure the driver: %w", err)
+	}
+	conn, err := sql.OpenDB(connector).Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	return conn, nil
 }
 
 // cases compares the statements of generated cases, each alone.
