@@ -68,6 +68,10 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		return benchmark(ctx, set, *target, *out, chosen, *limit)
+	case "table":
+		svg := f.String("svg", "", "file for the plot over attempts")
+		_ = f.Parse(args[1:])
+		return evaluate(f.Args(), *svg)
 	case "purity":
 		_ = f.Parse(args[1:])
 		var list []finding
@@ -81,6 +85,29 @@ func run(ctx context.Context, args []string) error {
 		return purity(os.Stdout, list)
 	}
 	return errUsage
+}
+
+func evaluate(files []string, svg string) error {
+	var list []measurement
+	for _, file := range files {
+		part, err := readMeasurements(file)
+		if err != nil {
+			return err
+		}
+		list = append(list, part...)
+	}
+	if len(list) == 0 {
+		return errors.New("table: no results in the files named")
+	}
+	writeTable(os.Stdout, list)
+	if svg == "" {
+		return nil
+	}
+	out, err := os.Create(svg)
+	if err != nil {
+		return fmt.Errorf("write plot: %w", err)
+	}
+	return errors.Join(writePlot(out, list), out.Close())
 }
 
 func addFindings(ctx context.Context, file, target string, n, alike int, histories bool, seed uint64) error {
