@@ -238,3 +238,78 @@ func TestServer(t *testing.T) {
 		t.Errorf("the server's end: %v", err)
 	}
 }
+
+// Each format has what tells it from the others; the numbers of steps and the
+// wrong answer are the same in all.
+func TestExport(t *testing.T) {
+	dir := t.TempDir()
+	for format, parts := range map[string][]string{
+		"markdown":        {"| step | tx1 | tx2 | result |", "## What is expected", "REPEATABLE READ"},
+		"two-terminals":   {"; -- T1", "; -- T2", ", expected "},
+		"mtr":             {"--connect (con2,localhost,root,,)", "--sorted_result", "--disconnect con1"},
+		"isolationtester": {"session s1", "permutation s"},
+		"go":              {"package anomaly", "const decided = true", "github.com/go-sql-driver/mysql"},
+		"json":            {`"verdict": "known"`, `"key-change-leaves-old-row"`, `"promised_final"`},
+	} {
+		out := filepath.Join(dir, "export")
+		got := txnfuzz(t, "export", "corpus/known/tidb-33315.sql", "--level", "RR", "--format", format, "--out", out)
+		if got.code != 0 {
+			t.Fatalf("%s: status %d: %s", format, got.code, got.stderr)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%s: no %q in\n%s", format, part, text)
+			}
+		}
+	}
+	if result, err := os.ReadFile(filepath.Join(dir, "export.result")); err != nil || !strings.Contains(string(result), "affected rows: ") {
+		t.Errorf("the result beside the test: %v\n%s", err, result)
+	}
+	if got := txnfuzz(t, "export", "corpus/known/tidb-33315.sql", "--format", "pdf"); got.code != 2 || !strings.Contains(got.stderr, "markdown") {
+		t.Errorf("an unknown format: status %d, %s", got.code, got.stderr)
+	}
+}
+
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	html, svg := filepath.Join(dir, "page.html"), filepath.Join(dir, "case.svg")
+	// A stored case that nothing was recorded for is listed with its text.
+	got := txnfuzz(t, "report", "corpus/found", "--html", html)
+	if got.code != 0 {
+		t.Fatalf("status %d: %s", got.code, got.stderr)
+	}
+	page, err := os.ReadFile(html)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"known/no-op-update-unseen/RR", "txnfuzz replay corpus/found/tidb-no-op-update-unseen.sql --target embedded", "reproduced 10/10"} {
+		if !strings.Contains(string(page), part) {
+			t.Errorf("no %q in the page", part)
+		}
+	}
+	got = txnfuzz(t, "report", "corpus/found/tidb-no-op-update-unseen.sql", "--target", "embedded", "--html", html, "--svg", svg)
+	if got.code != 0 {
+		t.Fatalf("status %d: %s", got.code, got.stderr)
+	}
+	for file, parts := range map[string][]string{html: {"What happened", "Versions of each row", `class="m differs"`}, svg: {"<svg", "<circle", "expected: (1)"}} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("no %q in %s", part, file)
+			}
+		}
+	}
+	if got := txnfuzz(t, "report", "corpus/found", "--svg", svg); got.code != 2 {
+		t.Errorf("a drawing of many cases: status %d", got.code)
+	}
+	if got := txnfuzz(t, "report", "corpus/found"); got.code != 2 {
+		t.Errorf("no output asked for: status %d", got.code)
+	}
+}

@@ -78,7 +78,7 @@ func runOf(ctx context.Context, file, target, level string, progress io.Writer) 
 	if target == "" {
 		target = fuzz.DefaultTarget
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Progress: progress})
+	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
 	if err != nil {
 		return timeline.Run{}, err
 	}

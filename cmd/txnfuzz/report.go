@@ -121,7 +121,7 @@ func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress
 		}
 		return out, nil
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Progress: progress})
+	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package export
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,16 +73,30 @@ func backend(t *testing.T) harness.Backend {
 	return b
 }
 
-// recordedCases runs published cases at each level and returns those that show
-// something, and those that show nothing.
+// recordedCases runs published cases at each level, and unreduced findings, and
+// returns those that show something, and those that show nothing.
 func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Timeline) {
 	t.Helper()
 	ctx := context.Background()
-	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: 1})
+	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: 1, Clean: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pool.Close()
+	run := func(name string, c *corpus.Case, levels map[int]corpus.Level) {
+		h, err := pool.Run(ctx, c, harness.Levels{By: levels})
+		if err != nil || h == nil {
+			return // not for this server
+		}
+		v := oracle.Check(c, h)
+		tl := timeline.Of(timeline.Run{File: name, Target: target, Case: c, Levels: levels, History: h, Verdict: v})
+		switch v.Outcome {
+		case oracle.Known, oracle.Violation:
+			wrong = append(wrong, tl)
+		case oracle.OK:
+			right = append(right, tl)
+		}
+	}
 	stored, err := corpus.LoadDir(filepath.Join("..", "..", "corpus", "known"))
 	if err != nil {
 		t.Fatal(err)
@@ -91,24 +107,50 @@ func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Ti
 			for _, n := range s.Case.Sessions() {
 				levels[n] = l
 			}
-			h, err := pool.Run(ctx, s.Case, harness.Levels{By: levels})
-			if err != nil || h == nil {
-				continue // not for this server
-			}
-			v := oracle.Check(s.Case, h)
-			tl := timeline.Of(timeline.Run{File: filepath.Base(s.Path), Target: target, Case: s.Case, Levels: levels, History: h, Verdict: v})
-			switch v.Outcome {
-			case oracle.Known, oracle.Violation:
-				wrong = append(wrong, tl)
-			case oracle.OK:
-				right = append(right, tl)
-			}
+			run(filepath.Base(s.Path), s.Case, levels)
 		}
 	}
-	if len(wrong) < 5 || len(right) < 20 {
+	for i, c := range unreduced(t) {
+		levels := map[int]corpus.Level{}
+		for _, n := range c.Sessions() {
+			levels[n], _ = c.LevelOf(n)
+		}
+		run(fmt.Sprintf("unreduced finding %d", i+1), c, levels)
+	}
+	if len(wrong) < 20 || len(right) < 20 {
 		t.Fatalf("only %d cases show something and %d nothing", len(wrong), len(right))
 	}
 	return wrong, right
+}
+
+// unreduced reads the findings on this server that reductions are measured with.
+func unreduced(t *testing.T) []*corpus.Case {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "scripts", "reducebench", "findings.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*corpus.Case
+	for d := json.NewDecoder(z); d.More(); {
+		var x struct{ Target, Case string }
+		if err := d.Decode(&x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Target != target {
+			continue
+		}
+		c, err := corpus.Parse("finding", []byte(x.Case))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // TestMTR runs every exported test under the real mariadb-test: against what
@@ -231,6 +273,8 @@ func TestTerminals(t *testing.T) {
 
 var terminalLine = regexp.MustCompile(`^(.*); -- T(\d+)(\. .*)?$`)
 
+var returning = regexp.MustCompile(`\. T(\d+) returns from step \d+`)
+
 // paste acts a script out and compares what the clients show with the record.
 func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 	t.Helper()
@@ -261,13 +305,12 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 			untilLockWait(t, socket)
 			continue
 		}
-		got := x.answer(t)
-		if _, want, ok := strings.Cut(m[3], "shows "); ok && !strings.Contains(m[3], "returns from") {
-			want, _, _ = strings.Cut(want, ", expected ")
-			x.compare(t, tl, m[1], got, want)
-		}
-		for _, back := range regexp.MustCompile(`T(\d+) returns from step \d+: shows (.*?)(, expected .*)?$`).FindAllStringSubmatch(m[3], 1) {
-			terminals[back[1]].compare(t, tl, line, terminals[back[1]].answer(t), back[2])
+		// The first note is on the line itself, each other on a session that it
+		// released.
+		notes := returning.Split(m[3], -1)
+		x.expect(t, tl, m[1], notes[0])
+		for i, back := range returning.FindAllStringSubmatch(m[3], -1) {
+			terminals[back[1]].expect(t, tl, line, notes[i+1])
 		}
 	}
 }

@@ -37,6 +37,12 @@ func mtr(s *script) (Files, error) {
 	for _, sql := range s.setup() {
 		m.query(sql)
 	}
+	if s.dialect != corpus.TiDB {
+		// Purge runs beside the test and can change which locks stand in the
+		// way; an old view holds it off, as in the servers' own tests.
+		m.command("connect (stop_purge,localhost,root,,)")
+		m.query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+	}
 	for _, n := range s.Sessions {
 		m.command("connect (con%d,localhost,root,,)", n)
 		m.command("let $id%d= `SELECT CONNECTION_ID()`", n)
@@ -47,6 +53,9 @@ func mtr(s *script) (Files, error) {
 	}
 	for _, n := range s.Sessions {
 		m.command("disconnect con%d", n)
+	}
+	if s.dialect != corpus.TiDB {
+		m.command("disconnect stop_purge")
 	}
 	m.command("connection default")
 	m.final()
@@ -107,7 +116,8 @@ func (m *mtrWriter) action(a *action) {
 		m.send(a)
 		m.command("disable_info")
 		fmt.Fprintf(&m.result, "affected rows: %d\n", want.changed)
-		if a.kind == mvcc.Update {
+		// A server that sees an impossible condition tells no matched rows.
+		if a.kind == mvcc.Update && a.recorded.matched >= 0 {
 			fmt.Fprintf(&m.result, "info: Rows matched: %d  Changed: %d  Warnings: %d\n", max(want.matched, want.changed), want.changed, want.warnings)
 		}
 	}

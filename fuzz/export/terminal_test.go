@@ -67,6 +67,16 @@ func (x *terminal) answer(t *testing.T) []string {
 	return nil
 }
 
+// expect reads an answer and, where a note says what it shows, compares.
+func (x *terminal) expect(t *testing.T, tl *timeline.Timeline, sql, note string) {
+	t.Helper()
+	got := x.answer(t)
+	if _, want, ok := strings.Cut(note, "shows "); ok {
+		want, _, _ = strings.Cut(want, ", expected ")
+		x.compare(t, tl, sql, got, want)
+	}
+}
+
 var (
 	updated  = regexp.MustCompile(`^(\d+) matched, (\d+) changed$`)
 	affected = regexp.MustCompile(`^(\d+) affected$`)

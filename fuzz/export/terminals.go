@@ -45,7 +45,11 @@ func terminals(s *script) (Files, error) {
 			notes = append(notes, result(a))
 		}
 		for j := i + 1; j < len(s.actions) && s.actions[j].Resumed; j++ {
-			notes = append(notes, fmt.Sprintf("T%d returns from step %d: %s", s.actions[j].Session, s.actions[j].Step, result(&s.actions[j])))
+			back := fmt.Sprintf("T%d returns from step %d", s.actions[j].Session, s.actions[j].Step)
+			if shown := result(&s.actions[j]); shown != "" {
+				back += ": " + shown
+			}
+			notes = append(notes, back)
 		}
 		line(a.Session, a.sql, notes...)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
@@ -36,6 +37,8 @@ type measurement struct {
 	Lost bool `json:"lost,omitempty"`
 	// Curve holds attempt and characters, in turn, for each kept candidate.
 	Curve []int `json:"curve"`
+	// Case is the reduced case.
+	Case string `json:"case,omitempty"`
 }
 
 // strategies is the order of the tables.
@@ -43,7 +46,7 @@ var strategies = []reduce.Strategy{reduce.EpsilonGreedy, reduce.ProbabilityTable
 
 // benchmark reduces each finding of a target with each strategy and appends a
 // line for each to the results. What these hold already is not done again.
-func benchmark(ctx context.Context, set []finding, target, results string, chosen []reduce.Strategy, limit time.Duration) error {
+func benchmark(ctx context.Context, set []finding, target, results string, chosen []reduce.Strategy, limit time.Duration, joint bool) error {
 	done, err := readMeasurements(results)
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 			if have[fmt.Sprint(i, s)] {
 				continue
 			}
-			m, err := measure(ctx, t, &set[i], s, limit)
+			m, err := measure(ctx, t, &set[i], s, limit, joint)
 			if err != nil {
 				return fmt.Errorf("finding %d, %s: %w", i, s, err)
 			}
@@ -89,7 +92,7 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 	return nil
 }
 
-func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy, limit time.Duration) (measurement, error) {
+func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy, limit time.Duration, joint bool) (measurement, error) {
 	m := measurement{Target: f.Target, Strategy: s.String(), Cause: f.cause()}
 	c, err := f.parse()
 	if err != nil {
@@ -103,8 +106,12 @@ func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy,
 	m.Cause = (&finding{Rules: want.Rules, Kind: want.Kind}).cause()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	same := fuzz.SameBug(want, "")
+	if joint {
+		same = nil // equal fingerprints
+	}
 	begin := time.Now()
-	r, err := reduce.Reduce(ctx, c, reduce.Options{Try: t.Try, Want: want, Same: fuzz.SameBug(want, ""), Strategy: s, Seed: 1})
+	r, err := reduce.Reduce(ctx, c, reduce.Options{Try: t.Try, Want: want, Same: same, Strategy: s, Seed: 1})
 	m.Seconds = time.Since(begin).Seconds()
 	if errors.Is(err, reduce.ErrNotReproduced) {
 		m.Lost = true
@@ -117,6 +124,7 @@ func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy,
 	m.CharsBefore, m.CharsAfter = r.CharactersBefore, r.CharactersAfter
 	m.Attempts, m.Useful, m.Cached, m.Layers = r.Attempts, r.Useful, r.Cached, r.PerLayer
 	m.Minimal, m.Complete = r.Minimal, r.Complete
+	m.Case = string(corpus.Print(&corpus.Case{Init: r.Case.Init, Steps: r.Case.Steps}, corpus.Text))
 	m.Curve = []int{0, m.CharsBefore}
 	for _, x := range r.Trace {
 		if x.Kept && x.Attempt > 1 {

@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string) error {
 		out := f.String("out", "scripts/reducebench/results.jsonl", "file to append results to; goes on where it stopped")
 		strategy := f.String("strategy", "", "only this strategy; empty: each, delta debugging too")
 		limit := f.Duration("limit", 2*time.Minute, "the longest time for one reduction")
+		joint := f.Bool("joint", false, "keep all deviations of a case that shows several, to see what that costs")
 		_ = f.Parse(args[1:])
 		chosen := strategies
 		if *strategy != "" {
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return benchmark(ctx, set, *target, *out, chosen, *limit)
+		return benchmark(ctx, set, *target, *out, chosen, *limit, *joint)
 	case "table":
 		svg := f.String("svg", "", "file for the plot over attempts")
 		_ = f.Parse(args[1:])
