@@ -74,6 +74,16 @@ func crashVerdict(text string) oracle.Verdict {
 	}
 }
 
+// logFingerprint names a line of an error log without its time, its thread and
+// other numbers.
+func logFingerprint(line string) string {
+	if i := strings.IndexByte(line, ']'); i >= 0 { // behind "2026-01-01  0:00:00 5 [ERROR]"
+		line = line[i+1:]
+	}
+	sum := sha256.Sum256([]byte(volatile.ReplaceAllString(oneLine(line), "#")))
+	return string(KindLog) + "/" + hex.EncodeToString(sum[:4])
+}
+
 func firstLines(s string, n int) string {
 	lines := strings.SplitN(s, "\n", n+1)
 	return strings.Join(lines[:min(n, len(lines))], "\n")

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -153,6 +154,72 @@ func (k *killer) kill(t *testing.T) {
 		}
 		k.kills++
 		k.pids, k.seen[folder] = append(k.pids, pid), true
+	}
+}
+
+// TestComplaintsOfALivingServer: a failed assertion in the error log of a server
+// that goes on is a finding, with the log beside it, and the server is replaced.
+func TestComplaintsOfALivingServer(t *testing.T) {
+	for _, target := range serversAmong(t, "mariadb:10.11", "mysql:9.7") {
+		t.Run(target, func(t *testing.T) { complain(t, target) })
+	}
+}
+
+func complain(t *testing.T, target string) {
+	ctx := t.Context()
+	at, err := OpenTarget(ctx, target, TargetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.Close()
+	c := parseCase(t, dirtyCase)
+	levels := LevelsFor(c, corpus.ReadCommitted)
+	if r := at.Judge(ctx, c, levels); r.Verdict.Outcome != oracle.OK {
+		t.Fatalf("before: %+v %v", r.Verdict, r.Err)
+	}
+	const line = "2026-01-01  0:00:00 5 [ERROR] InnoDB: Assertion failure in file row0sel.cc line 42"
+	logs := 0
+	for _, pid := range descendants(os.Getpid()) {
+		for _, a := range commandOf(pid)[1:] {
+			path, ok := strings.CutPrefix(a, "--log-error=")
+			if !ok || strings.HasSuffix(commandOf(pid)[0], "sh") {
+				continue
+			}
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.WriteString(line + "\n"); err != nil {
+				t.Fatal(err)
+			}
+			_ = f.Close()
+			logs++
+		}
+	}
+	if logs != 1 {
+		t.Fatalf("%d servers, want one", logs)
+	}
+	r := at.Judge(ctx, c, levels)
+	if r.Verdict.Outcome != oracle.Violation || r.Verdict.Kind != KindLog || r.Verdict.Actual != oneLine(line) || r.Dead != nil {
+		t.Fatalf("with the line in the log: %+v, dead: %v", r.Verdict, r.Dead)
+	}
+	if n := at.restarts(); n != 1 {
+		t.Errorf("replaced %d times, want once", n)
+	}
+	store, err := OpenStore(filepath.Join(t.TempDir(), "found"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, first, err := newKeeper(at, store).Consider(ctx, &r, origin{input: "by hand"})
+	if err != nil || !first || f.Kind != KindLog || f.Reproduced != 0 {
+		t.Fatalf("kept as %+v, %v, %v", f, first, err)
+	}
+	log, err := os.ReadFile(logFile(f.File))
+	if err != nil || !strings.Contains(string(log), line) {
+		t.Errorf("beside the finding: %v\n%s", err, log)
+	}
+	if r := at.Judge(ctx, c, levels); r.Verdict.Outcome != oracle.OK {
+		t.Errorf("on the new server: %+v %v", r.Verdict, r.Err)
 	}
 }
 

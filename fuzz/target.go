@@ -184,6 +184,40 @@ const (
 // KindCrash is the kind of a case that takes the server down.
 const KindCrash oracle.Kind = "server-crash"
 
+// KindLog is the kind of a case during which a server that lives on wrote of a
+// failed assertion or of corruption.
+const KindLog oracle.Kind = "server-log"
+
+// logReader is a backend whose server's error log can be read.
+type logReader interface {
+	// LogProblems returns the lines that no earlier call returned and that a
+	// sound server never writes.
+	LogProblems() []string
+}
+
+// readLog makes a finding of what a living server complained of while a case
+// ran: that outranks what the oracle has to say. The server is replaced, since
+// its data may be damaged. With several workers the line may be another case's;
+// the reruns of the finding tell.
+func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
+	b, ok := t.backend.(logReader)
+	if !ok {
+		return
+	}
+	lines := b.LogProblems()
+	if len(lines) == 0 {
+		return
+	}
+	r.Log, r.Err = t.backend.Log(), nil
+	r.Verdict = oracle.Verdict{
+		Outcome: oracle.Violation, Kind: KindLog, Stmt: -1,
+		Expected: "nothing of that sort in the server's error log", Actual: oneLine(lines[0]),
+		Reason:      "the server wrote this while the case ran, and went on",
+		Fingerprint: logFingerprint(lines[0]),
+	}
+	r.Dead = t.revive(ctx, seen)
+}
+
 // Trial is one execution of a case and the judgement of it.
 type Trial struct {
 	Case    *corpus.Case
@@ -214,6 +248,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
 		r.Verdict, r.Err = check(c, r.History)
+		t.readLog(ctx, &r, seen)
 		return r
 	}
 	var (
