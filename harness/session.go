@@ -48,11 +48,15 @@ func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*se
 	if cfg.MaxAllowedPacket == 0 { // 0 would cost a query for each connection
 		cfg.MaxAllowedPacket = 64 << 20
 	}
+	encrypt := secure(cfg)
 	var t *tap
 	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := b.Dial(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if encrypt != nil {
+			c = encrypt(c)
 		}
 		t = &tap{Conn: c}
 		return t, nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -149,5 +150,63 @@ func TestUnknownServerGetsTheRulesOfMySQL(t *testing.T) {
 		if got := probe(t.Context(), s); got != want {
 			t.Errorf("%s is asked by %s, want %s", target, got, want)
 		}
+	}
+}
+
+// encrypted are targets whose server makes its own certificate.
+var encrypted = map[string]string{
+	"mariadb:11.8": "mariadb:11.8,ssl=1",
+	"mysql:9.7":    "mysql:9.7,tls_version=TLSv1.2,TLSv1.3,auto_generate_certs=ON",
+}
+
+// TestTLS runs a case as a user whom the server refuses without TLS.
+func TestTLS(t *testing.T) {
+	c, err := corpus.Parse("case", []byte(`
+/* init */ CREATE TABLE t (a INT);
+/* init */ INSERT INTO t VALUES (1);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 2;
+/* tx2 */ UPDATE t SET a = 3;
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t;
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range installedTargets(t) {
+		if encrypted[target] == "" {
+			continue
+		}
+		t.Run(target, func(t *testing.T) {
+			ctx := t.Context()
+			p := start(t, encrypted[target])
+			must(t, sideOf(t, p), "CREATE USER u@localhost IDENTIFIED BY '"+secret+"' REQUIRE SSL", "GRANT ALL ON *.* TO u@localhost")
+			for _, at := range []string{"unix(" + p.current.socket() + ")", "tcp(" + overTCP(t, p.current.socket()) + ")"} {
+				if _, err := open(t, "u:"+secret+"@"+at+"/"); err == nil {
+					t.Errorf("%s without TLS: let in", at)
+				}
+				b, err := open(t, "u:"+secret+"@"+at+"/?tls=skip-verify")
+				if err != nil {
+					t.Fatalf("%s: %v", at, err)
+				}
+				pool, err := harness.NewPool(ctx, b, harness.PoolOptions{})
+				if err != nil {
+					t.Fatalf("%s: %v", at, err)
+				}
+				h, err := pool.Run(ctx, c, harness.At(corpus.RepeatableRead))
+				if err != nil || h.End != history.Complete || len(h.Stmts) != 5 {
+					t.Fatalf("%s: %+v %v", at, h, err)
+				}
+				if w := h.Stmts[2].Waits; len(w) != 1 || w[0].Kind != history.RowLock {
+					t.Errorf("%s: waits %+v", at, w)
+				}
+				if got := h.Stmts[4].Result.Rows[0][0].Text; got != "3" {
+					t.Errorf("%s: read %s", at, got)
+				}
+				if err := pool.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
