@@ -21,7 +21,7 @@ func Serve(ctx context.Context, target string, progress io.Writer, ready func(ds
 	}
 	b, err := harness.Open(ctx, target, harness.Options{Progress: progress})
 	if err != nil {
-		return err
+		return openError(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	cfg := b.Config()

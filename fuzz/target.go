@@ -92,7 +92,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	}
 	b, err := harness.Open(ctx, name, harness.Options{Progress: o.Progress})
 	if err != nil {
-		return nil, err
+		return nil, openError(err)
 	}
 	t := &Target{
 		Name: Redact(name), backend: b, server: b.Server(),
@@ -102,6 +102,15 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())
 	}
 	return t, nil
+}
+
+// openError tells a wrong name from a server that cannot be had.
+func openError(err error) error {
+	var name *harness.NameError
+	if errors.As(err, &name) {
+		return &TargetError{err.Error()}
+	}
+	return err
 }
 
 // Close ends the workers, and the server if it is ours.

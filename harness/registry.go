@@ -24,6 +24,15 @@ type Options struct {
 	_ struct{} // no positional literals
 }
 
+// NameError says that a target's name is none: its syntax or an option of it is
+// wrong, so that no server was looked for.
+type NameError struct{ Err error }
+
+func (e *NameError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *NameError) Unwrap() error { return e.Err }
+
 // Opener opens the target that was named in full, for example
 // "mariadb:11.8,snapshot=off".
 type Opener func(ctx context.Context, target string, o Options) (Backend, error)

@@ -15,6 +15,7 @@ import (
 )
 
 func main() {
+	os.Args = hidePasswords(os.Args)
 	if code, ran := fuzz.RunChild(); ran {
 		os.Exit(code)
 	}

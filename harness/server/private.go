@@ -39,7 +39,7 @@ type private struct {
 func openPrivate(ctx context.Context, target string, o harness.Options) (harness.Backend, error) {
 	s, err := parseSpec(target)
 	if err != nil {
-		return nil, err
+		return nil, &harness.NameError{Err: err}
 	}
 	in, err := find(ctx, s)
 	if err != nil {

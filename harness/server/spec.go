@@ -70,7 +70,7 @@ func parseSpec(target string) (spec, error) {
 		}
 		key = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(key)), "-", "_")
 		if !found || !optionName.MatchString(key) {
-			return spec{}, fmt.Errorf("option %q of target %s: want key=value", item, items[0])
+			return spec{}, fmt.Errorf("option %q of target %s: want key=value, such as binlog=off, snapshot=off or a server variable", item, items[0])
 		}
 		pairs = append(pairs, [2]string{key, value})
 	}
