@@ -1,0 +1,266 @@
+package fuzz
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"errors"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/signal"
+	"github.com/txnfuzz/txnfuzz/mutate"
+)
+
+// Header keys of a kept input.
+const (
+	keySignal  = "signal"  // the classes that it showed, in hexadecimal
+	keyServer  = "seen_on" // family and version that it showed them on
+	keyBytes   = "bytes"   // the input that it was decoded from, base64
+	keyVariant = "variant" // the n of generatorOptions that it was decoded with
+)
+
+// inputsDir is the folder, below that of a campaign's corpus, of kept inputs.
+const inputsDir = "inputs"
+
+// guide keeps inputs that show behaviour which no input before them showed, and
+// makes new ones of those whose behaviour is rarest. It is safe for several
+// goroutines.
+type guide struct {
+	dir string // of inputs
+	on  string // family and version
+
+	mu sync.Mutex
+	// seen counts the cases that showed a class.
+	seen    map[signal.Class]int
+	entries []*entry
+	// waiting holds inputs that were stored without what they show on this
+	// server: of people, of another version, of another machine.
+	waiting []*entry
+}
+
+// entry is a kept input.
+type entry struct {
+	c       *corpus.Case
+	data    []byte // nil: it was not decoded from bytes
+	variant int
+	rarest  []signal.Class
+	chosen  int
+}
+
+// plan is how the next input is made.
+type plan struct {
+	parent  *entry // nil: afresh
+	data    []byte
+	variant int
+	// cases are those that were not decoded from data.
+	cases []*corpus.Case
+}
+
+// openGuide reads the inputs that a folder holds, which is made if missing.
+func openGuide(dir, on string) (*guide, error) {
+	g := &guide{dir: filepath.Join(dir, inputsDir), on: on, seen: map[signal.Class]int{}}
+	if err := os.MkdirAll(g.dir, 0o755); err != nil {
+		return nil, fmt.Errorf("campaign's corpus: %w", err)
+	}
+	stored, err := corpus.LoadDir(g.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("campaign's corpus: %w", err)
+	}
+	for _, s := range stored {
+		e := &entry{c: s.Case}
+		if text, ok := s.Case.Get(keyBytes); ok {
+			if e.data, err = base64.StdEncoding.DecodeString(text); err != nil {
+				return nil, fmt.Errorf("campaign's corpus: %s: bytes: %w", s.Path, err)
+			}
+		}
+		if text, ok := s.Case.Get(keyVariant); ok {
+			if e.variant, err = strconv.Atoi(text); err != nil {
+				return nil, fmt.Errorf("campaign's corpus: %s: variant: %w", s.Path, err)
+			}
+		}
+		if at, _ := s.Case.Get(keyServer); at != on {
+			g.waiting = append(g.waiting, e)
+			continue
+		}
+		text, _ := s.Case.Get(keySignal)
+		for _, word := range strings.Fields(text) {
+			k, err := strconv.ParseUint(word, 16, 32)
+			if err != nil {
+				return nil, fmt.Errorf("campaign's corpus: %s: signal: %w", s.Path, err)
+			}
+			e.rarest = append(e.rarest, signal.Class(k))
+			g.seen[signal.Class(k)]++
+		}
+		g.entries = append(g.entries, e)
+	}
+	return g, nil
+}
+
+// Shares of inputs, out of 16, that are made afresh, of changed bytes, and of a
+// changed case: fresh ones find what mutation does not reach, and without them
+// a campaign would stay near what it met first.
+const (
+	afresh      = 6
+	changeBytes = 4
+	tournament  = 4 // entries among which the rarest is chosen
+)
+
+// next decides how an input is made; r is its source of choices. Inputs that
+// wait come first, as they are.
+func (g *guide) next(r *splitMix, n int) plan {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) > 0 {
+		e := g.waiting[0]
+		g.waiting = g.waiting[1:]
+		return plan{parent: e, data: e.data, variant: e.variant, cases: []*corpus.Case{e.c}}
+	}
+	what := r.below(16)
+	if what < afresh || len(g.entries) == 0 {
+		return plan{data: mutate.InputOf(r.next(), mutate.InputLen), variant: n}
+	}
+	e := g.choose(r)
+	e.chosen++
+	if what < afresh+changeBytes && e.data != nil {
+		return plan{parent: e, data: g.changed(r, e.data), variant: e.variant}
+	}
+	return plan{parent: e, variant: n}
+}
+
+// choose takes, of a few entries, the one with the rarest class; of equals the
+// one chosen less often.
+func (g *guide) choose(r *splitMix) *entry {
+	var best *entry
+	lowest := 0
+	for range tournament {
+		e := g.entries[r.below(len(g.entries))]
+		if score := g.rarity(e) * (1 + e.chosen); best == nil || score < lowest {
+			best, lowest = e, score
+		}
+	}
+	return best
+}
+
+// rarity is how often the rarest class of an entry was seen.
+func (g *guide) rarity(e *entry) int {
+	out := 0
+	for i, k := range e.rarest {
+		if n := g.seen[k]; i == 0 || n < out {
+			out = n
+		}
+	}
+	return max(out, 1)
+}
+
+// changed changes some bytes of an input, or takes whole blocks of another,
+// which have all lanes of a part of it.
+func (g *guide) changed(r *splitMix, data []byte) []byte {
+	out := append([]byte(nil), data...)
+	if len(out) == 0 {
+		return mutate.InputOf(r.next(), mutate.InputLen)
+	}
+	if r.below(4) == 0 {
+		if other := g.entries[r.below(len(g.entries))].data; len(other) > 0 {
+			at, n := r.below(min(len(out), len(other))), 1+r.below(64)
+			copy(out[at:min(at+n, len(out))], other[at:])
+			return out
+		}
+	}
+	for range 1 + r.below(6) {
+		// Most decisions lie at the front.
+		at := min(r.below(len(out)), r.below(len(out)))
+		switch r.below(3) {
+		case 0:
+			out[at] ^= 1 << r.below(8)
+		case 1:
+			out[at] = byte(r.next())
+		default:
+			out[at] += byte(r.below(7)) - 3
+		}
+	}
+	return out
+}
+
+// others returns cases whose transactions may be spliced in.
+func (g *guide) others(r *splitMix) []*corpus.Case {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	const most = 16
+	var out []*corpus.Case
+	for range min(most, len(g.entries)) {
+		out = append(out, g.entries[r.below(len(g.entries))].c)
+	}
+	return out
+}
+
+// note counts what a case showed, and keeps it if a class is new.
+func (g *guide) note(t *Trial, p *plan) error {
+	classes := signal.Of(t.Case, t.History, &t.Verdict)
+	e := &entry{data: p.data, variant: p.variant}
+	g.mu.Lock()
+	for _, k := range classes {
+		if g.seen[k] == 0 {
+			e.rarest = append(e.rarest, k)
+		}
+		g.seen[k]++
+	}
+	if len(e.rarest) == 0 {
+		g.mu.Unlock()
+		return nil
+	}
+	e.c = t.Case.Clone()
+	e.c.SetLevels(t.Levels)
+	g.entries = append(g.entries, e)
+	g.mu.Unlock()
+	return g.save(e)
+}
+
+func (g *guide) save(e *entry) error {
+	words := make([]string, len(e.rarest))
+	for i, k := range e.rarest {
+		words[i] = strconv.FormatUint(uint64(k), 16)
+	}
+	c := e.c.Clone()
+	c.Header = nil
+	if levels := LevelsFor(e.c, corpus.RepeatableRead); len(levels) > 0 {
+		c.SetLevels(levels)
+	}
+	c.Set(keyServer, g.on)
+	c.Set(keySignal, strings.Join(words, " "))
+	if e.data != nil {
+		c.Set(keyBytes, base64.StdEncoding.EncodeToString(e.data))
+		c.Set(keyVariant, strconv.Itoa(e.variant))
+	}
+	if _, err := corpus.Save(g.dir, "", c); err != nil {
+		return fmt.Errorf("campaign's corpus: %w", err)
+	}
+	return nil
+}
+
+// size returns how many inputs are kept and how many classes were seen.
+func (g *guide) size() (inputs, classes int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.entries), len(g.seen)
+}
+
+// splitMix is a stream of choices (Steele, Lea and Flood, OOPSLA 2014).
+type splitMix uint64
+
+func (r *splitMix) next() uint64 {
+	*r += 0x9e3779b97f4a7c15
+	z := uint64(*r)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below returns a number in [0, n); n is small beside 2^64, so the bias is not
+// worth a second draw.
+func (r *splitMix) below(n int) int { return int(r.next() % uint64(n)) }

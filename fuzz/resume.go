@@ -1,0 +1,152 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// stateFile, in the folder of a campaign's corpus, says how far a campaign
+// came. It is replaced in one step every second and at the end, so a campaign
+// that was killed loses counts of a second, and no finding: those are files
+// before they are counted.
+const stateFile = "campaign.json"
+
+// campaignState is the content of that file.
+type campaignState struct {
+	Target  string `json:"target"`
+	Seed    uint64 `json:"seed"`
+	Workers int    `json:"workers"`
+	// Next is the first input of each worker that has not been run.
+	Next   []int   `json:"next"`
+	Report *Report `json:"report"`
+	Sums   sums    `json:"sums"`
+	// Before holds the IDs of the findings that were stored when it began.
+	Before []string `json:"before"`
+}
+
+// loadState reads how far the campaign of a folder came; nil: there is none.
+func loadState(dir string) (*campaignState, error) {
+	var st campaignState
+	err := readJSON(filepath.Join(dir, stateFile), &st)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+	if st.Report != nil {
+		st.Report.restore(st.Sums)
+	}
+	return &st, nil
+}
+
+func (st *campaignState) save(dir string) error {
+	st.Sums = st.Report.sums()
+	return writeJSONFile(filepath.Join(dir, stateFile), st)
+}
+
+// ResumeError says that a campaign cannot be gone on with as asked.
+type ResumeError struct{ Msg string }
+
+func (e *ResumeError) Error() string { return e.Msg }
+
+// resumed runs what is left of the campaign of a folder, and returns the report
+// of the whole.
+func resumed(ctx context.Context, s Settings, run func(context.Context, Settings) (*Report, error)) (*Report, error) {
+	st, err := loadState(s.Corpus)
+	if err != nil {
+		return nil, err
+	}
+	if st == nil {
+		s.logf("nothing to resume in %s: a new campaign begins", s.Corpus)
+		s.Resume = false
+		return run(ctx, s)
+	}
+	if st.Target != Redact(s.Target) {
+		return nil, &ResumeError{fmt.Sprintf("the campaign in %s is one on %s, not on %s", s.Corpus, st.Target, Redact(s.Target))}
+	}
+	s.Seed, s.Workers = st.Seed, st.Workers
+	base := st.Report
+	if err := st.missed(s.Out, base); err != nil {
+		return nil, err
+	}
+	if s.Cases > 0 {
+		if s.Cases -= base.Cases; s.Cases <= 0 {
+			return base, nil
+		}
+	}
+	if s.Duration > 0 {
+		if s.Duration -= seconds(base.Seconds); s.Duration <= 0 {
+			return base, nil
+		}
+	}
+	s.logf("going on after %d cases and %.0f s, %d findings", base.Cases, base.Seconds, len(base.Findings))
+	more, err := run(ctx, s)
+	if errors.Is(err, ErrNothingJudged) && base.judgedAny() && ctx.Err() != nil {
+		err = nil // cut off again at once; there is something to show all the same
+	}
+	return joined(base, more), err
+}
+
+// joined adds the report of a later part of a campaign to that of the earlier.
+func joined(base, more *Report) *Report {
+	if base == nil || more == nil {
+		return merged(base, more)
+	}
+	out := merged(base, more)
+	out.Seconds = base.Seconds + more.Seconds
+	for i := range out.Findings {
+		// Later parts saw what the earlier had stored.
+		if j := indexOfFinding(base.Findings, out.Findings[i].ID); j < 0 {
+			out.Findings[i].FirstSeen += base.Seconds
+		}
+	}
+	out.rates()
+	return out
+}
+
+// missed adds findings that were stored by a campaign which was killed before
+// it could count them.
+func (st *campaignState) missed(out string, r *Report) error {
+	stored, err := corpus.LoadDir(out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("resume: findings: %w", err)
+	}
+	for _, f := range stored {
+		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
+		at, _ := f.Case.Get(keyTarget)
+		if at != st.Target || filepath.Dir(f.Path) != filepath.Clean(out) || slices.Contains(st.Before, id) || indexOfFinding(r.Findings, id) >= 0 {
+			continue
+		}
+		r.Findings = append(r.Findings, findingOf(id, f))
+	}
+	return nil
+}
+
+// findingOf reads a finding off its file.
+func findingOf(id string, s corpus.Stored) Finding {
+	get := func(key string) string {
+		text, _ := s.Case.Get(key)
+		return text
+	}
+	f := Finding{
+		ID: id, Fingerprint: get(keyFingerprint), Verdict: oracle.Violation, Kind: oracle.Kind(get(keyKind)),
+		Level: LevelName(LevelsFor(s.Case, corpus.RepeatableRead)), File: s.Path, Statements: len(s.Case.Steps),
+		Expected: get(keyExpected), Actual: get(keyActual), Reason: get(keyReason), Seen: 1, Saved: true, New: true,
+	}
+	if text := get(keyRules); text != "" {
+		f.Verdict, f.Rules = oracle.Known, strings.Split(text, ", ")
+	}
+	k, _, _ := strings.Cut(get(keyReproduced), "/")
+	f.Reproduced, _ = strconv.Atoi(k) // not a number: it was not run again yet
+	return f
+}
