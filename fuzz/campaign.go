@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"sync"
@@ -33,11 +34,18 @@ type Settings struct {
 	Conflict mutate.Conflict
 	// Workers is how many cases run at a time; 0: one.
 	Workers int
-	// Seed and Workers decide which cases are made, and nothing else does.
+	// Seed and Workers decide which cases are made, and, without a Corpus,
+	// nothing else does.
 	Seed uint64
 	// Known is a folder of stored cases that new ones are made of; it may be
 	// missing.
 	Known string
+	// Corpus is a folder in which a campaign keeps inputs that show rare
+	// behaviour, to make new ones of; empty: every input is made afresh.
+	Corpus string
+	// Resume goes on with the campaign of Corpus where it ended or was killed:
+	// with its seed and workers; Cases and Duration bound the whole.
+	Resume bool
 	// Out is the folder of findings.
 	Out    string
 	Strict bool
@@ -80,6 +88,9 @@ type campaign struct {
 	keeper *Keeper
 	tally  *tally
 	begun  time.Time
+	guide  *guide // nil: every input is made afresh
+	state  *campaignState
+	next   []atomic.Int64 // of each worker, the first input that was not run
 	faults atomic.Int64
 	broken sync.Map // messages of defects of this program
 	stop   context.CancelCauseFunc
@@ -115,6 +126,9 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	if c.levels, err = offered(t, s.Levels); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
+	if err := c.begin(store); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
 	if s.Progress != nil {
@@ -124,6 +138,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	err = c.run(ctx)
 	report := c.report()
+	err = errors.Join(err, c.keepState(report))
 	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
 	}
@@ -226,21 +241,56 @@ func (c *campaign) work(working, keeping context.Context, worker int) error {
 			quota++
 		}
 	}
-	for n := 0; quota != 0 && working.Err() == nil; n++ {
-		seed := inputSeed(c.s.Seed, worker, n)
-		data := mutate.InputOf(seed, mutate.InputLen)
-		for i, made := range mutate.FromInput(data, c.known, c.options(n)) {
+	for n := int(c.next[worker].Load()); quota != 0 && working.Err() == nil; n++ {
+		p, made := c.input(worker, n)
+		for i, made := range made {
 			if quota == 0 || working.Err() != nil {
-				break
+				return nil // what is left of the input is for those who resume
 			}
 			quota--
-			from := origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
-			if err := c.one(working, keeping, made, n, from); err != nil {
+			if err := c.one(working, keeping, made, &p, n, c.originOf(&p, worker, n, i)); err != nil {
 				return err
 			}
 		}
+		c.next[worker].Store(int64(n + 1))
 	}
 	return nil
+}
+
+// input makes the cases of the n-th input of a worker, which differ in their
+// submitted order.
+func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
+	seed := inputSeed(c.s.Seed, worker, n)
+	fresh := func() []byte { return mutate.InputOf(seed, mutate.InputLen) }
+	p := inputPlan{variant: n}
+	var r *rand.Rand
+	if c.guide == nil {
+		p.data = fresh()
+	} else {
+		r = rand.New(rand.NewPCG(seed, 1))
+		p = c.guide.next(r, fresh, n)
+	}
+	switch {
+	case p.data != nil:
+		return p, mutate.FromInput(p.data, c.known, c.options(p.variant))
+	case p.again:
+		return p, []*corpus.Case{p.parent.c}
+	}
+	src := mutate.NewBytes(mutate.InputOf(r.Uint64(), mutate.InputLen))
+	return p, []*corpus.Case{mutate.Mutate(src, p.parent.c, c.guide.others(r), c.options(n))}
+}
+
+// originOf says where the i-th case of an input came from.
+func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
+	switch {
+	case p.parent == nil:
+		return origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
+	case p.data != nil:
+		return origin{input: inputText(p.data, i)}
+	case p.again:
+		return origin{input: "kept input " + corpus.ID(p.parent.c)}
+	}
+	return origin{input: "changed from kept input " + corpus.ID(p.parent.c)}
 }
 
 // options varies what the input alone does not decide: every eighth input has
@@ -264,7 +314,7 @@ func generatorOptions(server history.Server, levels []corpus.Level, conflict mut
 }
 
 // one runs and judges one case.
-func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n int, from origin) error {
+func (c *campaign) one(working, keeping context.Context, made *corpus.Case, p *inputPlan, n int, from origin) error {
 	c.keeper.quiet.RLock()
 	r := c.target.Judge(keeping, made, levelsWithin(made, c.levels, n))
 	c.keeper.quiet.RUnlock()
@@ -272,6 +322,12 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, n in
 		return nil // cut off, not judged
 	}
 	c.tally.add(&r)
+	if c.guide != nil {
+		c.explainSome(keeping, &r, n)
+		if err := c.guide.note(&r, p); err != nil {
+			return err
+		}
+	}
 	if c.s.Observe != nil {
 		c.s.Observe(&r, from.input)
 	}

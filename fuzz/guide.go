@@ -2,15 +2,15 @@ package fuzz
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-
-	"errors"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/signal"
@@ -53,13 +53,13 @@ type entry struct {
 	chosen  int
 }
 
-// plan is how the next input is made.
-type plan struct {
+// inputPlan is how the next input is made: of its data; else, where data is
+// nil, of the parent, changed or, again, as it is.
+type inputPlan struct {
 	parent  *entry // nil: afresh
+	again   bool
 	data    []byte
 	variant int
-	// cases are those that were not decoded from data.
-	cases []*corpus.Case
 }
 
 // openGuide reads the inputs that a folder holds, which is made if missing.
@@ -111,35 +111,35 @@ const (
 	tournament  = 4 // entries among which the rarest is chosen
 )
 
-// next decides how an input is made; r is its source of choices. Inputs that
-// wait come first, as they are.
-func (g *guide) next(r *splitMix, n int) plan {
+// next decides how the n-th input is made; r is its source of choices. Inputs
+// that wait come first, as they are.
+func (g *guide) next(r *rand.Rand, fresh func() []byte, n int) inputPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) > 0 {
 		e := g.waiting[0]
 		g.waiting = g.waiting[1:]
-		return plan{parent: e, data: e.data, variant: e.variant, cases: []*corpus.Case{e.c}}
+		return inputPlan{parent: e, again: true, variant: e.variant}
 	}
-	what := r.below(16)
+	what := r.IntN(16)
 	if what < afresh || len(g.entries) == 0 {
-		return plan{data: mutate.InputOf(r.next(), mutate.InputLen), variant: n}
+		return inputPlan{data: fresh(), variant: n}
 	}
 	e := g.choose(r)
 	e.chosen++
 	if what < afresh+changeBytes && e.data != nil {
-		return plan{parent: e, data: g.changed(r, e.data), variant: e.variant}
+		return inputPlan{parent: e, data: g.changed(r, e.data), variant: e.variant}
 	}
-	return plan{parent: e, variant: n}
+	return inputPlan{parent: e, variant: n}
 }
 
 // choose takes, of a few entries, the one with the rarest class; of equals the
 // one chosen less often.
-func (g *guide) choose(r *splitMix) *entry {
+func (g *guide) choose(r *rand.Rand) *entry {
 	var best *entry
 	lowest := 0
 	for range tournament {
-		e := g.entries[r.below(len(g.entries))]
+		e := g.entries[r.IntN(len(g.entries))]
 		if score := g.rarity(e) * (1 + e.chosen); best == nil || score < lowest {
 			best, lowest = e, score
 		}
@@ -160,49 +160,52 @@ func (g *guide) rarity(e *entry) int {
 
 // changed changes some bytes of an input, or takes whole blocks of another,
 // which have all lanes of a part of it.
-func (g *guide) changed(r *splitMix, data []byte) []byte {
+func (g *guide) changed(r *rand.Rand, data []byte) []byte {
 	out := append([]byte(nil), data...)
 	if len(out) == 0 {
-		return mutate.InputOf(r.next(), mutate.InputLen)
+		return mutate.InputOf(r.Uint64(), mutate.InputLen)
 	}
-	if r.below(4) == 0 {
-		if other := g.entries[r.below(len(g.entries))].data; len(other) > 0 {
-			at, n := r.below(min(len(out), len(other))), 1+r.below(64)
+	if r.IntN(4) == 0 {
+		if other := g.entries[r.IntN(len(g.entries))].data; len(other) > 0 {
+			at, n := r.IntN(min(len(out), len(other))), 1+r.IntN(64)
 			copy(out[at:min(at+n, len(out))], other[at:])
 			return out
 		}
 	}
-	for range 1 + r.below(6) {
+	for range 1 + r.IntN(6) {
 		// Most decisions lie at the front.
-		at := min(r.below(len(out)), r.below(len(out)))
-		switch r.below(3) {
+		at := min(r.IntN(len(out)), r.IntN(len(out)))
+		switch r.IntN(3) {
 		case 0:
-			out[at] ^= 1 << r.below(8)
+			out[at] ^= 1 << r.IntN(8)
 		case 1:
-			out[at] = byte(r.next())
+			out[at] = byte(r.Uint64())
 		default:
-			out[at] += byte(r.below(7)) - 3
+			out[at] += byte(r.IntN(7)) - 3
 		}
 	}
 	return out
 }
 
 // others returns cases whose transactions may be spliced in.
-func (g *guide) others(r *splitMix) []*corpus.Case {
+func (g *guide) others(r *rand.Rand) []*corpus.Case {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	const most = 16
 	var out []*corpus.Case
 	for range min(most, len(g.entries)) {
-		out = append(out, g.entries[r.below(len(g.entries))].c)
+		out = append(out, g.entries[r.IntN(len(g.entries))].c)
 	}
 	return out
 }
 
 // note counts what a case showed, and keeps it if a class is new.
-func (g *guide) note(t *Trial, p *plan) error {
+func (g *guide) note(t *Trial, p *inputPlan) error {
 	classes := signal.Of(t.Case, t.History, &t.Verdict)
 	e := &entry{data: p.data, variant: p.variant}
+	if p.again {
+		e.data = p.parent.data
+	}
 	g.mu.Lock()
 	for _, k := range classes {
 		if g.seen[k] == 0 {
@@ -237,30 +240,15 @@ func (g *guide) save(e *entry) error {
 		c.Set(keyBytes, base64.StdEncoding.EncodeToString(e.data))
 		c.Set(keyVariant, strconv.Itoa(e.variant))
 	}
-	if _, err := corpus.Save(g.dir, "", c); err != nil {
+	// One case may be kept twice, at other levels or for another class.
+	if _, err := corpus.Save(g.dir, corpus.ID(c)+"-"+words[0], c); err != nil {
 		return fmt.Errorf("campaign's corpus: %w", err)
 	}
 	return nil
 }
 
-// size returns how many inputs are kept and how many classes were seen.
-func (g *guide) size() (inputs, classes int) {
+func (g *guide) report() *GuideReport {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.entries), len(g.seen)
+	return &GuideReport{Inputs: len(g.entries), Behaviours: len(g.seen)}
 }
-
-// splitMix is a stream of choices (Steele, Lea and Flood, OOPSLA 2014).
-type splitMix uint64
-
-func (r *splitMix) next() uint64 {
-	*r += 0x9e3779b97f4a7c15
-	z := uint64(*r)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// below returns a number in [0, n); n is small beside 2^64, so the bias is not
-// worth a second draw.
-func (r *splitMix) below(n int) int { return int(r.next() % uint64(n)) }

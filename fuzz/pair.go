@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/signal"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -105,6 +106,7 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 		}
 		r := p.target.Judge(ctx, c, levelsWithin(c, p.levels, 0))
 		trials = append(trials, r)
+		signal.Hit(signal.Of(r.Case, r.History, &r.Verdict))
 		if r.Dead != nil {
 			return r.Dead
 		}

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -38,7 +39,7 @@ func (c *campaign) watch(done <-chan struct{}) {
 	defer tick.Stop()
 	keep := time.NewTicker(keepEvery)
 	defer keep.Stop()
-	if c.s.keepReport == nil {
+	if c.s.keepReport == nil && c.state == nil {
 		keep.Stop()
 	}
 	last, at := newCounts(), c.begun
@@ -51,8 +52,13 @@ func (c *campaign) watch(done <-chan struct{}) {
 			fmt.Fprintln(c.s.Progress, progressLine(now.Sub(c.begun), now.Sub(at), &last, &counts, len(c.keeper.Findings())))
 			last, at = counts, now
 		case <-keep.C:
-			if err := c.s.keepReport(c.report()); err != nil {
-				fmt.Fprintf(c.s.Progress, "warning: %v\n", err)
+			r := c.report()
+			err := c.keepState(r)
+			if c.s.keepReport != nil {
+				err = errors.Join(err, c.s.keepReport(r))
+			}
+			if err != nil {
+				c.s.logf("warning: %v", err)
 			}
 		}
 	}

@@ -36,6 +36,15 @@ type Report struct {
 	Restarts int             `json:"server_restarts"`
 	Findings []Finding       `json:"findings"`
 	Baseline *BaselineReport `json:"baseline,omitempty"`
+	Guide    *GuideReport    `json:"guide,omitempty"`
+}
+
+// GuideReport tells of the inputs that a campaign keeps in its corpus.
+type GuideReport struct {
+	Inputs int `json:"inputs"`
+	// Behaviours counts the classes of behaviour that were seen; see package
+	// signal.
+	Behaviours int `json:"behaviours"`
 }
 
 func (c *campaign) report() *Report {
@@ -51,6 +60,9 @@ func (c *campaign) report() *Report {
 		r.Settings = map[string]string{}
 	}
 	r.Levels = levelNames(c.levels)
+	if c.guide != nil {
+		r.Guide = c.guide.report()
+	}
 	r.rates()
 	return r
 }
@@ -101,6 +113,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
 	writeCounts(&b, "known", r.Known)
 	writeCounts(&b, "unknown", r.Unknown)
+	if r.Guide != nil {
+		fmt.Fprintf(&b, "corpus: %d inputs, %d classes of behaviour\n", r.Guide.Inputs, r.Guide.Behaviours)
+	}
 	if r.Baseline != nil {
 		writeCounts(&b, "baseline", r.Baseline.Covered)
 		for _, f := range r.Baseline.Expired {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -31,6 +33,8 @@ type campaignState struct {
 	Sums   sums    `json:"sums"`
 	// Before holds the IDs of the findings that were stored when it began.
 	Before []string `json:"before"`
+
+	base *Report // of the parts before this one
 }
 
 // loadState reads how far the campaign of a folder came; nil: there is none.
@@ -52,6 +56,72 @@ func loadState(dir string) (*campaignState, error) {
 func (st *campaignState) save(dir string) error {
 	st.Sums = st.Report.sums()
 	return writeJSONFile(filepath.Join(dir, stateFile), st)
+}
+
+// begin opens what a campaign keeps from run to run.
+func (c *campaign) begin(store *Store) error {
+	c.next = make([]atomic.Int64, c.s.Workers)
+	if c.s.Corpus == "" {
+		return nil
+	}
+	server := c.target.Server()
+	var err error
+	if c.guide, err = openGuide(c.s.Corpus, string(server.DBMS)+" "+server.Version); err != nil {
+		return err
+	}
+	if c.s.Resume {
+		if c.state, err = loadState(c.s.Corpus); err != nil {
+			return err
+		}
+	}
+	if c.state == nil {
+		c.state = &campaignState{Before: store.ids()}
+	}
+	st := c.state
+	st.Target, st.Seed = c.target.Name, c.s.Seed
+	st.Workers = max(st.Workers, c.s.Workers)
+	for len(st.Next) < st.Workers {
+		st.Next = append(st.Next, 0)
+	}
+	for w := range c.next {
+		c.next[w].Store(int64(st.Next[w]))
+	}
+	st.base = st.Report
+	return nil
+}
+
+// keepState writes how far the campaign came; r is the report of this part of
+// it. It is for one goroutine at a time.
+func (c *campaign) keepState(r *Report) error {
+	if c.state == nil {
+		return nil
+	}
+	for w := range c.next {
+		c.state.Next[w] = int(c.next[w].Load())
+	}
+	c.state.Report = joined(c.state.base, r)
+	return c.state.save(c.s.Corpus)
+}
+
+// explainEvery is the rate at which the access paths of a case are asked for:
+// that fills its tables again, so it costs about as much as the case.
+const explainEvery = 64
+
+// explainSome adds the plans of a few statements to the history of a case now
+// and then. That it fails is no fault of the case: a server that died shows with
+// the next one.
+func (c *campaign) explainSome(ctx context.Context, r *Trial, n int) {
+	if n%explainEvery != 0 || r.History == nil || r.Dead != nil {
+		return
+	}
+	const most = 4
+	var some []int
+	for i := range r.History.Stmts {
+		if len(some) < most && touchesTables(r.Case.Steps[r.History.Stmts[i].Line]) {
+			some = append(some, i)
+		}
+	}
+	_ = c.target.explain(ctx, r.Case, r.History, some)
 }
 
 // ResumeError says that a campaign cannot be gone on with as asked.
@@ -85,7 +155,7 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 		}
 	}
 	if s.Duration > 0 {
-		if s.Duration -= seconds(base.Seconds); s.Duration <= 0 {
+		if s.Duration -= time.Duration(base.Seconds * float64(time.Second)); s.Duration <= 0 {
 			return base, nil
 		}
 	}

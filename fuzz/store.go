@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -88,6 +89,18 @@ func (s *Store) Has(id string) bool {
 	defer s.mu.Unlock()
 	_, ok := s.old[id]
 	return ok
+}
+
+// ids returns the findings of earlier runs, in order.
+func (s *Store) ids() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, 0, len(s.old))
+	for id := range s.old {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // knows reports whether an earlier run has stored a finding, or people have

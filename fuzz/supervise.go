@@ -18,7 +18,16 @@ const maxDeaths = 10
 // when the server dies, the cases that ran are looked into, and the campaign
 // goes on in a new child. Cases that an earlier process left behind when it
 // died come first.
+//
+// A campaign with a corpus can be gone on with after its end, or its death.
 func Run(ctx context.Context, s Settings) (*Report, error) {
+	if s.Resume {
+		return resumed(ctx, s, runAfresh)
+	}
+	return runAfresh(ctx, s)
+}
+
+func runAfresh(ctx context.Context, s Settings) (*Report, error) {
 	if s.Target != DefaultTarget || checkTarget(s.Target) != nil {
 		return Campaign(ctx, s)
 	}
@@ -80,6 +89,7 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 // own: the cases up to the death are not run again.
 func (v *supervisor) remaining(s Settings) (Settings, bool) {
 	s.Seed = inputSeed(s.Seed, -1, 0)
+	s.Resume = s.Corpus != ""
 	if s.Cases > 0 {
 		if v.total != nil {
 			s.Cases = v.s.Cases - v.total.Cases
@@ -211,6 +221,9 @@ func merged(a, b *Report) *Report {
 		addTo(r.Known, c.Known)
 		addTo(r.Unknown, c.Unknown)
 		r.Features.merge(c.Features)
+	}
+	if b.Guide != nil {
+		r.Guide = b.Guide
 	}
 	r.Findings = append([]Finding{}, a.Findings...)
 	for _, f := range b.Findings {

@@ -283,6 +283,13 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	return r
 }
 
+// explain adds the plans of some statements to the history of a case that ran.
+func (t *Target) explain(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.pool.ExplainPlans(ctx, c, h, stmts)
+}
+
 // check is oracle.Check for a campaign, which a defect of the oracle must not
 // end, and in which it must not look like a crash of the server.
 func check(c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {

@@ -37,13 +37,14 @@ func exitCode(err error) int {
 		baseline *fuzz.BaselineError
 		level    *fuzz.LevelError
 		target   *fuzz.TargetError
+		resume   *fuzz.ResumeError
 	)
 	switch {
 	case err == nil:
 		return exitClean
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &target):
+	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &target), errors.As(err, &resume):
 		return exitUsage
 	}
 	return exitFailure

@@ -86,6 +86,7 @@ func TestUsageErrors(t *testing.T) {
 		{"run --fail-on maybe", `--fail-on: unknown choice "maybe": want new, any or none`},
 		{"run --json - --junit -", "only one of --json, --junit and --sarif"},
 		{"replay --fail-on maybe corpus/known", `--fail-on: unknown choice "maybe"`},
+		{"run --resume", "--resume: want --corpus"},
 		{"run --frobnicate", "unknown flag: --frobnicate"},
 		{"run --target oracle:23", `unknown target "oracle:23"`},
 		{"run --target mariadb:11.8,foo", `option "foo" of target mariadb:11.8: want key=value`},

@@ -25,10 +25,14 @@ func newRun() *cobra.Command {
 wrong is saved at once, run ten times more, reduced, and listed at the end.
 Without --cases and --duration it goes on until Ctrl-C.
 
-The same --seed, --workers and --cases make the same cases.`,
+The same --seed, --workers and --cases make the same cases. With --corpus, what
+was seen decides too: inputs that show behaviour not seen before are kept, and
+new ones are made of those whose behaviour is rarest. --resume goes on with such
+a campaign, also after its process was killed.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
+  txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,6 +52,9 @@ The same --seed, --workers and --cases make the same cases.`,
 				return usagef("--workers: want 1 or more, found %d", s.Workers)
 			case cmd.Flags().Changed("cases") && cmd.Flags().Changed("duration"):
 				return usagef("--cases and --duration exclude each other")
+			}
+			if s.Resume && s.Corpus == "" {
+				return usagef("--resume: want --corpus, the folder of the campaign to go on with")
 			}
 			failOn, err := ci.failOn()
 			if err != nil {
@@ -92,7 +99,9 @@ The same --seed, --workers and --cases make the same cases.`,
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Known, "corpus", fuzz.KnownDir, "folder of stored cases that new ones are made of")
+	f.StringVar(&s.Known, "known", fuzz.KnownDir, "folder of stored cases that new ones are made of")
+	f.StringVar(&s.Corpus, "corpus", "", "folder for inputs that show rare behaviour, which new ones are made of")
+	f.BoolVar(&s.Resume, "resume", false, "go on with the campaign of --corpus; --cases and --duration bound the whole")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd
 }

@@ -97,6 +97,18 @@ func outcome(s *history.Stmt) string {
 	return out
 }
 
+// ending is outcome without the rows.
+func ending(s *history.Stmt) string {
+	out := "ok"
+	if s.Result.Err != nil {
+		out = strconv.Itoa(int(s.Result.Err.Code))
+	}
+	if len(s.Waits) > 0 {
+		out += ", waited"
+	}
+	return out
+}
+
 func bucket(n int64) string {
 	switch {
 	case n <= 0:
@@ -125,7 +137,7 @@ func (f *finder) pairs() {
 			continue
 		}
 		if last != nil && last.Session != s.Session {
-			f.add("pair", f.level(last), f.kind(last), f.level(s), f.kind(s), outcome(s))
+			f.add("pair", f.kind(last), f.level(s), f.kind(s), ending(s))
 		}
 		last = s
 	}
