@@ -306,6 +306,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
+	only := x.onlyPath(t, a.where)
 	var waitedFor *Chain
 	var prev *entry
 	n := a.next(nil, true)
@@ -357,7 +358,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			n = a.next(n, false)
 			continue
 		}
-		if err := x.recordChanged(n.c, x.onlyPath(t)); err != nil {
+		if err := x.recordChanged(n.c, only); err != nil {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
@@ -393,13 +394,25 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 
 // onlyPath reports whether there is one way to the rows, the clustered index, on
 // which the statement meets each record that the conditions on the index's
-// columns admit.
-func (x *running) onlyPath(t *Table) bool {
+// columns admit: no other index begins with a column that is tested, or holds
+// all that a query reads.
+func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
 	if x.e.loose || limited(x.node) {
 		return false
 	}
+	tested := map[int]bool{}
+	if where != nil {
+		where.Accept(&columnCollector{t: t.Def, cols: tested})
+	}
 	for i := range t.Def.Keys {
-		if &t.Def.Keys[i] != t.Clustered {
+		k := &t.Def.Keys[i]
+		if k == t.Clustered {
+			continue
+		}
+		if tested[k.Columns[0]] {
+			return false
+		}
+		if s, ok := x.node.(*ast.SelectStmt); ok && covers(t, k, columnsOf(t.Def, s)) {
 			return false
 		}
 	}

@@ -497,11 +497,7 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 		p.read = append(p.read, h.c)
 		images = append(images, h.row)
 		x.images = append(x.images, image{h.row, nil})
-		x.overruns(h.c)
-		e.write(t, h.c, nil, x.tx, h.c.last().rid)
-		if len(t.Def.Keys) > 1 || len(t.Def.Keys) == 1 && &t.Def.Keys[0] != t.Clustered {
-			x.point(nil, false, false)
-		}
+		x.deleteRow(t, h.c)
 		return nil
 	}
 	var err error
@@ -523,6 +519,23 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 	}
 	e.touchInnoDB(x, t, s.Where, len(images) > 0, images)
 	return p, nil
+}
+
+// deleteRow marks a clustered record deleted, then its entry in each other index.
+func (x *running) deleteRow(t *Table, c *Chain) {
+	e := x.e
+	x.overruns(c)
+	e.write(t, c, nil, x.tx, c.last().rid)
+	defer delete(e.pending, c)
+	for ki := range t.Def.Keys {
+		if k := &t.Def.Keys[ki]; k != t.Clustered {
+			e.pending[c] = append(e.pending[c], k)
+		}
+	}
+	for len(e.pending[c]) > 0 {
+		x.point(nil, false, false)
+		e.pending[c] = e.pending[c][1:]
+	}
 }
 
 // insert runs an INSERT or REPLACE row by row.
