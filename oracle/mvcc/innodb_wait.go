@@ -271,8 +271,17 @@ type image struct{ old, new solve.Row }
 
 // nameInnoDB refines a difference in rows: which wrong view yields the answer?
 func (e *engine) nameInnoDB(d *Difference, x *running) {
+	if d.Kind != "wrong-rows" && d.Kind != "wrong-count" {
+		return
+	}
+	for _, u := range e.rolledBack() {
+		if e.wouldAnswer(x.node, lens{e.keeping(u), View{Tick: x.st.Return, Own: x.tx}}, &x.st.Result) {
+			d.Kind, d.Reason = "kept-rollback", fmt.Sprintf("tx%d's %s: it saw what a transaction had written that was rolled back", x.st.Session, x.kind)
+			return
+		}
+	}
 	s, ok := x.node.(*ast.SelectStmt)
-	if d.Kind != "wrong-rows" || !ok {
+	if !ok {
 		return
 	}
 	answers := func(v View) bool {
@@ -288,12 +297,6 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 		{"dirty-read", "it saw what another transaction had not committed", []View{{Uncommitted: true, Own: x.tx}}},
 		{"stale-read", "it saw an older state than the level allows", nil},
 		{"lost-own-write", "it did not see the transaction's own writes", []View{{Tick: max(x.tx.Snapshot, 1)}, {Tick: x.start}}},
-	}
-	for _, u := range e.rolledBack() {
-		if e.wouldAnswer(s, lens{e.keeping(u), View{Tick: x.st.Return, Own: x.tx}}, &x.st.Result) {
-			d.Kind, d.Reason = "kept-rollback", fmt.Sprintf("tx%d's %s: it saw what a transaction had written that was rolled back", x.st.Session, x.kind)
-			return
-		}
 	}
 	// A transaction that has written nothing can have lost nothing: an older
 	// state comes first.
