@@ -78,7 +78,7 @@ func (r *run) replay(ctx context.Context, rec *history.History) error {
 			if !ok {
 				return fmt.Errorf("%w: no answer to line %d", ErrDiverged, rec.Stmts[due[0]].Line+1)
 			}
-			if err := r.asRecorded(&a, &due); err != nil {
+			if err := r.asRecorded(rec, &a, &due); err != nil {
 				return err
 			}
 		}
@@ -90,18 +90,22 @@ func (r *run) replay(ctx context.Context, rec *history.History) error {
 			return err
 		}
 		if ok {
-			return r.asRecorded(&a, &due)
+			return r.asRecorded(rec, &a, &due)
 		}
 	}
 	return nil
 }
 
 // asRecorded takes an answer and strikes its statement off those that are due.
-func (r *run) asRecorded(a *answer, due *[]int) error {
+func (r *run) asRecorded(rec *history.History, a *answer, due *[]int) error {
 	l := r.lane(a.session.number)
-	k := slices.Index(*due, l.stmt)
+	stmt := l.stmt
+	k := slices.Index(*due, stmt)
 	if err := r.finish(l, a); err != nil {
 		return err
+	}
+	if got, want := r.h.Stmts[stmt].Result.Err, rec.Stmts[stmt].Result.Err; (got == nil) != (want == nil) || got != nil && got.Code != want.Code {
+		return fmt.Errorf("%w: another error for line %d", ErrDiverged, rec.Stmts[stmt].Line+1)
 	}
 	if k < 0 {
 		return fmt.Errorf("%w: session %d answered before its time", ErrDiverged, l.number)

@@ -38,7 +38,8 @@ type run struct {
 	lanes []*lane // by session number
 	clock history.Tick
 	end   time.Time
-	ready []*lane // resumed, in order of return, with lines parked
+	moved time.Time // when something last came about
+	ready []*lane   // resumed, in order of return, with lines parked
 	got   []answer
 	stuck bool
 	look  Watcher // nil where the server's threads cannot be seen
@@ -153,6 +154,7 @@ func (r *run) submit(l *lane, i int, parked bool) {
 		l.tainted = true
 	}
 	l.sent = time.Now()
+	r.moved = l.sent
 	l.queries <- st.sql
 }
 
@@ -174,15 +176,24 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 	r.got = r.got[:0]
 	left := r.outstanding()
 	if just == nil {
-		a, ok, err := r.receive(ctx, time.Until(r.end), nil)
-		if err != nil {
-			return err
+		for len(r.got) == 0 {
+			a, ok, err := r.receive(ctx, r.untilTimeUp(), nil)
+			if err != nil {
+				return err
+			}
+			if ok {
+				r.got = append(r.got, a)
+				break
+			}
+			up, err := r.timeUp(ctx)
+			if err != nil {
+				return err
+			}
+			if up != goOn {
+				r.giveUp(up, "the server ends none of the waits")
+				return nil
+			}
 		}
-		if !ok {
-			r.giveUp("the server ends none of the waits")
-			return nil
-		}
-		r.got = append(r.got, a)
 		left--
 	}
 	var (
@@ -258,16 +269,19 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			continue
 		}
 		seen = nil
-		now := time.Now()
-		if now.After(r.end) {
+		up, err := r.timeUp(ctx)
+		if err != nil {
+			return err
+		}
+		if up != goOn {
 			why := "a statement neither answers nor is seen to wait"
 			if cyclic(ws) {
 				why = "the server does not break a cycle of waits"
 			}
-			r.giveUp(why)
+			r.giveUp(up, why)
 			return r.record(just, ws)
 		}
-		if now.Sub(begun) > w.pool.opt.Silence && !cyclic(ws) {
+		if time.Since(begun) > w.pool.opt.Silence && !cyclic(ws) {
 			waiting = ws
 			break
 		}
@@ -492,6 +506,7 @@ func rank(a *answer, ends bool) int {
 // finish records the answer to the outstanding statement of l.
 func (r *run) finish(l *lane, a *answer) error {
 	st := &r.h.Stmts[l.stmt]
+	r.moved = time.Now()
 	if a.err != nil {
 		l.broken = true
 		l.stmt = -1
@@ -567,8 +582,8 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	st.Waits = append(st.Waits, w)
 }
 
-// giveUp ends the case as stuck.
-func (r *run) giveUp(why string) {
+// giveUp ends the case before its statements have ended.
+func (r *run) giveUp(up verdictOnTime, why string) {
 	r.stuck = true
 	var who []string
 	for _, l := range r.lanes {
@@ -577,7 +592,7 @@ func (r *run) giveUp(why string) {
 		}
 		who = append(who, fmt.Sprintf("session %d in line %d", l.number, r.h.Stmts[l.stmt].Line+1))
 	}
-	r.h.End = history.Stuck
+	r.h.End = endsAs[up]
 	r.h.Detail = why + ": " + strings.Join(who, ", ")
 }
 

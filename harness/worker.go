@@ -299,7 +299,7 @@ func (w *worker) start(ctx context.Context) (*time.Timer, error) {
 			return nil, &LostError{err}
 		}
 	}
-	return time.AfterFunc(w.pool.opt.DeadLine+grace, w.cutAll), nil
+	return time.AfterFunc(2*w.pool.opt.DeadLine+stuckAfter+grace, w.cutAll), nil
 }
 
 // conclude turns the loss of a server into End and Detail.

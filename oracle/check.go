@@ -37,8 +37,12 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	count(&v, r, h)
 	v.Conflicting = r.Conflicting()
 	if d == nil {
-		if h.End == history.Lost {
+		switch h.End {
+		case history.Lost:
 			v.Outcome, v.Reason = Unknown, "server-lost"
+			return v
+		case history.Unfinished:
+			v.Outcome, v.Reason = Unknown, "out-of-time"
 			return v
 		}
 		v.Outcome = OK

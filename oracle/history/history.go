@@ -59,6 +59,9 @@ const (
 	// Stuck: sessions still waited when nothing was left that could release
 	// them; they were killed.
 	Stuck End = "stuck"
+	// Unfinished: the time for the case was up although the server went on; its
+	// sessions were killed.
+	Unfinished End = "unfinished"
 	// Lost: a connection broke or the server stopped answering.
 	Lost End = "lost"
 )

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -72,9 +73,10 @@ func (r *Replay) neverReturned(i int) (*Difference, error) {
 	if r.h.End != history.Stuck {
 		return nil, nil
 	}
-	for _, w := range st.Waits {
-		if w.Kind == history.Silence {
-			// Nobody knows whether it waited or was only slow.
+	for j := range r.h.Stmts {
+		if o := &r.h.Stmts[j]; o.Return == 0 && slices.ContainsFunc(o.Waits, func(w history.Wait) bool { return w.Kind == history.Silence }) {
+			// Nobody knows whether it waited or was only slow; nor, then, whether
+			// others waited for it.
 			return nil, &Loss{Slug: "silence"}
 		}
 	}

@@ -1,0 +1,61 @@
+package harness
+
+import (
+	"context"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+const (
+	// stuckAfter is how long nothing at all must have come about, besides the
+	// case's time being up, before its sessions count as stuck.
+	stuckAfter = 3 * time.Second
+	// promptly is what a server needs at most for a statement that does nothing,
+	// on a machine that gives it the processor: a thousand times the usual.
+	promptly = 50 * time.Millisecond
+)
+
+// verdictOnTime says what it means that a case's time is up.
+type verdictOnTime uint8
+
+const (
+	goOn      verdictOnTime = iota // it is not, or not long enough
+	stuck                          // nothing moves although the server is prompt
+	outOfTime                      // the machine is too slow for this case
+)
+
+// timeUp tells a server that never answers from a machine with too much else
+// to do. Only a case whose time is up pays for it, with a round trip.
+func (r *run) timeUp(ctx context.Context) (verdictOnTime, error) {
+	now := time.Now()
+	if now.Before(r.end) {
+		return goOn, nil
+	}
+	late := now.After(r.end.Add(r.w.pool.opt.DeadLine))
+	if now.Sub(r.moved) < stuckAfter {
+		if late {
+			return outOfTime, nil
+		}
+		return goOn, nil
+	}
+	if _, err := r.w.control("SELECT 1"); err != nil {
+		return stuck, lostUnlessCancelled(ctx, err)
+	}
+	switch {
+	case time.Since(now) < promptly:
+		return stuck, nil
+	case late:
+		return outOfTime, nil
+	}
+	r.moved = time.Now()
+	return goOn, nil
+}
+
+// untilTimeUp is how long to wait before timeUp can say something new.
+func (r *run) untilTimeUp() time.Duration {
+	return max(time.Until(r.end), time.Until(r.moved.Add(stuckAfter)), gateMax)
+}
+
+// endsAs maps what timeUp found to how the History ends.
+var endsAs = map[verdictOnTime]history.End{stuck: history.Stuck, outOfTime: history.Unfinished}
