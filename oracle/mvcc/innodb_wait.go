@@ -282,6 +282,12 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 	}
 	s, ok := x.node.(*ast.SelectStmt)
 	if !ok {
+		for _, w := range e.Replay.committed() {
+			if e.wouldAnswer(x.node, lens{&e.store, View{Tick: x.st.Return, Own: x.tx, WithoutTxn: w}}, &x.st.Result) {
+				d.Kind, d.Reason = "lost-commit", fmt.Sprintf("tx%d's %s: it did not see what a committed transaction had written", x.st.Session, x.kind)
+				return
+			}
+		}
 		return
 	}
 	answers := func(v View) bool {
