@@ -130,6 +130,9 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 				f.warnings++
 				return pack(0)
 			}
+			if unsigned && r < 0 && f.strictWrite && c.d.is(branchCasts) {
+				return f.refuse("CAST out of range in a write")
+			}
 			if r < math.MinInt64 || r >= math.MaxInt64 {
 				return f.refuse("CAST of a double out of range")
 			}

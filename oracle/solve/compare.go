@@ -348,7 +348,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
-		if t == sqlvalue.False && lazy && f.err != nil {
+		if t != sqlvalue.True && lazy && f.err != nil {
 			f.err = &Unsupported{"error in the upper bound of BETWEEN"}
 		}
 		return negateIf(n.Not, and(t, u))
