@@ -334,6 +334,9 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 			length := int64(len(s[0]))
 			switch {
 			case n[0] < 0:
+				if f.strictWrite {
+					f.refuse("padding to a negative length in a write")
+				}
 				return "", true
 			case n[0] <= length:
 				return s[0][:n[0]], false

@@ -46,6 +46,17 @@ func (c *Checker) Record(ctx context.Context, w io.Writer, seed uint64) error {
 			return err
 		}
 	}
+	for _, use := range []func(){g.UseStrings, g.UseOthers, g.UseOthers} {
+		use()
+		var list []string
+		for i := 0; i < 50; i++ {
+			list = append(list, "SELECT "+g.call(2)+" FROM t ORDER BY id", "SELECT "+g.Expr(2)+" FROM t ORDER BY id", "SELECT "+g.Expr(1)+" FROM t ORDER BY id",
+				"SELECT id FROM t WHERE "+g.Cond()+" ORDER BY id", g.Update("t"), g.InsertOne("t"))
+		}
+		if err := c.recordBlock(ctx, b, "t", g.Create("t", ""), g.Insert("t", 5), list); err != nil {
+			return err
+		}
+	}
 	create, insert := g.Keyed("u")
 	var list []string
 	for i := 0; i < 250; i++ {
