@@ -135,6 +135,8 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			t := e.table(name.Name.O)
 			if a := x.accessOf(t, s.Where); a.key != nil && looksUp(s.Where, t, a.key) {
 				v.once = a.key
+			} else if tx.Rules[rules.UniqueLookup] == rules.EndsAtFirst {
+				v.once = lookedUp(t, s.Where)
 			}
 		}
 	default:
@@ -152,6 +154,23 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	}
 	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+}
+
+// lookedUp returns a unique secondary index of which a condition fixes every
+// column, nil if there is none or if it fixes the clustered key.
+func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
+	var found *solve.Key
+	for i := range t.Def.Keys {
+		k := &t.Def.Keys[i]
+		switch {
+		case !looksUp(where, t, k):
+		case k == t.Clustered:
+			return nil
+		case found == nil:
+			found = k
+		}
+	}
+	return found
 }
 
 // anyPendingIndex lets a read of uncommitted data go by any index of a table
@@ -527,14 +546,15 @@ func (x *running) deleteRow(t *Table, c *Chain) {
 	x.overruns(c)
 	e.write(t, c, nil, x.tx, c.last().rid)
 	defer delete(e.pending, c)
+	var left []*solve.Key
 	for ki := range t.Def.Keys {
 		if k := &t.Def.Keys[ki]; k != t.Clustered {
-			e.pending[c] = append(e.pending[c], k)
+			left = append(left, k)
 		}
 	}
-	for len(e.pending[c]) > 0 {
+	for ; len(left) > 0; left = left[1:] {
+		e.pending[c] = left
 		x.point(nil, false, false)
-		e.pending[c] = e.pending[c][1:]
 	}
 }
 

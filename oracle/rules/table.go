@@ -122,6 +122,8 @@ const (
 	// TrustsIndex: the index entry of the snapshot leads to the row, whatever
 	// the own transaction has made of it since.
 	TrustsIndex
+	// EndsAtFirst: it returns one row, although the view shows two of that key.
+	EndsAtFirst
 )
 
 // Answers to SubqueryView.
