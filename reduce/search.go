@@ -100,8 +100,8 @@ func (r *reducer) descend() error {
 // improve tries operations of a layer until one succeeds, or none is left.
 func (r *reducer) improve(l layer) (bool, error) {
 	left := map[arm][]candidate{}
-	for _, c := range candidates(r.best, l) {
-		if !r.failed[c.id] {
+	for _, c := range r.candidates(l) {
+		if !r.failed[c.id] && !r.hopeless(c.arm) {
 			left[c.arm] = append(left[c.arm], c)
 		}
 	}
@@ -137,6 +137,19 @@ func (r *reducer) improve(l layer) (bool, error) {
 	}
 }
 
+// hopeless says that a class of deletions of many lines has only failed so far.
+// What is left of it waits for the closing pass, which asks it once, of a case
+// that does not change any more.
+func (r *reducer) hopeless(a arm) bool {
+	const enough = 3
+	switch a {
+	case armSession, armTransaction, armRun, armTable:
+		m := r.bandit.own[a]
+		return m.Count >= enough && m.Mean == 0
+	}
+	return false
+}
+
 // gain is what a candidate takes away in the measure of its layer.
 func gain(l layer, from, to Size) float64 {
 	if l == layerStatements {
@@ -149,7 +162,9 @@ func gain(l layer, from, to Size) float64 {
 // same case. This is what makes a result 1-minimal: it asks every operation that
 // applies to the final case, except texts that already failed.
 func (r *reducer) close() error {
-	for l, quiet := layer(0), 0; quiet < int(layerCount); l = (l + 1) % layerCount {
+	// The statements come last: what the other layers still find changes their
+	// texts, and all of them would have to be asked again.
+	for l, quiet := layerStatements+1, 0; quiet < int(layerCount); l = (l + 1) % layerCount {
 		kept, err := r.sweep(l)
 		if err != nil {
 			return err
@@ -168,7 +183,7 @@ func (r *reducer) close() error {
 // again, and is asked last.
 func (r *reducer) sweep(l layer) (bool, error) {
 	any := false
-	all := candidates(r.best, l)
+	all := r.candidates(l)
 	for i, left := 0, len(all); left > 0; left-- {
 		if i >= len(all) {
 			i = 0
@@ -180,7 +195,7 @@ func (r *reducer) sweep(l layer) (bool, error) {
 		i++
 		if kept {
 			any = true
-			all = candidates(r.best, l)
+			all = r.candidates(l)
 			left = len(all) + 1
 		}
 	}

@@ -34,9 +34,11 @@ func statementCandidates(d *draft) []candidate {
 			named(armPair, armPair.String()+d.lineNames(nil, s.lines), nil, pair)
 		}
 	}
-	for _, t := range d.tables().order {
-		init, steps := d.linesOf(t.name)
-		add(armTable, init, steps)
+	if tables := d.tables().order; len(tables) > 1 {
+		for _, t := range tables {
+			init, steps := d.linesOf(t.name)
+			add(armTable, init, steps)
+		}
 	}
 	chunks(len(d.steps), func(from, to int) {
 		add(armRun, nil, count(from, to))

@@ -86,11 +86,19 @@ func (b *bandit) epsilon() float64 {
 // that a case that behaves otherwise is learnt soon.
 const priorWeight = 8
 
-// mean estimates an arm's profit. An arm that nobody tried counts as a sure
-// profit, so that each is tried early.
+// usualWeight is how many attempts an arm's usual profit counts for where there
+// is no experience.
+const usualWeight = 2
+
+// mean estimates an arm's profit: by experience, else by what is usual for the
+// arm. Of an arm about which nothing is known a sure profit is expected, so that
+// it is tried early.
 func (b *bandit) mean(a arm) float64 {
 	p, o := b.prior[a], b.own[a]
 	n := min(p.Count, priorWeight)
+	if usual := arms[a].usual; n == 0 && usual > 0 {
+		p.Mean, n = usual, usualWeight
+	}
 	if n+o.Count == 0 {
 		return 1
 	}

@@ -30,6 +30,7 @@ type measurement struct {
 	Useful      int            `json:"useful"`
 	Cached      int            `json:"cached"`
 	Layers      []reduce.Count `json:"layers"`
+	Arms        []reduce.Count `json:"arms"`
 	Seconds     float64        `json:"seconds"`
 	Minimal     bool           `json:"minimal"`
 	Complete    bool           `json:"complete"`
@@ -123,6 +124,7 @@ func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy,
 	m.StepsBefore, m.StepsAfter = len(c.Steps), len(r.Case.Steps)
 	m.CharsBefore, m.CharsAfter = r.CharactersBefore, r.CharactersAfter
 	m.Attempts, m.Useful, m.Cached, m.Layers = r.Attempts, r.Useful, r.Cached, r.PerLayer
+	m.Arms = r.PerArm
 	m.Minimal, m.Complete = r.Minimal, r.Complete
 	m.Case = string(corpus.Print(&corpus.Case{Init: r.Case.Init, Steps: r.Case.Steps}, corpus.Text))
 	m.Curve = []int{0, m.CharsBefore}
