@@ -194,7 +194,9 @@ func powerOn(t *testing.T, target string) {
 				switch {
 				case r.changed < size.changed:
 					t.Errorf("the lie changed the answers of %d cases only, so the run proves little", r.changed)
-				case r.explained > 0:
+				case r.explained*20 > r.changed:
+					// A lie changes who waits when, so that a true deviation of the
+					// server may show in the run with it only: that much is let pass.
 					t.Errorf("%d cases that the lie changed were explained as known deviations\n%s", r.explained, r.explainedExample)
 				case r.innocent > 0:
 					t.Errorf("%d cases without a lie were called violations", r.innocent)
