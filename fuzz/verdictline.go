@@ -25,7 +25,9 @@ func verdictText(v *oracle.Verdict) string {
 		if v.Reason == ReasonInit {
 			return string(v.Outcome) + " " + v.Reason + ": " + v.Actual
 		}
-		return string(v.Outcome) + " " + v.Reason
+		// Which of its limits the oracle meets first says nothing of the case.
+		slug, _, _ := strings.Cut(v.Reason, ":")
+		return string(v.Outcome) + " " + slug
 	}
 	return string(v.Outcome)
 }

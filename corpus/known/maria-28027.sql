@@ -1,14 +1,14 @@
 -- source: https://jira.mariadb.org/browse/MDEV-28027 (DT2; ReplBug)
 -- seed: no, because RAND is not modelled
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
--- verdict (embedded, RC RR): unknown unsupported: function RAND
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: function RAND
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: function RAND
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 
 /* init */ CREATE TABLE t (c1 INT);
 /* init */ INSERT INTO t (c1) VALUES (3), (2), (1);

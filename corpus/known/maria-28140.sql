@@ -1,12 +1,12 @@
 -- source: https://jira.mariadb.org/browse/MDEV-28140 (DT2; ReplBug)
 -- seed: no, because implicit conversions in a condition are not modelled on MariaDB
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
--- verdict (embedded, RC RR): unknown unsupported: empty string as a condition
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: conversion in the WHERE of an UPDATE
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: conversion in the WHERE of an UPDATE
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: conversion in the WHERE of an UPDATE
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: conversion in the WHERE of an UPDATE
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: conversion in the WHERE of an UPDATE
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 

@@ -1,14 +1,14 @@
 -- source: https://bugs.mysql.com/bug.php?id=107125 (DT2)
 -- seed: no, because an error under IS NULL is not modelled
 -- reported: not told
--- verdict (embedded, RC RR): unknown unsupported: error under IS NULL
+-- verdict (embedded, RC RR): unknown unsupported
 -- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
 -- verdict (mariadb 10.5, RU RC RR SER): ok
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: text literal for a number in a write
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: text literal for a number in a write
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 
 /* init */ CREATE TABLE t (c1 VARCHAR(14));
 /* init */ INSERT IGNORE INTO t (c1) VALUES ('test');

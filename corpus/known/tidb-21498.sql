@@ -3,14 +3,14 @@
 -- reported: READ COMMITTED
 -- status: Fixed
 -- note: a snapshot and an index that is dropped
--- verdict (embedded, RC RR): unknown unsupported: statement
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: statement
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: statement
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: statement
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, v INT, INDEX iv (v));
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30), (4, 40);

@@ -1,14 +1,14 @@
 -- source: https://github.com/pingcap/tidb/issues/21618 (ReplBug)
 -- seed: no, because partitions are not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
--- verdict (embedded, RC RR): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: CREATE TABLE from another table, or partitioned
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 
 /* init */ CREATE TABLE t (c_int INT, d_int INT, PRIMARY KEY (c_int), KEY (d_int)) PARTITION BY HASH (c_int) PARTITIONS 4;
 /* init */ INSERT INTO t VALUES (1, 2);

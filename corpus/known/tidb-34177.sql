@@ -1,7 +1,7 @@
 -- source: https://github.com/pingcap/tidb/issues/34177 (DT2)
 -- seed: no, because an error under IS NULL is not modelled
 -- reported: not told
--- verdict (embedded, RC RR): unknown unsupported: error under IS NULL
+-- verdict (embedded, RC RR): unknown unsupported
 -- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok

@@ -1,14 +1,14 @@
 -- source: https://github.com/pingcap/tidb/issues/34978 (ReplBug)
 -- seed: no, because DDL among transactions is not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
--- verdict (embedded, RC RR): unknown unsupported: statement
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported: statement
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported: statement
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported: statement
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported: statement
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, c INT NOT NULL);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);
