@@ -81,7 +81,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			}
 			r, ok := f64(v, w, unsigned)
 			if !ok {
-				if op == opcode.Minus && wraps && v == zero && w == least {
+				if op == opcode.Minus && wraps && v.Sign() == 0 && w == least {
 					return w
 				}
 				if unsigned {
@@ -162,7 +162,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	return e, nil
 }
 
-var zero, least = sqlvalue.NewInt(0), sqlvalue.NewInt(math.MinInt64)
+var least = sqlvalue.NewInt(math.MinInt64)
 
 // beside evaluates the operand beside a NULL. Servers agree on the value, which
 // is NULL, but not on whether an error in the other operand shows.
@@ -406,6 +406,9 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			return c.zeroDivisor(f)
 		}
 		r := sqlvalue.DivTrunc(v, w, 0)
+		if f.strictWrite && (a.moment || b.moment) {
+			return f.refuse("DIV of a date or time in a write")
+		}
 		if (a.typ.Class == DoubleClass || b.typ.Class == DoubleClass) && (r.Digits() > 15 || f.strictWrite && c.d.is(wideScale)) {
 			return f.refuse("DIV of doubles to more digits than they have")
 		}
@@ -433,6 +436,9 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {
+	if c.d.is(memberModIsExact) {
+		a, b = c.numbered(a), c.numbered(b)
+	}
 	a, b = c.summand(a), c.summand(b)
 	cls, err := c.numericClass(a, b)
 	if err != nil {

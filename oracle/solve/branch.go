@@ -479,7 +479,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		raw := c.d.is(branchCasts)
 		evals := make([]func(*frame) sqlvalue.Value, len(args))
 		for i, a := range args {
-			evals[i] = c.convert(a, t, keep)
+			if evals[i] = c.convert(a, t, keep); t.Class == DatetimeClass && name == "coalesce" && c.d.is(coalesceKeepsScale) {
+				evals[i] = a.eval
+			}
 		}
 		how := loud
 		if t.Class == StringClass && c.d.is(silentText) {

@@ -123,6 +123,9 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 				return v
 			}
 			r := math.RoundToEven(v.ToDouble())
+			if x := v.ToDouble(); e.mixedText && x-math.Floor(x) == 0.5 {
+				return f.refuse("integer of a branch between integers")
+			}
 			if unsigned && v.ToDouble() < 0 && c.d.is(negativeCastsClip) {
 				if f.strictWrite {
 					return f.refuse("CAST out of range in a write")

@@ -75,6 +75,9 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 				}
 			}
 		}
+		if c.joins && d.is(hashJoinClips) && (a.typ.Class == DecimalClass || b.typ.Class == DecimalClass) && !a.konst && !b.konst {
+			return nil, unsupported("join of a decimal with text or a double")
+		}
 		if c.joins && d.is(keyLosesText) && (textMeetsInt(a, b) || textMeetsInt(b, a)) {
 			return nil, unsupported("join of text with an integer column")
 		}

@@ -583,7 +583,7 @@ func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int)
 		if v.Kind() == sqlvalue.Decimal {
 			return change(v, n)
 		}
-		if x := v.ToDouble(); byDouble && math.Abs(x) > 1<<53 {
+		if x := v.ToDouble(); byDouble && math.Abs(x) >= 1<<53 {
 			switch {
 			case v.Kind() == sqlvalue.Uint:
 				return f.refuse("ROUND or TRUNCATE of a large unsigned number")
