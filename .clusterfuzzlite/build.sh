@@ -1,0 +1,1 @@
+../scripts/oss-fuzz/build.sh
