@@ -154,6 +154,9 @@ func joinNote(a, b string) string {
 func (r *caseReader) addAbove(at int, text string) error {
 	if len(r.c.Init)+len(r.c.Steps) == 0 {
 		if f, ok := parseField(text); ok {
+			if strings.Contains(f.Key, "\r") {
+				return r.errorf(at, "line end in header key %q", f.Key)
+			}
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {
 					return r.errorf(at, "header level: %v", err)
