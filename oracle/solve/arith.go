@@ -436,8 +436,8 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {
-	if c.d.is(memberModIsExact) {
-		a, b = c.numbered(a), c.numbered(b)
+	if c.d.is(branchCasts) && (isMember(a.typ) && b.typ.Class == DecimalClass || isMember(b.typ) && a.typ.Class == DecimalClass) {
+		return expr{}, unsupported("remainder of an ENUM or SET and a decimal")
 	}
 	a, b = c.summand(a), c.summand(b)
 	cls, err := c.numericClass(a, b)

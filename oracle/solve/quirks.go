@@ -152,8 +152,6 @@ const (
 	datesCut
 	// roundsByDouble: ROUND of an integer to a number of digits goes by a double.
 	roundsByDouble
-	// memberModIsExact: the remainder of an ENUM or SET and a decimal is a decimal.
-	memberModIsExact
 	// branchesCountBits: NULLIF of a BIT, and a branch beside integers, is a number.
 	branchesCountBits
 	quirks
@@ -285,8 +283,6 @@ var dialectTable = []dialectLine{
 	{datesCut, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
 	{roundsByDouble, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
-	{memberModIsExact, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
