@@ -60,10 +60,15 @@ func sizeOfPower(t *testing.T) powerSize {
 	}
 }
 
-// freshSeeds returns seeds that no earlier run has had.
-func freshSeeds(t *testing.T, n int) []uint64 {
+// draw returns n seeds: in the full size such as no earlier run has had, else
+// always the same, so that a build does not fail by chance.
+func (p powerSize) draw(t *testing.T, n int) []uint64 {
 	out := make([]uint64, n)
 	for i := range out {
+		out[i] = uint64(i+1) << 32
+		if p.within == 0 {
+			continue
+		}
 		var b [8]byte
 		if _, err := rand.Read(b[:]); err != nil {
 			t.Fatal(err)
@@ -185,7 +190,7 @@ func powerOn(t *testing.T, target string) {
 	}
 	defer b.Close()
 	size := sizeOfPower(t)
-	for _, seed := range freshSeeds(t, size.seeds) {
+	for _, seed := range size.draw(t, size.seeds) {
 		for _, l := range lying.For(b.Server().DBMS, harness.LevelsOf(b)) {
 			t.Run(fmt.Sprintf("%s/seed=%d", l.Name, seed), func(t *testing.T) {
 				r := runLie(ctx, t, b, l, seed, size.changed, size.limit)
@@ -211,7 +216,7 @@ func powerOn(t *testing.T, target string) {
 		}
 	}
 	t.Run("honest", func(t *testing.T) {
-		r := runLie(ctx, t, b, lying.Honest, freshSeeds(t, 1)[0], 0, size.honest)
+		r := runLie(ctx, t, b, lying.Honest, size.draw(t, 1)[0], 0, size.honest)
 		t.Logf("%d cases", r.cases)
 		if len(r.kinds) > 0 {
 			t.Errorf("the honest proxy was accused of %v\n%s", r.kinds, r.example)

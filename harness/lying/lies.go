@@ -17,7 +17,7 @@ var (
 	plainRead = []string{"SELECT"}
 	reads     = []string{"SELECT", "SELECT FOR UPDATE", "SELECT FOR SHARE"}
 	writes    = []string{"UPDATE", "DELETE", "INSERT"}
-	lockers   = slices.Concat(reads[1:], writes)
+	lockers   = slices.Concat(reads, writes) // a plain SELECT at SERIALIZABLE is one
 	anything  = slices.Concat(reads, writes)
 	later     = append([]string{"final state"}, anything...)
 )
