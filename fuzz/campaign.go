@@ -52,6 +52,9 @@ type Settings struct {
 	// Tally is a file to which each process of native fuzzing appends a
 	// PairReport as it ends; empty: none.
 	Tally string
+	// GoOn makes native fuzzing save a finding and go on; the engine stops at
+	// the first input that fails.
+	GoOn bool
 	// Baseline is a file for LoadBaseline; empty: none.
 	Baseline string
 	// Reduce bounds the reduction of one finding; 0: findings stay as found.

@@ -68,6 +68,7 @@ const (
 	envStrict = "TXNFUZZ_STRICT"
 	envOut    = "TXNFUZZ_OUT"
 	envTally  = "TXNFUZZ_TALLY"
+	envGoOn   = "TXNFUZZ_GO_ON"
 )
 
 // FromEnvironment fills in the settings that variables give.
@@ -86,12 +87,14 @@ func (s *Settings) FromEnvironment() error {
 	if len(levels) > 0 {
 		s.Levels = levels
 	}
-	switch v := os.Getenv(envStrict); v {
-	case "", "0", "false":
-	case "1", "true":
-		s.Strict = true
-	default:
-		return fmt.Errorf("%s: want 1 or 0, found %q", envStrict, v)
+	for name, set := range map[string]*bool{envStrict: &s.Strict, envGoOn: &s.GoOn} {
+		switch v := os.Getenv(name); v {
+		case "", "0", "false":
+		case "1", "true":
+			*set = true
+		default:
+			return fmt.Errorf("%s: want 1 or 0, found %q", name, v)
+		}
 	}
 	return nil
 }

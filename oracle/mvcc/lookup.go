@@ -198,9 +198,20 @@ func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	case *ast.ParenthesesExpr:
 		return conjuncts(x.Expr, out)
 	case *ast.BinaryOperationExpr:
-		if x.Op == opcode.LogicAnd {
+		switch {
+		case x.Op == opcode.LogicAnd:
 			return conjuncts(x.R, conjuncts(x.L, out))
+		case x.Op == opcode.LogicOr && literalZero(x.R):
+			return conjuncts(x.L, out)
+		case x.Op == opcode.LogicOr && literalZero(x.L):
+			return conjuncts(x.R, out)
 		}
 	}
 	return append(out, e)
+}
+
+// literalZero recognises the literal that the optimiser takes out of an OR.
+func literalZero(e ast.ExprNode) bool {
+	_, n, ok := integerLiteral(e)
+	return ok && n == 0
 }

@@ -97,10 +97,24 @@ func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.Stmt
 			single = false
 		}
 		if must || r.views.choose(2) == 0 {
-			v.Tick = w.Until
+			ticks := r.autocommitsWithin([]history.Tick{w.Until}, w.From, w.Until)
+			v.Tick = ticks[r.views.choose(len(ticks))]
+			single = single && len(ticks) == 1
 		}
 	}
 	return v, single, nil
+}
+
+// autocommitsWithin appends when autocommit statements took effect in an open
+// interval. One that was released together with a waiting statement may have
+// come before or behind it, whatever the order of their answers.
+func (r *Replay) autocommitsWithin(ticks []history.Tick, from, until history.Tick) []history.Tick {
+	for _, w := range r.committed() {
+		if w.auto && w.Commit > from && w.Commit < until {
+			ticks = append(ticks, w.Commit)
+		}
+	}
+	return ticks
 }
 
 // insertView returns what an INSERT's duplicate checks see, and whether nothing
@@ -113,14 +127,8 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 			ticks = append(ticks, u)
 		}
 	}
-	// An autocommit statement that waited for the same lock may have come
-	// before or behind this one, whatever the order of their answers.
 	if len(st.Waits) > 0 {
-		for _, w := range r.committed() {
-			if w.auto && w.Commit > st.Waits[0].From && w.Commit < st.Return {
-				ticks = append(ticks, w.Commit)
-			}
-		}
+		ticks = r.autocommitsWithin(ticks, st.Waits[0].From, st.Return)
 	}
 	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}, len(ticks) == 1
 }
