@@ -110,7 +110,7 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	reason, _, _ := strings.Cut(v.Reason, "; under the deviation")
 	say("%s", reason)
 	for _, name := range v.Rules {
-		for _, r := range rules.Named(h.Server, h.Levels, name) {
+		for _, r := range rules.Named(h.Server, mvcc.Levels(c, h), name) {
 			say("known as %s: %s", r.Name, r.Says)
 			a.Links = append(a.Links, r.Links...)
 		}

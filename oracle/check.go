@@ -50,7 +50,8 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
-	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, h.Levels))
+	levels := mvcc.Levels(c, h)
+	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, levels))
 	told, deviations := shownByStatus(d, deviations)
 	for _, r := range told {
 		p = p.With(r)
@@ -70,7 +71,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
-	} else if found, _, _ := explain(c, h, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, h.Levels)), 1); found != nil {
+	} else if found, _, _ := explain(c, h, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says

@@ -140,6 +140,10 @@ type running struct {
 	// for, nil where no surely held lock tells.
 	from   int
 	holder *Txn
+	// at is the record at which its scan waits, nil elsewhere; exclusive is the
+	// lock that it asked for.
+	at        *Chain
+	exclusive bool
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -430,7 +434,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		return true, err
 	}
 	moved := map[int]bool{}
-	for _, it := range order {
+	for k, it := range order {
 		if it.abort {
 			if it.stmt == ph.just {
 				continue
@@ -440,11 +444,14 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			}
 			if again != nil {
 				// What was sent had run up to its block when the victim was
-				// rolled back.
-				d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0)
-				again = nil
+				// rolled back, and may have run into the next victim's locks.
+				more := e.victims(order[k+1:], ph.just)
+				d, err := e.resume(again, more || again.st.Return == 0)
 				if err != nil || note(d) {
 					return true, err
+				}
+				if !more {
+					again = nil
 				}
 			}
 			continue
@@ -466,6 +473,13 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// victims reports whether a deadlock ended a statement other than the given one.
+func (e *engine) victims(items []item, but int) bool {
+	return slices.ContainsFunc(items, func(it item) bool {
+		return it.abort && it.stmt != but && errCode(&e.h.Stmts[it.stmt]) == errDeadlock
+	})
 }
 
 func (e *engine) endedCount() int {
@@ -573,7 +587,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		// Its block was at once resolved against it: nothing of it was seen.
 		return e.abort(i), nil, nil
 	}
-	unblocked := len(st.Waits) == 0 && slices.ContainsFunc(ph.items, func(it item) bool { return it.abort && it.stmt != i && errCode(&e.h.Stmts[it.stmt]) == errDeadlock })
+	unblocked := len(st.Waits) == 0 && e.victims(ph.items, i)
 	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked)
 	if unblocked && d == nil && err == nil {
 		return nil, x, nil

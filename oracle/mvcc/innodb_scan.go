@@ -312,11 +312,15 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	n := a.next(nil, true)
 	stopped := func(holder *Txn, doubtful bool) bool {
 		var where stop
+		if n != nil {
+			x.at, x.exclusive = n.c, exclusive
+		}
 		if doubtful {
 			where = x.perhaps(holder)
 		} else {
 			where = x.point(holder, true, e.loose && x.due && holder != nil && x.mustLock(a, n, views))
 		}
+		x.at = nil
 		switch where {
 		case atEntry:
 			if n != nil {
@@ -375,7 +379,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 			holder = nil
 		}
-		if holder == nil && stopped(e.doubtfulHolder(n.c, tx, exclusive), true) || stopped(holder, false) {
+		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.doubtfulHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
 			continue
 		}
 		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)

@@ -18,7 +18,7 @@ const maxSerialSteps = 4000
 // first; one whose answers differ is given up at the first of them.
 // An autocommit statement is a transaction of its own.
 func (r *Replay) serialOrders() (*Difference, error) {
-	for _, l := range r.h.Levels {
+	for _, l := range Levels(r.c, r.h) {
 		if l != corpus.Serializable {
 			return nil, nil
 		}

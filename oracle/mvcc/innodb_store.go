@@ -62,6 +62,23 @@ func (e *engine) doubtfulHolder(c *Chain, tx *Txn, exclusive bool) *Txn {
 	return nil
 }
 
+// queued returns a transaction that waits for a lock on a record which stands
+// against the wanted one, nil if there is none: who asks later waits behind it,
+// unless it holds a lock there itself. That the two meet is not certain, as each
+// may go by another index.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_LOCK_SYS.html
+func (e *engine) queued(c *Chain, tx *Txn, exclusive bool) *Txn {
+	if slices.ContainsFunc(e.locks[c], func(l lock) bool { return l.tx == tx }) || len(c.Versions) > 0 && c.last().Txn == tx {
+		return nil
+	}
+	for _, n := range e.sessionNumbers() {
+		if w := e.running[n]; w.at == c && w.tx != tx && (w.exclusive || exclusive) {
+			return w.tx
+		}
+	}
+	return nil
+}
+
 // writer returns the open transaction other than tx that wrote the newest
 // version of a record.
 func (e *engine) writer(c *Chain, tx *Txn) *Txn {

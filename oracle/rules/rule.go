@@ -141,7 +141,7 @@ func (p Profile) Server() history.Server { return p.server }
 
 // Deviations returns the deviations that are in scope on a server at one of
 // the given levels, in the order of the table.
-func Deviations(srv history.Server, levels map[int]corpus.Level) []*Rule {
+func Deviations(srv history.Server, levels []corpus.Level) []*Rule {
 	return pick(func(r *Rule) bool { return r.coversAny(srv, levels) })
 }
 
@@ -149,7 +149,7 @@ func Deviations(srv history.Server, levels map[int]corpus.Level) []*Rule {
 // servers, settings or levels only, with their scope lifted to the given
 // server: a history that only such a rule predicts is a violation of a named
 // kind.
-func OutOfScope(srv history.Server, levels map[int]corpus.Level) []*Rule {
+func OutOfScope(srv history.Server, levels []corpus.Level) []*Rule {
 	out := pick(func(r *Rule) bool { return !r.coversAny(srv, levels) })
 	for i, r := range out {
 		lifted := *r
@@ -159,7 +159,7 @@ func OutOfScope(srv history.Server, levels map[int]corpus.Level) []*Rule {
 	return out
 }
 
-func (r *Rule) coversAny(srv history.Server, levels map[int]corpus.Level) bool {
+func (r *Rule) coversAny(srv history.Server, levels []corpus.Level) bool {
 	for _, l := range levels {
 		if r.Scope.Covers(srv, l) {
 			return true
@@ -208,7 +208,7 @@ func Holding(srv history.Server, l corpus.Level, dims ...Dimension) []*Rule {
 
 // Named returns the row of a deviation that is in scope on a server at one of
 // the levels, else its first row; no row for an unknown name.
-func Named(srv history.Server, levels map[int]corpus.Level, name string) []*Rule {
+func Named(srv history.Server, levels []corpus.Level, name string) []*Rule {
 	for _, r := range Deviations(srv, levels) {
 		if r.Name == name {
 			return []*Rule{r}
