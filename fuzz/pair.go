@@ -81,11 +81,12 @@ func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
 
 // Close ends the target, and writes the tally where the settings ask for it.
 func (p *Pair) Close() error {
-	err := p.target.Close()
+	// The tally first: an engine kills a worker that takes a second to end.
+	var err error
 	if p.s.Tally != "" && p.tally.report.Executions > 0 {
-		err = errors.Join(err, p.tally.appendTo(p.s.Tally, p.target.Name))
+		err = p.tally.appendTo(p.s.Tally, p.target.Name)
 	}
-	return err
+	return errors.Join(err, p.target.Close())
 }
 
 // Run runs the cases of an input. A *FoundError says that one shows something

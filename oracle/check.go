@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -52,7 +53,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	v.Outcome = Violation
 	levels := mvcc.Levels(c, h)
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, levels))
-	told, deviations := shownByStatus(d, deviations)
+	told, deviations := toldByServer(d, h, deviations)
 	for _, r := range told {
 		p = p.With(r)
 	}
@@ -93,22 +94,27 @@ func unknown(v Verdict, err error) Verdict {
 	return v
 }
 
-// shownByStatus takes from the deviations what the server itself says that it
-// does, in the status of an answer. That need not be guessed, and does not count
-// among the deviations of an explanation.
-func shownByStatus(d *mvcc.Difference, deviations []*rules.Rule) (told, rest []*rules.Rule) {
-	if d.Kind != mvcc.LeftOpen {
-		return nil, deviations
-	}
+// toldByServer takes from the deviations what the server itself says that it
+// does, in the status of an answer or the text of an error. That need not be
+// guessed, and does not count among the deviations of an explanation.
+func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Rule) (told, rest []*rules.Rule) {
+	lostLock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool {
+		e := s.Result.Err
+		return e != nil && e.Code == errTiDBInternal && strings.Contains(e.Message, "pessimistic lock not found")
+	})
 	for _, r := range deviations {
-		if r.Dim == rules.AfterDeadlock {
+		switch {
+		case r.Dim == rules.AfterDeadlock && d.Kind == mvcc.LeftOpen, r.Dim == rules.StaleLocks && lostLock:
 			told = append(told, r)
-		} else {
+		default:
 			rest = append(rest, r)
 		}
 	}
 	return told, rest
 }
+
+// errTiDBInternal is the code that TiDB gives to errors of its own.
+const errTiDBInternal = 1105
 
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
