@@ -144,6 +144,9 @@ type running struct {
 	// lock that it asked for.
 	at        *Chain
 	exclusive bool
+	// guessed says that it may have waited behind another request, which another
+	// place explains as well: its answer does not count as the only one.
+	guessed bool
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -701,7 +704,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if x.waited && e.choices.pos > x.from {
 		e.branched = true
 	}
-	x.p.determined = x.p.Single
+	x.p.determined = x.p.Single && !x.guessed
 	x.p.Single = x.p.Single && !e.branched
 	if x.p.Err != 0 {
 		e.undo(x.tx, x.mark)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -239,7 +240,7 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 	if n, ok := c.x.(*ast.IsNullExpr); ok && p.t != nil && n.Not == c.not {
 		col, ok := n.Expr.(*ast.ColumnNameExpr)
 		if i := columnIn(p.t, col); ok && i >= 0 && p.t.Def.Columns[i].NotNull {
-			return true
+			return !zeroIsNull(p.t.Def.Columns[i].Type)
 		}
 	}
 	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && n.Op == opcode.NullEQ && (isNull(n.L) || isNull(n.R)) && !onlyColumns(n, &solve.Table{}, nil) {
@@ -268,6 +269,14 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 		return false
 	}
 	return p.fails(c, t, row)
+}
+
+// zeroIsNull reports whether IS NULL of a NOT NULL column finds its zero value,
+// so that it is not impossible; MySQL replaces it only where AND joins it.
+// https://dev.mysql.com/doc/refman/en/comparison-operators.html#operator_is-null
+// https://github.com/MariaDB/server/commit/6267be460a
+func zeroIsNull(t solve.Type) bool {
+	return t.Class == solve.DateClass || t.Class == solve.DatetimeClass
 }
 
 // fails reports whether a condition is not true of a row, and no error.
@@ -393,7 +402,13 @@ func (p *prover) samples(col int, xs []ast.Node) []sqlvalue.Value {
 	if !def.NotNull {
 		out = append(out, sqlvalue.Value{})
 	}
-	if def.Type.Class != solve.IntClass {
+	switch def.Type.Class {
+	case solve.IntClass:
+	case solve.DateClass:
+		return append(out, moments(time.DateOnly, f.texts)...)
+	case solve.DatetimeClass:
+		return append(out, moments(time.DateTime, f.texts)...)
+	default:
 		for _, s := range append(f.texts, "", "0", "1") {
 			out = append(out, sqlvalue.NewString(s), sqlvalue.NewString(s+"a"))
 		}
@@ -410,6 +425,21 @@ func (p *prover) samples(col int, xs []ast.Node) []sqlvalue.Value {
 				out = append(out, intValue(def.Type, m))
 			}
 		}
+	}
+	return out
+}
+
+// moments returns those of some texts that are written in a layout, and the days
+// of one week, which functions of a date tell apart.
+func moments(layout string, texts []string) []sqlvalue.Value {
+	var out []sqlvalue.Value
+	for _, s := range texts {
+		if _, err := time.Parse(layout, s); err == nil {
+			out = append(out, sqlvalue.NewTemporal(s))
+		}
+	}
+	for d := range 7 {
+		out = append(out, sqlvalue.NewTemporal(time.Date(2024, time.February, 26+d, d, 0, 0, 0, time.UTC).Format(layout)))
 	}
 	return out
 }

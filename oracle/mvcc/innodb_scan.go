@@ -379,7 +379,11 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 			holder = nil
 		}
-		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.doubtfulHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
+		if holder == nil && stopped(e.queued(n.c, tx, exclusive), true) {
+			x.guessed = true
+			continue
+		}
+		if holder == nil && stopped(e.doubtfulHolder(n.c, tx, exclusive), true) || stopped(holder, false) {
 			continue
 		}
 		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)

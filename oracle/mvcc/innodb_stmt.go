@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -578,7 +579,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
-	e.generated(t, rows, x.st)
+	e.generated(t, rows, x.identified(t))
 	var images []solve.Row
 	for _, row := range rows {
 		var c *Chain
@@ -658,6 +659,30 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	}
 	e.touchInnoDB(x, t, nil, true, images)
 	return p, nil
+}
+
+// identified returns the statement with the first of its AUTO_INCREMENT values.
+// The answer of one that failed does not tell it; but the counter is beyond every
+// value that the column has or had.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func (x *running) identified(t *Table) *history.Stmt {
+	if x.st.Result.LastID != 0 {
+		return x.st
+	}
+	auto := slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
+	if auto < 0 {
+		return x.st
+	}
+	st := *x.st
+	st.Result.LastID = 1
+	for _, c := range t.Chains {
+		for i := range c.Versions {
+			if r := c.Versions[i].Row; r != nil {
+				st.Result.LastID = max(st.Result.LastID, r[auto].Int()+1)
+			}
+		}
+	}
+	return &st
 }
 
 // replace deletes every row that is in a new row's way and inserts it.
