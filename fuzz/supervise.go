@@ -80,7 +80,12 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 		}
 		var more bool
 		if s, more = v.remaining(s); !more || ctx.Err() != nil {
-			return v.finish(), nil
+			report := v.finish()
+			if report == nil { // the child was killed before it wrote one
+				report = &Report{Counts: newCounts(), Target: v.s.Target, Seed: v.s.Seed, Seconds: time.Since(v.begun).Seconds(), Findings: []Finding{}}
+				return report, ErrNothingJudged
+			}
+			return report, nil
 		}
 	}
 }

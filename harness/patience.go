@@ -9,7 +9,8 @@ import (
 
 const (
 	// stuckAfter is how long nothing at all must have come about, besides the
-	// case's time being up, before its sessions count as stuck.
+	// case's time being up, before its sessions count as stuck; at most as long
+	// as the case's time was.
 	stuckAfter = 3 * time.Second
 	// promptly is what a server needs at most for a statement that does nothing,
 	// on a machine that gives it the processor: a thousand times the usual.
@@ -33,7 +34,7 @@ func (r *run) timeUp(ctx context.Context) (verdictOnTime, error) {
 		return goOn, nil
 	}
 	late := now.After(r.end.Add(r.w.pool.opt.DeadLine))
-	if now.Sub(r.moved) < stuckAfter {
+	if now.Sub(r.moved) < r.patience() {
 		if late {
 			return outOfTime, nil
 		}
@@ -54,8 +55,10 @@ func (r *run) timeUp(ctx context.Context) (verdictOnTime, error) {
 
 // untilTimeUp is how long to wait before timeUp can say something new.
 func (r *run) untilTimeUp() time.Duration {
-	return max(time.Until(r.end), time.Until(r.moved.Add(stuckAfter)), gateMax)
+	return max(time.Until(r.end), time.Until(r.moved.Add(r.patience())), gateMax)
 }
+
+func (r *run) patience() time.Duration { return min(stuckAfter, r.w.pool.opt.DeadLine) }
 
 // endsAs maps what timeUp found to how the History ends.
 var endsAs = map[verdictOnTime]history.End{stuck: history.Stuck, outOfTime: history.Unfinished}

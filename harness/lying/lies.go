@@ -27,9 +27,9 @@ var (
 var Lies = []Lie{
 	{Name: "read-uncommitted-served-as-read-committed", Kinds: []string{"stale-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.ReadUncommitted}, answer: levelAs("READ UNCOMMITTED", "READ COMMITTED")},
 	{Name: "read-committed-served-as-read-uncommitted", Kinds: []string{"dirty-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.ReadUncommitted}, answer: levelAs("READ COMMITTED", "READ UNCOMMITTED")},
-	{Name: "read-committed-served-as-repeatable-read", Kinds: []string{"stale-read"}, Steps: plainRead, answer: levelAs("READ COMMITTED", "REPEATABLE READ")},
+	{Name: "read-committed-served-as-repeatable-read", Stronger: true, Kinds: []string{"stale-read"}, Steps: plainRead, answer: levelAs("READ COMMITTED", "REPEATABLE READ")},
 	{Name: "repeatable-read-served-as-read-committed", Kinds: []string{"non-repeatable-read", "missing-wait"}, Steps: anything, answer: levelAs("REPEATABLE READ", "READ COMMITTED")},
-	{Name: "repeatable-read-served-as-serializable", Kinds: []string{"non-repeatable-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("REPEATABLE READ", "SERIALIZABLE")},
+	{Name: "repeatable-read-served-as-serializable", Stronger: true, Kinds: []string{"non-repeatable-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("REPEATABLE READ", "SERIALIZABLE")},
 	{Name: "serializable-served-as-repeatable-read", Kinds: []string{"missing-wait"}, Steps: anything, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("SERIALIZABLE", "REPEATABLE READ")},
 	{Name: "locking-read-takes-no-lock", Kinds: []string{"missing-wait"}, Steps: lockers, answer: unlocked},
 	{Name: "locking-read-takes-a-shared-lock", Kinds: []string{"missing-wait"}, Steps: lockers, Not: history.TiDB, answer: forUpdateAs("LOCK IN SHARE MODE")},

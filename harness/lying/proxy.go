@@ -25,6 +25,8 @@ type Lie struct {
 	Levels []corpus.Level
 	// Not is the family that the lie cannot be told of.
 	Not history.DBMS
+	// Stronger says that the level served takes more locks than the one asked for.
+	Stronger bool
 	// answer handles one statement of the client; nil passes all on.
 	answer func(c *conn, sql string) (answer, error)
 }
