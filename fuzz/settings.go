@@ -87,13 +87,16 @@ func (s *Settings) FromEnvironment() error {
 	if len(levels) > 0 {
 		s.Levels = levels
 	}
-	for name, set := range map[string]*bool{envStrict: &s.Strict, envGoOn: &s.GoOn} {
-		switch v := os.Getenv(name); v {
+	for _, x := range []struct {
+		name string
+		set  *bool
+	}{{envStrict, &s.Strict}, {envGoOn, &s.GoOn}} {
+		switch v := os.Getenv(x.name); v {
 		case "", "0", "false":
 		case "1", "true":
-			*set = true
+			*x.set = true
 		default:
-			return fmt.Errorf("%s: want 1 or 0, found %q", name, v)
+			return fmt.Errorf("%s: want 1 or 0, found %q", x.name, v)
 		}
 	}
 	return nil

@@ -17,18 +17,18 @@ const (
 	promptly = 50 * time.Millisecond
 )
 
-// verdictOnTime says what it means that a case's time is up.
-type verdictOnTime uint8
+// standing says what it means that a case's time is up.
+type standing uint8
 
 const (
-	goOn      verdictOnTime = iota // it is not, or not long enough
-	stuck                          // nothing moves although the server is prompt
-	outOfTime                      // the machine is too slow for this case
+	goOn      standing = iota // it is not, or not long enough
+	stuck                     // nothing moves although the server is prompt
+	outOfTime                 // the machine is too slow for this case
 )
 
 // timeUp tells a server that never answers from a machine with too much else
 // to do. Only a case whose time is up pays for it, with a round trip.
-func (r *run) timeUp(ctx context.Context) (verdictOnTime, error) {
+func (r *run) timeUp(ctx context.Context) (standing, error) {
 	now := time.Now()
 	if now.Before(r.end) {
 		return goOn, nil
@@ -61,4 +61,4 @@ func (r *run) untilTimeUp() time.Duration {
 func (r *run) patience() time.Duration { return min(stuckAfter, r.w.pool.opt.DeadLine) }
 
 // endsAs maps what timeUp found to how the History ends.
-var endsAs = map[verdictOnTime]history.End{stuck: history.Stuck, outOfTime: history.Unfinished}
+var endsAs = map[standing]history.End{stuck: history.Stuck, outOfTime: history.Unfinished}

@@ -363,8 +363,8 @@ func (r *run) confirmed() {
 }
 
 // keepsLocks says that the statement that just answered gave back no lock: its
-// transaction goes on, and it is not one of those levels that unlock the rows
-// which a statement has met and not taken.
+// transaction goes on, and its level is not one of those at which InnoDB unlocks
+// the rows that a statement has met and not taken.
 func (r *run) keepsLocks(l *lane) bool {
 	st := &r.h.Stmts[l.stmt]
 	level := r.h.Levels[l.number]
@@ -599,7 +599,7 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 }
 
 // giveUp ends the case before its statements have ended.
-func (r *run) giveUp(up verdictOnTime, why string) {
+func (r *run) giveUp(up standing, why string) {
 	r.stuck = true
 	var who []string
 	for _, l := range r.lanes {

@@ -239,7 +239,7 @@ func (in *instance) driverConfig() *mysql.Config {
 // (SessionVars.GetRelatedTableForMDL), which ends the process.
 func (in *instance) idle(conn uint64) bool {
 	p, ok := in.srv.GetProcessInfo(conn)
-	return !ok || p.Command == mysqlconst.ComSleep && p.State&mysqlconst.ServerStatusInTrans == 0
+	return !ok || p == nil || p.Command == mysqlconst.ComSleep && p.State&mysqlconst.ServerStatusInTrans == 0
 }
 
 // stop ends what was started, in reverse order, and deletes the directory.

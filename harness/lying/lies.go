@@ -17,8 +17,7 @@ var (
 	plainRead = []string{"SELECT"}
 	reads     = []string{"SELECT", "SELECT FOR UPDATE", "SELECT FOR SHARE"}
 	writes    = []string{"UPDATE", "DELETE", "INSERT"}
-	lockers   = slices.Concat(reads, writes) // a plain SELECT at SERIALIZABLE is one
-	anything  = slices.Concat(reads, writes)
+	anything  = slices.Concat(reads, writes) // at SERIALIZABLE a plain SELECT locks, too
 	later     = append([]string{"final state"}, anything...)
 )
 
@@ -31,9 +30,9 @@ var Lies = []Lie{
 	{Name: "repeatable-read-served-as-read-committed", Kinds: []string{"non-repeatable-read", "missing-wait"}, Steps: anything, answer: levelAs("REPEATABLE READ", "READ COMMITTED")},
 	{Name: "repeatable-read-served-as-serializable", Stronger: true, Kinds: []string{"non-repeatable-read"}, Steps: plainRead, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("REPEATABLE READ", "SERIALIZABLE")},
 	{Name: "serializable-served-as-repeatable-read", Kinds: []string{"missing-wait"}, Steps: anything, Levels: []corpus.Level{corpus.Serializable}, answer: levelAs("SERIALIZABLE", "REPEATABLE READ")},
-	{Name: "locking-read-takes-no-lock", Kinds: []string{"missing-wait"}, Steps: lockers, answer: unlocked},
-	{Name: "locking-read-takes-a-shared-lock", Kinds: []string{"missing-wait"}, Steps: lockers, Not: history.TiDB, answer: forUpdateAs("LOCK IN SHARE MODE")},
-	{Name: "locking-read-skips-locked-rows", Kinds: []string{"missing-wait", "wrong-rows"}, Steps: lockers, Not: history.TiDB, answer: forUpdateAs("FOR UPDATE SKIP LOCKED")},
+	{Name: "locking-read-takes-no-lock", Kinds: []string{"missing-wait"}, Steps: anything, answer: unlocked},
+	{Name: "locking-read-takes-a-shared-lock", Kinds: []string{"missing-wait"}, Steps: anything, Not: history.TiDB, answer: forUpdateAs("LOCK IN SHARE MODE")},
+	{Name: "locking-read-skips-locked-rows", Kinds: []string{"missing-wait", "wrong-rows"}, Steps: anything, Not: history.TiDB, answer: forUpdateAs("FOR UPDATE SKIP LOCKED")},
 	{Name: "commit-is-lost", Kinds: []string{"lost-commit", "stale-read"}, Steps: later, answer: replaceVerb("COMMIT", "ROLLBACK")},
 	{Name: "rollback-is-kept", Kinds: []string{"kept-rollback", "dirty-read"}, Steps: later, answer: replaceVerb("ROLLBACK", "COMMIT")},
 	{Name: "write-lost-after-a-wait", Kinds: []string{"lost-own-write", "lost-commit", "lost-write"}, Steps: later, answer: lostAfterWait},

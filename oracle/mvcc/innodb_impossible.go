@@ -74,7 +74,7 @@ func (x *running) skips(t *Table, where ast.ExprNode) bool {
 func (e *engine) classify(s *ast.SelectStmt) emptiness {
 	p := &prover{e: e}
 	switch {
-	case s.From == nil && !hasSubquery(s), s.Limit != nil && isZero(s.Limit.Count):
+	case s.From == nil && !hasSubquery(s), s.Limit != nil && literalZero(s.Limit.Count):
 		return provenEmpty
 	case s.From == nil:
 		return maybeProven
@@ -108,15 +108,6 @@ func (e *engine) classify(s *ast.SelectStmt) emptiness {
 func isNull(x ast.ExprNode) bool {
 	v, ok := x.(ast.ValueExpr)
 	return ok && v.GetValue() == nil
-}
-
-func isZero(x ast.ExprNode) bool {
-	v, ok := x.(ast.ValueExpr)
-	if !ok {
-		return false
-	}
-	n, ok := v.GetValue().(uint64)
-	return ok && n == 0
 }
 
 // prover proves conditions on one table to be impossible; t is nil for several

@@ -210,7 +210,8 @@ func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	return append(out, e)
 }
 
-// literalZero recognises the literal that the optimiser takes out of an OR.
+// literalZero recognises a literal 0: the optimiser takes it out of an OR, and
+// a LIMIT of it reads nothing.
 func literalZero(e ast.ExprNode) bool {
 	_, n, ok := integerLiteral(e)
 	return ok && n == 0
