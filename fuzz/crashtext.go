@@ -3,6 +3,7 @@ package fuzz
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"regexp"
 	"strings"
 
@@ -24,6 +25,9 @@ func crashLines(log string) string {
 	for i := len(lines) - 1; i >= 0; i-- {
 		for _, m := range crashMarks {
 			if strings.Contains(lines[i], m) {
+				if text := sessionPanic(lines[i]); text != "" {
+					return text
+				}
 				return strings.Join(lines[i:min(i+crashContext, len(lines))], "\n")
 			}
 		}
@@ -31,9 +35,34 @@ func crashLines(log string) string {
 	return ""
 }
 
+// sessionPanic writes the line in which TiDB logs a panic of one session, a
+// message and fields in JSON, as the Go runtime writes a panic of a process: the
+// stack from the function that broke down on. It returns "" for other lines.
+func sessionPanic(line string) string {
+	at := strings.IndexByte(line, '{')
+	if at < 0 {
+		return ""
+	}
+	var fields struct{ Err, Stack string }
+	if json.Unmarshal([]byte(line[at:]), &fields) != nil || fields.Stack == "" {
+		return ""
+	}
+	stack := strings.Split(fields.Stack, "\n") // a function, where it is, the next function
+	top := 0
+	for i := 0; i < len(stack); i += 2 {
+		if strings.HasPrefix(stack[i], "runtime.") {
+			top = i + 2
+		}
+	}
+	stack = stack[min(top, len(stack)):]
+	return "panic: " + fields.Err + "\n\n" + strings.Join(stack[:min(len(stack), crashContext)], "\n")
+}
+
 var (
 	volatile = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
-	goFrame  = regexp.MustCompile(`(?m)^((?:github\.com|go\.|golang\.org)/[^\s(]+(?:\([^)\s]*\))?[^\s(]*)\(`)
+	// sourceLine finds file and line behind a frame.
+	sourceLine = regexp.MustCompile(`([^/\s]+\.go:\d+)`)
+	goFrame    = regexp.MustCompile(`(?m)^((?:github\.com|go\.|golang\.org)/[^\s(]+(?:\([^)\s]*\))?[^\s(]*)(?:\(|$)`)
 )
 
 // crashFingerprint names a crash by its message without numbers and by the
@@ -68,10 +97,26 @@ func crashVerdict(text string) oracle.Verdict {
 	}
 	return oracle.Verdict{
 		Outcome: oracle.Violation, Kind: KindCrash, Stmt: -1,
-		Expected: "the server goes on", Actual: oneLine(firstLines(text, 3)),
+		Expected: "the server goes on", Actual: crashLine(text),
 		Reason:      "the server died while the case ran",
 		Fingerprint: crashFingerprint(text),
 	}
+}
+
+// crashLine tells a crash in one line; the whole text lies beside the finding.
+func crashLine(text string) string {
+	at := goFrame.FindStringSubmatchIndex(text)
+	if at == nil || !strings.HasPrefix(text, "panic:") {
+		return oneLine(firstLines(text, 3))
+	}
+	_, behind, _ := strings.Cut(text[at[1]:], "\n")
+	where, _, _ := strings.Cut(behind, "\n")
+	message, _, _ := strings.Cut(text, "\n")
+	line := message + ", in " + text[at[2]:at[3]]
+	if m := sourceLine.FindStringSubmatch(where); m != nil {
+		line += " (" + m[1] + ")"
+	}
+	return line
 }
 
 // logFingerprint names a line of an error log without its time, its thread and

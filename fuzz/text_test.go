@@ -40,6 +40,27 @@ github.com/pingcap/tidb/pkg/server.(*clientConn).Run(0xc002)
 	/src/pkg/server/conn.go:1 +0x1
 `
 
+// sessionPanicLine was logged by TiDB when the COMMIT of a transaction met no
+// lock where a restarted statement had left one.
+const sessionPanicLine = `1.7952524038565872e+09	error	connection running loop panic	{"conn": 2097160, "session_alias": "", "lastSQL": "COMMIT", "err": "runtime error: invalid memory address or nil pointer dereference", "stack": "github.com/pingcap/tidb/pkg/server.(*clientConn).Run.func1\n\t/src/pkg/server/conn.go:1027\nruntime.gopanic\n\t/go/runtime/panic.go:860\nruntime.panicmem\n\t/go/runtime/panic.go:336\nruntime.sigpanic\n\t/go/runtime/signal_unix.go:931\ngithub.com/pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*MVCCStore).prewritePessimistic\n\t/src/pkg/store/mockstore/unistore/tikv/mvcc.go:854\ngithub.com/pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*MVCCStore).Prewrite\n\t/src/pkg/store/mockstore/unistore/tikv/mvcc.go:749\ngithub.com/pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*Server).KvPrewrite\n\t/src/pkg/store/mockstore/unistore/tikv/server.go:355"}`
+
+func TestSessionPanic(t *testing.T) {
+	log := "peaceful\n" + sessionPanicLine + "\nmore\n"
+	v := crashVerdict(crashLines(log))
+	const want = "panic: runtime error: invalid memory address or nil pointer dereference, in github.com/pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*MVCCStore).prewritePessimistic (mvcc.go:854)"
+	if v.Actual != want {
+		t.Errorf("%s\nwant %s", v.Actual, want)
+	}
+	again := strings.NewReplacer("1.7952524038565872e+09", "1.8e+09", "2097160", "7", `"COMMIT"`, `"commit"`).Replace(sessionPanicLine)
+	if w := crashVerdict(crashLines(again)); w.Fingerprint != v.Fingerprint {
+		t.Errorf("one panic has the fingerprints %s and %s", v.Fingerprint, w.Fingerprint)
+	}
+	elsewhere := strings.Replace(sessionPanicLine, "prewritePessimistic", "prewriteOptimistic", 1)
+	if w := crashVerdict(crashLines(elsewhere)); w.Fingerprint == v.Fingerprint {
+		t.Errorf("two panics have the fingerprint %s", v.Fingerprint)
+	}
+}
+
 func TestCrashText(t *testing.T) {
 	other := strings.NewReplacer("[3]", "[5]", "11824", "7", "0xc001", "0xc999").Replace(tidbPanic)
 	if a, b := crashFingerprint(crashLines(tidbPanic)), crashFingerprint(crashLines(other)); a != b {
@@ -58,7 +79,7 @@ func TestCrashText(t *testing.T) {
 	if !ours(strings.Replace(tidbPanic, "github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next", "github.com/txnfuzz/txnfuzz/oracle/solve.(*Solver).KeyOf", 1)) {
 		t.Error("a crash of the oracle is taken for one of the server")
 	}
-	if v := crashVerdict(tidbPanic); v.Kind != KindCrash || !strings.HasPrefix(v.Actual, "panic: runtime error: index out of range [3]") {
+	if v := crashVerdict(tidbPanic); v.Kind != KindCrash || v.Actual != "panic: runtime error: index out of range [3] with length 2, in github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next (update.go:21)" {
 		t.Errorf("%+v", v)
 	}
 }
