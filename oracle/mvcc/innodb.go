@@ -117,6 +117,11 @@ type engine struct {
 	branched bool
 	started  []history.Tick
 	plans    map[int]*plan
+	// needs holds transactions that stood in the way of a statement when it was
+	// sent, by its index, where a deadlock made that matter.
+	needs map[int][]*Txn
+	// unproved holds the deadlocks' victims whose cycle is not proved.
+	unproved []int
 }
 
 // running is a statement between its submission and its end.
@@ -140,6 +145,8 @@ type running struct {
 	// for, nil where no surely held lock tells.
 	from   int
 	holder *Txn
+	// sure says that it cannot do without what the holder holds.
+	sure bool
 	// at is the record at which its scan waits, nil elsewhere; exclusive is the
 	// lock that it asked for.
 	at        *Chain
@@ -291,6 +298,9 @@ func (r *Replay) singleOut(ch *choices) {
 		if err != nil {
 			return
 		}
+		for _, i := range e.unproved {
+			other[i] = true
+		}
 		if d != nil && d.Stmt >= 0 {
 			other[d.Stmt] = true
 		}
@@ -303,7 +313,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts))}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
@@ -436,6 +446,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	if err != nil || note(d) {
 		return true, err
 	}
+	e.expectVictims(ph.items)
 	moved := map[int]bool{}
 	for k, it := range order {
 		if it.abort {
@@ -586,7 +597,14 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	}
 	e.running[st.Session] = x
 	x.next, x.stop = iter.Pull(x.body)
-	if c := errCode(st); (c == errDeadlock || c == errLockTimeout) && len(st.Waits) == 0 {
+	c := errCode(st)
+	if c == errDeadlock && len(st.Waits) == 0 || e.victims(ph.items, i) {
+		var err error
+		if e.needs[i], err = x.probe(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if (c == errDeadlock || c == errLockTimeout) && len(st.Waits) == 0 {
 		// Its block was at once resolved against it: nothing of it was seen.
 		return e.abort(i), nil, nil
 	}
@@ -647,6 +665,7 @@ func (x *running) point(holder *Txn, gaps, sure bool) stop {
 	e := x.e
 	if holder != nil && !e.loose {
 		e.choices.settle(x.from)
+		x.sure = sure
 		x.block(holder)
 		return atEntry
 	}
@@ -663,6 +682,7 @@ func (x *running) point(holder *Txn, gaps, sure bool) stop {
 	where := options[e.choices.choose(len(options))]
 	e.branched = e.branched || e.loose
 	if where != nowhere {
+		x.sure = false
 		x.block(holder)
 	}
 	return where
@@ -678,6 +698,7 @@ func (x *running) perhaps(holder *Txn) stop {
 		return nowhere
 	}
 	x.e.branched = true
+	x.sure = false
 	x.block(holder)
 	return atEntry
 }
@@ -751,10 +772,21 @@ func (e *engine) abort(i int) *Difference {
 	if x == nil || x.i != i {
 		return nil
 	}
+	if errCode(st) == errDeadlock {
+		if e.Steps[i].Expected == nil {
+			e.Steps[i].Expected = e.cornered(x)
+		}
+		if e.Steps[i].Expected == nil {
+			e.unproved = append(e.unproved, i)
+		}
+	}
 	x.stop()
 	delete(e.running, st.Session)
 	s := e.session(st.Session)
 	d := e.cause(i, x.tx)
+	if d == nil && errCode(st) == errDeadlock {
+		d = e.uninvolved(x)
+	}
 	switch {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)

@@ -318,7 +318,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if doubtful {
 			where = x.perhaps(holder)
 		} else {
-			where = x.point(holder, true, e.loose && x.due && holder != nil && x.mustLock(a, n, views))
+			where = x.point(holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
 		}
 		x.at = nil
 		switch where {

@@ -1,0 +1,201 @@
+package mvcc
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// InnoDB picks a deadlock's victim by the number of its locks and row changes,
+// which no history tells, so that the victim is read off. Its error counts as
+// predicted where the cycle is proved: then nothing but the abort of a member
+// could go on. An edge of the cycle comes from a lock that is surely held, from
+// the server's list of holders, or from a wait that was seen while one other
+// transaction only was open.
+// https://dev.mysql.com/doc/refman/en/innodb-deadlock-detection.html
+
+// expectVictims notes the deadlocks' victims of a phase whose cycle is proved,
+// before anything is released.
+func (e *engine) expectVictims(items []item) {
+	for _, it := range items {
+		st := &e.h.Stmts[it.stmt]
+		if x := e.running[st.Session]; it.abort && errCode(st) == errDeadlock && x != nil && x.i == it.stmt {
+			e.Steps[it.stmt].Expected = e.cornered(x)
+		}
+	}
+}
+
+// cornered returns the prediction for a deadlock's victim: its error, if the
+// cycle that it was on is proved, else nil.
+func (e *engine) cornered(x *running) *Prediction {
+	if e.loose {
+		return nil
+	}
+	on := map[*Txn]bool{}
+	var leads func(u *running) bool
+	leads = func(u *running) bool {
+		if u == nil || on[u.tx] {
+			return false
+		}
+		on[u.tx] = true
+		return slices.ContainsFunc(e.waitsFor(u, x.st.Return), func(o *Txn) bool {
+			return o == x.tx || leads(e.running[o.Session])
+		})
+	}
+	if !leads(x) {
+		return nil
+	}
+	return &Prediction{Matched: -1, Changed: -1, Err: errDeadlock, Single: !e.branched, determined: true}
+}
+
+// uninvolved reports an abort by a deadlock that the statement cannot have been
+// part of: when it was sent its transaction held no lock, and from then on
+// nothing else happened that could have made another session wait for it.
+func (e *engine) uninvolved(x *running) *Difference {
+	if len(x.st.Waits) > 0 || len(x.tx.writes) > 0 {
+		return nil
+	}
+	for _, i := range x.tx.stmts {
+		if e.Steps[i].Kind != Select || x.tx.Rules[rules.ConsistentRead] == rules.SharedLock {
+			return nil
+		}
+	}
+	for i := range e.h.Stmts {
+		o := &e.h.Stmts[i]
+		if during := func(t history.Tick) bool { return t > x.st.Submit && t < x.st.Return }; during(o.Submit) || during(o.Return) ||
+			slices.ContainsFunc(o.Waits, func(w history.Wait) bool { return during(w.From) || during(w.Until) }) {
+			return nil
+		}
+	}
+	return &Difference{Stmt: x.i, Kind: "unjustified-abort", Expected: "no error", Actual: describeError(x.st.Result.Err),
+		Reason: "its transaction held no lock before, so that nobody waited for it and it was on no cycle"}
+}
+
+// waitsFor returns transactions for which a statement surely waited at a moment.
+func (e *engine) waitsFor(u *running, at history.Tick) []*Txn {
+	out := slices.Clone(e.needs[u.i])
+	if u.holder != nil && u.sure {
+		out = append(out, u.holder)
+	}
+	k := slices.IndexFunc(u.st.Waits, func(w history.Wait) bool {
+		return w.Kind == history.RowLock && w.From < at && (w.Until == 0 || w.Until >= at)
+	})
+	if k < 0 {
+		return out
+	}
+	others := e.openTxns(u.tx)
+	for _, x := range e.running {
+		if x.auto && x != u {
+			others = append(others, x.tx)
+		}
+	}
+	for _, o := range others {
+		if len(others) == 1 || slices.Contains(u.st.Waits[k].Holders, o.Session) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// probe returns the transactions that hold a lock which the statement surely
+// needs, as if it were sent now. The statement must not have begun; the world
+// stays as it is.
+func (x *running) probe() ([]*Txn, error) {
+	e, try := x.e, *x
+	world, steps, tx, mark := *e, slices.Clone(e.Steps), *x.tx, len(x.tx.writes)
+	nextRow, undone, stmt, failed, touched := e.store.nextRow, len(e.store.undone), e.store.stmt, e.store.err, e.touched
+	e.choices = &choices{}
+	e.locks, e.doubtful, e.pending = maps.Clone(e.locks), maps.Clone(e.doubtful), maps.Clone(e.pending)
+	defer func() {
+		try.stop()
+		e.undo(x.tx, mark)
+		*x.tx = tx
+		*e = world
+		e.Steps, e.touched = steps, touched
+		e.store.nextRow, e.store.undone, e.store.stmt, e.store.err = nextRow, e.store.undone[:undone], stmt, failed
+	}()
+	e.store.stmt, try.due = x.i, true
+	try.next, try.stop = iter.Pull(try.body)
+	if try.next(); try.holder != nil {
+		if try.sure {
+			return []*Txn{try.holder}, nil
+		}
+		return nil, nil
+	}
+	if try.err != nil || try.p == nil || try.p.Err != 0 {
+		return nil, nil
+	}
+	var out []*Txn
+	own := try.claims()
+	for _, o := range e.openTxns(x.tx) {
+		what, err := e.barrier(&try, own, o)
+		if err != nil {
+			return nil, err
+		}
+		if what != "" || try.behind(e.running[o.Session], world.locks) {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+// behind reports whether a statement that ran to its end for a trial has to
+// queue for a row behind another one, which waits for it: even if it holds a
+// share lock there, it gets no exclusive one before the other has had its turn.
+// held are the locks as they were before the trial.
+// https://dev.mysql.com/doc/refman/en/innodb-deadlock-example.html
+func (x *running) behind(o *running, held map[*Chain][]lock) bool {
+	switch {
+	case o == nil || o.at == nil || !o.sure || !o.exclusive && x.kind == SelectForShare:
+		return false
+	case slices.Contains(held[o.at], lock{x.tx, true}) || slices.Contains(x.tx.writes[:x.mark], o.at):
+		return false
+	}
+	return slices.Contains(x.p.read, o.at) && x.byRow() && o.byRow()
+}
+
+// byRow reports whether the statement reaches the rows of its one table by the
+// clustered index, whatever its plan.
+func (x *running) byRow() bool {
+	var from *ast.TableRefsClause
+	var where ast.ExprNode
+	switch s := x.node.(type) {
+	case *ast.SelectStmt:
+		from, where = s.From, s.Where
+	case *ast.UpdateStmt:
+		from, where = s.TableRefs, s.Where
+	case *ast.DeleteStmt:
+		from, where = s.TableRefs, s.Where
+	}
+	name := singleTable(from)
+	return name != nil && x.onlyPath(x.e.table(name.Name.O), where)
+}
+
+// needsLock reports whether a scan has to have the lock on an entry that
+// another transaction holds: it can get there by one path only, or the row is
+// what the statement looks for.
+func (x *running) needsLock(a *access, n *entry, holder *Txn, exclusive bool, views solve.Views) bool {
+	if n == nil {
+		return false
+	}
+	if x.e.loose {
+		return x.mustLock(a, n, views)
+	}
+	if x.e.plans[x.i] != nil || x.onlyPath(a.t, a.where) {
+		return true
+	}
+	if x.e.writer(n.c, x.tx) == holder {
+		return x.mustLock(a, n, views)
+	}
+	held := slices.Contains(x.e.locks[n.c], lock{holder, true})
+	if ver := n.c.last(); held && exclusive && ver.Row != nil {
+		ok, err := x.matches(a, ver, views)
+		return ok && err == nil
+	}
+	return false
+}
