@@ -52,9 +52,15 @@ type Settings struct {
 	// Tally is a file to which each process of native fuzzing appends a
 	// PairReport as it ends; empty: none.
 	Tally string
+	// Firsts is a file to which each process appends FirstSeen lines; empty:
+	// none.
+	Firsts string
 	// GoOn makes native fuzzing save a finding and go on; the engine stops at
 	// the first input that fails.
 	GoOn bool
+	// Blind makes a campaign keep inputs, and choose among those it keeps,
+	// without a look at what they showed: what the signal is measured against.
+	Blind bool
 	// Baseline is a file for LoadBaseline; empty: none.
 	Baseline string
 	// Reduce bounds the reduction of one finding; 0: findings stay as found.
@@ -92,6 +98,7 @@ type campaign struct {
 	tally  *tally
 	begun  time.Time
 	guide  *guide // nil: every input is made afresh
+	firsts *firsts
 	state  *campaignState
 	next   []atomic.Int64 // of each worker, the first input that was not run
 	faults atomic.Int64
@@ -132,6 +139,9 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	if err := c.begin(store); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
+	if c.firsts, err = openFirsts(s.Firsts); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
 	if s.Progress != nil {
@@ -141,7 +151,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	err = c.run(ctx)
 	report := c.report()
-	err = errors.Join(err, c.keepState(report))
+	err = errors.Join(err, c.keepState(report), c.firsts.close())
 	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
 	}
@@ -325,6 +335,9 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, p *i
 		return nil // cut off, not judged
 	}
 	c.tally.add(&r)
+	if err := c.firsts.add(&r); err != nil {
+		return err
+	}
 	if c.guide != nil {
 		c.explainSome(keeping, &r, n)
 		if err := c.guide.note(&r, p); err != nil {

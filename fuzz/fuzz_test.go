@@ -100,6 +100,9 @@ func FuzzTxnPair(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
+		if isWorker() {
+			ExitCovered() // before the engine kills it
+		}
 		if err := pair.Close(); err != nil {
 			f.Error(err)
 		}

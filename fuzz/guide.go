@@ -34,10 +34,13 @@ const inputsDir = "inputs"
 type guide struct {
 	dir string // of inputs
 	on  string // family and version
+	// blind keeps one case in blindEvery and chooses among all alike.
+	blind bool
 
 	mu sync.Mutex
 	// seen counts the cases that showed a class.
 	seen    map[signal.Class]int
+	cases   int
 	entries []*entry
 	// waiting holds inputs that were stored without what they show on this
 	// server: of people, of another version, of another machine.
@@ -111,6 +114,9 @@ const (
 	tournament  = 4 // entries among which the rarest is chosen
 )
 
+// blindEvery is one over the share of cases that a blind guide keeps.
+const blindEvery = 16
+
 // next decides how the n-th input is made; r is its source of choices. Inputs
 // that wait come first, as they are.
 func (g *guide) next(r *rand.Rand, fresh func() []byte, n int) inputPlan {
@@ -125,7 +131,10 @@ func (g *guide) next(r *rand.Rand, fresh func() []byte, n int) inputPlan {
 	if what < afresh || len(g.entries) == 0 {
 		return inputPlan{data: fresh(), variant: n}
 	}
-	e := g.choose(r)
+	e := g.entries[r.IntN(len(g.entries))]
+	if !g.blind {
+		e = g.choose(r)
+	}
 	e.chosen++
 	if what < afresh+changeBytes && e.data != nil {
 		return inputPlan{parent: e, data: g.changed(r, e.data), variant: e.variant}
@@ -213,7 +222,12 @@ func (g *guide) note(t *Trial, p *inputPlan) error {
 		}
 		g.seen[k]++
 	}
-	if len(e.rarest) == 0 {
+	g.cases++
+	keep := len(e.rarest) > 0
+	if g.blind {
+		keep = g.cases%blindEvery == 0
+	}
+	if !keep {
 		g.mu.Unlock()
 		return nil
 	}
@@ -241,7 +255,11 @@ func (g *guide) save(e *entry) error {
 		c.Set(keyVariant, strconv.Itoa(e.variant))
 	}
 	// One case may be kept twice, at other levels or for another class.
-	if _, err := corpus.Save(g.dir, corpus.ID(c)+"-"+words[0], c); err != nil {
+	name := corpus.ID(c)
+	if len(words) > 0 {
+		name += "-" + words[0]
+	}
+	if _, err := corpus.Save(g.dir, name, c); err != nil {
 		return fmt.Errorf("campaign's corpus: %w", err)
 	}
 	return nil

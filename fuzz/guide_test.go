@@ -136,3 +136,32 @@ func TestGuideUsesAllWays(t *testing.T) {
 		t.Error("changed bytes are the same")
 	}
 }
+
+// What a guide is measured against keeps and chooses without looking.
+func TestBlindGuideDoesNotLook(t *testing.T) {
+	g := newGuide(t, t.TempDir(), onFake)
+	g.blind = true
+	for i := range 3 * blindEvery {
+		r := seen(t, uint16(1000+i)) // new behaviour each time
+		if i >= blindEvery {
+			r = seen(t, 1213)
+		}
+		if err := g.note(r, &inputPlan{data: fresh()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := g.report().Inputs; n != 3 {
+		t.Fatalf("%d inputs kept of %d, want one in %d", n, 3*blindEvery, blindEvery)
+	}
+	chosen, r := map[*entry]int{}, rand.New(rand.NewPCG(1, 1))
+	for n := range 2000 {
+		if p := g.next(r, fresh, n); p.parent != nil {
+			chosen[p.parent]++
+		}
+	}
+	for _, e := range g.entries {
+		if n := chosen[e]; n < 300 || n > 550 { // 2000 * 10/16 / 3 = 417
+			t.Errorf("one of three was chosen %d times of 2000", n)
+		}
+	}
+}

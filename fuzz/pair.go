@@ -35,6 +35,7 @@ type Pair struct {
 	known  []*corpus.Case
 	keeper *Keeper
 	tally  pairTally
+	firsts *firsts
 }
 
 // FoundError says that an input shows something that was not known before.
@@ -74,6 +75,9 @@ func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
 	if p.levels, err = offered(p.target, s.Levels); err != nil {
 		return nil, errors.Join(err, p.target.Close())
 	}
+	if p.firsts, err = openFirsts(s.Firsts); err != nil {
+		return nil, errors.Join(err, p.target.Close())
+	}
 	p.keeper = newKeeper(p.target, store)
 	p.keeper.strict, p.keeper.reduceFor = s.Strict, pairReduce
 	return p, nil
@@ -86,7 +90,7 @@ func (p *Pair) Close() error {
 	if p.s.Tally != "" && p.tally.report.Executions > 0 {
 		err = p.tally.appendTo(p.s.Tally, p.target.Name)
 	}
-	return errors.Join(err, p.target.Close())
+	return errors.Join(err, p.firsts.close(), p.target.Close())
 }
 
 // Run runs the cases of an input. A *FoundError says that one shows something
@@ -108,6 +112,9 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 		r := p.target.Judge(ctx, c, levelsWithin(c, p.levels, 0))
 		trials = append(trials, r)
 		signal.Hit(signal.Of(r.Case, r.History, &r.Verdict))
+		if err := p.firsts.add(&r); err != nil {
+			return err
+		}
 		if r.Dead != nil {
 			return r.Dead
 		}

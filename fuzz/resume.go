@@ -69,6 +69,7 @@ func (c *campaign) begin(store *Store) error {
 	if c.guide, err = openGuide(c.s.Corpus, string(server.DBMS)+" "+server.Version); err != nil {
 		return err
 	}
+	c.guide.blind = c.s.Blind
 	if c.s.Resume {
 		if c.state, err = loadState(c.s.Corpus); err != nil {
 			return err

@@ -68,6 +68,7 @@ const (
 	envStrict = "TXNFUZZ_STRICT"
 	envOut    = "TXNFUZZ_OUT"
 	envTally  = "TXNFUZZ_TALLY"
+	envFirsts = "TXNFUZZ_FIRSTS"
 	envGoOn   = "TXNFUZZ_GO_ON"
 )
 
@@ -79,7 +80,7 @@ func (s *Settings) FromEnvironment() error {
 	if v := os.Getenv(envOut); v != "" {
 		s.Out = v
 	}
-	s.Tally = os.Getenv(envTally)
+	s.Tally, s.Firsts = os.Getenv(envTally), os.Getenv(envFirsts)
 	levels, err := ParseLevels(os.Getenv(envLevels))
 	if err != nil {
 		return fmt.Errorf("%s: %w", envLevels, err)

@@ -2,9 +2,19 @@
 
 package main
 
+/*
+#include <stdlib.h>
+
+extern void txnfuzz_end(void);
+
+static void end_at_exit(void) { atexit(txnfuzz_end); }
+*/
+import "C"
+
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/txnfuzz/txnfuzz/fuzz"
@@ -13,27 +23,49 @@ import (
 
 func init() { targets["fuzz_txn_pair"] = openTxnPair }
 
+// end is run when libFuzzer has reached a bound of its own.
+var end = func() error { return nil }
+
+//export txnfuzz_end
+func txnfuzz_end() {
+	if err := end(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	fuzz.ExitCovered()
+}
+
 func openTxnPair() (func([]byte), error) {
 	s := fuzz.Settings{Target: fuzz.DefaultTarget, Out: fuzz.DefaultOut, Known: fuzz.KnownDir}
 	if err := s.FromEnvironment(); err != nil {
 		return nil, err
 	}
+	scratch := ""
 	if s.Out == fuzz.DefaultOut {
 		// A fleet keeps artifacts, not what lies beside them.
-		dir, err := os.MkdirTemp("", "txnfuzz-found-*")
-		if err != nil {
+		var err error
+		if scratch, err = os.MkdirTemp("", "txnfuzz-found-*"); err != nil {
 			return nil, err
 		}
-		s.Out = dir
+		s.Out = scratch
 	}
 	pair, err := fuzz.OpenPair(context.Background(), s)
 	if err != nil {
 		return nil, err
 	}
+	end = func() error {
+		err := pair.Close()
+		if scratch != "" {
+			err = errors.Join(err, os.RemoveAll(scratch))
+		}
+		return err
+	}
+	C.end_at_exit()
 	return func(data []byte) {
 		err := pair.Run(context.Background(), data)
 		var found *fuzz.FoundError
 		switch {
+		case errors.As(err, &found) && s.GoOn:
+			fmt.Fprintln(os.Stderr, found)
 		case errors.As(err, &found):
 			panic(found.Error())
 		case err != nil:

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"path/filepath"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
+	"github.com/txnfuzz/txnfuzz/mutate"
+)
+
+// campaign runs an arm that is a campaign of txnfuzz.
+func campaign(ctx context.Context, f *flag.FlagSet, args []string) error {
+	arm := f.String("arm", "", "which")
+	target := f.String("target", fuzz.DefaultTarget, "as txnfuzz run takes it")
+	dir := f.String("dir", "", "folder to work in")
+	seed := f.Uint64("seed", 1, "of the campaign")
+	duration := f.Duration("duration", time.Minute, "of the campaign")
+	_ = f.Parse(args) // exits on an error
+	if *arm == startAlone {
+		t, err := fuzz.OpenTarget(ctx, *target, fuzz.TargetOptions{})
+		if err != nil {
+			return err
+		}
+		return t.Close()
+	}
+	s := fuzz.Settings{
+		Target: *target, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: fuzz.KnownDir,
+		Out: filepath.Join(*dir, "found"), Firsts: filepath.Join(*dir, firstsFile),
+	}
+	switch *arm {
+	case armSignal, armBlind:
+		s.Corpus, s.Blind = filepath.Join(*dir, "corpus"), *arm == armBlind
+	case armRandom:
+	default:
+		return errors.New("no campaign is called " + *arm)
+	}
+	_, err := fuzz.Run(ctx, s)
+	return err
+}
