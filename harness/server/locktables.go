@@ -83,7 +83,7 @@ func (p *lockTableProber) Waiting(ctx context.Context, conns []uint64) ([]harnes
 	if err != nil {
 		return nil, err
 	}
-	return confirmMetadata(ctx, &p.side, suspects, waiting)
+	return confirmMetadata(ctx, &p.side, p.threads, suspects, waiting)
 }
 
 func (p *lockTableProber) waitingAtRowLocks(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {

@@ -83,7 +83,7 @@ func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.W
 		}
 		suspects = append(suspects, more...)
 	}
-	return confirmMetadata(ctx, &p.side, suspects, waiting)
+	return confirmMetadata(ctx, &p.side, p.threads, suspects, waiting)
 }
 
 // cacheLife is how long INNODB_TRX answers from its cache after it was last
@@ -119,7 +119,7 @@ func (p *statusProber) slowly(ctx context.Context, conns []uint64) ([]harness.Wa
 	if err != nil {
 		return nil, err
 	}
-	return confirmMetadata(ctx, &p.side, suspects, waiting)
+	return confirmMetadata(ctx, &p.side, p.threads, suspects, waiting)
 }
 
 // block is one transaction of the monitor's list.

@@ -13,12 +13,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
-// threads watches the threads of a server on this machine through /proc: two
-// reads of 1 and 2 µs against a question of 60 to 400. It is used where the
+// threads watches the threads of a server on this machine through /proc: three
+// reads of 1 to 3 µs against a question of 60 to 400. It is used where the
 // server is ours; for another one its process would have to be found, and
 // reading its system calls needs the right to trace it.
 //
 // https://man7.org/linux/man-pages/man5/proc_pid_syscall.5.html
+// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+// https://docs.kernel.org/scheduler/sched-stats.html
 type threads struct {
 	pid int
 	// query returns connection and thread ids as the kernel knows them; %s is a
@@ -28,7 +30,7 @@ type threads struct {
 }
 
 // thread holds open files, -1 where there is none.
-type thread struct{ syscall, schedstat int }
+type thread struct{ syscall, stat, schedstat int }
 
 // maxThreads bounds the open files.
 const maxThreads = 128
@@ -83,7 +85,7 @@ func (t *threads) open(tid uint64) *thread {
 		}
 		return fd
 	}
-	return &thread{syscall: file("syscall"), schedstat: file("schedstat")}
+	return &thread{syscall: file("syscall"), stat: file("stat"), schedstat: file("schedstat")}
 }
 
 // futex is how the file syscall starts for a thread that waits on a condition
@@ -99,11 +101,23 @@ func (t *threads) Watch(conn uint64) harness.Sight {
 	if th == nil {
 		return harness.Sight{}
 	}
-	// The counter comes first: a thread that sleeps now and had run as often
-	// before has slept in between.
-	var buf [128]byte
-	n, err := unix.Pread(th.schedstat, buf[:], 0)
+	var buf [512]byte
+	n, err := unix.Pread(th.syscall, buf[:], 0)
 	if err != nil {
+		return harness.Sight{}
+	}
+	if !bytes.HasPrefix(buf[:n], futex) {
+		return harness.Sight{Seen: true}
+	}
+	// The file syscall takes a thread that was woken and has yet to be given a
+	// processor for one that sleeps; its state does not. The counter comes last:
+	// a thread that was woken before its state was read, and ran and slept again,
+	// is told by it.
+	if n, err = unix.Pread(th.stat, buf[:], 0); err != nil {
+		return harness.Sight{}
+	}
+	asleep := bytes.HasPrefix(buf[bytes.LastIndexByte(buf[:n], ')')+1:n], []byte(" S "))
+	if n, err = unix.Pread(th.schedstat, buf[:], 0); err != nil {
 		return harness.Sight{}
 	}
 	fields := bytes.Fields(buf[:n]) // time on a processor, time in its queue, times given one
@@ -114,10 +128,7 @@ func (t *threads) Watch(conn uint64) harness.Sight {
 	if err != nil {
 		return harness.Sight{}
 	}
-	if n, err = unix.Pread(th.syscall, buf[:], 0); err != nil {
-		return harness.Sight{}
-	}
-	return harness.Sight{Runs: runs, Asleep: bytes.HasPrefix(buf[:n], futex), Seen: true}
+	return harness.Sight{Runs: runs, Asleep: asleep, Seen: true}
 }
 
 func (t *threads) close() {
@@ -125,7 +136,7 @@ func (t *threads) close() {
 		return
 	}
 	for _, th := range t.seen {
-		_, _ = unix.Close(th.syscall), unix.Close(th.schedstat)
+		_, _, _ = unix.Close(th.syscall), unix.Close(th.stat), unix.Close(th.schedstat)
 	}
 	clear(t.seen)
 }
