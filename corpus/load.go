@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // blocksExt is the ending of files in the form of blocks.
@@ -28,21 +26,10 @@ func LoadAny(path string) ([]Stored, error) {
 	}
 	out, err := LoadDir(path)
 	errs := []error{err}
-	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case file != path && strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case d.IsDir() || filepath.Ext(file) != blocksExt:
-			return nil
-		}
+	err = visit(path, blocksExt, func(file string) {
 		text, err := os.ReadFile(file)
 		if err == nil && !LooksLikeBlocks(text) {
-			return nil
+			return
 		}
 		var cases []Stored
 		if err == nil {
@@ -52,7 +39,6 @@ func LoadAny(path string) ([]Stored, error) {
 			errs = append(errs, fmt.Errorf("load cases: %w", err))
 		}
 		out = append(out, cases...)
-		return nil
 	})
 	return out, errors.Join(append(errs, err)...)
 }

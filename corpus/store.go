@@ -40,8 +40,24 @@ func Load(path string) (*Case, error) {
 func LoadDir(dir string) ([]Stored, error) {
 	var out []Stored
 	var errs []error
-	// WalkDir goes in lexical order, which makes the result deterministic.
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := visit(dir, Ext, func(path string) {
+		c, err := Load(path)
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		out = append(out, Stored{path, c})
+	})
+	if err != nil {
+		errs = append(errs, fmt.Errorf("load cases of %s: %w", dir, err))
+	}
+	return out, errors.Join(errs...)
+}
+
+// visit calls f for every file below a folder whose name ends in ext, in order
+// of their paths, but not for hidden ones and those in hidden folders.
+func visit(dir, ext string, f func(path string)) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -49,22 +65,11 @@ func LoadDir(dir string) ([]Stored, error) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-			return nil
-		case d.IsDir() || filepath.Ext(path) != Ext:
-			return nil
+		case !d.IsDir() && filepath.Ext(path) == ext:
+			f(path)
 		}
-		c, err := Load(path)
-		if err != nil {
-			errs = append(errs, err)
-			return nil
-		}
-		out = append(out, Stored{path, c})
 		return nil
 	})
-	if err != nil {
-		errs = append(errs, fmt.Errorf("load cases of %s: %w", dir, err))
-	}
-	return out, errors.Join(errs...)
 }
 
 // ID names a case by its statements: twelve hexadecimal digits of a hash of its

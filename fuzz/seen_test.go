@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -95,11 +96,11 @@ func seenMark(t *testing.T, c *corpus.Case, h *history.History, level corpus.Lev
 	case where == "final":
 		for _, x := range h.Final {
 			if table == "" || x.Name == table {
-				seen = rowsOf(x.Rows)
+				seen = timeline.Rows(x.Rows)
 			}
 		}
 	default:
-		seen = rowsOf(statementOf(t, c, h, observe).Result.Rows)
+		seen = timeline.Rows(statementOf(t, c, h, observe).Result.Rows)
 	}
 	switch sortedRows(seen) {
 	case sortedRows(headerAt(c, "anomaly", level)):
@@ -157,22 +158,6 @@ func headerAt(c *corpus.Case, key string, level corpus.Level) string {
 		}
 	}
 	return ""
-}
-
-// rowsOf prints rows as the headers do.
-func rowsOf(rows [][]history.Cell) string {
-	if len(rows) == 0 {
-		return "no rows"
-	}
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.String()
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
-	}
-	return strings.Join(out, " ")
 }
 
 // sortedRows makes lists of rows comparable as bags.

@@ -441,6 +441,20 @@ func (c *compiler) strcmp(args []expr) (expr, error) {
 	}}, nil
 }
 
+// doubled makes a DOUBLE of a FLOAT.
+func doubled(e expr) expr {
+	x := e.eval
+	e.typ, e.column = double, false
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewDouble(v.Double())
+	}
+	return e
+}
+
 // plainNumber brings an argument into the form of a number: integer, decimal or
 // double.
 func (c *compiler) plainNumber(e expr) (expr, error) {
@@ -448,16 +462,7 @@ func (c *compiler) plainNumber(e expr) (expr, error) {
 	case IntClass, DecimalClass, DoubleClass:
 		return e, nil
 	case FloatClass:
-		x := e.eval
-		e.typ, e.column = double, false
-		e.eval = func(f *frame) sqlvalue.Value {
-			v := x(f)
-			if v.IsNull() {
-				return v
-			}
-			return sqlvalue.NewDouble(v.Double())
-		}
-		return e, nil
+		return doubled(e), nil
 	}
 	return e, unsupported("numeric function of other than an integer, decimal or double")
 }

@@ -196,15 +196,7 @@ func (c *compiler) alike(es []expr) error {
 			if text || !doubles || c.d.is(branchCasts) {
 				return unsupported("FLOAT in a branch")
 			}
-			x := e.eval
-			e.typ, e.column = double, false
-			e.eval = func(f *frame) sqlvalue.Value {
-				v := x(f)
-				if v.IsNull() {
-					return v
-				}
-				return sqlvalue.NewDouble(v.Double())
-			}
+			*e = doubled(*e)
 		}
 	}
 	return nil
