@@ -9,6 +9,7 @@ import (
 // parserSeeds hold what the published cases do not.
 var parserSeeds = []string{
 	"-- a key\rwith a line end: an error\n/* tx1 */ SELECT 1;",
+	"-- key:\r a value after a line end\n/* tx1 */ SELECT 1;",
 	"-- level: tx1=RC, tx2=RR\n/* tx1 */ SELECT 'a''\\'' -- x\n, `b``c` /* y */; -- z\n-- end",
 	"/* init */ create table t(a int unique check(a>0), b enum('x'), key(a)) engine=innodb;",
 	"/* tx1 */ select a = b is true, -(-1), not a, x'41', b'1', 1e3, 1.50, '\\0' from t for share skip locked;",

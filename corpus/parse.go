@@ -165,6 +165,10 @@ func (r *caseReader) addAbove(at int, text string) error {
 			r.c.Header = append(r.c.Header, f)
 			return nil
 		}
+		// Printed, a line end in a comment is a space.
+		if _, ok := parseField(strings.ReplaceAll(text, "\r", " ")); ok {
+			return r.errorf(at, "line end in header %q", text)
+		}
 	}
 	r.above = append(r.above, text)
 	return nil

@@ -27,7 +27,7 @@ inputs that go test -fuzz keeps.`,
 			return usagef("no command; see %s --help", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newCorpusVerify(), newCorpusImport(), newCorpusStats(), newCorpusDecode(), newCorpusSeed())
+	cmd.AddCommand(newCorpusVerify(), newCorpusImport(), newCorpusStats(), newCorpusDecode(), newCorpusSeed(), newCorpusMerge())
 	return cmd
 }
 
@@ -282,4 +282,28 @@ selects depends on how many there are: make it anew when the folder has changed.
 	cmd.Flags().StringVar(&known, "corpus", fuzz.KnownDir, "folder of stored cases that inputs select from")
 	cmd.Flags().StringVar(&out, "out", fuzz.SeedDir, "folder to write to")
 	return cmd
+}
+
+func newCorpusMerge() *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge INTO FROM...",
+		Short: "Bring together what several campaigns have kept and found",
+		Long: `Adds to the folder INTO what it does not hold yet of the others: of the inputs
+that campaigns keep (run --corpus), those that show a behaviour which nothing
+before them showed; of findings (run --out), one for each fingerprint, family of
+servers and level, the smallest.`,
+		Example: `  txnfuzz corpus merge all/corpus shard-1/corpus shard-2/corpus
+  txnfuzz corpus merge all/found shard-1/found shard-2/found`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("want a folder to merge into and at least one other")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, err := fuzz.Merge(args[0], args[1:])
+			fmt.Fprintf(cmd.OutOrStdout(), "%d inputs, %d taken; %d findings, %d new, %d smaller\n", m.Inputs, m.Taken, m.Findings, m.New, m.Smaller)
+			return err
+		},
+	}
 }

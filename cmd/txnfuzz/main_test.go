@@ -117,6 +117,7 @@ func TestUsageErrors(t *testing.T) {
 		{"server root@unix(/nowhere)/", "names a server that runs already"},
 		{"targets all", `"all"`},
 		{"corpus", "no command"},
+		{"corpus merge all", "want a folder to merge into"},
 		{"corpus frobnicate", `"frobnicate"`},
 		{"corpus import", "want a file or a folder"},
 		{"corpus verify no/such/file.sql", "no/such/file.sql"},
@@ -192,7 +193,7 @@ func TestFailuresAreInTheResults(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "export", "report", "server", "targets"} {
+	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.stderr != "" {
