@@ -61,6 +61,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	if found != nil {
 		v.Outcome = Known
 		count(&v, with, h)
+		v.Conflicting = with.Conflicting()
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
 	} else if ok, found := looseFit(c, h, p, told, deviations, &v); ok {
@@ -159,16 +160,18 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 	}
 	r := mvcc.New(c, h, p, false).Loose()
 	if d, err := r.Run(); err == nil && d == nil {
-		if len(told) > 0 {
-			return true, told
+		if len(told) == 0 {
+			*v = Verdict{Outcome: OK, Stmt: -1}
 		}
-		*v = Verdict{Outcome: OK, Stmt: -1}
 		count(v, r, h)
 		v.Conflicting = r.Conflicting()
-		return true, nil
+		return true, told
 	}
 	for _, a := range deviations {
-		if d, err := mvcc.New(c, h, p.With(a), false).Loose().Run(); err == nil && d == nil {
+		r := mvcc.New(c, h, p.With(a), false).Loose()
+		if d, err := r.Run(); err == nil && d == nil {
+			count(v, r, h)
+			v.Conflicting = r.Conflicting()
 			return true, append(told, a)
 		}
 	}

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -70,49 +73,103 @@ func writeRecords(file string, records []Record) error {
 	return os.WriteFile(file, b.Bytes(), 0o644)
 }
 
-// TestDeviationsHaveGoldens demands for every deviation of the rules table a
-// recorded history that it explains, and two that come near but stay
-// violations.
-func TestDeviationsHaveGoldens(t *testing.T) {
-	known := map[string]int{}
-	for _, file := range goldenFiles(t) {
+// shownRecords returns the recorded histories that a deviation explains, by its
+// name.
+func shownRecords(t *testing.T) map[string][]Record {
+	t.Helper()
+	out := map[string][]Record{}
+	for _, file := range append(goldenFiles(t), "testdata/published/innodb.jsonl") {
 		records, err := LoadRecords(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range records {
-			for _, n := range records[i].Verdict.Rules {
-				if records[i].Verdict.Outcome == Known {
-					known[n]++
+		for _, r := range records {
+			for _, n := range r.Verdict.Rules {
+				if r.Verdict.Outcome == Known {
+					out[n] = append(out[n], r)
 				}
 			}
 		}
 	}
+	return out
+}
+
+// TestDeviationsHaveGoldens demands for every row of the rules table that is a
+// deviation a history that it explains, recorded on a server of its scope; for
+// every deviation a case that shows it recorded on a server where the promise
+// holds, and two histories that come near but stay violations. Nothing else may
+// lie in the folders.
+func TestDeviationsHaveGoldens(t *testing.T) {
+	shown := shownRecords(t)
+	names := map[string]bool{}
 	for i := range rules.Table {
 		r := &rules.Table[i]
 		if r.Status != rules.Deviation {
 			continue
 		}
-		if known[r.Name] == 0 {
-			t.Errorf("no recorded history is explained by %q", r.Name)
+		names[r.Name] = true
+		if !slices.ContainsFunc(shown[r.Name], func(s Record) bool {
+			return slices.ContainsFunc(levelsOf(s.History), func(l corpus.Level) bool { return r.Scope.Covers(s.History.Server, l) })
+		}) {
+			t.Errorf("no recorded history of %v is explained by %q", r.Scope, r.Name)
 		}
-		near, err := LoadRecords(filepath.Join("testdata", "near", r.Name+".jsonl"))
+	}
+	for _, folder := range []string{"near", "silent"} {
+		files, err := filepath.Glob(filepath.Join("testdata", folder, "*.jsonl"))
 		if err != nil {
-			t.Errorf("near misses of %q: %v", r.Name, err)
-			continue
+			t.Fatal(err)
 		}
-		if len(near) < 2 {
-			t.Errorf("%q has %d near misses, want 2", r.Name, len(near))
-		}
-		for j := range near {
-			v, err := near[j].Judge(r.Name)
-			if err != nil {
-				t.Errorf("near miss %d of %q: %v", j+1, r.Name, err)
-			} else if v.Outcome != Violation {
-				t.Errorf("near miss %d of %q: verdict %s %v, want a violation\n%s", j+1, r.Name, v.Outcome, v.Rules, near[j].Case)
+		for _, f := range files {
+			if n := strings.TrimSuffix(filepath.Base(f), ".jsonl"); !names[n] {
+				t.Errorf("%s belongs to no deviation", f)
 			}
 		}
 	}
+	for name := range names {
+		t.Run(name, func(t *testing.T) {
+			near, err := LoadRecords(filepath.Join("testdata", "near", name+".jsonl"))
+			if err != nil {
+				t.Fatalf("near misses: %v", err)
+			}
+			if len(near) < 2 {
+				t.Errorf("%d near misses, want 2", len(near))
+			}
+			for j := range near {
+				v, err := near[j].Judge(name)
+				if err != nil {
+					t.Errorf("near miss %d: %v", j+1, err)
+				} else if v.Outcome != Violation {
+					t.Errorf("near miss %d: verdict %s %v, want a violation\n%s", j+1, v.Outcome, v.Rules, near[j].Case)
+				}
+			}
+			silent, err := LoadRecords(filepath.Join("testdata", "silent", name+".jsonl"))
+			if err != nil || len(silent) == 0 {
+				t.Fatalf("no record of a server that does not show it: %v", err)
+			}
+			for j := range silent {
+				if !slices.ContainsFunc(shown[name], func(s Record) bool { return body(s.Case) == body(silent[j].Case) }) {
+					t.Errorf("silent record %d: its case is not one that shows the deviation elsewhere", j+1)
+				}
+				if v, err := silent[j].Judge(name); err != nil || v.Outcome != OK {
+					t.Errorf("silent record %d: verdict %s %v (%v), want ok\n%s", j+1, v.Outcome, v.Rules, err, silent[j].Case)
+				}
+			}
+		})
+	}
+}
+
+func levelsOf(h *history.History) []corpus.Level {
+	var out []corpus.Level
+	for _, l := range h.Levels {
+		out = append(out, l)
+	}
+	return out
+}
+
+// body returns a case without its header.
+func body(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.HasPrefix(l, "--") })
+	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // falsify changes one thing in a history that a client would have noticed; it

@@ -3,10 +3,12 @@
 -- status: Fixed
 -- note: written after the description of the fix: a locking read by a unique key that waited for a row which was then deleted must keep others from inserting it
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8, RU RC RR): ok
+-- verdict (mariadb 11.8, SER): known record-gone-unseen
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR): ok
+-- verdict (mariadb 10.11,snapshot=on, SER): known record-gone-unseen
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok

@@ -3,7 +3,8 @@
 -- status: Confirmed
 -- note: innodb_snapshot_isolation=ON: which of two waiting reads of a deleted row is resumed differs from REPEATABLE READ
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8, RU RC RR): ok
+-- verdict (mariadb 11.8, SER): known record-gone-unseen
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok

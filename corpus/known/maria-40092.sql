@@ -2,9 +2,10 @@
 -- seed: no, because its descending key is not generated
 -- reported: REPEATABLE READ, SERIALIZABLE
 -- status: Confirmed
--- note: innodb_snapshot_isolation=ON: FOR UPDATE of rows deleted since the snapshot returns nothing instead of error 1020; seen so on 11.8.9, and judged ok, because the oracle does not demand the error
+-- note: innodb_snapshot_isolation=ON: FOR UPDATE of rows deleted since the snapshot returns nothing instead of error 1020, because it goes by the secondary index, whose entries are marked deleted; so on 11.8.9, while 10.11 goes by the clustered index
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8, RU RC): ok
+-- verdict (mariadb 11.8, RR SER): known record-gone-unseen
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok

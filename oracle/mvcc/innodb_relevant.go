@@ -41,7 +41,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !setsLevel
 		case rules.AfterDeadlock:
 			return !deadlock
-		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.UniqueLookup:
+		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}
 		// The other dimensions are not InnoDB's.

@@ -362,7 +362,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			n = a.next(n, false)
 			continue
 		}
-		if err := x.recordChanged(n.c, only); err != nil {
+		if err := x.recordChanged(n.c, only || x.lost(a, n.c, views)); err != nil {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
@@ -676,19 +676,56 @@ func covers(t *Table, k *solve.Key, need map[int]bool) bool {
 // newest version was committed after the snapshot. Where it is not certain that
 // the record is touched (sure is false), the answer decides.
 func (x *running) recordChanged(c *Chain, sure bool) error {
-	tx := x.tx
-	if tx.Snapshot == 0 || !x.e.isolatesSnapshots(tx) || len(c.Versions) == 0 {
+	if !x.changedSince(c) {
 		return nil
 	}
-	w := c.last().Txn
-	if w == nil || w == tx || w.Commit == 0 || w.Commit < tx.Snapshot {
-		return nil
-	}
-	if x.covered && tx.Rules[rules.RecordChanged] == rules.RefuseUnlessCovered {
+	if x.covered && x.tx.Rules[rules.RecordChanged] == rules.RefuseUnlessCovered {
 		sure = false
 	}
 	if sure || errCode(x.st) == errRecordChanged && !x.due {
 		return changedError{sure}
 	}
 	return nil
+}
+
+// changedSince reports whether another transaction committed the newest version
+// of a record after the snapshot, and the level refuses such records.
+func (x *running) changedSince(c *Chain) bool {
+	tx := x.tx
+	if tx.Snapshot == 0 || !x.e.isolatesSnapshots(tx) || len(c.Versions) == 0 {
+		return false
+	}
+	w := c.last().Txn
+	return w != nil && w != tx && w.Commit != 0 && w.Commit >= tx.Snapshot
+}
+
+// lost reports whether a record that changed since the snapshot has to be
+// refused although its newest version does not match: the row that the snapshot
+// shows does, so that the statement would act on it. Which index it goes by must
+// not matter; where it does, the record is met by those indexes only whose entry
+// of it is as it was.
+func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
+	if !x.changedSince(c) || limited(x.node) || hasSubquery(x.node) {
+		return false
+	}
+	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)
+	if was == nil || was.Row == nil {
+		return false
+	}
+	if x.tx.Rules[rules.RecordGone] == rules.GoneUnseen && !x.keepsEntries(a.t, was.Row, c.last().Row) {
+		return false
+	}
+	ok, err := x.matches(a, was, views)
+	return ok && err == nil
+}
+
+// keepsEntries reports whether no secondary index lost its entry of a row that
+// changed.
+func (x *running) keepsEntries(t *Table, was, is solve.Row) bool {
+	for i := range t.Def.Keys {
+		if k := &t.Def.Keys[i]; k != t.Clustered && (is == nil || !equalIn(k, was, is)) {
+			return false
+		}
+	}
+	return true
 }

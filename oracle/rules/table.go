@@ -53,6 +53,10 @@ const (
 	// RestartedLookup: what a statement that starts again looks up in a unique
 	// key.
 	RestartedLookup
+	// RecordGone: what a locking read or a write does about a row that was
+	// committed away since the transaction's snapshot: deleted, or given another
+	// key.
+	RecordGone
 	numDimensions
 )
 
@@ -234,6 +238,15 @@ const (
 	// ClampedValues: in place of a value beyond the column's type, the limit of
 	// that type.
 	ClampedValues
+)
+
+// Answers to RecordGone.
+const (
+	// GoneRefused: the same as about one that was changed.
+	GoneRefused Variant = iota
+	// GoneUnseen: it may go by an index whose entry of the row is marked
+	// deleted, and then passes it.
+	GoneUnseen
 )
 
 var (
