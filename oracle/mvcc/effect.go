@@ -61,7 +61,7 @@ func (r *Replay) unknownHint(from *ast.TableRefsClause) bool {
 		for _, n := range h.IndexNames {
 			if !slices.ContainsFunc(r.table(name.Name.O).Def.Keys, func(k solve.Key) bool {
 				// A key without a name takes that of its first column.
-				return lower(k.Name) == n.L || k.Name == "" && lower(r.table(name.Name.O).Def.Columns[k.Columns[0]].Name) == n.L
+				return lower(k.Name) == n.L || k.Primary && n.L == "primary" || k.Name == "" && lower(r.table(name.Name.O).Def.Columns[k.Columns[0]].Name) == n.L
 			}) {
 				return true
 			}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -162,16 +161,7 @@ func (x *running) behind(o *running, held map[*Chain][]lock) bool {
 // byRow reports whether the statement reaches the rows of its one table by the
 // clustered index, whatever its plan.
 func (x *running) byRow() bool {
-	var from *ast.TableRefsClause
-	var where ast.ExprNode
-	switch s := x.node.(type) {
-	case *ast.SelectStmt:
-		from, where = s.From, s.Where
-	case *ast.UpdateStmt:
-		from, where = s.TableRefs, s.Where
-	case *ast.DeleteStmt:
-		from, where = s.TableRefs, s.Where
-	}
+	from, where := x.reads()
 	name := singleTable(from)
 	return name != nil && x.onlyPath(x.e.table(name.Name.O), where)
 }
