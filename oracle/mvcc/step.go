@@ -99,15 +99,19 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	}
 	switch kind {
 	case Begin, BeginSnapshot:
+		at := st.Submit
 		if s.txn != nil {
-			r.commit(s.txn, st.Submit)
+			r.commit(s.txn, at)
+			if st.Return > 0 {
+				at = st.Return // behind the commit, which its snapshot sees
+			}
 		}
 		if s.next != 0 {
 			s.level, s.next = s.next, 0
 		}
-		s.txn = r.begin(st.Session, st.Submit)
+		s.txn = r.begin(st.Session, at)
 		if corpus.ConsistentSnapshot(node) {
-			s.txn.Snapshot = st.Submit
+			s.txn.Snapshot = at
 		}
 	case Commit:
 		if s.txn != nil {
