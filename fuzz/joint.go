@@ -86,21 +86,17 @@ func (k *Keeper) separate(ctx context.Context, r *Trial, rule string) (*Trial, e
 	start.SetLevels(r.Levels)
 	var found *Trial
 	judge := k.calm()
-	same := SameBug(r.Verdict, rule)
+	w := &watch{same: SameBug(r.Verdict, rule), judge: func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+		t := judge(ctx, c, levels)
+		if found == nil && t.Verdict.Outcome == oracle.Known && slices.Equal(t.Verdict.Rules, []string{rule}) {
+			found = &t
+			found.Case = c.Clone() // its trees are the reducer's
+			cancel()
+		}
+		return t
+	}}
 	_, err := reduce.Reduce(limited, start, reduce.Options{
-		Want: r.Verdict, Seed: 1, Same: same,
-		Try: func(ctx context.Context, c *corpus.Case) (oracle.Verdict, error) {
-			v, err := try(func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-				t := judge(ctx, c, levels)
-				if found == nil && t.Verdict.Outcome == oracle.Known && slices.Equal(t.Verdict.Rules, []string{rule}) {
-					found = &t
-					found.Case = c.Clone() // its trees are the reducer's
-					cancel()
-				}
-				return t
-			})(ctx, c)
-			return v, err
-		},
+		Want: r.Verdict, Seed: 1, Same: w.same, Try: w.try, Foresee: w.foresee,
 	})
 	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {
 		err = nil

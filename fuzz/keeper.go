@@ -240,8 +240,9 @@ func (k *Keeper) reduce(ctx context.Context, judge judgeFunc, r *Trial, reproduc
 	defer cancel()
 	start := r.Case.Clone()
 	start.SetLevels(r.Levels)
+	w := &watch{judge: judge, same: func(v oracle.Verdict) bool { return v.Fingerprint == r.Verdict.Fingerprint }}
 	res, err := reduce.Reduce(limited, start, reduce.Options{
-		Try: try(judge), Want: r.Verdict, Repeats: repeatsFor(reproduced), Seed: 1,
+		Try: w.try, Foresee: w.foresee, Want: r.Verdict, Same: w.same, Repeats: repeatsFor(reproduced), Seed: 1,
 	})
 	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {
 		err = nil // what was kept before the end counts

@@ -26,8 +26,9 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 	from := start.Case.Clone()
 	from.SetLevels(start.Levels)
 	count, _ := confirm(ctx, t.Judge, start)
+	w := &watch{judge: t.Judge, same: SameBug(start.Verdict, "")}
 	result, err := reduce.Reduce(ctx, from, reduce.Options{
-		Try: try(t.Judge), Want: start.Verdict, Same: SameBug(start.Verdict, ""),
+		Try: w.try, Foresee: w.foresee, Want: start.Verdict, Same: w.same,
 		Strategy: strategy, Seed: seed, Repeats: repeatsFor(count), Experience: experience,
 	})
 	if err != nil {

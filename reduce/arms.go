@@ -19,7 +19,8 @@ var layerTitles = [layerCount]string{"statements", "clauses", "expressions", "co
 type arm uint8
 
 const (
-	armBehind arm = iota
+	armForeseen arm = iota
+	armBehind
 	armReads
 	armSession
 	armTransaction
@@ -72,6 +73,7 @@ var arms = [armCount]struct {
 	// what an arm is taken for until it has shown better; 0: not measured.
 	usual float64
 }{
+	armForeseen:          {layerStatements, "foreseen", 0.7},
 	armBehind:            {layerStatements, "behind", 0.55},
 	armReads:             {layerStatements, "reads", 0.5},
 	armSession:           {layerStatements, "session", 0.02},

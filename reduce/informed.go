@@ -1,5 +1,7 @@
 package reduce
 
+import "slices"
+
 // informed lists deletions that the verdict suggests: what runs behind the
 // statement that differs can seldom have changed it, nor can what only reads.
 // They delete most at the first attempt where they succeed; a guess at the wrong
@@ -35,5 +37,10 @@ func (r *reducer) candidates(l layer) []candidate {
 	if l != layerStatements {
 		return all
 	}
-	return append(informed(r.best, r.verdict.Stmt), all...)
+	if r.closing {
+		// Runs of lines, like the parts that delta debugging deletes, are a
+		// means of the search; minimal speaks of lines, transactions and tables.
+		return slices.DeleteFunc(all, func(c candidate) bool { return c.arm == armRun })
+	}
+	return slices.Concat(r.foreseen(), informed(r.best, r.verdict.Stmt), all)
 }

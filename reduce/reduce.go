@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/foresight"
 )
 
 var (
@@ -30,6 +31,10 @@ type Options struct {
 	// Same reports whether a verdict shows the bug; nil: its fingerprint is
 	// that of Want and not empty.
 	Same func(oracle.Verdict) bool
+	// Foresee, if not nil, guesses without a run whether a case would show the
+	// bug. What it says decides what is tried first, never what is kept, and the
+	// closing pass does not ask it.
+	Foresee func(*corpus.Case) foresight.Guess
 
 	Strategy Strategy
 	// Seed makes the choices of the strategy. Equal options and equal answers
@@ -64,6 +69,10 @@ type Count struct {
 	Name     string `json:"name"`
 	Attempts int    `json:"attempts"`
 	Useful   int    `json:"useful"`
+	// Closing and ClosingUseful are those of them that the closing pass made:
+	// most of these fail, since their failure is what proves a result minimal.
+	Closing       int `json:"closing"`
+	ClosingUseful int `json:"closing_useful"`
 }
 
 // Result is a reduced case and how it came about.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/foresight"
 )
 
 // reducer is the state of one reduction.
@@ -29,6 +30,10 @@ type reducer struct {
 	// failed holds operations that failed since the closing pass last began.
 	failed map[string]bool
 	layers [layerCount]Count
+	// closing says that the closing pass is on.
+	closing bool
+	// guesses holds what was foreseen of drafts made of the best one.
+	guesses map[string]foresight.Guess
 }
 
 // errCut ends a reduction whose budget or context is used up.
@@ -115,7 +120,12 @@ func (r *reducer) improve(l layer) (bool, error) {
 			}
 			for next[a] == nil && len(left[a]) > 0 {
 				var known bool
-				if next[a], known = r.viable(left[a][0]); next[a] == nil {
+				next[a], known = r.viable(left[a][0])
+				if next[a] != nil && r.guess(next[a]) == foresight.Hides {
+					// The closing pass asks it, if it still applies then.
+					next[a], known = nil, true
+				}
+				if next[a] == nil {
 					r.failed[left[a][0].id] = known
 					left[a] = left[a][1:]
 				}
@@ -162,6 +172,7 @@ func gain(l layer, from, to Size) float64 {
 // same case. This is what makes a result 1-minimal: it asks every operation that
 // applies to the final case, except texts that already failed.
 func (r *reducer) close() error {
+	r.closing = true
 	// The statements come last: what the other layers still find changes their
 	// texts, and all of them would have to be asked again.
 	for l, quiet := layerStatements+1, 0; quiet < int(layerCount); l = (l + 1) % layerCount {
@@ -237,10 +248,16 @@ func (r *reducer) ask(a arm, d *draft) (bool, error) {
 	kept := shows && err == nil
 	count := &r.layers[a.layer()]
 	count.Attempts++
+	if r.closing {
+		count.Closing++
+	}
 	if kept {
-		r.best = d
+		r.best, r.guesses = d, nil
 		r.result.Useful++
 		count.Useful++
+		if r.closing {
+			count.ClosingUseful++
+		}
 	}
 	r.bandit.learn(a, kept)
 	r.step(Step{Layer: a.layer().String(), Arm: a.String(), Kept: kept})
@@ -305,7 +322,7 @@ func (r *reducer) finish(start *draft) {
 	out.PerLayer = r.layers[:]
 	for a := range armCount {
 		if m := r.bandit.own[a]; m.Count > 0 {
-			out.PerArm = append(out.PerArm, Count{a.String(), m.Count, int(m.Mean*float64(m.Count) + 0.5)})
+			out.PerArm = append(out.PerArm, Count{Name: a.String(), Attempts: m.Count, Useful: int(m.Mean*float64(m.Count) + 0.5)})
 		}
 	}
 	r.o.Experience.add(r.bandit.own)

@@ -49,7 +49,7 @@ func statementCandidates(d *draft) []candidate {
 		})
 	}
 	chunks(len(d.init), func(from, to int) {
-		add(armSetUp, count(from, to), nil)
+		add(armRun, count(from, to), nil)
 	})
 	for i := len(d.init) - 1; i >= 0; i-- {
 		add(armSetUp, []int{i}, nil)

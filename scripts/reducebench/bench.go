@@ -47,7 +47,7 @@ var strategies = []reduce.Strategy{reduce.EpsilonGreedy, reduce.ProbabilityTable
 
 // benchmark reduces each finding of a target with each strategy and appends a
 // line for each to the results. What these hold already is not done again.
-func benchmark(ctx context.Context, set []finding, target, results string, chosen []reduce.Strategy, limit time.Duration, joint bool) error {
+func benchmark(ctx context.Context, set []finding, target, results string, chosen []reduce.Strategy, limit time.Duration, joint, blindly bool) error {
 	done, err := readMeasurements(results)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 			if have[fmt.Sprint(i, s)] {
 				continue
 			}
-			m, err := measure(ctx, t, &set[i], s, limit, joint)
+			m, err := measure(ctx, t, &set[i], s, limit, joint, blindly)
 			if err != nil {
 				return fmt.Errorf("finding %d, %s: %w", i, s, err)
 			}
@@ -93,7 +93,7 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 	return nil
 }
 
-func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy, limit time.Duration, joint bool) (measurement, error) {
+func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy, limit time.Duration, joint, blindly bool) (measurement, error) {
 	m := measurement{Target: f.Target, Strategy: s.String(), Cause: f.cause()}
 	c, err := f.parse()
 	if err != nil {
@@ -111,8 +111,12 @@ func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy,
 	if joint {
 		same = nil // equal fingerprints
 	}
+	o := reduce.Options{Try: t.Try, Want: want, Same: same, Strategy: s, Seed: 1}
+	if !blindly && same != nil {
+		o.Try, o.Foresee = t.Watch(same)
+	}
 	begin := time.Now()
-	r, err := reduce.Reduce(ctx, c, reduce.Options{Try: t.Try, Want: want, Same: same, Strategy: s, Seed: 1})
+	r, err := reduce.Reduce(ctx, c, o)
 	m.Seconds = time.Since(begin).Seconds()
 	if errors.Is(err, reduce.ErrNotReproduced) {
 		m.Lost = true

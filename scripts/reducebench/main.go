@@ -55,6 +55,7 @@ func run(ctx context.Context, args []string) error {
 		strategy := f.String("strategy", "", "only this strategy; empty: each, delta debugging too")
 		limit := f.Duration("limit", 2*time.Minute, "the longest time for one reduction")
 		joint := f.Bool("joint", false, "keep all deviations of a case that shows several, to see what that costs")
+		blindly := f.Bool("blindly", false, "foresee nothing")
 		_ = f.Parse(args[1:])
 		chosen := strategies
 		if *strategy != "" {
@@ -68,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		return benchmark(ctx, set, *target, *out, chosen, *limit, *joint)
+		return benchmark(ctx, set, *target, *out, chosen, *limit, *joint, *blindly)
 	case "table":
 		svg := f.String("svg", "", "file for the plot over attempts")
 		_ = f.Parse(args[1:])
