@@ -122,7 +122,7 @@ func (r *reducer) improve(l layer) (bool, error) {
 				var known bool
 				next[a], known = r.viable(left[a][0])
 				if next[a] != nil && r.guess(next[a]) == foresight.Hides {
-					// The closing pass asks it, if it still applies then.
+					// The closing pass asks it, should it still apply then.
 					next[a], known = nil, true
 				}
 				if next[a] == nil {

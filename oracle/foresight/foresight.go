@@ -65,8 +65,7 @@ func (s *Seer) Guess(c *corpus.Case, levels map[int]corpus.Level) Guess {
 	} else if h.Initial = s.initial(c); h.Initial == nil {
 		return Open
 	}
-	server := rules.For(h.Server)
-	deviant := server
+	deviant := rules.For(h.Server)
 	for _, name := range s.rules {
 		for _, r := range rules.Named(h.Server, mvcc.Levels(c, h), name) {
 			deviant = deviant.With(r)
@@ -75,13 +74,18 @@ func (s *Seer) Guess(c *corpus.Case, levels map[int]corpus.Level) Guess {
 	if !answer(c, h, deviant) {
 		return Open
 	}
-	switch d, err := mvcc.New(c, h, server, false).Run(); {
-	case err != nil:
-		return Open
-	case d != nil:
+	v := oracle.Check(c, h)
+	switch {
+	case v.Outcome == oracle.Known && within(v.Rules, s.rules):
 		return Shows
+	case v.Outcome == oracle.Known || v.Outcome == oracle.OK:
+		return Hides
 	}
-	return Hides
+	return Open
+}
+
+func within(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(x string) bool { return !slices.Contains(all, x) })
 }
 
 // answer fills in the answers that a profile predicts, one after another, since

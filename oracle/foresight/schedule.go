@@ -20,7 +20,7 @@ func (s *Seer) schedule(c *corpus.Case, levels map[int]corpus.Level) *history.Hi
 	for i := range c.Steps {
 		p.submit(i)
 	}
-	if len(p.waiting) > 0 {
+	if p.lost || len(p.waiting) > 0 {
 		return nil
 	}
 	return p.h
@@ -69,6 +69,8 @@ type plan struct {
 	waiting map[int]*waiting
 	// open says that a session is in a transaction.
 	open map[int]bool
+	// lost says that the schedule cannot be told.
+	lost bool
 }
 
 // waiting is a statement without an answer: it is released by one line after
@@ -100,7 +102,10 @@ func (p *plan) submit(line int) {
 	if i := p.origin(line); i >= 0 {
 		old := &p.seer.history.Stmts[i]
 		st.Result = old.Result
-		releases = p.releases(line, old)
+		if releases = p.releases(line, old); len(releases) > 0 && old.InTxn != st.InTxn && p.h.Server.DBMS == history.TiDB {
+			// A statement that is a transaction of its own waits when it commits.
+			p.lost = true
+		}
 	}
 	p.h.Stmts = append(p.h.Stmts, st)
 	w := &waiting{len(p.h.Stmts) - 1, releases}
