@@ -28,6 +28,7 @@ const (
 	armTable
 	armSetUp
 	armPair
+	armOpenEnd
 	armDeleteSelect
 	armDeleteLockingRead
 	armDeleteUpdate
@@ -46,10 +47,12 @@ const (
 	armConstraint
 	armInsertColumn
 	armColumn
+	armMerge
 
 	armLift
 	armElement
 	armReplace
+	armFold
 
 	armConstants
 	armConstant
@@ -82,6 +85,7 @@ var arms = [armCount]struct {
 	armTable:             {layerStatements, "table", 0.1},
 	armSetUp:             {layerStatements, "set-up", 0.1},
 	armPair:              {layerStatements, "begin-end", 0.13},
+	armOpenEnd:           {layerStatements, "open-end", 0.5},
 	armDeleteSelect:      {layerStatements, "select", 0.75},
 	armDeleteLockingRead: {layerStatements, "locking-read", 0.65},
 	armDeleteUpdate:      {layerStatements, "update", 0.45},
@@ -100,10 +104,12 @@ var arms = [armCount]struct {
 	armConstraint:   {layerClauses, "constraint", 0},
 	armInsertColumn: {layerClauses, "insert-column", 0},
 	armColumn:       {layerClauses, "column", 0},
+	armMerge:        {layerClauses, "merge-columns", 0},
 
 	armLift:    {layerExpressions, "lift", 0},
 	armElement: {layerExpressions, "element", 0},
 	armReplace: {layerExpressions, "replace", 0},
+	armFold:    {layerExpressions, "fold", 0},
 
 	armConstants: {layerConstants, "equal-constants", 0},
 	armConstant:  {layerConstants, "constant", 0},

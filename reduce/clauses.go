@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -216,6 +217,9 @@ func (e *editor) query(q *ast.SelectStmt) {
 		drop(e, armClause, &q.TableHints)
 	}
 	if q.Fields != nil {
+		if q == e.tree && onlyColumns(q.Fields.Fields) {
+			swap(e, armProjection, &q.Fields.Fields, []*ast.SelectField{{WildCard: &ast.WildCardField{}}})
+		}
 		thin(e, armProjection, &q.Fields.Fields, 1)
 		for _, f := range q.Fields.Fields {
 			if f.AsName.L != "" {
@@ -224,6 +228,14 @@ func (e *editor) query(q *ast.SelectStmt) {
 		}
 	}
 	e.joins(q.From)
+}
+
+// onlyColumns reports whether a SELECT list can be *.
+func onlyColumns(list []*ast.SelectField) bool {
+	return !slices.ContainsFunc(list, func(f *ast.SelectField) bool {
+		_, ok := f.Expr.(*ast.ColumnNameExpr)
+		return !ok
+	})
 }
 
 // plainLock emits a locking read without NOWAIT and the like.
@@ -331,11 +343,38 @@ func (e *editor) createTable(n *ast.CreateTableStmt) {
 	for _, c := range n.Cols {
 		thin(e, armConstraint, &c.Options, 0)
 	}
+	e.inlineKeys(n)
 	thin(e, armConstraint, &n.Options, 0)
 	if n.Partition != nil {
 		drop(e, armConstraint, &n.Partition)
 	}
 	if n.IfNotExists {
 		drop(e, armConstraint, &n.IfNotExists)
+	}
+}
+
+// keyOptions tells which keys can be written behind the column that they are of.
+var keyOptions = map[ast.ConstraintType]ast.ColumnOptionType{
+	ast.ConstraintPrimaryKey: ast.ColumnOptionPrimaryKey,
+	ast.ConstraintUniq:       ast.ColumnOptionUniqKey,
+	ast.ConstraintUniqKey:    ast.ColumnOptionUniqKey,
+	ast.ConstraintUniqIndex:  ast.ColumnOptionUniqKey,
+}
+
+// inlineKeys emits the table with a key of one column behind that column.
+func (e *editor) inlineKeys(n *ast.CreateTableStmt) {
+	all := n.Constraints
+	for i, k := range all {
+		option, ok := keyOptions[k.Tp]
+		if !ok || len(k.Keys) != 1 || k.Keys[0].Column == nil || k.Keys[0].Length > 0 || k.Keys[0].Desc {
+			continue
+		}
+		for _, c := range n.Cols {
+			if c.Name.Name.L == k.Keys[0].Column.Name.L {
+				n.Constraints = dropAt(all, i)
+				swap(e, armConstraint, &c.Options, append(slices.Clone(c.Options), &ast.ColumnOption{Tp: option}))
+				n.Constraints = all
+			}
+		}
 	}
 }

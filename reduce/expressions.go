@@ -2,6 +2,7 @@ package reduce
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
@@ -228,10 +229,53 @@ func pointers(list []ast.ExprNode) []*ast.ExprNode {
 // element, and constants in place of everything else.
 func (e *editor) expressions() {
 	for _, s := range slots(e.tree) {
+		e.fold(s)
 		e.lift(s)
 		e.elements(*s.at)
 		e.replace(s)
 	}
+}
+
+// fold puts the value of a sum, difference or product in its place.
+func (e *editor) fold(s slot) {
+	if _, ok := (*s.at).(*ast.BinaryOperationExpr); !ok || s.place == placePosition || s.place == placeLimit {
+		return
+	}
+	if n, ok := integer(*s.at); ok {
+		swap(e, armFold, s.at, corpus.IntLit(n))
+	}
+}
+
+// integer computes an expression of small integers.
+func integer(e ast.ExprNode) (int64, bool) {
+	const most = 1 << 30
+	switch e := e.(type) {
+	case *ast.ParenthesesExpr:
+		return integer(e.Expr)
+	case *ast.UnaryOperationExpr:
+		n, ok := integer(e.V)
+		return -n, ok && e.Op == opcode.Minus
+	case *ast.BinaryOperationExpr:
+		l, ok := integer(e.L)
+		r, also := integer(e.R)
+		if !ok || !also || max(l, -l, r, -r) > most {
+			return 0, false
+		}
+		switch e.Op {
+		case opcode.Plus:
+			return l + r, true
+		case opcode.Minus:
+			return l - r, true
+		case opcode.Mul:
+			return l * r, true
+		}
+	case ast.ValueExpr:
+		if l := corpus.LiteralOf(e); l.Kind == corpus.KindInt {
+			n, ok := parseUint(l.Text)
+			return int64(n), ok && n <= most
+		}
+	}
+	return 0, false
 }
 
 // lift puts an operand in the place of its operator.

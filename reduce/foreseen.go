@@ -54,7 +54,7 @@ func (r *reducer) foreseen() []candidate {
 		}
 		all := spans(now.steps)
 		for k := len(all) - 1; k >= 0; k-- {
-			if d := now.without(nil, setOf(ends(all[k]))); try(d) {
+			if d := now.without(nil, setOf(ends(all[k]))); try(d) || now.isLast(all[k]) && try(now.openEnd(all[k])) {
 				again = true
 				break
 			}

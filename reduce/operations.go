@@ -29,6 +29,7 @@ var producers = []struct {
 	{layerStatements, statementCandidates},
 	{layerClauses, columnCandidates},
 	{layerClauses, wideRowCandidates},
+	{layerClauses, mergeCandidates},
 	{layerConstants, constantCandidates},
 	{layerOrder, moveCandidates},
 	{layerOrder, levelCandidates},

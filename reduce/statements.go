@@ -33,6 +33,9 @@ func statementCandidates(d *draft) []candidate {
 		if pair := ends(s); len(pair) > 0 {
 			named(armPair, armPair.String()+d.lineNames(nil, s.lines), nil, pair)
 		}
+		if d.isLast(s) {
+			out = append(out, candidate{armOpenEnd, armOpenEnd.String() + d.lineNames(nil, s.lines), func() *draft { return d.openEnd(s) }})
+		}
 	}
 	if tables := d.tables().order; len(tables) > 1 {
 		for _, t := range tables {

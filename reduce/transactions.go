@@ -1,6 +1,10 @@
 package reduce
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
 
 // span is one transaction: the indices of its steps. begin and end are -1 where
 // the transaction has no such line.
@@ -63,6 +67,51 @@ func (d *draft) without(init map[int]bool, steps map[int]bool) *draft {
 		}
 	}
 	return d.with(keptInit, kept)
+}
+
+// isLast reports whether a transaction that ends is the last that its session
+// does.
+func (d *draft) isLast(s span) bool {
+	return s.end >= 0 && !slices.ContainsFunc(d.steps[s.end+1:], func(e entry) bool { return e.session == s.session })
+}
+
+// waitsForGood reports whether something that a session does could wait for a
+// transaction that does not end: servers and harness take seconds to see that.
+func (d *draft) waitsForGood() bool {
+	for _, s := range spans(d.steps) {
+		if s.end >= 0 {
+			continue
+		}
+		locked := false
+		for _, e := range d.steps[s.begin:] {
+			switch {
+			case !d.locks(e):
+			case e.session == s.session:
+				locked = true
+			case locked:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// locks reports whether a step may take locks that last.
+func (d *draft) locks(e entry) bool {
+	switch e.st.deletion {
+	case armDeleteSelect:
+		l, ok := d.levels[e.session]
+		return !ok || l == corpus.Serializable
+	case armDeleteLockingRead, armDeleteInsert, armDeleteUpdate, armDeleteDelete:
+		return true
+	}
+	return e.st.role == roleOther
+}
+
+// openEnd returns the draft without the line that ends a transaction: the session
+// ends in it, and it is rolled back.
+func (d *draft) openEnd(s span) *draft {
+	return d.with(d.init, slices.Delete(slices.Clone(d.steps), s.end, s.end+1))
 }
 
 // savepoints follows which savepoints a session has set. Outside a transaction

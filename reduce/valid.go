@@ -10,9 +10,9 @@ import (
 
 // faults lists what makes a draft a case that no server runs as meant: unknown
 // or ambiguous names, rows of the wrong width, definitions that are refused,
-// savepoints that are not set. A candidate may not have a fault that the
-// original has not, so that no attempt is spent on garbage. Faults of things
-// that renaming changes do not name them.
+// savepoints that are not set, waits for a transaction that does not end. A
+// candidate may not have a fault that the original has not, so that no attempt
+// is spent on garbage. Faults of things that renaming changes do not name them.
 func (d *draft) faults() map[string]bool {
 	out := map[string]bool{}
 	if len(d.steps) == 0 {
@@ -28,8 +28,13 @@ func (d *draft) faults() map[string]bool {
 		}
 	})
 	d.savepointFaults(out)
+	if d.waitsForGood() {
+		out[faultWait] = true
+	}
 	return out
 }
+
+const faultWait = "a wait that nothing ends"
 
 // within reports whether d has no fault outside allowed.
 func (d *draft) within(allowed map[string]bool) bool {
