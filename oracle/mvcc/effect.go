@@ -198,7 +198,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 			images = append(images, row, news[k])
 		}
 	}
-	if err := r.loseLocks(i, tx, s, t, view, chains); err != nil {
+	if err := r.loseLocks(i, tx, s, t, view, rows, chains); err != nil {
 		return nil, err
 	}
 	r.touch(i, tx, t, s.Where, len(images) > 0, images)
@@ -246,10 +246,11 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 
 // loseLocks notes whether an UPDATE that started again with a newer view had met
 // rows at first that it would not have changed, or of which it assigns a unique
-// key, and does not meet them now.
-func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, chains []*Chain) error {
+// key, and meets other rows now, or the same under another clustered key, which is
+// what is locked. One that meets none any more keeps what it locked.
+func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, now []solve.Row, chains []*Chain) error {
 	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
-	if view.Tick == start.Tick || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
+	if view.Tick == start.Tick || len(now) == 0 || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
 		return nil
 	}
 	rows, met, err := r.scan(t, s, start)
@@ -258,7 +259,7 @@ func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 		return err
 	}
 	for k, c := range met {
-		if slices.Contains(chains, c) {
+		if at := slices.Index(chains, c); at >= 0 && r.store.clusteredKeyOf(t, now[at]) == r.store.clusteredKeyOf(t, rows[k]) {
 			continue
 		}
 		_, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})

@@ -115,7 +115,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 		}
 	case Commit:
 		if s.txn != nil {
-			r.commit(s.txn, st.Submit)
+			r.commit(s.txn, r.effect(st))
 			s.txn = nil
 		}
 	case Rollback:
