@@ -160,6 +160,9 @@ type running struct {
 	yield func(struct{}) bool
 	p     *Prediction
 	err   error
+	// amid holds what a transaction had written before the row that this statement
+	// waits for, if that one is being rolled back.
+	amid []written
 	// covered says that its locks stay on an index that holds all it reads.
 	covered bool
 	// collided is a transaction whose uncommitted key this statement did not
@@ -844,6 +847,7 @@ func (e *engine) commitInnoDB(s *session, t *Txn) {
 }
 
 func (e *engine) rollbackInnoDB(s *session, t *Txn) {
+	e.releaseAmid(t)
 	e.undo(t, 0)
 	t.Ended = e.now()
 	s.ended++

@@ -323,6 +323,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		x.at = nil
 		switch where {
 		case atEntry:
+			x.resumeAmid()
 			if n != nil {
 				waitedFor = n.c
 				n = a.next(n, true)
@@ -366,7 +367,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
-		if holder != nil && x.kind == Update && (a.key == nil || e.loose) && !a.unique && !keeps {
+		if (holder != nil || x.amidVersion(n.c) != nil) && x.kind == Update && (a.key == nil || e.loose) && !a.unique && !keeps {
 			pass, err := x.passes(t, n.c, a.where, judged)
 			if err != nil {
 				return err
@@ -570,7 +571,9 @@ func (x *running) passes(t *Table, c *Chain, where ast.ExprNode, judged map[int]
 			return false, nil
 		}
 	case rules.PassUncommitted:
-		ver = c.last()
+		if ver = x.amidVersion(c); ver == nil {
+			ver = c.last()
+		}
 	default:
 		return false, nil
 	}

@@ -1,0 +1,69 @@
+package mvcc
+
+import "github.com/txnfuzz/txnfuzz/oracle/rules"
+
+// A rollback undoes the newest change first, and whoever waits for a row that it
+// takes away goes on at once, while older changes are still to be undone. Only
+// who tests uncommitted versions can notice.
+
+// written is one change of a record: the version that it made.
+type written struct {
+	c       *Chain
+	version Version
+}
+
+// releaseAmid notes, for each statement that waits for a row which the rollback
+// of a transaction takes away, what is then still to be undone.
+func (e *engine) releaseAmid(t *Txn) {
+	for _, n := range e.sessionNumbers() {
+		x := e.running[n]
+		if x.holder != t || x.at == nil || x.kind != Update || x.tx.Rules[rules.LockedRow] != rules.PassUncommitted || x.at.Versions[0].Txn != t {
+			continue
+		}
+		x.amid = nil
+		made := map[*Chain]int{}
+		for _, c := range t.writes {
+			if c == x.at {
+				break
+			}
+			if v := nth(c, t, made[c]); v != nil {
+				x.amid = append(x.amid, written{c, *v})
+			}
+			made[c]++
+		}
+	}
+}
+
+// nth returns the version of a record that a transaction wrote as its n-th.
+func nth(c *Chain, t *Txn, n int) *Version {
+	for i := range c.Versions {
+		if c.Versions[i].Txn != t {
+			continue
+		}
+		if n == 0 {
+			return &c.Versions[i]
+		}
+		n--
+	}
+	return nil
+}
+
+// resumeAmid chooses how far the rollback has come when the statement goes on.
+func (x *running) resumeAmid() {
+	if len(x.amid) == 0 {
+		return
+	}
+	x.amid = x.amid[:x.e.choices.keep(len(x.amid)+1)]
+	x.e.branched = true
+}
+
+// amidVersion returns the version of a record that a rollback has not yet undone,
+// nil if there is none.
+func (x *running) amidVersion(c *Chain) *Version {
+	for i := len(x.amid) - 1; i >= 0; i-- {
+		if x.amid[i].c == c {
+			return &x.amid[i].version
+		}
+	}
+	return nil
+}
