@@ -225,6 +225,7 @@ func merged(a, b *Report) *Report {
 		addTo(r.Verdicts, c.Verdicts)
 		addTo(r.Known, c.Known)
 		addTo(r.Unknown, c.Unknown)
+		r.ByLevel.Merge(c.ByLevel)
 		r.Features.merge(c.Features)
 	}
 	if b.Guide != nil {

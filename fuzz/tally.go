@@ -24,6 +24,7 @@ type Counts struct {
 	Verdicts map[oracle.Outcome]int `json:"verdicts"`
 	Known    map[string]int         `json:"known"`
 	Unknown  map[string]int         `json:"unknown"`
+	ByLevel  ByLevel                `json:"by_level"`
 	Features Features               `json:"features"`
 
 	judgeable, judged int // statements
@@ -31,7 +32,7 @@ type Counts struct {
 }
 
 func newCounts() Counts {
-	c := Counts{Verdicts: map[oracle.Outcome]int{}, Known: map[string]int{}, Unknown: map[string]int{}, Features: Features{}}
+	c := Counts{Verdicts: map[oracle.Outcome]int{}, Known: map[string]int{}, Unknown: map[string]int{}, ByLevel: ByLevel{}, Features: Features{}}
 	for _, o := range []oracle.Outcome{oracle.OK, oracle.Known, oracle.Violation, oracle.Unknown} {
 		c.Verdicts[o] = 0 // a reader of the JSON finds all four
 	}
@@ -58,6 +59,7 @@ func (c *Counts) add(r *Trial) {
 	v := &r.Verdict
 	c.Cases++
 	c.Verdicts[v.Outcome]++
+	c.ByLevel.add(r)
 	switch v.Outcome {
 	case oracle.Known:
 		for _, name := range v.Rules {
@@ -118,7 +120,7 @@ func (t *tally) snapshot() Counts {
 	defer t.mu.Unlock()
 	out := t.c
 	out.Verdicts, out.Known, out.Unknown = copyOf(t.c.Verdicts), copyOf(t.c.Known), copyOf(t.c.Unknown)
-	out.Features = t.c.Features.clone()
+	out.ByLevel, out.Features = t.c.ByLevel.clone(), t.c.Features.clone()
 	return out
 }
 

@@ -3,10 +3,13 @@
 // it stopped, with fresh seeds.
 //
 //	go run ./scripts/soak --target embedded --cases 100000
+//	go run ./scripts/soak --table docs/deviations.md
+//
+// The second form runs nothing: it writes what the tally holds of each
+// deviation as a table.
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,26 +17,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 )
 
-// summary is what the tally keeps of the JSON that `txnfuzz run` writes.
-type summary struct {
-	ServerVersion string         `json:"server_version"`
-	Seconds       float64        `json:"seconds"`
-	Cases         int            `json:"cases"`
-	Statements    int            `json:"statements"`
-	Judged        float64        `json:"judged"`
-	Blocked       int            `json:"blocked"`
-	Conflicting   float64        `json:"conflicting"`
-	Verdicts      map[string]int `json:"verdicts"`
-	Known         map[string]int `json:"known"`
-	Unknown       map[string]int `json:"unknown"`
-}
+const usage = `Runs many cases against a target in chunks and appends a line for each chunk to
+the tally. What was interrupted goes on where it stopped, with fresh seeds: only
+the chunks of the ruleset that judges now count, which is the last commit that
+changed the oracle's code.
 
-var columns = []string{"rules", "target", "server_version", "levels", "seed", "cases", "statements", "judged", "blocked", "conflicting", "ok", "known", "violation", "unknown", "seconds", "known_rules", "unknown_reasons"}
+  go run ./scripts/soak --target embedded --cases 100000
+  go run ./scripts/soak --target mysql:9.7,binlog=off --workers 2
+  go run ./scripts/soak --table docs/deviations.md     run nothing; write the table
+
+`
 
 func main() {
 	target := flag.String("target", "embedded", "target, as `txnfuzz run` takes it")
@@ -44,7 +41,19 @@ func main() {
 	binary := flag.String("txnfuzz", "", "binary to use; empty: build one")
 	tally := flag.String("tally", filepath.Join("scripts", "soak", "tally.tsv"), "tally to append to")
 	out := flag.String("out", filepath.Join("out", "soak"), "folder for findings")
+	table := flag.String("table", "", "run nothing; write the table of deviations to this file, - is standard output")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
 	flag.Parse()
+	if *table != "" {
+		if err := writeTable(*table, *tally); err != nil {
+			fmt.Fprintln(os.Stderr, "soak:", err)
+			os.Exit(3)
+		}
+		return
+	}
 	if err := run(*target, *levels, *total, *chunk, *workers, *binary, *tally, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "soak:", err)
 		os.Exit(3)
@@ -81,7 +90,7 @@ func run(target, levels string, total, chunk, workers int, binary, tally, out st
 		if s.Cases == 0 {
 			return errors.New("a chunk ran no case")
 		}
-		if err := record(tally, ruleset, target, levels, seed, s); err != nil {
+		if err := appendChunk(tally, &row{ruleset, target, levels, seed, s}); err != nil {
 			return err
 		}
 		done += s.Cases
@@ -90,10 +99,20 @@ func run(target, levels string, total, chunk, workers int, binary, tally, out st
 	return nil
 }
 
-// rulesetVersion identifies what judged: the last commit that touched the
+// oracleCode are the files that decide what is judged how.
+var oracleCode = []string{"oracle", ":(exclude)oracle/testdata", ":(exclude,glob)oracle/**/testdata/**", ":(exclude,glob)oracle/**/*_test.go"}
+
+// rulesetVersion identifies what judges: the last commit that touched the
 // oracle. Cases that another ruleset judged do not count.
 func rulesetVersion() (string, error) {
-	b, err := exec.Command("git", "log", "-1", "--format=%h", "--", "oracle").Output()
+	changed, err := exec.Command("git", append([]string{"status", "--porcelain", "--"}, oracleCode...)...).Output()
+	if err != nil {
+		return "", fmt.Errorf("ask git whether the oracle is as committed: %w", err)
+	}
+	if len(changed) > 0 {
+		return "", fmt.Errorf("the oracle has changes that are not committed, so that the tally could not name the ruleset:\n%s", changed)
+	}
+	b, err := exec.Command("git", append([]string{"log", "-1", "--format=%h", "--"}, oracleCode...)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("ask git for the oracle's last commit: %w", err)
 	}
@@ -103,31 +122,20 @@ func rulesetVersion() (string, error) {
 // resume returns how many cases the tally holds for this ruleset and target,
 // and the highest seed that was ever used on the target.
 func resume(tally, ruleset, target, levels string) (done, seed int, err error) {
-	f, err := os.Open(tally)
-	if errors.Is(err, os.ErrNotExist) {
-		return 0, 0, nil
-	}
+	chunks, err := readTally(tally)
 	if err != nil {
-		return 0, 0, fmt.Errorf("read the tally: %w", err)
+		return 0, 0, err
 	}
-	defer f.Close()
-	sc := bufio.NewScanner(f)
-	for line := 1; sc.Scan(); line++ {
-		v := strings.Split(sc.Text(), "\t")
-		if line == 1 || len(v) < len(columns) || v[1] != target {
+	for _, c := range chunks {
+		if c.target != target {
 			continue
 		}
-		s, err1 := strconv.Atoi(v[4])
-		n, err2 := strconv.Atoi(v[5])
-		if err := errors.Join(err1, err2); err != nil {
-			return 0, 0, fmt.Errorf("%s:%d: %w", tally, line, err)
-		}
-		seed = max(seed, s)
-		if v[0] == ruleset && v[3] == levels {
-			done += n
+		seed = max(seed, c.seed)
+		if c.ruleset == ruleset && c.levels == levels {
+			done += c.Cases
 		}
 	}
-	return done, seed, sc.Err()
+	return done, seed, nil
 }
 
 func one(binary, target, levels string, seed, cases, workers int, out string) (summary, error) {
@@ -159,38 +167,4 @@ func one(binary, target, levels string, seed, cases, workers int, out string) (s
 		return s, fmt.Errorf("read the result: %w", err)
 	}
 	return s, nil
-}
-
-func record(tally, ruleset, target, levels string, seed int, s summary) error {
-	_, statErr := os.Stat(tally)
-	f, err := os.OpenFile(tally, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("append to the tally: %w", err)
-	}
-	defer f.Close()
-	if errors.Is(statErr, os.ErrNotExist) {
-		fmt.Fprintln(f, strings.Join(columns, "\t"))
-	}
-	row := []any{ruleset, target, s.ServerVersion, levels, seed, s.Cases, s.Statements, fmt.Sprintf("%.4f", s.Judged), s.Blocked, fmt.Sprintf("%.3f", s.Conflicting),
-		s.Verdicts["ok"], s.Verdicts["known"], s.Verdicts["violation"], s.Verdicts["unknown"], fmt.Sprintf("%.1f", s.Seconds), counts(s.Known), counts(s.Unknown)}
-	text := make([]string, len(row))
-	for i, v := range row {
-		text[i] = fmt.Sprint(v)
-	}
-	if _, err := fmt.Fprintln(f, strings.Join(text, "\t")); err != nil {
-		return fmt.Errorf("append to the tally: %w", err)
-	}
-	return f.Sync()
-}
-
-func counts(m map[string]int) string {
-	out := make([]string, 0, len(m))
-	for k, n := range m {
-		out = append(out, fmt.Sprintf("%s=%d", k, n))
-	}
-	sort.Strings(out)
-	if len(out) == 0 {
-		return "-"
-	}
-	return strings.Join(out, ",")
 }
