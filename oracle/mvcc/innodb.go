@@ -478,6 +478,10 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			continue
 		}
 		moved[it.stmt] = true
+		if e.choices.by = x.i; e.sameWait(x, it.wait) && e.choices.choose(2) == 1 {
+			e.branched = true
+			continue
+		}
 		d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0)
 		if err != nil || note(d) {
 			return true, err
@@ -490,6 +494,13 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// sameWait reports whether a wait and the one behind it may be one: MySQL gives
+// the request that a statement waits with another name when the record is moved
+// on its page, for example because somebody changed it.
+func (e *engine) sameWait(x *running, wait int) bool {
+	return e.h.Server.DBMS == history.MySQL && wait+1 < len(x.st.Waits) && x.st.Waits[wait+1].From == x.st.Waits[wait].Until+1
 }
 
 // victims reports whether a deadlock ended a statement other than the given one.

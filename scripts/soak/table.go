@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -87,15 +88,15 @@ func tableText(sums []*sum, stored []corpus.Stored) string {
 	b.WriteString(`# Deviations seen
 
 What each server was seen to do although its level does not promise it and no
-manual describes it, in random cases of the default mix. Made by
-
-    go run ./scripts/soak --table docs/deviations.md
-
-from [the tally](../scripts/soak/tally.tsv), whose chunks
+manual describes it, in random cases of the default mix.
 
     go run ./scripts/soak --target TARGET --cases 100000
 
-adds. The rules are explained in [` + "`oracle/rules`" + `](../oracle/rules/table.go). A case can show several.
+adds to [the tally](../scripts/soak/tally.tsv), of which
+
+    go run ./scripts/soak --table docs/deviations.md
+
+makes this page. The rules are explained in [` + "`oracle/rules`" + `](../oracle/rules/table.go). A case can show several.
 Rates are per 100,000 cases of the level; "mixed" are cases whose sessions run
 at different levels. Settings are those that the rules depend on. The case is the
 smallest one stored that shows the rule on that target and level; else where it
@@ -120,8 +121,8 @@ was recorded is said.
 			}
 			for _, name := range ruleNames() {
 				if n := at.Known[name]; n > 0 {
-					fmt.Fprintf(&b, "| %s | %s | [%s](%s) | %d | %d | %.0f | %s |\n", code(s.target), level, name, rules.ByName(name).Links[0], n, at.Cases, perHundredThousand(n, at.Cases),
-						smallest(stored, s.target, level, func(v string) bool { return v == "known "+name }))
+					fmt.Fprintf(&b, "| %s | %s | [%s](%s) | %d | %d | %.0f | %s |\n", code(s.target), level, name, linkOf(s, name), n, at.Cases, perHundredThousand(n, at.Cases),
+						smallest(stored, s.target, level, anywhere, func(v string) bool { return v == "known "+name }))
 				}
 			}
 			violations += len(at.Violations)
@@ -142,7 +143,7 @@ was recorded is said.
 			for _, f := range sorted(at.Violations) {
 				kind, _, _ := strings.Cut(f, "/")
 				fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %.0f | %s |\n", code(s.target), level, code(f), at.Violations[f], at.Cases, perHundredThousand(at.Violations[f], at.Cases),
-					smallest(stored, s.target, level, func(v string) bool { return v == "violation "+kind }))
+					smallest(stored, s.target, level, otherLevel, func(v string) bool { return v == "violation "+kind }))
 			}
 		}
 	}
@@ -150,6 +151,12 @@ was recorded is said.
 }
 
 func perHundredThousand(n, of int) float64 { return 100000 * float64(n) / float64(max(of, 1)) }
+
+// linkOf returns the first page of a deviation's row that is in scope.
+func linkOf(s *sum, name string) string {
+	srv := history.Server{DBMS: history.DBMS(s.DBMS), Version: s.ServerVersion, Settings: s.Settings}
+	return rules.Named(srv, corpus.Levels[:], name)[0].Links[0]
+}
 
 func code(s string) string { return "`" + s + "`" }
 
@@ -184,9 +191,18 @@ func settingsText(settings map[string]string) string {
 	return strings.Join(out, ", ")
 }
 
+// How far from a row of the table a stored case may have been recorded.
+const (
+	otherLevel  = 1
+	otherTarget = 2
+	otherFamily = 2
+	anywhere    = otherLevel + otherTarget + otherFamily
+)
+
 // smallest points to the stored case with the fewest statements whose recorded
-// verdict is wanted: on the target and level if there is one, else on another.
-func smallest(stored []corpus.Stored, target, level string, wanted func(string) bool) string {
+// verdict is wanted: on the target and level if there is one, else on the nearest
+// that is no farther than within.
+func smallest(stored []corpus.Stored, target, level string, within int, wanted func(string) bool) string {
 	type candidate struct {
 		distance, statements int
 		path, where          string
@@ -204,18 +220,20 @@ func smallest(stored []corpus.Stored, target, level string, wanted func(string) 
 				at = fuzz.LevelsMixed
 			}
 			if at != level {
-				to.distance++
+				to.distance += otherLevel
 			}
 			if recorded != strings.ReplaceAll(target, ":", " ") {
-				to.distance += 2
+				to.distance += otherTarget
 				if f, _, _ := strings.Cut(recorded, " "); f != family {
-					to.distance += 2
+					to.distance += otherFamily
 				}
 			}
 			if to.distance > 0 {
 				to.where = fmt.Sprintf(" (%s, %s)", recorded, at)
 			}
-			all = append(all, to)
+			if to.distance <= within {
+				all = append(all, to)
+			}
 		}
 	}
 	if len(all) == 0 {
