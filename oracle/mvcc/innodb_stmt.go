@@ -504,6 +504,13 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 			if !concerns {
 				continue
 			}
+			if !x.due && e.running[w.Session] != nil && slices.Contains(e.pending[c], k) {
+				// It waits to change this index, whose entry is as it was.
+				if v := e.committed(c, tx); v != nil && has(v.Row) {
+					return c, nil
+				}
+				continue
+			}
 			if x.point(w, false, true) != nowhere {
 				again = true
 				break
