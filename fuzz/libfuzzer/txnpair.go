@@ -18,6 +18,7 @@ import (
 	"os"
 
 	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/frames"
 	_ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the embedded TiDB
 )
 
@@ -67,7 +68,7 @@ func openTxnPair() (func([]byte), error) {
 		case errors.As(err, &found) && s.GoOn:
 			fmt.Fprintln(os.Stderr, found)
 		case errors.As(err, &found):
-			panic(found.Error())
+			frames.Panic(found.Finding.ID, found.Error())
 		case err != nil:
 			panic(err)
 		}

@@ -29,12 +29,16 @@ type cell struct {
 	Behaviours int `json:"behaviours"`
 	// Curve holds the behaviours at the end of each tenth of the time.
 	Curve []int `json:"curve"`
+	// ByCases holds the behaviours after each caseStep cases, which does not depend
+	// on how busy the machine was.
+	ByCases []int `json:"by_cases,omitempty"`
 	// Deviations and Violations map rules and kinds to the second in which a
 	// verdict named one first.
 	Deviations map[string]float64 `json:"deviations"`
 	Violations map[string]float64 `json:"violations"`
 	// Covered and Statements count the statements of the packages of
-	// scripts/covered.txt; both 0 for a server outside of the process.
+	// scripts/covered.txt; both 0 for a server outside of the process, and where
+	// the engine killed its process before it could write them.
 	Covered    int `json:"covered,omitempty"`
 	Statements int `json:"statements,omitempty"`
 }

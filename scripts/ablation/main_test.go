@@ -25,10 +25,13 @@ func TestCellJoinsProcesses(t *testing.T) {
 		lineAt(55*time.Second, 2, 4, fuzz.FirstBehaviour, "b"),
 		lineAt(60*time.Second, 2, 5, fuzz.FirstDeviation, "moved-row"),
 		lineAt(61*time.Second, 2, 6, fuzz.FirstViolation, "wrong-rows"),
-		lineAt(103*time.Second, 2, 70, fuzz.FirstBehaviour, "late"),
+		lineAt(103*time.Second, 2, 270, fuzz.FirstBehaviour, "late"),
 	})
-	if c.Cases != 100 || c.Behaviours != 3 {
-		t.Errorf("%d cases of 100, %d behaviours of 3", c.Cases, c.Behaviours)
+	if len(c.ByCases) != 1 || c.ByCases[0] != 2 {
+		t.Errorf("behaviours by cases %v, want 2 after 250", c.ByCases)
+	}
+	if c.Cases != 300 || c.Behaviours != 3 {
+		t.Errorf("%d cases of 300, %d behaviours of 3", c.Cases, c.Behaviours)
 	}
 	if c.Curve[0] != 1 || c.Curve[4] != 1 || c.Curve[5] != 2 || c.Curve[9] != 2 {
 		t.Errorf("curve %v", c.Curve)

@@ -18,6 +18,9 @@ import (
 // tenths is how many points a curve has.
 const tenths = 10
 
+// caseStep is the distance of the points of ByCases.
+const caseStep = 250
+
 // measure reads what an arm left in its folder.
 func (c *cell) measure(ctx context.Context, dir string) error {
 	c.Curve, c.Deviations, c.Violations = make([]int, tenths), map[string]float64{}, map[string]float64{}
@@ -36,14 +39,21 @@ func (c *cell) measure(ctx context.Context, dir string) error {
 	}
 	var err error
 	c.Covered, c.Statements, err = coverage(ctx, filepath.Join(dir, coverageDir))
+	if errors.Is(err, errNoCoverage) && c.Arm != startAlone {
+		err = nil
+	}
 	return err
 }
 
-// count joins the lines of the processes of an arm, which follow one another.
+// count joins the lines of the processes of an arm.
 func (c *cell) count(lines []fuzz.FirstSeen) {
 	seen, cases := map[string]bool{}, map[int]int{}
 	for _, l := range lines {
+		c.Cases += l.Cases - cases[l.Process]
 		cases[l.Process] = l.Cases
+		for len(c.ByCases) < c.Cases/caseStep {
+			c.ByCases = append(c.ByCases, c.Behaviours)
+		}
 		after := l.At.Sub(lines[0].At).Seconds()
 		key := l.What + " " + l.Name
 		if seen[key] {
@@ -63,12 +73,11 @@ func (c *cell) count(lines []fuzz.FirstSeen) {
 			c.Violations[l.Name] = round(after)
 		}
 	}
-	for _, n := range cases {
-		c.Cases += n
-	}
 }
 
 func round(seconds float64) float64 { return math.Round(seconds*10) / 10 }
+
+var errNoCoverage = errors.New("no process wrote coverage")
 
 // coverage counts the statements that the processes of a folder ran.
 func coverage(ctx context.Context, dir string) (covered, statements int, err error) {
@@ -107,7 +116,7 @@ func coverage(ctx context.Context, dir string) (covered, statements int, err err
 		}
 	}
 	if covered == 0 {
-		return 0, 0, errors.New("no process wrote coverage")
+		return 0, 0, errNoCoverage
 	}
 	return covered, statements, lines.Err()
 }
