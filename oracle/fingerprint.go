@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -22,11 +23,31 @@ func fingerprint(c *corpus.Case, h *history.History, r *mvcc.Replay, v *Verdict)
 	if v.Outcome == Known {
 		return knownFingerprint(strings.Join(v.Rules, "+"), level)
 	}
-	parts := []string{string(v.Kind), level, shape(c, h, r, v.Stmt)}
+	parts := []string{string(plainKind(c, h, v)), level, shape(c, h, r, v.Stmt)}
 	if len(v.Rules) > 0 {
 		parts = append(parts, strings.Join(v.Rules, "+"))
 	}
 	return strings.Join(parts, "/")
+}
+
+// plainKind is the kind of a difference less what depends on the values that
+// other rows happen to have: whether a wrong answer is one that a lost write
+// would have given.
+func plainKind(c *corpus.Case, h *history.History, v *Verdict) Kind {
+	switch v.Kind {
+	case "lost-own-write", "lost-write", "lost-commit":
+		if v.Stmt < 0 {
+			return v.Kind
+		}
+		switch mvcc.KindOf(c.Steps[h.Stmts[v.Stmt].Line].Stmt) {
+		case mvcc.Update, mvcc.Delete, mvcc.Insert:
+			return "wrong-count"
+		}
+		if v.Kind != "lost-commit" {
+			return "wrong-rows"
+		}
+	}
+	return v.Kind
 }
 
 func knownFingerprint(rules, level string) string {
@@ -60,9 +81,11 @@ func Blind(c *corpus.Case, h *history.History) string {
 	return fingerprint(c, h, r, &Verdict{Outcome: Violation, Kind: Kind(d.Kind), Stmt: d.Stmt})
 }
 
-// shape describes how the statement that differs relates to the others: its
-// kind, whether it waited, and of the rows that it returned too many or too few
-// the relation to who wrote them. Of several relations it is the first in text
+// shape describes how the statement that differs relates to the others: whether
+// it reads or locks, whether it waited, and what was done to the rows that it
+// got wrong. A row that a write left as it was, or whose keys a write changed,
+// says more than who wrote it last; else it is the relation to who wrote what was
+// returned too much or too little. Of several relations it is the first in text
 // order, those to rows of the set-up last, so that rows which come and go beside
 // it do not change the name.
 func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, stmt int) string {
@@ -70,30 +93,32 @@ func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, stmt int) string 
 		return "final state"
 	}
 	st := &h.Stmts[stmt]
-	out := string(mvcc.KindOf(c.Steps[st.Line].Stmt))
+	kind := mvcc.KindOf(c.Steps[st.Line].Stmt)
+	out := string(kind)
+	chains, _ := r.Account(stmt)
+	wrong, relations := chains, []string(nil)
+	p := r.Steps[stmt].Expected
+	if p != nil && p.Err == 0 && st.Result.Err == nil && len(st.Result.Columns) > 0 {
+		if wrong, relations = differing(c, h, stmt, chains, p.Cells()); len(wrong) == 0 {
+			wrong = chains
+		}
+	}
+	if e := wrongError(p, &st.Result); e != "" {
+		if p.Err == errRecordChanged {
+			e += anyUnchanged(chains)
+		}
+		return e
+	}
+	if kind == mvcc.Select {
+		if done := handling(wrong, st.Session); done != "" {
+			return out + " of a row " + done
+		}
+	}
+	if n := tooMany(p, &st.Result); n != "" {
+		out += " " + n
+	}
 	if len(st.Waits) > 0 {
 		out += " waited"
-	}
-	p := r.Steps[stmt].Expected
-	if p == nil || p.Err != 0 || st.Result.Err != nil || len(st.Result.Columns) == 0 {
-		return out
-	}
-	missing, extra := bagDifference(p.Cells(), st.Result.Rows)
-	chains, _ := r.Account(stmt)
-	var relations []string
-	for _, side := range []struct {
-		name string
-		rows []string
-	}{{"misses", missing}, {"adds", extra}} {
-		for _, row := range side.rows {
-			for _, x := range chains {
-				for _, v := range x.Versions {
-					if v.Row == row && !v.Deleted {
-						relations = append(relations, side.name+" "+relation(c, h, stmt, &v))
-					}
-				}
-			}
-		}
 	}
 	if written := slices.DeleteFunc(slices.Clone(relations), func(s string) bool { return strings.HasSuffix(s, setUp) }); len(written) > 0 {
 		relations = written
@@ -102,6 +127,106 @@ func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, stmt int) string 
 		return out
 	}
 	return out + " " + slices.Min(relations)
+}
+
+// differing returns the rows that a statement returned too many or too few, and
+// the relations to who wrote them.
+func differing(c *corpus.Case, h *history.History, stmt int, chains []mvcc.RowHistory, expected [][]history.Cell) (wrong []mvcc.RowHistory, relations []string) {
+	missing, extra := bagDifference(expected, h.Stmts[stmt].Result.Rows)
+	for _, x := range chains {
+		found := false
+		for _, v := range x.Versions {
+			for _, side := range []struct {
+				name string
+				rows []string
+			}{{"misses", missing}, {"adds", extra}} {
+				if !v.Deleted && slices.Contains(side.rows, v.Row) {
+					found = true
+					relations = append(relations, side.name+" "+relation(c, h, stmt, &v))
+				}
+			}
+		}
+		if found {
+			wrong = append(wrong, x)
+		}
+	}
+	return wrong, relations
+}
+
+// handling tells what was done to rows that says most of a wrong read: a write
+// of its own transaction that changed nothing, or a change of keys by another.
+func handling(rows []mvcc.RowHistory, session int) string {
+	unchanged, moved := false, false
+	for _, x := range rows {
+		var own *mvcc.RowVersion
+		for k := range x.Versions {
+			v := &x.Versions[k]
+			switch {
+			case v.Undone || v.Stmt < 0:
+			case v.Session == session:
+				own = v
+			default:
+				moved = moved || v.Moved
+			}
+		}
+		unchanged = unchanged || own != nil && own.Same
+	}
+	switch {
+	case unchanged:
+		return "rewritten unchanged"
+	case moved:
+		return "moved in a key"
+	}
+	return ""
+}
+
+// anyUnchanged tells whether a write left a row as it was.
+func anyUnchanged(rows []mvcc.RowHistory) string {
+	for _, x := range rows {
+		if slices.ContainsFunc(x.Versions, func(v mvcc.RowVersion) bool { return v.Same }) {
+			return " after a row was rewritten unchanged"
+		}
+	}
+	return ""
+}
+
+// errRecordChanged: the record has changed since the last read.
+const errRecordChanged = 1020
+
+// wrongError tells the codes of the errors that were promised and seen.
+func wrongError(p *mvcc.Prediction, r *history.Result) string {
+	want, got := "none", "none"
+	if p == nil {
+		return ""
+	}
+	if p.Err != 0 {
+		want = strconv.Itoa(int(p.Err))
+	}
+	if r.Err != nil {
+		got = strconv.Itoa(int(r.Err.Code))
+	}
+	if want == got {
+		return ""
+	}
+	return "error " + got + " for " + want
+}
+
+// tooMany tells in which direction the count of a write is wrong.
+func tooMany(p *mvcc.Prediction, r *history.Result) string {
+	if p == nil || p.Err != 0 || r.Err != nil || len(r.Columns) > 0 {
+		return ""
+	}
+	got, want := r.Affected, p.Changed
+	if p.Matched >= 0 && r.Matched >= 0 && p.Matched != r.Matched {
+		got, want = r.Matched, p.Matched
+	}
+	switch {
+	case got < want:
+		return "too few"
+	case got > want:
+		return "too many"
+	}
+	return ""
 }
 
 const setUp = "set-up"

@@ -20,6 +20,9 @@ type RowVersion struct {
 	Undone bool
 	// Seen says that the step's view shows it.
 	Seen bool
+	// Same says that it is equal to the version before: a write that changed
+	// nothing. Moved says that a column of a key is not.
+	Same, Moved bool
 }
 
 // RowHistory is the version chain of one row, oldest version first.
@@ -50,6 +53,9 @@ func (r *Replay) Account(i int) (out []RowHistory, viewed bool) {
 			for j := range c.Versions {
 				v := &c.Versions[j]
 				h.add(v, viewed && v == seen, false)
+				if v.Txn != nil {
+					r.relate(&h, t.Def, c, j)
+				}
 			}
 			h.undone(store, c)
 			if h.cut(i, r.h); len(h.Versions) > 0 {
@@ -72,6 +78,24 @@ func (h *RowHistory) add(v *Version, seen, undone bool) {
 		to.Row = h.Versions[n-1].Row
 	}
 	h.Versions = append(h.Versions, to)
+}
+
+// relate compares the newest version told, the j-th of its chain, with the one
+// before. On InnoDB an UPDATE that changes the clustered key ends one chain and
+// begins another.
+func (r *Replay) relate(h *RowHistory, t *solve.Table, c *Chain, j int) {
+	to, row := &h.Versions[len(h.Versions)-1], c.Versions[j].Row
+	if KindOf(r.c.Steps[r.h.Stmts[to.Stmt].Line].Stmt) == Update && (j == 0 || row == nil) {
+		to.Moved = true
+	}
+	if j == 0 || row == nil || c.Versions[j-1].Row == nil {
+		return
+	}
+	before := c.Versions[j-1].Row
+	to.Same = equalRows(row, before)
+	for i := range t.Keys {
+		to.Moved = to.Moved || !equalIn(&t.Keys[i], row, before)
+	}
 }
 
 // undone adds the versions of a chain that rollbacks removed, behind those that
