@@ -91,6 +91,7 @@ const (
 	keyInput       = "input"
 	keyReproduced  = "reproduced"
 	keyAlso        = "also at"
+	keyDefaults    = "vendor defaults"
 	keyFirstSeen   = "first_seen"
 )
 
@@ -124,6 +125,7 @@ func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
 	set(keyFingerprint, v.Fingerprint)
 	set(keyReproduced, reproduced)
 	set(keyAlso, strings.Join(levelNames(r.Also), ", "))
+	set(keyDefaults, r.Defaults)
 	set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
 	set(keyFirstSeen, from.firstSeen)
 	set(keyInput, from.input)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -38,7 +37,10 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 	count, last := confirm(ctx, t.Judge, &small)
 	input, _ := c.Get(keyInput)
 	first, _ := c.Get(keyFirstSeen)
-	last.Also = t.also(ctx, last)
+	last.Also = alsoAt(ctx, t.Judge, last, t.Levels())
+	if last.Defaults, err = onDefaults(ctx, openForRuns, t.Name, last); err != nil {
+		return result, err
+	}
 	result.Case = describe(place{t.Name, t.server}, last, origin{input, first}, reproducedText(count))
 	return result, nil
 }
@@ -57,32 +59,6 @@ func (t *Target) showing(ctx context.Context, c *corpus.Case) (*Trial, bool) {
 		}
 	}
 	return known, known != nil
-}
-
-// also returns the other levels at which a case shows the same cause: the same
-// deviations, or the same kind of violation.
-func (t *Target) also(ctx context.Context, r *Trial) []corpus.Level {
-	return alsoAt(ctx, t.Judge, r, t.Levels())
-}
-
-func alsoAt(ctx context.Context, judge judgeFunc, r *Trial, levels []corpus.Level) []corpus.Level {
-	var out []corpus.Level
-	v := &r.Verdict
-	for _, l := range levels {
-		same, all := true, map[int]corpus.Level{}
-		for s, now := range r.Levels {
-			all[s] = l
-			same = same && now == l
-		}
-		if same {
-			continue
-		}
-		w := judge(ctx, r.Case, all).Verdict
-		if w.Outcome == v.Outcome && (v.Outcome == oracle.Known && slices.Equal(w.Rules, v.Rules) || v.Outcome == oracle.Violation && w.Kind == v.Kind) {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 // ExperienceFile is where what reductions learn is kept between runs, for each

@@ -242,6 +242,9 @@ type Trial struct {
 	// Also holds other levels at which the case shows the same cause, as far as
 	// they were tried.
 	Also []corpus.Level
+	// Defaults says, of a case found under a server's options, whether it shows
+	// with the vendor's defaults, or which options it needs; empty: not tried.
+	Defaults string
 	// Dead says that the server died and could not be brought back.
 	Dead error
 }

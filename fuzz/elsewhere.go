@@ -1,0 +1,106 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// splitOptions cuts the name of a private instance into the server and its
+// options. An item without '=' belongs to the value before it, as where a
+// target is opened.
+func splitOptions(target string) (server string, options []string) {
+	if isDSN(target) {
+		return target, nil
+	}
+	items := strings.Split(target, ",")
+	for _, item := range items[1:] {
+		if !strings.Contains(item, "=") && len(options) > 0 {
+			options[len(options)-1] += "," + item
+			continue
+		}
+		options = append(options, item)
+	}
+	return items[0], options
+}
+
+func joinOptions(server string, options []string) string {
+	return strings.Join(append([]string{server}, options...), ",")
+}
+
+// opener opens a target by name for a few runs, and tells how to close it.
+type opener func(ctx context.Context, name string) (judgeFunc, func() error, error)
+
+func openForRuns(ctx context.Context, name string) (judgeFunc, func() error, error) {
+	t, err := OpenTarget(ctx, name, TargetOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Judge, t.Close, nil
+}
+
+// onDefaults tells whether a case that was found under a server's options shows
+// the same with the vendor's defaults, and if not, which options it needs: none
+// of them can go alone. Empty for targets without options. Each question starts
+// a server, which takes a second or two.
+func onDefaults(ctx context.Context, open opener, target string, r *Trial) (string, error) {
+	server, options := splitOptions(target)
+	if len(options) == 0 || r.Verdict.Kind == KindCrash || r.Verdict.Kind == KindLog {
+		return "", nil
+	}
+	shows := func(some []string) (bool, error) {
+		name := joinOptions(server, some)
+		judge, done, err := open(ctx, name)
+		if err != nil {
+			return false, fmt.Errorf("look whether a finding shows on %s: %w", name, err)
+		}
+		again := judge(ctx, r.Case, r.Levels)
+		return sameCause(&r.Verdict, &again.Verdict), errors.Join(again.Dead, done())
+	}
+	ok, err := shows(nil)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		return "shows, too", nil
+	}
+	for i := len(options) - 1; i >= 0 && len(options) > 1; i-- {
+		less := slices.Delete(slices.Clone(options), i, i+1)
+		if ok, err := shows(less); err != nil {
+			return "", err
+		} else if ok {
+			options = less
+		}
+	}
+	return "does not show; needs " + strings.Join(options, ", "), nil
+}
+
+// sameCause reports whether two verdicts show the same under conditions that
+// differ: the same deviations, or the same kind of violation.
+func sameCause(v, w *oracle.Verdict) bool {
+	return w.Outcome == v.Outcome && (v.Outcome == oracle.Known && slices.Equal(w.Rules, v.Rules) || v.Outcome == oracle.Violation && w.Kind == v.Kind)
+}
+
+// alsoAt returns the other levels at which a case shows the same cause.
+func alsoAt(ctx context.Context, judge judgeFunc, r *Trial, levels []corpus.Level) []corpus.Level {
+	var out []corpus.Level
+	for _, l := range levels {
+		same, all := true, map[int]corpus.Level{}
+		for s, now := range r.Levels {
+			all[s] = l
+			same = same && now == l
+		}
+		if same {
+			continue
+		}
+		if w := judge(ctx, r.Case, all).Verdict; sameCause(&r.Verdict, &w) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
