@@ -29,6 +29,7 @@ const (
 	armSetUp
 	armPair
 	armOpenEnd
+	armLone
 	armDeleteSelect
 	armDeleteLockingRead
 	armDeleteUpdate
@@ -86,6 +87,7 @@ var arms = [armCount]struct {
 	armSetUp:             {layerStatements, "set-up", 0.1},
 	armPair:              {layerStatements, "begin-end", 0.13},
 	armOpenEnd:           {layerStatements, "open-end", 0.5},
+	armLone:              {layerStatements, "lone-statement", 0.3},
 	armDeleteSelect:      {layerStatements, "select", 0.75},
 	armDeleteLockingRead: {layerStatements, "locking-read", 0.65},
 	armDeleteUpdate:      {layerStatements, "update", 0.45},

@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/oracle/foresight"
 )
 
@@ -54,7 +56,8 @@ func (r *reducer) foreseen() []candidate {
 		}
 		all := spans(now.steps)
 		for k := len(all) - 1; k >= 0; k-- {
-			if d := now.without(nil, setOf(ends(all[k]))); try(d) || now.isLast(all[k]) && try(now.openEnd(all[k])) {
+			if d := now.without(nil, setOf(ends(all[k]))); try(d) || slices.ContainsFunc(now.lone(all[k]), try) ||
+				now.isLast(all[k]) && try(now.openEnd(all[k])) {
 				again = true
 				break
 			}

@@ -33,6 +33,9 @@ func statementCandidates(d *draft) []candidate {
 		if pair := ends(s); len(pair) > 0 {
 			named(armPair, armPair.String()+d.lineNames(nil, s.lines), nil, pair)
 		}
+		for _, alone := range d.lone(s) {
+			out = append(out, candidate{armLone, armLone.String() + alone.text(), func() *draft { return alone }})
+		}
 		if d.isLast(s) {
 			out = append(out, candidate{armOpenEnd, armOpenEnd.String() + d.lineNames(nil, s.lines), func() *draft { return d.openEnd(s) }})
 		}

@@ -75,6 +75,38 @@ func (d *draft) isLast(s span) bool {
 	return s.end >= 0 && !slices.ContainsFunc(d.steps[s.end+1:], func(e entry) bool { return e.session == s.session })
 }
 
+// lone returns the drafts in which the only statement of a transaction is one by
+// itself, sent somewhere between its place and that of the COMMIT, which is when
+// others saw it.
+func (d *draft) lone(s span) []*draft {
+	pair := ends(s)
+	if len(s.lines) != len(pair)+1 {
+		return nil
+	}
+	at := s.lines[1]
+	last := len(d.steps)
+	if s.end >= 0 {
+		last = s.end
+	}
+	var out []*draft
+	for to := at + 2; to <= last; to++ {
+		moved := make([]entry, 0, len(d.steps))
+		for i, e := range d.steps {
+			if i == to {
+				moved = append(moved, d.steps[at])
+			}
+			if i != at && i != s.begin && i != s.end {
+				moved = append(moved, e)
+			}
+		}
+		if to == len(d.steps) {
+			moved = append(moved, d.steps[at])
+		}
+		out = append(out, d.with(d.init, moved))
+	}
+	return out
+}
+
 // waitsForGood reports whether something that a session does could wait for a
 // transaction that does not end: servers and harness take seconds to see that.
 func (d *draft) waitsForGood() bool {
