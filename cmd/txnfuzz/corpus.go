@@ -85,6 +85,7 @@ there twice; status 3 that a case could not be run.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for replay")
+	addServerOpts(cmd, eachTarget(&targets))
 	return cmd
 }
 

@@ -34,14 +34,6 @@ func wantKeys(t *testing.T, object map[string]any, keys []string) {
 	}
 }
 
-func decode[T any](t *testing.T, text string) (v T) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v in %q", err, text)
-	}
-	return v
-}
-
 func TestRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "found")
 	args := []string{"run", "--cases", "50", "--workers", "2", "--seed", "3", "--strict", "--levels", "RR", "--out", out, "--json", "-"}

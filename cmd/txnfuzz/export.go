@@ -54,6 +54,7 @@ recorded, it is run again. The .result of mtr goes beside --out.`,
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "markdown", strings.Join(export.Formats(), ", "))
 	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
+	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&level, "level", "", "isolation level for a case that names none; empty: the first that shows something")
 	f.StringVar(&out, "out", "", "file to write; empty: standard output")
 	return cmd

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"os"
@@ -66,6 +67,14 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
+func decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return v
+}
+
 func TestUsageErrors(t *testing.T) {
 	malformed := writeFile(t, "malformed.sql", "/* init */ CREATE TABLE t (a INT);\n/* tx1 */ SELEC 1;\n")
 	baseline := writeFile(t, "baseline", "# comment\nwrong-read/RR | reason | link\n")
@@ -94,6 +103,14 @@ func TestUsageErrors(t *testing.T) {
 		{"run --target mysql:9.7,snapshot=on", "option snapshot exists for mariadb only"},
 		{"replay --target mariadb:11.8,foo corpus/known/tidb-33315.sql", `option "foo" of target mariadb:11.8`},
 		{"server mariadb:11.8,port=1", "option port cannot be set"},
+		{"run --server-opt sql_mode=", "--server-opt sql_mode=: only private servers take it; name one"},
+		{"run --target mariadb:11.8 --server-opt snapshot", "--server-opt snapshot: want NAME=VALUE"},
+		{"run --target mariadb:11.8 --server-opt sql_mode=A,b=c", "behind a comma, '='"},
+		{"run --target mariadb:11.8 --server-opt port=1", "option port cannot be set"},
+		{"run --target mysql:9.7 --server-opt snapshot=on", "option snapshot exists for mariadb only"},
+		{"run --server-opt a=b --target " + dsn + ")/", "the server behind a DSN is not ours to configure"},
+		{"replay --target mariadb:11.8 --target all --server-opt a=b corpus/known", "name the private servers that take it, not all"},
+		{"server --server-opt a=b", "want one target"},
 		{"run extra", `"extra"`},
 		{"run --target " + dsn + "/", "malformed DSN"},
 		{"run --target mariadb --baseline " + baseline, baseline + ":2: want `fingerprint | reason | link | expires`"},

@@ -60,6 +60,7 @@ the target that shows something.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
 	f.BoolVar(&learn, "experience", false, "choose by what earlier reductions on this DBMS learnt, and add to it; results then depend on it")

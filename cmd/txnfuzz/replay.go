@@ -76,6 +76,7 @@ never a pass. A failed set-up that the case's header records is none.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all that are to be had here; may be given several times")
+	addServerOpts(cmd, eachTarget(&targets))
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")

@@ -71,6 +71,7 @@ listed with its text. --svg draws a single case for a bug tracker.`,
 	f.StringVar(&html, "html", "", "page to write; - is standard output")
 	f.StringVar(&svg, "svg", "", "drawing to write")
 	f.StringVar(&target, "target", "", "run the cases on this target, as for run; empty: as recorded")
+	addServerOpts(cmd, oneTarget(&target))
 	return cmd
 }
 

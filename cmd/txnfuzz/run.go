@@ -32,6 +32,7 @@ a campaign, also after its process was killed.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
+  txnfuzz run --target mariadb:11.8 --server-opt innodb_snapshot_isolation=OFF --cases 1000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		Args: noArgs,
@@ -88,6 +89,7 @@ a campaign, also after its process was killed.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	addServerOpts(cmd, oneTarget(&s.Target))
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
 	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")

@@ -68,6 +68,7 @@ used, or else 1 if the last check found a violation.`,
 			return nil
 		},
 	}
+	addServerOpts(cmd, firstArgument)
 	cmd.Flags().StringVar(&level, "level", "", "isolation level of all sessions (default: RR)")
 	return cmd
 }

@@ -60,6 +60,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd
 }

@@ -39,6 +39,9 @@ type Moment struct {
 	// Resumed that this is its return. Holders names who stood in the way.
 	Waits, Resumed bool
 	Holders        []int
+	// Silent says that the server could not be asked whether it waits: it had
+	// not answered for long.
+	Silent bool
 	// Parked says that the line came late because its session was waiting.
 	Parked bool
 	// Answered is false for a statement that never returned.
@@ -86,6 +89,7 @@ func (t *Timeline) moment(i int, resumed bool) Moment {
 		Waits: len(st.Waits) > 0 && !resumed, Resumed: resumed, Parked: st.Parked && !resumed, Answered: st.Return > 0,
 	}
 	for _, w := range st.Waits {
+		m.Silent = m.Silent || w.Kind == history.Silence
 		for _, h := range w.Holders {
 			if !slices.Contains(m.Holders, h) {
 				m.Holders = append(m.Holders, h)
@@ -114,6 +118,9 @@ func (t *Timeline) Wrong() (step int, expected, actual string) {
 
 // WaitText says what a waiting statement waits for.
 func (m *Moment) WaitText() string {
+	if m.Silent {
+		return "silent: waits, or is slow"
+	}
 	if len(m.Holders) == 0 {
 		return "waits"
 	}

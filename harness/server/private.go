@@ -97,6 +97,16 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 		return nil, history.Server{}, err
 	}
 	server, err := b.ready(ctx, p)
+	if err == nil {
+		err = b.spec.refused(server.Settings)
+	} else if why := b.spec.unknown(p.log()); why != nil {
+		err = why
+	}
+	var name *harness.NameError
+	if errors.As(err, &name) {
+		_ = p.close()
+		return nil, history.Server{}, fmt.Errorf("%s %s: %w", b.in.family, b.in.version, err)
+	}
 	if err != nil {
 		text := p.log()
 		_ = p.close()
@@ -113,7 +123,7 @@ func (b *private) ready(ctx context.Context, p *process) (history.Server, error)
 		// The socket appears shortly before the server accepts connections.
 		err := s.connect(ctx)
 		if err == nil {
-			return identify(ctx, s)
+			return identify(ctx, s, b.spec.sortedKeys()...)
 		}
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) {

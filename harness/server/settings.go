@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -19,14 +20,15 @@ var settings = []string{
 	"tidb_enable_noop_functions", "tidb_txn_mode", "time_zone", "transaction_isolation", "tx_isolation",
 }
 
-// identify asks a server what it is.
-func identify(ctx context.Context, s *side) (history.Server, error) {
+// identify asks a server what it is; more names settings to be told beside the
+// usual ones.
+func identify(ctx context.Context, s *side, more ...string) (history.Server, error) {
 	version, err := s.query(ctx, "SELECT VERSION(), @@version_comment")
 	if err != nil {
 		return history.Server{}, fmt.Errorf("ask for the server's version: %w", err)
 	}
 	server := classify(string(version[0][0]), string(version[0][1]))
-	rows, err := s.query(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('"+strings.Join(settings, "','")+"')")
+	rows, err := s.query(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('"+strings.Join(slices.Concat(settings, more), "','")+"')")
 	if err != nil {
 		return history.Server{}, fmt.Errorf("ask for the server's settings: %w", err)
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+)
+
+// addServerOpts gives a command the flag --server-opt, which appends to the
+// targets that the function returns before the command runs.
+func addServerOpts(cmd *cobra.Command, targets func(args []string) []*string) {
+	var opts []string
+	cmd.Flags().StringArrayVar(&opts, "server-opt", nil, "server variable of a private server, NAME=VALUE, for example innodb_snapshot_isolation=OFF or sql_mode=; may be given several times")
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		for _, o := range opts {
+			for _, t := range targets(args) {
+				name, err := withServerOpt(*t, o)
+				if err != nil {
+					return err
+				}
+				*t = name
+			}
+		}
+		return nil
+	}
+}
+
+// oneTarget is for commands whose target is the value of a flag.
+func oneTarget(target *string) func([]string) []*string {
+	return func([]string) []*string { return []*string{target} }
+}
+
+// firstArgument is for commands whose target is their first argument.
+func firstArgument(args []string) []*string {
+	if len(args) == 0 {
+		return []*string{new(string)}
+	}
+	return []*string{&args[0]}
+}
+
+// eachTarget is for commands whose flag names several targets.
+func eachTarget(targets *[]string) func([]string) []*string {
+	return func([]string) []*string {
+		out := make([]*string, len(*targets))
+		for i := range *targets {
+			out[i] = &(*targets)[i]
+		}
+		return out
+	}
+}
+
+// withServerOpt adds an option to a target's name, which every finding and its
+// command to replay carry.
+func withServerOpt(target, opt string) (string, error) {
+	name, value, ok := strings.Cut(opt, "=")
+	_, behindComma, list := strings.Cut(value, ",")
+	switch {
+	case !ok || strings.TrimSpace(name) == "":
+		return "", usagef("--server-opt %s: want NAME=VALUE, such as innodb_snapshot_isolation=OFF", opt)
+	case strings.Contains(name, ","):
+		return "", usagef("--server-opt %s: want one variable; give the flag several times", opt)
+	case list && strings.Contains(behindComma, "="), strings.ContainsAny(value, "/\n\r"):
+		return "", usagef("--server-opt %s: a value can hold neither '/' nor, behind a comma, '='", opt)
+	case target == "", target == fuzz.DefaultTarget:
+		return "", usagef("--server-opt %s: only private servers take it; name one, such as --target mariadb:11.8", opt)
+	case target == fuzz.AllTargets:
+		return "", usagef("--server-opt %s: name the private servers that take it, not %s", opt, fuzz.AllTargets)
+	case strings.Contains(target, "/"):
+		return "", usagef("--server-opt %s: the server behind a DSN is not ours to configure; set the variable there", opt)
+	}
+	return target + "," + opt, nil
+}
