@@ -73,14 +73,19 @@ func TestTableTellsWhatIsNotShown(t *testing.T) {
 		}
 		return c
 	}
-	text := table([]cell{
+	cells := []cell{
 		of(armRandom, 1, 100, 4), of(armRandom, 2, 120, 8), of(armRandom, 3, 90), of(armSignal, 1, 150, 2), of(armBlind, 1, 210),
-	})
+	}
+	for i, by := range [][]int{{60, 95}, {80, 90}, {50, 70, 90}, {110, 140}, {70}} {
+		cells[i].ByCases = by
+	}
+	text := table(cells)
 	for _, want := range []string{
 		"### mariadb:10.11, 180 s a seed",
-		"| random | 3 | 10 (10–10) | 100 (90–120) | – | – | 1 (0–1) |",
-		"| campaign | 1 | 10 | 150 | × 1.50, not shown | – | 1 |",
-		"| blind campaign | 1 | 10 | 210 | × 2.10 | – | 0 |",
+		"cases until 90 behaviours",
+		"| random | 3 | 10 (10–10) | 100 (90–120) | – | 500 (500–750) | – | 1 (0–1) |",
+		"| campaign | 1 | 10 | 150 | × 1.50, not shown | 250 | – | 1 |",
+		"| blind campaign | 1 | 10 | 210 | × 2.10 | not in 1 of 1 | – | 0 |",
 		"| `moved-row` | 2 | – | 4 (2 of 3) |",
 	} {
 		if !strings.Contains(text, want) {

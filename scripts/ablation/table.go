@@ -110,20 +110,24 @@ func table(cells []cell) string {
 			}
 		}
 		fmt.Fprintf(&b, "\n### %s, %d s a seed\n\n", target, longest)
-		b.WriteString("| arm | seeds | cases a second | behaviours | against random | line coverage, % | deviations |\n")
-		b.WriteString("| --- | ---: | ---: | ---: | --- | ---: | ---: |\n")
 		i := slices.IndexFunc(list, func(g group) bool { return g.arm == armRandom })
+		goal := 0
+		if i >= 0 {
+			goal = list[i].goal()
+		}
+		fmt.Fprintf(&b, "| arm | seeds | cases a second | behaviours | against random | cases until %d behaviours | line coverage, %% | deviations |\n", goal)
+		b.WriteString("| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n")
 		for _, g := range list {
 			coverage := "–"
-			if target == fuzz.DefaultTarget {
-				coverage = span(g.values(lines), "%.1f")
+			if v := slices.DeleteFunc(g.values(lines), func(v float64) bool { return v == 0 }); len(v) > 0 {
+				coverage = span(v, "%.1f")
 			}
 			if g.arm == startAlone {
-				fmt.Fprintf(&b, "| %s | %d | – | – | – | %s | – |\n", g.arm, len(g.cells), coverage)
+				fmt.Fprintf(&b, "| %s | %d | – | – | – | – | %s | – |\n", g.arm, len(g.cells), coverage)
 				continue
 			}
-			fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s |\n", g.arm, len(g.cells),
-				span(g.values(rate), "%.0f"), span(g.values(behaviours), "%.0f"), against(&g, list, i), coverage, span(g.values(deviations), "%.0f"))
+			fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s | %s | %s |\n", g.arm, len(g.cells),
+				span(g.values(rate), "%.0f"), span(g.values(behaviours), "%.0f"), against(&g, list, i), g.until(goal), coverage, span(g.values(deviations), "%.0f"))
 		}
 		b.WriteString("\n" + times(list))
 	}
@@ -140,6 +144,48 @@ func against(g *group, list []group, random int) string {
 		return fmt.Sprintf("× %.2f, not shown", f)
 	}
 	return fmt.Sprintf("× %.2f", f)
+}
+
+// goal is the number of behaviours that most seeds of random inputs come to, at
+// the last point of ByCases; 0: no cell has that.
+func (g *group) goal() int {
+	var ends []float64
+	for _, c := range g.cells {
+		if n := len(c.ByCases); n > 0 {
+			ends = append(ends, float64(c.ByCases[n-1]))
+		}
+	}
+	if len(ends) == 0 {
+		return 0
+	}
+	slices.Sort(ends)
+	return int(median(ends))
+}
+
+// until writes after how many cases an arm came to so many behaviours: a measure
+// that a busy machine does not change.
+func (g *group) until(goal int) string {
+	var at []float64
+	measured := 0
+	for _, c := range g.cells {
+		if len(c.ByCases) == 0 {
+			continue
+		}
+		measured++
+		if i := slices.IndexFunc(c.ByCases, func(n int) bool { return n >= goal }); i >= 0 {
+			at = append(at, float64((i+1)*caseStep))
+		}
+	}
+	slices.Sort(at)
+	switch {
+	case measured == 0 || goal == 0:
+		return "–"
+	case len(at) == 0:
+		return fmt.Sprintf("not in %d of %d", measured, measured)
+	case len(at) < measured:
+		return fmt.Sprintf("%s, not in %d of %d", span(at, "%.0f"), measured-len(at), measured)
+	}
+	return span(at, "%.0f")
 }
 
 // times writes when each arm saw each deviation first.
