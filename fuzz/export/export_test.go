@@ -73,6 +73,19 @@ func backend(t *testing.T) harness.Backend {
 	return b
 }
 
+// openEnd ends within a transaction, as reduced cases do, whose write has to be
+// gone in the end.
+const openEnd = `
+/* init */ CREATE TABLE t (a INT);
+/* init */ INSERT INTO t VALUES (0);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET a = 1;
+/* tx1 */ UPDATE t SET a = 1;
+/* tx1 */ INSERT INTO t VALUES (5);
+/* tx1 */ SELECT * FROM t;
+`
+
 // recordedCases runs published cases at each level, and unreduced findings, and
 // returns those that show something, and those that show nothing.
 func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Timeline) {
@@ -116,6 +129,15 @@ func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Ti
 			levels[n], _ = c.LevelOf(n)
 		}
 		run(fmt.Sprintf("unreduced finding %d", i+1), c, levels)
+	}
+	open, err := corpus.Parse("open end", []byte(openEnd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := len(wrong)
+	run("open end", open, map[int]corpus.Level{1: corpus.RepeatableRead, 2: corpus.RepeatableRead})
+	if len(wrong) == shown {
+		t.Error("the case with an open end shows nothing")
 	}
 	if len(wrong) < 20 || len(right) < 20 {
 		t.Fatalf("only %d cases show something and %d nothing", len(wrong), len(right))
