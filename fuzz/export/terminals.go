@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // terminals writes the case in the form of the hermitage tests: a line a
@@ -54,6 +55,13 @@ func terminals(s *script) (Files, error) {
 		line(a.Session, a.sql, notes...)
 	}
 	b.WriteByte('\n')
+	// A SELECT within a transaction that the case left open would show its
+	// snapshot and its own writes.
+	for _, n := range s.Sessions {
+		if leftOpen(s.History, n) {
+			line(n, "ROLLBACK")
+		}
+	}
 	for i, t := range s.History.Final {
 		note := "shows " + timeline.Rows(t.Rows)
 		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
@@ -69,6 +77,18 @@ func terminals(s *script) (Files, error) {
 		comment(&b, "--", "%s", l)
 	}
 	return Files{Text: b.Bytes()}, nil
+}
+
+// leftOpen reports whether a session was in a transaction when its last
+// statement had returned.
+func leftOpen(h *history.History, session int) bool {
+	open := false
+	for i := range h.Stmts {
+		if st := &h.Stmts[i]; st.Session == session {
+			open = st.Return > 0 && st.Result.InTxn
+		}
+	}
+	return open
 }
 
 // result says what a statement shows, and what it had to show.
