@@ -66,7 +66,14 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 			a.cols[c] = true
 		}
 	}
-	a.unique = a.unique || looksUp(where, t, k)
+	if looksUp(where, t, k) {
+		a.unique = true
+		if (a.all || e.loose) && !pinsKey(where, t, k) {
+			// A list of keys of a small table may be read by a scan.
+			e.branched = true
+			a.unique = e.choices.choose(2) == 0
+		}
+	}
 	return a
 }
 
