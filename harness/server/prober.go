@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -46,7 +47,7 @@ func newProber(ctx context.Context, to dialer, m method, pid int) (harness.Probe
 		p := &lockTableProber{side: ask, purgeHold: purge, threads: newThreads(pid, m), connOf: map[uint64]uint64{}, connOfThread: map[uint64]uint64{}}
 		return p, p.side.connect(ctx)
 	default:
-		return &silenceProber{since: map[uint64]silentConn{}, after: silenceTimeout}, nil
+		return &silenceProber{since: map[uint64]silentConn{}, after: silenceTimeout, clock: time.Now}, nil
 	}
 }
 

@@ -76,7 +76,8 @@ func TestPurgeIsHeld(t *testing.T) {
 }
 
 func TestSilence(t *testing.T) {
-	p := &silenceProber{since: map[uint64]silentConn{}, after: 30 * time.Millisecond}
+	now := time.Now()
+	p := &silenceProber{since: map[uint64]silentConn{}, after: 30 * time.Millisecond, clock: func() time.Time { return now }}
 	ask := func(conns ...uint64) int {
 		ws, err := p.Waiting(context.Background(), conns)
 		if err != nil {
@@ -87,11 +88,11 @@ func TestSilence(t *testing.T) {
 	if ask(1, 2) != 0 {
 		t.Error("waits at once")
 	}
-	time.Sleep(20 * time.Millisecond)
+	now = now.Add(20 * time.Millisecond)
 	if ask(1) != 0 { // 2 answered
 		t.Error("waits too early")
 	}
-	time.Sleep(20 * time.Millisecond)
+	now = now.Add(20 * time.Millisecond)
 	if ask(1, 2) != 1 {
 		t.Error("want 1 to wait, and 2, of which another statement runs, not to")
 	}

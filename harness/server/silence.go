@@ -17,6 +17,7 @@ const silenceTimeout = 500 * time.Millisecond
 type silenceProber struct {
 	since map[uint64]silentConn
 	after time.Duration
+	clock func() time.Time
 }
 
 // silentConn is when a connection was first and last asked about.
@@ -40,7 +41,7 @@ func (p *silenceProber) BeginCase(context.Context, uint64, []uint64) error {
 func (p *silenceProber) EndCase(context.Context) error { return nil }
 
 func (p *silenceProber) Waiting(_ context.Context, conns []uint64) ([]harness.Waiting, error) {
-	now := time.Now()
+	now := p.clock()
 	var waiting []harness.Waiting
 	for c := range p.since {
 		if !contains(conns, c) {

@@ -40,7 +40,8 @@ type Seer struct {
 }
 
 // New prepares foresight from a run. It returns nil where there is none: for
-// what no rule explains, and for a difference of the final state alone.
+// what no rule explains, for a difference of the final state alone, and for a
+// case that would be foreseen not to show what it has shown. It costs one guess.
 func New(c *corpus.Case, h *history.History, v *oracle.Verdict) *Seer {
 	if v.Outcome != oracle.Known || v.Stmt < 0 || h.End != history.Complete {
 		return nil
@@ -48,6 +49,9 @@ func New(c *corpus.Case, h *history.History, v *oracle.Verdict) *Seer {
 	s := &Seer{base: c, history: h, rules: v.Rules, init: setUp(c)}
 	for _, l := range c.Steps {
 		s.texts = append(s.texts, corpus.SQL(l.Stmt, corpus.Text))
+	}
+	if s.Guess(c, h.Levels) == Hides {
+		return nil
 	}
 	return s
 }
