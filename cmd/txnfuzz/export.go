@@ -77,7 +77,7 @@ func runOf(ctx context.Context, file, target, level string, progress io.Writer) 
 		}
 	}
 	if target == "" {
-		target = fuzz.DefaultTarget
+		target = homeOf(c)
 	}
 	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
 	if err != nil {
@@ -119,4 +119,12 @@ func writeExport(files export.Files, out string, stdout io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// homeOf is the target that a case was found on, as its header says.
+func homeOf(c *corpus.Case) string {
+	if home, ok := c.Get("target"); ok && home != "" {
+		return home
+	}
+	return fuzz.DefaultTarget
 }

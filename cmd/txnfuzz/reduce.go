@@ -26,7 +26,7 @@ func newReduce() *cobra.Command {
 keeps its fingerprint on the target. Without --out the result goes to standard
 output. A case without a level in its header is reduced at the weakest level of
 the target that shows something.`,
-		Example: `  txnfuzz reduce corpus/found/tidb-wrong-read-rr-0a1b2c3d.sql --out small.sql
+		Example: `  txnfuzz reduce corpus/found/tidb-no-op-update-unseen.sql --out small.sql
   txnfuzz reduce big.sql --target mariadb:11.8 --strategy probability-table`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +37,9 @@ the target that shows something.`,
 			c, err := corpus.Load(args[0])
 			if err != nil {
 				return loadError(err)
+			}
+			if target == "" {
+				target = homeOf(c)
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
 			if err != nil {
@@ -59,7 +62,7 @@ the target that shows something.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")

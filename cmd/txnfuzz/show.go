@@ -17,9 +17,10 @@ func newShow() *cobra.Command {
 		Long: `Shows the interleaving as a table: who sent what, who waited for whom, what the
 server answered, and what it promised to answer where the two differ.
 
-A finding is shown as it was recorded; with --target it is run again.`,
+A finding is shown as it was recorded; with --target, or where its record is not
+beside it, it is run again.`,
 		Example: `  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC
-  txnfuzz show corpus/found/tidb-wrong-read-rr-0a1b2c3d.sql`,
+  txnfuzz show corpus/found/tidb-no-op-update-unseen.sql`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked, err := fuzz.ParseLevels(levels)
@@ -38,6 +39,9 @@ A finding is shown as it was recorded; with --target it is run again.`,
 				if ok {
 					return fuzz.Show(cmd.OutOrStdout(), run, "")
 				}
+			}
+			if target == "" {
+				target = homeOf(c)
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
 			if err != nil {
@@ -59,7 +63,7 @@ A finding is shown as it was recorded; with --target it is run again.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", fuzz.DefaultTarget, "as for run")
+	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd
