@@ -75,7 +75,7 @@ const (
 	markChanged   = "*"
 )
 
-const legend = "Marks stand for RU, RC, RR, SER: . ok, k known deviation, V violation, ? unknown, ! set-up failed, - not run or unsupported, * behind a mark: other than recorded."
+const legend = "Marks stand for RU, RC, RR, SER: . ok, k known deviation, V violation, ? unknown, ! set-up failed or stale, - not run or unsupported, * behind a mark: other than recorded."
 
 // mark is one character for a verdict, or two.
 func (r *Replayed) mark() string {
@@ -83,7 +83,7 @@ func (r *Replayed) mark() string {
 	switch {
 	case r.Reason == ReasonLevel:
 		return markNone
-	case r.Reason == ReasonInit:
+	case r.Reason == ReasonInit || r.Reason == ReasonStale:
 		mark = markSetUp
 	case r.Verdict == oracle.Known:
 		mark = markKnown
@@ -192,6 +192,9 @@ func (m *Matrix) Remarks() []Remark {
 				x := Remark{File: f, Verdict: r.Verdictline(), Expected: r.Expected, Actual: r.Actual, Reason: r.Reason}
 				if r.Reason == ReasonInit {
 					x.Verdict = "set-up failed"
+				}
+				if r.Reason == ReasonStale {
+					x.Verdict = ReasonStale
 				}
 				if r.Changed() {
 					x.Recorded = r.Recorded

@@ -63,6 +63,9 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 		}}
 	} else {
 		r = t.Judge(ctx, c, levels)
+		if text := misfit(c, r.History); text != "" && r.Verdict.Outcome == oracle.OK {
+			r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale, Actual: text}
+		}
 	}
 	v := &r.Verdict
 	level := LevelName(levels)
@@ -123,6 +126,8 @@ func outcomeText(r *Replayed) string {
 			return "unsupported"
 		case ReasonInit:
 			return "set-up failed"
+		case ReasonStale:
+			return ReasonStale
 		}
 	}
 	return string(r.Verdict)
@@ -158,10 +163,11 @@ func (r *Replayed) What() string { return r.what() }
 
 // NotRun says that the case could not be run at all, for a reason that is
 // neither the server's level nor a limit of the oracle: a set-up that the
-// server refused, a statement that is not allowed, a harness that broke down.
+// server refused, a statement that does not fit the tables or is not allowed, a
+// harness that broke down.
 func (r *Replayed) NotRun() bool {
 	switch r.Reason {
-	case ReasonInit, ReasonRefused, ReasonHarness, ReasonPanic, reasonLost:
+	case ReasonInit, ReasonStale, ReasonRefused, ReasonHarness, ReasonPanic, reasonLost:
 		return r.Verdict == oracle.Unknown
 	}
 	return false

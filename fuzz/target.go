@@ -183,6 +183,7 @@ func (t *Target) Levels() []corpus.Level { return harness.LevelsOf(t.backend) }
 // Reasons why a case has no verdict that are no fault of the oracle.
 const (
 	ReasonInit    = "init-error"        // the server refused a set-up line
+	ReasonStale   = "stale"             // a statement does not fit the tables
 	ReasonLevel   = "unsupported-level" // the server does not take the level
 	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
 	ReasonHarness = "harness-error"     // the run broke down for another reason

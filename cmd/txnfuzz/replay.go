@@ -33,8 +33,9 @@ Reads cases of txnfuzz (.sql), and the blocks of statements in which Troc, DT2
 and Fucci publish theirs (.txt).
 
 Status 1 says that a case violates what the target promises; a known deviation
-does not. Status 3 says that a case could not be set up or run: a stale case is
-never a pass. A failed set-up that the case's header records is none.`,
+does not. Status 3 says that a case could not be set up or run, or that a statement of it
+does not fit its tables (no such table or column): a stale case is never a pass.
+What the case's header records is no failure.`,
 		Example: `  txnfuzz replay corpus/known
   txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
