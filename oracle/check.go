@@ -120,8 +120,10 @@ const errTiDBInternal = 1105
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary. Those told are in p and in the set already. with is the replay under that set. loss is set if there is
-// none, but some deviation predicted the history up to a statement that the oracle cannot judge: then nobody knows.
+// pair is necessary. Those told are in p and in the set already. with is the
+// replay under that set. loss is set if there is none, but some deviation
+// predicted the history up to a statement that the oracle cannot judge: then
+// nobody knows.
 func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
 	predicts := func(p rules.Profile) bool {
 		with = mvcc.New(c, h, p, false)

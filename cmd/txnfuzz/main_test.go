@@ -96,6 +96,8 @@ func TestUsageErrors(t *testing.T) {
 		{"run --json - --junit -", "only one of --json, --junit and --sarif"},
 		{"replay --fail-on maybe corpus/known", `--fail-on: unknown choice "maybe"`},
 		{"run --resume", "--resume: want --corpus"},
+		{"run --duration 1h --json no/such/run.json", "no/such/run.json: there is no folder no/such"},
+		{"replay --html no/such/m.html corpus/known", "no/such/m.html: there is no folder no/such"},
 		{"run --frobnicate", "unknown flag: --frobnicate"},
 		{"run --target oracle:23", `unknown target "oracle:23"`},
 		{"run --target mariadb:11.8,foo", `option "foo" of target mariadb:11.8: want key=value`},

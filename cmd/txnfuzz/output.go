@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -25,6 +26,20 @@ func writeOutput(path string, stdout io.Writer, write func(io.Writer) error) err
 	}
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("write results: %w", err)
+	}
+	return nil
+}
+
+// placesFor reports files whose folder is not there before the work is done that
+// they are to tell of.
+func placesFor(files ...string) error {
+	for _, file := range files {
+		if file == "" || file == "-" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+			return usagef("%s: there is no folder %s to write it to", file, filepath.Dir(file))
+		}
 	}
 	return nil
 }

@@ -54,6 +54,9 @@ What the case's header records is no failure.`,
 			if err != nil {
 				return err
 			}
+			if err := placesFor(jsonFile, htmlFile, ci.junit, ci.sarif); err != nil {
+				return err
+			}
 			cases, err := chosenCases(args, only)
 			if err != nil {
 				return err

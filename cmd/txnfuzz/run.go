@@ -65,6 +65,9 @@ a campaign, also after its process was killed.`,
 			if err != nil {
 				return err
 			}
+			if err := placesFor(jsonFile, ci.junit, ci.sarif); err != nil {
+				return err
+			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
 			report, err := fuzz.Run(cmd.Context(), s)
 			if report == nil {
