@@ -50,6 +50,8 @@ func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, 
 	return nil
 }
 
+// condition returns the condition of a SELECT, UPDATE or DELETE and the tables
+// that it reads or changes, nil for other statements.
 func condition(node ast.StmtNode) (ast.ExprNode, *ast.TableRefsClause) {
 	switch s := node.(type) {
 	case *ast.SelectStmt:

@@ -161,7 +161,7 @@ func (x *running) behind(o *running, held map[*Chain][]lock) bool {
 // byRow reports whether the statement reaches the rows of its one table by the
 // clustered index, whatever its plan.
 func (x *running) byRow() bool {
-	from, where := x.reads()
+	where, from := condition(x.node)
 	name := singleTable(from)
 	return name != nil && x.onlyPath(x.e.table(name.Name.O), where)
 }

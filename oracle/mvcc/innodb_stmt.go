@@ -84,7 +84,7 @@ func (x *running) perform() (*Prediction, error) {
 	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
 		x.tx.Snapshot = x.start
 	}
-	if from, _ := x.reads(); e.unknownHint(from) {
+	if _, from := condition(x.node); e.unknownHint(from) {
 		return nil, &solve.SQLError{Code: errNoKey, Message: "no such key"}
 	}
 	switch s := x.node.(type) {
@@ -112,20 +112,6 @@ func (x *running) perform() (*Prediction, error) {
 		return x.insert(s)
 	}
 	return nil, &Loss{Slug: "unsupported: statement", Detail: string(x.kind)}
-}
-
-// reads returns the tables that the statement reads or changes, INSERT aside, and
-// its condition.
-func (x *running) reads() (*ast.TableRefsClause, ast.ExprNode) {
-	switch s := x.node.(type) {
-	case *ast.SelectStmt:
-		return s.From, s.Where
-	case *ast.UpdateStmt:
-		return s.TableRefs, s.Where
-	case *ast.DeleteStmt:
-		return s.TableRefs, s.Where
-	}
-	return nil, nil
 }
 
 // consistent answers a plain SELECT from a view.
