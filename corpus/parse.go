@@ -78,6 +78,9 @@ type caseReader struct {
 	above      []string // comments since the last statement
 	last       *Line    // the statement that ended on the current line
 	c          *Case
+	// heard, if set, is told of every comment on a line of its own, and whether
+	// it stands where header lines do.
+	heard func(at int, text string, header bool)
 }
 
 func (r *caseReader) errorf(at int, format string, args ...any) *ParseError {
@@ -152,7 +155,11 @@ func joinNote(a, b string) string {
 // addAbove keeps a comment: as a header line if it is one and no statement came
 // before, else for the next statement.
 func (r *caseReader) addAbove(at int, text string) error {
-	if len(r.c.Init)+len(r.c.Steps) == 0 {
+	inHeader := len(r.c.Init)+len(r.c.Steps) == 0
+	if r.heard != nil {
+		r.heard(at, text, inHeader)
+	}
+	if inHeader {
 		if f, ok := parseField(text); ok {
 			if strings.Contains(f.Key, "\r") {
 				return r.errorf(at, "line end in header key %q", f.Key)

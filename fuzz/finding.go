@@ -95,6 +95,22 @@ const (
 	keyFirstSeen   = "first_seen"
 )
 
+// Home is the target that a case was found on, as its header says, or else the
+// default.
+func Home(c *corpus.Case) string {
+	if home, ok := c.Get(keyTarget); ok && home != "" {
+		return home
+	}
+	return DefaultTarget
+}
+
+// Reproduced is in how many of ten more runs a stored finding showed, such as
+// 10/10; "" for other cases.
+func Reproduced(c *corpus.Case) string {
+	k, _ := c.Get(keyReproduced)
+	return k
+}
+
 // place is what a case ran on.
 type place struct {
 	target string // without a password

@@ -100,6 +100,27 @@ func TestCrashFilterHidesTheDump(t *testing.T) {
 	}
 }
 
+// What a finding's header says is what a case may say there; see
+// corpus.CheckHeader.
+func TestHeadersOfFindings(t *testing.T) {
+	r := Trial{
+		Case: parseCase(t, dirtyCase), Levels: map[int]corpus.Level{1: corpus.ReadCommitted, 2: corpus.RepeatableRead},
+		Also: corpus.Levels, Defaults: "shows, too",
+		Verdict: oracle.Verdict{Outcome: oracle.Known, Kind: "k", Rules: []string{"a", "b"}, Expected: "x", Actual: "y", Reason: "z", Fingerprint: "f", Stmt: -1},
+	}
+	c := describe(place{"mysql:9.7,binlog=off", history.Server{Version: "9.7", Settings: map[string]string{"a": "b"}}}, &r, origin{"in", "now"}, reproducedText(3))
+	for _, key := range []string{keySignal, keyServer, keyBytes, keyVariant} {
+		c.Set(key, "1")
+	}
+	text := corpus.Print(c, corpus.Text)
+	for _, d := range corpus.CheckHeader("finding.sql", text) {
+		t.Errorf("%v in\n%s", d, text)
+	}
+	if cells := RecordedCells(c); len(cells) != 1 || Home(c) != "mysql:9.7,binlog=off" || Reproduced(c) != "3/10" {
+		t.Errorf("%v, home %s, reproduced %s in\n%s", cells, Home(c), Reproduced(c), text)
+	}
+}
+
 func TestInputsAreDistinct(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint64(8) {

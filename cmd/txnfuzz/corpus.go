@@ -32,9 +32,9 @@ inputs that go test -fuzz keeps.`,
 }
 
 // storedIn reads folders, or by default those of the project that exist.
-func storedIn(args []string) ([]corpus.Stored, error) {
+func storedIn(args []string, warnings io.Writer) ([]corpus.Stored, error) {
 	if len(args) > 0 {
-		return loadCases(args)
+		return loadCases(args, warnings)
 	}
 	for _, dir := range []string{fuzz.KnownDir, fuzz.DefaultOut} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -44,7 +44,7 @@ func storedIn(args []string) ([]corpus.Stored, error) {
 	if len(args) == 0 {
 		return nil, usagef("no %s here: name a file or a folder of cases", fuzz.KnownDir)
 	}
-	return loadCases(args)
+	return loadCases(args, warnings)
 }
 
 func newCorpusVerify() *cobra.Command {
@@ -55,13 +55,17 @@ func newCorpusVerify() *cobra.Command {
 		Long: `Reads the cases (default: corpus/known and corpus/found), looks for two with the
 same statements or two findings with one fingerprint, and runs each on the
 targets. Status 1 says that a verdict is not the recorded one, or that a case is
-there twice; status 3 that a case could not be run.`,
+there twice; status 2 that one is malformed, or has a header line that nothing
+reads (other commands only warn of those); status 3 that one could not be run.`,
 		Example: `  txnfuzz corpus verify
   txnfuzz corpus verify corpus/known --target all`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := storedIn(args)
+			cases, err := storedIn(args, io.Discard)
 			if err != nil {
 				return err
+			}
+			if doubts := headerDoubts(cases); len(doubts) > 0 {
+				return &usageError{errors.Join(doubts...)}
 			}
 			w := cmd.OutOrStdout()
 			bad := 0
@@ -135,7 +139,7 @@ writes those whose statements the corpus does not hold yet, named dbms-number.`,
   txnfuzz corpus import ../DT2/cases --out corpus/known`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := loadCases(args)
+			cases, err := loadCases(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -168,7 +172,7 @@ func newCorpusStats() *cobra.Command {
 		Short:   "Count the cases, their statements, and their recorded verdicts",
 		Example: `  txnfuzz corpus stats corpus/known`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := storedIn(args)
+			cases, err := storedIn(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -257,9 +261,9 @@ selects depends on how many there are: make it anew when the folder has changed.
 		Example: `  txnfuzz corpus seed corpus/known/mysql-104833.sql`,
 		Args:    exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := corpus.Load(args[0])
+			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {
-				return loadError(err)
+				return err
 			}
 			cases, err := fuzz.LoadKnown(known)
 			if err != nil {

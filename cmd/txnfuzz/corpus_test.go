@@ -46,6 +46,29 @@ func TestCorpusStats(t *testing.T) {
 	inOrder(t, got.stdout, " cases, ", "by kind:", "UPDATE ", "recorded on", "embedded", "mariadb 11.8", "mysql 9.7")
 }
 
+// A header line that nothing reads is told of, with its place, and no more.
+func TestHeaderWarnings(t *testing.T) {
+	good := "-- level: RC\n-- x-owner: Ann\n/* tx1 */ SELECT 1;\n"
+	for text, want := range map[string]string{
+		good:                    "",
+		"-- levl: RR\n" + good:  `:1:1: unknown header key "levl"; did you mean "level"?`,
+		good + "-- level: RR\n": `:4:1: "level" stands behind a statement`,
+		"-- verdict (mysql:9.7, RC): ok\n" + good:  ":1:1: this records no verdict",
+		"-- As the report says: it is so\n" + good: "",
+	} {
+		file := writeFile(t, "case.sql", text)
+		if want != "" {
+			want = "txnfuzz: warning: " + file + want
+		}
+		for _, args := range [][]string{{"corpus", "stats", file}, {"report", file, "--html", "-"}, {"report", filepath.Dir(file), "--html", "-"}} {
+			got := txnfuzz(t, args...)
+			if got.code != 0 || !strings.HasPrefix(got.stderr, want) || (want == "") != (got.stderr == "") || strings.Count(got.stderr, "\n") > 1 {
+				t.Errorf("%s, status %d: %q, want %q", args[0], got.code, got.stderr, want)
+			}
+		}
+	}
+}
+
 func TestCorpusSeed(t *testing.T) {
 	out := t.TempDir()
 	got := txnfuzz(t, "corpus", "seed", "corpus/known/mysql-104833.sql", "--out", out)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/fuzz/export"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -67,9 +66,9 @@ func runOf(ctx context.Context, file, target, level string, progress io.Writer) 
 	if err != nil {
 		return timeline.Run{}, usagef("--level: %w", err)
 	}
-	c, err := corpus.Load(file)
+	c, err := loadCase(file, progress)
 	if err != nil {
-		return timeline.Run{}, loadError(err)
+		return timeline.Run{}, err
 	}
 	if target == "" && len(asked) == 0 {
 		if run, ok, err := fuzz.Recorded(file, c); err != nil || ok {
@@ -77,7 +76,7 @@ func runOf(ctx context.Context, file, target, level string, progress io.Writer) 
 		}
 	}
 	if target == "" {
-		target = homeOf(c)
+		target = fuzz.Home(c)
 	}
 	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
 	if err != nil {
@@ -119,12 +118,4 @@ func writeExport(files export.Files, out string, stdout io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// homeOf is the target that a case was found on, as its header says.
-func homeOf(c *corpus.Case) string {
-	if home, ok := c.Get("target"); ok && home != "" {
-		return home
-	}
-	return fuzz.DefaultTarget
 }

@@ -77,6 +77,7 @@ func decode[T any](t *testing.T, text string) (v T) {
 
 func TestUsageErrors(t *testing.T) {
 	malformed := writeFile(t, "malformed.sql", "/* init */ CREATE TABLE t (a INT);\n/* tx1 */ SELEC 1;\n")
+	misspelt := writeFile(t, "misspelt.sql", "-- levl: RR\n/* tx1 */ SELECT 1;\n")
 	baseline := writeFile(t, "baseline", "# comment\nwrong-read/RR | reason | link\n")
 	const dsn = "root:hush@tcp(localhost:1"
 	for _, c := range []struct {
@@ -140,6 +141,7 @@ func TestUsageErrors(t *testing.T) {
 		{"corpus frobnicate", `"frobnicate"`},
 		{"corpus import", "want a file or a folder"},
 		{"corpus verify no/such/file.sql", "no/such/file.sql"},
+		{"corpus verify --target nothing " + misspelt, misspelt + `:1:1: unknown header key "levl"; did you mean "level"?`},
 		{"corpus seed", "want one file"},
 		{"corpus decode no/such/file", "no/such/file"},
 	} {

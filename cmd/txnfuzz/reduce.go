@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -34,12 +33,12 @@ the target that shows something.`,
 			if err != nil {
 				return usagef("--strategy: %w", err)
 			}
-			c, err := corpus.Load(args[0])
+			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {
-				return loadError(err)
+				return err
 			}
 			if target == "" {
-				target = homeOf(c)
+				target = fuzz.Home(c)
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
 			if err != nil {
@@ -99,13 +98,5 @@ func writeCase(out string, stdout io.Writer, c *corpus.Case) error {
 		out += corpus.Ext
 	}
 	_, err := corpus.Save(filepath.Dir(out), filepath.Base(out), c)
-	return err
-}
-
-// loadError blames the user for a file that is not there.
-func loadError(err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return &usageError{err}
-	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -57,7 +56,7 @@ What the case's header records is no failure.`,
 			if err := placesFor(jsonFile, htmlFile, ci.junit, ci.sarif); err != nil {
 				return err
 			}
-			cases, err := chosenCases(args, only)
+			cases, err := chosenCases(args, only, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -113,31 +112,12 @@ func expanded(ctx context.Context, names []string) []string {
 	return out
 }
 
-// loadCases reads files and folders in the order given.
-func loadCases(paths []string) ([]corpus.Stored, error) {
-	var out []corpus.Stored
-	for _, p := range paths {
-		stored, err := corpus.LoadAny(p)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, &usageError{err}
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(stored) == 0 {
-			return nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
-		}
-		out = append(out, stored...)
-	}
-	return out, nil
-}
-
-func chosenCases(paths []string, only string) ([]corpus.Stored, error) {
+func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stored, error) {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return nil, usagef("--only: %w", err)
 	}
-	cases, err := loadCases(paths)
+	cases, err := loadCases(paths, warnings)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ listed with its text. --svg draws a single case for a bug tracker.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := casesOf(args)
+			cases, err := casesOf(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ listed with its text. --svg draws a single case for a bug tracker.`,
 
 // casesOf reads files, and folders without the folders below them that hold
 // what did not reproduce.
-func casesOf(paths []string) ([]corpus.Stored, error) {
+func casesOf(paths []string, warnings io.Writer) ([]corpus.Stored, error) {
 	var out []corpus.Stored
 	for _, p := range paths {
 		info, err := os.Stat(p)
@@ -85,13 +85,14 @@ func casesOf(paths []string) ([]corpus.Stored, error) {
 			return nil, usagef("%w", err)
 		}
 		if !info.IsDir() {
-			c, err := corpus.Load(p)
+			c, err := loadCase(p, warnings)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, corpus.Stored{Path: p, Case: c})
 			continue
 		}
+		known := len(out)
 		stored, err := corpus.LoadDir(p)
 		if err != nil {
 			return nil, err
@@ -101,6 +102,7 @@ func casesOf(paths []string) ([]corpus.Stored, error) {
 				out = append(out, s)
 			}
 		}
+		warn(warnings, headerDoubts(out[known:]))
 	}
 	return out, nil
 }
@@ -140,6 +142,5 @@ func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress
 }
 
 func item(run timeline.Run, c *corpus.Case) report.Item {
-	reproduced, _ := c.Get("reproduced")
-	return report.Item{Run: run, Reproduced: reproduced}
+	return report.Item{Run: run, Reproduced: fuzz.Reproduced(c)}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
@@ -27,9 +26,9 @@ beside it, it is run again.`,
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
-			c, err := corpus.Load(args[0])
+			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {
-				return loadError(err)
+				return err
 			}
 			if !cmd.Flags().Changed("target") && len(asked) == 0 {
 				run, ok, err := fuzz.Recorded(args[0], c)
@@ -41,7 +40,7 @@ beside it, it is run again.`,
 				}
 			}
 			if target == "" {
-				target = homeOf(c)
+				target = fuzz.Home(c)
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
 			if err != nil {

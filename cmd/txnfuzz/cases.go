@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+// loadCases reads files and folders in the order given, and tells of header
+// lines that do not do what their author may expect.
+func loadCases(paths []string, warnings io.Writer) ([]corpus.Stored, error) {
+	var out []corpus.Stored
+	for _, p := range paths {
+		stored, err := corpus.LoadAny(p)
+		if err := loadError(err); err != nil {
+			return nil, err
+		}
+		if len(stored) == 0 {
+			return nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
+		}
+		out = append(out, stored...)
+	}
+	warn(warnings, headerDoubts(out))
+	return out, nil
+}
+
+// loadCase reads one file, as loadCases does.
+func loadCase(path string, warnings io.Writer) (*corpus.Case, error) {
+	c, err := corpus.Load(path)
+	if err != nil {
+		return nil, loadError(err)
+	}
+	warn(warnings, headerDoubts([]corpus.Stored{{Path: path, Case: c}}))
+	return c, nil
+}
+
+// warn tells of what does not end a command.
+func warn(w io.Writer, doubts []error) {
+	for _, d := range doubts {
+		fmt.Fprintln(w, "txnfuzz: warning: "+d.Error())
+	}
+}
+
+// headerDoubts reads the files of cases once more, for their header lines. Only
+// the text form has some; a file that is gone by now has none.
+func headerDoubts(cases []corpus.Stored) []error {
+	var out []error
+	for _, s := range cases {
+		if !strings.HasSuffix(s.Path, corpus.Ext) {
+			continue
+		}
+		text, err := os.ReadFile(s.Path)
+		if err != nil {
+			continue
+		}
+		for _, d := range corpus.CheckHeader(s.Path, text) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// loadError blames the user for a file that is not there.
+func loadError(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return &usageError{err}
+	}
+	return err
+}
