@@ -60,29 +60,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-// FuzzBlocks reads texts in the form of blocks: what it takes for cases can be
-// printed and read in ours.
-func FuzzBlocks(f *testing.F) {
-	f.Add([]byte("CREATE TABLE t (a INT)\n\nRC\nBEGIN\nSELECT * FROM t -- x\nCOMMIT\n\nRR\nBEGIN;\nROLLBACK\n\n1-2-1-2-1\nEND\nnote\nCREATE TABLE u (a INT);\n\nSELECT ';'\n\n1-1\n"))
-	f.Add([]byte("CREATE TABLE t (a INT)\n\nBEGIN\nCOMMIT\n\nBEGIN\nCOMMIT\n\n1-2-1-2\nEND\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		cases, err := ParseBlocks("f", text)
-		var p *ParseError
-		if err != nil && (!errors.As(err, &p) || p.Line < 1 || p.Line > strings.Count(string(text), "\n")+1 || p.Column < 1) {
-			t.Fatalf("%T %v", err, err)
-		}
-		for _, c := range cases {
-			if err := c.Validate(); err != nil {
-				t.Fatal(err)
-			}
-			d, err := Parse("printed", Print(c, Text))
-			if err != nil {
-				t.Fatalf("%v\n%s", err, Print(c, Text))
-			}
-			if !d.Equal(c) {
-				t.Fatalf("printed and read again:\n%s\n%s", Print(c, Text), Print(d, Text))
-			}
-		}
-	})
-}

@@ -2,7 +2,7 @@
 
 // Command libfuzzer holds the fuzz targets in the form of libFuzzer: an archive
 // that clang links with -fsanitize=fuzzer (scripts/libfuzzer). Which target a
-// binary runs is the name of its file: fuzz_parse, fuzz_generate, fuzz_txn_pair.
+// binary runs is the name of its file.
 package main
 
 /*
@@ -25,7 +25,6 @@ static void use_signal_stacks(void) {
 import "C"
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,14 +32,41 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/fuzz/property"
 )
 
 // targets maps the name of a binary to what makes ready and what runs an input.
 var targets = map[string]func() (run func(data []byte), err error){
-	"fuzz_parse":    func() (func([]byte), error) { return parse, nil },
-	"fuzz_generate": func() (func([]byte), error) { return generate, nil },
+	"fuzz_parse":     holds(property.Parse),
+	"fuzz_blocks":    holds(property.Blocks),
+	"fuzz_generate":  holds(property.Generate),
+	"fuzz_partition": holds(property.Partition),
+	"fuzz_honest":    openHonest,
+}
+
+// holds makes a target of a property.
+func holds(p func([]byte) error) func() (func([]byte), error) {
+	return func() (func([]byte), error) {
+		return func(data []byte) {
+			if err := p(data); err != nil {
+				panic(err)
+			}
+		}, nil
+	}
+}
+
+// openHonest reads the recorded histories in the folder `honest` beside the
+// binary: a fleet moves all files of a build together.
+func openHonest() (func([]byte), error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the recorded histories: %w", err)
+	}
+	h, err := property.LoadHonest(filepath.Join(filepath.Dir(binary), "honest"))
+	if err != nil {
+		return nil, err
+	}
+	return holds(h.Judge)()
 }
 
 var (
@@ -95,36 +121,4 @@ func LLVMFuzzerTestOneInput(p *C.char, n C.size_t) C.int {
 	}
 	run(append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))...))
 	return 0
-}
-
-// parse reads a text as a case, prints it, and reads it again.
-func parse(text []byte) {
-	if c, err := corpus.Parse("input", text); err == nil {
-		sameAgain(c)
-	}
-}
-
-// generate makes cases of bytes, twice.
-func generate(data []byte) {
-	first, second := mutate.FromInput(data, nil, mutate.Options{Tables: 2}), mutate.FromInput(data, nil, mutate.Options{Tables: 2})
-	for i, c := range first {
-		if !bytes.Equal(corpus.Print(c, corpus.Text), corpus.Print(second[i], corpus.Text)) {
-			panic(fmt.Sprintf("case %d is another one the second time:\n%s", i, corpus.Print(c, corpus.Text)))
-		}
-		sameAgain(c)
-	}
-}
-
-func sameAgain(c *corpus.Case) {
-	text := corpus.Print(c, corpus.Text)
-	if err := c.Validate(); err != nil {
-		panic(fmt.Sprintf("%v\n%s", err, text))
-	}
-	back, err := corpus.Parse("printed", text)
-	if err != nil {
-		panic(fmt.Sprintf("%v\n%s", err, text))
-	}
-	if !back.Equal(c) {
-		panic(fmt.Sprintf("read back as another one:\n%s", text))
-	}
 }
