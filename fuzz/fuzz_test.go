@@ -55,6 +55,11 @@ func fromRoot(path string) string {
 func pairSettings(tb testing.TB) Settings {
 	tb.Helper()
 	s := Settings{Target: builtInTarget, Out: DefaultOut, Known: KnownDir}
+	if !isWorker() {
+		for _, w := range StrangeVariables(os.Environ()) {
+			fmt.Fprintln(os.Stderr, "warning: "+w)
+		}
+	}
 	if err := s.FromEnvironment(); err != nil {
 		tb.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,47 +57,4 @@ func LoadKnown(dir string) ([]*corpus.Case, error) {
 		}
 	}
 	return out, nil
-}
-
-// Environment variables that bring the settings of the command line to
-// `go test -fuzz`.
-const (
-	envTarget = "TXNFUZZ_TARGET"
-	envLevels = "TXNFUZZ_LEVELS"
-	envStrict = "TXNFUZZ_STRICT"
-	envOut    = "TXNFUZZ_OUT"
-	envTally  = "TXNFUZZ_TALLY"
-	envFirsts = "TXNFUZZ_FIRSTS"
-	envGoOn   = "TXNFUZZ_GO_ON"
-)
-
-// FromEnvironment fills in the settings that variables give.
-func (s *Settings) FromEnvironment() error {
-	if v := os.Getenv(envTarget); v != "" {
-		s.Target = v
-	}
-	if v := os.Getenv(envOut); v != "" {
-		s.Out = v
-	}
-	s.Tally, s.Firsts = os.Getenv(envTally), os.Getenv(envFirsts)
-	levels, err := ParseLevels(os.Getenv(envLevels))
-	if err != nil {
-		return fmt.Errorf("%s: %w", envLevels, err)
-	}
-	if len(levels) > 0 {
-		s.Levels = levels
-	}
-	for _, x := range []struct {
-		name string
-		set  *bool
-	}{{envStrict, &s.Strict}, {envGoOn, &s.GoOn}} {
-		switch v := os.Getenv(x.name); v {
-		case "", "0", "false":
-		case "1", "true":
-			*x.set = true
-		default:
-			return fmt.Errorf("%s: want 1 or 0, found %q", x.name, v)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -78,7 +80,25 @@ func checkTarget(name string) error {
 		return &TargetError{"this txnfuzz was built without the embedded TiDB (build tag notidb); give another target"}
 	}
 	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
-	return &TargetError{fmt.Sprintf("unknown target %q: want one of %s, or a DSN such as user:pass@tcp(host:3306)/", Redact(name), strings.Join(known, ", "))}
+	return &TargetError{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
+}
+
+var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
+
+// meantTarget is the end of a message on a name that is not a target's.
+func meantTarget(name string, known []string) string {
+	m := targetPattern.FindStringSubmatch(name)
+	if m == nil || strings.Contains(name, "@") { // what may hold a password is not quoted
+		return ""
+	}
+	family := spelling.Nearest(m[1], append(slices.Clone(known), DefaultTarget))
+	switch {
+	case family == "":
+		return ""
+	case m[2] != "":
+		family += ":" + m[2]
+	}
+	return fmt.Sprintf(" (did you mean %q?)", family+m[3])
 }
 
 // isDSN tells a data source name from a name: only the former has a '/'.

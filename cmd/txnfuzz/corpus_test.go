@@ -51,7 +51,7 @@ func TestHeaderWarnings(t *testing.T) {
 	good := "-- level: RC\n-- x-owner: Ann\n/* tx1 */ SELECT 1;\n"
 	for text, want := range map[string]string{
 		good:                    "",
-		"-- levl: RR\n" + good:  `:1:1: unknown header key "levl"; did you mean "level"?`,
+		"-- levl: RR\n" + good:  `:1:1: unknown header key "levl" (did you mean "level"?)`,
 		good + "-- level: RR\n": `:4:1: "level" stands behind a statement`,
 		"-- verdict (mysql:9.7, RC): ok\n" + good:  ":1:1: this records no verdict",
 		"-- As the report says: it is so\n" + good: "",

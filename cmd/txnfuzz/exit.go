@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
@@ -51,10 +52,14 @@ func exitCode(err error) int {
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("unknown command or argument %q; see %s --help", args[0], cmd.CommandPath())
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	var known []string
+	for _, c := range cmd.Commands() {
+		known = append(known, c.Name())
+	}
+	return usagef("unknown command or argument %q%s; see %s --help", args[0], spelling.Hint(args[0], known), cmd.CommandPath())
 }
 
 func exactly(n int, what string) cobra.PositionalArgs {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/fuzz/export"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -19,7 +20,7 @@ import (
 )
 
 func newExport() *cobra.Command {
-	var format, target, level, out string
+	var format, target, levels, out string
 	cmd := &cobra.Command{
 		Use:   "export FILE --format FORMAT [flags]",
 		Short: "Write a case in a form that its server's maintainers take",
@@ -30,13 +31,13 @@ func newExport() *cobra.Command {
 A finding is written as it was recorded; with --target, or where nothing was
 recorded, it is run again. The .result of mtr goes beside --out.`,
 		Example: `  txnfuzz export corpus/found/tidb-no-op-update-unseen.sql --format markdown
-  txnfuzz export corpus/known/mysql-104833.sql --target mysql --level RC --format mtr --out t/semi_consistent.test`,
+  txnfuzz export corpus/known/mysql-104833.sql --target mysql --levels RC --format mtr --out t/semi_consistent.test`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(export.Formats(), format) {
-				return usagef("--format: want one of %s", strings.Join(export.Formats(), ", "))
+				return usagef("--format: unknown format %q%s; want one of %s", format, spelling.Hint(format, export.Formats()), strings.Join(export.Formats(), ", "))
 			}
-			run, err := runOf(cmd.Context(), args[0], target, level, cmd.ErrOrStderr())
+			run, err := runOf(cmd.Context(), args[0], target, levels, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -54,17 +55,17 @@ recorded, it is run again. The .result of mtr goes beside --out.`,
 	f.StringVar(&format, "format", "markdown", strings.Join(export.Formats(), ", "))
 	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
 	addServerOpts(cmd, oneTarget(&target))
-	f.StringVar(&level, "level", "", "isolation level for a case that names none; empty: the first that shows something")
+	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none, of which the first that shows something is taken (default: all that the target has)")
 	f.StringVar(&out, "out", "", "file to write; empty: standard output")
 	return cmd
 }
 
 // runOf returns the recorded run of a case or, where a target is named or
 // nothing was recorded, a new one: at the first level that shows something.
-func runOf(ctx context.Context, file, target, level string, progress io.Writer) (timeline.Run, error) {
-	asked, err := fuzz.ParseLevels(level)
+func runOf(ctx context.Context, file, target, levels string, progress io.Writer) (timeline.Run, error) {
+	asked, err := fuzz.ParseLevels(levels)
 	if err != nil {
-		return timeline.Run{}, usagef("--level: %w", err)
+		return timeline.Run{}, usagef("--levels: %w", err)
 	}
 	c, err := loadCase(file, progress)
 	if err != nil {

@@ -19,6 +19,9 @@ func main() {
 	if code, ran := fuzz.RunChild(); ran {
 		os.Exit(code)
 	}
+	for _, w := range fuzz.StrangeVariables(os.Environ()) {
+		fmt.Fprintln(os.Stderr, "txnfuzz: warning: "+w)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second Ctrl-C ends the process at once.
@@ -51,10 +54,9 @@ or the server failed.`,
 		},
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	root.AddCommand(newShell(), newCorpus())
+	root.SetGlobalNormalizationFunc(flagName)
 	return root
 }

@@ -85,7 +85,16 @@ func TestUsageErrors(t *testing.T) {
 		want string // part of standard error
 	}{
 		{"", "no command"},
-		{"rnu", `unknown command or argument "rnu"`},
+		{"rnu", `unknown command or argument "rnu" (did you mean "run"?)`},
+		{"corpus verfiy", `"verfiy" (did you mean "verify"?)`},
+		{"run --levles RC", `unknown flag: --levles (did you mean "--levels"?)`},
+		{"run --target embeded", `unknown target "embeded" (did you mean "embedded"?)`},
+		{"run --target mraiadb:11.8,snapshot=off", ` (did you mean "mariadb:11.8,snapshot=off"?)`},
+		{"run --target mysql-9.7", ` (did you mean "mysql:9.7"?)`},
+		{"run --level RX", `--levels: unknown isolation level "RX"`},
+		{"show --level RX corpus/known/tidb-33315.sql", `--levels: unknown isolation level "RX"`},
+		{"export --level RX corpus/known/tidb-33315.sql", `--levels: unknown isolation level "RX"`},
+		{"export --format makrdown corpus/known/tidb-33315.sql", `unknown format "makrdown" (did you mean "markdown"?); want one of`},
 		{"run --cases many", "invalid argument"},
 		{"run --cases -1", "--cases: want 0 or more"},
 		{"run --duration -1s", "--duration: want 0 or more"},
@@ -141,7 +150,7 @@ func TestUsageErrors(t *testing.T) {
 		{"corpus frobnicate", `"frobnicate"`},
 		{"corpus import", "want a file or a folder"},
 		{"corpus verify no/such/file.sql", "no/such/file.sql"},
-		{"corpus verify --target nothing " + misspelt, misspelt + `:1:1: unknown header key "levl"; did you mean "level"?`},
+		{"corpus verify --target nothing " + misspelt, misspelt + `:1:1: unknown header key "levl" (did you mean "level"?)`},
 		{"corpus seed", "want one file"},
 		{"corpus decode no/such/file", "no/such/file"},
 	} {

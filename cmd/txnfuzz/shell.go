@@ -12,7 +12,7 @@ import (
 )
 
 func newShell() *cobra.Command {
-	var level string
+	var levels string
 	cmd := &cobra.Command{
 		Use:   "shell [TARGET] [flags]",
 		Short: "Type statements into several sessions and see who waits",
@@ -29,7 +29,7 @@ first lines, up to that of a session, set up the tables.
 A pipe does as well as a terminal; the status then is 2 if a line could not be
 used, or else 1 if the last check found a violation.`,
 		Example: `  txnfuzz shell mariadb:11.8
-  txnfuzz shell mysql:9.7 --level RC < session.txt`,
+  txnfuzz shell mysql:9.7 --levels RC < session.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usagef("want one target at most; see %s --help", cmd.CommandPath())
@@ -42,10 +42,10 @@ used, or else 1 if the last check found a violation.`,
 				target = args[0]
 			}
 			var l corpus.Level
-			if level != "" {
+			if levels != "" {
 				var err error
-				if l, err = corpus.ParseLevel(level); err != nil {
-					return usagef("--level: %w", err)
+				if l, err = corpus.ParseLevel(levels); err != nil {
+					return usagef("--levels: %w", err)
 				}
 			}
 			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
@@ -69,6 +69,6 @@ used, or else 1 if the last check found a violation.`,
 		},
 	}
 	addServerOpts(cmd, firstArgument)
-	cmd.Flags().StringVar(&level, "level", "", "isolation level of all sessions (default: RR)")
+	cmd.Flags().StringVar(&levels, "levels", "", "isolation level, one, of all sessions (default: RR)")
 	return cmd
 }

@@ -1,7 +1,10 @@
 // Package spelling finds the word that a person meant.
 package spelling
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Nearest returns the known word that is fewest slips away from a word, a slip
 // being a letter left out, added, replaced or swapped with the next; upper case
@@ -18,11 +21,11 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// Hint is the end of an error message: `; did you mean "level"?`, or "" where no
-// known word is near.
+// Hint is what a message puts behind an unknown word: ` (did you mean "level"?)`, or
+// "" where no known word is near.
 func Hint(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
-		return `; did you mean "` + near + `"?`
+		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""
 }

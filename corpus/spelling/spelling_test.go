@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}
 	}
-	if got := Hint("levl", known); got != `; did you mean "level"?` {
+	if got := Hint("levl", known); got != ` (did you mean "level"?)` {
 		t.Error(got)
 	}
 	if got := Hint("Copyright", known); got != "" {
