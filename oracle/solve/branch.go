@@ -441,6 +441,11 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	if n.FnName.L == "if" && len(args) == 3 && connects(n.Args[0]) {
+		if args[0], err = c.filter(n.Args[0]); err != nil {
+			return expr{}, err
+		}
+	}
 	k := allKonst(args)
 	switch name := n.FnName.L; {
 	case name == "if" && len(args) == 3:

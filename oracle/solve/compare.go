@@ -646,24 +646,7 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 			return and(t, q(f))
 		}), nil
 	case opcode.LogicOr:
-		return boolExpr(k, func(f *frame) sqlvalue.Truth {
-			t := p(f)
-			if t == sqlvalue.True || f.err != nil {
-				if failed := f.err; failed != nil {
-					// A side that is always true may have been folded before.
-					if f.err = nil; q(f) == sqlvalue.True || f.err != nil {
-						failed = &Unsupported{"error beside a true condition"}
-					}
-					f.err = failed
-				}
-				return sqlvalue.True
-			}
-			u := q(f)
-			if u == sqlvalue.True || t == sqlvalue.False {
-				return u
-			}
-			return sqlvalue.Unknown
-		}), nil
+		return orExpr(k, p, q), nil
 	}
 	return boolExpr(k, func(f *frame) sqlvalue.Truth {
 		t := p(f)
@@ -677,6 +660,28 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(t != u)
 	}), nil
+}
+
+// orExpr is OR; q is not evaluated where p is true.
+func orExpr(konst bool, p, q func(*frame) sqlvalue.Truth) expr {
+	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
+		t := p(f)
+		if t == sqlvalue.True || f.err != nil {
+			if failed := f.err; failed != nil {
+				// A side that is always true may have been folded before.
+				if f.err = nil; q(f) == sqlvalue.True || f.err != nil {
+					failed = &Unsupported{"error beside a true condition"}
+				}
+				f.err = failed
+			}
+			return sqlvalue.True
+		}
+		u := q(f)
+		if u == sqlvalue.True || t == sqlvalue.False {
+			return u
+		}
+		return sqlvalue.Unknown
+	})
 }
 
 // intTruth is truth for an operand that is read as an integer first.

@@ -137,7 +137,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		c.scope.aggs = &aggs
 	}
 	if n.Having != nil {
-		e, err := c.expr(n.Having.Expr)
+		e, err := c.filter(n.Having.Expr)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (c *compiler) from(q *query, n ast.ResultSetNode) error {
 			return err
 		}
 		if n.On != nil {
-			e, err := c.expr(n.On.Expr)
+			e, err := c.filter(n.On.Expr)
 			if err != nil {
 				return err
 			}

@@ -154,6 +154,10 @@ const (
 	roundsByDouble
 	// branchesCountBits: NULLIF of a BIT, and a branch beside integers, is a number.
 	branchesCountBits
+	// nullStops: where NULL counts as false (WHERE, ON, HAVING, the condition of
+	// IF) AND does not evaluate what stands behind a NULL, although the manual
+	// says that NULL AND x() is not cut short.
+	nullStops
 	quirks
 )
 
@@ -284,6 +288,8 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
 	{roundsByDouble, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
+	{nullStops, []history.DBMS{history.MariaDB, history.MySQL},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/operator-precedence#short-circuit-evaluation"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

@@ -189,7 +189,7 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	var parts []func(*frame) sqlvalue.Truth
 	list := conjuncts(n, nil)
 	for _, x := range list {
-		e, err := c.expr(x)
+		e, err := c.filter(x)
 		if err != nil {
 			return nil, err
 		}
@@ -277,15 +277,20 @@ func (f *foldFinder) constant(x ast.ExprNode) bool {
 	case *ast.UnaryOperationExpr:
 		return f.constant(n.V)
 	case *ast.IsNullExpr:
-		col, ok := n.Expr.(*ast.ColumnNameExpr)
-		return ok && f.c.scope != nil && slices.ContainsFunc(f.c.scope.sources, func(s source) bool {
-			i := s.table.ColumnIndex(col.Name.Name.O)
-			return i >= 0 && s.table.Columns[i].NotNull
-		})
+		return f.c.foldsNull(n)
 	case ast.ValueExpr:
 		return true
 	}
 	return false
+}
+
+// foldsNull tells whether an IS NULL is known to be false before a row is read.
+func (c *compiler) foldsNull(n *ast.IsNullExpr) bool {
+	col, ok := n.Expr.(*ast.ColumnNameExpr)
+	return ok && c.scope != nil && slices.ContainsFunc(c.scope.sources, func(s source) bool {
+		i := s.table.ColumnIndex(col.Name.Name.O)
+		return i >= 0 && s.table.Columns[i].NotNull
+	})
 }
 
 // propagatesError tells whether a condition fails for the value to which another

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
@@ -53,6 +54,11 @@ func (t *Table) ColumnIndex(name string) int {
 		return i
 	}
 	return -1
+}
+
+// inKey tells whether a key holds the column at position i.
+func (t *Table) inKey(i int) bool {
+	return slices.ContainsFunc(t.Keys, func(k Key) bool { return slices.Contains(k.Columns, i) })
 }
 
 // NewTable reads the definition of a table. It fails with *Unsupported where
