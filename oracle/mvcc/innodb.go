@@ -775,6 +775,9 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	case x.auto:
 		e.rollbackInnoDB(s, x.tx)
 	}
+	if x.auto {
+		s.takeNext()
+	}
 	return d, nil
 }
 
@@ -805,7 +808,9 @@ func (e *engine) abort(i int) *Difference {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)
 		s.txn = nil
-		e.takeLevel(s, true)
+		if e.takeLevel(s, true); x.auto {
+			s.takeNext()
+		}
 		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
 			s.txn = e.beginInnoDB(s, x.st.Session)
 			s.reopened = true
@@ -868,7 +873,17 @@ func (e *engine) rollbackInnoDB(s *session, t *Txn) {
 // ended without COMMIT or ROLLBACK: an error ended it, or BEGIN.
 func (e *engine) takeLevel(s *session, byError bool) {
 	late := e.profile.At(s.level)[rules.LateLevel]
-	if s.next != 0 && (late == rules.NextTransaction || late == rules.AfterOwnEnd && !byError) {
+	if late == rules.NextTransaction || late == rules.AfterOwnEnd && !byError {
+		s.takeNext()
+	}
+}
+
+// takeNext lets a level take effect that was set inside a transaction. The end
+// of a statement that is a transaction of its own does that in any case: the
+// level that the rule of takeLevel left waiting is that of the next transaction
+// only, not of the rest of the session.
+func (s *session) takeNext() {
+	if s.next != 0 {
 		s.level, s.next = s.next, 0
 	}
 }
@@ -913,8 +928,8 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	default:
 		return e.control(i, s, kind, node)
 	}
-	if kind != RollbackTo && s.next != 0 {
-		s.level, s.next = s.next, 0
+	if kind != RollbackTo {
+		s.takeNext()
 	}
 	return nil, nil
 }

@@ -106,9 +106,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 				at = st.Return // behind the commit, which its snapshot sees
 			}
 		}
-		if s.next != 0 {
-			s.level, s.next = s.next, 0
-		}
+		s.takeNext()
 		s.txn = r.begin(st.Session, at)
 		if corpus.ConsistentSnapshot(node) {
 			s.txn.Snapshot = at
@@ -147,7 +145,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 		if s.txn != nil {
 			s.next = l
 		} else {
-			s.level = l
+			s.level, s.next = l, 0
 		}
 	}
 	return nil, nil
