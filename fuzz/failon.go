@@ -11,11 +11,13 @@ import (
 type FailOn string
 
 const (
-	// FailAny: every finding.
+	// FailAny: every finding of a run, every violation of a replay.
 	FailAny FailOn = "any"
 	// FailNew: of a run, findings that neither the baseline nor a file in the
 	// folder of findings knows; of a replay, violations that the header of the
-	// case does not record for this target and level.
+	// case does not record for this target and level, and known deviations where
+	// it records another verdict. (A known deviation where it records nothing is
+	// no news: the rules have it.)
 	FailNew FailOn = "new"
 	// FailNone: none; findings are reported all the same.
 	FailNone FailOn = "none"
@@ -37,7 +39,13 @@ func (f FailOn) Finding(x *Finding) bool {
 
 // Replayed reports whether a verdict of a replay counts.
 func (f FailOn) Replayed(r *Replayed) bool {
-	return r.Verdict == oracle.Violation && (f == FailAny || f == FailNew && r.Recorded != r.Verdictline())
+	switch r.Verdict {
+	case oracle.Violation:
+		return f == FailAny || f == FailNew && r.Recorded != r.Verdictline()
+	case oracle.Known:
+		return f == FailNew && r.Changed()
+	}
+	return false
 }
 
 // Report reports whether any finding of a run counts.

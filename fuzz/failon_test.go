@@ -36,8 +36,16 @@ func TestFailOnFindings(t *testing.T) {
 		if c.failOn.Replayed(&r) != c.replayNew {
 			t.Errorf("%s: a violation that is not", c.failOn)
 		}
-		if c.failOn.Replayed(&Replayed{Verdict: oracle.Known}) {
-			t.Errorf("%s: a known deviation", c.failOn)
+		known := oracle.Verdict{Outcome: oracle.Known, Rules: []string{"moved-row"}}
+		for recorded, want := range map[string]bool{
+			"": false, "known moved-row": false, "ok": c.failOn == FailNew, "known other": c.failOn == FailNew,
+		} {
+			if c.failOn.Replayed(&Replayed{Verdict: known.Outcome, run: Trial{Verdict: known}, Recorded: recorded}) != want {
+				t.Errorf("%s: a known deviation, recorded %q, want %t", c.failOn, recorded, want)
+			}
+		}
+		if c.failOn.Replayed(&Replayed{Verdict: oracle.OK, Recorded: "known moved-row"}) {
+			t.Errorf("%s: a deviation that is gone", c.failOn)
 		}
 	}
 }

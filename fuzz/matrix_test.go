@@ -77,6 +77,27 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
+// A single case is told in full, with the same marks.
+func TestReplayText(t *testing.T) {
+	const want = `
+┌───────┬────────┬───────┬────────────┬────────────┬────────────┬────────────┐
+│ file  │ target │ level │ verdict    │ what       │ expected   │ actual     │
+├───────┼────────┼───────┼────────────┼────────────┼────────────┼────────────┤
+│ a.sql │ one    │ RU    │ ok         │            │            │            │
+│ a.sql │ one    │ RC    │ known      │ moved-row  │ 1 affected │ 0 affected │
+│ a.sql │ one    │ RR    │ violation* │ wrong-rows │ (1)        │ <b>(2)</b> │
+└───────┴────────┴───────┴────────────┴────────────┴────────────┴────────────┘
+* other than recorded at RR: ok
+`
+	var b strings.Builder
+	if err := WriteReplayText(&b, matrixResults()[:3]); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestMatrixAsHTML(t *testing.T) {
 	m := NewMatrix(matrixResults())
 	var b strings.Builder

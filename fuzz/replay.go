@@ -2,7 +2,9 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -36,12 +38,7 @@ type Replayed struct {
 // Replay runs a case once at the levels of its header, or, for sessions that
 // have none there, at each of the levels given.
 func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
-	complete := true
-	for _, s := range c.Sessions() {
-		_, ok := c.LevelOf(s)
-		complete = complete && ok
-	}
-	if complete && len(c.Steps) > 0 {
+	if SetsLevels(c) {
 		levels = levels[:1]
 	}
 	var out []Replayed
@@ -54,6 +51,15 @@ func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels
 	return out
 }
 
+// SetsLevels says that the header of a case gives each of its sessions a level,
+// so that it runs at those, whatever levels are asked for.
+func SetsLevels(c *corpus.Case) bool {
+	return len(c.Steps) > 0 && !slices.ContainsFunc(c.Sessions(), func(session int) bool {
+		_, ok := c.LevelOf(session)
+		return !ok
+	})
+}
+
 func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, levels map[int]corpus.Level) Replayed {
 	var r Trial
 	if l, missing := t.missing(levels); missing {
@@ -63,8 +69,8 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 		}}
 	} else {
 		r = t.Judge(ctx, c, levels)
-		if text := misfit(c, r.History); text != "" && r.Verdict.Outcome == oracle.OK {
-			r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale, Actual: text}
+		if !stale(&r.Verdict, c, r.History) {
+			explainUnknown(&r.Verdict, c, r.History)
 		}
 	}
 	v := &r.Verdict
@@ -100,7 +106,8 @@ func WriteReplayJSON(w io.Writer, results []Replayed) error {
 	return writeJSON(w, results)
 }
 
-// WriteReplayText writes results as a table for people.
+// WriteReplayText writes results as a table for people, and below it what was
+// recorded where that differs.
 func WriteReplayText(w io.Writer, results []Replayed) error {
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())
@@ -109,11 +116,17 @@ func WriteReplayText(w io.Writer, results []Replayed) error {
 		{Name: "expected", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
 		{Name: "actual", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
 	})
+	changed := ""
 	for i := range results {
 		r := &results[i]
-		t.AppendRow(table.Row{r.File, r.Target, r.Level, outcomeText(r), r.what(), r.Expected, r.Actual})
+		verdict := outcomeText(r)
+		if r.Changed() {
+			verdict += markChanged
+			changed += fmt.Sprintf("%s other than recorded at %s: %s\n", markChanged, r.Level, r.Recorded)
+		}
+		t.AppendRow(table.Row{r.File, r.Target, r.Level, verdict, r.what(), r.Expected, r.Actual})
 	}
-	_, err := io.WriteString(w, t.Render()+"\n")
+	_, err := io.WriteString(w, t.Render()+"\n"+changed)
 	return err
 }
 

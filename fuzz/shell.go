@@ -407,9 +407,16 @@ func (s *shell) check() {
 		s.refuse("%v", err)
 		return
 	}
+	if !stale(&v, s.live.Case(), h) {
+		explainUnknown(&v, s.live.Case(), h)
+	}
 	s.result.Violation = v.Outcome == oracle.Violation
 	s.printf("verdict: %s\n", verdictText(&v))
 	if v.Outcome == oracle.OK {
+		return
+	}
+	if v.Outcome == oracle.Unknown {
+		s.printf("  because:  %s\n", unknownText(&v))
 		return
 	}
 	if v.Stmt >= 0 {

@@ -62,12 +62,15 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	v := &r.Verdict
 	fmt.Fprintf(&b, "verdict: %s\n", verdictText(v))
 	if v.Outcome != oracle.OK {
-		if v.Expected != "" || v.Actual != "" {
+		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
 			fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", v.Expected, v.Actual)
 		}
 		why := t.Account.Why
 		if len(why) == 0 {
 			why = []string{v.Reason}
+			if v.Outcome == oracle.Unknown {
+				why[0] = unknownText(v)
+			}
 		}
 		b.WriteString("  because:\n")
 		for _, s := range why {
@@ -88,7 +91,8 @@ func sameBag(a, b [][]history.Cell) bool {
 	return timeline.Rows(x) == timeline.Rows(b)
 }
 
-// writeRowVersions lists the versions of each row at the step that went wrong.
+// writeRowVersions lists the versions that each row has at the step that went
+// wrong if everything before went as promised: a server does not tell its own.
 func writeRowVersions(b *strings.Builder, t *timeline.Timeline) {
 	if len(t.Account.Chains) == 0 {
 		return
@@ -98,7 +102,7 @@ func writeRowVersions(b *strings.Builder, t *timeline.Timeline) {
 	if step > 0 {
 		where = fmt.Sprintf("at step %d", step)
 	}
-	fmt.Fprintf(b, "  versions %s, oldest first:\n", where)
+	fmt.Fprintf(b, "  versions %s by what is promised (the server may hold others), oldest first:\n", where)
 	for _, c := range t.Account.Chains {
 		parts := make([]string, len(c.Versions))
 		for i, v := range c.Versions {

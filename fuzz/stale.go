@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -16,6 +17,17 @@ import (
 //
 // https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
 var misfits = []uint16{1064, 1146, 1054, 1052, 1136}
+
+// stale turns the verdict ok on a case whose statements do not fit its tables
+// into one that says so, and reports whether it did.
+func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
+	text := misfit(c, h)
+	if text == "" || v.Outcome != oracle.OK {
+		return false
+	}
+	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale, Actual: text}
+	return true
+}
 
 // misfit tells the first statement of a run that the server refused because it
 // does not fit the tables of its case, "" if there is none. Such an error is an

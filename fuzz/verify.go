@@ -61,9 +61,18 @@ func (v *Verified) Explain(recordedOn string) string {
 		server += ", recorded on " + recordedOn
 	}
 	fmt.Fprintf(&b, "  server:   %s\n", server)
-	fmt.Fprintf(&b, "  look:     go run ./cmd/txnfuzz show %s --target '%s' --levels %s\n", v.File, v.Target, v.Level)
+	fmt.Fprintf(&b, "  look:     go run ./cmd/txnfuzz show %s --target '%s'%s\n", v.File, v.Target, levelsFlag(v.Level))
 	fmt.Fprintf(&b, "  accept:   go test ./fuzz -run TestCorpus -update")
 	return b.String()
+}
+
+// levelsFlag is the end of a command that runs a case at a level again. Levels
+// that differ between sessions can only come from the case's own header.
+func levelsFlag(level string) string {
+	if strings.Contains(level, "=") {
+		return ""
+	}
+	return " --levels " + level
 }
 
 // Verify runs a stored case at every level that it and the target have. Levels

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
 // loadCases reads files and folders in the order given, and tells of header
@@ -43,6 +44,25 @@ func warn(w io.Writer, doubts []error) {
 	for _, d := range doubts {
 		fmt.Fprintln(w, "txnfuzz: warning: "+d.Error())
 	}
+}
+
+// tellOwnLevels says, once, which cases do not run at the levels asked for.
+func tellOwnLevels(w io.Writer, cases []corpus.Stored, asked []corpus.Level) {
+	var own []string
+	for _, s := range cases {
+		at := fuzz.LevelName(fuzz.LevelsFor(s.Case, 0))
+		if fuzz.SetsLevels(s.Case) && len(asked) > 0 && !(len(asked) == 1 && at == asked[0].Short()) {
+			own = append(own, s.Path+" ("+at+")")
+		}
+	}
+	if len(own) == 0 {
+		return
+	}
+	const most = 3
+	if n := len(own); n > most {
+		own = append(own[:most], fmt.Sprintf("%d more", n-most))
+	}
+	fmt.Fprintf(w, "txnfuzz: --levels does not apply to what has levels in its header: %s\n", strings.Join(own, ", "))
 }
 
 // headerDoubts reads the files of cases once more, for their header lines. Only

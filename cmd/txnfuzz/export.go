@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/fuzz/export"
@@ -76,6 +77,7 @@ func runOf(ctx context.Context, file, target, levels string, progress io.Writer)
 			return run, err
 		}
 	}
+	tellOwnLevels(progress, []corpus.Stored{{Path: file, Case: c}}, asked)
 	if target == "" {
 		target = fuzz.Home(c)
 	}

@@ -32,7 +32,9 @@ Reads cases of txnfuzz (.sql), and the blocks of statements in which Troc, DT2
 and Fucci publish theirs (.txt).
 
 Status 1 says that a case violates what the target promises; a known deviation
-does not. Status 3 says that a case could not be set up or run, or that a statement of it
+does not. With --fail-on new it says that a case shows a violation other than its
+header records for the target and level, or a known deviation where the header
+records another verdict. Status 3 says that a case could not be set up or run, or that a statement of it
 does not fit its tables (no such table or column): a stale case is never a pass.
 What the case's header records is no failure.`,
 		Example: `  txnfuzz replay corpus/known
@@ -60,6 +62,7 @@ What the case's header records is no failure.`,
 			if err != nil {
 				return err
 			}
+			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), cases, asked)
 			if exitCode(failed) == exitUsage && len(results) == 0 {
@@ -185,27 +188,24 @@ func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time
 // in which nothing got a verdict is a failure, never a pass; so is one with a
 // case that could not be run, if its header does not say so.
 func replayStatus(stderr io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
-	judged, violations := 0, 0
+	judged, found := 0, 0
 	for i := range results {
 		r := &results[i]
-		switch r.Verdict {
-		case oracle.Violation:
+		if r.Verdict != oracle.Unknown {
 			judged++
-			if failOn.Replayed(r) {
-				violations++
-			}
-		case oracle.OK, oracle.Known:
-			judged++
+		}
+		if failOn.Replayed(r) {
+			found++
 		}
 		if r.NotRun() && r.Recorded != r.Verdictline() {
 			failed = errors.Join(failed, fmt.Errorf("%s on %s at %s could not be run: %s: %s", r.File, r.Target, r.Level, r.Reason, r.Actual))
 		}
 	}
 	switch {
-	case violations > 0 && failed != nil:
+	case found > 0 && failed != nil:
 		fmt.Fprintln(stderr, "txnfuzz: "+failed.Error())
 		return errFound
-	case violations > 0:
+	case found > 0:
 		return errFound
 	case failed != nil:
 		return failed

@@ -165,3 +165,22 @@ func TestShellUsage(t *testing.T) {
 		}
 	}
 }
+
+// A check tells what replay would tell of the case when it is saved.
+func TestShellCheckTellsLimits(t *testing.T) {
+	for target := range shellTargets(t) {
+		t.Run(target, func(t *testing.T) {
+			for sql, want := range map[string]string{
+				"SELECT b FROM t":         "verdict: unknown stale\n  because:  a statement does not fit the tables: step 1, tx1: SELECT b FROM t: error 1054",
+				"SELECT SHA1(a) FROM t":   "verdict: unknown unsupported\n  because:  the oracle does not know this SQL: function SHA1; at step 1, tx1: SELECT SHA1(a) FROM t\n",
+				"SELECT a FROM t LIMIT 1": "verdict: ok\n",
+			} {
+				got := piped(t, "CREATE TABLE t (a INT)\n1> "+sql+"\ncheck\n", target)
+				if got.code != 0 {
+					t.Errorf("%s: status %d: %s", sql, got.code, got.stderr)
+				}
+				inOrder(t, got.stdout, "1> check\n", want)
+			}
+		})
+	}
+}

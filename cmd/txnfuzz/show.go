@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
@@ -39,6 +40,7 @@ beside it, it is run again.`,
 					return fuzz.Show(cmd.OutOrStdout(), run, "")
 				}
 			}
+			tellOwnLevels(cmd.ErrOrStderr(), []corpus.Stored{{Path: args[0], Case: c}}, asked)
 			if target == "" {
 				target = fuzz.Home(c)
 			}

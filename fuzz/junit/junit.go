@@ -103,7 +103,7 @@ func finding(target string, f *fuzz.Finding, failOn fuzz.FailOn) testCase {
 }
 
 // WriteReplay writes a replay: one suite for each target, with one test for
-// each file and level. Violations that failOn counts are failures; cases that
+// each file and level. What failOn counts is a failure; cases that
 // could not be run, unless their header says so, are errors; what has no
 // verdict is skipped. Where failed is not nil, or nothing got a verdict, one
 // more test is an error.

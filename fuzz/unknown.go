@@ -1,0 +1,146 @@
+package fuzz
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// losses says in words what the oracle's slugs stand for; %s is the detail.
+var losses = map[string]string{
+	"silence":                        "the server could not be asked whether a statement waits, and one was silent for long",
+	"condition-order":                "it depends on the order in which the server evaluates a condition %s",
+	"auto-increment exhausted":       "the AUTO_INCREMENT column has run out of values",
+	"init-ddl":                       "the set-up has a statement whose effect the oracle does not know: %s",
+	"init-table":                     "the oracle knows no table %s, although the server has one",
+	"init-columns":                   "the oracle counts other columns of table %s than the server",
+	"init-value":                     "the oracle cannot read a value that the server returned: %s",
+	"final-table":                    "the oracle knows no table %s, although the server has one in the end",
+	"schema":                         "the oracle cannot read a table's definition: %s",
+	"solver":                         "the oracle cannot compute a statement's effect: %s",
+	"key":                            "the oracle cannot compute a key's value: %s",
+	"server-lost":                    "the connection to the server broke before the end",
+	"out-of-time":                    "the run was ended before its last statement returned",
+	"unsupported: multi-table write": "the oracle does not know the effect of a write to several tables",
+	"unsupported: unknown table":     "a statement names a table that no set-up line creates",
+	"unsupported: insert target":     "an INSERT goes into something else than a table",
+}
+
+// unsupportedSlug begins the slugs of SQL that the solver leaves out; what
+// follows names it.
+const unsupportedSlug = "unsupported: "
+
+// noLabel is what the parser calls a statement that it has no label for.
+const noLabel = "other"
+
+// explainUnknown makes of the verdict unknown on a case that ran a sentence for
+// people: what the oracle does not know and, where that can be told, at which
+// step it met it. The reason stays, as what such verdicts are counted by.
+func explainUnknown(v *oracle.Verdict, c *corpus.Case, h *history.History) {
+	if v.Outcome != oracle.Unknown || h == nil || v.Actual != "" {
+		return
+	}
+	says, known := losses[v.Reason]
+	what, unsupported := strings.CutPrefix(v.Reason, unsupportedSlug)
+	switch {
+	case known:
+		says = strings.Replace(says, "%s", plainSQL(v.Expected), 1)
+	case v.Reason == unsupportedSlug+"statement" && v.Expected == noLabel:
+		says = "the oracle does not know the effect of a statement"
+	case v.Reason == unsupportedSlug+"statement":
+		says = "the oracle does not know the effect of " + labelPattern.ReplaceAllStringFunc(plainSQL(v.Expected), nodeText)
+	case unsupported:
+		says = "the oracle does not know this SQL: " + plainSQL(what)
+	default:
+		return
+	}
+	if i := lostAt(v, c, h); i >= 0 {
+		says += "; at " + statementText(c, h, i)
+	}
+	v.Expected, v.Actual = "", strings.TrimSpace(says)
+}
+
+// unknownText is why a case has no verdict, in words.
+func unknownText(v *oracle.Verdict) string {
+	switch {
+	case v.Actual == "":
+		return v.Reason
+	case v.Reason == ReasonStale:
+		return "a statement does not fit the tables: " + v.Actual
+	}
+	return v.Actual
+}
+
+// lostAt returns the statement at which the oracle gives up, -1 where it cannot
+// be told: the one whose addition turns a history that it follows into one that
+// it does not. Costs a judgement for each statement of the history.
+func lostAt(v *oracle.Verdict, c *corpus.Case, h *history.History) int {
+	order := make([]int, len(h.Stmts))
+	for i := range order {
+		order[i] = i
+	}
+	// A statement that waited took effect when it returned.
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(effect(&h.Stmts[i]), effect(&h.Stmts[j])) })
+	part := *h
+	part.Final = nil
+	followed := true
+	for n := 0; n <= len(order); n++ {
+		kept := slices.Sorted(slices.Values(order[:n]))
+		part.Stmts = nil
+		for _, i := range kept {
+			part.Stmts = append(part.Stmts, h.Stmts[i])
+		}
+		w, err := check(c, &part)
+		switch {
+		case err != nil:
+			return -1
+		case w.Outcome == oracle.Unknown && w.Reason == v.Reason:
+			if n == 0 || !followed {
+				return -1
+			}
+			return order[n-1]
+		}
+		followed = w.Outcome != oracle.Unknown && w.Outcome != oracle.Violation
+	}
+	return -1
+}
+
+func effect(s *history.Stmt) history.Tick {
+	if len(s.Waits) > 0 && s.Return > 0 {
+		return s.Return
+	}
+	return s.Submit
+}
+
+var (
+	// Nodes have the type's name, or, of statements, a label such as DropTable.
+	nodePattern  = regexp.MustCompile(`\*?ast\.[A-Za-z]+`)
+	labelPattern = regexp.MustCompile(`^(?:[A-Z][a-z]+)+$`)
+	humpPattern  = regexp.MustCompile(`[A-Z][a-z]*`)
+)
+
+// nodes are the parser's names of what SQL calls otherwise.
+var nodes = map[string]string{
+	"SetOpr": "UNION, EXCEPT or INTERSECT", "PatternRegexp": "REGEXP", "Row": "a row of several values", "Variable": "a variable",
+	"WindowFunc": "a window function", "SetCollation": "COLLATE", "Set": "SET", "ParamMarker": "a parameter", "Subquery": "a subquery",
+}
+
+// plainSQL puts the parser's names of nodes into the words of SQL: CREATE VIEW
+// for *ast.CreateViewStmt.
+func plainSQL(s string) string { return nodePattern.ReplaceAllStringFunc(s, nodeText) }
+
+func nodeText(node string) string {
+	name := strings.TrimPrefix(strings.TrimPrefix(node, "*"), "ast.")
+	for _, end := range []string{"Stmt", "Expr", "Node"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	if word, ok := nodes[name]; ok {
+		return word
+	}
+	return strings.ToUpper(strings.Join(humpPattern.FindAllString(name, -1), " "))
+}
