@@ -80,6 +80,16 @@ func onDefaults(ctx context.Context, open opener, target string, r *Trial) (stri
 	return "does not show; needs " + strings.Join(options, ", "), nil
 }
 
+// defaultsOf is what a file says of the vendor's defaults: what onDefaults found
+// or, since a finding counts without, why that could not be tried.
+func defaultsOf(ctx context.Context, open opener, target string, r *Trial) string {
+	text, err := onDefaults(ctx, open, target, r)
+	if err != nil {
+		return "not tried: " + oneLine(err.Error())
+	}
+	return text
+}
+
 // sameCause reports whether two verdicts show the same under conditions that
 // differ: the same deviations, or the same kind of violation.
 func sameCause(v, w *oracle.Verdict) bool {

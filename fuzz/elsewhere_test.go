@@ -55,11 +55,15 @@ func TestOnDefaults(t *testing.T) {
 	}
 }
 
+// A server that cannot be had takes nothing from a finding but this.
 func TestOnDefaultsFails(t *testing.T) {
-	gone := errors.New("no such server")
-	_, err := onDefaults(context.Background(), func(context.Context, string) (judgeFunc, func() error, error) { return nil, nil, gone },
-		"mariadb:11.8,snapshot=off", &Trial{})
-	if !errors.Is(err, gone) {
+	gone := errors.New("no such\nserver")
+	open := func(context.Context, string) (judgeFunc, func() error, error) { return nil, nil, gone }
+	const target = "mariadb:11.8,snapshot=off"
+	if _, err := onDefaults(context.Background(), open, target, &Trial{}); !errors.Is(err, gone) {
 		t.Errorf("error %v", err)
+	}
+	if got := defaultsOf(context.Background(), open, target, &Trial{}); got != "not tried: look whether a finding shows on mariadb:11.8: no such server" {
+		t.Errorf("%q", got)
 	}
 }

@@ -262,10 +262,7 @@ func (k *Keeper) reduce(ctx context.Context, judge judgeFunc, r *Trial, reproduc
 	}
 	last.Reduction = reductionOf(&res)
 	last.Also = alsoAt(limited, judge, last, k.levels)
-	var failed error
-	if last.Defaults, failed = onDefaults(ctx, openForRuns, k.at.target, last); failed != nil {
-		k.logf("%v", failed)
-	}
+	last.Defaults = defaultsOf(ctx, openForRuns, k.at.target, last)
 	return last, count, err
 }
 

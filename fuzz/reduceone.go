@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -14,9 +16,11 @@ import (
 // Reduce makes a case as small as it can get while it shows the same on the
 // target. A case whose header gives no level is reduced at the weakest level
 // at which it shows a violation, or else a known deviation. The result's case
-// has the header of the original, with what its own run showed. Of several known
-// deviations that explain the case together, it keeps those that it can show in
-// the smallest case. experience may be nil.
+// has the header of the original, less what that records of other statements,
+// with what its own run showed. Of several known deviations that explain the case
+// together, it keeps those that it can show in the smallest case. An error may
+// come with a case that is smaller all the same (Useful above 0), though not
+// measured. experience may be nil.
 func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (reduce.Result, error) {
 	start, ok := t.showing(ctx, c)
 	if !ok {
@@ -31,18 +35,44 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 		Strategy: strategy, Seed: seed, Repeats: repeatsFor(count), Experience: experience,
 	})
 	if err != nil {
+		if result.Useful > 0 {
+			result.Case = withoutRecord(result.Case)
+		}
 		return result, err
 	}
 	small := Trial{Case: result.Case, Levels: LevelsFor(result.Case, corpus.RepeatableRead), Verdict: result.Verdict}
 	count, last := confirm(ctx, t.Judge, &small)
+	last.Also = alsoAt(ctx, t.Judge, last, t.Levels())
+	last.Defaults = defaultsOf(ctx, openForRuns, t.Name, last)
 	input, _ := c.Get(keyInput)
 	first, _ := c.Get(keyFirstSeen)
-	last.Also = alsoAt(ctx, t.Judge, last, t.Levels())
-	if last.Defaults, err = onDefaults(ctx, openForRuns, t.Name, last); err != nil {
-		return result, err
+	shown := *last
+	if corpus.ID(last.Case) != corpus.ID(c) {
+		shown.Case = withoutRecord(last.Case)
 	}
-	result.Case = describe(place{t.Name, t.server}, last, origin{input, first}, reproducedText(count))
+	result.Case = describe(place{t.Name, t.server}, &shown, origin{input, first}, reproducedText(count))
+	if source, ok := c.Get(keySource); ok {
+		result.Case.Set(keySource, source)
+	}
 	return result, nil
+}
+
+// measuredKeys are the header keys whose values hold for the very statements of
+// a case: what was seen of it, and what people noted that they expect.
+var measuredKeys = []string{
+	"verdict", "expected", "anomaly", "observe", keyKind, keyRules, keyStmt, keyActual, keyReason, keyFingerprint,
+	keyReproduced, keyAlso, keyDefaults, keyVersion, keySettings, keyTarget,
+}
+
+// withoutRecord returns a case without the header lines that tell of a larger one
+// that it was made from.
+func withoutRecord(c *corpus.Case) *corpus.Case {
+	c = c.Clone()
+	c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool {
+		key, _, _ := strings.Cut(f.Key, " (")
+		return slices.Contains(measuredKeys, key)
+	})
+	return c
 }
 
 // showing runs a case at its levels and returns the run to reduce by.

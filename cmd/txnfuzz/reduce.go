@@ -51,13 +51,13 @@ the target that shows something.`,
 			if errors.Is(err, reduce.ErrNotReproduced) {
 				return fmt.Errorf("%s shows nothing on %s that could be kept", args[0], t.Name)
 			}
-			if err != nil {
+			if err != nil && result.Useful == 0 {
 				return err
 			}
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d → %d characters, %d → %d lines; %d candidates ran, %d of use; minimal: %t\n",
 				result.Fingerprint, result.CharactersBefore, result.CharactersAfter,
 				result.Before.Statements, result.After.Statements, result.Attempts, result.Useful, result.Minimal)
-			return writeCase(out, cmd.OutOrStdout(), result.Case)
+			return errors.Join(err, writeCase(out, cmd.OutOrStdout(), result.Case))
 		},
 	}
 	f := cmd.Flags()
