@@ -44,7 +44,9 @@ type entry struct {
 	Anchor, File, Server, Level, Fingerprint, What, Rules, Reproduced, Reproduce string
 	Statements                                                                   int
 	Case                                                                         string
-	Drawn                                                                        *drawn
+	// Recorded says that a history of the case is at hand.
+	Recorded bool
+	Drawn    *drawn
 }
 
 // drawn is the part that is left out behind the cap.
@@ -157,7 +159,7 @@ func entryOf(it *Item, i int) entry {
 	e := entry{
 		Anchor: fmt.Sprintf("f%d", i+1), File: filepath.Base(it.File), Server: it.Target, Level: it.LevelText(),
 		Fingerprint: v.Fingerprint, What: string(v.Kind), Rules: strings.Join(v.Rules, " + "), Reproduced: it.Reproduced,
-		Statements: len(it.Case.Steps), Case: string(corpus.Print(bare, corpus.Text)),
+		Recorded: it.History != nil, Statements: len(it.Case.Steps), Case: string(corpus.Print(bare, corpus.Text)),
 		Reproduce: fmt.Sprintf("txnfuzz replay %s --target %s", quoted(it.File), quoted(it.Target)),
 	}
 	if it.History != nil {

@@ -129,6 +129,13 @@ func TestCaps(t *testing.T) {
 	if len(text) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(text))
 	}
+	silent := all[0]
+	silent.History = nil
+	for i, want := range []bool{false, true} {
+		if got := strings.Contains(string(pageOf(t, []Item{all[0], silent}[i:i+1])), "is not recorded"); got != want {
+			t.Errorf("item %d: the page says that nothing is recorded: %v", i, got)
+		}
+	}
 	long := shorten(strings.Repeat("x", 10000))
 	if len(long) > maxText+40 || !strings.HasSuffix(long, "(9600 more characters)") {
 		t.Errorf("a long value became %q", long[len(long)-60:])
