@@ -61,18 +61,18 @@ func (v *Verified) Explain(recordedOn string) string {
 		server += ", recorded on " + recordedOn
 	}
 	fmt.Fprintf(&b, "  server:   %s\n", server)
-	fmt.Fprintf(&b, "  look:     go run ./cmd/txnfuzz show %s --target '%s'%s\n", v.File, v.Target, levelsFlag(v.Level))
+	fmt.Fprintf(&b, "  look:     go run ./cmd/txnfuzz show %s --target '%s'%s\n", v.File, v.Target, v.LevelsFlag())
 	fmt.Fprintf(&b, "  accept:   go test ./fuzz -run TestCorpus -update")
 	return b.String()
 }
 
-// levelsFlag is the end of a command that runs a case at a level again. Levels
-// that differ between sessions can only come from the case's own header.
-func levelsFlag(level string) string {
-	if strings.Contains(level, "=") {
+// LevelsFlag is the part of a command that runs the case at this level again.
+// Levels that differ between sessions can only come from the case's own header.
+func (r *Replayed) LevelsFlag() string {
+	if strings.Contains(r.Level, "=") {
 		return ""
 	}
-	return " --levels " + level
+	return " --levels " + r.Level
 }
 
 // Verify runs a stored case at every level that it and the target have. Levels

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/fuzz"
-	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 func newTargets() *cobra.Command {
@@ -20,7 +19,7 @@ func newTargets() *cobra.Command {
 			t := table.NewWriter()
 			t.SetStyle(fuzz.TableStyle())
 			t.AppendHeader(table.Row{"target", "version", "available", "note"})
-			for _, x := range harness.Available(cmd.Context()) {
+			for _, x := range fuzz.Targets(cmd.Context()) {
 				available := "no"
 				if x.Available {
 					available = "yes"
@@ -28,7 +27,8 @@ func newTargets() *cobra.Command {
 				t.AppendRow(table.Row{x.Name, x.Version, available, x.Note})
 			}
 			t.AppendRow(table.Row{"user:pass@tcp(host:port)/", "", "yes", "any server that you may log in to and create databases on"})
-			_, err := io.WriteString(cmd.OutOrStdout(), t.Render()+"\n")
+			_, err := io.WriteString(cmd.OutOrStdout(), t.Render()+"\n"+
+				"A private server takes variants behind its name: ,binlog=off|row  ,snapshot=on|off (MariaDB)  ,NAME=VALUE (any other server variable).\n")
 			return err
 		},
 	}

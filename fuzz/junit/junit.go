@@ -134,8 +134,8 @@ func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, faile
 
 func replayed(r *fuzz.Replayed, failOn fuzz.FailOn) testCase {
 	c := testCase{Class: class("replay", r.Target), Name: r.File + " at " + r.Level}
-	text := fmt.Sprintf("expected: %s\nactual:   %s\nbecause:  %s\nreplay:   txnfuzz replay %s --levels '%s' --target '%s'\n",
-		r.Expected, r.Actual, r.Reason, r.File, r.Level, r.Target)
+	text := fmt.Sprintf("expected: %s\nactual:   %s\nbecause:  %s\nreplay:   txnfuzz replay %s%s --target '%s'\n",
+		r.Expected, r.Actual, r.Reason, r.File, r.LevelsFlag(), r.Target)
 	message := fmt.Sprintf("%s: expected %s, got %s", r.What(), r.Expected, r.Actual)
 	switch {
 	case failOn.Replayed(r):
