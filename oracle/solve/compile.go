@@ -23,13 +23,17 @@ type frame struct {
 	strictWrite bool
 	// strictUnsure says that whether a loss is an error cannot be told.
 	strictUnsure bool
-	// castsStored says that a stored value goes through CAST.
+	// castsStored says that a stored value is converted with the errors of CAST.
 	castsStored bool
+	// castsFirst says that before that it may go through CAST as an expression
+	// does, without the checks of a column.
+	castsFirst bool
+	// overflows says that a value that does not fit its column is error 1690,
+	// not 1264.
+	overflows bool
 	// lenient says that a value that does not fit is stored as the nearest that
 	// does, with a warning, as under IGNORE.
 	lenient bool
-	// onDuplicate says that the list of ON DUPLICATE KEY UPDATE runs.
-	onDuplicate bool
 	// nullsLater says that NULLs in NOT NULL columns are looked for later.
 	nullsLater bool
 	warnings   int
@@ -112,6 +116,8 @@ type program struct {
 	// strict says that a loss in WHERE is an error, unsure that this depends on
 	// the access path.
 	strict, unsure bool
+	// point says that the rows may be looked up by a whole unique key.
+	point bool
 	// compiler is what sets were compiled with; nil before that.
 	compiler *compiler
 	err      error

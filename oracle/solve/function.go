@@ -569,7 +569,7 @@ func (c *compiler) digits(args []expr) (int, error) {
 	return 0, unsupported("ROUND or TRUNCATE to other than a literal number of the digits that there are")
 }
 
-func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int) sqlvalue.Value) (expr, error) {
+func (c *compiler) atScale(args []expr, byDouble bool, change func(v sqlvalue.Value, scale int) sqlvalue.Value) (expr, error) {
 	if t := args[0].typ.Class; t == DoubleClass || t == FloatClass {
 		return expr{}, unsupported("ROUND or TRUNCATE of a double")
 	}
@@ -583,7 +583,7 @@ func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int)
 		}
 		return t
 	}
-	byDouble := len(args) > 1 && c.d.is(roundsByDouble)
+	byDouble = byDouble && len(args) > 1 && c.d.is(roundsByDouble)
 	return c.numeric(args, typ, func(f *frame, v sqlvalue.Value) sqlvalue.Value {
 		if v.Kind() == sqlvalue.Decimal {
 			return change(v, n)
@@ -591,7 +591,7 @@ func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int)
 		if x := v.ToDouble(); byDouble && math.Abs(x) >= 1<<53 {
 			switch {
 			case v.Kind() == sqlvalue.Uint:
-				return f.refuse("ROUND or TRUNCATE of a large unsigned number")
+				return f.refuse("ROUND of a large unsigned number")
 			case x >= 1<<63:
 				return sqlvalue.NewInt(math.MinInt64)
 			}
@@ -602,10 +602,12 @@ func (c *compiler) atScale(args []expr, change func(v sqlvalue.Value, scale int)
 }
 
 // round rounds half away from zero.
-func (c *compiler) round(args []expr) (expr, error) { return c.atScale(args, sqlvalue.Value.Rescale) }
+func (c *compiler) round(args []expr) (expr, error) {
+	return c.atScale(args, true, sqlvalue.Value.Rescale)
+}
 
 func (c *compiler) truncate(args []expr) (expr, error) {
-	return c.atScale(args, sqlvalue.Value.Truncate)
+	return c.atScale(args, false, sqlvalue.Value.Truncate)
 }
 
 func (c *compiler) sqrt(args []expr) (expr, error) {

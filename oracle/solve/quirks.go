@@ -158,6 +158,14 @@ const (
 	// IF) AND does not evaluate what stands behind a NULL, although the manual
 	// says that NULL AND x() is not cut short.
 	nullStops
+	// pointCasts: an UPDATE that looks its rows up by a unique key casts a value
+	// before it converts it for the column.
+	pointCasts
+	// copiesOverflow: in INSERT … SELECT and ON DUPLICATE KEY UPDATE a value that
+	// does not fit its column is error 1690; elsewhere it is 1264.
+	copiesOverflow
+	// zerosEqual: an UPDATE from zero to minus zero, or back, changes nothing.
+	zerosEqual
 	quirks
 )
 
@@ -290,6 +298,12 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
 	{nullStops, []history.DBMS{history.MariaDB, history.MySQL},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/operator-precedence#short-circuit-evaluation"},
+	{pointCasts, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/explain-indexes/#point_get-and-batch_point_get"},
+	{copiesOverflow, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-mode/"},
+	{zerosEqual, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

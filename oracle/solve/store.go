@@ -36,6 +36,9 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 	if c.d.is(branchCasts) && v.Kind() == sqlvalue.Decimal && from.Class == DecimalClass && v.Scale() > from.Scale {
 		return f.refuse("quotient stored")
 	}
+	if f.castsFirst {
+		defer f.unsureBehindCast(col, v)
+	}
 	switch to := col.Type.Class; {
 	case from.Class == DateClass && (to == IntClass || to == DecimalClass || to == DoubleClass):
 		v = temporalNumber(f, v)
@@ -65,6 +68,19 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		return c.storeString(f, col, v, from)
 	}
 	return f.refuse("write to a column of this type")
+}
+
+// unsureBehindCast makes it uncertain that the value v does not fit a column, if
+// a CAST before may have changed it: one of an integer keeps the bits and loses
+// the sign, others round first or have an error of their own.
+func (f *frame) unsureBehindCast(col *Column, v sqlvalue.Value) {
+	if e, ok := f.err.(*SQLError); !ok || e.Code != 1264 {
+		return
+	}
+	signed := v.Kind() == sqlvalue.Int || v.Kind() == sqlvalue.Uint && v.Int() >= 0
+	if !signed || col.Type.Class != IntClass || col.Type.Unsigned {
+		f.err = &Unsupported{"value out of range behind a CAST"}
+	}
 }
 
 // lenientValue stores v instead of a value that does not fit.
@@ -134,8 +150,8 @@ func (f *frame) clip(col *Column, above bool) sqlvalue.Value {
 }
 
 func (f *frame) outOfRange(col *Column) sqlvalue.Value {
-	if f.castsStored && (f.onDuplicate || col.Type.Unsigned) {
-		return f.refuse("value out of range behind a CAST")
+	if f.overflows {
+		return f.fail(1690, "value for column '%s' overflows", col.Name)
 	}
 	return f.fail(1264, "Out of range value for column '%s' at row 1", col.Name)
 }
@@ -216,10 +232,6 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 			v = sqlvalue.NewUint(uint64(x))
 		}
 	}
-	if f.castsStored && v.Kind() == sqlvalue.Uint && v.Int() < 0 && !col.Type.Unsigned {
-		// TiDB takes the bits for a signed number in some plans, and fails in others.
-		return f.refuse("large unsigned number into a signed column")
-	}
 	u, over := v.ToInt(col.Type.Unsigned)
 	if col.Type.Unsigned && v.Kind() == sqlvalue.Decimal && v.Sign() < 0 {
 		// Already a fraction below zero is out of range.
@@ -260,9 +272,6 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 		v = d
 	}
 	r := v.ToDecimal().Rescale(col.Type.Scale)
-	if f.castsStored && r.Digits() > col.Type.Prec {
-		return f.refuse("decimal beyond its column in an UPDATE")
-	}
 	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
 		return f.clip(col, r.Sign() > 0)
 	}

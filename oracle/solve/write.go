@@ -2,8 +2,10 @@ package solve
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -81,7 +83,10 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		}
 	}
 	for i := range out {
-		changed = changed || out[i] != row[i]
+		changed = changed || out[i] != row[i] && !(c.d.is(zerosEqual) && zeros(out[i], row[i]))
+	}
+	if !changed {
+		copy(out, row)
 	}
 	return out, changed
 }
@@ -197,6 +202,12 @@ func isSQL(err error) bool {
 	return ok
 }
 
+// zeros tells whether two values are floating-point zeros, of whatever sign.
+func zeros(v, w sqlvalue.Value) bool {
+	k := v.Kind()
+	return k == w.Kind() && (k == sqlvalue.Double || k == sqlvalue.Float) && v.Sign() == 0 && w.Sign() == 0
+}
+
 // Update computes the SET list of an UPDATE on one row that it matched. The
 // row itself is left as it is; changed tells whether any stored value differs,
 // bytes compared.
@@ -207,6 +218,7 @@ func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRo
 	}
 	f := s.writeFrame(v, stmt.IgnoreErr)
 	f.castsStored, f.nullsLater = s.d.is(updateCasts), s.d.is(nullsLast)
+	f.castsFirst = p.point && s.d.is(pointCasts)
 	newRow, changed = p.compiler.assign(&f, t, p.sets, row, s.d.is(setSeesOld))
 	return newRow, changed, f.err
 }
@@ -227,9 +239,36 @@ func (s *Solver) setter(stmt *ast.UpdateStmt, t *Table, v Views) (*program, erro
 	if p.sets, err = c.assignments(stmt.List, t); err != nil {
 		return nil, err
 	}
-	p.compiler = c
+	p.compiler, p.point = c, stmt.Order == nil && looksUp(t, stmt.Where)
 	p.badLiteral = p.badLiteral || c.badLiteral
 	return p, nil
+}
+
+// looksUp tells whether a condition may be nothing but equalities, or an IN, that
+// give a whole unique key.
+func looksUp(t *Table, where ast.ExprNode) bool {
+	var cols []int
+	for _, x := range conjuncts(where, nil) {
+		switch x := x.(type) {
+		case *ast.PatternInExpr:
+			return !x.Not && x.Sel == nil && len(cols) == 0
+		case *ast.BinaryOperationExpr:
+			i := columnIn(t, x.L)
+			if i < 0 {
+				i = columnIn(t, x.R)
+			}
+			if x.Op != opcode.EQ || i < 0 {
+				return false
+			}
+			cols = append(cols, i)
+		default:
+			return false
+		}
+	}
+	return slices.ContainsFunc(t.Keys, func(k Key) bool {
+		return k.Unique && len(k.Columns) == len(cols) &&
+			!slices.ContainsFunc(k.Columns, func(i int) bool { return !slices.Contains(cols, i) })
+	})
 }
 
 // Insert computes the rows that an INSERT or REPLACE adds, in order, with
@@ -389,7 +428,7 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	if err != nil {
 		return nil, err
 	}
-	f.castsStored, f.nullsLater = c.d.is(updateCasts), c.d.is(nullsLast)
+	f.castsStored, f.nullsLater, f.overflows = c.d.is(updateCasts), c.d.is(nullsLast), c.d.is(copiesOverflow)
 	var out []Row
 	for _, values := range r.Rows {
 		row := make(Row, len(t.Columns))
@@ -424,8 +463,8 @@ func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row,
 		return nil, false, err
 	}
 	f := s.writeFrame(v, stmt.IgnoreErr)
-	f.onDuplicate, f.other = true, newRow
-	f.castsStored, f.nullsLater = s.d.is(updateCasts), s.d.is(nullsLast)
+	f.other = newRow
+	f.castsStored, f.nullsLater, f.overflows = s.d.is(updateCasts), s.d.is(nullsLast), s.d.is(copiesOverflow)
 	out, changed := p.compiler.assign(&f, t, p.sets, oldRow, false)
 	return out, changed, f.err
 }
