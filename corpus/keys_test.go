@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,28 @@ func TestCheckHeader(t *testing.T) {
 		}
 		return out.String()
 	})
+}
+
+// The documentation has each key that has a meaning, and no other.
+func TestDocumentedKeys(t *testing.T) {
+	text, err := os.ReadFile("../docs/cases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| key | meaning |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var found []string
+	for _, row := range strings.Split(table, "\n")[2:] {
+		keys, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		for _, key := range strings.Split(keys, "`, `") {
+			found = append(found, qualifierPattern.ReplaceAllString(strings.Trim(key, "`"), ""))
+		}
+	}
+	slices.Sort(found)
+	want := slices.Sorted(slices.Values(headerKeys))
+	if !slices.Equal(found, want) {
+		t.Errorf("docs/cases.md has %q\nwant %q", found, want)
+	}
 }
 
 // The stored cases have no header line that is in doubt.

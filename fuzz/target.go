@@ -302,7 +302,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 		r.Verdict.Reason = ReasonRefused
 	}
 	if r.Err != nil && r.Verdict.Actual == "" {
-		r.Verdict.Actual = oneLine(r.Err.Error())
+		r.Verdict.Actual = plainSQL(oneLine(r.Err.Error()))
 	}
 	return r
 }

@@ -2,9 +2,12 @@ package fuzz
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -45,14 +48,18 @@ func explainUnknown(v *oracle.Verdict, c *corpus.Case, h *history.History) {
 	if v.Outcome != oracle.Unknown || h == nil || v.Actual != "" {
 		return
 	}
-	says, known := losses[v.Reason]
-	what, unsupported := strings.CutPrefix(v.Reason, unsupportedSlug)
+	slug := v.Reason
+	if strings.HasPrefix(v.Expected, unsupportedSlug) {
+		slug = v.Expected // a loss inside of another
+	}
+	says, known := losses[slug]
+	what, unsupported := strings.CutPrefix(slug, unsupportedSlug)
 	switch {
 	case known:
 		says = strings.Replace(says, "%s", plainSQL(v.Expected), 1)
-	case v.Reason == unsupportedSlug+"statement" && v.Expected == noLabel:
+	case slug == unsupportedSlug+"statement" && v.Expected == noLabel:
 		says = "the oracle does not know the effect of a statement"
-	case v.Reason == unsupportedSlug+"statement":
+	case slug == unsupportedSlug+"statement":
 		says = "the oracle does not know the effect of " + labelPattern.ReplaceAllStringFunc(plainSQL(v.Expected), nodeText)
 	case unsupported:
 		says = "the oracle does not know this SQL: " + plainSQL(what)
@@ -119,7 +126,7 @@ func effect(s *history.Stmt) history.Tick {
 
 var (
 	// Nodes have the type's name, or, of statements, a label such as DropTable.
-	nodePattern  = regexp.MustCompile(`\*?ast\.[A-Za-z]+`)
+	nodePattern  = regexp.MustCompile(`\*ast\.[A-Z][A-Za-z]+`)
 	labelPattern = regexp.MustCompile(`^(?:[A-Z][a-z]+)+$`)
 	humpPattern  = regexp.MustCompile(`[A-Z][a-z]*`)
 )
@@ -130,9 +137,26 @@ var nodes = map[string]string{
 	"WindowFunc": "a window function", "SetCollation": "COLLATE", "Set": "SET", "ParamMarker": "a parameter", "Subquery": "a subquery",
 }
 
+// numbered are parts of a table's definition that the solver names by the
+// parser's numbers.
+var numbered = map[string]string{
+	fmt.Sprintf("column option %d", ast.ColumnOptionGenerated): "a generated column",
+	fmt.Sprintf("column option %d", ast.ColumnOptionReference): "REFERENCES",
+	fmt.Sprintf("column option %d", ast.ColumnOptionCheck):     "CHECK",
+	fmt.Sprintf("column option %d", ast.ColumnOptionOnUpdate):  "ON UPDATE",
+	fmt.Sprintf("constraint %d", ast.ConstraintForeignKey):     "FOREIGN KEY",
+	fmt.Sprintf("constraint %d", ast.ConstraintFulltext):       "FULLTEXT",
+	fmt.Sprintf("constraint %d", ast.ConstraintCheck):          "CHECK",
+}
+
 // plainSQL puts the parser's names of nodes into the words of SQL: CREATE VIEW
 // for *ast.CreateViewStmt.
-func plainSQL(s string) string { return nodePattern.ReplaceAllStringFunc(s, nodeText) }
+func plainSQL(s string) string {
+	if word, ok := numbered[s]; ok {
+		return word
+	}
+	return nodePattern.ReplaceAllStringFunc(s, nodeText)
+}
 
 func nodeText(node string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(node, "*"), "ast.")

@@ -1,0 +1,103 @@
+package fuzz
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// docBlocks returns the SQL of docs/cases.md by the word behind ```sql.
+func docBlocks(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(fromRoot("docs/cases.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile("(?s)```sql ([a-z]+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		out[m[1]] = m[2]
+	}
+	return out
+}
+
+// The example of the documentation does what its header records.
+func TestDocumentedCase(t *testing.T) {
+	text := docBlocks(t)["case"]
+	c := parseCase(t, text)
+	for _, d := range corpus.CheckHeader("docs/cases.md", []byte(text)) {
+		t.Error(d)
+	}
+	installed := Installed(t.Context())
+	ran := 0
+	for _, cell := range RecordedCells(c) {
+		i := slices.IndexFunc(installed, func(name string) bool { return headerTarget(name) == cell.Target })
+		if i < 0 {
+			continue
+		}
+		ran++
+		target, err := OpenTarget(t.Context(), installed[i], TargetOptions{Clean: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range target.Replay(t.Context(), "docs/cases.md", c, target.Levels()) {
+			if r.Level != cell.Level || r.Verdictline() != cell.Verdict {
+				t.Errorf("%s at %s: %s, documented: %s", r.Target, r.Level, r.Verdictline(), cell.Verdict)
+			}
+		}
+		if err := target.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if ran == 0 {
+		t.Skip("neither the embedded TiDB nor mariadb:11.8 is here")
+	}
+}
+
+// Each statement that the documentation calls judged is, in full; each that it
+// calls unknown is that.
+func TestDocumentedStatements(t *testing.T) {
+	anyTarget(t)
+	for _, name := range Installed(t.Context()) {
+		if strings.Contains(name, ",") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			target, err := OpenTarget(t.Context(), name, TargetOptions{Clean: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkDocumented(t, target)
+			if err := target.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func checkDocumented(t *testing.T, target *Target) {
+	for name, want := range map[string]oracle.Outcome{"judged": oracle.OK, "unknown": oracle.Unknown} {
+		init, statements, ok := strings.Cut(docBlocks(t)[name], "\n\n")
+		if !ok {
+			t.Fatalf("no block of %s statements", name)
+		}
+		for _, sql := range strings.Split(strings.TrimSpace(statements), "\n") {
+			c := parseCase(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
+			r := target.Replay(t.Context(), "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
+			v := &r.run.Verdict
+			failed := r.run.History != nil && r.run.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
+			switch {
+			case v.Outcome != want || r.NotRun():
+				t.Errorf("%s: %s: %s %s, expected %s", sql, v.Outcome, v.Reason, v.Actual, v.Expected)
+			case want == oracle.OK && (v.Statements == 0 || v.Judged != v.Statements || failed):
+				t.Errorf("%s: %d of %d statements judged, %v", sql, v.Judged, v.Statements, r.run.History.Stmts[1].Result.Err)
+			case want == oracle.Unknown && !strings.HasPrefix(v.Actual, "the oracle does not know"):
+				t.Errorf("%s: %s", sql, v.Actual)
+			}
+		}
+	}
+}
