@@ -154,7 +154,7 @@ func (r *Replayed) what() string {
 	case oracle.Violation:
 		return string(r.Kind)
 	case oracle.Unknown:
-		return r.Reason
+		return plainSQL(r.Reason)
 	}
 	return ""
 }

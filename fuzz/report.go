@@ -112,7 +112,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "ok %d, known %d, violation %d, unknown %d\n",
 		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
 	writeCounts(&b, "known", r.Known)
-	writeCounts(&b, "unknown", r.Unknown)
+	reasons := map[string]int{}
+	for reason, n := range r.Unknown {
+		reasons[plainSQL(reason)] += n
+	}
+	writeCounts(&b, "unknown", reasons)
 	if r.Guide != nil {
 		fmt.Fprintf(&b, "corpus: %d inputs, %d classes of behaviour\n", r.Guide.Inputs, r.Guide.Behaviours)
 	}

@@ -152,7 +152,10 @@ var numbered = map[string]string{
 // plainSQL puts the parser's names of nodes into the words of SQL: CREATE VIEW
 // for *ast.CreateViewStmt.
 func plainSQL(s string) string {
-	if word, ok := numbered[s]; ok {
+	what, unsupported := strings.CutPrefix(s, unsupportedSlug)
+	if word, ok := numbered[what]; ok && unsupported {
+		return unsupportedSlug + word
+	} else if ok {
 		return word
 	}
 	return nodePattern.ReplaceAllStringFunc(s, nodeText)

@@ -50,7 +50,7 @@ func TestUnknownIsExplained(t *testing.T) {
 
 func TestPlainSQL(t *testing.T) {
 	for from, want := range map[string]string{
-		"*ast.CreateViewStmt": "CREATE VIEW", "expression *ast.RowExpr": "expression a row of several values", "Orders": "Orders", "last.Column": "last.Column",
+		"*ast.CreateViewStmt": "CREATE VIEW", "expression *ast.RowExpr": "expression a row of several values", "Orders": "Orders", "unsupported: constraint 7": "unsupported: FOREIGN KEY", "last.Column": "last.Column",
 		"FROM *ast.SetOprStmt": "FROM UNION, EXCEPT or INTERSECT", "*ast.MatchAgainst": "MATCH AGAINST", "function SOUNDEX": "function SOUNDEX",
 	} {
 		if got := plainSQL(from); got != want {

@@ -348,6 +348,7 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 	client(t, socket, "", "CREATE DATABASE txnfuzz_paste")
 	defer client(t, socket, "", "DROP DATABASE txnfuzz_paste")
 	terminals := map[string]*terminal{}
+	waiting := 0
 	defer func() {
 		for _, x := range terminals {
 			x.close(t)
@@ -369,7 +370,8 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 		blocks := strings.Contains(m[3], "BLOCKS")
 		x.paste(line)
 		if blocks {
-			untilLockWait(t, socket)
+			waiting++
+			untilLockWaits(t, socket, waiting)
 			continue
 		}
 		// The first note is on the line itself, each other on a session that it
@@ -378,15 +380,22 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 		x.expect(t, tl, m[1], notes[0])
 		for i, back := range returning.FindAllStringSubmatch(m[3], -1) {
 			terminals[back[1]].expect(t, tl, line, notes[i+1])
+			waiting--
 		}
 	}
 }
 
-// untilLockWait asks the server until it says that a session waits.
-func untilLockWait(t *testing.T, socket string) {
+// untilLockWaits asks the server until it says that so many sessions wait. It
+// tells them in the section on transactions; the one on the latest deadlock,
+// before it, has the same words of sessions that waited once.
+func untilLockWaits(t *testing.T, socket string, sessions int) {
 	t.Helper()
 	for {
-		if strings.Contains(client(t, socket, "", "SHOW ENGINE INNODB STATUS"), "LOCK WAIT") {
+		_, transactions, ok := strings.Cut(client(t, socket, "", "SHOW ENGINE INNODB STATUS"), `\nTRANSACTIONS\n`)
+		if !ok {
+			t.Fatal("the status of InnoDB has no section on transactions")
+		}
+		if strings.Count(transactions, "LOCK WAIT") >= sessions {
 			return
 		}
 	}
