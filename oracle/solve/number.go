@@ -85,6 +85,7 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 	}
 	e = c.numbered(e)
 	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
+	restUnseen := (e.computed || e.castText) && c.d.is(computedRestUnseen)
 	if reading == silent {
 		if reading = vague; e.column {
 			reading = loud
@@ -100,7 +101,7 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 				return v
 			}
 			n := sqlvalue.NumericPrefix(v.Str())
-			if n.Rest || n.Empty {
+			if n.Empty || n.Rest && !restUnseen {
 				code := code
 				if !n.Empty || literal {
 					code = 1292

@@ -166,6 +166,9 @@ const (
 	copiesOverflow
 	// zerosEqual: an UPDATE from zero to minus zero, or back, changes nothing.
 	zerosEqual
+	// computedRestUnseen: where DIV or CAST wants a decimal, what stands behind the
+	// number in a text that a function made goes without warning or error.
+	computedRestUnseen
 	quirks
 )
 
@@ -304,6 +307,8 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/sql-mode/"},
 	{zerosEqual, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
+	{computedRestUnseen, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }
