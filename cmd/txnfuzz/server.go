@@ -9,6 +9,7 @@ import (
 )
 
 func newServer() *cobra.Command {
+	var target func([]string) []*string
 	cmd := &cobra.Command{
 		Use:   "server TARGET",
 		Short: "Start a private server, print its DSN, and wait",
@@ -17,14 +18,15 @@ and waits for Ctrl-C, which ends the server and removes its files.`,
 		Example: `  txnfuzz server mariadb:11.8
   txnfuzz server mysql:9.7,binlog=off
   txnfuzz server mariadb:10.11 --server-opt innodb_snapshot_isolation=ON --server-opt sql_mode=`,
-		Args: exactly(1, "one target"),
+		Args: targetArgument(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return fuzz.Serve(cmd.Context(), args[0], cmd.ErrOrStderr(), func(dsn string) error {
+			return fuzz.Serve(cmd.Context(), *target(args)[0], cmd.ErrOrStderr(), func(dsn string) error {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), dsn)
 				return err
 			})
 		},
 	}
-	addServerOpts(cmd, firstArgument)
+	target = firstArgument(cmd)
+	addServerOpts(cmd, target)
 	return cmd
 }

@@ -32,12 +32,34 @@ func oneTarget(target *string) func([]string) []*string {
 	return func([]string) []*string { return []*string{target} }
 }
 
-// firstArgument is for commands whose target is their first argument.
-func firstArgument(args []string) []*string {
-	if len(args) == 0 {
-		return []*string{new(string)}
+// firstArgument is for commands whose target is their first argument or, as
+// elsewhere, the value of a flag, which it adds.
+func firstArgument(cmd *cobra.Command) func([]string) []*string {
+	flag := cmd.Flags().String("target", "", "the target, instead of the argument")
+	return func(args []string) []*string {
+		if len(args) == 0 {
+			return []*string{flag}
+		}
+		return []*string{&args[0]}
 	}
-	return []*string{&args[0]}
+}
+
+// targetArgument accepts one target, as an argument or by the flag, and none if
+// it is optional.
+func targetArgument(optional bool) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		n := len(args)
+		if cmd.Flags().Changed("target") {
+			n++
+		}
+		switch {
+		case n > 1 && optional:
+			return usagef("want one target at most; see %s --help", cmd.CommandPath())
+		case n != 1 && !optional:
+			return usagef("want one target; see %s --help", cmd.CommandPath())
+		}
+		return nil
+	}
 }
 
 // eachTarget is for commands whose flag names several targets.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 func newShell() *cobra.Command {
 	var levels string
+	var named func([]string) []*string
 	cmd := &cobra.Command{
 		Use:   "shell [TARGET] [flags]",
 		Short: "Type statements into several sessions and see who waits",
@@ -30,17 +32,9 @@ A pipe does as well as a terminal; the status then is 2 if a line could not be
 used, or else 1 if the last check found a violation.`,
 		Example: `  txnfuzz shell mariadb:11.8
   txnfuzz shell mysql:9.7 --levels RC < session.txt`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usagef("want one target at most; see %s --help", cmd.CommandPath())
-			}
-			return nil
-		},
+		Args: targetArgument(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			target := fuzz.DefaultTarget
-			if len(args) == 1 {
-				target = args[0]
-			}
+			target := cmp.Or(*named(args)[0], fuzz.DefaultTarget)
 			var l corpus.Level
 			if levels != "" {
 				var err error
@@ -68,7 +62,8 @@ used, or else 1 if the last check found a violation.`,
 			return nil
 		},
 	}
-	addServerOpts(cmd, firstArgument)
+	named = firstArgument(cmd)
+	addServerOpts(cmd, named)
 	cmd.Flags().StringVar(&levels, "levels", "", "isolation level, one, of all sessions (default: RR)")
 	return cmd
 }

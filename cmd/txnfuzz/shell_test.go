@@ -157,7 +157,7 @@ func TestShellRefuses(t *testing.T) {
 
 func TestShellUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"a b": "want one target at most", "--level 7": `unknown isolation level "7"`, "--levels RC,RR": `unknown isolation level "RC,RR"`, "oracle:23": `unknown target "oracle:23"`,
+		"a b": "want one target at most", "a --target b": "want one target at most", "--target oracle:23": `unknown target "oracle:23"`, "--level 7": `unknown isolation level "7"`, "--levels RC,RR": `unknown isolation level "RC,RR"`, "oracle:23": `unknown target "oracle:23"`,
 	} {
 		got := piped(t, "", strings.Fields(args)...)
 		if got.code != 2 || !strings.Contains(got.stderr, want) {
