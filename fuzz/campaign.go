@@ -254,20 +254,36 @@ func (c *campaign) work(working, keeping context.Context, worker int) error {
 			quota++
 		}
 	}
+	judging := newFollower()
+	c.runAll(working, keeping, worker, quota, judging)
+	return judging.end()
+}
+
+// runAll runs the cases of one worker and hands each over to be judged.
+func (c *campaign) runAll(working, keeping context.Context, worker, quota int, judging *follower) {
 	for n := int(c.next[worker].Load()); quota != 0 && working.Err() == nil; n++ {
+		if c.guide != nil {
+			judging.drain() // what is made next depends on what was seen
+		}
 		p, made := c.input(worker, n)
 		for i, made := range made {
 			if quota == 0 || working.Err() != nil {
-				return nil // what is left of the input is for those who resume
+				return // what is left of the input is for those who resume
 			}
 			quota--
-			if err := c.one(working, keeping, made, &p, n, c.originOf(&p, worker, n, i)); err != nil {
-				return err
+			c.keeper.quiet.RLock()
+			r := c.target.execute(keeping, made, levelsWithin(made, c.levels, n))
+			c.keeper.quiet.RUnlock()
+			if keeping.Err() != nil {
+				return // cut off, not judged
+			}
+			from := c.originOf(&p, worker, n, i)
+			if !judging.do(func() error { return c.one(keeping, &r, &p, n, from) }) || r.Dead != nil {
+				return
 			}
 		}
-		c.next[worker].Store(int64(n + 1))
+		judging.do(func() error { c.next[worker].Store(int64(n + 1)); return nil })
 	}
-	return nil
 }
 
 // input makes the cases of the n-th input of a worker, which differ in their
@@ -326,28 +342,26 @@ func generatorOptions(server history.Server, levels []corpus.Level, conflict mut
 	return o
 }
 
-// one runs and judges one case.
-func (c *campaign) one(working, keeping context.Context, made *corpus.Case, p *inputPlan, n int, from origin) error {
-	c.keeper.quiet.RLock()
-	r := c.target.Judge(keeping, made, levelsWithin(made, c.levels, n))
-	c.keeper.quiet.RUnlock()
+// one judges one case that has run.
+func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, from origin) error {
 	if keeping.Err() != nil {
-		return nil // cut off, not judged
+		return nil
 	}
-	c.tally.add(&r)
-	if err := c.firsts.add(&r); err != nil {
+	judge(r)
+	c.tally.add(r)
+	if err := c.firsts.add(r); err != nil {
 		return err
 	}
 	if c.guide != nil {
-		c.explainSome(keeping, &r, n)
-		if err := c.guide.note(&r, p); err != nil {
+		c.explainSome(keeping, r, n)
+		if err := c.guide.note(r, p); err != nil {
 			return err
 		}
 	}
 	if c.s.Observe != nil {
-		c.s.Observe(&r, from.input)
+		c.s.Observe(r, from.input)
 	}
-	if err := c.keepUnjudged(&r); err != nil {
+	if err := c.keepUnjudged(r); err != nil {
 		return err
 	}
 	if r.Verdict.Outcome == oracle.Unknown && r.Verdict.Reason == ReasonHarness {
@@ -358,7 +372,7 @@ func (c *campaign) one(working, keeping context.Context, made *corpus.Case, p *i
 		c.faults.Store(0)
 	}
 	from.firstSeen = time.Now().UTC().Format(time.RFC3339)
-	if _, _, err := c.keeper.Consider(keeping, &r, from); err != nil {
+	if _, _, err := c.keeper.Consider(keeping, r, from); err != nil {
 		return err
 	}
 	return r.Dead

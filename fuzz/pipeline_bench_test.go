@@ -4,112 +4,214 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/mutate"
-	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// BenchmarkPipeline measures generate, run and check against the same recorded
-// histories sent again in the same order: block points known, no probe, no
-// oracle, the same resets. Both take turns in blocks, so that the machine's
-// other load meets both alike; `ratio` is the pipeline's speed as a share of
-// the replay's. TXNFUZZ_BENCH_TARGET names another target than the default.
+// benchTarget is the target of TXNFUZZ_BENCH_TARGET, else the default.
+func benchTarget() string {
+	if target := os.Getenv("TXNFUZZ_BENCH_TARGET"); target != "" {
+		return target
+	}
+	return DefaultTarget
+}
+
+// madeLike returns the n-th input's cases of a campaign with one worker.
+func madeLike(t *Target, n int) []*corpus.Case {
+	o := generatorOptions(t.Server(), t.Levels(), "", n)
+	return mutate.FromInput(mutate.InputOf(inputSeed(1, 0, n), mutate.InputLen), nil, o)
+}
+
+// BenchmarkPipeline measures what a campaign does, making, running and judging
+// cases, against the same recorded histories sent again in the same order: block
+// points known, no probe, no oracle, the same resets. Each has a pool of one
+// worker on the same server, and both take turns in blocks, so that the
+// machine's other load meets both alike. `ratio` is the pipeline's speed as a
+// share of the replay's: the median over blocks, p25 and p75 are the quartiles,
+// `ratio-all` is that of the sums.
+//
+// A replay in which the server took another way counts on neither side, and the
+// `diverged` are counted: where several sessions wait for one lock, it is the
+// server that chooses, and from there on the replay waits for what does not
+// come. `same` compares all results.
 func BenchmarkPipeline(b *testing.B) {
 	const block = 64
-	target := os.Getenv("TXNFUZZ_BENCH_TARGET")
-	if target == "" {
-		target = DefaultTarget
-	}
 	ctx := context.Background()
-	backend, err := harness.Open(ctx, target, harness.Options{})
+	target, err := OpenTarget(ctx, benchTarget(), TargetOptions{Workers: 1})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer backend.Close()
-	pool, err := harness.NewPool(ctx, backend, harness.PoolOptions{})
+	defer target.Close()
+	replays, err := harness.NewPool(ctx, target.backend, target.options)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer pool.Close()
-	opts := mutate.Options{DBMS: backend.Server().DBMS, Levels: harness.LevelsOf(backend)}
+	defer replays.Close()
+	levels := target.Levels()
 	type run struct {
-		c    *corpus.Case
-		h    *history.History
+		r    Trial
 		took time.Duration
 	}
-	var pipeline, replay, running, checking time.Duration
-	var spent harness.Stats // by the pipeline, not by the replays
-	cases, racy, blocked := 0, 0, 0
-	seed := uint64(1)
+	var (
+		pipeline, replay time.Duration
+		whole            time.Duration // of the pipeline, diverged ones too
+		ratios           []float64
+		spent            harness.Stats // by the pipeline, not by the replays
+		blocked          int
+		cases, diverged  int
+	)
+	n := 0
 	b.ResetTimer()
 	for cases < b.N {
-		runs := make([]run, 0, block)
-		before := pool.Stats()
+		runs := make([]*run, 0, block)
+		before := target.pool.Stats()
+		judging := newFollower()
+		begun := time.Now()
+		last := begun
 		for len(runs) < block {
+			for _, c := range madeLike(target, n) {
+				x := &run{r: target.execute(ctx, c, levelsWithin(c, levels, n))}
+				runs = append(runs, x)
+				judging.do(func() error { judge(&x.r); return x.r.Err })
+				now := time.Now()
+				x.took, last = now.Sub(last), now
+			}
+			n++
+		}
+		if err := judging.end(); err != nil {
+			b.Fatal(err)
+		}
+		rest := time.Since(last) / time.Duration(len(runs))
+		whole += time.Since(begun)
+		addSpent(&spent, before, target.pool.Stats())
+		var blockPipeline, blockReplay time.Duration
+		for _, x := range runs {
+			for i := range x.r.History.Stmts {
+				if len(x.r.History.Stmts[i].Waits) > 0 {
+					blocked++
+				}
+			}
 			start := time.Now()
-			for _, c := range mutate.FromInput(mutate.InputOf(seed, mutate.InputLen), nil, opts) {
-				begun := time.Now()
-				h, err := pool.Run(ctx, c, caseLevels(c))
-				if err != nil {
+			h, err := replays.RunRecorded(ctx, x.r.Case, x.r.History)
+			took := time.Since(start)
+			if errors.Is(err, harness.ErrDiverged) || err == nil && !same(h, x.r.History) {
+				diverged++
+				// The next is not to pay for connections and tables that went.
+				if _, err := replays.Run(ctx, x.r.Case, harness.Levels{By: x.r.Levels}); err != nil {
 					b.Fatal(err)
 				}
-				ran := time.Now()
-				oracle.Check(c, h)
-				running += ran.Sub(begun)
-				checking += time.Since(ran)
-				for i := range h.Stmts {
-					if len(h.Stmts[i].Waits) > 0 {
-						blocked++
-					}
-				}
-				runs = append(runs, run{c, h, time.Since(start)})
-				start = time.Now()
-			}
-			seed++
-		}
-		addSpent(&spent, before, pool.Stats())
-		for _, r := range runs {
-			start := time.Now()
-			_, err := pool.RunRecorded(ctx, r.c, r.h)
-			if errors.Is(err, harness.ErrDiverged) || r.h.End != history.Complete {
-				racy++ // counts on neither side
 				continue
 			}
 			if err != nil {
 				b.Fatal(err)
 			}
-			replay += time.Since(start)
-			pipeline += r.took
 			cases++
+			blockReplay += took
+			blockPipeline += x.took + rest
 		}
+		replay += blockReplay
+		pipeline += blockPipeline
+		ratios = append(ratios, blockReplay.Seconds()/blockPipeline.Seconds())
 	}
-	b.ReportMetric(replay.Seconds()/pipeline.Seconds(), "ratio")
+	slices.Sort(ratios)
+	quantile := func(q float64) float64 { return ratios[int(q*float64(len(ratios)-1)+0.5)] }
+	b.ReportMetric(quantile(0.5), "ratio")
+	b.ReportMetric(quantile(0.25), "ratio-p25")
+	b.ReportMetric(quantile(0.75), "ratio-p75")
+	b.ReportMetric(replay.Seconds()/pipeline.Seconds(), "ratio-all")
 	b.ReportMetric(float64(cases)/pipeline.Minutes(), "cases/min")
 	b.ReportMetric(float64(cases)/replay.Minutes(), "replayed/min")
-	b.ReportMetric(float64(racy), "racy")
+	b.ReportMetric(float64(diverged), "diverged")
 	ran := float64(spent.Cases)
-	b.ReportMetric(float64(spent.Statements)/running.Seconds(), "stmts/s")
+	b.ReportMetric(float64(spent.Statements)/whole.Seconds(), "stmts/s")
 	b.ReportMetric(float64(blocked)/float64(spent.Statements), "blocked")
 	b.ReportMetric(float64(spent.Asks)/ran, "asks/case")
 	b.ReportMetric(float64(spent.WaitsTimed)/ran, "waits/case")
 	b.ReportMetric(spent.WaitKnown.Seconds()*1e6/float64(max(spent.WaitsTimed, 1)), "µs/wait-known")
-	b.ReportMetric(running.Seconds()*1e6/ran, "µs/run")
-	b.ReportMetric(checking.Seconds()*1e6/ran, "µs/check")
 }
 
-func caseLevels(c *corpus.Case) harness.Levels {
-	l := harness.Levels{Default: corpus.RepeatableRead, By: map[int]corpus.Level{}}
-	for _, s := range c.Sessions() {
-		if lv, ok := c.LevelOf(s); ok {
-			l.By[s] = lv
+// same says that two runs of a case gave the same answers and ended alike.
+func same(a, b *history.History) bool {
+	if a.End != b.End || len(a.Stmts) != len(b.Stmts) || !reflect.DeepEqual(a.Final, b.Final) {
+		return false
+	}
+	for i := range a.Stmts {
+		x, y := a.Stmts[i].Result, b.Stmts[i].Result
+		if (x.Err == nil) != (y.Err == nil) || x.Err != nil && x.Err.Code != y.Err.Code {
+			return false
+		}
+		x.Err, y.Err = nil, nil
+		if a.Stmts[i].Line != b.Stmts[i].Line || !reflect.DeepEqual(x, y) {
+			return false
 		}
 	}
-	return l
+	return true
+}
+
+// BenchmarkTwoWorkers measures what a second worker adds where every case
+// waits: `factor` is the speed of two as a multiple of that of one, the median
+// over blocks that take turns.
+func BenchmarkTwoWorkers(b *testing.B) {
+	const block = 64
+	ctx := context.Background()
+	target, err := OpenTarget(ctx, benchTarget(), TargetOptions{Workers: 2})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer target.Close()
+	levels := target.Levels()
+	var cases []Trial
+	for n := 0; len(cases) < block; n++ {
+		for _, c := range madeLike(target, n) {
+			r := target.execute(ctx, c, levelsWithin(c, levels, n))
+			if r.Err == nil && r.History.End == history.Complete && slices.ContainsFunc(r.History.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 }) {
+				cases = append(cases, r)
+			}
+		}
+	}
+	// through runs all cases with some workers, each of which has its share.
+	through := func(workers int) time.Duration {
+		start := time.Now()
+		var all sync.WaitGroup
+		for w := range workers {
+			all.Go(func() {
+				judging := newFollower()
+				for i := w; i < len(cases); i += workers {
+					r := target.execute(ctx, cases[i].Case, cases[i].Levels)
+					judging.do(func() error { judge(&r); return r.Err })
+				}
+				if err := judging.end(); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		return time.Since(start)
+	}
+	through(2)
+	var factors []float64
+	var one, two time.Duration
+	ran := 0
+	b.ResetTimer()
+	for ; ran < b.N; ran += len(cases) {
+		o, t := through(1), through(2)
+		one, two = one+o, two+t
+		factors = append(factors, o.Seconds()/t.Seconds())
+	}
+	slices.Sort(factors)
+	b.ReportMetric(factors[len(factors)/2], "factor")
+	b.ReportMetric(factors[len(factors)/4], "factor-p25")
+	b.ReportMetric(factors[len(factors)*3/4], "factor-p75")
+	b.ReportMetric(float64(ran)/one.Minutes(), "one/min")
+	b.ReportMetric(float64(ran)/two.Minutes(), "two/min")
 }
 
 // addSpent adds what a pool counted between two moments.

@@ -114,7 +114,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	for s := seed; time.Since(start) < limit; s++ {
 		for _, c := range mutate.FromInput(mutate.InputOf(s, mutate.InputLen), nil, opts) {
 			told := liar.Told()
-			h, err := lied.Run(ctx, c, caseLevels(c))
+			h, err := lied.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
 			if err != nil {
 				t.Fatalf("run through the lie: %v\n%s", err, corpus.Print(c, corpus.Text))
 			}
@@ -132,7 +132,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 				}
 			}
 			if liar.Told() > told && r.changed < enough {
-				truth, err := honest.Run(ctx, c, caseLevels(c))
+				truth, err := honest.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
 				if err != nil {
 					t.Fatalf("honest run: %v", err)
 				}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -25,22 +26,24 @@ func (w *worker) kill(r *run) error {
 		}
 		l.broken = true
 	}
-	limit := time.NewTimer(grace / 2)
-	defer limit.Stop()
+	limit := time.Now().Add(grace / 2)
 	cut := false
 	for out > 0 {
-		select {
-		case <-w.answers:
+		_, ok, err := w.mail.receive(context.Background(), time.Until(limit), nil)
+		switch {
+		case err != nil:
+			return err
+		case ok:
 			out--
-		case <-limit.C:
-			if cut {
-				return &LostError{fmt.Errorf("%d killed sessions did not end", out)}
-			}
+		case time.Now().Before(limit):
+		case cut:
+			return &LostError{fmt.Errorf("%d killed sessions did not end", out)}
+		default:
 			cut = true
 			for _, l := range r.lanes {
 				l.cut()
 			}
-			limit.Reset(grace)
+			limit = time.Now().Add(grace)
 		}
 	}
 	for _, l := range r.lanes {

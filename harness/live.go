@@ -237,12 +237,19 @@ func (l *Live) Outstanding() []int {
 // and returns what came about. When ctx ends it returns nothing, and the Live
 // goes on. It needs an outstanding statement.
 func (l *Live) Await(ctx context.Context) ([]Event, error) {
-	select {
-	case a := <-l.w.answers:
-		// settle is to find it: it must not be cut short by the end of ctx.
-		l.w.answers <- a
-	case <-ctx.Done():
-		return nil, nil
+	for {
+		a, ok, err := l.w.mail.receive(ctx, liveDeadline, nil)
+		if ctx.Err() != nil && !ok {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			// settle is to find it: it must not be cut short by the end of ctx.
+			l.w.mail.putBack(a)
+			break
+		}
 	}
 	ctx = context.WithoutCancel(ctx)
 	err := l.r.settle(ctx, nil)

@@ -48,10 +48,6 @@ func (p *Pool) RunRecorded(ctx context.Context, c *corpus.Case, rec *history.His
 }
 
 func (r *run) replay(ctx context.Context, rec *history.History) error {
-	// Waits are not told apart from slow answers here, so what this run takes
-	// must not teach the gates.
-	gates := r.w.gates
-	defer func() { r.w.gates = gates }()
 	for i := range rec.Stmts {
 		st := &rec.Stmts[i]
 		until := history.Tick(1<<31 - 1)
@@ -71,7 +67,7 @@ func (r *run) replay(ctx context.Context, rec *history.History) error {
 			}
 		}
 		for len(due) > 0 {
-			a, ok, err := r.receive(ctx, replayPatience, nil)
+			a, ok, err := r.w.mail.receive(ctx, replayPatience, nil)
 			if err != nil {
 				return err
 			}
@@ -85,7 +81,7 @@ func (r *run) replay(ctx context.Context, rec *history.History) error {
 		if !blocked {
 			continue
 		}
-		a, ok, err := r.receive(ctx, time.Duration(gates.of(blocks).typical), nil)
+		a, ok, err := r.w.mail.receive(ctx, time.Duration(r.w.gates.of(blocks).typical), nil)
 		if err != nil {
 			return err
 		}
@@ -101,6 +97,7 @@ func (r *run) asRecorded(rec *history.History, a *answer, due *[]int) error {
 	l := r.lane(a.session.number)
 	stmt := l.stmt
 	k := slices.Index(*due, stmt)
+	l.untimed = len(rec.Stmts[stmt].Waits) > 0
 	if err := r.finish(l, a); err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ type lane struct {
 	sight  Sight  // of its thread, the last one
 	slept  Sight  // the one right before the server said that it waits
 	parked []int  // steps that the file's order reached while it waited
+	// untimed says that what stmt takes is no measure: it waited, unobserved.
+	untimed bool
 }
 
 // run is one case being executed.
@@ -155,7 +157,7 @@ func (r *run) submit(l *lane, i int, parked bool) {
 	}
 	l.sent = time.Now()
 	r.moved = l.sent
-	l.queries <- st.sql
+	r.w.mail.send(l.session, st.sql)
 }
 
 func (r *run) outstanding() int {
@@ -177,7 +179,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 	left := r.outstanding()
 	if just == nil {
 		for len(r.got) == 0 {
-			a, ok, err := r.receive(ctx, r.untilTimeUp(), nil)
+			a, ok, err := r.w.mail.receive(ctx, r.untilTimeUp(), nil)
 			if err != nil {
 				return err
 			}
@@ -217,9 +219,11 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		}
 	}
 	for left > 0 {
-		if n := r.drain(); n > 0 {
-			left, seen = left-n, nil
-			continue
+		if pause <= 0 || len(r.got) > 0 {
+			if n := r.drain(); n > 0 {
+				left, seen = left-n, nil
+				continue
+			}
 		}
 		// What just has answered decides whether the others can have moved.
 		if just != nil && !asked && r.answered(just) && left > 0 {
@@ -229,7 +233,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			pause = 0 // ask at once
 		}
 		if pause > 0 {
-			a, ok, err := r.receive(ctx, pause, wake)
+			a, ok, err := r.w.mail.receive(ctx, pause, wake)
 			if err != nil {
 				return err
 			}
@@ -290,33 +294,16 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 	return r.record(just, waiting)
 }
 
-// receive waits for an answer, a wake-up, or the end of d.
-func (r *run) receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (answer, bool, error) {
-	t := r.w.alarm
-	t.set(d)
-	defer t.stop()
-	select {
-	case a := <-r.w.answers:
-		return a, true, nil
-	case <-wake:
-	case <-t.C:
-	case <-ctx.Done():
-		return answer{}, false, fmt.Errorf("run a case: %w", ctx.Err())
-	}
-	return answer{}, false, nil
-}
-
 // drain takes the answers that have come in.
 func (r *run) drain() int {
 	n := 0
 	for {
-		select {
-		case a := <-r.w.answers:
-			r.got = append(r.got, a)
-			n++
-		default:
+		a, ok := r.w.mail.take()
+		if !ok {
 			return n
 		}
+		r.got = append(r.got, a)
+		n++
 	}
 }
 
@@ -514,7 +501,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	}
 	if l.waits {
 		st.Waits[len(st.Waits)-1].Until = r.tick()
-	} else {
+	} else if !l.untimed {
 		r.w.gates.of(r.s.steps[st.Line].traits).observe(a.at.Sub(l.sent))
 	}
 	st.Return = r.tick()
@@ -523,7 +510,7 @@ func (r *run) finish(l *lane, a *answer) error {
 		st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
 	}
 	l.inTxn = st.Result.InTxn
-	l.stmt, l.waits, l.wait, l.sight, l.slept = -1, false, "", Sight{}, Sight{}
+	l.stmt, l.waits, l.wait, l.sight, l.slept, l.untimed = -1, false, "", Sight{}, Sight{}, false
 	return nil
 }
 

@@ -308,9 +308,14 @@ func TestScript(t *testing.T) {
 // not waited for again.
 func TestKillCountsAnswers(t *testing.T) {
 	r, sessions := phase(0, 0)
-	r.w.ctl, r.w.answers, r.w.sessions = &session{broken: true}, make(chan answer, 2), map[int]*session{}
+	post, err := newCouriers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer post.close()
+	r.w.ctl, r.w.mail, r.w.sessions = &session{broken: true}, post, map[int]*session{}
 	r.got = []answer{{session: sessions[0]}}
-	r.w.answers <- answer{session: sessions[1]}
+	post.putBack(answer{session: sessions[1]})
 	if err := r.w.kill(r); err != nil {
 		t.Errorf("both sessions had answered: %v", err)
 	}

@@ -10,18 +10,24 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
 
-// session is one connection with a goroutine that runs its statements one at a
-// time. It belongs to one worker.
+// session is one connection that runs its statements one at a time. It belongs
+// to one worker.
 type session struct {
-	number  int // as in the case; 0 for the control connection
-	id      uint64
-	conn    driver.Conn
-	exec    driver.ExecerContext
-	tap     *tap
+	number int // as in the case; 0 for the control connection
+	id     uint64
+	conn   driver.Conn
+	exec   driver.ExecerContext
+	tap    *tap
+	direct *direct.Conn // beneath tap; nil where only the runtime can wait for it
+	joined bool         // the worker's mail carries its statements
+	// asked says that a statement is outstanding; of a box.
+	asked bool
+	// queries goes to the goroutine of a courier, which closes ended.
 	queries chan string
-	ended   chan struct{} // closed when the goroutine has ended
+	ended   chan struct{}
 
 	// State of the connection as the worker knows it.
 	db      string
@@ -38,8 +44,8 @@ type answer struct {
 	err error // the connection broke; nil for an error of the server
 }
 
-// connect opens a session that delivers its answers to out.
-func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*session, error) {
+// connect opens a session.
+func connect(ctx context.Context, b Backend, number int) (*session, error) {
 	cfg := b.Config()
 	cfg.DBName = ""
 	cfg.CheckConnLiveness = false
@@ -56,7 +62,7 @@ func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*se
 			return nil, err
 		}
 		if encrypt != nil {
-			c = encrypt(c)
+			c = encrypt(direct.Indirect(c))
 		}
 		t = &tap{Conn: c}
 		return t, nil
@@ -71,8 +77,8 @@ func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*se
 	}
 	s := &session{
 		number: number, conn: conn, exec: conn.(driver.ExecerContext), tap: t,
-		queries: make(chan string, 1), ended: make(chan struct{}),
 	}
+	s.direct, _ = t.Conn.(*direct.Conn)
 	r, err := s.do("SELECT CONNECTION_ID()")
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("error %d: %s", r.Err.Code, r.Err.Message)
@@ -84,20 +90,7 @@ func connect(ctx context.Context, b Backend, number int, out chan<- answer) (*se
 		_ = conn.Close()
 		return nil, fmt.Errorf("connect session %d: read connection id: %w", number, err)
 	}
-	if out != nil {
-		go s.serve(out)
-	} else {
-		close(s.ended)
-	}
 	return s, nil
-}
-
-func (s *session) serve(out chan<- answer) {
-	defer close(s.ended)
-	for q := range s.queries {
-		r, err := s.do(q)
-		out <- answer{s, r, err}
-	}
 }
 
 // do runs one statement to its end. The driver only moves the bytes and waits
@@ -121,11 +114,7 @@ func (s *session) do(query string) (reply, error) {
 
 // cut closes the socket under a running statement, which then answers with an
 // error. The server may notice only when the statement ends.
-func (s *session) cut() { _ = s.tap.Conn.Close() }
+func (s *session) cut() { cut(s.tap.Conn) }
 
 // close ends a session without a statement outstanding.
-func (s *session) close() {
-	close(s.queries)
-	<-s.ended
-	_ = s.conn.Close()
-}
+func (s *session) close() { _ = s.conn.Close() }

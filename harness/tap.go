@@ -65,6 +65,7 @@ type tap struct {
 	partial []byte // payload so far, where it came in pieces
 	reply   reply
 	err     error
+	out     []byte // the last packet that query sent
 }
 
 // Write passes a command on and starts a reply if it is a query.
@@ -79,6 +80,28 @@ func (t *tap) Write(p []byte) (int, error) {
 		}
 	}
 	return t.Conn.Write(p)
+}
+
+// query sends a statement by itself, for a caller that will feed the tap what
+// comes back.
+func (t *tap) query(sql string) error {
+	left := len(sql) + 1
+	for seq := byte(0); ; seq++ {
+		n := min(left, maxPayload)
+		t.out = append(t.out[:0], byte(n), byte(n>>8), byte(n>>16), seq)
+		if seq == 0 {
+			t.out = append(t.out, comQuery)
+			n--
+		}
+		t.out = append(t.out, sql[:n]...)
+		if _, err := t.Write(t.out); err != nil {
+			return err
+		}
+		sql = sql[n:]
+		if left -= maxPayload; left < 0 { // a full packet is followed by another
+			return nil
+		}
+	}
 }
 
 // Read passes the server's bytes on and reads along.

@@ -272,3 +272,46 @@ func FuzzTap(f *testing.F) {
 		}
 	})
 }
+
+// TestTapSendsAStatement: in packets of which each but the last is full.
+func TestTapSendsAStatement(t *testing.T) {
+	for _, n := range []int{0, 1, 100, maxPayload - 2, maxPayload - 1, maxPayload, 2*maxPayload - 1, 2 * maxPayload} {
+		near, far := net.Pipe()
+		tp := &tap{Conn: near}
+		sql := strings.Repeat("x", n)
+		sent := make(chan error, 1)
+		go func() {
+			err := tp.query(sql)
+			near.Close()
+			sent <- err
+		}()
+		var got []byte
+		for seq := byte(0); ; seq++ {
+			var head [4]byte
+			if _, err := io.ReadFull(far, head[:]); err != nil {
+				t.Fatalf("%d bytes, packet %d: %v", n, seq, err)
+			}
+			size := int(head[0]) | int(head[1])<<8 | int(head[2])<<16
+			if head[3] != seq {
+				t.Fatalf("%d bytes: packet %d has number %d", n, seq, head[3])
+			}
+			payload := make([]byte, size)
+			if _, err := io.ReadFull(far, payload); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, payload...)
+			if size < maxPayload {
+				break
+			}
+		}
+		if err := <-sent; err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != n+1 || got[0] != comQuery || string(got[1:]) != sql {
+			t.Errorf("a statement of %d bytes arrives as %d", n, len(got)-1)
+		}
+		if tp.state != tapHeader {
+			t.Errorf("%d bytes: the tap is in state %d, want that of a reply to come", n, tp.state)
+		}
+	}
+}

@@ -29,8 +29,7 @@ type worker struct {
 	ctl      *session // for set-up, final reads and KILL
 	sessions map[int]*session
 	prober   Prober
-	answers  chan answer
-	alarm    *alarm
+	mail     mail
 	gates    gates
 	flight   *flightFile
 
@@ -46,14 +45,9 @@ type worker struct {
 func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 	w := &worker{
 		pool: p, number: number, sessions: map[int]*session{}, made: map[string]bool{}, live: map[*session]bool{},
-		answers: make(chan answer, maxSessions),
 	}
-	var err error
-	if w.alarm, err = newAlarm(); err != nil {
+	if err := w.open(ctx); err != nil {
 		return nil, err
-	}
-	if err = w.open(ctx); err != nil {
-		return nil, errors.Join(err, w.alarm.close())
 	}
 	return w, nil
 }
@@ -72,23 +66,28 @@ func (w *worker) open(ctx context.Context) (err error) {
 	if err := w.connectControl(ctx); err != nil {
 		return errors.Join(err, w.flight.remove())
 	}
+	if w.mail, err = newMail(w.ctl); err != nil {
+		w.hangUp(w.ctl)
+		return errors.Join(err, w.flight.remove())
+	}
 	if w.prober, err = w.pool.backend.Prober(ctx); err != nil {
 		w.hangUp(w.ctl)
+		_ = w.mail.close()
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
 	}
 	return nil
 }
 
 func (w *worker) connectControl(ctx context.Context) error {
-	s, err := w.connect(ctx, 0, nil)
+	s, err := w.connect(ctx, 0)
 	if err == nil {
 		w.ctl = s
 	}
 	return err
 }
 
-func (w *worker) connect(ctx context.Context, number int, out chan<- answer) (*session, error) {
-	s, err := connect(ctx, w.pool.backend, number, out)
+func (w *worker) connect(ctx context.Context, number int) (*session, error) {
+	s, err := connect(ctx, w.pool.backend, number)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +103,13 @@ func (w *worker) hangUp(s *session) {
 	open := w.live[s]
 	delete(w.live, s)
 	w.mu.Unlock()
-	if open {
-		s.close()
+	if !open {
+		return
 	}
+	if s.joined {
+		w.mail.leave(s)
+	}
+	s.close()
 }
 
 // cutAll closes every socket; it is called from a timer.
@@ -186,9 +189,14 @@ func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels)
 		}
 		if c == nil {
 			var err error
-			if c, err = w.connect(ctx, n, w.answers); err != nil {
+			if c, err = w.connect(ctx, n); err != nil {
 				return &LostError{err}
 			}
+			if err := w.mail.join(c); err != nil {
+				w.hangUp(c)
+				return err
+			}
+			c.joined = true
 			w.sessions[n] = c
 		}
 		c.inTxn = false
@@ -350,10 +358,10 @@ func (s *script) key() uint64 {
 }
 
 func (w *worker) close() error {
-	errs := []error{w.alarm.close()}
 	for _, s := range w.sessions {
 		w.hangUp(s)
 	}
+	errs := []error{w.mail.close()}
 	if w.ctl.broken {
 		w.hangUp(w.ctl)
 		ctx, cancel := context.WithTimeout(context.Background(), grace)

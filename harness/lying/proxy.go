@@ -11,6 +11,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/direct"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -55,7 +56,7 @@ func (b *Backend) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	near, far := net.Pipe()
-	c := &conn{b: b, client: far, server: server}
+	c := &conn{b: b, client: far, server: direct.Indirect(server)}
 	go c.serve()
 	return near, nil
 }

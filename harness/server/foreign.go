@@ -10,6 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/direct"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -87,7 +88,7 @@ func (b *foreign) Dial(ctx context.Context) (net.Conn, error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetNoDelay(true)
 	}
-	return conn, nil
+	return direct.New(conn), nil
 }
 
 func (b *foreign) Prober(ctx context.Context) (harness.Prober, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/direct"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -152,7 +153,11 @@ func (s socket) Config() *mysql.Config {
 }
 
 func (s socket) Dial(ctx context.Context) (net.Conn, error) {
-	return new(net.Dialer).DialContext(ctx, "unix", string(s))
+	c, err := new(net.Dialer).DialContext(ctx, "unix", string(s))
+	if err != nil {
+		return nil, err
+	}
+	return direct.New(c), nil
 }
 
 func (b *private) instance() *process {
