@@ -51,6 +51,9 @@ func DialectOf(s history.Server) Dialect {
 			d.quirks = d.quirks.with(l.quirk)
 		}
 	}
+	if d.is(keepsNegativeZero) {
+		d.quirks = d.quirks.without(noNegativeZero)
+	}
 	d.Connection, d.Database = GeneralCI, defaultCollation(d)
 	if c, ok := collationNames[s.Settings["collation_connection"]]; ok {
 		d.Connection = c

@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"math"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -18,6 +20,52 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 		return c.expr(n)
 	}
 	return c.filterOf(n, false)
+}
+
+// soleCondition returns an accessor for the truth of n, compiled as e, which is a
+// condition as a whole, not an operand of AND or OR.
+func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.Truth {
+	plain := c.truth(e)
+	if !c.d.is(conditionByInt) || e.column || e.lit || e.number != nil {
+		return plain
+	}
+	if _, ok := n.(*ast.SubqueryExpr); ok {
+		return plain
+	}
+	eval := e.eval
+	return func(f *frame) sqlvalue.Truth {
+		t := plain(f)
+		if f.err != nil || t != sqlvalue.True {
+			return t
+		}
+		warnings := f.warnings
+		v := eval(f)
+		f.warnings = warnings
+		zero, sure := roundsToZero(v)
+		if !sure || zero && (e.konst || c.d.Version >= 100600) {
+			f.refuse("fraction, text or large number as a condition")
+		}
+		if zero {
+			return sqlvalue.False
+		}
+		return t
+	}
+}
+
+// roundsToZero tells whether a value that is not zero is so as an integer. It is
+// not sure of texts with more than an integer, and beyond the range of BIGINT.
+func roundsToZero(v sqlvalue.Value) (zero, sure bool) {
+	switch v.Kind() {
+	case sqlvalue.Decimal:
+		u, over := v.ToInt(false)
+		return u == 0, over == 0
+	case sqlvalue.Double, sqlvalue.Float:
+		x := math.RoundToEven(v.Double())
+		return x == 0, math.Abs(x) < 1<<63
+	case sqlvalue.String, sqlvalue.Bytes:
+		return false, !sqlvalue.IntegerPrefix(v.Str()).Rest
+	}
+	return false, true
 }
 
 // filterOf is filter for n, or for NOT n.

@@ -141,7 +141,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		if err != nil {
 			return nil, err
 		}
-		q.having = c.truth(e)
+		q.having = c.soleCondition(n.Having.Expr, e)
 	}
 	var err error
 	if q.order, err = c.orderBy(n.OrderBy); err != nil {
@@ -242,7 +242,7 @@ func (c *compiler) from(q *query, n ast.ResultSetNode) error {
 			if err != nil {
 				return err
 			}
-			q.on = append(q.on, c.truth(e))
+			q.on = append(q.on, c.soleCondition(n.On.Expr, e))
 		}
 		return nil
 	case *ast.TableSource:

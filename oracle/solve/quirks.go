@@ -169,6 +169,11 @@ const (
 	// computedRestUnseen: where DIV or CAST wants a decimal, what stands behind the
 	// number in a text that a function made goes without warning or error.
 	computedRestUnseen
+	// conditionByInt: a computed decimal or double that is a WHERE, ON or HAVING
+	// as a whole is rounded to an integer before it is held against zero.
+	conditionByInt
+	// keepsNegativeZero takes noNegativeZero back.
+	keepsNegativeZero
 	quirks
 )
 
@@ -346,6 +351,11 @@ var versionLines = []struct {
 }{
 	{dialectLine{xorByInt, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/logical-operators/xor"}, 110000},
+	// Seen on 10.5, not on 10.11; the releases between are refused.
+	{dialectLine{conditionByInt, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select"}, 101100},
+	{dialectLine{keepsNegativeZero, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"}, 101100},
 	{dialectLine{ignoresDesc, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes"}, 100800},
 }

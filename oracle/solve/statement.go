@@ -194,6 +194,9 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 			return nil, err
 		}
 		t := c.truth(e)
+		if len(list) == 1 {
+			t = c.soleCondition(x, e)
+		}
 		if e.typ.Class == StringClass && c.d.is(emptyFilterFails) {
 			eval, plain := e.eval, t
 			t = func(f *frame) sqlvalue.Truth {
