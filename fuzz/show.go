@@ -60,7 +60,11 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	}
 	writeRowVersions(&b, t)
 	v := &r.Verdict
-	fmt.Fprintf(&b, "verdict: %s\n", verdictText(v))
+	fmt.Fprintf(&b, "verdict: %s", verdictText(v))
+	if was := recordedVerdict(r.Case, r.Target, LevelName(r.Levels)); was != "" && was != verdictText(v) {
+		fmt.Fprintf(&b, " (recorded: %s)", was)
+	}
+	b.WriteString("\n")
 	if v.Outcome != oracle.OK {
 		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
 			fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", v.Expected, v.Actual)

@@ -31,6 +31,7 @@ func TestReplayTellsWhatDiffers(t *testing.T) {
 		{"export --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
 		{"replay --levels RC --fail-on new " + wrong, 0, "│ ok*     │", "", ""},
 		{"replay --levels RC " + wrong, 0, "* other than recorded at RC: known moved-row\n", "", ""},
+		{"show --levels RC " + wrong, 0, "verdict: ok (recorded: known moved-row)\n", "", ""},
 		{"replay --levels RC " + wrong + " " + free, 0, "; 1 other than recorded", "", ""},
 	} {
 		got := txnfuzz(t, append(strings.Fields(x.args), "--target", target)...)
