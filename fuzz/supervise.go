@@ -85,6 +85,9 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 				report = &Report{Counts: newCounts(), Target: v.s.Target, Seed: v.s.Seed, Seconds: time.Since(v.begun).Seconds(), Findings: []Finding{}}
 				return report, ErrNothingJudged
 			}
+			if len(v.crashes) == 0 && !report.judgedAny() {
+				return report, ErrNothingJudged
+			}
 			return report, nil
 		}
 	}
