@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"math"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -127,7 +129,7 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 			continue
 		}
 		f := &pointFilter{key: k}
-		pins := map[int]bool{}
+		pins := boundsMeet(t, conds)
 		for _, e := range conds {
 			col, fixed := columnOf(t, e)
 			if inKey(k, col) {
@@ -186,6 +188,71 @@ func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
 		return name(x.Expr), false
 	}
 	return -1, false
+}
+
+// boundsMeet returns the columns that a lower and an upper bound together leave
+// one integer: a range of one value is a look-up, too.
+func boundsMeet(t *solve.Table, conds []ast.ExprNode) map[int]bool {
+	type bounds struct{ low, high int64 }
+	ranges := map[int]bounds{}
+	narrow := func(col int, low, high int64) {
+		b, ok := ranges[col]
+		if !ok {
+			b = bounds{math.MinInt64, math.MaxInt64}
+		}
+		ranges[col] = bounds{max(b.low, low), min(b.high, high)}
+	}
+	for _, e := range conds {
+		col, _ := columnOf(t, e)
+		if col < 0 || t.Columns[col].Type.Class != solve.IntClass {
+			continue
+		}
+		switch x := e.(type) {
+		case *ast.BetweenExpr:
+			low, ok := smallLiteral(x.Left)
+			high, also := smallLiteral(x.Right)
+			if ok && also && !x.Not {
+				narrow(col, low, high)
+			}
+		case *ast.BinaryOperationExpr:
+			op, other := x.Op, x.R
+			if _, ok := x.L.(*ast.ColumnNameExpr); !ok {
+				op, other = mirrored[x.Op], x.L
+			}
+			n, ok := smallLiteral(other)
+			switch {
+			case ok && op == opcode.GE:
+				narrow(col, n, math.MaxInt64)
+			case ok && op == opcode.LE:
+				narrow(col, math.MinInt64, n)
+			case ok && op == opcode.GT && n < math.MaxInt64:
+				narrow(col, n+1, math.MaxInt64)
+			case ok && op == opcode.LT && n > math.MinInt64:
+				narrow(col, math.MinInt64, n-1)
+			}
+		}
+	}
+	pins := map[int]bool{}
+	for col, b := range ranges {
+		if b.low == b.high {
+			pins[col] = true
+		}
+	}
+	return pins
+}
+
+var mirrored = map[opcode.Op]opcode.Op{opcode.GE: opcode.LE, opcode.LE: opcode.GE, opcode.GT: opcode.LT, opcode.LT: opcode.GT}
+
+// smallLiteral reads an integer literal that a BIGINT holds.
+func smallLiteral(e ast.ExprNode) (int64, bool) {
+	negative, n, ok := integerLiteral(e)
+	if !ok || n > math.MaxInt64 {
+		return 0, false
+	}
+	if negative {
+		return -int64(n), true
+	}
+	return int64(n), true
 }
 
 func equals(op opcode.Op) bool { return op == opcode.EQ || op == opcode.NullEQ }
