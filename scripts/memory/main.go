@@ -1,0 +1,193 @@
+//go:build linux
+
+// Command memory runs `txnfuzz run` against a private server and tells at two
+// moments how much memory the tool and the server have, and InnoDB's history
+// list length: what purge has yet to remove.
+//
+//	go run -tags notidb ./scripts/memory --target mariadb:10.11
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// most is how much the memory may grow between the two moments.
+const most = 1.2
+
+func main() {
+	target := flag.String("target", "mariadb:10.11", "target, as `txnfuzz run` takes it: a private server")
+	workers := flag.Int("workers", 1, "workers of the run")
+	first := flag.Duration("first", 3*time.Minute, "when to look first")
+	second := flag.Duration("second", 15*time.Minute, "when to look again")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	grown, err := measure(ctx, *target, *workers, *first, *second)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "memory:", err)
+		os.Exit(3)
+	}
+	if grown {
+		os.Exit(1)
+	}
+}
+
+// measure reports whether either process grew by more than it may.
+func measure(ctx context.Context, target string, workers int, first, second time.Duration) (grown bool, err error) {
+	dir, err := os.MkdirTemp("", "txnfuzz-memory-")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	tool := filepath.Join(dir, "txnfuzz")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-tags", "notidb", "-o", tool, "./cmd/txnfuzz").CombinedOutput(); err != nil {
+		return false, fmt.Errorf("build txnfuzz: %w\n%s", err, out)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	run := exec.CommandContext(ctx, tool, "run", "--target", target, "--workers", strconv.Itoa(workers),
+		"--duration", (second + 10*time.Second).String(), "--out", filepath.Join(dir, "found"))
+	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
+	run.Stderr = os.Stderr
+	var report bytes.Buffer
+	run.Stdout = &report
+	begun := time.Now()
+	if err := run.Start(); err != nil {
+		return false, fmt.Errorf("start txnfuzz: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.Wait() }()
+	fmt.Println("at\ttool MB\tserver MB\thistory")
+	var looks []look
+	for _, at := range []time.Duration{first, second} {
+		select {
+		case <-time.After(time.Until(begun.Add(at))):
+		case err := <-ended:
+			return false, errors.Join(errors.New("txnfuzz ended early"), err)
+		}
+		l, err := lookAt(ctx, run.Process.Pid)
+		if err != nil {
+			cancel()
+			<-ended
+			return false, err
+		}
+		fmt.Printf("%v\t%.1f\t%.1f\t%d\n", at, l.tool, l.server, l.history)
+		looks = append(looks, l)
+	}
+	if err := <-ended; err != nil && run.ProcessState.ExitCode() != 1 { // 1: something was found
+		return false, fmt.Errorf("txnfuzz: %w", err)
+	}
+	_, _ = io.Copy(os.Stdout, &report)
+	tools, servers := looks[1].tool/looks[0].tool, looks[1].server/looks[0].server
+	fmt.Printf("grown to: tool %.2f, server %.2f of what it was; at most %.1f\n", tools, servers, most)
+	return tools > most || servers > most, nil
+}
+
+// look is what was seen at one moment, in MB.
+type look struct {
+	tool, server float64
+	history      int
+}
+
+func lookAt(ctx context.Context, pid int) (l look, err error) {
+	if l.tool, err = resident(pid); err != nil {
+		return l, err
+	}
+	server, socket, err := serverBelow(pid)
+	if err != nil {
+		return l, err
+	}
+	if l.server, err = resident(server); err != nil {
+		return l, err
+	}
+	l.history, err = historyLength(ctx, socket)
+	return l, err
+}
+
+var resides = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
+
+// resident returns the memory of a process that is in use, in MB.
+func resident(pid int) (float64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	m := resides.FindSubmatch(status)
+	if m == nil {
+		return 0, fmt.Errorf("process %d tells no VmRSS", pid)
+	}
+	kb, err := strconv.ParseFloat(string(m[1]), 64)
+	return kb / 1024, err
+}
+
+// serverBelow finds the server that a process started, and its socket.
+func serverBelow(pid int) (server int, socket string, err error) {
+	children := map[int][]int{}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, "", err
+	}
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state ppid: the name may hold anything
+		var state string
+		var parent int
+		if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent); err != nil {
+			continue
+		}
+		if id, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
+			children[parent] = append(children[parent], id)
+		}
+	}
+	for below := children[pid]; len(below) > 0; below = below[1:] {
+		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", below[0]))
+		if err != nil {
+			continue
+		}
+		for a := range strings.SplitSeq(string(arguments), "\x00") {
+			if s, ok := strings.CutPrefix(a, "--socket="); ok && !bytes.HasPrefix(arguments, []byte("/bin/sh\x00")) {
+				return below[0], s, nil
+			}
+		}
+		below = append(below, children[below[0]]...)
+	}
+	return 0, "", fmt.Errorf("process %d has no server", pid)
+}
+
+var listLength = regexp.MustCompile(`History list length (\d+)`)
+
+func historyLength(ctx context.Context, socket string) (int, error) {
+	db, err := sql.Open("mysql", "root@unix("+socket+")/")
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	var engine, name, status string
+	if err := db.QueryRowContext(ctx, "SHOW ENGINE INNODB STATUS").Scan(&engine, &name, &status); err != nil {
+		return 0, fmt.Errorf("ask for the history list length: %w", err)
+	}
+	m := listLength.FindStringSubmatch(status)
+	if m == nil {
+		return 0, errors.New("the server's status tells no history list length")
+	}
+	return strconv.Atoi(m[1])
+}
