@@ -262,10 +262,17 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 }
 
 // blame returns the statements whose places of waiting can explain a difference:
-// the one that differs, and those that wait with changes made.
+// the one that differs, and those that wait with changes made. For the final
+// state it is all that waited.
 func (e *engine) blame(d *Difference) []int {
 	if d.Stmt < 0 {
-		return nil
+		var out []int
+		for i := range e.h.Stmts {
+			if len(e.h.Stmts[i].Waits) > 0 {
+				out = append(out, i)
+			}
+		}
+		return out
 	}
 	out := []int{d.Stmt}
 	for _, x := range e.running {
