@@ -8,7 +8,7 @@ import (
 
 // BenchmarkCheck judges recorded histories: time and allocations for one case.
 func BenchmarkCheck(b *testing.B) {
-	for _, file := range []string{"testdata/tidb-honest.jsonl", "testdata/tidb-known.jsonl"} {
+	for _, file := range []string{"testdata/tidb-honest.jsonl", "testdata/tidb-known.jsonl", "testdata/innodb-honest.jsonl", "testdata/innodb-known.jsonl"} {
 		records, err := LoadRecords(file)
 		if err != nil {
 			b.Fatal(err)

@@ -617,7 +617,6 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		x.kind = SelectForShare
 	}
 	e.running[st.Session] = x
-	x.next, x.stop = iter.Pull(x.body)
 	c := errCode(st)
 	if c == errDeadlock && len(st.Waits) == 0 || e.victims(ph.items, i) {
 		var err error
@@ -729,8 +728,18 @@ func (e *engine) resume(x *running, due bool) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
 	e.choices.by, e.store.stmt = x.i, x.i
 	e.now()
-	if _, stopped := x.next(); stopped {
-		return nil, nil
+	switch {
+	case x.next == nil && !due:
+		// It does not stop on its way, so that it needs no stack of its own,
+		// whose growth costs as much as a scan.
+		x.p, x.err = x.execute()
+	case x.next == nil:
+		x.next, x.stop = iter.Pull(x.body)
+		fallthrough
+	default:
+		if _, stopped := x.next(); stopped {
+			return nil, nil
+		}
 	}
 	delete(e.running, x.st.Session)
 	if x.err != nil {
@@ -804,7 +813,9 @@ func (e *engine) abort(i int) *Difference {
 			e.unproved = append(e.unproved, i)
 		}
 	}
-	x.stop()
+	if x.stop != nil {
+		x.stop()
+	}
 	delete(e.running, st.Session)
 	s := e.session(st.Session)
 	d := e.cause(i, x.tx)
