@@ -12,8 +12,11 @@ type aggregate struct {
 	typ      Type
 	distinct bool
 	cmp      comparator
-	exact    func(*frame) sqlvalue.Value
-	double   func(*frame) (float64, bool)
+	// unseen says that a COUNT does not evaluate its argument, unsure that it may
+	// not.
+	unseen, unsure bool
+	exact          func(*frame) sqlvalue.Value
+	double         func(*frame) (float64, bool)
 }
 
 // aggregate compiles COUNT, MIN, MAX, SUM or AVG; its value is read from the
@@ -46,11 +49,18 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 	switch a.name {
 	case ast.AggFuncCount:
 		a.typ = bigInt
+		if c.d.is(countsUnseen) && !n.Distinct {
+			null := c.nullness(n.Args[0])
+			a.unseen, a.unsure = null == neverNull, null == maybeNull
+		}
 	case ast.AggFuncMin, ast.AggFuncMax:
 		a.typ = arg.typ
 	case ast.AggFuncSum, ast.AggFuncAvg:
 		if isTemporal(arg.typ) {
 			return expr{}, unsupported("sum of dates or times")
+		}
+		if arg.notNumber {
+			return expr{}, unsupported("number of a branch between text and others")
 		}
 		a.typ = double
 		if isExact(arg.typ) || arg.typ.Class == NullClass {
@@ -85,12 +95,18 @@ func (q *query) collect(f *frame, rows []Row) {
 }
 
 func (a *aggregate) over(f *frame, rows []Row) sqlvalue.Value {
+	if a.unseen {
+		return sqlvalue.NewInt(int64(len(rows)))
+	}
 	var vals []sqlvalue.Value
 next:
 	for _, r := range rows {
 		f.row = r
 		v := a.arg.eval(f)
 		if f.err != nil {
+			if a.unsure && isSQL(f.err) {
+				f.err = &Unsupported{"error in COUNT"}
+			}
 			return v
 		}
 		if v.IsNull() {

@@ -42,6 +42,11 @@ func (c *compiler) numericClass(a, b expr) (Class, error) {
 	return cls, nil
 }
 
+// bothUnsigned tells whether a decimal computed of two operands is unsigned.
+func (c *compiler) bothUnsigned(a, b expr) bool {
+	return c.d.is(bothUnsigned) && a.typ.Unsigned && b.typ.Unsigned
+}
+
 func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
 
 func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
@@ -103,6 +108,8 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
 		}
 		shortZero, shortSum := c.d.is(zeroProduct), c.d.is(zeroSum)
+		e.typ.Unsigned = c.bothUnsigned(a, b)
+		positive := op == opcode.Minus && e.typ.Unsigned && c.d.is(unsignedFails) && c.d.Mode&NoUnsignedSubtraction == 0
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
 			if v.IsNull() {
@@ -120,7 +127,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 					r = sqlvalue.NewDecimal64(0, 0)
 				}
 			case opcode.Minus:
-				r = sqlvalue.AddExact(v, sqlvalue.NegExact(w))
+				if r = sqlvalue.AddExact(v, sqlvalue.NegExact(w)); positive && r.Sign() < 0 {
+					return f.fail(1690, "DECIMAL UNSIGNED value is out of range")
+				}
 				if shortSum && r.Sign() == 0 {
 					r = sqlvalue.NewDecimal64(0, 0)
 				}
@@ -137,7 +146,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		}
 	default:
 		p, q := c.double(a), c.double(b)
-		e.typ = double
+		e.typ = computedDouble(a, b)
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
@@ -200,7 +209,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 	a = c.summand(a)
 	if moment && c.d.is(negationIsDouble) {
 		x := c.double(a)
-		return expr{typ: double, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+		return expr{typ: double, konst: a.konst, ofBits: true, eval: func(f *frame) sqlvalue.Value {
 			v, null := x(f)
 			if null {
 				return sqlvalue.Value{}
@@ -263,7 +272,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 			return expr{}, unsupported("arithmetic on CAST AS CHAR")
 		}
 		p := c.double(a)
-		e.typ = double
+		e.typ = computedDouble(a)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -311,7 +320,10 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	e := expr{konst: a.konst && b.konst}
 	if cls == DoubleClass {
 		p, q := c.double(a), c.double(b)
-		e.typ = double
+		if c.d.is(momentQuotient) && (a.moment || a.ofBits || b.moment || b.ofBits) {
+			return expr{}, unsupported("division of a double made of a date or time")
+		}
+		e.typ = computedDouble(a, b)
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
@@ -331,7 +343,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	}
 	x, y := c.exact(a), c.exact(b)
 	scale := min(a.typ.Scale+divPrecision, c.d.maxScale())
-	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale}
+	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale, Unsigned: c.bothUnsigned(a, b)}
 	words, shortZero := c.d.is(divisionKeepsWords), c.d.is(zeroProduct)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
@@ -450,7 +462,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			return expr{}, unsupported("remainder of text and decimal")
 		}
 		p, q := c.double(a), c.double(b)
-		e.typ = double
+		e.typ = computedDouble(a, b)
 		e.typ.Unsigned = a.typ.Unsigned
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)

@@ -18,11 +18,13 @@ func (c *compiler) unify(es []expr) (Type, error) {
 		}
 	}
 	if t, ok := commonClass(es); ok {
+		t.Chosen = true
 		return t, nil
 	}
 	out := Type{Class: NullClass}
 	digits := 0
 	unsigned, signed, wide, literalNull := false, false, false, false
+	positive := c.d.is(branchesKeepUnsigned)
 	for _, e := range es {
 		t := e.typ
 		switch t.Class {
@@ -48,6 +50,7 @@ func (c *compiler) unify(es []expr) (Type, error) {
 		default:
 			return out, unsupported("branches of type other than integer, decimal, double, string")
 		}
+		positive = positive && t.Unsigned
 		if out.Class == StringClass {
 			continue
 		}
@@ -66,13 +69,16 @@ func (c *compiler) unify(es []expr) (Type, error) {
 			}
 		}
 	}
+	if out.Class == DoubleClass {
+		out.Digits = computedDouble(es...).Digits
+	}
 	if out.Class != IntClass {
-		out.Unsigned = false
+		out.Unsigned = positive && out.Class == DecimalClass
 	}
 	if c.d.is(branchCasts) && (unsigned && signed || out.Class == DoubleClass && out.Scale > 0) {
 		return out, unsupported("branches of different numbers")
 	}
-	if literalNull && unsigned && c.d.is(mixedIsDecimal) {
+	if literalNull && (unsigned || out.Unsigned) && c.d.is(mixedIsDecimal) {
 		return out, unsupported("NULL beside an unsigned branch")
 	}
 	return out, nil
@@ -212,9 +218,37 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	return x
 }
 
+// What Type.Digits says of a double: that it came out of FLOOR or CEIL, and its
+// text has no exponent, or that it was computed with such a one, and the digits
+// of its text depend on the other operands.
+const (
+	wholeDigits = -1 - iota
+	madeOfWhole
+)
+
+// computedDouble is the type of a double computed with others.
+func computedDouble(es ...expr) Type {
+	t := double
+	for _, e := range es {
+		if e.typ.Class == DoubleClass && e.typ.Digits != 0 {
+			t.Digits = madeOfWhole
+		}
+	}
+	return t
+}
+
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	d := c.d
+	if e.typ.Class == DoubleClass && e.typ.Digits != 0 {
+		return func(f *frame) (string, bool) {
+			v := e.eval(f)
+			if e.typ.Digits == madeOfWhole && !v.IsNull() {
+				f.refuse("text of a double made of FLOOR or CEIL")
+			}
+			return strconv.FormatFloat(v.ToDouble()+0, 'f', -1, 64), v.IsNull()
+		}
+	}
 	if e.typ.Class == BitClass {
 		return func(f *frame) (string, bool) { f.refuse("BIT as text"); return "", false }
 	}
@@ -516,6 +550,15 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			args[0] = args[0].named()
 			args[0].notNumber = true
 		}
+		if a, b := args[0].typ, args[1].typ; a.Class == StringClass {
+			switch {
+			case args[0].konst && args[1].column && b.Class == IntClass && b.Bits == 64 && c.d.is(nullifCutsText):
+				return expr{}, unsupported("NULLIF of a constant text beside a BIGINT column")
+			case args[0].lit && b.Class == StringClass && b.Collation != a.Collation && c.d.is(nullifMovesCollation):
+				args[0].typ.Collation = unknownCollation
+			}
+		}
+		args[0].typ.Chosen = true
 		x, second := args[0].eval, args[1].eval
 		if c.d.is(nullifOfNull) && args[0].typ.Class == DoubleClass {
 			return expr{}, unsupported("NULLIF of a double")

@@ -82,10 +82,10 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 			return nil, unsupported("join of text with an integer column")
 		}
 		if isExact(a.typ) && b.typ.Class == StringClass {
-			return c.textComparison(a, ra, rb, 1), nil
+			return c.textComparison(a, b, ra, rb, 1), nil
 		}
 		if isExact(b.typ) && a.typ.Class == StringClass {
-			return c.textComparison(b, rb, ra, -1), nil
+			return c.textComparison(b, a, rb, ra, -1), nil
 		}
 		return func(f *frame, x, y sqlvalue.Value) int {
 			return cmp.Compare(d.number(f, x, ra), d.number(f, y, rb))
@@ -113,12 +113,25 @@ func (c *compiler) literalReading(e expr) reading {
 // textComparison compares an exact number with a string: as doubles, unless
 // the server is known to compare exactly; where it matters and is not known,
 // the comparison is refused. sign is -1 where the string stands left.
-func (c *compiler) textComparison(num expr, rn, rs reading, sign int) comparator {
+func (c *compiler) textComparison(num, text expr, rn, rs reading, sign int) comparator {
 	d := c.d
+	rounds := num.typ.Class == DecimalClass && text.konst && d.is(compareRounds) && d.is(constTextRounds)
+	folded := num.typ.Class == DecimalClass && text.konst && !text.lit && d.is(foldedComputed)
+	if folded {
+		c.noteText(text)
+	}
 	exact := num.typ.Class == IntClass && d.is(textMeetsIntExactly)
 	return func(f *frame, x, y sqlvalue.Value) int {
 		if sign < 0 {
 			x, y = y, x
+		}
+		if folded && f.strictWrite {
+			if n := sqlvalue.NumericPrefix(y.Str()); n.Rest || n.Empty {
+				f.refuse("text of a branch or function that is no decimal, in a write")
+			}
+		}
+		if rounds {
+			x = rounded(x, num.typ)
 		}
 		r := cmp.Compare(d.number(f, x, rn), d.number(f, y, rs))
 		if i, ok := x.Small(); ok && x.Scale() == 0 && i < 1<<53 && i > -1<<53 {
@@ -187,7 +200,7 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(a, []expr{b}) {
 		return expr{}, unsupported("comparison with an unsigned literal beyond the signed range")
 	}
-	x, y := a.eval, b.eval
+	x, y := c.besideColumn(a, b), c.besideColumn(b, a)
 	if op == opcode.NullEQ {
 		return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 			v, w := x(f), y(f)
@@ -215,6 +228,14 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			}
 		}
 		w := y(f)
+		if isSQL(f.err) && numeric && a.typ.Class == StringClass && !v.IsNull() {
+			// The text on the left is read as a number before the right side is
+			// evaluated, and its error comes first.
+			g := frame{views: f.views, strictWrite: f.strictWrite, strictUnsure: f.strictUnsure}
+			if d.number(&g, v, a.reading); g.err != nil {
+				f.err = g.err
+			}
+		}
 		if v.IsNull() != w.IsNull() && f.strictWrite && numeric {
 			// The side that is not NULL may be converted before the other is seen.
 			f.beside(func(f *frame) sqlvalue.Value {
@@ -231,6 +252,37 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(holds(op, order(f, v, w)))
 	}), nil
+}
+
+// besideColumn evaluates an operand of a comparison: one that is constant may be
+// computed once beforehand, where its error is lost.
+func (c *compiler) besideColumn(e expr, others ...expr) func(*frame) sqlvalue.Value {
+	all := e.konst && !e.lit
+	column := false
+	for _, o := range others {
+		column = column || o.column
+		all = all && o.konst
+	}
+	x := e.eval
+	switch {
+	case all && c.d.is(constErrorsLost):
+		return func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if isSQL(f.err) {
+				f.err = &Unsupported{"error in a comparison of constants"}
+			}
+			return v
+		}
+	case e.konst && !e.lit && column && c.d.is(constLosesText):
+		return func(f *frame) sqlvalue.Value {
+			v := x(f)
+			if isSQL(f.err) && f.strictWrite {
+				f.err = &Unsupported{"error in a constant compared with a column, in a write"}
+			}
+			return v
+		}
+	}
+	return x
 }
 
 // mixed tells whether one of two operands is text that is read as a number.
@@ -305,6 +357,8 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			}
 		}
 		lo, hi = read(1), read(2)
+	case e[0].notNumber || e[1].notNumber || e[2].notNumber:
+		return expr{}, unsupported("number of a branch between text and others")
 	case c.d.is(textMeetsIntExactly) && (e[1].konst && e[1].typ.Unsigned || e[2].konst && e[2].typ.Unsigned):
 		return expr{}, unsupported("unsigned constant beside a double in BETWEEN")
 	default:
@@ -320,7 +374,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	}
 	lazy, d := c.d.is(betweenStops), c.d
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
-	x, y, z := e[0].eval, e[1].eval, e[2].eval
+	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		if f.strictWrite && anyMixed {
 			for i, get := range [3]func(*frame) sqlvalue.Value{x, y, z} {
@@ -576,9 +630,10 @@ func (c *compiler) shareCollation(es []expr) error {
 // huge tells whether an unsigned number is beyond the signed range.
 func huge(v sqlvalue.Value) bool { return v.Kind() == sqlvalue.Uint && v.Int() < 0 }
 
+// allInts tells whether all expressions are integers or NULLs.
 func allInts(es []expr) bool {
 	for _, e := range es {
-		if e.typ.Class != IntClass {
+		if e.typ.Class != IntClass && e.typ.Class != NullClass {
 			return false
 		}
 	}

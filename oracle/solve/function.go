@@ -286,6 +286,7 @@ func (c *compiler) substring(args []expr) (expr, error) {
 		}
 		counts = append(counts, n)
 	}
+	overflows := c.d.is(longSubstring)
 	return c.countedText(allKonst(args), args[:1], counts, func(_ *frame, s []string, n []int64) (string, bool) {
 		at, size, length := n[0], int64(len(s[0])), int64(len(s[0]))
 		if len(n) > 1 {
@@ -294,7 +295,7 @@ func (c *compiler) substring(args []expr) (expr, error) {
 		if at < 0 {
 			at += length + 1
 		}
-		if at < 1 || at > length || size <= 0 {
+		if at < 1 || at > length || size <= 0 || overflows && size > math.MaxInt64-(at-1) {
 			return "", false
 		}
 		return s[0][at-1 : at-1+min(size, length-at+1)], false
@@ -312,16 +313,37 @@ func (c *compiler) replace(args []expr) (expr, error) {
 	if err != nil {
 		return e, err
 	}
-	xs, plain := c.textArgs(args), e.eval
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := plain(f)
-		if from, null := xs[1](f); v.IsNull() && !null && from == "" {
-			// Some servers do not look at the third argument then.
-			return f.refuse("REPLACE of nothing beside NULL")
+	if c.d.is(replaceStops) {
+		xs := c.textArgs(args)
+		e.eval = func(f *frame) sqlvalue.Value {
+			s, null := textsOf(f, xs[:2])
+			switch {
+			case null:
+				f.beside(asValue(xs[2]))
+				return sqlvalue.Value{}
+			case f.err != nil:
+				return sqlvalue.Value{}
+			case s[1] == "":
+				return sqlvalue.NewString(s[0])
+			}
+			to, null := xs[2](f)
+			if null || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewString(strings.ReplaceAll(s[0], s[1], to))
 		}
-		return v
 	}
-	return e, nil
+	return c.ofFirst(e, args, firstCollation), nil
+}
+
+// ofFirst gives a text the collation of the first argument, where that is the
+// only one that counts.
+func (c *compiler) ofFirst(e expr, args []expr, where quirk) expr {
+	if c.d.is(where) && args[0].typ.Class != NullClass {
+		t := c.textType(args[0].typ)
+		e.typ.Collation, e.typ.Binary, e.typ.Explicit = t.Collation, t.Binary, t.Explicit
+	}
+	return e
 }
 
 func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, error) {
@@ -330,7 +352,7 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 		if err != nil {
 			return expr{}, err
 		}
-		return c.countedText(allKonst(args), []expr{args[0], args[2]}, []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
+		e, err := c.countedText(allKonst(args), []expr{args[0], args[2]}, []func(*frame) (int64, bool){n}, func(f *frame, s []string, n []int64) (string, bool) {
 			length := int64(len(s[0]))
 			switch {
 			case n[0] < 0:
@@ -347,6 +369,7 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 			gap := int(n[0] - length)
 			return join(s[0], strings.Repeat(s[1], gap/len(s[1])+1)[:gap]), false
 		})
+		return c.ofFirst(e, args, padFirstCollation), err
 	}
 }
 
@@ -391,21 +414,15 @@ func (c *compiler) locate(sub, in expr) (expr, error) {
 		return expr{}, unsupported("function of a binary string")
 	}
 	xs := c.textArgs([]expr{sub, in})
-	w := t.Collation.table()
-	return expr{typ: bigInt, konst: sub.konst && in.konst, eval: func(f *frame) sqlvalue.Value {
-		s, null := textsOf(f, xs)
-		if null || f.err != nil {
-			return sqlvalue.Value{}
+	w, stops := t.Collation.table(), c.d.is(searchedFirst)
+	find := func(f *frame, sub, in string) sqlvalue.Value {
+		if !t.Collation.exact(sub) || !t.Collation.exact(in) {
+			return f.refuse("function of text beyond ASCII")
 		}
-		for _, one := range s {
-			if !t.Collation.exact(one) {
-				return f.refuse("function of text beyond ASCII")
-			}
-		}
-		for i := 0; i+len(s[0]) <= len(s[1]); i++ {
+		for i := 0; i+len(sub) <= len(in); i++ {
 			found := true
-			for k := 0; k < len(s[0]) && found; k++ {
-				a, b := s[0][k], s[1][i+k]
+			for k := 0; k < len(sub) && found; k++ {
+				a, b := sub[k], in[i+k]
 				found = a == b || w != nil && w[a] == w[b]
 			}
 			if found {
@@ -413,6 +430,24 @@ func (c *compiler) locate(sub, in expr) (expr, error) {
 			}
 		}
 		return sqlvalue.NewInt(0)
+	}
+	return expr{typ: bigInt, konst: sub.konst && in.konst, eval: func(f *frame) sqlvalue.Value {
+		if stops {
+			text, null := xs[1](f)
+			if null || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			what, null := xs[0](f)
+			if null || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			return find(f, what, text)
+		}
+		s, null := textsOf(f, xs)
+		if null || f.err != nil {
+			return sqlvalue.Value{}
+		}
+		return find(f, s[0], s[1])
 	}}, nil
 }
 
@@ -518,13 +553,20 @@ func (c *compiler) whole(args []expr, up bool) (expr, error) {
 		return expr{}, unsupported("FLOOR or CEIL of a wide decimal")
 	}
 	typ := func(t Type) Type {
+		if t.Class == DoubleClass && c.d.is(roundedIsLong) {
+			t.Digits = wholeDigits
+		}
 		if t.Class != DecimalClass {
 			return t
 		}
 		out := bigInt
+		if t.Unsigned && c.d.is(branchesKeepUnsigned) {
+			out = bigUint
+		}
 		out.Prec = intDigits(t) + 1
 		return out
 	}
+	unsigned := args[0].typ.Unsigned && c.d.is(branchesKeepUnsigned)
 	return c.numeric(args, typ, func(f *frame, v sqlvalue.Value) sqlvalue.Value {
 		switch v.Kind() {
 		case sqlvalue.Double:
@@ -544,6 +586,9 @@ func (c *compiler) whole(args []expr, up bool) (expr, error) {
 				i++
 			case !up && d < 0:
 				i--
+			}
+			if unsigned {
+				return sqlvalue.NewUint(uint64(i))
 			}
 			return sqlvalue.NewInt(i)
 		}
@@ -580,6 +625,7 @@ func (c *compiler) atScale(args []expr, byDouble bool, change func(v sqlvalue.Va
 	typ := func(t Type) Type {
 		if t.Class == DecimalClass {
 			t.Prec, t.Scale = intDigits(t)+1+n, n
+			t.Unsigned = t.Unsigned && c.d.is(branchesKeepUnsigned)
 		}
 		return t
 	}

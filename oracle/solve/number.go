@@ -156,7 +156,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			return 0, true
 		}
 	}
-	branch := !e.column && !e.lit
+	branch, mixed := !e.column && !e.lit, e.mixedText && c.d.is(branchKeepsInt)
 	eval, reading, decimal := e.eval, e.reading, c.d.is(bitsOfDecimal)
 	if reading == silent {
 		reading = vague
@@ -214,10 +214,22 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			if branch && x-math.Floor(x) == 0.5 {
 				f.refuse("bits of a branch between integers")
 			}
+			if mixed && math.Abs(x) >= 1<<53 {
+				f.refuse("bits of a large double chosen among other types")
+			}
 			if decimal {
 				x = math.Round(x)
 			} else {
 				x = math.RoundToEven(x)
+			}
+			if decimal && math.Abs(x) >= 1<<53 {
+				// It is the decimal that the double is printed as.
+				n, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
+				u, over := n.ToInt(false)
+				if !ok || over != 0 {
+					f.refuse("bits of a double out of range")
+				}
+				return u, false
 			}
 			if x <= math.MinInt64 || x >= math.MaxInt64 {
 				f.refuse("bits of a double out of range")

@@ -156,6 +156,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 			return nil, err
 		}
 	}
+	if c.d.is(extremeKeyByText) && len(q.group) == 0 && len(q.aggs) > 0 && c.extremeByKey(n) {
+		return nil, unsupported("MIN or MAX of an indexed column beside a text compared with a number")
+	}
 	for _, it := range q.items {
 		cmp, err := c.comparison(it.expr, it.expr)
 		if err != nil && q.distinct {
@@ -639,7 +642,7 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	if e.number != nil {
 		return expr{}, unsupported("hexadecimal literal in IN")
 	}
-	if in := q.items[0].expr; isMember(e.typ) || isMember(in.typ) || e.typ.Class == BitClass || in.typ.Class == BitClass || (e.typ.Class == YearClass) != (in.typ.Class == YearClass) || mixed(e, in) || isNumeric(e.typ) && isNumeric(in.typ) && e.typ.Class != in.typ.Class {
+	if in := q.items[0].expr; isMember(e.typ) || isMember(in.typ) || e.typ.Class == BitClass || in.typ.Class == BitClass || (e.typ.Class == YearClass) != (in.typ.Class == YearClass) || mixed(e, in) || e.typ.Binary != in.typ.Binary || isNumeric(e.typ) && isNumeric(in.typ) && e.typ.Class != in.typ.Class {
 		// Materialized, the values are converted to the subquery's type.
 		return expr{}, unsupported("different types in IN of a subquery")
 	}

@@ -172,6 +172,57 @@ const (
 	// conditionByInt: a computed decimal or double that is a WHERE, ON or HAVING
 	// as a whole is rounded to an integer before it is held against zero.
 	conditionByInt
+	// bothUnsigned: + - * / of decimals is unsigned where both operands are.
+	bothUnsigned
+	// unsignedFails: a difference of unsigned decimals below zero is error 1690.
+	unsignedFails
+	// branchesKeepUnsigned: branches, ROUND and TRUNCATE of unsigned decimals are
+	// unsigned.
+	branchesKeepUnsigned
+	// replaceStops: REPLACE of the empty string does not look at the replacement.
+	replaceStops
+	// countsUnseen: COUNT does not evaluate what cannot be NULL.
+	countsUnseen
+	// extremeKeyByText: MIN and MAX of an indexed text go to the end of the index
+	// where a condition on it holds, with the number that it is compared with taken
+	// for a text.
+	extremeKeyByText
+	// constTextRounds: a constant text compared with a decimal is a decimal, too,
+	// and compared as compareRounds says.
+	constTextRounds
+	// roundedIsLong: the text of FLOOR and CEIL of a double has no exponent.
+	roundedIsLong
+	// firstCollation: REPLACE has the collation of its first argument alone.
+	firstCollation
+	// padFirstCollation: so have LPAD and RPAD.
+	padFirstCollation
+	// nullifMovesCollation: NULLIF of a literal text beside a column has the
+	// column's collation with the literal's standing.
+	nullifMovesCollation
+	// nullifCutsText: NULLIF of a constant text beside a BIGINT column is the
+	// text's number.
+	nullifCutsText
+	// branchKeepsInt: an integer out of IF or CASE beside a double is a whole one
+	// to the bit operators.
+	branchKeepsInt
+	// searchedFirst: LOCATE evaluates the text that it searches, and stops at NULL.
+	searchedFirst
+	// momentQuotient: the negation of a date or time has no digits behind the
+	// point, and a quotient of it four.
+	momentQuotient
+	// foldedComputed: a constant text out of a function that is compared with a
+	// decimal is converted like one that is stored.
+	foldedComputed
+	// chosenDatesAreText: a DATE out of IF, CASE, IFNULL, COALESCE or NULLIF is
+	// stored in a number by way of its text, which fails.
+	chosenDatesAreText
+	// constLosesText: a constant compared with a column is computed before the
+	// statement is run, and a text in it that is no number is no error then.
+	constLosesText
+	// constErrorsLost: an error in a comparison of constants may be lost.
+	constErrorsLost
+	// longSubstring: SUBSTRING is empty where position and length overflow.
+	longSubstring
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -314,6 +365,46 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
 	{computedRestUnseen, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{bothUnsigned, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
+	{unsignedFails, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/out-of-range-and-overflow.html"},
+	{branchesKeepUnsigned, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
+	{replaceStops, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/replace-function"},
+	{countsUnseen, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/aggregate-functions.html#function_count"},
+	{extremeKeyByText, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
+	{constTextRounds, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
+	{roundedIsLong, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/numeric-functions/ceiling"},
+	{firstCollation, []history.DBMS{history.MySQL, history.TiDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
+	{padFirstCollation, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
+	{nullifMovesCollation, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
+	{nullifCutsText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
+	{branchKeepsInt, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
+	{searchedFirst, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/string-functions.html#function_locate"},
+	{momentQuotient, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
+	{foldedComputed, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{chosenDatesAreText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
+	{constLosesText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{constErrorsLost, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/operators/"},
+	{longSubstring, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/string-functions/"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

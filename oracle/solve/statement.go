@@ -188,6 +188,9 @@ func (c *compiler) choose(p *program, cl clauses) error {
 func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
 	var parts []func(*frame) sqlvalue.Truth
 	list := conjuncts(n, nil)
+	if c.write && len(list) == 1 {
+		list = negatedOr(list)
+	}
 	for _, x := range list {
 		e, err := c.filter(x)
 		if err != nil {
@@ -393,6 +396,24 @@ func conjuncts(n ast.ExprNode, list []ast.ExprNode) []ast.ExprNode {
 		}
 	}
 	return append(list, n)
+}
+
+// negatedOr makes of a lone NOT (a OR b) the operands NOT a and NOT b, as servers
+// do before they choose an index for one of them.
+func negatedOr(list []ast.ExprNode) []ast.ExprNode {
+	not, ok := list[0].(*ast.UnaryOperationExpr)
+	if !ok || not.Op != opcode.Not && not.Op != opcode.Not2 {
+		return list
+	}
+	inner := not.V
+	for p, ok := inner.(*ast.ParenthesesExpr); ok; p, ok = inner.(*ast.ParenthesesExpr) {
+		inner = p.Expr
+	}
+	or, ok := inner.(*ast.BinaryOperationExpr)
+	if !ok || or.Op != opcode.LogicOr {
+		return list
+	}
+	return []ast.ExprNode{&ast.UnaryOperationExpr{Op: opcode.Not, V: or.L}, &ast.UnaryOperationExpr{Op: opcode.Not, V: or.R}}
 }
 
 func (c *compiler) orderBy(o *ast.OrderByClause) ([]orderKey, error) {

@@ -40,6 +40,14 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		defer f.unsureBehindCast(col, v)
 	}
 	switch to := col.Type.Class; {
+	case from.Chosen && from.Class == DateClass && c.d.is(chosenDatesAreText) && (to == IntClass || to == DecimalClass || to == DoubleClass):
+		switch {
+		case f.lenient || f.castsFirst:
+			return f.refuse("date out of a branch stored as a number")
+		case to == IntClass:
+			return f.fail(1265, "Data truncated for column '%s'", col.Name)
+		}
+		return f.fail(1366, "Incorrect DECIMAL value: '%s' for column '%s'", v.Str(), col.Name)
 	case from.Class == DateClass && (to == IntClass || to == DecimalClass || to == DoubleClass):
 		v = temporalNumber(f, v)
 	case isTemporal(from) && !isTemporal(col.Type) && to != StringClass:

@@ -33,7 +33,7 @@ type Type struct {
 	// temporal type (in Scale).
 	Prec, Scale int
 	// Digits is the number of digits that a FLOAT is printed with, 0 for as many
-	// as tell it apart.
+	// as tell it apart; of a DOUBLE wholeDigits, madeOfWhole, or 0.
 	Digits int
 	// Length is the limit of a string column in characters (bytes if Binary).
 	Length int
@@ -46,6 +46,8 @@ type Type struct {
 	// Explicit says that the collation is a column's own and wins over a
 	// literal's.
 	Explicit bool
+	// Chosen says that a date or time came out of a branch.
+	Chosen bool
 	// Collation is the collation of a character string.
 	Collation Collation
 	// Elems holds the members of an ENUM or SET.

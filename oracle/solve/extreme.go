@@ -1,0 +1,73 @@
+package solve
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+// extremeByKey tells whether MIN or MAX of a query may be looked up at an end of
+// an index under a condition that compares a column of text with a number, or
+// takes one for a truth value.
+func (c *compiler) extremeByKey(n *ast.SelectStmt) bool {
+	keyed := false
+	for _, f := range n.Fields.Fields {
+		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && (lower(a.F) == ast.AggFuncMin || lower(a.F) == ast.AggFuncMax) {
+			col, ok := a.Args[0].(*ast.ColumnNameExpr)
+			keyed = keyed || ok && c.indexed(col)
+		}
+	}
+	if !keyed {
+		return false
+	}
+	for _, x := range conjuncts(n.Where, nil) {
+		if c.textAsNumber(x) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexed tells whether a column is part of an index.
+func (c *compiler) indexed(n *ast.ColumnNameExpr) bool {
+	for _, s := range c.scope.sources {
+		at := s.table.ColumnIndex(n.Name.Name.O)
+		for _, k := range s.table.Keys {
+			for _, i := range k.Columns {
+				if i == at {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// textAsNumber tells whether a condition is a comparison of a column of text with
+// what is no text, or the negation of such a column.
+func (c *compiler) textAsNumber(n ast.ExprNode) bool {
+	switch x := n.(type) {
+	case *ast.ParenthesesExpr:
+		return c.textAsNumber(x.Expr)
+	case *ast.UnaryOperationExpr:
+		return (x.Op == opcode.Not || x.Op == opcode.Not2) && (c.textColumn(x.V) || c.textAsNumber(x.V))
+	case *ast.BinaryOperationExpr:
+		return isComparison(x.Op) && (c.textColumn(x.L) && !c.isText(x.R) || c.textColumn(x.R) && !c.isText(x.L))
+	case *ast.BetweenExpr:
+		return c.textColumn(x.Expr) && !(c.isText(x.Left) && c.isText(x.Right))
+	}
+	return false
+}
+
+func (c *compiler) textColumn(n ast.ExprNode) bool {
+	for p, ok := n.(*ast.ParenthesesExpr); ok; p, ok = n.(*ast.ParenthesesExpr) {
+		n = p.Expr
+	}
+	_, ok := n.(*ast.ColumnNameExpr)
+	return ok && c.isText(n)
+}
+
+// isText tells whether an expression is a string; one that does not compile is none.
+func (c *compiler) isText(n ast.ExprNode) bool {
+	e, err := c.expr(n)
+	return err == nil && e.typ.Class == StringClass
+}

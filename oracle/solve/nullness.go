@@ -1,0 +1,54 @@
+package solve
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+)
+
+// nullness says whether a server takes an expression for one that can be NULL.
+type nullness uint8
+
+const (
+	maybeNull nullness = iota
+	neverNull
+	sometimesNull
+)
+
+// nullness of an expression as COUNT asks for it before it reads a row: sure of
+// literals, columns and + - * alone, and of quotients, which are NULL for zero.
+func (c *compiler) nullness(n ast.ExprNode) nullness {
+	switch n := n.(type) {
+	case *ast.ParenthesesExpr:
+		return c.nullness(n.Expr)
+	case *ast.UnaryOperationExpr:
+		if n.Op == opcode.Minus || n.Op == opcode.Plus {
+			return c.nullness(n.V)
+		}
+	case *ast.ColumnNameExpr:
+		for _, s := range c.scope.sources {
+			if i := s.table.ColumnIndex(n.Name.Name.O); i >= 0 && (n.Name.Table.L == "" || n.Name.Table.L == lower(s.alias)) {
+				if s.table.Columns[i].NotNull {
+					return neverNull
+				}
+				return sometimesNull
+			}
+		}
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.Div, opcode.IntDiv, opcode.Mod:
+			return sometimesNull
+		case opcode.Plus, opcode.Minus, opcode.Mul:
+			a, b := c.nullness(n.L), c.nullness(n.R)
+			if a == sometimesNull || b == sometimesNull {
+				return sometimesNull
+			}
+			return min(a, b)
+		}
+	case ast.ValueExpr:
+		if n.GetValue() == nil {
+			return sometimesNull
+		}
+		return neverNull
+	}
+	return maybeNull
+}
