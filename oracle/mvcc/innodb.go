@@ -72,10 +72,15 @@ func (c *choices) keep(n int) int {
 func (c *choices) next() bool { return c.back(func(int) bool { return true }) }
 
 // jump moves to the next path that differs in a choice of one of the statements
-// to blame, as if the choices made since for others did not matter; where they
-// have none left, to the next path.
-func (c *choices) jump(blame []int) bool {
-	return len(blame) > 0 && c.back(func(i int) bool { return slices.Contains(blame, c.owner[i]) }) || c.next()
+// to blame, as if the choices made since for others did not matter; where those
+// of the first group have none left, of the next group, and at last of any.
+func (c *choices) jump(blame ...[]int) bool {
+	for _, group := range blame {
+		if len(group) > 0 && c.back(func(i int) bool { return slices.Contains(group, c.owner[i]) }) {
+			return true
+		}
+	}
+	return c.next()
 }
 
 func (c *choices) back(may func(int) bool) bool {
@@ -232,6 +237,7 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		path   []int
 		ch     = &choices{}
 	)
+	waiters := r.waiters()
 	for range maxWorlds {
 		e := r.engine(ch)
 		d, err := e.replay()
@@ -254,30 +260,35 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
 			r.adopt(e)
 		}
-		if jumping && !ch.jump(e.blame(d)) || !jumping && !ch.next() {
+		if jumping && !ch.jump(e.blame(d), waiters) || !jumping && !ch.next() {
 			break
 		}
 	}
 	return best, path, nil
 }
 
-// blame returns the statements whose places of waiting can explain a difference:
-// the one that differs, and those that wait with changes made. For the final
-// state it is all that waited.
+// blame returns the statements whose choices can explain a difference: the one
+// that differs, and those that wait with changes made.
 func (e *engine) blame(d *Difference) []int {
 	if d.Stmt < 0 {
-		var out []int
-		for i := range e.h.Stmts {
-			if len(e.h.Stmts[i].Waits) > 0 {
-				out = append(out, i)
-			}
-		}
-		return out
+		return nil
 	}
 	out := []int{d.Stmt}
 	for _, x := range e.running {
 		if len(x.tx.writes) > x.mark {
 			out = append(out, x.i)
+		}
+	}
+	return out
+}
+
+// waiters returns the statements that waited: where they did decides what they
+// changed, and so what later ones and the final state show.
+func (r *Replay) waiters() []int {
+	var out []int
+	for i := range r.h.Stmts {
+		if len(r.h.Stmts[i].Waits) > 0 {
+			out = append(out, i)
 		}
 	}
 	return out
