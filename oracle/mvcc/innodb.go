@@ -471,7 +471,8 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	moved := map[int]bool{}
 	for k, it := range order {
 		if it.abort {
-			if it.stmt == ph.just {
+			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
+				// It was aborted when it was sent.
 				continue
 			}
 			if note(e.abort(it.stmt)) {
