@@ -209,7 +209,9 @@ func (c *compiler) negate(a expr) (expr, error) {
 	a = c.summand(a)
 	if moment && c.d.is(negationIsDouble) {
 		x := c.double(a)
-		return expr{typ: double, konst: a.konst, ofBits: true, eval: func(f *frame) sqlvalue.Value {
+		t := double
+		t.Digits = madeOfWhole
+		return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
 			v, null := x(f)
 			if null {
 				return sqlvalue.Value{}
@@ -320,10 +322,9 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	e := expr{konst: a.konst && b.konst}
 	if cls == DoubleClass {
 		p, q := c.double(a), c.double(b)
-		if c.d.is(momentQuotient) && (a.moment || a.ofBits || b.moment || b.ofBits) {
+		if e.typ = computedDouble(a, b); e.typ.Digits != 0 && c.d.is(momentQuotient) {
 			return expr{}, unsupported("division of a double made of a date or time")
 		}
-		e.typ = computedDouble(a, b)
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)

@@ -218,9 +218,9 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	return x
 }
 
-// What Type.Digits says of a double: that it came out of FLOOR or CEIL, and its
-// text has no exponent, or that it was computed with such a one, and the digits
-// of its text depend on the other operands.
+// What Type.Digits says of a double: that it came out of FLOOR or CEIL, where its
+// text has no exponent, or that it was computed with such a one, or by negating
+// a date or time, and the digits of it depend on the other operands.
 const (
 	wholeDigits = -1 - iota
 	madeOfWhole
@@ -240,7 +240,7 @@ func computedDouble(es ...expr) Type {
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	d := c.d
-	if e.typ.Class == DoubleClass && e.typ.Digits != 0 {
+	if e.typ.Class == DoubleClass && e.typ.Digits != 0 && d.is(roundedIsLong) {
 		return func(f *frame) (string, bool) {
 			v := e.eval(f)
 			if e.typ.Digits == madeOfWhole && !v.IsNull() {
