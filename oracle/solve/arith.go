@@ -237,6 +237,10 @@ func (c *compiler) negate(a expr) (expr, error) {
 			d := sqlvalue.NegExact(v)
 			return konst(decimalType(d), d), nil
 		}
+		if v, ok := c.negativeConstant(a); ok {
+			d := sqlvalue.NegExact(v).ToDecimal()
+			return konst(decimalType(d), d), nil
+		}
 		if a.lit && a.typ.Class == IntClass {
 			v := a.eval(nil)
 			if v.Int() == math.MinInt64 {
@@ -286,6 +290,17 @@ func (c *compiler) negate(a expr) (expr, error) {
 		return expr{}, unsupported("arithmetic on a temporal, bit, enum or set")
 	}
 	return e, nil
+}
+
+// negativeConstant returns the value of a constant integer whose negation is a
+// decimal: its bits are those of a signed number below zero.
+func (c *compiler) negativeConstant(a expr) (sqlvalue.Value, bool) {
+	if !a.konst || a.typ.Class != IntClass || a.lit && !c.d.is(negatesLiterals) || !c.d.is(negatesConstants) {
+		return sqlvalue.Value{}, false
+	}
+	f := frame{views: c.views}
+	v := a.eval(&f)
+	return v, f.err == nil && !v.IsNull() && int64(v.Uint()) < 0
 }
 
 func intLiteralOf(i int64, t Type) expr { return konst(t, sqlvalue.NewInt(i)) }

@@ -223,6 +223,11 @@ const (
 	constErrorsLost
 	// longSubstring: SUBSTRING is empty where position and length overflow.
 	longSubstring
+	// negatesConstants: the negation of a constant integer below zero, or beyond the
+	// signed range, is a decimal.
+	negatesConstants
+	// negatesLiterals: so is that of a literal, as in -(-1).
+	negatesLiterals
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -405,6 +410,10 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/operators/"},
 	{longSubstring, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/string-functions/"},
+	{negatesConstants, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_unary-minus"},
+	{negatesLiterals, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_unary-minus"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

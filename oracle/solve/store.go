@@ -204,8 +204,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
-			if d, ok := n.Decimal(); ok && !n.Empty && !f.lenient && col.Type.excludes(d) {
-				if f.castsStored {
+			d, ok := n.Decimal()
+			x, _ := n.Double()
+			if !n.Empty && !f.lenient && (ok && col.Type.excludes(d) || !ok && math.Abs(x) >= 1<<64) {
+				if f.castsStored || !ok && c.d.is(updateCasts) {
 					return f.refuse("number out of range before other text")
 				}
 				return f.outOfRange(col)
