@@ -545,6 +545,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(e, list) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
 	}
+	if c.d.is(hugeLiteralRefined) && e.typ.Unsigned && allKonst(list) && len(list) > 1 && allBelowZero(list) {
+		return expr{}, unsupported("unsigned number IN a list of negative ones")
+	}
 	d := c.d
 	whole := c.d.is(betweenStops)
 	anyMixed := false
@@ -588,6 +591,16 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 		return negateIf(n.Not, t)
 	}), nil
+}
+
+func allBelowZero(list []expr) bool {
+	for _, e := range list {
+		f := frame{}
+		if v := e.eval(&f); !e.lit || v.IsNull() || v.Kind() != sqlvalue.Int || v.Sign() >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fractionIn tells whether a literal text of a list holds a number that is no
@@ -641,9 +654,9 @@ func allInts(es []expr) bool {
 }
 
 func hugeLiteral(e expr, list []expr) bool {
-	huge := e.lit && e.typ.Unsigned
+	huge := e.konst && e.typ.Unsigned
 	for _, x := range list {
-		huge = huge || x.lit && x.typ.Unsigned
+		huge = huge || x.konst && x.typ.Unsigned
 	}
 	return huge
 }
@@ -701,7 +714,7 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 			return and(t, q(f))
 		}), nil
 	case opcode.LogicOr:
-		return orExpr(k, p, q), nil
+		return c.or(b, k, p, q), nil
 	}
 	return boolExpr(k, func(f *frame) sqlvalue.Truth {
 		t := p(f)
@@ -715,6 +728,25 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(t != u)
 	}), nil
+}
+
+// or is OR of p and q, which is the operand b.
+func (c *compiler) or(b expr, konst bool, p, q func(*frame) sqlvalue.Truth) expr {
+	if c.write && b.konst {
+		// It may be computed, and fail, before the other side is looked at.
+		f := frame{views: c.views}
+		if q(&f); isSQL(f.err) {
+			decided := p
+			p = func(f *frame) sqlvalue.Truth {
+				t := decided(f)
+				if t == sqlvalue.True {
+					f.refuse("constant error beside a true condition")
+				}
+				return t
+			}
+		}
+	}
+	return orExpr(konst, p, q)
 }
 
 // orExpr is OR; q is not evaluated where p is true.

@@ -116,7 +116,7 @@ func (c *compiler) filterOr(x *ast.BinaryOperationExpr, not bool) (expr, error) 
 	if err != nil {
 		return expr{}, err
 	}
-	return orExpr(a.konst && b.konst, c.truth(c.numbered(a)), c.truth(c.numbered(b))), nil
+	return c.or(b, a.konst && b.konst, c.truth(c.numbered(a)), c.truth(c.numbered(b))), nil
 }
 
 // operand is one of those of an AND in a filter.

@@ -369,6 +369,17 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 			gap := int(n[0] - length)
 			return join(s[0], strings.Repeat(s[1], gap/len(s[1])+1)[:gap]), false
 		})
+		if x := e.eval; err == nil {
+			e.eval = func(f *frame) sqlvalue.Value {
+				v := x(f)
+				if v.IsNull() && f.strictWrite && f.err == nil {
+					if length, null := n(f); !null && length < 0 {
+						f.refuse("padding to a negative length in a write")
+					}
+				}
+				return v
+			}
+		}
 		return c.ofFirst(e, args, padFirstCollation), err
 	}
 }

@@ -167,6 +167,8 @@ func (f *frame) outOfRange(col *Column) sqlvalue.Value {
 // badNumber fails for a string that is no number, or not only a number.
 func (c *compiler) badNumber(f *frame, col *Column, n sqlvalue.Numeric, what, s string) {
 	switch {
+	case strings.IndexByte(s, 0) >= 0:
+		f.refuse("number before a zero byte")
 	case f.lenient:
 		f.lenientValue(sqlvalue.Value{})
 	case f.castsStored:
