@@ -154,27 +154,54 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidat
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part
 // only: does the history fit if a statement may have waited at any row? Then
 // each row was judged by what was committed while its statement ran, which is
-// all that is promised. It returns the deviations needed, none for an honest
-// history, in which case it fills in v.
+// all that is promised. It returns the deviations needed, at most two, none for
+// an honest history, in which case it fills in v.
 func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
-	r := mvcc.New(c, h, p, false).Loose()
-	if d, err := r.Run(); err == nil && d == nil {
-		if len(told) == 0 {
+	// fits returns the difference that is left, nil if none is.
+	fits := func(with ...*rules.Rule) *mvcc.Difference {
+		q := p
+		for _, a := range with {
+			q = q.With(a)
+		}
+		r := mvcc.New(c, h, q, false).Loose()
+		d, err := r.Run()
+		switch {
+		case err != nil:
+			return &mvcc.Difference{Stmt: -1}
+		case d != nil:
+			return d
+		}
+		if len(told)+len(with) == 0 {
 			*v = Verdict{Outcome: OK, Stmt: -1}
 		}
 		count(v, r, h)
 		v.Conflicting = r.Conflicting()
+		return nil
+	}
+	bare := fits()
+	if bare == nil {
 		return true, told
 	}
+	// Only a deviation that makes something of the history different can be one
+	// of two. The others need not be paired, which costs most.
+	var matter []*rules.Rule
 	for _, a := range deviations {
-		r := mvcc.New(c, h, p.With(a), false).Loose()
-		if d, err := r.Run(); err == nil && d == nil {
-			count(v, r, h)
-			v.Conflicting = r.Conflicting()
+		d := fits(a)
+		if d == nil {
 			return true, append(told, a)
+		}
+		if d.Stmt != bare.Stmt || d.Expected != bare.Expected {
+			matter = append(matter, a)
+		}
+	}
+	for i, a := range matter {
+		for _, b := range matter[i+1:] {
+			if a.Dim != b.Dim && fits(a, b) == nil {
+				return true, append(told, a, b)
+			}
 		}
 	}
 	return false, nil

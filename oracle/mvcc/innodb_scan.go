@@ -496,8 +496,8 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	if err != nil {
 		return nil, err
 	}
-	if ok && e.loose && x.waited && !x.existed(a.t, ver.rid) && e.choices.choose(2) == 1 {
-		// It did not exist when the statement began.
+	if ok && e.loose && x.waited && !waitedFor && x.came(a, ver, views) && e.choices.choose(2) == 1 {
+		// It did not match when the statement began.
 		return nil, nil
 	}
 	if !ok {
@@ -520,13 +520,32 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	return &hit{n.c, ver.Row}, nil
 }
 
-// existed reports whether a row was there when the statement began.
-func (x *running) existed(t *Table, rid int) bool {
-	v := View{Tick: x.start, Own: x.tx}
-	return slices.ContainsFunc(t.Chains, func(c *Chain) bool {
-		ver := v.Seen(c)
-		return ver != nil && ver.rid == rid
-	})
+// came reports whether a row came to match while the statement ran in a way that
+// hides it from a scan that had passed: it did not exist when the statement
+// began, or it did not match and has moved in an index by which a part of the
+// condition may have been looked up.
+// https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
+func (x *running) came(a *access, ver *Version, views solve.Views) bool {
+	before := View{Tick: x.start, Own: x.tx}
+	for _, c := range a.t.Chains {
+		was := before.Seen(c)
+		if was == nil || was.Row == nil || was.rid != ver.rid {
+			continue
+		}
+		if a.where == nil {
+			return false
+		}
+		tested := map[int]bool{}
+		a.where.Accept(&columnCollector{t: a.t.Def, cols: tested})
+		for i := range a.t.Def.Keys {
+			if k := &a.t.Def.Keys[i]; k != a.t.Clustered && tested[k.Columns[0]] && !equalIn(k, was.Row, ver.Row) {
+				ok, err := x.matches(a, was, views)
+				return err == nil && !ok
+			}
+		}
+		return false
+	}
+	return true
 }
 
 // written reports whether this statement itself wrote a record's newest
