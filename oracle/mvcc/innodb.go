@@ -482,6 +482,12 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 				// What was sent had run up to its block when the victim was
 				// rolled back, and may have run into the next victim's locks.
 				more := e.victims(order[k+1:], ph.just)
+				if !more && k+1 < len(order) && e.choices.choose(2) == 1 {
+					// Others may have stood before it in the queue for the
+					// victim's locks.
+					e.branched = true
+					continue
+				}
 				d, err := e.resume(again, more || again.st.Return == 0)
 				if err != nil || note(d) {
 					return true, err
@@ -502,6 +508,12 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			continue
 		}
 		d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	if again != nil && e.running[again.st.Session] == again {
+		d, err := e.resume(again, again.st.Return == 0)
 		if err != nil || note(d) {
 			return true, err
 		}

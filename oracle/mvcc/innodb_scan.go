@@ -379,7 +379,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			if err != nil {
 				return err
 			}
-			if pass {
+			// A scan of another index than the clustered one may not pass.
+			if pass && (a.key == nil || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
 			}
