@@ -462,6 +462,10 @@ func (e *engine) replay() (*Difference, error) {
 func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	e.choices.by = -1
 	order := e.permute(ph)
+	order, d, err := e.overdue(order)
+	if err != nil || note(d) {
+		return true, err
+	}
 	ended := e.endedCount()
 	d, again, err := e.submit(ph)
 	if err != nil || note(d) {
@@ -525,6 +529,29 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// overdue lets statements run whose wait ended in this phase although whom they
+// waited for had ended before: they may have gone on before the phase's
+// submission, and been noticed after it. It returns the items that are left.
+func (e *engine) overdue(items []item) ([]item, *Difference, error) {
+	var left []item
+	for k, it := range items {
+		x := e.running[e.h.Stmts[it.stmt].Session]
+		if it.abort || x == nil || x.i != it.stmt || x.holder == nil || x.holder.Ended == 0 {
+			left = append(left, it)
+			continue
+		}
+		if e.choices.by = x.i; e.choices.choose(2) == 0 {
+			left = append(left, it)
+			continue
+		}
+		e.branched = true
+		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0); d != nil || err != nil {
+			return append(left, items[k+1:]...), d, err
+		}
+	}
+	return left, nil, nil
 }
 
 // sameWait reports whether a wait and the one behind it may be one: MySQL gives
