@@ -106,6 +106,9 @@ type engine struct {
 	choices *choices
 	// loose admits every place of waiting, also against the locks.
 	loose bool
+	// raced is the last statement that was sent while another one may or may not
+	// have gone on already, -1 before there is one.
+	raced int
 	// clock counts what happens; the ticks of views and transactions are its.
 	clock   history.Tick
 	running map[int]*running
@@ -334,7 +337,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: -1, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts))}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
@@ -462,7 +465,7 @@ func (e *engine) replay() (*Difference, error) {
 func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	e.choices.by = -1
 	order := e.permute(ph)
-	order, d, err := e.overdue(order)
+	order, d, err := e.overdue(order, ph.just)
 	if err != nil || note(d) {
 		return true, err
 	}
@@ -534,7 +537,8 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 // overdue lets statements run whose wait ended in this phase although whom they
 // waited for had ended before: they may have gone on before the phase's
 // submission, and been noticed after it. It returns the items that are left.
-func (e *engine) overdue(items []item) ([]item, *Difference, error) {
+// What the submission answers is not the only answer then.
+func (e *engine) overdue(items []item, just int) ([]item, *Difference, error) {
 	var left []item
 	for k, it := range items {
 		x := e.running[e.h.Stmts[it.stmt].Session]
@@ -542,6 +546,7 @@ func (e *engine) overdue(items []item) ([]item, *Difference, error) {
 			left = append(left, it)
 			continue
 		}
+		e.raced = just
 		if e.choices.by = x.i; e.choices.choose(2) == 0 {
 			left = append(left, it)
 			continue
@@ -806,6 +811,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if x.waited && e.choices.pos > x.from {
 		e.branched = true
 	}
+	x.p.Single = x.p.Single && i != e.raced
 	x.p.determined = x.p.Single && !x.guessed
 	x.p.Single = x.p.Single && !e.branched
 	if x.p.Err != 0 {
