@@ -555,18 +555,21 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			switch {
 			case args[0].konst && args[1].column && b.Class == IntClass && b.Bits == 64 && c.d.is(nullifCutsText):
 				return expr{}, unsupported("NULLIF of a constant text beside a BIGINT column")
-			case args[0].lit && b.Class == StringClass && c.d.is(branchCasts):
+			case b.Class == StringClass && c.d.is(branchCasts):
 				plain, one, other := t, args[0].eval, args[1].eval
 				t = func(f *frame) sqlvalue.Truth {
 					v, w := one(f), other(f)
 					if !w.IsNull() && v.Str() != w.Str() && strings.TrimRight(v.Str(), " ") == strings.TrimRight(w.Str(), " ") {
-						f.refuse("NULLIF of a literal text and one with other spaces")
+						f.refuse("NULLIF of texts that differ in spaces")
 					}
 					return plain(f)
 				}
 			case args[0].lit && b.Class == StringClass && b.Collation != a.Collation && c.d.is(nullifMovesCollation):
 				args[0].typ.Collation = unknownCollation
 			}
+		}
+		if args[0].typ.Class == NullClass && c.d.is(branchCasts) {
+			return expr{}, unsupported("NULLIF of NULL")
 		}
 		args[0].typ.Chosen = true
 		x, second := args[0].eval, args[1].eval

@@ -115,6 +115,7 @@ func (c *compiler) literalReading(e expr) reading {
 // the comparison is refused. sign is -1 where the string stands left.
 func (c *compiler) textComparison(num, text expr, rn, rs reading, sign int) comparator {
 	d := c.d
+	among := c.inList
 	rounds := num.typ.Class == DecimalClass && text.konst && d.is(compareRounds) && d.is(constTextRounds)
 	folded := num.typ.Class == DecimalClass && text.konst && !text.lit && d.is(foldedComputed)
 	if folded {
@@ -131,7 +132,12 @@ func (c *compiler) textComparison(num, text expr, rn, rs reading, sign int) comp
 			}
 		}
 		if rounds {
-			x = rounded(x, num.typ)
+			short := rounded(x, num.typ)
+			if among && short != x {
+				// Other types in the list may make doubles of both.
+				f.refuse("comparison of a quotient")
+			}
+			x = short
 		}
 		r := cmp.Compare(d.number(f, x, rn), d.number(f, y, rs))
 		if i, ok := x.Small(); ok && x.Scale() == 0 && i < 1<<53 && i > -1<<53 {
