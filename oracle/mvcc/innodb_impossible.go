@@ -307,7 +307,7 @@ func (p *prover) rangeColumns() []int {
 // emptyRange reports whether the ranges that conditions make of one column have
 // nothing in common.
 func (p *prover) emptyRange(all []conjunct, col int) bool {
-	mine := slices.DeleteFunc(slices.Clone(all), func(c conjunct) bool { return !p.makesRanges(c.x, col) })
+	mine := slices.DeleteFunc(slices.Clone(all), func(c conjunct) bool { return !p.makesRanges(c.x, c.not, col) })
 	if len(mine) == 0 {
 		return false
 	}
@@ -339,7 +339,7 @@ func (p *prover) emptyRange(all []conjunct, col int) bool {
 
 // makesRanges reports whether a condition is made of comparisons of one column
 // with integers and NULL.
-func (p *prover) makesRanges(x ast.ExprNode, col int) bool {
+func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 	is := func(x ast.ExprNode) bool {
 		c, ok := x.(*ast.ColumnNameExpr)
 		return ok && columnIn(p.t, c) == col
@@ -362,19 +362,24 @@ func (p *prover) makesRanges(x ast.ExprNode, col int) bool {
 	}
 	switch n := x.(type) {
 	case *ast.ParenthesesExpr:
-		return p.makesRanges(n.Expr, col)
+		return p.makesRanges(n.Expr, not, col)
 	case *ast.UnaryOperationExpr:
-		return (n.Op == opcode.Not || n.Op == opcode.Not2) && p.makesRanges(n.V, col)
+		return (n.Op == opcode.Not || n.Op == opcode.Not2) && p.makesRanges(n.V, !not, col)
 	case *ast.BinaryOperationExpr:
 		switch n.Op {
 		case opcode.LogicAnd, opcode.LogicOr:
-			return p.makesRanges(n.L, col) && p.makesRanges(n.R, col)
+			return p.makesRanges(n.L, not, col) && p.makesRanges(n.R, not, col)
 		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
 			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
 		}
 	case *ast.BetweenExpr:
 		return is(n.Expr) && literal(n.Left) && literal(n.Right)
 	case *ast.PatternInExpr:
+		if n.Not != not && (p.t.Clustered != nil && p.t.Clustered.Columns[0] == col || len(n.List) > 1 && slices.ContainsFunc(n.List, isNull)) {
+			// NOT IN makes no ranges of the clustered index, and a NULL in a longer
+			// list is passed over.
+			return false
+		}
 		return n.Sel == nil && is(n.Expr) && !slices.ContainsFunc(n.List, func(x ast.ExprNode) bool { return !literal(x) })
 	case *ast.IsNullExpr:
 		return is(n.Expr)
