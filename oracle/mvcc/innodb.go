@@ -534,15 +534,18 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	return false, nil
 }
 
-// overdue lets statements run whose wait ended in this phase although whom they
-// waited for had ended before: they may have gone on before the phase's
+// overdue lets statements run whose wait ended in this phase for an earlier
+// reason: whom they waited for had ended before, or what was submitted cannot
+// have released a lock, so that purge did. They may have gone on before the
 // submission, and been noticed after it. It returns the items that are left.
 // What the submission answers is not the only answer then.
 func (e *engine) overdue(items []item, just int) ([]item, *Difference, error) {
+	st := &e.h.Stmts[just]
+	releases := !st.InTxn || st.Result.Err != nil || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
 	var left []item
 	for k, it := range items {
 		x := e.running[e.h.Stmts[it.stmt].Session]
-		if it.abort || x == nil || x.i != it.stmt || x.holder == nil || x.holder.Ended == 0 {
+		if it.abort || x == nil || x.i != it.stmt || (releases || it.wait+1 < len(x.st.Waits)) && (x.holder == nil || x.holder.Ended == 0) {
 			left = append(left, it)
 			continue
 		}
