@@ -220,6 +220,20 @@ func passesWhenRecordedAgain(t *testing.T, b harness.Backend, tl *timeline.Timel
 	return false
 }
 
+// passesEachTime runs a test until it fails, a few times at most. An UPDATE that
+// is to pass a locked row waits for it for some microseconds. A server that lost
+// the processor just then is taken for one that waits in earnest; the other
+// session goes on too early, and there is no anomaly in that run.
+func passesEachTime(t *testing.T, b harness.Backend, s *script) bool {
+	t.Helper()
+	for range 5 {
+		if !runMTR(t, b, s) {
+			return false
+		}
+	}
+	return true
+}
+
 // TestMTR runs every exported test under the real mariadb-test: against what
 // was recorded it must pass, against what is promised it must fail.
 func TestMTR(t *testing.T) {
@@ -228,7 +242,7 @@ func TestMTR(t *testing.T) {
 	for _, tl := range wrong {
 		s := newScript(tl)
 		decided := s.decided
-		if decided && runMTR(t, b, s) {
+		if decided && passesEachTime(t, b, s) {
 			t.Errorf("%s at %s: the test against the promise passed, but the anomaly showed", tl.File, tl.LevelText())
 		}
 		s.decided = false
