@@ -106,9 +106,9 @@ type engine struct {
 	choices *choices
 	// loose admits every place of waiting, also against the locks.
 	loose bool
-	// raced is the last statement that was sent while another one may or may not
-	// have gone on already, -1 before there is one.
-	raced int
+	// raced holds the statements that were sent while another one may or may not
+	// have gone on already.
+	raced map[int]bool
 	// clock counts what happens; the ticks of views and transactions are its.
 	clock   history.Tick
 	running map[int]*running
@@ -337,7 +337,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: -1, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts))}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
@@ -464,18 +464,16 @@ func (e *engine) replay() (*Difference, error) {
 // the replay is to end.
 func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	e.choices.by = -1
-	order := e.permute(ph)
-	order, d, err := e.overdue(order, ph.just)
+	ended, moved := e.endedCount(), map[int]bool{}
+	order, d, err := e.overdue(e.permute(ph), ph.just, moved)
 	if err != nil || note(d) {
 		return true, err
 	}
-	ended := e.endedCount()
 	d, again, err := e.submit(ph)
 	if err != nil || note(d) {
 		return true, err
 	}
 	e.expectVictims(ph.items)
-	moved := map[int]bool{}
 	for k, it := range order {
 		if it.abort {
 			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
@@ -537,9 +535,10 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 // overdue lets statements run whose wait ended in this phase for an earlier
 // reason: whom they waited for had ended before, or what was submitted cannot
 // have released a lock, so that purge did. They may have gone on before the
-// submission, and been noticed after it. It returns the items that are left.
-// What the submission answers is not the only answer then.
-func (e *engine) overdue(items []item, just int) ([]item, *Difference, error) {
+// submission, and been noticed after it. It returns the items that are left, and
+// adds the statements that went on to moved. What the submission answers is not
+// the only answer then.
+func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *Difference, error) {
 	st := &e.h.Stmts[just]
 	releases := !st.InTxn || st.Result.Err != nil || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
 	var left []item
@@ -549,12 +548,12 @@ func (e *engine) overdue(items []item, just int) ([]item, *Difference, error) {
 			left = append(left, it)
 			continue
 		}
-		e.raced = just
+		e.raced[just] = true
 		if e.choices.by = x.i; e.choices.choose(2) == 0 {
 			left = append(left, it)
 			continue
 		}
-		e.branched = true
+		e.branched, moved[x.i] = true, true
 		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0); d != nil || err != nil {
 			return append(left, items[k+1:]...), d, err
 		}
@@ -787,15 +786,14 @@ func (e *engine) resume(x *running, due bool) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
 	e.choices.by, e.store.stmt = x.i, x.i
 	e.now()
-	switch {
-	case x.next == nil && !due:
-		// It does not stop on its way, so that it needs no stack of its own,
-		// whose growth costs as much as a scan.
+	if x.next == nil && !due {
+		// It does not stop on its way, so that it needs no stack of its own, whose
+		// growth costs as much as a scan.
 		x.p, x.err = x.execute()
-	case x.next == nil:
-		x.next, x.stop = iter.Pull(x.body)
-		fallthrough
-	default:
+	} else {
+		if x.next == nil {
+			x.next, x.stop = iter.Pull(x.body)
+		}
 		if _, stopped := x.next(); stopped {
 			return nil, nil
 		}
@@ -814,9 +812,8 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if x.waited && e.choices.pos > x.from {
 		e.branched = true
 	}
-	x.p.Single = x.p.Single && i != e.raced
-	x.p.determined = x.p.Single && !x.guessed
-	x.p.Single = x.p.Single && !e.branched
+	single := x.p.Single && !e.raced[i]
+	x.p.determined, x.p.Single = single && !x.guessed, single && !e.branched
 	if x.p.Err != 0 {
 		e.undo(x.tx, x.mark)
 	}
