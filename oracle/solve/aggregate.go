@@ -51,7 +51,7 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 		a.typ = bigInt
 		if c.d.is(countsUnseen) && !n.Distinct {
 			null := c.nullness(n.Args[0])
-			a.unseen, a.unsure = null == neverNull, null == maybeNull
+			a.unseen, a.unsure = null == neverNull, null == nullUnknown
 		}
 	case ast.AggFuncMin, ast.AggFuncMax:
 		a.typ = arg.typ

@@ -210,7 +210,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 	if moment && c.d.is(negationIsDouble) {
 		x := c.double(a)
 		t := double
-		t.Digits = madeOfWhole
+		t.Origin = madeOfWhole
 		return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
 			v, null := x(f)
 			if null {
@@ -337,7 +337,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	e := expr{konst: a.konst && b.konst}
 	if cls == DoubleClass {
 		p, q := c.double(a), c.double(b)
-		if e.typ = computedDouble(a, b); e.typ.Digits != 0 && c.d.is(momentQuotient) {
+		if e.typ = computedDouble(a, b); e.typ.Origin != anyDouble && c.d.is(momentQuotient) {
 			return expr{}, unsupported("division of a double made of a date or time")
 		}
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass

@@ -71,7 +71,7 @@ func (c *compiler) unify(es []expr) (Type, error) {
 		}
 	}
 	if out.Class == DoubleClass {
-		out.Digits = computedDouble(es...).Digits
+		out.Origin = computedDouble(es...).Origin
 	}
 	if out.Class != IntClass {
 		out.Unsigned = positive && out.Class == DecimalClass
@@ -219,11 +219,14 @@ func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue
 	return x
 }
 
-// What Type.Digits says of a double: that it came out of FLOOR or CEIL, where its
-// text has no exponent, or that it was computed with such a one, or by negating
-// a date or time, and the digits of it depend on the other operands.
+// doubleOrigin says of a double that it came out of FLOOR or CEIL, where its text
+// has no exponent, or that it was computed with such a one, or by negating a date
+// or time, and the digits of it depend on the other operands.
+type doubleOrigin uint8
+
 const (
-	wholeDigits = -1 - iota
+	anyDouble doubleOrigin = iota
+	wholeDouble
 	madeOfWhole
 )
 
@@ -231,8 +234,8 @@ const (
 func computedDouble(es ...expr) Type {
 	t := double
 	for _, e := range es {
-		if e.typ.Class == DoubleClass && e.typ.Digits != 0 {
-			t.Digits = madeOfWhole
+		if e.typ.Class == DoubleClass && e.typ.Origin != anyDouble {
+			t.Origin = madeOfWhole
 		}
 	}
 	return t
@@ -241,10 +244,10 @@ func computedDouble(es ...expr) Type {
 // text returns an accessor for the expression as a string.
 func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	d := c.d
-	if e.typ.Class == DoubleClass && e.typ.Digits != 0 && d.is(roundedIsLong) {
+	if e.typ.Class == DoubleClass && e.typ.Origin != anyDouble && d.is(roundedIsLong) {
 		return func(f *frame) (string, bool) {
 			v := e.eval(f)
-			if e.typ.Digits == madeOfWhole && !v.IsNull() {
+			if e.typ.Origin == madeOfWhole && !v.IsNull() {
 				f.refuse("text of a double made of FLOOR or CEIL")
 			}
 			return strconv.FormatFloat(v.ToDouble()+0, 'f', -1, 64), v.IsNull()

@@ -239,6 +239,20 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 	return expr{}, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'where clause'", n.String())}
 }
 
+// ownColumn returns the column of the innermost query that a name means, nil if
+// it has none.
+func (c *compiler) ownColumn(n *ast.ColumnName) *Column {
+	if c.scope == nil {
+		return nil
+	}
+	for _, s := range c.scope.sources {
+		if i := s.table.ColumnIndex(n.Name.O); i >= 0 && (n.Table.L == "" || n.Table.L == lower(s.alias)) {
+			return &s.table.Columns[i]
+		}
+	}
+	return nil
+}
+
 func columnAt(t Type, at, depth int) expr {
 	e := expr{typ: t, column: true}
 	switch depth {

@@ -10,25 +10,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// outcome prints what became of a statement: values, the error's code, or ?.
-func outcome(err error, value func() string) string {
-	var e *solve.SQLError
-	var u *solve.Unsupported
-	switch {
-	case err == nil:
-		return value()
-	case errors.As(err, &e):
-		return fmt.Sprint(e.Code)
-	case errors.As(err, &u):
-		return "?"
-	}
-	return err.Error()
-}
-
 // conformed is a row on which random statements once showed a difference.
 const conformed = "CREATE TABLE t (id INT PRIMARY KEY, iu INT UNSIGNED, bu BIGINT UNSIGNED, b BIGINT, v VARCHAR(20), w VARCHAR(20), f DOUBLE, d DECIMAL(10,2), du DECIMAL(10,2) UNSIGNED, bi BIT(8), db DATE, tm TIME, vb VARBINARY(6), KEY (v))"
 
-var conformedRow = "INSERT INTO t VALUES (1, 2, 9223372036854775808, 1, '', '10', 1e20, 2.5, 2.5, 5, '2024-02-29', '100:00:00', 'a')"
+const conformedRow = "INSERT INTO t VALUES (1, 2, 9223372036854775808, 1, '', '10', 1e20, 2.5, 2.5, 5, '2024-02-29', '100:00:00', 'a')"
 
 // TestQueriesAsServersAnswered holds against MySQL 9.7 and MariaDB 10.11 and 11.8
 // what they answered, and what is left open as ?.

@@ -12,8 +12,7 @@ func (c *compiler) extremeByKey(n *ast.SelectStmt) bool {
 	keyed := false
 	for _, f := range n.Fields.Fields {
 		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && (lower(a.F) == ast.AggFuncMin || lower(a.F) == ast.AggFuncMax) {
-			col, ok := a.Args[0].(*ast.ColumnNameExpr)
-			keyed = keyed || ok && c.indexed(col)
+			keyed = keyed || c.isColumn(a.Args[0], true)
 		}
 	}
 	if !keyed {
@@ -22,21 +21,6 @@ func (c *compiler) extremeByKey(n *ast.SelectStmt) bool {
 	for _, x := range conjuncts(n.Where, nil) {
 		if c.textAsNumber(x) {
 			return true
-		}
-	}
-	return false
-}
-
-// indexed tells whether a column is part of an index.
-func (c *compiler) indexed(n *ast.ColumnNameExpr) bool {
-	for _, s := range c.scope.sources {
-		at := s.table.ColumnIndex(n.Name.Name.O)
-		for _, k := range s.table.Keys {
-			for _, i := range k.Columns {
-				if i == at {
-					return true
-				}
-			}
 		}
 	}
 	return false
@@ -58,13 +42,7 @@ func (c *compiler) textAsNumber(n ast.ExprNode) bool {
 	return false
 }
 
-func (c *compiler) textColumn(n ast.ExprNode) bool {
-	for p, ok := n.(*ast.ParenthesesExpr); ok; p, ok = n.(*ast.ParenthesesExpr) {
-		n = p.Expr
-	}
-	_, ok := n.(*ast.ColumnNameExpr)
-	return ok && c.isText(n)
-}
+func (c *compiler) textColumn(n ast.ExprNode) bool { return c.isColumn(n, false) && c.isText(n) }
 
 // isText tells whether an expression is a string; one that does not compile is none.
 func (c *compiler) isText(n ast.ExprNode) bool {

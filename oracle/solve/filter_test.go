@@ -78,19 +78,27 @@ func TestFilterStopsAtNull(t *testing.T) {
 // the error, or ?.
 func answer(s *solve.Solver, stmt *ast.SelectStmt, v solve.Views) string {
 	res, err := s.Select(stmt, v)
+	return outcome(err, func() string {
+		if len(res.Rows) == 0 || res.Rows[0][0].IsNull() {
+			return "0"
+		}
+		return texts(res.Rows)
+	})
+}
+
+// outcome prints what became of a statement: values, the error's code, or ?.
+func outcome(err error, value func() string) string {
 	var e *solve.SQLError
 	var u *solve.Unsupported
 	switch {
+	case err == nil:
+		return value()
 	case errors.As(err, &e):
 		return fmt.Sprint(e.Code)
 	case errors.As(err, &u):
 		return "?"
-	case err != nil:
-		return err.Error()
-	case len(res.Rows) == 0 || res.Rows[0][0].IsNull():
-		return "0"
 	}
-	return texts(res.Rows)
+	return err.Error()
 }
 
 // TestSoleConditionIsRounded holds against MariaDB 10.5 and 10.11 which of 0.25

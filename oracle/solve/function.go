@@ -565,7 +565,7 @@ func (c *compiler) whole(args []expr, up bool) (expr, error) {
 	}
 	typ := func(t Type) Type {
 		if t.Class == DoubleClass && c.d.is(roundedIsLong) {
-			t.Digits = wholeDigits
+			t.Origin = wholeDouble
 		}
 		if t.Class != DecimalClass {
 			return t

@@ -9,9 +9,9 @@ import (
 type nullness uint8
 
 const (
-	maybeNull nullness = iota
+	nullUnknown nullness = iota
 	neverNull
-	sometimesNull
+	canBeNull
 )
 
 // nullness of an expression as COUNT asks for it before it reads a row: sure of
@@ -25,30 +25,29 @@ func (c *compiler) nullness(n ast.ExprNode) nullness {
 			return c.nullness(n.V)
 		}
 	case *ast.ColumnNameExpr:
-		for _, s := range c.scope.sources {
-			if i := s.table.ColumnIndex(n.Name.Name.O); i >= 0 && (n.Name.Table.L == "" || n.Name.Table.L == lower(s.alias)) {
-				if s.table.Columns[i].NotNull {
-					return neverNull
-				}
-				return sometimesNull
-			}
+		switch col := c.ownColumn(n.Name); {
+		case col == nil:
+			return nullUnknown
+		case col.NotNull:
+			return neverNull
 		}
+		return canBeNull
 	case *ast.BinaryOperationExpr:
 		switch n.Op {
 		case opcode.Div, opcode.IntDiv, opcode.Mod:
-			return sometimesNull
+			return canBeNull
 		case opcode.Plus, opcode.Minus, opcode.Mul:
 			a, b := c.nullness(n.L), c.nullness(n.R)
-			if a == sometimesNull || b == sometimesNull {
-				return sometimesNull
+			if a == canBeNull || b == canBeNull {
+				return canBeNull
 			}
 			return min(a, b)
 		}
 	case ast.ValueExpr:
 		if n.GetValue() == nil {
-			return sometimesNull
+			return canBeNull
 		}
 		return neverNull
 	}
-	return maybeNull
+	return nullUnknown
 }

@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -292,11 +291,12 @@ func (f *foldFinder) constant(x ast.ExprNode) bool {
 
 // foldsNull tells whether an IS NULL is known to be false before a row is read.
 func (c *compiler) foldsNull(n *ast.IsNullExpr) bool {
-	col, ok := n.Expr.(*ast.ColumnNameExpr)
-	return ok && c.scope != nil && slices.ContainsFunc(c.scope.sources, func(s source) bool {
-		i := s.table.ColumnIndex(col.Name.Name.O)
-		return i >= 0 && s.table.Columns[i].NotNull
-	})
+	name, ok := n.Expr.(*ast.ColumnNameExpr)
+	if !ok {
+		return false
+	}
+	col := c.ownColumn(name.Name)
+	return col != nil && col.NotNull
 }
 
 // propagatesError tells whether a condition fails for the value to which another
@@ -405,12 +405,9 @@ func negatedOr(list []ast.ExprNode) []ast.ExprNode {
 	if !ok || not.Op != opcode.Not && not.Op != opcode.Not2 {
 		return list
 	}
-	inner := not.V
-	for p, ok := inner.(*ast.ParenthesesExpr); ok; p, ok = inner.(*ast.ParenthesesExpr) {
-		inner = p.Expr
-	}
-	or, ok := inner.(*ast.BinaryOperationExpr)
-	if !ok || or.Op != opcode.LogicOr {
+	inner := conjuncts(not.V, nil)
+	or, ok := inner[0].(*ast.BinaryOperationExpr)
+	if !ok || len(inner) > 1 || or.Op != opcode.LogicOr {
 		return list
 	}
 	return []ast.ExprNode{&ast.UnaryOperationExpr{Op: opcode.Not, V: or.L}, &ast.UnaryOperationExpr{Op: opcode.Not, V: or.R}}

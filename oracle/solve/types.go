@@ -33,8 +33,11 @@ type Type struct {
 	// temporal type (in Scale).
 	Prec, Scale int
 	// Digits is the number of digits that a FLOAT is printed with, 0 for as many
-	// as tell it apart; of a DOUBLE wholeDigits, madeOfWhole, or 0.
+	// as tell it apart.
 	Digits int
+	// Origin is where a computed DOUBLE comes from, as far as its text depends on
+	// it.
+	Origin doubleOrigin
 	// Length is the limit of a string column in characters (bytes if Binary).
 	Length int
 	// Fixed says CHAR or BINARY: trailing spaces are removed, or zeros padded.
