@@ -68,6 +68,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		if unsigned {
 			e.typ = bigUint
 		}
+		x, y = a.asInteger(), b.asInteger()
 		raw := unsigned && op == opcode.Mul && c.d.is(mulRawBits)
 		e.typ.Prec = intResultPrec(op, a.typ, b.typ)
 		f64 := map[opcode.Op]func(a, b sqlvalue.Value, u bool) (sqlvalue.Value, bool){
@@ -108,6 +109,8 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
 		}
 		shortZero, shortSum := c.d.is(zeroProduct), c.d.is(zeroSum)
+		// Beside a date or time an exact number without fraction is a BIGINT.
+		whole := (a.moment || b.moment) && c.d.is(signedMoments) && e.typ.Scale == 0
 		e.typ.Unsigned = c.bothUnsigned(a, b)
 		positive := op == opcode.Minus && e.typ.Unsigned && c.d.is(unsignedFails) && c.d.Mode&NoUnsignedSubtraction == 0
 		e.eval = func(f *frame) sqlvalue.Value {
@@ -142,6 +145,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			if r.Digits() > sqlvalue.MaxDigits {
 				return f.refuse("decimal of more than 65 digits")
 			}
+			if whole && (beyondSigned(v) || beyondSigned(w) || beyondSigned(r)) {
+				return f.refuse("decimal beyond the signed range beside a date or time")
+			}
 			return r
 		}
 	default:
@@ -169,6 +175,12 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		}
 	}
 	return e, nil
+}
+
+// beyondSigned tells whether an exact number is no BIGINT.
+func beyondSigned(v sqlvalue.Value) bool {
+	_, over := v.ToInt(false)
+	return over != 0
 }
 
 var least = sqlvalue.NewInt(math.MinInt64)
@@ -498,6 +510,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 	}
 	x, y := c.exact(a), c.exact(b)
 	if cls == IntClass {
+		x, y = a.asInteger(), b.asInteger()
 		e.typ = bigInt
 		if a.typ.Unsigned {
 			e.typ = bigUint
@@ -548,8 +561,17 @@ func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
 	return d.bits(e)
 }
 
+// bitString tells whether an operand is, or may be, one on whose bytes the bit
+// operators work: AND, OR and XOR only where both are, shifts for the left one.
+// https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html
+func (c *compiler) bitString(e expr) bool {
+	return c.d.is(bitStrings) && (e.typ.Binary || e.typ.Class == StringClass && e.typ.Collation == unknownCollation)
+}
+
 func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
-	if c.d.is(bitStrings) && (a.typ.Binary || b.typ.Binary) {
+	shift := op == opcode.LeftShift || op == opcode.RightShift
+	left, right := c.bitString(a), c.bitString(b)
+	if left && (right || shift || b.typ.Class == NullClass) || right && a.typ.Class == NullClass && !shift {
 		return expr{}, unsupported("bit operator on a binary string")
 	}
 	p, q := c.bits(a), c.bits(b)

@@ -14,22 +14,25 @@ type datePart struct {
 	// need a date.
 	clock bool
 	part  func(time.Time) int64
+	// ofPartial, if not nil, is the part of a date without a month or day; other
+	// parts are NULL there.
+	ofPartial func(day) int64
 }
 
 // https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
 var dateParts = map[string]datePart{
-	"year":       {false, func(t time.Time) int64 { return int64(t.Year()) }},
-	"quarter":    {false, func(t time.Time) int64 { return int64(t.Month()+2) / 3 }},
-	"month":      {false, func(t time.Time) int64 { return int64(t.Month()) }},
-	"day":        {false, func(t time.Time) int64 { return int64(t.Day()) }},
-	"dayofmonth": {false, func(t time.Time) int64 { return int64(t.Day()) }},
-	"dayofyear":  {false, func(t time.Time) int64 { return int64(t.YearDay()) }},
-	"dayofweek":  {false, func(t time.Time) int64 { return int64(t.Weekday()) + 1 }},
-	"weekday":    {false, func(t time.Time) int64 { return int64(t.Weekday()+6) % 7 }},
-	"to_days":    {false, dayNumber},
-	"hour":       {true, func(t time.Time) int64 { return int64(t.Hour()) }},
-	"minute":     {true, func(t time.Time) int64 { return int64(t.Minute()) }},
-	"second":     {true, func(t time.Time) int64 { return int64(t.Second()) }},
+	"year":       {false, func(t time.Time) int64 { return int64(t.Year()) }, func(d day) int64 { return d.year }},
+	"quarter":    {false, func(t time.Time) int64 { return int64(t.Month()+2) / 3 }, func(d day) int64 { return (d.month + 2) / 3 }},
+	"month":      {false, func(t time.Time) int64 { return int64(t.Month()) }, func(d day) int64 { return d.month }},
+	"day":        {false, func(t time.Time) int64 { return int64(t.Day()) }, func(d day) int64 { return d.day }},
+	"dayofmonth": {false, func(t time.Time) int64 { return int64(t.Day()) }, func(d day) int64 { return d.day }},
+	"dayofyear":  {false, func(t time.Time) int64 { return int64(t.YearDay()) }, nil},
+	"dayofweek":  {false, func(t time.Time) int64 { return int64(t.Weekday()) + 1 }, nil},
+	"weekday":    {false, func(t time.Time) int64 { return int64(t.Weekday()+6) % 7 }, nil},
+	"to_days":    {false, dayNumber, nil},
+	"hour":       {true, func(t time.Time) int64 { return int64(t.Hour()) }, nil},
+	"minute":     {true, func(t time.Time) int64 { return int64(t.Minute()) }, nil},
+	"second":     {true, func(t time.Time) int64 { return int64(t.Second()) }, nil},
 }
 
 // dayNumber counts days from the year 0, of which the first of January is day 1.
@@ -58,6 +61,146 @@ func (c *compiler) instantArg(e expr) (func(*frame) (time.Time, bool), error) {
 	}, nil
 }
 
+// day is a date, or one without a month or day.
+type day struct {
+	at               time.Time
+	partial          bool
+	year, month, day int64
+}
+
+// dayArg returns an accessor for an argument that is read as a date: besides
+// dates that is NULL and, unless a time is wanted of it, a number or a text.
+func (c *compiler) dayArg(e expr, clock bool) (func(*frame) (day, bool), error) {
+	if e.typ.Class == NullClass {
+		return func(*frame) (day, bool) { return day{}, true }, nil
+	}
+	switch e.typ.Class {
+	case IntClass, DecimalClass, DoubleClass, StringClass:
+	default:
+		clock = true
+	}
+	if clock || !c.d.is(readsDays) {
+		x, err := c.instantArg(e)
+		if err != nil {
+			return nil, err
+		}
+		return func(f *frame) (day, bool) {
+			at, null := x(f)
+			return day{at: at}, null
+		}, nil
+	}
+	x := e.eval
+	return func(f *frame) (day, bool) {
+		v := x(f)
+		if v.IsNull() || f.err != nil {
+			return day{}, true
+		}
+		d, ok := c.readDay(f, v)
+		if !ok || d.partial {
+			if f.strictWrite || f.strictUnsure {
+				f.refuse("number or text that is no date in a write")
+			}
+			f.warnings++
+		}
+		return d, !ok
+	}, nil
+}
+
+func (c *compiler) readDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
+	if k := v.Kind(); k == sqlvalue.String || k == sqlvalue.Bytes {
+		return textDay(f, v)
+	}
+	return c.numberDay(f, v)
+}
+
+// numberDay reads the integer part of a number as a date, YYMMDD or YYYYMMDD, with
+// or without a time behind it. It has no sign, and what is no date is NULL.
+// https://dev.mysql.com/doc/refman/9.7/en/date-and-time-literals.html
+func (c *compiler) numberDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
+	if v.Kind() == sqlvalue.Double {
+		x := math.Trunc(v.Double())
+		if math.Abs(x) >= 1<<53 {
+			return day{}, false
+		}
+		if v.Sign() < 0 && x == 0 {
+			f.refuse("small negative number as a date")
+		}
+		v = sqlvalue.NewInt(int64(x))
+	}
+	if v.Kind() == sqlvalue.Decimal {
+		if v.Scale() > 6 {
+			f.refuse("long fraction as a date")
+		}
+		if v = v.Truncate(0); v.Sign() < 0 && v.Scale() > 0 {
+			f.refuse("small negative number as a date")
+		}
+	}
+	u, over := v.ToInt(false)
+	n, fuzzy := int64(u), c.d.is(fuzzyDays)
+	switch {
+	case over != 0 || n < 0:
+		return day{}, false
+	case n == 0 && !fuzzy:
+		return day{partial: true}, true
+	case n >= 10000101000000:
+		n /= 1000000
+	case n > 991231235959, n > 691231235959 && n < 700101000000, n > 99991231 && n < 101000000:
+		return day{}, false
+	case n >= 700101000000:
+		n = n/1000000 + 19000000
+	case n >= 101000000:
+		n = n/1000000 + 20000000
+	case n > 991231 && n < 10000101:
+		f.refuse("number as an early date")
+	case n >= 10000101:
+	case n < 101 && !fuzzy, n > 691231 && n < 700101:
+		return day{}, false
+	case n <= 691231:
+		n += 20000000
+	default:
+		n += 19000000
+	}
+	y, m, dd := n/10000, n/100%100, n%100
+	if m == 0 || dd == 0 {
+		if !fuzzy {
+			f.refuse("number as a date without a month or day")
+		}
+		return day{partial: true, year: y, month: m, day: dd}, m <= 12 && dd <= 31
+	}
+	at := time.Date(int(y), time.Month(m), int(dd), 0, 0, 0, 0, time.UTC)
+	if y > 9999 || at.Day() != int(dd) || at.Month() != time.Month(m) {
+		return day{}, false
+	}
+	return day{at: at}, true
+}
+
+// textDay reads a text as a date: one of no more than four bytes is none.
+func textDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
+	s := v.Str()
+	if len(s) <= 4 {
+		return day{}, false
+	}
+	at, ok := instant(s)
+	if !ok {
+		f.refuse("date function of other text")
+	}
+	return day{at: at}, ok
+}
+
+// ofSpan is the part of a TIME, whose hours may be more than a day's, without its
+// sign.
+func (p datePart) ofSpan(f *frame, s string) int64 {
+	micros, ok := span(s)
+	if !ok {
+		f.refuse("date function of another form")
+	}
+	seconds := max(micros, -micros) / 1e6
+	if h := p.part(time.Unix(3600, 0).UTC()); h == 1 {
+		return seconds / 3600
+	}
+	return p.part(time.Unix(seconds%3600, 0).UTC())
+}
+
 // dateCall compiles a date function; ok is false where it is none.
 func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err error) {
 	p, isPart := dateParts[name]
@@ -84,27 +227,36 @@ func (c *compiler) datePart(p datePart, a expr) (expr, error) {
 	t := bigInt
 	t.Prec = 4
 	if p.clock && a.typ.Class == TimeClass && a.typ.Scale == 0 {
-		return expr{}, unsupported("part of a TIME")
+		return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+			v := a.eval(f)
+			if v.IsNull() {
+				return v
+			}
+			return sqlvalue.NewInt(p.ofSpan(f, v.Str()))
+		}}, nil
 	}
-	x, err := c.instantArg(a)
+	x, err := c.dayArg(a, p.clock)
 	if err != nil {
 		return expr{}, err
 	}
 	return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
-		at, null := x(f)
-		if null || f.err != nil {
+		d, null := x(f)
+		switch {
+		case null || f.err != nil || d.partial && p.ofPartial == nil:
 			return sqlvalue.Value{}
+		case d.partial:
+			return sqlvalue.NewInt(p.ofPartial(d))
 		}
-		return sqlvalue.NewInt(p.part(at))
+		return sqlvalue.NewInt(p.part(d.at))
 	}}, nil
 }
 
 func (c *compiler) dateDiff(args []expr) (expr, error) {
-	x, err := c.instantArg(args[0])
+	x, err := c.dayArg(args[0], false)
 	if err != nil {
 		return expr{}, err
 	}
-	y, err := c.instantArg(args[1])
+	y, err := c.dayArg(args[1], false)
 	if err != nil {
 		return expr{}, err
 	}
@@ -113,25 +265,28 @@ func (c *compiler) dateDiff(args []expr) (expr, error) {
 	return expr{typ: t, konst: allKonst(args), eval: func(f *frame) sqlvalue.Value {
 		a, null := x(f)
 		b, none := y(f)
-		if null || none || f.err != nil {
+		if null || none || f.err != nil || a.partial || b.partial {
 			return sqlvalue.Value{}
 		}
-		return sqlvalue.NewInt(dayNumber(a) - dayNumber(b))
+		return sqlvalue.NewInt(dayNumber(a.at) - dayNumber(b.at))
 	}}, nil
 }
 
 // dateOf compiles a function from a date to a date.
 func (c *compiler) dateOf(a expr, t Type, change func(time.Time) time.Time) (expr, error) {
-	x, err := c.instantArg(a)
+	x, err := c.dayArg(a, false)
 	if err != nil {
 		return expr{}, err
 	}
 	return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
-		at, null := x(f)
-		if null || f.err != nil {
+		d, null := x(f)
+		if d.partial && !c.d.is(fuzzyDays) && t.Class == DateClass {
+			f.refuse("date of zero")
+		}
+		if null || f.err != nil || d.partial {
 			return sqlvalue.Value{}
 		}
-		out := change(at)
+		out := change(d.at)
 		if y := out.Year(); y < 1000 || y > 9999 {
 			return f.refuse("date out of range")
 		}
@@ -161,6 +316,10 @@ func (c *compiler) dateAdd(n *ast.FuncCallExpr, sign int64) (expr, error) {
 	args, err := c.exprs(n.Args[:2])
 	if err != nil {
 		return expr{}, err
+	}
+	if args[1].typ.Class != IntClass {
+		// SECOND takes a fraction, other units round.
+		return expr{}, unsupported("interval that is no integer")
 	}
 	count, err := c.count(args[1])
 	if err != nil {

@@ -60,7 +60,7 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 		return sqlvalue.NewInt(int64(u))
 	}
 	out := expr{typ: t, konst: e.konst}
-	x := e.eval
+	x := e.asInteger()
 	switch e.typ.Class {
 	case NullClass:
 		out.eval = x

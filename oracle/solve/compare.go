@@ -379,6 +379,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		lo, hi = checkedBetween(e[0].typ, e[1].typ, read(1)), checkedBetween(e[0].typ, e[2].typ, read(2))
 	}
 	lazy, d := c.d.is(betweenStops), c.d
+	keyed := c.isColumn(n.Expr, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
@@ -410,6 +411,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		if (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
+		}
+		if keyed && isSQL(f.err) && (e[1].konst && t != sqlvalue.True || e[2].konst && u != sqlvalue.True) {
+			f.err = &Unsupported{"error on a row that an index excludes"}
 		}
 		if t != sqlvalue.True && lazy && f.err != nil {
 			f.err = &Unsupported{"error in the upper bound of BETWEEN"}
@@ -557,10 +561,11 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	d := c.d
 	whole := c.d.is(betweenStops)
 	anyMixed := false
+	x := c.besideColumn(e, list...)
 	for i := range list {
 		anyMixed = anyMixed || mixed(e, list[i])
+		list[i].eval = c.besideColumn(list[i], e)
 	}
-	x := e.eval
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if f.strictWrite && anyMixed && !v.IsNull() && e.typ.Class == StringClass {
@@ -704,9 +709,6 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 	a, b = c.numbered(a), c.numbered(b)
 	p, q := c.truth(a), c.truth(b)
 	if op == opcode.LogicXor && c.d.is(xorByInt) {
-		if a.typ.Class != IntClass || b.typ.Class != IntClass {
-			return expr{}, unsupported("XOR of other than integers")
-		}
 		p, q = c.intTruth(a), c.intTruth(b)
 	}
 	k := a.konst && b.konst

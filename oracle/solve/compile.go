@@ -73,6 +73,8 @@ type expr struct {
 	// bits says that the number is a BIT's; moment that it is a date's or
 	// time's, stamp that it is a TIMESTAMP's.
 	bits, moment, stamp bool
+	// signLost says that what reads it as an integer drops the sign.
+	signLost bool
 	// ofBits says that an operand of the arithmetic is a BIT, date or time.
 	ofBits bool
 	// nullDouble says that the type is double for a literal NULL's sake.
@@ -272,6 +274,10 @@ func columnAt(t Type, at, depth int) expr {
 }
 
 func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
+	if x := exclusive(n.V); x != nil && isNot(n.Op) && c.d.is(xorByInt) {
+		// The parser makes it (NOT a) XOR b, and NOT reads a as other operators do.
+		return c.expr(&ast.BinaryOperationExpr{Op: x.Op, L: &ast.UnaryOperationExpr{Op: opcode.Not, V: x.L}, R: x.R})
+	}
 	e, err := c.expr(n.V)
 	if err != nil {
 		return expr{}, err
@@ -296,7 +302,7 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 			return sqlvalue.Unknown
 		}), nil
 	case opcode.BitNeg:
-		if e.typ.Binary && c.d.is(bitStrings) {
+		if c.bitString(e) {
 			return expr{}, unsupported("bit operator on a binary string")
 		}
 		bits := c.bits(e)
@@ -309,6 +315,19 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 		}}, nil
 	}
 	return expr{}, unsupported("operator %s", n.Op)
+}
+
+// exclusive returns n without parentheses if it is an XOR.
+func exclusive(n ast.ExprNode) *ast.BinaryOperationExpr {
+	switch x := n.(type) {
+	case *ast.ParenthesesExpr:
+		return exclusive(x.Expr)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicXor {
+			return x
+		}
+	}
+	return nil
 }
 
 var (

@@ -27,10 +27,10 @@ const variadic = 1 << 10
 var functions = map[string]function{
 	"concat":           {1, variadic, textOf(strings.Join)},
 	"concat_ws":        {2, variadic, (*compiler).concatWS},
-	"upper":            {1, 1, mapped(strings.ToUpper)},
-	"ucase":            {1, 1, mapped(strings.ToUpper)},
-	"lower":            {1, 1, mapped(strings.ToLower)},
-	"lcase":            {1, 1, mapped(strings.ToLower)},
+	"upper":            {1, 1, cased(strings.ToUpper)},
+	"ucase":            {1, 1, cased(strings.ToUpper)},
+	"lower":            {1, 1, cased(strings.ToLower)},
+	"lcase":            {1, 1, cased(strings.ToLower)},
 	"trim":             {1, 1, mapped(func(s string) string { return strings.Trim(s, " ") })},
 	"ltrim":            {1, 1, mapped(func(s string) string { return strings.TrimLeft(s, " ") })},
 	"rtrim":            {1, 1, mapped(func(s string) string { return strings.TrimRight(s, " ") })},
@@ -112,9 +112,6 @@ func (c *compiler) textFunction(args []expr, make func(f *frame, s []string) (st
 	if err != nil {
 		return expr{}, err
 	}
-	if t.Binary {
-		return expr{}, unsupported("function of a binary string")
-	}
 	xs := c.textArgs(args)
 	return expr{typ: t, konst: allKonst(args), computed: true, eval: func(f *frame) sqlvalue.Value {
 		s, null := textsOf(f, xs)
@@ -125,8 +122,16 @@ func (c *compiler) textFunction(args []expr, make func(f *frame, s []string) (st
 		if null {
 			return sqlvalue.Value{}
 		}
-		return sqlvalue.NewString(out)
+		return t.string(out)
 	}}, nil
+}
+
+// string returns a string of the type: bytes, or characters.
+func (t Type) string(s string) sqlvalue.Value {
+	if t.Binary {
+		return sqlvalue.NewBytes(s)
+	}
+	return sqlvalue.NewString(s)
 }
 
 func (c *compiler) textArgs(args []expr) []func(*frame) (string, bool) {
@@ -159,6 +164,16 @@ func textOf(join func([]string, string) string) func(*compiler, []expr) (expr, e
 func mapped(change func(string) string) func(*compiler, []expr) (expr, error) {
 	return func(c *compiler, args []expr) (expr, error) {
 		return c.textFunction(args, func(_ *frame, s []string) (string, bool) { return change(s[0]), false })
+	}
+}
+
+// cased compiles a change of case, which binary strings have none of.
+func cased(change func(string) string) func(*compiler, []expr) (expr, error) {
+	return func(c *compiler, args []expr) (expr, error) {
+		if args[0].typ.Binary {
+			return mapped(func(s string) string { return s })(c, args)
+		}
+		return mapped(change)(c, args)
 	}
 }
 
@@ -199,14 +214,18 @@ func (c *compiler) concatWS(args []expr) (expr, error) {
 		if null || f.err != nil {
 			return sqlvalue.Value{}
 		}
-		return sqlvalue.NewString(strings.Join(parts, sep))
+		return e.typ.string(strings.Join(parts, sep))
 	}
 	return e, nil
 }
 
 // count returns an accessor for an argument that counts characters.
 func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
-	if e.typ.Class != IntClass {
+	switch e = c.numbered(e); e.typ.Class {
+	case IntClass, NullClass:
+	case DecimalClass, DoubleClass, FloatClass:
+		return c.roundedCount(e), nil
+	default:
 		return nil, unsupported("function with a count that is no integer")
 	}
 	x := e.eval
@@ -217,6 +236,38 @@ func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
 		}
 		return v.Int(), v.IsNull()
 	}, nil
+}
+
+// roundedCount is count for a decimal or double, which is rounded and, beyond the
+// signed range, brought to its end.
+func (c *compiler) roundedCount(e expr) func(*frame) (int64, bool) {
+	x := e.eval
+	return func(f *frame) (int64, bool) {
+		v := x(f)
+		if v.IsNull() {
+			return 0, true
+		}
+		if v.Kind() == sqlvalue.Decimal {
+			n, over := v.ToInt(false)
+			if over != 0 {
+				f.refuse("function with a count beyond the signed range")
+			}
+			return int64(n), false
+		}
+		d := math.RoundToEven(v.ToDouble())
+		if math.Abs(d) < 1<<63 {
+			return int64(d), false
+		}
+		if f.strictWrite || f.strictUnsure {
+			// A column's overflow is an error there, that of other doubles is none.
+			f.refuse("function with a count beyond the signed range")
+		}
+		f.warnings++
+		if d > 0 {
+			return math.MaxInt64, false
+		}
+		return math.MinInt64, false
+	}
 }
 
 func cut(change func(s string, n int64) string) func(*compiler, []expr) (expr, error) {
@@ -255,7 +306,7 @@ func (c *compiler) countedText(konst bool, args []expr, counts []func(*frame) (i
 		if null {
 			return sqlvalue.Value{}
 		}
-		return sqlvalue.NewString(out)
+		return e.typ.string(out)
 	}
 	return e, nil
 }
@@ -323,27 +374,30 @@ func (c *compiler) replace(args []expr) (expr, error) {
 				return sqlvalue.Value{}
 			case f.err != nil:
 				return sqlvalue.Value{}
-			case s[1] == "":
-				return sqlvalue.NewString(s[0])
+			case s[1] == "", e.typ.Binary && !strings.Contains(s[0], s[1]):
+				return e.typ.string(s[0])
 			}
 			to, null := xs[2](f)
 			if null || f.err != nil {
 				return sqlvalue.Value{}
 			}
-			return sqlvalue.NewString(strings.ReplaceAll(s[0], s[1], to))
+			return e.typ.string(strings.ReplaceAll(s[0], s[1], to))
 		}
 	}
-	return c.ofFirst(e, args, firstCollation), nil
+	return c.ofFirst(e, args, firstCollation)
 }
 
 // ofFirst gives a text the collation of the first argument, where that is the
 // only one that counts.
-func (c *compiler) ofFirst(e expr, args []expr, where quirk) expr {
+func (c *compiler) ofFirst(e expr, args []expr, where quirk) (expr, error) {
 	if c.d.is(where) && args[0].typ.Class != NullClass {
 		t := c.textType(args[0].typ)
-		e.typ.Collation, e.typ.Binary, e.typ.Explicit = t.Collation, t.Binary, t.Explicit
+		if t.Binary != e.typ.Binary {
+			return e, unsupported("function of a binary string among others")
+		}
+		e.typ.Collation, e.typ.Explicit = t.Collation, t.Explicit
 	}
-	return e
+	return e, nil
 }
 
 func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, error) {
@@ -380,7 +434,10 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 				return v
 			}
 		}
-		return c.ofFirst(e, args, padFirstCollation), err
+		if err != nil {
+			return e, err
+		}
+		return c.ofFirst(e, args, padFirstCollation)
 	}
 }
 
@@ -421,11 +478,12 @@ func (c *compiler) locate(sub, in expr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	if t.Binary {
-		return expr{}, unsupported("function of a binary string")
-	}
 	xs := c.textArgs([]expr{sub, in})
 	w, stops := t.Collation.table(), c.d.is(searchedFirst)
+	if t.Binary && stops {
+		// In a condition other rows are found than in a select list.
+		return expr{}, unsupported("search of a binary string")
+	}
 	find := func(f *frame, sub, in string) sqlvalue.Value {
 		if !t.Collation.exact(sub) || !t.Collation.exact(in) {
 			return f.refuse("function of text beyond ASCII")

@@ -28,8 +28,10 @@ func endsInSpace(s string) bool { return s != "" && s[len(s)-1] == ' ' }
 func (d Dialect) stringToDouble(f *frame, s string, r reading) float64 {
 	n := sqlvalue.NumericPrefix(s)
 	x, over := n.Double()
-	if n.Rest && strings.IndexByte(s, 0) >= 0 {
-		f.refuse("number before a zero byte")
+	if n.Rest && d.is(zeroByteEnds) && !n.Empty {
+		if i := strings.IndexByte(s, 0); i >= 0 && strings.HasSuffix(s[:i], n.Text) {
+			return x
+		}
 	}
 	if d.is(spacesWarn) && endsInSpace(s) {
 		f.warnings++

@@ -20,6 +20,7 @@ func (c *compiler) numbered(e expr) expr {
 			x = func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
 		}
 		e.stamp = e.typ.Class == TimestampClass
+		e.signLost = e.typ.Class == TimeClass && e.typ.Chosen && c.d.is(chosenTimesLoseSign)
 		e.typ, e.column, e.print, e.moment = t, false, nil, true
 		e.eval = func(f *frame) sqlvalue.Value { return temporalNumber(f, x(f)) }
 		return e
@@ -38,6 +39,21 @@ func (c *compiler) numbered(e expr) expr {
 	e.typ, e.column, e.print = t, false, nil
 	e.eval = func(f *frame) sqlvalue.Value { return x(f).Number() }
 	return e
+}
+
+// asInteger returns the evaluation of an integer for what computes in integers.
+func (e expr) asInteger() func(*frame) sqlvalue.Value {
+	x := e.eval
+	if !e.signLost {
+		return x
+	}
+	return func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() || v.Sign() >= 0 {
+			return v
+		}
+		return sqlvalue.NewInt(-v.Int())
+	}
 }
 
 // summand is numbered for + - * / %.
@@ -119,7 +135,7 @@ func (c *compiler) agree(es []expr) error {
 		return unsupported("YEAR among several numbers of other types")
 	case c.joins && c.d.is(joinsWidenBits):
 		return unsupported("BIT, YEAR, ENUM or SET in a join")
-	case texts > 0 && (numbers > 0 || years > 0):
+	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es)):
 		return unsupported("BIT or YEAR beside text")
 	}
 	for i := range es {
@@ -147,6 +163,17 @@ func (c *compiler) agree(es []expr) error {
 		}
 	}
 	return nil
+}
+
+// plainBits tells whether all operands are BITs, YEARs, numbers or texts that are
+// compared as numbers.
+func plainBits(es []expr) bool {
+	for _, e := range es {
+		if isTemporal(e.typ) || isMember(e.typ) {
+			return false
+		}
+	}
+	return true
 }
 
 func shortYear(e expr) bool {

@@ -79,8 +79,9 @@ const (
 	negativeDecimalClips
 	// signedZero: the sign of a decimal of zero survives % and / in print.
 	signedZero
-	// emptyFilterFails: the empty string as a whole condition of a write is an
-	// error, other than anywhere else.
+	// emptyFilterFails: a text of nothing but spaces as a whole condition of a
+	// write is an error, other than anywhere else: EvalBool in
+	// pkg/expression/expression.go reads it by types.StrToFloat without isFuncCast.
 	emptyFilterFails
 	// betweenStops: BETWEEN does not look at the upper bound of a value below
 	// the lower one.
@@ -129,6 +130,17 @@ const (
 	textMeetsIntExactly
 	// divIs1366: a bad string operand of DIV is error 1366.
 	divIs1366
+	// zeroByteEnds: a zero byte directly behind the number in a string ends it
+	// without a warning: getValidFloatPrefix in pkg/types/convert.go cuts there.
+	zeroByteEnds
+	// readsDays: date functions read numbers and texts as dates by known rules.
+	readsDays
+	// fuzzyDays: a number up to 100 is read as a date of the year 2000 without a
+	// month, of which YEAR, QUARTER, MONTH and DAY give what there is.
+	fuzzyDays
+	// chosenTimesLoseSign: a TIME out of a branch is read as an integer without its
+	// sign, as a decimal or double with it.
+	chosenTimesLoseSign
 	// wideScale: decimals keep 38 digits behind the point, otherwise 30.
 	wideScale
 	// ignoresDesc: DESC in a key is read and ignored.
@@ -414,6 +426,14 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_unary-minus"},
 	{negatesLiterals, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_unary-minus"},
+	{zeroByteEnds, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/cast-functions-and-operators/"},
+	{readsDays, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-literals.html"},
+	{fuzzyDays, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_year"},
+	{chosenTimesLoseSign, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }

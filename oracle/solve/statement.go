@@ -2,6 +2,7 @@ package solve
 
 import (
 	"sort"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -202,8 +203,9 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 		if e.typ.Class == StringClass && c.d.is(emptyFilterFails) {
 			eval, plain := e.eval, t
 			t = func(f *frame) sqlvalue.Truth {
-				if f.strictWrite && eval(f).Str() == "" {
-					f.refuse("empty string as a condition")
+				if v := eval(f); f.err == nil && f.strictWrite && !v.IsNull() && strings.TrimSpace(v.Str()) == "" {
+					f.truncated("DOUBLE", v.Str())
+					return sqlvalue.False
 				}
 				return plain(f)
 			}
