@@ -205,12 +205,13 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		waiting []Waiting
 		wake    = w.prober.Wake()
 		asked   = false
+		hurried = false
 		look    = r.look
 		quiet   = begun // since when nothing was asked
 	)
 	switch {
 	case just == nil:
-	case wake != nil: // it tells; the pause is for what it may miss
+	case wake != nil, !r.mayWait(just): // it tells, or there is nothing to be told; the pause is for what may be missed
 		pause = gateMax
 	default:
 		g := w.gates.of(r.s.steps[r.h.Stmts[just.stmt].Line].traits)
@@ -230,7 +231,9 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			if r.harmless(just) || look != nil && r.undisturbed(look) {
 				break
 			}
-			pause = 0 // ask at once
+			if !hurried { // once: a look that is repeated without a pause takes the processor that a woken thread waits for
+				pause, hurried = 0, true
+			}
 		}
 		if pause > 0 {
 			a, ok, err := r.w.mail.receive(ctx, pause, wake)
@@ -363,6 +366,24 @@ func (r *run) undisturbed(look Watcher) bool {
 		}
 	}
 	return true
+}
+
+// mayWait says whether a statement can come to wait for a lock: it takes some,
+// and another session may hold some. An answer that is surely under way needs no
+// timer, which costs more to set and to take back than a quick statement takes.
+func (r *run) mayWait(l *lane) bool {
+	if r.s.traits&altersSchema != 0 {
+		return true
+	}
+	if !slices.ContainsFunc(r.lanes, func(o *lane) bool { return o != l && (o.inTxn || o.stmt >= 0) }) {
+		return false
+	}
+	switch tr := r.s.steps[r.h.Stmts[l.stmt].Line].traits; {
+	case tr&plainRead != 0:
+		return r.h.Levels[l.number] == corpus.Serializable || l.level == 0 || l.tainted
+	default:
+		return tr&(locks|taints) != 0
+	}
 }
 
 // harmless says that the statement that just answered can neither have ended a
