@@ -91,7 +91,7 @@ func commonClass(es []expr) (t Type, ok bool) {
 	for _, e := range es {
 		switch {
 		case e.typ.Class == NullClass:
-		case !isTemporal(e.typ) && e.typ.Class != YearClass:
+		case !isTemporal(e.typ) && e.typ.Class != YearClass && e.typ.Class != FloatClass:
 			return t, false
 		case !ok:
 			t, ok = e.typ, true
@@ -114,7 +114,7 @@ func textBranch(c *compiler, es []expr) (Type, error) {
 			continue
 		case isTemporal(t) && (c.d.is(branchCasts) || clocks(es)):
 			return out, unsupported("branches of text and a date or time")
-		case t.Class != StringClass && !isMember(t) && !isTemporal(t):
+		case t.Class != StringClass && !isMember(t) && !isTemporal(t) && (c.d.is(branchCasts) || t.Class != IntClass && t.Class != DecimalClass && t.Class != DoubleClass):
 			return out, unsupported("branches of numbers and an ENUM, SET, date or time")
 		}
 		t = c.textType(t)
@@ -365,7 +365,7 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 		}
 		results = append(results, r)
 	}
-	if err := c.alike(results); err != nil {
+	if err := c.alikeChosen(results); err != nil {
 		return expr{}, err
 	}
 	t, err := c.unify(results)
@@ -487,7 +487,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 	k := allKonst(args)
 	switch name := n.FnName.L; {
 	case name == "if" && len(args) == 3:
-		if err := c.alike(args[1:]); err != nil {
+		if err := c.alikeChosen(args[1:]); err != nil {
 			return expr{}, err
 		}
 		t, err := c.unify(args[1:])

@@ -334,6 +334,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	}
 	plain := *c
 	plain.d.quirks = plain.d.quirks.without(compareRounds)
+	plain.ranges = true
 	lo, err := plain.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err

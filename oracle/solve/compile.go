@@ -157,6 +157,8 @@ type compiler struct {
 	joins bool
 	// inList says that a comparison is one of several of an IN.
 	inList bool
+	// ranges says that a comparison is one of a BETWEEN.
+	ranges bool
 	// write says that the statement changes rows.
 	write bool
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // conformed is a row on which random statements once showed a difference.
-const conformed = "CREATE TABLE t (id INT PRIMARY KEY, iu INT UNSIGNED, bu BIGINT UNSIGNED, b BIGINT, v VARCHAR(20), w VARCHAR(20), f DOUBLE, d DECIMAL(10,2), du DECIMAL(10,2) UNSIGNED, bi BIT(8), db DATE, tm TIME, tn TIME, vb VARBINARY(6), KEY (v))"
+const conformed = "CREATE TABLE t (id INT PRIMARY KEY, iu INT UNSIGNED, bu BIGINT UNSIGNED, b BIGINT, v VARCHAR(20), w VARCHAR(20), f DOUBLE, d DECIMAL(10,2), du DECIMAL(10,2) UNSIGNED, bi BIT(8), db DATE, tm TIME, tn TIME, vb VARBINARY(6), fl FLOAT, y YEAR, KEY (v))"
 
-const conformedRow = "INSERT INTO t VALUES (1, 2, 9223372036854775808, 1, '', '10', 1e20, 2.5, 2.5, 5, '2024-02-29', '100:00:00', '-01:00:00', 'a')"
+const conformedRow = "INSERT INTO t VALUES (1, 2, 9223372036854775808, 1, '', '10', 1e20, 2.5, 2.5, 5, '2024-02-29', '100:00:00', '-01:00:00', 'a', 0.1, 2024)"
 
 // TestQueriesAsServersAnswered holds against MySQL 9.7 and MariaDB 10.11 and 11.8
 // what they answered, and what is left open as ?.
@@ -63,6 +63,23 @@ func TestQueriesAsServersAnswered(t *testing.T) {
 		"NULLIF('ab', b)":                                     {"?", "ab"},
 		"NULLIF('ab', iu)":                                    {"ab", "ab"},
 		"iu / (-(tm))":                                        {"?", "?"},
+		"GREATEST(iu, d)":                                     {"2.50", "2.50"},
+		"GREATEST(iu, 1.5)":                                   {"2.0", "2.0"},
+		"CONCAT(GREATEST(iu, 1.5))":                           {"?", "?"},
+		"LEAST(d, f)":                                         {"2.5", "2.5"},
+		"GREATEST(fl, iu)":                                    {"2", "2"},
+		"GREATEST(fl, TRUE)":                                  {"?", "?"},
+		"IF(iu, fl, iu)":                                      {"0.10000000149011612", "0.10000000149011612"},
+		"COALESCE(fl, fl)":                                    {"0.1", "0.1"},
+		"COALESCE(fl, 1)":                                     {"?", "?"},
+		"COALESCE(bi, iu)":                                    {"5", "5"},
+		"IF(iu, bi, iu)":                                      {"?", "5"},
+		"IF(iu, y, iu)":                                       {"2024", "2024"},
+		"IF(iu, db, d)":                                       {"2024-02-29", "2024-02-29"},
+		"COALESCE(d, db)":                                     {"2.50", "2.50"},
+		"db > d":                                              {"1", "?"},
+		"db > 127":                                            {"?", "?"},
+		"'0' BETWEEN bi AND v":                                {"?", "?"},
 		"IFNULL(tn, tn) + 2":                                  {"-9998", "10002"},
 		"IFNULL(tn, tn) + 2.0":                                {"-9998.0", "-9998.0"},
 		"CAST(NULLIF(tn, tm) AS SIGNED)":                      {"-10000", "10000"},

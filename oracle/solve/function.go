@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"cmp"
 	"hash/crc32"
 	"math"
 	"math/bits"
@@ -747,6 +748,9 @@ func (c *compiler) bitCount(args []expr) (expr, error) {
 // extreme compiles GREATEST or LEAST of operands of one kind; a NULL among them
 // makes it NULL.
 func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
+	if t, ok := extremeNumber(args); ok {
+		return c.extremeOf(t, args, op)
+	}
 	var t Type
 	for i, a := range args {
 		switch {
@@ -800,4 +804,81 @@ func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
 		}
 		return best
 	}}, nil
+}
+
+// extremeNumber returns the type of GREATEST or LEAST of numbers, at least one of
+// which is no integer.
+func extremeNumber(args []expr) (t Type, ok bool) {
+	t, floats, wide := double, 0, makesDouble(args)
+	exact := Type{Class: DecimalClass}
+	digits, inexact := 0, false
+	for _, a := range args {
+		switch a.typ.Class {
+		case IntClass:
+		case DecimalClass:
+			ok = true
+		case FloatClass:
+			floats++
+			fallthrough
+		case DoubleClass:
+			ok, inexact, wide = true, true, wide || a.typ.Class == DoubleClass
+		default:
+			return t, false
+		}
+		digits, exact.Scale = max(digits, intDigits(a.typ)), max(exact.Scale, a.typ.Scale)
+	}
+	if exact.Prec = digits + exact.Scale; !inexact {
+		t = exact
+	} else {
+		t.Origin = computedDouble(args...).Origin
+	}
+	return t, ok && (floats == 0 || wide)
+}
+
+// extremeOf compiles GREATEST or LEAST of numbers as a decimal or double. A decimal
+// is printed with all digits of the type, but keeps its own as a text.
+func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
+	e := expr{typ: t, konst: allKonst(args), computed: true}
+	for _, a := range args {
+		e.mixedText = e.mixedText || t.Class == DecimalClass && a.typ.Scale != t.Scale
+	}
+	if e.mixedText && c.d.is(branchCasts) {
+		return e, unsupported("GREATEST or LEAST of different scales")
+	}
+	e.eval = func(f *frame) sqlvalue.Value {
+		var best sqlvalue.Value
+		null := false
+		for i, a := range args {
+			v := a.eval(f)
+			if f.err != nil {
+				return sqlvalue.Value{}
+			}
+			if null = null || v.IsNull(); null {
+				continue
+			}
+			var r int
+			if t.Class == DoubleClass {
+				v = sqlvalue.NewDouble(v.ToDouble())
+				r = cmp.Compare(v.Double(), best.ToDouble())
+			} else {
+				if v.Scale() > a.typ.Scale {
+					return f.refuse("function of a quotient")
+				}
+				if v = v.ToDecimal().Rescale(t.Scale); i > 0 {
+					r = sqlvalue.CmpExact(v, best)
+				}
+			}
+			if i == 0 || r != 0 && (r > 0) == (op == opcode.GT) {
+				best = v
+			}
+		}
+		switch {
+		case null:
+			return sqlvalue.Value{}
+		case e.mixedText && f.strictWrite:
+			return f.refuse("text of a decimal chosen among others, in a write")
+		}
+		return best
+	}
+	return e, nil
 }

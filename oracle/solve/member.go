@@ -143,12 +143,32 @@ func (c *compiler) storeMember(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 // https://dev.mysql.com/doc/refman/9.7/en/bit-type.html
 func (c *compiler) storeBit(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
 	v = v.Number()
-	switch v.Kind() {
-	case sqlvalue.Int, sqlvalue.Uint:
+	var u uint64
+	switch k := v.Kind(); {
+	case k == sqlvalue.Int, k == sqlvalue.Uint:
+		u = v.Uint()
+	case c.d.is(updateCasts):
+		return f.refuse("value of another form for a BIT")
+	case k == sqlvalue.Decimal:
+		n, over := v.ToInt(true)
+		if over != 0 && !f.lenient {
+			return f.outOfRange(col)
+		} else if over != 0 || n == 0 && v.Sign() < 0 {
+			return f.refuse("value of another form for a BIT")
+		}
+		u = n
+	case k == sqlvalue.String, k == sqlvalue.Bytes:
+		// A text is stored as the bytes that it consists of.
+		s := strings.TrimLeft(v.Str(), "\x00")
+		if len(s) > 8 {
+			return f.refuse("value of another form for a BIT")
+		}
+		for i := 0; i < len(s); i++ {
+			u = u<<8 | uint64(s[i])
+		}
 	default:
 		return f.refuse("value of another form for a BIT")
 	}
-	u := v.Uint()
 	if col.Type.Bits < 64 && u>>col.Type.Bits != 0 {
 		if f.lenient {
 			return f.refuse("value too long for a BIT under IGNORE")

@@ -33,7 +33,7 @@ func (c *compiler) numbered(e expr) expr {
 		return e
 	}
 	if e.typ.Class == YearClass {
-		t.Prec = 4
+		t.Prec, t.Bits = 4, 16
 	}
 	x := e.eval
 	e.typ, e.column, e.print = t, false, nil
@@ -165,9 +165,12 @@ func (c *compiler) agree(es []expr) error {
 	return nil
 }
 
-// plainBits tells whether all operands are BITs, YEARs, numbers or texts that are
-// compared as numbers.
+// plainBits tells whether two operands are a BIT or YEAR and a text, which are
+// compared as numbers; among several the text may be compared as such.
 func plainBits(es []expr) bool {
+	if len(es) > 2 {
+		return false
+	}
 	for _, e := range es {
 		if isTemporal(e.typ) || isMember(e.typ) {
 			return false
@@ -188,7 +191,7 @@ func shortYear(e expr) bool {
 // can hold: a BIT or YEAR beside other numbers is a number, a FLOAT is a double.
 func (c *compiler) alike(es []expr) error {
 	var first Type
-	same, text, ints, inexact, doubles := true, false, false, false, false
+	same, text, inexact, doubles := true, false, false, false
 	for _, e := range es {
 		switch {
 		case e.typ.Class == NullClass:
@@ -199,19 +202,19 @@ func (c *compiler) alike(es []expr) error {
 		}
 		text = text || e.typ.Class == StringClass || isMember(e.typ) || isTemporal(e.typ)
 		doubles = doubles || e.typ.Class == DoubleClass
-		ints = ints || e.typ.Class == IntClass
-		inexact = inexact || e.typ.Class == DoubleClass || e.typ.Class == FloatClass || e.typ.Class == DecimalClass
+		inexact = inexact || e.typ.Class == DoubleClass || e.typ.Class == FloatClass
 	}
+	doubles = doubles || makesDouble(es)
 	for i := range es {
 		switch e := &es[i]; e.typ.Class {
 		case BitClass:
-			if text || same || inexact || !c.d.is(branchesCountBits) {
+			if text || inexact && c.d.is(bitsAreSigned) || same && !c.d.is(branchesCountBits) || c.d.is(branchCasts) {
 				return unsupported("BIT in a branch")
 			}
 			*e = c.numbered(*e)
 		case YearClass:
-			if text || ints {
-				return unsupported("YEAR in a branch with text or integers")
+			if text {
+				return unsupported("YEAR in a branch with text")
 			}
 			if !same {
 				whole := e.eval
@@ -219,12 +222,35 @@ func (c *compiler) alike(es []expr) error {
 				e.print = whole
 			}
 		case FloatClass:
-			// Beside integers some servers make a FLOAT of it, others a DOUBLE.
-			if text || !doubles || c.d.is(branchCasts) {
+			switch {
+			case same && !c.d.is(branchCasts):
+			case text || c.d.is(branchCasts) || !doubles:
 				return unsupported("FLOAT in a branch")
+			default:
+				*e = doubled(*e)
 			}
-			*e = doubled(*e)
 		}
 	}
 	return nil
+}
+
+// alikeChosen is alike for IF and CASE, which may print a BIT as such.
+func (c *compiler) alikeChosen(es []expr) error {
+	for _, e := range es {
+		if e.typ.Class == BitClass && c.d.is(branchKeepsScale) {
+			return unsupported("BIT in a branch")
+		}
+	}
+	return c.alike(es)
+}
+
+// makesDouble tells whether a FLOAT beside the others is a DOUBLE: beside most
+// integers it stays a FLOAT.
+func makesDouble(es []expr) bool {
+	for _, e := range es {
+		if t := e.typ; t.Class == DecimalClass || t.Class == IntClass && t.Bits == 32 && e.column {
+			return true
+		}
+	}
+	return false
 }

@@ -138,6 +138,9 @@ const (
 	// fuzzyDays: a number up to 100 is read as a date of the year 2000 without a
 	// month, of which YEAR, QUARTER, MONTH and DAY give what there is.
 	fuzzyDays
+	// comparesMoments: a date or time compares with a number that is not constant as
+	// the double that its digits make.
+	comparesMoments
 	// chosenTimesLoseSign: a TIME out of a branch is read as an integer without its
 	// sign, as a decimal or double with it.
 	chosenTimesLoseSign
@@ -432,6 +435,8 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-literals.html"},
 	{fuzzyDays, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_year"},
+	{comparesMoments, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{chosenTimesLoseSign, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"},
 	{wideScale, []history.DBMS{history.MariaDB},

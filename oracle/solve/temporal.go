@@ -139,11 +139,28 @@ func (c *compiler) temporalComparison(a, b expr) (comparator, error) {
 			if date != hasDate(t) || clock == hasDate(t) {
 				return nil, unsupported("comparison of a date or time with other text")
 			}
+		case c.momentAsNumber(e) && (a.column || isTemporal(b.typ)) && (b.column || isTemporal(a.typ)):
+			return func(f *frame, x, y sqlvalue.Value) int {
+				return cmp.Compare(momentDouble(f, x), momentDouble(f, y))
+			}, nil
 		default:
 			return nil, unsupported("comparison of a date or time with another type")
 		}
 	}
 	return func(f *frame, x, y sqlvalue.Value) int { return compareTemporal(f, x.Str(), y.Str()) }, nil
+}
+
+// momentAsNumber tells whether e is a number with which a date or time compares as
+// a double: one that is constant may be read as a date instead.
+func (c *compiler) momentAsNumber(e expr) bool {
+	return !e.konst && !c.joins && !c.ranges && c.d.is(comparesMoments) && (isExact(e.typ) || e.typ.Class == DoubleClass || e.typ.Class == FloatClass)
+}
+
+func momentDouble(f *frame, v sqlvalue.Value) float64 {
+	if v.Kind() == sqlvalue.Temporal {
+		v = temporalNumber(f, v)
+	}
+	return v.ToDouble()
 }
 
 func (c *compiler) storeTemporal(f *frame, col *Column, v sqlvalue.Value, from Type) sqlvalue.Value {
