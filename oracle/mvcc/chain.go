@@ -39,11 +39,16 @@ type Txn struct {
 	stmts  []int
 	// savepoints holds positions in writes by name, in order of creation.
 	savepoints []savepoint
+	// cache and held are what it takes to be absent and has locked, under the
+	// rule AbsentRemembered.
+	cache *absentCache
+	held  map[heldKey]bool
 }
 
 type savepoint struct {
 	name   string
 	writes int
+	cache  *absentCache
 }
 
 // RowLock is a lock that a transaction surely holds on a row because the

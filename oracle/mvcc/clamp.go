@@ -57,6 +57,9 @@ func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
 	if !ok || in.Not || in.Sel != nil {
 		return nil
 	}
+	if _, ok := in.Expr.(*ast.ColumnNameExpr); !ok {
+		return nil
+	}
 	col, fixed := columnOf(t, in)
 	if !fixed || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
 		return nil

@@ -36,10 +36,19 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return p, nil
 	}
 	t := r.table(name.Name.O)
-	rows, chains := t.Rows(view)
 	r.touch(i, tx, t, s.Where, false, nil)
 	if kind == Select {
 		return p, nil
+	}
+	rows, chains, err := r.reached(t, view)
+	if err != nil {
+		p.Err, err = sqlError(err)
+		return p, err
+	}
+	if seen, _ := t.Rows(view); len(rows) < len(seen) {
+		if p.Rows, err = r.readReached(s, t, rows, views); err != nil {
+			return nil, lossOf("solver", err)
+		}
 	}
 	idx, err := r.solver.Matches(s, t.Def, rows, views)
 	if err != nil {
@@ -75,7 +84,10 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	if err := r.overwritten(t, stmt, view, r.store.stmt); err != nil {
 		return nil, nil, err
 	}
-	rows, chains := t.Rows(view)
+	rows, chains, err := r.reached(t, view)
+	if err != nil {
+		return nil, nil, err
+	}
 	r.scanOrder(t, rows, chains)
 	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view, r.h.Stmts[r.store.stmt].Submit)})
 	if err != nil {

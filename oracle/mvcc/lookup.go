@@ -2,8 +2,10 @@ package mvcc
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -165,30 +167,68 @@ func inKey(k *solve.Key, col int) bool {
 // columnOf returns the one column that a simple condition is about, -1 if it is
 // not simple; fixed says that it leaves the column only listed values.
 func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
-	name := func(x ast.ExprNode) int {
-		if c, ok := x.(*ast.ColumnNameExpr); ok {
-			return t.ColumnIndex(c.Name.Name.O)
-		}
-		return -1
-	}
+	name := func(x ast.ExprNode) int { return columnRef(t, x) }
 	switch x := e.(type) {
 	case *ast.BinaryOperationExpr:
 		if l := name(x.L); l >= 0 && name(x.R) < 0 {
-			return l, equals(x.Op)
+			return l, equals(x.Op) && constant(x.R)
 		}
 		if rr := name(x.R); rr >= 0 {
-			return rr, equals(x.Op) && name(x.L) < 0
+			return rr, equals(x.Op) && name(x.L) < 0 && constant(x.L)
 		}
 	case *ast.BetweenExpr:
 		same := corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Left}}, corpus.Text) == corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{x.Right}}, corpus.Text)
-		return name(x.Expr), same && !x.Not
+		return name(x.Expr), same && !x.Not && constant(x.Left)
 	case *ast.PatternInExpr:
-		return name(x.Expr), !x.Not && x.Sel == nil
+		return name(x.Expr), !x.Not && x.Sel == nil && !slices.ContainsFunc(x.List, func(e ast.ExprNode) bool { return !constant(e) })
 	case *ast.IsNullExpr:
 		return name(x.Expr), false
 	}
 	return -1, false
 }
+
+// columnRef returns the column that an operand is, -1 if it is none. TiDB takes
+// away a cast of an integer to the integer type of its own sign
+// (BuildCastFunction in pkg/expression), but no other, so that such a column is
+// looked up like a bare one.
+func columnRef(t *solve.Table, e ast.ExprNode) int {
+	switch x := e.(type) {
+	case *ast.ColumnNameExpr:
+		return t.ColumnIndex(x.Name.Name.O)
+	case *ast.ParenthesesExpr:
+		return columnRef(t, x.Expr)
+	case *ast.FuncCastExpr:
+		c := columnRef(t, x.Expr)
+		if c < 0 || x.Tp.GetType() != mysql.TypeLonglong {
+			return -1
+		}
+		if typ := t.Columns[c].Type; typ.Class == solve.IntClass && typ.Unsigned == mysql.HasUnsignedFlag(x.Tp.GetFlag()) {
+			return c
+		}
+	}
+	return -1
+}
+
+// constant reports whether an operand names no column outside of a subquery.
+func constant(e ast.ExprNode) bool {
+	f := &ownColumnFinder{}
+	e.Accept(f)
+	return !f.found
+}
+
+type ownColumnFinder struct{ found bool }
+
+func (f *ownColumnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n.(type) {
+	case *ast.ColumnNameExpr:
+		f.found = true
+	case *ast.SubqueryExpr:
+		return n, true
+	}
+	return n, f.found
+}
+
+func (f *ownColumnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // boundsMeet returns the columns that a lower and an upper bound together leave
 // one integer: a range of one value is a look-up, too.
@@ -216,7 +256,7 @@ func boundsMeet(t *solve.Table, conds []ast.ExprNode) map[int]bool {
 			}
 		case *ast.BinaryOperationExpr:
 			op, other := x.Op, x.R
-			if _, ok := x.L.(*ast.ColumnNameExpr); !ok {
+			if columnRef(t, x.L) < 0 {
 				op, other = mirrored[x.Op], x.L
 			}
 			n, ok := smallLiteral(other)
@@ -272,6 +312,19 @@ func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 			return conjuncts(x.L, out)
 		case x.Op == opcode.LogicOr && literalZero(x.L):
 			return conjuncts(x.R, out)
+		}
+	}
+	return append(out, e)
+}
+
+// disjuncts returns the conditions that OR connects at the top.
+func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
+	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return disjuncts(x.Expr, out)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicOr {
+			return disjuncts(x.R, disjuncts(x.L, out))
 		}
 	}
 	return append(out, e)

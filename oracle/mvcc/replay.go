@@ -48,6 +48,9 @@ type Replay struct {
 	touched   []touch
 	// views holds the choices between the views of statements that waited.
 	views *choices
+	// lookup is how the statement that was predicted last finds its rows, nil
+	// where no rule asks.
+	lookup *keyLookup
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 	// units holds the committed transactions of an InnoDB history; partial says

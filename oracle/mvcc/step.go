@@ -124,7 +124,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	case Savepoint:
 		if s.txn != nil {
 			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
-			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes)})
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone()})
 		}
 	case RollbackTo:
 		if s.txn == nil {
@@ -132,6 +132,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 		}
 		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
 			r.store.undo(s.txn, s.txn.savepoints[j].writes)
+			s.txn.cache = s.txn.savepoints[j].cache
 			s.txn.savepoints = s.txn.savepoints[:j+1]
 		}
 	case ReleaseSavepoint:
@@ -259,6 +260,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 // predict computes a statement's answer and applies its effect.
 func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Prediction, View, error) {
 	st := &r.h.Stmts[i]
+	r.lookup = nil
 	switch kind {
 	case Select:
 		view := r.readView(tx, st, node)
@@ -279,10 +281,13 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
 		}
 	}
+	look, sure := r.lockingLookup(tx, kind, node)
+	r.lookup = look
 	view, single, err := r.currentView(st, tx, kind, node)
 	if err != nil {
 		return nil, view, err
 	}
+	cached, held := r.afterLookup(tx, view)
 	node = r.restarted(tx, st, node)
 	var p *Prediction
 	switch s := node.(type) {
@@ -301,9 +306,12 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		return nil, view, &Loss{Slug: "unsupported: statement", Detail: string(kind)}
 	}
 	if p != nil {
-		p.Single = p.Single && single
+		p.Single = p.Single && single && sure
 		if kind == Update && p.Err != 0 {
 			tx.failedUpdate = true
+		}
+		if tx.Rules[rules.AbsentKey] == rules.AbsentRemembered && p.Err == 0 && errCode(st) == 0 {
+			r.keep(tx, kind, node, p, cached, held)
 		}
 	}
 	return p, view, err

@@ -195,7 +195,7 @@ func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, 
 			continue
 		}
 		ver := view.Seen(c)
-		if ver == nil || ver.Txn == o {
+		if ver == nil || ver.Txn == o || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
 			continue
 		}
 		truth, _, err := r.solver.Where(where, t.Def, ver.Row, views)

@@ -57,6 +57,9 @@ const (
 	// committed away since the transaction's snapshot: deleted, or given another
 	// key.
 	RecordGone
+	// AbsentKey: what a locking look-up finds of a key that was absent when the
+	// transaction looked it up before.
+	AbsentKey
 	numDimensions
 )
 
@@ -249,6 +252,15 @@ const (
 	GoneUnseen
 )
 
+// Answers to AbsentKey.
+const (
+	// AbsentLookedUp: the row that has it now.
+	AbsentLookedUp Variant = iota
+	// AbsentRemembered: nothing, where the transaction's cache of locked keys
+	// answers, which holds the absence although it was not locked.
+	AbsentRemembered
+)
+
 var (
 	tidb   = []history.DBMS{history.TiDB}
 	innodb = []history.DBMS{history.MySQL, history.MariaDB}
@@ -319,6 +331,10 @@ var Table = []Rule{
 	{Name: "restarted-lookup-clamps-values", Dim: RestartedLookup, Variant: ClampedValues, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "a statement with `key IN (…)` on a unique key that waited and starts again looks up the limit of the column's type in place of a listed value beyond it, because the first attempt overwrote its list with the converted values"},
+	{Name: "absent-key-remembered-unlocked", Dim: AbsentKey, Variant: AbsentRemembered, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rc},
+		Links: []string{tidbPessimistic, "https://github.com/pingcap/tidb/blob/master/pkg/executor/point_get.go"},
+		Says:  "a locking look-up of one key that is absent takes no lock, yet the transaction caches the absence; a locking look-up of several keys, or of a key that it has locked by other means since, answers from that cache and misses the row that another transaction committed"},
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150"},
 		Says: "a scalar subquery that does not depend on the row is evaluated before a write runs, on the transaction's snapshot (at READ COMMITTED the statement's), while the write itself sees newer data"},

@@ -1,0 +1,424 @@
+package mvcc
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// A TiDB transaction caches the values of the keys that its locking look-ups met,
+// since nobody else can change a key that it has locked. At READ COMMITTED a
+// look-up of one key that is absent locks nothing, but the absence is cached all
+// the same, and then answers
+//   - look-ups of several keys, which ask the cache first (batch_point_get.go);
+//   - look-ups of one key that the transaction has locked by other means since,
+//     because a lock that is held already returns no value (point_get.go).
+// The first ROLLBACK TO of a savepoint takes back what the cache learnt since it,
+// but the savepoint and the transaction share the cache from then on, so that
+// later ones take back nothing; the locks stay. What the transaction itself wrote is found before the cache is asked.
+
+// absentKey is a key that a transaction takes to be absent: that of the rows for
+// which the conditions hold.
+type absentKey struct {
+	key    *solve.Key
+	pinned []ast.ExprNode
+}
+
+// absentCache is what a transaction takes to be absent. A nil cache is empty.
+type absentCache struct{ keys []absentKey }
+
+func (c *absentCache) clone() *absentCache {
+	out := &absentCache{}
+	if c != nil {
+		out.keys = slices.Clone(c.keys)
+	}
+	return out
+}
+
+// heldKey is the key of a row that a transaction has locked.
+type heldKey struct {
+	chain *Chain
+	key   *solve.Key
+}
+
+// keyLookup is how a locking statement finds its rows: by the values of a unique
+// key.
+type keyLookup struct {
+	table  *Table
+	filter *pointFilter
+	// several says that TiDB asks for the keys in one batch, else for one key.
+	several bool
+}
+
+// lockingLookup recognises, under the rule AbsentRemembered, a locking look-up;
+// nil if the statement is none. single is false if that is a guess at the plan.
+func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLookup, single bool) {
+	if tx.Rules[rules.AbsentKey] != rules.AbsentRemembered || tx.auto || kind != SelectForUpdate && kind != Update && kind != Delete {
+		return nil, true
+	}
+	where, from := condition(node)
+	name := singleTable(from)
+	if name == nil || r.table(name.Name.O) == nil {
+		return nil, true
+	}
+	t := r.table(name.Name.O)
+	f, points := cheapestFilter(t.Def, where)
+	if f == nil {
+		return nil, true
+	}
+	l = &keyLookup{table: t, filter: f, several: points != 1 || listAlone(node, f.key)}
+	plans := []*keyLookup{l}
+	if points == unsurePoints || !integersOnly(f.pinned) {
+		one := *l
+		one.several = false
+		plans = append(plans, &one)
+	}
+	if len(name.IndexHints) > 0 || len(f.key.Columns) > 1 && len(f.rest)+len(f.pinned) == 1 || hasSubquery(node) || !integerKey(t.Def, f.key) {
+		plans = append(plans, nil)
+	}
+	return plans[r.views.choose(len(plans))], len(plans) == 1
+}
+
+// reached returns what a view sees of a table, less the rows that the statement's
+// look-up takes to be absent. An index entry whose row is taken to be absent is
+// error 8133.
+func (r *Replay) reached(t *Table, view View) ([]solve.Row, []*Chain, error) {
+	rows, chains := t.Rows(view)
+	l := r.lookup
+	if l == nil || l.table != t || view.Own.cache == nil {
+		return rows, chains, nil
+	}
+	var kept []solve.Row
+	var keptChains []*Chain
+	for i, c := range chains {
+		if r.takesForAbsent(l, l.filter.key, c, rows[i], view) {
+			continue
+		}
+		if t.Clustered != nil && t.Clustered != l.filter.key && r.allTrue(l.filter.pinned, t, rows[i], view) && r.takesForAbsent(l, t.Clustered, c, rows[i], view) {
+			return nil, nil, &solve.SQLError{Code: errInconsistent}
+		}
+		kept, keptChains = append(kept, rows[i]), append(keptChains, c)
+	}
+	return kept, keptChains, nil
+}
+
+// takesForAbsent reports whether a look-up misses a row's key.
+func (r *Replay) takesForAbsent(l *keyLookup, key *solve.Key, c *Chain, row solve.Row, view View) bool {
+	tx := view.Own
+	if tx.cache == nil || c.changedBy(tx) || !l.several && !tx.held[heldKey{c, key}] {
+		return false
+	}
+	return slices.ContainsFunc(tx.cache.keys, func(a absentKey) bool {
+		return a.key == key && r.allTrue(a.pinned, l.table, row, view)
+	})
+}
+
+// changedBy reports whether a transaction wrote a version of the row that differs
+// from the one before it: only then is it among the transaction's own writes.
+func (c *Chain) changedBy(tx *Txn) bool {
+	for i := range c.Versions {
+		v := &c.Versions[i]
+		if v.Txn == tx && (i == 0 || v.Row == nil || c.Versions[i-1].Row == nil || !equalRows(v.Row, c.Versions[i-1].Row)) {
+			return true
+		}
+	}
+	return false
+}
+
+// afterLookup returns what a transaction has cached and locked behind the
+// statement's look-up, if the statement succeeds.
+func (r *Replay) afterLookup(tx *Txn, view View) (absent []absentKey, held []heldKey) {
+	absent = tx.cache.clone().keys
+	l := r.lookup
+	if l == nil {
+		return absent, nil
+	}
+	f, t := l.filter, l.table
+	rows, chains := t.Rows(view)
+	found := false
+	for i, c := range chains {
+		if !r.allTrue(f.pinned, t, rows[i], view) {
+			continue
+		}
+		found = true
+		if r.takesForAbsent(l, f.key, c, rows[i], view) {
+			continue
+		}
+		for _, k := range []*solve.Key{f.key, t.Clustered} {
+			h := heldKey{c, k}
+			if k == nil || slices.Contains(held, h) {
+				continue
+			}
+			held = append(held, h)
+			if l.several || tx.held[h] {
+				continue
+			}
+			absent = slices.DeleteFunc(absent, func(a absentKey) bool {
+				return a.key == k && r.allTrue(a.pinned, t, rows[i], view)
+			})
+		}
+	}
+	if !found && !l.several && !r.holds(tx, t, f, view) {
+		absent = append(absent, absentKey{f.key, f.pinned})
+	}
+	return absent, held
+}
+
+// holds reports whether a transaction has locked the key that a filter pins,
+// although no row has it now.
+func (r *Replay) holds(tx *Txn, t *Table, f *pointFilter, view View) bool {
+	return slices.ContainsFunc(t.Chains, func(c *Chain) bool {
+		return tx.held[heldKey{c, f.key}] && slices.ContainsFunc(c.Versions, func(v Version) bool {
+			return v.Row != nil && r.allTrue(f.pinned, t, v.Row, view)
+		})
+	})
+}
+
+// keep enters what a successful statement has cached and locked: what its look-up
+// did, the rows that it returned or wrote, and of rows that it wrote or left
+// unchanged their unique keys.
+func (r *Replay) keep(tx *Txn, kind Kind, node ast.StmtNode, p *Prediction, absent []absentKey, held []heldKey) {
+	if tx.cache == nil {
+		tx.cache = &absentCache{}
+	}
+	tx.cache.keys = absent
+	_, from := condition(node)
+	if name := singleTable(from); name != nil && r.table(name.Name.O) != nil {
+		t := r.table(name.Name.O)
+		for i := range t.Def.Keys {
+			k := &t.Def.Keys[i]
+			if k != t.Clustered && (!k.Unique || kind == SelectForUpdate) {
+				continue
+			}
+			for _, c := range p.read {
+				held = append(held, heldKey{c, k})
+			}
+		}
+	}
+	for _, h := range held {
+		if tx.held == nil {
+			tx.held = make(map[heldKey]bool)
+		}
+		tx.held[h] = true
+	}
+}
+
+// neighbours reports whether two of the values are adjacent integers. Where an OR
+// of them is a secondary key's whole filter, TiDB makes one range of the two.
+func neighbours(values []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool {
+		n, err := strconv.ParseInt(v, 10, 64)
+		return err == nil && slices.Contains(values, strconv.FormatInt(n+1, 10))
+	})
+}
+
+// unsurePoints says that a filter pins a key to an unknown number of values.
+const unsurePoints = -1
+
+// cheapestFilter recognises a filter that pins a unique key to constants, and how
+// many values of the key that makes. Of several keys TiDB takes one that is
+// pinned to one value, then the primary key, then the first.
+func cheapestFilter(t *solve.Table, where ast.ExprNode) (best *pointFilter, points int) {
+	conds := conjuncts(where, nil)
+	meet := boundsMeet(t, conds)
+	rank := func(k *solve.Key, n int) int {
+		return 2*boolRank(n == 1) + boolRank(k.Primary)
+	}
+	for i := range t.Keys {
+		k := &t.Keys[i]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		f := &pointFilter{key: k}
+		for _, e := range conds {
+			col, _ := columnOf(t, e)
+			if values, listed := listedBy(t, e, k.Columns[0]); inKey(k, col) || listed && (k.Primary || len(conds) > 1 || !neighbours(values)) {
+				f.pinned = append(f.pinned, e)
+				continue
+			}
+			f.rest = append(f.rest, e)
+		}
+		n := 1
+		for _, col := range k.Columns {
+			n = product(n, pointsOf(t, f.pinned, col, meet[col]))
+		}
+		if n != 0 && (best == nil || rank(k, n) > rank(best.key, points)) {
+			best, points = f, n
+		}
+	}
+	return best, points
+}
+
+func product(a, b int) int {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	if a == unsurePoints || b == unsurePoints {
+		return unsurePoints
+	}
+	return a * b
+}
+
+// pointsOf returns to how many values conditions pin a column, 0 if to none in
+// particular.
+func pointsOf(t *solve.Table, conds []ast.ExprNode, col int, meet bool) int {
+	if meet {
+		return 1
+	}
+	n, others := 0, 0
+	for _, e := range conds {
+		values, ok := listedBy(t, e, col)
+		if !ok {
+			if c, _ := columnOf(t, e); c == col {
+				others++
+			}
+			continue
+		}
+		switch {
+		case n == 0:
+			n = len(values)
+		case n > 1 && len(values) > 1:
+			others++
+		default:
+			n = min(n, len(values))
+		}
+	}
+	if n > 1 && others > 0 {
+		return unsurePoints
+	}
+	return n
+}
+
+// listedBy returns the different values, NULL aside, to which a condition pins a
+// column: an equality, a list, or such conditions connected by OR.
+func listedBy(t *solve.Table, e ast.ExprNode, col int) (values []string, ok bool) {
+	var items []ast.ExprNode
+	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return listedBy(t, x.Expr, col)
+	case *ast.BinaryOperationExpr:
+		if branches := disjuncts(x, nil); len(branches) > 1 {
+			for _, b := range branches {
+				var of []string
+				for _, c := range conjuncts(b, nil) {
+					if v, listed := listedBy(t, c, col); listed && of == nil {
+						of = v
+					}
+				}
+				if of == nil {
+					return nil, false
+				}
+				values = append(values, of...)
+			}
+			slices.Sort(values)
+			return slices.Compact(values), true
+		}
+		items = []ast.ExprNode{x.R}
+		if columnRef(t, x.L) < 0 {
+			items[0] = x.L
+		}
+	case *ast.BetweenExpr:
+		items = []ast.ExprNode{x.Left}
+	case *ast.PatternInExpr:
+		items = x.List
+	}
+	if c, fixed := columnOf(t, e); c != col || !fixed {
+		return nil, false
+	}
+	for _, it := range items {
+		if v, ok := it.(ast.ValueExpr); ok && v.GetValue() == nil {
+			continue
+		}
+		if n, ok := smallLiteral(it); ok {
+			values = append(values, strconv.FormatInt(n, 10))
+			continue
+		}
+		values = append(values, corpus.SQL(&ast.DoStmt{Exprs: []ast.ExprNode{it}}, corpus.Text))
+	}
+	slices.Sort(values)
+	return slices.Compact(values), len(values) > 0
+}
+
+// listAlone reports whether a statement's whole filter is a list and nothing else
+// is asked for: TiDB then asks for its keys in a batch even if it is one key. In a
+// list of primary keys a NULL makes it plan otherwise.
+func listAlone(node ast.StmtNode, key *solve.Key) bool {
+	where, _ := condition(node)
+	in, ok := where.(*ast.PatternInExpr)
+	if !ok || slices.ContainsFunc(in.List, func(e ast.ExprNode) bool {
+		v, ok := e.(ast.ValueExpr)
+		return !ok || v.GetValue() == nil && key.Primary
+	}) {
+		return false
+	}
+	if _, ok := in.Expr.(*ast.ColumnNameExpr); !ok {
+		return false
+	}
+	switch s := node.(type) {
+	case *ast.SelectStmt:
+		return s.OrderBy == nil && s.GroupBy == nil && s.Limit == nil && s.Having == nil && !s.Distinct &&
+			!slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool {
+				_, column := f.Expr.(*ast.ColumnNameExpr)
+				return f.WildCard == nil && !column
+			})
+	case *ast.UpdateStmt:
+		return s.Order == nil && s.Limit == nil
+	case *ast.DeleteStmt:
+		return s.Order == nil && s.Limit == nil
+	}
+	return false
+}
+
+// integersOnly reports whether all literals of conditions are integers. How many
+// values of the key others make depends on their conversion.
+func integersOnly(conds []ast.ExprNode) bool {
+	v := &nonIntegerFinder{}
+	for _, e := range conds {
+		e.Accept(v)
+	}
+	return !v.found
+}
+
+// nonIntegerFinder looks for literals that are no integers.
+type nonIntegerFinder struct{ found bool }
+
+func (f *nonIntegerFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if v, ok := n.(ast.ValueExpr); ok {
+		switch v.GetValue().(type) {
+		case nil, int64, uint64:
+		default:
+			f.found = true
+		}
+	}
+	return n, f.found
+}
+
+func (f *nonIntegerFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// integerKey reports whether all columns of a key are integers. Of others it
+// depends on the constants' types whether they are looked up.
+func integerKey(t *solve.Table, k *solve.Key) bool {
+	return !slices.ContainsFunc(k.Columns, func(c int) bool { return t.Columns[c].Type.Class != solve.IntClass })
+}
+
+// readReached predicts a locking query whose look-up misses rows.
+func (r *Replay) readReached(s *ast.SelectStmt, t *Table, rows []solve.Row, views solve.Views) ([][]sqlvalue.Value, error) {
+	idx, err := r.solver.Matches(s, t.Def, rows, views)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]solve.Row, len(idx))
+	for k, j := range idx {
+		found[k] = rows[j]
+	}
+	res, err := r.solver.Project(s, t.Def, found, views)
+	if err != nil {
+		return nil, err
+	}
+	return res.Rows, nil
+}
