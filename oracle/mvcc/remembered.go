@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -132,13 +133,17 @@ func (c *Chain) changedBy(tx *Txn) bool {
 
 // afterLookup returns what a transaction has cached and locked behind the
 // statement's look-up, if the statement succeeds.
-func (r *Replay) afterLookup(tx *Txn, view View) (absent []absentKey, held []heldKey) {
+func (r *Replay) afterLookup(tx *Txn, st *history.Stmt, view View) (absent []absentKey, held []heldKey) {
 	absent = tx.cache.clone().keys
 	l := r.lookup
 	if l == nil {
 		return absent, nil
 	}
 	f, t := l.filter, l.table
+	if !l.several {
+		// The lock request itself reads the key, behind all that it waited for.
+		view.Tick = r.effect(st)
+	}
 	rows, chains := t.Rows(view)
 	found := false
 	for i, c := range chains {

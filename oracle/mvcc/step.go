@@ -287,7 +287,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 	if err != nil {
 		return nil, view, err
 	}
-	cached, held := r.afterLookup(tx, view)
+	cached, held := r.afterLookup(tx, st, view)
 	node = r.restarted(tx, st, node)
 	var p *Prediction
 	switch s := node.(type) {
