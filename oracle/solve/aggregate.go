@@ -54,6 +54,10 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 			a.unseen, a.unsure = null == neverNull, null == nullUnknown
 		}
 	case ast.AggFuncMin, ast.AggFuncMax:
+		if arg.readDay {
+			// MariaDB answers 0000-00-00 where none is a date.
+			return expr{}, unsupported("MIN or MAX of a date out of a number or text")
+		}
 		a.typ = arg.typ
 	case ast.AggFuncSum, ast.AggFuncAvg:
 		if isTemporal(arg.typ) {

@@ -256,6 +256,9 @@ func (c *compiler) text(e expr) func(*frame) (string, bool) {
 	if e.typ.Class == BitClass {
 		return func(f *frame) (string, bool) { f.refuse("BIT as text"); return "", false }
 	}
+	if e.typ.Class == FloatClass && e.typ.Chosen {
+		return func(f *frame) (string, bool) { f.refuse("text of a FLOAT out of a branch"); return "", false }
+	}
 	return func(f *frame) (string, bool) {
 		if e.mixedText {
 			f.refuse("text of a double chosen among other types")

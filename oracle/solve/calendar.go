@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -14,6 +16,8 @@ type datePart struct {
 	// need a date.
 	clock bool
 	part  func(time.Time) int64
+	// hours says that it is the hours, of which a TIME has more than a day's.
+	hours bool
 	// ofPartial, if not nil, is the part of a date without a month or day; other
 	// parts are NULL there.
 	ofPartial func(day) int64
@@ -21,18 +25,18 @@ type datePart struct {
 
 // https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
 var dateParts = map[string]datePart{
-	"year":       {false, func(t time.Time) int64 { return int64(t.Year()) }, func(d day) int64 { return d.year }},
-	"quarter":    {false, func(t time.Time) int64 { return int64(t.Month()+2) / 3 }, func(d day) int64 { return (d.month + 2) / 3 }},
-	"month":      {false, func(t time.Time) int64 { return int64(t.Month()) }, func(d day) int64 { return d.month }},
-	"day":        {false, func(t time.Time) int64 { return int64(t.Day()) }, func(d day) int64 { return d.day }},
-	"dayofmonth": {false, func(t time.Time) int64 { return int64(t.Day()) }, func(d day) int64 { return d.day }},
-	"dayofyear":  {false, func(t time.Time) int64 { return int64(t.YearDay()) }, nil},
-	"dayofweek":  {false, func(t time.Time) int64 { return int64(t.Weekday()) + 1 }, nil},
-	"weekday":    {false, func(t time.Time) int64 { return int64(t.Weekday()+6) % 7 }, nil},
-	"to_days":    {false, dayNumber, nil},
-	"hour":       {true, func(t time.Time) int64 { return int64(t.Hour()) }, nil},
-	"minute":     {true, func(t time.Time) int64 { return int64(t.Minute()) }, nil},
-	"second":     {true, func(t time.Time) int64 { return int64(t.Second()) }, nil},
+	"year":       {false, func(t time.Time) int64 { return int64(t.Year()) }, false, func(d day) int64 { return d.year }},
+	"quarter":    {false, func(t time.Time) int64 { return int64(t.Month()+2) / 3 }, false, func(d day) int64 { return (d.month + 2) / 3 }},
+	"month":      {false, func(t time.Time) int64 { return int64(t.Month()) }, false, func(d day) int64 { return d.month }},
+	"day":        {false, func(t time.Time) int64 { return int64(t.Day()) }, false, func(d day) int64 { return d.day }},
+	"dayofmonth": {false, func(t time.Time) int64 { return int64(t.Day()) }, false, func(d day) int64 { return d.day }},
+	"dayofyear":  {false, func(t time.Time) int64 { return int64(t.YearDay()) }, false, nil},
+	"dayofweek":  {false, func(t time.Time) int64 { return int64(t.Weekday()) + 1 }, false, nil},
+	"weekday":    {false, func(t time.Time) int64 { return int64(t.Weekday()+6) % 7 }, false, nil},
+	"to_days":    {false, dayNumber, false, nil},
+	"hour":       {true, func(t time.Time) int64 { return int64(t.Hour()) }, true, nil},
+	"minute":     {true, func(t time.Time) int64 { return int64(t.Minute()) }, false, nil},
+	"second":     {true, func(t time.Time) int64 { return int64(t.Second()) }, false, nil},
 }
 
 // dayNumber counts days from the year 0, of which the first of January is day 1.
@@ -75,7 +79,7 @@ func (c *compiler) dayArg(e expr, clock bool) (func(*frame) (day, bool), error) 
 		return func(*frame) (day, bool) { return day{}, true }, nil
 	}
 	switch e.typ.Class {
-	case IntClass, DecimalClass, DoubleClass, StringClass:
+	case IntClass, DecimalClass, DoubleClass, FloatClass, StringClass:
 	default:
 		clock = true
 	}
@@ -117,8 +121,8 @@ func (c *compiler) readDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
 // or without a time behind it. It has no sign, and what is no date is NULL.
 // https://dev.mysql.com/doc/refman/9.7/en/date-and-time-literals.html
 func (c *compiler) numberDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
-	if v.Kind() == sqlvalue.Double {
-		x := math.Trunc(v.Double())
+	if k := v.Kind(); k == sqlvalue.Double || k == sqlvalue.Float {
+		x := math.Trunc(v.ToDouble())
 		if math.Abs(x) >= 1<<53 {
 			return day{}, false
 		}
@@ -187,6 +191,46 @@ func textDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
 	return day{at: at}, ok
 }
 
+// clockOf reads a number, or the integer in front of a text, as a time HHMMSS; what
+// is no time is NULL.
+func clockOf(f *frame, v sqlvalue.Value) (s string, ok bool) {
+	if v.Kind() == sqlvalue.String {
+		n := sqlvalue.IntegerPrefix(v.Str())
+		if len(v.Str()) > 4 || strings.ContainsAny(v.Str(), ":+eE") {
+			f.refuse("time of other text")
+			return "", false
+		}
+		if n.Empty {
+			if f.strictWrite || f.strictUnsure || strings.ContainsAny(v.Str(), "0123456789") {
+				f.refuse("time of other text")
+			}
+			f.warnings++
+			return "", false
+		}
+		if n.Rest && (f.strictWrite || f.strictUnsure) {
+			f.refuse("time of other text")
+		}
+		v, _ = n.Decimal()
+	}
+	if v.Scale() > 6 {
+		f.refuse("time of a number out of range")
+		return "", false
+	}
+	n, ok := v.ToDecimal().Truncate(0).Small()
+	if n = max(n, -n); !ok || n > 8385959 {
+		f.refuse("time of a number out of range")
+		return "", false
+	}
+	if n%100 > 59 || n/100%100 > 59 {
+		if f.strictWrite || f.strictUnsure {
+			f.refuse("time of a number out of range")
+		}
+		f.warnings++
+		return "", false
+	}
+	return fmt.Sprintf("%02d:%02d:%02d", n/10000, n/100%100, n%100), true
+}
+
 // ofSpan is the part of a TIME, whose hours may be more than a day's, without its
 // sign.
 func (p datePart) ofSpan(f *frame, s string) int64 {
@@ -195,7 +239,7 @@ func (p datePart) ofSpan(f *frame, s string) int64 {
 		f.refuse("date function of another form")
 	}
 	seconds := max(micros, -micros) / 1e6
-	if h := p.part(time.Unix(3600, 0).UTC()); h == 1 {
+	if p.hours {
 		return seconds / 3600
 	}
 	return p.part(time.Unix(seconds%3600, 0).UTC())
@@ -233,6 +277,19 @@ func (c *compiler) datePart(p datePart, a expr) (expr, error) {
 				return v
 			}
 			return sqlvalue.NewInt(p.ofSpan(f, v.Str()))
+		}}, nil
+	}
+	if k := a.typ.Class; p.clock && c.d.is(readsDays) && (k == IntClass || k == DecimalClass || k == StringClass && !a.typ.Binary) {
+		return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+			v := a.eval(f)
+			if v.IsNull() || f.err != nil {
+				return sqlvalue.Value{}
+			}
+			s, ok := clockOf(f, v)
+			if !ok {
+				return sqlvalue.Value{}
+			}
+			return sqlvalue.NewInt(p.ofSpan(f, s))
 		}}, nil
 	}
 	x, err := c.dayArg(a, p.clock)
@@ -278,7 +335,7 @@ func (c *compiler) dateOf(a expr, t Type, change func(time.Time) time.Time) (exp
 	if err != nil {
 		return expr{}, err
 	}
-	return expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+	return expr{typ: t, konst: a.konst, readDay: !isTemporal(a.typ), eval: func(f *frame) sqlvalue.Value {
 		d, null := x(f)
 		if d.partial && !c.d.is(fuzzyDays) && t.Class == DateClass {
 			f.refuse("date of zero")

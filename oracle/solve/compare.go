@@ -171,6 +171,17 @@ func roundedByKey(a, b expr) bool {
 	return x != math.Trunc(x)
 }
 
+// fractionAtKey tells whether b is a constant decimal with a fraction, which an
+// index look-up on the integer column a rounds: 0.5 = a finds 1.
+func (c *compiler) fractionAtKey(a, b expr) bool {
+	if !a.column || a.typ.Class != IntClass || !b.konst || b.typ.Class != DecimalClass {
+		return false
+	}
+	f := frame{views: c.views}
+	v := b.eval(&f)
+	return f.err != nil || !v.IsNull() && sqlvalue.CmpExact(v, v.Truncate(0)) != 0
+}
+
 // textMeetsInt tells whether an index on an integer column could be looked up
 // by text that is not constant.
 func textMeetsInt(a, b expr) bool {
@@ -205,6 +216,9 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	}
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(a, []expr{b}) {
 		return expr{}, unsupported("comparison with an unsigned literal beyond the signed range")
+	}
+	if op == opcode.EQ && c.d.is(keyLosesText) && (c.fractionAtKey(a, b) || c.fractionAtKey(b, a)) {
+		return expr{}, unsupported("fractional decimal for an integer column")
 	}
 	x, y := c.besideColumn(a, b), c.besideColumn(b, a)
 	if op == opcode.NullEQ {
@@ -349,7 +363,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		// MariaDB 11.8 loses rows where an upper bound has an index.
 		return expr{}, unsupported("constant NOT BETWEEN")
 	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
-	case c.d.is(textMeetsIntExactly) && e[0].column && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass):
+	case (c.d.is(textMeetsIntExactly) && e[0].column || c.isColumn(n.Expr, true)) && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass):
 		// An index on the column finds other rows.
 		return expr{}, unsupported("BETWEEN on text, a text and a number")
 	case isTemporal(e[0].typ) && !isTemporal(e[1].typ) && !isTemporal(e[2].typ):

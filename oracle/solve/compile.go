@@ -79,6 +79,8 @@ type expr struct {
 	ofBits bool
 	// nullDouble says that the type is double for a literal NULL's sake.
 	nullDouble bool
+	// readDay says that the value is a date read out of a number or text.
+	readDay bool
 	// computed says that the value came out of a function.
 	computed bool
 	// castText says CAST AS CHAR.

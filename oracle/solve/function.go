@@ -428,8 +428,13 @@ func padded(join func(s, pad string) string) func(*compiler, []expr) (expr, erro
 			e.eval = func(f *frame) sqlvalue.Value {
 				v := x(f)
 				if v.IsNull() && f.strictWrite && f.err == nil {
-					if length, null := n(f); !null && length < 0 {
+					switch length, null := n(f); {
+					case null:
+					case length < 0:
 						f.refuse("padding to a negative length in a write")
+					case length > 100:
+						// It may be beyond max_allowed_packet, an error before NULL is seen.
+						f.refuse("padding with nothing, or to a great length")
 					}
 				}
 				return v

@@ -135,7 +135,7 @@ func (c *compiler) agree(es []expr) error {
 		return unsupported("YEAR among several numbers of other types")
 	case c.joins && c.d.is(joinsWidenBits):
 		return unsupported("BIT, YEAR, ENUM or SET in a join")
-	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es)):
+	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es) || c.write && badText(es)):
 		return unsupported("BIT or YEAR beside text")
 	}
 	for i := range es {
@@ -179,6 +179,22 @@ func plainBits(es []expr) bool {
 	return true
 }
 
+// badText tells whether a constant text is no number: put into a BIT before a row
+// is read, it may not fail.
+func badText(es []expr) bool {
+	for _, e := range es {
+		if !e.konst || e.typ.Class != StringClass {
+			continue
+		}
+		var f frame
+		v := e.eval(&f)
+		if n := sqlvalue.NumericPrefix(v.Str()); f.err != nil || n.Rest || n.Empty {
+			return true
+		}
+	}
+	return false
+}
+
 func shortYear(e expr) bool {
 	if e.typ.Class == NullClass {
 		return false
@@ -191,7 +207,7 @@ func shortYear(e expr) bool {
 // can hold: a BIT or YEAR beside other numbers is a number, a FLOAT is a double.
 func (c *compiler) alike(es []expr) error {
 	var first Type
-	same, text, inexact, doubles := true, false, false, false
+	same, text, ints, inexact, doubles := true, false, false, false, false
 	for _, e := range es {
 		switch {
 		case e.typ.Class == NullClass:
@@ -202,6 +218,7 @@ func (c *compiler) alike(es []expr) error {
 		}
 		text = text || e.typ.Class == StringClass || isMember(e.typ) || isTemporal(e.typ)
 		doubles = doubles || e.typ.Class == DoubleClass
+		ints = ints || e.typ.Class == IntClass || e.typ.Class == BitClass
 		inexact = inexact || e.typ.Class == DoubleClass || e.typ.Class == FloatClass
 	}
 	doubles = doubles || makesDouble(es)
@@ -220,6 +237,16 @@ func (c *compiler) alike(es []expr) error {
 				whole := e.eval
 				*e = c.numbered(*e)
 				e.print = whole
+				if number := e.eval; ints {
+					e.eval = func(f *frame) sqlvalue.Value {
+						v := number(f)
+						if !v.IsNull() && v.Sign() == 0 {
+							// It is 0 or 0000 as a text.
+							return f.refuse("year 0000 beside an integer")
+						}
+						return v
+					}
+				}
 			}
 		case FloatClass:
 			switch {

@@ -500,12 +500,51 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	if p.badLiteral && p.strict {
 		err = badLiteralError(err)
 	}
+	if isSQL(err) && p.order != nil && p.failsFirst(&f, rows) {
+		return nil, err
+	}
 	if err != nil && (len(p.order) > 0 || p.limit != nil) {
 		// Which rows are evaluated before the limit is reached, and in which
 		// order, is the access path's affair.
 		return nil, unsupported("error under ORDER BY or LIMIT")
 	}
 	return idx, err
+}
+
+// failsFirst tells whether a row fails that no order of evaluation leaves out: it
+// comes, in the statement's order, before as many rows as the limit asks for.
+func (p *program) failsFirst(f *frame, rows []Row) bool {
+	f.err = nil
+	at := make([]int, len(rows))
+	keys := make([][]sqlvalue.Value, len(rows))
+	for i := range rows {
+		at[i], f.row = i, rows[i]
+		keys[i] = p.keys(f)
+	}
+	ties := false
+	sort.SliceStable(at, func(a, b int) bool {
+		r := p.cmpKeys(f, keys[at[a]], keys[at[b]])
+		ties = ties || r == 0
+		return r < 0
+	})
+	_, to := p.bounds(len(rows))
+	if f.err != nil || ties || p.truth == nil {
+		return false
+	}
+	found := 0
+	for _, i := range at {
+		f.row = rows[i]
+		truth := p.truth(f)
+		if f.err != nil {
+			return isSQL(f.err)
+		}
+		if truth == sqlvalue.True {
+			if found++; found >= to {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // badLiteralError is the outcome of a strict write that compares a number with

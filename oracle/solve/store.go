@@ -52,6 +52,8 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		v = temporalNumber(f, v)
 	case isTemporal(from) && !isTemporal(col.Type) && to != StringClass:
 		return f.refuse("date or time stored as another type")
+	case to == StringClass && from.Class == FloatClass && from.Chosen:
+		return f.refuse("text of a FLOAT out of a branch")
 	case to == StringClass && from.Class == BitClass:
 		return f.refuse("BIT stored as text")
 	case to == IntClass || to == DecimalClass || to == DoubleClass || to == FloatClass:

@@ -167,6 +167,8 @@ func (c *compiler) storeTemporal(f *frame, col *Column, v sqlvalue.Value, from T
 	switch {
 	case from.Class == col.Type.Class && from.Scale == col.Type.Scale:
 		return v
+	case c.d.is(readsDays) && !f.lenient && col.Type.Class != TimeClass && (from.Class == IntClass || from.Class == StringClass && !from.Binary && len(v.Str()) <= 4):
+		return c.storeDay(f, col, v)
 	case isTemporal(from) && hasDate(from) != hasDate(col.Type),
 		!isTemporal(from) && (from.Class != StringClass || from.Binary):
 		return f.refuse("value of another form for a date or time")
@@ -178,6 +180,27 @@ func (c *compiler) storeTemporal(f *frame, col *Column, v sqlvalue.Value, from T
 		return f.fail(1292, "Incorrect %s value: '%s' for column '%s' at row 1", temporalNames[col.Type.Class], s, col.Name)
 	}
 	return f.refuse("value of another form for a date or time")
+}
+
+// storeDay stores an integer or a short text as a date; one without a month or day
+// is refused, as it depends on the server's mode.
+func (c *compiler) storeDay(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
+	d, ok := c.readDay(f, v)
+	if v.Kind() != sqlvalue.String {
+		if n, small := v.Small(); small && n > 0 && n <= 100 {
+			ok, d.partial = false, false
+		}
+	}
+	if d.partial || strings.Trim(v.Str(), " 0") == "" && v.Str() != "" || f.err != nil {
+		return f.refuse("value of another form for a date or time")
+	}
+	if ok {
+		if w, inRange := col.Type.temporal(d.at.Format(dateForm)); inRange {
+			return w
+		}
+		return f.refuse("value of another form for a date or time")
+	}
+	return f.fail(1292, "Incorrect %s value: '%s' for column '%s' at row 1", temporalNames[col.Type.Class], v.Str(), col.Name)
 }
 
 // temporalNumber returns a date or time as the number that its digits make.

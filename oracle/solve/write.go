@@ -65,6 +65,9 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 		var v sqlvalue.Value
 		if a.dflt {
 			v = c.defaultOf(f, col)
+		} else if a.moment && col.Type.Class == BitClass {
+			// Negated it may be a decimal, with an error of its own.
+			v = f.refuse("number of a date or time stored in a BIT")
 		} else {
 			v = c.store(f, col, a.forColumn(col).eval(f), a.typ)
 			if a.computed && a.typ.Class == StringClass && col.Type.Class != StringClass && c.d.is(updateCasts) && isSQL(f.err) {
@@ -157,7 +160,7 @@ func (s *Solver) updateRows(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views)
 		var first error
 		for _, i := range chosen {
 			err := one(i)
-			if err != nil && ordered {
+			if err != nil && ordered && stmt.Order == nil {
 				err = unsupported("error under ORDER BY or LIMIT")
 			}
 			if first = firstError(first, err); first != nil && !isSQL(first) {
