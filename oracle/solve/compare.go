@@ -366,6 +366,9 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	case (c.d.is(textMeetsIntExactly) && e[0].column || c.isColumn(n.Expr, true)) && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass):
 		// An index on the column finds other rows.
 		return expr{}, unsupported("BETWEEN on text, a text and a number")
+	case e[0].konst && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass) && (c.isColumn(n.Left, true) || c.isColumn(n.Right, true)):
+		// So does one on a bound.
+		return expr{}, unsupported("BETWEEN on text, a text and a number")
 	case isTemporal(e[0].typ) && !isTemporal(e[1].typ) && !isTemporal(e[2].typ):
 		// Literals are read as dates, each on its own.
 	case isTemporal(e[0].typ) || isTemporal(e[1].typ) || isTemporal(e[2].typ):

@@ -181,6 +181,7 @@ func TestWritesAsMySQLAnswered(t *testing.T) {
 		"DELETE FROM t WHERE 'x' <=> bi":                               "?",
 		"DELETE FROM t WHERE '5' <=> bi":                               "true",
 		"DELETE FROM t WHERE v BETWEEN '-1' AND 5":                     "?",
+		"DELETE FROM t WHERE 'a ' BETWEEN iu AND v":                    "?",
 		"DELETE FROM t WHERE d = LEFT('x', 0)":                         "?",
 		"DELETE FROM t WHERE d = LEFT('2', 1)":                         "false",
 		"DELETE FROM t WHERE ('x' < 0.5) BETWEEN iu AND f":             "?",
