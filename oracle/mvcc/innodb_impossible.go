@@ -444,8 +444,7 @@ func moments(layout string, texts []string) []sqlvalue.Value {
 // noneMatches reports whether a condition is true of none of the rows that the
 // literals in it tell apart.
 func (p *prover) noneMatches(where ast.ExprNode) bool {
-	used := map[int]bool{}
-	where.Accept(&columnCollector{t: p.t.Def, cols: used})
+	used := columnsIn(p.t.Def, where)
 	row := make(solve.Row, len(p.t.Def.Columns))
 	values := make([][]sqlvalue.Value, len(row))
 	total := 1

@@ -417,10 +417,7 @@ func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
 	if x.e.loose || limited(x.node) {
 		return false
 	}
-	tested := map[int]bool{}
-	if where != nil {
-		where.Accept(&columnCollector{t: t.Def, cols: tested})
-	}
+	tested := columnsIn(t.Def, where)
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
 		if k == t.Clustered {
@@ -536,8 +533,7 @@ func (x *running) came(a *access, ver *Version, views solve.Views) bool {
 		if a.where == nil {
 			return false
 		}
-		tested := map[int]bool{}
-		a.where.Accept(&columnCollector{t: a.t.Def, cols: tested})
+		tested := columnsIn(a.t.Def, a.where)
 		for i := range a.t.Def.Keys {
 			if k := &a.t.Def.Keys[i]; k != a.t.Clustered && tested[k.Columns[0]] && !equalIn(k, was.Row, ver.Row) {
 				ok, err := x.matches(a, was, views)

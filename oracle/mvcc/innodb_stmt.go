@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -346,13 +347,9 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 	case rules.NoOpWrites:
 		return true
 	case rules.NoOpInvisibleIfRead:
-		read := map[int]bool{}
-		f := &columnCollector{t: t.Def, cols: read}
-		if s.Where != nil {
-			s.Where.Accept(f)
-		}
+		read := columnsIn(t.Def, s.Where)
 		for _, l := range s.List {
-			l.Expr.Accept(f)
+			maps.Copy(read, columnsIn(t.Def, l.Expr))
 		}
 		if t.Clustered != nil {
 			for _, c := range t.Clustered.Columns {
@@ -362,6 +359,16 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 		return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return !read[t.Def.ColumnIndex(l.Column.Name.O)] })
 	}
 	return false
+}
+
+// columnsIn returns the columns that a node mentions, by index, and -1 for those
+// of other tables; none for nil.
+func columnsIn(t *solve.Table, n ast.Node) map[int]bool {
+	cols := map[int]bool{}
+	if n != nil {
+		n.Accept(&columnCollector{t: t, cols: cols})
+	}
+	return cols
 }
 
 type columnCollector struct {

@@ -54,14 +54,12 @@ func plainLock(l ast.SelectLockType) bool {
 
 // columnsOf returns the columns that a query mentions, nil for all.
 func columnsOf(t *solve.Table, s *ast.SelectStmt) map[int]bool {
-	cols := map[int]bool{}
 	for _, f := range s.Fields.Fields {
 		if f.WildCard != nil {
 			return nil
 		}
 	}
-	s.Accept(&columnCollector{t: t, cols: cols})
-	return cols
+	return columnsIn(t, s)
 }
 
 // missingWaitInnoDB reports a statement that returned without waiting although
