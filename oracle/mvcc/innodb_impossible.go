@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -89,8 +90,7 @@ func (e *engine) classify(s *ast.SelectStmt) emptiness {
 	if name := singleTable(s.From); name != nil {
 		p.t = e.table(name.Name.O)
 	}
-	pinned := p.t != nil && slices.ContainsFunc(p.t.Def.Keys, func(k solve.Key) bool { return pinsKey(s.Where, p.t, &k) })
-	p.ranges = p.t != nil && !pinned
+	p.ranges = p.t != nil && !p.mayReadFirst(s.Where)
 	if p.impossible(s.Where, false, map[int]sqlvalue.Value{}) {
 		return provenEmpty
 	}
@@ -104,6 +104,45 @@ func (e *engine) classify(s *ast.SelectStmt) emptiness {
 		return maybeProven
 	}
 	return mustLook
+}
+
+// mayReadFirst reports whether conditions could fix a whole unique key: then its
+// row may be read before ranges are thought of. MariaDB makes BETWEEN 1 AND 1 an
+// equality only here (EXPLAIN says "Impossible WHERE noticed after reading const
+// tables"), and so do some versions with <=>, IS NULL and lists that come down to
+// one value.
+func (p *prover) mayReadFirst(where ast.ExprNode) bool {
+	points := map[int]bool{}
+	p.points(where, false, points)
+	return slices.ContainsFunc(p.t.Def.Keys, func(k solve.Key) bool {
+		return (k.Unique || k.Primary) && !slices.ContainsFunc(k.Columns, func(c int) bool { return !points[c] })
+	})
+}
+
+// points collects the columns that a condition, negated if not is set, could fix.
+func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		p.points(n.Expr, not, into)
+	case *ast.UnaryOperationExpr:
+		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+			p.points(n.V, !not, into)
+		}
+	case *ast.BinaryOperationExpr:
+		switch {
+		case n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr:
+			p.points(n.L, not, into)
+			p.points(n.R, not, into)
+		case not == (n.Op == opcode.NE) && (n.Op == opcode.NE || equals(n.Op)):
+			maps.Copy(into, columnsIn(p.t.Def, x))
+		}
+	case *ast.ColumnNameExpr: // NOT a is a = 0
+		if not {
+			maps.Copy(into, columnsIn(p.t.Def, x))
+		}
+	case *ast.BetweenExpr, *ast.PatternInExpr, *ast.IsNullExpr:
+		maps.Copy(into, columnsIn(p.t.Def, x))
+	}
 }
 
 func isNull(x ast.ExprNode) bool {
@@ -202,7 +241,7 @@ func (p *prover) impossibleTogether(all []conjunct, fixed map[int]sqlvalue.Value
 // type.
 func (p *prover) fixes(c conjunct) (col int, v sqlvalue.Value, ok bool) {
 	n, is := c.x.(*ast.BinaryOperationExpr)
-	if !is || c.not != (n.Op == opcode.NE) || n.Op != opcode.NE && n.Op != opcode.EQ && n.Op != opcode.NullEQ {
+	if !is || c.not != (n.Op == opcode.NE) || n.Op != opcode.NE && n.Op != opcode.EQ {
 		return 0, v, false
 	}
 	l, r := n.L, n.R
@@ -239,7 +278,7 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 		// Constants are not put in its place.
 		return false
 	}
-	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && p.t != nil && !c.not && (n.Op == opcode.NE || n.Op == opcode.LT || n.Op == opcode.GT) {
+	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && p.ranges && !c.not && (n.Op == opcode.NE || n.Op == opcode.LT || n.Op == opcode.GT) {
 		l, lok := n.L.(*ast.ColumnNameExpr)
 		r, rok := n.R.(*ast.ColumnNameExpr)
 		if lok && rok && columnIn(p.t, l) == columnIn(p.t, r) {
@@ -257,11 +296,38 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 	} else {
 		t = &solve.Table{}
 	}
-	if !onlyColumns(c.x, t, known) {
+	if !onlyColumns(c.x, t, known) || mentionsColumn(c.x) && !onlyIntegers(c.x) {
 		return false
 	}
 	return p.fails(c, t, row)
 }
+
+// onlyIntegers reports whether an expression holds no other literals and no LIKE:
+// MariaDB, and often MySQL, decides what does row by row, whatever constant is put
+// in a column's place.
+func onlyIntegers(x ast.Node) bool {
+	f := &otherLiteralFinder{}
+	x.Accept(f)
+	return !f.found
+}
+
+type otherLiteralFinder struct{ found bool }
+
+func (f *otherLiteralFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.PatternLikeOrIlikeExpr:
+		f.found = true
+	case ast.ValueExpr:
+		switch n.GetValue().(type) {
+		case int64, uint64:
+		default:
+			f.found = true
+		}
+	}
+	return n, f.found
+}
+
+func (f *otherLiteralFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // zeroIsNull reports whether IS NULL of a NOT NULL column finds its zero value,
 // so that it is not impossible; MySQL replaces it only where AND joins it.
@@ -370,6 +436,9 @@ func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 		case opcode.LogicAnd, opcode.LogicOr:
 			return p.makesRanges(n.L, not, col) && p.makesRanges(n.R, not, col)
 		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+			if not == (n.Op == opcode.EQ) && (not || n.Op == opcode.NE) && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
+				return false
+			}
 			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
 		}
 	case *ast.BetweenExpr:
