@@ -25,6 +25,7 @@ import (
 	"time"
 
 	_ "github.com/go-sql-driver/mysql"
+	"github.com/shirou/gopsutil/v3/process"
 )
 
 // most is how much the memory may grow between the two moments.
@@ -32,13 +33,15 @@ const most = 1.2
 
 func main() {
 	target := flag.String("target", "mariadb:10.11", "target, as `txnfuzz run` takes it: a private server")
+	levels := flag.String("levels", "", "levels, as `txnfuzz run` takes them; empty: its default")
 	workers := flag.Int("workers", 1, "workers of the run")
+	out := flag.String("out", filepath.Join("out", "memory"), "folder for findings")
 	first := flag.Duration("first", 3*time.Minute, "when to look first")
 	second := flag.Duration("second", 15*time.Minute, "when to look again")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	grown, err := measure(ctx, *target, *workers, *first, *second)
+	grown, err := measure(ctx, *target, *levels, *out, *workers, *first, *second)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "memory:", err)
 		os.Exit(3)
@@ -49,20 +52,23 @@ func main() {
 }
 
 // measure reports whether either process grew by more than it may.
-func measure(ctx context.Context, target string, workers int, first, second time.Duration) (grown bool, err error) {
+func measure(ctx context.Context, target, levels, out string, workers int, first, second time.Duration) (grown bool, err error) {
 	dir, err := os.MkdirTemp("", "txnfuzz-memory-")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
 	tool := filepath.Join(dir, "txnfuzz")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-tags", "notidb", "-o", tool, "./cmd/txnfuzz").CombinedOutput(); err != nil {
-		return false, fmt.Errorf("build txnfuzz: %w\n%s", err, out)
+	if b, err := exec.CommandContext(ctx, "go", "build", "-tags", "notidb", "-o", tool, "./cmd/txnfuzz").CombinedOutput(); err != nil {
+		return false, fmt.Errorf("build txnfuzz: %w\n%s", err, b)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	run := exec.CommandContext(ctx, tool, "run", "--target", target, "--workers", strconv.Itoa(workers),
-		"--duration", (second + 10*time.Second).String(), "--out", filepath.Join(dir, "found"))
+		"--duration", (second + 10*time.Second).String(), "--out", out)
+	if levels != "" {
+		run.Args = append(run.Args, "--levels", levels)
+	}
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.Stderr = os.Stderr
 	var report bytes.Buffer
@@ -106,71 +112,54 @@ type look struct {
 }
 
 func lookAt(ctx context.Context, pid int) (l look, err error) {
-	if l.tool, err = resident(pid); err != nil {
+	tool, err := process.NewProcessWithContext(ctx, int32(pid))
+	if err != nil {
+		return l, fmt.Errorf("find txnfuzz: %w", err)
+	}
+	if l.tool, err = resident(ctx, tool); err != nil {
 		return l, err
 	}
-	server, socket, err := serverBelow(pid)
+	server, socket, err := serverBelow(ctx, tool)
 	if err != nil {
 		return l, err
 	}
-	if l.server, err = resident(server); err != nil {
+	if l.server, err = resident(ctx, server); err != nil {
 		return l, err
 	}
 	l.history, err = historyLength(ctx, socket)
 	return l, err
 }
 
-var resides = regexp.MustCompile(`(?m)^VmRSS:\s+(\d+) kB$`)
-
 // resident returns the memory of a process that is in use, in MB.
-func resident(pid int) (float64, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+func resident(ctx context.Context, p *process.Process) (float64, error) {
+	m, err := p.MemoryInfoWithContext(ctx)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("ask for the memory of process %d: %w", p.Pid, err)
 	}
-	m := resides.FindSubmatch(status)
-	if m == nil {
-		return 0, fmt.Errorf("process %d tells no VmRSS", pid)
-	}
-	kb, err := strconv.ParseFloat(string(m[1]), 64)
-	return kb / 1024, err
+	return float64(m.RSS) / (1 << 20), nil
 }
 
 // serverBelow finds the server that a process started, and its socket.
-func serverBelow(pid int) (server int, socket string, err error) {
-	children := map[int][]int{}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return 0, "", err
-	}
-	for _, name := range stats {
-		stat, err := os.ReadFile(name)
-		if err != nil {
-			continue // it has ended
+func serverBelow(ctx context.Context, tool *process.Process) (server *process.Process, socket string, err error) {
+	for below := []*process.Process{tool}; len(below) > 0; below = below[1:] {
+		children, err := below[0].ChildrenWithContext(ctx)
+		if err != nil && !errors.Is(err, process.ErrorNoChildren) {
+			return nil, "", fmt.Errorf("list the children of process %d: %w", below[0].Pid, err)
 		}
-		// pid (name) state ppid: the name may hold anything
-		var state string
-		var parent int
-		if _, err := fmt.Sscan(string(stat[bytes.LastIndexByte(stat, ')')+1:]), &state, &parent); err != nil {
-			continue
-		}
-		if id, err := strconv.Atoi(filepath.Base(filepath.Dir(name))); err == nil {
-			children[parent] = append(children[parent], id)
-		}
-	}
-	for below := children[pid]; len(below) > 0; below = below[1:] {
-		arguments, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", below[0]))
-		if err != nil {
-			continue
-		}
-		for a := range strings.SplitSeq(string(arguments), "\x00") {
-			if s, ok := strings.CutPrefix(a, "--socket="); ok && !bytes.HasPrefix(arguments, []byte("/bin/sh\x00")) {
-				return below[0], s, nil
+		for _, c := range children {
+			arguments, err := c.CmdlineSliceWithContext(ctx)
+			if err != nil || len(arguments) == 0 || filepath.Base(arguments[0]) == "sh" { // it has ended, or starts the server
+				continue
+			}
+			for _, a := range arguments {
+				if socket, ok := strings.CutPrefix(a, "--socket="); ok {
+					return c, socket, nil
+				}
 			}
 		}
-		below = append(below, children[below[0]]...)
+		below = append(below, children...)
 	}
-	return 0, "", fmt.Errorf("process %d has no server", pid)
+	return nil, "", fmt.Errorf("process %d has no server", tool.Pid)
 }
 
 var listLength = regexp.MustCompile(`History list length (\d+)`)
