@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -263,7 +264,7 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		p.Matched++
 		p.read = append(p.read, h.c)
 		if !changed {
-			if e.writesNoOp(tx, s, t) {
+			if e.writesNoOp(tx, s, t) || e.renewsNull(s, t, h.row) {
 				e.write(t, h.c, h.row, tx, h.c.last().rid)
 			}
 			return nil
@@ -359,6 +360,31 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 		return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return !read[t.Def.ColumnIndex(l.Column.Name.O)] })
 	}
 	return false
+}
+
+// renewsNull reports whether an UPDATE assigns NULL to a column that is NULL
+// already and whose default is no zero. MySQL holds the bytes of the default below
+// such a NULL, and zeros below the new one, takes the two for different and writes
+// a version after all, while it counts no row as changed (compare_records in
+// sql/sql_update.cc compares whole records).
+func (e *engine) renewsNull(s *ast.UpdateStmt, t *Table, row solve.Row) bool {
+	return e.h.Server.DBMS == history.MySQL && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool {
+		i := t.Def.ColumnIndex(l.Column.Name.O)
+		return i >= 0 && row[i].IsNull() && !zeroDefault(&t.Def.Columns[i])
+	})
+}
+
+// zeroDefault reports whether a column's default is NULL or what the server makes
+// of nothing: zero, or an empty text.
+func zeroDefault(c *solve.Column) bool {
+	text, null := c.Default.Text()
+	switch c.Type.Class {
+	case solve.StringClass, solve.EnumClass, solve.SetClass:
+		return null || strings.Trim(text, "\x00") == ""
+	case solve.TimeClass, solve.DateClass, solve.DatetimeClass, solve.TimestampClass:
+		return null || strings.Trim(text, "0:-. ") == ""
+	}
+	return null || c.Default.ToDouble() == 0
 }
 
 // columnsIn returns the columns that a node mentions, by index, and -1 for those
