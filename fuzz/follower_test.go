@@ -33,7 +33,7 @@ func TestFollowerStopsAtAnError(t *testing.T) {
 	cause := errors.New("judged wrong")
 	ran := 0
 	refused := false
-	for i := range 10 * ahead {
+	for i := range 10 * batch {
 		if !f.do(func() error {
 			ran++
 			if i == 2 {
