@@ -114,7 +114,7 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 	{6, &dataType{
 		family: times, tp: mysql.TypeTimestamp, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDatetime, nullable: true,
 		pool:   []value{text("2024-01-01 00:00:00"), text("2024-01-01 00:00:01"), text("2024-01-02 12:00:00"), text("1999-12-31 23:59:59")},
-		limits: []value{text("2037-12-31 23:59:59"), text("1971-01-01 00:00:00")},
+		limits: []value{text("2037-12-31 23:59:59"), text("1971-01-01 00:00:00")}, misfit: text("x"),
 	}},
 	{5, stringType(mysql.TypeBlob, types.UnspecifiedLength, false)},
 	{4, stringType(mysql.TypeBlob, types.UnspecifiedLength, true)},
@@ -137,7 +137,7 @@ var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[
 	{8, &dataType{
 		family: times, tp: mysql.TypeDatetime, length: types.UnspecifiedLength, scale: types.UnspecifiedLength, nth: nthDatetime,
 		pool:   []value{text("2024-01-01 00:00:00"), text("2024-01-01 00:00:01"), text("2024-01-02 12:00:00"), text("1999-12-31 23:59:59")},
-		limits: []value{text("9999-12-31 23:59:59")},
+		limits: []value{text("9999-12-31 23:59:59")}, misfit: text("x"),
 	}},
 }...)
 

@@ -74,8 +74,8 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{8, replaced("COALESCE")}, {12, choice}, {6, unary("ISNULL")},
 	},
 	decimals: {
-		{10, compared("FLOOR", 3)}, {10, compared("CEIL", 3)}, {8, compared("ROUND", 3)}, {6, likened("ABS")}, {6, compared("SIGN", 2)},
-		{6, replaced("IFNULL")}, {8, choice},
+		{20, compared("FLOOR", 3)}, {19, compared("CEIL", 3)}, {14, compared("ROUND", 3)}, {3, likened("ABS")}, {3, compared("SIGN", 2)},
+		{3, replaced("IFNULL")}, {4, choice},
 	},
 	texts: {
 		{30, like}, {10, compared("CHAR_LENGTH", 3)}, {10, compared("LENGTH", 3)}, {8, likened("CONCAT", text("").literal())}, {8, likened("LOWER")},
@@ -83,8 +83,8 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{6, replaced("IFNULL")}, {6, choice}, {6, likened("TRIM")},
 	},
 	times: {
-		{10, compared("MONTH", 13)}, {10, compared("DAYOFMONTH", 32)}, {6, compared("WEEKDAY", 7)}, {6, compared("QUARTER", 5)},
-		{6, unary("ISNULL")}, {6, choice},
+		{10, compared("MONTH", 13)}, {10, compared("DAYOFMONTH", 32)}, {10, compared("WEEKDAY", 7)}, {14, compared("QUARTER", 5)},
+		{3, unary("ISNULL")}, {3, choice}, {16, shiftedDay},
 	},
 	clocks:  {{6, unary("ISNULL")}, {6, choice}},
 	members: {{6, unary("ISNULL")}, {6, choice}, {6, compared("CHAR_LENGTH", 3)}},
@@ -92,9 +92,27 @@ var functionConditions = map[family][]weighted[columnForm]{
 	floats:  {{6, unary("ISNULL")}, {6, choice}, {6, compared("SIGN", 2)}},
 }
 
+// otherDay makes a date or time of the column's some days from it.
+func otherDay(c *choices, t *table, i int) ast.ExprNode {
+	name := "DATE_ADD"
+	if c.odds(128) {
+		name = "DATE_SUB"
+	}
+	return call(name, columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitDay})
+}
+
+func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
+	return binaryOp(pick(c, comparisons), otherDay(c, t, i), t.constant(c, i).literal())
+}
+
 // functionTest makes a condition of a function of a column.
 func functionTest(c *choices, t *table) ast.ExprNode {
 	i := t.anyColumn(c)
+	if t.cols[i].typ.family == integers { // most columns are; the functions of others would be rare
+		if i = t.anyColumn(c); t.cols[i].typ.family == integers && c.odds(160) {
+			return nil
+		}
+	}
 	typ := t.cols[i].typ
 	forms := functionConditions[typ.family]
 	if forms == nil || typ.binary || typ.tp == mysql.TypeBit {
@@ -123,13 +141,7 @@ var functionValues = map[family][]weighted[columnForm]{
 			return call("LEFT", columnRef(t.cols[i].name), small(c, 3))
 		}},
 	},
-	times: {{10, func(c *choices, t *table, i int) ast.ExprNode {
-		name := "DATE_ADD"
-		if c.odds(100) {
-			name = "DATE_SUB"
-		}
-		return call(name, columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitDay})
-	}}},
+	times: {{10, otherDay}},
 	years: {{10, func(c *choices, t *table, i int) ast.ExprNode {
 		return binaryOp(opcode.Plus, columnRef(t.cols[i].name), integer(1).literal())
 	}}},

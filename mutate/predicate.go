@@ -36,7 +36,7 @@ var leaves = []weighted[predicateMaker]{
 	{7, bitTest},
 	{5, castComparison},
 	{1, mixedComparison},
-	{4, functionTest},
+	{12, functionTest},
 }
 
 var (

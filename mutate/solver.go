@@ -30,6 +30,7 @@ func (s statementSolver) Judge(create *ast.CreateTableStmt, inserts []*ast.Inser
 	}
 	solver := solve.New(s.dialect)
 	views := oneTable{t}
+	unknown := isNull(parenthesis(predicate), false)
 	var out []sqlvalue.Truth
 	for _, ins := range inserts {
 		rows, err := solver.Insert(ins, t, views)
@@ -40,6 +41,16 @@ func (s statementSolver) Judge(create *ast.CreateTableStmt, inserts []*ast.Inser
 			v, _, err := solver.Where(predicate, t, row, views)
 			if err != nil {
 				return nil, fmt.Errorf("judge a predicate: %w", err)
+			}
+			if v == sqlvalue.Unknown {
+				// A filter stops at NULL, although what follows may make it false.
+				is, _, err := solver.Where(unknown, t, row, views)
+				if err != nil {
+					return nil, fmt.Errorf("judge a predicate: %w", err)
+				}
+				if is != sqlvalue.True {
+					v = sqlvalue.False
+				}
 			}
 			out = append(out, v)
 		}

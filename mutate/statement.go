@@ -36,6 +36,8 @@ const (
 	// misfitOdds is how often a value is one that the column cannot hold: the
 	// statement is an error, and must leave nothing behind.
 	misfitOdds = 1
+	// dateMisfitOdds is the same for a date: few columns are dates.
+	dateMisfitOdds = 6
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6
@@ -174,7 +176,7 @@ var assignedForms = []weighted[func(c *choices, t *table, i int) ast.ExprNode]{
 		}
 		return binaryOp(pick(c, bitForms[:3]), columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal())
 	}},
-	{4, functionValue},
+	{9, functionValue},
 	{3, func(c *choices, t *table, i int) ast.ExprNode {
 		if t.cols[i].typ.family != integers || t.cols[i].typ.wide {
 			return nil
@@ -201,11 +203,14 @@ func increment(c *choices, t *table, i int) ast.ExprNode {
 
 // stored chooses a value to write into a column.
 func (t *table) stored(c *choices, col *column, i int) value {
-	b := int(c.next())
+	b, misfit := int(c.next()), misfitOdds
+	if col.typ.family == times {
+		misfit = dateMisfitOdds
+	}
 	switch {
 	case b > 255-18 && !col.notNull, b > 255-badNullOdds:
 		return null
-	case b > 255-18-misfitOdds && col.typ.misfit != null:
+	case b > 255-18-misfit && col.typ.misfit != null:
 		return col.typ.misfit
 	case b > 255-18-misfitOdds-limitValueOdds && len(col.typ.limits) > 0:
 		return oneOf(c, col.typ.limits)
