@@ -1,6 +1,8 @@
 package solve
 
 import (
+	"math"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -15,8 +17,10 @@ type aggregate struct {
 	// unseen says that a COUNT does not evaluate its argument, unsure that it may
 	// not.
 	unseen, unsure bool
-	exact          func(*frame) sqlvalue.Value
-	double         func(*frame) (float64, bool)
+	// rounds says that the sum is printed without what is behind its point.
+	rounds bool
+	exact  func(*frame) sqlvalue.Value
+	double func(*frame) (float64, bool)
 }
 
 // aggregate compiles COUNT, MIN, MAX, SUM or AVG; its value is read from the
@@ -77,7 +81,7 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 			if a.name == ast.AggFuncAvg {
 				return expr{}, unsupported("AVG of a double or string")
 			}
-			a.double = c.double(arg)
+			a.double, a.rounds = c.double(arg), arg.castText && c.d.is(castTextRounds)
 		}
 	default:
 		return expr{}, unsupported("aggregate %s", n.F)
@@ -165,6 +169,9 @@ next:
 		}
 		if len(vals) > 2 && sum != float64(int64(sum)) {
 			return f.refuse("sum of doubles in unknown order")
+		}
+		if a.rounds && sum != math.Trunc(sum) {
+			return f.refuse("fraction in a sum of CAST AS CHAR")
 		}
 		return f.finite(sum)
 	}

@@ -70,6 +70,9 @@ type day struct {
 	at               time.Time
 	partial          bool
 	year, month, day int64
+	// noTime says that the time behind the date is none, which only a function of
+	// the date overlooks.
+	noTime bool
 }
 
 // dayArg returns an accessor for an argument that is read as a date: besides
@@ -140,15 +143,18 @@ func (c *compiler) numberDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
 		}
 	}
 	u, over := v.ToInt(false)
-	n, fuzzy := int64(u), c.d.is(fuzzyDays)
+	n, fuzzy, clock := int64(u), c.d.is(fuzzyDays), int64(0)
+	if n >= 101000000 {
+		clock = n % 1000000
+	}
 	switch {
 	case over != 0 || n < 0:
 		return day{}, false
 	case n == 0 && !fuzzy:
 		return day{partial: true}, true
-	case n >= 10000101000000:
+	case n > 991231235959:
 		n /= 1000000
-	case n > 991231235959, n > 691231235959 && n < 700101000000, n > 99991231 && n < 101000000:
+	case n > 691231235959 && n < 700101000000, n > 99991231 && n < 101000000:
 		return day{}, false
 	case n >= 700101000000:
 		n = n/1000000 + 19000000
@@ -165,17 +171,27 @@ func (c *compiler) numberDay(f *frame, v sqlvalue.Value) (d day, ok bool) {
 		n += 19000000
 	}
 	y, m, dd := n/10000, n/100%100, n%100
+	if y > 9999 {
+		return day{}, false
+	}
+	hour, minute, second := int(clock/10000), int(clock/100%100), int(clock%100)
+	if d.noTime = hour > 23 || minute > 59 || second > 59; d.noTime {
+		if hour, minute, second = 0, 0, 0; !fuzzy {
+			return d, false
+		}
+	}
 	if m == 0 || dd == 0 {
 		if !fuzzy {
 			f.refuse("number as a date without a month or day")
 		}
-		return day{partial: true, year: y, month: m, day: dd}, m <= 12 && dd <= 31
+		return day{partial: true, year: y, month: m, day: dd, noTime: d.noTime}, m <= 12 && dd <= 31
 	}
-	at := time.Date(int(y), time.Month(m), int(dd), 0, 0, 0, 0, time.UTC)
-	if y > 9999 || at.Day() != int(dd) || at.Month() != time.Month(m) {
+	at := time.Date(int(y), time.Month(m), int(dd), hour, minute, second, 0, time.UTC)
+	if at.Day() != int(dd) || at.Month() != time.Month(m) {
 		return day{}, false
 	}
-	return day{at: at}, true
+	d.at = at
+	return d, true
 }
 
 // textDay reads a text as a date: one of no more than four bytes is none.

@@ -799,6 +799,10 @@ func orExpr(konst bool, p, q func(*frame) sqlvalue.Truth) expr {
 
 // intTruth is truth for an operand that is read as an integer first.
 func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
+	if e.typ.Class == DoubleClass && e.typ.Unsigned {
+		// The remainder of a BIT that is negative as a double.
+		e.eval = aboveZero(e.eval)
+	}
 	bits := c.bits(e)
 	if !isExact(e.typ) {
 		bits = c.shiftCount(e)
@@ -809,5 +813,15 @@ func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
 			return sqlvalue.Unknown
 		}
 		return truthOf(u != 0)
+	}
+}
+
+// aboveZero makes 0 of what is below it.
+func aboveZero(x func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
+	return func(f *frame) sqlvalue.Value {
+		if v := x(f); v.IsNull() || v.ToDouble() >= 0 {
+			return v
+		}
+		return sqlvalue.NewDouble(0)
 	}
 }

@@ -34,6 +34,8 @@ type frame struct {
 	// lenient says that a value that does not fit is stored as the nearest that
 	// does, with a warning, as under IGNORE.
 	lenient bool
+	// emptied says that a TEXT or BLOB was assigned the empty string.
+	emptied bool
 	// nullsLater says that NULLs in NOT NULL columns are looked for later.
 	nullsLater bool
 	warnings   int
@@ -56,8 +58,8 @@ type expr struct {
 	eval func(*frame) sqlvalue.Value
 	// konst says that the value is the same for each row; lit that it is a literal.
 	konst, lit bool
-	// column says that the expression is a bare column.
-	column bool
+	// column says that the expression is a bare column, keyed that a key holds it.
+	column, keyed bool
 	// reading says how a string that is no number is taken where one is wanted.
 	reading reading
 	// castDecimal says CAST AS DECIMAL.
@@ -65,6 +67,9 @@ type expr struct {
 	// mixedInt says that what a string is as an integer depends on the branch
 	// chosen.
 	mixedInt bool
+	// mixedLarge says that the bits of a large double depend on which of several
+	// numbers was chosen.
+	mixedLarge bool
 	// mixedText says that the text of a double depends on the branch chosen.
 	mixedText bool
 	// notNumber says that a text came out of a branch beside other types, which
@@ -163,6 +168,8 @@ type compiler struct {
 	ranges bool
 	// write says that the statement changes rows.
 	write bool
+	// inWhere says that a WHERE is compiled.
+	inWhere bool
 }
 
 func unsupported(format string, args ...any) error {
@@ -218,7 +225,7 @@ func konst(t Type, v sqlvalue.Value) expr {
 func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 	depth := 0
 	for sc := c.scope; sc != nil; sc, depth = sc.outer, depth+1 {
-		found, at := false, 0
+		found, at, keyed := false, 0, false
 		var col *Column
 		for _, src := range sc.sources {
 			if n.Table.L != "" && n.Table.L != lower(src.alias) {
@@ -231,12 +238,13 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 			if found {
 				return expr{}, &SQLError{1052, fmt.Sprintf("Column '%s' in field list is ambiguous", n.Name.O)}
 			}
-			found, at, col = true, src.offset+i, &src.table.Columns[i]
+			found, at, col, keyed = true, src.offset+i, &src.table.Columns[i], src.table.inKey(i)
 		}
 		if !found {
 			continue
 		}
 		e := columnAt(col.Type, at, depth)
+		e.keyed = keyed
 		if col.Type.Blob && c.d.is(blobsAreSilent) {
 			e.reading = silent
 		}

@@ -847,6 +847,9 @@ func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
 	for _, a := range args {
 		e.mixedText = e.mixedText || t.Class == DecimalClass && a.typ.Scale != t.Scale
 	}
+	for _, a := range args {
+		e.mixedLarge = e.mixedLarge || t.Class == DoubleClass && isExact(a.typ) && c.d.is(extremeKeepsInt)
+	}
 	if e.mixedText && c.d.is(branchCasts) {
 		return e, unsupported("GREATEST or LEAST of different scales")
 	}

@@ -14,6 +14,8 @@ func (f *frame) truncated(what, s string) { f.lossy(loud, 1292, what, s) }
 func (f *frame) lossy(r reading, code uint16, what, s string) {
 	switch {
 	case r == silent:
+	case f.emptied && s == "":
+		f.refuse("number in a TEXT or BLOB that was emptied before")
 	case f.strictUnsure || r == vague && f.strictWrite:
 		f.refuse("conversion in the WHERE of an UPDATE")
 	case f.strictWrite:
@@ -216,7 +218,7 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 			if branch && x-math.Floor(x) == 0.5 {
 				f.refuse("bits of a branch between integers")
 			}
-			if mixed && math.Abs(x) >= 1<<53 {
+			if (mixed || e.mixedLarge) && math.Abs(x) >= 1<<53 {
 				f.refuse("bits of a large double chosen among other types")
 			}
 			if decimal {

@@ -135,6 +135,8 @@ func (c *compiler) agree(es []expr) error {
 		return unsupported("YEAR among several numbers of other types")
 	case c.joins && c.d.is(joinsWidenBits):
 		return unsupported("BIT, YEAR, ENUM or SET in a join")
+	case texts > 0 && c.inWhere && keyedBits(es):
+		return unsupported("text for an indexed BIT")
 	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es) || c.write && badText(es)):
 		return unsupported("BIT or YEAR beside text")
 	}
@@ -177,6 +179,17 @@ func plainBits(es []expr) bool {
 		}
 	}
 	return true
+}
+
+// keyedBits tells whether a BIT that a key holds is compared with a constant text:
+// a look-up in the key takes the text's bytes for bits.
+func keyedBits(es []expr) bool {
+	keyed, text := false, false
+	for _, e := range es {
+		keyed = keyed || e.keyed && e.typ.Class == BitClass
+		text = text || e.konst && e.typ.Class == StringClass
+	}
+	return keyed && text
 }
 
 // badText tells whether a constant text is no number: put into a BIT before a row

@@ -220,6 +220,12 @@ const (
 	// branchKeepsInt: an integer out of IF or CASE beside a double is a whole one
 	// to the bit operators.
 	branchKeepsInt
+	// extremeKeepsInt: GREATEST and LEAST of an integer beside a double compare whole
+	// numbers for the bit operators.
+	extremeKeepsInt
+	// emptiedIsSilent: a TEXT or BLOB to which an UPDATE has assigned the empty
+	// string is read as a double without a warning.
+	emptiedIsSilent
 	// searchedFirst: LOCATE evaluates the text that it searches, and stops at NULL.
 	searchedFirst
 	// momentQuotient: the negation of a date or time has no digits behind the
@@ -409,6 +415,10 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
 	{nullifCutsText, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
+	{extremeKeepsInt, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest"},
+	{emptiedIsSilent, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/string-data-types/blob"},
 	{branchKeepsInt, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{searchedFirst, []history.DBMS{history.MySQL},

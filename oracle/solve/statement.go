@@ -187,6 +187,8 @@ func (c *compiler) choose(p *program, cl clauses) error {
 // all others are true.
 func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
 	var parts []func(*frame) sqlvalue.Truth
+	c.inWhere = true
+	defer func() { c.inWhere = false }()
 	list := conjuncts(n, nil)
 	if c.write && len(list) == 1 {
 		list = negatedOr(list)

@@ -191,11 +191,14 @@ func (c *compiler) storeDay(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 			ok, d.partial = false, false
 		}
 	}
+	if d.noTime {
+		ok, d.partial = false, false
+	}
 	if d.partial || strings.Trim(v.Str(), " 0") == "" && v.Str() != "" || f.err != nil {
 		return f.refuse("value of another form for a date or time")
 	}
 	if ok {
-		if w, inRange := col.Type.temporal(d.at.Format(dateForm)); inRange {
+		if w, inRange := col.Type.temporal(d.at.Format(datetimeForm)); inRange {
 			return w
 		}
 		return f.refuse("value of another form for a date or time")

@@ -78,6 +78,7 @@ func (c *compiler) assign(f *frame, t *Table, sets []assignment, row Row, seesOl
 			return nil, false
 		}
 		out[a.col] = v
+		f.emptied = f.emptied || col.Type.Blob && v.Str() == "" && !v.IsNull() && c.d.is(emptiedIsSilent)
 	}
 	for i := range sets {
 		if col := &t.Columns[sets[i].col]; f.nullsLater && col.NotNull && out[sets[i].col].IsNull() {
