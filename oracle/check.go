@@ -120,7 +120,7 @@ const errTiDBInternal = 1105
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary. Those told are in p and in the set already. with is the
+// pair is necessary; a pair of countAsOne may have a third beside it. Those told are in p and in the set already. with is the
 // replay under that set. loss is set if there is none, but some deviation
 // predicted the history up to a statement that the oracle cannot judge: then
 // nobody knows.
@@ -148,7 +148,34 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidat
 			}
 		}
 	}
+	for _, one := range candidates {
+		for _, pair := range inseparable(candidates) {
+			if n > 1 && one.Dim != pair[0].Dim && one.Dim != pair[1].Dim && predicts(p.With(one).With(pair[0]).With(pair[1])) {
+				return append(told, one, pair[0], pair[1]), with, nil
+			}
+		}
+	}
 	return nil, nil, loss
+}
+
+// countAsOne are pairs of dimensions whose deviations come together so often that
+// they count as one: error 1020 is left out for a record that was changed and for
+// one that is gone; and a look-up can end at a row's old self only where a change
+// of its key left that visible.
+var countAsOne = [][2]rules.Dimension{{rules.RecordChanged, rules.RecordGone}, {rules.KeyChange, rules.UniqueLookup}}
+
+func inseparable(candidates []*rules.Rule) [][2]*rules.Rule {
+	var out [][2]*rules.Rule
+	for _, dims := range countAsOne {
+		for _, a := range candidates {
+			for _, b := range candidates {
+				if a.Dim == dims[0] && b.Dim == dims[1] {
+					out = append(out, [2]*rules.Rule{a, b})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part
@@ -185,8 +212,8 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 	if bare == nil {
 		return true, told
 	}
-	// Only a deviation that makes something of the history different can be one
-	// of two. The others need not be paired, which costs most.
+	// One of two must make something of the history different; the other may do so
+	// only behind it. To pair those that do not costs most.
 	var matter []*rules.Rule
 	for _, a := range deviations {
 		d := fits(a)
@@ -198,8 +225,8 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 		}
 	}
 	for i, a := range matter {
-		for _, b := range matter[i+1:] {
-			if a.Dim != b.Dim && fits(a, b) == nil {
+		for _, b := range deviations {
+			if a.Dim != b.Dim && !slices.Contains(matter[:i], b) && fits(a, b) == nil {
 				return true, append(told, a, b)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -285,6 +286,9 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 			return true
 		}
 	}
+	if p.t != nil && p.e.h.Server.DBMS == history.MySQL && p.outOfRange(c) {
+		return true
+	}
 	known := make(map[int]bool, len(fixed))
 	var t *solve.Table
 	var row solve.Row
@@ -302,7 +306,68 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 	return p.fails(c, t, row)
 }
 
-// onlyIntegers reports whether an expression holds no other literals and no LIKE:
+// outOfRange reports whether a condition compares an integer column with an integer
+// so that no value of its type passes. MySQL folds such a comparison, whether the
+// column has an index or not (fold_condition in sql/sql_const_folding.cc).
+func (p *prover) outOfRange(c conjunct) bool {
+	n, ok := c.x.(*ast.BinaryOperationExpr)
+	if !ok {
+		return false
+	}
+	op, l, r := n.Op, n.L, n.R
+	if _, is := l.(*ast.ColumnNameExpr); !is {
+		l, r = r, l
+		if m, turned := mirrored[op]; turned {
+			op = m
+		}
+	}
+	name, is := l.(*ast.ColumnNameExpr)
+	negative, k, isInt := integerLiteral(r)
+	col := columnIn(p.t, name)
+	if !is || !isInt || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+		return false
+	}
+	if c.not {
+		if op, ok = opposite[op]; !ok {
+			return false
+		}
+	}
+	v := new(big.Int).SetUint64(k)
+	if negative {
+		v.Neg(v)
+	}
+	low, high := limits(p.t.Def.Columns[col].Type)
+	switch op {
+	case opcode.EQ, opcode.NullEQ:
+		return v.Cmp(low) < 0 || v.Cmp(high) > 0
+	case opcode.LT:
+		return v.Cmp(low) <= 0
+	case opcode.LE:
+		return v.Cmp(low) < 0
+	case opcode.GT:
+		return v.Cmp(high) >= 0
+	case opcode.GE:
+		return v.Cmp(high) > 0
+	}
+	return false
+}
+
+// opposite gives the comparison that is true where another is false.
+var opposite = map[opcode.Op]opcode.Op{opcode.NE: opcode.EQ, opcode.LT: opcode.GE, opcode.LE: opcode.GT, opcode.GT: opcode.LE, opcode.GE: opcode.LT}
+
+// limits returns the least and the greatest value of an integer type.
+func limits(t solve.Type) (low, high *big.Int) {
+	one := big.NewInt(1)
+	if t.Unsigned {
+		high = new(big.Int).Lsh(one, uint(t.Bits))
+		return new(big.Int), high.Sub(high, one)
+	}
+	high = new(big.Int).Lsh(one, uint(t.Bits)-1)
+	return new(big.Int).Neg(high), new(big.Int).Sub(high, one)
+}
+
+// onlyIntegers reports whether an expression holds no literals but small integers
+// and no LIKE:
 // MariaDB, and often MySQL, decides what does row by row, whatever constant is put
 // in a column's place.
 func onlyIntegers(x ast.Node) bool {
@@ -318,11 +383,8 @@ func (f *otherLiteralFinder) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.PatternLikeOrIlikeExpr:
 		f.found = true
 	case ast.ValueExpr:
-		switch n.GetValue().(type) {
-		case int64, uint64:
-		default:
-			f.found = true
-		}
+		k, isInt := n.GetValue().(int64)
+		f.found = f.found || !isInt || k > math.MaxInt32
 	}
 	return n, f.found
 }

@@ -375,7 +375,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		}
 		holder := e.holder(n.c, tx, exclusive)
 		if (holder != nil || x.amidVersion(n.c) != nil) && x.kind == Update && (a.key == nil || e.loose) && !a.unique && !keeps {
-			pass, err := x.passes(t, n.c, a.where, judged)
+			pass, err := x.passes(a, n.c, judged)
 			if err != nil {
 				return err
 			}
@@ -584,7 +584,7 @@ func limited(n ast.StmtNode) bool {
 
 // passes decides whether an UPDATE passes a row that another transaction has
 // locked without waiting for it.
-func (x *running) passes(t *Table, c *Chain, where ast.ExprNode, judged map[int]bool) (bool, error) {
+func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error) {
 	e, tx := x.e, x.tx
 	var ver *Version
 	switch tx.Rules[rules.LockedRow] {
@@ -609,8 +609,8 @@ func (x *running) passes(t *Table, c *Chain, where ast.ExprNode, judged map[int]
 		}
 		return true, nil
 	}
-	truth, _, err := e.solver.Where(where, t.Def, ver.Row, x.views(nil, nil))
-	return err == nil && truth != sqlvalue.True, err
+	ok, err := x.matches(a, ver, x.views(nil, nil))
+	return err == nil && !ok, err
 }
 
 // sweep visits the rows that the promise does not allow to be missed although
