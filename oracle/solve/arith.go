@@ -58,6 +58,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	e := expr{konst: a.konst && b.konst, ofBits: a.bits || b.bits || a.moment || b.moment || a.ofBits || b.ofBits}
 	x, y := a.eval, b.eval
 	eager, wraps := c.d.is(eager), c.d.is(zeroMinusLeast)
+	leastUnsure := op == opcode.Mul && c.d.is(leastProductUnsure)
 	switch cls {
 	case IntClass:
 		unsigned := a.typ.Unsigned || b.typ.Unsigned
@@ -86,6 +87,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 				v, w = sqlvalue.NewUint(v.Uint()), sqlvalue.NewUint(w.Uint())
 			}
 			r, ok := f64(v, w, unsigned)
+			if ok && leastUnsure && r == least {
+				return f.refuse("least BIGINT as a product")
+			}
 			if !ok {
 				if op == opcode.Minus && wraps && v.Sign() == 0 && w == least {
 					return w
@@ -416,6 +420,7 @@ func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 func (c *compiler) intDivide(a, b expr) (expr, error) {
 	members := isMember(a.typ) || isMember(b.typ)
 	a, b = c.numbered(a), c.numbered(b)
+	a.typ.Unsigned, b.typ.Unsigned = a.typ.Unsigned || a.yearOf, b.typ.Unsigned || b.yearOf
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -334,7 +335,7 @@ func allKonst(es []expr) bool {
 func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	var conds []func(*frame) sqlvalue.Truth
 	var results []expr
-	konst := true
+	konst, texts := true, false
 	for _, w := range n.WhenClauses {
 		cond, err := c.expr(w.Expr)
 		if err != nil {
@@ -351,6 +352,7 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 			if v.number != nil {
 				return expr{}, unsupported("hexadecimal literal in CASE")
 			}
+			texts = texts || v.typ.Class == StringClass && cond.typ.Class == StringClass && !v.typ.Binary && !cond.typ.Binary
 			if cond, err = c.caseEquals(v, cond); err != nil {
 				return expr{}, err
 			}
@@ -367,6 +369,9 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 			return expr{}, err
 		}
 		results = append(results, r)
+	}
+	if texts && c.d.is(binaryCase) && slices.ContainsFunc(results, func(r expr) bool { return r.typ.Binary }) {
+		return expr{}, unsupported("CASE on texts with a binary result")
 	}
 	if err := c.alikeChosen(results); err != nil {
 		return expr{}, err
@@ -411,6 +416,10 @@ func (c *compiler) caseEquals(a, b expr) (expr, error) {
 		d := *c
 		d.d.quirks = d.d.quirks.without(compareRounds)
 		return d.compare(opcode.EQ, a, b)
+	}
+	if c.d.is(caseReadsMoments) && a.lit && a.typ.Class == StringClass && isTemporal(b.typ) &&
+		(len(a.eval(nil).Str()) == len(dateForm)) != (b.typ.Class == DateClass) {
+		return expr{}, unsupported("CASE of a text WHEN a date or time of another form")
 	}
 	if a.typ.Class == BitClass && b.typ.Class != StringClass {
 		a = c.numbered(a)
@@ -610,6 +619,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 	case name == "mod" && len(args) == 2:
 		return c.modulo(args[0], args[1])
 	case name == "isnull" && len(args) == 1:
+		if c.losesConstant(n.Args[0]) {
+			return expr{}, unsupported("IS NULL of a NULLIF of a constant")
+		}
 		x := args[0].eval
 		return boolExpr(k, func(f *frame) sqlvalue.Truth {
 			null := x(f).IsNull()

@@ -267,6 +267,7 @@ func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err erro
 	switch {
 	case isPart && len(args) == 1:
 		e, err = c.datePart(p, args[0])
+		e.yearOf = name == "year" && c.d.is(yearIsUnsigned)
 	case name == "datediff" && len(args) == 2:
 		e, err = c.dateDiff(args)
 	case (name == "last_day" || name == "date") && len(args) == 1:

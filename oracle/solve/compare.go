@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -567,8 +568,8 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 			}
 		}
 	}
-	if c.d.is(inComparesBits) && e.typ.Class == IntClass && !e.column && fractionIn(list) {
-		return expr{}, unsupported("integer IN a list with a fraction in a text")
+	if c.d.is(inComparesBits) && e.typ.Class == IntClass && !e.column && (fractionIn(list) || len(list) > 1 && fractionalDouble(list)) {
+		return expr{}, unsupported("integer IN a list with a fraction in a text or double")
 	}
 	if c.d.is(hugeLiteralRefined) && hugeLiteral(e, list) {
 		return expr{}, unsupported("IN with an unsigned literal beyond the signed range")
@@ -643,6 +644,13 @@ func fractionIn(list []expr) bool {
 	return false
 }
 
+// fractionalDouble tells whether a list holds a literal double with a fraction.
+func fractionalDouble(list []expr) bool {
+	return slices.ContainsFunc(list, func(e expr) bool {
+		return e.lit && e.typ.Class == DoubleClass && e.eval(nil).Double() != math.Trunc(e.eval(nil).Double())
+	})
+}
+
 // shareCollation gives all strings among the operands the one collation in
 // which the whole operator compares.
 func (c *compiler) shareCollation(es []expr) error {
@@ -690,7 +698,32 @@ func hugeLiteral(e expr, list []expr) bool {
 	return huge
 }
 
+// losesConstant tells whether n is a NULLIF of a constant that is computed, beside
+// anything but an integer: under the IS NULL of a query's WHERE it is taken for
+// NULL.
+func (c *compiler) losesConstant(n ast.ExprNode) bool {
+	switch x := n.(type) {
+	case *ast.ParenthesesExpr:
+		return c.losesConstant(x.Expr)
+	case *ast.FuncCallExpr:
+		if x.FnName.L != "nullif" || len(x.Args) != 2 || c.write || !c.inWhere || !c.d.is(nullifLosesConstant) {
+			return false
+		}
+		a, err := c.expr(x.Args[0])
+		_, literal := x.Args[0].(ast.ValueExpr)
+		if err != nil || literal || !a.konst {
+			return false
+		}
+		b, err := c.expr(x.Args[1])
+		return err == nil && b.typ.Class != IntClass
+	}
+	return false
+}
+
 func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
+	if c.losesConstant(n.Expr) {
+		return expr{}, unsupported("IS NULL of a NULLIF of a constant")
+	}
 	e, err := c.expr(n.Expr)
 	if err != nil {
 		return expr{}, err

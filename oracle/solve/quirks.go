@@ -226,6 +226,18 @@ const (
 	// emptiedIsSilent: a TEXT or BLOB to which an UPDATE has assigned the empty
 	// string is read as a double without a warning.
 	emptiedIsSilent
+	// yearIsUnsigned: YEAR() is unsigned in arithmetic, and a year beside a date.
+	yearIsUnsigned
+	// leastProductUnsure: a product of -2^63 may be error 1690.
+	leastProductUnsure
+	// caseReadsMoments: CASE compares a text with a date or time otherwise than =
+	// does, where their forms differ.
+	caseReadsMoments
+	// binaryCase: CASE compares texts as bytes where a result is a binary string.
+	binaryCase
+	// nullifLosesConstant: NULLIF of a computed constant is taken for NULL under the
+	// IS NULL of a query's WHERE.
+	nullifLosesConstant
 	// searchedFirst: LOCATE evaluates the text that it searches, and stops at NULL.
 	searchedFirst
 	// momentQuotient: the negation of a date or time has no digits behind the
@@ -419,6 +431,16 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest"},
 	{emptiedIsSilent, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/string-data-types/blob"},
+	{yearIsUnsigned, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_year"},
+	{leastProductUnsure, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/out-of-range-and-overflow.html"},
+	{caseReadsMoments, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#operator_case"},
+	{binaryCase, []history.DBMS{history.TiDB},
+		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
+	{nullifLosesConstant, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
 	{branchKeepsInt, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{searchedFirst, []history.DBMS{history.MySQL},

@@ -153,7 +153,7 @@ func (c *compiler) temporalComparison(a, b expr) (comparator, error) {
 // momentAsNumber tells whether e is a number with which a date or time compares as
 // a double: one that is constant may be read as a date instead.
 func (c *compiler) momentAsNumber(e expr) bool {
-	return !e.konst && !c.joins && !c.ranges && c.d.is(comparesMoments) && (isExact(e.typ) || e.typ.Class == DoubleClass || e.typ.Class == FloatClass)
+	return !e.konst && !e.yearOf && !c.joins && !c.ranges && c.d.is(comparesMoments) && (isExact(e.typ) || e.typ.Class == DoubleClass || e.typ.Class == FloatClass)
 }
 
 func momentDouble(f *frame, v sqlvalue.Value) float64 {
