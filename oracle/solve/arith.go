@@ -420,7 +420,6 @@ func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 func (c *compiler) intDivide(a, b expr) (expr, error) {
 	members := isMember(a.typ) || isMember(b.typ)
 	a, b = c.numbered(a), c.numbered(b)
-	a.typ.Unsigned, b.typ.Unsigned = a.typ.Unsigned || a.yearOf, b.typ.Unsigned || b.yearOf
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}

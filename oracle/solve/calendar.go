@@ -267,7 +267,9 @@ func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err erro
 	switch {
 	case isPart && len(args) == 1:
 		e, err = c.datePart(p, args[0])
-		e.yearOf = name == "year" && c.d.is(yearIsUnsigned)
+		if err == nil && name == "year" && c.d.is(yearIsUnsigned) {
+			e = unsignedYear(e)
+		}
 	case name == "datediff" && len(args) == 2:
 		e, err = c.dateDiff(args)
 	case (name == "last_day" || name == "date") && len(args) == 1:
@@ -282,6 +284,20 @@ func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err erro
 		return expr{}, false, nil
 	}
 	return e, true, err
+}
+
+// unsignedYear is YEAR() where it has the type YEAR.
+func unsignedYear(e expr) expr {
+	x := e.eval
+	e.yearOf, e.typ.Unsigned, e.typ.Bits = true, true, 16
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewUint(v.Uint())
+	}
+	return e
 }
 
 func (c *compiler) datePart(p datePart, a expr) (expr, error) {

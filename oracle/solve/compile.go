@@ -84,8 +84,8 @@ type expr struct {
 	ofBits bool
 	// nullDouble says that the type is double for a literal NULL's sake.
 	nullDouble bool
-	// yearOf says that it is YEAR() on a server where that is unsigned in
-	// arithmetic and a year beside a date.
+	// yearOf says that it is YEAR() on a server where that is unsigned, and a
+	// year beside a date.
 	yearOf bool
 	// readDay says that the value is a date read out of a number or text.
 	readDay bool

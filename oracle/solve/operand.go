@@ -58,7 +58,6 @@ func (e expr) asInteger() func(*frame) sqlvalue.Value {
 
 // summand is numbered for + - * / %.
 func (c *compiler) summand(e expr) expr {
-	e.typ.Unsigned = e.typ.Unsigned || e.yearOf
 	if !isMember(e.typ) || c.d.is(membersAreInts) {
 		return c.numbered(e)
 	}
