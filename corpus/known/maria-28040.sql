@@ -2,7 +2,7 @@
 -- seed: no, because implicit conversions in a condition are not modelled on MariaDB
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
 -- note: an error that depends on whether the rows are locked
--- verdict (embedded, RC RR): unknown unsupported
+-- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported

@@ -1,7 +1,7 @@
 -- source: https://jira.mariadb.org/browse/MDEV-28140 (DT2; ReplBug)
 -- seed: no, because implicit conversions in a condition are not modelled on MariaDB
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
--- verdict (embedded, RC RR): unknown unsupported
+-- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
