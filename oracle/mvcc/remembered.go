@@ -21,7 +21,8 @@ import (
 //     because a lock that is held already returns no value (point_get.go).
 // The first ROLLBACK TO of a savepoint takes back what the cache learnt since it,
 // but the savepoint and the transaction share the cache from then on, so that
-// later ones take back nothing; the locks stay. What the transaction itself wrote is found before the cache is asked.
+// later ones take back nothing; the locks stay. What the transaction itself wrote
+// is found before the cache is asked.
 
 // absentKey is a key that a transaction takes to be absent: that of the rows for
 // which the conditions hold.

@@ -97,7 +97,7 @@ func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.Stmt
 			single = false
 		}
 		if must || r.views.choose(2) == 0 {
-			ticks := r.autocommitsWithin([]history.Tick{w.Until}, w.From, w.Until)
+			ticks := r.releasedWithin([]history.Tick{w.Until}, w.From, w.Until)
 			v.Tick = ticks[r.views.choose(len(ticks))]
 			single = single && len(ticks) == 1
 		}
@@ -105,12 +105,17 @@ func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.Stmt
 	return v, single, nil
 }
 
-// autocommitsWithin appends when autocommit statements took effect in an open
-// interval. One that was released together with a waiting statement may have
-// come before or behind it, whatever the order of their answers.
-func (r *Replay) autocommitsWithin(ticks []history.Tick, from, until history.Tick) []history.Tick {
+// releasedWithin appends when autocommit statements, and COMMITs that had waited,
+// took effect in an open interval. One that was released together with a waiting
+// statement may have come before or behind it, whatever the order of their answers.
+func (r *Replay) releasedWithin(ticks []history.Tick, from, until history.Tick) []history.Tick {
+	waited := func(w *Txn) bool {
+		return slices.ContainsFunc(r.h.Stmts, func(s history.Stmt) bool {
+			return s.Session == w.Session && s.Return == w.Commit && len(s.Waits) > 0
+		})
+	}
 	for _, w := range r.committed() {
-		if w.auto && w.Commit > from && w.Commit < until {
+		if w.Commit > from && w.Commit < until && (w.auto || waited(w)) {
 			ticks = append(ticks, w.Commit)
 		}
 	}
@@ -128,7 +133,7 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 		}
 	}
 	if len(st.Waits) > 0 {
-		ticks = r.autocommitsWithin(ticks, st.Waits[0].From, st.Return)
+		ticks = r.releasedWithin(ticks, st.Waits[0].From, st.Return)
 	}
 	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}, len(ticks) == 1
 }
