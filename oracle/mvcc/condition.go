@@ -72,7 +72,7 @@ func leaves(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	case *ast.ParenthesesExpr:
 		return leaves(x.Expr, out)
 	case *ast.UnaryOperationExpr:
-		if x.Op == opcode.Not || x.Op == opcode.Not2 {
+		if isNot(x.Op) {
 			return leaves(x.V, out)
 		}
 	case *ast.BinaryOperationExpr:

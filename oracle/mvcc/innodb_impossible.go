@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -101,7 +100,7 @@ func (e *engine) classify(s *ast.SelectStmt) emptiness {
 		}
 		return mustLook
 	}
-	if p.noneMatches(s.Where) {
+	if p.noneMatches(conjunct{x: s.Where}) {
 		return maybeProven
 	}
 	return mustLook
@@ -126,7 +125,7 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 	case *ast.ParenthesesExpr:
 		p.points(n.Expr, not, into)
 	case *ast.UnaryOperationExpr:
-		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+		if isNot(n.Op) {
 			p.points(n.V, !not, into)
 		}
 	case *ast.BinaryOperationExpr:
@@ -134,7 +133,7 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 		case n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr:
 			p.points(n.L, not, into)
 			p.points(n.R, not, into)
-		case not == (n.Op == opcode.NE) && (n.Op == opcode.NE || equals(n.Op)):
+		case equality(n.Op, not):
 			maps.Copy(into, columnsIn(p.t.Def, x))
 		}
 	case *ast.ColumnNameExpr: // NOT a is a = 0
@@ -169,7 +168,7 @@ func (p *prover) impossible(x ast.ExprNode, not bool, fixed map[int]sqlvalue.Val
 	case *ast.ParenthesesExpr:
 		return p.impossible(n.Expr, not, fixed)
 	case *ast.UnaryOperationExpr:
-		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+		if isNot(n.Op) {
 			return p.impossible(n.V, !not, fixed)
 		}
 	case *ast.BinaryOperationExpr:
@@ -190,12 +189,20 @@ type conjunct struct {
 	not bool
 }
 
+// wanted returns what x must be for the conjunct to hold.
+func (c conjunct) wanted() sqlvalue.Truth {
+	if c.not {
+		return sqlvalue.False
+	}
+	return sqlvalue.True
+}
+
 func together(x ast.ExprNode, not bool, out []conjunct) []conjunct {
 	switch n := x.(type) {
 	case *ast.ParenthesesExpr:
 		return together(n.Expr, not, out)
 	case *ast.UnaryOperationExpr:
-		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+		if isNot(n.Op) {
 			return together(n.V, !not, out)
 		}
 	case *ast.BinaryOperationExpr:
@@ -242,7 +249,7 @@ func (p *prover) impossibleTogether(all []conjunct, fixed map[int]sqlvalue.Value
 // type.
 func (p *prover) fixes(c conjunct) (col int, v sqlvalue.Value, ok bool) {
 	n, is := c.x.(*ast.BinaryOperationExpr)
-	if !is || c.not != (n.Op == opcode.NE) || n.Op != opcode.NE && n.Op != opcode.EQ {
+	if !is || !equality(n.Op, c.not) || n.Op == opcode.NullEQ {
 		return 0, v, false
 	}
 	l, r := n.L, n.R
@@ -300,7 +307,7 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 	} else {
 		t = &solve.Table{}
 	}
-	if !onlyColumns(c.x, t, known) || mentionsColumn(c.x) && !onlyIntegers(c.x) {
+	if !onlyColumns(c.x, t, known) || mentionsColumn(c.x) && !foldable(c.x) {
 		return false
 	}
 	return p.fails(c, t, row)
@@ -311,85 +318,26 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 // column has an index or not (fold_condition in sql/sql_const_folding.cc).
 func (p *prover) outOfRange(c conjunct) bool {
 	n, ok := c.x.(*ast.BinaryOperationExpr)
-	if !ok {
+	if !ok || !comparison[n.Op] {
 		return false
 	}
-	op, l, r := n.Op, n.L, n.R
+	l, r := n.L, n.R
 	if _, is := l.(*ast.ColumnNameExpr); !is {
 		l, r = r, l
-		if m, turned := mirrored[op]; turned {
-			op = m
-		}
 	}
 	name, is := l.(*ast.ColumnNameExpr)
-	negative, k, isInt := integerLiteral(r)
+	_, k, isInt := integerLiteral(r)
 	col := columnIn(p.t, name)
-	if !is || !isInt || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+	if !is || !isInt || k > math.MaxInt64 || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
 		return false
 	}
-	if c.not {
-		if op, ok = opposite[op]; !ok {
-			return false
-		}
-	}
-	v := new(big.Int).SetUint64(k)
-	if negative {
-		v.Neg(v)
-	}
-	low, high := limits(p.t.Def.Columns[col].Type)
-	switch op {
-	case opcode.EQ, opcode.NullEQ:
-		return v.Cmp(low) < 0 || v.Cmp(high) > 0
-	case opcode.LT:
-		return v.Cmp(low) <= 0
-	case opcode.LE:
-		return v.Cmp(low) < 0
-	case opcode.GT:
-		return v.Cmp(high) >= 0
-	case opcode.GE:
-		return v.Cmp(high) > 0
-	}
-	return false
+	return p.noneMatches(c)
 }
 
-// opposite gives the comparison that is true where another is false.
-var opposite = map[opcode.Op]opcode.Op{opcode.NE: opcode.EQ, opcode.LT: opcode.GE, opcode.LE: opcode.GT, opcode.GT: opcode.LE, opcode.GE: opcode.LT}
-
-// limits returns the least and the greatest value of an integer type.
-func limits(t solve.Type) (low, high *big.Int) {
-	one := big.NewInt(1)
-	if t.Unsigned {
-		high = new(big.Int).Lsh(one, uint(t.Bits))
-		return new(big.Int), high.Sub(high, one)
-	}
-	high = new(big.Int).Lsh(one, uint(t.Bits)-1)
-	return new(big.Int).Neg(high), new(big.Int).Sub(high, one)
+// comparison holds the operators that compare two operands.
+var comparison = map[opcode.Op]bool{
+	opcode.EQ: true, opcode.NullEQ: true, opcode.NE: true, opcode.LT: true, opcode.LE: true, opcode.GT: true, opcode.GE: true,
 }
-
-// onlyIntegers reports whether an expression holds no literals but small integers
-// and no LIKE:
-// MariaDB, and often MySQL, decides what does row by row, whatever constant is put
-// in a column's place.
-func onlyIntegers(x ast.Node) bool {
-	f := &otherLiteralFinder{}
-	x.Accept(f)
-	return !f.found
-}
-
-type otherLiteralFinder struct{ found bool }
-
-func (f *otherLiteralFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n := n.(type) {
-	case *ast.PatternLikeOrIlikeExpr:
-		f.found = true
-	case ast.ValueExpr:
-		k, isInt := n.GetValue().(int64)
-		f.found = f.found || !isInt || k > math.MaxInt32
-	}
-	return n, f.found
-}
-
-func (f *otherLiteralFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // zeroIsNull reports whether IS NULL of a NOT NULL column finds its zero value,
 // so that it is not impossible; MySQL replaces it only where AND joins it.
@@ -405,10 +353,7 @@ func (p *prover) fails(c conjunct, t *solve.Table, row solve.Row) bool {
 	if err != nil {
 		return false
 	}
-	if c.not {
-		return truth != sqlvalue.False
-	}
-	return truth != sqlvalue.True
+	return truth != c.wanted()
 }
 
 func columnIn(t *Table, n *ast.ColumnNameExpr) int {
@@ -492,13 +437,14 @@ func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 	case *ast.ParenthesesExpr:
 		return p.makesRanges(n.Expr, not, col)
 	case *ast.UnaryOperationExpr:
-		return (n.Op == opcode.Not || n.Op == opcode.Not2) && p.makesRanges(n.V, !not, col)
+		return isNot(n.Op) && p.makesRanges(n.V, !not, col)
 	case *ast.BinaryOperationExpr:
 		switch n.Op {
 		case opcode.LogicAnd, opcode.LogicOr:
 			return p.makesRanges(n.L, not, col) && p.makesRanges(n.R, not, col)
-		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
-			if not == (n.Op == opcode.EQ) && (not || n.Op == opcode.NE) && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
+		}
+		if comparison[n.Op] {
+			if equality(n.Op, !not) && n.Op != opcode.NullEQ && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
 				return false
 			}
 			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
@@ -519,13 +465,11 @@ func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 }
 
 // samples returns values of a column that tell apart all ranges that the literals
-// of expressions can make of it.
-func (p *prover) samples(col int, xs []ast.Node) []sqlvalue.Value {
+// of an expression can make of it.
+func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
 	def := &p.t.Def.Columns[col]
 	f := &literalFinder{}
-	for _, x := range xs {
-		x.Accept(f)
-	}
+	x.Accept(f)
 	var out []sqlvalue.Value
 	if !def.NotNull {
 		out = append(out, sqlvalue.Value{})
@@ -574,18 +518,17 @@ func moments(layout string, texts []string) []sqlvalue.Value {
 
 // noneMatches reports whether a condition is true of none of the rows that the
 // literals in it tell apart.
-func (p *prover) noneMatches(where ast.ExprNode) bool {
-	used := columnsIn(p.t.Def, where)
+func (p *prover) noneMatches(c conjunct) bool {
+	used := columnsIn(p.t.Def, c.x)
 	row := make(solve.Row, len(p.t.Def.Columns))
 	values := make([][]sqlvalue.Value, len(row))
 	total := 1
 	for i := range row {
 		if used[i] {
-			values[i] = p.samples(i, []ast.Node{where})
+			values[i] = p.samples(i, c.x)
 			total = min(total*len(values[i]), maxSamples*maxSamples)
 		}
 	}
-	c := conjunct{x: where}
 	for k := range min(total, maxSamples) {
 		if total > maxSamples {
 			// A stride that is prime to most counts spreads what is tried.
@@ -601,7 +544,7 @@ func (p *prover) noneMatches(where ast.ExprNode) bool {
 		if errors.As(err, new(*solve.Unsupported)) {
 			continue // this row tells nothing
 		}
-		if err != nil || truth == sqlvalue.True {
+		if err != nil || truth == c.wanted() {
 			return false
 		}
 	}

@@ -177,7 +177,7 @@ func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool
 	case *ast.ParenthesesExpr:
 		return e.admits(a, n.Expr, row, not)
 	case *ast.UnaryOperationExpr:
-		if n.Op == opcode.Not || n.Op == opcode.Not2 {
+		if isNot(n.Op) {
 			return e.admits(a, n.V, row, !not)
 		}
 	case *ast.BinaryOperationExpr:

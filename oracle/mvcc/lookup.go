@@ -209,27 +209,6 @@ func columnRef(t *solve.Table, e ast.ExprNode) int {
 	return -1
 }
 
-// constant reports whether an operand names no column outside of a subquery.
-func constant(e ast.ExprNode) bool {
-	f := &ownColumnFinder{}
-	e.Accept(f)
-	return !f.found
-}
-
-type ownColumnFinder struct{ found bool }
-
-func (f *ownColumnFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.ColumnNameExpr:
-		f.found = true
-	case *ast.SubqueryExpr:
-		return n, true
-	}
-	return n, f.found
-}
-
-func (f *ownColumnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
 // boundsMeet returns the columns that a lower and an upper bound together leave
 // one integer: a range of one value is a look-up, too.
 func boundsMeet(t *solve.Table, conds []ast.ExprNode) map[int]bool {
@@ -296,6 +275,17 @@ func smallLiteral(e ast.ExprNode) (int64, bool) {
 }
 
 func equals(op opcode.Op) bool { return op == opcode.EQ || op == opcode.NullEQ }
+
+// equality reports whether a comparison, negated if not is set, holds of equal
+// operands alone.
+func equality(op opcode.Op, not bool) bool {
+	if not {
+		return op == opcode.NE
+	}
+	return equals(op)
+}
+
+func isNot(op opcode.Op) bool { return op == opcode.Not || op == opcode.Not2 }
 
 // conjuncts returns the conditions that AND connects at the top.
 func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {

@@ -380,32 +380,6 @@ func listAlone(node ast.StmtNode, key *solve.Key) bool {
 	return false
 }
 
-// integersOnly reports whether all literals of conditions are integers. How many
-// values of the key others make depends on their conversion.
-func integersOnly(conds []ast.ExprNode) bool {
-	v := &nonIntegerFinder{}
-	for _, e := range conds {
-		e.Accept(v)
-	}
-	return !v.found
-}
-
-// nonIntegerFinder looks for literals that are no integers.
-type nonIntegerFinder struct{ found bool }
-
-func (f *nonIntegerFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if v, ok := n.(ast.ValueExpr); ok {
-		switch v.GetValue().(type) {
-		case nil, int64, uint64:
-		default:
-			f.found = true
-		}
-	}
-	return n, f.found
-}
-
-func (f *nonIntegerFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
 // integerKey reports whether all columns of a key are integers. Of others it
 // depends on the constants' types whether they are looked up.
 func integerKey(t *solve.Table, k *solve.Key) bool {

@@ -375,37 +375,6 @@ func singleTable(from *ast.TableRefsClause) *ast.TableName {
 	return name
 }
 
-// subqueryFinder looks for subqueries; those of IN and EXISTS are no scalars.
-type subqueryFinder struct {
-	scalarsOnly, found bool
-}
-
-func (f *subqueryFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
-		if f.scalarsOnly {
-			return n, true
-		}
-	case *ast.SubqueryExpr:
-		f.found = true
-	}
-	return n, f.found
-}
-
-func (f *subqueryFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
-func hasSubquery(n ast.Node) bool {
-	f := &subqueryFinder{}
-	n.Accept(f)
-	return f.found
-}
-
-func hasScalarSubquery(n ast.Node) bool {
-	f := &subqueryFinder{scalarsOnly: true}
-	n.Accept(f)
-	return f.found
-}
-
 // sqlError returns the code of a server error that the solver predicts, or the
 // loss that its refusal is.
 func sqlError(err error) (uint16, error) {

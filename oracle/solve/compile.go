@@ -297,7 +297,7 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	if e.number != nil && n.Op != opcode.Not && n.Op != opcode.Not2 {
+	if e.number != nil && !isNot(n.Op) {
 		return expr{}, unsupported("operator on a hexadecimal literal")
 	}
 	switch n.Op {

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
 // extremeByKey tells whether MIN or MAX of a query may be looked up at an end of
@@ -33,7 +32,7 @@ func (c *compiler) textAsNumber(n ast.ExprNode) bool {
 	case *ast.ParenthesesExpr:
 		return c.textAsNumber(x.Expr)
 	case *ast.UnaryOperationExpr:
-		return (x.Op == opcode.Not || x.Op == opcode.Not2) && (c.textColumn(x.V) || c.textAsNumber(x.V))
+		return isNot(x.Op) && (c.textColumn(x.V) || c.textAsNumber(x.V))
 	case *ast.BinaryOperationExpr:
 		return isComparison(x.Op) && (c.textColumn(x.L) && !c.isText(x.R) || c.textColumn(x.R) && !c.isText(x.L))
 	case *ast.BetweenExpr:

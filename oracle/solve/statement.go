@@ -406,7 +406,7 @@ func conjuncts(n ast.ExprNode, list []ast.ExprNode) []ast.ExprNode {
 // do before they choose an index for one of them.
 func negatedOr(list []ast.ExprNode) []ast.ExprNode {
 	not, ok := list[0].(*ast.UnaryOperationExpr)
-	if !ok || not.Op != opcode.Not && not.Op != opcode.Not2 {
+	if !ok || !isNot(not.Op) {
 		return list
 	}
 	inner := conjuncts(not.V, nil)

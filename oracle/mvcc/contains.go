@@ -1,0 +1,99 @@
+package mvcc
+
+import (
+	"math"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
+
+// contains reports whether match finds a node in a tree; skip leaves out what lies
+// beneath a node.
+func contains(n ast.Node, match func(ast.Node) (found, skip bool)) bool {
+	f := &nodeFinder{match: match}
+	n.Accept(f)
+	return f.found
+}
+
+type nodeFinder struct {
+	match func(ast.Node) (found, skip bool)
+	found bool
+}
+
+func (f *nodeFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if f.found {
+		return n, true
+	}
+	found, skip := f.match(n)
+	f.found = found
+	return n, found || skip
+}
+
+func (f *nodeFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func hasSubquery(n ast.Node) bool {
+	return contains(n, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.SubqueryExpr)
+		return found, false
+	})
+}
+
+// hasScalarSubquery passes over the subqueries of IN and EXISTS.
+func hasScalarSubquery(n ast.Node) bool {
+	return contains(n, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
+			return false, true
+		case *ast.SubqueryExpr:
+			return true, false
+		}
+		return false, false
+	})
+}
+
+// constant reports whether an operand names no column outside of a subquery.
+func constant(e ast.ExprNode) bool {
+	return !contains(e, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.ColumnNameExpr:
+			return true, false
+		case *ast.SubqueryExpr:
+			return false, true
+		}
+		return false, false
+	})
+}
+
+// integersOnly reports whether all literals of conditions are integers or NULL.
+// How many values of a key others make depends on their conversion.
+func integersOnly(conds []ast.ExprNode) bool {
+	return !slices.ContainsFunc(conds, func(e ast.ExprNode) bool {
+		return contains(e, func(n ast.Node) (found, skip bool) {
+			v, ok := n.(ast.ValueExpr)
+			if !ok {
+				return false, false
+			}
+			switch v.GetValue().(type) {
+			case nil, int64, uint64:
+				return false, false
+			}
+			return true, false
+		})
+	})
+}
+
+// foldable reports whether an expression holds no literals but small integers and
+// no LIKE: MariaDB, and often MySQL, decides what does row by row, whatever
+// constant is put in a column's place.
+func foldable(e ast.ExprNode) bool {
+	return !contains(e, func(n ast.Node) (found, skip bool) {
+		switch n := n.(type) {
+		case *ast.PatternLikeOrIlikeExpr:
+			return true, false
+		case ast.ValueExpr:
+			k, isInt := n.GetValue().(int64)
+			return !isInt || k > math.MaxInt32, false
+		}
+		return false, false
+	})
+}
