@@ -120,10 +120,10 @@ const errTiDBInternal = 1105
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.
 // Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary; a pair of countAsOne may have a third beside it. Those told are in p and in the set already. with is the
-// replay under that set. loss is set if there is none, but some deviation
-// predicted the history up to a statement that the oracle cannot judge: then
-// nobody knows.
+// pair is necessary; a pair of countAsOne may have a third beside it. Those told
+// are in p and in the set already. with is the replay under that set. loss is set
+// if there is none, but some deviation predicted the history up to a statement
+// that the oracle cannot judge: then nobody knows.
 func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
 	predicts := func(p rules.Profile) bool {
 		with = mvcc.New(c, h, p, false)
@@ -148,8 +148,8 @@ func explain(c *corpus.Case, h *history.History, p rules.Profile, told, candidat
 			}
 		}
 	}
-	for _, one := range candidates {
-		for _, pair := range inseparable(candidates) {
+	for _, pair := range inseparable(candidates) {
+		for _, one := range candidates {
 			if n > 1 && one.Dim != pair[0].Dim && one.Dim != pair[1].Dim && predicts(p.With(one).With(pair[0]).With(pair[1])) {
 				return append(told, one, pair[0], pair[1]), with, nil
 			}
