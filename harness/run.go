@@ -214,7 +214,7 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 	case wake != nil, !r.mayWait(just): // it tells, or there is nothing to be told; the pause is for what may be missed
 		pause = gateMax
 	default:
-		g := w.gates.of(r.s.steps[r.h.Stmts[just.stmt].Line].traits)
+		g := w.gates.of(r.doing(just))
 		if pause = g.delay(); look != nil {
 			pause = g.glance()
 		}
@@ -378,20 +378,24 @@ func (r *run) mayWait(l *lane) bool {
 	if !slices.ContainsFunc(r.lanes, func(o *lane) bool { return o != l && (o.inTxn || o.stmt >= 0) }) {
 		return false
 	}
-	switch tr := r.s.steps[r.h.Stmts[l.stmt].Line].traits; {
-	case tr&plainRead != 0:
-		return r.h.Levels[l.number] == corpus.Serializable || l.level == 0 || l.tainted
-	default:
+	if tr := r.doing(l); tr&plainRead == 0 {
 		return tr&(locks|taints) != 0
 	}
+	return !r.readsFreely(l)
+}
+
+// doing returns the traits of a lane's last statement.
+func (r *run) doing(l *lane) traits { return r.s.steps[r.h.Stmts[l.stmt].Line].traits }
+
+// readsFreely says whether a lane's statement is a plain read that takes no lock.
+func (r *run) readsFreely(l *lane) bool {
+	return r.doing(l)&plainRead != 0 && r.h.Levels[l.number] != corpus.Serializable && l.level != 0 && !l.tainted
 }
 
 // harmless says that the statement that just answered can neither have ended a
 // wait of another session nor have made one fail, so that nobody need be asked.
 func (r *run) harmless(l *lane) bool {
-	st := &r.h.Stmts[l.stmt]
-	step := &r.s.steps[st.Line]
-	if step.traits&plainRead == 0 || r.h.Levels[l.number] == corpus.Serializable || l.level == 0 || l.tainted {
+	if !r.readsFreely(l) {
 		return false
 	}
 	for i := range r.got {
@@ -457,7 +461,7 @@ func (r *run) record(just *lane, waiting []Waiting) error {
 	slices.SortStableFunc(r.got, func(a, b answer) int { return a.at.Compare(b.at) })
 	ends := func(a *answer) bool {
 		l := r.lane(a.session.number)
-		return just == l && r.s.steps[r.h.Stmts[l.stmt].Line].traits&ends != 0
+		return just == l && r.doing(l)&ends != 0
 	}
 	slices.SortStableFunc(r.got, func(a, b answer) int {
 		x, y := rank(&a, ends(&a)), rank(&b, ends(&b))
