@@ -102,7 +102,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			return r
 		}
 	case DecimalClass:
-		e.keepScale = c.d.is(branchCasts)
+		e.keepScale, e.arithmetic = c.d.is(branchCasts), !e.konst
 		x, y = c.exact(a), c.exact(b)
 		maxScale := c.d.maxScale()
 		e.typ = Type{Class: DecimalClass, Scale: max(a.typ.Scale, b.typ.Scale)}
@@ -156,7 +156,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		}
 	default:
 		p, q := c.double(a), c.double(b)
-		e.typ = computedDouble(a, b)
+		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
@@ -294,7 +294,7 @@ func (c *compiler) negate(a expr) (expr, error) {
 			return expr{}, unsupported("arithmetic on CAST AS CHAR")
 		}
 		p := c.double(a)
-		e.typ = computedDouble(a)
+		e.typ, e.arithmetic = computedDouble(a), !e.konst
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -357,6 +357,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 			return expr{}, unsupported("division of a double made of a date or time")
 		}
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
+		e.arithmetic = !e.konst
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -494,7 +495,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			return expr{}, unsupported("remainder of text and decimal")
 		}
 		p, q := c.double(a), c.double(b)
-		e.typ = computedDouble(a, b)
+		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.typ.Unsigned = a.typ.Unsigned
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
@@ -555,61 +556,4 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		return sqlvalue.NewInt(int64(n))
 	}
 	return e, nil
-}
-
-// shiftCount reads a shift's count from a string or double: it is an integer
-// there already where other bit operands are decimals.
-func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
-	d := *c
-	d.d.quirks = d.d.quirks.without(bitsOfDecimal)
-	return d.bits(e)
-}
-
-// bitString tells whether an operand is, or may be, one on whose bytes the bit
-// operators work: AND, OR and XOR only where both are, shifts for the left one.
-// https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html
-func (c *compiler) bitString(e expr) bool {
-	return c.d.is(bitStrings) && (e.typ.Binary || e.typ.Class == StringClass && e.typ.Collation == unknownCollation)
-}
-
-func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
-	shift := op == opcode.LeftShift || op == opcode.RightShift
-	left, right := c.bitString(a), c.bitString(b)
-	if left && (right || shift || b.typ.Class == NullClass) || right && a.typ.Class == NullClass && !shift {
-		return expr{}, unsupported("bit operator on a binary string")
-	}
-	p, q := c.bits(a), c.bits(b)
-	if (op == opcode.LeftShift || op == opcode.RightShift) && c.d.is(shiftBy32) && !isExact(b.typ) {
-		q = c.shiftCount(b)
-	}
-	eager, short := c.d.is(eagerShifts) && (op == opcode.LeftShift || op == opcode.RightShift), c.d.is(shiftBy32)
-	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
-		v, null := p(f)
-		if null && !eager {
-			return f.beside(asValue(q))
-		}
-		w, null2 := q(f)
-		if null || null2 || f.err != nil {
-			return sqlvalue.Value{}
-		}
-		switch op {
-		case opcode.And:
-			v &= w
-		case opcode.Or:
-			v |= w
-		case opcode.Xor:
-			v ^= w
-		case opcode.LeftShift:
-			if short {
-				w = uint64(uint32(w))
-			}
-			v <<= w
-		default:
-			if short {
-				w = uint64(uint32(w))
-			}
-			v >>= w
-		}
-		return sqlvalue.NewUint(v)
-	}}, nil
 }

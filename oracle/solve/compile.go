@@ -89,6 +89,9 @@ type expr struct {
 	yearOf bool
 	// readDay says that the value is a date read out of a number or text.
 	readDay bool
+	// arithmetic says that the value was computed from columns by an operator of
+	// arithmetic or, a double, by a function of numbers.
+	arithmetic bool
 	// computed says that the value came out of a function.
 	computed bool
 	// castText says CAST AS CHAR.
@@ -317,17 +320,7 @@ func (c *compiler) unary(n *ast.UnaryOperationExpr) (expr, error) {
 			return sqlvalue.Unknown
 		}), nil
 	case opcode.BitNeg:
-		if c.bitString(e) {
-			return expr{}, unsupported("bit operator on a binary string")
-		}
-		bits := c.bits(e)
-		return expr{typ: bigUint, konst: e.konst, eval: func(f *frame) sqlvalue.Value {
-			u, null := bits(f)
-			if null {
-				return sqlvalue.Value{}
-			}
-			return sqlvalue.NewUint(^u)
-		}}, nil
+		return c.bitNot(e)
 	}
 	return expr{}, unsupported("operator %s", n.Op)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"hash/crc32"
 	"math"
-	"math/bits"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -242,7 +241,7 @@ func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
 // roundedCount is count for a decimal or double, which is rounded and, beyond the
 // signed range, brought to its end.
 func (c *compiler) roundedCount(e expr) func(*frame) (int64, bool) {
-	x := e.eval
+	x, whole := e.eval, c.wholeOf(e)
 	return func(f *frame) (int64, bool) {
 		v := x(f)
 		if v.IsNull() {
@@ -255,19 +254,7 @@ func (c *compiler) roundedCount(e expr) func(*frame) (int64, bool) {
 			}
 			return int64(n), false
 		}
-		d := math.RoundToEven(v.ToDouble())
-		if math.Abs(d) < 1<<63 {
-			return int64(d), false
-		}
-		if f.strictWrite || f.strictUnsure {
-			// A column's overflow is an error there, that of other doubles is none.
-			f.refuse("function with a count beyond the signed range")
-		}
-		f.warnings++
-		if d > 0 {
-			return math.MaxInt64, false
-		}
-		return math.MinInt64, false
+		return whole(f, math.RoundToEven(v.ToDouble())), false
 	}
 }
 
@@ -586,7 +573,8 @@ func (c *compiler) numeric(args []expr, t func(Type) Type, compute func(f *frame
 	x := a.eval
 	// What is declared with fewer digits than it has is one of several values.
 	scale := a.typ.Scale
-	return expr{typ: t(a.typ), konst: a.konst, computed: true, eval: func(f *frame) sqlvalue.Value {
+	typ := t(a.typ)
+	return expr{typ: typ, konst: a.konst, computed: true, arithmetic: typ.Class == DoubleClass && !a.konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
@@ -738,15 +726,6 @@ func (c *compiler) sqrt(args []expr) (expr, error) {
 			return sqlvalue.Value{}
 		}
 		return sqlvalue.NewDouble(math.Sqrt(x))
-	})
-}
-
-func (c *compiler) bitCount(args []expr) (expr, error) {
-	if args[0].typ.Class != IntClass {
-		return expr{}, unsupported("BIT_COUNT of other than an integer")
-	}
-	return c.numeric(args, func(Type) Type { return boolInt }, func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
-		return sqlvalue.NewInt(int64(bits.OnesCount64(v.Uint())))
 	})
 }
 

@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"math"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -145,103 +144,6 @@ func (f *frame) refuse(what string) sqlvalue.Value {
 		f.err = &Unsupported{what}
 	}
 	return sqlvalue.Value{}
-}
-
-// bits returns an accessor for the expression as the 64 bits that the bit
-// operators work on.
-func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
-	if e.notNumber {
-		return func(f *frame) (uint64, bool) { f.refuse("number of a branch between text and others"); return 0, true }
-	}
-	e = c.numbered(e)
-	if e.mixedInt {
-		return func(f *frame) (uint64, bool) {
-			f.refuse("integer of a text chosen among other types")
-			return 0, true
-		}
-	}
-	branch, mixed := !e.column && !e.lit, e.mixedText && c.d.is(branchKeepsInt)
-	eval, reading, decimal := e.eval, e.reading, c.d.is(bitsOfDecimal)
-	if reading == silent {
-		reading = vague
-	}
-	switch e.typ.Class {
-	case IntClass, YearClass, NullClass:
-		return func(f *frame) (uint64, bool) {
-			v := eval(f)
-			return v.Uint(), v.IsNull()
-		}
-	case DecimalClass:
-		return func(f *frame) (uint64, bool) {
-			v := eval(f)
-			if v.IsNull() {
-				return 0, true
-			}
-			n, over := v.ToInt(false)
-			if over != 0 {
-				f.refuse("bits of a decimal out of range")
-				n = 0
-			}
-			return n, false
-		}
-	case StringClass:
-		return func(f *frame) (uint64, bool) {
-			v := eval(f)
-			if v.IsNull() {
-				return 0, true
-			}
-			n := sqlvalue.NumericPrefix(v.Str())
-			if decimal {
-				if n.Rest || n.Empty {
-					f.lossy(reading, 1292, "DECIMAL", v.Str())
-				}
-			} else {
-				n = sqlvalue.IntegerPrefix(v.Str())
-				if n.Rest || n.Empty {
-					f.lossy(reading, 1292, "INTEGER", v.Str())
-				}
-			}
-			x, ok := n.Decimal()
-			u, over := x.ToInt(x.Sign() > 0)
-			if !ok || over != 0 {
-				f.refuse("bits of a string out of range")
-			}
-			return u, false
-		}
-	default:
-		return func(f *frame) (uint64, bool) {
-			v := eval(f)
-			if v.IsNull() {
-				return 0, true
-			}
-			x := v.ToDouble()
-			if branch && x-math.Floor(x) == 0.5 {
-				f.refuse("bits of a branch between integers")
-			}
-			if (mixed || e.mixedLarge) && math.Abs(x) >= 1<<53 {
-				f.refuse("bits of a large double chosen among other types")
-			}
-			if decimal {
-				x = math.Round(x)
-			} else {
-				x = math.RoundToEven(x)
-			}
-			if decimal && math.Abs(x) >= 1<<53 {
-				// It is the decimal that the double is printed as.
-				n, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(x, 64)).Decimal()
-				u, over := n.ToInt(false)
-				if !ok || over != 0 {
-					f.refuse("bits of a double out of range")
-				}
-				return u, false
-			}
-			if x <= math.MinInt64 || x >= math.MaxInt64 {
-				f.refuse("bits of a double out of range")
-				return 0, true
-			}
-			return uint64(int64(x)), false
-		}
-	}
 }
 
 // noteText records a constant text that is read as a number and is none: it may

@@ -261,6 +261,11 @@ const (
 	negatesConstants
 	// negatesLiterals: so is that of a literal, as in -(-1).
 	negatesLiterals
+	// bitsClip: the bits of a number out of range are those of the nearest in range.
+	bitsClip
+	// computedDoublesFail: a computed double out of the range of a BIGINT is error
+	// 1690 where an integer is wanted.
+	computedDoublesFail
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -471,6 +476,10 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{chosenTimesLoseSign, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"},
+	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
+	{computedDoublesFail, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/out-of-range-and-overflow.html"},
 	{wideScale, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"},
 }
