@@ -153,6 +153,21 @@ func mixesText(t Type, es []expr) bool {
 	return false
 }
 
+func anyWorded(es []expr) bool {
+	return slices.ContainsFunc(es, func(e expr) bool { return e.worded })
+}
+
+// allBits tells whether all branches, NULLs aside, are of type BIT.
+func allBits(es []expr) bool {
+	some := false
+	for _, e := range es {
+		if some = some || e.bits; !e.bits && e.typ.Class != NullClass {
+			return false
+		}
+	}
+	return some
+}
+
 // convert returns an evaluation of e as a value of a type made by unify.
 func (c *compiler) convert(e expr, t Type, keepScale bool) func(*frame) sqlvalue.Value {
 	x := e.eval
@@ -254,7 +269,7 @@ func (c *compiler) text(e expr) func(*frame) (string, bool) {
 			return strconv.FormatFloat(v.ToDouble()+0, 'f', -1, 64), v.IsNull()
 		}
 	}
-	if e.typ.Class == BitClass {
+	if e.typ.Class == BitClass && d.is(branchCasts) {
 		return func(f *frame) (string, bool) { f.refuse("BIT as text"); return "", false }
 	}
 	if e.typ.Class == FloatClass && e.typ.Chosen {
@@ -305,6 +320,9 @@ func (c *compiler) textType(t Type) Type {
 	if t.Class == StringClass || isMember(t) {
 		t.Class = StringClass
 		return t
+	}
+	if t.Class == BitClass {
+		return Type{Class: StringClass, Binary: true, Collation: Binary, Length: 8}
 	}
 	return Type{Class: StringClass, Collation: c.d.connection(), Length: 64}
 }
@@ -459,13 +477,18 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 			e.reading = vague
 		}
 	}
-	e.notNumber = mixesText(t, results)
+	e.notNumber, e.worded = mixesText(t, results), anyWorded(results)
 	e.keepScale = c.d.is(branchCasts)
 	e.mixedText = t.Class == DoubleClass && c.d.is(branchKeepsScale)
 	for _, r := range results {
 		e.mixedInt = e.mixedInt || t.Class == StringClass && r.typ.Class != StringClass && c.d.is(branchKeepsScale)
 	}
-	if t.Class == DecimalClass && c.d.is(branchKeepsScale) {
+	for _, r := range results {
+		// As a text a BIT is its bytes.
+		e.mixedText = e.mixedText || r.bits && c.d.is(branchKeepsScale)
+	}
+	e.bits = allBits(results)
+	if (t.Class == DecimalClass || e.bits) && c.d.is(branchKeepsScale) {
 		e.print = func(f *frame) sqlvalue.Value {
 			if i := choose(f); i < len(results) {
 				return results[i].printed(f)
@@ -542,7 +565,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if t.Class == StringClass && c.d.is(silentText) {
 			how = silent
 		}
-		return expr{typ: t, konst: k, reading: how, keepScale: raw, notNumber: mixesText(t, args), eval: func(f *frame) sqlvalue.Value {
+		return expr{typ: t, konst: k, reading: how, keepScale: raw, notNumber: mixesText(t, args), worded: anyWorded(args), bits: allBits(args), eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v

@@ -265,6 +265,8 @@ func (p datePart) ofSpan(f *frame, s string) int64 {
 func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err error) {
 	p, isPart := dateParts[name]
 	switch {
+	case anyWorded(args):
+		return expr{}, isPart || name == "datediff" || name == "last_day" || name == "date", unsupported("date out of a branch between text and others")
 	case isPart && len(args) == 1:
 		e, err = c.datePart(p, args[0])
 		if err == nil && name == "year" && c.d.is(yearIsUnsigned) {
@@ -406,6 +408,9 @@ func (c *compiler) dateAdd(n *ast.FuncCallExpr, sign int64) (expr, error) {
 	args, err := c.exprs(n.Args[:2])
 	if err != nil {
 		return expr{}, err
+	}
+	if args[0].worded {
+		return expr{}, unsupported("date out of a branch between text and others")
 	}
 	if args[1].typ.Class != IntClass {
 		// SECOND takes a fraction, other units round.

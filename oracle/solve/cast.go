@@ -61,6 +61,9 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 	}
 	out := expr{typ: t, konst: e.konst}
 	x := e.asInteger()
+	if e.worded {
+		x = func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
+	}
 	switch e.typ.Class {
 	case NullClass:
 		out.eval = x
@@ -185,7 +188,7 @@ func decimalLimit(prec, scale int) sqlvalue.Value {
 }
 
 func (c *compiler) castChar(e expr, limit int) (expr, error) {
-	if e.typ.Binary {
+	if e.typ.Binary || e.typ.Class == BitClass {
 		return expr{}, unsupported("CAST of a binary string")
 	}
 	t := c.textType(e.typ)

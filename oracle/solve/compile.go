@@ -75,6 +75,8 @@ type expr struct {
 	// notNumber says that a text came out of a branch beside other types, which
 	// servers read as a number in ways of their own.
 	notNumber bool
+	// worded says that a BIT, YEAR or FLOAT was made a text beside others.
+	worded bool
 	// bits says that the number is a BIT's; moment that it is a date's or
 	// time's, stamp that it is a TIMESTAMP's.
 	bits, moment, stamp bool

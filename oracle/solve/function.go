@@ -170,7 +170,7 @@ func mapped(change func(string) string) func(*compiler, []expr) (expr, error) {
 // cased compiles a change of case, which binary strings have none of.
 func cased(change func(string) string) func(*compiler, []expr) (expr, error) {
 	return func(c *compiler, args []expr) (expr, error) {
-		if args[0].typ.Binary {
+		if c.textType(args[0].typ).Binary {
 			return mapped(func(s string) string { return s })(c, args)
 		}
 		return mapped(change)(c, args)

@@ -294,6 +294,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 			if it.notNumber {
 				return unsupported("branch of text and other types in a derived table")
 			}
+			if it.bits {
+				return unsupported("BIT out of a branch in a derived table")
+			}
 			if typ.Class == StringClass {
 				typ.Explicit = true
 			}

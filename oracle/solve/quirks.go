@@ -21,6 +21,9 @@ const (
 	// setSeesOld: an UPDATE's SET list reads the row as it was before the
 	// statement, not values assigned to its left.
 	setSeesOld
+	// firstFloatStays: a branch of FLOAT followed by one of BIGINT makes a FLOAT;
+	// in the other order, they make a DOUBLE.
+	firstFloatStays
 	// branchCasts: IF, CASE and IFNULL cast the chosen value to their type.
 	branchCasts
 	// coalesceKeepsScale: COALESCE gives an exact number as it is, without
@@ -290,6 +293,8 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{setSeesOld, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
+	{firstFloatStays, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{branchCasts, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
 	{coalesceKeepsScale, []history.DBMS{history.TiDB},
