@@ -125,7 +125,7 @@ func (c *compiler) agree(es []expr) error {
 			numbers++
 		}
 	}
-	if !special {
+	if !special || c.besideMoment(es) {
 		return nil
 	}
 	switch {
@@ -165,6 +165,23 @@ func (c *compiler) agree(es []expr) error {
 		}
 	}
 	return nil
+}
+
+// besideMoment brings an operand beside one date or time into the form in which it
+// is compared with it, where that is known.
+func (c *compiler) besideMoment(es []expr) bool {
+	if len(es) != 2 || isTemporal(es[0].typ) == isTemporal(es[1].typ) || !c.d.is(comparesMoments) && !c.d.is(comparesAsMoments) {
+		return false
+	}
+	for i := range es {
+		switch {
+		case isMember(es[i].typ):
+			es[i] = es[i].named()
+		case es[i].typ.Class == BitClass && c.d.is(comparesMoments):
+			es[i] = c.numbered(es[i])
+		}
+	}
+	return true
 }
 
 // plainBits tells whether two operands are a BIT or YEAR and a text, which are

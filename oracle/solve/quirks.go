@@ -144,6 +144,13 @@ const (
 	// comparesMoments: a date or time compares with a number that is not constant as
 	// the double that its digits make.
 	comparesMoments
+	// comparesAsMoments: what is compared with a date or time is read as one.
+	comparesAsMoments
+	// timesAsText: a TIME is compared with a text as a text.
+	timesAsText
+	// timesClip: a number beyond any time is the longest time also where its minutes
+	// or seconds are none.
+	timesClip
 	// chosenTimesLoseSign: a TIME out of a branch is read as an integer without its
 	// sign, as a decimal or double with it.
 	chosenTimesLoseSign
@@ -479,6 +486,10 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_year"},
 	{comparesMoments, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
+	{comparesAsMoments, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
+	{timesAsText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{chosenTimesLoseSign, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"},
 	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
@@ -525,6 +536,9 @@ var versionLines = []struct {
 	// Seen on 10.5, not on 10.11; the releases between are refused.
 	{dialectLine{conditionByInt, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select"}, 101100},
+	// Seen on 10.5, not on 10.11.
+	{dialectLine{timesClip, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"}, 101100},
 	{dialectLine{keepsNegativeZero, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"}, 101100},
 	{dialectLine{ignoresDesc, []history.DBMS{history.MariaDB},

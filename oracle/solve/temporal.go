@@ -129,9 +129,16 @@ func (c *compiler) temporalComparison(a, b expr) (comparator, error) {
 	if !isTemporal(t) {
 		t = b.typ
 	}
+	if !isTemporal(a.typ) || !isTemporal(b.typ) || hasDate(a.typ) != hasDate(b.typ) {
+		if as, ok := c.momentPair(a, b); ok {
+			return as, nil
+		}
+	}
 	for _, e := range [2]expr{a, b} {
 		switch {
 		case isTemporal(e.typ) && hasDate(e.typ) == hasDate(t):
+		case e.typ.Class == YearClass:
+			return nil, unsupported("comparison of a date or time with another type")
 		case e.lit && e.typ.Class == StringClass && !e.typ.Binary:
 			s := e.eval(nil).Str()
 			_, date := instant(s)
