@@ -319,6 +319,10 @@ func textAsTime(f *frame, v sqlvalue.Value) int64 {
 	if n, ok := span(s); ok {
 		return n
 	}
+	if at, ok := instant(s); ok && len(s) > len(dateForm) {
+		h, m, sec := at.Clock()
+		return int64((h*60+m)*60+sec)*1e6 + int64(at.Nanosecond()/1000)
+	}
 	body, negative := strings.CutPrefix(strings.TrimLeft(s, " "), "-")
 	digits := len(body) - len(strings.TrimLeft(body, "0123456789"))
 	number, rest := body[:digits], body[digits:]
