@@ -13,8 +13,8 @@ import (
 func (c *compiler) numericClass(a, b expr) (Class, error) {
 	cls := IntClass
 	for _, e := range [2]expr{a, b} {
-		if e.stamp && c.d.is(signedMoments) {
-			// It is unsigned in some operators and signed in others.
+		if e.stamp && !e.stampColumn && c.d.is(signedMoments) {
+			// Whether it is unsigned is not known.
 			return 0, unsupported("arithmetic on a TIMESTAMP")
 		}
 		if e.castText && c.d.is(castTextRounds) {
@@ -50,7 +50,7 @@ func (c *compiler) bothUnsigned(a, b expr) bool {
 func intDigits(t Type) int { return max(t.Prec-t.Scale, 0) }
 
 func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
-	a, b = c.summand(a), c.summand(b)
+	a, b = c.unsignedStamp(c.summand(a)), c.unsignedStamp(c.summand(b))
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
@@ -62,7 +62,10 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	switch cls {
 	case IntClass:
 		unsigned := a.typ.Unsigned || b.typ.Unsigned
-		if op == opcode.Minus && c.d.Mode&NoUnsignedSubtraction != 0 || (a.moment || b.moment) && c.d.is(signedMoments) {
+		if (a.moment || b.moment) && c.d.is(signedMoments) {
+			unsigned = a.typ.Unsigned && b.typ.Unsigned
+		}
+		if op == opcode.Minus && c.d.Mode&NoUnsignedSubtraction != 0 {
 			unsigned = false
 		}
 		e.typ = bigInt
@@ -345,7 +348,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	if c.d.is(branchCasts) && (isTemporal(a.typ) || isTemporal(b.typ)) {
 		return expr{}, unsupported("division of a date or time")
 	}
-	a, b = c.summand(a), c.summand(b)
+	a, b = c.unsignedStamp(c.summand(a)), c.unsignedStamp(c.summand(b))
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err
@@ -420,7 +423,7 @@ func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
 func (c *compiler) intDivide(a, b expr) (expr, error) {
 	members := isMember(a.typ) || isMember(b.typ)
-	a, b = c.numbered(a), c.numbered(b)
+	a, b = c.unsignedStamp(c.numbered(a)), c.unsignedStamp(c.numbered(b))
 	if _, err := c.numericClass(a, b); err != nil {
 		return expr{}, err
 	}
@@ -484,7 +487,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 	if c.d.is(branchCasts) && (isMember(a.typ) && b.typ.Class == DecimalClass || isMember(b.typ) && a.typ.Class == DecimalClass) {
 		return expr{}, unsupported("remainder of an ENUM or SET and a decimal")
 	}
-	a, b = c.summand(a), c.summand(b)
+	a, b = c.unsignedStamp(c.summand(a)), c.unsignedStamp(c.summand(b))
 	cls, err := c.numericClass(a, b)
 	if err != nil {
 		return expr{}, err

@@ -439,6 +439,11 @@ func (c *compiler) caseEquals(a, b expr) (expr, error) {
 		(len(a.eval(nil).Str()) == len(dateForm)) != (b.typ.Class == DateClass) {
 		return expr{}, unsupported("CASE of a text WHEN a date or time of another form")
 	}
+	if isTemporal(a.typ) || isTemporal(b.typ) {
+		d := *c
+		d.among = amongCases
+		return d.compare(opcode.EQ, a, b)
+	}
 	if a.typ.Class == BitClass && b.typ.Class != StringClass {
 		a = c.numbered(a)
 	}

@@ -341,15 +341,17 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 			return expr{}, unsupported("hexadecimal literal in BETWEEN")
 		}
 	}
-	if err := c.agree(e[:]); err != nil {
+	plain := *c
+	plain.d.quirks = plain.d.quirks.without(compareRounds)
+	plain.among = amongBounds
+	alone := plain.eachAlone(e[:])
+	plain.ranges = !alone
+	if err := plain.agree(e[:]); err != nil {
 		return expr{}, err
 	}
 	if err := c.shareCollation(e[:]); err != nil {
 		return expr{}, err
 	}
-	plain := *c
-	plain.d.quirks = plain.d.quirks.without(compareRounds)
-	plain.ranges = true
 	lo, err := plain.comparison(e[0], e[1])
 	if err != nil {
 		return expr{}, err
@@ -363,7 +365,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	case n.Not && e[0].konst && c.d.is(keyLosesText):
 		// MariaDB 11.8 loses rows where an upper bound has an index.
 		return expr{}, unsupported("constant NOT BETWEEN")
-	case sameComparison(e[0].typ, e[1].typ, e[2].typ):
+	case sameComparison(e[0].typ, e[1].typ, e[2].typ), alone:
 	case (c.d.is(textMeetsIntExactly) && e[0].column || c.isColumn(n.Expr, true)) && e[0].typ.Class == StringClass && (e[1].typ.Class == StringClass) != (e[2].typ.Class == StringClass):
 		// An index on the column finds other rows.
 		return expr{}, unsupported("BETWEEN on text, a text and a number")
@@ -554,7 +556,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, err
 	}
 	in := *c
-	in.inList = len(list) > 1
+	in.inList, in.among = len(list) > 1, amongList
 	for i := range list {
 		if cmps[i], err = in.comparison(e, list[i]); err != nil {
 			return expr{}, err

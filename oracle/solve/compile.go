@@ -80,6 +80,8 @@ type expr struct {
 	// bits says that the number is a BIT's; moment that it is a date's or
 	// time's, stamp that it is a TIMESTAMP's.
 	bits, moment, stamp bool
+	// stampColumn says that it is a bare column's.
+	stampColumn bool
 	// signLost says that what reads it as an integer drops the sign.
 	signLost bool
 	// ofBits says that an operand of the arithmetic is a BIT, date or time.
@@ -174,6 +176,8 @@ type compiler struct {
 	inList bool
 	// ranges says that a comparison is one of a BETWEEN.
 	ranges bool
+	// among says that a comparison is one of several.
+	among among
 	// write says that the statement changes rows.
 	write bool
 	// inWhere says that a WHERE is compiled.

@@ -17,7 +17,7 @@ type momentReader func(f *frame, v sqlvalue.Value) int64
 // momentPair chooses how a date or time compares with an operand of another type
 // that is not constant; ok is false where that is not known.
 func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
-	if c.joins || c.ranges || a.konst || b.konst || a.yearOf || b.yearOf {
+	if c.joins || c.ranges || a.konst || b.konst || a.yearOf || b.yearOf || !c.pairAmong(a, b) {
 		return nil, false
 	}
 	if isTemporal(a.typ) && isTemporal(b.typ) {
@@ -53,6 +53,69 @@ func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
 		return nil, false
 	}
 	return func(f *frame, v, w sqlvalue.Value) int { return cmp.Compare(x(f, v), y(f, w)) }, true
+}
+
+// among says which operator compares an operand with several others.
+type among uint8
+
+const (
+	amongNone among = iota
+	amongBounds
+	amongList
+	amongCases
+)
+
+// pairAmong tells whether the operator compares a date or time with an operand of
+// another type as = and < do.
+func (c *compiler) pairAmong(a, b expr) bool {
+	if c.among == amongNone || !c.d.is(caseReadsMoments) {
+		return true
+	}
+	t, other := a.typ, b.typ
+	if !isTemporal(t) {
+		t, other = other, t
+	}
+	text, exactly := other.Class == StringClass, t.Class == DatetimeClass || t.Class == TimestampClass
+	switch {
+	case isTemporal(other):
+		return c.among != amongCases
+	case c.among == amongBounds:
+		return other.Class != YearClass && (!text || t.Class != DateClass)
+	case c.among == amongList:
+		return !text || exactly
+	}
+	return !text || exactly && isTemporal(a.typ)
+}
+
+// eachAlone tells whether an operator compares the first of its operands, dates and
+// times among them, with each other one as if it were the only one.
+func (c *compiler) eachAlone(es []expr) bool {
+	if c.joins {
+		return false
+	}
+	present, moments, clocks := 0, 0, 0
+	for _, e := range es {
+		switch {
+		case e.typ.Class == NullClass:
+			continue
+		case e.typ.Class == TimeClass:
+			clocks++
+			moments++
+		case isTemporal(e.typ):
+			moments++
+		}
+		present++
+	}
+	switch first := isTemporal(es[0].typ); {
+	case moments == 0 || es[0].konst:
+		return false
+	case present == 2:
+		return true
+	case !c.d.is(comparesAsMoments) || !first && moments < present-1:
+		return false
+	}
+	// What stands beside a TIME and a date in BETWEEN is a date.
+	return c.among != amongBounds || clocks == 0 || clocks == moments || moments == present
 }
 
 // clockText gives a TIME the type of its text.

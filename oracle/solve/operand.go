@@ -19,7 +19,7 @@ func (c *compiler) numbered(e expr) expr {
 		if e.notNumber {
 			x = func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
 		}
-		e.stamp = e.typ.Class == TimestampClass
+		e.stamp, e.stampColumn = e.typ.Class == TimestampClass, e.column
 		e.signLost = e.typ.Class == TimeClass && e.typ.Chosen && c.d.is(chosenTimesLoseSign)
 		e.typ, e.column, e.print, e.moment = t, false, nil, true
 		e.eval = func(f *frame) sqlvalue.Value { return temporalNumber(f, x(f)) }
@@ -69,6 +69,23 @@ func (c *compiler) summand(e expr) expr {
 			return v
 		}
 		return sqlvalue.NewDouble(v.ToDouble())
+	}
+	return e
+}
+
+// unsignedStamp makes the number of a TIMESTAMP column unsigned where it is.
+func (c *compiler) unsignedStamp(e expr) expr {
+	if !e.stamp || !e.stampColumn || !c.d.is(signedMoments) {
+		return e
+	}
+	x := e.eval
+	e.typ.Unsigned = true
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewUint(v.Uint())
 	}
 	return e
 }
@@ -167,10 +184,22 @@ func (c *compiler) agree(es []expr) error {
 	return nil
 }
 
-// besideMoment brings an operand beside one date or time into the form in which it
-// is compared with it, where that is known.
+// besideMoment brings operands beside dates or times into the form in which they are
+// compared with them, where that is known.
 func (c *compiler) besideMoment(es []expr) bool {
-	if len(es) != 2 || isTemporal(es[0].typ) == isTemporal(es[1].typ) || !c.d.is(comparesMoments) && !c.d.is(comparesAsMoments) {
+	if !c.d.is(comparesMoments) && !c.d.is(comparesAsMoments) {
+		return false
+	}
+	present, moments := 0, 0
+	for _, e := range es {
+		if e.typ.Class != NullClass {
+			present++
+		}
+		if isTemporal(e.typ) {
+			moments++
+		}
+	}
+	if moments == 0 || moments == present || present > 2 && !c.eachAlone(es) {
 		return false
 	}
 	for i := range es {

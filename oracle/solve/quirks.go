@@ -240,8 +240,8 @@ const (
 	yearIsUnsigned
 	// leastProductUnsure: a product of -2^63 may be error 1690.
 	leastProductUnsure
-	// caseReadsMoments: CASE compares a text with a date or time otherwise than =
-	// does, where their forms differ.
+	// caseReadsMoments: CASE, IN and BETWEEN compare some types with a date or time
+	// otherwise than = does.
 	caseReadsMoments
 	// binaryCase: CASE compares texts as bytes where a result is a binary string.
 	binaryCase

@@ -246,7 +246,7 @@ func (c *compiler) onlyMoments(es []expr) error {
 		some = some || isTemporal(e.typ)
 		all = all && (isTemporal(e.typ) || e.typ.Class == NullClass || e.lit && e.typ.Class == StringClass)
 	}
-	if some && (!all || !isTemporal(es[0].typ)) {
+	if some && (!all || !isTemporal(es[0].typ)) && !c.eachAlone(es) {
 		return unsupported("IN of dates or times and other types")
 	}
 	return nil
