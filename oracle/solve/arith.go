@@ -421,6 +421,10 @@ func quotientDigits(s1, s2 int) int {
 
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
+// seenWithoutMinusZero is the first release of MariaDB on which minusZeroFails
+// was seen to be gone.
+const seenWithoutMinusZero = 110800
+
 func (c *compiler) intDivide(a, b expr) (expr, error) {
 	members := isMember(a.typ) || isMember(b.typ)
 	a, b = c.unsignedStamp(c.numbered(a)), c.unsignedStamp(c.numbered(b))
@@ -431,7 +435,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		return expr{}, unsupported("DIV of text")
 	}
 	unsigned := a.typ.Unsigned || b.typ.Unsigned
-	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass && !members
+	intOperands := a.typ.Class == IntClass && b.typ.Class == IntClass && !members && !a.moment && !b.moment
 	bad := uint16(1292)
 	if c.d.is(divIs1366) {
 		bad = 1366
@@ -441,7 +445,8 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 	if unsigned {
 		t = bigUint
 	}
-	return expr{typ: t, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
+	konst := a.konst && b.konst
+	return expr{typ: t, konst: konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
 			return f.beside(y)
@@ -457,30 +462,46 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		if f.strictWrite && (a.moment || b.moment) {
 			return f.refuse("DIV of a date or time in a write")
 		}
-		if (a.typ.Class == DoubleClass || b.typ.Class == DoubleClass) && (r.Digits() > 15 || f.strictWrite && c.d.is(wideScale)) {
-			return f.refuse("DIV of doubles to more digits than they have")
-		}
-		if unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) {
-			return f.refuse("unsigned DIV below zero")
-		}
 		n, over := r.ToInt(unsigned)
-		if over == 0 && intOperands && c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
-			over = -1
+		switch {
+		case over != 0:
+		case intOperands:
+			if c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
+				over = -1
+			}
+		case unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && v.Scale() == 0 && w.Scale() == 0:
+			if c.d.is(minusZeroFails) {
+				over = -1
+			} else if c.d.is(signedZero) && c.d.Version < seenWithoutMinusZero {
+				return f.refuse("unsigned DIV below zero")
+			}
 		}
 		if over != 0 {
-			if !intOperands && (c.d.is(wideScale) || f.strictWrite) {
-				return f.refuse("overflow of DIV")
-			}
-			if unsigned {
-				return f.fail(1690, "BIGINT UNSIGNED value is out of range")
-			}
-			return f.fail(1690, "BIGINT value is out of range")
+			return c.quotientOverflows(f, intOperands, members || konst || r.Digits() > sqlvalue.MaxDigits, unsigned)
 		}
 		if unsigned {
 			return sqlvalue.NewUint(n)
 		}
 		return sqlvalue.NewInt(int64(n))
 	}}, nil
+}
+
+// quotientOverflows is the error of a DIV out of range. A quotient of other than
+// integers is a decimal, whose conversion fails first in a strict write.
+func (c *compiler) quotientOverflows(f *frame, ints, unsure, unsigned bool) sqlvalue.Value {
+	switch {
+	case !ints && f.strictWrite && !c.d.is(quotientIsDecimal):
+		return f.refuse("overflow of DIV")
+	case !ints && (f.strictUnsure || f.strictWrite && unsure):
+		return f.refuse("overflow of DIV in a write")
+	case !ints && f.strictWrite && c.d.is(bitsOfDecimal):
+		return f.fail(1916, "Got overflow when converting to INT")
+	case !ints && f.strictWrite:
+		return f.fail(1292, "Truncated incorrect DECIMAL value")
+	case unsigned:
+		return f.fail(1690, "BIGINT UNSIGNED value is out of range")
+	}
+	return f.fail(1690, "BIGINT value is out of range")
 }
 
 func (c *compiler) modulo(a, b expr) (expr, error) {

@@ -15,9 +15,9 @@ import (
 // of a double are those of the nearest number in range: a warning, or an error
 // in a strict write.
 func (c *compiler) clipped(e expr) func(f *frame, what string) {
-	code := uint16(1292)
-	if c.d.is(bitsOfDecimal) {
-		code = 1916
+	code := uint16(1916)
+	if c.d.is(computedDoublesFail) {
+		code = 1292
 	}
 	known := c.d.is(bitsClip)
 	// A constant may be folded before errors count; elsewhere the number may be
@@ -279,10 +279,28 @@ func (c *compiler) bytesOf(e expr) (func(*frame) (string, bool), error) {
 		return nil, unsupported("bit operator on a text of unknown collation")
 	}
 	x := e.eval
+	if e.print != nil {
+		x = e.print
+	}
 	return func(f *frame) (string, bool) {
 		v := x(f)
 		return v.Str(), v.IsNull()
 	}, nil
+}
+
+// bytes makes the expression of a bit operator on binary strings. It is read as a
+// number without a warning; bytes that are no ASCII are only printed, and handed
+// to other bit operators.
+func (c *compiler) bytes(konst bool, eval func(f *frame) sqlvalue.Value) expr {
+	return expr{typ: byteString, konst: konst, computed: true, reading: silent, print: eval, eval: func(f *frame) sqlvalue.Value {
+		v := eval(f)
+		for i := range len(v.Str()) {
+			if v.Str()[i] >= 0x80 {
+				return f.refuse("bits of a binary string beyond ASCII")
+			}
+		}
+		return v
+	}}
 }
 
 // byteString is the type of what the bit operators make of binary strings.
@@ -291,7 +309,7 @@ var byteString = Type{Class: StringClass, Binary: true, Collation: Binary, Lengt
 // byteFunction compiles a function that changes the bytes of a binary string.
 func (c *compiler) byteFunction(e expr, change func(f *frame, s []byte)) (expr, error) {
 	x, err := c.bytesOf(e)
-	return expr{typ: byteString, konst: e.konst, computed: true, eval: func(f *frame) sqlvalue.Value {
+	return c.bytes(e.konst, func(f *frame) sqlvalue.Value {
 		s, null := x(f)
 		if null || f.err != nil {
 			return sqlvalue.Value{}
@@ -299,7 +317,7 @@ func (c *compiler) byteFunction(e expr, change func(f *frame, s []byte)) (expr, 
 		b := []byte(s)
 		change(f, b)
 		return sqlvalue.NewBytes(string(b))
-	}}, err
+	}), err
 }
 
 // bitStrings compiles AND, OR and XOR of binary strings, which must be of one
@@ -310,7 +328,7 @@ func (c *compiler) bitStrings(op opcode.Op, a, b expr) (expr, error) {
 		return expr{}, err
 	}
 	x, err := c.bytesOf(a)
-	return expr{typ: byteString, konst: a.konst && b.konst, computed: true, eval: func(f *frame) sqlvalue.Value {
+	return c.bytes(a.konst && b.konst, func(f *frame) sqlvalue.Value {
 		s, null := x(f)
 		if null {
 			return f.beside(asValue(y))
@@ -334,14 +352,14 @@ func (c *compiler) bitStrings(op opcode.Op, a, b expr) (expr, error) {
 			}
 		}
 		return sqlvalue.NewBytes(string(r))
-	}}, err
+	}), err
 }
 
 // shiftString compiles the shift of a binary string, which keeps its length.
 func (c *compiler) shiftString(op opcode.Op, a, b expr) (expr, error) {
 	x, err := c.bytesOf(a)
 	count := c.bits(b)
-	return expr{typ: byteString, konst: a.konst && b.konst, computed: true, eval: func(f *frame) sqlvalue.Value {
+	return c.bytes(a.konst && b.konst, func(f *frame) sqlvalue.Value {
 		s, null := x(f)
 		if null {
 			return f.beside(asValue(count))
@@ -351,7 +369,7 @@ func (c *compiler) shiftString(op opcode.Op, a, b expr) (expr, error) {
 			return sqlvalue.Value{}
 		}
 		return sqlvalue.NewBytes(shifted(s, n, op == opcode.LeftShift))
-	}}, err
+	}), err
 }
 
 // shifted moves the bits of s by n; what comes in is zero.

@@ -607,7 +607,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 					}
 					return plain(f)
 				}
-			case args[0].lit && b.Class == StringClass && b.Collation != a.Collation && c.d.is(nullifMovesCollation):
+			case args[0].lit && (isMember(b) || b.Class == StringClass && b.Collation != a.Collation) && c.d.is(nullifMovesCollation):
 				args[0].typ.Collation = unknownCollation
 			}
 		}
@@ -615,19 +615,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			return expr{}, unsupported("NULLIF of NULL")
 		}
 		args[0].typ.Chosen = true
-		x, second := args[0].eval, args[1].eval
-		if c.d.is(nullifOfNull) && args[0].typ.Class == DoubleClass {
-			return expr{}, unsupported("NULLIF of a double")
-		}
-		if c.d.is(nullifOfNull) && args[0].typ.Class != IntClass {
-			plain := x
-			x = func(f *frame) sqlvalue.Value {
-				if second(f).IsNull() {
-					return f.refuse("NULLIF beside NULL")
-				}
-				return plain(f)
-			}
-		}
+		x := args[0].eval
 		e := expr{typ: args[0].typ, konst: k, reading: args[0].reading, keepScale: args[0].keepScale, notNumber: args[0].notNumber, eval: func(f *frame) sqlvalue.Value {
 			if t(f) == sqlvalue.True {
 				return sqlvalue.Value{}

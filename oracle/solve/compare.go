@@ -399,6 +399,15 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		lo, hi = checkedBetween(e[0].typ, e[1].typ, read(1)), checkedBetween(e[0].typ, e[2].typ, read(2))
 	}
+	switch {
+	case beyondColumn(e[0], e[1]) || beyondColumn(e[0], e[2]):
+		return expr{}, unsupported("BETWEEN on a BIGINT column and a large text or double")
+	case nullBound(e) && c.d.is(nullBoundIsDouble):
+		lo = func(_ *frame, x, y sqlvalue.Value) int { return cmp.Compare(x.ToDouble(), y.ToDouble()) }
+		hi = lo
+	case nullBound(e):
+		lo, hi = apartAsDoubles(lo), apartAsDoubles(hi)
+	}
 	lazy, d := c.d.is(betweenStops), c.d
 	keyed := c.isColumn(n.Expr, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
@@ -430,7 +439,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
 		}
-		if (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
+		if lazy && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
 		if keyed && isSQL(f.err) && (e[1].konst && t != sqlvalue.True || e[2].konst && u != sqlvalue.True) {
@@ -441,6 +450,42 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		return negateIf(n.Not, and(t, u))
 	}), nil
+}
+
+// nullBound tells whether a bound of exact numbers is the literal NULL.
+func nullBound(e [3]expr) bool {
+	for _, x := range e {
+		if !isExact(x.typ) && x.typ.Class != NullClass {
+			return false
+		}
+	}
+	return e[1].typ.Class == NullClass || e[2].typ.Class == NullClass
+}
+
+// apartAsDoubles refuses a decimal and another number that are one double.
+func apartAsDoubles(as comparator) comparator {
+	return func(f *frame, x, y sqlvalue.Value) int {
+		r := as(f, x, y)
+		if r != 0 && (x.Kind() == sqlvalue.Decimal || y.Kind() == sqlvalue.Decimal) && x.ToDouble() == y.ToDouble() {
+			f.refuse("BETWEEN that doubles cannot tell apart")
+		}
+		return r
+	}
+}
+
+// beyondColumn tells whether a constant text or double beyond the signed range may
+// be converted to the type of a BIGINT column first.
+func beyondColumn(col, bound expr) bool {
+	if !col.column || col.typ.Class != IntClass || col.typ.Bits != 64 || !bound.konst || isExact(bound.typ) || !isNumeric(bound.typ) {
+		return false
+	}
+	var f frame
+	v := bound.eval(&f)
+	x := v.ToDouble()
+	if bound.typ.Class == StringClass {
+		x, _ = sqlvalue.NumericPrefix(v.Str()).Double()
+	}
+	return f.err != nil || math.Abs(x) >= 1<<63
 }
 
 // checkedBetween refuses what two large exact numbers are as doubles.

@@ -101,8 +101,6 @@ const (
 	mulRawBits
 	// compareRounds: a comparison rounds decimals to their declared scale.
 	compareRounds
-	// nullifOfNull: NULLIF beside a NULL may return its operand as an integer.
-	nullifOfNull
 	// constUnsure: whether a literal string compared with a number is an error
 	// in a write depends on the other side.
 	constUnsure
@@ -271,11 +269,20 @@ const (
 	negatesConstants
 	// negatesLiterals: so is that of a literal, as in -(-1).
 	negatesLiterals
+	// nullBoundIsDouble: BETWEEN with the literal NULL as a bound compares integers
+	// as doubles.
+	nullBoundIsDouble
 	// bitsClip: the bits of a number out of range are those of the nearest in range.
 	bitsClip
 	// computedDoublesFail: a computed double out of the range of a BIGINT is error
 	// 1690 where an integer is wanted.
 	computedDoublesFail
+	// quotientIsDecimal: DIV of other than integers makes a decimal, and fails in a
+	// strict write as its conversion to an integer does.
+	quotientIsDecimal
+	// minusZeroFails: an unsigned DIV of whole decimals is out of range where it is
+	// zero and one operand is negative.
+	minusZeroFails
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -362,8 +369,6 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
 	{compareRounds, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/division-operator"},
-	{nullifOfNull, []history.DBMS{history.MySQL},
-		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
 	{constUnsure, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{keyLosesText, []history.DBMS{history.MariaDB},
@@ -492,6 +497,10 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{chosenTimesLoseSign, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"},
+	{quotientIsDecimal, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
+	{nullBoundIsDouble, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_between"},
 	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
 		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
 	{computedDoublesFail, []history.DBMS{history.MySQL},
@@ -541,6 +550,9 @@ var versionLines = []struct {
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"}, 101100},
 	{dialectLine{keepsNegativeZero, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"}, 101100},
+	// Seen on 10.5 and 10.11, not on 11.8.
+	{dialectLine{minusZeroFails, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/div"}, 101200},
 	{dialectLine{ignoresDesc, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes"}, 100800},
 }
