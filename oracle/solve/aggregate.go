@@ -62,6 +62,9 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 			// MariaDB answers 0000-00-00 where none is a date.
 			return expr{}, unsupported("MIN or MAX of a date out of a number or text")
 		}
+		if arg.fromBits {
+			return expr{}, unsupported("BIT out of a branch in a temporary table")
+		}
 		a.typ = arg.typ
 	case ast.AggFuncSum, ast.AggFuncAvg:
 		if isTemporal(arg.typ) {

@@ -211,7 +211,7 @@ func (c *compiler) single(e expr, t Type) expr {
 	}
 	e = c.numbered(e)
 	x := e.eval
-	e.typ, e.column, e.print = t, false, nil
+	e.typ, e.column, e.print, e.mixedDate = t, false, nil, true
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {

@@ -100,7 +100,9 @@ func (c *compiler) bits(e expr) func(*frame) (uint64, bool) {
 				return 0, true
 			}
 			n, over := v.ToInt(decimal && v.Sign() > 0)
-			if over != 0 {
+			if over != 0 && e.mixedLarge {
+				f.refuse("bits of a decimal out of range")
+			} else if over != 0 {
 				clip(f, "DECIMAL")
 			}
 			return n, false

@@ -157,6 +157,16 @@ func anyWorded(es []expr) bool {
 	return slices.ContainsFunc(es, func(e expr) bool { return e.worded })
 }
 
+// anyUndated tells whether one of several operands is not known as a date.
+func anyUndated(es []expr) bool {
+	return slices.ContainsFunc(es, func(e expr) bool { return e.worded || e.mixedDate })
+}
+
+// anyBits tells whether one of several branches is a BIT.
+func anyBits(es []expr) bool {
+	return slices.ContainsFunc(es, func(e expr) bool { return e.bits || e.fromBits })
+}
+
 // allBits tells whether all branches, NULLs aside, are of type BIT.
 func allBits(es []expr) bool {
 	some := false
@@ -276,6 +286,11 @@ func (c *compiler) text(e expr) func(*frame) (string, bool) {
 		return func(f *frame) (string, bool) { f.refuse("text of a FLOAT out of a branch"); return "", false }
 	}
 	return func(f *frame) (string, bool) {
+		if e.typ.Class == YearClass && !e.column {
+			if v := e.eval(f); !v.IsNull() && v.Uint() == 0 {
+				f.refuse("text of a year 0000 that was chosen")
+			}
+		}
 		if e.mixedText {
 			f.refuse("text of a double chosen among other types")
 		}
@@ -488,11 +503,18 @@ func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results [
 	for _, r := range results {
 		e.mixedInt = e.mixedInt || t.Class == StringClass && r.typ.Class != StringClass && c.d.is(branchKeepsScale)
 	}
+	if c.d.is(branchKeepsScale) {
+		e.mixedLarge = t.Class == DecimalClass
+		for _, r := range results {
+			e.mixedDate = e.mixedDate || r.mixedDate || r.print != nil || r.bits || r.fromBits ||
+				r.typ.Class != t.Class && r.typ.Class != NullClass && !(isTemporal(r.typ) && isTemporal(t))
+		}
+	}
 	for _, r := range results {
 		// As a text a BIT is its bytes.
-		e.mixedText = e.mixedText || r.bits && c.d.is(branchKeepsScale)
+		e.mixedText = e.mixedText || (r.bits || r.fromBits) && t.Class != StringClass && c.d.is(branchKeepsScale)
 	}
-	e.bits = allBits(results)
+	e.bits, e.fromBits = allBits(results), anyBits(results)
 	if (t.Class == DecimalClass || e.bits) && c.d.is(branchKeepsScale) {
 		e.print = func(f *frame) sqlvalue.Value {
 			if i := choose(f); i < len(results) {
@@ -570,7 +592,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if t.Class == StringClass && c.d.is(silentText) {
 			how = silent
 		}
-		return expr{typ: t, konst: k, reading: how, keepScale: raw, notNumber: mixesText(t, args), worded: anyWorded(args), bits: allBits(args), eval: func(f *frame) sqlvalue.Value {
+		return expr{typ: t, konst: k, reading: how, keepScale: raw, notNumber: mixesText(t, args), worded: anyWorded(args), bits: allBits(args), fromBits: anyBits(args), eval: func(f *frame) sqlvalue.Value {
 			for _, x := range evals {
 				if v := x(f); !v.IsNull() || f.err != nil {
 					return v

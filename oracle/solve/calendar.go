@@ -265,7 +265,7 @@ func (p datePart) ofSpan(f *frame, s string) int64 {
 func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err error) {
 	p, isPart := dateParts[name]
 	switch {
-	case anyWorded(args):
+	case anyUndated(args):
 		return expr{}, isPart || name == "datediff" || name == "last_day" || name == "date", unsupported("date out of a branch between text and others")
 	case isPart && len(args) == 1:
 		e, err = c.datePart(p, args[0])
@@ -409,7 +409,7 @@ func (c *compiler) dateAdd(n *ast.FuncCallExpr, sign int64) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	if args[0].worded {
+	if anyUndated(args[:1]) {
 		return expr{}, unsupported("date out of a branch between text and others")
 	}
 	if args[1].typ.Class != IntClass {

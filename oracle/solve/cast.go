@@ -61,7 +61,7 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 	}
 	out := expr{typ: t, konst: e.konst}
 	x := e.asInteger()
-	if e.worded {
+	if e.worded || e.mixedInt && e.typ.Class == DoubleClass {
 		x = func(f *frame) sqlvalue.Value { return f.refuse("number of a branch between text and others") }
 	}
 	switch e.typ.Class {
@@ -126,7 +126,7 @@ func (c *compiler) castInt(e expr, unsigned bool) (expr, error) {
 				return v
 			}
 			r := math.RoundToEven(v.ToDouble())
-			if x := v.ToDouble(); e.mixedText && x-math.Floor(x) == 0.5 {
+			if x := v.ToDouble(); e.mixedText && (x-math.Floor(x) == 0.5 || math.Abs(x) >= 1<<53) {
 				return f.refuse("integer of a branch between integers")
 			}
 			if unsigned && v.ToDouble() < 0 && c.d.is(negativeCastsClip) {

@@ -70,6 +70,11 @@ type expr struct {
 	// mixedLarge says that the bits of a large double depend on which of several
 	// numbers was chosen.
 	mixedLarge bool
+	// extreme says GREATEST or LEAST.
+	extreme bool
+	// mixedDate says that a number or text chosen among other types is read as a date
+	// for itself.
+	mixedDate bool
 	// mixedText says that the text of a double depends on the branch chosen.
 	mixedText bool
 	// notNumber says that a text came out of a branch beside other types, which
@@ -82,6 +87,9 @@ type expr struct {
 	bits, moment, stamp bool
 	// stampColumn says that it is a bare column's.
 	stampColumn bool
+	// fromBits says that a BIT may have been chosen, which is printed otherwise out
+	// of a temporary table.
+	fromBits bool
 	// signLost says that what reads it as an integer drops the sign.
 	signLost bool
 	// ofBits says that an operand of the arithmetic is a BIT, date or time.

@@ -1,7 +1,6 @@
 package solve
 
 import (
-	"cmp"
 	"hash/crc32"
 	"math"
 	"strings"
@@ -221,6 +220,9 @@ func (c *compiler) concatWS(args []expr) (expr, error) {
 
 // count returns an accessor for an argument that counts characters.
 func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
+	if e.mixedInt || e.mixedLarge && c.d.is(extremeKeepsInt) || e.mixedText && e.typ.Class == DoubleClass {
+		return nil, unsupported("count of one of several numbers")
+	}
 	switch e = c.numbered(e); e.typ.Class {
 	case IntClass, NullClass:
 	case DecimalClass, DoubleClass, FloatClass:
@@ -228,7 +230,7 @@ func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
 	default:
 		return nil, unsupported("function with a count that is no integer")
 	}
-	x := e.eval
+	x := e.asInteger()
 	return func(f *frame) (int64, bool) {
 		v := x(f)
 		if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
@@ -727,145 +729,4 @@ func (c *compiler) sqrt(args []expr) (expr, error) {
 		}
 		return sqlvalue.NewDouble(math.Sqrt(x))
 	})
-}
-
-// extreme compiles GREATEST or LEAST of operands of one kind; a NULL among them
-// makes it NULL.
-func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
-	if t, ok := extremeNumber(args); ok {
-		return c.extremeOf(t, args, op)
-	}
-	var t Type
-	for i, a := range args {
-		switch {
-		case a.typ.Class != IntClass && a.typ.Class != StringClass || a.typ.Binary:
-			return expr{}, unsupported("GREATEST or LEAST of other than integers or texts")
-		case i == 0:
-			t = a.typ
-		case a.typ.Class != t.Class || a.typ.Unsigned != t.Unsigned:
-			return expr{}, unsupported("GREATEST or LEAST of different types")
-		}
-	}
-	if err := c.shareCollation(args); err != nil {
-		return expr{}, err
-	}
-	if t.Class == StringClass {
-		t = args[0].typ
-		t.Fixed, t.Blob, t.Length = false, false, 1<<16
-	} else if t = bigInt; args[0].typ.Unsigned {
-		t = bigUint
-	}
-	order, err := c.comparison(args[0], args[0])
-	if err != nil {
-		return expr{}, err
-	}
-	return expr{typ: t, konst: allKonst(args), computed: true, notNumber: t.Class == StringClass, eval: func(f *frame) sqlvalue.Value {
-		var best sqlvalue.Value
-		null := false
-		for i, a := range args {
-			v := a.eval(f)
-			if f.err != nil {
-				return sqlvalue.Value{}
-			}
-			if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
-				return f.refuse("GREATEST or LEAST beyond the signed range")
-			}
-			null = null || v.IsNull()
-			if null || i == 0 {
-				best = v
-				continue
-			}
-			r := order(f, v, best)
-			if r == 0 && v != best {
-				return f.refuse("GREATEST or LEAST between equal values of different text")
-			}
-			if r != 0 && (r > 0) == (op == opcode.GT) {
-				best = v
-			}
-		}
-		if null {
-			return sqlvalue.Value{}
-		}
-		return best
-	}}, nil
-}
-
-// extremeNumber returns the type of GREATEST or LEAST of numbers, at least one of
-// which is no integer.
-func extremeNumber(args []expr) (t Type, ok bool) {
-	t, floats, wide := double, 0, makesDouble(args)
-	exact := Type{Class: DecimalClass}
-	digits, inexact := 0, false
-	for _, a := range args {
-		switch a.typ.Class {
-		case IntClass:
-		case DecimalClass:
-			ok = true
-		case FloatClass:
-			floats++
-			fallthrough
-		case DoubleClass:
-			ok, inexact, wide = true, true, wide || a.typ.Class == DoubleClass
-		default:
-			return t, false
-		}
-		digits, exact.Scale = max(digits, intDigits(a.typ)), max(exact.Scale, a.typ.Scale)
-	}
-	if exact.Prec = digits + exact.Scale; !inexact {
-		t = exact
-	} else {
-		t.Origin = computedDouble(args...).Origin
-	}
-	return t, ok && (floats == 0 || wide)
-}
-
-// extremeOf compiles GREATEST or LEAST of numbers as a decimal or double. A decimal
-// is printed with all digits of the type, but keeps its own as a text.
-func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
-	e := expr{typ: t, konst: allKonst(args), computed: true}
-	for _, a := range args {
-		e.mixedText = e.mixedText || t.Class == DecimalClass && a.typ.Scale != t.Scale
-	}
-	for _, a := range args {
-		e.mixedLarge = e.mixedLarge || t.Class == DoubleClass && isExact(a.typ) && c.d.is(extremeKeepsInt)
-	}
-	if e.mixedText && c.d.is(branchCasts) {
-		return e, unsupported("GREATEST or LEAST of different scales")
-	}
-	e.eval = func(f *frame) sqlvalue.Value {
-		var best sqlvalue.Value
-		null := false
-		for i, a := range args {
-			v := a.eval(f)
-			if f.err != nil {
-				return sqlvalue.Value{}
-			}
-			if null = null || v.IsNull(); null {
-				continue
-			}
-			var r int
-			if t.Class == DoubleClass {
-				v = sqlvalue.NewDouble(v.ToDouble())
-				r = cmp.Compare(v.Double(), best.ToDouble())
-			} else {
-				if v.Scale() > a.typ.Scale {
-					return f.refuse("function of a quotient")
-				}
-				if v = v.ToDecimal().Rescale(t.Scale); i > 0 {
-					r = sqlvalue.CmpExact(v, best)
-				}
-			}
-			if i == 0 || r != 0 && (r > 0) == (op == opcode.GT) {
-				best = v
-			}
-		}
-		switch {
-		case null:
-			return sqlvalue.Value{}
-		case e.mixedText && f.strictWrite:
-			return f.refuse("text of a decimal chosen among others, in a write")
-		}
-		return best
-	}
-	return e, nil
 }

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"math"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -126,7 +127,7 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 			if v.IsNull() {
 				return v
 			}
-			if mixed {
+			if d := v.ToDouble(); mixed || e.mixedLarge && (math.Abs(d) >= 1<<53 || d != math.Trunc(d)) {
 				return f.refuse("decimal of a double chosen among other types")
 			}
 			x, ok := sqlvalue.NumericPrefix(sqlvalue.FormatDouble(v.ToDouble(), 64)).Decimal()
@@ -173,6 +174,15 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	}
 	e = c.numbered(e)
 	eval, reading := e.eval, e.reading
+	if plain := eval; e.extreme && c.d.is(conditionByInt) {
+		eval = func(f *frame) sqlvalue.Value {
+			v := plain(f)
+			if v.IsNull() {
+				f.refuse("GREATEST or LEAST of NULL as a condition")
+			}
+			return v
+		}
+	}
 	if e.ofBits {
 		// As a condition it may be computed in another type.
 		plain := eval

@@ -160,6 +160,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		return nil, unsupported("MIN or MAX of an indexed column beside a text compared with a number")
 	}
 	for _, it := range q.items {
+		if it.fromBits && (c.joins || q.distinct || len(q.aggs) > 0 || len(q.group) > 0) {
+			return nil, unsupported("BIT out of a branch in a temporary table")
+		}
 		cmp, err := c.comparison(it.expr, it.expr)
 		if err != nil && q.distinct {
 			return nil, err
@@ -293,9 +296,6 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 			}
 			if it.notNumber {
 				return unsupported("branch of text and other types in a derived table")
-			}
-			if it.bits {
-				return unsupported("BIT out of a branch in a derived table")
 			}
 			if typ.Class == StringClass {
 				typ.Explicit = true

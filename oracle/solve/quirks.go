@@ -24,6 +24,9 @@ const (
 	// firstFloatStays: a branch of FLOAT followed by one of BIGINT makes a FLOAT;
 	// in the other order, they make a DOUBLE.
 	firstFloatStays
+	// extremeByText: GREATEST and LEAST of a text and a number compare texts;
+	// otherwise they compare doubles.
+	extremeByText
 	// branchCasts: IF, CASE and IFNULL cast the chosen value to their type.
 	branchCasts
 	// coalesceKeepsScale: COALESCE gives an exact number as it is, without
@@ -309,6 +312,8 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/sql-statement-update/"},
 	{firstFloatStays, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
+	{extremeByText, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest"},
 	{branchCasts, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
 	{coalesceKeepsScale, []history.DBMS{history.TiDB},

@@ -1,0 +1,332 @@
+package solve
+
+import (
+	"cmp"
+
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// extreme compiles GREATEST or LEAST; a NULL among the operands makes it NULL.
+// https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest
+// https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest
+func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
+	e, err := c.extremeValue(args, op)
+	e.extreme = true
+	return e, err
+}
+
+func (c *compiler) extremeValue(args []expr, op opcode.Op) (expr, error) {
+	if !c.d.is(branchCasts) && len(args) == 2 {
+		return c.extremeOfTwo(args, op)
+	}
+	if t, ok := extremeNumber(args); ok {
+		return c.extremeOf(t, args, op)
+	}
+	var t Type
+	for i, a := range args {
+		switch {
+		case a.typ.Class != IntClass && a.typ.Class != StringClass || a.typ.Binary:
+			return expr{}, unsupported("GREATEST or LEAST of other than integers or texts")
+		case i == 0:
+			t = a.typ
+		case a.typ.Class != t.Class || a.typ.Unsigned != t.Unsigned:
+			return expr{}, unsupported("GREATEST or LEAST of different types")
+		}
+	}
+	return c.extremeAlike(args, op)
+}
+
+// extremeAlike compiles GREATEST or LEAST of texts, or of integers of one
+// signedness.
+func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
+	if err := c.shareCollation(args); err != nil {
+		return expr{}, err
+	}
+	t := args[0].typ
+	if t.Class == StringClass {
+		t.Fixed, t.Blob, t.Length = false, false, 1<<16
+	} else if t = bigInt; args[0].typ.Unsigned {
+		t = bigUint
+	}
+	order, err := c.comparison(args[0], args[0])
+	if err != nil {
+		return expr{}, err
+	}
+	return expr{typ: t, konst: allKonst(args), computed: true, notNumber: t.Class == StringClass, worded: t.Class == StringClass, eval: func(f *frame) sqlvalue.Value {
+		var best sqlvalue.Value
+		null := false
+		for i, a := range args {
+			v := a.eval(f)
+			if f.err != nil {
+				return sqlvalue.Value{}
+			}
+			if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
+				return f.refuse("GREATEST or LEAST beyond the signed range")
+			}
+			null = null || v.IsNull()
+			if null || i == 0 {
+				best = v
+				continue
+			}
+			r := order(f, v, best)
+			if r == 0 && v != best {
+				return f.refuse("GREATEST or LEAST between equal values of different text")
+			}
+			if r != 0 && (r > 0) == (op == opcode.GT) {
+				best = v
+			}
+		}
+		if null {
+			return sqlvalue.Value{}
+		}
+		return best
+	}}, nil
+}
+
+// extremeNumber returns the type of GREATEST or LEAST of numbers, at least one of
+// which is no integer.
+func extremeNumber(args []expr) (t Type, ok bool) {
+	t, floats, wide := double, 0, makesDouble(args)
+	exact := Type{Class: DecimalClass}
+	digits, inexact := 0, false
+	for _, a := range args {
+		switch a.typ.Class {
+		case IntClass:
+		case DecimalClass:
+			ok = true
+		case FloatClass:
+			floats++
+			fallthrough
+		case DoubleClass:
+			ok, inexact, wide = true, true, wide || a.typ.Class == DoubleClass
+		default:
+			return t, false
+		}
+		digits, exact.Scale = max(digits, intDigits(a.typ)), max(exact.Scale, a.typ.Scale)
+	}
+	if exact.Prec = digits + exact.Scale; !inexact {
+		t = exact
+	} else {
+		t.Origin = computedDouble(args...).Origin
+	}
+	return t, ok && (floats == 0 || wide)
+}
+
+// extremeOf compiles GREATEST or LEAST of numbers as a decimal or double. A decimal
+// is printed with all digits of the type, but keeps its own as a text.
+func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
+	e := expr{typ: t, konst: allKonst(args), computed: true}
+	for _, a := range args {
+		e.mixedText = e.mixedText || t.Class == DecimalClass && a.typ.Scale != t.Scale
+	}
+	for _, a := range args {
+		e.mixedLarge = e.mixedLarge || c.d.is(extremeKeepsInt) && (t.Class == DecimalClass || isExact(a.typ))
+	}
+	if e.mixedText && c.d.is(branchCasts) {
+		return e, unsupported("GREATEST or LEAST of different scales")
+	}
+	e.eval = func(f *frame) sqlvalue.Value {
+		var best sqlvalue.Value
+		null := false
+		for i, a := range args {
+			if null {
+				f.beside(a.eval)
+				continue
+			}
+			v := a.eval(f)
+			if f.err != nil {
+				return sqlvalue.Value{}
+			}
+			if null = null || v.IsNull(); null {
+				continue
+			}
+			var r int
+			if t.Class == DoubleClass {
+				v = sqlvalue.NewDouble(v.ToDouble())
+				r = cmp.Compare(v.Double(), best.ToDouble())
+			} else {
+				if v.Scale() > a.typ.Scale {
+					return f.refuse("function of a quotient")
+				}
+				if v = v.ToDecimal().Rescale(t.Scale); i > 0 {
+					r = sqlvalue.CmpExact(v, best)
+				}
+			}
+			if i == 0 || r != 0 && (r > 0) == (op == opcode.GT) {
+				best = v
+			}
+		}
+		switch {
+		case null:
+			return sqlvalue.Value{}
+		case e.mixedText && f.strictWrite:
+			return f.refuse("text of a decimal chosen among others, in a write")
+		}
+		return best
+	}
+	return e, nil
+}
+
+// extremeOfTwo compiles GREATEST or LEAST of two operands of any types but dates
+// and times. Beside a text a number is a text, or both are doubles; two numbers
+// have the type that they have as branches of IF.
+func (c *compiler) extremeOfTwo(args []expr, op opcode.Op) (expr, error) {
+	texts, members, numbers := 0, 0, 0
+	for _, a := range args {
+		switch {
+		case a.typ.Class == NullClass || isTemporal(a.typ) || a.yearOf || a.moment || a.notNumber && a.typ.Class != StringClass:
+			return expr{}, unsupported("GREATEST or LEAST of NULL, dates or times")
+		case isMember(a.typ):
+			members++
+		case a.typ.Class == StringClass:
+			texts++
+		default:
+			numbers++
+		}
+	}
+	switch {
+	case texts+members == 0:
+		return c.extremeOfNumbers(args, op)
+	case numbers == 0 || c.d.is(extremeByText):
+		return c.extremeOfTexts(args, op)
+	case members > 0:
+		// The double has the digits behind the point of the number, a quotient of
+		// it four more.
+		return expr{}, unsupported("GREATEST or LEAST of an ENUM or SET and a number")
+	}
+	for i := range args {
+		if args[i].worded || args[i].notNumber {
+			return expr{}, unsupported("number of a branch between text and others")
+		}
+		args[i] = c.asDouble(args[i])
+	}
+	e, err := c.extremeOf(double, args, op)
+	// In other contexts the operands are compared as integers, decimals or texts.
+	e.mixedText, e.mixedInt = true, true
+	return e, err
+}
+
+// extremeOfTexts compiles GREATEST or LEAST of texts, and of what is text beside
+// them.
+func (c *compiler) extremeOfTexts(args []expr, op opcode.Op) (expr, error) {
+	for i, a := range args {
+		if isMember(a.typ) {
+			args[i] = a.named()
+			continue
+		}
+		if a.typ.Class == StringClass {
+			continue
+		}
+		x := c.text(a)
+		t := c.textType(a.typ)
+		args[i] = expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
+			s, null := x(f)
+			if null {
+				return sqlvalue.Value{}
+			}
+			return t.string(s)
+		}}
+	}
+	return c.extremeAlike(args, op)
+}
+
+// extremeOfNumbers compiles GREATEST or LEAST of numbers.
+func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
+	floats, years, doubles := 0, 0, 0
+	for _, a := range args {
+		switch a.typ.Class {
+		case FloatClass:
+			floats++
+		case DoubleClass:
+			doubles++
+		case YearClass:
+			years++
+		}
+	}
+	if floats == len(args) {
+		return c.extremeOfFloats(args[0].typ, args, op)
+	}
+	single, short := c.singles(args)
+	if short && c.d.is(extremeByText) {
+		for i := range args {
+			args[i] = c.single(args[i], single)
+		}
+		return c.extremeOfFloats(single, args, op)
+	}
+	if floats > 0 && c.d.is(extremeByText) && !makesDouble(args) && !c.floatLast(args) {
+		return expr{}, unsupported("GREATEST or LEAST of a FLOAT and other numbers")
+	}
+	for i, a := range args {
+		switch {
+		case a.typ.Class == FloatClass:
+			args[i] = doubled(a)
+		case a.typ.Class == BitClass && floats+doubles > 0:
+			args[i] = c.asDouble(a)
+		case a.typ.Class == BitClass:
+			args[i] = c.shortBit(a)
+		case a.typ.Class == YearClass:
+			args[i] = c.numbered(a)
+		}
+	}
+	if t, ok := extremeNumber(args); ok {
+		return c.extremeOf(t, args, op)
+	}
+	t, err := c.unify(args)
+	if err != nil {
+		return expr{}, err
+	}
+	switch {
+	case t.Class == DecimalClass:
+		return c.extremeOf(t, args, op)
+	case args[0].typ.Unsigned == args[1].typ.Unsigned:
+		e, err := c.extremeAlike(args, op)
+		e.bits = args[0].bits && args[1].bits
+		if years == len(args) {
+			e.print = yearly(e.eval)
+			e.mixedText = true
+		}
+		return e, err
+	}
+	e := expr{typ: t, konst: allKonst(args), computed: true}
+	e.eval = func(f *frame) sqlvalue.Value {
+		v, w := args[0].eval(f), args[1].eval(f)
+		switch {
+		case v.IsNull() || w.IsNull() || f.err != nil:
+			return sqlvalue.Value{}
+		case (sqlvalue.CmpExact(v, w) > 0) != (op == opcode.GT):
+			v = w
+		}
+		return sqlvalue.NewInt(v.Int())
+	}
+	return e, nil
+}
+
+// yearly returns the integers that x gives as years.
+func yearly(x func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
+	return func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		return sqlvalue.NewYear(int(v.Int()))
+	}
+}
+
+// extremeOfFloats compiles GREATEST or LEAST of values of a FLOAT.
+func (c *compiler) extremeOfFloats(t Type, args []expr, op opcode.Op) (expr, error) {
+	t.Chosen = true
+	e := expr{typ: t, konst: allKonst(args), computed: true}
+	e.eval = func(f *frame) sqlvalue.Value {
+		v, w := args[0].eval(f), args[1].eval(f)
+		switch {
+		case v.IsNull() || w.IsNull() || f.err != nil:
+			return sqlvalue.Value{}
+		case v.ToDouble() == w.ToDouble():
+		case (v.ToDouble() > w.ToDouble()) != (op == opcode.GT):
+			v = w
+		}
+		return v
+	}
+	return e, nil
+}
