@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // contains reports whether match finds a node in a tree; skip leaves out what lies
@@ -95,5 +96,21 @@ func foldable(e ast.ExprNode) bool {
 			return !isInt || k > math.MaxInt32, false
 		}
 		return false, false
+	})
+}
+
+// listsUnsigned reports whether an expression holds an IN of several elements with
+// an unsigned column, or with a column in its list. MariaDB compares signed with
+// unsigned elements as DECIMAL, and puts no constant in a column's place there.
+func listsUnsigned(t *solve.Table, e ast.ExprNode) bool {
+	return contains(e, func(n ast.Node) (found, skip bool) {
+		in, ok := n.(*ast.PatternInExpr)
+		if !ok || len(in.List) < 2 {
+			return false, false
+		}
+		if i := columnRef(t, in.Expr); i >= 0 && t.Columns[i].Type.Unsigned {
+			return true, false
+		}
+		return slices.ContainsFunc(in.List, func(e ast.ExprNode) bool { return mentionsColumn(e) }), false
 	})
 }

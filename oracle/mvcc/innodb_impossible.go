@@ -59,7 +59,7 @@ func (x *running) skips(t *Table, where ast.ExprNode) bool {
 	e := x.e
 	v, ok := e.empties[where]
 	if !ok {
-		p := &prover{e: e, t: t}
+		p := &prover{e: e, t: t, where: where}
 		if _, read := x.node.(*ast.SelectStmt); read {
 			p.ranges = true
 		} else {
@@ -74,7 +74,7 @@ func (x *running) skips(t *Table, where ast.ExprNode) bool {
 }
 
 func (e *engine) classify(s *ast.SelectStmt) emptiness {
-	p := &prover{e: e}
+	p := &prover{e: e, where: s.Where}
 	switch {
 	case s.From == nil && !hasSubquery(s), s.Limit != nil && literalZero(s.Limit.Count):
 		return provenEmpty
@@ -156,8 +156,10 @@ type prover struct {
 	e *engine
 	t *Table
 	// ranges says that ranges are looked at, which they are not where a whole
-	// unique key is fixed: then its row is read first.
+	// unique key is fixed: then its row is read first. where is the whole
+	// condition, which decides what they are made of.
 	ranges bool
+	where  ast.ExprNode
 }
 
 // impossible reports whether every server proves that a condition, negated if
@@ -307,7 +309,7 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 	} else {
 		t = &solve.Table{}
 	}
-	if !onlyColumns(c.x, t, known) || mentionsColumn(c.x) && !foldable(c.x) {
+	if !onlyColumns(c.x, t, known) || mentionsColumn(c.x) && (!foldable(c.x) || p.e.h.Server.DBMS == history.MariaDB && listsUnsigned(t, c.x)) {
 		return false
 	}
 	return p.fails(c, t, row)
@@ -364,17 +366,31 @@ func columnIn(t *Table, n *ast.ColumnNameExpr) int {
 }
 
 // rangeColumns returns the integer columns of which ranges are made: those that
-// an index begins with, on MySQL all columns of an index.
+// an index begins with, on MySQL all columns of an index that holds each column of
+// the whole condition, as a skip scan can use it.
+// https://dev.mysql.com/doc/refman/en/range-optimization.html#range-access-skip-scan
 func (p *prover) rangeColumns() []int {
 	var out []int
 	for i := range p.t.Def.Keys {
-		for j, c := range p.t.Def.Keys[i].Columns {
-			if (j == 0 || p.e.h.Server.DBMS == history.MySQL) && p.t.Def.Columns[c].Type.Class == solve.IntClass {
+		key := p.t.Def.Keys[i].Columns
+		if p.e.h.Server.DBMS != history.MySQL || !onlyColumns(p.where, p.t.Def, columnSet(key)) {
+			key = key[:1]
+		}
+		for _, c := range key {
+			if p.t.Def.Columns[c].Type.Class == solve.IntClass {
 				out = append(out, c)
 			}
 		}
 	}
 	return out
+}
+
+func columnSet(cols []int) map[int]bool {
+	set := make(map[int]bool, len(cols))
+	for _, c := range cols {
+		set[c] = true
+	}
+	return set
 }
 
 // emptyRange reports whether the ranges that conditions make of one column have
@@ -428,8 +444,8 @@ func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 		switch k := v.GetValue().(type) {
 		case nil:
 			return true
-		case int64:
-			return fits(p.t.Def.Columns[col].Type, k) && fits(p.t.Def.Columns[col].Type, -k)
+		case int64: // one beyond 1<<52 has no half beside it to try
+			return k < 1<<52 && fits(p.t.Def.Columns[col].Type, k) && fits(p.t.Def.Columns[col].Type, -k)
 		}
 		return false
 	}
@@ -444,7 +460,10 @@ func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
 			return p.makesRanges(n.L, not, col) && p.makesRanges(n.R, not, col)
 		}
 		if comparison[n.Op] {
-			if equality(n.Op, !not) && n.Op != opcode.NullEQ && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
+			if n.Op == opcode.NullEQ && not {
+				return false
+			}
+			if equality(n.Op, !not) && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
 				return false
 			}
 			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)

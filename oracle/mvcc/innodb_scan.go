@@ -414,9 +414,11 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 // columns admit: no other index begins with a column that is tested, or holds
 // all that a query reads.
 func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
-	if x.e.loose || limited(x.node) {
-		return false
-	}
+	return !x.e.loose && !limited(x.node) && !x.otherPath(t, where)
+}
+
+// otherPath reports whether a secondary index may lead to the rows.
+func (x *running) otherPath(t *Table, where ast.ExprNode) bool {
 	tested := columnsIn(t.Def, where)
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
@@ -424,13 +426,13 @@ func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
 			continue
 		}
 		if tested[k.Columns[0]] {
-			return false
+			return true
 		}
 		if s, ok := x.node.(*ast.SelectStmt); ok && covers(t, k, columnsOf(t.Def, s)) {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // strayError returns the statement's own error if it comes from a row that the
@@ -487,7 +489,8 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	if ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
 		return nil, nil
 	}
-	if keeps && holder == nil {
+	other := x.otherPath(a.t, a.where)
+	if keeps && holder == nil && !other {
 		e.lock(n.c, tx, exclusive)
 	}
 	ok, err := x.matches(a, ver, views)
@@ -500,7 +503,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	}
 	if !ok {
 		judged[ver.rid] = true
-		if waitedFor {
+		if waitedFor || keeps && holder == nil && other {
 			e.doubt(n.c, tx, exclusive)
 		}
 		return nil, nil
