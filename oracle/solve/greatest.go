@@ -172,6 +172,9 @@ func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
 // and times. Beside a text a number is a text, or both are doubles; two numbers
 // have the type that they have as branches of IF.
 func (c *compiler) extremeOfTwo(args []expr, op opcode.Op) (expr, error) {
+	if isTemporal(args[0].typ) && isTemporal(args[1].typ) && !clocks(args) && args[0].typ.Scale == 0 && args[1].typ.Scale == 0 {
+		return c.extremeOfMoments(args, op)
+	}
 	texts, members, numbers := 0, 0, 0
 	for _, a := range args {
 		switch {
@@ -244,15 +247,15 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 			years++
 		}
 	}
-	if floats == len(args) {
-		return c.extremeOfFloats(args[0].typ, args, op)
+	if floats == len(args) || years == len(args) {
+		return c.extremeOfClass(args[0].typ, args, op)
 	}
 	single, short := c.singles(args)
 	if short && c.d.is(extremeByText) {
 		for i := range args {
 			args[i] = c.single(args[i], single)
 		}
-		return c.extremeOfFloats(single, args, op)
+		return c.extremeOfClass(single, args, op)
 	}
 	if floats > 0 && c.d.is(extremeByText) && !makesDouble(args) && !c.floatLast(args) {
 		return expr{}, unsupported("GREATEST or LEAST of a FLOAT and other numbers")
@@ -282,10 +285,6 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 	case args[0].typ.Unsigned == args[1].typ.Unsigned:
 		e, err := c.extremeAlike(args, op)
 		e.bits = args[0].bits && args[1].bits
-		if years == len(args) {
-			e.print = yearly(e.eval)
-			e.mixedText = true
-		}
 		return e, err
 	}
 	e := expr{typ: t, konst: allKonst(args), computed: true}
@@ -302,19 +301,30 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 	return e, nil
 }
 
-// yearly returns the integers that x gives as years.
-func yearly(x func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
-	return func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
-		return sqlvalue.NewYear(int(v.Int()))
+// extremeOfMoments compiles GREATEST or LEAST of dates, or of times. As a number it
+// is not known.
+func (c *compiler) extremeOfMoments(args []expr, op opcode.Op) (expr, error) {
+	t, err := c.unify(args)
+	if err != nil {
+		return expr{}, err
 	}
+	x, y := c.convert(args[0], t, false), c.convert(args[1], t, false)
+	e := expr{typ: t, konst: allKonst(args), computed: true, notNumber: true}
+	e.eval = func(f *frame) sqlvalue.Value {
+		v, w := x(f), y(f)
+		switch {
+		case v.IsNull() || w.IsNull() || f.err != nil:
+			return sqlvalue.Value{}
+		case (compareTemporal(f, v.Str(), w.Str()) > 0) != (op == opcode.GT):
+			v = w
+		}
+		return v
+	}
+	return e, nil
 }
 
-// extremeOfFloats compiles GREATEST or LEAST of values of a FLOAT.
-func (c *compiler) extremeOfFloats(t Type, args []expr, op opcode.Op) (expr, error) {
+// extremeOfClass compiles GREATEST or LEAST of values of type t, FLOAT or YEAR.
+func (c *compiler) extremeOfClass(t Type, args []expr, op opcode.Op) (expr, error) {
 	t.Chosen = true
 	e := expr{typ: t, konst: allKonst(args), computed: true}
 	e.eval = func(f *frame) sqlvalue.Value {
@@ -322,8 +332,8 @@ func (c *compiler) extremeOfFloats(t Type, args []expr, op opcode.Op) (expr, err
 		switch {
 		case v.IsNull() || w.IsNull() || f.err != nil:
 			return sqlvalue.Value{}
-		case v.ToDouble() == w.ToDouble():
-		case (v.ToDouble() > w.ToDouble()) != (op == opcode.GT):
+		case v.Number().ToDouble() == w.Number().ToDouble():
+		case (v.Number().ToDouble() > w.Number().ToDouble()) != (op == opcode.GT):
 			v = w
 		}
 		return v

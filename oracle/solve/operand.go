@@ -148,7 +148,7 @@ func (c *compiler) agree(es []expr) error {
 	switch {
 	case members > 0 && texts > 0 && numbers+years > 0, members > 1 && numbers+years > 0:
 		return unsupported("ENUM or SET beside text and numbers")
-	case years > 0 && other && len(es) > 2:
+	case years > 0 && other && known(es) > 2:
 		return unsupported("YEAR among several numbers of other types")
 	case c.joins && c.d.is(joinsWidenBits):
 		return unsupported("BIT, YEAR, ENUM or SET in a join")
@@ -165,7 +165,7 @@ func (c *compiler) agree(es []expr) error {
 			// A literal of two digits may be read as a year, one out of range is cut
 			// where an index is looked up.
 			return unsupported("YEAR beside a number that is no year")
-		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && len(es) > 2:
+		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && known(es) > 2:
 			return unsupported("BIT among several numbers of other types")
 		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):
 			x := c.double(es[i])
@@ -216,7 +216,7 @@ func (c *compiler) besideMoment(es []expr) bool {
 // plainBits tells whether two operands are a BIT or YEAR and a text, which are
 // compared as numbers; among several the text may be compared as such.
 func plainBits(es []expr) bool {
-	if len(es) > 2 {
+	if known(es) > 2 {
 		return false
 	}
 	for _, e := range es {
@@ -225,6 +225,17 @@ func plainBits(es []expr) bool {
 		}
 	}
 	return true
+}
+
+// known counts the operands that are no literal NULL.
+func known(es []expr) int {
+	n := 0
+	for _, e := range es {
+		if e.typ.Class != NullClass {
+			n++
+		}
+	}
+	return n
 }
 
 // keyedBits tells whether a BIT that a key holds is compared with a constant text:
