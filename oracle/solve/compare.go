@@ -222,9 +222,11 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		return expr{}, unsupported("fractional decimal for an integer column")
 	}
 	x, y := c.besideColumn(a, b), c.besideColumn(b, a)
+	unread := c.besideNull(a, b)
 	if op == opcode.NullEQ {
 		return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 			v, w := x(f), y(f)
+			unread(f, v, w)
 			if f.strictWrite && mixed(a, b) && v.IsNull() != w.IsNull() {
 				f.beside(func(f *frame) sqlvalue.Value {
 					c.d.number(f, v, a.reading)
@@ -249,6 +251,7 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			}
 		}
 		w := y(f)
+		unread(f, v, w)
 		if isSQL(f.err) && numeric && a.typ.Class == StringClass && !v.IsNull() {
 			// The text on the left is read as a number before the right side is
 			// evaluated, and its error comes first.
@@ -412,6 +415,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	keyed := c.isColumn(n.Expr, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
+	unreadLow, unreadHigh := c.besideNull(e[0], e[1]), c.besideNull(e[0], e[2])
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		if f.strictWrite && anyMixed {
 			for i, get := range [3]func(*frame) sqlvalue.Value{x, y, z} {
@@ -425,16 +429,16 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		}
 		v := x(f)
 		if v.IsNull() {
-			f.beside(y)
-			f.beside(z)
+			f.beside(func(f *frame) sqlvalue.Value { return unreadLow(f, v, y(f)) })
+			f.beside(func(f *frame) sqlvalue.Value { return unreadHigh(f, v, z(f)) })
 			return sqlvalue.Unknown
 		}
-		l := y(f)
+		l := unreadLow(f, v, y(f))
 		t := sqlvalue.Unknown
 		if !l.IsNull() {
 			t = truthOf(lo(f, v, l) >= 0)
 		}
-		h := z(f)
+		h := unreadHigh(f, v, z(f))
 		u := sqlvalue.Unknown
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
@@ -628,8 +632,10 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	whole := c.d.is(betweenStops)
 	anyMixed := false
 	x := c.besideColumn(e, list...)
+	unread := make([]func(*frame, sqlvalue.Value, sqlvalue.Value) sqlvalue.Value, len(list))
 	for i := range list {
 		anyMixed = anyMixed || mixed(e, list[i])
+		unread[i] = c.besideNull(e, list[i])
 		list[i].eval = c.besideColumn(list[i], e)
 	}
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
@@ -640,7 +646,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		if v.IsNull() || f.strictWrite && anyMixed {
 			for i := range list {
 				f.beside(func(f *frame) sqlvalue.Value {
-					if w := list[i].eval(f); f.strictWrite && !w.IsNull() && mixed(e, list[i]) {
+					if w := unread[i](f, v, list[i].eval(f)); f.strictWrite && !w.IsNull() && mixed(e, list[i]) {
 						d.number(f, w, c.literalReading(list[i]))
 					}
 					return sqlvalue.Value{}
@@ -652,7 +658,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		}
 		t := sqlvalue.False
 		for i := range list {
-			w := list[i].eval(f)
+			w := unread[i](f, v, list[i].eval(f))
 			if w.IsNull() {
 				t = sqlvalue.Unknown
 				continue

@@ -14,10 +14,10 @@ import (
 // What is no date is 0, less than any that a column holds.
 type momentReader func(f *frame, v sqlvalue.Value) int64
 
-// momentPair chooses how a date or time compares with an operand of another type
-// that is not constant; ok is false where that is not known.
+// momentPair chooses how a date or time compares with an operand of another type;
+// ok is false where that is not known.
 func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
-	if c.joins || c.ranges || a.konst || b.konst || a.yearOf || b.yearOf || !c.pairAmong(a, b) {
+	if c.joins || c.ranges || !c.plainConstant(a) || !c.plainConstant(b) || a.yearOf || b.yearOf || !c.pairAmong(a, b) {
 		return nil, false
 	}
 	if isTemporal(a.typ) && isTemporal(b.typ) {
@@ -33,6 +33,9 @@ func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
 	if !hasDate(t.typ) && c.d.is(timesAsText) {
 		switch other.typ.Class {
 		case StringClass:
+			if !other.column {
+				return nil, false
+			}
 			p, q := c.clockText(a), c.clockText(b)
 			as, err := c.comparison(p, q)
 			if err != nil {
@@ -53,6 +56,21 @@ func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
 		return nil, false
 	}
 	return func(f *frame, v, w sqlvalue.Value) int { return cmp.Compare(x(f, v), y(f, w)) }, true
+}
+
+// plainConstant tells whether an operand is no constant, or one that is read as a
+// column is, through an index too: an integer, or a text that is no date with a time.
+func (c *compiler) plainConstant(e expr) bool {
+	switch {
+	case !e.konst:
+		return true
+	case !e.lit || c.write || c.among != amongNone || !c.d.is(comparesAsMoments):
+		return false
+	case e.typ.Class == StringClass && !e.typ.Binary:
+		_, date := instant(e.eval(nil).Str())
+		return !date
+	}
+	return e.typ.Class == IntClass
 }
 
 // among says which operator compares an operand with several others.
@@ -186,12 +204,38 @@ func (c *compiler) momentReader(e expr, t Type) momentReader {
 			return numberAsDate
 		}
 		return c.numberAsTime
+	case k == StringClass && !numbers && !e.column:
+		// What is no date may be NULL.
+		return nil
 	case k == StringClass && hasDate(t):
 		return textAsDate(t.Class == DateClass && !numbers)
 	case k == StringClass && numbers:
 		return textAsTime
 	}
 	return nil
+}
+
+// besideNull returns what refuses, in a write, the operand beside a NULL that would be
+// read as a date or time, where it is none: it may be read first, and fail.
+func (c *compiler) besideNull(a, b expr) func(f *frame, v, w sqlvalue.Value) sqlvalue.Value {
+	t, other, second := a, b, true
+	if !isTemporal(t.typ) {
+		t, other, second = b, a, false
+	}
+	var read momentReader
+	if isTemporal(t.typ) && !isTemporal(other.typ) {
+		read = c.momentReader(other, t.typ)
+	}
+	return func(f *frame, v, w sqlvalue.Value) sqlvalue.Value {
+		x, y := v, w
+		if second {
+			x, y = w, v
+		}
+		if read != nil && (f.strictWrite || f.strictUnsure) && !x.IsNull() && y.IsNull() {
+			read(f, x)
+		}
+		return w
+	}
 }
 
 // packed returns a date and time as a number.

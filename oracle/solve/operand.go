@@ -205,7 +205,9 @@ func (c *compiler) besideMoment(es []expr) bool {
 	for i := range es {
 		switch {
 		case isMember(es[i].typ):
+			column := es[i].column
 			es[i] = es[i].named()
+			es[i].column = column
 		case es[i].typ.Class == BitClass && c.d.is(comparesMoments):
 			es[i] = c.numbered(es[i])
 		}

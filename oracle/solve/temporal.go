@@ -239,14 +239,16 @@ func temporalNumber(f *frame, v sqlvalue.Value) sqlvalue.Value {
 // onlyMoments refuses an IN of dates or times beside anything but literals.
 func (c *compiler) onlyMoments(es []expr) error {
 	some, all := false, true
+	clocks, dates := false, false
 	for _, e := range es {
 		if c.write && c.d.is(datesCut) && es[0].typ.Class == DateClass && e.lit && e.typ.Class == StringClass && len(e.eval(nil).Str()) > len(dateForm) {
 			return unsupported("DATE in an IN with times in a write")
 		}
 		some = some || isTemporal(e.typ)
+		clocks, dates = clocks || e.typ.Class == TimeClass, dates || hasDate(e.typ)
 		all = all && (isTemporal(e.typ) || e.typ.Class == NullClass || e.lit && e.typ.Class == StringClass)
 	}
-	if some && (!all || !isTemporal(es[0].typ)) && !c.eachAlone(es) {
+	if some && (!all || !isTemporal(es[0].typ) || clocks && dates) && !c.eachAlone(es) {
 		return unsupported("IN of dates or times and other types")
 	}
 	return nil
