@@ -348,6 +348,10 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 	if longDouble(v, s) || (v.Kind() == sqlvalue.Double || v.Kind() == sqlvalue.Float) && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")
 	}
+	if from.Binary && !col.Type.Binary && strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		// They need not be characters of the column's.
+		return f.refuse("bytes beyond ASCII stored as text")
+	}
 	n := len(s)
 	byBytes := col.Type.Binary || col.Type.Blob
 	if !byBytes {
