@@ -115,15 +115,16 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		} else {
 			e.typ.Prec = max(intDigits(a.typ), intDigits(b.typ)) + 1 + e.typ.Scale
 		}
-		shortZero, shortSum := c.d.is(zeroProduct), c.d.is(zeroSum)
+		shortZero, shortSum, shortProduct := c.d.is(zeroProduct), c.d.is(zeroSum), c.d.is(productDropsWords)
 		// Beside a date or time an exact number without fraction is a BIGINT.
 		whole := (a.moment || b.moment) && c.d.is(signedMoments) && e.typ.Scale == 0
 		e.typ.Unsigned = c.bothUnsigned(a, b)
 		positive := op == opcode.Minus && e.typ.Unsigned && c.d.is(unsignedFails) && c.d.Mode&NoUnsignedSubtraction == 0
+		beside := c.afterNull(b, false, y)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
 			if v.IsNull() {
-				return f.beside(y)
+				return beside(f)
 			}
 			w := y(f)
 			if w.IsNull() || f.err != nil {
@@ -144,7 +145,9 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 					r = sqlvalue.NewDecimal64(0, 0)
 				}
 			default:
-				r = sqlvalue.MulExact(v, w)
+				if r = sqlvalue.MulExact(v, w); shortProduct {
+					r = withoutZeroWords(r)
+				}
 				if r.Sign() == 0 && (shortZero || shortSum && v.Sign() < 0 != (w.Sign() < 0)) {
 					r = sqlvalue.NewDecimal64(0, 0)
 				}
@@ -184,6 +187,19 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	return e, nil
 }
 
+// withoutZeroWords drops words of nine digits that are zero from the end of a
+// fraction.
+func withoutZeroWords(v sqlvalue.Value) sqlvalue.Value {
+	for v.Scale() > 0 {
+		short := v.Truncate((v.Scale() - 1) / 9 * 9)
+		if sqlvalue.CmpExact(short, v) != 0 {
+			break
+		}
+		v = short
+	}
+	return v
+}
+
 // beyondSigned tells whether an exact number is no BIGINT.
 func beyondSigned(v sqlvalue.Value) bool {
 	_, over := v.ToInt(false)
@@ -201,6 +217,20 @@ func (f *frame) beside(y func(*frame) sqlvalue.Value) sqlvalue.Value {
 		}
 	}
 	return sqlvalue.Value{}
+}
+
+// afterNull returns what becomes of the operand b, read by y, where the one on its
+// left is NULL: it is evaluated or, unless both always are, not looked at. A
+// constant may have been computed before, and rows of several tables may be
+// compared otherwise.
+func (c *compiler) afterNull(b expr, both bool, y func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
+	switch {
+	case b.konst || c.joins || !c.d.is(stopsAtNull):
+		return func(f *frame) sqlvalue.Value { return f.beside(y) }
+	case both:
+		return func(f *frame) sqlvalue.Value { y(f); return sqlvalue.Value{} }
+	}
+	return func(*frame) sqlvalue.Value { return sqlvalue.Value{} }
 }
 
 // asValue makes an accessor fit for beside.
@@ -361,10 +391,11 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		}
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.arithmetic = !e.konst
+		beside := c.afterNull(b, true, asValue(q))
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
-				return f.beside(asValue(q))
+				return beside(f)
 			}
 			w, null := q(f)
 			if null || f.err != nil {
@@ -381,10 +412,11 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	scale := min(a.typ.Scale+divPrecision, c.d.maxScale())
 	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale, Unsigned: c.bothUnsigned(a, b)}
 	words, shortZero := c.d.is(divisionKeepsWords), c.d.is(zeroProduct)
+	beside := c.afterNull(b, false, y)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return f.beside(y)
+			return beside(f)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {
@@ -403,7 +435,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		if v.Sign() == 0 && c.d.is(zeroSum) {
 			return sqlvalue.NewDecimal64(0, 0)
 		}
-		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Rescale(scale).Sign() == 0 {
+		if v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && r.Sign() == 0 {
 			return f.refuse("decimal of minus zero")
 		}
 		return r
@@ -446,10 +478,14 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		t = bigUint
 	}
 	konst := a.konst && b.konst
+	beside := c.afterNull(b, intOperands, y)
+	if members || a.moment || b.moment {
+		beside = func(f *frame) sqlvalue.Value { return f.beside(y) }
+	}
 	return expr{typ: t, konst: konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return f.beside(y)
+			return beside(f)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {
@@ -469,11 +505,13 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			if c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
 				over = -1
 			}
-		case unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && v.Scale() == 0 && w.Scale() == 0:
-			if c.d.is(minusZeroFails) {
-				over = -1
-			} else if c.d.is(signedZero) && c.d.Version < seenWithoutMinusZero {
+		case unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && c.d.Version < seenWithoutMinusZero:
+			whole := v.Scale() == 0 && w.Scale() == 0
+			if !c.d.is(minusZeroFails) || !whole && (scaleUnsure(a) || scaleUnsure(b)) {
 				return f.refuse("unsigned DIV below zero")
+			}
+			if whole {
+				over = -1
 			}
 		}
 		if over != 0 {
@@ -484,6 +522,12 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		}
 		return sqlvalue.NewInt(int64(n))
 	}}, nil
+}
+
+// scaleUnsure tells whether a decimal may have other digits behind the point than
+// its value here: it was chosen among others.
+func scaleUnsure(e expr) bool {
+	return e.typ.Class == DecimalClass && !e.column && !e.lit && !e.arithmetic
 }
 
 // quotientOverflows is the error of a DIV out of range. A quotient of other than
@@ -521,10 +565,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		p, q := c.double(a), c.double(b)
 		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.typ.Unsigned = a.typ.Unsigned
+		beside := c.afterNull(b, true, asValue(q))
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
-				return f.beside(asValue(q))
+				return beside(f)
 			}
 			w, null := q(f)
 			if null || f.err != nil {
@@ -551,10 +596,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		e.keepScale = c.d.is(branchCasts)
 	}
 	unsigned := e.typ.Unsigned
+	beside := c.afterNull(b, cls == IntClass, y)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return f.beside(y)
+			return beside(f)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {

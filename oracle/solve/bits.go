@@ -23,9 +23,11 @@ func (c *compiler) clipped(e expr) func(f *frame, what string) {
 	// A constant may be folded before errors count; elsewhere the number may be
 	// read several times, or in another type.
 	sure := e.column || e.arithmetic
+	// A branch gives its integers as such to what wants one.
+	chosen := !sure && !e.lit && c.d.is(branchKeepsInt)
 	return func(f *frame, what string) {
 		switch {
-		case !known:
+		case !known, chosen:
 			f.refuse("bits of a number out of range")
 		case f.strictWrite && !sure:
 			f.refuse("bits of a number out of range in a write")
@@ -174,6 +176,26 @@ func (c *compiler) shiftCount(e expr) func(*frame) (uint64, bool) {
 	return d.bits(e)
 }
 
+// withinSigned refuses decimals and doubles beyond the signed range: they may be
+// read as signed numbers.
+func withinSigned(e expr) expr {
+	if e.typ.Class != DecimalClass && e.typ.Class != DoubleClass && e.typ.Class != FloatClass {
+		return e
+	}
+	x := e.eval
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := x(f)
+		if v.IsNull() {
+			return v
+		}
+		if v.Kind() == sqlvalue.Decimal && beyondSigned(v) || v.Kind() != sqlvalue.Decimal && math.Abs(v.ToDouble()) >= 1<<63 {
+			return f.refuse("bits of a number out of range")
+		}
+		return v
+	}
+	return e
+}
+
 // bitString tells whether an operand is, or may be, one on whose bytes the bit
 // operators work: AND, OR and XOR only where both are, shifts for the left one.
 // https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html
@@ -191,14 +213,18 @@ func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 		return c.bitStrings(op, a, b)
 	}
 	p, q := c.bits(a), c.bits(b)
-	if shift && c.d.is(shiftBy32) && !isExact(b.typ) {
+	switch {
+	case shift && c.d.is(shiftBy32) && !isExact(b.typ):
 		q = c.shiftCount(b)
+	case shift && c.d.is(shiftBy32):
+		q = c.bits(withinSigned(b))
 	}
-	eager, short := c.d.is(eagerShifts) && shift, c.d.is(shiftBy32)
+	eager, short := c.d.is(eagerShifts) && (shift || op == opcode.Xor), c.d.is(shiftBy32)
+	beside := c.afterNull(b, false, asValue(q))
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)
 		if null && !eager {
-			return f.beside(asValue(q))
+			return beside(f)
 		}
 		w, null2 := q(f)
 		if null || null2 || f.err != nil {

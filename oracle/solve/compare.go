@@ -242,9 +242,13 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	}
 	d := c.d
 	numeric := mixed(a, b)
+	stops := c.d.is(stopsAtNull) && isExact(a.typ) && isExact(b.typ) && !a.konst && !b.konst && !c.joins
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
+			if stops {
+				return sqlvalue.Unknown
+			}
 			f.beside(y)
 			if f.err != nil {
 				return sqlvalue.Unknown
@@ -889,6 +893,7 @@ func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
 		// The remainder of a BIT that is negative as a double.
 		e.eval = aboveZero(e.eval)
 	}
+	e = withinSigned(e)
 	bits := c.bits(e)
 	if !isExact(e.typ) {
 		bits = c.shiftCount(e)

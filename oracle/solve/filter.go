@@ -32,6 +32,12 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 	if _, ok := n.(*ast.SubqueryExpr); ok {
 		return plain
 	}
+	if extreme(n) {
+		return func(f *frame) sqlvalue.Truth {
+			f.refuse("GREATEST or LEAST as a condition")
+			return sqlvalue.Unknown
+		}
+	}
 	eval := e.eval
 	return func(f *frame) sqlvalue.Truth {
 		t := plain(f)
@@ -50,6 +56,17 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 		}
 		return t
 	}
+}
+
+// extreme tells whether n is a GREATEST or LEAST, of which other rows pass.
+func extreme(n ast.ExprNode) bool {
+	switch n := n.(type) {
+	case *ast.ParenthesesExpr:
+		return extreme(n.Expr)
+	case *ast.FuncCallExpr:
+		return n.FnName.L == "greatest" || n.FnName.L == "least"
+	}
+	return false
 }
 
 // roundsToZero tells whether a value that is not zero is so as an integer. It is

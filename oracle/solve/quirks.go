@@ -52,7 +52,7 @@ const (
 	// eager: both operands of + - * on integers and doubles are evaluated even
 	// where the first one is NULL.
 	eager
-	// eagerShifts: the same for << and >>.
+	// eagerShifts: the same for <<, >> and ^.
 	eagerShifts
 	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
 	// whatever their width.
@@ -275,6 +275,10 @@ const (
 	// nullBoundIsDouble: BETWEEN with the literal NULL as a bound compares integers
 	// as doubles.
 	nullBoundIsDouble
+	// stopsAtNull: beside a NULL on the left, / % DIV and + - * of decimals, & | ^ and
+	// comparisons do not evaluate the right operand, and + - * / % of doubles, as
+	// integers do, evaluate it.
+	stopsAtNull
 	// bitsClip: the bits of a number out of range are those of the nearest in range.
 	bitsClip
 	// computedDoublesFail: a computed double out of the range of a BIGINT is error
@@ -286,6 +290,9 @@ const (
 	// minusZeroFails: an unsigned DIV of whole decimals is out of range where it is
 	// zero and one operand is negative.
 	minusZeroFails
+	// productDropsWords: the fraction of a product of decimals is stored in a string
+	// without words of nine digits that are zero.
+	productDropsWords
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -506,6 +513,8 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{nullBoundIsDouble, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_between"},
+	{stopsAtNull, []history.DBMS{history.MySQL, history.MariaDB},
+		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
 	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
 		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
 	{computedDoublesFail, []history.DBMS{history.MySQL},
@@ -555,6 +564,8 @@ var versionLines = []struct {
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"}, 101100},
 	{dialectLine{keepsNegativeZero, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"}, 101100},
+	{dialectLine{productDropsWords, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/decimal"}, 101100},
 	// Seen on 10.5 and 10.11, not on 11.8.
 	{dialectLine{minusZeroFails, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/div"}, 101200},
