@@ -145,16 +145,20 @@ func (c *compiler) agree(es []expr) error {
 	if !special || c.besideMoment(es) {
 		return nil
 	}
+	n := len(es)
+	if !c.d.is(branchCasts) {
+		n = known(es)
+	}
 	switch {
 	case members > 0 && texts > 0 && numbers+years > 0, members > 1 && numbers+years > 0:
 		return unsupported("ENUM or SET beside text and numbers")
-	case years > 0 && other && known(es) > 2:
+	case years > 0 && other && n > 2:
 		return unsupported("YEAR among several numbers of other types")
 	case c.joins && c.d.is(joinsWidenBits):
 		return unsupported("BIT, YEAR, ENUM or SET in a join")
 	case texts > 0 && c.inWhere && keyedBits(es):
 		return unsupported("text for an indexed BIT")
-	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es) || c.write && badText(es)):
+	case texts > 0 && (numbers > 0 || years > 0) && (c.joins || !plainBits(es, n) || c.write && badText(es)):
 		return unsupported("BIT or YEAR beside text")
 	}
 	for i := range es {
@@ -165,7 +169,7 @@ func (c *compiler) agree(es []expr) error {
 			// A literal of two digits may be read as a year, one out of range is cut
 			// where an index is looked up.
 			return unsupported("YEAR beside a number that is no year")
-		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && known(es) > 2:
+		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && n > 2:
 			return unsupported("BIT among several numbers of other types")
 		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):
 			x := c.double(es[i])
@@ -215,10 +219,10 @@ func (c *compiler) besideMoment(es []expr) bool {
 	return true
 }
 
-// plainBits tells whether two operands are a BIT or YEAR and a text, which are
-// compared as numbers; among several the text may be compared as such.
-func plainBits(es []expr) bool {
-	if known(es) > 2 {
+// plainBits tells whether the n operands that count are a BIT or YEAR and a text,
+// which are compared as numbers; among several the text may be compared as such.
+func plainBits(es []expr, n int) bool {
+	if n > 2 {
 		return false
 	}
 	for _, e := range es {
