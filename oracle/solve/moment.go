@@ -96,7 +96,8 @@ func (c *compiler) pairAmong(a, b expr) bool {
 	text, exactly := other.Class == StringClass, t.Class == DatetimeClass || t.Class == TimestampClass
 	switch {
 	case isTemporal(other):
-		return c.among != amongCases
+		// IN may read a TIME as a date, and fail in a write.
+		return c.among == amongBounds && !c.write
 	case c.among == amongBounds:
 		return other.Class != YearClass && (!text || t.Class != DateClass)
 	case c.among == amongList:
