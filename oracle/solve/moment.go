@@ -17,7 +17,7 @@ type momentReader func(f *frame, v sqlvalue.Value) int64
 // momentPair chooses how a date or time compares with an operand of another type;
 // ok is false where that is not known.
 func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
-	if c.joins || c.ranges || !c.plainConstant(a) || !c.plainConstant(b) || a.yearOf || b.yearOf || !c.pairAmong(a, b) {
+	if !c.readsMoments() || c.joins || c.ranges || !c.plainConstant(a) || !c.plainConstant(b) || a.yearOf || b.yearOf || !c.pairAmong(a, b) {
 		return nil, false
 	}
 	if isTemporal(a.typ) && isTemporal(b.typ) {
@@ -57,6 +57,10 @@ func (c *compiler) momentPair(a, b expr) (as comparator, ok bool) {
 	}
 	return func(f *frame, v, w sqlvalue.Value) int { return cmp.Compare(x(f, v), y(f, w)) }, true
 }
+
+// readsMoments tells whether it is known how the server reads what stands beside a
+// date or time.
+func (c *compiler) readsMoments() bool { return c.d.is(comparesMoments) || c.d.is(comparesAsMoments) }
 
 // plainConstant tells whether an operand is no constant, or one that is read as a
 // column is, through an index too: an integer, or a text that is no date with a time.
@@ -109,7 +113,7 @@ func (c *compiler) pairAmong(a, b expr) bool {
 // eachAlone tells whether an operator compares the first of its operands, dates and
 // times among them, with each other one as if it were the only one.
 func (c *compiler) eachAlone(es []expr) bool {
-	if c.joins {
+	if c.joins || !c.readsMoments() {
 		return false
 	}
 	present, moments, clocks := 0, 0, 0
@@ -224,7 +228,7 @@ func (c *compiler) besideNull(a, b expr) func(f *frame, v, w sqlvalue.Value) sql
 		t, other, second = b, a, false
 	}
 	var read momentReader
-	if isTemporal(t.typ) && !isTemporal(other.typ) {
+	if c.readsMoments() && isTemporal(t.typ) && !isTemporal(other.typ) {
 		read = c.momentReader(other, t.typ)
 	}
 	return func(f *frame, v, w sqlvalue.Value) sqlvalue.Value {

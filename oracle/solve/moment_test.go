@@ -85,3 +85,16 @@ func TestMomentsBesideOtherTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestMomentsBesideOtherTypesAreOpen holds that TiDB's are left open.
+func TestMomentsBesideOtherTypesAreOpen(t *testing.T) {
+	d := solve.DialectOf(servers[0])
+	for _, e := range []string{"da < s", "tm > da", "da > y", "da BETWEEN dt AND NULL", "da BETWEEN s AND NULL", "da IN (s, NULL)", "da < i"} {
+		s := solve.New(d)
+		v := makeTable(t, d, s, "CREATE TABLE t (da DATE, dt DATETIME, tm TIME, i INT, s VARCHAR(30), y YEAR)", "INSERT INTO t VALUES ('2024-02-29', '2024-02-29 12:30:45', '00:00:10', 1, 'a', 2024)")
+		r, err := s.Select(parse(t, "SELECT "+e+" FROM t").(*ast.SelectStmt), v)
+		if got := outcome(err, func() string { return texts(r.Rows) }); got != "?" {
+			t.Errorf("%s: %s, want ?", e, got)
+		}
+	}
+}

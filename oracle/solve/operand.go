@@ -191,7 +191,7 @@ func (c *compiler) agree(es []expr) error {
 // besideMoment brings operands beside dates or times into the form in which they are
 // compared with them, where that is known.
 func (c *compiler) besideMoment(es []expr) bool {
-	if !c.d.is(comparesMoments) && !c.d.is(comparesAsMoments) {
+	if !c.readsMoments() {
 		return false
 	}
 	present, moments := 0, 0
