@@ -23,6 +23,8 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		return func(_ *frame, x, y sqlvalue.Value) int { return cmp.Compare(x.Uint(), y.Uint()) }, nil
 	case a.typ.Class == NullClass || b.typ.Class == NullClass:
 		return func(*frame, sqlvalue.Value, sqlvalue.Value) int { return 0 }, nil
+	case (isTemporal(a.typ) || isTemporal(b.typ)) && anyUndated([]expr{a, b}):
+		return nil, unsupported("date out of a branch between text and others")
 	case isTemporal(a.typ) || isTemporal(b.typ):
 		return c.temporalComparison(a, b)
 	case a.typ.Class == StringClass && b.typ.Class == StringClass:
@@ -889,6 +891,12 @@ func orExpr(konst bool, p, q func(*frame) sqlvalue.Truth) expr {
 
 // intTruth is truth for an operand that is read as an integer first.
 func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
+	if e.extreme && (e.mixedLarge || e.mixedInt) {
+		return func(f *frame) sqlvalue.Truth {
+			f.refuse("integer of one of several numbers")
+			return sqlvalue.Unknown
+		}
+	}
 	if e.typ.Class == DoubleClass && e.typ.Unsigned {
 		// The remainder of a BIT that is negative as a double.
 		e.eval = aboveZero(e.eval)
