@@ -616,7 +616,9 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			args[0] = args[0].named()
 			args[0].notNumber = true
 		}
-		if a, b := args[0].typ, args[1].typ; a.Class == StringClass {
+		if a, b := args[0].typ, args[1].typ; c.inWhere && args[0].konst && args[1].column && b.Class == IntClass && a.Class != IntClass && a.Class != StringClass && c.d.is(nullifCutsText) {
+			return expr{}, unsupported("NULLIF of a constant number beside an integer column")
+		} else if a.Class == StringClass {
 			switch {
 			case args[0].konst && args[1].column && b.Class == IntClass && b.Bits == 64 && c.d.is(nullifCutsText):
 				return expr{}, unsupported("NULLIF of a constant text beside a BIGINT column")

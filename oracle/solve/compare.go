@@ -418,6 +418,8 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		lo, hi = apartAsDoubles(lo), apartAsDoubles(hi)
 	}
 	lazy, d := c.d.is(betweenStops), c.d
+	// MariaDB reads a BIT as a signed number there, but not beside an integer.
+	bits := e[0].typ.Class == BitClass || e[1].typ.Class == BitClass || e[2].typ.Class == BitClass
 	keyed := c.isColumn(n.Expr, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
@@ -449,7 +451,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
 		}
-		if lazy && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
+		if (lazy || bits) && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
 		if keyed && isSQL(f.err) && (e[1].konst && t != sqlvalue.True || e[2].konst && u != sqlvalue.True) {

@@ -226,7 +226,8 @@ const (
 	// column's collation with the literal's standing.
 	nullifMovesCollation
 	// nullifCutsText: NULLIF of a constant text beside a BIGINT column is the
-	// text's number.
+	// text's number; in a condition, that of a constant number beside an integer
+	// column may be an integer.
 	nullifCutsText
 	// branchKeepsInt: an integer out of IF or CASE beside a double is a whole one
 	// to the bit operators.
