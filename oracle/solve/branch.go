@@ -616,12 +616,11 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 			args[0] = args[0].named()
 			args[0].notNumber = true
 		}
-		if a, b := args[0].typ, args[1].typ; c.inWhere && args[0].konst && args[1].column && b.Class == IntClass && a.Class != IntClass && a.Class != StringClass && c.d.is(nullifCutsText) {
-			return expr{}, unsupported("NULLIF of a constant number beside an integer column")
-		} else if a.Class == StringClass {
+		if args[0].konst && args[1].column && c.d.is(nullifCutsConstant) && cutsConstant(args[0].typ, args[1].typ) {
+			return expr{}, unsupported("NULLIF of a constant beside a column of another type")
+		}
+		if a, b := args[0].typ, args[1].typ; a.Class == StringClass {
 			switch {
-			case args[0].konst && args[1].column && b.Class == IntClass && b.Bits == 64 && c.d.is(nullifCutsText):
-				return expr{}, unsupported("NULLIF of a constant text beside a BIGINT column")
 			case b.Class == StringClass && c.d.is(branchCasts):
 				plain, one, other := t, args[0].eval, args[1].eval
 				t = func(f *frame) sqlvalue.Truth {
@@ -676,4 +675,16 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		return e, err
 	}
 	return expr{}, unsupported("function %s", n.FnName.O)
+}
+
+// cutsConstant tells whether a constant of one type beside a column of another may
+// be put into the column's type.
+func cutsConstant(k, column Type) bool {
+	switch k.Class {
+	case StringClass:
+		return column.Class == IntClass && column.Bits == 64 || isTemporal(column)
+	case DoubleClass, DecimalClass:
+		return column.Class == IntClass
+	}
+	return false
 }

@@ -418,8 +418,6 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		lo, hi = apartAsDoubles(lo), apartAsDoubles(hi)
 	}
 	lazy, d := c.d.is(betweenStops), c.d
-	// MariaDB reads a BIT as a signed number there, but not beside an integer.
-	bits := e[0].typ.Class == BitClass || e[1].typ.Class == BitClass || e[2].typ.Class == BitClass
 	keyed := c.isColumn(n.Expr, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
@@ -451,7 +449,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if !h.IsNull() {
 			u = truthOf(hi(f, v, h) <= 0)
 		}
-		if (lazy || bits) && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
+		if lazy && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
 		if keyed && isSQL(f.err) && (e[1].konst && t != sqlvalue.True || e[2].konst && u != sqlvalue.True) {
@@ -609,6 +607,9 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, err
 	}
 	e = all[0]
+	if len(list) > 1 && slices.ContainsFunc(list, func(x expr) bool { return isNumeric(x.typ) }) && slices.ContainsFunc(list, func(x expr) bool { return !x.column && !x.lit && c.bitString(x) }) {
+		return expr{}, unsupported("IN of numbers and computed bit strings")
+	}
 	if err := c.onlyMoments(all); err != nil {
 		return expr{}, err
 	}
@@ -852,21 +853,28 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 
 // or is OR of p and q, which is the operand b.
 func (c *compiler) or(b expr, konst bool, p, q func(*frame) sqlvalue.Truth) expr {
-	if c.write && b.konst {
-		// It may be computed, and fail, before the other side is looked at.
-		f := frame{views: c.views}
-		if q(&f); isSQL(f.err) {
-			decided := p
-			p = func(f *frame) sqlvalue.Truth {
-				t := decided(f)
-				if t == sqlvalue.True {
-					f.refuse("constant error beside a true condition")
-				}
-				return t
+	if c.failsAhead(b, q) {
+		decided := p
+		p = func(f *frame) sqlvalue.Truth {
+			t := decided(f)
+			if t == sqlvalue.True {
+				f.refuse("constant error beside a true condition")
 			}
+			return t
 		}
 	}
 	return orExpr(konst, p, q)
+}
+
+// failsAhead tells whether a condition of a write is a constant that cannot be
+// computed: it may fail before any row is looked at.
+func (c *compiler) failsAhead(e expr, truth func(*frame) sqlvalue.Truth) bool {
+	if !c.write || !e.konst {
+		return false
+	}
+	f := frame{views: c.views, strictWrite: true}
+	truth(&f)
+	return isSQL(f.err)
 }
 
 // orExpr is OR; q is not evaluated where p is true.

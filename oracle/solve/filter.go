@@ -2,6 +2,7 @@ package solve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -142,6 +143,8 @@ type operand struct {
 	// moves says that the optimiser may evaluate it before those to its left,
 	// or exclude by it, with an index, the row as a whole.
 	moves bool
+	// fails says that it may fail before any row is looked at.
+	fails bool
 }
 
 // filterAnd compiles n, an AND (or NOT of an OR), as one list of operands.
@@ -154,7 +157,8 @@ func (c *compiler) filterAnd(n ast.ExprNode, not bool) (expr, error) {
 			return expr{}, err
 		}
 		konst = konst && e.konst
-		operands = append(operands, operand{c.truth(c.numbered(e)), e.konst || c.moves(x.node)})
+		truth := c.truth(c.numbered(e))
+		operands = append(operands, operand{truth: truth, moves: e.konst || c.moves(x.node), fails: c.failsAhead(e, truth)})
 	}
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		for i, o := range operands {
@@ -164,6 +168,9 @@ func (c *compiler) filterAnd(n ast.ExprNode, not bool) (expr, error) {
 				return sqlvalue.False
 			}
 			if t != sqlvalue.True {
+				if slices.ContainsFunc(operands[i+1:], func(o operand) bool { return o.fails }) {
+					f.refuse("constant error beside a condition that is not true")
+				}
 				return t
 			}
 		}

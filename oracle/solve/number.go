@@ -50,6 +50,16 @@ func (c *compiler) double(e expr) func(*frame) (float64, bool) {
 	if e.castDecimal && c.d.is(castOverflowUnsure) {
 		return func(f *frame) (float64, bool) { f.refuse("double of a CAST AS DECIMAL"); return 0, true }
 	}
+	if c.inWhere && e.konst && !e.lit && e.typ.Class == IntClass && e.typ.Unsigned && c.d.is(bitsAreSigned) {
+		x := e.eval
+		return func(f *frame) (float64, bool) {
+			v := x(f)
+			if huge(v) {
+				f.refuse("large computed constant as a double in a condition")
+			}
+			return v.ToDouble(), v.IsNull()
+		}
+	}
 	if (e.typ.Class == BitClass || e.bits) && c.d.is(bitsAreSigned) {
 		x := e.eval
 		return func(f *frame) (float64, bool) {

@@ -169,6 +169,8 @@ func (c *compiler) agree(es []expr) error {
 			// A literal of two digits may be read as a year, one out of range is cut
 			// where an index is looked up.
 			return unsupported("YEAR beside a number that is no year")
+		case es[i].typ.Class == BitClass && es[i].typ.Bits == 64 && c.d.is(bitsAreSigned) && n < len(es):
+			return unsupported("BIT of 64 bits beside NULL and another operand")
 		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && n > 2:
 			return unsupported("BIT among several numbers of other types")
 		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):

@@ -161,7 +161,8 @@ const (
 	ignoresDesc
 	// membersAreInts: ENUM and SET are integers in arithmetic, otherwise doubles.
 	membersAreInts
-	// bitsAreSigned: a BIT(64) read as a double is a signed number.
+	// bitsAreSigned: a BIT(64) read as a double is a signed number, and so is an
+	// unsigned one that is computed of constants in a condition.
 	bitsAreSigned
 	// signedMoments: arithmetic of a date or time with an unsigned number is
 	// signed.
@@ -225,10 +226,9 @@ const (
 	// nullifMovesCollation: NULLIF of a literal text beside a column has the
 	// column's collation with the literal's standing.
 	nullifMovesCollation
-	// nullifCutsText: NULLIF of a constant text beside a BIGINT column is the
-	// text's number; in a condition, that of a constant number beside an integer
-	// column may be an integer.
-	nullifCutsText
+	// nullifCutsConstant: a constant in NULLIF beside a column of another type may
+	// be put into that type.
+	nullifCutsConstant
 	// branchKeepsInt: an integer out of IF or CASE beside a double is a whole one
 	// to the bit operators.
 	branchKeepsInt
@@ -460,7 +460,7 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
 	{nullifMovesCollation, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/charset-collation-coercibility.html"},
-	{nullifCutsText, []history.DBMS{history.MySQL},
+	{nullifCutsConstant, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
 	{extremeKeepsInt, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest"},

@@ -208,6 +208,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
 		if n.Rest || n.Empty {
+			if col.Type.Bits < 32 && strings.Count(v.Str(), ".") > 1 {
+				// MariaDB calls it out of range or truncated.
+				return f.refuse("number with two points into a small integer")
+			}
 			d, ok := n.Decimal()
 			x, _ := n.Double()
 			if !n.Empty && !f.lenient && (ok && col.Type.excludes(d) || !ok && math.Abs(x) >= 1<<64) {
