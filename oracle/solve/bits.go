@@ -196,6 +196,9 @@ func withinSigned(e expr) expr {
 	return e
 }
 
+// computedBits tells whether an operand is a bit string that was computed.
+func (c *compiler) computedBits(e expr) bool { return !e.column && !e.lit && c.bitString(e) }
+
 // bitString tells whether an operand is, or may be, one on whose bytes the bit
 // operators work: AND, OR and XOR only where both are, shifts for the left one.
 // https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html

@@ -27,6 +27,8 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		return nil, unsupported("date out of a branch between text and others")
 	case isTemporal(a.typ) || isTemporal(b.typ):
 		return c.temporalComparison(a, b)
+	case c.computedBits(a) && b.notNumber || a.notNumber && c.computedBits(b):
+		return nil, unsupported("computed bit string beside a branch between text and others")
 	case a.typ.Class == StringClass && b.typ.Class == StringClass:
 		t, err := combine(a.typ, b.typ)
 		if err != nil {
@@ -607,7 +609,7 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 		return expr{}, err
 	}
 	e = all[0]
-	if len(list) > 1 && slices.ContainsFunc(list, func(x expr) bool { return isNumeric(x.typ) }) && slices.ContainsFunc(list, func(x expr) bool { return !x.column && !x.lit && c.bitString(x) }) {
+	if len(list) > 1 && slices.ContainsFunc(list, func(x expr) bool { return isNumeric(x.typ) }) && slices.ContainsFunc(list, c.computedBits) {
 		return expr{}, unsupported("IN of numbers and computed bit strings")
 	}
 	if err := c.onlyMoments(all); err != nil {
