@@ -27,6 +27,9 @@ import (
 // a dozen statements costs 30 to 200 µs.
 const maxWorlds = 400
 
+// patientWorlds is the bound for a patient replay, which can take two seconds.
+const patientWorlds = 10000
+
 // choices is one path through the tree of choices.
 type choices struct {
 	taken, arity []int
@@ -193,6 +196,13 @@ func (r *Replay) Loose() *Replay {
 	return r
 }
 
+// Patient tries 25 times as many sequences of choices before it gives up. It is
+// for histories that are about to be called wrong.
+func (r *Replay) Patient() *Replay {
+	r.patient = true
+	return r
+}
+
 var errAbandoned = errors.New("statement abandoned")
 
 // runInnoDB tries paths of choices until one fits the whole history. It
@@ -241,7 +251,11 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		ch     = &choices{}
 	)
 	waiters := r.waiters()
-	for range maxWorlds {
+	worlds := maxWorlds
+	if r.patient {
+		worlds = patientWorlds
+	}
+	for range worlds {
 		e := r.engine(ch)
 		d, err := e.replay()
 		e.abandon()

@@ -62,6 +62,8 @@ type Replay struct {
 	empties map[ast.Node]emptiness
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
 	loose bool
+	// patient raises the bound on sequences of choices; see Patient.
+	patient bool
 }
 
 type session struct {

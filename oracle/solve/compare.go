@@ -460,6 +460,10 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if t != sqlvalue.True && lazy && f.err != nil {
 			f.err = &Unsupported{"error in the upper bound of BETWEEN"}
 		}
+		if e[0].konst && (e[1].konst || e[2].konst) && isSQL(f.err) {
+			// The other half is a constant, which may decide.
+			f.err = &Unsupported{"error in a bound of BETWEEN beside a constant one"}
+		}
 		return negateIf(n.Not, and(t, u))
 	}), nil
 }
