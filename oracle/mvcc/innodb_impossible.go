@@ -1,12 +1,9 @@
 package mvcc
 
 import (
-	"errors"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -35,9 +32,6 @@ const (
 	// maybeProven: no row could match, but not every server finds it out.
 	maybeProven
 )
-
-// maxSamples bounds the rows on which a condition is tried.
-const maxSamples = 2000
 
 // emptiness classifies a query by its text alone.
 func (e *engine) emptiness(s *ast.SelectStmt) emptiness {
@@ -365,211 +359,6 @@ func columnIn(t *Table, n *ast.ColumnNameExpr) int {
 	return t.Def.ColumnIndex(n.Name.Name.O)
 }
 
-// rangeColumns returns the integer columns of which ranges are made: those that
-// an index begins with, on MySQL all columns of an index that holds each column of
-// the whole condition, as a skip scan can use it.
-// https://dev.mysql.com/doc/refman/en/range-optimization.html#range-access-skip-scan
-func (p *prover) rangeColumns() []int {
-	var out []int
-	for i := range p.t.Def.Keys {
-		key := p.t.Def.Keys[i].Columns
-		if p.e.h.Server.DBMS != history.MySQL || !onlyColumns(p.where, p.t.Def, columnSet(key)) {
-			key = key[:1]
-		}
-		for _, c := range key {
-			if p.t.Def.Columns[c].Type.Class == solve.IntClass {
-				out = append(out, c)
-			}
-		}
-	}
-	return out
-}
-
-func columnSet(cols []int) map[int]bool {
-	set := make(map[int]bool, len(cols))
-	for _, c := range cols {
-		set[c] = true
-	}
-	return set
-}
-
-// emptyRange reports whether the ranges that conditions make of one column have
-// nothing in common.
-func (p *prover) emptyRange(all []conjunct, col int) bool {
-	mine := slices.DeleteFunc(slices.Clone(all), func(c conjunct) bool { return !p.makesRanges(c.x, c.not, col) })
-	if len(mine) == 0 {
-		return false
-	}
-	f := &literalFinder{}
-	for _, c := range mine {
-		c.x.Accept(f)
-	}
-	// The ranges are those of real numbers: 3 < a AND a < 4 is not empty.
-	t := *p.t.Def
-	t.Columns = slices.Clone(t.Columns)
-	t.Columns[col].Type = solve.Type{Class: solve.DoubleClass}
-	row := make(solve.Row, len(t.Columns))
-	admits := func(v sqlvalue.Value) bool {
-		row[col] = v
-		return !slices.ContainsFunc(mine, func(c conjunct) bool { return p.fails(c, &t, row) })
-	}
-	if !t.Columns[col].NotNull && admits(sqlvalue.Value{}) {
-		return false
-	}
-	for _, n := range append(f.ints, 0) {
-		for _, d := range []float64{-0.5, 0, 0.5} {
-			if admits(sqlvalue.NewDouble(float64(n)+d)) || admits(sqlvalue.NewDouble(d-float64(n))) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// makesRanges reports whether a condition is made of comparisons of one column
-// with integers and NULL.
-func (p *prover) makesRanges(x ast.ExprNode, not bool, col int) bool {
-	is := func(x ast.ExprNode) bool {
-		c, ok := x.(*ast.ColumnNameExpr)
-		return ok && columnIn(p.t, c) == col
-	}
-	literal := func(x ast.ExprNode) bool {
-		v, ok := x.(ast.ValueExpr)
-		if u, neg := x.(*ast.UnaryOperationExpr); neg && u.Op == opcode.Minus {
-			v, ok = u.V.(ast.ValueExpr)
-		}
-		if !ok {
-			return false
-		}
-		switch k := v.GetValue().(type) {
-		case nil:
-			return true
-		case int64: // one beyond 1<<52 has no half beside it to try
-			return k < 1<<52 && fits(p.t.Def.Columns[col].Type, k) && fits(p.t.Def.Columns[col].Type, -k)
-		}
-		return false
-	}
-	switch n := x.(type) {
-	case *ast.ParenthesesExpr:
-		return p.makesRanges(n.Expr, not, col)
-	case *ast.UnaryOperationExpr:
-		return isNot(n.Op) && p.makesRanges(n.V, !not, col)
-	case *ast.BinaryOperationExpr:
-		switch n.Op {
-		case opcode.LogicAnd, opcode.LogicOr:
-			return p.makesRanges(n.L, not, col) && p.makesRanges(n.R, not, col)
-		}
-		if comparison[n.Op] {
-			if n.Op == opcode.NullEQ && not {
-				return false
-			}
-			if equality(n.Op, !not) && (isNull(n.L) || isNull(n.R)) { // MariaDB makes none of a <> NULL
-				return false
-			}
-			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
-		}
-	case *ast.BetweenExpr:
-		return is(n.Expr) && literal(n.Left) && literal(n.Right)
-	case *ast.PatternInExpr:
-		if n.Not != not && (p.t.Clustered != nil && p.t.Clustered.Columns[0] == col || len(n.List) > 1 && slices.ContainsFunc(n.List, isNull)) {
-			// NOT IN makes no ranges of the clustered index, and a NULL in a longer
-			// list is passed over.
-			return false
-		}
-		return n.Sel == nil && is(n.Expr) && !slices.ContainsFunc(n.List, func(x ast.ExprNode) bool { return !literal(x) })
-	case *ast.IsNullExpr:
-		return is(n.Expr)
-	}
-	return false
-}
-
-// samples returns values of a column that tell apart all ranges that the literals
-// of an expression can make of it.
-func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
-	def := &p.t.Def.Columns[col]
-	f := &literalFinder{}
-	x.Accept(f)
-	var out []sqlvalue.Value
-	if !def.NotNull {
-		out = append(out, sqlvalue.Value{})
-	}
-	switch def.Type.Class {
-	case solve.IntClass:
-	case solve.DateClass:
-		return append(out, moments(time.DateOnly, f.texts)...)
-	case solve.DatetimeClass:
-		return append(out, moments(time.DateTime, f.texts)...)
-	default:
-		for _, s := range append(f.texts, "", "0", "1") {
-			out = append(out, sqlvalue.NewString(s), sqlvalue.NewString(s+"a"))
-		}
-		return out
-	}
-	for n := int64(-4); n <= 12; n++ {
-		f.ints = append(f.ints, n)
-	}
-	seen := map[int64]bool{}
-	for _, n := range f.ints {
-		for _, m := range []int64{n - 1, n, n + 1, -n} {
-			if !seen[m] && fits(def.Type, m) {
-				seen[m] = true
-				out = append(out, intValue(def.Type, m))
-			}
-		}
-	}
-	return out
-}
-
-// moments returns those of some texts that are written in a layout, and the days
-// of one week, which functions of a date tell apart.
-func moments(layout string, texts []string) []sqlvalue.Value {
-	var out []sqlvalue.Value
-	for _, s := range texts {
-		if _, err := time.Parse(layout, s); err == nil {
-			out = append(out, sqlvalue.NewTemporal(s))
-		}
-	}
-	for d := range 7 {
-		out = append(out, sqlvalue.NewTemporal(time.Date(2024, time.February, 26+d, d, 0, 0, 0, time.UTC).Format(layout)))
-	}
-	return out
-}
-
-// noneMatches reports whether a condition is true of none of the rows that the
-// literals in it tell apart.
-func (p *prover) noneMatches(c conjunct) bool {
-	used := columnsIn(p.t.Def, c.x)
-	row := make(solve.Row, len(p.t.Def.Columns))
-	values := make([][]sqlvalue.Value, len(row))
-	total := 1
-	for i := range row {
-		if used[i] {
-			values[i] = p.samples(i, c.x)
-			total = min(total*len(values[i]), maxSamples*maxSamples)
-		}
-	}
-	for k := range min(total, maxSamples) {
-		if total > maxSamples {
-			// A stride that is prime to most counts spreads what is tried.
-			k *= 7919
-		}
-		for i, vs := range values {
-			if len(vs) > 0 {
-				row[i] = vs[k%len(vs)]
-				k /= len(vs)
-			}
-		}
-		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, &innodbViews{e: p.e})
-		if errors.As(err, new(*solve.Unsupported)) {
-			continue // this row tells nothing
-		}
-		if err != nil || truth == c.wanted() {
-			return false
-		}
-	}
-	return true
-}
-
 // subqueryMayBeEmpty reports whether a condition holds a subquery that may be
 // known to be empty, which can make the whole condition impossible.
 func (p *prover) subqueryMayBeEmpty(where ast.ExprNode) bool {
@@ -588,40 +377,3 @@ func (f *selectFinder) Enter(n ast.Node) (ast.Node, bool) {
 }
 
 func (f *selectFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
-// literalFinder collects the integers in expressions, and the texts.
-type literalFinder struct {
-	ints  []int64
-	texts []string
-}
-
-func (f *literalFinder) Enter(n ast.Node) (ast.Node, bool) {
-	v, ok := n.(ast.ValueExpr)
-	if !ok {
-		return n, false
-	}
-	switch k := v.GetValue().(type) {
-	case int64:
-		f.ints = append(f.ints, k)
-	case uint64:
-		f.ints = append(f.ints, int64(min(k, math.MaxInt64)))
-	case string:
-		f.texts = append(f.texts, k)
-		if d, err := strconv.ParseFloat(k, 64); err == nil && math.Abs(d) < 1<<52 {
-			f.ints = append(f.ints, int64(d))
-		}
-	}
-	return n, false
-}
-
-func (f *literalFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
-// fits reports whether an integer column can hold a value.
-func fits(t solve.Type, n int64) bool {
-	if t.Unsigned {
-		return n >= 0 && (t.Bits == 64 || n < 1<<t.Bits)
-	}
-	return t.Bits == 64 || n >= -1<<(t.Bits-1) && n < 1<<(t.Bits-1)
-}
-
-func intValue(t solve.Type, n int64) sqlvalue.Value { return autoValue(t, n) }

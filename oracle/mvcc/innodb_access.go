@@ -1,0 +1,285 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// access is how a statement reaches its rows.
+type access struct {
+	t *Table
+	// key is the index scanned; nil for the clustered one.
+	key *solve.Key
+	// all says that every entry of the index is met; else only those that the
+	// conditions on the index's columns admit.
+	all bool
+	// ranged says that the entry behind a range is met too.
+	ranged bool
+	// covering says that the index holds all that the statement reads.
+	covering bool
+	// unique says that one row at most is looked up by a whole unique key.
+	unique bool
+	cols   map[int]bool
+	where  ast.ExprNode
+}
+
+// accessOf returns the access path of a statement: its plan's, or without one a
+// scan of the clustered index, narrowed by conditions on its key.
+func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
+	e, i := x.e, x.i
+	a := &access{t: t, where: where}
+	if p := e.plans[i]; p != nil {
+		if s := p.of(t); s != nil {
+			p.apply(a, s)
+		}
+	}
+	if e.loose {
+		x.anyIndex(a)
+	}
+	k := a.key
+	if k == nil {
+		k = t.Clustered
+	}
+	if k == nil {
+		a.all = true
+		return a
+	}
+	a.cols = make(map[int]bool, len(k.Columns))
+	for _, c := range k.Columns {
+		a.cols[c] = true
+		// Ranges of the clustered index are made of its first columns. The
+		// entries of another index are tested before their rows are looked up.
+		if a.key == nil && !pins(where, t, c, true) {
+			break
+		}
+	}
+	if a.key != nil && t.Clustered != nil {
+		for _, c := range t.Clustered.Columns {
+			a.cols[c] = true
+		}
+	}
+	if looksUp(where, t, k) {
+		a.unique = true
+		if (a.all || e.loose) && !pinsKey(where, t, k) {
+			// A list of keys of a small table may be read by a scan.
+			e.branched = true
+			a.unique = e.choices.choose(2) == 0
+		}
+	}
+	return a
+}
+
+// anyIndex lets a statement whose order of rows decides about its answer go by
+// any index: one that waited, or an UPDATE of a unique key. The plan at the time
+// may have been another one than that of an empty server.
+func (x *running) anyIndex(a *access) {
+	u, ok := x.node.(*ast.UpdateStmt)
+	if !x.due && !(ok && x.assignsUnique(u, a.t)) {
+		return
+	}
+	keys := []*solve.Key{a.key}
+	for i := range a.t.Def.Keys {
+		k := &a.t.Def.Keys[i]
+		if k == a.t.Clustered {
+			k = nil
+		}
+		if k != a.key {
+			keys = append(keys, k)
+		}
+	}
+	if k := x.e.choices.choose(len(keys)); k > 0 {
+		x.e.branched = true
+		*a = access{t: a.t, where: a.where, key: keys[k], ranged: true}
+	}
+}
+
+// entry is one entry of an index: a record, and the row whose index columns
+// place it.
+type entry struct {
+	c   *Chain
+	row solve.Row
+}
+
+// order compares two entries of the index.
+func (a *access) order(x, y *entry) int {
+	if a.key != nil {
+		if d := compareKey(a.key, x.row, y.row); d != 0 {
+			return d
+		}
+	}
+	if a.t.Clustered != nil {
+		if d := compareKey(a.t.Clustered, x.row, y.row); d != 0 {
+			return d
+		}
+	}
+	return cmp.Compare(x.c.ID, y.c.ID)
+}
+
+// next returns the first entry behind another one, or at it; nil behind the
+// last. Entries of deleted rows and of former versions count.
+func (a *access) next(after *entry, at bool) *entry {
+	var best *entry
+	consider := func(n *entry) {
+		if after != nil {
+			if d := a.order(n, after); d < 0 || d == 0 && !at {
+				return
+			}
+		}
+		if best == nil || a.order(n, best) < 0 {
+			best = n
+		}
+	}
+	for _, c := range a.t.Chains {
+		if a.key == nil {
+			for i := len(c.Versions) - 1; i >= 0; i-- {
+				if r := c.Versions[i].Row; r != nil {
+					consider(&entry{c, r})
+					break
+				}
+			}
+			continue
+		}
+		for i := range c.Versions {
+			if r := c.Versions[i].Row; r != nil {
+				consider(&entry{c, r})
+			}
+		}
+	}
+	return best
+}
+
+// live reports whether the newest version of the entry's record still has it.
+func (a *access) live(n *entry) bool {
+	if len(n.c.Versions) == 0 {
+		return false
+	}
+	r := n.c.last().Row
+	return r != nil && (a.key == nil || equalIn(a.key, r, n.row))
+}
+
+// touches reports whether a scan meets an entry.
+func (e *engine) touches(a *access, n *entry) bool {
+	return a.all || a.where == nil || e.admits(a, a.where, n.row, false)
+}
+
+// admits reports whether the conditions on the index's columns admit an entry,
+// whatever the others say.
+func (e *engine) admits(a *access, x ast.ExprNode, row solve.Row, not bool) bool {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return e.admits(a, n.Expr, row, not)
+	case *ast.UnaryOperationExpr:
+		if isNot(n.Op) {
+			return e.admits(a, n.V, row, !not)
+		}
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.LogicAnd, opcode.LogicOr:
+			l, r := e.admits(a, n.L, row, not), e.admits(a, n.R, row, not)
+			if (n.Op == opcode.LogicAnd) != not {
+				return l && r
+			}
+			return l || r
+		}
+	}
+	if !onlyColumns(x, a.t.Def, a.cols) || a.key == nil && !makesRange(x) {
+		return true
+	}
+	truth, warnings, err := e.solver.Where(x, a.t.Def, row, &innodbViews{e: e})
+	if err != nil || warnings > 0 {
+		// A conversion that loses something makes no range, and may fail.
+		return true
+	}
+	if not {
+		return truth == sqlvalue.False
+	}
+	return truth == sqlvalue.True
+}
+
+// makesRange reports whether a condition is one that the optimiser makes a range
+// of: a column, or a comparison of one with something that does not vary.
+func makesRange(x ast.ExprNode) bool {
+	bare := func(x ast.ExprNode) bool { _, ok := x.(*ast.ColumnNameExpr); return ok }
+	switch n := x.(type) {
+	case *ast.ColumnNameExpr, ast.ValueExpr:
+		return true
+	case *ast.BinaryOperationExpr:
+		switch n.Op {
+		case opcode.EQ, opcode.NE, opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
+			return bare(n.L) != bare(n.R) && (bare(n.L) || !mentionsColumn(n.L)) && (bare(n.R) || !mentionsColumn(n.R))
+		}
+	case *ast.BetweenExpr:
+		return bare(n.Expr)
+	case *ast.PatternInExpr:
+		return bare(n.Expr)
+	case *ast.IsNullExpr:
+		return bare(n.Expr)
+	}
+	return false
+}
+
+// onlyPath reports whether there is one way to the rows, the clustered index, on
+// which the statement meets each record that the conditions on the index's
+// columns admit: no other index begins with a column that is tested, or holds
+// all that a query reads.
+func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
+	return !x.e.loose && !limited(x.node) && !x.otherPath(t, where)
+}
+
+// otherPath reports whether a secondary index may lead to the rows.
+func (x *running) otherPath(t *Table, where ast.ExprNode) bool {
+	tested := columnsIn(t.Def, where)
+	for i := range t.Def.Keys {
+		k := &t.Def.Keys[i]
+		if k == t.Clustered {
+			continue
+		}
+		if tested[k.Columns[0]] {
+			return true
+		}
+		if s, ok := x.node.(*ast.SelectStmt); ok && covers(t, k, columnsOf(t.Def, s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// coverable reports whether a secondary index and the clustered key in it hold
+// every column that the statement mentions.
+func (x *running) coverable(t *Table) bool {
+	s, ok := x.node.(*ast.SelectStmt)
+	if !ok {
+		return false
+	}
+	need := columnsOf(t.Def, s)
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if k == t.Clustered {
+			continue
+		}
+		if covers(t, k, need) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether a secondary index and the clustered key in it hold all
+// of the columns; nil stands for every column of the table.
+func covers(t *Table, k *solve.Key, need map[int]bool) bool {
+	has := slices.Clone(k.Columns)
+	if t.Clustered != nil {
+		has = append(has, t.Clustered.Columns...)
+	}
+	for c := range t.Def.Columns {
+		if (need == nil || need[c]) && !slices.Contains(has, c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,75 @@
+package mvcc
+
+import (
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// isolatesSnapshots reports whether a transaction refuses to write rows that
+// changed after its snapshot.
+func (e *engine) isolatesSnapshots(tx *Txn) bool {
+	return tx.Rules[rules.RecordChanged] != rules.Proceed
+}
+
+// changedError is error 1020 as a prediction; sure says that it is the only one.
+type changedError struct{ sure bool }
+
+func (changedError) Error() string { return "record has changed since last read" }
+
+// recordChanged decides whether touching a record fails with error 1020: its
+// newest version was committed after the snapshot. Where it is not certain that
+// the record is touched (sure is false), the answer decides.
+func (x *running) recordChanged(c *Chain, sure bool) error {
+	if !x.changedSince(c) {
+		return nil
+	}
+	if x.covered && x.tx.Rules[rules.RecordChanged] == rules.RefuseUnlessCovered {
+		sure = false
+	}
+	if sure || errCode(x.st) == errRecordChanged && !x.due {
+		return changedError{sure}
+	}
+	return nil
+}
+
+// changedSince reports whether another transaction committed the newest version
+// of a record after the snapshot, and the level refuses such records.
+func (x *running) changedSince(c *Chain) bool {
+	tx := x.tx
+	if tx.Snapshot == 0 || !x.e.isolatesSnapshots(tx) || len(c.Versions) == 0 {
+		return false
+	}
+	w := c.last().Txn
+	return w != nil && w != tx && w.Commit != 0 && w.Commit >= tx.Snapshot
+}
+
+// lost reports whether a record that changed since the snapshot has to be
+// refused although its newest version does not match: the row that the snapshot
+// shows does, so that the statement would act on it. Which index it goes by must
+// not matter; where it does, the record is met by those indexes only whose entry
+// of it is as it was.
+func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
+	if !x.changedSince(c) || limited(x.node) || hasSubquery(x.node) {
+		return false
+	}
+	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)
+	if was == nil || was.Row == nil {
+		return false
+	}
+	if x.tx.Rules[rules.RecordGone] == rules.GoneUnseen && !x.keepsEntries(a.t, was.Row, c.last().Row) {
+		return false
+	}
+	ok, err := x.matches(a, was, views)
+	return ok && err == nil
+}
+
+// keepsEntries reports whether no secondary index lost its entry of a row that
+// changed.
+func (x *running) keepsEntries(t *Table, was, is solve.Row) bool {
+	for i := range t.Def.Keys {
+		if k := &t.Def.Keys[i]; k != t.Clustered && (is == nil || !equalIn(k, was, is)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,162 @@
+package mvcc
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// abort ends a statement that an error ended from outside: a deadlock or a
+// lock time-out.
+func (e *engine) abort(i int) *Difference {
+	st := &e.h.Stmts[i]
+	x := e.running[st.Session]
+	if x == nil || x.i != i {
+		return nil
+	}
+	if errCode(st) == errDeadlock {
+		if e.Steps[i].Expected == nil {
+			e.Steps[i].Expected = e.cornered(x)
+		}
+		if e.Steps[i].Expected == nil {
+			e.unproved = append(e.unproved, i)
+		}
+	}
+	if x.stop != nil {
+		x.stop()
+	}
+	delete(e.running, st.Session)
+	s := e.session(st.Session)
+	d := e.cause(i, x.tx)
+	if d == nil && errCode(st) == errDeadlock {
+		d = e.uninvolved(x)
+	}
+	switch {
+	case x.auto || errCode(st) == errDeadlock:
+		e.rollbackInnoDB(s, x.tx)
+		s.txn = nil
+		if e.takeLevel(s, true); x.auto {
+			s.takeNext()
+		}
+		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
+			s.txn = e.beginInnoDB(s, x.st.Session)
+			s.reopened = true
+		}
+	default:
+		e.undo(x.tx, x.mark)
+	}
+	return d
+}
+
+// LeftOpen is the kind of a difference: a session whose transaction was ended
+// for it is in a transaction all the same, as the status of an answer says.
+const LeftOpen = "transaction-left-open"
+
+// reopened looks for a session that the server says to be in a transaction
+// although a deadlock ended it and none was begun.
+func (r *Replay) reopened() *Difference {
+	ended := map[int]bool{}
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		kind := KindOf(r.c.Steps[st.Line].Stmt)
+		switch code := errCode(st); {
+		case code == errDeadlock:
+			ended[st.Session] = true
+		case code == 0 && !kind.isControl() && ended[st.Session]:
+			if tx := r.profile.At(r.h.Levels[st.Session]); st.Result.InTxn && tx[rules.AfterDeadlock] == rules.NoTransaction {
+				return &Difference{Stmt: i, Kind: LeftOpen, Expected: "outside of a transaction", Actual: "inside of one",
+					Reason: "the session's transaction was a deadlock's victim, and no BEGIN was sent since, yet the server says that it is in a transaction"}
+			}
+		case kind == Begin || kind == BeginSnapshot || code == 0 && (kind == Commit || kind == Rollback):
+			delete(ended, st.Session)
+		}
+	}
+	return nil
+}
+
+func (e *engine) beginInnoDB(s *session, n int) *Txn {
+	s.reopened = false
+	t := &Txn{Session: n, Level: s.level, Rules: e.profile.At(s.level), Begin: e.clock}
+	return t
+}
+
+func (e *engine) commitInnoDB(s *session, t *Txn) {
+	t.Commit = e.now()
+	t.Ended = t.Commit
+	s.ended++
+	if len(t.stmts) > 0 {
+		e.units = append(e.units, t)
+	}
+}
+
+func (e *engine) rollbackInnoDB(s *session, t *Txn) {
+	e.releaseAmid(t)
+	e.undo(t, 0)
+	t.Ended = e.now()
+	s.ended++
+}
+
+// takeLevel lets a level take effect that was set inside a transaction which
+// ended without COMMIT or ROLLBACK: an error ended it, or BEGIN.
+func (e *engine) takeLevel(s *session, byError bool) {
+	late := e.profile.At(s.level)[rules.LateLevel]
+	if late == rules.NextTransaction || late == rules.AfterOwnEnd && !byError {
+		s.takeNext()
+	}
+}
+
+// takeNext lets a level take effect that was set inside a transaction. The end
+// of a statement that is a transaction of its own does that in any case: the
+// level that the rule of takeLevel left waiting is that of the next transaction
+// only, not of the rest of the session.
+func (s *session) takeNext() {
+	if s.next != 0 {
+		s.level, s.next = s.next, 0
+	}
+}
+
+// controlInnoDB replays a statement that touches no table.
+func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+	st := &e.h.Stmts[i]
+	if er := st.Result.Err; er != nil {
+		return e.controlError(i, s, kind, er)
+	}
+	switch kind {
+	case Begin, BeginSnapshot:
+		begun := s.txn != nil
+		if begun {
+			e.commitInnoDB(s, s.txn)
+		}
+		e.takeLevel(s, !begun)
+		s.txn = e.beginInnoDB(s, st.Session)
+		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && e.isolatesSnapshots(s.txn) {
+			s.txn.Snapshot = e.clock
+		}
+		return nil, nil
+	case Commit:
+		if s.txn != nil {
+			e.commitInnoDB(s, s.txn)
+			s.txn = nil
+		}
+	case Rollback:
+		if s.txn != nil {
+			e.rollbackInnoDB(s, s.txn)
+			s.txn = nil
+		}
+	case RollbackTo:
+		if s.txn == nil {
+			break
+		}
+		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
+			e.undo(s.txn, s.txn.savepoints[j].writes)
+			s.txn.savepoints = s.txn.savepoints[:j+1]
+			e.partial = true
+		}
+	default:
+		return e.control(i, s, kind, node)
+	}
+	if kind != RollbackTo {
+		s.takeNext()
+	}
+	return nil, nil
+}

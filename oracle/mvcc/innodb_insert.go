@@ -1,0 +1,239 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+var errDuplicate = &solve.SQLError{Code: errDup, Message: "duplicate entry"}
+
+// duplicate looks a new row's tuple up in a unique key. It waits for other
+// transactions that changed an entry of that tuple and returns the record that
+// is in the way, nil if none.
+func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) (*Chain, error) {
+	e, tx := x.e, x.tx
+	tuple, null := e.store.keyOf(t.Def, k, row)
+	if null {
+		return nil, nil
+	}
+	has := func(r solve.Row) bool {
+		if r == nil {
+			return false
+		}
+		o, n := e.store.keyOf(t.Def, k, r)
+		return !n && o == tuple
+	}
+	for again := true; again; {
+		again = false
+		for _, c := range t.Chains {
+			if c == self {
+				continue
+			}
+			w := e.writer(c, tx)
+			if w == nil {
+				if !has(c.last().Row) {
+					if k == t.Clustered && c.last().Key == tuple {
+						if err := x.recordChanged(c, false); err != nil {
+							return nil, err
+						}
+					}
+					continue
+				}
+				if err := x.recordChanged(c, k == t.Clustered); err != nil {
+					return nil, err
+				}
+				if h := e.holder(c, tx, false); h != nil && x.point(h, false, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere {
+					again = true
+					break
+				}
+				e.doubt(c, tx, false)
+				return c, nil
+			}
+			// Only the versions since the last committed one concern w.
+			concerns := false
+			for i := len(c.Versions) - 1; i >= 0; i-- {
+				if has(c.Versions[i].Row) {
+					concerns = true
+				}
+				if c.Versions[i].Txn != w {
+					break
+				}
+			}
+			if !concerns {
+				continue
+			}
+			if !x.due && e.running[w.Session] != nil && slices.Contains(e.pending[c], k) {
+				// It waits to change this index, whose entry is as it was.
+				if v := e.committed(c, tx); v != nil && has(v.Row) {
+					return c, nil
+				}
+				continue
+			}
+			if x.point(w, false, true) != nowhere {
+				again = true
+				break
+			}
+			if !x.waited && e.running[w.Session] == nil {
+				x.collided = w
+			}
+			if v := e.committed(c, tx); v != nil && has(v.Row) && has(c.last().Row) {
+				return c, nil
+			}
+		}
+		if !again && x.point(nil, false, false) != nowhere {
+			again = true
+		}
+	}
+	return nil, nil
+}
+
+// insert runs an INSERT or REPLACE row by row.
+func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
+	e, tx := x.e, x.tx
+	name := singleTable(s.Table)
+	if name == nil {
+		return nil, &Loss{Slug: "unsupported: insert target"}
+	}
+	t := e.table(name.Name.O)
+	if t == nil {
+		return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
+	}
+	p := &Prediction{Matched: -1, Single: true}
+	x.table = t
+	x.point(nil, false, false)
+	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
+	if evalErr != nil {
+		if _, err := sqlError(evalErr); err != nil {
+			return nil, err
+		}
+	}
+	e.generated(t, rows, x.identified(t))
+	var images []solve.Row
+	for _, row := range rows {
+		var c *Chain
+		var dups []*Chain
+		mark := len(tx.writes)
+		for pass := 0; pass < 2 && len(dups) == 0; pass++ {
+			// The clustered record goes in first, then the other keys.
+			for ki := range t.Def.Keys {
+				k := &t.Def.Keys[ki]
+				if !k.Unique && !k.Primary || (k == t.Clustered) != (pass == 0) {
+					continue
+				}
+				dup, err := x.duplicate(t, k, row, c)
+				if err != nil {
+					return nil, err
+				}
+				if dup != nil {
+					dups = append(dups, dup)
+					break
+				}
+				if c != nil && len(e.pending[c]) > 0 && e.pending[c][0] == k {
+					e.pending[c] = e.pending[c][1:]
+				}
+			}
+			if pass == 0 && len(dups) == 0 {
+				x.point(nil, false, false)
+				c = e.insert(t, row, tx, 0)
+				delete(e.pending, c)
+				for ki := range t.Def.Keys {
+					if k := &t.Def.Keys[ki]; k != t.Clustered {
+						e.pending[c] = append(e.pending[c], k)
+					}
+				}
+			}
+		}
+		delete(e.pending, c)
+		switch {
+		case len(dups) == 0:
+			p.read = append(p.read, c)
+			p.Changed++
+			images = append(images, row)
+			x.images = append(x.images, image{nil, row})
+			continue
+		case s.IsReplace || len(s.OnDuplicate) > 0 || s.IgnoreErr:
+			e.undo(tx, mark)
+		}
+		switch {
+		case s.IsReplace:
+			n, err := x.replace(t, row)
+			if err != nil {
+				return nil, err
+			}
+			p.Changed += n
+			images = append(images, row)
+		case len(s.OnDuplicate) > 0:
+			old := dups[0].last().Row
+			next, changed, err := e.solver.OnDuplicate(s, t.Def, old, row, x.views(nil, nil))
+			if err != nil {
+				return nil, err
+			}
+			if !changed {
+				continue
+			}
+			if err := x.changeRow(t, hit{dups[0], old}, next); err != nil {
+				return nil, err
+			}
+			p.Changed += 2
+			images = append(images, old, next)
+			x.images = append(x.images, image{old, next})
+		case s.IgnoreErr:
+		default:
+			return nil, errDuplicate
+		}
+	}
+	if evalErr != nil {
+		return nil, evalErr
+	}
+	e.touchInnoDB(x, t, nil, true, images)
+	return p, nil
+}
+
+// identified returns the statement with the first of its AUTO_INCREMENT values.
+// The answer of one that failed does not tell it; but the counter is beyond every
+// value that the column has or had.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func (x *running) identified(t *Table) *history.Stmt {
+	if x.st.Result.LastID != 0 {
+		return x.st
+	}
+	auto := slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
+	if auto < 0 {
+		return x.st
+	}
+	st := *x.st
+	st.Result.LastID = 1
+	for _, c := range t.Chains {
+		for i := range c.Versions {
+			if r := c.Versions[i].Row; r != nil {
+				st.Result.LastID = max(st.Result.LastID, r[auto].Int()+1)
+			}
+		}
+	}
+	return &st
+}
+
+// replace deletes every row that is in a new row's way and inserts it.
+func (x *running) replace(t *Table, row solve.Row) (int64, error) {
+	e := x.e
+	n := int64(1)
+	for ki := range t.Def.Keys {
+		k := &t.Def.Keys[ki]
+		if !k.Unique && !k.Primary {
+			continue
+		}
+		dup, err := x.duplicate(t, k, row, nil)
+		if err != nil {
+			return 0, err
+		}
+		if dup != nil {
+			e.write(t, dup, nil, x.tx, dup.last().rid)
+			n++
+		}
+	}
+	e.insert(t, row, x.tx, 0)
+	return n, nil
+}

@@ -1,0 +1,272 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// phase is what came about between one submission and the next.
+type phase struct {
+	just  int
+	items []item
+}
+
+// item is the end of a wait, or an error that ended a statement from outside.
+type item struct {
+	stmt, wait int
+	abort      bool
+}
+
+// phases cuts a history at its submissions.
+func (e *engine) phases() []phase {
+	type event struct {
+		at   history.Tick
+		sub  bool
+		item item
+	}
+	var evs []event
+	for i := range e.h.Stmts {
+		st := &e.h.Stmts[i]
+		evs = append(evs, event{at: st.Submit, sub: true, item: item{stmt: i}})
+		aborted := st.Return != 0 && (errCode(st) == errDeadlock || errCode(st) == errLockTimeout)
+		for k, w := range st.Waits {
+			if w.Until != 0 && !(aborted && k == len(st.Waits)-1) {
+				evs = append(evs, event{at: w.Until, item: item{stmt: i, wait: k}})
+			}
+		}
+		if aborted {
+			evs = append(evs, event{at: st.Return, item: item{stmt: i, abort: true}})
+		}
+	}
+	slices.SortStableFunc(evs, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	var out []phase
+	for _, ev := range evs {
+		if ev.sub {
+			out = append(out, phase{just: ev.item.stmt})
+		} else if len(out) > 0 {
+			last := &out[len(out)-1]
+			last.items = append(last.items, ev.item)
+		}
+	}
+	return out
+}
+
+func (e *engine) replay() (*Difference, error) {
+	var first *Difference
+	note := func(d *Difference) bool {
+		if d == nil {
+			return false
+		}
+		if d.Stmt >= 0 {
+			e.Steps[d.Stmt].Diff = d
+		}
+		if first == nil {
+			first = d
+		}
+		return !e.keepGoing
+	}
+	for _, ph := range e.phases() {
+		d, err := e.phase(ph, note)
+		if err != nil || d {
+			return first, err
+		}
+	}
+	for _, x := range e.running {
+		d, err := e.neverReturned(x.i)
+		if err != nil {
+			return nil, err
+		}
+		if note(d) {
+			return first, nil
+		}
+	}
+	d, err := e.finishInnoDB()
+	if err != nil {
+		return nil, err
+	}
+	note(d)
+	return first, nil
+}
+
+// phase replays one submission and what it brought about. It reports whether
+// the replay is to end.
+func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
+	e.choices.by = -1
+	ended, moved := e.endedCount(), map[int]bool{}
+	order, d, err := e.overdue(e.permute(ph), ph.just, moved)
+	if err != nil || note(d) {
+		return true, err
+	}
+	d, again, err := e.submit(ph)
+	if err != nil || note(d) {
+		return true, err
+	}
+	e.expectVictims(ph.items)
+	for k, it := range order {
+		if it.abort {
+			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
+				// It was aborted when it was sent.
+				continue
+			}
+			if note(e.abort(it.stmt)) {
+				return true, nil
+			}
+			if again != nil {
+				// What was sent had run up to its block when the victim was
+				// rolled back, and may have run into the next victim's locks.
+				more := e.victims(order[k+1:], ph.just)
+				if !more && k+1 < len(order) && e.choices.choose(2) == 1 {
+					// Others may have stood before it in the queue for the
+					// victim's locks.
+					e.branched = true
+					continue
+				}
+				d, err := e.resume(again, more || again.st.Return == 0)
+				if err != nil || note(d) {
+					return true, err
+				}
+				if !more {
+					again = nil
+				}
+			}
+			continue
+		}
+		x := e.running[e.h.Stmts[it.stmt].Session]
+		if x == nil || x.i != it.stmt {
+			continue
+		}
+		moved[it.stmt] = true
+		if e.choices.by = x.i; e.sameWait(x, it.wait) && e.choices.choose(2) == 1 {
+			e.branched = true
+			continue
+		}
+		d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	if again != nil && e.running[again.st.Session] == again {
+		d, err := e.resume(again, again.st.Return == 0)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	if e.endedCount() != ended {
+		d, err := e.advance(moved)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// overdue lets statements run whose wait ended in this phase for an earlier
+// reason: whom they waited for had ended before, or what was submitted cannot
+// have released a lock, so that purge did. They may have gone on before the
+// submission, and been noticed after it. It returns the items that are left, and
+// adds the statements that went on to moved. What the submission answers is not
+// the only answer then.
+func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *Difference, error) {
+	st := &e.h.Stmts[just]
+	releases := !st.InTxn || st.Result.Err != nil || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
+	var left []item
+	for k, it := range items {
+		x := e.running[e.h.Stmts[it.stmt].Session]
+		if it.abort || x == nil || x.i != it.stmt || (releases || it.wait+1 < len(x.st.Waits)) && (x.holder == nil || x.holder.Ended == 0) {
+			left = append(left, it)
+			continue
+		}
+		e.raced[just] = true
+		if e.choices.by = x.i; e.choices.choose(2) == 0 {
+			left = append(left, it)
+			continue
+		}
+		e.branched, moved[x.i] = true, true
+		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0); d != nil || err != nil {
+			return append(left, items[k+1:]...), d, err
+		}
+	}
+	return left, nil, nil
+}
+
+// sameWait reports whether a wait and the one behind it may be one: MySQL gives
+// the request that a statement waits with another name when the record is moved
+// on its page, for example because somebody changed it.
+func (e *engine) sameWait(x *running, wait int) bool {
+	return e.h.Server.DBMS == history.MySQL && wait+1 < len(x.st.Waits) && x.st.Waits[wait+1].From == x.st.Waits[wait].Until+1
+}
+
+// victims reports whether a deadlock ended a statement other than the given one.
+func (e *engine) victims(items []item, but int) bool {
+	return slices.ContainsFunc(items, func(it item) bool {
+		return it.abort && it.stmt != but && errCode(&e.h.Stmts[it.stmt]) == errDeadlock
+	})
+}
+
+func (e *engine) endedCount() int {
+	n := 0
+	for _, s := range e.sessions {
+		n += s.ended
+	}
+	return n
+}
+
+// permute returns the items of a phase in one of their orders: what one event
+// released may have run in any order, whatever the order of the answers.
+func (e *engine) permute(ph phase) []item {
+	rest := slices.Clone(ph.items)
+	if len(rest) < 2 || len(rest) > 4 {
+		return rest
+	}
+	out := make([]item, 0, len(rest))
+	for len(rest) > 0 {
+		k := e.choices.choose(e.free(rest))
+		out = append(out, rest[k])
+		rest = slices.Delete(rest, k, k+1)
+	}
+	return out
+}
+
+// free returns how many of the items at the front can be the next one: an item
+// cannot come before an earlier one of its own statement.
+func (e *engine) free(items []item) int {
+	for k := 1; k < len(items); k++ {
+		for j := range k {
+			if items[j].stmt == items[k].stmt {
+				return k
+			}
+		}
+	}
+	return len(items)
+}
+
+// advance moves statements on that go on waiting although whom they waited for
+// has ended: they may wait for another lock now.
+func (e *engine) advance(moved map[int]bool) (*Difference, error) {
+	for _, n := range e.sessionNumbers() {
+		x := e.running[n]
+		if x == nil || moved[x.i] || x.holder == nil || x.holder.Ended == 0 {
+			continue
+		}
+		e.choices.by = x.i
+		if e.choices.choose(2) == 1 {
+			e.branched = true
+			continue
+		}
+		if d, err := e.resume(x, true); d != nil || err != nil {
+			return d, err
+		}
+	}
+	return nil, nil
+}
+
+func (e *engine) sessionNumbers() []int {
+	out := make([]int, 0, len(e.running))
+	for n := range e.running {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,139 @@
+package mvcc
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// maxSamples bounds the rows on which a condition is tried.
+const maxSamples = 2000
+
+// samples returns values of a column that tell apart all ranges that the literals
+// of an expression can make of it.
+func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
+	def := &p.t.Def.Columns[col]
+	f := &literalFinder{}
+	x.Accept(f)
+	var out []sqlvalue.Value
+	if !def.NotNull {
+		out = append(out, sqlvalue.Value{})
+	}
+	switch def.Type.Class {
+	case solve.IntClass:
+	case solve.DateClass:
+		return append(out, moments(time.DateOnly, f.texts)...)
+	case solve.DatetimeClass:
+		return append(out, moments(time.DateTime, f.texts)...)
+	default:
+		for _, s := range append(f.texts, "", "0", "1") {
+			out = append(out, sqlvalue.NewString(s), sqlvalue.NewString(s+"a"))
+		}
+		return out
+	}
+	for n := int64(-4); n <= 12; n++ {
+		f.ints = append(f.ints, n)
+	}
+	seen := map[int64]bool{}
+	for _, n := range f.ints {
+		for _, m := range []int64{n - 1, n, n + 1, -n} {
+			if !seen[m] && fits(def.Type, m) {
+				seen[m] = true
+				out = append(out, intValue(def.Type, m))
+			}
+		}
+	}
+	return out
+}
+
+// moments returns those of some texts that are written in a layout, and the days
+// of one week, which functions of a date tell apart.
+func moments(layout string, texts []string) []sqlvalue.Value {
+	var out []sqlvalue.Value
+	for _, s := range texts {
+		if _, err := time.Parse(layout, s); err == nil {
+			out = append(out, sqlvalue.NewTemporal(s))
+		}
+	}
+	for d := range 7 {
+		out = append(out, sqlvalue.NewTemporal(time.Date(2024, time.February, 26+d, d, 0, 0, 0, time.UTC).Format(layout)))
+	}
+	return out
+}
+
+// noneMatches reports whether a condition is true of none of the rows that the
+// literals in it tell apart.
+func (p *prover) noneMatches(c conjunct) bool {
+	used := columnsIn(p.t.Def, c.x)
+	row := make(solve.Row, len(p.t.Def.Columns))
+	values := make([][]sqlvalue.Value, len(row))
+	total := 1
+	for i := range row {
+		if used[i] {
+			values[i] = p.samples(i, c.x)
+			total = min(total*len(values[i]), maxSamples*maxSamples)
+		}
+	}
+	for k := range min(total, maxSamples) {
+		if total > maxSamples {
+			// A stride that is prime to most counts spreads what is tried.
+			k *= 7919
+		}
+		for i, vs := range values {
+			if len(vs) > 0 {
+				row[i] = vs[k%len(vs)]
+				k /= len(vs)
+			}
+		}
+		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, &innodbViews{e: p.e})
+		if errors.As(err, new(*solve.Unsupported)) {
+			continue // this row tells nothing
+		}
+		if err != nil || truth == c.wanted() {
+			return false
+		}
+	}
+	return true
+}
+
+// literalFinder collects the integers in expressions, and the texts.
+type literalFinder struct {
+	ints  []int64
+	texts []string
+}
+
+func (f *literalFinder) Enter(n ast.Node) (ast.Node, bool) {
+	v, ok := n.(ast.ValueExpr)
+	if !ok {
+		return n, false
+	}
+	switch k := v.GetValue().(type) {
+	case int64:
+		f.ints = append(f.ints, k)
+	case uint64:
+		f.ints = append(f.ints, int64(min(k, math.MaxInt64)))
+	case string:
+		f.texts = append(f.texts, k)
+		if d, err := strconv.ParseFloat(k, 64); err == nil && math.Abs(d) < 1<<52 {
+			f.ints = append(f.ints, int64(d))
+		}
+	}
+	return n, false
+}
+
+func (f *literalFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// fits reports whether an integer column can hold a value.
+func fits(t solve.Type, n int64) bool {
+	if t.Unsigned {
+		return n >= 0 && (t.Bits == 64 || n < 1<<t.Bits)
+	}
+	return t.Bits == 64 || n >= -1<<(t.Bits-1) && n < 1<<(t.Bits-1)
+}
+
+func intValue(t solve.Type, n int64) sqlvalue.Value { return autoValue(t, n) }

@@ -1,0 +1,241 @@
+package mvcc
+
+import (
+	"slices"
+)
+
+// maxWorlds bounds the sequences of choices tried for one ruleset. A replay of
+// a dozen statements costs 30 to 200 µs.
+const maxWorlds = 400
+
+// patientWorlds is the bound for a patient replay, which can take two seconds.
+const patientWorlds = 10000
+
+// choices is one path through the tree of choices.
+type choices struct {
+	taken, arity []int
+	// fixed says of a choice that settle leaves it as it is.
+	fixed []bool
+	// owner is the statement that a choice concerns; by is that of the next one.
+	owner []int
+	by    int
+	pos   int
+}
+
+// choose returns a number below n; 0 is tried first.
+func (c *choices) choose(n int) int {
+	if n < 2 {
+		return 0
+	}
+	if c.pos == len(c.taken) {
+		c.taken, c.arity, c.fixed, c.owner = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by)
+	}
+	c.pos++
+	return c.taken[c.pos-1]
+}
+
+// settle says that the choices made since from turned out not to be free.
+func (c *choices) settle(from int) {
+	for i := from; i < c.pos; i++ {
+		if !c.fixed[i] {
+			c.arity[i] = c.taken[i] + 1
+		}
+	}
+}
+
+// keep is choose for a choice that settle leaves free.
+func (c *choices) keep(n int) int {
+	k := c.choose(n)
+	if n > 1 {
+		c.fixed[c.pos-1] = true
+	}
+	return k
+}
+
+// next moves to the next path; false if there is none.
+func (c *choices) next() bool { return c.back(func(int) bool { return true }) }
+
+// jump moves to the next path that differs in a choice of one of the statements
+// to blame, as if the choices made since for others did not matter; where those
+// of the first group have none left, of the next group, and at last of any.
+func (c *choices) jump(blame ...[]int) bool {
+	for _, group := range blame {
+		if len(group) > 0 && c.back(func(i int) bool { return slices.Contains(group, c.owner[i]) }) {
+			return true
+		}
+	}
+	return c.next()
+}
+
+func (c *choices) back(may func(int) bool) bool {
+	c.cut(c.pos)
+	for i := len(c.taken) - 1; i >= 0; i-- {
+		if c.taken[i]+1 < c.arity[i] && may(i) {
+			c.taken[i]++
+			c.cut(i + 1)
+			c.pos = 0
+			return true
+		}
+	}
+	return false
+}
+
+func (c *choices) cut(n int) {
+	c.taken, c.arity, c.fixed, c.owner = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n]
+}
+
+// Loose lets a statement on InnoDB have waited at any row of its scan, also
+// where the locks that are surely held tell another one. What is left then is
+// the bare promise: each row is judged by what was committed at some moment
+// between the statement's start and its end.
+func (r *Replay) Loose() *Replay {
+	r.loose = true
+	return r
+}
+
+// Patient tries 25 times as many sequences of choices before it gives up. It is
+// for histories that are about to be called wrong.
+func (r *Replay) Patient() *Replay {
+	r.patient = true
+	return r
+}
+
+// runInnoDB tries paths of choices until one fits the whole history. It
+// returns the difference of the path that went furthest.
+func (r *Replay) runInnoDB() (*Difference, error) {
+	if err := r.load(); err != nil {
+		return nil, err
+	}
+	if d := r.reopened(); d != nil && !r.keepGoing {
+		return d, nil
+	}
+	r.insertionOrder()
+	best, path, err := r.explore(true)
+	if best != nil && err == nil {
+		// What was jumped over may have mattered after all.
+		b, p, e := r.explore(false)
+		if b == nil || e != nil {
+			best, path, err = b, p, e
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if best == nil {
+		return r.serialOrders()
+	}
+	if r.keepGoing {
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path))})
+		e.keepGoing = true
+		if _, err := e.replay(); err != nil {
+			return nil, err
+		}
+		e.abandon()
+		r.adopt(e)
+	}
+	return best, nil
+}
+
+// explore tries paths until one fits. It returns the difference of the path that
+// went furthest, and that path.
+func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
+	var (
+		best   *Difference
+		bestAt = -2
+		path   []int
+		ch     = &choices{}
+	)
+	waiters := r.waiters()
+	worlds := maxWorlds
+	if r.patient {
+		worlds = patientWorlds
+	}
+	for range worlds {
+		e := r.engine(ch)
+		d, err := e.replay()
+		e.abandon()
+		if err != nil {
+			return nil, nil, err
+		}
+		if d == nil {
+			r.adopt(e)
+			if e.branched {
+				r.singleOut(ch)
+			}
+			return nil, nil, nil
+		}
+		at := d.Stmt
+		if at < 0 {
+			at = len(r.h.Stmts)
+		}
+		if at > bestAt {
+			best, bestAt, path = d, at, slices.Clone(ch.taken)
+			r.adopt(e)
+		}
+		if jumping && !ch.jump(e.blame(d), waiters) || !jumping && !ch.next() {
+			break
+		}
+	}
+	return best, path, nil
+}
+
+// blame returns the statements whose choices can explain a difference: the one
+// that differs, and those that wait with changes made.
+func (e *engine) blame(d *Difference) []int {
+	if d.Stmt < 0 {
+		return nil
+	}
+	out := []int{d.Stmt}
+	for _, x := range e.running {
+		if len(x.tx.writes) > x.mark {
+			out = append(out, x.i)
+		}
+	}
+	return out
+}
+
+// waiters returns the statements that waited: where they did decides what they
+// changed, and so what later ones and the final state show.
+func (r *Replay) waiters() []int {
+	var out []int
+	for i := range r.h.Stmts {
+		if len(r.h.Stmts[i].Waits) > 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// maxAlternatives bounds the paths that are tried to learn what was the only
+// possible prediction.
+const maxAlternatives = 300
+
+// singleOut decides which predictions of a fitting path count as single: those
+// that no other path which fits so far makes differently. If there are too many
+// paths, what stands behind a free choice stays uncounted.
+func (r *Replay) singleOut(ch *choices) {
+	fits := r.Steps
+	other := make([]bool, len(fits))
+	for range maxAlternatives {
+		if !ch.next() {
+			for i := range fits {
+				if p := fits[i].Expected; p != nil {
+					p.Single = p.determined && !other[i]
+				}
+			}
+			return
+		}
+		e := r.engine(ch)
+		d, err := e.replay()
+		e.abandon()
+		if err != nil {
+			return
+		}
+		for _, i := range e.unproved {
+			other[i] = true
+		}
+		if d != nil && d.Stmt >= 0 {
+			other[d.Stmt] = true
+		}
+	}
+}

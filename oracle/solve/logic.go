@@ -1,0 +1,199 @@
+package solve
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+func and(a, b sqlvalue.Truth) sqlvalue.Truth {
+	switch {
+	case a == sqlvalue.False || b == sqlvalue.False:
+		return sqlvalue.False
+	case a == sqlvalue.True && b == sqlvalue.True:
+		return sqlvalue.True
+	}
+	return sqlvalue.Unknown
+}
+
+func negateIf(not bool, t sqlvalue.Truth) sqlvalue.Truth {
+	if not && t != sqlvalue.Unknown {
+		return truthOf(t == sqlvalue.False)
+	}
+	return t
+}
+
+// losesConstant tells whether n is a NULLIF of a constant that is computed, beside
+// anything but an integer: under the IS NULL of a query's WHERE it is taken for
+// NULL.
+func (c *compiler) losesConstant(n ast.ExprNode) bool {
+	switch x := n.(type) {
+	case *ast.ParenthesesExpr:
+		return c.losesConstant(x.Expr)
+	case *ast.FuncCallExpr:
+		if x.FnName.L != "nullif" || len(x.Args) != 2 || c.write || !c.inWhere || !c.d.is(nullifLosesConstant) {
+			return false
+		}
+		a, err := c.expr(x.Args[0])
+		_, literal := x.Args[0].(ast.ValueExpr)
+		if err != nil || literal || !a.konst {
+			return false
+		}
+		b, err := c.expr(x.Args[1])
+		return err == nil && b.typ.Class != IntClass
+	}
+	return false
+}
+
+func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
+	if c.losesConstant(n.Expr) {
+		return expr{}, unsupported("IS NULL of a NULLIF of a constant")
+	}
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	x := e.eval
+	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
+		null := x(f).IsNull()
+		f.underNull()
+		return truthOf(null != n.Not)
+	}), nil
+}
+
+// underNull makes an error under IS NULL uncertain: what cannot be NULL need not
+// be evaluated.
+func (f *frame) underNull() {
+	if isSQL(f.err) {
+		f.err = &Unsupported{"error under IS NULL"}
+	}
+}
+
+func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
+	e, err := c.expr(n.Expr)
+	if err != nil {
+		return expr{}, err
+	}
+	t := c.truth(e)
+	want := truthOf(n.True != 0)
+	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth { return truthOf((t(f) == want) != n.Not) }), nil
+}
+
+// logic compiles AND, OR, XOR. The right side is not evaluated where the left
+// one decides.
+func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
+	a, b = c.numbered(a), c.numbered(b)
+	p, q := c.truth(a), c.truth(b)
+	if op == opcode.LogicXor && c.d.is(xorByInt) {
+		p, q = c.intTruth(a), c.intTruth(b)
+	}
+	k := a.konst && b.konst
+	switch op {
+	case opcode.LogicAnd:
+		return boolExpr(k, func(f *frame) sqlvalue.Truth {
+			t := p(f)
+			if t == sqlvalue.False || f.err != nil {
+				return sqlvalue.False
+			}
+			return and(t, q(f))
+		}), nil
+	case opcode.LogicOr:
+		return c.or(b, k, p, q), nil
+	}
+	return boolExpr(k, func(f *frame) sqlvalue.Truth {
+		t := p(f)
+		if t == sqlvalue.Unknown {
+			f.beside(func(f *frame) sqlvalue.Value { q(f); return sqlvalue.Value{} })
+			return t
+		}
+		u := q(f)
+		if u == sqlvalue.Unknown {
+			return u
+		}
+		return truthOf(t != u)
+	}), nil
+}
+
+// or is OR of p and q, which is the operand b.
+func (c *compiler) or(b expr, konst bool, p, q func(*frame) sqlvalue.Truth) expr {
+	if c.failsAhead(b, q) {
+		decided := p
+		p = func(f *frame) sqlvalue.Truth {
+			t := decided(f)
+			if t == sqlvalue.True {
+				f.refuse("constant error beside a true condition")
+			}
+			return t
+		}
+	}
+	return orExpr(konst, p, q)
+}
+
+// failsAhead tells whether a condition of a write is a constant that cannot be
+// computed: it may fail before any row is looked at.
+func (c *compiler) failsAhead(e expr, truth func(*frame) sqlvalue.Truth) bool {
+	if !c.write || !e.konst {
+		return false
+	}
+	f := frame{views: c.views, strictWrite: true}
+	truth(&f)
+	return isSQL(f.err)
+}
+
+// orExpr is OR; q is not evaluated where p is true.
+func orExpr(konst bool, p, q func(*frame) sqlvalue.Truth) expr {
+	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
+		t := p(f)
+		if t == sqlvalue.True || f.err != nil {
+			if failed := f.err; failed != nil {
+				// A side that is always true may have been folded before.
+				if f.err = nil; q(f) == sqlvalue.True || f.err != nil {
+					failed = &Unsupported{"error beside a true condition"}
+				}
+				f.err = failed
+			}
+			return sqlvalue.True
+		}
+		u := q(f)
+		if u == sqlvalue.True || t == sqlvalue.False {
+			return u
+		}
+		return sqlvalue.Unknown
+	})
+}
+
+// intTruth is truth for an operand that is read as an integer first.
+func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
+	if e.extreme && (e.mixedLarge || e.mixedInt) {
+		return func(f *frame) sqlvalue.Truth {
+			f.refuse("integer of one of several numbers")
+			return sqlvalue.Unknown
+		}
+	}
+	if e.typ.Class == DoubleClass && e.typ.Unsigned {
+		// The remainder of a BIT that is negative as a double.
+		e.eval = aboveZero(e.eval)
+	}
+	e = withinSigned(e)
+	bits := c.bits(e)
+	if !isExact(e.typ) {
+		bits = c.shiftCount(e)
+	}
+	return func(f *frame) sqlvalue.Truth {
+		u, null := bits(f)
+		if null {
+			return sqlvalue.Unknown
+		}
+		return truthOf(u != 0)
+	}
+}
+
+// aboveZero makes 0 of what is below it.
+func aboveZero(x func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
+	return func(f *frame) sqlvalue.Value {
+		if v := x(f); v.IsNull() || v.ToDouble() >= 0 {
+			return v
+		}
+		return sqlvalue.NewDouble(0)
+	}
+}
