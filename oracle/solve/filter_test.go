@@ -47,6 +47,8 @@ func TestFilterStopsAtNull(t *testing.T) {
 			"NOT (b - 1 OR c <> 5) OR c = 9":               {"?", "?"},
 			"NOT (b - 1 AND 0 > 1)":                        {"?", "1690"},
 			"(a AND b - 1) XOR 0":                          {"1690", "1690"},
+			"b - 1 = 0 AND (b - 1)":                        {"?", "1690"},
+			"b - 1 = 0 AND (b - 2)":                        {"1690", "1690"},
 			"(a AND b - 1) = 1":                            {"1690", "1690"},
 			"IFNULL(a AND b - 1, 0)":                       {"1690", "1690"},
 			"CASE WHEN a AND b - 1 THEN 1 ELSE 0 END":      {"1690", "1690"},

@@ -233,6 +233,7 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	if c.propagatesError(list, parts) {
 		return nil, unsupported("error of a condition on a column that another condition fixes")
 	}
+	fixed := c.fixesExpression(list)
 	return func(f *frame) sqlvalue.Truth {
 		t := sqlvalue.True
 		var first error
@@ -249,8 +250,11 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 			}
 			f.err = nil
 		}
-		if first != nil && t != sqlvalue.True {
+		switch {
+		case first != nil && t != sqlvalue.True:
 			first = &Unsupported{"error beside a condition that is not true"}
+		case isSQL(first) && fixed:
+			first = &Unsupported{"error of an expression that another condition fixes"}
 		}
 		f.err = first
 		return t
