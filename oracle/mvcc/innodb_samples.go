@@ -41,7 +41,7 @@ func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
 	}
 	seen := map[int64]bool{}
 	for _, n := range f.ints {
-		for _, m := range []int64{n - 1, n, n + 1, -n} {
+		for _, m := range []int64{n - 1, n, n + 1, -n - 1, -n, 1 - n} {
 			if !seen[m] && fits(def.Type, m) {
 				seen[m] = true
 				out = append(out, intValue(def.Type, m))
