@@ -298,9 +298,9 @@ func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 		switch {
 		case x.Op == opcode.LogicAnd:
 			return conjuncts(x.R, conjuncts(x.L, out))
-		case x.Op == opcode.LogicOr && literalZero(x.R):
+		case x.Op == opcode.LogicOr && neverTrue(x.R):
 			return conjuncts(x.L, out)
-		case x.Op == opcode.LogicOr && literalZero(x.L):
+		case x.Op == opcode.LogicOr && neverTrue(x.L):
 			return conjuncts(x.R, out)
 		}
 	}
@@ -320,8 +320,11 @@ func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	return append(out, e)
 }
 
-// literalZero recognises a literal 0: the optimiser takes it out of an OR, and
-// a LIMIT of it reads nothing.
+// neverTrue recognises the literals 0 and NULL, which the optimiser takes out of an
+// OR in a filter.
+func neverTrue(e ast.ExprNode) bool { return literalZero(e) || isNull(e) }
+
+// literalZero recognises a literal 0: a LIMIT of it reads nothing.
 func literalZero(e ast.ExprNode) bool {
 	_, n, ok := integerLiteral(e)
 	return ok && n == 0
