@@ -60,7 +60,7 @@ const envPrefix = "TXNFUZZ_"
 var otherVariables = []string{
 	envChild, envChildDir,
 	"TXNFUZZ_DEBIAN_MIRROR", "TXNFUZZ_REQUIRE_SERVERS", "TXNFUZZ_REQUIRE_BROWSER", "TXNFUZZ_BENCH_TARGET",
-	"TXNFUZZ_POWER", "TXNFUZZ_POWER_TARGET", "TXNFUZZ_KILL_FOR",
+	"TXNFUZZ_POWER", "TXNFUZZ_POWER_TARGET", "TXNFUZZ_KILL_FOR", "TXNFUZZ_SNAPSHOTS", "TXNFUZZ_SNAPSHOTS_SEED",
 }
 
 // otherPrefixes begin the names that the action's inputs and the tests use.
