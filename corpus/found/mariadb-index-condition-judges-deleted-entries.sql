@@ -1,0 +1,27 @@
+-- level: REPEATABLE READ
+-- source: txnfuzz
+-- target: mariadb:10.11
+-- server_version: 10.11.18-MariaDB-0+deb12u1
+-- kind: unexpected-error
+-- stmt: step 3, tx1: SELECT * FROM t WHERE b > 5 AND b * 4 > 5
+-- expected: no rows
+-- actual: error 1690 (BIGINT value is out of range in '`t`.`b` * 4')
+-- reason: nothing in the rows that the SELECT sees makes it fail
+-- note: the pushed index condition is evaluated on the index entry of a row that the transaction itself has deleted, and the SELECT fails with its error; a consistent read sees the changes of its own transaction (https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html). MySQL passes the entry; why a condition is evaluated on index entries: https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
+-- fingerprint: unexpected-error/RR/error 1690 for none
+-- reproduced: 10/10
+-- verdict (embedded, RR): known filter-judges-overwritten-rows
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (mariadb 11.8, RR): violation unexpected-error
+-- verdict (mariadb 11.8,snapshot=off, RR): violation unexpected-error
+-- verdict (mariadb 10.11, RR): violation unexpected-error
+-- verdict (mariadb 10.11,snapshot=on, RR): violation unexpected-error
+-- verdict (mariadb 10.5, RR): violation unexpected-error
+
+/* init */ CREATE TABLE t (a INT, b BIGINT, INDEX k1(b));
+/* init */ INSERT INTO t VALUES (0, 9223372036854775807), (0, 0);
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t;
+/* tx1 */ SELECT * FROM t WHERE b > 5 AND b * 4 > 5;
+/* tx1 */ COMMIT;
