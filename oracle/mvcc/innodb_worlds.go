@@ -8,8 +8,8 @@ import (
 // a dozen statements costs 30 to 200 µs.
 const maxWorlds = 400
 
-// patientWorlds is the bound for a patient replay, which can take two seconds.
-const patientWorlds = 10000
+// patientWorlds is the bound for a patient replay, which can take a second.
+const patientWorlds = 5000
 
 // choices is one path through the tree of choices.
 type choices struct {
@@ -93,7 +93,7 @@ func (r *Replay) Loose() *Replay {
 	return r
 }
 
-// Patient tries 25 times as many sequences of choices before it gives up. It is
+// Patient tries twelve times as many sequences of choices before it gives up. It is
 // for histories that are about to be called wrong.
 func (r *Replay) Patient() *Replay {
 	r.patient = true
