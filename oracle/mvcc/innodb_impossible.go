@@ -127,7 +127,7 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 		case n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr:
 			p.points(n.L, not, into)
 			p.points(n.R, not, into)
-		case equality(n.Op, not):
+		case equality(n.Op, not), comparison[n.Op] && p.atLimit(n): // MySQL makes a >= 127 of a TINYINT an equality
 			maps.Copy(into, columnsIn(p.t.Def, x))
 		}
 	case *ast.ColumnNameExpr: // NOT a is a = 0
@@ -137,6 +137,25 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 	case *ast.BetweenExpr, *ast.PatternInExpr, *ast.IsNullExpr:
 		maps.Copy(into, columnsIn(p.t.Def, x))
 	}
+}
+
+// atLimit reports whether a column is compared with the least or the greatest value
+// of its type.
+func (p *prover) atLimit(n *ast.BinaryOperationExpr) bool {
+	for _, side := range [][2]ast.ExprNode{{n.L, n.R}, {n.R, n.L}} {
+		name, _ := side[0].(*ast.ColumnNameExpr)
+		negative, k, ok := integerLiteral(side[1])
+		col := columnIn(p.t, name)
+		if !ok || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+			continue
+		}
+		t, v := p.t.Def.Columns[col].Type, int64(min(k, math.MaxInt64))
+		if negative {
+			v = -v
+		}
+		return k >= math.MaxInt64 || fits(t, v) && (!fits(t, v-1) || !fits(t, v+1))
+	}
+	return false
 }
 
 func isNull(x ast.ExprNode) bool {
