@@ -71,13 +71,6 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if patientFit(c, h, p, &v) {
-		if len(told) == 0 {
-			return v
-		}
-		v.Outcome = Known
-		v.Rules = names(told)
-		v.Reason += "; " + says(told)
 	} else if loss != nil {
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
 	} else if found, _, _ := explain(c, h, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
@@ -188,19 +181,15 @@ func inseparable(candidates []*rules.Rule) [][2]*rules.Rule {
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part
 // only: does the history fit if a statement may have waited at any row? Then
 // each row was judged by what was committed while its statement ran, which is
-// all that is promised. It returns the deviations needed, at most two, none for
-// an honest history, in which case it fills in v.
+// all that is promised. Before the history is called wrong, places of waiting are
+// looked for longer. It returns the deviations needed, at most two beside those
+// told, none for an honest history, in which case it fills in v.
 func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
-	// fits returns the difference that is left, nil if none is.
-	fits := func(with ...*rules.Rule) *mvcc.Difference {
-		q := p
-		for _, a := range with {
-			q = q.With(a)
-		}
-		r := mvcc.New(c, h, q, false).Loose()
+	// fit returns the difference that is left, nil if none is.
+	fit := func(r *mvcc.Replay, honest bool) *mvcc.Difference {
 		d, err := r.Run()
 		switch {
 		case err != nil:
@@ -208,12 +197,19 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 		case d != nil:
 			return d
 		}
-		if len(told)+len(with) == 0 {
+		if honest {
 			*v = Verdict{Outcome: OK, Stmt: -1}
 		}
 		count(v, r, h)
 		v.Conflicting = r.Conflicting()
 		return nil
+	}
+	fits := func(with ...*rules.Rule) *mvcc.Difference {
+		q := p
+		for _, a := range with {
+			q = q.With(a)
+		}
+		return fit(mvcc.New(c, h, q, false).Loose(), len(told)+len(with) == 0)
 	}
 	bare := fits()
 	if bare == nil {
@@ -238,23 +234,7 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 			}
 		}
 	}
-	return false, nil
-}
-
-// patientFit looks longer for places of waiting that fit, before an InnoDB history
-// is called wrong. It fills in v if it finds some.
-func patientFit(c *corpus.Case, h *history.History, p rules.Profile, v *Verdict) bool {
-	if h.Server.DBMS == history.TiDB {
-		return false
-	}
-	r := mvcc.New(c, h, p, false).Patient().Loose()
-	if d, err := r.Run(); err != nil || d != nil {
-		return false
-	}
-	*v = Verdict{Outcome: OK, Stmt: -1}
-	count(v, r, h)
-	v.Conflicting = r.Conflicting()
-	return true
+	return fit(mvcc.New(c, h, p, false).Loose().Patient(), len(told) == 0) == nil, told
 }
 
 func names(rs []*rules.Rule) []string {

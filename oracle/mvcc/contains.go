@@ -32,6 +32,23 @@ func (f *nodeFinder) Enter(n ast.Node) (ast.Node, bool) {
 
 func (f *nodeFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
+// mentionsColumn reports whether an expression reads any column, be it in a
+// subquery or an aggregate.
+func mentionsColumn(x ast.Node) bool { return !onlyColumns(x, &solve.Table{}, nil) }
+
+// onlyColumns reports whether an expression reads no columns but the given.
+func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
+	return !contains(x, func(n ast.Node) (found, skip bool) {
+		switch c := n.(type) {
+		case *ast.ColumnName:
+			return !cols[t.ColumnIndex(c.Name.O)], false
+		case *ast.SubqueryExpr, *ast.AggregateFuncExpr:
+			return true, false
+		}
+		return false, false
+	})
+}
+
 func hasSubquery(n ast.Node) bool {
 	return contains(n, func(n ast.Node) (found, skip bool) {
 		_, found = n.(*ast.SubqueryExpr)

@@ -26,6 +26,8 @@ type access struct {
 	unique bool
 	cols   map[int]bool
 	where  ast.ExprNode
+	// other says that another index may lead to the rows; scan sets it.
+	other bool
 }
 
 // accessOf returns the access path of a statement: its plan's, or without one a
@@ -242,11 +244,8 @@ func (x *running) otherPath(t *Table, where ast.ExprNode) bool {
 		if tested[k.Columns[0]] {
 			return true
 		}
-		if s, ok := x.node.(*ast.SelectStmt); ok && covers(t, k, columnsOf(t.Def, s)) {
-			return true
-		}
 	}
-	return false
+	return x.coverable(t)
 }
 
 // coverable reports whether a secondary index and the clustered key in it hold

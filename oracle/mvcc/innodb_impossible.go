@@ -127,7 +127,7 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 		case n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr:
 			p.points(n.L, not, into)
 			p.points(n.R, not, into)
-		case equality(n.Op, not), comparison[n.Op] && p.atLimit(n): // MySQL makes a >= 127 of a TINYINT an equality
+		case equality(n.Op, not), p.atLimit(n): // MySQL makes a >= 127 of a TINYINT an equality
 			maps.Copy(into, columnsIn(p.t.Def, x))
 		}
 	case *ast.ColumnNameExpr: // NOT a is a = 0
@@ -142,20 +142,28 @@ func (p *prover) points(x ast.ExprNode, not bool, into map[int]bool) {
 // atLimit reports whether a column is compared with the least or the greatest value
 // of its type.
 func (p *prover) atLimit(n *ast.BinaryOperationExpr) bool {
-	for _, side := range [][2]ast.ExprNode{{n.L, n.R}, {n.R, n.L}} {
-		name, _ := side[0].(*ast.ColumnNameExpr)
-		negative, k, ok := integerLiteral(side[1])
-		col := columnIn(p.t, name)
-		if !ok || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
-			continue
-		}
-		t, v := p.t.Def.Columns[col].Type, int64(min(k, math.MaxInt64))
-		if negative {
-			v = -v
-		}
-		return k >= math.MaxInt64 || fits(t, v) && (!fits(t, v-1) || !fits(t, v+1))
+	t, negative, k, ok := p.againstInteger(n)
+	v := int64(min(k, math.MaxInt64))
+	if negative {
+		v = -v
 	}
-	return false
+	return ok && (k >= math.MaxInt64 || fits(t, v) && (!fits(t, v-1) || !fits(t, v+1)))
+}
+
+// againstInteger reads a comparison of an integer column with an integer literal:
+// the column's type, the literal's sign and magnitude.
+func (p *prover) againstInteger(n *ast.BinaryOperationExpr) (t solve.Type, negative bool, k uint64, ok bool) {
+	l, r := n.L, n.R
+	if _, is := l.(*ast.ColumnNameExpr); !is {
+		l, r = r, l
+	}
+	name, is := l.(*ast.ColumnNameExpr)
+	col := columnIn(p.t, name)
+	negative, k, ok = integerLiteral(r)
+	if !is || !ok || !comparison[n.Op] || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+		return t, false, 0, false
+	}
+	return p.t.Def.Columns[col].Type, negative, k, true
 }
 
 func isNull(x ast.ExprNode) bool {
@@ -297,7 +305,7 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 			return !zeroIsNull(p.t.Def.Columns[i].Type)
 		}
 	}
-	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && n.Op == opcode.NullEQ && (isNull(n.L) || isNull(n.R)) && !onlyColumns(n, &solve.Table{}, nil) {
+	if n, ok := c.x.(*ast.BinaryOperationExpr); ok && n.Op == opcode.NullEQ && (isNull(n.L) || isNull(n.R)) && mentionsColumn(n) {
 		// Constants are not put in its place.
 		return false
 	}
@@ -333,17 +341,10 @@ func (p *prover) impossibleLeaf(c conjunct, fixed map[int]sqlvalue.Value) bool {
 // column has an index or not (fold_condition in sql/sql_const_folding.cc).
 func (p *prover) outOfRange(c conjunct) bool {
 	n, ok := c.x.(*ast.BinaryOperationExpr)
-	if !ok || !comparison[n.Op] {
+	if !ok {
 		return false
 	}
-	l, r := n.L, n.R
-	if _, is := l.(*ast.ColumnNameExpr); !is {
-		l, r = r, l
-	}
-	name, is := l.(*ast.ColumnNameExpr)
-	_, k, isInt := integerLiteral(r)
-	col := columnIn(p.t, name)
-	if !is || !isInt || k > math.MaxInt64 || col < 0 || p.t.Def.Columns[col].Type.Class != solve.IntClass {
+	if _, _, k, ok := p.againstInteger(n); !ok || k > math.MaxInt64 {
 		return false
 	}
 	return p.noneMatches(c)

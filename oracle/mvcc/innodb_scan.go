@@ -12,35 +12,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-func mentionsColumn(x ast.Node) bool { return !onlyColumns(x, &solve.Table{}, nil) }
-
-type columnFinder struct {
-	t    *solve.Table
-	cols map[int]bool
-	ok   bool
-}
-
-func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch c := n.(type) {
-	case *ast.ColumnName:
-		if !f.cols[f.t.ColumnIndex(c.Name.O)] {
-			f.ok = false
-		}
-	case *ast.SubqueryExpr, *ast.AggregateFuncExpr:
-		f.ok = false
-	}
-	return n, !f.ok
-}
-
-func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
-// onlyColumns reports whether an expression reads no columns but the given.
-func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
-	f := &columnFinder{t: t, cols: cols, ok: true}
-	x.Accept(f)
-	return f.ok
-}
-
 // pinsKey reports whether a condition fixes every column of a unique key to one
 // value: an AND of equalities with literals.
 func pinsKey(where ast.ExprNode, t *Table, k *solve.Key) bool {
@@ -99,7 +70,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
-	only := x.onlyPath(t, a.where)
+	a.other = x.otherPath(t, a.where)
+	only := !e.loose && !limited(x.node) && !a.other
 	var waitedFor *Chain
 	var prev *entry
 	n := a.next(nil, true)
@@ -249,8 +221,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	if ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
 		return nil, nil
 	}
-	other := x.otherPath(a.t, a.where)
-	if keeps && holder == nil && !other {
+	if keeps && holder == nil && !a.other {
 		e.lock(n.c, tx, exclusive)
 	}
 	ok, err := x.matches(a, ver, views)
@@ -263,7 +234,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 	}
 	if !ok {
 		judged[ver.rid] = true
-		if waitedFor || keeps && holder == nil && other {
+		if waitedFor || keeps && holder == nil && a.other {
 			e.doubt(n.c, tx, exclusive)
 		}
 		return nil, nil

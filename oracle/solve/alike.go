@@ -113,17 +113,21 @@ func (c *compiler) worded(e expr) expr {
 	default:
 		return e
 	}
-	x := c.text(e)
-	e.typ = c.textType(e.typ)
+	e.eval, e.typ = c.asText(e)
 	e.column, e.print, e.notNumber, e.worded = false, nil, true, true
-	e.eval = func(f *frame) sqlvalue.Value {
+	return e
+}
+
+// asText returns the evaluation of an expression as a text, and that text's type.
+func (c *compiler) asText(e expr) (func(*frame) sqlvalue.Value, Type) {
+	x, t := c.text(e), c.textType(e.typ)
+	return func(f *frame) sqlvalue.Value {
 		s, null := x(f)
 		if null {
 			return sqlvalue.Value{}
 		}
-		return e.typ.string(s)
-	}
-	return e
+		return t.string(s)
+	}, t
 }
 
 // asDouble returns a number as a double.
@@ -143,16 +147,12 @@ func (c *compiler) asDouble(e expr) expr {
 // shortBit is numbered for a BIT that stays one, and whose highest bit may be a
 // sign.
 func (c *compiler) shortBit(e expr) expr {
-	e = c.numbered(e)
-	x := e.eval
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if !v.IsNull() && v.Int() < 0 {
+	return c.numbered(e).each(func(f *frame, v sqlvalue.Value) sqlvalue.Value {
+		if v.Int() < 0 {
 			return f.refuse("BIT of 64 bits in a branch")
 		}
 		return v
-	}
-	return e
+	})
 }
 
 // makesDouble tells whether a FLOAT beside the others is a DOUBLE: beside most
@@ -210,14 +210,8 @@ func (c *compiler) single(e expr, t Type) expr {
 		return e
 	}
 	e = c.numbered(e)
-	x := e.eval
 	e.typ, e.column, e.print, e.mixedDate = t, false, nil, true
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value {
 		return sqlvalue.NewFloat(float32(v.ToDouble()), t.Digits)
-	}
-	return e
+	})
 }

@@ -453,10 +453,6 @@ func quotientDigits(s1, s2 int) int {
 
 func wordDigits(n int) int { return (n + 8) / 9 * 9 }
 
-// seenWithoutMinusZero is the first release of MariaDB on which minusZeroFails
-// was seen to be gone.
-const seenWithoutMinusZero = 110800
-
 func (c *compiler) intDivide(a, b expr) (expr, error) {
 	members := isMember(a.typ) || isMember(b.typ)
 	a, b = c.unsignedStamp(c.numbered(a)), c.unsignedStamp(c.numbered(b))
@@ -505,7 +501,7 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 			if c.d.is(leastDivFails) && !unsigned && n == 1<<63 {
 				over = -1
 			}
-		case unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(signedZero) && c.d.Version < seenWithoutMinusZero:
+		case unsigned && r.Sign() == 0 && v.Sign()*w.Sign() < 0 && c.d.is(minusZeroUnsure):
 			whole := v.Scale() == 0 && w.Scale() == 0
 			if !c.d.is(minusZeroFails) || !whole && (scaleUnsure(a) || scaleUnsure(b)) {
 				return f.refuse("unsigned DIV below zero")

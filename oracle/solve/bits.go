@@ -182,18 +182,12 @@ func withinSigned(e expr) expr {
 	if e.typ.Class != DecimalClass && e.typ.Class != DoubleClass && e.typ.Class != FloatClass {
 		return e
 	}
-	x := e.eval
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
+	return e.each(func(f *frame, v sqlvalue.Value) sqlvalue.Value {
 		if v.Kind() == sqlvalue.Decimal && beyondSigned(v) || v.Kind() != sqlvalue.Decimal && math.Abs(v.ToDouble()) >= 1<<63 {
 			return f.refuse("bits of a number out of range")
 		}
 		return v
-	}
-	return e
+	})
 }
 
 // computedBits tells whether an operand is a bit string that was computed.

@@ -290,16 +290,8 @@ func (c *compiler) dateCall(name string, args []expr) (e expr, ok bool, err erro
 
 // unsignedYear is YEAR() where it has the type YEAR.
 func unsignedYear(e expr) expr {
-	x := e.eval
 	e.yearOf, e.typ.Unsigned, e.typ.Bits = true, true, 16
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
-		return sqlvalue.NewUint(v.Uint())
-	}
-	return e
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value { return sqlvalue.NewUint(v.Uint()) })
 }
 
 func (c *compiler) datePart(p datePart, a expr) (expr, error) {

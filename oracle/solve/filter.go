@@ -33,7 +33,7 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 	if _, ok := n.(*ast.SubqueryExpr); ok {
 		return plain
 	}
-	if extreme(n) {
+	if isExtreme(n) {
 		return func(f *frame) sqlvalue.Truth {
 			f.refuse("GREATEST or LEAST as a condition")
 			return sqlvalue.Unknown
@@ -60,10 +60,10 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 }
 
 // extreme tells whether n is a GREATEST or LEAST, of which other rows pass.
-func extreme(n ast.ExprNode) bool {
+func isExtreme(n ast.ExprNode) bool {
 	switch n := n.(type) {
 	case *ast.ParenthesesExpr:
-		return extreme(n.Expr)
+		return isExtreme(n.Expr)
 	case *ast.FuncCallExpr:
 		return n.FnName.L == "greatest" || n.FnName.L == "least"
 	}

@@ -221,15 +221,8 @@ func (c *compiler) extremeOfTexts(args []expr, op opcode.Op) (expr, error) {
 		if a.typ.Class == StringClass {
 			continue
 		}
-		x := c.text(a)
-		t := c.textType(a.typ)
-		args[i] = expr{typ: t, konst: a.konst, eval: func(f *frame) sqlvalue.Value {
-			s, null := x(f)
-			if null {
-				return sqlvalue.Value{}
-			}
-			return t.string(s)
-		}}
+		x, t := c.asText(a)
+		args[i] = expr{typ: t, konst: a.konst, eval: x}
 	}
 	return c.extremeAlike(args, op)
 }
@@ -287,18 +280,23 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 		e.bits = args[0].bits && args[1].bits
 		return e, err
 	}
-	e := expr{typ: t, konst: allKonst(args), computed: true}
-	e.eval = func(f *frame) sqlvalue.Value {
+	e := ofTwo(t, args, op, func(_ *frame, v, w sqlvalue.Value) int { return sqlvalue.CmpExact(v, w) })
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value { return sqlvalue.NewInt(v.Int()) }), nil
+}
+
+// ofTwo makes the greater or the lesser of two operands of one form, the first if
+// they are equal.
+func ofTwo(t Type, args []expr, op opcode.Op, compare func(f *frame, v, w sqlvalue.Value) int) expr {
+	return expr{typ: t, konst: allKonst(args), computed: true, eval: func(f *frame) sqlvalue.Value {
 		v, w := args[0].eval(f), args[1].eval(f)
-		switch {
-		case v.IsNull() || w.IsNull() || f.err != nil:
+		if v.IsNull() || w.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
-		case (sqlvalue.CmpExact(v, w) > 0) != (op == opcode.GT):
+		}
+		if r := compare(f, v, w); r != 0 && (r > 0) != (op == opcode.GT) {
 			v = w
 		}
-		return sqlvalue.NewInt(v.Int())
-	}
-	return e, nil
+		return v
+	}}
 }
 
 // extremeOfMoments compiles GREATEST or LEAST of dates, or of times. As a number it
@@ -308,35 +306,18 @@ func (c *compiler) extremeOfMoments(args []expr, op opcode.Op) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	x, y := c.convert(args[0], t, false), c.convert(args[1], t, false)
-	e := expr{typ: t, konst: allKonst(args), computed: true, notNumber: true}
-	e.eval = func(f *frame) sqlvalue.Value {
-		v, w := x(f), y(f)
-		switch {
-		case v.IsNull() || w.IsNull() || f.err != nil:
-			return sqlvalue.Value{}
-		case (compareTemporal(f, v.Str(), w.Str()) > 0) != (op == opcode.GT):
-			v = w
-		}
-		return v
+	for i, a := range args {
+		args[i].eval = c.convert(a, t, false)
 	}
+	e := ofTwo(t, args, op, func(f *frame, v, w sqlvalue.Value) int { return compareTemporal(f, v.Str(), w.Str()) })
+	e.notNumber = true
 	return e, nil
 }
 
 // extremeOfClass compiles GREATEST or LEAST of values of type t, FLOAT or YEAR.
 func (c *compiler) extremeOfClass(t Type, args []expr, op opcode.Op) (expr, error) {
 	t.Chosen = true
-	e := expr{typ: t, konst: allKonst(args), computed: true}
-	e.eval = func(f *frame) sqlvalue.Value {
-		v, w := args[0].eval(f), args[1].eval(f)
-		switch {
-		case v.IsNull() || w.IsNull() || f.err != nil:
-			return sqlvalue.Value{}
-		case v.Number().ToDouble() == w.Number().ToDouble():
-		case (v.Number().ToDouble() > w.Number().ToDouble()) != (op == opcode.GT):
-			v = w
-		}
-		return v
-	}
-	return e, nil
+	return ofTwo(t, args, op, func(_ *frame, v, w sqlvalue.Value) int {
+		return cmp.Compare(v.Number().ToDouble(), w.Number().ToDouble())
+	}), nil
 }

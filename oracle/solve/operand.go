@@ -61,14 +61,19 @@ func (c *compiler) summand(e expr) expr {
 	if !isMember(e.typ) || c.d.is(membersAreInts) {
 		return c.numbered(e)
 	}
-	x := e.eval
 	e.typ, e.column, e.print = double, false, nil
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value { return sqlvalue.NewDouble(v.ToDouble()) })
+}
+
+// each returns an expression whose values but NULL are changed.
+func (e expr) each(change func(*frame, sqlvalue.Value) sqlvalue.Value) expr {
+	x := e.eval
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
 			return v
 		}
-		return sqlvalue.NewDouble(v.ToDouble())
+		return change(f, v)
 	}
 	return e
 }
@@ -78,16 +83,8 @@ func (c *compiler) unsignedStamp(e expr) expr {
 	if !e.stamp || !e.stampColumn || !c.d.is(signedMoments) {
 		return e
 	}
-	x := e.eval
 	e.typ.Unsigned = true
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
-		return sqlvalue.NewUint(v.Uint())
-	}
-	return e
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value { return sqlvalue.NewUint(v.Uint()) })
 }
 
 // named returns an ENUM or SET as its text, and any other expression as it is.
@@ -95,17 +92,9 @@ func (e expr) named() expr {
 	if !isMember(e.typ) {
 		return e
 	}
-	x := e.eval
 	e.typ.Class, e.typ.Elems = StringClass, nil
 	e.column = false
-	e.eval = func(f *frame) sqlvalue.Value {
-		v := x(f)
-		if v.IsNull() {
-			return v
-		}
-		return sqlvalue.NewString(v.Str())
-	}
-	return e
+	return e.each(func(_ *frame, v sqlvalue.Value) sqlvalue.Value { return sqlvalue.NewString(v.Str()) })
 }
 
 // agree brings operands that are compared with each other into one form: an
@@ -174,15 +163,7 @@ func (c *compiler) agree(es []expr) error {
 		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && n > 2:
 			return unsupported("BIT among several numbers of other types")
 		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):
-			x := c.double(es[i])
-			es[i].typ, es[i].column = double, false
-			es[i].eval = func(f *frame) sqlvalue.Value {
-				n, null := x(f)
-				if null {
-					return sqlvalue.Value{}
-				}
-				return sqlvalue.NewDouble(n)
-			}
+			es[i] = c.asDouble(es[i])
 		default:
 			es[i] = c.numbered(es[i])
 		}
@@ -196,11 +177,8 @@ func (c *compiler) besideMoment(es []expr) bool {
 	if !c.readsMoments() {
 		return false
 	}
-	present, moments := 0, 0
+	present, moments := known(es), 0
 	for _, e := range es {
-		if e.typ.Class != NullClass {
-			present++
-		}
 		if isTemporal(e.typ) {
 			moments++
 		}

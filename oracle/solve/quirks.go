@@ -291,6 +291,8 @@ const (
 	// minusZeroFails: an unsigned DIV of whole decimals is out of range where it is
 	// zero and one operand is negative.
 	minusZeroFails
+	// minusZeroUnsure: such a DIV may fail, of decimals that are not whole too.
+	minusZeroUnsure
 	// productDropsWords: the fraction of a product of decimals is stored in a string
 	// without words of nine digits that are zero.
 	productDropsWords
@@ -570,6 +572,8 @@ var versionLines = []struct {
 	// Seen on 10.5 and 10.11, not on 11.8.
 	{dialectLine{minusZeroFails, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/div"}, 101200},
+	{dialectLine{minusZeroUnsure, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-structure/operators/arithmetic-operators/div"}, 110800},
 	{dialectLine{ignoresDesc, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes"}, 100800},
 }
