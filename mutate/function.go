@@ -101,8 +101,17 @@ func otherDay(c *choices, t *table, i int) ast.ExprNode {
 	return call(name, columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitDay})
 }
 
+// noDay makes a date behind the last year that there is: an error in a write.
+func noDay(_ *choices, t *table, i int) ast.ExprNode {
+	return call("DATE_ADD", columnRef(t.cols[i].name), integer(9000).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitYear})
+}
+
 func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
-	return binaryOp(pick(c, comparisons), otherDay(c, t, i), t.constant(c, i).literal())
+	day := otherDay
+	if c.odds(30) {
+		day = noDay
+	}
+	return binaryOp(pick(c, comparisons), day(c, t, i), t.constant(c, i).literal())
 }
 
 // functionTest makes a condition of a function of a column.
@@ -141,7 +150,7 @@ var functionValues = map[family][]weighted[columnForm]{
 			return call("LEFT", columnRef(t.cols[i].name), small(c, 3))
 		}},
 	},
-	times: {{10, otherDay}},
+	times: {{10, otherDay}, {7, noDay}},
 	years: {{10, func(c *choices, t *table, i int) ast.ExprNode {
 		return binaryOp(opcode.Plus, columnRef(t.cols[i].name), integer(1).literal())
 	}}},

@@ -88,6 +88,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	}
 	lazy, d := c.d.is(betweenStops), c.d
 	keyed := c.isColumn(n.Expr, true)
+	keyedLow, keyedHigh := e[0].konst && c.isColumn(n.Left, true), e[0].konst && c.isColumn(n.Right, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
 	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
 	unreadLow, unreadHigh := c.besideNull(e[0], e[1]), c.besideNull(e[0], e[2])
@@ -121,7 +122,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if lazy && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
-		if keyed && isSQL(f.err) && (e[1].konst && t != sqlvalue.True || e[2].konst && u != sqlvalue.True) {
+		if isSQL(f.err) && (keyed && e[1].konst || keyedLow) && t != sqlvalue.True || isSQL(f.err) && (keyed && e[2].konst || keyedHigh) && u != sqlvalue.True {
 			f.err = &Unsupported{"error on a row that an index excludes"}
 		}
 		if t != sqlvalue.True && lazy && f.err != nil {

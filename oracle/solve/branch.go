@@ -419,7 +419,9 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	}
 	choose := func(f *frame) int {
 		for i, cond := range conds {
-			if cond(f) == sqlvalue.True {
+			if t := cond(f); f.err != nil {
+				break
+			} else if t == sqlvalue.True {
 				return i
 			}
 		}
@@ -487,7 +489,7 @@ func (c *compiler) caseEquals(a, b expr) (expr, error) {
 // last it is NULL.
 func (c *compiler) branch(t Type, konst bool, choose func(*frame) int, results []expr, evals []func(*frame) sqlvalue.Value) expr {
 	e := expr{typ: t, konst: konst, eval: func(f *frame) sqlvalue.Value {
-		if i := choose(f); i < len(evals) {
+		if i := choose(f); i < len(evals) && f.err == nil {
 			return evals[i](f)
 		}
 		return sqlvalue.Value{}

@@ -436,9 +436,26 @@ func (c *compiler) dateAdd(n *ast.FuncCallExpr, sign int64) (expr, error) {
 			last := first.AddDate(0, 1, -1).Day()
 			out = first.AddDate(0, 0, min(at.Day(), last)-1)
 		}
-		if y := out.Year(); y < 1000 || y > 9999 {
+		switch y := out.Year(); {
+		case y < 1000:
 			return f.refuse("date out of range")
+		case y > 9999:
+			return dateOverflows(f)
 		}
 		return t.at(out)
 	}}, nil
+}
+
+// dateOverflows is the answer to a date behind the year 9999.
+// https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_date-add
+// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1400-to-1499/e1441
+func dateOverflows(f *frame) sqlvalue.Value {
+	switch {
+	case f.strictUnsure:
+		return f.refuse("date out of range in the WHERE of an UPDATE")
+	case f.strictWrite:
+		return f.fail(1441, "Datetime function: datetime field overflow")
+	}
+	f.warnings++
+	return sqlvalue.Value{}
 }

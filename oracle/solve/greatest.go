@@ -126,6 +126,7 @@ func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
 	if e.mixedText && c.d.is(branchCasts) {
 		return e, unsupported("GREATEST or LEAST of different scales")
 	}
+	last := op == opcode.GT && c.d.is(greatestTakesLast)
 	e.eval = func(f *frame) sqlvalue.Value {
 		var best sqlvalue.Value
 		null := false
@@ -153,7 +154,7 @@ func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
 					r = sqlvalue.CmpExact(v, best)
 				}
 			}
-			if i == 0 || r != 0 && (r > 0) == (op == opcode.GT) {
+			if i == 0 || r != 0 && (r > 0) == (op == opcode.GT) || r == 0 && last {
 				best = v
 			}
 		}

@@ -296,6 +296,11 @@ const (
 	// productDropsWords: the fraction of a product of decimals is stored in a string
 	// without words of nine digits that are zero.
 	productDropsWords
+	// badDateIsZero: DATE of a constant that is no date is 0, not NULL, as a number
+	// beside a column in a WHERE.
+	badDateIsZero
+	// greatestTakesLast: GREATEST takes the last of equal numbers, LEAST the first.
+	greatestTakesLast
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -340,6 +345,10 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_in"},
 	{deleteIsLenient, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
+	{badDateIsZero, []history.DBMS{history.MariaDB},
+		"https://mariadb.com/docs/server/reference/sql-functions/date-time-functions/date-function"},
+	{greatestTakesLast, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
 	{eager, []history.DBMS{history.MySQL, history.MariaDB},

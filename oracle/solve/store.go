@@ -242,7 +242,7 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		if math.Abs(x) >= 1<<64 {
 			return f.clip(col, x > 0)
 		}
-		if math.Abs(x) < 1<<63 {
+		if x >= -1<<63 && x < 1<<63 {
 			v = sqlvalue.NewDecimal64(int64(x), 0)
 		} else if x < 0 {
 			return f.clip(col, false)

@@ -277,7 +277,7 @@ func (g *Generator) call(depth int) string {
 		},
 		func() string { return fmt.Sprintf("DATEDIFF(%s, %s)", date(), date()) },
 		func() string {
-			return fmt.Sprintf("%s(%s, INTERVAL %s %s)", pick(g, []string{"DATE_ADD", "DATE_SUB"}), date(), n(), pick(g, []string{"DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "HOUR", "MINUTE", "SECOND"}))
+			return fmt.Sprintf("%s(%s, INTERVAL %s %s)", pick(g, []string{"DATE_ADD", "DATE_SUB"}), date(), pick(g, []string{n(), n(), n(), "8000"}), pick(g, []string{"DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "HOUR", "MINUTE", "SECOND"}))
 		},
 	}
 	if g.momentous > 0 && g.r.IntN(2) == 0 {
