@@ -103,12 +103,15 @@ func otherDay(c *choices, t *table, i int) ast.ExprNode {
 
 // noDay makes a date behind the last year that there is: an error in a write.
 func noDay(_ *choices, t *table, i int) ast.ExprNode {
+	if t.cols[i].typ.family != times {
+		return nil
+	}
 	return call("DATE_ADD", columnRef(t.cols[i].name), integer(9000).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitYear})
 }
 
 func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
 	day := otherDay
-	if c.odds(30) {
+	if c.odds(60) {
 		day = noDay
 	}
 	return binaryOp(pick(c, comparisons), day(c, t, i), t.constant(c, i).literal())
@@ -150,7 +153,7 @@ var functionValues = map[family][]weighted[columnForm]{
 			return call("LEFT", columnRef(t.cols[i].name), small(c, 3))
 		}},
 	},
-	times: {{10, otherDay}, {7, noDay}},
+	times: {{10, otherDay}},
 	years: {{10, func(c *choices, t *table, i int) ast.ExprNode {
 		return binaryOp(opcode.Plus, columnRef(t.cols[i].name), integer(1).literal())
 	}}},

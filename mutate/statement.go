@@ -36,8 +36,8 @@ const (
 	// misfitOdds is how often a value is one that the column cannot hold: the
 	// statement is an error, and must leave nothing behind.
 	misfitOdds = 1
-	// dateMisfitOdds is the same for a date: few columns are dates.
-	dateMisfitOdds = 6
+	// rareMisfitOdds is the same for a date, ENUM or SET: few columns are.
+	rareMisfitOdds = 6
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6
@@ -177,6 +177,7 @@ var assignedForms = []weighted[func(c *choices, t *table, i int) ast.ExprNode]{
 		return binaryOp(pick(c, bitForms[:3]), columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal())
 	}},
 	{9, functionValue},
+	{12, noDay},
 	{3, func(c *choices, t *table, i int) ast.ExprNode {
 		if t.cols[i].typ.family != integers || t.cols[i].typ.wide {
 			return nil
@@ -204,8 +205,8 @@ func increment(c *choices, t *table, i int) ast.ExprNode {
 // stored chooses a value to write into a column.
 func (t *table) stored(c *choices, col *column, i int) value {
 	b, misfit := int(c.next()), misfitOdds
-	if col.typ.family == times {
-		misfit = dateMisfitOdds
+	if col.typ.family == times || col.typ.family == members {
+		misfit = rareMisfitOdds
 	}
 	switch {
 	case b > 255-18 && !col.notNull, b > 255-badNullOdds:

@@ -81,10 +81,15 @@ func (c *compiler) alike(es []expr) error {
 // alikeChosen is alike for IF and CASE, which may print a BIT as such.
 func (c *compiler) alikeChosen(es []expr) error {
 	bits := make([]func(*frame) sqlvalue.Value, len(es))
+	anyBit, year := false, false
 	for i, e := range es {
 		if e.typ.Class == BitClass {
-			bits[i] = e.eval
+			bits[i], anyBit = e.eval, true
 		}
+		year = year || e.typ.Class == YearClass
+	}
+	if anyBit && year && len(es) > 2 && c.d.is(branchKeepsScale) {
+		return unsupported("BIT among several numbers of other types")
 	}
 	if err := c.alike(es); err != nil || !c.d.is(branchKeepsScale) {
 		return err

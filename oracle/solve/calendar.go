@@ -440,19 +440,21 @@ func (c *compiler) dateAdd(n *ast.FuncCallExpr, sign int64) (expr, error) {
 		case y < 1000:
 			return f.refuse("date out of range")
 		case y > 9999:
-			return dateOverflows(f)
+			return c.dateOverflows(f, t)
 		}
 		return t.at(out)
 	}}, nil
 }
 
-// dateOverflows is the answer to a date behind the year 9999.
+// dateOverflows is the answer to a date of type t behind the year 9999.
 // https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_date-add
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1400-to-1499/e1441
-func dateOverflows(f *frame) sqlvalue.Value {
+func (c *compiler) dateOverflows(f *frame, t Type) sqlvalue.Value {
 	switch {
 	case f.strictUnsure:
 		return f.refuse("date out of range in the WHERE of an UPDATE")
+	case f.strictWrite && t.Class == DateClass && c.d.is(datesOverflowApart):
+		return f.fail(6527, "DATE value is out of range")
 	case f.strictWrite:
 		return f.fail(1441, "Datetime function: datetime field overflow")
 	}

@@ -170,7 +170,7 @@ func (c *compiler) agree(es []expr) error {
 			return unsupported("YEAR beside a number that is no year")
 		case es[i].typ.Class == BitClass && es[i].typ.Bits == 64 && c.d.is(bitsAreSigned) && n < len(es):
 			return unsupported("BIT of 64 bits beside NULL and another operand")
-		case es[i].typ.Class == BitClass && (other && c.d.is(bitsAreSigned) || years > 0) && n > 2:
+		case es[i].typ.Class == BitClass && other && c.d.is(bitsAreSigned) && n > 2:
 			return unsupported("BIT among several numbers of other types")
 		case es[i].typ.Class == BitClass && inexact && c.d.is(bitsAreSigned):
 			es[i] = c.asDouble(es[i])

@@ -301,6 +301,8 @@ const (
 	badDateIsZero
 	// greatestTakesLast: GREATEST takes the last of equal numbers, LEAST the first.
 	greatestTakesLast
+	// datesOverflowApart: a DATE behind the year 9999 has an error of its own.
+	datesOverflowApart
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks
@@ -349,6 +351,8 @@ var dialectTable = []dialectLine{
 		"https://mariadb.com/docs/server/reference/sql-functions/date-time-functions/date-function"},
 	{greatestTakesLast, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest"},
+	{datesOverflowApart, []history.DBMS{history.MySQL},
+		"https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
 	{eager, []history.DBMS{history.MySQL, history.MariaDB},

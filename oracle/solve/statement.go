@@ -335,7 +335,11 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 		f := frame{row: make(Row, len(t.Columns)), strictWrite: true}
 		f.row[col] = c.store(&f, &t.Columns[col], e.forColumn(&t.Columns[col]).eval(&f), e.typ)
 		if f.err != nil {
-			continue
+			// The value itself is put there, whether the column can hold it or not.
+			f.err = nil
+			if f.row[col] = e.eval(&f); f.err != nil || e.typ.Class != IntClass || t.Columns[col].Type.Class != IntClass {
+				continue
+			}
 		}
 		for k, p := range parts {
 			if k == i || !onlyColumn(list[k], t, col) {
