@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -66,7 +67,7 @@ func (e *engine) uninvolved(x *running) *Difference {
 	}
 	for i := range e.h.Stmts {
 		o := &e.h.Stmts[i]
-		if k := e.Steps[i].Kind; (k == Insert || k == Update) && waitedAt(o, x.st.Submit) {
+		if waitedAt(o, x.st.Submit) && e.entersIndex(e.c.Steps[o.Line].Stmt) {
 			// The gap locks of a statement are granted beside an insert that waits for
 			// its gap, and make it wait for them, too.
 			// https://dev.mysql.com/doc/refman/en/innodb-locking.html#innodb-gap-locks
@@ -79,6 +80,24 @@ func (e *engine) uninvolved(x *running) *Difference {
 	}
 	return &Difference{Stmt: x.i, Kind: "unjustified-abort", Expected: "no error", Actual: describeError(x.st.Result.Err),
 		Reason: "its transaction held no lock before, so that nobody waited for it and it was on no cycle"}
+}
+
+// entersIndex reports whether a statement makes new entries in an index.
+func (e *engine) entersIndex(n ast.StmtNode) bool {
+	u, ok := n.(*ast.UpdateStmt)
+	if !ok {
+		return KindOf(n) == Insert
+	}
+	name := singleTable(u.TableRefs)
+	if name == nil {
+		return true
+	}
+	t := e.table(name.Name.O).Def
+	return slices.ContainsFunc(t.Keys, func(k solve.Key) bool {
+		return slices.ContainsFunc(u.List, func(l *ast.Assignment) bool {
+			return slices.Contains(k.Columns, t.ColumnIndex(l.Column.Name.O))
+		})
+	})
 }
 
 // waitedAt reports whether a statement waited for a row lock at a moment.
