@@ -26,6 +26,9 @@ type access struct {
 	unique bool
 	cols   map[int]bool
 	where  ast.ExprNode
+	// late says of a row that an index merge reads it by the clustered index, behind
+	// those that other indexes lead to; nil if there is no merge.
+	late func(solve.Row) bool
 	// other says that another index may lead to the rows; scan sets it.
 	other bool
 }
@@ -94,10 +97,59 @@ func (x *running) anyIndex(a *access) {
 			keys = append(keys, k)
 		}
 	}
-	if k := x.e.choices.choose(len(keys)); k > 0 {
+	ways := len(keys)
+	last := clusteredPart(a.t, a.where)
+	if last != nil {
+		ways++
+	}
+	switch k := x.e.choices.choose(ways); {
+	case k == len(keys):
+		x.e.branched = true
+		*a = access{t: a.t, where: a.where, late: func(row solve.Row) bool {
+			truth, _, err := x.e.solver.Where(last, a.t.Def, row, &innodbViews{e: x.e})
+			return err == nil && truth == sqlvalue.True
+		}}
+	case k > 0:
 		x.e.branched = true
 		*a = access{t: a.t, where: a.where, key: keys[k], ranged: true}
 	}
+}
+
+// clusteredPart returns the operand of an OR that an index merge reads by the
+// clustered index, after the rows that other indexes led to; nil if there is none.
+// https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
+func clusteredPart(t *Table, where ast.ExprNode) ast.ExprNode {
+	if t.Clustered == nil || where == nil {
+		return nil
+	}
+	key := map[int]bool{t.Clustered.Columns[0]: true}
+	var part ast.ExprNode
+	others := false
+	var find func(x ast.ExprNode)
+	find = func(x ast.ExprNode) {
+		switch n := x.(type) {
+		case *ast.ParenthesesExpr:
+			find(n.Expr)
+			return
+		case *ast.BinaryOperationExpr:
+			if n.Op == opcode.LogicOr {
+				find(n.L)
+				find(n.R)
+				return
+			}
+		}
+		switch {
+		case !onlyColumns(x, t.Def, key):
+			others = true
+		case part == nil:
+			part = x
+		}
+	}
+	find(where)
+	if !others {
+		return nil
+	}
+	return part
 }
 
 // entry is one entry of an index: a record, and the row whose index columns
@@ -105,10 +157,18 @@ func (x *running) anyIndex(a *access) {
 type entry struct {
 	c   *Chain
 	row solve.Row
+	// late says that an index merge meets it behind all that are not.
+	late bool
 }
 
 // order compares two entries of the index.
 func (a *access) order(x, y *entry) int {
+	if x.late != y.late {
+		if x.late {
+			return 1
+		}
+		return -1
+	}
 	if a.key != nil {
 		if d := compareKey(a.key, x.row, y.row); d != 0 {
 			return d
@@ -140,7 +200,7 @@ func (a *access) next(after *entry, at bool) *entry {
 		if a.key == nil {
 			for i := len(c.Versions) - 1; i >= 0; i-- {
 				if r := c.Versions[i].Row; r != nil {
-					consider(&entry{c, r})
+					consider(&entry{c: c, row: r, late: a.late != nil && a.late(r)})
 					break
 				}
 			}
@@ -148,7 +208,7 @@ func (a *access) next(after *entry, at bool) *entry {
 		}
 		for i := range c.Versions {
 			if r := c.Versions[i].Row; r != nil {
-				consider(&entry{c, r})
+				consider(&entry{c: c, row: r})
 			}
 		}
 	}
