@@ -64,7 +64,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		v.Conflicting = with.Conflicting()
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if ok, found := looseFit(c, h, p, told, deviations, &v); ok {
+	} else if ok, found := looseFit(c, h, p, told, deviations, &v, &loss); ok {
 		if len(found) == 0 {
 			return v
 		}
@@ -183,8 +183,9 @@ func inseparable(candidates []*rules.Rule) [][2]*rules.Rule {
 // each row was judged by what was committed while its statement ran, which is
 // all that is promised. Before the history is called wrong, places of waiting are
 // looked for longer. It returns the deviations needed, at most two beside those
-// told, none for an honest history, in which case it fills in v.
-func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviations []*rules.Rule, v *Verdict) (bool, []*rules.Rule) {
+// told, none for an honest history, in which case it fills in v. It sets loss if a
+// replay fits up to a statement that the oracle cannot judge.
+func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviations []*rules.Rule, v *Verdict, loss *error) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
@@ -193,6 +194,7 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 		d, err := r.Run()
 		switch {
 		case err != nil:
+			*loss = err
 			return &mvcc.Difference{Stmt: -1}
 		case d != nil:
 			return d
@@ -234,7 +236,16 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 			}
 		}
 	}
-	return fit(mvcc.New(c, h, p, false).Loose().Patient(), len(told) == 0) == nil, told
+	if fit(mvcc.New(c, h, p, false).Loose().Patient(), len(told) == 0) == nil {
+		return true, told
+	}
+	for _, a := range deviations {
+		// These two show or not by the place of waiting.
+		if (a.Dim == rules.Resumption || a.Dim == rules.LockedRow) && fit(mvcc.New(c, h, p.With(a), false).Loose().Patient(), false) == nil {
+			return true, append(told, a)
+		}
+	}
+	return false, nil
 }
 
 func names(rs []*rules.Rule) []string {

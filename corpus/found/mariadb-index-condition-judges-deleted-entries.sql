@@ -13,11 +13,11 @@
 -- verdict (embedded, RR): known filter-judges-overwritten-rows
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
--- verdict (mariadb 11.8, RR): violation unexpected-error
--- verdict (mariadb 11.8,snapshot=off, RR): violation unexpected-error
--- verdict (mariadb 10.11, RR): violation unexpected-error
--- verdict (mariadb 10.11,snapshot=on, RR): violation unexpected-error
--- verdict (mariadb 10.5, RR): violation unexpected-error
+-- verdict (mariadb 11.8, RR): known index-condition-judges-unseen-rows
+-- verdict (mariadb 11.8,snapshot=off, RR): known index-condition-judges-unseen-rows
+-- verdict (mariadb 10.11, RR): known index-condition-judges-unseen-rows
+-- verdict (mariadb 10.11,snapshot=on, RR): known index-condition-judges-unseen-rows
+-- verdict (mariadb 10.5, RR): known index-condition-judges-unseen-rows
 
 /* init */ CREATE TABLE t (a INT, b BIGINT, INDEX k1(b));
 /* init */ INSERT INTO t VALUES (0, 9223372036854775807), (0, 0);

@@ -11,7 +11,7 @@
 -- note: the row was deleted by the transaction itself; the storage evaluates the filter on the committed version all the same, the cause of TiDB#28092 (https://github.com/pingcap/tidb/issues/28092), while a SELECT with this condition warns. An UPDATE acts on the rows that its transaction sees (https://docs.pingcap.com/tidb/stable/pessimistic-transaction)
 -- fingerprint: unexpected-error/RC/error 1441 for none
 -- reproduced: 10/10
--- verdict (embedded, RC): violation unexpected-error
+-- verdict (embedded, RC): known filter-judges-overwritten-rows
 -- verdict (mariadb 11.8, RC): ok
 -- verdict (mariadb 11.8,snapshot=off, RC): ok
 -- verdict (mariadb 10.11, RC): ok

@@ -7,8 +7,9 @@ import (
 
 // Errors that evaluating a condition can raise.
 const (
-	errTruncated  = 1292
-	errOutOfRange = 1690
+	errTruncated    = 1292
+	errDateOverflow = 1441
+	errOutOfRange   = 1690
 )
 
 // conditionOrder recognises a difference that comes from the order in which

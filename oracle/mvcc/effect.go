@@ -125,7 +125,7 @@ func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) erro
 		return nil
 	}
 	code := errCode(&r.h.Stmts[i])
-	if code != errTruncated && code != errOutOfRange {
+	if code != errTruncated && code != errOutOfRange && code != errDateOverflow {
 		return nil
 	}
 	committed := View{Tick: view.Tick}
@@ -138,7 +138,7 @@ func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) erro
 		for _, part := range leaves(where, nil) {
 			_, warnings, err := r.solver.Where(part, t.Def, rows[k], &stored{&r.store, committed})
 			var e *solve.SQLError
-			if warnings > 0 && code == errTruncated || errors.As(err, &e) && e.Code == code {
+			if warnings > 0 && code != errOutOfRange || errors.As(err, &e) && e.Code == code {
 				return &solve.SQLError{Code: code}
 			}
 			var refused *solve.Unsupported

@@ -41,6 +41,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !setsLevel
 		case rules.AfterDeadlock:
 			return !deadlock
+		case rules.FilterScope:
+			return !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errOutOfRange })
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}

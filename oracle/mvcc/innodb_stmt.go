@@ -156,6 +156,9 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	}
 	if name := singleTable(s.From); name != nil {
 		if t := e.table(name.Name.O); t != nil {
+			if err := x.unseenError(s, t, v.view); err != nil {
+				return nil, err
+			}
 			e.touchInnoDB(x, t, s.Where, false, nil)
 		}
 	}

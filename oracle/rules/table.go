@@ -157,6 +157,10 @@ const (
 	// OverwrittenRows: also on committed versions that the own transaction has
 	// overwritten or deleted.
 	OverwrittenRows
+	// UnseenRows: also on the entries of an index whose rows the view does not show.
+	UnseenRows
+	// DeletedRows: on those too that are marked deleted.
+	DeletedRows
 )
 
 // Answers to ShareLock.

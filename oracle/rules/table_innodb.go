@@ -14,6 +14,10 @@ var (
 	weak = []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted}
 	// keeping holds the levels at which a transaction has a snapshot.
 	keeping = []corpus.Level{corpus.RepeatableRead, corpus.Serializable}
+	// consistent holds the levels whose SELECTs are consistent reads of committed
+	// data, readers those whose SELECTs take no locks.
+	consistent = []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
+	readers    = []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead}
 
 	snapshotOn  = map[string]string{"innodb_snapshot_isolation": "ON"}
 	snapshotOff = map[string]string{"innodb_snapshot_isolation": "OFF"}
@@ -25,6 +29,7 @@ var (
 
 const (
 	mysqlLocks      = "https://dev.mysql.com/doc/refman/en/innodb-locks-set.html"
+	mysqlPushdown   = "https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html"
 	mysqlErrors     = "https://dev.mysql.com/doc/refman/en/innodb-error-handling.html"
 	mysqlSetLevel   = "https://dev.mysql.com/doc/refman/en/set-transaction.html"
 	mariadbLevels   = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
@@ -102,6 +107,12 @@ var innodbTable = []Rule{
 	{Name: "unique-lookup-ends-at-first-row", Dim: UniqueLookup, Variant: EndsAtFirst, Status: Deviation,
 		Scope: Scope{DBMS: innodb, Levels: rr}, Links: []string{mysqlConsistent},
 		Says: "a SELECT by a whole unique key returns one row, although its view shows two of that key, one that was deleted after the snapshot and one that the transaction itself wrote"},
+	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: UnseenRows, Status: Deviation,
+		Scope: Scope{DBMS: mysql, Levels: consistent}, Links: []string{mysqlConsistent, mysqlPushdown},
+		Says: "a SELECT by an index evaluates its condition on the index's entries before it looks whether it sees their rows, so that it fails with an error of a row that another transaction has inserted and not committed"},
+	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: DeletedRows, Status: Deviation,
+		Scope: Scope{DBMS: mariadb, Levels: readers}, Links: []string{mysqlConsistent, mysqlPushdown},
+		Says: "a SELECT by an index evaluates its condition on the index's entries, those of deleted rows too, before it looks whether it sees their rows, so that it fails with an error of a row that it does not see"},
 	{Name: "record-changed-unseen", Dim: RecordChanged, Variant: RefuseUnlessCovered, Status: Deviation,
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-40182"},
