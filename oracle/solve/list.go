@@ -6,12 +6,21 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	if _, ok := n.Expr.(*ast.RowExpr); ok {
 		return expr{}, unsupported("row operand")
+	}
+	if n.Sel == nil && len(n.List) == 1 {
+		// Servers make a comparison of it before anything else.
+		op := opcode.EQ
+		if n.Not {
+			op = opcode.NE
+		}
+		return c.expr(&ast.BinaryOperationExpr{Op: op, L: n.Expr, R: n.List[0]})
 	}
 	e, err := c.expr(n.Expr)
 	if err != nil {

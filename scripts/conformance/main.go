@@ -23,7 +23,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve/conform"
 )
 
-var dump = flag.Bool("dump", false, "print how each difference's table is made")
+var dump = flag.Bool("dump", false, "print how each difference's table is made, and which pairs are compared less than 100 times")
 
 var recording string
 
@@ -87,7 +87,14 @@ func run(target string, plan conform.Plan, pairs, show int) (int, error) {
 			return 0, err
 		}
 		enough, few, refused := c.Report.PairCoverage(100)
+		if *dump {
+			for _, p := range c.Report.ShortPairs(100) {
+				fmt.Println("   less often:", p)
+			}
+		}
 		fmt.Printf("operators on pairs of types: %d compared 100 times or more, %d less often, refused: %s\n", enough, few, strings.Join(refused, ", "))
+		rarest, times := c.Report.RarestOperand()
+		fmt.Printf("each operator with each type %d times or more (%s)\n", times, rarest)
 	}
 	if plan.Kinds == "cases" {
 		err = cases(ctx, c, plan)

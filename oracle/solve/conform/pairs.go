@@ -3,7 +3,9 @@ package conform
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // pairColumns is a table with a column of each type, the second of a pair of
@@ -31,7 +33,8 @@ var pairForms = []struct{ name, form string }{
 	{"=", "(%s = %s)"}, {"<", "(%s < %s)"}, {">", "(%s > %s)"}, {"<=", "(%s <= %s)"}, {">=", "(%s >= %s)"}, {"<>", "(%s <> %s)"}, {"<=>", "(%s <=> %s)"},
 	{"AND", "(%s AND %s)"}, {"OR", "(%s OR %s)"}, {"XOR", "(%s XOR %s)"},
 	{"&", "(%s & %s)"}, {"|", "(%s | %s)"}, {"^", "(%s ^ %s)"}, {"<<", "(%s << %s)"}, {">>", "(%s >> %s)"},
-	{"LIKE", "(%s LIKE %s)"}, {"IN", "(%s IN (%s, NULL))"}, {"BETWEEN", "(%s BETWEEN %s AND NULL)"},
+	{"LIKE", "(%s LIKE %s)"}, {"IN", "(%s IN (%s, NULL))"}, {"IN", "(%s IN (%s))"},
+	{"BETWEEN", "(%s BETWEEN %s AND NULL)"}, {"BETWEEN", "(%s BETWEEN %[2]s AND %[2]s)"},
 	{"IF", "IF(ti, %s, %s)"}, {"IFNULL", "IFNULL(%s, %s)"}, {"NULLIF", "NULLIF(%s, %s)"}, {"COALESCE", "COALESCE(%s, %s)"}, {"CASE", "CASE WHEN ti THEN %s ELSE %s END"},
 	{"CONCAT", "CONCAT(%s, %s)"}, {"GREATEST", "GREATEST(%s, %s)"},
 }
@@ -102,4 +105,55 @@ func (r *Report) PairCoverage(atLeast int) (enough, few int, refused []string) {
 		refused[i] = fmt.Sprintf("%s %d", op, ops[op])
 	}
 	return enough, few, refused
+}
+
+// RarestOperand returns the operator and type, on whichever side, that were compared
+// least often, and how often.
+func (r *Report) RarestOperand() (name string, times int) {
+	sum := map[string]int{}
+	for p, n := range r.Pairs {
+		op, types, _ := strings.Cut(p, ": ")
+		a, b, _ := cutTypes(types)
+		sum[op+" of "+a] += n
+		if a != b {
+			sum[op+" of "+b] += n
+		}
+	}
+	for s, n := range sum {
+		if name == "" || n < times || n == times && s < name {
+			name, times = s, n
+		}
+	}
+	return name, times
+}
+
+// cutTypes splits "a, b"; a type may hold commas in parentheses.
+func cutTypes(s string) (a, b string, ok bool) {
+	depth := 0
+	for i, c := range s {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			return s[:i], s[i+2:], true
+		}
+	}
+	return s, "", false
+}
+
+// ShortPairs lists the operators on pairs of types that were compared less than
+// atLeast times, with how often they were.
+func (r *Report) ShortPairs(atLeast int) []string {
+	var out []string
+	for _, of := range []map[string]int{r.Pairs, r.PairsRefused} {
+		for p := range of {
+			if n := r.Pairs[p]; n < atLeast {
+				out = append(out, fmt.Sprintf("%s: %d", p, n))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
