@@ -29,6 +29,8 @@ type access struct {
 	// late says of a row that an index merge reads it by the clustered index, behind
 	// those that other indexes lead to; nil if there is no merge.
 	late func(solve.Row) bool
+	// rest is the condition of the other parts of an index merge.
+	rest ast.ExprNode
 	// other says that another index may lead to the rows; scan sets it.
 	other bool
 }
@@ -97,34 +99,36 @@ func (x *running) anyIndex(a *access) {
 			keys = append(keys, k)
 		}
 	}
-	ways := len(keys)
-	last := clusteredPart(a.t, a.where)
+	ways := keys
+	last, rest := clusteredPart(a.t, a.where)
 	if last != nil {
-		ways++
+		// Behind the single indexes, each of them in an index merge.
+		ways = append(ways, keys...)
 	}
-	switch k := x.e.choices.choose(ways); {
-	case k == len(keys):
-		x.e.branched = true
-		*a = access{t: a.t, where: a.where, late: func(row solve.Row) bool {
+	k := x.e.choices.choose(len(ways))
+	if k == 0 {
+		return
+	}
+	x.e.branched = true
+	*a = access{t: a.t, where: a.where, key: ways[k], ranged: ways[k] != nil}
+	if k >= len(keys) {
+		a.rest = rest
+		a.late = func(row solve.Row) bool {
 			truth, _, err := x.e.solver.Where(last, a.t.Def, row, &innodbViews{e: x.e})
 			return err == nil && truth == sqlvalue.True
-		}}
-	case k > 0:
-		x.e.branched = true
-		*a = access{t: a.t, where: a.where, key: keys[k], ranged: true}
+		}
 	}
 }
 
 // clusteredPart returns the operand of an OR that an index merge reads by the
-// clustered index, after the rows that other indexes led to; nil if there is none.
+// clustered index, after the rows that other indexes led to, and the other operands;
+// nil if there is none.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
-func clusteredPart(t *Table, where ast.ExprNode) ast.ExprNode {
+func clusteredPart(t *Table, where ast.ExprNode) (part, rest ast.ExprNode) {
 	if t.Clustered == nil || where == nil {
-		return nil
+		return nil, nil
 	}
 	key := map[int]bool{t.Clustered.Columns[0]: true}
-	var part ast.ExprNode
-	others := false
 	var find func(x ast.ExprNode)
 	find = func(x ast.ExprNode) {
 		switch n := x.(type) {
@@ -139,17 +143,19 @@ func clusteredPart(t *Table, where ast.ExprNode) ast.ExprNode {
 			}
 		}
 		switch {
-		case !onlyColumns(x, t.Def, key):
-			others = true
-		case part == nil:
+		case part == nil && onlyColumns(x, t.Def, key):
 			part = x
+		case rest == nil:
+			rest = x
+		default:
+			rest = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: rest, R: x}
 		}
 	}
 	find(where)
-	if !others {
-		return nil
+	if part == nil || rest == nil {
+		return nil, nil
 	}
-	return part
+	return part, rest
 }
 
 // entry is one entry of an index: a record, and the row whose index columns
@@ -169,7 +175,7 @@ func (a *access) order(x, y *entry) int {
 		}
 		return -1
 	}
-	if a.key != nil {
+	if a.key != nil && !x.late {
 		if d := compareKey(a.key, x.row, y.row); d != 0 {
 			return d
 		}
@@ -211,6 +217,11 @@ func (a *access) next(after *entry, at bool) *entry {
 				consider(&entry{c: c, row: r})
 			}
 		}
+		if len(c.Versions) > 0 && a.late != nil {
+			if r := c.last().Row; r != nil && a.late(r) {
+				consider(&entry{c: c, row: r, late: true})
+			}
+		}
 	}
 	return best
 }
@@ -226,7 +237,11 @@ func (a *access) live(n *entry) bool {
 
 // touches reports whether a scan meets an entry.
 func (e *engine) touches(a *access, n *entry) bool {
-	return a.all || a.where == nil || e.admits(a, a.where, n.row, false)
+	where := a.where
+	if a.rest != nil && !n.late {
+		where = a.rest
+	}
+	return a.all || where == nil || e.admits(a, where, n.row, false)
 }
 
 // admits reports whether the conditions on the index's columns admit an entry,

@@ -34,7 +34,13 @@ func pins(x ast.ExprNode, t *Table, col int, some bool) bool {
 		c, ok := x.(*ast.ColumnNameExpr)
 		return ok && t.Def.ColumnIndex(c.Name.Name.O) == col
 	}
-	literal := func(x ast.ExprNode) bool { _, ok := x.(ast.ValueExpr); return ok }
+	literal := func(x ast.ExprNode) bool {
+		if u, ok := x.(*ast.UnaryOperationExpr); ok && u.Op == opcode.Minus {
+			x = u.V
+		}
+		_, ok := x.(ast.ValueExpr)
+		return ok
+	}
 	switch n := x.(type) {
 	case *ast.ParenthesesExpr:
 		return pins(n.Expr, t, col, some)
