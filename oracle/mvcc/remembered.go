@@ -142,8 +142,11 @@ func (r *Replay) afterLookup(tx *Txn, st *history.Stmt, view View) (absent []abs
 	}
 	f, t := l.filter, l.table
 	if !l.several {
-		// The lock request itself reads the key, behind all that it waited for.
-		view.Tick = r.effect(st)
+		// The lock request itself reads the key, behind all that it waited for; but of
+		// what one commit released, others may have come behind it.
+		if at := r.effect(st); !r.changedWithin(tx, view.Tick, at) || r.views.choose(2) == 0 {
+			view.Tick = at
+		}
 	}
 	rows, chains := t.Rows(view)
 	found := false
