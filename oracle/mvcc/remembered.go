@@ -144,9 +144,11 @@ func (r *Replay) afterLookup(tx *Txn, st *history.Stmt, view View) (absent []abs
 	if !l.several {
 		// The lock request itself reads the key, behind all that it waited for; but of
 		// what one commit released, others may have come behind it.
-		if at := r.effect(st); !r.changedWithin(tx, view.Tick, at) || r.views.choose(2) == 0 {
-			view.Tick = at
+		ticks := []history.Tick{r.effect(st)}
+		if len(st.Waits) > 0 {
+			ticks = r.releasedWithin(ticks, st.Waits[0].From, st.Return)
 		}
+		view.Tick = ticks[r.views.choose(len(ticks))]
 	}
 	rows, chains := t.Rows(view)
 	found := false
