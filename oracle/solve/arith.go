@@ -574,7 +574,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			if w == 0 {
 				return c.zeroDivisor(f)
 			}
-			return f.finite(math.Mod(v, w))
+			r := math.Mod(v, w)
+			if r == 0 && v < 0 && f.strictWrite && c.d.is(zerosEqual) {
+				return f.refuse("minus zero out of %, in a write")
+			}
+			return f.finite(r)
 		}
 		return e, nil
 	}

@@ -108,6 +108,9 @@ func commonClass(es []expr) (t Type, ok bool) {
 // textBranch returns the type of branches that are text, members or temporal.
 func textBranch(c *compiler, es []expr) (Type, error) {
 	out := Type{Class: NullClass}
+	if c.write && c.d.is(branchCasts) && slices.ContainsFunc(es, func(e expr) bool { return e.typ.Class == StringClass }) && slices.ContainsFunc(es, func(e expr) bool { return isMember(e.typ) }) {
+		return out, unsupported("ENUM or SET beside text in a branch, in a write")
+	}
 	for _, e := range es {
 		t := e.typ
 		switch {

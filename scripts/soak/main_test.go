@@ -83,7 +83,7 @@ func TestCommittedTallyIsRead(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	rows, err := readTally(writeTally(t, mariadb("old", 1, 100000, 5000), mariadb("new", 2, 300, 3), mariadb("new", 3, 200, 2)))
+	rows, err := readTally(writeTally(t, mariadb("old", 1, 1000, 50), mariadb("new", 2, 300, 3), mariadb("new", 3, 200, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +103,17 @@ func TestTable(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
 		}
+	}
+}
+
+// A few cases under a newer ruleset do not replace many under an older one.
+func TestTableKeepsManyCases(t *testing.T) {
+	rows, err := readTally(writeTally(t, mariadb("old", 1, 60000, 600), mariadb("old", 2, 50000, 500), mariadb("new", 3, 300, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := summed(rows); len(s) != 1 || s[0].ruleset != "old" || s[0].Cases != 110000 {
+		t.Errorf("%+v", s[0].row)
 	}
 }
 

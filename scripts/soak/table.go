@@ -42,18 +42,27 @@ func writeTable(file, tally string) error {
 	return nil
 }
 
-// sum is all chunks of one target that its newest ruleset judged.
+// sum is all chunks of one target that one ruleset judged.
 type sum struct {
 	row
 	judgedStatements float64
 }
 
-// summed adds up the chunks of each target that its newest ruleset judged and
-// that have counts by level, in the order in which the targets first come.
+// manyCases are enough for rates.
+const manyCases = 100000
+
+// summed adds up the chunks of each target that one ruleset judged and that have
+// counts by level, in the order in which the targets first come: the newest ruleset
+// of those that judged many cases, without any the newest.
 func summed(chunks []row) []*sum {
-	newest := map[string]string{}
+	newest, cases := map[string]string{}, map[[2]string]int{}
 	for _, c := range chunks {
-		if c.ByLevel != nil {
+		if c.ByLevel == nil {
+			continue
+		}
+		by := [2]string{c.target, c.ruleset}
+		cases[by] += c.Cases
+		if cases[by] >= manyCases || cases[[2]string{c.target, newest[c.target]}] < manyCases {
 			newest[c.target] = c.ruleset
 		}
 	}
