@@ -115,8 +115,14 @@ func run(m mutant) (caught bool, out string, err error) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return false, "", err
 	}
-	b, err := exec.Command("go", "test", "-tags", "notidb", "-vet=off", "-overlay", list, "./oracle/...").CombinedOutput()
-	out = string(b)
+	// The recorded histories catch most, in a quarter of the time of all tests.
+	for _, some := range []string{"^TestGolden|Disagree|Abort|Cause", "."} {
+		var b []byte
+		b, err = exec.Command("go", "test", "-tags", "notidb", "-vet=off", "-failfast", "-run", some, "-overlay", list, "./oracle/...").CombinedOutput()
+		if out = string(b); err != nil {
+			break
+		}
+	}
 	if err == nil {
 		return false, out, nil
 	}
