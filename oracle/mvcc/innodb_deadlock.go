@@ -67,7 +67,7 @@ func (e *engine) uninvolved(x *running) *Difference {
 	}
 	for i := range e.h.Stmts {
 		o := &e.h.Stmts[i]
-		if waitedAt(o, x.st.Submit) && e.entersIndex(e.c.Steps[o.Line].Stmt) {
+		if waitAt(o, x.st.Submit) >= 0 && e.entersIndex(e.c.Steps[o.Line].Stmt) {
 			// The gap locks of a statement are granted beside an insert that waits for
 			// its gap, and make it wait for them, too.
 			// https://dev.mysql.com/doc/refman/en/innodb-locking.html#innodb-gap-locks
@@ -92,17 +92,14 @@ func (e *engine) entersIndex(n ast.StmtNode) bool {
 	if name == nil {
 		return true
 	}
-	t := e.table(name.Name.O).Def
-	return slices.ContainsFunc(t.Keys, func(k solve.Key) bool {
-		return slices.ContainsFunc(u.List, func(l *ast.Assignment) bool {
-			return slices.Contains(k.Columns, t.ColumnIndex(l.Column.Name.O))
-		})
-	})
+	t := e.table(name.Name.O)
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return assigns(u, t, &k) })
 }
 
-// waitedAt reports whether a statement waited for a row lock at a moment.
-func waitedAt(st *history.Stmt, at history.Tick) bool {
-	return slices.ContainsFunc(st.Waits, func(w history.Wait) bool {
+// waitAt returns which of a statement's waits, for a row lock, went on at a moment; -1
+// if none.
+func waitAt(st *history.Stmt, at history.Tick) int {
+	return slices.IndexFunc(st.Waits, func(w history.Wait) bool {
 		return w.Kind == history.RowLock && w.From < at && (w.Until == 0 || w.Until >= at)
 	})
 }
@@ -113,9 +110,7 @@ func (e *engine) waitsFor(u *running, at history.Tick) []*Txn {
 	if u.holder != nil && u.sure {
 		out = append(out, u.holder)
 	}
-	k := slices.IndexFunc(u.st.Waits, func(w history.Wait) bool {
-		return w.Kind == history.RowLock && w.From < at && (w.Until == 0 || w.Until >= at)
-	})
+	k := waitAt(u.st, at)
 	if k < 0 {
 		return out
 	}

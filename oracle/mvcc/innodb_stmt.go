@@ -304,15 +304,14 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 
 // assignsUnique reports whether an UPDATE assigns a column of a unique key.
 func (x *running) assignsUnique(s *ast.UpdateStmt, t *Table) bool {
-	for i := range t.Def.Keys {
-		k := &t.Def.Keys[i]
-		for _, l := range s.List {
-			if (k.Unique || k.Primary) && slices.Contains(k.Columns, t.Def.ColumnIndex(l.Column.Name.O)) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return (k.Unique || k.Primary) && assigns(s, t, &k) })
+}
+
+// assigns reports whether an UPDATE assigns a column of a key.
+func assigns(s *ast.UpdateStmt, t *Table, k *solve.Key) bool {
+	return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool {
+		return slices.Contains(k.Columns, t.Def.ColumnIndex(l.Column.Name.O))
+	})
 }
 
 // chosen applies ORDER BY and LIMIT to the rows that a scan collected.
