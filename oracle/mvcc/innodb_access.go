@@ -2,7 +2,6 @@ package mvcc
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -129,19 +128,7 @@ func clusteredPart(t *Table, where ast.ExprNode) (part, rest ast.ExprNode) {
 		return nil, nil
 	}
 	key := map[int]bool{t.Clustered.Columns[0]: true}
-	var find func(x ast.ExprNode)
-	find = func(x ast.ExprNode) {
-		switch n := x.(type) {
-		case *ast.ParenthesesExpr:
-			find(n.Expr)
-			return
-		case *ast.BinaryOperationExpr:
-			if n.Op == opcode.LogicOr {
-				find(n.L)
-				find(n.R)
-				return
-			}
-		}
+	for _, x := range disjuncts(where, nil) {
 		switch {
 		case part == nil && onlyColumns(x, t.Def, key):
 			part = x
@@ -151,7 +138,6 @@ func clusteredPart(t *Table, where ast.ExprNode) (part, rest ast.ExprNode) {
 			rest = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: rest, R: x}
 		}
 	}
-	find(where)
 	if part == nil || rest == nil {
 		return nil, nil
 	}
@@ -346,14 +332,23 @@ func (x *running) coverable(t *Table) bool {
 // covers reports whether a secondary index and the clustered key in it hold all
 // of the columns; nil stands for every column of the table.
 func covers(t *Table, k *solve.Key, need map[int]bool) bool {
-	has := slices.Clone(k.Columns)
-	if t.Clustered != nil {
-		has = append(has, t.Clustered.Columns...)
-	}
+	has := t.entryColumns(k)
 	for c := range t.Def.Columns {
-		if (need == nil || need[c]) && !slices.Contains(has, c) {
+		if (need == nil || need[c]) && !has[c] {
 			return false
 		}
 	}
 	return true
+}
+
+// entryColumns returns the columns that an entry of a secondary index holds: its own
+// and those of the clustered key.
+func (t *Table) entryColumns(k *solve.Key) map[int]bool {
+	has := columnSet(k.Columns)
+	if t.Clustered != nil {
+		for _, c := range t.Clustered.Columns {
+			has[c] = true
+		}
+	}
+	return has
 }

@@ -25,12 +25,7 @@ func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
 		if k == t.Clustered || !tested[k.Columns[0]] {
 			continue
 		}
-		cols := columnSet(k.Columns)
-		if t.Clustered != nil {
-			for _, c := range t.Clustered.Columns {
-				cols[c] = true
-			}
-		}
+		cols := t.entryColumns(k)
 		for _, c := range t.Chains {
 			seen := view.version(c)
 			for j := range c.Versions {
