@@ -122,7 +122,8 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 		if lazy && (l.IsNull() || h.IsNull()) && (huge(v) || huge(l) || huge(h)) {
 			f.refuse("large unsigned number between NULL and a bound")
 		}
-		if isSQL(f.err) && (keyed && e[1].konst || keyedLow) && t != sqlvalue.True || isSQL(f.err) && (keyed && e[2].konst || keyedHigh) && u != sqlvalue.True {
+		excluded := (keyed && e[1].konst || keyedLow) && t != sqlvalue.True || (keyed && e[2].konst || keyedHigh) && u != sqlvalue.True
+		if excluded && isSQL(f.err) {
 			f.err = &Unsupported{"error on a row that an index excludes"}
 		}
 		if t != sqlvalue.True && lazy && f.err != nil {

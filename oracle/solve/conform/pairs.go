@@ -113,7 +113,7 @@ func (r *Report) RarestOperand() (name string, times int) {
 	sum := map[string]int{}
 	for p, n := range r.Pairs {
 		op, types, _ := strings.Cut(p, ": ")
-		a, b, _ := cutTypes(types)
+		a, b := cutTypes(types)
 		sum[op+" of "+a] += n
 		if a != b {
 			sum[op+" of "+b] += n
@@ -128,7 +128,7 @@ func (r *Report) RarestOperand() (name string, times int) {
 }
 
 // cutTypes splits "a, b"; a type may hold commas in parentheses.
-func cutTypes(s string) (a, b string, ok bool) {
+func cutTypes(s string) (a, b string) {
 	depth := 0
 	for i, c := range s {
 		switch {
@@ -137,10 +137,10 @@ func cutTypes(s string) (a, b string, ok bool) {
 		case c == ')':
 			depth--
 		case c == ',' && depth == 0:
-			return s[:i], s[i+2:], true
+			return s[:i], s[i+2:]
 		}
 	}
-	return s, "", false
+	return s, ""
 }
 
 // ShortPairs lists the operators on pairs of types that were compared less than
