@@ -13,10 +13,10 @@ import (
 
 // misfits are errors of a statement that does not fit the case's own tables:
 // syntax, no such table, no such or an ambiguous column, another number of
-// values than of columns.
+// values than of columns, or of arguments than a function takes.
 //
 // https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
-var misfits = []uint16{1064, 1146, 1054, 1052, 1136}
+var misfits = []uint16{1064, 1146, 1054, 1052, 1136, 1582}
 
 // stale turns the verdict ok on a case whose statements do not fit its tables
 // into one that says so, and reports whether it did.
