@@ -95,6 +95,13 @@ func TestFindingsAreNewOnce(t *testing.T) {
 		if got := !store.knows("id", history.TiDB, dirtyRead.Fingerprint); got != want {
 			t.Errorf("with a file from %s: new %t, want %t", version, got, want)
 		}
+		for outcome, stays := range map[oracle.Outcome]bool{oracle.Known: !want, oracle.Violation: false} {
+			found := &Finding{ID: "id", Fingerprint: dirtyRead.Fingerprint, Verdict: outcome}
+			path, got := store.keeps(found, c, history.Server{DBMS: history.TiDB, Version: "8.0.11-TiDB-v9.0.0"})
+			if got != stays || stays && filepath.Base(path) != "a-name-of-its-own.sql" {
+				t.Errorf("with a file from %s, %s: %q stays %t, want %t", version, outcome, path, got, stays)
+			}
+		}
 	}
 }
 

@@ -195,7 +195,7 @@ func (k *Keeper) improve(ctx context.Context, f *Finding, r *Trial, from origin)
 // a file that is as good.
 func (k *Keeper) write(f *Finding, r *Trial, from origin, reproduced string) error {
 	c := describe(k.at, r, from, reproduced)
-	path, kept := k.store.keeps(f.ID, c, k.at.server.Version)
+	path, kept := k.store.keeps(f, c, k.at.server)
 	if !kept {
 		var err error
 		if path, err = k.store.save(f.ID, c, k.at.target, r); err != nil {

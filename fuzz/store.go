@@ -29,8 +29,9 @@ type Store struct {
 	dir string
 	mu  sync.Mutex
 	old map[string]oldFinding // by ID, from earlier runs
-	// prints holds the fingerprints of earlier runs, whatever the file is called.
-	prints map[print]bool
+	// prints holds the files of earlier runs by what they show, whatever the
+	// file is called.
+	prints map[print]string
 }
 
 // print is a fingerprint on a family of servers.
@@ -64,7 +65,7 @@ func (s size) less(t size) bool {
 // OpenStore reads what a folder holds, which is made if it is missing.
 // Files that cannot be read are left alone and returned as the warning.
 func OpenStore(dir string) (s *Store, warning error) {
-	s = &Store{dir: dir, old: map[string]oldFinding{}, prints: map[print]bool{}}
+	s = &Store{dir: dir, old: map[string]oldFinding{}, prints: map[print]string{}}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return s, fmt.Errorf("folder of findings: %w", err)
 	}
@@ -77,7 +78,7 @@ func OpenStore(dir string) (s *Store, warning error) {
 		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
 		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version}
 		if fp, ok := f.Case.Get(keyFingerprint); ok {
-			s.prints[print{familyOf(version), fp}] = true
+			s.prints[print{familyOf(version), fp}] = f.Path
 		}
 	}
 	return s, err
@@ -106,7 +107,7 @@ func (s *Store) ids() []string {
 // knows reports whether an earlier run has stored a finding, or people have
 // stored one with its fingerprint under a name of their own.
 func (s *Store) knows(id string, dbms history.DBMS, fingerprint string) bool {
-	return s.Has(id) || s.prints[print{dbms, fingerprint}]
+	return s.Has(id) || s.prints[print{dbms, fingerprint}] != ""
 }
 
 // familyOf reads a family off the version that a server reports.
@@ -121,12 +122,16 @@ func familyOf(version string) history.DBMS {
 }
 
 // keeps says that the file of an earlier run stays: it is of the same server
-// version and no larger.
-func (s *Store) keeps(id string, c *corpus.Case, version string) (path string, ok bool) {
+// version and no larger. A file to which people gave a name stays in any case
+// if a rule tells its cause; two violations of one fingerprint may be two bugs.
+func (s *Store) keeps(f *Finding, c *corpus.Case, server history.Server) (path string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, ok := s.old[id]
-	if !ok || old.version != version || sizeOf(c).less(old.size) {
+	old, ok := s.old[f.ID]
+	if path := s.prints[print{server.DBMS, f.Fingerprint}]; !ok && path != "" && f.Verdict == oracle.Known {
+		return path, true
+	}
+	if !ok || old.version != server.Version || sizeOf(c).less(old.size) {
 		return "", false
 	}
 	return old.path, true
