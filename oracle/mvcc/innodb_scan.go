@@ -354,12 +354,32 @@ func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error)
 }
 
 // sweep visits the rows that the promise does not allow to be missed although
-// the scan did not meet them: they matched when the statement began and match
-// now, but moved behind the place where it waited.
+// the scan did not meet them, or notes that they are missed.
 func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit func(hit) error) error {
-	if !x.waited || x.tx.Rules[rules.Resumption] != rules.ByRow {
+	if !x.waited {
 		return nil
 	}
+	left, err := x.movedBehind(a, judged, views)
+	if x.tx.Rules[rules.Resumption] != rules.ByRow {
+		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(a.where, a.t, &k) }) {
+			x.e.missed = true
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range left {
+		if err := visit(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// movedBehind returns the rows that matched when the statement began and match now,
+// but moved behind the place where it waited.
+func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views) ([]hit, error) {
 	e, t := x.e, a.t
 	before := View{Tick: x.start, Own: x.tx}
 	matched := make(map[int]bool)
@@ -370,24 +390,23 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 		}
 		ok, err := x.matches(a, ver, views)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		matched[ver.rid] = ok
 	}
-	for _, c := range slices.Clone(t.Chains) {
+	var left []hit
+	for _, c := range t.Chains {
 		ver := c.last()
 		if ver.Row == nil || !matched[ver.rid] || e.writer(c, x.tx) != nil {
 			continue
 		}
 		ok, err := x.matches(a, ver, views)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if ok {
-			if err := visit(hit{c, ver.Row}); err != nil {
-				return err
-			}
+			left = append(left, hit{c, ver.Row})
 		}
 	}
-	return nil
+	return left, nil
 }

@@ -87,7 +87,7 @@ var innodbTable = []Rule{
 	{Name: "moved-row", Dim: Resumption, Variant: ByKey, Status: Deviation,
 		Scope: Scope{DBMS: innodb},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-27992", "https://bugs.mysql.com/bug.php?id=104833"},
-		Says:  "a statement that waited goes on at the key where it stopped, so that it misses rows whose key another transaction moved behind it"},
+		Says:  "a statement that waited goes on at the key where it stopped, so that it misses rows whose key another transaction moved behind it; at SERIALIZABLE no serial order gives its answer then"},
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: mariadb},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-26642"},
