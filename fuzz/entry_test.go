@@ -51,7 +51,7 @@ func TestLoadEntries(t *testing.T) {
 // The seed of each stored case selects that case, and is an entry that survives
 // its file.
 func TestSeedsSelectTheirCases(t *testing.T) {
-	known, err := LoadKnown(fromRoot(KnownDir))
+	known, err := LoadKnown(fromRoot(StoredDir))
 	if err != nil {
 		t.Fatal(err)
 	}

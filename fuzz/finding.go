@@ -75,6 +75,9 @@ func findingID(server history.Server, level string, v *oracle.Verdict) string {
 	}, strings.Join(parts, "-")))
 }
 
+// ownFinding is the source of a case that txnfuzz has found.
+const ownFinding = "txnfuzz"
+
 // Header keys of a saved finding.
 const (
 	keySource      = "source"
@@ -128,7 +131,7 @@ func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
 			c.Set(key, value)
 		}
 	}
-	set(keySource, "txnfuzz")
+	set(keySource, ownFinding)
 	set(keyTarget, at.target)
 	set(keyVersion, server.Version)
 	set(keySettings, settingsText(server.Settings))

@@ -54,7 +54,7 @@ func fromRoot(path string) string {
 // given and none is built in.
 func pairSettings(tb testing.TB) Settings {
 	tb.Helper()
-	s := Settings{Target: builtInTarget, Out: DefaultOut, Known: KnownDir}
+	s := Settings{Target: builtInTarget, Out: DefaultOut, Known: StoredDir}
 	if !isWorker() {
 		for _, w := range StrangeVariables(os.Environ()) {
 			fmt.Fprintln(os.Stderr, "warning: "+w)

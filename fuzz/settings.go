@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -16,6 +17,10 @@ const DefaultOut = "corpus/found"
 // KnownDir is the folder of published cases, relative to the root of the
 // project.
 const KnownDir = "corpus/known"
+
+// StoredDir is the folder of all stored cases, relative to the root of the
+// project.
+const StoredDir = "corpus"
 
 // InFlightDir is where the texts of the cases are that run on a target right
 // now. The leading dot keeps them out of the findings.
@@ -41,7 +46,9 @@ func ParseLevels(text string) ([]corpus.Level, error) {
 
 // LoadKnown reads the cases of a folder that may be mutated, in order of their
 // paths; a folder that does not exist holds none. A case with the header line
-// `seed: no, because …` is only replayed.
+// `seed: no, because …` is only replayed, and so is a finding of txnfuzz without the
+// line `seed: yes`: which cases a seed makes must not depend on what was found since.
+// `seed: 3` gives a case three chances to be chosen.
 func LoadKnown(dir string) ([]*corpus.Case, error) {
 	stored, err := corpus.LoadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,7 +59,13 @@ func LoadKnown(dir string) ([]*corpus.Case, error) {
 	}
 	out := make([]*corpus.Case, 0, len(stored))
 	for _, s := range stored {
-		if seed, _ := s.Case.Get("seed"); !strings.HasPrefix(seed, "no") {
+		seed, _ := s.Case.Get("seed")
+		source, _ := s.Case.Get(keySource)
+		chances, err := strconv.Atoi(seed)
+		if err != nil && (strings.HasPrefix(seed, "yes") || seed == "" && source != ownFinding) {
+			chances = 1
+		}
+		for range chances {
 			out = append(out, s.Case)
 		}
 	}

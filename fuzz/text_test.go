@@ -235,7 +235,7 @@ func TestCheckTarget(t *testing.T) {
 }
 
 func TestStoredSeeds(t *testing.T) {
-	known, err := LoadKnown(fromRoot(KnownDir))
+	known, err := LoadKnown(fromRoot(StoredDir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,9 @@ type script struct {
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
 	clean    bool   // truncate before filling
+	// judges says that a SELECT may be failed by what is left of earlier rows.
+	judges    bool
+	overflows overflows
 }
 
 type tableSpec struct {
@@ -86,7 +89,7 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 	if !ok {
 		return nil, fmt.Errorf("no dialect for a server of family %q", dbms)
 	}
-	s := &script{sessions: c.Sessions(), refill: true, constant: true}
+	s := &script{sessions: c.Sessions(), refill: true, constant: true, overflows: overflows{}}
 	for i, l := range c.Init {
 		sql, err := corpus.Format(l.Stmt, d)
 		if err != nil {
@@ -112,6 +115,7 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 			return nil, err
 		}
 		s.traits |= tr
+		s.judges = s.judges || s.overflows.judged(l.Stmt)
 		s.steps = append(s.steps, step{l.Session, sql, tr})
 	}
 	return s, nil
@@ -121,6 +125,7 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 func (s *script) addInit(stmt ast.StmtNode, line int) {
 	switch x := stmt.(type) {
 	case *ast.CreateTableStmt:
+		s.overflows.add(x)
 		if x.ReferTable != nil || x.Select != nil || x.TemporaryKeyword != ast.TemporaryNone || x.IfNotExists || x.Partition != nil || referencesOthers(x) {
 			s.refill = false
 			return

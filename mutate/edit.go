@@ -55,6 +55,7 @@ func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 		long := &choices{next: chained(c, tail, editBytes)}
 		pick(long, edits)(long, d, e)
 	}
+	d.end()
 	if len(d.levels) == 0 || !d.allowed(o) {
 		d.chooseLevels(on(src, LevelLane), o)
 	}
@@ -68,6 +69,17 @@ func chained(a, b *choices, n int) func() byte {
 			return a.next()
 		}
 		return b.next()
+	}
+}
+
+// end commits the transactions that no statement ends: whoever waited for one would
+// wait until the server gives up.
+func (d *draft) end() {
+	for i := range d.sessions {
+		s := &d.sessions[i]
+		if spans := s.spans(); len(spans) > 0 && spans[len(spans)-1].end == len(s.stmts) {
+			s.stmts = append(s.stmts, &ast.CommitStmt{})
+		}
 	}
 }
 

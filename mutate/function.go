@@ -74,7 +74,7 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{8, replaced("COALESCE")}, {12, choice}, {6, unary("ISNULL")},
 	},
 	decimals: {
-		{20, compared("FLOOR", 3)}, {19, compared("CEIL", 3)}, {14, compared("ROUND", 3)}, {3, likened("ABS")}, {3, compared("SIGN", 2)},
+		{20, compared("FLOOR", 3)}, {23, compared("CEIL", 3)}, {20, compared("ROUND", 3)}, {3, likened("ABS")}, {3, compared("SIGN", 2)},
 		{3, replaced("IFNULL")}, {4, choice},
 	},
 	texts: {
@@ -83,8 +83,8 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{6, replaced("IFNULL")}, {6, choice}, {6, likened("TRIM")},
 	},
 	times: {
-		{10, compared("MONTH", 13)}, {10, compared("DAYOFMONTH", 32)}, {10, compared("WEEKDAY", 7)}, {14, compared("QUARTER", 5)},
-		{3, unary("ISNULL")}, {3, choice}, {16, shiftedDay},
+		{13, compared("MONTH", 13)}, {10, compared("DAYOFMONTH", 32)}, {18, compared("WEEKDAY", 7)}, {14, compared("QUARTER", 5)},
+		{3, unary("ISNULL")}, {3, choice}, {24, shiftedDay},
 	},
 	clocks:  {{6, unary("ISNULL")}, {6, choice}},
 	members: {{6, unary("ISNULL")}, {6, choice}, {6, compared("CHAR_LENGTH", 3)}},
@@ -111,7 +111,7 @@ func noDay(_ *choices, t *table, i int) ast.ExprNode {
 
 func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
 	day := otherDay
-	if c.odds(60) {
+	if c.odds(100) {
 		day = noDay
 	}
 	return binaryOp(pick(c, comparisons), day(c, t, i), t.constant(c, i).literal())
@@ -120,10 +120,13 @@ func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
 // functionTest makes a condition of a function of a column.
 func functionTest(c *choices, t *table) ast.ExprNode {
 	i := t.anyColumn(c)
-	if t.cols[i].typ.family == integers { // most columns are; the functions of others would be rare
-		if i = t.anyColumn(c); t.cols[i].typ.family == integers && c.odds(160) {
-			return nil
+	for range 3 { // most columns are of integers; the functions of others would be rare
+		if t.cols[i].typ.family == integers {
+			i = t.anyColumn(c)
 		}
+	}
+	if t.cols[i].typ.family == integers && c.odds(128) {
+		return nil
 	}
 	typ := t.cols[i].typ
 	forms := functionConditions[typ.family]

@@ -53,7 +53,11 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 		}
 	}
 	first := window(src, OrderLane, orderBytes)
-	add(pick(first, orderStyles)(first, d, pairs))
+	styles := orderStyles
+	if d.own != nil {
+		styles = storedStyles
+	}
+	add(pick(first, styles)(first, d, pairs))
 	if len(out) == 0 {
 		add(pairedOrder(first, d, pairs))
 	}
@@ -61,7 +65,7 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 		seed := splitMix(binary.LittleEndian.Uint64(src.Bytes(OrderLane, 8)))
 		c := random(&seed)
 		for try := 0; try < attempts*k && len(out) < k; try++ {
-			add(pick(c, orderStyles)(c, d, pairs))
+			add(pick(c, styles)(c, d, pairs))
 		}
 	}
 	if len(out) == 0 {
@@ -86,6 +90,23 @@ var orderStyles = []weighted[orderStyle]{
 	{38, uniformOrder},
 	{32, blockOrder},
 	{20, nestedOrder},
+}
+
+// storedStyles are those for a case that came with an order: what it shows, it may
+// show in that order only.
+var storedStyles = slices.Concat([]weighted[orderStyle]{{40, ownOrder}}, orderStyles)
+
+// ownOrder follows the order that the case came with; what was added to a session
+// comes at its end.
+func ownOrder(_ *choices, d *draft, _ []pair) []int {
+	m := newMerge(d)
+	for _, i := range d.own {
+		m.run(i, m.next[i]+1)
+	}
+	for i := range d.sessions {
+		m.run(i, len(d.sessions[i].stmts))
+	}
+	return m.order
 }
 
 // pairedOrder begins everything, runs each session of a pair up to its

@@ -177,7 +177,7 @@ var assignedForms = []weighted[func(c *choices, t *table, i int) ast.ExprNode]{
 		return binaryOp(pick(c, bitForms[:3]), columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal())
 	}},
 	{9, functionValue},
-	{12, noDay},
+	{18, noDay},
 	{3, func(c *choices, t *table, i int) ast.ExprNode {
 		if t.cols[i].typ.family != integers || t.cols[i].typ.wide {
 			return nil

@@ -226,7 +226,7 @@ the folder of stored cases.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&target, "target", fuzz.DefaultTarget, "the target that the inputs were made for")
-	f.StringVar(&known, "corpus", fuzz.KnownDir, "folder of stored cases that inputs select from")
+	f.StringVar(&known, "corpus", fuzz.StoredDir, "folder of stored cases that inputs select from")
 	f.StringVar(&levels, "levels", "", "the levels that were fuzzed (default: all that the target has)")
 	f.StringVar(&out, "out", "", "write the cases to this folder instead of standard output")
 	return cmd
@@ -284,7 +284,7 @@ selects depends on how many there are: make it anew when the folder has changed.
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&known, "corpus", fuzz.KnownDir, "folder of stored cases that inputs select from")
+	cmd.Flags().StringVar(&known, "corpus", fuzz.StoredDir, "folder of stored cases that inputs select from")
 	cmd.Flags().StringVar(&out, "out", fuzz.SeedDir, "folder to write to")
 	return cmd
 }

@@ -104,7 +104,7 @@ a campaign, also after its process was killed.`,
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Known, "known", fuzz.KnownDir, "folder of stored cases that new ones are made of")
+	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases that new ones are made of")
 	f.StringVar(&s.Corpus, "corpus", "", "folder for inputs that show rare behaviour, which new ones are made of")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the campaign of --corpus; --cases and --duration bound the whole")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")

@@ -1,5 +1,6 @@
 -- source: txnfuzz
 -- target: mariadb:11.8
+-- seed: yes
 -- server_version: 11.8.9-MariaDB-4 from Debian
 -- kind: missing-error
 -- rules: record-changed-unseen

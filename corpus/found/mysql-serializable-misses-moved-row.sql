@@ -1,6 +1,7 @@
 -- level: SERIALIZABLE
 -- source: txnfuzz
 -- target: mysql:9.7
+-- seed: yes
 -- server_version: 9.7.4-2
 -- kind: wrong-rows
 -- stmt: step 3, tx2: SELECT * FROM t WHERE b = 0 LOCK IN SHARE MODE

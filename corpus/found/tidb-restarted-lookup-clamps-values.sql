@@ -1,6 +1,7 @@
 -- level: REPEATABLE READ
 -- source: txnfuzz
 -- target: embedded
+-- seed: 3
 -- server_version: 8.0.11-TiDB-None
 -- kind: wrong-count
 -- rules: restarted-lookup-clamps-values

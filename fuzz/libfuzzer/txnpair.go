@@ -36,7 +36,7 @@ func txnfuzz_end() {
 }
 
 func openTxnPair() (func([]byte), error) {
-	s := fuzz.Settings{Target: fuzz.DefaultTarget, Out: fuzz.DefaultOut, Known: fuzz.KnownDir}
+	s := fuzz.Settings{Target: fuzz.DefaultTarget, Out: fuzz.DefaultOut, Known: fuzz.StoredDir}
 	if err := s.FromEnvironment(); err != nil {
 		return nil, err
 	}

@@ -9,11 +9,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// restarted returns, under the rule ClampedValues, what a statement that waited
-// looks up when it starts again; whether it did is not always seen, so this is
-// a choice. Where the rule changes nothing it returns the statement itself.
+// restarted returns, under the rule ClampedValues, what a statement looks up when it
+// starts again, because it waited or because what it locks was changed since its
+// transaction began; whether it did is not always seen, so this is a choice. Where
+// the rule changes nothing it returns the statement itself.
 func (r *Replay) restarted(tx *Txn, st *history.Stmt, node ast.StmtNode) ast.StmtNode {
-	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues || len(st.Waits) == 0 {
+	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues || len(st.Waits) == 0 && !r.changedWithin(tx, tx.Begin, st.Submit) {
 		return node
 	}
 	where, from := condition(node)

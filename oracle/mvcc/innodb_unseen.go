@@ -15,8 +15,8 @@ import (
 // index's columns decide.
 // https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
 func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
-	scope, code := x.tx.Rules[rules.FilterScope], errCode(x.st)
-	if code == 0 || scope != rules.UnseenRows && scope != rules.DeletedRows {
+	code := errCode(x.st)
+	if code == 0 || x.tx.Rules[rules.FilterScope] != rules.UnseenRows {
 		return nil
 	}
 	parts, tested := leaves(s.Where, nil), columnsIn(t.Def, s.Where)
@@ -30,7 +30,7 @@ func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
 			seen := view.version(c)
 			for j := range c.Versions {
 				v := &c.Versions[j]
-				if v.Row == nil || v == seen || scope == rules.UnseenRows && v != c.last() {
+				if v.Row == nil || v == seen {
 					continue
 				}
 				for _, part := range parts {

@@ -105,6 +105,9 @@ func levelOfSet(s *ast.SetStmt) (corpus.Level, bool) {
 // isWrite reports whether a statement of this kind changes rows.
 func (k Kind) isWrite() bool { return k == Update || k == Delete || k == Insert }
 
+// commits reports whether a statement of this kind commits an open transaction.
+func (k Kind) commits() bool { return k == Commit || k == Begin || k == BeginSnapshot }
+
 // isControl reports whether a statement of this kind touches no table.
 func (k Kind) isControl() bool {
 	switch k {

@@ -93,7 +93,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	if e := st.Result.Err; e != nil {
 		return r.controlError(i, s, kind, e)
 	}
-	if s.txn != nil && s.txn.lostLock && (kind == Commit || kind == Begin || kind == BeginSnapshot) {
+	if s.txn != nil && s.txn.lostLock && kind.commits() {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
 			Reason: "the commit had to miss a lock"}, nil
 	}
@@ -155,8 +155,9 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 // controlError judges an error of a statement that touches no table.
 func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
 	st := &r.h.Stmts[i]
+	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
-		if s.txn != nil && kind == Commit {
+		if commits {
 			known := s.txn.lostLock
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
@@ -167,7 +168,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
 			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
 	}
-	if kind == Commit && e.Code == errDeadlock && s.txn != nil {
+	if commits && e.Code == errDeadlock {
 		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && (len(st.Waits) > 0 || r.othersWaited(st))
 		r.rollback(s.txn, st.Return)
 		s.txn = nil
@@ -177,7 +178,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*
 		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),
 			Reason: "a pessimistic transaction took all its locks before, so its commit neither waits nor is part of a deadlock"}, nil
 	}
-	if kind == Commit && e.Code == errTiDBConflict && s.txn != nil {
+	if commits && e.Code == errTiDBConflict {
 		r.rollback(s.txn, st.Submit)
 		s.txn = nil
 		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),

@@ -157,10 +157,9 @@ const (
 	// OverwrittenRows: also on committed versions that the own transaction has
 	// overwritten or deleted.
 	OverwrittenRows
-	// UnseenRows: also on the entries of an index whose rows the view does not show.
+	// UnseenRows: also on the entries of an index whose rows the view does not show,
+	// those that are marked deleted among them.
 	UnseenRows
-	// DeletedRows: on those too that are marked deleted.
-	DeletedRows
 )
 
 // Answers to ShareLock.
@@ -334,7 +333,7 @@ var Table = []Rule{
 		Says: "a SELECT by a whole secondary unique key finds the row by the snapshot's index entry and returns the own transaction's version of it, although that has another key; if the transaction deleted the row, it fails with error 8133"},
 	{Name: "restarted-lookup-clamps-values", Dim: RestartedLookup, Variant: ClampedValues, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "a statement with `key IN (…)` on a unique key that waited and starts again looks up the limit of the column's type in place of a listed value beyond it, because the first attempt overwrote its list with the converted values"},
+		Says: "a statement with `key IN (…)` on a unique key that starts again, because it waited or what it locks was changed since its transaction began, looks up the limit of the column's type in place of a listed value beyond it, because the first attempt overwrote its list with the converted values"},
 	{Name: "absent-key-remembered-unlocked", Dim: AbsentKey, Variant: AbsentRemembered, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rc},
 		Links: []string{tidbPessimistic, "https://github.com/pingcap/tidb/blob/master/pkg/executor/point_get.go"},

@@ -14,10 +14,9 @@ var (
 	weak = []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted}
 	// keeping holds the levels at which a transaction has a snapshot.
 	keeping = []corpus.Level{corpus.RepeatableRead, corpus.Serializable}
-	// consistent holds the levels whose SELECTs are consistent reads of committed
-	// data, readers those whose SELECTs take no locks.
-	consistent = []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
-	readers    = []corpus.Level{corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead}
+	// committed holds the levels at which a SELECT that locks nothing has a view of
+	// committed data; at SERIALIZABLE that is one outside of a transaction.
+	committed = []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead, corpus.Serializable}
 
 	snapshotOn  = map[string]string{"innodb_snapshot_isolation": "ON"}
 	snapshotOff = map[string]string{"innodb_snapshot_isolation": "OFF"}
@@ -108,10 +107,10 @@ var innodbTable = []Rule{
 		Scope: Scope{DBMS: innodb, Levels: rr}, Links: []string{mysqlConsistent},
 		Says: "a SELECT by a whole unique key returns one row, although its view shows two of that key, one that was deleted after the snapshot and one that the transaction itself wrote"},
 	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: UnseenRows, Status: Deviation,
-		Scope: Scope{DBMS: mysql, Levels: consistent}, Links: []string{mysqlConsistent, mysqlPushdown},
-		Says: "a SELECT by an index evaluates its condition on the index's entries before it looks whether it sees their rows, so that it fails with an error of a row that another transaction has inserted and not committed"},
-	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: DeletedRows, Status: Deviation,
-		Scope: Scope{DBMS: mariadb, Levels: readers}, Links: []string{mysqlConsistent, mysqlPushdown},
+		Scope: Scope{DBMS: mysql, Levels: committed}, Links: []string{mysqlConsistent, mysqlPushdown},
+		Says: "a SELECT by an index evaluates its condition on the index's entries before it looks whether it sees their rows, so that it fails with an error of a row that another transaction has inserted and not committed or, while any other transaction is open that has written, of one that is deleted"},
+	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: UnseenRows, Status: Deviation,
+		Scope: Scope{DBMS: mariadb}, Links: []string{mysqlConsistent, mysqlPushdown},
 		Says: "a SELECT by an index evaluates its condition on the index's entries, those of deleted rows too, before it looks whether it sees their rows, so that it fails with an error of a row that it does not see"},
 	{Name: "record-changed-unseen", Dim: RecordChanged, Variant: RefuseUnlessCovered, Status: Deviation,
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn},

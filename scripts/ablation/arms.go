@@ -117,7 +117,7 @@ func prepare(c *cell, dir string) error {
 	if err := os.Symlink(stored, filepath.Join(dir, "root", "corpus")); err != nil {
 		return fmt.Errorf("%s: %w", c, err)
 	}
-	known, err := fuzz.LoadKnown(fuzz.KnownDir)
+	known, err := fuzz.LoadKnown(fuzz.StoredDir)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func campaign(ctx context.Context, f *flag.FlagSet, args []string) error {
 		return t.Close()
 	}
 	s := fuzz.Settings{
-		Target: *target, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: fuzz.KnownDir,
+		Target: *target, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: fuzz.StoredDir,
 		Out: filepath.Join(*dir, "found"), Firsts: filepath.Join(*dir, firstsFile),
 	}
 	switch *arm {
