@@ -56,7 +56,14 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	v.Outcome = Violation
 	levels := mvcc.Levels(c, h)
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, levels))
-	told, deviations := toldByServer(d, h, deviations)
+	told, rest := toldByServer(d, h, deviations)
+	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
+		// Another deviation makes the same error.
+		if found, _, _ := explain(c, h, p, nil, deviations, 1); found != nil {
+			told, rest = nil, found
+		}
+	}
+	deviations = rest
 	for _, r := range told {
 		p = p.With(r)
 	}

@@ -13,6 +13,7 @@
 -- kind: lost-own-write
 -- rules: unique-lookup-ends-at-first-row
 -- explained: tx1's snapshot, taken in step 2, shows the row (1,1) that tx2 deleted since; the row (0,1) that tx1 inserts has the same unique key and is tx1's own. A full scan shows both, as the manual says of a snapshot beside own writes. The look-up by b stops at the first row of that key, which is the deleted one, so tx1 does not see what it has just inserted. By hand: SELECT * FROM t returns two rows with b = 1, SELECT * FROM t WHERE b = 1 one of them.
+-- fingerprint: known/unique-lookup-ends-at-first-row/RR
 -- verdict (embedded, RR): known unique-lookup-trusts-snapshot-index
 -- verdict (mariadb 11.8, RR): known unique-lookup-ends-at-first-row
 -- verdict (mariadb 11.8,snapshot=off, RR): known unique-lookup-ends-at-first-row

@@ -9,7 +9,7 @@
 -- actual: error 1690 (BIGINT value is out of range in '`t`.`b` * 4')
 -- reason: nothing in the rows that the SELECT sees makes it fail
 -- note: the pushed index condition is evaluated on the index entry of a row that the transaction itself has deleted, and the SELECT fails with its error; a consistent read sees the changes of its own transaction (https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html). MySQL does the same only while another transaction is open that has written; why a condition is evaluated on index entries: https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
--- fingerprint: unexpected-error/RR/error 1690 for none
+-- fingerprint: known/index-condition-judges-unseen-rows/RR
 -- reproduced: 10/10
 -- verdict (embedded, RR): known filter-judges-overwritten-rows
 -- verdict (mysql 9.7, RR): ok

@@ -10,7 +10,7 @@
 -- actual: error 1441 (Datetime function: datetime field overflow)
 -- reason: nothing in the rows that the UPDATE sees makes it fail
 -- note: the row was deleted by the transaction itself; the storage evaluates the filter on the committed version all the same, the cause of TiDB#28092 (https://github.com/pingcap/tidb/issues/28092), while a SELECT with this condition warns. An UPDATE acts on the rows that its transaction sees (https://docs.pingcap.com/tidb/stable/pessimistic-transaction)
--- fingerprint: unexpected-error/RC/error 1441 for none
+-- fingerprint: known/filter-judges-overwritten-rows/RC
 -- reproduced: 10/10
 -- verdict (embedded, RC): known filter-judges-overwritten-rows
 -- verdict (mariadb 11.8, RC): ok

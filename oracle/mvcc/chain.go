@@ -29,6 +29,9 @@ type Txn struct {
 	// lostLock says that one of its UPDATEs started again and did not lock an
 	// unchanged row any more that it had met at first.
 	lostLock bool
+	// expected holds what COMMIT expects to be locked although it is not, under the
+	// rule LocksExpected.
+	expected []expectedLock
 	// writes holds the chains that it wrote, in order, once for each version.
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.

@@ -13,9 +13,19 @@ import (
 // starts again, because it waited or because what it locks was changed since its
 // transaction began; whether it did is not always seen, so this is a choice. Where
 // the rule changes nothing it returns the statement itself.
-func (r *Replay) restarted(tx *Txn, st *history.Stmt, node ast.StmtNode) ast.StmtNode {
-	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues || len(st.Waits) == 0 && !r.changedWithin(tx, tx.Begin, st.Submit) {
+func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNode) ast.StmtNode {
+	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues {
 		return node
+	}
+	if len(st.Waits) == 0 {
+		// At READ COMMITTED a statement starts with what is newest.
+		again := false
+		if tx.Level == corpus.RepeatableRead {
+			again, _ = r.conflicts(View{Tick: tx.Begin, Own: tx}, st.Submit, tx, kind, node)
+		}
+		if !again {
+			return node
+		}
 	}
 	where, from := condition(node)
 	name := singleTable(from)

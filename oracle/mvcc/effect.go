@@ -236,6 +236,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	}
 	if !ok {
 		p.Err = errDup
+		r.expectLocks(tx, t, chains, news, changed)
 	}
 	return p, nil
 }

@@ -93,7 +93,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	if e := st.Result.Err; e != nil {
 		return r.controlError(i, s, kind, e)
 	}
-	if s.txn != nil && s.txn.lostLock && kind.commits() {
+	if s.txn != nil && kind.commits() && (s.txn.lostLock || r.missesLock(s.txn, st.Submit)) {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
 			Reason: "the commit had to miss a lock"}, nil
 	}
@@ -158,7 +158,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*
 	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
 		if commits {
-			known := s.txn.lostLock
+			known := s.txn.lostLock || r.missesLock(s.txn, st.Submit)
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 			if known {
@@ -244,6 +244,9 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		r.store.undo(tx, before)
 	}
 	if errCode(st) == 0 && p.Err == 0 {
+		if kind == Insert || kind == Update || kind == Delete {
+			tx.wrote(r.effect(st))
+		}
 		if d, err := r.missingWait(i, tx, kind, node, before, p); d != nil || err != nil {
 			return d, err
 		}
@@ -289,7 +292,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		return nil, view, err
 	}
 	cached, held := r.afterLookup(tx, st, view)
-	node = r.restarted(tx, st, node)
+	node = r.restarted(tx, st, kind, node)
 	var p *Prediction
 	switch s := node.(type) {
 	case *ast.SelectStmt:

@@ -57,6 +57,8 @@ const (
 	// committed away since the transaction's snapshot: deleted, or given another
 	// key.
 	RecordGone
+	// FailedLocks: what COMMIT expects of rows that a failed UPDATE had changed.
+	FailedLocks
 	// AbsentKey: what a locking look-up finds of a key that was absent when the
 	// transaction looked it up before.
 	AbsentKey
@@ -255,6 +257,14 @@ const (
 	GoneUnseen
 )
 
+// Answers to FailedLocks.
+const (
+	// NothingExpected: nothing, the statement has left nothing behind.
+	NothingExpected Variant = iota
+	// LocksExpected: that they are locked, although they are not.
+	LocksExpected
+)
+
 // Answers to AbsentKey.
 const (
 	// AbsentLookedUp: the row that has it now.
@@ -325,6 +335,9 @@ var Table = []Rule{
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
 		Says:  "an UPDATE that waited and started again gives back the lock of a row that it had met and left unchanged, but COMMIT expects it and fails with error 1105"},
+	{Name: "commit-expects-locks-of-failed-update", Dim: FailedLocks, Variant: LocksExpected, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/35682", tidbPessimistic},
+		Says: "COMMIT expects a lock on each row that an UPDATE had changed before it failed as a duplicate of one of its own rows, although nobody holds it, and fails with error 1105 if another transaction deleted such a row meanwhile"},
 	{Name: "filter-judges-overwritten-rows", Dim: FilterScope, Variant: OverwrittenRows, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28092"},
 		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
