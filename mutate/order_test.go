@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +237,34 @@ func TestOwnOrderIsTheLastResort(t *testing.T) {
 	d.sessions[0].stmts = d.sessions[0].stmts[:1]
 	if out := d.orders(NewSeeded(1), 1, impossible); len(out) != 1 || len(out[0].Steps) != 3 {
 		t.Error("the order of a changed case does not cover it")
+	}
+}
+
+// A stored case that an input leaves as it is keeps its order; a transaction that it
+// leaves open is committed, behind all else.
+func TestStoredCaseKeepsItsOrder(t *testing.T) {
+	c := parse(t, `
+/* init */ CREATE TABLE t (a INT);
+/* tx1 */ BEGIN;
+/* tx2 */ UPDATE t SET a = 1;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 2;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ SELECT * FROM t;
+`)
+	o := Options{Levels: corpus.Levels}.withDefaults()
+	d := draftOf(c)
+	src := NewBytes(nil)
+	d.edit(src, nil, o)
+	got := d.ordered(src, o, 1)[0]
+	var lines []string
+	for _, l := range got.Steps {
+		lines = append(lines, fmt.Sprint(l.Session, " ", corpus.SQL(l.Stmt, corpus.Text)))
+	}
+	// Of BEGINs beside each other, that of the first session comes first.
+	want := "1 BEGIN|2 UPDATE t SET a = 1|2 BEGIN|1 UPDATE t SET a = 2|2 SELECT * FROM t|1 SELECT * FROM t|1 COMMIT|2 COMMIT"
+	if s := strings.Join(lines, "|"); s != want {
+		t.Errorf("%s\nwant %s", s, want)
 	}
 }
 
