@@ -38,8 +38,10 @@ type engine struct {
 	// pending holds the secondary indexes that do not yet have the entry of a
 	// record's newest version, because the statement that wrote it waits.
 	pending map[*Chain][]*solve.Key
-	nextSeq int
-	nextRID int
+	// counters holds the AUTO_INCREMENT value behind those that were taken.
+	counters map[*Table]int64
+	nextSeq  int
+	nextRID  int
 	// branched says that a choice was made, so that later predictions are not
 	// the only legal ones.
 	branched bool
@@ -113,7 +115,7 @@ func (r *Replay) engine(ch *choices) *engine {
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
 	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
-		started: make([]history.Tick, len(r.h.Stmts))}
+		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered}
 		for _, c := range t.Chains {

@@ -110,7 +110,12 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
-	e.generated(t, rows, x.identified(t))
+	st := x.identified(t)
+	if len(rows) > 0 && st.Result.LastID != 0 {
+		// Values are taken for all rows at once, and are lost if one fails.
+		e.counters[t] = max(e.counters[t], st.Result.LastID+int64(len(s.Lists)))
+	}
+	e.generated(t, rows, st)
 	var images []solve.Row
 	for _, row := range rows {
 		var c *Chain
@@ -194,9 +199,10 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 
 // identified returns the statement with the first of its AUTO_INCREMENT values.
 // The answer of one that failed does not tell it; but the counter is beyond every
-// value that the column has or had.
+// value that the column has or had, and beyond those that a failed one has taken.
 // https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
 func (x *running) identified(t *Table) *history.Stmt {
+	e := x.e
 	if x.st.Result.LastID != 0 {
 		return x.st
 	}
@@ -205,7 +211,7 @@ func (x *running) identified(t *Table) *history.Stmt {
 		return x.st
 	}
 	st := *x.st
-	st.Result.LastID = 1
+	st.Result.LastID = max(1, e.counters[t])
 	for _, c := range t.Chains {
 		for i := range c.Versions {
 			if r := c.Versions[i].Row; r != nil {
