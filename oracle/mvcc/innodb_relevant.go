@@ -39,7 +39,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !updates
 		case rules.LateLevel:
 			return !setsLevel
-		case rules.AfterDeadlock:
+		case rules.AfterDeadlock, rules.VictimRow:
 			return !deadlock
 		case rules.FilterScope:
 			return !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errOutOfRange })

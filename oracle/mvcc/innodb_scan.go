@@ -80,11 +80,16 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	only := !e.loose && !limited(x.node) && !a.other
 	var waitedFor *Chain
 	var prev *entry
+	var failed error
 	n := a.next(nil, true)
 	stopped := func(holder *Txn, doubtful bool) bool {
 		var where stop
+		var met Version
 		if n != nil {
 			x.at, x.exclusive = n.c, exclusive
+			if len(n.c.Versions) > 0 {
+				met = *n.c.last()
+			}
 		}
 		if doubtful {
 			where = x.perhaps(holder)
@@ -97,6 +102,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			x.resumeAmid()
 			if n != nil {
 				waitedFor = n.c
+				if x.readsVictim(a, &met, views) {
+					failed = visit(hit{n.c, met.Row})
+				}
 				n = a.next(n, true)
 			}
 		case beforeEntry:
@@ -105,6 +113,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		return where != nowhere
 	}
 	for {
+		if failed != nil {
+			return failed
+		}
 		if n == nil {
 			if !stopped(nil, false) {
 				break
@@ -171,6 +182,25 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		prev, n = n, a.next(n, false)
 	}
 	return x.sweep(a, judged, views, visit)
+}
+
+// readsVictim decides, under the rule VictimReturned, whether a share locking read
+// that an index alone may answer returns the row that it waited for although the
+// transaction that wrote it was a deadlock's victim meanwhile.
+func (x *running) readsVictim(a *access, met *Version, views solve.Views) bool {
+	if x.tx.Rules[rules.VictimRow] != rules.VictimReturned || !x.covered || met.Row == nil {
+		return false
+	}
+	w := met.Txn
+	if w == nil || w == x.tx || w.Ended == 0 || w.Commit != 0 {
+		return false
+	}
+	ok, err := x.matches(a, met, views)
+	if err != nil || !ok || x.e.choices.choose(2) == 0 {
+		return false
+	}
+	x.e.branched = true
+	return true
 }
 
 // strayError returns the statement's own error if it comes from a row that the

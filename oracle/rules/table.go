@@ -50,6 +50,9 @@ const (
 	// AfterDeadlock: what a session is in whose transaction was a deadlock's
 	// victim.
 	AfterDeadlock
+	// VictimRow: what a locking read does about a row whose writer was made a deadlock's
+	// victim for it.
+	VictimRow
 	// RestartedLookup: what a statement that starts again looks up in a unique
 	// key.
 	RestartedLookup
@@ -237,6 +240,14 @@ const (
 	NoTransaction Variant = iota
 	// AnotherTransaction: in another one, which its next statement begins.
 	AnotherTransaction
+)
+
+// Answers to VictimRow.
+const (
+	// VictimPassed: it is rolled back and not read.
+	VictimPassed Variant = iota
+	// VictimReturned: it may be returned.
+	VictimReturned
 )
 
 // Answers to RestartedLookup.
