@@ -57,11 +57,13 @@ func LoadDir(dir string) ([]Stored, error) {
 // visit calls f for every file below a folder whose name ends in ext, in order
 // of their paths, but not for hidden ones and those in hidden folders.
 func visit(dir, ext string, f func(path string)) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	// With the separator a folder that is a symbolic link is entered, too.
+	root := dir + string(filepath.Separator)
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case path != dir && strings.HasPrefix(d.Name(), "."):
+		case path != root && strings.HasPrefix(d.Name(), "."):
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -407,6 +407,7 @@ func (c *campaign) keepUnjudged(r *Trial) error {
 	}
 	with := r.Case.Clone()
 	with.SetLevels(r.Levels)
+	with.Set(keySource, ownFinding)
 	path, err := c.keeper.store.saveUnjudged(with, v.Reason, r.Err.Error())
 	if err != nil {
 		return err

@@ -151,6 +151,9 @@ func (k *Keeper) keep(ctx context.Context, f *Finding, r *Trial, from origin, ju
 	if err := k.write(f, last, from, reproducedText(count)); err != nil {
 		return err
 	}
+	if namedByPeople(f.File) {
+		return nil
+	}
 	small, count, err := k.reduce(ctx, judge, last, count)
 	if err != nil {
 		k.logf("reduce %s: %v", f.ID, err)
@@ -170,7 +173,7 @@ var sightings = []int{2, 4, 8}
 // the one that is kept.
 func (k *Keeper) improve(ctx context.Context, f *Finding, r *Trial, from origin) error {
 	k.mu.Lock()
-	size, due := f.size, k.again && f.Reproduced > 0 && slices.Contains(sightings, f.Seen)
+	size, due := f.size, k.again && f.Reproduced > 0 && !namedByPeople(f.File) && slices.Contains(sightings, f.Seen)
 	k.mu.Unlock()
 	if !due {
 		return nil

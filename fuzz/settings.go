@@ -62,8 +62,12 @@ func LoadKnown(dir string) ([]*corpus.Case, error) {
 		seed, _ := s.Case.Get("seed")
 		source, _ := s.Case.Get(keySource)
 		chances, err := strconv.Atoi(seed)
-		if err != nil && (strings.HasPrefix(seed, "yes") || seed == "" && source != ownFinding) {
+		switch {
+		case err == nil:
+		case seed == "yes", seed == "" && source != ownFinding:
 			chances = 1
+		case seed != "" && !strings.HasPrefix(seed, "no"):
+			return nil, fmt.Errorf("%s: header line `seed: %s`: want `no, because …`, `yes` or a number", s.Path, seed)
 		}
 		for range chances {
 			out = append(out, s.Case)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -29,8 +30,8 @@ type Store struct {
 	dir string
 	mu  sync.Mutex
 	old map[string]oldFinding // by ID, from earlier runs
-	// prints holds the files of earlier runs by what they show, whatever the
-	// file is called.
+	// prints holds the files of earlier runs by what they show, whatever the file
+	// is called; one to which people gave a name comes before others.
 	prints map[print]string
 }
 
@@ -78,7 +79,9 @@ func OpenStore(dir string) (s *Store, warning error) {
 		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
 		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version}
 		if fp, ok := f.Case.Get(keyFingerprint); ok {
-			s.prints[print{familyOf(version), fp}] = f.Path
+			if p := (print{familyOf(version), fp}); s.prints[p] == "" || namedByPeople(f.Path) {
+				s.prints[p] = f.Path
+			}
 		}
 	}
 	return s, err
@@ -121,6 +124,12 @@ func familyOf(version string) history.DBMS {
 	return history.MySQL
 }
 
+// ownName matches the names that findingID makes.
+var ownName = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{6})?\.sql$`)
+
+// namedByPeople reports whether a file of findings has a name that people gave it.
+func namedByPeople(path string) bool { return path != "" && !ownName.MatchString(path) }
+
 // keeps says that the file of an earlier run stays: it is of the same server
 // version and no larger. A file to which people gave a name stays in any case
 // if a rule tells its cause; two violations of one fingerprint may be two bugs.
@@ -128,7 +137,7 @@ func (s *Store) keeps(f *Finding, c *corpus.Case, server history.Server) (path s
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old, ok := s.old[f.ID]
-	if path := s.prints[print{server.DBMS, f.Fingerprint}]; !ok && path != "" && f.Verdict == oracle.Known {
+	if path := s.prints[print{server.DBMS, f.Fingerprint}]; !ok && namedByPeople(path) && f.Verdict == oracle.Known {
 		return path, true
 	}
 	if !ok || old.version != server.Version || sizeOf(c).less(old.size) {

@@ -6,16 +6,16 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
-// overflows holds the columns, by name, that lie in a secondary index and whose
-// type lets arithmetic on them overflow: BIGINT, and all that is unsigned.
+// overflows holds the columns, by name, that lie in the entries of a secondary index,
+// which hold the primary key, too, and whose type lets arithmetic on them overflow with
+// the constants that cases have: BIGINT, and all that is unsigned.
 type overflows map[string]bool
 
 func (o overflows) add(t *ast.CreateTableStmt) {
 	indexed := map[string]bool{}
+	secondary := false
 	for _, k := range t.Constraints {
-		if k.Tp == ast.ConstraintPrimaryKey {
-			continue
-		}
+		secondary = secondary || k.Tp != ast.ConstraintPrimaryKey
 		for _, part := range k.Keys {
 			if part.Column != nil {
 				indexed[part.Column.Name.L] = true
@@ -24,10 +24,16 @@ func (o overflows) add(t *ast.CreateTableStmt) {
 	}
 	for _, c := range t.Cols {
 		for _, opt := range c.Options {
-			if opt.Tp == ast.ColumnOptionUniqKey {
+			if opt.Tp == ast.ColumnOptionUniqKey || opt.Tp == ast.ColumnOptionPrimaryKey {
 				indexed[c.Name.Name.L] = true
+				secondary = secondary || opt.Tp == ast.ColumnOptionUniqKey
 			}
 		}
+	}
+	if !secondary {
+		return
+	}
+	for _, c := range t.Cols {
 		if indexed[c.Name.Name.L] && (c.Tp.GetType() == mysql.TypeLonglong || mysql.HasUnsignedFlag(c.Tp.GetFlag())) {
 			o[c.Name.Name.L] = true
 		}

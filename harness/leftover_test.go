@@ -24,6 +24,7 @@ func TestJudges(t *testing.T) {
 		{"b BIGINT, INDEX(b)", "DELETE FROM t WHERE b * 4 > 5", false},
 		{"b BIGINT, INDEX(a)", "SELECT * FROM t WHERE b * 4 > 5", false},
 		{"b INT, INDEX(b)", "SELECT * FROM t WHERE b * 4 > 5", false},
+		{"b BIGINT PRIMARY KEY, INDEX(a)", "SELECT * FROM t WHERE a > 5 AND b * 4 > 5", true},
 		{"b BIGINT PRIMARY KEY", "SELECT * FROM t WHERE b * 4 > 5", false},
 	} {
 		k, err := corpus.Parse("case", []byte("/* init */ CREATE TABLE t (a INT, "+c.table+");\n/* tx1 */ "+c.query+";\n"))

@@ -208,3 +208,12 @@ func TestFromInputUsesTheEntries(t *testing.T) {
 		t.Errorf("%d of 1000 from the entries, want about %d", stored, want)
 	}
 }
+
+// serialOrder runs one session after the other.
+func serialOrder(d *draft) []int {
+	m := newMerge(d)
+	for i := range d.sessions {
+		m.run(i, len(d.sessions[i].stmts))
+	}
+	return m.order
+}

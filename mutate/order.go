@@ -65,11 +65,11 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 		seed := splitMix(binary.LittleEndian.Uint64(src.Bytes(OrderLane, 8)))
 		c := random(&seed)
 		for try := 0; try < attempts*k && len(out) < k; try++ {
-			add(pick(c, styles)(c, d, pairs))
+			add(pick(c, orderStyles)(c, d, pairs))
 		}
 	}
 	if len(out) == 0 {
-		out = append(out, d.build(d.lastResort()))
+		out = append(out, d.build(ownOrder(nil, d, nil)))
 	}
 	return out
 }
@@ -92,12 +92,13 @@ var orderStyles = []weighted[orderStyle]{
 	{20, nestedOrder},
 }
 
-// storedStyles are those for a case that came with an order: what it shows, it may
-// show in that order only.
-var storedStyles = slices.Concat([]weighted[orderStyle]{{40, ownOrder}}, orderStyles)
+// storedStyles are those of the first order of a case that came with one: what it
+// shows, it may show in that order only.
+var storedStyles = slices.Concat([]weighted[orderStyle]{{100, ownOrder}}, orderStyles)
 
-// ownOrder follows the order that the case came with; what was added to a session
-// comes at its end.
+// ownOrder takes the sessions' turns as the case came with them. Where a session has
+// more statements than turns, the last ones run behind all else, one session after the
+// other; so do all of a case that came with none.
 func ownOrder(_ *choices, d *draft, _ []pair) []int {
 	m := newMerge(d)
 	for _, i := range d.own {
@@ -174,30 +175,6 @@ func nestedOrder(c *choices, d *draft, _ []pair) []int {
 		}
 	}
 	m.run(outer, len(d.sessions[outer].stmts))
-	return m.order
-}
-
-// lastResort is the case's own order, or where its statements have changed, one
-// session after the other.
-func (d *draft) lastResort() []int {
-	left := make([]int, len(d.sessions))
-	for i, s := range d.sessions {
-		left[i] = len(s.stmts)
-	}
-	for _, i := range d.own {
-		left[i]--
-	}
-	if slices.ContainsFunc(left, func(n int) bool { return n != 0 }) {
-		return serialOrder(d)
-	}
-	return slices.Clone(d.own)
-}
-
-func serialOrder(d *draft) []int {
-	m := newMerge(d)
-	for i := range d.sessions {
-		m.run(i, len(d.sessions[i].stmts))
-	}
 	return m.order
 }
 

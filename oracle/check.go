@@ -57,17 +57,20 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	levels := mvcc.Levels(c, h)
 	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, levels))
 	told, rest := toldByServer(d, h, deviations)
+	var found []*rules.Rule
+	var with *mvcc.Replay
+	var loss error
 	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
 		// Another deviation makes the same error.
-		if found, _, _ := explain(c, h, p, nil, deviations, 1); found != nil {
-			told, rest = nil, found
+		found, with, _ = explain(c, h, p, nil, deviations, 2)
+	}
+	if found == nil {
+		deviations = rest
+		for _, r := range told {
+			p = p.With(r)
 		}
+		found, with, loss = explain(c, h, p, told, deviations, 2)
 	}
-	deviations = rest
-	for _, r := range told {
-		p = p.With(r)
-	}
-	found, with, loss := explain(c, h, p, told, deviations, 2)
 	if found != nil {
 		v.Outcome = Known
 		count(&v, with, h)
@@ -117,10 +120,7 @@ func unknown(v Verdict, err error) Verdict {
 // does, in the status of an answer or the text of an error. That need not be
 // guessed, and does not count among the deviations of an explanation.
 func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Rule) (told, rest []*rules.Rule) {
-	lostLock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool {
-		e := s.Result.Err
-		return e != nil && e.Code == errTiDBInternal && strings.Contains(e.Message, "pessimistic lock not found")
-	})
+	lostLock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return mvcc.LostLock(s.Result.Err) })
 	for _, r := range deviations {
 		switch {
 		case r.Dim == rules.AfterDeadlock && d.Kind == mvcc.LeftOpen, r.Dim == rules.StaleLocks && lostLock:
@@ -131,9 +131,6 @@ func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Ru
 	}
 	return told, rest
 }
-
-// errTiDBInternal is the code that TiDB gives to errors of its own.
-const errTiDBInternal = 1105
 
 // explain returns the smallest set of at most n deviations, n being 1 or 2, each
 // necessary, under which the whole history is predicted; nil if there is none.

@@ -36,6 +36,9 @@ type Txn struct {
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
 	locked []RowLock
+	// missed says that one of its look-ups by a unique key missed a row under the
+	// deviation that lets it, on InnoDB.
+	missed bool
 	// claims holds what its statements surely hold locked, on InnoDB; stmts
 	// the statements whose answers count if it commits.
 	claims []*claim

@@ -253,6 +253,7 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 	seen := errCode(&r.h.Stmts[i])
 	if seen != code && r.earlierDuplicate(t, tx, before, news, changed) {
 		p.Err, p.Single = errDup, false
+		r.expectLocks(tx, t, before, news, changed)
 	}
 	return p, nil
 }

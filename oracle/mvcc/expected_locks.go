@@ -52,7 +52,10 @@ func (tx *Txn) wrote(at history.Tick) {
 }
 
 // missesLock reports whether COMMIT, sent at a moment, finds a row gone on which it
-// expects a lock: another transaction has deleted it since, or changed its key.
+// expects a lock: another transaction has deleted it since, or changed its key. It is
+// so, too, where the transaction has inserted the key again, or has rolled back to a
+// savepoint before the UPDATE. A transaction that has written nothing writes nothing
+// at COMMIT either.
 func (r *Replay) missesLock(tx *Txn, at history.Tick) bool {
 	return len(tx.writes) > 0 && slices.ContainsFunc(tx.expected, func(e expectedLock) bool {
 		if e.since == 0 {

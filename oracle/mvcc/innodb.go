@@ -137,7 +137,7 @@ func (r *Replay) engine(ch *choices) *engine {
 
 // adopt takes over what a world found.
 func (r *Replay) adopt(e *engine) {
-	r.Steps, r.touched, r.sessions, r.units, r.partial, r.missed, r.told = e.Steps, e.touched, e.sessions, e.units, e.partial, e.missed, &e.store
+	r.Steps, r.touched, r.sessions, r.units, r.partial, r.told = e.Steps, e.touched, e.sessions, e.units, e.partial, &e.store
 }
 
 func (e *engine) now() history.Tick {

@@ -43,6 +43,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !deadlock
 		case rules.FilterScope:
 			return !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errOutOfRange })
+		case rules.RowAmidKeyChange:
+			return !waits || !updates || r.Variant == rules.NotFound && !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errKeyNotFound })
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}

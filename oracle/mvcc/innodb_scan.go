@@ -392,7 +392,7 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 	left, err := x.movedBehind(a, judged, views)
 	if x.tx.Rules[rules.Resumption] != rules.ByRow {
 		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(a.where, a.t, &k) }) {
-			x.e.missed = true
+			x.tx.missed = true
 		}
 		return nil
 	}

@@ -13,8 +13,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// errRecordChanged is MariaDB's ER_CHECKREAD.
-const errRecordChanged = 1020
+const (
+	// errRecordChanged is MariaDB's ER_CHECKREAD.
+	errRecordChanged = 1020
+	// errKeyNotFound is ER_KEY_NOT_FOUND.
+	errKeyNotFound = 1032
+)
 
 // views returns what the tables of a statement hold for the subqueries in it;
 // of the table only, if not nil, the given rows.
@@ -156,6 +160,13 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	}
 	if name := singleTable(s.From); name != nil {
 		if t := e.table(name.Name.O); t != nil {
+			gone, err := x.goneAmid(s, t, v.view)
+			if err != nil {
+				return nil, err
+			}
+			if gone != nil {
+				res = gone
+			}
 			if err := x.unseenError(s, t, v.view); err != nil {
 				return nil, err
 			}

@@ -54,11 +54,9 @@ type Replay struct {
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 	// units holds the committed transactions of an InnoDB history; partial says
-	// that one of them was rolled back in part, missed that a look-up by a unique key
-	// missed a row under the deviation that lets it.
+	// that one of them was rolled back in part.
 	units     []*Txn
 	partial   bool
-	missed    bool
 	planCache map[int]*plan
 	// empties holds what is known of queries and conditions by their text.
 	empties map[ast.Node]emptiness

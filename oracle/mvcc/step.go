@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -152,13 +153,18 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	return nil, nil
 }
 
+// LostLock reports whether an error of TiDB's own says that COMMIT misses a lock.
+func LostLock(e *history.Error) bool {
+	return e != nil && e.Code == errInternal && strings.Contains(e.Message, "pessimistic lock not found")
+}
+
 // controlError judges an error of a statement that touches no table.
 func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
 		if commits {
-			known := s.txn.lostLock || r.missesLock(s.txn, st.Submit)
+			known := LostLock(e) && (s.txn.lostLock || r.missesLock(s.txn, st.Submit))
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 			if known {
@@ -244,7 +250,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		r.store.undo(tx, before)
 	}
 	if errCode(st) == 0 && p.Err == 0 {
-		if kind == Insert || kind == Update || kind == Delete {
+		if kind.isWrite() {
 			tx.wrote(r.effect(st))
 		}
 		if d, err := r.missingWait(i, tx, kind, node, before, p); d != nil || err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -67,12 +68,43 @@ func (r *Replay) othersOpen(session int) bool {
 	return false
 }
 
-// leftOpen reports whether another session has an open transaction and no statement
-// that waits.
-func (r *Replay) leftOpen(session int) bool {
-	for n, s := range r.sessions {
-		if n != session && s.txn != nil && !slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool { return o.Session == n && o.Return == 0 }) {
-			return true
+// leftOpen reports whether a statement waits, itself or by others, for a session that
+// sends nothing any more and whose transaction may hold locks. Where the server does
+// not say who stands in the way, that may be any other session.
+func (r *Replay) leftOpen(i int) bool {
+	seen := map[int]bool{}
+	var open func(i int) bool
+	open = func(i int) bool {
+		st := &r.h.Stmts[i]
+		if seen[st.Session] || r.Steps[i].Kind.isControl() {
+			return false
+		}
+		seen[st.Session] = true
+		var holders []int
+		if n := len(st.Waits); n > 0 {
+			holders = st.Waits[n-1].Holders
+		}
+		for n, s := range r.sessions {
+			if n == st.Session || len(holders) > 0 && !slices.Contains(holders, n) {
+				continue
+			}
+			at := slices.IndexFunc(r.h.Stmts, func(o history.Stmt) bool { return o.Session == n && o.Return == 0 })
+			if at >= 0 && open(at) || at < 0 && s.txn != nil && r.mayHoldLocks(n) {
+				return true
+			}
+		}
+		return false
+	}
+	return open(i)
+}
+
+// mayHoldLocks reports whether a session has run anything but plain SELECTs.
+func (r *Replay) mayHoldLocks(session int) bool {
+	for i := range r.h.Stmts {
+		if st := &r.h.Stmts[i]; st.Session == session {
+			if k := KindOf(r.c.Steps[st.Line].Stmt); !k.isControl() && (k != Select || r.h.Levels[session] == corpus.Serializable) {
+				return true
+			}
 		}
 	}
 	return false
@@ -92,7 +124,7 @@ func (r *Replay) neverReturned(i int) (*Difference, error) {
 			return nil, &Loss{Slug: "silence"}
 		}
 	}
-	if r.leftOpen(st.Session) {
+	if r.leftOpen(i) {
 		return nil, nil
 	}
 	d := &Difference{Stmt: i, Expected: "an answer", Actual: "none"}

@@ -50,6 +50,9 @@ const (
 	// AfterDeadlock: what a session is in whose transaction was a deadlock's
 	// victim.
 	AfterDeadlock
+	// RowAmidKeyChange: what a SELECT that reads what is not committed finds of a row
+	// whose clustered key is being changed.
+	RowAmidKeyChange
 	// VictimRow: what a locking read does about a row whose writer was made a deadlock's
 	// victim for it.
 	VictimRow
@@ -240,6 +243,16 @@ const (
 	NoTransaction Variant = iota
 	// AnotherTransaction: in another one, which its next statement begins.
 	AnotherTransaction
+)
+
+// Answers to RowAmidKeyChange.
+const (
+	// FoundOrNot: the row, or none.
+	FoundOrNot Variant = iota
+	// NotFound: an error, where an index leads to the record that is gone.
+	NotFound
+	// EndsThere: nothing, and of the rows behind it nothing either.
+	EndsThere
 )
 
 // Answers to VictimRow.
