@@ -53,45 +53,65 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 	return node
 }
 
-// clampedList returns a filter `key IN (…)` of a unique key of one integer
-// column with the values that are beyond the column's type moved to its limits;
-// nil if the filter is another one, or none of its values is.
+// clampedList returns a filter `key IN (…)` of a unique key of one integer column
+// with the values that are beyond the column's type moved to its limits; nil if the
+// filter is another one, or none of its values is. The optimiser makes one list of
+// lists and equalities that OR connects.
 func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
-	for {
-		p, ok := where.(*ast.ParenthesesExpr)
-		if !ok {
-			break
+	var list *ast.PatternInExpr
+	col := -1
+	for _, part := range disjuncts(where, nil) {
+		if neverTrue(part) {
+			continue
 		}
-		where = p.Expr
+		c, fixed := columnOf(t, part)
+		if !fixed || col >= 0 && c != col {
+			return nil
+		}
+		col = c
+		switch x := part.(type) {
+		case *ast.PatternInExpr:
+			if _, ok := x.Expr.(*ast.ColumnNameExpr); !ok {
+				return nil
+			}
+			if list == nil {
+				list = &ast.PatternInExpr{Expr: x.Expr}
+			}
+			list.List = append(list.List, x.List...)
+		case *ast.BinaryOperationExpr:
+			column, value := x.L, x.R
+			if columnRef(t, column) < 0 {
+				column, value = value, column
+			}
+			if _, ok := column.(*ast.ColumnNameExpr); !ok || x.Op != opcode.EQ {
+				return nil
+			}
+			if list == nil {
+				list = &ast.PatternInExpr{Expr: column}
+			}
+			list.List = append(list.List, value)
+		default:
+			return nil
+		}
 	}
-	in, ok := where.(*ast.PatternInExpr)
-	if !ok || in.Not || in.Sel != nil {
-		return nil
-	}
-	if _, ok := in.Expr.(*ast.ColumnNameExpr); !ok {
-		return nil
-	}
-	col, fixed := columnOf(t, in)
-	if !fixed || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
+	if list == nil || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
 		return nil
 	}
 	lo, hi := t.Columns[col].Type.Limits()
-	c := *in
-	c.List = append([]ast.ExprNode(nil), in.List...)
 	moved := false
-	for i, e := range c.List {
+	for i, e := range list.List {
 		switch negative, n, ok := integerLiteral(e); {
 		case !ok:
 		case negative && n > uint64(-lo):
-			c.List[i], moved = corpus.IntLit(lo), true
+			list.List[i], moved = corpus.IntLit(lo), true
 		case !negative && n > hi:
-			c.List[i], moved = corpus.UintLit(hi), true
+			list.List[i], moved = corpus.UintLit(hi), true
 		}
 	}
 	if !moved {
 		return nil
 	}
-	return &c
+	return list
 }
 
 // uniqueAlone reports whether a column is a secondary unique key by itself.

@@ -153,6 +153,12 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	return nil, nil
 }
 
+// retriedTooOften reports whether a statement says that it has met newer data too
+// often, while another session could make it meet some.
+func (r *Replay) retriedTooOften(st *history.Stmt) bool {
+	return strings.Contains(st.Result.Err.Message, "pessimistic lock retry limit reached") && (len(st.Waits) > 0 || r.othersOpen(st.Session))
+}
+
 // LostLock reports whether an error of TiDB's own says that COMMIT misses a lock.
 func LostLock(e *history.Error) bool {
 	return e != nil && e.Code == errInternal && strings.Contains(e.Message, "pessimistic lock not found")
@@ -238,6 +244,10 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 	case errDeadlock, errLockTimeout:
 		// Its cause was judged; a statement that failed so left nothing behind.
 		return nil, nil
+	case errInternal:
+		if tx.Rules[rules.RetryLimit] == rules.GivesUp && r.retriedTooOften(st) {
+			return nil, nil
+		}
 	}
 	before := len(tx.writes)
 	p, view, err := r.predict(i, tx, kind, node)

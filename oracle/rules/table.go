@@ -65,6 +65,8 @@ const (
 	RecordGone
 	// FailedLocks: what COMMIT expects of rows that a failed UPDATE had changed.
 	FailedLocks
+	// RetryLimit: how often a statement starts again that meets newer data.
+	RetryLimit
 	// AbsentKey: what a locking look-up finds of a key that was absent when the
 	// transaction looked it up before.
 	AbsentKey
@@ -289,6 +291,14 @@ const (
 	LocksExpected
 )
 
+// Answers to RetryLimit.
+const (
+	// UntilLocked: until it has locked what it needs.
+	UntilLocked Variant = iota
+	// GivesUp: a number of times, which can be reached during one wait.
+	GivesUp
+)
+
 // Answers to AbsentKey.
 const (
 	// AbsentLookedUp: the row that has it now.
@@ -362,6 +372,9 @@ var Table = []Rule{
 	{Name: "commit-expects-locks-of-failed-update", Dim: FailedLocks, Variant: LocksExpected, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/35682", tidbPessimistic},
 		Says: "COMMIT expects a lock on each row that an UPDATE had changed before it failed as a duplicate of one of its own rows, although nobody holds it, and fails with error 1105 if another transaction deleted such a row meanwhile"},
+	{Name: "retry-limit-reached-in-one-wait", Dim: RetryLimit, Variant: GivesUp, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://docs.pingcap.com/tidb/stable/tidb-configuration-file#max-retry-count", tidbPessimistic},
+		Says: "a statement that waits for a lock starts again so often meanwhile that it reaches the limit of retries, and fails with error 1105"},
 	{Name: "filter-judges-overwritten-rows", Dim: FilterScope, Variant: OverwrittenRows, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28092"},
 		Says: "the storage evaluates a statement's filter on committed versions that the own transaction has overwritten, so that the statement fails with an error of a row that it does not see"},
