@@ -1,5 +1,5 @@
 -- source: https://github.com/pingcap/tidb/issues/57170
--- seed: 2
+-- seed: 3
 -- reported: REPEATABLE READ
 -- observe: tx1.3
 -- note: the embedded storage engine only: a descending scan reads newest committed data
