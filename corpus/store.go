@@ -57,8 +57,10 @@ func LoadDir(dir string) ([]Stored, error) {
 // visit calls f for every file below a folder whose name ends in ext, in order
 // of their paths, but not for hidden ones and those in hidden folders.
 func visit(dir, ext string, f func(path string)) error {
-	// With the separator a folder that is a symbolic link is entered, too.
-	root := dir + string(filepath.Separator)
+	root := dir
+	if dir != "" { // With the separator a folder that is a symbolic link is entered, too.
+		root += string(filepath.Separator)
+	}
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -147,3 +147,26 @@ func TestLoadDir(t *testing.T) {
 		t.Errorf("missing file: %v", err)
 	}
 }
+
+// A folder that is a symbolic link is entered; no folder is none, not the root.
+func TestLoadDirFollowsItsRoot(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Parse("case", []byte("/* tx1 */ SELECT 1;\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Save(filepath.Join(dir, "real"), "a", c); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("real", link); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := LoadDir(link)
+	if err != nil || len(stored) != 1 || stored[0].Path != filepath.Join(link, "a.sql") {
+		t.Errorf("%v, %v", stored, err)
+	}
+	if _, err := LoadDir(""); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}
