@@ -51,7 +51,7 @@ type powerSize struct {
 func sizeOfPower(t *testing.T) powerSize {
 	switch v := os.Getenv("TXNFUZZ_POWER"); v {
 	case "":
-		return powerSize{seeds: 1, changed: 10, limit: 2 * time.Minute, honest: 5 * time.Second}
+		return powerSize{seeds: 1, changed: 10, limit: 5 * time.Minute, honest: 5 * time.Second}
 	case "full":
 		return powerSize{seeds: 3, changed: 20, within: 30 * time.Second, limit: 2 * time.Minute, honest: 10 * time.Minute}
 	default:
