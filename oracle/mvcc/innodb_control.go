@@ -118,8 +118,8 @@ func (s *session) takeNext() {
 // controlInnoDB replays a statement that touches no table.
 func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
 	st := &e.h.Stmts[i]
-	if er := st.Result.Err; er != nil {
-		return e.controlError(i, s, kind, er)
+	if st.Result.Err != nil {
+		return e.controlError(i, s, kind, node)
 	}
 	switch kind {
 	case Begin, BeginSnapshot:

@@ -168,6 +168,7 @@ func (r *Replay) replay() (*Difference, error) {
 // order returns the statements in the order in which they took effect: one
 // that did not wait at its submission, since submission is serial; one that
 // waited when it returned, since its last view is later than all its waits.
+// What a BEGIN commits is committed before the BEGIN waits for anything.
 func (r *Replay) order() []int {
 	idx := make([]int, len(r.h.Stmts))
 	for i := range idx {
@@ -178,7 +179,7 @@ func (r *Replay) order() []int {
 		if s.Return == 0 {
 			return 1 << 60
 		}
-		if len(s.Waits) > 0 {
+		if k := KindOf(r.c.Steps[s.Line].Stmt); len(s.Waits) > 0 && k != Begin && k != BeginSnapshot {
 			return s.Return
 		}
 		return s.Submit

@@ -91,8 +91,8 @@ func errCode(st *history.Stmt) uint16 {
 // control replays a statement that touches no table.
 func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.h.Stmts[i]
-	if e := st.Result.Err; e != nil {
-		return r.controlError(i, s, kind, e)
+	if st.Result.Err != nil {
+		return r.controlError(i, s, kind, node)
 	}
 	if s.txn != nil && kind.commits() && (s.txn.lostLock || r.missesLock(s.txn, st.Submit)) {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
@@ -100,18 +100,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	}
 	switch kind {
 	case Begin, BeginSnapshot:
-		at := st.Submit
-		if s.txn != nil {
-			r.commit(s.txn, at)
-			if st.Return > 0 {
-				at = st.Return // behind the commit, which its snapshot sees
-			}
-		}
-		s.takeNext()
-		s.txn = r.begin(st.Session, at)
-		if corpus.ConsistentSnapshot(node) {
-			s.txn.Snapshot = at
-		}
+		r.beginAnew(i, s, node)
 	case Commit:
 		if s.txn != nil {
 			r.commit(s.txn, r.effect(st))
@@ -153,6 +142,21 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	return nil, nil
 }
 
+// beginAnew replays a BEGIN, which commits the open transaction, if there is one.
+func (r *Replay) beginAnew(i int, s *session, node ast.StmtNode) {
+	st := &r.h.Stmts[i]
+	at := st.Submit
+	if s.txn != nil {
+		r.commit(s.txn, at)
+		at = st.Return // behind the commit, which its snapshot sees
+	}
+	s.takeNext()
+	s.txn = r.begin(st.Session, at)
+	if corpus.ConsistentSnapshot(node) {
+		s.txn.Snapshot = at
+	}
+}
+
 // retriedTooOften reports whether a statement says that it has met newer data too
 // often, while another session could make it meet some.
 func (r *Replay) retriedTooOften(st *history.Stmt) bool {
@@ -165,8 +169,9 @@ func LostLock(e *history.Error) bool {
 }
 
 // controlError judges an error of a statement that touches no table.
-func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*Difference, error) {
+func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.h.Stmts[i]
+	e := st.Result.Err
 	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
 		if commits {
@@ -180,8 +185,13 @@ func (r *Replay) controlError(i int, s *session, kind Kind, e *history.Error) (*
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
 			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
 	}
+	lateLocks := commits && s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate
+	if begins := kind == Begin || kind == BeginSnapshot; begins && lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {
+		r.beginAnew(i, s, node)
+		return nil, nil
+	}
 	if commits && e.Code == errDeadlock {
-		lateLocks := s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate && (len(st.Waits) > 0 || r.othersWaited(st))
+		lateLocks = lateLocks && (len(st.Waits) > 0 || r.othersWaited(st))
 		r.rollback(s.txn, st.Return)
 		s.txn = nil
 		if lateLocks {

@@ -364,7 +364,7 @@ var Table = []Rule{
 		Says:  "an UPDATE of the primary key deletes a row and inserts another, so that a snapshot shows the old one beside the new one"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "rows that a failed UPDATE met without changing them are locked when the transaction commits, so that COMMIT waits and can be the victim of a deadlock"},
+		Says: "rows that a failed UPDATE met without changing them are locked when the transaction commits, so that COMMIT waits and can be the victim of a deadlock; a BEGIN that commits waits for them behind the commit, and can fail although it has committed"},
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
