@@ -186,8 +186,13 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
 	}
 	lateLocks := commits && s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate
-	if begins := kind == Begin || kind == BeginSnapshot; begins && lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {
-		r.beginAnew(i, s, node)
+	if lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {
+		if kind == Commit {
+			r.rollback(s.txn, st.Return)
+			s.txn = nil
+		} else {
+			r.beginAnew(i, s, node)
+		}
 		return nil, nil
 	}
 	if commits && e.Code == errDeadlock {
