@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -33,14 +34,23 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 }
 
 // changedSince reports whether another transaction committed the newest version
-// of a record after the snapshot, and the level refuses such records.
+// of a record after the snapshot, and such records are refused.
 func (x *running) changedSince(c *Chain) bool {
-	tx := x.tx
-	if tx.Snapshot == 0 || !x.e.isolatesSnapshots(tx) || len(c.Versions) == 0 {
+	snapshot := x.readView()
+	if snapshot == 0 || !x.e.isolatesSnapshots(x.tx) || len(c.Versions) == 0 {
 		return false
 	}
 	w := c.last().Txn
-	return w != nil && w != tx && w.Commit != 0 && w.Commit >= tx.Snapshot
+	return w != nil && w != x.tx && w.Commit != 0 && w.Commit >= snapshot
+}
+
+// readView returns when the read view was opened that the transaction has, 0 if it
+// has none: that of its snapshot, or of the statement's own subqueries.
+func (x *running) readView() history.Tick {
+	if x.tx.Snapshot == 0 && x.asked != nil {
+		return x.asked.at
+	}
+	return x.tx.Snapshot
 }
 
 // lost reports whether a record that changed since the snapshot has to be

@@ -129,7 +129,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		}
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
-		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && e.isolatesSnapshots(s.txn) {
+		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
 			s.txn.Snapshot = e.clock
 		}
 		return nil, nil

@@ -24,7 +24,7 @@ const (
 // of the table only, if not nil, the given rows.
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
 func (x *running) views(only *Table, rows []solve.Row) solve.Views {
-	v := &innodbViews{e: x.e, only: only, rows: rows, rule: rules.SameRow}
+	v := &innodbViews{e: x.e, only: only, rows: rows, rule: rules.SameRow, asked: x.asked}
 	switch x.tx.Level {
 	case corpus.ReadUncommitted:
 		v.view = View{Uncommitted: true, Own: x.tx}
@@ -89,6 +89,9 @@ func (x *running) perform() (*Prediction, error) {
 	e := x.e
 	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
 		x.tx.Snapshot = x.start
+	}
+	if x.asksUnlocked() {
+		x.ask()
 	}
 	if _, from := condition(x.node); e.unknownHint(from) {
 		return nil, &solve.SQLError{Code: errNoKey, Message: "no such key"}

@@ -210,6 +210,9 @@ type innodbViews struct {
 	// once is a unique secondary index whose look-ups end at the first row that
 	// they find, although two records of one row may be visible.
 	once *solve.Key
+	// asked holds what subqueries that lock nothing were answered from, nil where
+	// they lock.
+	asked *asked
 }
 
 // Table implements solve.Views.
@@ -220,6 +223,9 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 	}
 	if t == v.only {
 		return t.Def, v.rows, nil
+	}
+	if v.asked != nil {
+		return t.Def, v.asked.table(t, v), nil
 	}
 	return t.Def, v.e.snapshotRows(t, v, v.rule), nil
 }

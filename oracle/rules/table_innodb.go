@@ -60,8 +60,8 @@ var innodbTable = []Rule{
 		Scope: Scope{DBMS: innodb}, Links: []string{mysqlLocks, mysqlConsistent},
 		Says: "locking reads and writes judge the newest committed version of each row when their scan has locked it"},
 	{Dim: RecordChanged, Variant: Refuse, Status: Documented,
-		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
-		Says: "with snapshot isolation a locking read or a write of a row that was changed after the snapshot fails with error 1020"},
+		Scope: Scope{DBMS: mariadb, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
+		Says: "with snapshot isolation a locking read or a write of a row that was changed after the read view was opened, below REPEATABLE READ by a subquery of the same statement, fails with error 1020"},
 
 	{Dim: AfterDeadlock, Variant: NoTransaction, Status: Documented,
 		Scope: Scope{DBMS: innodb}, Links: []string{mysqlErrors},
