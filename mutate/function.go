@@ -74,7 +74,7 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{8, replaced("COALESCE")}, {12, choice}, {6, unary("ISNULL")},
 	},
 	decimals: {
-		{20, compared("FLOOR", 3)}, {23, compared("CEIL", 3)}, {20, compared("ROUND", 3)}, {3, likened("ABS")}, {3, compared("SIGN", 2)},
+		{30, compared("FLOOR", 3)}, {23, compared("CEIL", 3)}, {20, compared("ROUND", 3)}, {3, likened("ABS")}, {3, compared("SIGN", 2)},
 		{3, replaced("IFNULL")}, {4, choice},
 	},
 	texts: {
@@ -83,7 +83,7 @@ var functionConditions = map[family][]weighted[columnForm]{
 		{6, replaced("IFNULL")}, {6, choice}, {6, likened("TRIM")},
 	},
 	times: {
-		{13, compared("MONTH", 13)}, {10, compared("DAYOFMONTH", 32)}, {18, compared("WEEKDAY", 7)}, {14, compared("QUARTER", 5)},
+		{16, compared("MONTH", 13)}, {18, compared("DAYOFMONTH", 32)}, {20, compared("WEEKDAY", 7)}, {14, compared("QUARTER", 5)},
 		{3, unary("ISNULL")}, {3, choice}, {24, shiftedDay},
 	},
 	clocks:  {{6, unary("ISNULL")}, {6, choice}},
@@ -95,7 +95,7 @@ var functionConditions = map[family][]weighted[columnForm]{
 // otherDay makes a date or time of the column's some days from it.
 func otherDay(c *choices, t *table, i int) ast.ExprNode {
 	name := "DATE_ADD"
-	if c.odds(128) {
+	if c.odds(160) {
 		name = "DATE_SUB"
 	}
 	return call(name, columnRef(t.cols[i].name), integer(int64(1+c.below(3))).literal(), &ast.TimeUnitExpr{Unit: ast.TimeUnitDay})
@@ -120,7 +120,7 @@ func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
 // functionTest makes a condition of a function of a column.
 func functionTest(c *choices, t *table) ast.ExprNode {
 	i := t.anyColumn(c)
-	for range 3 { // most columns are of integers; the functions of others would be rare
+	for range 5 { // most columns are of integers; the functions of others would be rare
 		if t.cols[i].typ.family == integers {
 			i = t.anyColumn(c)
 		}

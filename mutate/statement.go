@@ -37,7 +37,7 @@ const (
 	// statement is an error, and must leave nothing behind.
 	misfitOdds = 1
 	// rareMisfitOdds is the same for a date, ENUM or SET: few columns are.
-	rareMisfitOdds = 6
+	rareMisfitOdds = 14
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6

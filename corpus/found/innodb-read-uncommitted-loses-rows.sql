@@ -1,7 +1,7 @@
 -- level: READ UNCOMMITTED
 -- source: txnfuzz
 -- target: mysql:9.7
--- seed: 8
+-- seed: 20
 -- server_version: 9.7.4-2
 -- kind: wrong-rows
 -- rules: read-ends-at-row-amid-key-change
