@@ -3,14 +3,15 @@
 -- target: embedded
 -- server_version: 8.0.11-TiDB-None
 -- kind: unexpected-error
+-- rules: commit-locks-what-a-failed-update-met
 -- stmt: step 6, tx1: BEGIN
 -- expected: no error
 -- actual: error 1205 (Lock wait timeout exceeded; try restarting transaction)
--- explained: BEGIN commits the open transaction first (https://docs.pingcap.com/tidb/stable/transaction-overview#starting-a-transaction). Here it waits for tx2, for a lock on a row that tx1's failed UPDATE had met (the deviation commit-locks-what-a-failed-update-met), and fails with 1205; yet the rows 1 and 2 of tx1 are committed: tx2's UPDATE already fails on one of them as a duplicate, and both are there at the end. A client that is told of the error and runs its transaction again inserts twice. With COMMIT in the place of BEGIN the transaction is a deadlock's victim and nothing is committed.
+-- explained: BEGIN commits the open transaction first (https://docs.pingcap.com/tidb/stable/transaction-overview#starting-a-transaction). The new transaction then waits for tx2, for a lock on a row that the old one's failed UPDATE had met, and BEGIN fails with 1205; yet the rows 1 and 2 of tx1 are committed: tx2's UPDATE already fails on one of them as a duplicate, and both are there at the end. A client that is told of the error and runs its transaction again inserts twice. With COMMIT in the place of BEGIN the transaction is a deadlock's victim and nothing is committed.
 -- link: https://docs.pingcap.com/tidb/stable/transaction-overview#starting-a-transaction
--- fingerprint: unexpected-error/RC/error 1062 for none
+-- fingerprint: known/commit-locks-what-a-failed-update-met/RC
 -- reproduced: 10/10
--- verdict (embedded, RC): violation unexpected-error
+-- verdict (embedded, RC): known commit-locks-what-a-failed-update-met
 -- verdict (mariadb 11.8, RC): ok
 -- verdict (mariadb 11.8,snapshot=off, RC): ok
 -- verdict (mariadb 10.11, RC): ok

@@ -12,9 +12,9 @@ import (
 // condition pushed into a secondary index raises it on an entry of a row that the
 // view does not show: of another transaction's, of one that is deleted, of a former
 // version. MySQL passes marked entries unless any transaction of the server is open
-// that has written, of which the history knows its own only. Which index is used is the plan's affair: any will do that
-// begins with a column of the condition, and of the condition any part that the
-// index's columns decide.
+// that has written, of which the history knows its own only. Which index is used is
+// the plan's affair: any will do that begins with a column of the condition, and of
+// the condition any part that the index's columns decide.
 // https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
 func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
 	code := errCode(x.st)
