@@ -277,21 +277,12 @@ func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 			continue
 		}
 		_, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})
-		if err == nil && (!changed || assignsKey(s, t)) {
+		if err == nil && (!changed || assignsUnique(s, t)) {
+			// The entries of unique keys are locked, too.
 			tx.lostLock = true
 		}
 	}
 	return nil
-}
-
-// assignsKey reports whether an UPDATE assigns a column of a unique key, whose
-// entries are locked, too.
-func assignsKey(s *ast.UpdateStmt, t *Table) bool {
-	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool {
-		return (k.Unique || k.Primary) && slices.ContainsFunc(s.List, func(a *ast.Assignment) bool {
-			return inKey(&k, t.Def.ColumnIndex(a.Column.Name.O))
-		})
-	})
 }
 
 // earlierDuplicate reports whether one of the rows met before an evaluation

@@ -85,7 +85,7 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 // may have been another one than that of an empty server.
 func (x *running) anyIndex(a *access) {
 	u, ok := x.node.(*ast.UpdateStmt)
-	if !x.due && !(ok && x.assignsUnique(u, a.t)) {
+	if !x.due && !(ok && assignsUnique(u, a.t)) {
 		return
 	}
 	keys := []*solve.Key{a.key}

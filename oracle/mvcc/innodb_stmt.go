@@ -299,7 +299,7 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
 			hits, err = x.chosen(s, t, hits)
 		}
-		if e.loose && s.Order == nil && len(hits) > 1 && x.assignsUnique(s, t) && e.choices.choose(2) == 1 {
+		if e.loose && s.Order == nil && len(hits) > 1 && assignsUnique(s, t) && e.choices.choose(2) == 1 {
 			// A union of several indexes meets the rows in another order.
 			slices.Reverse(hits)
 		}
@@ -317,7 +317,7 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 }
 
 // assignsUnique reports whether an UPDATE assigns a column of a unique key.
-func (x *running) assignsUnique(s *ast.UpdateStmt, t *Table) bool {
+func assignsUnique(s *ast.UpdateStmt, t *Table) bool {
 	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return (k.Unique || k.Primary) && assigns(s, t, &k) })
 }
 

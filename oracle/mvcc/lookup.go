@@ -134,7 +134,7 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 		pins := boundsMeet(t, conds)
 		for _, e := range conds {
 			col, fixed := columnOf(t, e)
-			if inKey(k, col) {
+			if slices.Contains(k.Columns, col) {
 				f.pinned = append(f.pinned, e)
 				pins[col] = pins[col] || fixed
 				continue
@@ -153,15 +153,6 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 		}
 	}
 	return found
-}
-
-func inKey(k *solve.Key, col int) bool {
-	for _, c := range k.Columns {
-		if c == col {
-			return true
-		}
-	}
-	return false
 }
 
 // columnOf returns the one column that a simple condition is about, -1 if it is

@@ -248,7 +248,7 @@ func cheapestFilter(t *solve.Table, where ast.ExprNode) (best *pointFilter, poin
 		f := &pointFilter{key: k}
 		for _, e := range conds {
 			col, _ := columnOf(t, e)
-			if values, listed := listedBy(t, e, k.Columns[0]); inKey(k, col) || listed && (k.Primary || len(conds) > 1 || !neighbours(values)) {
+			if values, listed := listedBy(t, e, k.Columns[0]); slices.Contains(k.Columns, col) || listed && (k.Primary || len(conds) > 1 || !neighbours(values)) {
 				f.pinned = append(f.pinned, e)
 				continue
 			}
