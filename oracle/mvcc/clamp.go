@@ -17,15 +17,12 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues {
 		return node
 	}
-	if len(st.Waits) == 0 {
-		// At READ COMMITTED a statement starts with what is newest.
-		again := false
-		if tx.Level == corpus.RepeatableRead {
-			again, _ = r.conflicts(View{Tick: tx.Begin, Own: tx}, st.Submit, tx, kind, node)
-		}
-		if !again {
-			return node
-		}
+	again := len(st.Waits) > 0
+	if !again && tx.Level == corpus.RepeatableRead { // at READ COMMITTED it starts with what is newest
+		again, _ = r.conflicts(View{Tick: tx.Begin, Own: tx}, st.Submit, tx, kind, node)
+	}
+	if !again {
+		return node
 	}
 	where, from := condition(node)
 	name := singleTable(from)
@@ -58,7 +55,8 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 // filter is another one, or none of its values is. The optimiser makes one list of
 // lists and equalities that OR connects.
 func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
-	var list *ast.PatternInExpr
+	var key ast.ExprNode
+	var values []ast.ExprNode
 	col := -1
 	for _, part := range disjuncts(where, nil) {
 		if neverTrue(part) {
@@ -69,49 +67,46 @@ func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
 			return nil
 		}
 		col = c
+		var of ast.ExprNode
 		switch x := part.(type) {
 		case *ast.PatternInExpr:
-			if _, ok := x.Expr.(*ast.ColumnNameExpr); !ok {
-				return nil
-			}
-			if list == nil {
-				list = &ast.PatternInExpr{Expr: x.Expr}
-			}
-			list.List = append(list.List, x.List...)
+			of = x.Expr
+			values = append(values, x.List...)
 		case *ast.BinaryOperationExpr:
-			column, value := x.L, x.R
-			if columnRef(t, column) < 0 {
-				column, value = value, column
+			value := x.R
+			if of = x.L; columnRef(t, of) < 0 {
+				of, value = value, of
 			}
-			if _, ok := column.(*ast.ColumnNameExpr); !ok || x.Op != opcode.EQ {
+			if x.Op != opcode.EQ {
 				return nil
 			}
-			if list == nil {
-				list = &ast.PatternInExpr{Expr: column}
-			}
-			list.List = append(list.List, value)
-		default:
+			values = append(values, value)
+		}
+		if _, ok := of.(*ast.ColumnNameExpr); !ok {
 			return nil
 		}
+		if key == nil {
+			key = of
+		}
 	}
-	if list == nil || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
+	if key == nil || t.Columns[col].Type.Class != solve.IntClass || !uniqueAlone(t, col) {
 		return nil
 	}
 	lo, hi := t.Columns[col].Type.Limits()
 	moved := false
-	for i, e := range list.List {
+	for i, e := range values {
 		switch negative, n, ok := integerLiteral(e); {
 		case !ok:
 		case negative && n > uint64(-lo):
-			list.List[i], moved = corpus.IntLit(lo), true
+			values[i], moved = corpus.IntLit(lo), true
 		case !negative && n > hi:
-			list.List[i], moved = corpus.UintLit(hi), true
+			values[i], moved = corpus.UintLit(hi), true
 		}
 	}
 	if !moved {
 		return nil
 	}
-	return list
+	return &ast.PatternInExpr{Expr: key, List: values}
 }
 
 // uniqueAlone reports whether a column is a secondary unique key by itself.

@@ -202,7 +202,6 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 // value that the column has or had, and beyond those that a failed one has taken.
 // https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
 func (x *running) identified(t *Table) *history.Stmt {
-	e := x.e
 	if x.st.Result.LastID != 0 {
 		return x.st
 	}
@@ -211,7 +210,7 @@ func (x *running) identified(t *Table) *history.Stmt {
 		return x.st
 	}
 	st := *x.st
-	st.Result.LastID = max(1, e.counters[t])
+	st.Result.LastID = max(1, x.e.counters[t])
 	for _, c := range t.Chains {
 		for i := range c.Versions {
 			if r := c.Versions[i].Row; r != nil {

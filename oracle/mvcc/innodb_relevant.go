@@ -28,7 +28,9 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		}
 	}
 	waits := Waited(h)
-	deadlock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errDeadlock })
+	failed := func(code uint16) bool {
+		return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == code })
+	}
 	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
 		switch r.Dim {
 		case rules.LockedRow:
@@ -40,11 +42,11 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case rules.LateLevel:
 			return !setsLevel
 		case rules.AfterDeadlock, rules.VictimRow:
-			return !deadlock
+			return !failed(errDeadlock)
 		case rules.FilterScope:
-			return !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errOutOfRange })
+			return !failed(errOutOfRange)
 		case rules.RowAmidKeyChange:
-			return !waits || !updates || r.Variant == rules.NotFound && !slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return errCode(&s) == errKeyNotFound })
+			return !waits || !updates || r.Variant == rules.NotFound && !failed(errKeyNotFound)
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}

@@ -24,7 +24,10 @@ func (r *Replay) serialOrders() (*Difference, error) {
 			return nil, nil
 		}
 	}
-	if r.h.End != history.Complete || len(r.h.Final) == 0 || len(r.units) == 0 || r.partial || slices.ContainsFunc(r.units, func(t *Txn) bool { return t.missed }) {
+	if r.h.End != history.Complete || len(r.h.Final) == 0 || len(r.units) == 0 || r.partial {
+		return nil, nil
+	}
+	if slices.ContainsFunc(r.units, func(t *Txn) bool { return t.missed }) {
 		return nil, nil
 	}
 	units := slices.Clone(r.units)
