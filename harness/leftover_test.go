@@ -7,9 +7,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// TestJudges holds for which cases a table is truncated, because what an earlier case
+// TestLeftovers holds for which cases a table is truncated, because what an earlier case
 // has left in an index could fail a SELECT.
-func TestJudges(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	for _, c := range []struct {
 		table, query string
 		want         bool
@@ -35,8 +35,8 @@ func TestJudges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.judges != c.want {
-			t.Errorf("%s; %s: %v, want %v", c.table, c.query, s.judges, c.want)
+		if s.leftovers != c.want {
+			t.Errorf("%s; %s: %v, want %v", c.table, c.query, s.leftovers, c.want)
 		}
 	}
 }

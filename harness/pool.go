@@ -206,7 +206,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, clean boo
 	if err != nil {
 		return nil, err
 	}
-	s.clean = (clean || s.judges) && p.server.DBMS != history.TiDB
+	s.clean = (clean || s.leftovers) && p.server.DBMS != history.TiDB
 	return w.run(ctx, c, s, levels)
 }
 

@@ -74,8 +74,8 @@ type script struct {
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
 	clean    bool   // truncate before filling
-	// judges says that a SELECT may be failed by what is left of earlier rows.
-	judges    bool
+	// leftovers says that a SELECT may be failed by what is left of earlier rows.
+	leftovers bool
 	overflows overflows
 }
 
@@ -115,7 +115,7 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 			return nil, err
 		}
 		s.traits |= tr
-		s.judges = s.judges || s.overflows.judged(l.Stmt)
+		s.leftovers = s.leftovers || s.overflows.judged(l.Stmt)
 		s.steps = append(s.steps, step{l.Session, sql, tr})
 	}
 	return s, nil
