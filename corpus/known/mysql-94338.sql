@@ -1,5 +1,4 @@
 -- source: https://bugs.mysql.com/bug.php?id=94338 (ReplBug fig. 4.10)
--- seed: no, because a correlated subquery with LIMIT is not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
 -- status: gone since MySQL 8.0
 -- note: rows of the INSERT cut down
