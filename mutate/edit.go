@@ -45,10 +45,16 @@ var editCounts = []weighted[int]{{20, 0}, {36, 1}, {26, 2}, {12, 3}, {6, 4}}
 
 const editBytes = 12
 
+// joinedOdds is how often a case of one session gets a second one, out of 256.
+const joinedOdds = 224
+
 // edit applies a few structural mutations. Statements made anew read the lane
 // of the first transaction, which a stored case does not use.
 func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 	e := &editing{others: others, options: o}
+	if len(d.sessions) == 1 && len(d.tables) > 0 && window(src, Tx2Lane, 1).odds(joinedOdds) {
+		d.join(src, o)
+	}
 	for range pick(on(src, EditLane), editCounts) {
 		c := window(src, EditLane, editBytes)
 		tail := window(src, Tx1Lane, statementBytes)
@@ -59,6 +65,18 @@ func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 	if len(d.levels) == 0 || !d.allowed(o) {
 		d.chooseLevels(on(src, LevelLane), o)
 	}
+}
+
+// join adds a transaction to a case of one session, beside which it shows what it
+// shows while others write. The order that the case came with is none for two.
+func (d *draft) join(src Source, o *Options) {
+	first := d.sessions[0].number
+	n := first%maxTx + 1
+	d.sessions = append(d.sessions, session{number: n, stmts: transaction(src, Tx2Lane, d.tables, o)})
+	if l, ok := d.levels[first]; ok {
+		d.levels[n] = l
+	}
+	d.own = nil
 }
 
 // chained reads n bytes of a and then b.

@@ -209,6 +209,34 @@ func TestFromInputUsesTheEntries(t *testing.T) {
 	}
 }
 
+// A case of one session mostly gets a second one beside it; zero bytes leave it alone.
+func TestOneSessionGetsAnother(t *testing.T) {
+	c := parse(t, `
+/* init */ CREATE TABLE t (a INT);
+/* init */ INSERT INTO t VALUES (1);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 0;
+/* tx1 */ COMMIT;
+`)
+	if got := Mutate(NewBytes(nil), c, nil, Options{Levels: corpus.Levels}); len(got.Sessions()) != 1 {
+		t.Errorf("zero bytes make of it\n%s", print(got))
+	}
+	two, mixed := 0, 0
+	for seed := range uint64(200) {
+		got := Mutate(NewSeeded(seed), c, nil, Options{Levels: corpus.Levels})
+		if len(got.Sessions()) < 2 {
+			continue
+		}
+		two++
+		if got.Steps[0].Session != got.Steps[1].Session {
+			mixed++
+		}
+	}
+	if two < 150 || mixed < two/4 {
+		t.Errorf("of 200 %d have two sessions, %d of them begin both at once", two, mixed)
+	}
+}
+
 // serialOrder runs one session after the other.
 func serialOrder(d *draft) []int {
 	m := newMerge(d)
