@@ -36,8 +36,10 @@ const (
 	// misfitOdds is how often a value is one that the column cannot hold: the
 	// statement is an error, and must leave nothing behind.
 	misfitOdds = 1
-	// rareMisfitOdds is the same for a date, ENUM or SET: few columns are.
-	rareMisfitOdds = 14
+	// rareMisfitOdds is the same for a date or time: few columns are.
+	rareMisfitOdds = 6
+	// memberMisfitOdds is that of an ENUM or SET, whose columns are rarer.
+	memberMisfitOdds = 16
 	// unsupportedShareOdds is how often FOR SHARE appears where the server
 	// answers it with an error.
 	unsupportedShareOdds = 6
@@ -205,8 +207,11 @@ func increment(c *choices, t *table, i int) ast.ExprNode {
 // stored chooses a value to write into a column.
 func (t *table) stored(c *choices, col *column, i int) value {
 	b, misfit := int(c.next()), misfitOdds
-	if col.typ.family == times || col.typ.family == members {
+	switch col.typ.family {
+	case times:
 		misfit = rareMisfitOdds
+	case members:
+		misfit = memberMisfitOdds
 	}
 	switch {
 	case b > 255-18 && !col.notNull, b > 255-badNullOdds:

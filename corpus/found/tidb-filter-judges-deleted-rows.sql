@@ -5,7 +5,7 @@
 -- server_version: 8.0.11-TiDB-None
 -- settings: innodb_lock_wait_timeout=2; pessimistic-auto-commit=true; sql_mode=ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION; store=unistore; tidb_constraint_check_in_place_pessimistic=1; tidb_enable_metadata_lock=0; tidb_enable_noop_functions=OFF; tidb_pessimistic_txn_fair_locking=1; tidb_rc_read_check_ts=0; tidb_txn_mode=pessimistic
 -- kind: unexpected-error
--- stmt: step 3, tx1: UPDATE t SET a = 0 WHERE DATE_ADD(a, INTERVAL 1 DAY)
+-- stmt: step 3, tx1: UPDATE t SET a = NULL WHERE DATE_ADD(a, INTERVAL 1 DAY)
 -- expected: 0 matched, 0 changed
 -- actual: error 1441 (Datetime function: datetime field overflow)
 -- reason: nothing in the rows that the UPDATE sees makes it fail
@@ -24,7 +24,7 @@
 -- input: seed 64, worker 0, input 2392, order 0
 
 /* init */ CREATE TABLE t (a DATETIME);
-/* init */ INSERT INTO t VALUES ('9999-12-31 23:59:5');
+/* init */ INSERT INTO t VALUES ('9999-12-31 23:59:59');
 /* tx1 */ BEGIN;
 /* tx1 */ DELETE FROM t;
-/* tx1 */ UPDATE t SET a = 0 WHERE DATE_ADD(a, INTERVAL 1 DAY);
+/* tx1 */ UPDATE t SET a = NULL WHERE DATE_ADD(a, INTERVAL 1 DAY);
