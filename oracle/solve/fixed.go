@@ -6,7 +6,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/format"
-	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
 // fixesExpression tells whether one of several conditions equates an expression of
@@ -16,12 +15,9 @@ import (
 // https://dev.mysql.com/doc/refman/9.7/en/where-optimization.html
 func (c *compiler) fixesExpression(list []ast.ExprNode) bool {
 	for _, x := range list {
-		b, ok := x.(*ast.BinaryOperationExpr)
-		if !ok || b.Op != opcode.EQ {
-			continue
-		}
-		for _, side := range []ast.ExprNode{b.L, b.R} {
-			if _, column := side.(*ast.ColumnNameExpr); column || !mentionsColumn(side) {
+		l, r := equated(x)
+		for _, side := range []ast.ExprNode{l, r} {
+			if _, column := side.(*ast.ColumnNameExpr); side == nil || column || !mentionsColumn(side) {
 				continue
 			}
 			text := writtenOut(side)

@@ -317,13 +317,10 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 	}
 	t := c.scope.sources[0].table
 	for i, x := range list {
-		b, ok := x.(*ast.BinaryOperationExpr)
-		if !ok || b.Op != opcode.EQ {
-			continue
-		}
-		col, other := columnIn(t, b.L), b.R
+		l, r := equated(x)
+		col, other := columnIn(t, l), r
 		if col < 0 {
-			col, other = columnIn(t, b.R), b.L
+			col, other = columnIn(t, r), l
 		}
 		if col < 0 || mentionsColumn(other) {
 			continue
@@ -353,6 +350,26 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 		}
 	}
 	return false
+}
+
+// equated returns what a condition says to be equal, nil if it is another one. An IN
+// of one value and, on MySQL, a BETWEEN of equal bounds are equalities, too.
+func equated(x ast.ExprNode) (l, r ast.ExprNode) {
+	switch n := x.(type) {
+	case *ast.BinaryOperationExpr:
+		if n.Op == opcode.EQ {
+			return n.L, n.R
+		}
+	case *ast.PatternInExpr:
+		if !n.Not && n.Sel == nil && len(n.List) == 1 {
+			return n.Expr, n.List[0]
+		}
+	case *ast.BetweenExpr:
+		if !n.Not && writtenOut(n.Left) == writtenOut(n.Right) {
+			return n.Expr, n.Left
+		}
+	}
+	return nil, nil
 }
 
 // columnIn returns the column of t that an expression is, -1 if it is none.
