@@ -131,9 +131,9 @@ func (r *Replay) engine(ch *choices) *engine {
 	}
 	e.plans = r.parsedPlans()
 	if r.empties == nil {
-		r.empties = map[ast.Node]emptiness{}
+		r.empties, r.bare = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}
 	}
-	w.empties = r.empties
+	w.empties, w.bare = r.empties, r.bare
 	return e
 }
 

@@ -90,8 +90,8 @@ func (x *running) perform() (*Prediction, error) {
 	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
 		x.tx.Snapshot = x.start
 	}
-	if x.asksUnlocked() {
-		x.ask()
+	if err := x.ask(); err != nil {
+		return nil, err
 	}
 	if _, from := condition(x.node); e.unknownHint(from) {
 		return nil, &solve.SQLError{Code: errNoKey, Message: "no such key"}
@@ -256,6 +256,9 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		}
 		e.touchInnoDB(x, t, s.Where, false, nil)
 		views = x.views(t, rows)
+		if s, err = x.listed(s); err != nil {
+			return nil, err
+		}
 	}
 	res, err := e.solver.Select(s, views)
 	if err != nil {

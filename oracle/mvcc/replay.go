@@ -60,6 +60,8 @@ type Replay struct {
 	planCache map[int]*plan
 	// empties holds what is known of queries and conditions by their text.
 	empties map[ast.Node]emptiness
+	// bare holds locking reads without their conditions.
+	bare map[*ast.SelectStmt]*ast.SelectStmt
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
 	loose bool
 	// patient raises the bound on sequences of choices; see Patient.

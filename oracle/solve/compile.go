@@ -152,9 +152,14 @@ type program struct {
 
 // source is one table of a FROM clause; its columns start at offset of the row.
 type source struct {
-	alias  string
+	alias  string // "": whatever the statement calls it
 	table  *Table
 	offset int
+}
+
+// called tells whether the qualifier of a column, in lower case, may mean the source.
+func (s *source) called(qualifier string) bool {
+	return qualifier == "" || s.alias == "" || qualifier == lower(s.alias)
 }
 
 // scope resolves column names; outer is the scope around a subquery.
@@ -248,7 +253,7 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 		found, at, keyed := false, 0, false
 		var col *Column
 		for _, src := range sc.sources {
-			if n.Table.L != "" && n.Table.L != lower(src.alias) {
+			if !src.called(n.Table.L) {
 				continue
 			}
 			i := src.table.ColumnIndex(n.Name.O)
@@ -280,7 +285,7 @@ func (c *compiler) ownColumn(n *ast.ColumnName) *Column {
 		return nil
 	}
 	for _, s := range c.scope.sources {
-		if i := s.table.ColumnIndex(n.Name.O); i >= 0 && (n.Table.L == "" || n.Table.L == lower(s.alias)) {
+		if i := s.table.ColumnIndex(n.Name.O); i >= 0 && s.called(n.Table.L) {
 			return &s.table.Columns[i]
 		}
 	}

@@ -335,7 +335,7 @@ func (c *compiler) fields(q *query, fl *ast.FieldList) error {
 func (c *compiler) wildcard(q *query, w *ast.WildCardField) error {
 	found := false
 	for _, src := range c.scope.sources {
-		if w.Table.L != "" && w.Table.L != lower(src.alias) {
+		if !src.called(w.Table.L) {
 			continue
 		}
 		found = true

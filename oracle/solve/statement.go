@@ -45,6 +45,7 @@ func (s *Solver) Where(cond ast.ExprNode, t *Table, row Row, v Views) (sqlvalue.
 		return sqlvalue.True, 0, nil
 	}
 	p, err := s.compile(cond, t, v, func(c *compiler, p *program) error {
+		c.scope.sources[0].alias = "" // the condition does not tell what its statement calls the table
 		var err error
 		p.truth, err = c.condition(cond)
 		return err
