@@ -36,8 +36,8 @@ type Txn struct {
 	writes []*Chain
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
 	locked []RowLock
-	// missed says that one of its look-ups by a unique key missed a row under the
-	// deviation that lets it, on InnoDB.
+	// missed says that one of its statements, on InnoDB, missed what another transaction
+	// committed before, under a deviation that lets it.
 	missed bool
 	// claims holds what its statements surely hold locked, on InnoDB; stmts
 	// the statements whose answers count if it commits.
@@ -55,6 +55,8 @@ type savepoint struct {
 	name   string
 	writes int
 	cache  *absentCache
+	// idle says that the transaction had touched no table.
+	idle bool
 }
 
 // RowLock is a lock that a transaction surely holds on a row because the

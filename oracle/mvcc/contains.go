@@ -56,6 +56,14 @@ func hasSubquery(n ast.Node) bool {
 	})
 }
 
+// hasDerivedTable reports whether a FROM clause holds a query.
+func hasDerivedTable(n ast.Node) bool {
+	return contains(n, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.SelectStmt)
+		return found, false
+	})
+}
+
 // hasScalarSubquery passes over the subqueries of IN and EXISTS.
 func hasScalarSubquery(n ast.Node) bool {
 	return contains(n, func(n ast.Node) (found, skip bool) {

@@ -148,8 +148,16 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			break
 		}
 		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
-			e.undo(s.txn, s.txn.savepoints[j].writes)
-			s.txn.savepoints = s.txn.savepoints[:j+1]
+			kept := s.txn.savepoints[:j+1]
+			if kept[j].idle {
+				// InnoDB was not in the transaction yet: all that it holds goes.
+				e.rollbackInnoDB(s, s.txn)
+				s.ended--
+				s.txn = e.beginInnoDB(s, st.Session)
+			} else {
+				e.undo(s.txn, kept[j].writes)
+			}
+			s.txn.savepoints = kept
 			e.partial = true
 		}
 	default:

@@ -43,6 +43,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !setsLevel
 		case rules.AfterDeadlock, rules.VictimRow:
 			return !failed(errDeadlock)
+		case rules.SubqueryView:
+			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return hasSubquery(l.Stmt) })
 		case rules.FilterScope:
 			return !failed(errOutOfRange)
 		case rules.RowAmidKeyChange:

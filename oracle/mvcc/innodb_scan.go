@@ -76,6 +76,12 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	views := x.views(nil, nil)
+	if asked, inner := x.asked, visit; asked != nil {
+		visit = func(h hit) error {
+			asked.met()
+			return inner(h)
+		}
+	}
 	a.other = x.otherPath(t, a.where)
 	only := !e.loose && !limited(x.node) && !a.other
 	var waitedFor *Chain

@@ -16,8 +16,8 @@ const maxSerialSteps = 4000
 // serialOrders looks for a serial order of the committed transactions that
 // explains every answer and the final state, in the order of their commits
 // first; one whose answers differ is given up at the first of them.
-// An autocommit statement is a transaction of its own. Where a look-up misses a row
-// that is there all the time, which only a deviation predicts, no order is asked for.
+// An autocommit statement is a transaction of its own. Where a statement misses what
+// is committed, which only a deviation predicts, no order is asked for.
 func (r *Replay) serialOrders() (*Difference, error) {
 	for _, l := range Levels(r.c, r.h) {
 		if l != corpus.Serializable {

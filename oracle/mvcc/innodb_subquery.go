@@ -4,6 +4,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
@@ -17,23 +18,34 @@ type asked struct {
 	x *running
 	// locks says that they lock what they read, which is what is newest.
 	locks bool
-	// at is when the read view was opened, 0 before; behind says that they are
-	// evaluated when the first row was waited for.
-	at     history.Tick
-	behind bool
-	rows   map[*Table][]solve.Row
+	// at is when the read view was opened, 0 before; behind says that this is when the
+	// first row was waited for, passing that the transaction does not keep it.
+	at              history.Tick
+	behind, passing bool
+	// anew says that what neither a read view nor locks hold is read for each row.
+	anew bool
+	// names are the tables that they read, rows what was read.
+	names map[string]bool
+	rows  map[*Table][]solve.Row
 }
 
 // asksUnlocked reports whether the subqueries of a statement are consistent reads:
-// those of a write below REPEATABLE READ, those of a locking read below SERIALIZABLE.
-// Others lock what they read, so that it does not change any more.
+// those of an UPDATE or INSERT … SELECT below REPEATABLE READ, those of a locking read
+// below SERIALIZABLE. Others lock what they read, so that it does not change any more,
+// but for a deviation.
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
 func (x *running) asksUnlocked() bool {
-	if x.tx.Level == corpus.RepeatableRead {
-		return x.kind == SelectForUpdate || x.kind == SelectForShare
+	weak := x.tx.Level < corpus.RepeatableRead
+	switch x.kind {
+	case SelectForUpdate, SelectForShare:
+		return weak || x.tx.Level == corpus.RepeatableRead || x.auto && x.tx.Rules[rules.SubqueryView] == rules.SnapshotSubquery
+	case Update:
+		return weak
+	case Insert:
+		return weak && x.node.(*ast.InsertStmt).Select != nil
 	}
-	return x.tx.Level < corpus.RepeatableRead
+	return false
 }
 
 // ask prepares the answers of subqueries. When they are evaluated is the plan's
@@ -52,24 +64,63 @@ func (x *running) ask() error {
 		return &Loss{Slug: "unsupported: subquery on the table of the INSERT"}
 	case inner.plain[own] && x.kind.isWrite() && x.e.h.Server.DBMS == history.MySQL:
 		return &solve.SQLError{Code: errTableUsed, Message: "target table of a write in a subquery"}
-	case !x.asksUnlocked() && !inner.names[own]:
+	case !x.asksUnlocked() && !inner.names[own] && x.tx.Level >= corpus.RepeatableRead:
 		return nil
 	}
-	x.asked = &asked{x: x, locks: !x.asksUnlocked(), rows: map[*Table][]solve.Row{}}
+	if ins, ok := x.node.(*ast.InsertStmt); ok && len(ins.Lists) > 1 && len(x.st.Waits) > 0 {
+		// Each is evaluated when its row's turn comes.
+		return &Loss{Slug: "unsupported: subqueries of several rows that an INSERT waits for"}
+	}
+	if x.tx.Level < corpus.RepeatableRead && !x.asksUnlocked() && len(x.st.Waits) > 0 {
+		return &Loss{Slug: "unsupported: locking subquery of a statement that waits"}
+	}
+	if x.tx.Level == corpus.ReadUncommitted && inner.count > 1 && len(x.st.Waits) > 0 {
+		// Some may be answered once and some for each row.
+		return &Loss{Slug: "unsupported: subqueries on uncommitted data of a statement that waits"}
+	}
+	a := &asked{x: x, locks: !x.asksUnlocked(), names: inner.names, rows: map[*Table][]solve.Row{}}
+	x.asked = a
+	x.tx.missed = x.tx.missed || !a.locks && x.tx.Level == corpus.Serializable
+	if x.tx.Level == corpus.RepeatableRead && !a.locks && x.tx.Snapshot == 0 {
+		// A subquery that no row needs may be evaluated with the plan, or not at all,
+		// and then takes no snapshot.
+		x.e.branched = true
+		switch x.e.choices.choose(3) {
+		case 1:
+			a.passing = true
+		case 2:
+			a.read()
+		}
+	}
 	if len(x.st.Waits) == 0 {
 		return nil
 	}
 	x.e.branched = true
 	switch x.e.choices.choose(3) {
 	case 0:
-		for name := range inner.names {
-			// A table that is missing is told where it is read.
-			_, _, _ = x.views(nil, nil).Table(name)
-		}
+		a.read()
 	case 1:
-		x.asked.behind = true
+		a.behind = true
+	}
+	if x.tx.Level == corpus.ReadUncommitted || a.locks && x.tx.Level == corpus.ReadCommitted {
+		a.anew = x.e.choices.choose(2) == 1
 	}
 	return nil
+}
+
+// read evaluates the subqueries, if they were not evaluated before.
+func (a *asked) read() {
+	for name := range a.names {
+		// A table that is missing is told where it is read.
+		_, _, _ = a.x.views(nil, nil).Table(name)
+	}
+}
+
+// met notes that the scan has a row that the statement acts on: the subqueries were
+// evaluated for it, those of the list, too.
+func (a *asked) met() {
+	a.behind = false
+	a.read()
 }
 
 // ownTable returns the name of the one table that a statement locks or changes, "" if
@@ -89,6 +140,7 @@ func (x *running) ownTable() string {
 // those named outside of derived tables.
 type subqueryTables struct {
 	subqueries, derived int // around
+	count               int
 	names, plain        map[string]bool
 }
 
@@ -97,6 +149,7 @@ func (v *subqueryTables) Enter(n ast.Node) (ast.Node, bool) {
 	switch x := n.(type) {
 	case *ast.SubqueryExpr:
 		v.subqueries++
+		v.count++
 	case *ast.TableSource:
 		if _, ok := x.Source.(*ast.TableName); !ok {
 			v.derived++
@@ -154,29 +207,34 @@ func (a *asked) table(t *Table, v *innodbViews) []solve.Row {
 	if rows, ok := a.rows[t]; ok {
 		return rows
 	}
-	tx, at, early := a.x.tx, a.at, a.behind && !a.x.waited
-	if a.locks {
-		rows := v.e.snapshotRows(t, v, v.rule)
-		if !early {
-			a.rows[t] = rows
-		}
-		return rows
-	}
-	if at == 0 {
+	tx, early := a.x.tx, a.behind && !a.x.waited
+	at := a.at
+	switch {
+	case tx.Level == corpus.RepeatableRead && tx.Snapshot != 0:
+		at, early = tx.Snapshot, false
+	case at == 0:
 		at = a.x.e.now()
 	}
-	if tx.Level == corpus.RepeatableRead && tx.Snapshot != 0 {
-		at, early = tx.Snapshot, false
-	}
-	if tx.Level != corpus.ReadUncommitted {
-		v.view.Tick = at
+	switch {
+	case a.locks:
+		v.view = View{Tick: latest, Own: tx}
+	case tx.Level == corpus.ReadUncommitted:
+		v.view = View{Uncommitted: true, Own: tx}
+	default:
+		v.view = View{Tick: at, Own: tx}
 	}
 	rows := v.e.snapshotRows(t, v, v.rule)
 	if early {
 		return rows
 	}
-	a.at, a.rows[t] = at, rows
-	if tx.Level == corpus.RepeatableRead {
+	if !a.anew {
+		a.rows[t] = rows
+	}
+	if a.locks {
+		return rows
+	}
+	a.at = at
+	if tx.Level == corpus.RepeatableRead && !a.passing {
 		tx.Snapshot = at
 	}
 	return rows

@@ -114,7 +114,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	case Savepoint:
 		if s.txn != nil {
 			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
-			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone()})
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0})
 		}
 	case RollbackTo:
 		if s.txn == nil {
@@ -148,7 +148,7 @@ func (r *Replay) beginAnew(i int, s *session, node ast.StmtNode) {
 	at := st.Submit
 	if s.txn != nil {
 		r.commit(s.txn, at)
-		at = st.Return // behind the commit, which its snapshot sees
+		at++ // its snapshot sees the commit
 	}
 	s.takeNext()
 	s.txn = r.begin(st.Session, at)
