@@ -261,7 +261,8 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 // loseLocks notes whether an UPDATE that started again with a newer view had met
 // rows at first that it would not have changed, or of which it assigns a unique
 // key, and meets other rows now, or the same under another clustered key, which is
-// what is locked. One that meets none any more keeps what it locked.
+// what is locked. One that meets none any more keeps what it locked; a key that it
+// wrote for another row at first is none that it only met.
 func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, now []solve.Row, chains []*Chain) error {
 	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
 	if view.Tick == start.Tick || len(now) == 0 || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
@@ -272,12 +273,26 @@ func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 		_, err = sqlError(err)
 		return err
 	}
+	news, changed := make([]solve.Row, len(rows)), make([]bool, len(rows))
+	written := map[string]bool{}
+	for k := range rows {
+		var err error
+		if news[k], changed[k], err = r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start}); err != nil {
+			news[k], changed[k] = nil, false
+		}
+		if t.Clustered != nil && changed[k] {
+			written[r.store.clusteredKeyOf(t, news[k])] = true
+		}
+	}
 	for k, c := range met {
-		if at := slices.Index(chains, c); at >= 0 && r.store.clusteredKeyOf(t, now[at]) == r.store.clusteredKeyOf(t, rows[k]) {
+		key := r.store.clusteredKeyOf(t, rows[k])
+		if at := slices.Index(chains, c); at >= 0 && r.store.clusteredKeyOf(t, now[at]) == key {
 			continue
 		}
-		_, changed, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start})
-		if err == nil && (!changed || assignsUnique(s, t)) {
+		if news[k] == nil {
+			continue
+		}
+		if !changed[k] && !written[key] || changed[k] && assignsUnique(s, t) {
 			// The entries of unique keys are locked, too.
 			tx.lostLock = true
 		}

@@ -124,6 +124,9 @@ func (r *Replay) allTrue(conds []ast.ExprNode, t *Table, row solve.Row, view Vie
 // there is none or if it pins the primary key too, which is then used instead.
 func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	conds := conjuncts(where, nil)
+	for i, e := range conds {
+		conds[i] = possible(e)
+	}
 	var found *pointFilter
 	for ki := range t.Keys {
 		k := &t.Keys[ki]
@@ -314,6 +317,16 @@ func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 // neverTrue recognises the literals 0 and NULL, which the optimiser takes out of an
 // OR in a filter.
 func neverTrue(e ast.ExprNode) bool { return literalZero(e) || isNull(e) }
+
+// possible returns the one part of an OR that can be true, or else the condition as
+// it is: the optimiser leaves out what cannot.
+func possible(e ast.ExprNode) ast.ExprNode {
+	parts := slices.DeleteFunc(disjuncts(e, nil), neverTrue)
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return e
+}
 
 // literalZero recognises a literal 0: a LIMIT of it reads nothing.
 func literalZero(e ast.ExprNode) bool {
