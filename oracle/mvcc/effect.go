@@ -203,7 +203,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	for k, row := range rows {
 		news[k], changed[k], err = r.solver.Update(s, t.Def, row, views)
 		if err != nil {
-			return r.failedUpdate(i, tx, s, t, p, err, chains[:k], news, changed)
+			return r.failedUpdate(i, tx, s, t, p, err, view, rows, chains[:k], chains, news, changed)
 		}
 		if changed[k] {
 			p.Changed++
@@ -244,18 +244,53 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 // failedUpdate predicts the error of an UPDATE one of whose rows cannot be
 // evaluated. A row met earlier may already have failed as a duplicate; which one
 // is met first is the access path's affair, so the answer decides.
-func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Prediction, cause error, before []*Chain, news []solve.Row, changed []bool) (*Prediction, error) {
+func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Prediction, cause error, view View, rows []solve.Row, before, chains []*Chain, news []solve.Row, changed []bool) (*Prediction, error) {
 	code, err := sqlError(cause)
 	if err != nil {
 		return p, err
 	}
 	p.Err = code
-	seen := errCode(&r.h.Stmts[i])
-	if seen != code && r.earlierDuplicate(t, tx, before, news, changed) {
+	switch seen := errCode(&r.h.Stmts[i]); {
+	case seen == code:
+	case r.earlierDuplicate(t, tx, before, news, changed):
 		p.Err, p.Single = errDup, false
 		r.expectLocks(tx, t, before, news, changed)
+	case seen == errDup && r.duplicateByIndex(tx, s, t, view, rows, chains):
+		p.Err, p.Single = errDup, false
 	}
 	return p, nil
+}
+
+// duplicateByIndex reports whether an UPDATE one of whose rows cannot be evaluated
+// fails as a duplicate before that one if it goes by a secondary index of a column
+// that its condition tests.
+func (r *Replay) duplicateByIndex(tx *Txn, s *ast.UpdateStmt, t *Table, view View, rows []solve.Row, chains []*Chain) bool {
+	tested := columnsIn(t.Def, s.Where)
+	for ki := range t.Def.Keys {
+		key := &t.Def.Keys[ki]
+		if key == t.Clustered || !tested[key.Columns[0]] {
+			continue
+		}
+		order := make([]int, len(rows))
+		for k := range order {
+			order[k] = k
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return compareKey(key, rows[a], rows[b]) })
+		var met []*Chain
+		var news []solve.Row
+		var changed []bool
+		for _, k := range order {
+			next, change, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, view})
+			if err != nil {
+				break
+			}
+			met, news, changed = append(met, chains[k]), append(news, next), append(changed, change)
+		}
+		if r.earlierDuplicate(t, tx, met, news, changed) {
+			return true
+		}
+	}
+	return false
 }
 
 // loseLocks notes whether an UPDATE that started again with a newer view had met
