@@ -301,7 +301,13 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		return x.changeRow(t, h, row)
 	}
 	var err error
-	if s.Order == nil && s.Limit == nil && !x.twoPhases(s, a) {
+	two := s.Order != nil || s.Limit != nil || x.twoPhases(s, a)
+	if !two && errCode(x.st) != 0 && assignsTested(s, t) {
+		// Of several errors, which comes first is the plan's affair.
+		e.branched = true
+		two = e.choices.choose(2) == 1
+	}
+	if !two {
 		err = x.scan(a, true, apply)
 	} else {
 		var hits []hit
@@ -328,6 +334,13 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 // assignsUnique reports whether an UPDATE assigns a column of a unique key.
 func assignsUnique(s *ast.UpdateStmt, t *Table) bool {
 	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return (k.Unique || k.Primary) && assigns(s, t, &k) })
+}
+
+// assignsTested reports whether an UPDATE assigns a column of a key that it may go by,
+// the first column of which its condition tests.
+func assignsTested(s *ast.UpdateStmt, t *Table) bool {
+	tested := columnsIn(t.Def, s.Where)
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return tested[k.Columns[0]] && assigns(s, t, &k) })
 }
 
 // assigns reports whether an UPDATE assigns a column of a key.
