@@ -343,11 +343,9 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 			if k == i || !onlyColumn(list[k], t, col) {
 				continue
 			}
-			p(&f)
-			if isSQL(f.err) {
+			if p(&f); f.err != nil {
 				return true
 			}
-			f.err = nil
 		}
 	}
 	return false
