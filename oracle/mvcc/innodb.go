@@ -104,7 +104,8 @@ type running struct {
 	// table is what a write changes, images the rows that it really changed.
 	table  *Table
 	images []image
-	// asked answers its subqueries if they lock nothing, nil else.
+	// asked answers its subqueries, nil where each finds what is newest under its own
+	// locks.
 	asked *asked
 }
 

@@ -210,8 +210,7 @@ type innodbViews struct {
 	// once is a unique secondary index whose look-ups end at the first row that
 	// they find, although two records of one row may be visible.
 	once *solve.Key
-	// asked holds what subqueries that lock nothing were answered from, nil where
-	// they lock.
+	// asked answers the subqueries of a statement that locks; see running.
 	asked *asked
 }
 

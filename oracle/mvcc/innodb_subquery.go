@@ -53,9 +53,12 @@ func (x *running) asksUnlocked() bool {
 // MySQL refuses a write whose subquery names the table that it changes.
 // https://dev.mysql.com/doc/refman/en/subquery-errors.html
 func (x *running) ask() error {
+	if x.kind == Select {
+		return nil
+	}
 	inner := &subqueryTables{}
 	x.node.Accept(inner)
-	if x.kind == Select || len(inner.names) == 0 {
+	if len(inner.names) == 0 {
 		return nil
 	}
 	own := x.ownTable()
