@@ -203,7 +203,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	for k, row := range rows {
 		news[k], changed[k], err = r.solver.Update(s, t.Def, row, views)
 		if err != nil {
-			return r.failedUpdate(i, tx, s, t, p, err, view, rows, chains[:k], chains, news, changed)
+			return r.failedUpdate(i, tx, s, t, p, err, view, rows, chains, k, news, changed)
 		}
 		if changed[k] {
 			p.Changed++
@@ -243,8 +243,9 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 
 // failedUpdate predicts the error of an UPDATE one of whose rows cannot be
 // evaluated. A row met earlier may already have failed as a duplicate; which one
-// is met first is the access path's affair, so the answer decides.
-func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Prediction, cause error, view View, rows []solve.Row, before, chains []*Chain, news []solve.Row, changed []bool) (*Prediction, error) {
+// is met first is the access path's affair, so the answer decides. The k-th row is
+// the first that fails in the order of the table.
+func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Prediction, cause error, view View, rows []solve.Row, chains []*Chain, k int, news []solve.Row, changed []bool) (*Prediction, error) {
 	code, err := sqlError(cause)
 	if err != nil {
 		return p, err
@@ -252,9 +253,9 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 	p.Err = code
 	switch seen := errCode(&r.h.Stmts[i]); {
 	case seen == code:
-	case r.earlierDuplicate(t, tx, before, news, changed):
+	case r.earlierDuplicate(t, tx, chains[:k], news, changed):
 		p.Err, p.Single = errDup, false
-		r.expectLocks(tx, t, before, news, changed)
+		r.expectLocks(tx, t, chains[:k], news, changed)
 	case seen == errDup && r.duplicateByIndex(tx, s, t, view, rows, chains):
 		p.Err, p.Single = errDup, false
 	}
