@@ -90,10 +90,15 @@ func (e *engine) commitInnoDB(s *session, t *Txn) {
 }
 
 func (e *engine) rollbackInnoDB(s *session, t *Txn) {
+	e.withdraw(t)
+	s.ended++
+}
+
+// withdraw takes back what a transaction did and lets go what it locked.
+func (e *engine) withdraw(t *Txn) {
 	e.releaseAmid(t)
 	e.undo(t, 0)
 	t.Ended = e.now()
-	s.ended++
 }
 
 // takeLevel lets a level take effect that was set inside a transaction which
@@ -151,8 +156,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			kept := s.txn.savepoints[:j+1]
 			if kept[j].idle {
 				// InnoDB was not in the transaction yet: all that it holds goes.
-				e.rollbackInnoDB(s, s.txn)
-				s.ended--
+				e.withdraw(s.txn)
 				s.txn = e.beginInnoDB(s, st.Session)
 			} else {
 				e.undo(s.txn, kept[j].writes)

@@ -170,11 +170,18 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 // the only answer then.
 func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *Difference, error) {
 	st := &e.h.Stmts[just]
-	releases := !st.InTxn || st.Result.Err != nil || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
+	releases := !st.InTxn || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
 	var left []item
 	for k, it := range items {
 		x := e.running[e.h.Stmts[it.stmt].Session]
-		if it.abort || x == nil || x.i != it.stmt || (releases || it.wait+1 < len(x.st.Waits)) && (x.holder == nil || x.holder.Ended == 0) {
+		if it.abort || x == nil || x.i != it.stmt {
+			left = append(left, it)
+			continue
+		}
+		// A statement that fails takes back the row that it put in, for which
+		// others wait, but not the deleted one that no transaction is known to hold.
+		here := releases || st.Result.Err != nil && x.holder != nil || it.wait+1 < len(x.st.Waits)
+		if here && (x.holder == nil || x.holder.Ended == 0) {
 			left = append(left, it)
 			continue
 		}

@@ -181,10 +181,10 @@ func (r *Replay) order() []int {
 		if s.Return == 0 {
 			return 1 << 60
 		}
-		if k := KindOf(r.c.Steps[s.Line].Stmt); len(s.Waits) > 0 && k != Begin && k != BeginSnapshot {
-			return s.Return
+		if k := KindOf(r.c.Steps[s.Line].Stmt); k == Begin || k == BeginSnapshot {
+			return s.Submit
 		}
-		return s.Submit
+		return r.effect(s)
 	}
 	slices.SortStableFunc(idx, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
 	return idx

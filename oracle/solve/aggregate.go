@@ -84,6 +84,7 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 			if a.name == ast.AggFuncAvg {
 				return expr{}, unsupported("AVG of a double or string")
 			}
+			a.typ = computedDouble(arg)
 			a.double, a.rounds = c.double(arg), arg.castText && c.d.is(castTextRounds)
 		}
 	default:

@@ -164,6 +164,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		p, q := c.double(a), c.double(b)
 		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
+		value := c.computed(e.typ)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null && !eager {
@@ -181,7 +182,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			default:
 				v *= w
 			}
-			return f.finite(v)
+			return value(f, v)
 		}
 	}
 	return e, nil
@@ -251,6 +252,22 @@ func (f *frame) finite(v float64) sqlvalue.Value {
 		return f.fail(1690, "DOUBLE value is out of range")
 	}
 	return sqlvalue.NewDouble(v)
+}
+
+// computed returns what makes a value of a computed double of type t. MariaDB sends
+// what was made of FLOOR or CEIL with as many digits behind the point as its operands
+// say, FLOOR and CEIL none: 0.4286 for FLOOR(3.5e0) / 7.
+// https://mariadb.com/docs/server/reference/sql-functions/numeric-functions/floor
+func (c *compiler) computed(t Type) func(*frame, float64) sqlvalue.Value {
+	if t.Origin == anyDouble || !c.d.is(roundedIsLong) {
+		return (*frame).finite
+	}
+	return func(f *frame, v float64) sqlvalue.Value {
+		if v != math.Trunc(v) {
+			return f.refuse("fraction made of FLOOR or CEIL of a double")
+		}
+		return f.finite(v)
+	}
 }
 
 func (c *compiler) negate(a expr) (expr, error) {
@@ -391,7 +408,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		}
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.arithmetic = !e.konst
-		beside := c.afterNull(b, true, asValue(q))
+		value, beside := c.computed(e.typ), c.afterNull(b, true, asValue(q))
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -404,7 +421,7 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 			if w == 0 {
 				return c.zeroDivisor(f)
 			}
-			return f.finite(v / w)
+			return value(f, v/w)
 		}
 		return e, nil
 	}
@@ -561,7 +578,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		p, q := c.double(a), c.double(b)
 		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.typ.Unsigned = a.typ.Unsigned
-		beside := c.afterNull(b, true, asValue(q))
+		value, beside := c.computed(e.typ), c.afterNull(b, true, asValue(q))
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
@@ -578,7 +595,7 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 			if r == 0 && v < 0 && f.strictWrite && c.d.is(zerosEqual) {
 				return f.refuse("minus zero out of %, in a write")
 			}
-			return f.finite(r)
+			return value(f, r)
 		}
 		return e, nil
 	}

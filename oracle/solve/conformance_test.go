@@ -221,6 +221,9 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		newYear = "INSERT INTO t VALUES ('2024-02-29', '2024-01-01 00:00:00')"
 		blobs   = "CREATE TABLE t (i INT, bl BLOB, v VARCHAR(3), d DECIMAL(3,2))"
 		noText  = "INSERT INTO t VALUES (5, '', '', 5)"
+		numText = "INSERT INTO t VALUES (NULL, '1a', '1a', 5)"
+		doubles = "CREATE TABLE t (db DOUBLE, i INT)"
+		half    = "INSERT INTO t VALUES (2.5, 7)"
 	)
 	for _, test := range []struct {
 		create, insert, q string
@@ -255,6 +258,14 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{blobs, noText, "UPDATE t SET bl = '3', i = bl - 2", [3]string{"1,3,,5.00", "1,3,,5.00", "1,3,,5.00"}},
 		{blobs, noText, "UPDATE t SET bl = v, i = bl", [3]string{"1366", "1366", "1366"}},
 		{blobs, noText, "UPDATE t SET i = bl - 2, bl = v", [3]string{"-2,,,5.00", "1292", "1292"}},
+		{blobs, noText, "UPDATE t SET i = bl DIV 1", [3]string{"1366", "1292", "1292"}},
+		{blobs, numText, "UPDATE t SET i = bl DIV bl", [3]string{"1,1a,1a,5.00", "1292", "1292"}},
+		{blobs, numText, "UPDATE t SET i = v DIV 1", [3]string{"1292", "1292", "1292"}},
+		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"NULL", "NULL", "NULL"}},
+		{blobs, numText, "SELECT GREATEST(9223372036854775807 + 127, i) FROM t", [3]string{"1690", "1690", "1690"}},
+		{doubles, half, "SELECT CEIL(db) / i FROM t", [3]string{"0.42857142857142855", "?", "?"}},
+		{doubles, half, "SELECT CEIL(db) * i FROM t", [3]string{"21", "21", "21"}},
+		{doubles, half, "SELECT SUM(FLOOR(db)) / i FROM t GROUP BY i", [3]string{"0.2857142857142857", "?", "?"}},
 	} {
 		for i, server := range servers[1:] {
 			d := solve.DialectOf(server)

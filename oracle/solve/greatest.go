@@ -53,10 +53,16 @@ func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
+	stops := c.d.is(stopsAtNull)
+	surely := stops && t.Class == IntClass && !c.joins
 	return expr{typ: t, konst: allKonst(args), computed: true, notNumber: t.Class == StringClass, worded: t.Class == StringClass, eval: func(f *frame) sqlvalue.Value {
 		var best sqlvalue.Value
 		null := false
 		for i, a := range args {
+			if null && stops {
+				f.beside(a.eval)
+				continue
+			}
 			v := a.eval(f)
 			if f.err != nil {
 				return sqlvalue.Value{}
@@ -64,7 +70,9 @@ func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
 			if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
 				return f.refuse("GREATEST or LEAST beyond the signed range")
 			}
-			null = null || v.IsNull()
+			if null = null || v.IsNull(); null && surely {
+				return sqlvalue.Value{}
+			}
 			if null || i == 0 {
 				best = v
 				continue
@@ -289,8 +297,12 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 // they are equal.
 func ofTwo(t Type, args []expr, op opcode.Op, compare func(f *frame, v, w sqlvalue.Value) int) expr {
 	return expr{typ: t, konst: allKonst(args), computed: true, eval: func(f *frame) sqlvalue.Value {
-		v, w := args[0].eval(f), args[1].eval(f)
-		if v.IsNull() || w.IsNull() || f.err != nil {
+		v := args[0].eval(f)
+		if v.IsNull() {
+			return f.beside(args[1].eval)
+		}
+		w := args[1].eval(f)
+		if w.IsNull() || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		if r := compare(f, v, w); r != 0 && (r > 0) != (op == opcode.GT) {

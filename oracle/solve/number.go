@@ -99,7 +99,7 @@ func (c *compiler) exactOr(e expr, code uint16) func(*frame) sqlvalue.Value {
 	}
 	e = c.numbered(e)
 	eval, reading, literal, mixed := e.eval, e.reading, e.lit, e.mixedText
-	restUnseen := (e.computed || e.castText) && c.d.is(computedRestUnseen)
+	restUnseen := (e.computed || e.castText || e.column && e.reading == silent) && c.d.is(computedRestUnseen)
 	if reading == silent {
 		if reading = vague; e.column {
 			reading = loud
