@@ -29,7 +29,7 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 	if name == nil || r.table(name.Name.O) == nil {
 		return node
 	}
-	in := clampedList(r.table(name.Name.O).Def, where)
+	in := clampedList(r.table(name.Name.O).Def, r.possible(where))
 	if in == nil || r.views.choose(2) == 1 {
 		return node
 	}
@@ -59,9 +59,6 @@ func clampedList(t *solve.Table, where ast.ExprNode) ast.ExprNode {
 	var values []ast.ExprNode
 	col := -1
 	for _, part := range disjuncts(where, nil) {
-		if neverTrue(part) {
-			continue
-		}
 		c, fixed := columnOf(t, part)
 		if !fixed || col >= 0 && c != col {
 			return nil

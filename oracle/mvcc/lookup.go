@@ -31,7 +31,7 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	if t == nil {
 		return nil, false, nil
 	}
-	f := pointFilterOf(t.Def, s.Where)
+	f := pointFilterOf(t.Def, r.possible(s.Where))
 	if f == nil {
 		return nil, false, nil
 	}
@@ -124,9 +124,6 @@ func (r *Replay) allTrue(conds []ast.ExprNode, t *Table, row solve.Row, view Vie
 // there is none or if it pins the primary key too, which is then used instead.
 func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	conds := conjuncts(where, nil)
-	for i, e := range conds {
-		conds[i] = possible(e)
-	}
 	var found *pointFilter
 	for ki := range t.Keys {
 		k := &t.Keys[ki]
@@ -289,13 +286,8 @@ func conjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	case *ast.ParenthesesExpr:
 		return conjuncts(x.Expr, out)
 	case *ast.BinaryOperationExpr:
-		switch {
-		case x.Op == opcode.LogicAnd:
+		if x.Op == opcode.LogicAnd {
 			return conjuncts(x.R, conjuncts(x.L, out))
-		case x.Op == opcode.LogicOr && neverTrue(x.R):
-			return conjuncts(x.L, out)
-		case x.Op == opcode.LogicOr && neverTrue(x.L):
-			return conjuncts(x.R, out)
 		}
 	}
 	return append(out, e)
@@ -314,18 +306,44 @@ func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 	return append(out, e)
 }
 
-// neverTrue recognises the literals 0 and NULL, which the optimiser takes out of an
-// OR in a filter.
-func neverTrue(e ast.ExprNode) bool { return literalZero(e) || isNull(e) }
-
-// possible returns the one part of an OR that can be true, or else the condition as
-// it is: the optimiser leaves out what cannot.
-func possible(e ast.ExprNode) ast.ExprNode {
-	parts := slices.DeleteFunc(disjuncts(e, nil), neverTrue)
-	if len(parts) == 1 {
-		return parts[0]
+// possible returns a filter without the parts of its ORs that are constant and not
+// true: the optimiser folds constants and leaves such parts out.
+func (r *Replay) possible(e ast.ExprNode) ast.ExprNode {
+	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return r.possible(x.Expr)
+	case *ast.BinaryOperationExpr:
+		if x.Op != opcode.LogicOr && x.Op != opcode.LogicAnd {
+			break
+		}
+		left, right := r.possible(x.L), r.possible(x.R)
+		switch {
+		case x.Op == opcode.LogicOr && r.neverTrue(left):
+			return right
+		case x.Op == opcode.LogicOr && r.neverTrue(right):
+			return left
+		case left == x.L && right == x.R:
+			return e
+		}
+		c := *x
+		c.L, c.R = left, right
+		return &c
 	}
 	return e
+}
+
+var noTable = &solve.Table{}
+
+// neverTrue recognises a constant that is not true.
+func (r *Replay) neverTrue(e ast.ExprNode) bool {
+	if literalZero(e) || isNull(e) {
+		return true
+	}
+	if mentionsColumn(e) {
+		return false
+	}
+	truth, _, err := r.solver.Where(e, noTable, nil, &stored{&r.store, View{}})
+	return err == nil && truth != sqlvalue.True
 }
 
 // literalZero recognises a literal 0: a LIMIT of it reads nothing.

@@ -69,7 +69,7 @@ func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLoo
 		return nil, true
 	}
 	t := r.table(name.Name.O)
-	f, points := cheapestFilter(t.Def, where)
+	f, points := cheapestFilter(t.Def, r.possible(where))
 	if f == nil {
 		return nil, true
 	}

@@ -263,6 +263,8 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{blobs, numText, "UPDATE t SET i = v DIV 1", [3]string{"1292", "1292", "1292"}},
 		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"NULL", "NULL", "NULL"}},
 		{blobs, numText, "SELECT GREATEST(9223372036854775807 + 127, i) FROM t", [3]string{"1690", "1690", "1690"}},
+		{doubles, half, "SELECT 9223372036854775807 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"?", "?", "?"}},
+		{doubles, half, "SELECT 7 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"1", "1", "1"}},
 		{doubles, half, "SELECT CEIL(db) / i FROM t", [3]string{"0.42857142857142855", "?", "?"}},
 		{doubles, half, "SELECT CEIL(db) * i FROM t", [3]string{"21", "21", "21"}},
 		{doubles, half, "SELECT SUM(FLOOR(db)) / i FROM t GROUP BY i", [3]string{"0.2857142857142857", "?", "?"}},

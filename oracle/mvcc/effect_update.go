@@ -1,0 +1,205 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// update predicts an UPDATE and applies it.
+func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Prediction, error) {
+	t, err := r.target(s.TableRefs)
+	if err != nil {
+		return nil, err
+	}
+	p := &Prediction{Single: true}
+	rows, chains, err := r.scan(t, s, view)
+	if err != nil {
+		p.Err, err = sqlError(err)
+		return p, err
+	}
+	p.read = chains
+	views := &stored{&r.store, view}
+	news := make([]solve.Row, len(rows))
+	changed := make([]bool, len(rows))
+	images := make([]solve.Row, 0, 2*len(rows))
+	p.Matched = int64(len(rows))
+	for k, row := range rows {
+		news[k], changed[k], err = r.solver.Update(s, t.Def, row, views)
+		if err != nil {
+			return r.failedUpdate(i, tx, s, t, p, err, view, rows, chains, k, news, changed)
+		}
+		if changed[k] {
+			p.Changed++
+			images = append(images, row, news[k])
+		}
+	}
+	if err := r.loseLocks(i, tx, s, t, view, rows, chains); err != nil {
+		return nil, err
+	}
+	r.touch(i, tx, t, s.Where, len(images) > 0, images)
+	forward := make([]int, len(rows))
+	for k := range forward {
+		forward[k] = k
+	}
+	mark := len(tx.writes)
+	ok := r.applyUpdate(t, tx, chains, news, changed, forward)
+	if len(rows) > 1 && touchesUnique(t.Def, rows, news) {
+		// Whether a key is free in passing depends on the order in which the
+		// rows are met, which is the access path's affair: follow the answer.
+		r.store.undo(tx, mark)
+		backward := slices.Clone(forward)
+		slices.Reverse(backward)
+		okBack := r.applyUpdate(t, tx, chains, news, changed, backward)
+		p.Single = okBack == ok
+		if okBack != ok && okBack != (errCode(&r.h.Stmts[i]) == 0) {
+			r.store.undo(tx, mark)
+			okBack = r.applyUpdate(t, tx, chains, news, changed, forward)
+		}
+		ok = okBack
+	}
+	if !ok {
+		p.Err = errDup
+		r.expectLocks(tx, t, chains, news, changed)
+	}
+	return p, nil
+}
+
+// failedUpdate predicts the error of an UPDATE one of whose rows cannot be
+// evaluated. A row met earlier may already have failed as a duplicate; which one
+// is met first is the access path's affair, so the answer decides. The k-th row is
+// the first that fails in the order of the table.
+func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Prediction, cause error, view View, rows []solve.Row, chains []*Chain, k int, news []solve.Row, changed []bool) (*Prediction, error) {
+	code, err := sqlError(cause)
+	if err != nil {
+		return p, err
+	}
+	p.Err = code
+	switch seen := errCode(&r.h.Stmts[i]); {
+	case seen == code:
+	case r.earlierDuplicate(t, tx, chains[:k], news, changed):
+		p.Err, p.Single = errDup, false
+		r.expectLocks(tx, t, chains[:k], news, changed)
+	case seen == errDup && r.duplicateByIndex(tx, s, t, view, rows, chains):
+		p.Err, p.Single = errDup, false
+	}
+	return p, nil
+}
+
+// duplicateByIndex reports whether an UPDATE one of whose rows cannot be evaluated
+// fails as a duplicate before that one if it goes by a secondary index of a column
+// that its condition tests.
+func (r *Replay) duplicateByIndex(tx *Txn, s *ast.UpdateStmt, t *Table, view View, rows []solve.Row, chains []*Chain) bool {
+	tested := columnsIn(t.Def, s.Where)
+	for ki := range t.Def.Keys {
+		key := &t.Def.Keys[ki]
+		if key == t.Clustered || !tested[key.Columns[0]] {
+			continue
+		}
+		order := make([]int, len(rows))
+		for k := range order {
+			order[k] = k
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return compareKey(key, rows[a], rows[b]) })
+		var met []*Chain
+		var news []solve.Row
+		var changed []bool
+		for _, k := range order {
+			next, change, err := r.solver.Update(s, t.Def, rows[k], &stored{&r.store, view})
+			if err != nil {
+				break
+			}
+			met, news, changed = append(met, chains[k]), append(news, next), append(changed, change)
+		}
+		if r.earlierDuplicate(t, tx, met, news, changed) {
+			return true
+		}
+	}
+	return false
+}
+
+// loseLocks notes whether an UPDATE that started again with a newer view had met
+// rows at first that it would not have changed, or of which it assigns a unique
+// key, and meets other rows now, or the same under another clustered key, which is
+// what is locked. One that meets none any more keeps what it locked; a key that it
+// wrote for another row at first is none that it only met.
+func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, now []solve.Row, chains []*Chain) error {
+	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
+	if view.Tick == start.Tick || len(now) == 0 || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
+		return nil
+	}
+	rows, met, err := r.scan(t, s, start)
+	if err != nil {
+		_, err = sqlError(err)
+		return err
+	}
+	news, changed := make([]solve.Row, len(rows)), make([]bool, len(rows))
+	written := map[string]bool{}
+	for k := range rows {
+		var err error
+		if news[k], changed[k], err = r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start}); err != nil {
+			news[k], changed[k] = nil, false
+		}
+		if t.Clustered != nil && changed[k] {
+			written[r.store.clusteredKeyOf(t, news[k])] = true
+		}
+	}
+	for k, c := range met {
+		key := r.store.clusteredKeyOf(t, rows[k])
+		if at := slices.Index(chains, c); at >= 0 && r.store.clusteredKeyOf(t, now[at]) == key {
+			continue
+		}
+		if news[k] == nil {
+			continue
+		}
+		if !changed[k] && !written[key] || changed[k] && assignsUnique(s, t) {
+			// The entries of unique keys are locked, too.
+			tx.lostLock = true
+		}
+	}
+	return nil
+}
+
+// earlierDuplicate reports whether one of the rows met before an evaluation
+// error already failed as a duplicate. TiDB looks only at the transaction's own
+// writes while it goes through the rows, and at the store when it locks them
+// all at the end; InnoDB's servers finish each row before the next one.
+func (r *Replay) earlierDuplicate(t *Table, tx *Txn, chains []*Chain, news []solve.Row, changed []bool) bool {
+	order := make([]int, len(chains))
+	for k := range order {
+		order[k] = k
+	}
+	mark := len(tx.writes)
+	r.ownKeysOnly = r.h.Server.DBMS == history.TiDB
+	ok := r.applyUpdate(t, tx, chains, news, changed, order)
+	r.ownKeysOnly = false
+	if ok {
+		r.store.undo(tx, mark)
+	}
+	return !ok
+}
+
+// applyUpdate writes the new versions in the given order, checking unique keys
+// as each row is written. It reports whether all could be written; if not,
+// none is.
+func (r *Replay) applyUpdate(t *Table, tx *Txn, chains []*Chain, news []solve.Row, changed []bool, order []int) bool {
+	mark := len(tx.writes)
+	now := View{Tick: latest, Own: tx}
+	for _, k := range order {
+		if !changed[k] {
+			if tx.Rules[rules.NoOpUpdate] == rules.NoOpWrites {
+				r.store.Update(t, chains[k], news[k], tx)
+			}
+			continue
+		}
+		if len(r.duplicates(t, now, news[k], chains[k])) > 0 {
+			r.store.undo(tx, mark)
+			return false
+		}
+		r.store.Update(t, chains[k], news[k], tx)
+	}
+	return true
+}

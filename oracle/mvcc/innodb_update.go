@@ -1,0 +1,163 @@
+package mvcc
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// update runs an UPDATE: row by row, or, where it changes what its scan or its
+// row identity goes by, first all matching rows and then their changes.
+func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
+	e, tx := x.e, x.tx
+	p := &Prediction{Single: true}
+	a := x.accessOf(t, s.Where)
+	x.table = t
+	var images []solve.Row
+	apply := func(h hit) error {
+		row, changed, err := e.solver.Update(s, t.Def, h.row, x.views(nil, nil))
+		if err != nil {
+			return err
+		}
+		p.Matched++
+		p.read = append(p.read, h.c)
+		if !changed {
+			if e.writesNoOp(tx, s, t) || e.renewsNull(s, t, h.row) {
+				e.write(t, h.c, h.row, tx, h.c.last().rid)
+			}
+			return nil
+		}
+		p.Changed++
+		images = append(images, h.row, row)
+		x.images = append(x.images, image{h.row, row})
+		return x.changeRow(t, h, row)
+	}
+	var err error
+	two := s.Order != nil || s.Limit != nil || x.twoPhases(s, a)
+	if !two && errCode(x.st) != 0 && assignsTested(s, t) {
+		// Of several errors, which comes first is the plan's affair.
+		e.branched = true
+		two = e.choices.choose(2) == 1
+	}
+	if !two {
+		err = x.scan(a, true, apply)
+	} else {
+		var hits []hit
+		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
+			hits, err = x.chosen(s, t, hits)
+		}
+		if e.loose && s.Order == nil && len(hits) > 1 && assignsUnique(s, t) && e.choices.choose(2) == 1 {
+			// A union of several indexes meets the rows in another order.
+			slices.Reverse(hits)
+		}
+		for _, h := range hits {
+			if err == nil {
+				err = apply(h)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.touchInnoDB(x, t, s.Where, len(images) > 0, images)
+	return p, nil
+}
+
+// assignsUnique reports whether an UPDATE assigns a column of a unique key.
+func assignsUnique(s *ast.UpdateStmt, t *Table) bool {
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return (k.Unique || k.Primary) && assigns(s, t, &k) })
+}
+
+// assignsTested reports whether an UPDATE assigns a column of a key that it may go by,
+// the first column of which its condition tests.
+func assignsTested(s *ast.UpdateStmt, t *Table) bool {
+	tested := columnsIn(t.Def, s.Where)
+	return slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return tested[k.Columns[0]] && assigns(s, t, &k) })
+}
+
+// assigns reports whether an UPDATE assigns a column of a key.
+func assigns(s *ast.UpdateStmt, t *Table, k *solve.Key) bool {
+	return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool {
+		return slices.Contains(k.Columns, t.Def.ColumnIndex(l.Column.Name.O))
+	})
+}
+
+// chosen applies ORDER BY and LIMIT to the rows that a scan collected.
+func (x *running) chosen(s ast.StmtNode, t *Table, hits []hit) ([]hit, error) {
+	rows := make([]solve.Row, len(hits))
+	for i := range hits {
+		rows[i] = hits[i].row
+	}
+	idx, err := x.e.solver.Matches(s, t.Def, rows, x.views(nil, nil))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]hit, len(idx))
+	for i, j := range idx {
+		out[i] = hits[j]
+	}
+	return out, nil
+}
+
+// twoPhases reports whether an UPDATE assigns a column of the index that it
+// scans, or of the clustered key.
+func (x *running) twoPhases(s *ast.UpdateStmt, a *access) bool {
+	for _, l := range s.List {
+		c := a.t.Def.ColumnIndex(l.Column.Name.O)
+		if a.key != nil && slices.Contains(a.key.Columns, c) || a.t.Clustered != nil && slices.Contains(a.t.Clustered.Columns, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// writesNoOp reports whether an UPDATE that changes no value of a row makes a
+// version of it.
+func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
+	switch tx.Rules[rules.NoOpUpdate] {
+	case rules.NoOpWrites:
+		return true
+	case rules.NoOpInvisibleIfRead:
+		read := columnsIn(t.Def, s.Where)
+		for _, l := range s.List {
+			maps.Copy(read, columnsIn(t.Def, l.Expr))
+		}
+		if t.Clustered != nil {
+			for _, c := range t.Clustered.Columns {
+				read[c] = true
+			}
+		}
+		return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return !read[t.Def.ColumnIndex(l.Column.Name.O)] })
+	}
+	return false
+}
+
+// renewsNull reports whether an UPDATE assigns NULL to a column that is NULL
+// already and whose default is no zero. MySQL holds the bytes of the default below
+// such a NULL, and zeros below the new one, takes the two for different and writes
+// a version after all, while it counts no row as changed (compare_records in
+// sql/sql_update.cc compares whole records).
+func (e *engine) renewsNull(s *ast.UpdateStmt, t *Table, row solve.Row) bool {
+	return e.h.Server.DBMS == history.MySQL && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool {
+		i := t.Def.ColumnIndex(l.Column.Name.O)
+		return i >= 0 && row[i].IsNull() && !zeroDefault(&t.Def.Columns[i])
+	})
+}
+
+// zeroDefault reports whether a column's default is NULL or what the server makes
+// of nothing: zero, or an empty text.
+func zeroDefault(c *solve.Column) bool {
+	text, null := c.Default.Text()
+	switch c.Type.Class {
+	case solve.StringClass, solve.EnumClass, solve.SetClass:
+		return null || strings.Trim(text, "\x00") == ""
+	case solve.TimeClass, solve.DateClass, solve.DatetimeClass, solve.TimestampClass:
+		return null || strings.Trim(text, "0:-. ") == ""
+	}
+	return null || c.Default.ToDouble() == 0
+}

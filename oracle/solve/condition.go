@@ -1,0 +1,268 @@
+package solve
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// condition compiles a WHERE clause; nil stands for none. Servers evaluate the
+// operands of its outermost ANDs in an order of their own, and not at all on
+// rows that an index excludes. So an error in one operand is certain only if
+// all others are true.
+func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
+	var parts []func(*frame) sqlvalue.Truth
+	c.inWhere = true
+	defer func() { c.inWhere = false }()
+	list := conjuncts(n, nil)
+	if c.write && len(list) == 1 {
+		list = negatedOr(list)
+	}
+	for _, x := range list {
+		e, err := c.filter(x)
+		if err != nil {
+			return nil, err
+		}
+		t := c.truth(e)
+		if len(list) == 1 {
+			t = c.soleCondition(x, e)
+		}
+		if e.typ.Class == StringClass && c.d.is(emptyFilterFails) {
+			eval, plain := e.eval, t
+			t = func(f *frame) sqlvalue.Truth {
+				if v := eval(f); f.err == nil && f.strictWrite && !v.IsNull() && strings.TrimSpace(v.Str()) == "" {
+					f.truncated("DOUBLE", v.Str())
+					return sqlvalue.False
+				}
+				return plain(f)
+			}
+		}
+		if c.folds(x) {
+			plain := t
+			t = func(f *frame) sqlvalue.Truth {
+				u := plain(f)
+				if _, ok := f.err.(*SQLError); ok {
+					f.err = &Unsupported{"error beside a constant condition"}
+				}
+				return u
+			}
+		}
+		parts = append(parts, t)
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	if c.propagatesError(list, parts) {
+		return nil, unsupported("error of a condition on a column that another condition fixes")
+	}
+	fixed := c.fixesExpression(list)
+	return func(f *frame) sqlvalue.Truth {
+		t := sqlvalue.True
+		var first error
+		for _, p := range parts {
+			u := p(f)
+			if f.err == nil {
+				t = and(t, u)
+				continue
+			}
+			if first != nil && !sameError(first, f.err) {
+				first = &Unsupported{"two errors in a condition"}
+			} else if first == nil {
+				first = f.err
+			}
+			f.err = nil
+		}
+		switch {
+		case first != nil && t != sqlvalue.True:
+			first = &Unsupported{"error beside a condition that is not true"}
+		case isSQL(first) && fixed:
+			first = &Unsupported{"error of an expression that another condition fixes"}
+		}
+		f.err = first
+		return t
+	}, nil
+}
+
+// folds reports whether an AND or OR in a condition has an operand that the
+// optimiser knows to be constant: then what is beside it may not be evaluated.
+func (c *compiler) folds(x ast.ExprNode) bool {
+	f := &foldFinder{c: c}
+	x.Accept(f)
+	return f.found
+}
+
+type foldFinder struct {
+	c     *compiler
+	found bool
+}
+
+func (f *foldFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if b, ok := n.(*ast.BinaryOperationExpr); ok && (b.Op == opcode.LogicAnd || b.Op == opcode.LogicOr) {
+		f.found = f.found || f.constant(b.L) || f.constant(b.R)
+	}
+	return n, f.found
+}
+
+func (f *foldFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func (f *foldFinder) constant(x ast.ExprNode) bool {
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return f.constant(n.Expr)
+	case *ast.UnaryOperationExpr:
+		return f.constant(n.V)
+	case *ast.IsNullExpr:
+		return f.c.foldsNull(n)
+	case ast.ValueExpr:
+		return true
+	}
+	return false
+}
+
+// foldsNull tells whether an IS NULL is known to be false before a row is read.
+func (c *compiler) foldsNull(n *ast.IsNullExpr) bool {
+	name, ok := n.Expr.(*ast.ColumnNameExpr)
+	if !ok {
+		return false
+	}
+	col := c.ownColumn(name.Name)
+	return col != nil && col.NotNull
+}
+
+// propagatesError tells whether a condition fails for the value to which another
+// one fixes a column: servers may put the value in its place before they read a
+// row.
+// https://dev.mysql.com/doc/refman/9.7/en/where-optimization.html
+func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sqlvalue.Truth) bool {
+	if len(c.scope.sources) != 1 || c.scope.outer != nil {
+		return false
+	}
+	t := c.scope.sources[0].table
+	for i, x := range list {
+		l, r := equated(x)
+		col, other := columnIn(t, l), r
+		if col < 0 {
+			col, other = columnIn(t, r), l
+		}
+		if col < 0 || mentionsColumn(other) {
+			continue
+		}
+		e, err := c.expr(other)
+		if err != nil || !e.konst {
+			continue
+		}
+		f := frame{row: make(Row, len(t.Columns)), strictWrite: true}
+		f.row[col] = c.store(&f, &t.Columns[col], e.forColumn(&t.Columns[col]).eval(&f), e.typ)
+		if f.err != nil {
+			// The value itself is put there, whether the column can hold it or not.
+			f.err = nil
+			if f.row[col] = e.eval(&f); f.err != nil || e.typ.Class != IntClass || t.Columns[col].Type.Class != IntClass {
+				continue
+			}
+		}
+		for k, p := range parts {
+			if k == i || !onlyColumn(list[k], t, col) {
+				continue
+			}
+			if p(&f); f.err != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// equated returns what a condition says to be equal, nil if it is another one. An IN
+// of one value and, on MySQL, a BETWEEN of equal bounds are equalities, too.
+func equated(x ast.ExprNode) (l, r ast.ExprNode) {
+	switch n := x.(type) {
+	case *ast.BinaryOperationExpr:
+		if n.Op == opcode.EQ {
+			return n.L, n.R
+		}
+	case *ast.PatternInExpr:
+		if !n.Not && n.Sel == nil && len(n.List) == 1 {
+			return n.Expr, n.List[0]
+		}
+	case *ast.BetweenExpr:
+		if !n.Not && writtenOut(n.Left) == writtenOut(n.Right) {
+			return n.Expr, n.Left
+		}
+	}
+	return nil, nil
+}
+
+// columnIn returns the column of t that an expression is, -1 if it is none.
+func columnIn(t *Table, n ast.ExprNode) int {
+	if col, ok := n.(*ast.ColumnNameExpr); ok {
+		return t.ColumnIndex(col.Name.Name.O)
+	}
+	return -1
+}
+
+// onlyColumn tells whether an expression reads one column of t and nothing else.
+func onlyColumn(n ast.ExprNode, t *Table, col int) bool {
+	v := &columnReader{t: t, col: col, only: true}
+	n.Accept(v)
+	return v.only && v.found
+}
+
+type columnReader struct {
+	t           *Table
+	col         int
+	only, found bool
+}
+
+func (v *columnReader) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.ColumnNameExpr:
+		v.found = true
+		v.only = v.only && v.t.ColumnIndex(x.Name.Name.O) == v.col
+	case *ast.SubqueryExpr, *ast.AggregateFuncExpr, *ast.ValuesExpr:
+		v.only = false
+	}
+	return n, !v.only
+}
+
+func (v *columnReader) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+func sameError(a, b error) bool {
+	x, okX := a.(*SQLError)
+	y, okY := b.(*SQLError)
+	return okX && okY && x.Code == y.Code
+}
+
+// conjuncts appends the operands of the outermost ANDs to list.
+func conjuncts(n ast.ExprNode, list []ast.ExprNode) []ast.ExprNode {
+	switch x := n.(type) {
+	case nil:
+		return list
+	case *ast.ParenthesesExpr:
+		return conjuncts(x.Expr, list)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicAnd {
+			return conjuncts(x.R, conjuncts(x.L, list))
+		}
+	}
+	return append(list, n)
+}
+
+// negatedOr makes of a lone NOT (a OR b) the operands NOT a and NOT b, as servers
+// do before they choose an index for one of them.
+func negatedOr(list []ast.ExprNode) []ast.ExprNode {
+	not, ok := list[0].(*ast.UnaryOperationExpr)
+	if !ok || !isNot(not.Op) {
+		return list
+	}
+	inner := conjuncts(not.V, nil)
+	or, ok := inner[0].(*ast.BinaryOperationExpr)
+	if !ok || len(inner) > 1 || or.Op != opcode.LogicOr {
+		return list
+	}
+	return []ast.ExprNode{&ast.UnaryOperationExpr{Op: opcode.Not, V: or.L}, &ast.UnaryOperationExpr{Op: opcode.Not, V: or.R}}
+}
