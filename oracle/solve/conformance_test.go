@@ -214,16 +214,18 @@ func TestExtremesByKey(t *testing.T) {
 // 11.8, in this order, what depends on the columns of a table.
 func TestOwnTablesAsServersAnswered(t *testing.T) {
 	const (
-		bits    = "CREATE TABLE t (bi BIT(4), bw BIT(64), KEY (bi))"
-		oneBit  = "INSERT INTO t VALUES (1, 18446744073709551615)"
-		moments = "CREATE TABLE t (db DATE, dt DATETIME)"
-		leapDay = "INSERT INTO t VALUES ('2024-02-29', '2024-02-29 12:30:45')"
-		newYear = "INSERT INTO t VALUES ('2024-02-29', '2024-01-01 00:00:00')"
-		blobs   = "CREATE TABLE t (i INT, bl BLOB, v VARCHAR(3), d DECIMAL(3,2))"
-		noText  = "INSERT INTO t VALUES (5, '', '', 5)"
-		numText = "INSERT INTO t VALUES (NULL, '1a', '1a', 5)"
-		doubles = "CREATE TABLE t (db DOUBLE, i INT)"
-		half    = "INSERT INTO t VALUES (2.5, 7)"
+		bits     = "CREATE TABLE t (bi BIT(4), bw BIT(64), KEY (bi))"
+		oneBit   = "INSERT INTO t VALUES (1, 18446744073709551615)"
+		floats   = "CREATE TABLE t (f FLOAT, bw BIT(64))"
+		oneFloat = "INSERT INTO t VALUES (0, 18446744073709551615)"
+		moments  = "CREATE TABLE t (db DATE, dt DATETIME)"
+		leapDay  = "INSERT INTO t VALUES ('2024-02-29', '2024-02-29 12:30:45')"
+		newYear  = "INSERT INTO t VALUES ('2024-02-29', '2024-01-01 00:00:00')"
+		blobs    = "CREATE TABLE t (i INT, bl BLOB, v VARCHAR(3), d DECIMAL(3,2))"
+		noText   = "INSERT INTO t VALUES (5, '', '', 5)"
+		numText  = "INSERT INTO t VALUES (NULL, '1a', '1a', 5)"
+		doubles  = "CREATE TABLE t (db DOUBLE, i INT)"
+		half     = "INSERT INTO t VALUES (2.5, 7)"
 	)
 	for _, test := range []struct {
 		create, insert, q string
@@ -236,6 +238,8 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{bits, oneBit, "SELECT 1 FROM t WHERE bw <> '1'", [3]string{"1", "1", "1"}},
 		{bits, oneBit, "SELECT (bw % '10') XOR 1 FROM t", [3]string{"0", "1", "0"}},
 		{bits, oneBit, "SELECT (bw * 10e0) XOR 1 FROM t", [3]string{"0", "0", "0"}},
+		{floats, oneFloat, "SELECT ~GREATEST(f, bw) FROM t", [3]string{"?", "?", "?"}},
+		{floats, oneFloat, "SELECT GREATEST(f, bw) FROM t", [3]string{"1.8446744073709552e19", "0", "0"}},
 		{moments, leapDay, "SELECT YEAR(dt) - 2000 FROM t", [3]string{"24", "24", "24"}},
 		{moments, leapDay, "SELECT YEAR(dt) - 3000 FROM t", [3]string{"1690", "-976", "-976"}},
 		{moments, leapDay, "SELECT YEAR(dt) DIV -1 FROM t", [3]string{"1690", "-2024", "-2024"}},

@@ -2,6 +2,7 @@ package solve
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -11,8 +12,12 @@ import (
 // https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest
 // https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest
 func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
+	bit := slices.ContainsFunc(args, func(a expr) bool { return a.typ.Class == BitClass })
 	e, err := c.extremeValue(args, op)
 	e.extreme = true
+	// The bits of the result are those of another operand where a BIT is negative as
+	// a number with a sign.
+	e.mixedInt = e.mixedInt || bit && c.d.is(extremeKeepsInt) && (e.typ.Class == FloatClass || e.typ.Class == DoubleClass)
 	return e, err
 }
 
