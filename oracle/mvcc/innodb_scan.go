@@ -27,6 +27,12 @@ func looksUp(where ast.ExprNode, t *Table, k *solve.Key) bool {
 	return pinsKey(where, t, k) || where != nil && (k.Unique || k.Primary) && len(k.Columns) == 1 && pins(where, t, k.Columns[0], true)
 }
 
+// looksUpPart reports whether a part of an OR fixes every column of the clustered
+// index to one value: its range is a look-up.
+func looksUpPart(where ast.ExprNode, t *Table) bool {
+	return t.Clustered != nil && slices.ContainsFunc(disjuncts(where, nil), func(d ast.ExprNode) bool { return pinsKey(d, t, t.Clustered) })
+}
+
 // pins reports whether a condition fixes a column to one literal, or, if some is
 // set, to one of several.
 func pins(x ast.ExprNode, t *Table, col int, some bool) bool {
@@ -160,8 +166,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			if err != nil {
 				return err
 			}
-			// A scan of another index than the clustered one may not pass.
-			if pass && (a.key == nil || e.choices.choose(2) == 1) {
+			// A scan of another index than the clustered one may not pass, nor may the
+			// look-up of a whole key among ranges.
+			if pass && (a.key == nil && !looksUpPart(a.where, t) || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
 			}

@@ -117,18 +117,20 @@ func (f *foldFinder) constant(x ast.ExprNode) bool {
 	case *ast.UnaryOperationExpr:
 		return f.constant(n.V)
 	case *ast.IsNullExpr:
-		return f.c.foldsNull(n)
+		return f.c.foldsNull(n.Expr)
+	case *ast.FuncCallExpr:
+		return n.FnName.L == "isnull" && len(n.Args) == 1 && f.c.foldsNull(n.Args[0])
 	case ast.ValueExpr:
 		return true
 	}
 	return false
 }
 
-// foldsNull tells whether an IS NULL is known to be false before a row is read.
-func (c *compiler) foldsNull(n *ast.IsNullExpr) bool {
-	name, ok := n.Expr.(*ast.ColumnNameExpr)
+// foldsNull tells whether it is known before a row is read that x is NULL or is not.
+func (c *compiler) foldsNull(x ast.ExprNode) bool {
+	name, ok := x.(*ast.ColumnNameExpr)
 	if !ok {
-		return false
+		return !mentionsColumn(x)
 	}
 	col := c.ownColumn(name.Name)
 	return col != nil && col.NotNull

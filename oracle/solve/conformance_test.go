@@ -308,6 +308,8 @@ func TestWritesAsMySQLAnswered(t *testing.T) {
 		"DELETE FROM t WHERE 10 * LPAD(w, -1, NULL)":                   "?",
 		"UPDATE t SET iu = CONCAT(w, 0x0061)":                          "?",
 		"DELETE FROM t WHERE w < (v DIV 1)":                            "1366",
+		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR ISNULL(0)":   "?",
+		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR 0 IS NULL":   "?",
 		"DELETE FROM t WHERE NULLIF(v, 'x') < (v DIV v)":               "1366",
 		"DELETE FROM t WHERE CONCAT(w, 'x') < (v DIV v)":               "1292",
 		"DELETE FROM t WHERE (v DIV v) > CONCAT(w, 'x')":               "1366",
