@@ -111,7 +111,7 @@ func noDay(_ *choices, t *table, i int) ast.ExprNode {
 
 func shiftedDay(c *choices, t *table, i int) ast.ExprNode {
 	day := otherDay
-	if c.odds(100) {
+	if c.odds(190) {
 		day = noDay
 	}
 	return binaryOp(pick(c, comparisons), day(c, t, i), t.constant(c, i).literal())
