@@ -160,8 +160,10 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 		}
 		f := frame{row: make(Row, len(t.Columns)), strictWrite: true}
 		f.row[col] = c.store(&f, &t.Columns[col], e.forColumn(&t.Columns[col]).eval(&f), e.typ)
-		if f.err != nil {
-			// The value itself is put there, whether the column can hold it or not.
+		beyond := f.err != nil
+		if beyond {
+			// The value itself is put there, whether the column can hold it or not; what
+			// is computed of it has the column's type all the same.
 			f.err = nil
 			if f.row[col] = e.eval(&f); f.err != nil || e.typ.Class != IntClass || t.Columns[col].Type.Class != IntClass {
 				continue
@@ -171,13 +173,34 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 			if k == i || !onlyColumn(list[k], t, col) {
 				continue
 			}
-			if p(&f); f.err != nil {
+			if p(&f); f.err != nil || beyond && computes(list[k]) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// computes tells whether an expression holds a function or arithmetic.
+func computes(n ast.ExprNode) bool {
+	var v computation
+	n.Accept(&v)
+	return v.found
+}
+
+type computation struct{ found bool }
+
+func (v *computation) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.FuncCallExpr, *ast.FuncCastExpr, *ast.CaseExpr:
+		v.found = true
+	case *ast.BinaryOperationExpr:
+		v.found = v.found || !isComparison(x.Op) && x.Op != opcode.LogicAnd && x.Op != opcode.LogicOr
+	}
+	return n, v.found
+}
+
+func (v *computation) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // equated returns what a condition says to be equal, nil if it is another one. An IN
 // of one value and, on MySQL, a BETWEEN of equal bounds are equalities, too.

@@ -309,6 +309,8 @@ func TestWritesAsMySQLAnswered(t *testing.T) {
 		"UPDATE t SET iu = CONCAT(w, 0x0061)":                          "?",
 		"DELETE FROM t WHERE w < (v DIV 1)":                            "1366",
 		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR ISNULL(0)":   "?",
+		"DELETE FROM t WHERE ABS(b) AND b = 9223372036854775808":       "?",
+		"DELETE FROM t WHERE b > 5 AND b = 9223372036854775808":        "false",
 		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR 0 IS NULL":   "?",
 		"DELETE FROM t WHERE NULLIF(v, 'x') < (v DIV v)":               "1366",
 		"DELETE FROM t WHERE CONCAT(w, 'x') < (v DIV v)":               "1292",
