@@ -30,6 +30,9 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		p.Err, err = sqlError(err)
 		return p, err
 	}
+	if res.Cut {
+		return nil, errUnordered
+	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
 	name := singleTable(s.From)
 	if name == nil {

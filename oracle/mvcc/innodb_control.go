@@ -126,6 +126,9 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	if st.Result.Err != nil {
 		return e.controlError(i, s, kind, node)
 	}
+	if continues(node) {
+		return nil, errContinues
+	}
 	switch kind {
 	case Begin, BeginSnapshot:
 		begun := s.txn != nil
@@ -135,7 +138,8 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
 		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
-			s.txn.Snapshot = e.clock
+			// What BEGIN has committed is older than the snapshot.
+			s.txn.Snapshot = e.now()
 		}
 		return nil, nil
 	case Commit:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -103,6 +104,9 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	}
 	p := &Prediction{Matched: -1, Single: true}
 	x.table = t
+	if err := x.judgesQuery(s); err != nil {
+		return nil, err
+	}
 	x.point(nil, false, false)
 	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
 	if evalErr != nil {
@@ -114,6 +118,9 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	if len(rows) > 0 && st.Result.LastID != 0 {
 		// Values are taken for all rows at once, and are lost if one fails.
 		e.counters[t] = max(e.counters[t], st.Result.LastID+int64(len(s.Lists)))
+	}
+	if err := judgesGenerated(s, t, rows, st); err != nil {
+		return nil, err
 	}
 	e.generated(t, rows, st)
 	var images []solve.Row
@@ -177,6 +184,9 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 				return nil, err
 			}
 			if !changed {
+				if slices.ContainsFunc(s.OnDuplicate, func(l *ast.Assignment) bool { return renewed(t, l, old) }) {
+					return nil, &Loss{Slug: "unsupported: NULL assigned again by ON DUPLICATE KEY UPDATE"}
+				}
 				continue
 			}
 			if err := x.changeRow(t, hit{dups[0], old}, next); err != nil {
@@ -197,6 +207,21 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	return p, nil
 }
 
+// judgesQuery refuses an INSERT … SELECT of which the view is not known: below
+// REPEATABLE READ its query may lock what it reads, and where snapshots are isolated
+// its read view stays open while the INSERT waits.
+func (x *running) judgesQuery(s *ast.InsertStmt) error {
+	sel, ok := s.Select.(*ast.SelectStmt)
+	switch {
+	case !ok || x.tx.Level >= corpus.RepeatableRead:
+	case sel.LockInfo != nil && sel.LockInfo.LockType != ast.SelectLockNone:
+		return &Loss{Slug: "unsupported: INSERT of a locking query"}
+	case x.e.isolatesSnapshots(x.tx) && len(x.st.Waits) > 0:
+		return &Loss{Slug: "unsupported: INSERT of a query that waits under snapshot isolation"}
+	}
+	return nil
+}
+
 // identified returns the statement with the first of its AUTO_INCREMENT values.
 // The answer of one that failed does not tell it; but the counter is beyond every
 // value that the column has or had, and beyond those that a failed one has taken.
@@ -205,7 +230,7 @@ func (x *running) identified(t *Table) *history.Stmt {
 	if x.st.Result.LastID != 0 {
 		return x.st
 	}
-	auto := slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
+	auto := autoColumn(t)
 	if auto < 0 {
 		return x.st
 	}
@@ -219,6 +244,29 @@ func (x *running) identified(t *Table) *history.Stmt {
 		}
 	}
 	return &st
+}
+
+// judgesGenerated refuses AUTO_INCREMENT values that are not a series from the first
+// one on: a given value moves the counter, and that of a row which is not inserted is
+// the next one's.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func judgesGenerated(s *ast.InsertStmt, t *Table, rows []solve.Row, st *history.Stmt) error {
+	auto := autoColumn(t)
+	given := func(r solve.Row) bool { return auto < 0 || !r[auto].IsGenerated() }
+	switch {
+	case !slices.ContainsFunc(rows, func(r solve.Row) bool { return !given(r) }):
+	case !fits(t.Def.Columns[auto].Type, st.Result.LastID+int64(len(rows))-1):
+		return &Loss{Slug: "unsupported: AUTO_INCREMENT value beyond its type"}
+	case len(rows) > 1 && (len(s.OnDuplicate) > 0 || s.IgnoreErr || slices.ContainsFunc(rows, given)):
+		return &Loss{Slug: "unsupported: AUTO_INCREMENT values of several rows, not all inserted with one"}
+	}
+	return nil
+}
+
+// autoColumn returns the integer column that takes AUTO_INCREMENT values, -1 if
+// there is none.
+func autoColumn(t *Table) int {
+	return slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
 }
 
 // replace deletes every row that is in a new row's way and inserts it.
@@ -235,6 +283,10 @@ func (x *running) replace(t *Table, row solve.Row) (int64, error) {
 			return 0, err
 		}
 		if dup != nil {
+			if equalRows(dup.last().Row, row) {
+				// Nothing is deleted if its key is the last unique one of the table.
+				return 0, &Loss{Slug: "unsupported: REPLACE of an identical row"}
+			}
 			e.write(t, dup, nil, x.tx, dup.last().rid)
 			n++
 		}

@@ -288,7 +288,8 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 		}
 		return nil, nil
 	}
-	if err := x.recordChanged(n.c, true); err != nil {
+	// LIMIT may end the scan before it.
+	if err := x.recordChanged(n.c, !limited(x.node)); err != nil {
 		return nil, err
 	}
 	if holder == nil {

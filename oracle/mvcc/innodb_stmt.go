@@ -160,6 +160,14 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
+	if res.Cut {
+		return nil, errUnordered
+	}
+	if tx.Rules[rules.ConsistentRead] == rules.Newest {
+		if err := x.judgesUncommitted(s); err != nil {
+			return nil, err
+		}
+	}
 	if name := singleTable(s.From); name != nil {
 		if t := e.table(name.Name.O); t != nil {
 			gone, err := x.goneAmid(s, t, v.view)
@@ -176,6 +184,21 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	}
 	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+}
+
+// judgesUncommitted refuses a read of uncommitted data while it is not known how far
+// another statement, which waits, has changed the rows.
+func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
+	if len(x.e.pending) > 0 && (singleTable(s.From) == nil || hasSubquery(s)) {
+		return &Loss{Slug: "unsupported: uncommitted rows of several tables amid a change"}
+	}
+	for _, o := range x.e.running {
+		if ins, ok := o.node.(*ast.InsertStmt); ok && len(ins.OnDuplicate) > 0 {
+			// It may be at the row that is in its way or behind it.
+			return &Loss{Slug: "unsupported: uncommitted rows amid ON DUPLICATE KEY UPDATE"}
+		}
+	}
+	return nil
 }
 
 // lookedUp returns a unique secondary index of which a condition fixes every
@@ -230,9 +253,17 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	var views solve.Views
 	name := singleTable(s.From)
-	if name == nil && s.From != nil && x.tx.Level == corpus.RepeatableRead && hasDerivedTable(s.From) {
+	weak := x.tx.Level < corpus.RepeatableRead
+	switch {
+	case s.LockInfo != nil && len(s.LockInfo.Tables) > 0:
+		return nil, &Loss{Slug: "unsupported: locking read OF tables"}
+	case name == nil && s.From != nil && x.tx.Level != corpus.Serializable && hasDerivedTable(s.From):
 		// It takes a snapshot or not.
 		return nil, &Loss{Slug: "unsupported: derived table in a locking read"}
+	case name == nil && weak && hasSubquery(s):
+		return nil, &Loss{Slug: "unsupported: subquery in a locking read of several tables"}
+	case weak && len(x.st.Waits) > 0 && backward(s.OrderBy):
+		return nil, &Loss{Slug: "unsupported: locking read that waits while it goes backward"}
 	}
 	if name == nil {
 		for x.due {
@@ -241,7 +272,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			}
 		}
 		p.Single = !x.waited
-		views = x.views(nil, nil)
+		views = &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, view: View{Tick: latest, Own: x.tx}}
 	} else {
 		t := e.table(name.Name.O)
 		if t == nil {
@@ -267,8 +298,16 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
+	if res.Cut {
+		return nil, errUnordered
+	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
 	return p, nil
+}
+
+// backward reports whether an index may be read from its end for an ORDER BY.
+func backward(o *ast.OrderByClause) bool {
+	return o != nil && slices.ContainsFunc(o.Items, func(it *ast.ByItem) bool { return it.Desc })
 }
 
 // columnsIn returns the columns that a node mentions, by index, and -1 for those

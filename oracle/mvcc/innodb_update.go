@@ -61,6 +61,9 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 			}
 		}
 	}
+	if err == errDuplicate && s.IgnoreErr {
+		return nil, &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +104,36 @@ func (x *running) chosen(s ast.StmtNode, t *Table, hits []hit) ([]hit, error) {
 	for i, j := range idx {
 		out[i] = hits[j]
 	}
+	if len(out) < len(hits) && !ordered(s, t, rows, idx) {
+		return nil, errUnordered
+	}
 	return out, nil
+}
+
+// errUnordered is the loss of a statement whose LIMIT leaves rows of an order that is
+// not total.
+var errUnordered = &Loss{Slug: "unsupported: LIMIT without a total order"}
+
+// ordered reports whether ORDER BY tells the rows that LIMIT leaves from each of those
+// that it does not.
+func ordered(s ast.StmtNode, t *Table, rows []solve.Row, left []int) bool {
+	var by *ast.OrderByClause
+	switch s := s.(type) {
+	case *ast.UpdateStmt:
+		by = s.Order
+	case *ast.DeleteStmt:
+		by = s.Order
+	}
+	if by == nil {
+		return false
+	}
+	cols := columnsIn(t.Def, by)
+	for i := range rows {
+		if !slices.Contains(left, i) && slices.ContainsFunc(left, func(k int) bool { return !changes(rows[i], rows[k], cols) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // twoPhases reports whether an UPDATE assigns a column of the index that it
@@ -143,10 +175,14 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 // a version after all, while it counts no row as changed (compare_records in
 // sql/sql_update.cc compares whole records).
 func (e *engine) renewsNull(s *ast.UpdateStmt, t *Table, row solve.Row) bool {
-	return e.h.Server.DBMS == history.MySQL && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool {
-		i := t.Def.ColumnIndex(l.Column.Name.O)
-		return i >= 0 && row[i].IsNull() && !zeroDefault(&t.Def.Columns[i])
-	})
+	return e.h.Server.DBMS == history.MySQL && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return renewed(t, l, row) })
+}
+
+// renewed reports whether the column of an assignment is NULL in a row and has a
+// default that is no zero.
+func renewed(t *Table, l *ast.Assignment, row solve.Row) bool {
+	i := t.Def.ColumnIndex(l.Column.Name.O)
+	return i >= 0 && row[i].IsNull() && !zeroDefault(&t.Def.Columns[i])
 }
 
 // zeroDefault reports whether a column's default is NULL or what the server makes

@@ -1,7 +1,9 @@
 package solve
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -129,6 +131,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 			return nil, unsupported("WITH ROLLUP")
 		}
 		c.scope.aggs = nil
+		if err := c.groupsByColumns(n); err != nil {
+			return nil, err
+		}
 		keys, err := c.orderBy(&ast.OrderByClause{Items: n.GroupBy.Items})
 		if err != nil {
 			return nil, err
@@ -170,6 +175,32 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		q.cmps = append(q.cmps, cmp)
 	}
 	return q, nil
+}
+
+// groupsByColumns refuses a GROUP BY of a name that is also another column of the
+// joined tables or the alias of something else.
+func (c *compiler) groupsByColumns(n *ast.SelectStmt) error {
+	for _, it := range n.GroupBy.Items {
+		col, ok := it.Expr.(*ast.ColumnNameExpr)
+		if !ok {
+			continue
+		}
+		tables := 0
+		for _, src := range c.scope.sources {
+			if src.table.ColumnIndex(col.Name.Name.O) >= 0 {
+				tables++
+			}
+		}
+		if tables > 1 {
+			return unsupported("GROUP BY of a column that several tables have")
+		}
+		for _, f := range n.Fields.Fields {
+			if _, bare := f.Expr.(*ast.ColumnNameExpr); !bare && f.AsName.L == col.Name.Name.L {
+				return unsupported("GROUP BY of an alias")
+			}
+		}
+	}
+	return nil
 }
 
 // onlyGrouped refuses a grouped query that names a column which is neither
@@ -272,6 +303,9 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 		if n.AsName.O != "" {
 			alias = n.AsName.O
 		}
+		if slices.ContainsFunc(c.scope.sources, func(s source) bool { return strings.EqualFold(s.alias, alias) }) {
+			return &SQLError{1066, fmt.Sprintf("Not unique table/alias: '%s'", alias)}
+		}
 		q.inputs = append(q.inputs, input{name: src.Name.O, width: len(t.Columns)})
 		c.scope.sources = append(c.scope.sources, source{alias, t, offset})
 		return nil
@@ -369,6 +403,10 @@ func (q *query) result(f *frame) (*Result, error) {
 	return &Result{q.names(), out, total, !total && q.cuts(len(out)), f.warnings}, nil
 }
 
+// errUnordered refuses what depends on which rows LIMIT leaves of an order that is
+// not total.
+var errUnordered = unsupported("LIMIT without a total order")
+
 // cuts tells whether LIMIT may have removed rows, n being left.
 func (q *query) cuts(n int) bool {
 	return q.skip != nil && q.skip.eval(nil).Uint() > 0 || q.limit != nil && q.limit.eval(nil).Uint() == uint64(n)
@@ -389,6 +427,10 @@ func (q *query) scan(f *frame) []Row {
 			r, err := in.sub.result(&g)
 			if err != nil {
 				f.err = err
+				return nil
+			}
+			if r.Cut {
+				f.err = errUnordered
 				return nil
 			}
 			f.warnings += g.warnings

@@ -23,7 +23,10 @@ func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
 	rows := q.scan(&g)
 	var out [][]sqlvalue.Value
 	if g.err == nil {
-		out, _ = q.finish(&g, rows)
+		total := false
+		if out, total = q.finish(&g, rows); !total && q.cuts(len(out)) {
+			g.err = errUnordered
+		}
 	}
 	f.warnings += g.warnings
 	if g.err != nil && f.err == nil {
@@ -80,6 +83,9 @@ func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	}
 	if len(q.items) != 1 {
 		return expr{}, &SQLError{1241, "Operand should contain 1 column(s)"}
+	}
+	if q.limit != nil { // error 1235, but for TiDB
+		return expr{}, unsupported("LIMIT in the subquery of an IN")
 	}
 	if e.number != nil {
 		return expr{}, unsupported("hexadecimal literal in IN")

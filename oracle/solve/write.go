@@ -29,7 +29,14 @@ func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, 
 				return nil, unsupported("column assigned twice")
 			}
 		}
-		if _, ok := a.Expr.(*ast.DefaultExpr); ok {
+		if d, ok := a.Expr.(*ast.DefaultExpr); ok {
+			if d.Name != nil {
+				return nil, errDefaultOf
+			}
+			if !t.Columns[i].HasDefault {
+				// The error may come although no row matches.
+				return nil, unsupported("DEFAULT of a column without one")
+			}
 			out = append(out, assignment{col: i, dflt: true})
 			continue
 		}
@@ -111,6 +118,8 @@ func (e *expr) forColumn(col *Column) *expr {
 	}
 	return e
 }
+
+var errDefaultOf = unsupported("DEFAULT of a named column")
 
 func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 	switch {
@@ -337,7 +346,10 @@ func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode
 	f.row = row
 	for i, x := range list {
 		col := &t.Columns[cols[i]]
-		if _, ok := x.(*ast.DefaultExpr); ok {
+		if d, ok := x.(*ast.DefaultExpr); ok {
+			if d.Name != nil {
+				return nil, errDefaultOf
+			}
 			row[cols[i]] = c.defaultOf(f, col)
 		} else {
 			if mentionsColumn(x) {
@@ -432,6 +444,9 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	if err != nil {
 		return nil, err
 	}
+	if r.Cut {
+		return nil, errUnordered
+	}
 	f.castsStored, f.nullsLater, f.overflows = c.d.is(updateCasts), c.d.is(nullsLast), c.d.is(copiesOverflow)
 	var out []Row
 	for _, values := range r.Rows {
@@ -451,12 +466,26 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 		}
 		out = append(out, row)
 	}
+	if !r.TotalOrder && generates(out) {
+		return nil, unsupported("AUTO_INCREMENT values of rows without a total order")
+	}
+	if missing := slices.ContainsFunc(t.Columns, func(col Column) bool { return !col.HasDefault && !col.Auto }); missing && len(out) == 0 && len(cols) < len(t.Columns) {
+		return nil, unsupported("column without a default in an INSERT of no row")
+	}
 	return out, nil
+}
+
+// generates tells whether one of the rows gets an AUTO_INCREMENT value.
+func generates(rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return slices.ContainsFunc(r, sqlvalue.Value.IsGenerated) })
 }
 
 // OnDuplicate computes the ON DUPLICATE KEY UPDATE list: oldRow is the row in
 // the way, newRow the row that could not be inserted, which VALUES(col) reads.
 func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row, v Views) (Row, bool, error) {
+	if stmt.Select != nil && slices.ContainsFunc(stmt.OnDuplicate, func(a *ast.Assignment) bool { return mentionsColumn(a.Expr) }) {
+		return nil, false, unsupported("ON DUPLICATE KEY UPDATE that may read the columns of a query")
+	}
 	c := &compiler{s: s, d: s.d, views: v, write: true, values: t, scope: &scope{sources: []source{{t.Name, t, 0}}}}
 	p, err := s.compile(stmt, t, v, func(_ *compiler, p *program) error {
 		sets, err := c.assignments(stmt.OnDuplicate, t)
