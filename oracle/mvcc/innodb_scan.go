@@ -78,6 +78,11 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	if x.skips(t, a.where) {
 		return nil
 	}
+	var unknown *solve.Unsupported
+	if _, err := e.solver.Matches(x.node, t.Def, nil, x.views(nil, nil)); errors.As(err, &unknown) {
+		// What the optimiser makes of the condition may fail before a row is read.
+		return err
+	}
 	x.covered = x.kind == SelectForShare && x.coverable(t)
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
@@ -167,8 +172,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				return err
 			}
 			// A scan of another index than the clustered one may not pass, nor may the
-			// look-up of a whole key among ranges.
-			if pass && (a.key == nil && !looksUpPart(a.where, t) || e.choices.choose(2) == 1) {
+			// look-up of a whole key among ranges. Any scan may wait in place of it.
+			if pass && (a.key == nil && !e.loose && !looksUpPart(a.where, t) || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
 			}
