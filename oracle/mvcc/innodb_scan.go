@@ -172,8 +172,10 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				return err
 			}
 			// A scan of another index than the clustered one may not pass, nor may the
-			// look-up of a whole key among ranges. Any scan may wait in place of it.
-			if pass && (a.key == nil && !e.loose && !looksUpPart(a.where, t) || e.choices.choose(2) == 1) {
+			// look-up of a whole key among ranges. A scan for committed versions may wait
+			// in place of it.
+			mayWait := a.key != nil || looksUpPart(a.where, t) || e.loose && tx.Rules[rules.LockedRow] == rules.PassCommitted
+			if pass && (!mayWait || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
 			}
