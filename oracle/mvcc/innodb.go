@@ -198,7 +198,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 			return nil, nil, err
 		}
 	}
-	if (c == errDeadlock || c == errLockTimeout) && len(st.Waits) == 0 {
+	if (c == errDeadlock || c == errLockTimeout || c == errNowait) && len(st.Waits) == 0 {
 		// Its block was at once resolved against it: nothing of it was seen.
 		return e.abort(i), nil, nil
 	}

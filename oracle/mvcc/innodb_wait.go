@@ -48,8 +48,13 @@ func (x *running) claims() *claim {
 	return nil
 }
 
+// plainLock reports whether a locking read takes the locks of all rows that it meets.
 func plainLock(l ast.SelectLockType) bool {
-	return l == ast.SelectLockNone || l == ast.SelectLockForShare || l == ast.SelectLockForUpdate
+	return l == ast.SelectLockNone || l == ast.SelectLockForShare || l == ast.SelectLockForUpdate || noWait(l)
+}
+
+func noWait(l ast.SelectLockType) bool {
+	return l == ast.SelectLockForShareNoWait || l == ast.SelectLockForUpdateNoWait
 }
 
 // columnsOf returns the columns that a query mentions, nil for all.

@@ -59,9 +59,9 @@ func KindOf(n ast.StmtNode) Kind {
 		switch s.LockInfo.LockType {
 		case ast.SelectLockNone:
 			return Select
-		case ast.SelectLockForShare:
+		case ast.SelectLockForShare, ast.SelectLockForShareNoWait:
 			return SelectForShare
-		case ast.SelectLockForUpdate:
+		case ast.SelectLockForUpdate, ast.SelectLockForUpdateNoWait:
 			return SelectForUpdate
 		}
 		return Other

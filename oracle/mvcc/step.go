@@ -259,7 +259,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		return d, nil
 	}
 	switch errCode(st) {
-	case errDeadlock, errLockTimeout:
+	case errDeadlock, errLockTimeout, errNowait:
 		// Its cause was judged; a statement that failed so left nothing behind.
 		return nil, nil
 	case errInternal:

@@ -21,16 +21,17 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 			return nil
 		}
 		why = "no session waited for a lock, so there was no deadlock"
-	case errLockTimeout:
-		if len(st.Waits) > 0 {
+	case errLockTimeout, errNowait:
+		switch refuses := r.refusesToWait(st); {
+		case errCode(st) == errLockTimeout && len(st.Waits) > 0, refuses && (r.othersOpen(st.Session) || r.othersWaited(st)):
 			return nil
+		case refuses:
+			why = "no other transaction was open that could hold the lock"
+		case errCode(st) == errNowait:
+			why = "it was not told to fail where it would wait"
+		default:
+			why = "it was not seen to wait for a lock"
 		}
-		why = "it was not seen to wait for a lock"
-	case errNowait:
-		if r.othersOpen(st.Session) {
-			return nil
-		}
-		why = "no other transaction was open that could hold the lock"
 	case errTiDBConflict:
 		if tx.Begin == st.Submit {
 			return nil
@@ -40,6 +41,15 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 		return nil
 	}
 	return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "no error", Actual: describeError(st.Result.Err), Reason: why}
+}
+
+// refusesToWait reports whether a statement is a NOWAIT, which fails where it would
+// wait: with error 3572, on MariaDB with that of a wait that lasts too long.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
+// https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
+func (r *Replay) refusesToWait(st *history.Stmt) bool {
+	s, ok := r.c.Steps[st.Line].Stmt.(*ast.SelectStmt)
+	return ok && s.LockInfo != nil && noWait(s.LockInfo.LockType)
 }
 
 // othersWaited reports whether another session had a wait outstanding while

@@ -170,7 +170,13 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 			}
 		}
 		for k, p := range parts {
-			if k == i || !onlyColumn(list[k], t, col) {
+			switch {
+			case k == i:
+				continue
+			case !onlyColumn(list[k], t, col):
+				if computes(list[k]) && c.partFails(list[k], t, col, &f) {
+					return true
+				}
 				continue
 			}
 			if p(&f); f.err != nil || beyond && computes(list[k]) {
@@ -180,6 +186,36 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 	}
 	return false
 }
+
+// partFails tells whether a part of an expression that reads one column and nothing
+// else fails on a row.
+func (c *compiler) partFails(n ast.ExprNode, t *Table, col int, f *frame) bool {
+	v := &failingPart{c: c, t: t, col: col, f: f}
+	n.Accept(v)
+	return v.found
+}
+
+type failingPart struct {
+	c     *compiler
+	t     *Table
+	col   int
+	f     *frame
+	found bool
+}
+
+func (v *failingPart) Enter(n ast.Node) (ast.Node, bool) {
+	x, ok := n.(ast.ExprNode)
+	if v.found || !ok || !onlyColumn(x, v.t, v.col) {
+		return n, v.found
+	}
+	if e, err := v.c.expr(x); err == nil {
+		e.eval(v.f)
+		v.found, v.f.err = v.f.err != nil, nil
+	}
+	return n, true
+}
+
+func (v *failingPart) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // computes tells whether an expression holds a function or arithmetic.
 func computes(n ast.ExprNode) bool {

@@ -311,6 +311,8 @@ func TestWritesAsMySQLAnswered(t *testing.T) {
 		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR ISNULL(0)":   "?",
 		"DELETE FROM t WHERE ABS(b) AND b = 9223372036854775808":       "?",
 		"DELETE FROM t WHERE b > 5 AND b = 9223372036854775808":        "false",
+		"DELETE FROM t WHERE (b + 1 OR v) AND b = 9223372036854775807": "?",
+		"DELETE FROM t WHERE (b + 1 OR v) AND b = 7":                   "false",
 		"DELETE FROM t WHERE CONCAT(w, 'x') AND iu > 0 OR 0 IS NULL":   "?",
 		"DELETE FROM t WHERE NULLIF(v, 'x') < (v DIV v)":               "1366",
 		"DELETE FROM t WHERE CONCAT(w, 'x') < (v DIV v)":               "1292",
