@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -95,6 +96,9 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view, r.h.Stmts[r.store.stmt].Submit)})
 	if err != nil {
 		return nil, nil, err
+	}
+	if limited(stmt) && !ordered(stmt, t, rows, idx) {
+		return nil, nil, errUnordered
 	}
 	outRows := make([]solve.Row, len(idx))
 	outChains := make([]*Chain, len(idx))
@@ -269,6 +273,10 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return nil, &Loss{Slug: "auto-increment exhausted"}
 	}
+	if tx.Level == corpus.RepeatableRead && s.Select == nil && hasSubquery(s) {
+		// One that does not depend on the row is evaluated with the plan, on the snapshot.
+		return nil, &Loss{Slug: "unsupported: subquery in VALUES"}
+	}
 	rows, evalErr := r.solver.Insert(s, t.Def, &stored{&r.store, view})
 	var code uint16
 	if evalErr != nil {
@@ -283,6 +291,9 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 			return p, nil
 		}
 	}
+	if err := judgesGenerated(s, t, rows, &r.h.Stmts[i]); err != nil {
+		return nil, err
+	}
 	r.generated(t, rows, &r.h.Stmts[i])
 	var images []solve.Row
 	for _, row := range rows {
@@ -294,6 +305,9 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 			images = append(images, row)
 		case s.IsReplace:
 			for _, c := range dups {
+				if equalRows(view.Seen(c).Row, row) {
+					return nil, errIdentical
+				}
 				images = append(images, view.Seen(c).Row)
 				r.store.Delete(t, c, tx)
 				p.Changed++

@@ -61,6 +61,9 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		}
 		ok = okBack
 	}
+	if !ok && s.IgnoreErr {
+		return nil, errIgnored
+	}
 	if !ok {
 		p.Err = errDup
 		r.expectLocks(tx, t, chains, news, changed)

@@ -269,6 +269,8 @@ func autoColumn(t *Table) int {
 	return slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
 }
 
+var errIdentical = &Loss{Slug: "unsupported: REPLACE of an identical row"}
+
 // replace deletes every row that is in a new row's way and inserts it.
 func (x *running) replace(t *Table, row solve.Row) (int64, error) {
 	e := x.e
@@ -285,7 +287,7 @@ func (x *running) replace(t *Table, row solve.Row) (int64, error) {
 		if dup != nil {
 			if equalRows(dup.last().Row, row) {
 				// Nothing is deleted if its key is the last unique one of the table.
-				return 0, &Loss{Slug: "unsupported: REPLACE of an identical row"}
+				return 0, errIdentical
 			}
 			e.write(t, dup, nil, x.tx, dup.last().rid)
 			n++

@@ -62,7 +62,7 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		}
 	}
 	if err == errDuplicate && s.IgnoreErr {
-		return nil, &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
+		return nil, errIgnored
 	}
 	if err != nil {
 		return nil, err
@@ -109,6 +109,8 @@ func (x *running) chosen(s ast.StmtNode, t *Table, hits []hit) ([]hit, error) {
 	}
 	return out, nil
 }
+
+var errIgnored = &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
 
 // errUnordered is the loss of a statement whose LIMIT leaves rows of an order that is
 // not total.

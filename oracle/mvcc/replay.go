@@ -315,6 +315,10 @@ func (v *stored) Table(name string) (*solve.Table, []solve.Row, error) {
 
 // lossOf turns the solver's refusal into a loss.
 func lossOf(slug string, err error) error {
+	var l *Loss
+	if errors.As(err, &l) {
+		return l
+	}
 	var u *solve.Unsupported
 	if errors.As(err, &u) {
 		return &Loss{Slug: "unsupported: " + u.What}
