@@ -78,9 +78,8 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	if x.skips(t, a.where) {
 		return nil
 	}
-	var unknown *solve.Unsupported
-	if _, err := e.solver.Matches(x.node, t.Def, nil, x.views(nil, nil)); errors.As(err, &unknown) {
-		// What the optimiser makes of the condition may fail before a row is read.
+	if _, err := e.solver.Matches(x.node, t.Def, nil, x.views(nil, nil)); errors.Is(err, solve.ErrSubstituted) {
+		// It may fail before a row is read.
 		return err
 	}
 	x.covered = x.kind == SelectForShare && x.coverable(t)

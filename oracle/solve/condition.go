@@ -58,7 +58,7 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 		return parts[0], nil
 	}
 	if c.propagatesError(list, parts) {
-		return nil, unsupported("error of a condition on a column that another condition fixes")
+		return nil, ErrSubstituted
 	}
 	fixed := c.fixesExpression(list)
 	return func(f *frame) sqlvalue.Truth {
@@ -135,6 +135,10 @@ func (c *compiler) foldsNull(x ast.ExprNode) bool {
 	col := c.ownColumn(name.Name)
 	return col != nil && col.NotNull
 }
+
+// ErrSubstituted refuses a condition that may fail once the value to which another one
+// fixes a column is put in the column's place, even where the table is empty.
+var ErrSubstituted = unsupported("error of a condition on a column that another condition fixes")
 
 // propagatesError tells whether a condition fails for the value to which another
 // one fixes a column: servers may put the value in its place before they read a
