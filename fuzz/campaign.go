@@ -2,11 +2,9 @@ package fuzz
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -212,153 +210,6 @@ func (e *LevelError) Error() string {
 	return fmt.Sprintf("target %s has no level %s; it has %s", e.Target, e.Level.Short(), names)
 }
 
-// run drives the workers.
-func (c *campaign) run(ctx context.Context) error {
-	// Findings may finish a little after the last case; Ctrl-C ends them too.
-	keeping, stopKeeping := context.WithCancel(ctx)
-	defer stopKeeping()
-	working := ctx
-	if c.s.Duration > 0 {
-		var cancel context.CancelFunc
-		working, cancel = context.WithTimeout(ctx, c.s.Duration)
-		defer cancel()
-		late := time.AfterFunc(c.s.Duration+finishing, stopKeeping)
-		defer late.Stop()
-	}
-	working, c.stop = context.WithCancelCause(working)
-	defer c.stop(nil)
-
-	done := make(chan struct{})
-	var watching sync.WaitGroup
-	watching.Add(1)
-	go func() {
-		defer watching.Done()
-		c.watch(done)
-	}()
-	var workers sync.WaitGroup
-	for w := range c.s.Workers {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			if err := c.work(working, keeping, w); err != nil {
-				c.stop(&stopped{err})
-			}
-		}()
-	}
-	workers.Wait()
-	close(done)
-	watching.Wait()
-	var why *stopped
-	if errors.As(context.Cause(working), &why) {
-		return why.err
-	}
-	return nil
-}
-
-// stopped is the cause of an end that is neither a bound nor the user's wish.
-type stopped struct{ err error }
-
-func (s *stopped) Error() string { return s.err.Error() }
-
-// work runs the cases of one worker. Each worker has a stream of inputs and a
-// share of the cases of its own, so what is made does not depend on how fast
-// the others are.
-func (c *campaign) work(working, keeping context.Context, worker int) error {
-	quota := -1
-	if c.s.Cases > 0 {
-		quota = c.s.Cases / c.s.Workers
-		if worker < c.s.Cases%c.s.Workers {
-			quota++
-		}
-	}
-	judging := newFollower()
-	c.runAll(working, keeping, worker, quota, judging)
-	return judging.end()
-}
-
-// runAll runs the cases of one worker and hands each over to be judged.
-func (c *campaign) runAll(working, keeping context.Context, worker, quota int, judging *follower) {
-	for n := int(c.next[worker].Load()); quota != 0 && working.Err() == nil; n++ {
-		if c.guide != nil {
-			judging.drain() // what is made next depends on what was seen
-		}
-		p, made := c.input(worker, n)
-		for i, made := range made {
-			if quota == 0 || working.Err() != nil {
-				return // what is left of the input is for those who resume
-			}
-			quota--
-			c.keeper.quiet.RLock()
-			r := c.target.execute(keeping, made, levelsWithin(made, c.levels, n))
-			c.keeper.quiet.RUnlock()
-			if keeping.Err() != nil {
-				return // cut off, not judged
-			}
-			from := c.originOf(&p, worker, n, i)
-			if !judging.do(func() error { return c.one(keeping, &r, &p, n, from) }) || r.Dead != nil {
-				return
-			}
-		}
-		judging.do(func() error { c.next[worker].Store(int64(n + 1)); return nil })
-	}
-}
-
-// input makes the cases of the n-th input of a worker, which differ in their
-// submitted order.
-func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
-	seed := inputSeed(c.s.Seed, worker, n)
-	fresh := func() []byte { return mutate.InputOf(seed, mutate.InputLen) }
-	p := inputPlan{variant: n}
-	var r *rand.Rand
-	if c.guide == nil {
-		p.data = fresh()
-	} else {
-		r = rand.New(rand.NewPCG(seed, 1))
-		p = c.guide.next(r, fresh, n)
-	}
-	switch {
-	case p.data != nil:
-		return p, mutate.FromInput(p.data, c.known, c.options(p.variant))
-	case p.again:
-		return p, []*corpus.Case{p.parent.c}
-	}
-	src := mutate.NewBytes(mutate.InputOf(r.Uint64(), mutate.InputLen))
-	return p, []*corpus.Case{mutate.Mutate(src, p.parent.c, c.guide.others(r), c.options(n))}
-}
-
-// originOf says where the i-th case of an input came from.
-func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
-	switch {
-	case p.parent == nil:
-		return origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
-	case p.data != nil:
-		return origin{input: inputText(p.data, i)}
-	case p.again:
-		return origin{input: "kept input " + corpus.ID(p.parent.c)}
-	}
-	return origin{input: "changed from kept input " + corpus.ID(p.parent.c)}
-}
-
-// options varies what the input alone does not decide: every eighth input has
-// three transactions, every fifth may have two tables.
-func (c *campaign) options(n int) mutate.Options {
-	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
-}
-
-func generatorOptions(server history.Server, levels []corpus.Level, conflict mutate.Conflict, n int) mutate.Options {
-	o := mutate.Options{
-		Levels: levels, DBMS: server.DBMS, Conflict: conflict,
-		ShareLocks: server.Settings["tidb_enable_noop_functions"] == "ON",
-	}
-	if n%8 == 7 {
-		o.NumTx = 3
-	}
-	if n%5 == 4 {
-		o.Tables = 2
-	}
-	return o
-}
-
 // one judges one case that has run.
 func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, from origin) error {
 	if keeping.Err() != nil {
@@ -414,31 +265,4 @@ func (c *campaign) keepUnjudged(r *Trial) error {
 	}
 	c.s.logf("%s: %s: %s", v.Reason, short(v.Actual), path)
 	return nil
-}
-
-// levelsWithin gives each session the level of the case's header; sessions
-// without one, or with one that is not among those to run, get the n-th of
-// them in turn.
-func levelsWithin(c *corpus.Case, levels []corpus.Level, n int) map[int]corpus.Level {
-	out := LevelsFor(c, 0)
-	for s, l := range out {
-		if !slices.Contains(levels, l) {
-			out[s] = levels[n%len(levels)]
-		}
-	}
-	return out
-}
-
-// inputSeed gives every input of every worker a seed of its own, by the
-// finaliser of SplitMix64 over the three numbers.
-func inputSeed(seed uint64, worker, n int) uint64 {
-	z := seed + uint64(worker)*0x9e3779b97f4a7c15 + uint64(n)*0xd1b54a32d192ed03
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// inputText is the header line `input` of a case made from bytes.
-func inputText(data []byte, order int) string {
-	return fmt.Sprintf("base64 %s, order %d", base64.StdEncoding.EncodeToString(data), order)
 }

@@ -1,0 +1,95 @@
+package fuzz
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// input makes the cases of the n-th input of a worker, which differ in their
+// submitted order.
+func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
+	seed := inputSeed(c.s.Seed, worker, n)
+	fresh := func() []byte { return mutate.InputOf(seed, mutate.InputLen) }
+	p := inputPlan{variant: n}
+	var r *rand.Rand
+	if c.guide == nil {
+		p.data = fresh()
+	} else {
+		r = rand.New(rand.NewPCG(seed, 1))
+		p = c.guide.next(r, fresh, n)
+	}
+	switch {
+	case p.data != nil:
+		return p, mutate.FromInput(p.data, c.known, c.options(p.variant))
+	case p.again:
+		return p, []*corpus.Case{p.parent.c}
+	}
+	src := mutate.NewBytes(mutate.InputOf(r.Uint64(), mutate.InputLen))
+	return p, []*corpus.Case{mutate.Mutate(src, p.parent.c, c.guide.others(r), c.options(n))}
+}
+
+// originOf says where the i-th case of an input came from.
+func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
+	switch {
+	case p.parent == nil:
+		return origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
+	case p.data != nil:
+		return origin{input: inputText(p.data, i)}
+	case p.again:
+		return origin{input: "kept input " + corpus.ID(p.parent.c)}
+	}
+	return origin{input: "changed from kept input " + corpus.ID(p.parent.c)}
+}
+
+// options varies what the input alone does not decide: every eighth input has
+// three transactions, every fifth may have two tables.
+func (c *campaign) options(n int) mutate.Options {
+	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
+}
+
+func generatorOptions(server history.Server, levels []corpus.Level, conflict mutate.Conflict, n int) mutate.Options {
+	o := mutate.Options{
+		Levels: levels, DBMS: server.DBMS, Conflict: conflict,
+		ShareLocks: server.Settings["tidb_enable_noop_functions"] == "ON",
+	}
+	if n%8 == 7 {
+		o.NumTx = 3
+	}
+	if n%5 == 4 {
+		o.Tables = 2
+	}
+	return o
+}
+
+// levelsWithin gives each session the level of the case's header; sessions
+// without one, or with one that is not among those to run, get the n-th of
+// them in turn.
+func levelsWithin(c *corpus.Case, levels []corpus.Level, n int) map[int]corpus.Level {
+	out := LevelsFor(c, 0)
+	for s, l := range out {
+		if !slices.Contains(levels, l) {
+			out[s] = levels[n%len(levels)]
+		}
+	}
+	return out
+}
+
+// inputSeed gives every input of every worker a seed of its own, by the
+// finaliser of SplitMix64 over the three numbers.
+func inputSeed(seed uint64, worker, n int) uint64 {
+	z := seed + uint64(worker)*0x9e3779b97f4a7c15 + uint64(n)*0xd1b54a32d192ed03
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// inputText is the header line `input` of a case made from bytes.
+func inputText(data []byte, order int) string {
+	return fmt.Sprintf("base64 %s, order %d", base64.StdEncoding.EncodeToString(data), order)
+}
