@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// ending of a file of records: JSON lines, compressed, about 600 bytes each.
+const ending = ".jsonl.zst"
+
+//go:embed sets.tsv
+var setsTable string
+
+// set names cases to record: which target runs them, and which seed makes them.
+type set struct {
+	target string
+	seed   uint64
+	cases  int
+}
+
+// file is the set's file below dir. The name tells the set, so a file that is
+// there need not be recorded again.
+func (s set) file(dir string) string {
+	return filepath.Join(dir, fmt.Sprintf("%s-seed%d-%d%s", strings.NewReplacer(":", "-", ",", "-", "=", "-").Replace(s.target), s.seed, s.cases, ending))
+}
+
+// parseSets reads lines of target, seed and cases, separated by tabs.
+func parseSets(table string) ([]set, error) {
+	var out []set
+	for n, l := range strings.Split(strings.TrimSpace(table), "\n") {
+		f := strings.Split(l, "\t")
+		if len(f) != 3 {
+			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed and cases", n+1, len(f))
+		}
+		seed, err := strconv.ParseUint(f[1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("sets.tsv:%d: seed: %w", n+1, err)
+		}
+		cases, err := strconv.Atoi(f[2])
+		if err != nil || cases < 1 {
+			return nil, fmt.Errorf("sets.tsv:%d: %q is no number of cases", n+1, f[2])
+		}
+		out = append(out, set{f[0], seed, cases})
+	}
+	return out, nil
+}
+
+func recordCommand(dir *string) *cobra.Command {
+	var target string
+	var workers int
+	c := &cobra.Command{
+		Use:   "record",
+		Short: "Run the sets of sets.tsv on live servers and keep their histories",
+		Long: `Runs the sets of sets.tsv on live servers and keeps what was seen. Sets whose file
+is there are not run again; remove the file to record a set anew.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sets, err := parseSets(setsTable)
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(*dir, 0o755); err != nil {
+				return fmt.Errorf("make the folder of records: %w", err)
+			}
+			found := false
+			for _, s := range sets {
+				if target != "" && s.target != target {
+					continue
+				}
+				found = true
+				file := s.file(*dir)
+				if _, err := os.Stat(file); err == nil {
+					fmt.Printf("%s: there already\n", file)
+					continue
+				}
+				begun := time.Now()
+				n, err := record(cmd.Context(), s, workers, file)
+				if err != nil {
+					return fmt.Errorf("record %s: %w", s.target, err)
+				}
+				fmt.Printf("%s: %d histories in %s\n", file, n, time.Since(begun).Round(time.Second))
+			}
+			if !found {
+				return fmt.Errorf("sets.tsv has no target %q", target)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&target, "target", "", "record the sets of this target only")
+	c.Flags().IntVar(&workers, "workers", 1, "cases that run at a time")
+	return c
+}
+
+// record runs a set and writes its histories to a file, which is there only once
+// it is whole. It returns how many there are.
+func record(ctx context.Context, s set, workers int, file string) (n int, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), ".record-*")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(f.Name())) }()
+	defer f.Close()
+	z, err := zstd.NewWriter(f)
+	if err != nil {
+		return 0, err
+	}
+	findings, err := os.MkdirTemp("", "verdicts")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(findings)
+	var mu sync.Mutex
+	var writeErr error
+	enc := json.NewEncoder(z)
+	_, err = fuzz.Campaign(ctx, fuzz.Settings{
+		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers,
+		Known: fuzz.StoredDir, Out: findings,
+		Observe: func(t *fuzz.Trial, input string) {
+			if t.History == nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			r := oracle.Record{Note: input, Case: string(corpus.Print(t.Case, corpus.Text)), History: t.History, Verdict: t.Verdict}
+			writeErr = errors.Join(writeErr, enc.Encode(&r))
+		},
+	})
+	if err = errors.Join(err, writeErr, ctx.Err()); err != nil {
+		return n, err
+	}
+	if n == 0 {
+		return 0, errors.New("no case gave a history")
+	}
+	if err := z.Close(); err != nil {
+		return n, err
+	}
+	if err := f.Close(); err != nil {
+		return n, err
+	}
+	return n, os.Rename(f.Name(), file)
+}
