@@ -1,0 +1,377 @@
+package kv
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// FormatName opens the header line of our own form, JSON Lines:
+//
+//	{"format":"txnfuzz-history","version":1,"workload":"append","target":"mysql:9.7","level":"RR"}
+//	{"session":0,"status":"ok","invoke":10,"return":25,"ops":[["append",1,7],["r",2,[3,4]]]}
+//	{"end":1}
+//
+// One line a transaction, those of a session in its order, all others in any.
+// The last line counts the transactions, so a file that was cut is known.
+const FormatName = "txnfuzz-history"
+
+const formatVersion = 1
+
+// Source reads the transactions of a file one after another. Next fills the
+// record, whose slices it uses again, and returns io.EOF after the last; a
+// *SyntaxError is the last thing it returns.
+type Source interface {
+	Header() Header
+	Names() *Names
+	Next(*Record) error
+}
+
+type jsonLines struct {
+	s      *scanner
+	header Header
+	names  Names
+	count  int64
+	ended  bool
+	follow bool
+	lists  arena
+}
+
+// ErrNoEnd is what Next returns, once, where a file in our own form has no last
+// line: it was cut between two lines, or is still being written.
+type ErrNoEnd struct {
+	File  string
+	Count int64
+}
+
+func (e *ErrNoEnd) Error() string {
+	return fmt.Sprintf(`%s: expected {"end":%d} as the last line: the file was cut, or is still being written (--follow)`, e.File, e.Count)
+}
+
+// ReadJSONLines reads our own form. It returns after the header line.
+func ReadJSONLines(file string, src io.Reader) (Source, error) {
+	j := &jsonLines{s: newScanner(file, src)}
+	err := j.s.form(true, func(c *cursor) {
+		start := c.i
+		c.skip()
+		var h struct {
+			Format  string `json:"format"`
+			Version int    `json:"version"`
+			Header
+		}
+		if err := json.Unmarshal(c.b[start:c.i], &h); err != nil {
+			c.i = start
+			panic(c.syntax("a header line", err.Error()))
+		}
+		if h.Format != FormatName || h.Version != formatVersion {
+			c.i = start
+			c.fail(fmt.Sprintf(`a header line with "format":%q and "version":%d`, FormatName, formatVersion))
+		}
+		j.header = h.Header
+	})
+	if err == io.EOF {
+		return nil, &SyntaxError{File: file, Line: 1, Column: 1, Want: "a header line", Got: "an empty file"}
+	}
+	return j, err
+}
+
+func (j *jsonLines) Header() Header { return j.header }
+func (j *jsonLines) Names() *Names  { return &j.names }
+
+func (j *jsonLines) Next(r *Record) error {
+	err := j.s.form(true, func(c *cursor) { j.transaction(c, r) })
+	switch {
+	case err == io.EOF && !j.ended:
+		return &ErrNoEnd{j.s.file, j.count}
+	case err == nil && j.ended:
+		return io.EOF
+	case err == nil:
+		j.count++
+	}
+	return err
+}
+
+func (j *jsonLines) transaction(c *cursor, r *Record) {
+	if j.ended {
+		c.fail("nothing after the last line")
+	}
+	*r = Record{Ops: r.Ops[:0], Session: -1, Invoke: Unknown, Return: Unknown, Place: j.s.line}
+	j.lists.reset()
+	start := c.i
+	status := false
+	c.expect('{', "a transaction: an object")
+	for n := 0; c.more('}', n); n++ {
+		at := c.i
+		switch l := c.label(); string(l) {
+		case "session":
+			c.colon()
+			r.Session = c.integer()
+		case "status":
+			c.colon()
+			status = true
+			r.Status = c.status()
+		case "invoke":
+			c.colon()
+			r.Invoke = c.integer()
+		case "return":
+			c.colon()
+			r.Return = c.integer()
+		case "ops":
+			c.colon()
+			c.expect('[', "a list of operations")
+			for m := 0; c.more(']', m); m++ {
+				j.op(c, r)
+			}
+		case "end":
+			c.colon()
+			if n := c.integer(); n != j.count {
+				c.fail(fmt.Sprintf("a last line that counts the %d transactions before it", j.count))
+			}
+			c.expect('}', "the end of the last line")
+			j.ended = true
+			return
+		default:
+			c.i = at
+			c.fail("one of session, status, invoke, return, ops, end")
+		}
+	}
+	if r.Session < 0 || !status {
+		c.i = start
+		c.fail("a transaction with a session of 0 or more and a status")
+	}
+}
+
+func (c *cursor) status() Status {
+	c.ws()
+	at := c.i
+	l := c.label()
+	for s, name := range statuses {
+		if string(l) == name {
+			return Status(s)
+		}
+	}
+	c.i = at
+	c.fail("ok, fail or info")
+	return 0
+}
+
+func (j *jsonLines) op(c *cursor, r *Record) {
+	c.expect('[', `an operation such as ["w",1,2]`)
+	c.ws()
+	at := c.i
+	o := RecordOp{}
+	next := func() { c.expect(',', "a comma"); c.ws() }
+	switch l := c.label(); string(l) {
+	case "r":
+		next()
+		o.Key = c.value(&j.names)
+		next()
+		o.Kind, o.Val, o.List = c.result(&j.names, j.header.Workload, &j.lists)
+	case "w", "append", "add", "delta", "insert":
+		o.Kind = map[string]Kind{"w": Write, "append": Append, "add": Add, "delta": Delta, "insert": Insert}[string(l)]
+		next()
+		o.Key = c.value(&j.names)
+		next()
+		o.Val = c.value(&j.names)
+	case "delete":
+		o.Kind = Delete
+		next()
+		o.Key = c.value(&j.names)
+	case "read-set":
+		o.Kind = ReadSet
+		next()
+		o.Key = c.value(&j.names)
+		next()
+		o.List = c.list(&j.names, &j.lists)
+	case "rp":
+		o.Kind = ReadPredicate
+		next()
+		o.Val = c.value(&j.names)
+		next()
+		if !c.isNil() {
+			mark := j.lists.mark()
+			c.expect('[', "a list of [key, value]")
+			for n := 0; c.more(']', n); n++ {
+				c.expect('[', "[key, value]")
+				j.lists.put(c.value(&j.names))
+				next()
+				j.lists.put(c.value(&j.names))
+				c.expect(']', "the end of [key, value]")
+			}
+			o.List = j.lists.since(mark)
+		}
+	default:
+		c.i = at
+		c.fail("one of r, w, append, add, read-set, delta, insert, delete, rp")
+	}
+	c.expect(']', "the end of the operation")
+	r.Ops = append(r.Ops, o)
+}
+
+// result reads what a read returned: a value, a list or a set.
+func (c *cursor) result(names *Names, w Workload, lists *arena) (Kind, Value, []Value) {
+	c.ws()
+	if c.peek() == '[' || w == ListAppend {
+		k := ReadList
+		if w == Set {
+			k = ReadSet
+		}
+		return k, 0, c.list(names, lists)
+	}
+	if w == Set {
+		return ReadSet, 0, c.list(names, lists)
+	}
+	return Read, c.value(names), nil
+}
+
+// list reads a list of values or null, the empty one.
+func (c *cursor) list(names *Names, lists *arena) []Value {
+	if c.isNil() {
+		return nil
+	}
+	mark := lists.mark()
+	c.expect('[', "a list of values")
+	for n := 0; c.more(']', n); n++ {
+		lists.put(c.value(names))
+	}
+	return lists.since(mark)
+}
+
+// arena holds the lists of one record. A list keeps its own array when the
+// arena moves to a larger one, so it may grow at any time.
+type arena struct{ values []Value }
+
+func (a *arena) reset()      { a.values = a.values[:0] }
+func (a *arena) mark() int   { return len(a.values) }
+func (a *arena) put(v Value) { a.values = append(a.values, v) }
+func (a *arena) since(mark int) []Value {
+	return a.values[mark:len(a.values):len(a.values)]
+}
+
+// Writer writes our own form. It is not safe for several goroutines.
+type Writer struct {
+	w     *bufio.Writer
+	names *Names
+	buf   []byte
+	count int64
+}
+
+// NewWriter writes the header line. Names may be nil if all values are integers.
+func NewWriter(w io.Writer, h Header, names *Names) (*Writer, error) {
+	head, err := json.Marshal(struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+		Header
+	}{FormatName, formatVersion, h})
+	if err != nil {
+		return nil, fmt.Errorf("write the header of a history: %w", err)
+	}
+	if names == nil {
+		names = &Names{}
+	}
+	j := &Writer{w: bufio.NewWriterSize(w, 1<<16), names: names}
+	_, err = j.w.Write(append(head, '\n'))
+	return j, err
+}
+
+// Write writes one transaction; what reads of one that is not OK returned is
+// left out.
+func (j *Writer) Write(r *Record) error {
+	b := append(j.buf[:0], `{"session":`...)
+	b = strconv.AppendInt(b, r.Session, 10)
+	b = append(b, `,"status":"`...)
+	b = append(append(b, r.Status.String()...), '"')
+	if r.Invoke != Unknown {
+		b = strconv.AppendInt(append(b, `,"invoke":`...), r.Invoke, 10)
+	}
+	if r.Return != Unknown {
+		b = strconv.AppendInt(append(b, `,"return":`...), r.Return, 10)
+	}
+	b = append(b, `,"ops":[`...)
+	for i := range r.Ops {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = j.op(b, &r.Ops[i], r.Status)
+	}
+	j.buf = append(b, "]}\n"...)
+	j.count++
+	_, err := j.w.Write(j.buf)
+	return err
+}
+
+func (j *Writer) op(b []byte, o *RecordOp, s Status) []byte {
+	b = append(append(append(b, `["`...), o.Kind.String()...), '"')
+	if o.Kind == ReadPredicate {
+		b = j.value(append(b, ','), o.Val)
+	} else {
+		b = j.value(append(b, ','), o.Key)
+	}
+	switch {
+	case o.Kind == Delete:
+	case o.Kind.IsRead() && s != OK:
+		b = append(b, ",null"...)
+	case o.Kind == ReadPredicate:
+		b = append(b, ",["...)
+		for i := 0; i+1 < len(o.List); i += 2 {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = j.value(append(b, '['), o.List[i])
+			b = append(j.value(append(b, ','), o.List[i+1]), ']')
+		}
+		b = append(b, ']')
+	case o.Kind == ReadList || o.Kind == ReadSet:
+		b = append(b, ",["...)
+		for i, v := range o.List {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = j.value(b, v)
+		}
+		b = append(b, ']')
+	default:
+		b = j.value(append(b, ','), o.Val)
+	}
+	return append(b, ']')
+}
+
+func (j *Writer) value(b []byte, v Value) []byte {
+	switch {
+	case v == Nil:
+		return append(b, "null"...)
+	case v.IsName():
+		s, _ := json.Marshal(j.names.Name(v)) // a string: no error
+		return append(b, s...)
+	}
+	return strconv.AppendInt(b, int64(v), 10)
+}
+
+// Flush hands on what is buffered, for readers that follow the file.
+func (j *Writer) Flush() error { return j.w.Flush() }
+
+// Close writes the last line, which says that nothing is missing. It does not
+// close what lies below.
+func (j *Writer) Close() error {
+	fmt.Fprintf(j.w, "{\"end\":%d}\n", j.count)
+	return j.w.Flush()
+}
+
+// Load reads all of a source. A file without its last line is an error.
+func Load(file string, src Source) (*History, error) {
+	h := NewHistory(src.Header(), src.Names())
+	h.File = file
+	var r Record
+	for {
+		switch err := src.Next(&r); {
+		case err == io.EOF:
+			h.Header = src.Header()
+			return h, nil
+		case err != nil:
+			return nil, err
+		}
+		h.Add(&r)
+	}
+}

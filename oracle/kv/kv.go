@@ -1,0 +1,154 @@
+// Package kv holds recorded histories of many clients on keys and values: the
+// neutral form that every checker reads and every file format is turned into.
+//
+// A History is compact: 16 bytes an operation, 40 a transaction, and a list
+// that was read costs nothing where it is a prefix of one read before, so five
+// million operations take about 150 MB. A Record is the same transaction laid
+// open, as readers, writers and clients use it.
+package kv
+
+import "math"
+
+// Value is a key or a value: an integer, or a name of a Names table, or Nil.
+type Value int64
+
+// Nil is the initial value of every register, and what a read of nothing shows.
+const Nil Value = math.MinInt64
+
+// firstInt bounds the integers that a Value can hold; below it lie the names.
+const firstInt = math.MinInt64 + 1<<32
+
+// IsInt tells whether v is an integer, not a name and not Nil.
+func (v Value) IsInt() bool { return v >= firstInt }
+
+// IsName tells whether v is a name of a Names table.
+func (v Value) IsName() bool { return v > Nil && v < firstInt }
+
+// Status tells how a transaction ended.
+type Status uint8
+
+const (
+	// OK: the commit was acknowledged.
+	OK Status = iota
+	// Fail: it surely did not commit.
+	Fail
+	// Info: the client cannot tell, for example after a lost connection.
+	Info
+)
+
+var statuses = [...]string{OK: "ok", Fail: "fail", Info: "info"}
+
+func (s Status) String() string { return statuses[s] }
+
+// Kind is what an operation does.
+type Kind uint8
+
+const (
+	// Read returns a register's value, Nil for none.
+	Read Kind = iota
+	// Write replaces a register's value.
+	Write
+	// Append puts a value at the end of a list.
+	Append
+	// ReadList returns a list, from its first element.
+	ReadList
+	// Add puts a value into a set; the elements of a set have no order.
+	Add
+	// ReadSet returns all elements of a set.
+	ReadSet
+	// Delta adds an amount to a number whose value the client does not see.
+	Delta
+	// Insert makes an absent register; Delete makes it absent.
+	Insert
+	Delete
+	// ReadPredicate returns all registers that match a condition: Val is a name
+	// that spells the condition, List holds key, value, key, value, …
+	ReadPredicate
+)
+
+var kinds = [...]string{Read: "r", Write: "w", Append: "append", ReadList: "r", Add: "add", ReadSet: "read-set",
+	Delta: "delta", Insert: "insert", Delete: "delete", ReadPredicate: "rp"}
+
+func (k Kind) String() string { return kinds[k] }
+
+// IsRead tells whether the kind returns something and changes nothing.
+func (k Kind) IsRead() bool {
+	return k == Read || k == ReadList || k == ReadSet || k == ReadPredicate
+}
+
+// Workload tells what the operations of a history are.
+type Workload string
+
+const (
+	ListAppend Workload = "append"
+	Register   Workload = "register"
+	Predicate  Workload = "predicate"
+	Bank       Workload = "bank"
+	Set        Workload = "set"
+)
+
+// Header is what a file says of itself. Every field may be empty.
+type Header struct {
+	Workload Workload          `json:"workload,omitempty"`
+	Target   string            `json:"target,omitempty"` // as for --target: mysql:9.7, embedded
+	Server   string            `json:"server,omitempty"` // the server's own version
+	Level    string            `json:"level,omitempty"`  // RU, RC, RR, SER or spelled out
+	Settings map[string]string `json:"settings,omitempty"`
+	// Promised names models that the history must satisfy, whatever Target and
+	// Level say.
+	Promised []string `json:"promised,omitempty"`
+	// Total is the sum of all accounts of a bank; nil: what the first read shows.
+	Total *int64 `json:"total,omitempty"`
+	// NegativeBalances allows accounts of a bank below zero.
+	NegativeBalances bool `json:"negative_balances,omitempty"`
+}
+
+// Unknown marks a time that nobody recorded, or that has not come.
+const Unknown int64 = -1
+
+// Record is one transaction laid open. Times are of one clock of any unit;
+// Invoke is when its first operation was sent, Return when its end was known.
+// What reads of a transaction that is not OK returned counts for nothing.
+type Record struct {
+	Session int64
+	Status  Status
+	Invoke  int64
+	Return  int64
+	Ops     []RecordOp
+	// Place is where it stands in its file: the line or, of a binary file, the
+	// offset. Readers set it.
+	Place int64
+}
+
+// RecordOp is one operation laid open; which fields mean something depends on
+// the kind.
+type RecordOp struct {
+	Kind Kind
+	Key  Value
+	Val  Value
+	List []Value
+}
+
+// Names gives values to what is no integer.
+type Names struct {
+	ids   map[string]Value
+	names []string
+}
+
+// Of returns the value of a name; the same name has the same value.
+func (n *Names) Of(name []byte) Value {
+	if v, ok := n.ids[string(name)]; ok {
+		return v
+	}
+	if n.ids == nil {
+		n.ids = map[string]Value{}
+	}
+	s := string(name)
+	v := Nil + 1 + Value(len(n.names))
+	n.names = append(n.names, s)
+	n.ids[s] = v
+	return v
+}
+
+// Name spells a value that is a name.
+func (n *Names) Name(v Value) string { return n.names[v-Nil-1] }
