@@ -18,6 +18,9 @@ type Options struct {
 	// Dir is where a private server keeps its files; empty: a directory of its
 	// own, on tmpfs where there is one.
 	Dir string
+	// Durable asks for a server of our own that keeps what it acknowledged when it
+	// is killed, on a real file system; it is slower, and its backend a Crasher.
+	Durable bool
 	// Progress receives lines for people (a download, a start); nil: nowhere.
 	Progress io.Writer
 

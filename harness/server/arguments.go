@@ -47,6 +47,28 @@ var (
 	}
 )
 
+// What a server needs that is to keep what it acknowledged when it is killed; it
+// stands behind the arguments above and takes their place. Both vendors ship these
+// values, save that of the size of the logs and the way to flush: O_DIRECT does not
+// exist on every file system.
+// https://dev.mysql.com/doc/refman/en/innodb-parameters.html#sysvar_innodb_flush_log_at_trx_commit
+// https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables
+var (
+	everyDurableServer = []string{
+		"--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1", "--innodb-doublewrite=1", "--innodb-flush-method=fsync",
+		"--innodb-buffer-pool-size=128M",
+	}
+	durableLogs = map[history.DBMS][]string{
+		history.MySQL:   {"--innodb-redo-log-capacity=128M"},
+		history.MariaDB: {"--innodb-log-file-size=96M"},
+	}
+)
+
+// durable returns the arguments that make a server keep what it acknowledged.
+func (in installation) durable() []string {
+	return append(everyDurableServer[:len(everyDurableServer):len(everyDurableServer)], durableLogs[in.family]...)
+}
+
 // vendorDefaults are the options of a target that names none: what the vendor
 // ships, where it changes what is promised.
 var vendorDefaults = map[history.DBMS]map[string]string{

@@ -27,6 +27,7 @@ type private struct {
 	in       installation
 	template string
 	parent   string // where the instances' folders go
+	durable  bool   // keeps what it acknowledged when it is killed
 	server   history.Server
 
 	mu      sync.Mutex
@@ -50,8 +51,14 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir}
-	if b.parent == "" {
+	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable}
+	switch {
+	case b.parent != "":
+	case b.durable:
+		if b.parent, err = diskBase(sizeOf(template) + durableRoom); err != nil {
+			return nil, err
+		}
+	default:
 		// Room for the copy and for what the cases add to it.
 		b.parent = base(2*sizeOf(template) + 128<<20)
 	}
@@ -79,8 +86,6 @@ func sizeOf(dir string) (n int64) {
 
 // start makes a new instance and waits until it answers.
 func (b *private) start(ctx context.Context) (*process, history.Server, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	f, err := newFolder(b.parent)
 	if err != nil {
 		return nil, history.Server{}, err
@@ -89,9 +94,20 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 		f.remove()
 		return nil, history.Server{}, fmt.Errorf("copy the data directory: %w", err)
 	}
+	return b.launch(ctx, f)
+}
+
+// launch starts the server on the data in a folder, which it takes over, and
+// waits until it answers.
+func (b *private) launch(ctx context.Context, f *folder) (*process, history.Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
 	command := append([]string{}, b.in.command...)
 	command = append(command, b.in.where(f.path)...)
 	command = append(command, b.in.tuning()...)
+	if b.durable {
+		command = append(command, b.in.durable()...)
+	}
 	command = append(command, b.in.chosen(b.spec)...)
 	p, err := startProcess(f, os.DevNull, command)
 	if err != nil {

@@ -18,8 +18,9 @@ import (
 // watchdog starts a server and outlives everything but it and its owner. Only
 // the owner holds the other end of descriptor 0, so it reads end of file when
 // the owner closes it or dies in whatever way; then it kills the server and
-// removes the folder. It tells the server's pid and exit status on
-// descriptor 3; descriptor 4 is the folder's lock.
+// removes the folder, unless a line was written before: then the folder stays. It
+// tells the server's pid and exit status on descriptor 3; descriptor 4 is the
+// folder's lock.
 //
 // A second process reads the pipe while the first waits for the server, because
 // the shell cannot do both. The parent of the server signals it, so the pid
@@ -38,8 +39,9 @@ wait "$server"
 echo "$?" >&3
 exec 3>&-
 kill -KILL "$reader" 2>/dev/null
-read -r _ <&5
-rm -rf "$folder"
+keep=
+while read -r _ <&5; do keep=1; done
+[ -n "$keep" ] || rm -rf "$folder"
 `
 
 // process is a server program that ends with this one.
@@ -53,6 +55,7 @@ type process struct {
 	gone   chan struct{} // closed when the watchdog has ended too
 
 	closing sync.Once
+	killed  bool // by kill: the folder is ours to remove
 }
 
 // startProcess runs command under a watchdog. It takes over the folder, also
@@ -135,7 +138,45 @@ func (p *process) close() error {
 		}
 		p.folder.release()
 	})
+	if p.killed {
+		p.killed = false
+		p.folder.remove()
+	}
 	return err
+}
+
+// kill ends the server with SIGKILL and waits for that; the folder stays, locked
+// by this process. No clean shutdown: what the server had not written to its
+// files is lost, what it had written and the system not yet is not.
+func (p *process) kill() error {
+	var err error
+	p.closing.Do(func() {
+		// One line for the reader, which kills the server. The watchdog waits for
+		// the rest; should the server have ended by itself, it reads them all.
+		_, err = p.leash.WriteString("keep\nkeep\nkeep\n")
+		if e := p.leash.Close(); err == nil {
+			err = e
+		}
+		if err != nil {
+			err = fmt.Errorf("kill the server with pid %d: %w", p.pid, err)
+			return
+		}
+		select {
+		case <-p.gone:
+		case <-time.After(20 * time.Second):
+			err = fmt.Errorf("kill the server with pid %d: its watchdog does not end", p.pid)
+		}
+		p.killed = err == nil
+	})
+	return err
+}
+
+// signal sends a signal to a server that runs.
+func (p *process) signal(s syscall.Signal) error {
+	if err := p.dead(); err != nil {
+		return err
+	}
+	return syscall.Kill(p.pid, s)
 }
 
 // dead returns how the server ended, or nil while it runs.
