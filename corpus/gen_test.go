@@ -97,6 +97,18 @@ func selectStmt(where ast.ExprNode) *ast.SelectStmt {
 	return s
 }
 
+// writtenByPeople are forms of set-up and session statements that no generator
+// makes.
+var writtenByPeople = []string{
+	"COMMIT WORK", "rollback work", "SELECT a FROM t ORDER BY a ASC", "START TRANSACTION READ ONLY",
+	"SET autocommit = 0", "SET AUTOCOMMIT = ON", "SET TRANSACTION READ ONLY", "SET innodb_lock_wait_timeout = 1",
+	"SET @@transaction_isolation = 'READ-COMMITTED'", "SET @@session.tx_isolation = 'serializable'", "SET @@tx_read_only = 1",
+	"CREATE TABLE t (a INT) ENGINE = InnoDB, ROW_FORMAT = COMPACT STATS_PERSISTENT = 0 AUTO_INCREMENT = 7 CHARSET latin1",
+	"CREATE TABLE `t u` LIKE test.t", "CREATE INDEX i ON t (a ASC, b(3) DESC)", "DROP TABLE IF EXISTS t, u", "DROP VIEW v",
+	"ALTER TABLE t ADD INDEX i (a), MODIFY b BIGINT NOT NULL, STATS_PERSISTENT = 1", "CREATE OR REPLACE VIEW v AS SELECT a FROM t",
+	"CREATE DATABASE IF NOT EXISTS test", "DROP DATABASE IF EXISTS test", "USE test", "SELECT test.t.a FROM test.t",
+}
+
 func drawStmt(t *rapid.T) ast.StmtNode {
 	e := drawExpr(t, 4)
 	switch rapid.IntRange(0, 7).Draw(t, "statement") {
@@ -135,6 +147,9 @@ func drawStmt(t *rapid.T) ast.StmtNode {
 			func() ast.StmtNode { return &ast.RollbackStmt{} },
 			func() ast.StmtNode { return &ast.SavepointStmt{Name: "s 1"} },
 			func() ast.StmtNode { return mustParse("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY") },
+			func() ast.StmtNode {
+				return mustParse(rapid.SampledFrom(writtenByPeople).Draw(t, "written"))
+			},
 		}).Draw(t, "plain")()
 	}
 }

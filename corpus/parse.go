@@ -351,6 +351,7 @@ func parseFaithful(sql string) (stmt ast.StmtNode, at int, msg string) {
 // parseSQL returns a statement, or the offset of an error and its message.
 func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 	first := len(sql) - len(strings.TrimLeft(sql, " \t\r\n"))
+	sql = withoutWork(sql)
 	p := parsers.Get().(*parser.Parser)
 	defer func() {
 		if e := recover(); e != nil {

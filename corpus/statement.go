@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -60,19 +61,61 @@ func keepLost(stmt ast.StmtNode) {
 		}
 		s.SetText(nil, text)
 	case *ast.SetStmt:
-		if w := words(s); len(w) < 2 || w[1] != "TRANSACTION" {
-			return
-		}
+		w := words(s)
+		once := len(w) > 1 && w[1] == "TRANSACTION"
 		for _, v := range s.Variables {
-			if v.Name == "tx_read_only" {
-				v.Name += oneShot
-			}
+			keepVariable(v, once, s.OriginalText())
+		}
+	case *ast.CreateTableStmt:
+		keepStatsPersistent(s.Options, s.OriginalText())
+	case *ast.AlterTableStmt:
+		for _, spec := range s.Specs {
+			keepStatsPersistent(spec.Options, s.OriginalText())
 		}
 	}
 }
 
+var statsPattern = regexp.MustCompile(`(?i)\bSTATS_PERSISTENT\s*=?\s*([01])\b`)
+
+// keepStatsPersistent stores the value of STATS_PERSISTENT, which the parser drops.
+func keepStatsPersistent(options []*ast.TableOption, text string) {
+	for _, o := range options {
+		if o.Tp != ast.TableOptionStatsPersistent {
+			continue
+		}
+		m := statsPattern.FindStringSubmatch(text)
+		if o.Default = m == nil; m != nil && m[1] == "1" {
+			o.UintValue = 1
+		}
+	}
+}
+
+// statsPersistent returns these values as SQL, in order.
+func statsPersistent(stmt ast.StmtNode) (out []string) {
+	values := func(options []*ast.TableOption) {
+		for _, o := range options {
+			switch {
+			case o.Tp != ast.TableOptionStatsPersistent:
+			case o.Default:
+				out = append(out, "DEFAULT")
+			default:
+				out = append(out, strconv.FormatUint(o.UintValue, 10))
+			}
+		}
+	}
+	switch s := stmt.(type) {
+	case *ast.CreateTableStmt:
+		values(s.Options)
+	case *ast.AlterTableStmt:
+		for _, spec := range s.Specs {
+			values(spec.Options)
+		}
+	}
+	return out
+}
+
 var (
-	wordPattern = regexp.MustCompile(`[A-Za-z]+`)
+	wordPattern = regexp.MustCompile(`[A-Za-z_]+`)
 	// commentPattern leaves version comments, which are code, as they are.
 	commentPattern = regexp.MustCompile(`(?s)/\*[^!].*?\*/|(?:--|#)[^\n]*`)
 )

@@ -25,7 +25,9 @@ type sqlWriter struct {
 	share int
 	// glue drops the next space: one has been written already.
 	glue bool
-	ctx  *format.RestoreCtx
+	// stats holds the values of STATS_PERSISTENT that are still to be written.
+	stats []string
+	ctx   *format.RestoreCtx
 }
 
 type writerState uint8
@@ -43,6 +45,10 @@ var writers = sync.Pool{New: func() any {
 	w.ctx = format.NewRestoreCtx(restoreFlags, w)
 	return w
 }}
+
+// statsUnprinted is what Restore writes behind STATS_PERSISTENT = DEFAULT,
+// whatever the value.
+const statsUnprinted = " /* TableOptionStatsPersistent is not supported */ "
 
 func (w *sqlWriter) reset(d Dialect) {
 	w.out, w.dialect, w.state, w.share, w.glue = w.out[:0], d, inPlain, -1, false
@@ -125,6 +131,12 @@ func (w *sqlWriter) plain(s string) {
 		if share >= 0 && w.dialect == Text {
 			w.out = append(w.out[:share], "FOR SHARE"...)
 		}
+	case statsUnprinted:
+		if len(w.stats) > 0 {
+			w.out = append(bytes.TrimSuffix(w.out, []byte("DEFAULT")), w.stats[0]...)
+			w.stats = w.stats[1:]
+		}
+		return
 	case "ENFORCED", " ENFORCED":
 		w.out = bytes.TrimSuffix(w.out, []byte(" "))
 		return // the default, a word that MariaDB does not know
@@ -212,6 +224,7 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 			return w.statement(s.Stmt)
 		}
 	}
+	w.stats = statsPersistent(stmt)
 	return bracketedStmt(stmt).Restore(w.ctx)
 }
 
@@ -254,11 +267,11 @@ func transactionVariable(v *ast.VariableAssignment) (scope, what string) {
 		scope = "SET SESSION TRANSACTION "
 	}
 	switch text := value.GetString(); name {
-	case "tx_isolation", "transaction_isolation":
+	case varIsolation:
 		if l, err := ParseLevel(strings.ReplaceAll(text, "-", " ")); err == nil {
 			return scope, "ISOLATION LEVEL " + l.String()
 		}
-	case "tx_read_only", "transaction_read_only":
+	case varReadOnly:
 		switch text {
 		case "0":
 			return scope, "READ WRITE"
