@@ -67,6 +67,8 @@ type Settings struct {
 	// Progress receives lines for people, one every Every; nil: none.
 	Progress io.Writer `json:"-"`
 	Every    time.Duration
+	// Phases adds to those lines what a run takes, phase by phase.
+	Phases bool
 	// Observe, if not nil, is called with each judged case and the text of the
 	// header line that says how it was made, by several workers at once.
 	Observe func(r *Trial, input string) `json:"-"`
@@ -102,6 +104,7 @@ type campaign struct {
 	next   []atomic.Int64 // of each worker, the first input that was not run
 	faults atomic.Int64
 	broken sync.Map // messages of defects of this program
+	beside beside
 	stop   context.CancelCauseFunc
 }
 
@@ -215,7 +218,9 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	if keeping.Err() != nil {
 		return nil
 	}
+	begun := time.Now()
 	judge(r)
+	charge(&c.beside.judge, begun)
 	c.tally.add(r)
 	if err := c.firsts.add(r); err != nil {
 		return err

@@ -36,7 +36,9 @@ func madeLike(t *Target, n int) []*corpus.Case {
 // worker on the same server, and both take turns in blocks, so that the
 // machine's other load meets both alike. `ratio` is the pipeline's speed as a
 // share of the replay's: the median over blocks, p25 and p75 are the quartiles,
-// `ratio-all` is that of the sums.
+// `ratio-all` is that of the sums. `limit` compares with less: the same statements
+// sent in that order on tables that are there and filled, and nothing else, so that
+// it sees what making, filling and reading tables costs, as does `µs/PHASE`.
 //
 // A replay in which the server took another way counts on neither side, and the
 // `diverged` are counted: where several sessions wait for one lock, it is the
@@ -67,6 +69,8 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 	var (
 		pipeline, replay time.Duration
+		bare             time.Duration // of the replay, the statements alone
+		judged           beside
 		whole            time.Duration // of the pipeline, diverged ones too
 		ratios           []float64
 		spent            harness.Stats // by the pipeline, not by the replays
@@ -84,10 +88,17 @@ func BenchmarkPipeline(b *testing.B) {
 		begun := time.Now()
 		last := begun
 		for len(runs) < block {
-			for _, c := range madeLike(target, n) {
+			made := time.Now()
+			cases := madeLike(target, n)
+			charge(&judged.input, made)
+			for _, c := range cases {
 				x := &run{r: target.execute(ctx, c, levelsWithin(c, levels, n))}
 				runs = append(runs, x)
-				judging.do(func() error { judge(&x.r); return x.r.Err })
+				judging.do(func() error {
+					defer charge(&judged.judge, time.Now())
+					judge(&x.r)
+					return x.r.Err
+				})
 				now := time.Now()
 				x.took, last = now.Sub(last), now
 			}
@@ -106,6 +117,7 @@ func BenchmarkPipeline(b *testing.B) {
 					blocked++
 				}
 			}
+			sending := replays.Stats().Phases[harness.Run]
 			start := time.Now()
 			h, err := replays.RunRecorded(ctx, x.r.Case, x.r.History)
 			took := time.Since(start)
@@ -126,6 +138,7 @@ func BenchmarkPipeline(b *testing.B) {
 			}
 			cases++
 			blockReplay += took
+			bare += replays.Stats().Phases[harness.Run] - sending
 			blockPipeline += x.took + rest
 		}
 		replay += blockReplay
@@ -138,6 +151,10 @@ func BenchmarkPipeline(b *testing.B) {
 	b.ReportMetric(quantile(0.25), "ratio-p25")
 	b.ReportMetric(quantile(0.75), "ratio-p75")
 	b.ReportMetric(replay.Seconds()/pipeline.Seconds(), "ratio-all")
+	b.ReportMetric(bare.Seconds()/pipeline.Seconds(), "limit")
+	for _, x := range judged.times(spent.Phases, int(spent.Cases)) {
+		b.ReportMetric(x.MeanMicros, "µs/"+x.Phase)
+	}
 	b.ReportMetric(float64(cases)/pipeline.Minutes(), "cases/min")
 	b.ReportMetric(float64(cases)/replay.Minutes(), "replayed/min")
 	b.ReportMetric(float64(diverged), "diverged")
@@ -234,4 +251,7 @@ func addSpent(sum *harness.Stats, before, after harness.Stats) {
 	sum.Asks += after.Asks - before.Asks
 	sum.WaitKnown += after.WaitKnown - before.WaitKnown
 	sum.WaitsTimed += after.WaitsTimed - before.WaitsTimed
+	for i, d := range after.Phases.Minus(before.Phases) {
+		sum.Phases[i] += d
+	}
 }

@@ -49,7 +49,12 @@ func (c *campaign) watch(done <-chan struct{}) {
 			return
 		case now := <-tick.C:
 			counts := c.tally.snapshot()
-			fmt.Fprintln(c.s.Progress, progressLine(now.Sub(c.begun), now.Sub(at), &last, &counts, len(c.keeper.Findings())))
+			line := progressLine(now.Sub(c.begun), now.Sub(at), &last, &counts, len(c.keeper.Findings()))
+			if c.s.Phases {
+				spent, runs := c.target.spent()
+				line += "  " + c.beside.times(spent, runs).text()
+			}
+			fmt.Fprintln(c.s.Progress, line)
 			last, at = counts, now
 		case <-keep.C:
 			r := c.report()

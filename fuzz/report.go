@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -33,10 +34,15 @@ type Report struct {
 	JudgedShare      float64 `json:"judged"`
 	ConflictingShare float64 `json:"conflicting"`
 	// Restarts is how often a server of ours died and was replaced.
-	Restarts int             `json:"server_restarts"`
+	Restarts int `json:"server_restarts"`
+	// Runs counts what the target ran, for findings' sake too.
+	Runs     int             `json:"runs"`
+	Phases   PhaseTimes      `json:"phases"`
 	Findings []Finding       `json:"findings"`
 	Baseline *BaselineReport `json:"baseline,omitempty"`
 	Guide    *GuideReport    `json:"guide,omitempty"`
+	// ShowPhases makes WriteText tell them.
+	ShowPhases bool `json:"-"`
 }
 
 // GuideReport tells of the inputs that a campaign keeps in its corpus.
@@ -60,6 +66,9 @@ func (c *campaign) report() *Report {
 		r.Settings = map[string]string{}
 	}
 	r.Levels = levelNames(c.levels)
+	var spent harness.Phases
+	spent, r.Runs = c.target.spent()
+	r.Phases = c.beside.times(spent, r.Runs)
 	if c.guide != nil {
 		r.Guide = c.guide.report()
 	}
@@ -79,6 +88,7 @@ func (r *Report) rates() {
 	r.StatementsPerSecond = float64(r.Statements) / seconds
 	r.MeanStatements = share(r.Statements, r.Cases)
 	r.JudgedShare, r.ConflictingShare = r.Judged(), r.Conflicting()
+	r.Phases.rates(r.Runs)
 }
 
 func levelNames(levels []corpus.Level) []string {
@@ -117,6 +127,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		reasons[plainSQL(reason)] += n
 	}
 	writeCounts(&b, "unknown", reasons)
+	if r.ShowPhases {
+		fmt.Fprintf(&b, "a run: %s\n", r.Phases.text())
+	}
 	if r.Guide != nil {
 		fmt.Fprintf(&b, "corpus: %d inputs, %d classes of behaviour\n", r.Guide.Inputs, r.Guide.Behaviours)
 	}

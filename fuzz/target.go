@@ -34,6 +34,7 @@ type Target struct {
 	mu      sync.RWMutex // held for writing while the server is restarted
 	pool    *harness.Pool
 	revived int
+	before  harness.Stats // of the pools that revivals replaced
 }
 
 // TargetOptions says how a target is opened.
@@ -182,6 +183,7 @@ func (t *Target) replace(ctx context.Context, b restarter) error {
 		return fmt.Errorf("restart the server: %w", err)
 	}
 	_ = t.pool.Close() // its databases went down with the server
+	t.remember(t.pool.Stats())
 	pool, err := harness.NewPool(ctx, t.backend, t.options)
 	if err != nil {
 		return fmt.Errorf("prepare the restarted server: %w", err)

@@ -1,6 +1,9 @@
 package fuzz
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // work runs the cases of one worker. Each worker has a stream of inputs and a
 // share of the cases of its own, so what is made does not depend on how fast
@@ -24,7 +27,9 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 		if c.guide != nil {
 			judging.drain() // what is made next depends on what was seen
 		}
+		begun := time.Now()
 		p, made := c.input(worker, n)
+		charge(&c.beside.input, begun)
 		for i, made := range made {
 			if quota == 0 || working.Err() != nil {
 				return // what is left of the input is for those who resume

@@ -134,10 +134,13 @@ type Stats struct {
 	Provisioned, Reused int64
 	// Agreed counts the cases whose tables were held against their indexes.
 	Agreed int64
+	// Phases sums what the cases took, those that broke down too.
+	Phases Phases
 }
 
 type counters struct {
 	cases, statements, waits, asks, known, timed, made, reused, agreed atomic.Int64
+	phases                                                             phaseSums
 }
 
 // Stats returns the counters of the pool.
@@ -146,7 +149,7 @@ func (p *Pool) Stats() Stats {
 	return Stats{
 		Cases: c.cases.Load(), Statements: c.statements.Load(), Waits: c.waits.Load(), Asks: c.asks.Load(),
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
-		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
+		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(), Phases: c.phases.load(),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -38,11 +39,14 @@ const verifyEvery = 32
 // provision gives the tables of a case in their initial state, and that state.
 func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 	if !s.refill {
+		begun := time.Now()
 		p, err := w.create(s, every(s.init))
+		w.charge(Make, begun)
 		if err != nil {
 			return nil, nil, err
 		}
 		p.dirty = true
+		defer w.charge(ReadBack, time.Now())
 		tables, err := w.readAll(p, nil)
 		return p, tables, err
 	}
@@ -62,19 +66,24 @@ func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 // its tables.
 func (w *worker) cached(s *script) (p *provisioned, err error) {
 	key := s.schemaKey()
+	begun := time.Now()
 	p, hit := w.cache.Get(key)
 	if hit {
 		w.pool.stats.reused.Add(1)
 		err = w.refill(p, s)
 	} else {
 		if p, err = w.create(s, s.creates); err != nil {
+			w.charge(Make, begun)
 			return nil, err
 		}
 		w.cache.Add(key, p)
-		if err = w.evictions(); err == nil {
+		err = w.evictions()
+		w.charge(Make, begun)
+		if begun = time.Now(); err == nil {
 			err = w.initLines(s, s.fills)
 		}
 	}
+	w.charge(Refill, begun)
 	p.uses++
 	if err != nil {
 		p.fillKey, p.initial = "", nil
@@ -97,6 +106,7 @@ func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 	if known && p.uses%verifyEvery != 0 {
 		return p.initial, nil
 	}
+	defer w.charge(ReadBack, time.Now())
 	tables, err := w.readAll(p, s.tables)
 	if err != nil {
 		return nil, err

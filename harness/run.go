@@ -43,7 +43,8 @@ type run struct {
 	ready []*lane   // resumed, in order of return, with lines parked
 	got   []answer
 	stuck bool
-	look  Watcher // nil where the server's threads cannot be seen
+	look  Watcher       // nil where the server's threads cannot be seen
+	asked time.Duration // spent on questions who waits
 }
 
 func newRun(w *worker, s *script, h *history.History) *run {

@@ -93,7 +93,9 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 			continue
 		}
 		w.pool.stats.asks.Add(1)
+		asking := time.Now()
 		ws, err := w.prober.Waiting(ctx, r.pending())
+		r.asked += time.Since(asking)
 		if err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("ask which sessions wait: %w", err))
 		}

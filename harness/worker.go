@@ -260,22 +260,34 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	}
 	h.Initial = initial
 	defer func() { err = errors.Join(err, w.retire(p, s)) }()
-	if err := w.ready(ctx, s, p.db, levels); err != nil {
+	begun := time.Now()
+	err = w.ready(ctx, s, p.db, levels)
+	w.charge(Connect, begun)
+	if err != nil {
 		return err
 	}
 	r := newRun(w, s, h)
 	if o, ok := w.prober.(CaseObserver); ok {
-		if err := o.BeginCase(ctx, s.key(), r.ids()); err != nil {
+		begun = time.Now()
+		err = o.BeginCase(ctx, s.key(), r.ids())
+		w.charge(Ask, begun)
+		if err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
 		}
 		defer func() {
-			if e := o.EndCase(ctx); e != nil && err == nil {
+			begun := time.Now()
+			e := o.EndCase(ctx)
+			w.charge(Ask, begun)
+			if e != nil && err == nil {
 				err = lostUnlessCancelled(ctx, fmt.Errorf("release the server after a case: %w", e))
 			}
 		}()
 	}
 	r.watch()
+	begun = time.Now()
 	err = drive(r, ctx)
+	w.pool.stats.phases[Run].Add(int64(time.Since(begun) - r.asked))
+	w.pool.stats.phases[Ask].Add(int64(r.asked))
 	if s.traits&altersSchema != 0 {
 		p.dirty = true
 	}
@@ -283,6 +295,7 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		p.dirty = true
 		return errors.Join(err, w.kill(r))
 	}
+	defer w.charge(ReadBack, time.Now())
 	if err := r.rollBack(); err != nil {
 		return err
 	}
@@ -335,6 +348,7 @@ func (w *worker) retire(p *provisioned, s *script) error {
 	if !p.dirty || w.ctl.broken {
 		return nil
 	}
+	defer w.charge(Make, time.Now())
 	if s.refill {
 		w.cache.Remove(s.schemaKey()) // its callback adds the database to evicted
 		return w.evictions()

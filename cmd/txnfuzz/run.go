@@ -76,6 +76,7 @@ a campaign, also after its process was killed.`,
 				}
 				return errors.Join(err, ci.writeRun(cmd, s.Target, nil, failOn, err))
 			}
+			report.ShowPhases = s.Phases
 			text := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			err = errors.Join(err,
 				report.WriteText(text),
@@ -107,6 +108,7 @@ a campaign, also after its process was killed.`,
 	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases that new ones are made of")
 	f.StringVar(&s.Corpus, "corpus", "", "folder for inputs that show rare behaviour, which new ones are made of")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the campaign of --corpus; --cases and --duration bound the whole")
+	f.BoolVar(&s.Phases, "phases", false, "tell what a run takes, phase by phase (--json always does)")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd
 }
