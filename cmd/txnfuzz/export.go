@@ -21,7 +21,7 @@ import (
 )
 
 func newExport() *cobra.Command {
-	var format, target, levels, out string
+	var format, as, target, levels, out string
 	cmd := &cobra.Command{
 		Use:   "export FILE --format FORMAT [flags]",
 		Short: "Write a case in a form that its server's maintainers take",
@@ -30,13 +30,20 @@ func newExport() *cobra.Command {
 ` + export.About() + `
 
 A finding is written as it was recorded; with --target, or where nothing was
-recorded, it is run again. The .result of mtr goes beside --out.`,
+recorded, it is run again. The .result and the .opt of mtr go beside --out.
+
+A test that is exported expects what is promised: it fails while the bug is there,
+and is skipped by servers whose settings differ. With --as demo it expects what was
+seen, and passes while the bug is there.`,
 		Example: `  txnfuzz export corpus/found/tidb-no-op-update-unseen.sql --format markdown
   txnfuzz export corpus/known/mysql-104833.sql --target mysql --levels RC --format mtr --out t/semi_consistent.test`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(export.Formats(), format) {
 				return usagef("--format: unknown format %q%s; want one of %s", format, spelling.Hint(format, export.Formats()), strings.Join(export.Formats(), ", "))
+			}
+			if !slices.Contains(export.Kinds(), as) {
+				return usagef("--as: want one of %s, found %q", strings.Join(export.Kinds(), ", "), as)
 			}
 			run, err := runOf(cmd.Context(), args[0], target, levels, cmd.ErrOrStderr())
 			if err != nil {
@@ -45,7 +52,7 @@ recorded, it is run again. The .result of mtr goes beside --out.`,
 			if run.History == nil {
 				return fmt.Errorf("%s could not be run: %s: %s", args[0], run.Verdict.Reason, run.Verdict.Actual)
 			}
-			files, err := export.Write(timeline.Of(run), format)
+			files, err := export.Write(timeline.Of(run), format, export.As(as))
 			if err != nil {
 				return err
 			}
@@ -54,6 +61,7 @@ recorded, it is run again. The .result of mtr goes beside --out.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "markdown", strings.Join(export.Formats(), ", "))
+	f.StringVar(&as, "as", string(export.Test), "what a test expects: test, what is promised; demo, what was seen")
 	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
 	addServerOpts(cmd, oneTarget(&target))
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none, of which the first that shows something is taken (default: all that the target has)")

@@ -22,6 +22,20 @@ type Files struct {
 	Beside map[string][]byte
 }
 
+// As is what an exported test expects.
+type As string
+
+const (
+	// Test expects what is promised, where one answer is: it fails while the
+	// anomaly shows. It is what a maintainer commits.
+	Test As = "test"
+	// Demo expects what was seen: it passes while the anomaly shows.
+	Demo As = "demo"
+)
+
+// Kinds lists the values of As.
+func Kinds() []string { return []string{string(Test), string(Demo)} }
+
 // formats are tried by name; the order is that of the help.
 var formats = []struct {
 	name, about string
@@ -29,7 +43,10 @@ var formats = []struct {
 }{
 	{"markdown", "the text of an issue", markdown},
 	{"two-terminals", "SQL to paste into one terminal for each session", terminals},
-	{"mtr", "a .test for mysql-test-run, with its .result", mtr},
+	{"tidb", "a bug report for TiDB, in the form of its repository", tidbReport},
+	{"jira", "a bug report for MariaDB's Jira, in its markup", jiraReport},
+	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport},
+	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr},
 	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
 	{"go", "a test file that needs go-sql-driver only", goTest},
 	{"json", "all of it for programs", asJSON},
@@ -53,9 +70,10 @@ func About() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Write exports a timeline in a format. An unknown format is an error, so is a
-// case that the format cannot express.
-func Write(t *timeline.Timeline, format string) (Files, error) {
+// Write exports a timeline in a format; what its tests expect is given by as,
+// which the formats that are no tests ignore. An unknown format is an error, so is
+// a case that the format cannot express.
+func Write(t *timeline.Timeline, format string, as As) (Files, error) {
 	i := slices.IndexFunc(formats, func(f struct {
 		name, about string
 		write       func(*script) (Files, error)
@@ -65,7 +83,9 @@ func Write(t *timeline.Timeline, format string) (Files, error) {
 	if i < 0 {
 		return Files{}, fmt.Errorf("unknown format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
-	out, err := formats[i].write(newScript(t))
+	s := newScript(t)
+	s.demo = as == Demo
+	out, err := formats[i].write(s)
 	if err != nil {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, err)
 	}
@@ -80,7 +100,14 @@ type script struct {
 	// decided says that a server which keeps its promise answers otherwise: a
 	// test can tell it from one that does not.
 	decided bool
+	// demo asks a test for what was seen.
+	demo bool
+	// needed are the settings that the run rests on.
+	needed []setting
 }
+
+// seen says that a test expects what was seen.
+func (s *script) seen() bool { return s.demo || !s.decided }
 
 // action is a statement that is run, or sent and later reaped.
 type action struct {
@@ -105,7 +132,7 @@ type answer struct {
 }
 
 func newScript(t *timeline.Timeline) *script {
-	s := &script{Timeline: t, dialect: dialectOf(t.History.Server.DBMS)}
+	s := &script{Timeline: withoutScratchNames(t), dialect: dialectOf(t.History.Server.DBMS)}
 	for i := range t.Moments {
 		m := &t.Moments[i]
 		st := &t.History.Stmts[m.Stmt]
@@ -125,6 +152,7 @@ func newScript(t *timeline.Timeline) *script {
 			s.decided = s.decided || bag(t.History.Final[i].Rows) != bag(t.Account.Final[i].Rows)
 		}
 	}
+	s.needed = s.needs()
 	return s
 }
 
@@ -206,6 +234,11 @@ func (s *script) tables() []string {
 		out[i] = t.Name
 	}
 	return out
+}
+
+// serverLine names the server and the levels.
+func (s *script) serverLine() string {
+	return fmt.Sprintf("%s, %s", serverText(s.History.Server), s.LevelText())
 }
 
 // title says in one line what is wrong.

@@ -209,7 +209,7 @@ func passesWhenRecordedAgain(t *testing.T, b harness.Backend, tl *timeline.Timel
 		orders[order(again)] = true
 		if !passed {
 			s := newScript(again)
-			s.decided = false
+			s.demo = true
 			passed = runMTR(t, b, s)
 		}
 		if passed && len(orders) > 1 {
@@ -245,7 +245,7 @@ func TestMTR(t *testing.T) {
 		if decided && passesEachTime(t, b, s) {
 			t.Errorf("%s at %s: the test against the promise passed, but the anomaly showed", tl.File, tl.LevelText())
 		}
-		s.decided = false
+		s.demo = true
 		if !runMTR(t, b, s) && !passesWhenRecordedAgain(t, b, tl) {
 			t.Errorf("%s at %s: the test against the record failed", tl.File, tl.LevelText())
 		}
@@ -277,7 +277,7 @@ func runMTR(t *testing.T, b harness.Backend, s *script) bool {
 	if err == nil {
 		return true
 	}
-	if !s.decided {
+	if s.seen() {
 		t.Logf("%s at %s:\n%s\n%s", s.File, s.LevelText(), out, files.Text)
 	} else if !bytes.Contains(out, []byte("Result ")) && !bytes.Contains(out, []byte("failed")) {
 		t.Errorf("%s at %s: ended without a comparison:\n%s", s.File, s.LevelText(), out)
@@ -310,7 +310,7 @@ func TestGo(t *testing.T) {
 	wrong, right := recordedCases(t, b)
 	dir := t.TempDir()
 	run := func(tl *timeline.Timeline) (string, bool) {
-		files, err := Write(tl, "go")
+		files, err := Write(tl, "go", Test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestTerminals(t *testing.T) {
 	b := backend(t)
 	wrong, _ := recordedCases(t, b)
 	for _, tl := range wrong {
-		files, err := Write(tl, "two-terminals")
+		files, err := Write(tl, "two-terminals", Test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -419,7 +419,7 @@ func TestMarkdownHoldsWhatIsAsked(t *testing.T) {
 	b := backend(t)
 	wrong, _ := recordedCases(t, b)
 	for _, tl := range wrong {
-		files, err := Write(tl, "markdown")
+		files, err := Write(tl, "markdown", Test)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -429,13 +429,25 @@ func TestMarkdownHoldsWhatIsAsked(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", tl.File, part, text)
 			}
 		}
-		for _, format := range []string{"isolationtester", "json"} {
-			files, err := Write(tl, format)
+		if files, err := Write(tl, "json", Test); err != nil || !json.Valid(files.Text) {
+			t.Errorf("%s: not JSON: %v\n%s", tl.File, err, files.Text)
+		}
+		for format, parts := range map[string][]string{
+			"jira":       {"h3. How to repeat", "{code:sql}", "h3. Expected", "h3. Actual", "Affects Version/s: 10.11.", "{quote}"},
+			"bugs.mysql": {"bugs.mysql.com takes reports of MySQL only"}, "tidb": {"TiDB's tracker takes reports of TiDB only"},
+		} {
+			files, err := Write(tl, format, Test)
+			text := string(files.Text)
 			if err != nil {
-				t.Errorf("%s: %v", tl.File, err)
+				text = err.Error()
 			}
-			if format == "json" && !json.Valid(files.Text) {
-				t.Errorf("%s: not JSON:\n%s", tl.File, files.Text)
+			for _, part := range parts {
+				if part == "{quote}" && len(newScript(tl).quotes()) == 0 {
+					continue
+				}
+				if !strings.Contains(text, part) || strings.Contains(text, "txnfuzz_") {
+					t.Errorf("%s as %s: no %q in\n%s", tl.File, format, part, text)
+				}
 			}
 		}
 	}

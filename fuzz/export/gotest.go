@@ -19,7 +19,8 @@ var goFile = template.Must(template.New("go").Funcs(template.FuncMap{
 	"q": func(s string) string { return fmt.Sprintf("%q", s) },
 }).Parse(goTemplate))
 
-// goTest writes a test that fails where the anomaly shows.
+// goTest writes a test that fails where the anomaly shows or, as a demonstration,
+// where it does not. It skips servers whose promise is another one.
 func goTest(s *script) (Files, error) {
 	type line struct {
 		Step, Session      int
@@ -35,12 +36,24 @@ func goTest(s *script) (Files, error) {
 		Steps    []line
 		Final    []final
 		Decided  bool
-	}{Setup: s.setup(), Decided: s.decided}
-	for _, c := range append([]string{s.title(), fmt.Sprintf("%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())}, append(s.Account.Why, s.Account.Links...)...) {
+		Demo     bool
+		Needs    []setting
+		Database string
+		Family   string
+		Before   []string
+	}{Setup: s.setup(), Decided: s.decided, Demo: s.demo, Database: s.database(), Family: serverNames[s.History.Server.DBMS], Before: s.settingsOfSetup()}
+	for _, x := range s.needed {
+		if x.promising() {
+			data.Needs = append(data.Needs, x)
+		}
+	}
+	for _, c := range append([]string{s.title(), s.serverLine()}, append(s.Account.Why, s.Account.Links...)...) {
 		data.Comments = append(data.Comments, strings.Map(printable, c))
 	}
 	for _, n := range s.Sessions {
-		data.Levels = append(data.Levels, line{Session: n, SQL: s.setLevel(n)})
+		for _, sql := range s.prepare(n, false) {
+			data.Levels = append(data.Levels, line{Session: n, SQL: sql})
+		}
 	}
 	for i := range s.actions {
 		a := &s.actions[i]

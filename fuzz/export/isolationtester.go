@@ -4,17 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
 // isolationtester writes a specification for PostgreSQL's isolationtester, for
-// its forks and compatible servers. The statements are the case's own: types
-// and functions may have to be rewritten.
+// its forks and compatible servers. Tables are written in PostgreSQL's types, and
+// what its parser would refuse is refused here. That the statements are valid is all
+// that can be promised: another server owes other answers.
 //
 // https://github.com/postgres/postgres/blob/master/src/test/isolation/README
 func isolationtester(s *script) (Files, error) {
 	var b bytes.Buffer
 	comment(&b, "#", "%s", s.title())
-	comment(&b, "#", "%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())
+	comment(&b, "#", "%s", s.serverLine())
+	if needs := s.needsText(); needs != "" {
+		comment(&b, "#", "There it needs %s.", needs)
+	}
 	for _, w := range s.Account.Why {
 		comment(&b, "#", "%s", w)
 	}
@@ -28,8 +34,17 @@ func isolationtester(s *script) (Files, error) {
 		}
 		fmt.Fprintf(&b, "%s%s\t{ %s; }\n", indent, head, sql)
 	}
-	for _, sql := range s.setup() {
-		block("", "setup", sql)
+	translated := func(stmt ast.StmtNode) []string {
+		out, why := postgres(stmt)
+		if why != nil && err == nil {
+			err = why
+		}
+		return out
+	}
+	for _, l := range s.Case.Init {
+		for _, sql := range translated(l.Stmt) {
+			block("", "setup", sql)
+		}
 	}
 	for i, t := range s.tables() {
 		if i == 0 {
@@ -37,7 +52,7 @@ func isolationtester(s *script) (Files, error) {
 		} else {
 			b.WriteString(", ")
 		}
-		b.WriteString(t)
+		b.WriteString(quotePostgres(t))
 	}
 	if len(s.tables()) > 0 {
 		b.WriteString("; }\n")
@@ -47,9 +62,10 @@ func isolationtester(s *script) (Files, error) {
 		block("", "setup", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL "+s.Levels[n].String())
 		for i := range s.actions {
 			if a := &s.actions[i]; a.Session == n && !a.Resumed {
-				block("", "step "+stepName(a), a.sql)
+				block("", "step "+stepName(a), strings.Join(translated(s.Case.Steps[s.History.Stmts[a.Stmt].Line].Stmt), "; "))
 			}
 		}
+		block("", "teardown", "ROLLBACK")
 	}
 	b.WriteString("\npermutation")
 	for i := range s.actions {
@@ -58,7 +74,10 @@ func isolationtester(s *script) (Files, error) {
 		}
 	}
 	b.WriteByte('\n')
-	return Files{Text: b.Bytes()}, err
+	if err != nil {
+		return Files{}, err
+	}
+	return Files{Text: b.Bytes()}, nil
 }
 
 func stepName(a *action) string { return fmt.Sprintf("s%d_%d", a.Session, a.Step) }

@@ -15,6 +15,7 @@ type document struct {
 	Target      string            `json:"target"`
 	Server      history.Server    `json:"server"`
 	Levels      map[int]string    `json:"levels"`
+	Needs       []setting         `json:"needs"`
 	Setup       []string          `json:"setup"`
 	Steps       []documentStep    `json:"steps"`
 	Initial     []history.Table   `json:"initial"`
@@ -54,9 +55,12 @@ type documentVersion struct {
 func asJSON(s *script) (Files, error) {
 	v := &s.Verdict
 	d := document{
-		Title: s.title(), File: s.File, Target: s.Target, Server: s.History.Server, Levels: map[int]string{}, Setup: s.setup(),
+		Title: s.title(), File: s.File, Target: s.Target, Server: s.History.Server, Levels: map[int]string{}, Needs: s.needed, Setup: s.setup(),
 		Initial: s.History.Initial, Final: s.History.Final, Promised: s.Account.Final, Verdict: v.Outcome, Kind: v.Kind,
 		Rules: v.Rules, Fingerprint: v.Fingerprint, Why: s.Account.Why, Links: s.Account.Links,
+	}
+	if d.Needs == nil {
+		d.Needs = []setting{}
 	}
 	d.WrongStep, d.Expected, d.Actual = s.Wrong()
 	for _, n := range s.Sessions {

@@ -15,21 +15,27 @@ func markdown(s *script) (Files, error) {
 	var b bytes.Buffer
 	server := s.History.Server
 	fmt.Fprintf(&b, "# %s\n\n", inline(s.title()))
-	fmt.Fprintf(&b, "Server: %s %s  \nIsolation level: %s\n", server.DBMS, inline(server.Version), s.LevelText())
+	fmt.Fprintf(&b, "Server: %s  \nIsolation level: %s\n", inline(serverText(server)), s.LevelText())
+	if len(s.needed) > 0 {
+		b.WriteString("\nSettings without which it may not show:\n\n")
+		for _, x := range s.needed {
+			fmt.Fprintf(&b, "- %s (%s)\n", code(x.Name+"="+x.Value), s.how(x))
+		}
+	}
 	if len(server.Settings) > 0 {
 		names := make([]string, 0, len(server.Settings))
 		for n := range server.Settings {
 			names = append(names, n)
 		}
 		sort.Strings(names)
-		b.WriteString("\n<details><summary>Settings</summary>\n\n")
+		b.WriteString("\n<details><summary>All settings</summary>\n\n")
 		for _, n := range names {
 			fmt.Fprintf(&b, "- %s = %s\n", code(n), code(server.Settings[n]))
 		}
 		b.WriteString("\n</details>\n")
 	}
 	b.WriteString("\n## How to reproduce\n\n")
-	fenced(&b, append(terminated(s.setup()), s.setLevelsNote()...))
+	fenced(&b, s.before())
 	b.WriteString("| step |")
 	for _, n := range s.Sessions {
 		fmt.Fprintf(&b, " tx%d |", n)
@@ -55,12 +61,12 @@ func markdown(s *script) (Files, error) {
 			fmt.Fprintf(&b, "\nIn the end table %s holds %s instead of %s.\n", code(t.Name), code(timeline.Rows(t.Rows)), code(timeline.Rows(s.Account.Final[i].Rows)))
 		}
 	}
-	step, expected, actual := s.Wrong()
-	where := "In the end"
-	if step > 0 {
-		where = fmt.Sprintf("In step %d", step)
+	where, expected, actual := s.wrong()
+	fmt.Fprintf(&b, "\n## What is expected\n\n%s: %s\n", where, code(expected))
+	for _, q := range s.quotes() {
+		fmt.Fprintf(&b, "\nThe manual promises: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n## What is expected\n\n%s: %s\n\n## What is seen\n\n%s: %s\n", where, code(expected), where, code(actual))
+	fmt.Fprintf(&b, "\n## What is seen\n\n%s: %s\n", where, code(actual))
 	if len(s.Account.Why) > 0 {
 		b.WriteString("\n## Why\n\n")
 		for _, w := range s.Account.Why {
@@ -73,12 +79,28 @@ func markdown(s *script) (Files, error) {
 	return Files{Text: b.Bytes()}, nil
 }
 
-func (s *script) setLevelsNote() []string {
-	var out []string
+// before lists the lines that make the tables and prepare the sessions.
+func (s *script) before() []string {
+	out := []string{"CREATE DATABASE anomaly" + s.database() + "; USE anomaly;"}
+	out = append(out, terminated(s.settingsOfSetup())...)
+	out = append(out, terminated(s.setup())...)
 	for _, n := range s.Sessions {
-		out = append(out, fmt.Sprintf("%s; -- in tx%d", s.setLevel(n), n))
+		for _, sql := range s.prepare(n, true) {
+			out = append(out, fmt.Sprintf("%s; -- in tx%d", sql, n))
+		}
 	}
 	return out
+}
+
+// how says how a server or a client comes by a setting.
+func (s *script) how(x setting) string {
+	switch {
+	case ofDatabase[x.Name]:
+		return "the database is made with it below"
+	case x.Session:
+		return "set below by each session; for the server " + code(x.Option)
+	}
+	return "start the server with " + code(x.Option)
 }
 
 func (s *script) resultCell(a *action) string {

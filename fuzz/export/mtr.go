@@ -12,18 +12,26 @@ import (
 )
 
 // mtr writes a test for mysql-test-run and the result that it must have on a
-// server that keeps its promise. Where no single answer breaks the promise the
-// result is what was seen, so that the test passes where the anomaly shows.
+// server that keeps its promise. Where no single answer breaks the promise, or for
+// a demonstration, the result is what was seen, so that the test passes where the
+// anomaly shows. A server with other settings skips it; the options that
+// mysql-test-run starts servers with go beside.
 //
 // https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_MYSQLTEST_LANGUAGE_REFERENCE.html
 func mtr(s *script) (Files, error) {
 	m := &mtrWriter{s: s}
 	c := func(format string, args ...any) { comment(&m.test, "#", format, args...) }
 	c("%s", s.title())
-	c("%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())
-	if s.decided {
+	c("%s", s.serverLine())
+	if needs := s.needsText(); needs != "" {
+		c("Needs %s.", needs)
+	}
+	switch {
+	case !s.seen():
 		c("The result file holds what is promised: the test fails where the anomaly shows.")
-	} else {
+	case s.decided:
+		c("The result file holds what was seen: the test passes where the anomaly shows.")
+	default:
 		c("No single answer is wrong: the test passes where the anomaly shows.")
 	}
 	for _, w := range s.Account.Why {
@@ -34,6 +42,14 @@ func mtr(s *script) (Files, error) {
 	}
 	m.command("disable_connect_log")
 	m.command("disable_warnings")
+	m.command("disable_query_log")
+	for _, x := range s.needed {
+		m.skipUnless(x)
+	}
+	for _, sql := range s.settingsOfSetup() {
+		fmt.Fprintf(&m.test, "%s;\n", sql)
+	}
+	m.command("enable_query_log")
 	for _, sql := range s.setup() {
 		m.query(sql)
 	}
@@ -46,7 +62,9 @@ func mtr(s *script) (Files, error) {
 	for _, n := range s.Sessions {
 		m.command("connect (con%d,localhost,root,,)", n)
 		m.command("let $id%d= `SELECT CONNECTION_ID()`", n)
-		m.query(s.setLevel(n))
+		for _, sql := range s.prepare(n, false) {
+			m.query(sql)
+		}
 	}
 	for i := range s.actions {
 		m.action(&s.actions[i])
@@ -62,7 +80,18 @@ func mtr(s *script) (Files, error) {
 	for _, t := range slices.Backward(s.tables()) {
 		m.query("DROP TABLE " + quoteName(t))
 	}
-	return Files{Text: m.test.Bytes(), Beside: map[string][]byte{".result": m.result.Bytes()}}, nil
+	files := Files{Text: m.test.Bytes(), Beside: map[string][]byte{".result": m.result.Bytes()}}
+	var opt strings.Builder
+	for _, x := range s.needed {
+		if !ownOfSession[x.Name] {
+			opt.WriteString(x.Option + "\n")
+		}
+	}
+	if opt.Len() > 0 {
+		// The older ending, which both mysql-test-run of MySQL and of MariaDB read.
+		files.Beside["-master.opt"] = []byte(opt.String())
+	}
+	return files, nil
 }
 
 type mtrWriter struct {
@@ -73,6 +102,26 @@ type mtrWriter struct {
 
 func (m *mtrWriter) command(format string, args ...any) {
 	fmt.Fprintf(&m.test, "--"+format+"\n", args...)
+}
+
+// skipUnless ends the test, as skipped, on a server where a setting differs. A
+// server that knows no such switch has it off.
+func (m *mtrWriter) skipUnless(x setting) {
+	if ownOfSession[x.Name] {
+		return
+	}
+	quoted := strings.ReplaceAll(x.Value, "'", "''")
+	also := ""
+	if x.Value == "OFF" {
+		also = " AND '$has' <> 'No such row'"
+	}
+	fmt.Fprintf(&m.test, `let $has= query_get_value(SHOW GLOBAL VARIABLES WHERE Variable_name = '%s', Value, 1);
+let $differs= `+"`SELECT '$has' <> '%s'%s`"+`;
+if ($differs)
+{
+  --skip needs %s=%s (%s), found $has
+}
+`, x.Name, quoted, also, x.Name, x.Value, x.Option)
 }
 
 // query writes a statement that returns nothing, and its echo.
@@ -97,7 +146,7 @@ func (m *mtrWriter) action(a *action) {
 		return
 	}
 	want := a.promised
-	if !m.s.decided {
+	if m.s.seen() {
 		want = a.recorded
 	}
 	switch {
@@ -189,7 +238,7 @@ func (m *mtrWriter) rows(columns []string, rows [][]history.Cell, sorted bool) {
 func (m *mtrWriter) final() {
 	for i, t := range m.s.History.Final {
 		rows := t.Rows
-		if m.s.decided && i < len(m.s.Account.Final) {
+		if !m.s.seen() && i < len(m.s.Account.Final) {
 			rows = m.s.Account.Final[i].Rows
 		}
 		m.command("sorted_result")

@@ -16,8 +16,17 @@ func terminals(s *script) (Files, error) {
 	var b bytes.Buffer
 	first := s.Sessions[0]
 	comment(&b, "--", "%s", s.title())
-	comment(&b, "--", "%s %s, %s", s.History.Server.DBMS, s.History.Server.Version, s.LevelText())
+	comment(&b, "--", "%s", s.serverLine())
+	if needs := s.needsText(); needs != "" {
+		comment(&b, "--", "Needs %s.", needs)
+	}
+	for _, x := range s.options(false) {
+		comment(&b, "--", "Start the server with %s.", x.Option)
+	}
 	comment(&b, "--", "Paste each line into the terminal that its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
+	if db := s.database(); db != "" {
+		comment(&b, "--", "Make the database with CREATE DATABASE anomaly%s.", db)
+	}
 	b.WriteByte('\n')
 	line := func(session int, sql string, notes ...string) {
 		note := strings.Map(printable, strings.Join(full(notes), ". "))
@@ -26,11 +35,13 @@ func terminals(s *script) (Files, error) {
 		}
 		fmt.Fprintf(&b, "%s; -- T%d%s\n", sql, session, note)
 	}
+	for _, n := range s.Sessions {
+		for _, sql := range s.prepare(n, true) {
+			line(n, sql)
+		}
+	}
 	for _, sql := range s.setup() {
 		line(first, sql)
-	}
-	for _, n := range s.Sessions {
-		line(n, s.setLevel(n))
 	}
 	b.WriteByte('\n')
 	for i := range s.actions {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/tikv/client-go/v2/tikv"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	"golang.org/x/mod/module"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -215,6 +217,10 @@ func (in *instance) configure(ctx context.Context) error {
 	if err := db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&in.info.Version); err != nil {
 		return fmt.Errorf("read the server's version: %w", err)
 	}
+	if err := db.QueryRowContext(ctx, "SELECT tidb_version()").Scan(&in.info.Build); err != nil {
+		return fmt.Errorf("read the server's build: %w", err)
+	}
+	in.info.Build = commit() + in.info.Build
 	for _, name := range toldVariables {
 		var v string
 		if err := db.QueryRowContext(ctx, "SELECT @@"+name).Scan(&v); err != nil {
@@ -223,6 +229,29 @@ func (in *instance) configure(ctx context.Context) error {
 		in.info.Settings[name] = v
 	}
 	return nil
+}
+
+// commit names the commit of TiDB that is built in, on a line: tidb_version() knows
+// only what TiDB's own Makefile tells it. Empty in a test's binary, which holds no
+// list of modules.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, m := range info.Deps {
+		if m.Path != "github.com/pingcap/tidb" {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if rev, err := module.PseudoVersionRev(m.Version); err == nil {
+			return "Commit " + rev + " of " + m.Path + ", as a library with its in-memory store\n"
+		}
+		return m.Path + " " + m.Version + ", as a library with its in-memory store\n"
+	}
+	return ""
 }
 
 func (in *instance) driverConfig() *mysql.Config {

@@ -28,6 +28,14 @@ func identify(ctx context.Context, s *side, more ...string) (history.Server, err
 		return history.Server{}, fmt.Errorf("ask for the server's version: %w", err)
 	}
 	server := classify(string(version[0][0]), string(version[0][1]))
+	server.Build = string(version[0][1])
+	if server.DBMS == history.TiDB {
+		build, err := s.query(ctx, "SELECT tidb_version()")
+		if err != nil {
+			return history.Server{}, fmt.Errorf("ask for the server's build: %w", err)
+		}
+		server.Build = string(build[0][0])
+	}
 	rows, err := s.query(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('"+strings.Join(slices.Concat(settings, more), "','")+"')")
 	if err != nil {
 		return history.Server{}, fmt.Errorf("ask for the server's settings: %w", err)

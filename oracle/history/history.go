@@ -48,6 +48,9 @@ type Server struct {
 	// Settings holds the variables that change what is promised, for example
 	// innodb_snapshot_isolation, log_bin, binlog_format, sql_mode.
 	Settings map[string]string `json:"settings,omitempty"`
+	// Build says which build of the version it is: the vendor's comment or, of TiDB,
+	// what tidb_version() returns and the commit. For people.
+	Build string `json:"build,omitempty"`
 }
 
 // End says how a run ended.

@@ -1,0 +1,149 @@
+package export
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// quote is a sentence of a vendor's manual and the page that it stands on.
+type quote struct{ sentence, link string }
+
+const (
+	mysqlLevels   = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+	mysqlReads    = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	mysqlLocking  = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
+	mariadbLevels = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
+	mariadbVars   = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	tidbLevels    = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
+	tidbLocking   = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+)
+
+// Promises of plain SELECTs by level, of locking reads and writes, and of errors
+// that need a cause, in the vendors' words.
+var (
+	readPromises = map[history.DBMS]map[corpus.Level]quote{
+		history.MySQL: {
+			corpus.ReadUncommitted: {"SELECT statements are performed in a nonlocking fashion, but a possible earlier version of a row might be used.", mysqlLevels},
+			corpus.ReadCommitted:   {"Each consistent read, even within the same transaction, sets and reads its own fresh snapshot.", mysqlLevels},
+			corpus.RepeatableRead:  {"The query sees the changes made by transactions that committed before that point in time, and no changes made by later or uncommitted transactions. The exception to this rule is that the query sees the changes made by earlier statements within the same transaction.", mysqlReads},
+			corpus.Serializable:    {"This level is like REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... FOR SHARE if autocommit is disabled.", mysqlLevels},
+		},
+		history.MariaDB: {
+			corpus.ReadUncommitted: {"SELECT statements are performed in a non-locking fashion, but a possible earlier version of a row might be used.", mariadbLevels},
+			corpus.ReadCommitted:   {"Each consistent read, even within the same transaction, sets and reads its own fresh snapshot.", mariadbLevels},
+			corpus.RepeatableRead:  {"All consistent reads within the same transaction read the snapshot established by the first read.", mariadbLevels},
+			corpus.Serializable:    {"Similar to REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... LOCK IN SHARE MODE if autocommit is disabled.", mariadbLevels},
+		},
+		history.TiDB: {
+			corpus.ReadCommitted:  {"the Read Committed isolation level in TiDB pessimistic transactions is also a consistent read behavior in essence", tidbLevels},
+			corpus.RepeatableRead: {"The Repeatable Read isolation level only sees data committed before the transaction begins, and it never sees either uncommitted data or changes committed during transaction execution by concurrent transactions. However, the transaction statement does see the effects of previous updates executed within its own transaction, even though they are not yet committed.", tidbLevels},
+		},
+	}
+	currentPromises = map[history.DBMS]quote{
+		history.MySQL:   {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
+		history.MariaDB: {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
+		history.TiDB:    {"Current read: it is a locked read that reads the latest committed version. The read in the UPDATE, DELETE, INSERT, or SELECT FOR UPDATE statement is a current read.", tidbLocking},
+	}
+	changedPromise = quote{"Use snapshot isolation (write-write conflict detection).", mariadbVars}
+)
+
+// errChanged is MariaDB's "Record has changed since last read".
+const errChanged = 1020
+
+// quotes returns what the manual promises of the statement that differs; none
+// where no sentence of a manual speaks of it.
+func (s *script) quotes() []quote {
+	w := s.Account.Wrong
+	if w < 0 {
+		return nil
+	}
+	dbms, step := s.History.Server.DBMS, &s.Account.Steps[w]
+	level := s.Levels[s.History.Stmts[w].Session]
+	switch step.Kind {
+	case mvcc.Select:
+		if q, ok := readPromises[dbms][level]; ok {
+			return []quote{q}
+		}
+	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
+		if p := step.Promised; p != nil && p.Err == errChanged {
+			return []quote{changedPromise}
+		}
+		if q, ok := currentPromises[dbms]; ok {
+			return []quote{q}
+		}
+	}
+	return nil
+}
+
+// serverNames are the families as their vendors spell them.
+var serverNames = map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB"}
+
+// serverText names a server as exactly as it is known.
+func serverText(server history.Server) string {
+	name := serverNames[server.DBMS]
+	if name == "" {
+		name = string(server.DBMS)
+	}
+	text := name + " " + server.Version
+	if server.Build != "" {
+		text += " (" + strings.Join(strings.Fields(server.Build), " ") + ")"
+	}
+	return text
+}
+
+// wrong names the place of the first difference, what had to be there and what
+// was.
+func (s *script) wrong() (where, expected, actual string) {
+	step, expected, actual := s.Wrong()
+	if step == 0 {
+		return "In the end", expected, actual
+	}
+	for i := range s.actions {
+		if a := &s.actions[i]; a.Step == step {
+			return "In step " + itoa(step) + ", " + a.sql, expected, actual
+		}
+	}
+	return "In step " + itoa(step), expected, actual
+}
+
+var (
+	scratchQualifier = regexp.MustCompile("(`txnfuzz_[0-9A-Za-z_]+`|\\btxnfuzz_[0-9A-Za-z_]+)(\\.|/)")
+	scratchName      = regexp.MustCompile(`\btxnfuzz_[0-9A-Za-z_]+`)
+)
+
+// plain takes the names of databases that this project made out of a message.
+func plain(text string) string {
+	if !strings.Contains(text, "txnfuzz_") {
+		return text
+	}
+	return scratchName.ReplaceAllString(scratchQualifier.ReplaceAllString(text, ""), "anomaly")
+}
+
+// withoutScratchNames returns a copy of a timeline whose texts name no database
+// that this project made.
+func withoutScratchNames(t *timeline.Timeline) *timeline.Timeline {
+	c := *t
+	c.Moments = append(c.Moments[:0:0], t.Moments...)
+	for i := range c.Moments {
+		m := &c.Moments[i]
+		m.Answer, m.Expected = plain(m.Answer), plain(m.Expected)
+	}
+	c.Account.Steps = append([]oracle.Step(nil), t.Account.Steps...)
+	for i := range c.Account.Steps {
+		x := &c.Account.Steps[i]
+		x.Expected, x.Actual, x.Reason = plain(x.Expected), plain(x.Actual), plain(x.Reason)
+	}
+	c.Account.Why = append([]string(nil), t.Account.Why...)
+	for i := range c.Account.Why {
+		c.Account.Why[i] = plain(c.Account.Why[i])
+	}
+	v := &c.Verdict
+	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), plain(v.Reason)
+	return &c
+}

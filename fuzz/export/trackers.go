@@ -1,0 +1,197 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// tidbReport writes the text that TiDB's repository asks for.
+// https://github.com/pingcap/tidb/blob/master/.github/ISSUE_TEMPLATE/bug-report.md
+func tidbReport(s *script) (Files, error) {
+	if err := s.only("TiDB's tracker", history.TiDB); err != nil {
+		return Files{}, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "## Bug Report\n\n%s\n\n### 1. Minimal reproduce step (Required)\n\n", inline(s.title()))
+	s.needsParagraph(&b, code)
+	fenced(&b, s.interleaved())
+	where, expected, actual := s.wrong()
+	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s: %s\n", code(where), code(expected))
+	for _, q := range s.quotes() {
+		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
+	}
+	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s: %s\n\n", code(where), code(actual))
+	for _, w := range s.Account.Why {
+		fmt.Fprintf(&b, "- %s\n", inline(w))
+	}
+	for _, l := range s.finalLines() {
+		fmt.Fprintf(&b, "- %s\n", inline(l))
+	}
+	fmt.Fprintf(&b, "\n### 4. What is your TiDB version? (Required)\n\n%s\n", fencedText(serverVersion(s.History.Server)))
+	return Files{Text: b.Bytes()}, nil
+}
+
+// jiraReport writes the description of an issue of MariaDB's Jira.
+// https://jira.mariadb.org/secure/WikiRendererHelpAction.jspa?section=all
+func jiraReport(s *script) (Files, error) {
+	if err := s.only("MariaDB's Jira", history.MariaDB); err != nil {
+		return Files{}, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Summary: %s\nAffects Version/s: %s\nComponent/s: Storage Engine - InnoDB\nEnvironment: %s\n\n", s.title(), number(s.History.Server.Version), serverText(s.History.Server))
+	fmt.Fprintf(&b, "h3. How to repeat\n\n")
+	s.needsParagraph(&b, jiraCode)
+	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
+	where, expected, actual := s.wrong()
+	fmt.Fprintf(&b, "h3. Expected\n\n%s: %s\n", jiraText(where), jiraCode(expected))
+	for _, q := range s.quotes() {
+		fmt.Fprintf(&b, "\n{quote}%s{quote}\n[%s]\n", jiraText(q.sentence), q.link)
+	}
+	fmt.Fprintf(&b, "\nh3. Actual\n\n%s: %s\n\n", jiraText(where), jiraCode(actual))
+	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
+		fmt.Fprintf(&b, "* %s\n", jiraText(w))
+	}
+	for _, l := range s.Account.Links {
+		fmt.Fprintf(&b, "* [%s]\n", l)
+	}
+	return Files{Text: b.Bytes()}, nil
+}
+
+// mysqlReport writes the three fields of a report to bugs.mysql.com, whose text has
+// no markup.
+// https://bugs.mysql.com/how-to-report.php
+func mysqlReport(s *script) (Files, error) {
+	if err := s.only("bugs.mysql.com", history.MySQL); err != nil {
+		return Files{}, err
+	}
+	var b bytes.Buffer
+	where, expected, actual := s.wrong()
+	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: InnoDB storage engine\nVersion: %s\n\nDescription:\n", s.title(), number(s.History.Server.Version))
+	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
+	for _, q := range s.quotes() {
+		fmt.Fprintf(&b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
+	}
+	b.WriteByte('\n')
+	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
+		fmt.Fprintf(&b, "* %s\n", w)
+	}
+	b.WriteString("\nHow to repeat:\n")
+	s.needsParagraph(&b, func(text string) string { return text })
+	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
+	b.WriteString("\nSuggested fix:\n(none)\n")
+	return Files{Text: b.Bytes()}, nil
+}
+
+// only refuses a tracker of another vendor.
+func (s *script) only(tracker string, dbms history.DBMS) error {
+	if is := s.History.Server.DBMS; is != dbms {
+		return fmt.Errorf("%s takes reports of %s only; this ran on %s (markdown is for any)", tracker, serverNames[dbms], serverText(s.History.Server))
+	}
+	return nil
+}
+
+func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
+	if len(s.needed) == 0 {
+		return
+	}
+	parts := make([]string, len(s.needed))
+	for i, x := range s.needed {
+		parts[i] = code(x.Name + "=" + x.Value)
+	}
+	fmt.Fprintf(b, "Needs %s", strings.Join(parts, ", "))
+	if start := s.options(false); len(start) > 0 {
+		for i, x := range start {
+			parts[i] = code(x.Option)
+		}
+		fmt.Fprintf(b, "; start the server with %s", strings.Join(parts[:len(start)], " "))
+	}
+	b.WriteString(".\n\n")
+}
+
+// interleaved is the case in the order of its statements, one a line, each with
+// the session that sends it and what comes back.
+func (s *script) interleaved() []string {
+	out := s.before()
+	for i := range s.actions {
+		a := &s.actions[i]
+		note := fmt.Sprintf(" -- tx%d, step %d", a.Session, a.Step)
+		switch {
+		case a.Resumed:
+			out = append(out, fmt.Sprintf("-- tx%d returns from step %d: %s", a.Session, a.Step, oneLine(result(a))))
+			continue
+		case a.Waits && a.Answered:
+			note += ", " + a.WaitText()
+		case a.Waits:
+			note += ", never returns"
+		default:
+			if shown := oneLine(result(a)); shown != "" {
+				note += ": " + shown
+			}
+		}
+		out = append(out, a.sql+";"+note)
+	}
+	return out
+}
+
+// finalLines tell which tables hold in the end what they should not.
+func (s *script) finalLines() []string {
+	var out []string
+	for i, t := range s.History.Final {
+		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
+			out = append(out, fmt.Sprintf("In the end table %s holds %s instead of %s.", t.Name, timeline.Rows(t.Rows), timeline.Rows(s.Account.Final[i].Rows)))
+		}
+	}
+	return out
+}
+
+// serverVersion is the server's name, its version and how it was built, on lines.
+func serverVersion(server history.Server) string {
+	text := serverNames[server.DBMS] + " " + server.Version
+	if server.Build != "" {
+		text += "\n" + server.Build
+	}
+	for _, name := range []string{"store", "pessimistic-auto-commit"} {
+		if v, ok := server.Settings[name]; ok {
+			text += "\n" + name + ": " + v
+		}
+	}
+	return text
+}
+
+// number is a version as trackers list it: its numbers.
+func number(version string) string {
+	n, _, _ := strings.Cut(version, "-")
+	return n
+}
+
+func fencedText(text string) string { return "```\n" + text + "\n```" }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// jiraText makes text that has no meaning to Jira's renderer.
+func jiraText(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune(`\*_?-+^~{}[]|!#`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(printable(r))
+	}
+	return b.String()
+}
+
+// jiraCode is text in a fixed-width font, where Jira still reads its marks.
+func jiraCode(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return "{{" + jiraText(text) + "}}"
+}
