@@ -36,8 +36,9 @@ const (
 type History struct {
 	Header Header
 	Names  *Names
-	// File names where it came from, for messages.
-	File string
+	// File names where it came from, for messages. Binary: places are offsets.
+	File   string
+	Binary bool
 
 	txns     []Txn
 	chunks   [][]Op
@@ -70,18 +71,26 @@ func (h *History) Add(r *Record) {
 	for i := range r.Ops {
 		o := &r.Ops[i]
 		op := Op{Val: o.Val, Kind: o.Kind}
+		list := o.List
+		if r.Status != OK && o.Kind.IsRead() {
+			// Nobody knows what it returned.
+			list = nil
+			if o.Kind == Read {
+				op.Val = Nil
+			}
+		}
 		if o.Kind != ReadPredicate {
 			op.Key = h.key(o.Key)
 		}
 		switch o.Kind {
 		case ReadList:
-			op.Val = h.list(op.Key, o.List)
+			op.Val = h.list(op.Key, list)
 		case ReadSet:
-			op.Val = h.other(o.List)
+			op.Val = h.other(list)
 		case ReadPredicate:
-			op.Val = h.other(append([]Value{o.Val}, o.List...))
-			for j := 0; j+1 < len(o.List); j += 2 {
-				h.key(o.List[j])
+			op.Val = h.other(append([]Value{o.Val}, list...))
+			for j := 0; j+1 < len(list); j += 2 {
+				h.key(list[j])
 			}
 		}
 		*c = append(*c, op)
@@ -163,6 +172,14 @@ func (h *History) KeyOf(v Value) int32    { return h.keys.find(v) }
 
 // SessionName is the number that the file gave to a session.
 func (h *History) SessionName(s int32) int64 { return int64(h.sessions.values[s]) }
+
+// PlaceWord tells what Place counts: line or offset.
+func (h *History) PlaceWord() string {
+	if h.Binary {
+		return "offset"
+	}
+	return "line"
+}
 
 // Place is the line (of a binary file the offset) where a transaction stands.
 func (h *History) Place(i int) int64 { return h.txns[i].place }

@@ -137,6 +137,10 @@ func (j *jsonLines) transaction(c *cursor, r *Record) {
 			c.fail("one of session, status, invoke, return, ops, end")
 		}
 	}
+	if r.Invoke != Unknown && r.Return != Unknown && r.Return < r.Invoke {
+		c.i = start
+		c.fail("a transaction that returns no earlier than it is sent")
+	}
 	if r.Session < 0 || !status {
 		c.i = start
 		c.fail("a transaction with a session of 0 or more and a status")
