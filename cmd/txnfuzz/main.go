@@ -57,6 +57,7 @@ or the server failed.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	root.AddCommand(newShell(), newCorpus())
+	root.AddCommand(newLoad())
 	root.SetGlobalNormalizationFunc(flagName)
 	return root
 }

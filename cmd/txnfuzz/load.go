@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/load"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+func newLoad() *cobra.Command {
+	var s load.Settings
+	var level, reads, faults, history, jsonFile string
+	var models []string
+	cmd := &cobra.Command{
+		Use:   "load [flags]",
+		Short: "Run many clients at full speed and check what they recorded",
+		Long: `Runs clients that compete at full speed, records what each of them saw, and
+checks it while the clients go on: after every epoch of some thousand
+transactions all pause between two of theirs, every key is read, and the epoch is
+checked while the next one runs. Races that statements sent one at a time cannot
+show are seen here.
+
+The values themselves tell the order of versions:
+  append     lists that only grow; a read shows all appends before it
+  register   values written once, most writes behind a read of the same key
+  mini       two reads and two writes at most, each write behind a read
+  predicate  rows that come and go, SELECTs by a condition
+  bank       transfers between accounts; the total stays
+
+What the server documents for its level decides what is a finding; --model asks
+for another one. All anomalies are counted, promised or not. Lost connections and
+timeouts in COMMIT count as unknown, all other errors as aborts. A finding is
+saved at once in --found, reduced to the fewest transactions that show it; txnfuzz
+check reads these files and the --out file (--follow while it grows).
+
+--fault kill ends a private server of our own with SIGKILL and starts it on the
+same data, with durable settings on a real file system; pause stops its process
+for a while. What was acknowledged must be there.
+
+Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 the harness or
+the server failed, nothing was committed, or something could not be decided.`,
+		Example: `  txnfuzz load --target mysql:9.7 --duration 10s
+  txnfuzz load --target mysql:9.7 --level SER --workload append --clients 16 --duration 5m --out history.jsonl
+  txnfuzz load --target mariadb:11.8 --level RR --workload register --model serializable
+  txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
+  txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   loses commits
+  txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if s.Level, err = corpus.ParseLevel(level); err != nil {
+				return usagef("--level: %w", err)
+			}
+			if s.Faults, err = load.ParseFaults(faults); err != nil {
+				return usagef("--fault: %w", err)
+			}
+			for _, m := range models {
+				parsed, err := model.Parse(m)
+				if err != nil {
+					return usagef("--model: %w", err)
+				}
+				s.Models = append(s.Models, parsed)
+			}
+			s.Reads = load.Reads(reads)
+			if err := checkLoad(cmd, &s); err != nil {
+				return err
+			}
+			if err := placesFor(history, jsonFile); err != nil {
+				return err
+			}
+			if jsonFile == "-" && history == "-" {
+				return usagef("--json and --out cannot both be standard output")
+			}
+			if !cmd.Flags().Changed("seed") {
+				s.Seed = rand.Uint64()
+			}
+			return runLoad(cmd, s, history, jsonFile)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	addServerOpts(cmd, oneTarget(&s.Target))
+	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
+	f.IntVar(&s.Clients, "clients", 8, "connections that run transactions at a time")
+	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
+	f.StringVar(&reads, "reads", string(load.PlainReads), "how SELECTs read: plain, share, update (locking), or mixed")
+	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: not before Ctrl-C")
+	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
+	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: as suits the workload)")
+	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for so long (default 1s with --fault pause)")
+	f.StringVar(&faults, "fault", "", "what is done to a server of our own: kill, pause or kill,pause")
+	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
+	f.IntVar(&s.MaxFaults, "faults", 0, "end after as many faults")
+	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")
+	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
+	f.StringVar(&s.Found, "found", fuzz.DefaultOut, "folder for findings")
+	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: drawn); how they meet is the server's affair")
+	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
+	return cmd
+}
+
+// checkLoad reports numbers that cannot be.
+func checkLoad(cmd *cobra.Command, s *load.Settings) error {
+	const most = 150 // private servers take 200 connections
+	switch {
+	case s.Clients < 1 || s.Clients > most:
+		return usagef("--clients: want 1 to %d, found %d", most, s.Clients)
+	case s.Duration < 0:
+		return usagef("--duration: want 0 or more, found %s", s.Duration)
+	case s.Transactions < 0:
+		return usagef("--transactions: want 0 or more, found %d", s.Transactions)
+	case s.Epoch < 0:
+		return usagef("--epoch: want 0 or more, found %d", s.Epoch)
+	case s.MaxFaults < 0:
+		return usagef("--faults: want 0 or more, found %d", s.MaxFaults)
+	case s.Timeout <= 0:
+		return usagef("--timeout: want more than 0, found %s", s.Timeout)
+	case s.FaultEvery <= 0:
+		return usagef("--fault-every: want more than 0, found %s", s.FaultEvery)
+	}
+	flags := cmd.Flags()
+	for _, name := range []string{"fault-every", "faults"} {
+		if flags.Changed(name) && len(s.Faults) == 0 {
+			return usagef("--%s: there is no --fault", name)
+		}
+	}
+	if (s.MaxFaults > 0 || s.Transactions > 0) && !flags.Changed("duration") {
+		s.Duration = 0
+	}
+	for _, f := range s.Faults {
+		if f == load.Pause && !flags.Changed("timeout") {
+			s.Timeout = time.Second
+		}
+	}
+	return nil
+}
+
+func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err error) {
+	target := s.Target
+	s.Target = fuzz.Redact(target)
+	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
+	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
+	b, err := fuzz.OpenBackend(cmd.Context(), target, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	switch history {
+	case "":
+	case "-":
+		s.History = cmd.OutOrStdout()
+	default:
+		f, err := os.Create(history)
+		if err != nil {
+			return fmt.Errorf("write the history: %w", err)
+		}
+		defer f.Close()
+		s.History = f
+	}
+	report, err := load.Run(cmd.Context(), b, s)
+	var setting *load.SettingError
+	if errors.As(err, &setting) {
+		return usagef("%w", setting)
+	}
+	if report == nil {
+		return err
+	}
+	text := forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if history == "-" {
+		text = cmd.ErrOrStderr()
+	}
+	err = errors.Join(err, report.WriteText(text),
+		writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
+	if report.Found() {
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
+		}
+		return errFound
+	}
+	return errors.Join(err, report.Problem())
+}

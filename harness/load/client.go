@@ -1,0 +1,142 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// client runs one transaction after another and records them.
+type client struct {
+	run     *run
+	number  int
+	session *session
+	chooser chooser
+	// process numbers what the history calls a session: a client gets another
+	// number when it cannot tell how a transaction ended, because that may still
+	// take effect when the next one has begun.
+	process int64
+
+	steps []step
+	text  []byte
+}
+
+// patience is how long is waited for a server that does not answer: one that is
+// being restarted gets more of it.
+func (r *run) patience() time.Duration {
+	if len(r.settings.Faults) > 0 {
+		return recoveryTime + 30*time.Second
+	}
+	return 15 * time.Second
+}
+
+// loop runs the epochs that come until there are none. After an error it only lets
+// the others come to the end of theirs.
+func (c *client) loop(ctx context.Context, epochs <-chan *epoch) {
+	defer c.session.close()
+	var err error
+	for e := range epochs {
+		if err == nil {
+			if err = c.epoch(ctx, e); err != nil {
+				c.run.fail(err)
+			}
+		}
+		e.running.Done()
+	}
+}
+
+func (c *client) epoch(ctx context.Context, e *epoch) error {
+	t := e.tapes[c.number]
+	c.chooser.epoch = e
+	for n := 0; !e.over.Load(); n++ {
+		if c.session.conn == nil {
+			if err := c.session.untilConnected(ctx, c.run.patience()); err != nil {
+				if ctx.Err() != nil {
+					return nil
+				}
+				return fmt.Errorf("client %d: %w", c.number, err)
+			}
+			continue // the epoch may have ended meanwhile
+		}
+		if err := c.transaction(t); err != nil {
+			return fmt.Errorf("client %d: %w", c.number, err)
+		}
+		if len(t.txns) >= e.quota {
+			e.end()
+		}
+	}
+	return nil
+}
+
+// transaction plans, runs and records one transaction. An error is one of the
+// harness or a result that no statement of the workload can have.
+func (c *client) transaction(t *tape) error {
+	c.steps = c.run.workload.plan(c.steps[:0], &c.chooser)
+	invoke := c.run.now()
+	err, committing, broken := c.statements(t)
+	if broken != nil {
+		return broken
+	}
+	if err == nil {
+		t.end(c.process, invoke, c.run.now(), kv.OK, 0)
+		c.run.count.ok.Add(1)
+		return nil
+	}
+	status, code := outcome(err, committing)
+	if c.session.conn != nil && !aborts[code].ended {
+		// Should the connection break here the server rolls back all the same.
+		_ = c.session.exec("ROLLBACK")
+	}
+	t.end(c.process, invoke, c.run.now(), status, code)
+	c.run.count.aborted(status, code)
+	if status == kv.Info {
+		c.process += int64(c.run.settings.Clients)
+	}
+	if _, usual := aborts[code]; !usual && code != 0 {
+		return c.run.unexpected(err)
+	}
+	return nil
+}
+
+// statements sends the statements of the plan. A write that failed is recorded,
+// too: it must not be seen.
+func (c *client) statements(t *tape) (err error, committing bool, broken error) {
+	if err := c.session.exec("BEGIN"); err != nil {
+		return err, false, nil
+	}
+	w := c.run.workload
+	for i, s := range c.steps {
+		t.statement = uint16(i)
+		c.text = w.sql(c.text[:0], s)
+		var a *answer
+		if s.kind.IsRead() {
+			a, err = c.session.query(string(c.text))
+		} else if a, err = c.session.change(string(c.text)); err != nil {
+			broken = w.record(t, s, nil)
+		}
+		if err != nil {
+			return err, false, broken
+		}
+		if err := w.record(t, s, a); err != nil {
+			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
+		}
+	}
+	return c.session.exec("COMMIT"), true, nil
+}
+
+// WrongAnswer says that a server answered what no order of transactions explains,
+// for example two rows of one primary key.
+type WrongAnswer struct {
+	SQL string
+	Err error
+}
+
+func (e *WrongAnswer) Error() string { return e.SQL + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *WrongAnswer) Unwrap() error { return e.Err }
+
+var errStrange = errors.New("most transactions fail for a reason that no competition of clients explains")

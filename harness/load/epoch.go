@@ -1,0 +1,106 @@
+package load
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// epoch is a stretch of a run with keys of its own, after which all clients stop
+// between two transactions and everything is read.
+type epoch struct {
+	number int
+	keys   *keys
+	// tapes of the clients, and behind them that of the reader.
+	tapes []*tape
+	// quota of one client: what it may record before the epoch ends.
+	quota int
+
+	over    atomic.Bool
+	ended   chan struct{}
+	once    sync.Once
+	running sync.WaitGroup
+	faults  []Fault
+}
+
+// end asks the clients to stop when their transactions are through.
+func (e *epoch) end() {
+	e.once.Do(func() {
+		e.over.Store(true)
+		close(e.ended)
+	})
+}
+
+// final is the tape of the transaction that reads everything.
+func (e *epoch) final() *tape { return e.tapes[len(e.tapes)-1] }
+
+// newEpoch makes the next epoch; it takes its tapes from those that were checked.
+func (r *run) newEpoch(number int, tapes []*tape) *epoch {
+	size := r.workload.size()
+	transactions := size.transactions
+	if r.settings.Epoch > 0 {
+		transactions = r.settings.Epoch
+	}
+	for _, t := range tapes {
+		t.reset()
+	}
+	limit := size.inUse + int(float64(transactions)*size.fresh)
+	first := kv.Value(1)
+	if !size.same {
+		first += kv.Value(number * limit)
+	}
+	e := &epoch{
+		number: number, tapes: tapes, ended: make(chan struct{}),
+		keys:  newKeys(first, limit, size.inUse, size.most),
+		quota: max(1, transactions/r.settings.Clients),
+	}
+	e.running.Add(r.settings.Clients)
+	return e
+}
+
+// begin loads the rows of an epoch and throws away those of the ones before.
+func (r *run) begin(e *epoch) error {
+	for _, q := range r.workload.fill(e) {
+		err := r.persist(func(s *session) error { return s.exec(q) })
+		// The connection may have broken when it was through.
+		if err != nil && errorCode(err) != duplicateKey {
+			return fmt.Errorf("load the rows of an epoch: %w", err)
+		}
+	}
+	if q := r.workload.discard(e); q != "" && e.number > 0 {
+		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
+			return fmt.Errorf("delete the rows of earlier epochs: %w", err)
+		}
+	}
+	return nil
+}
+
+const duplicateKey = 1062
+
+// finish reads all keys, with nothing else going on.
+func (r *run) finish(e *epoch) error {
+	s := r.workload.readAll(e)
+	q := string(r.workload.sql(nil, s))
+	t := e.final()
+	err := r.persist(func(c *session) error {
+		invoke := r.now()
+		a, err := c.query(q)
+		if err != nil {
+			return err
+		}
+		if err := r.workload.record(t, s, a); err != nil {
+			return &WrongAnswer{SQL: q, Err: err}
+		}
+		t.end(readerSession, invoke, r.now(), kv.OK, 0)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read all keys of an epoch: %w", err)
+	}
+	return nil
+}
+
+// readerSession is the session of the transactions that end the epochs.
+const readerSession = 0

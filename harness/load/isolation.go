@@ -1,0 +1,144 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/infer"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+// isolation checks an epoch against the models asked for or, in the pieces that
+// are promised to be atomic, against the promise. Where these differ from the
+// transactions as they were sent, the anomalies of the latter are counted, too.
+func (j *judge) isolation(e *epoch, events []event) error {
+	as := promise{views: whole}
+	if !j.asked {
+		as = j.promise
+	}
+	records := j.pieces(events, as)
+	result, err := j.check(records, j.models)
+	if err != nil {
+		return err
+	}
+	counted := result
+	if as.views != whole {
+		if counted, err = j.check(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable}); err != nil {
+			return err
+		}
+	}
+	j.mu.Lock()
+	for _, g := range counted.Anomalies {
+		j.anomalies[g.Kind] += g.Count
+	}
+	j.mu.Unlock()
+	for _, m := range j.models {
+		if result.Verdicts[m] == infer.Undecided {
+			j.doubt(fmt.Sprintf("%s: %s", m, result.Reasons[m]))
+		}
+	}
+	for _, g := range result.Anomalies {
+		m, bad := j.forbids(g.Kind)
+		if !bad {
+			continue
+		}
+		f := Finding{Kind: string(g.Kind), Model: m, Epoch: e.number, Count: g.Count}
+		shown := records
+		if len(g.Examples) > 0 {
+			f.Says = g.Examples[0].Steps
+			shown = around(records, g.Examples[0].Txns)
+		}
+		if err := j.found(f, shown); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forbids returns the weakest of the models checked that forbids an anomaly.
+func (j *judge) forbids(k model.Kind) (model.Model, bool) {
+	for _, d := range model.Models {
+		if slices.Contains(j.models, d.Model) && model.Forbids(d.Model, k) {
+			return d.Model, true
+		}
+	}
+	return "", false
+}
+
+// pieces returns the transactions of an epoch as a promise takes them apart.
+func (j *judge) pieces(events []event, p promise) []kv.Record {
+	f := fragments{promise: p}
+	for _, e := range events {
+		f.session = max(f.session, e.session)
+	}
+	out := make([]kv.Record, 0, len(events))
+	for _, e := range events {
+		f.split(e, func(r kv.Record) { out = append(out, r) })
+	}
+	return out
+}
+
+func (j *judge) check(records []kv.Record, models []model.Model) (*infer.Result, error) {
+	result, err := infer.Check(j.history(records), infer.Options{Models: models, Examples: 1})
+	if err != nil {
+		return nil, fmt.Errorf("check an epoch: %w", err)
+	}
+	return result, nil
+}
+
+func (j *judge) history(records []kv.Record) *kv.History {
+	h := kv.NewHistory(j.header, names)
+	for i := range records {
+		h.Add(&records[i])
+	}
+	return h
+}
+
+// around returns all that has to do with the keys of some transactions.
+func around(records []kv.Record, txns []int) []kv.Record {
+	var keys []kv.Value
+	add := func(k kv.Value) {
+		if !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	for _, t := range txns {
+		for _, o := range records[t].Ops {
+			if o.Kind != kv.ReadPredicate {
+				add(o.Key)
+			}
+			for i := 0; o.Kind == kv.ReadPredicate && i+1 < len(o.List); i += 2 {
+				add(o.List[i])
+			}
+		}
+	}
+	return project(records, keys)
+}
+
+// reduceTime bounds the reduction of one finding.
+const reduceTime = 10 * time.Second
+
+// reduce makes the transactions of a finding as few as it can. says is nil where
+// that shows nothing new.
+func (j *judge) reduce(f Finding, records []kv.Record) (smaller []kv.Record, says []string) {
+	if f.Model == "" || f.Kind == KindLost {
+		return nil, nil
+	}
+	shows := func(rs []kv.Record) []string {
+		result, err := j.check(rs, []model.Model{f.Model})
+		if err != nil || len(rs) == 0 {
+			return nil
+		}
+		for _, g := range result.Anomalies {
+			if string(g.Kind) == f.Kind && len(g.Examples) > 0 {
+				return g.Examples[0].Steps
+			}
+		}
+		return nil
+	}
+	r := reducer{kind: j.header.Workload, shows: func(rs []kv.Record) bool { return shows(rs) != nil }, until: time.Now().Add(reduceTime)}
+	smaller = r.reduce(records)
+	return smaller, shows(smaller)
+}

@@ -1,0 +1,238 @@
+package load
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+// judge writes the history and checks it, epoch by epoch. Its methods are called
+// by one goroutine, line by any.
+type judge struct {
+	run     *run
+	header  kv.Header
+	promise promise
+	asked   bool // models were asked for, instead of the promise
+	models  []model.Model
+	writer  *kv.Writer
+	balance map[kv.Value]kv.Value // of a bank, when the last epoch ended
+	late    []transfer
+
+	mu        sync.Mutex
+	checked   int
+	anomalies map[model.Kind]int
+	undecided map[string]int
+	findings  []Finding
+	faults    []Fault
+	lost      int
+	took      time.Duration
+	failed    error
+	end       time.Duration
+}
+
+func newJudge(r *run) (*judge, error) {
+	server := r.backend.Server()
+	p := promised(server, r.settings.Level)
+	j := &judge{
+		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
+		anomalies: map[model.Kind]int{}, undecided: map[string]int{},
+		header: kv.Header{
+			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
+			Level: r.settings.Level.Short(), Settings: server.Settings,
+		},
+	}
+	if !j.asked {
+		j.models = []model.Model{p.model}
+	}
+	if r.workload.kind() == kv.Bank {
+		total := int64(accounts * balance)
+		j.header.Total, j.header.NegativeBalances = &total, true
+		j.balance = map[kv.Value]kv.Value{}
+		for i := range accounts {
+			j.balance[1+kv.Value(i)] = balance
+		}
+	}
+	if r.settings.History != nil {
+		var err error
+		if j.writer, err = kv.NewWriter(r.settings.History, j.header, names); err != nil {
+			return nil, fmt.Errorf("write the history: %w", err)
+		}
+	}
+	return j, nil
+}
+
+// judge writes and checks one epoch. An error is one of the harness: what is wrong
+// with the server is a finding.
+func (j *judge) judge(e *epoch) error {
+	began := time.Now()
+	defer func() {
+		j.mu.Lock()
+		j.checked++
+		j.took += time.Since(began)
+		j.faults = append(j.faults, e.faults...)
+		j.mu.Unlock()
+	}()
+	events := inOrder(e.tapes)
+	if err := j.write(events); err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	if err := j.durable(e, events); err != nil {
+		return err
+	}
+	if err := j.complaints(); err != nil {
+		return err
+	}
+	return j.isolation(e, events)
+}
+
+// write appends an epoch to the history and hands it on to whoever follows it.
+func (j *judge) write(events []event) error {
+	if j.writer == nil {
+		return nil
+	}
+	for _, e := range events {
+		r := e.record()
+		if err := j.writer.Write(&r); err != nil {
+			return fmt.Errorf("write the history: %w", err)
+		}
+	}
+	if err := j.writer.Flush(); err != nil {
+		return fmt.Errorf("write the history: %w", err)
+	}
+	return nil
+}
+
+// durable compares the read at the end of an epoch with what was acknowledged.
+func (j *judge) durable(e *epoch, events []event) error {
+	t := e.final()
+	if len(t.txns) == 0 {
+		return nil
+	}
+	final := event{t, &t.txns[0]}
+	found := lost(j.header.Workload, events, final)
+	if j.header.Workload == kv.Bank {
+		after := map[kv.Value]kv.Value{}
+		for _, o := range final.ops() {
+			after[o.Key] = o.Val
+		}
+		says, open, undecided := lostTransfers(events, j.late, j.balance, after)
+		j.balance, j.late = after, open
+		if undecided {
+			j.doubt("too many transfers without a known outcome to tell whether one that was acknowledged is lost")
+		}
+		if says != "" {
+			found = append(found, Lost{Writer: final, Reader: final, Says: says})
+		}
+	}
+	j.mu.Lock()
+	j.lost += len(found)
+	j.mu.Unlock()
+	if len(found) == 0 {
+		return nil
+	}
+	records := []kv.Record{found[0].Writer.record(), final.record()}
+	if found[0].Writer.recorded == final.recorded {
+		records = records[1:]
+	}
+	return j.found(Finding{
+		Kind: KindLost, Epoch: e.number, Count: len(found), Model: model.StrictSerializable,
+		Says: []string{found[0].Says, j.faultsSaid(e)},
+	}, project(records, []kv.Value{found[0].Key}))
+}
+
+// faultsSaid tells what was done to the server in an epoch.
+func (j *judge) faultsSaid(e *epoch) string {
+	if len(e.faults) == 0 {
+		return "nothing was done to the server in this epoch"
+	}
+	var parts []string
+	for _, f := range e.faults {
+		parts = append(parts, fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9))
+	}
+	return "in this epoch: " + strings.Join(parts, "; ")
+}
+
+// complaints makes a finding of what a living server wrote to its log that a
+// sound one never writes.
+func (j *judge) complaints() error {
+	b, ok := j.run.backend.(interface{ LogProblems() []string })
+	if !ok {
+		return nil
+	}
+	lines := b.LogProblems()
+	if len(lines) == 0 {
+		return nil
+	}
+	return j.found(Finding{Kind: KindLog, Count: len(lines), Says: lines[:min(len(lines), 20)]}, nil)
+}
+
+// faultFailed tells a server that does not recover from a failure of the harness.
+func (j *judge) faultFailed(err error) {
+	var lost *harness.RecoveryError
+	if errors.As(err, &lost) {
+		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: strings.Split(strings.TrimSpace(lost.Error()), "\n")}, nil); e != nil {
+			err = e
+		} else {
+			err = nil
+		}
+	}
+	j.run.die(err)
+}
+
+// explain makes findings of errors that tell of the server: an answer that no data
+// explains, and a server of our own that went down by itself.
+func (j *judge) explain(err error) error {
+	var wrong *WrongAnswer
+	if errors.As(err, &wrong) {
+		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: []string{wrong.Error()}}, nil)
+	}
+	if err != nil {
+		return errors.Join(err, j.complaints())
+	}
+	return nil
+}
+
+func (j *judge) doubt(reason string) {
+	j.mu.Lock()
+	j.undecided[reason]++
+	j.mu.Unlock()
+}
+
+// close ends the history: its last line says that nothing is missing.
+func (j *judge) close() {
+	j.end = time.Since(j.run.begun)
+	if j.writer == nil {
+		return
+	}
+	if err := j.writer.Close(); err != nil {
+		j.run.fail(fmt.Errorf("write the history: %w", err))
+	}
+}
+
+// line is the checker's part of a line of progress.
+func (j *judge) line() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := fmt.Sprintf("%d epochs checked", j.checked)
+	for _, k := range slices.SortedFunc(maps.Keys(j.anomalies), func(a, b model.Kind) int {
+		return cmp.Or(cmp.Compare(j.anomalies[b], j.anomalies[a]), strings.Compare(string(a), string(b)))
+	}) {
+		s += fmt.Sprintf(", %d %s", j.anomalies[k], k)
+	}
+	if n := len(j.findings); n > 0 {
+		s += fmt.Sprintf("; %d FINDINGS", n)
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package load
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+// promise is what a server's documentation says of a level, in a form that a
+// recorded history can be held against.
+type promise struct {
+	model model.Model
+	views views
+	// gaps: a locking read of what is not there keeps others from making it.
+	gaps bool
+	says string
+	cite string
+}
+
+// views says which reads of a transaction are no part of it: on servers where a
+// plain SELECT reads a snapshot and everything else the newest version, a
+// transaction promises no more than a snapshot for the one and locks, held to its
+// end, for the other. Split in two, both are atomic, and nothing is promised of how
+// they stand to each other.
+type views uint8
+
+const (
+	whole          views = iota
+	perTransaction       // the plain SELECTs of a transaction share one snapshot
+	perStatement         // each has its own
+)
+
+const (
+	innodbReads = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	innodbLocks = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
+	innodbLevel = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+	mariaSI     = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	tidbLevel   = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
+	tidbLocks   = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+)
+
+// promised returns what a server promises at a level.
+func promised(server history.Server, level corpus.Level) promise {
+	tidb := server.DBMS == history.TiDB
+	switch level {
+	case corpus.ReadUncommitted:
+		return promise{model.ReadUncommitted, whole, false, "no write of a transaction is lost between those of another one", innodbLevel}
+	case corpus.ReadCommitted:
+		p := promise{model.Serializable, perStatement, false, "each plain SELECT reads one snapshot; rows that were locked or written stay so to the end of the transaction", innodbReads + " " + innodbLocks}
+		if tidb {
+			p.cite = tidbLevel + " " + tidbLocks
+		}
+		return p
+	case corpus.Serializable:
+		return promise{model.Serializable, whole, true, "serializable", innodbLevel}
+	}
+	switch {
+	case tidb && server.Settings["tidb_txn_mode"] == "optimistic":
+		return promise{model.SnapshotIsolation, whole, false, "snapshot isolation", tidbLevel}
+	case tidb:
+		return promise{model.Serializable, perTransaction, false, "all plain SELECTs read the snapshot of BEGIN; rows that were locked or written stay so to the end of the transaction", tidbLevel + " " + tidbLocks}
+	case strings.EqualFold(server.Settings["innodb_snapshot_isolation"], "ON"):
+		return promise{model.SnapshotIsolation, whole, true, "snapshot isolation", mariaSI}
+	}
+	return promise{model.Serializable, perTransaction, true, "all plain SELECTs read one snapshot; what was locked or written stays so to the end of the transaction", innodbReads + " " + innodbLocks}
+}
+
+// fragments are the transactions that are promised to be atomic.
+type fragments struct {
+	promise promise
+	session int64 // of the next view
+	current kv.Record
+	view    kv.Record
+	wrote   []kv.Value
+}
+
+// split hands out the records into which a transaction falls, none of them empty.
+func (f *fragments) split(e event, emit func(kv.Record)) {
+	if f.promise.views == whole {
+		emit(e.record())
+		return
+	}
+	rec := e.record()
+	f.current, f.view = rec, rec
+	f.current.Ops, f.view.Ops = nil, nil
+	f.wrote = f.wrote[:0]
+	var alone []kv.Record
+	last := -1 // the statement that alone ends with
+	for i, o := range rec.Ops {
+		how := e.how()[i]
+		switch {
+		case !o.Kind.IsRead():
+			f.wrote = append(f.wrote, o.Key)
+			f.current.Ops = append(f.current.Ops, o)
+		case o.Kind == kv.ReadPredicate && len(f.wrote) > 0 && how.lock == plain:
+			// It shows the snapshot and the transaction's own rows at once.
+		case o.Kind == kv.ReadPredicate && how.lock != plain && !f.promise.gaps:
+			// Row after row as it is then, and others may come meanwhile.
+		case o.Kind != kv.ReadPredicate && slices.Contains(f.wrote, o.Key):
+			f.current.Ops = append(f.current.Ops, o)
+		case how.lock == plain && f.promise.views == perTransaction:
+			f.view.Ops = append(f.view.Ops, o)
+		case how.lock == plain, !f.promise.gaps && isNothing(o):
+			if int(how.statement) != last {
+				last = int(how.statement)
+				alone = append(alone, kv.Record{Invoke: rec.Invoke, Return: rec.Return})
+			}
+			a := &alone[len(alone)-1]
+			a.Ops = append(a.Ops, o)
+		default:
+			f.current.Ops = append(f.current.Ops, o)
+		}
+	}
+	if len(f.current.Ops) > 0 {
+		emit(f.current)
+	}
+	if rec.Status != kv.OK {
+		return // what it read counts for nothing
+	}
+	if len(f.view.Ops) > 0 {
+		alone = append(alone, f.view)
+	}
+	for _, a := range alone {
+		f.session++
+		a.Session = f.session
+		emit(a)
+	}
+}
+
+// isNothing tells a read that may have met no row.
+func isNothing(o kv.RecordOp) bool {
+	return o.Kind == kv.Read && o.Val == kv.Nil || o.Kind == kv.ReadList && len(o.List) == 0
+}

@@ -1,0 +1,153 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+// Report is what a run did and found.
+type Report struct {
+	Target        string            `json:"target"`
+	ServerVersion string            `json:"server_version"`
+	Settings      map[string]string `json:"settings"`
+	Workload      string            `json:"workload"`
+	Level         string            `json:"level"`
+	Reads         Reads             `json:"reads"`
+	Clients       int               `json:"clients"`
+	Seed          uint64            `json:"seed"`
+	// Models were checked; Promise says why, where they were not asked for.
+	Models  []model.Model `json:"models"`
+	Promise string        `json:"promise,omitempty"`
+
+	Seconds      float64 `json:"seconds"`
+	Transactions int64   `json:"transactions"`
+	OK           int64   `json:"ok"`
+	Fail         int64   `json:"fail"`
+	Info         int64   `json:"info"`
+	Rate         float64 `json:"transactions_per_second"`
+	// Aborts counts the transactions that ended with each error.
+	Aborts map[string]int64 `json:"aborts"`
+	Epochs int              `json:"epochs"`
+	// CheckSeconds is how long the checks took, which ran beside the clients.
+	CheckSeconds float64 `json:"check_seconds"`
+	// Anomalies counts all that were seen, also where nothing forbids them.
+	Anomalies map[model.Kind]int `json:"anomalies"`
+	// Undecided counts, by reason, what could not be told.
+	Undecided map[string]int `json:"undecided"`
+	Faults    []Fault        `json:"faults"`
+	// Lost counts writes that were acknowledged and are not there.
+	Lost     int       `json:"lost_acknowledged"`
+	Findings []Finding `json:"findings"`
+}
+
+func (j *judge) report() *Report {
+	r := j.run
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := &Report{
+		Target: r.settings.Target, ServerVersion: j.header.Server, Settings: j.header.Settings,
+		Workload: r.settings.Workload, Level: r.settings.Level.Short(), Reads: r.settings.Reads, Clients: r.settings.Clients, Seed: r.settings.Seed,
+		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
+		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
+		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
+		Faults: j.faults, Lost: j.lost, Findings: j.findings,
+	}
+	if !j.asked {
+		out.Promise = j.promise.says + " (" + j.promise.cite + ")"
+	}
+	if out.Seconds > 0 {
+		out.Rate = float64(out.Transactions) / out.Seconds
+	}
+	return out
+}
+
+// Found tells whether something is wrong.
+func (r *Report) Found() bool { return len(r.Findings) > 0 }
+
+// Problem says why a run without a finding is no pass; nil: it is one.
+func (r *Report) Problem() error {
+	switch {
+	case r.OK == 0:
+		return fmt.Errorf("no transaction was committed")
+	case r.Epochs == 0:
+		return fmt.Errorf("no epoch was checked")
+	case len(r.Undecided) > 0:
+		return fmt.Errorf("undecided: %s", joined(r.Undecided))
+	}
+	return nil
+}
+
+// WriteJSON writes the report as JSON.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// WriteText tells the report to people.
+func (r *Report) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s) at %s, workload %s, %d clients, reads %s\n", r.Target, r.ServerVersion, r.Level, r.Workload, r.Clients, r.Reads)
+	fmt.Fprintf(&b, "%d transactions in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", r.Transactions, r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
+	if len(r.Aborts) > 0 {
+		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))
+	}
+	if len(r.Faults) > 0 {
+		n := map[FaultKind]int{}
+		for _, f := range r.Faults {
+			n[f.Kind]++
+		}
+		fmt.Fprintf(&b, "faults: %s; acknowledged and lost: %d\n", joined(n), r.Lost)
+	}
+	var names []string
+	for _, m := range r.Models {
+		names = append(names, string(m))
+	}
+	fmt.Fprintf(&b, "%d epochs checked against %s in %.1f s\n", r.Epochs, strings.Join(names, ", "), r.CheckSeconds)
+	if r.Promise != "" {
+		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
+	}
+	if len(r.Anomalies) > 0 {
+		fmt.Fprintf(&b, "anomalies of the transactions as they were sent: %s\n", joined(r.Anomalies))
+	}
+	if len(r.Undecided) > 0 {
+		fmt.Fprintf(&b, "undecided: %s\n", joined(r.Undecided))
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "\nFOUND %s, %d times, first in epoch %d", f.Kind, f.Count, f.Epoch)
+		if f.Model != "" {
+			fmt.Fprintf(&b, "; %s forbids it", f.Model)
+		}
+		fmt.Fprintf(&b, "; %d transactions show it: %s\n", f.Transactions, f.File)
+		for _, s := range f.Says {
+			b.WriteString("  " + s + "\n")
+		}
+	}
+	if len(r.Findings) == 0 {
+		b.WriteString("nothing found\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// joined lists counts, the largest first.
+func joined[K ~string, N int | int64](m map[K]N) string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
+		if m[a] != m[b] {
+			return int(m[b] - m[a])
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	var parts []string
+	for _, k := range keys {
+		parts = append(parts, fmt.Sprintf("%d %s", m[k], k))
+	}
+	return strings.Join(parts, ", ")
+}

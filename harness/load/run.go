@@ -1,0 +1,281 @@
+package load
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// run is a load that is going on.
+type run struct {
+	backend  harness.Backend
+	settings Settings
+	workload workload
+	database string
+	begun    time.Time
+
+	control *session // one goroutine's
+	count   counts
+	down    atomic.Int32 // the server is being killed or stopped
+	stopped chan struct{}
+	once    sync.Once
+	// life ends when the server is lost for good; cleaning up still needs it.
+	life    context.Context
+	endLife context.CancelFunc
+
+	mu      sync.Mutex
+	err     error // the first that ended the run
+	pending []Fault
+}
+
+// now is the time of the history: nanoseconds since the run began.
+func (r *run) now() int64 { return int64(time.Since(r.begun)) }
+
+// stop ends the run when the epoch is through.
+func (r *run) stop() { r.once.Do(func() { close(r.stopped) }) }
+
+// fail ends the run with an error.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	if r.err == nil {
+		r.err = err
+	}
+	r.mu.Unlock()
+	r.stop()
+}
+
+// die ends the run at once: the server is lost. err may be nil if that is a
+// finding.
+func (r *run) die(err error) {
+	if err != nil {
+		r.fail(err)
+	}
+	r.stop()
+	r.endLife()
+}
+
+func (r *run) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *run) noteFault(f Fault) {
+	r.count.faults.Add(1)
+	r.mu.Lock()
+	r.pending = append(r.pending, f)
+	r.mu.Unlock()
+}
+
+func (r *run) takeFaults() []Fault {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.pending
+	r.pending = nil
+	return f
+}
+
+// epochTime ends an epoch on a slow server.
+const epochTime = 5 * time.Second
+
+// epochsAhead is how many epochs may be recorded or wait while one is checked:
+// clients wait for the checker rather than fill the memory.
+const epochsAhead = 2
+
+// Run loads a backend with clients until the settings or the context end it, and
+// checks what they recorded. The report is there unless the run could not begin; an
+// error beside it is a failure of the harness or the server.
+func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
+	if err := s.check(b); err != nil {
+		return nil, err
+	}
+	w, err := findWorkload(s.Workload)
+	if err != nil {
+		return nil, err
+	}
+	var salt [4]byte
+	if _, err := rand.Read(salt[:]); err != nil {
+		return nil, fmt.Errorf("name the database: %w", err)
+	}
+	r := &run{
+		backend: b, settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
+		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
+	}
+	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
+	defer r.endLife()
+	r.control = &session{backend: b, timeout: time.Minute}
+	defer r.control.close()
+	if err := r.prepare(); err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	j, err := newJudge(r)
+	if err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	err = j.explain(r.conduct(ctx, j))
+	if r.life.Err() != nil {
+		// A server that is lost takes its database along.
+		return j.report(), r.failed()
+	}
+	return j.report(), errors.Join(err, r.drop())
+}
+
+// prepare makes the database and the table.
+func (r *run) prepare() error {
+	for _, q := range []string{"CREATE DATABASE " + r.database, "USE " + r.database, r.workload.table()} {
+		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	r.control.setup = []string{"USE " + r.database}
+	return nil
+}
+
+// drop drops the database, which is ours by its name, even after the run was
+// interrupted.
+func (r *run) drop() error {
+	if err := r.persist(func(s *session) error { return s.exec("DROP DATABASE IF EXISTS " + r.database) }); err != nil {
+		return fmt.Errorf("drop %s: %w", r.database, err)
+	}
+	return nil
+}
+
+// persist does something on the control connection, again where that is lost: the
+// server may be down for a moment.
+func (r *run) persist(do func(*session) error) error {
+	end := time.Now().Add(r.patience())
+	for {
+		err := r.control.untilConnected(r.life, time.Until(end))
+		if err != nil {
+			return err
+		}
+		if err = do(r.control); err == nil || r.control.conn != nil || len(r.settings.Faults) == 0 || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// clients starts the clients, each of which takes epochs from a channel of its own.
+func (r *run) clients(ctx context.Context, wait *sync.WaitGroup) []chan *epoch {
+	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
+	channels := make([]chan *epoch, r.settings.Clients)
+	for i := range channels {
+		channels[i] = make(chan *epoch, 1)
+		c := &client{
+			run: r, number: i, process: int64(readerSession + 1 + i),
+			session: &session{backend: r.backend, timeout: r.settings.Timeout, setup: []string{
+				"SET SESSION TRANSACTION ISOLATION LEVEL " + r.settings.Level.String(), "USE " + r.database,
+			}},
+			chooser: chooser{
+				rand:  mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
+				locks: locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
+			},
+		}
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			c.loop(ctx, channels[i])
+		}()
+	}
+	return channels
+}
+
+// conduct runs epoch after epoch and hands each to the judge.
+func (r *run) conduct(ctx context.Context, j *judge) error {
+	var working, judging, meddling sync.WaitGroup
+	clientLife, stopClients := context.WithCancel(ctx)
+	defer stopClients()
+	defer context.AfterFunc(r.life, stopClients)()
+	channels := r.clients(clientLife, &working)
+	recorded := make(chan *epoch)
+	judging.Add(1)
+	free := make(chan []*tape, epochsAhead+1)
+	for range cap(free) {
+		tapes := make([]*tape, r.settings.Clients+1)
+		for i := range tapes {
+			tapes[i] = &tape{}
+		}
+		free <- tapes
+	}
+	go func() {
+		defer judging.Done()
+		for e := range recorded {
+			if err := j.judge(e); err != nil {
+				r.fail(err)
+			}
+			free <- e.tapes
+		}
+	}()
+	meddling.Add(1)
+	go func() {
+		defer meddling.Done()
+		if err := r.faults(r.stopped); err != nil {
+			j.faultFailed(err)
+		}
+	}()
+	watched := make(chan struct{})
+	go r.watch(j, watched)
+	if r.settings.Duration > 0 {
+		timer := time.AfterFunc(r.settings.Duration, r.stop)
+		defer timer.Stop()
+	}
+	unhook := context.AfterFunc(ctx, r.stop)
+	defer unhook()
+
+	err := r.epochs(channels, free, recorded)
+	r.stop()
+	for _, c := range channels {
+		close(c)
+	}
+	working.Wait()
+	meddling.Wait()
+	close(recorded)
+	judging.Wait()
+	close(watched)
+	j.close()
+	return errors.Join(r.failed(), err)
+}
+
+// epochs runs them until the run is stopped.
+func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<- *epoch) error {
+	for n := 0; ; n++ {
+		e := r.newEpoch(n, <-free)
+		if err := r.begin(e); err != nil {
+			return err
+		}
+		for _, c := range channels {
+			c <- e
+		}
+		timer := time.AfterFunc(epochTime, e.end)
+		select {
+		case <-e.ended:
+		case <-r.stopped:
+			e.end()
+		}
+		timer.Stop()
+		e.running.Wait()
+		if err := r.finish(e); err != nil {
+			return err
+		}
+		e.faults = r.takeFaults()
+		recorded <- e
+		select {
+		case <-r.stopped:
+			return nil
+		default:
+		}
+		if t := r.settings.Transactions; t > 0 && r.count.all() >= t {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+// Settings say what a run does.
+type Settings struct {
+	// Target is its name, without a password, for the history's header.
+	Target   string
+	Workload string
+	Clients  int
+	Level    corpus.Level
+	Reads    Reads
+	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
+	// no bound.
+	Duration     time.Duration
+	Transactions int64
+	// Epoch is how many transactions make an epoch; 0: as the workload has it.
+	Epoch int
+	// Timeout is how long a client waits for an answer before it gives up the
+	// connection.
+	Timeout time.Duration
+	Seed    uint64
+	// Faults are done to the server every FaultEvery, on average; after MaxFaults,
+	// if that is not 0, the run ends.
+	Faults     []FaultKind
+	FaultEvery time.Duration
+	MaxFaults  int
+	// Models to check instead of what the server promises.
+	Models []model.Model
+	// History receives the whole history in the form of package kv; nil: nobody.
+	History io.Writer
+	// Found is the folder for findings.
+	Found string
+	// Progress receives a line now and then.
+	Progress io.Writer
+	Every    time.Duration
+
+	_ struct{}
+}
+
+// SettingError is a setting that cannot be, or that a target does not have.
+type SettingError struct{ Err error }
+
+func (e *SettingError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// check reports settings that a backend does not take, before anything is done.
+func (s *Settings) check(b harness.Backend) error {
+	refuse := func(format string, args ...any) error { return &SettingError{fmt.Errorf(format, args...)} }
+	if _, err := findWorkload(s.Workload); err != nil {
+		return &SettingError{err}
+	}
+	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
+		return &SettingError{err}
+	}
+	if levels := harness.LevelsOf(b); !slices.Contains(levels, s.Level) {
+		var names []string
+		for _, l := range levels {
+			names = append(names, l.Short())
+		}
+		return refuse("%s has no level %s: want one of %s", s.Target, s.Level, strings.Join(names, ", "))
+	}
+	if _, ok := b.(harness.Crasher); !ok && len(s.Faults) > 0 {
+		return refuse("--fault: only private servers of our own are killed or paused, not %s", s.Target)
+	}
+	return nil
+}

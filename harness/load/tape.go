@@ -1,0 +1,101 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// tape is what one client recorded in one epoch. Nothing on it moves once it is
+// recorded; a tape is used again when its epoch was checked.
+type tape struct {
+	txns []recorded
+	ops  []kv.RecordOp
+	how  []manner // beside ops
+	// values holds the lists of reads. It is replaced when it is full, so that
+	// lists in it stay where they are.
+	values []kv.Value
+	// begin is where the operations of the running transaction do, statement the
+	// number of its running statement.
+	begin     int
+	statement uint16
+}
+
+// manner is how an operation was done.
+type manner struct {
+	lock      lock
+	statement uint16 // of its transaction; one can be several operations
+}
+
+// recorded is one transaction of a tape, its operations ops[from:to].
+type recorded struct {
+	session     int64
+	invoke, ret int64
+	from, to    int
+	status      kv.Status
+	code        uint16 // of the error that ended it; 0: none, or a lost connection
+}
+
+const valuesChunk = 1 << 16
+
+func (t *tape) reset() {
+	t.txns, t.ops, t.how, t.values, t.begin = t.txns[:0], t.ops[:0], t.how[:0], t.values[:0], 0
+}
+
+// mark makes room for n more values and returns where they begin.
+func (t *tape) mark(n int) int {
+	if len(t.values)+n > cap(t.values) {
+		t.values = make([]kv.Value, 0, max(valuesChunk, n))
+	}
+	return len(t.values)
+}
+
+func (t *tape) add(o kv.RecordOp, l lock) {
+	t.ops, t.how = append(t.ops, o), append(t.how, manner{l, t.statement})
+}
+
+// end closes the transaction that is running.
+func (t *tape) end(session, invoke, ret int64, status kv.Status, code uint16) {
+	if status == kv.Info {
+		ret = kv.Unknown
+	}
+	t.txns = append(t.txns, recorded{session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status, code: code})
+	t.begin, t.statement = len(t.ops), 0
+}
+
+// event is a transaction on one of several tapes.
+type event struct {
+	t *tape
+	*recorded
+}
+
+func (e event) ops() []kv.RecordOp { return e.t.ops[e.from:e.to] }
+func (e event) how() []manner      { return e.t.how[e.from:e.to] }
+
+func (e event) record() kv.Record {
+	return kv.Record{Session: e.session, Status: e.status, Invoke: e.invoke, Return: e.ret, Ops: e.ops()}
+}
+
+// inOrder returns the transactions of several tapes by the time they began.
+func inOrder(tapes []*tape) []event {
+	n := 0
+	for _, t := range tapes {
+		n += len(t.txns)
+	}
+	out := make([]event, 0, n)
+	for _, t := range tapes {
+		for i := range t.txns {
+			out = append(out, event{t, &t.txns[i]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b event) int {
+		switch {
+		case a.invoke < b.invoke:
+			return -1
+		case a.invoke > b.invoke:
+			return 1
+		}
+		return 0
+	})
+	return out
+}

@@ -1,0 +1,199 @@
+package load
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// A workload makes transactions of steps, spells each step in SQL and records
+// what came back. It holds no state of a run, so all clients share it.
+type workload interface {
+	// kind is what its histories are, for their header.
+	kind() kv.Workload
+	// size says how long an epoch is and how many keys it needs.
+	size() size
+	// table is the statement that makes its table.
+	table() string
+	// fill loads the rows with which an epoch begins.
+	fill(e *epoch) []string
+	// plan appends the steps of one transaction.
+	plan(steps []step, c *chooser) []step
+	// sql appends the statement of a step.
+	sql(b []byte, s step) []byte
+	// record turns the answer of a step into operations; rows is empty for
+	// statements that return none.
+	record(t *tape, s step, a *answer) error
+	// readAll is the step that reads everything an epoch has touched.
+	readAll(e *epoch) step
+	// discard deletes the rows of all epochs before e.
+	discard(e *epoch) string
+}
+
+// size is about one epoch. A key that is written more often than most gives way to
+// a fresh one; fresh bounds how many of these a transaction needs.
+type size struct {
+	transactions int
+	inUse        int
+	most         int64
+	fresh        float64
+	// same: every epoch has the same keys.
+	same bool
+}
+
+// step is one statement of a transaction before it runs.
+type step struct {
+	kind  kv.Kind
+	lock  lock
+	whole bool // reads all keys from key to val
+	key   kv.Value
+	val   kv.Value // what is written; of a read of several keys the last of them
+	cond  *condition
+}
+
+// lock is how a SELECT reads.
+type lock uint8
+
+const (
+	plain lock = iota
+	forShare
+	forUpdate
+)
+
+// lockWords end a SELECT. MariaDB knows no FOR SHARE; all know the older words.
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode
+var lockWords = [...]string{plain: "", forShare: " LOCK IN SHARE MODE", forUpdate: " FOR UPDATE"}
+
+// Reads says how the SELECTs of a workload read.
+type Reads string
+
+// The ways of reading.
+const (
+	PlainReads  Reads = "plain"
+	ShareReads  Reads = "share"
+	UpdateReads Reads = "update"
+	MixedReads  Reads = "mixed"
+)
+
+var readLocks = map[Reads][]lock{
+	PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate}, MixedReads: {plain, plain, forShare, forUpdate},
+}
+
+// locksFor returns the ways of reading to draw from. TiDB refuses the share mode
+// or, by a setting, takes it for nothing.
+// https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40
+func locksFor(r Reads, dbms history.DBMS) ([]lock, error) {
+	locks, ok := readLocks[r]
+	if !ok {
+		return nil, fmt.Errorf("unknown way of reading %q: want plain, share, update or mixed", r)
+	}
+	if dbms != history.TiDB {
+		return locks, nil
+	}
+	if r == ShareReads {
+		return nil, fmt.Errorf("TiDB has no share locks: want --reads plain, update or mixed")
+	}
+	var out []lock
+	for _, l := range locks {
+		if l != forShare {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+var workloads = map[string]workload{
+	"append": appends{}, "register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
+}
+
+// Workloads returns the names of all workloads, sorted.
+func Workloads() []string {
+	var names []string
+	for n := range workloads {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func findWorkload(name string) (workload, error) {
+	if w, ok := workloads[name]; ok {
+		return w, nil
+	}
+	return nil, fmt.Errorf("unknown workload %q: want one of %s", name, strings.Join(Workloads(), ", "))
+}
+
+// chooser draws what a client does next. One goroutine uses it.
+type chooser struct {
+	rand  *rand.Rand
+	epoch *epoch
+	locks []lock
+	last  kv.Value // the value written last
+	step  kv.Value // between two values of this client
+}
+
+// value returns a value that no other write of the run has.
+func (c *chooser) value() kv.Value {
+	c.last += c.step
+	return c.last
+}
+
+func (c *chooser) lock() lock { return c.locks[c.rand.IntN(len(c.locks))] }
+
+// slot draws one of n slots, the first most often: each half as often again as
+// the one before, so that some keys are contended whatever the number of clients.
+func (c *chooser) slot(n int) int {
+	for i := 0; i < n-1; i++ {
+		if c.rand.IntN(3) == 0 {
+			return i
+		}
+	}
+	return c.rand.IntN(n)
+}
+
+// answer is a result set in which NULL is nil, or what a change returned.
+type answer struct {
+	rows    [][]driver.Value
+	changed int64
+	text    []byte // what the cells of rows are pieces of
+}
+
+// cell reads an integer of a result set; NULL gives kv.Nil.
+func cell(v driver.Value) (kv.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return kv.Nil, nil
+	case int64:
+		return kv.Value(v), nil
+	case []byte:
+		n, rest, err := number(v)
+		if err == nil && len(rest) == 0 {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("the server returned %q where an integer was written", v)
+}
+
+// number reads the integer at the beginning of a text.
+func number(b []byte) (n kv.Value, rest []byte, err error) {
+	i, negative := 0, len(b) > 0 && b[0] == '-'
+	if negative {
+		i++
+	}
+	start := i
+	for ; i < len(b) && '0' <= b[i] && b[i] <= '9' && i-start < 18; i++ {
+		n = n*10 + kv.Value(b[i]-'0')
+	}
+	if i == start {
+		return 0, b, fmt.Errorf("the server returned %q where an integer was written", b)
+	}
+	if negative {
+		n = -n
+	}
+	return n, b[i:], nil
+}
