@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -80,8 +81,15 @@ func (j *judge) pieces(events []event, p promise) []kv.Record {
 	return out
 }
 
-func (j *judge) check(records []kv.Record, models []model.Model) (*infer.Result, error) {
-	result, err := infer.Check(j.history(records), infer.Options{Models: models, Examples: 1})
+// check judges some records. A defect of the checker must not end the run before
+// it has tidied up.
+func (j *judge) check(records []kv.Record, models []model.Model) (result *infer.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the checker broke down: %v\n%s", p, debug.Stack())
+		}
+	}()
+	result, err = infer.Check(j.history(records), infer.Options{Models: models, Examples: 1})
 	if err != nil {
 		return nil, fmt.Errorf("check an epoch: %w", err)
 	}
