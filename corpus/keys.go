@@ -23,7 +23,7 @@ var headerKeys = []string{
 	"expected", "anomaly", "observe",
 	// What txnfuzz writes of a finding.
 	"server_version", "settings", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
-	"reproduced", "also at", "vendor defaults", "first_seen", "input",
+	"reproduced", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",
 	// What it writes of an input that a campaign keeps.
 	"signal", "seen_on", "bytes", "variant",
 }

@@ -82,10 +82,6 @@ type Settings struct {
 // the campaign gives up: then it is the server, not a case.
 const maxFaults = 20
 
-// finishing is what a campaign that reached its bound gives to findings that
-// are still being confirmed and reduced.
-const finishing = 30 * time.Second
-
 // ErrNothingJudged says that a campaign came to its end without one verdict.
 var ErrNothingJudged = errors.New("not one case got a verdict")
 
@@ -97,8 +93,9 @@ type campaign struct {
 	known  []*corpus.Case
 	keeper *Keeper
 	tally  *tally
-	begun  time.Time
-	guide  *guide // nil: every input is made afresh
+	asked  time.Time // when the campaign was asked for
+	begun  time.Time // when its server was there
+	guide  *guide    // nil: every input is made afresh
 	firsts *firsts
 	state  *campaignState
 	next   []atomic.Int64 // of each worker, the first input that was not run
@@ -109,14 +106,17 @@ type campaign struct {
 }
 
 // Campaign runs cases until a bound is reached or the context ends, which is
-// no error unless not one case was judged by then. The Report is complete as far as the campaign came, also with an
-// error, which says that the harness or the server failed.
+// no error unless not one case was judged by then. Findings are saved as they are
+// seen, and confirmed and reduced beside the cases; with a Duration, or when the
+// context ends, what is not by then stays as it was saved. The Report is complete
+// as far as the campaign came, also with an error, which says that the harness or
+// the server failed.
 func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	s.Workers = max(s.Workers, 1)
 	if s.Cases > 0 {
 		s.Workers = min(s.Workers, s.Cases)
 	}
-	c := &campaign{tally: newTally()}
+	c := &campaign{tally: newTally(), asked: time.Now()}
 	var err error
 	if c.known, err = LoadKnown(s.Known); err != nil {
 		return nil, err
@@ -147,6 +147,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
+	c.keeper.fresh, c.keeper.bench, c.keeper.later = freshOf(s.Target), benchOf(s), newPending()
 	if s.Progress != nil {
 		lines := &lineWriter{w: s.Progress}
 		c.s.Progress = lines
@@ -158,10 +159,12 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
 	}
-	if e := t.Close(); e != nil {
+	if e := c.close(); e != nil {
 		err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
 	}
-	_ = os.Remove(inflight) // stays where it holds the case of another process
+	for _, dir := range []string{inflight, reducingDir(s.Out, s.Target)} {
+		_ = os.Remove(dir) // stays where it holds the case of another process
+	}
 	return report, err
 }
 
@@ -219,8 +222,11 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 		return nil
 	}
 	begun := time.Now()
-	judge(r)
+	judge(keeping, r)
 	charge(&c.beside.judge, begun)
+	if keeping.Err() != nil {
+		return nil
+	}
 	c.tally.add(r)
 	if err := c.firsts.add(r); err != nil {
 		return err

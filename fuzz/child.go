@@ -52,16 +52,20 @@ func RunChild() (code int, ran bool) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		cancel()
-	}()
+	if role != roleRunner { // which reads it
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			cancel()
+		}()
+	}
 	var err error
 	switch role {
 	case roleCase:
 		err = caseChild(ctx, dir)
 	case roleCampaign:
 		err = campaignChild(ctx, dir)
+	case roleRunner:
+		err = runnerChild(ctx, dir) // a target's name
 	default:
 		err = fmt.Errorf("%s: unknown part %q", envChild, role)
 	}
@@ -96,11 +100,7 @@ func caseChild(ctx context.Context, dir string) error {
 		return err
 	}
 	r := t.Judge(ctx, c, LevelsFor(c, t.Levels()[0]))
-	result := caseResult{History: r.History, Verdict: r.Verdict}
-	if r.Err != nil {
-		result.Err = r.Err.Error()
-	}
-	if err := writeJSONFile(filepath.Join(dir, fileResult), result); err != nil {
+	if err := writeJSONFile(filepath.Join(dir, fileResult), resultOf(r)); err != nil {
 		return err
 	}
 	return t.Close()

@@ -26,6 +26,8 @@ const crashTries = 3
 // returns what was found; text is what the process wrote as it died, if known.
 func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 	paths, err := harness.InFlightOrphans(InFlightDir(s.Out, s.Target))
+	reducing, e := harness.InFlightOrphans(reducingDir(s.Out, s.Target))
+	paths, err = append(paths, reducing...), errors.Join(err, e)
 	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
@@ -56,7 +58,9 @@ func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 			errs = append(errs, err)
 		}
 	}
-	_ = os.Remove(InFlightDir(s.Out, s.Target)) // stays where something is left
+	for _, dir := range []string{InFlightDir(s.Out, s.Target), reducingDir(s.Out, s.Target)} {
+		_ = os.Remove(dir) // stays where something is left
+	}
 	return k.Findings(), errors.Join(errs...)
 }
 
@@ -101,7 +105,8 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path string) error {
 	r.Verdict, r.History, r.Log = crashVerdict(text), nil, text
 	f, first := k.claim(&r, "-"+corpus.ID(c)[:6])
 	if first {
-		if err := k.write(f, &r, from, reproducedText(0)); err != nil {
+		k.set(func() { f.Reproduced = 0 })
+		if err := k.write(f, &r, from); err != nil {
 			return err
 		}
 		if f.Saved {

@@ -41,14 +41,18 @@ func openForRuns(ctx context.Context, name string) (judgeFunc, func() error, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.Judge, t.Close, nil
+	return t.JudgeFresh, t.Close, nil
 }
 
 // onDefaults tells whether a case that was found under a server's options shows
 // the same with the vendor's defaults, and if not, which options it needs: none
 // of them can go alone. Empty for targets without options. Each question starts
 // a server, which takes a second or two.
-func onDefaults(ctx context.Context, open opener, target string, r *Trial) (string, error) {
+//
+// That it does not show is said after as many runs as it takes for that to be
+// chance no more than once in a hundred, of a case that shows as surely as this
+// one.
+func onDefaults(ctx context.Context, open opener, target string, r *Trial, sure Rate) (string, error) {
 	server, options := splitOptions(target)
 	if len(options) == 0 || r.Verdict.Kind == KindCrash || r.Verdict.Kind == KindLog {
 		return "", nil
@@ -59,8 +63,16 @@ func onDefaults(ctx context.Context, open opener, target string, r *Trial) (stri
 		if err != nil {
 			return false, fmt.Errorf("look whether a finding shows on %s: %w", name, err)
 		}
-		again := judge(ctx, r.Case, r.Levels)
-		return sameCause(&r.Verdict, &again.Verdict), errors.Join(again.Dead, done())
+		for range sure.runsToMiss() {
+			again := judge(ctx, r.Case, r.Levels)
+			if err = again.Dead; err != nil || ctx.Err() != nil {
+				break
+			}
+			if sameCause(&r.Verdict, &again.Verdict) {
+				return true, done()
+			}
+		}
+		return false, errors.Join(err, ctx.Err(), done())
 	}
 	ok, err := shows(nil)
 	if err != nil {
@@ -82,8 +94,8 @@ func onDefaults(ctx context.Context, open opener, target string, r *Trial) (stri
 
 // defaultsOf is what a file says of the vendor's defaults: what onDefaults found
 // or, since a finding counts without, why that could not be tried.
-func defaultsOf(ctx context.Context, open opener, target string, r *Trial) string {
-	text, err := onDefaults(ctx, open, target, r)
+func defaultsOf(ctx context.Context, open opener, target string, r *Trial, sure Rate) string {
+	text, err := onDefaults(ctx, open, target, r, sure)
 	if err != nil {
 		return "not tried: " + oneLine(err.Error())
 	}

@@ -47,7 +47,7 @@ func TestOnDefaults(t *testing.T) {
 				return judge, func() error { open--; return nil }, nil
 			}
 			r := &Trial{Verdict: oracle.Verdict{Outcome: oracle.Violation, Kind: "dirty-read"}}
-			got, err := onDefaults(context.Background(), server, tt.target, r)
+			got, err := onDefaults(context.Background(), server, tt.target, r, Unconfirmed)
 			if err != nil || got != tt.want || asked != tt.asked || open != 0 {
 				t.Errorf("%q after %d servers, %d left open, error %v; want %q after %d", got, asked, open, err, tt.want, tt.asked)
 			}
@@ -60,10 +60,10 @@ func TestOnDefaultsFails(t *testing.T) {
 	gone := errors.New("no such\nserver")
 	open := func(context.Context, string) (judgeFunc, func() error, error) { return nil, nil, gone }
 	const target = "mariadb:11.8,snapshot=off"
-	if _, err := onDefaults(context.Background(), open, target, &Trial{}); !errors.Is(err, gone) {
+	if _, err := onDefaults(context.Background(), open, target, &Trial{}, reruns); !errors.Is(err, gone) {
 		t.Errorf("error %v", err)
 	}
-	if got := defaultsOf(context.Background(), open, target, &Trial{}); got != "not tried: look whether a finding shows on mariadb:11.8: no such server" {
+	if got := defaultsOf(context.Background(), open, target, &Trial{}, reruns); got != "not tried: look whether a finding shows on mariadb:11.8: no such server" {
 		t.Errorf("%q", got)
 	}
 }

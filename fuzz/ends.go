@@ -7,17 +7,35 @@ import (
 	"time"
 )
 
-// run drives the workers.
+// lastCase is what a case that runs when the time is up may still take. What is
+// then being confirmed or reduced is cut off: it has been saved, and its file
+// says that it is unconfirmed, or holds the case before its reduction.
+const lastCase = 300 * time.Millisecond
+
+// until is when the time of a campaign is up, which began at one time and whose
+// server was there at another: --duration counts from the beginning. But a
+// server that takes most of the time to start (the first one of its kind makes a
+// data directory) leaves half of it for cases.
+func until(begun, opened time.Time, d time.Duration) time.Time {
+	end, least := begun.Add(d), opened.Add(d/2)
+	if end.Before(least) {
+		return least
+	}
+	return end
+}
+
+// run drives the workers, and what is done with findings beside them.
 func (c *campaign) run(ctx context.Context) error {
-	// Findings may finish a little after the last case; Ctrl-C ends them too.
+	// Ctrl-C ends both at once.
 	keeping, stopKeeping := context.WithCancel(ctx)
 	defer stopKeeping()
 	working := ctx
 	if c.s.Duration > 0 {
 		var cancel context.CancelFunc
-		working, cancel = context.WithTimeout(ctx, c.s.Duration)
+		end := until(c.asked, c.begun, c.s.Duration)
+		working, cancel = context.WithDeadline(ctx, end)
 		defer cancel()
-		late := time.AfterFunc(c.s.Duration+finishing, stopKeeping)
+		late := time.AfterFunc(time.Until(end)+lastCase, stopKeeping)
 		defer late.Stop()
 	}
 	working, c.stop = context.WithCancelCause(working)
@@ -25,25 +43,31 @@ func (c *campaign) run(ctx context.Context) error {
 
 	done := make(chan struct{})
 	var watching sync.WaitGroup
-	watching.Add(1)
+	watching.Go(func() { c.watch(done) })
+	kept := make(chan struct{})
 	go func() {
-		defer watching.Done()
-		c.watch(done)
+		defer close(kept)
+		if err := c.keeper.later.run(keeping, c.keeper.work); err != nil {
+			c.stop(&stopped{err})
+		}
 	}()
 	var workers sync.WaitGroup
 	for w := range c.s.Workers {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
+		workers.Go(func() {
 			if err := c.work(working, keeping, w); err != nil {
 				c.stop(&stopped{err})
 			}
-		}()
+		})
 	}
 	workers.Wait()
+	c.keeper.later.noMore()
+	var why *stopped
+	if errors.As(context.Cause(working), &why) {
+		stopKeeping() // the server or the disk is gone
+	}
+	<-kept
 	close(done)
 	watching.Wait()
-	var why *stopped
 	if errors.As(context.Cause(working), &why) {
 		return why.err
 	}
@@ -54,3 +78,19 @@ func (c *campaign) run(ctx context.Context) error {
 type stopped struct{ err error }
 
 func (s *stopped) Error() string { return s.err.Error() }
+
+// close ends what the campaign has opened, all at a time. It returns the end of
+// the servers in bench and fresh too.
+func (c *campaign) close() error {
+	ends := []func() error{c.target.Close}
+	if k := c.keeper; k != nil {
+		ends = append(ends, k.bench.close, k.fresh.end)
+	}
+	errs := make([]error, len(ends))
+	var all sync.WaitGroup
+	for i, end := range ends {
+		all.Go(func() { errs[i] = end() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -2,17 +2,14 @@ package fuzz
 
 import (
 	"fmt"
+	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
-
-// reruns is how often a finding is run again to see how surely it shows.
-const reruns = 10
 
 // Finding is one cause of wrong histories: all cases of one fingerprint. Its
 // JSON keys are part of the command line's contract.
@@ -31,8 +28,7 @@ type Finding struct {
 	// Step is the statement that differs, counted from 1 in the order of the
 	// file; 0: the final state, or the run as a whole.
 	Step int `json:"step,omitempty"`
-	// Reproduced is in how many of ten more runs the fingerprint showed again.
-	Reproduced int `json:"reproduced"`
+	rates
 	// FirstSeen is in seconds since the start of the campaign.
 	FirstSeen float64 `json:"first_seen_s"`
 	// Seen counts the cases that showed it.
@@ -48,6 +44,17 @@ type Finding struct {
 	New bool `json:"new"`
 
 	size size // of the case in File
+}
+
+// rates tell how surely a finding shows.
+type rates struct {
+	// Reproduced is in how many of ten more runs the fingerprint showed again,
+	// each in a new database, on an instance that had run nothing else (behind a
+	// DSN: on that server).
+	Reproduced Rate `json:"reproduced"`
+	// InCampaign is the same on the server of the campaign, with the tables that
+	// it fills again and again.
+	InCampaign Rate `json:"reproduced_in_campaign"`
 }
 
 // origin says where a case came from.
@@ -93,6 +100,8 @@ const (
 	keyFingerprint = "fingerprint"
 	keyInput       = "input"
 	keyReproduced  = "reproduced"
+	keyInCampaign  = "in the campaign"
+	keyConfirm     = "to confirm and reduce"
 	keyAlso        = "also at"
 	keyDefaults    = "vendor defaults"
 	keyFirstSeen   = "first_seen"
@@ -108,7 +117,7 @@ func Home(c *corpus.Case) string {
 }
 
 // Reproduced is in how many of ten more runs a stored finding showed, such as
-// 10/10; "" for other cases.
+// 10/10, or "unconfirmed"; "" for other cases.
 func Reproduced(c *corpus.Case) string {
 	k, _ := c.Get(keyReproduced)
 	return k
@@ -121,8 +130,9 @@ type place struct {
 }
 
 // describe returns a copy of the case of a run with the header of a finding.
-func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
+func describe(at place, r *Trial, from origin, rates rates) *corpus.Case {
 	c := r.Case.Clone()
+	c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool { return f.Key == keyInCampaign || f.Key == keyConfirm })
 	c.SetLevels(r.Levels)
 	server := at.server
 	v := &r.Verdict
@@ -142,7 +152,10 @@ func describe(at place, r *Trial, from origin, reproduced string) *corpus.Case {
 	set(keyActual, v.Actual)
 	set(keyReason, v.Reason)
 	set(keyFingerprint, v.Fingerprint)
-	set(keyReproduced, reproduced)
+	set(keyReproduced, rates.Reproduced.String())
+	if rates.InCampaign != Unconfirmed {
+		set(keyInCampaign, rates.InCampaign.String())
+	}
 	set(keyAlso, strings.Join(levelNames(r.Also), ", "))
 	set(keyDefaults, r.Defaults)
 	set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
@@ -179,5 +192,3 @@ func stepNumber(h *history.History, stmt int) int {
 	}
 	return h.Stmts[stmt].Line + 1
 }
-
-func reproducedText(k int) string { return strconv.Itoa(k) + "/" + strconv.Itoa(reruns) }

@@ -11,51 +11,105 @@ import (
 )
 
 // considerJoint looks at a run that several known deviations explain only
-// together. It counts for each of them. One that is not a finding yet is
-// separated from the others and becomes one; what cannot be separated from
-// anything new is a finding as it is.
+// together. It counts for each of them that is a finding. If one is not yet, the
+// run is saved as a finding of its own until it is separated.
 func (k *Keeper) considerJoint(ctx context.Context, r *Trial, from origin) (f *Finding, first bool, err error) {
-	k.mu.Lock()
-	joint := k.byID[k.idOf(r, &r.Verdict)]
-	k.mu.Unlock()
-	if joint != nil {
-		f, first = k.claim(r, "")
-		return f, first, nil
-	}
-	var tried bool
-	for i, cause := range r.Verdict.Causes() {
-		single := oracle.Verdict{Outcome: oracle.Known, Kind: r.Verdict.Kind, Rules: r.Verdict.Rules[i : i+1], Fingerprint: cause, Stmt: r.Verdict.Stmt}
-		if k.baseline.covers(cause) {
-			continue
-		}
-		if known := k.count(k.idOf(r, &single)); known != nil {
-			f = known
-			continue
-		}
-		tried = true
-		alone, err := k.separate(ctx, r, single.Rules[0])
-		if err != nil {
-			k.logf("separate %s: %v", single.Rules[0], err)
-		}
-		if alone == nil {
-			continue
-		}
-		found, isFirst, err := k.Consider(ctx, alone, from)
-		if err != nil {
-			return found, isFirst, err
-		}
-		if found != nil {
-			f, first = found, first || isFirst
-		}
-	}
-	if f != nil || !tried || ctx.Err() != nil {
-		return f, first, nil
-	}
-	f, first = k.claim(r, "")
-	if !first {
+	if f := k.count(k.idOf(r, &r.Verdict)); f != nil {
 		return f, false, nil
 	}
-	return f, true, k.keep(ctx, f, r, from, k.calm())
+	known, open := k.causes(r)
+	for _, id := range known {
+		f = k.count(id)
+	}
+	if len(open) == 0 {
+		return f, false, nil
+	}
+	if f, first = k.claim(r, ""); !first {
+		return f, false, nil
+	}
+	if err := k.keep(ctx, f, r, from); err != nil {
+		return f, true, err
+	}
+	return k.stands(f), true, nil
+}
+
+// causes splits the deviations of a run into the identities of those that are
+// findings, and the indexes of those that are none yet and not to be ignored.
+func (k *Keeper) causes(r *Trial) (known []string, open []int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, cause := range r.Verdict.Causes() {
+		single := alone(r, i)
+		switch id := k.idOf(r, &single); {
+		case k.baseline.covers(cause):
+		case k.byID[id] != nil:
+			known = append(known, id)
+		default:
+			open = append(open, i)
+		}
+	}
+	return known, open
+}
+
+// alone is the verdict on the i-th deviation of a run by itself.
+func alone(r *Trial, i int) oracle.Verdict {
+	v := &r.Verdict
+	return oracle.Verdict{Outcome: oracle.Known, Kind: v.Kind, Rules: v.Rules[i : i+1], Fingerprint: v.Causes()[i], Stmt: v.Stmt}
+}
+
+// separated separates the deviations of a confirmed run from each other. Each
+// becomes a finding of its own, and the run is none any more; what cannot be
+// separated stays one as it is.
+func (k *Keeper) separated(ctx context.Context, j job) error {
+	_, open := k.causes(j.r)
+	for _, i := range open {
+		rule := j.r.Verdict.Rules[i]
+		apart, err := k.separate(ctx, j.r, rule)
+		if err != nil && ctx.Err() == nil {
+			k.logf("separate %s: %v", rule, err)
+		}
+		if apart == nil {
+			continue
+		}
+		f, first := k.claim(apart, "")
+		if !first {
+			continue
+		}
+		k.set(func() { f.Seen = j.f.Seen })
+		if err := k.keep(ctx, f, apart, j.from); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	if _, open := k.causes(j.r); len(open) > 0 {
+		return k.reduced(ctx, j)
+	}
+	return k.dissolve(j.f)
+}
+
+// dissolve takes back a finding that others stand for.
+func (k *Keeper) dissolve(f *Finding) error {
+	k.set(func() {
+		delete(k.byID, f.ID)
+		k.order = slices.DeleteFunc(k.order, func(o *Finding) bool { return o == f })
+	})
+	if !f.Saved {
+		return nil
+	}
+	return k.store.remove(f.ID)
+}
+
+// stands returns a finding, or after it was dissolved the last one of those that
+// stand for it.
+func (k *Keeper) stands(f *Finding) *Finding {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byID[f.ID] == nil && len(k.order) > 0 {
+		return k.order[len(k.order)-1]
+	}
+	return f
 }
 
 // idOf is the identity of the finding that a verdict belongs to.
@@ -84,8 +138,11 @@ func (k *Keeper) separate(ctx context.Context, r *Trial, rule string) (*Trial, e
 	defer cancel()
 	start := r.Case.Clone()
 	start.SetLevels(r.Levels)
+	judge, err := k.candidates(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var found *Trial
-	judge := k.calm()
 	w := &watch{same: SameBug(r.Verdict, rule), judge: func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 		t := judge(ctx, c, levels)
 		if found == nil && t.Verdict.Outcome == oracle.Known && slices.Equal(t.Verdict.Rules, []string{rule}) {
@@ -95,7 +152,7 @@ func (k *Keeper) separate(ctx context.Context, r *Trial, rule string) (*Trial, e
 		}
 		return t
 	}}
-	_, err := reduce.Reduce(limited, start, reduce.Options{
+	_, err = reduce.Reduce(limited, start, reduce.Options{
 		Want: r.Verdict, Seed: 1, Same: w.same, Try: w.try, Foresee: w.foresee,
 	})
 	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {

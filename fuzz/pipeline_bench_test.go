@@ -96,7 +96,7 @@ func BenchmarkPipeline(b *testing.B) {
 				runs = append(runs, x)
 				judging.do(func() error {
 					defer charge(&judged.judge, time.Now())
-					judge(&x.r)
+					judge(b.Context(), &x.r)
 					return x.r.Err
 				})
 				now := time.Now()
@@ -216,7 +216,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 				judging := newFollower()
 				for i := w; i < len(cases); i += workers {
 					r := target.execute(ctx, cases[i].Case, cases[i].Levels)
-					judging.do(func() error { judge(&r); return r.Err })
+					judging.do(func() error { judge(b.Context(), &r); return r.Err })
 				}
 				if err := judging.end(); err != nil {
 					b.Error(err)

@@ -21,16 +21,23 @@ import (
 // together, it keeps those that it can show in the smallest case. An error may
 // come with a case that is smaller all the same (Useful above 0), though not
 // measured. experience may be nil.
-func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (reduce.Result, error) {
+func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (result reduce.Result, err error) {
 	start, ok := t.showing(ctx, c)
 	if !ok {
 		return reduce.Result{Case: c}, reduce.ErrNotReproduced
 	}
 	from := start.Case.Clone()
 	from.SetLevels(start.Levels)
-	count, _ := confirm(ctx, t.Judge, start)
+	fresh := freshOf(t.address)
+	defer func() {
+		if e := fresh.end(); e != nil && err == nil {
+			err = fmt.Errorf("end the instance that the result was confirmed on: %w", e)
+		}
+	}()
+	fresh.prepare(ctx)
+	count, _ := again(ctx, t.Judge, start)
 	w := &watch{judge: t.Judge, same: SameBug(start.Verdict, "")}
-	result, err := reduce.Reduce(ctx, from, reduce.Options{
+	result, err = reduce.Reduce(ctx, from, reduce.Options{
 		Try: w.try, Foresee: w.foresee, Want: start.Verdict, Same: w.same,
 		Strategy: strategy, Seed: seed, Repeats: repeatsFor(count), Experience: experience,
 	})
@@ -41,16 +48,22 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 		return result, err
 	}
 	small := Trial{Case: result.Case, Levels: LevelsFor(result.Case, corpus.RepeatableRead), Verdict: result.Verdict}
-	count, last := confirm(ctx, t.Judge, &small)
+	on, err := fresh.take(ctx)
+	if err != nil {
+		result.Case = withoutRecord(result.Case)
+		return result, err
+	}
+	count, last := again(ctx, on.judge, &small)
+	fresh.giveBack(on)
 	last.Also = alsoAt(ctx, t.Judge, last, t.Levels())
-	last.Defaults = defaultsOf(ctx, openForRuns, t.Name, last)
+	last.Defaults = defaultsOf(ctx, openForRuns, t.Name, last, count)
 	input, _ := c.Get(keyInput)
 	first, _ := c.Get(keyFirstSeen)
 	shown := *last
 	if corpus.ID(last.Case) != corpus.ID(c) {
 		shown.Case = withoutRecord(last.Case)
 	}
-	result.Case = describe(place{t.Name, t.server}, &shown, origin{input, first}, reproducedText(count))
+	result.Case = describe(place{t.Name, t.server}, &shown, origin{input, first}, rates{count, Unconfirmed})
 	if source, ok := c.Get(keySource); ok {
 		result.Case.Set(keySource, source)
 	}
@@ -61,7 +74,7 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 // a case: what was seen of it, and what people noted that they expect.
 var measuredKeys = []string{
 	"verdict", "expected", "anomaly", "observe", keyKind, keyRules, keyStmt, keyActual, keyReason, keyFingerprint,
-	keyReproduced, keyAlso, keyDefaults, keyVersion, keySettings, keyTarget,
+	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, keyVersion, keySettings, keyTarget,
 }
 
 // withoutRecord returns a case without the header lines that tell of a larger one

@@ -143,7 +143,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %d statements: %s\n", f.ID, reproducedText(f.Reproduced), f.Seen, f.Statements, f.File)
+		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %d statements: %s\n", f.ID, f.Reproduced, f.Seen, f.Statements, f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", short(f.Expected), short(f.Actual))
 	}
 	if len(r.Findings) == 0 {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -217,7 +216,6 @@ func findingOf(id string, s corpus.Stored) Finding {
 	if text := get(keyRules); text != "" {
 		f.Verdict, f.Rules = oracle.Known, strings.Split(text, ", ")
 	}
-	k, _, _ := strings.Cut(get(keyReproduced), "/")
-	f.Reproduced, _ = strconv.Atoi(k) // not a number: it was not run again yet
+	f.rates = rates{rateIn(s.Case, keyReproduced), rateIn(s.Case, keyInCampaign)}
 	return f
 }

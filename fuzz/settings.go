@@ -28,6 +28,9 @@ func InFlightDir(out, target string) string {
 	return filepath.Join(out, ".inflight-"+shortHash(target))
 }
 
+// reducingDir is the same for the cases of reductions, in the process of a server.
+func reducingDir(out, target string) string { return InFlightDir(out, target+" reducing") }
+
 // ParseLevels reads a list such as RC,RR. An empty text gives none.
 func ParseLevels(text string) ([]corpus.Level, error) {
 	var out []corpus.Level

@@ -46,6 +46,8 @@ type oldFinding struct {
 	path    string
 	size    size
 	version string
+	// confirmed is false for one that was cut off before it was run again.
+	confirmed bool
 }
 
 // size orders cases of one fingerprint.
@@ -77,7 +79,7 @@ func OpenStore(dir string) (s *Store, warning error) {
 		}
 		version, _ := f.Case.Get(keyVersion)
 		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
-		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version}
+		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version, Reproduced(f.Case) != unconfirmed}
 		if fp, ok := f.Case.Get(keyFingerprint); ok {
 			if p := (print{familyOf(version), fp}); s.prints[p] == "" || namedByPeople(f.Path) {
 				s.prints[p] = f.Path
@@ -131,7 +133,7 @@ var ownName = regexp.MustCompile(`-[0-9a-f]{8}(-[0-9a-f]{6})?\.sql$`)
 func namedByPeople(path string) bool { return path != "" && !ownName.MatchString(path) }
 
 // keeps says that the file of an earlier run stays: it is of the same server
-// version and no larger. A file to which people gave a name stays in any case
+// version, confirmed and no larger. A file to which people gave a name stays in any case
 // if a rule tells its cause; two violations of one fingerprint may be two bugs.
 func (s *Store) keeps(f *Finding, c *corpus.Case, server history.Server) (path string, ok bool) {
 	s.mu.Lock()
@@ -140,7 +142,7 @@ func (s *Store) keeps(f *Finding, c *corpus.Case, server history.Server) (path s
 	if path := s.prints[print{server.DBMS, f.Fingerprint}]; !ok && namedByPeople(path) && f.Verdict == oracle.Known {
 		return path, true
 	}
-	if !ok || old.version != server.Version || sizeOf(c).less(old.size) {
+	if !ok || !old.confirmed || old.version != server.Version || sizeOf(c).less(old.size) {
 		return "", false
 	}
 	return old.path, true
@@ -216,6 +218,27 @@ func readRecording(path string, c *corpus.Case) (recording, bool, error) {
 		return rec, false, fmt.Errorf("read recorded history %s: %w", sidecar(path), err)
 	}
 	return rec, rec.History != nil && rec.Case == corpus.ID(c), nil
+}
+
+// remove deletes a finding of this run, and what stands beside it.
+func (s *Store) remove(id string) error {
+	path := filepath.Join(s.dir, id+corpus.Ext)
+	for _, name := range []string{path, sidecar(path), logFile(path)} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove a finding that others stand for: %w", err)
+		}
+	}
+	return nil
+}
+
+// commandFor is the command that confirms and reduces a finding as it is saved.
+func (s *Store) commandFor(id, target string) string {
+	path := filepath.Join(s.dir, id+corpus.Ext)
+	command := fmt.Sprintf("txnfuzz reduce '%s' --out '%s'", path, path)
+	if isDSN(target) { // whose password the header does not hold
+		command += " --target DSN"
+	}
+	return command
 }
 
 // setAside moves a finding that never showed again, and what stands beside it.

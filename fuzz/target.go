@@ -28,6 +28,7 @@ import (
 type Target struct {
 	// Name is what the user called it, without a password.
 	Name    string
+	address string // Name, and the password
 	backend harness.Backend
 	server  history.Server
 	options harness.PoolOptions
@@ -116,7 +117,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 		return nil, openError(err)
 	}
 	t := &Target{
-		Name: Redact(name), backend: b, server: b.Server(),
+		Name: Redact(name), address: name, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
@@ -138,7 +139,11 @@ func openError(err error) error {
 func (t *Target) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return errors.Join(t.pool.Close(), t.backend.Close())
+	end := t.pool.Leave
+	if isDSN(t.address) { // the server stays
+		end = t.pool.Close
+	}
+	return errors.Join(end(), t.backend.Close())
 }
 
 // Server tells what the target is.
@@ -210,6 +215,7 @@ const (
 	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
 	ReasonHarness = "harness-error"     // the run broke down for another reason
 	ReasonPanic   = "oracle-panic"      // the oracle broke down; see Trial.Err
+	ReasonCutOff  = "cut-off"           // the process was told to end
 	reasonLost    = "server-lost"       // the connection broke, and the server lives
 )
 
@@ -277,25 +283,58 @@ type Trial struct {
 // above, and the cause in Err.
 func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.execute(ctx, c, levels)
-	judge(&r)
+	judge(ctx, &r)
+	return r
+}
+
+// JudgeFresh is Judge in a database that is made for this one run.
+func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := t.executeBy(ctx, (*harness.Pool).RunFresh, c, levels)
+	judge(ctx, &r)
 	return r
 }
 
 // judge lets the oracle judge a case that was executed, unless that has judged
-// it.
-func judge(r *Trial) {
-	if r.Verdict.Outcome == "" {
-		r.Verdict, r.Err = check(r.Case, r.History)
+// it. Where the context ends first, the verdict is unknown.
+func judge(ctx context.Context, r *Trial) {
+	if r.Verdict.Outcome != "" {
+		return
+	}
+	type answer struct {
+		v   oracle.Verdict
+		err error
+	}
+	done := make(chan answer, 1)
+	c, h := r.Case, r.History
+	go func() {
+		v, err := check(c, h)
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		r.Verdict, r.Err = a.v, a.err
+	case <-ctx.Done():
+		// The oracle may need long for a large case, and whoever ends the process
+		// wants it to end.
+		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonCutOff, Actual: context.Cause(ctx).Error()}
+		r.Err = fmt.Errorf("judge a case: %w", ctx.Err())
 	}
 }
 
 // execute is Judge without the oracle: it leaves the verdict empty of a case
 // that has run, on a server that has no complaint.
 func (t *Target) execute(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.executeBy(ctx, (*harness.Pool).Run, c, levels)
+}
+
+// poolRun is one of the ways in which a pool runs a case.
+type poolRun func(*harness.Pool, context.Context, *corpus.Case, harness.Levels) (*history.History, error)
+
+func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := Trial{Case: c, Levels: levels}
 	t.mu.RLock()
 	seen := t.revived
-	r.History, r.Err = t.pool.Run(ctx, c, harness.Levels{By: levels})
+	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
 		t.readLog(ctx, &r, seen)

@@ -107,7 +107,7 @@ func (t *Target) Verify(ctx context.Context, s corpus.Stored) ([]Verified, error
 // finding that showed each time.
 func steady(c *corpus.Case) bool {
 	k, finding := c.Get(keyReproduced)
-	return !finding || k == reproducedText(reruns)
+	return !finding || k == Rate(reruns).String()
 }
 
 // due says that a case must have a verdict on every target. A finding that a

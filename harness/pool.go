@@ -190,16 +190,34 @@ func (p *Pool) Server() history.Server { return p.server }
 // Final is read when every session has ended: a transaction that the case left
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, p.opt.Clean)
+	if p.opt.Clean {
+		return p.run(ctx, c, levels, truncated)
+	}
+	return p.run(ctx, c, levels, refilled)
+}
+
+// RunFresh is Run in a database that is made for this one run and dropped behind
+// it, which costs up to 100 ms: no table of it has held anything before.
+func (p *Pool) RunFresh(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	return p.run(ctx, c, levels, brandNew)
 }
 
 // RunClean is Run on truncated tables, see PoolOptions.Clean: for a history
 // that is to be repeated.
 func (p *Pool) RunClean(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, true)
+	return p.run(ctx, c, levels, truncated)
 }
 
-func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, clean bool) (*history.History, error) {
+// past is what the tables of a run may have held before it.
+type past uint8
+
+const (
+	refilled  past = iota // what earlier cases left, deleted
+	truncated             // earlier cases' tables, made anew
+	brandNew              // nothing
+)
+
+func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables past) (*history.History, error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
 		return nil, err
@@ -209,7 +227,8 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, clean boo
 	if err != nil {
 		return nil, err
 	}
-	s.clean = (clean || s.leftovers) && p.server.DBMS != history.TiDB
+	s.clean = (tables == truncated || s.leftovers) && p.server.DBMS != history.TiDB
+	s.refill = s.refill && tables != brandNew
 	return w.run(ctx, c, s, levels)
 }
 
@@ -233,12 +252,18 @@ func (p *Pool) giveBack(w *worker) { p.idle <- w }
 
 // Close waits for running cases, drops the databases that the pool made and
 // closes its connections.
-func (p *Pool) Close() error {
+func (p *Pool) Close() error { return p.end((*worker).close) }
+
+// Leave is Close for a server that ends with its data right behind it: nothing is
+// dropped, which takes MySQL seconds.
+func (p *Pool) Leave() error { return p.end((*worker).leave) }
+
+func (p *Pool) end(how func(*worker) error) error {
 	var errs []error
 	p.close.Do(func() {
 		close(p.closed)
 		for range p.workers {
-			errs = append(errs, (<-p.idle).close())
+			errs = append(errs, how(<-p.idle))
 		}
 	})
 	return errors.Join(errs...)

@@ -371,6 +371,16 @@ func (s *script) key() uint64 {
 	return f.Sum64()
 }
 
+// leave closes the connections.
+func (w *worker) leave() error {
+	for _, s := range w.sessions {
+		w.hangUp(s)
+	}
+	err := w.mail.close()
+	w.hangUp(w.ctl)
+	return errors.Join(err, w.prober.Close(), w.flight.remove())
+}
+
 func (w *worker) close() error {
 	for _, s := range w.sessions {
 		w.hangUp(s)

@@ -97,7 +97,7 @@ func finding(target string, f *fuzz.Finding, failOn fuzz.FailOn) testCase {
 		return c
 	}
 	c.Failure = &result{what, fmt.Sprintf("%s at %s: expected %s, got %s", what, f.Level, f.Expected, f.Actual), fmt.Sprintf(
-		"expected:   %s\nactual:     %s\nbecause:    %s\nreproduced: %d/10\nsaved:      %s\nreplay:     txnfuzz replay %s --target '%s'\n",
+		"expected:   %s\nactual:     %s\nbecause:    %s\nreproduced: %s\nsaved:      %s\nreplay:     txnfuzz replay %s --target '%s'\n",
 		f.Expected, f.Actual, f.Reason, f.Reproduced, f.File, f.File, target)}
 	return c
 }

@@ -1,0 +1,221 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/reduce"
+)
+
+// confirmed runs a saved finding again and has it reduced.
+func (k *Keeper) confirmed(ctx context.Context, j job) error {
+	f := j.f
+	rates, last, err := k.confirm(ctx, j.r)
+	if err != nil && ctx.Err() == nil {
+		k.logf("confirm %s: %v", f.ID, err)
+	}
+	if err != nil || ctx.Err() != nil {
+		return nil // it stays as it was saved
+	}
+	if rates.Reproduced == 0 {
+		return k.unreproduced(j, rates)
+	}
+	k.set(func() { f.rates = rates })
+	if err := k.write(f, last, j.from); err != nil {
+		return err
+	}
+	if namedByPeople(f.File) {
+		return nil
+	}
+	return k.do(ctx, job{f, last, j.from, toReduce})
+}
+
+// reduced replaces the case of a confirmed finding by a smaller one.
+func (k *Keeper) reduced(ctx context.Context, j job) error {
+	f := j.f
+	small, rates, err := k.reduce(ctx, j.r, f.Reproduced)
+	if err != nil && ctx.Err() == nil {
+		k.logf("reduce %s: %v", f.ID, err)
+	}
+	if small == nil {
+		return nil
+	}
+	k.set(func() { f.rates = rates })
+	return k.write(f, small, j.from)
+}
+
+// unreproduced sets a finding aside that showed in none of its runs in a new
+// database.
+func (k *Keeper) unreproduced(j job, rates rates) error {
+	f := j.f
+	k.set(func() { f.rates = rates })
+	if !f.Saved {
+		return nil
+	}
+	if err := k.write(f, j.r, j.from); err != nil {
+		return err
+	}
+	path, err := k.store.setAside(f.ID)
+	k.set(func() { f.File = path })
+	return err
+}
+
+// improved reduces another case of a finding and keeps it if it gets smaller than
+// the one that is kept.
+func (k *Keeper) improved(ctx context.Context, j job) error {
+	rates, last, err := k.confirm(ctx, j.r)
+	if err != nil || ctx.Err() != nil || rates.Reproduced <= 0 {
+		return nil
+	}
+	small, rates, err := k.reduce(ctx, last, rates.Reproduced)
+	if err != nil && ctx.Err() == nil {
+		k.logf("reduce %s: %v", j.f.ID, err)
+	}
+	k.mu.Lock()
+	kept := j.f.size
+	k.mu.Unlock()
+	if small == nil || !sizeOf(small.Case).less(kept) {
+		return nil
+	}
+	k.set(func() { j.f.rates = rates })
+	return k.write(j.f, small, j.from)
+}
+
+// confirm runs a case ten times more where a user would replay it, and, to tell
+// the two apart, ten times on the server of the campaign. It returns the last
+// run that showed the same, of those that a replay is like; r if none did. An
+// error says that it could not be run.
+func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
+	out := rates{Unconfirmed, Unconfirmed}
+	crash := r.Verdict.Kind == KindCrash
+	if crash && (k.fresh == nil || k.fresh.shared) {
+		k.quiet.Lock()
+		defer k.quiet.Unlock()
+	}
+	if k.fresh == nil {
+		count, last := again(ctx, k.judge, r)
+		out.Reproduced = count
+		return out, last, nil
+	}
+	if k.later != nil && !crash { // a campaign goes on on that server
+		out.InCampaign, _ = again(ctx, k.calm(), r)
+	}
+	s, err := k.fresh.take(ctx)
+	if err != nil {
+		return out, r, err
+	}
+	defer k.fresh.giveBack(s)
+	count, last := again(ctx, s.judge, r)
+	out.Reproduced = count
+	return out, last, nil
+}
+
+// again runs a case ten times more and returns how often the fingerprint showed,
+// and the last run that had it.
+func again(ctx context.Context, judge judgeFunc, r *Trial) (Rate, *Trial) {
+	count, last := Rate(0), r
+	for range reruns {
+		if ctx.Err() != nil {
+			break
+		}
+		t := judge(ctx, r.Case, r.Levels)
+		if t.Verdict.Fingerprint == r.Verdict.Fingerprint {
+			count++
+			last = &t
+		}
+	}
+	return count, last
+}
+
+// reduce returns a smaller case with the same fingerprint and how surely that
+// one shows, or nil if there is none.
+func (k *Keeper) reduce(ctx context.Context, r *Trial, reproduced Rate) (*Trial, rates, error) {
+	var none rates
+	if k.reduceFor <= 0 {
+		return nil, none, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, k.reduceFor)
+	defer cancel()
+	judge, err := k.candidates(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	if k.fresh != nil {
+		k.fresh.prepare(ctx)
+	}
+	start := r.Case.Clone()
+	start.SetLevels(r.Levels)
+	w := &watch{judge: judge, same: func(v oracle.Verdict) bool { return v.Fingerprint == r.Verdict.Fingerprint }}
+	res, err := reduce.Reduce(limited, start, reduce.Options{
+		Try: w.try, Foresee: w.foresee, Want: r.Verdict, Same: w.same, Repeats: repeatsFor(reproduced), Seed: 1,
+	})
+	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {
+		err = nil // what was kept before the end counts
+	}
+	if err != nil && res.Useful == 0 || ctx.Err() != nil {
+		return nil, none, err
+	}
+	if !sizeOf(res.Case).less(sizeOf(start)) {
+		return nil, none, err
+	}
+	// The last word has a run of the reduced case, not what the reduction
+	// remembers of it.
+	small := Trial{Case: res.Case, Levels: LevelsFor(res.Case, 0), Verdict: r.Verdict}
+	rates, last, e := k.confirm(ctx, &small)
+	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced == 0 {
+		return nil, none, errors.Join(err, e)
+	}
+	last.Reduction = reductionOf(&res)
+	last.Also = alsoAt(limited, judge, last, k.levels)
+	last.Defaults = defaultsOf(ctx, openForRuns, k.at.target, last, rates.Reproduced)
+	return last, rates, err
+}
+
+// candidates returns where the cases of a reduction run: not among those of the
+// campaign, and on tables that hold nothing of earlier ones, so that what is kept
+// needs nothing but itself.
+func (k *Keeper) candidates(ctx context.Context) (judgeFunc, error) {
+	if k.bench == nil {
+		return k.calm(), nil
+	}
+	t, err := k.bench.target(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start an instance to reduce on: %w", err)
+	}
+	return t.Judge, nil
+}
+
+// reductionOf keeps what people are told of a reduction.
+func reductionOf(r *reduce.Result) *timeline.Reduction {
+	out := &timeline.Reduction{
+		LinesBefore: r.Before.Statements, LinesAfter: r.After.Statements,
+		CharactersBefore: r.CharactersBefore, CharactersAfter: r.CharactersAfter, Attempts: r.Attempts, Minimal: r.Minimal,
+	}
+	for _, s := range r.Trace {
+		if s.Kept && s.Attempt > 1 {
+			out.Path = append(out.Path, timeline.Reduced{Attempt: s.Attempt, Layer: s.Layer, Operation: s.Arm, Lines: s.Size.Statements, Characters: s.Characters})
+		}
+	}
+	return out
+}
+
+// repeatsFor is how often a candidate runs before it counts as free of a bug
+// that showed in k of ten runs: so that one in twenty is missed at most.
+func repeatsFor(k Rate) int {
+	switch {
+	case k >= 10:
+		return 1
+	case k >= 8:
+		return 2
+	case k >= 6:
+		return 4
+	case k >= 4:
+		return 6
+	case k >= 2:
+		return 14
+	}
+	return 30
+}
