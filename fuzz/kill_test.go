@@ -132,13 +132,14 @@ func killAgainAndAgain(t *testing.T, target string) {
 
 // killer kills the servers of this process and remembers them.
 type killer struct {
-	kills      int
+	kills      int // rounds; each kills the server of the campaign and what serves its findings
 	keptBefore []string
 	pids       []int
 	seen       map[string]bool // folders of servers
 }
 
 func (k *killer) kill(t *testing.T) {
+	k.kills++
 	for _, pid := range descendants(os.Getpid()) {
 		command := commandOf(pid)
 		data := slices.IndexFunc(command, func(a string) bool { return strings.HasPrefix(a, "--datadir=") })
@@ -153,7 +154,6 @@ func (k *killer) kill(t *testing.T) {
 			t.Errorf("kill server %d: %v", pid, err)
 			continue
 		}
-		k.kills++
 		k.pids, k.seen[folder] = append(k.pids, pid), true
 	}
 }
