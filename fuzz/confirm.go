@@ -100,6 +100,7 @@ func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 		out.Reproduced = count
 		return out, last, nil
 	}
+	k.fresh.prepare(ctx)
 	if k.later != nil && !crash { // a campaign goes on on that server
 		out.InCampaign, _ = again(ctx, k.calm(), r)
 	}
@@ -108,6 +109,9 @@ func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 		return out, r, err
 	}
 	defer k.fresh.giveBack(s)
+	if k.later.confirmsMore() {
+		k.fresh.prepare(ctx)
+	}
 	count, last := again(ctx, s.judge, r)
 	out.Reproduced = count
 	return out, last, nil

@@ -83,6 +83,16 @@ func (p *pending) counts() (doing, waiting int) {
 	return p.doing, waiting
 }
 
+// confirmsMore says that a finding waits to be confirmed.
+func (p *pending) confirmsMore() bool {
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.jobs[toConfirm]) > 0
+}
+
 func (p *pending) take() (j job, ok, ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
