@@ -20,6 +20,8 @@ var losses = map[string]string{
 	"condition-order":                "it depends on the order in which the server evaluates a condition %s",
 	"auto-increment exhausted":       "the AUTO_INCREMENT column has run out of values",
 	"init-ddl":                       "the set-up has a statement whose effect the oracle does not know: %s",
+	"engine":                         "a table's engine, %s, has no transactions",
+	"view":                           "the oracle does not know the effect of a statement on view %s",
 	"init-table":                     "the oracle knows no table %s, although the server has one",
 	"init-columns":                   "the oracle counts other columns of table %s than the server",
 	"init-value":                     "the oracle cannot read a value that the server returned: %s",

@@ -24,6 +24,10 @@ func (e *InitError) Error() string {
 type provisioned struct {
 	db   string
 	uses int
+	// tables are those that the set-up makes, in the order in which they are read;
+	// views are only known where the set-up is read back.
+	tables []tableSpec
+	views  []history.View
 	// dirty says that emptying the tables does not lead back to the schema, or
 	// that a killed session may still hold locks in it.
 	dirty bool
@@ -47,7 +51,7 @@ func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
 		}
 		p.dirty = true
 		defer w.charge(ReadBack, time.Now())
-		tables, err := w.readAll(p, nil)
+		tables, err := w.readAll(p, p.tables)
 		return p, tables, err
 	}
 	p, err := w.cached(s)
@@ -107,7 +111,7 @@ func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 		return p.initial, nil
 	}
 	defer w.charge(ReadBack, time.Now())
-	tables, err := w.readAll(p, s.tables)
+	tables, err := w.readAll(p, p.tables)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,11 @@ func (w *worker) create(s *script, lines []int) (*provisioned, error) {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return nil, err
 	}
-	if err := w.initLines(s, lines); err != nil {
+	err := w.initLines(s, lines)
+	if err == nil {
+		err = w.settleSetup(p, s)
+	}
+	if err != nil {
 		if !w.ctl.broken {
 			err = errors.Join(err, w.drop(p.db))
 		}
@@ -150,11 +158,15 @@ func every(list []string) []int {
 // initLines runs lines of a set-up one by one, so that an error names its line.
 func (w *worker) initLines(s *script, lines []int) error {
 	for _, i := range lines {
+		if s.init[i] == "" {
+			continue
+		}
 		r, err := w.control(s.init[i])
 		if err != nil {
 			return err
 		}
 		if r.Err != nil {
+			s.nameDatabase(r.Err, w.ctl.db)
 			return &InitError{i, s.init[i], *r.Err}
 		}
 	}
@@ -170,13 +182,13 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	}
 	truncate := s.clean || p.uses%w.pool.opt.TruncateEvery == 0
 	var b strings.Builder
-	for _, t := range s.tables {
+	for _, t := range p.tables {
 		if truncate || t.auto {
-			b.WriteString("TRUNCATE TABLE " + quote(t.name) + ";")
+			b.WriteString("TRUNCATE TABLE " + quote(t.name) + ";" + t.counter())
 		}
 	}
 	b.WriteString("BEGIN;")
-	for _, t := range s.tables {
+	for _, t := range p.tables {
 		if !truncate && !t.auto {
 			b.WriteString("DELETE FROM " + quote(t.name) + ";")
 		}
@@ -197,9 +209,14 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	if err := w.ctlExec("ROLLBACK"); err != nil {
 		return err
 	}
-	for _, t := range s.tables {
+	for _, t := range p.tables {
 		if err := w.ctlExec("TRUNCATE TABLE " + quote(t.name)); err != nil {
 			return err
+		}
+		if sql := t.counter(); sql != "" {
+			if err := w.ctlExec(sql); err != nil {
+				return err
+			}
 		}
 	}
 	return w.initLines(s, s.fills)
@@ -231,20 +248,10 @@ func (w *worker) drop(db string) error {
 	return nil
 }
 
-// readAll reads tables whole, in the server's scan order; nil specs: all base
-// tables of the database, by name.
+// readAll reads tables whole, in the server's scan order.
 func (w *worker) readAll(p *provisioned, specs []tableSpec) ([]history.Table, error) {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return nil, err
-	}
-	if specs == nil {
-		r, err := w.query("SHOW FULL TABLES WHERE Table_type = 'BASE TABLE'")
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range r.Rows {
-			specs = append(specs, tableSpec{name: row[0].Text})
-		}
 	}
 	out := make([]history.Table, 0, len(specs))
 	for _, t := range specs {
@@ -252,7 +259,7 @@ func (w *worker) readAll(p *provisioned, specs []tableSpec) ([]history.Table, er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, history.Table{Name: t.name, Columns: r.Columns, Rows: r.Rows})
+		out = append(out, history.Table{Name: t.name, Columns: r.Columns, Rows: r.Rows, Create: t.create})
 	}
 	return out, nil
 }

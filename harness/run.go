@@ -157,7 +157,11 @@ func (r *run) submit(l *lane, i int, parked bool) {
 	}
 	l.sent = time.Now()
 	r.moved = l.sent
-	r.w.mail.send(l.session, st.sql)
+	sql := st.sql
+	if st.traits&uses != 0 {
+		sql = "USE " + l.db
+	}
+	r.w.mail.send(l.session, sql)
 }
 
 func (r *run) outstanding() int {
@@ -249,6 +253,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	st.Return = r.tick()
 	st.Result = a.Result
 	if a.Err != nil {
+		r.s.nameDatabase(a.Err, l.db)
 		st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
 	}
 	l.inTxn = st.Result.InTxn

@@ -35,7 +35,7 @@ type step struct {
 }
 
 // traits says what a statement may do to the state that outlives it.
-type traits uint8
+type traits uint16
 
 const (
 	// plainRead neither takes nor gives up locks below SERIALIZABLE, so that no
@@ -55,6 +55,10 @@ const (
 	// varies says that the same text may have another effect next time: NOW(),
 	// RAND(), UUID().
 	varies
+	// uses is USE: the name of the database is put in when it is known.
+	uses
+	// namesDatabase says that a table or column is written with its database.
+	namesDatabase
 )
 
 // script is a case made ready for one family of servers.
@@ -66,11 +70,19 @@ type script struct {
 	// tables holds the tables that init creates, in its order; only if refill.
 	tables []tableSpec
 	// refill says that emptying the tables and running the INSERTs again gives
-	// the state that init gives: init is CREATE TABLE and INSERT … VALUES alone.
+	// the state that init gives: init makes tables first, and then runs
+	// INSERT … VALUES alone.
 	refill bool
+	// readBack says that what init made is to be asked of the server: it is more
+	// than tables without options, and rows.
+	readBack bool
+	// tainting says that init leaves its connection in another state.
+	tainting bool
+	// database is what the case calls its database, empty where it names none.
+	database string
 	// constant says that init gives the same rows each time.
 	constant bool
-	creates  []int  // the lines of init that are CREATE TABLEs
+	creates  []int  // the lines of init that make tables, views and keys
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
 	clean    bool   // truncate before filling
@@ -82,9 +94,26 @@ type script struct {
 type tableSpec struct {
 	name string
 	auto bool // AUTO_INCREMENT, whose counter outlives DELETE
+	// create is the server's definition, where the set-up is read back.
+	create string
+	// next is the AUTO_INCREMENT value that the table began with, "" for the first.
+	next string
 }
 
-func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
+// counter returns what sets the AUTO_INCREMENT value of an emptied table: TRUNCATE
+// forgets the option of the table's definition.
+// https://dev.mysql.com/doc/refman/9.7/en/truncate-table.html
+func (t *tableSpec) counter() string {
+	if t.next == "" {
+		return ""
+	}
+	return "ALTER TABLE " + quote(t.name) + " AUTO_INCREMENT = " + t.next + ";"
+}
+
+func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) { return makeScript(c, dbms, false) }
+
+// makeScript is newScript; own says that the names of databases are gone.
+func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 	d, ok := dialects[dbms]
 	if !ok {
 		return nil, fmt.Errorf("no dialect for a server of family %q", dbms)
@@ -95,15 +124,16 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 		if err != nil {
 			return nil, fmt.Errorf("init line %d: %w", i+1, err)
 		}
-		tr, err := inspect(l.Stmt, sql)
-		if err != nil {
+		tr, err := inspectInit(l.Stmt, sql)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if tr&varies != 0 {
+		case tr&namesDatabase != 0 && !own:
+			return newOwnScript(c, dbms, sql)
+		case tr&varies != 0:
 			s.constant = false
 		}
-		s.addInit(l.Stmt, i)
-		s.init = append(s.init, sql)
+		s.init = append(s.init, s.addInit(l.Stmt, i, sql))
 	}
 	for i, l := range c.Steps {
 		sql, err := corpus.Format(l.Stmt, d)
@@ -111,36 +141,17 @@ func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 		tr, err := inspect(l.Stmt, sql)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
+		case tr&(namesDatabase|uses) != 0 && !own:
+			return newOwnScript(c, dbms, sql)
 		}
 		s.traits |= tr
 		s.leftovers = s.leftovers || s.overflows.judged(l.Stmt)
 		s.steps = append(s.steps, step{l.Session, sql, tr})
 	}
 	return s, nil
-}
-
-// addInit decides whether the set-up still is one that refilling repeats.
-func (s *script) addInit(stmt ast.StmtNode, line int) {
-	switch x := stmt.(type) {
-	case *ast.CreateTableStmt:
-		s.overflows.add(x)
-		if x.ReferTable != nil || x.Select != nil || x.TemporaryKeyword != ast.TemporaryNone || x.IfNotExists || x.Partition != nil || referencesOthers(x) {
-			s.refill = false
-			return
-		}
-		s.creates = append(s.creates, line)
-		s.tables = append(s.tables, tableSpec{x.Table.Name.O, autoIncrements(x)})
-	case *ast.InsertStmt:
-		if x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
-			s.refill = false
-			return
-		}
-		s.fills = append(s.fills, line)
-	default:
-		s.refill = false
-	}
 }
 
 // schemaKey is equal for cases whose tables are made alike.
@@ -156,34 +167,6 @@ func (s *script) text(lines []int) string {
 		b.WriteString(";\n")
 	}
 	return b.String()
-}
-
-func autoIncrements(t *ast.CreateTableStmt) bool {
-	for _, c := range t.Cols {
-		for _, o := range c.Options {
-			if o.Tp == ast.ColumnOptionAutoIncrement || o.Tp == ast.ColumnOptionAutoRandom {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// referencesOthers reports foreign keys: then the order of emptying matters.
-func referencesOthers(t *ast.CreateTableStmt) bool {
-	for _, c := range t.Constraints {
-		if c.Tp == ast.ConstraintForeignKey {
-			return true
-		}
-	}
-	for _, c := range t.Cols {
-		for _, o := range c.Options {
-			if o.Tp == ast.ColumnOptionReference {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // inspect tells the traits of a statement and refuses what could touch more
@@ -215,6 +198,8 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 				return 0, &RefusedError{sql, "it sets a global variable"}
 			}
 		}
+	case *ast.UseStmt:
+		v.traits |= uses
 	case *ast.CreateTableStmt, *ast.DropTableStmt, *ast.AlterTableStmt, *ast.TruncateTableStmt,
 		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.RenameTableStmt, *ast.AnalyzeTableStmt, *ast.CreateViewStmt:
 		v.traits |= altersSchema | taints
@@ -228,15 +213,25 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 	return v.traits, nil
 }
 
+// setTraits: a level is set anew for each case; what else a case sets needs
+// another connection behind it.
 func setTraits(s *ast.SetStmt) traits {
+	t := setsLevel
 	for _, a := range s.Variables {
-		switch {
-		case a.IsSystem && (strings.EqualFold(a.Name, "tx_isolation") || strings.EqualFold(a.Name, "transaction_isolation")):
-		default:
-			return taints
+		if !a.IsSystem || !strings.EqualFold(a.Name, "tx_isolation") {
+			t = taints
 		}
 	}
-	return setsLevel
+	for _, a := range s.Variables {
+		switch on, ok := corpus.SwitchOf(a.Value); {
+		case !a.IsSystem:
+		case a.Name == "autocommit" && (on || !ok):
+			t |= ends // it commits what is open
+		case strings.HasPrefix(a.Name, "tx_isolation"):
+			t |= setsLevel
+		}
+	}
+	return t
 }
 
 // statefulFuncs read or change what a session keeps from statement to statement.
@@ -266,7 +261,15 @@ func (v *inspector) Enter(n ast.Node) (ast.Node, bool) {
 	switch x := n.(type) {
 	case *ast.TableName:
 		if x.Schema.O != "" {
-			v.reason = "it names a database"
+			v.traits |= namesDatabase
+		}
+	case *ast.ColumnName:
+		if x.Schema.O != "" {
+			v.traits |= namesDatabase
+		}
+	case *ast.SelectField:
+		if x.WildCard != nil && x.WildCard.Schema.O != "" {
+			v.traits |= namesDatabase
 		}
 	case *ast.VariableExpr:
 		v.traits = v.traits&^plainRead | taints

@@ -258,7 +258,7 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if err != nil {
 		return err
 	}
-	h.Initial = initial
+	h.Initial, h.Views, h.Database = initial, p.views, s.database
 	defer func() { err = errors.Join(err, w.retire(p, s)) }()
 	begun := time.Now()
 	err = w.ready(ctx, s, p.db, levels)
@@ -299,11 +299,16 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	if err := r.rollBack(); err != nil {
 		return err
 	}
-	specs := s.tables
-	if p.dirty {
-		specs = nil
+	specs := p.tables
+	if s.traits&altersSchema != 0 {
+		if specs, _, err = w.listTables(p); err != nil {
+			return err
+		}
 	}
 	if h.Final, err = w.readAll(p, specs); err == nil {
+		for i := range h.Final {
+			h.Final[i].Create = ""
+		}
 		h.Disagreement, err = w.agreement(s, h.Final)
 	}
 	w.pool.stats.cases.Add(1)

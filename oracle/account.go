@@ -58,6 +58,9 @@ type Account struct {
 // Tell gives an account of a run. It may end early where the oracle cannot go
 // on; then later steps have no promise.
 func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
+	if own, err := resolved(c, h); err == nil {
+		c = own
+	}
 	r := mvcc.New(c, h, rules.For(h.Server), true)
 	_, loss := r.Run() // what was told so far is shown
 	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1}

@@ -17,6 +17,10 @@ import (
 // documents, then, if that differs, against the deviations of the rules table
 // (Explain). It is deterministic and costs one replay for an honest history.
 func Check(c *corpus.Case, h *history.History) Verdict {
+	c, err := resolved(c, h)
+	if err != nil {
+		return unknown(Verdict{Stmt: -1}, err)
+	}
 	v := check(c, h)
 	if h.Disagreement != "" && v.Outcome != Violation {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1

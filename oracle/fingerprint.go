@@ -73,6 +73,10 @@ func (v *Verdict) Causes() []string {
 // were known: what fingerprints of unexplained violations are worth can be
 // measured by it. Empty for a history without a difference.
 func Blind(c *corpus.Case, h *history.History) string {
+	c, err := resolved(c, h)
+	if err != nil {
+		return ""
+	}
 	r := mvcc.New(c, h, rules.For(h.Server), false)
 	d, err := r.Run()
 	if err != nil || d == nil {

@@ -18,6 +18,10 @@ type History struct {
 	// server's scan order; Final the same after every session ended.
 	Initial []Table `json:"initial"`
 	Final   []Table `json:"final"`
+	// Views holds the views that the set-up made, by name.
+	Views []View `json:"views,omitempty"`
+	// Database is what the case calls its database; empty where it names none.
+	Database string `json:"database,omitempty"`
 	// Stmts holds the executed statements in order of submission.
 	Stmts []Stmt `json:"stmts"`
 	// End says how the run ended.
@@ -74,6 +78,17 @@ type Table struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
 	Rows    [][]Cell `json:"rows"`
+	// Create is the server's own definition of the table, as SHOW CREATE TABLE
+	// prints it. It is asked for where the set-up holds more than tables without
+	// options and rows; empty elsewhere, and in a final state.
+	Create string `json:"create,omitempty"`
+}
+
+// View is a view that the set-up made.
+type View struct {
+	Name string `json:"name"`
+	// Create is its definition, as SHOW CREATE VIEW prints it.
+	Create string `json:"create"`
 }
 
 // Cell is one value as the server's text protocol printed it.

@@ -190,26 +190,55 @@ func (r *Replay) order() []int {
 	return idx
 }
 
-// load makes the tables from the set-up and their first versions from what the
-// harness read back.
+// load makes the tables and their first versions from what the harness read back.
 func (r *Replay) load() error {
-	for _, l := range r.c.Init {
-		switch s := l.Stmt.(type) {
-		case *ast.CreateTableStmt:
-			def, err := solve.NewTable(s, r.dialect)
-			if err != nil {
-				return lossOf("schema", err)
-			}
-			r.store.NewTable(def, clusteredKey(def, r.h.Server.DBMS))
-		case ast.DDLNode:
-			return &Loss{Slug: "init-ddl", Detail: fmt.Sprintf("%T", s)}
-		}
+	if err := r.loadTables(); err != nil {
+		return err
 	}
 	for i := range r.h.Initial {
 		if err := r.loadRows(&r.h.Initial[i]); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// loadTables takes the tables' definitions from the server where it was asked for
+// them, else from the set-up.
+func (r *Replay) loadTables() error {
+	if len(r.h.Initial) > 0 && r.h.Initial[0].Create != "" {
+		for i := range r.h.Initial {
+			def, engine, err := solve.ReadTable(r.h.Initial[i].Create, r.dialect)
+			if err := r.define(def, engine, err); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, l := range r.c.Init {
+		switch s := l.Stmt.(type) {
+		case *ast.CreateTableStmt:
+			def, err := solve.NewTable(s, r.dialect)
+			if err := r.define(def, solve.Engine(s), err); err != nil {
+				return err
+			}
+		case *ast.CreateDatabaseStmt, *ast.DropDatabaseStmt: // the database is ours
+		case ast.DDLNode:
+			return &Loss{Slug: "init-ddl", Detail: fmt.Sprintf("%T", s)}
+		}
+	}
+	return nil
+}
+
+// define makes a table of its definition, err being what kept it from being read.
+func (r *Replay) define(def *solve.Table, engine string, err error) error {
+	switch {
+	case !solve.Transactional(engine, r.h.Server.DBMS):
+		return &Loss{Slug: "engine", Detail: engine}
+	case err != nil:
+		return lossOf("schema", err)
+	}
+	r.store.NewTable(def, clusteredKey(def, r.h.Server.DBMS))
 	return nil
 }
 

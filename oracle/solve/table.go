@@ -69,19 +69,21 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 		return nil, unsupported("CREATE TABLE from another table, or partitioned")
 	}
 	t := &Table{Name: stmt.Table.Name.O, byName: map[string]int{}}
-	collation := d.Database
+	collation, charset := d.Database, "utf8mb4"
 	for _, o := range stmt.Options {
 		switch o.Tp {
 		case ast.TableOptionCollate:
 			collation = collationOf(o.StrValue)
 		case ast.TableOptionCharset:
-			if o.StrValue != "utf8mb4" {
-				return nil, unsupported("table character set %s", o.StrValue)
-			}
-		case ast.TableOptionAutoIncrement, ast.TableOptionEngine, ast.TableOptionComment:
+			charset = lower(o.StrValue)
 		default:
-			return nil, unsupported("table option %d", o.Tp)
+			if !harmlessOptions[o.Tp] {
+				return nil, unsupported("table option %d", o.Tp)
+			}
 		}
+	}
+	if charset != "utf8mb4" {
+		collation = unknownCollation // which columns without text do not need
 	}
 	for i, def := range stmt.Cols {
 		typ, err := columnType(def.Tp, collation)
@@ -211,6 +213,9 @@ func stringType(ft *types.FieldType, collation Collation) (Type, error) {
 		return Type{}, unsupported("character set %s", ft.GetCharset())
 	}
 	if t.Collation == unknownCollation {
+		if ft.GetCollate() == "" {
+			return Type{}, unsupported("text in the table's character set or collation")
+		}
 		return Type{}, unsupported("collation %s", ft.GetCollate())
 	}
 	return t, nil

@@ -1,0 +1,115 @@
+package oracle
+
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// resolved returns a case as it is judged: tables and columns without their
+// database, and in plain queries the query of a view in the place of its name.
+// Lines keep their places. The error is a *mvcc.Loss for a statement that was run
+// and uses a view otherwise.
+func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
+	if h.Database == "" && len(h.Views) == 0 {
+		return c, nil
+	}
+	c = c.WithoutDatabase()
+	views := map[string]*ast.CreateViewStmt{}
+	for _, v := range h.Views {
+		views[strings.ToLower(v.Name)] = readView(v.Create)
+	}
+	for i := range h.Stmts {
+		stmt := c.Steps[h.Stmts[i].Line].Stmt
+		r := &viewResolver{views: views, plain: mvcc.KindOf(stmt) == mvcc.Select}
+		stmt.Accept(r)
+		if r.lost != "" {
+			return nil, &mvcc.Loss{Slug: "view", Detail: r.lost}
+		}
+	}
+	return c, nil
+}
+
+// readView returns a view's definition, nil for one that the parser does not read.
+func readView(create string) *ast.CreateViewStmt {
+	stmt, err := corpus.ParseStatement(create)
+	v, ok := stmt.(*ast.CreateViewStmt)
+	if err != nil || !ok {
+		return nil
+	}
+	corpus.DropDatabase(v)
+	return v
+}
+
+// viewResolver replaces views by derived tables, which servers merge into the
+// query that names them alike.
+// https://dev.mysql.com/doc/refman/9.7/en/view-algorithms.html
+type viewResolver struct {
+	views map[string]*ast.CreateViewStmt
+	plain bool
+	depth int
+	lost  string
+}
+
+// deepest bounds views of views.
+const deepest = 8
+
+func (r *viewResolver) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.TableSource:
+		name, ok := x.Source.(*ast.TableName)
+		if !ok {
+			break
+		}
+		view, ok := r.views[name.Name.L]
+		if !ok {
+			break
+		}
+		var query *ast.SelectStmt
+		if view != nil {
+			query, _ = view.Select.(*ast.SelectStmt)
+		}
+		if query == nil || !r.plain || r.depth == deepest || !renamed(view, query) {
+			r.lost = name.Name.O
+			return n, true
+		}
+		x.Source = corpus.CloneStmt(query).(*ast.SelectStmt)
+		if x.AsName.L == "" {
+			x.AsName = model.NewCIStr(name.Name.O)
+		}
+		r.depth++
+		x.Source.Accept(r)
+		r.depth--
+		return n, true
+	case *ast.TableName:
+		if _, ok := r.views[x.Name.L]; ok {
+			r.lost = x.Name.O
+		}
+	}
+	return n, r.lost != ""
+}
+
+func (r *viewResolver) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// renamed gives the columns of a view's query the names that the view has for
+// them. It reports false where they cannot be told apart: a query of all columns.
+func renamed(v *ast.CreateViewStmt, q *ast.SelectStmt) bool {
+	if len(v.Cols) == 0 {
+		return true
+	}
+	if len(v.Cols) != len(q.Fields.Fields) {
+		return false
+	}
+	for i, f := range q.Fields.Fields {
+		if f.WildCard != nil {
+			return false
+		}
+		f.AsName = v.Cols[i]
+	}
+	return true
+}
