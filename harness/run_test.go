@@ -285,7 +285,13 @@ func TestScript(t *testing.T) {
 		{"locking read inside", create + "/* tx1 */ SELECT (SELECT a FROM t FOR UPDATE);\n", true, true, locks},
 		{"variable", create + "/* tx1 */ SELECT @x;\n", true, true, taints},
 		{"level", create + "/* tx1 */ SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;\n", true, true, setsLevel},
-		{"level of one transaction", create + "/* tx1 */ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n", true, true, taints},
+		{"level of one transaction", create + "/* tx1 */ SET TRANSACTION ISOLATION LEVEL READ COMMITTED;\n", true, true, setsLevel | taints},
+		{"autocommit", create + "/* tx1 */ SET autocommit = 0;\n", true, true, taints},
+		{"autocommit again", create + "/* tx1 */ SET autocommit = 1;\n", true, true, ends | taints},
+		{"keys made first", create + "/* init */ CREATE INDEX i ON t (b);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ COMMIT;\n", true, true, ends},
+		{"keys made of rows", create + "/* init */ INSERT INTO t VALUES (1, 2);\n/* init */ CREATE INDEX i ON t (b);\n/* tx1 */ COMMIT;\n", false, true, ends},
+		{"variable of the set-up", create + "/* init */ SET sql_mode = '';\n/* tx1 */ COMMIT;\n", false, true, ends},
+		{"own database", "/* init */ CREATE DATABASE d;\n/* init */ USE d;\n/* init */ CREATE TABLE d.t (a INT);\n/* tx1 */ SELECT d.t.a FROM d.t;\n", true, true, plainRead},
 		{"DDL", create + "/* tx1 */ ALTER TABLE t ADD c INT;\n", true, true, altersSchema | taints},
 	} {
 		t.Run(c.name, func(t *testing.T) {
