@@ -148,6 +148,11 @@ func checkSteps(c *corpus.Case) error {
 			}
 			open[l.Session] = false
 		default:
+			if is, err := checkOther(l.Stmt, tables, open[l.Session]); err != nil {
+				return fmt.Errorf("step %d: %w", i, err)
+			} else if is {
+				continue
+			}
 			k, name := KindOf(l.Stmt)
 			t := tableNamed(tables, name)
 			if k == OtherKind || t == nil {
@@ -167,6 +172,55 @@ func checkSteps(c *corpus.Case) error {
 	}
 	return nil
 }
+
+// checkOther recognises the statements that KindOf does not: savepoints, which
+// stand in a transaction, and joins of two tables, whose columns have the table
+// before them.
+func checkOther(s ast.StmtNode, tables []*table, open bool) (is bool, err error) {
+	switch s := s.(type) {
+	case *ast.SavepointStmt, *ast.ReleaseSavepointStmt, *ast.RollbackStmt:
+		if !open {
+			return true, fmt.Errorf("%s outside of a transaction", corpus.SQL(s, corpus.Text))
+		}
+		return true, nil
+	case *ast.SelectStmt:
+		if s.From == nil || s.From.TableRefs.Right == nil {
+			return false, nil
+		}
+		v := joinVisitor{named: map[string]*table{}}
+		for _, side := range []ast.ResultSetNode{s.From.TableRefs.Left, s.From.TableRefs.Right} {
+			src := side.(*ast.TableSource)
+			t := tableNamed(tables, src.Source.(*ast.TableName).Name.O)
+			name := src.AsName.O
+			if name == "" {
+				name = t.name
+			}
+			if t == nil || v.named[name] != nil {
+				return true, fmt.Errorf("join of %q", name)
+			}
+			v.named[name] = t
+		}
+		s.Accept(&v)
+		return true, v.err
+	}
+	return false, nil
+}
+
+type joinVisitor struct {
+	named map[string]*table
+	err   error
+}
+
+func (v *joinVisitor) Enter(n ast.Node) (ast.Node, bool) {
+	if c, ok := n.(*ast.ColumnName); ok {
+		if t := v.named[c.Table.O]; t == nil || t.column(c.Name.O) < 0 {
+			v.err = fmt.Errorf("no column %s in a join", c)
+		}
+	}
+	return n, false
+}
+
+func (v *joinVisitor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 type columnVisitor struct {
 	t       *table

@@ -73,6 +73,8 @@ func (p *profile) add(c *corpus.Case, s Solver) {
 					p.rollbacks++
 				}
 				continue
+			case k == OtherKind:
+				continue
 			case !inside[j]:
 				p.autocommit++
 				continue

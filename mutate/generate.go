@@ -133,7 +133,7 @@ func (d *draft) chooseLevels(c *choices, o *Options) {
 	}
 }
 
-// ordered applies links and conflict construction to a draft and returns up to
+// ordered applies links, conflict construction and features to a draft and returns up to
 // k cases that differ in their submitted order, at least one.
 func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
 	strategy := window(src, ConflictLane, strategyBytes)
@@ -142,6 +142,9 @@ func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
 	var pairs []pair
 	if p, ok := d.construct(strategy, o); ok && !strategy.odds(anyPairOdds) {
 		pairs = []pair{p}
+	}
+	if made, p := d.feature(src, o); made {
+		pairs = p
 	}
 	return d.orders(src, k, pairs)
 }

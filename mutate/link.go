@@ -44,12 +44,14 @@ func (d *draft) two(c *choices) (x, y int, ok bool) {
 }
 
 // put inserts a statement into the first transaction of session i, part/4 of
-// the way through it, within the limit.
-func (d *draft) put(i, part int, stmt ast.StmtNode, o *Options) {
+// the way through it, within the limit, and returns where it is.
+func (d *draft) put(i, part int, stmt ast.StmtNode, o *Options) ref {
 	s := &d.sessions[i]
 	s.room(o.MaxStatements)
 	lo, hi, _ := s.body()
-	s.insert(lo+(hi-lo)*part/4, stmt)
+	at := lo + (hi-lo)*part/4
+	s.insert(at, stmt)
+	return ref{i, at}
 }
 
 // echoWrite lets a session repeat a write of another: the same statement, or

@@ -1,6 +1,8 @@
 package mutate
 
 import (
+	"slices"
+
 	fuzz "github.com/AdaLogics/go-fuzz-headers"
 )
 
@@ -23,13 +25,17 @@ const (
 	LevelLane
 	// EditLane decides on structural mutations.
 	EditLane
+	// FeatureLane decides on savepoints, REPLACE, NOWAIT and the like. It lies
+	// behind the blocks of the others, so that an input that ends with them has
+	// none of that, and is what it was before there were any.
+	FeatureLane
 	numLanes
 )
 
 // widths gives the bytes that each lane owns in every block of blockLen bytes.
 // They follow what a typical case reads, so that few bytes of an input are
 // without effect.
-var widths = [numLanes]int{
+var widths = [FeatureLane]int{
 	PlanLane:     1,
 	SchemaLane:   3,
 	RowsLane:     4,
@@ -42,12 +48,26 @@ var widths = [numLanes]int{
 	EditLane:     2,
 }
 
-const blockLen = 32
+const (
+	blockLen = 32
+	// PlainLen is where the feature lane begins, featureLen its length. Behind
+	// it the blocks of the other lanes go on.
+	PlainLen   = 30 * blockLen
+	featureLen = 64
+)
 
 // InputLen is the length in bytes of an input that no lane of a case with
 // default limits runs out of. Longer inputs are legal; shorter ones leave the
 // rest of the case at its simplest.
-const InputLen = 30 * blockLen
+const InputLen = PlainLen + featureLen
+
+// blockAt returns where the n-th block of an input begins.
+func blockAt(n int) int {
+	if at := n * blockLen; at < PlainLen {
+		return at
+	}
+	return n*blockLen + featureLen
+}
 
 // Source is a stream of choices, cut into lanes. It never fails: an exhausted
 // lane yields zero, and zero stands for the simplest choice everywhere, so a
@@ -103,33 +123,47 @@ func (s *bytesSource) lane(l Lane) *fuzz.ConsumeFuzzer {
 
 // laneOf copies the bytes of one lane out of an input.
 func laneOf(data []byte, l Lane) []byte {
+	if l == FeatureLane {
+		return slices.Clone(data[min(PlainLen, len(data)):min(InputLen, len(data))])
+	}
 	start := 0
 	for _, w := range widths[:l] {
 		start += w
 	}
 	w := widths[l]
 	out := make([]byte, 0, (len(data)/blockLen+1)*w)
-	for at := start; at < len(data); at += blockLen {
+	for n := 0; blockAt(n)+start < len(data); n++ {
+		at := blockAt(n) + start
 		out = append(out, data[at:min(at+w, len(data))]...)
 	}
 	return out
 }
 
 // interleave is the inverse of laneOf: it lays lanes out as one input. Lanes
-// that are shorter than the longest one are filled up with zeros.
+// that are shorter than the longest one are filled up with zeros, and so is the
+// feature lane where one reaches behind it.
 func interleave(lanes [numLanes][]byte) []byte {
 	blocks := 0
-	for l, b := range lanes {
-		blocks = max(blocks, (len(b)+widths[l]-1)/widths[l])
+	for l, w := range widths {
+		blocks = max(blocks, (len(lanes[l])+w-1)/w)
 	}
-	out := make([]byte, blocks*blockLen)
+	n := 0
+	if blocks > 0 {
+		n = blockAt(blocks-1) + blockLen
+	}
+	if f := len(lanes[FeatureLane]); f > 0 {
+		n = max(n, PlainLen+f)
+	}
+	out := make([]byte, n)
 	start := 0
-	for l, b := range lanes {
-		w := widths[l]
-		for i, v := range b {
-			out[i/w*blockLen+start+i%w] = v
+	for l, w := range widths {
+		for i, v := range lanes[l] {
+			out[blockAt(i/w)+start+i%w] = v
 		}
 		start += w
+	}
+	if n > PlainLen {
+		copy(out[PlainLen:min(InputLen, n)], lanes[FeatureLane])
 	}
 	return out
 }
@@ -153,7 +187,8 @@ func InputOf(seed uint64, n int) []byte {
 		}
 	}
 	schema := splitMix(^(seed / seedsPerSchema))
-	for at := widths[PlanLane]; at < n; at += blockLen {
+	for b := 0; blockAt(b) < n; b++ {
+		at := blockAt(b) + widths[PlanLane]
 		for j := at; j < min(at+widths[SchemaLane], n); j++ {
 			out[j] = byte(schema.next() >> 56)
 		}

@@ -17,7 +17,7 @@ func lanesOf(data []byte) (out [numLanes][]byte) {
 
 func TestBlockIsTheSumOfTheLanes(t *testing.T) {
 	sum := 0
-	for l, w := range widths {
+	for l, w := range widths { // the feature lane lies behind the blocks
 		if w <= 0 {
 			t.Errorf("lane %d has no bytes", l)
 		}
@@ -110,14 +110,14 @@ var dependsOn = map[Lane][]Lane{
 	LevelLane:  {LevelLane},
 }
 
-// Links and conflict construction carry parts of one transaction into the
-// other, so the conflict lane is left out here (all zero: neither happens).
+// Links, conflict construction and features carry parts of one transaction into
+// the other, so their lanes are left out here (all zero: none of them happens).
 func TestLanesAreIndependent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lanes := lanesOf(InputOf(rapid.Uint64().Draw(t, "seed"), InputLen))
-		lanes[ConflictLane] = nil
+		lanes[ConflictLane], lanes[FeatureLane] = nil, nil
 		changed := Lane(rapid.IntRange(0, int(numLanes)-1).Draw(t, "lane"))
-		if changed == ConflictLane {
+		if changed == ConflictLane || changed == FeatureLane {
 			changed = OrderLane
 		}
 		before := Generate(NewBytes(interleave(lanes)), Options{})
@@ -144,7 +144,7 @@ func TestLanesAreIndependent(t *testing.T) {
 
 func TestStatementsDoNotShiftEachOther(t *testing.T) {
 	lanes := lanesOf(InputOf(3, InputLen))
-	lanes[ConflictLane] = nil
+	lanes[ConflictLane], lanes[FeatureLane] = nil, nil
 	// Ten statements; the second one changes.
 	lanes[Tx1Lane] = InputOf(9, len(lanes[Tx1Lane]))
 	copy(lanes[Tx1Lane], []byte{255, 0, 0, 0, 0, 0, 0, 0})

@@ -1,6 +1,7 @@
 package lying
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ var Lies = []Lie{
 	{Name: "row-missing-from-an-answer", Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: dropRow},
 	{Name: "writes-committed-at-once", Kinds: []string{"missing-wait", "dirty-read", "kept-rollback"}, Steps: anything, answer: commitAtOnce},
 	{Name: "affected-rows-miscounted", Kinds: []string{"wrong-count"}, Steps: writes, answer: miscount},
+	{Name: "rollback-to-savepoint-ignored", Kinds: []string{"kept-rollback"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
+	{Name: "replace-served-as-insert-ignore", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
+	{Name: "order-by-dropped", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
 }
 
 // For returns the lies that can be told of a server with these levels.
@@ -292,4 +296,57 @@ func miscount(c *conn, sql string) (answer, error) {
 		return a.okWith(n + 1), nil
 	}
 	return a, nil
+}
+
+// amidOthers tells a lie of one statement only while another session's
+// transaction is open. The lie is false where it does not apply.
+func amidOthers(lie func(c *conn, sql string) (a answer, told bool, err error)) func(*conn, string) (answer, error) {
+	return func(c *conn, sql string) (answer, error) {
+		if !c.inTrans || !c.amid() {
+			return c.ask(sql)
+		}
+		a, told, err := lie(c, sql)
+		switch {
+		case err != nil:
+			return nil, err
+		case !told:
+			return c.ask(sql)
+		}
+		c.tell()
+		return a, nil
+	}
+}
+
+// keepBehindSavepoint goes back to a savepoint without undoing anything: those
+// behind it are gone, and it is there.
+func keepBehindSavepoint(c *conn, sql string) (answer, bool, error) {
+	words := strings.Fields(strings.TrimSuffix(sql, ";"))
+	if verb(sql) != "ROLLBACK" || len(words) < 3 || !strings.EqualFold(words[1], "TO") {
+		return nil, false, nil
+	}
+	name := words[len(words)-1]
+	if a, err := c.ask("RELEASE SAVEPOINT " + name); err != nil || !a.isOK() {
+		return nil, false, err // there is none, as the server will say
+	}
+	a, err := c.ask("SAVEPOINT " + name)
+	return a, true, err
+}
+
+func replaceAsIgnore(c *conn, sql string) (answer, bool, error) {
+	if verb(sql) != "REPLACE" {
+		return nil, false, nil
+	}
+	a, err := c.ask("INSERT IGNORE" + strings.TrimSpace(sql)[len("REPLACE"):])
+	return a, true, err
+}
+
+var orderBy = regexp.MustCompile(`(?i) ORDER BY .*?( LIMIT | FOR | LOCK |;|$)`)
+
+// unordered leaves ORDER BY out.
+func unordered(c *conn, sql string) (answer, bool, error) {
+	if !orderBy.MatchString(sql) {
+		return nil, false, nil
+	}
+	a, err := c.ask(orderBy.ReplaceAllString(sql, "$1"))
+	return a, true, err
 }

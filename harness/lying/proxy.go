@@ -38,6 +38,8 @@ type Backend struct {
 	lie Lie
 	// told counts the statements that the lie touched.
 	told atomic.Int64
+	// open counts the connections whose client believes to be in a transaction.
+	open atomic.Int64
 }
 
 // Through returns a backend whose connections pass through a lie; closing it
@@ -80,6 +82,7 @@ type conn struct {
 func (c *conn) serve() {
 	defer c.client.Close()
 	defer c.server.Close()
+	defer c.setInTrans(false)
 	if relayHandshake(c.client, c.server) != nil {
 		return
 	}
@@ -114,9 +117,10 @@ func (c *conn) command(p packet) (answer, error) {
 	}
 	switch first := verb(sql); {
 	case first == "BEGIN" || first == "START":
-		c.inTrans = a.isOK()
+		c.setInTrans(a.isOK())
 	case first == "COMMIT", first == "ROLLBACK" && !strings.Contains(strings.ToUpper(sql), " TO "):
-		c.inTrans, c.cache = false, nil
+		c.setInTrans(false)
+		c.cache = nil
 	case first == "SET" && strings.Contains(strings.ToUpper(sql), "ISOLATION LEVEL"):
 		c.level = levelIn(sql)
 	}
@@ -129,6 +133,27 @@ func (c *conn) lie(sql string) (answer, error) {
 		return c.ask(sql)
 	}
 	return c.b.lie.answer(c, sql)
+}
+
+func (c *conn) setInTrans(in bool) {
+	switch {
+	case in && !c.inTrans:
+		c.b.open.Add(1)
+	case !in && c.inTrans:
+		c.b.open.Add(-1)
+	}
+	c.inTrans = in
+}
+
+// amid says that another session's transaction is open. A lie of one statement
+// is told only then: told always it would be a bug that has nothing to do with
+// transactions.
+func (c *conn) amid() bool {
+	n := c.b.open.Load()
+	if c.inTrans {
+		n--
+	}
+	return n > 0
 }
 
 // tell marks that the lie changed something.

@@ -26,6 +26,9 @@ type Txn struct {
 	auto bool
 	// failedUpdate says that one of its UPDATEs failed.
 	failedUpdate bool
+	// gaveUp says that one of its statements ended with a lock time-out or because
+	// it was not to wait: what it had locked before, it holds on InnoDB.
+	gaveUp bool
 	// lostLock says that one of its UPDATEs started again and did not lock an
 	// unchanged row any more that it had met at first.
 	lostLock bool

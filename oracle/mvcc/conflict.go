@@ -11,11 +11,13 @@ import (
 // wrote, before and after.
 func (r *Replay) touch(i int, tx *Txn, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
 	st := &r.h.Stmts[i]
-	r.touched = append(r.touched, touch{session: st.Session, txn: tx, at: st.Submit, table: t, where: where, insert: KindOf(r.c.Steps[st.Line].Stmt) == Insert, write: write, images: images})
+	r.touched = append(r.touched, touch{stmt: i, session: st.Session, txn: tx, at: st.Submit, table: t, where: where, insert: KindOf(r.c.Steps[st.Line].Stmt) == Insert, write: write, images: images})
 }
 
 // touch is what one statement read or wrote.
 type touch struct {
+	// stmt is an index into the history's statements.
+	stmt    int
 	session int
 	txn     *Txn
 	at      history.Tick
@@ -24,6 +26,23 @@ type touch struct {
 	insert  bool
 	write   bool
 	images  []solve.Row
+	// wide says that the statement reads several tables, all rows of this one as
+	// far as is known: Conflicting claims nothing of it.
+	wide bool
+}
+
+// touchJoined notes the tables of a join.
+func (r *Replay) touchJoined(i int, tx *Txn, at history.Tick, from *ast.TableRefsClause) {
+	if from == nil {
+		return
+	}
+	f := &tableFinder{}
+	from.Accept(f)
+	for _, name := range f.names {
+		if t := r.table(name); t != nil {
+			r.touched = append(r.touched, touch{stmt: i, session: r.h.Stmts[i].Session, txn: tx, at: at, table: t, wide: true})
+		}
+	}
 }
 
 // Conflicting reports whether two transactions of different sessions that
@@ -37,7 +56,7 @@ func (r *Replay) Conflicting() bool {
 		}
 		for b := range r.touched {
 			o := &r.touched[b]
-			if o.session == w.session || o.table != w.table || !overlap(w.txn, o.txn) {
+			if o.session == w.session || o.table != w.table || o.wide || !overlap(w.txn, o.txn) {
 				continue
 			}
 			if r.matchesAny(o, w.images) {
@@ -46,6 +65,30 @@ func (r *Replay) Conflicting() bool {
 		}
 	}
 	return false
+}
+
+// Meeting tells of each statement of the history whether it touched rows or
+// predicates that a statement of another session's transaction touched, too, one
+// of the two writing, while both transactions were open. Costs a replay.
+func (r *Replay) Meeting() []bool {
+	out := make([]bool, len(r.h.Stmts))
+	for a := range r.touched {
+		w := &r.touched[a]
+		if len(w.images) == 0 {
+			continue
+		}
+		for b := range r.touched {
+			o := &r.touched[b]
+			if o.session == w.session || o.table != w.table || out[w.stmt] && out[o.stmt] {
+				continue
+			}
+			at := max(w.at, o.at)
+			if open := func(t *Txn) bool { return t.Ended == 0 || t.Ended > at }; open(w.txn) && open(o.txn) && r.matchesAny(o, w.images) {
+				out[w.stmt], out[o.stmt] = true, true
+			}
+		}
+	}
+	return out
 }
 
 func overlap(a, b *Txn) bool {

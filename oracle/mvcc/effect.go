@@ -37,6 +37,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
 	name := singleTable(s.From)
 	if name == nil {
+		r.touchJoined(i, tx, r.h.Stmts[i].Submit, s.From)
 		return p, nil
 	}
 	t := r.table(name.Name.O)

@@ -199,7 +199,9 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		}
 	}
 	if (c == errDeadlock || c == errLockTimeout || c == errNowait) && len(st.Waits) == 0 {
-		// Its block was at once resolved against it: nothing of it was seen.
+		// Its block was at once resolved against it: nothing of it was seen, but
+		// its transaction may have its snapshot from it.
+		x.openSnapshot()
 		return e.abort(i), nil, nil
 	}
 	unblocked := len(st.Waits) == 0 && e.victims(ph.items, i)

@@ -43,6 +43,7 @@ func (e *engine) abort(i int) *Difference {
 			s.reopened = true
 		}
 	default:
+		x.tx.gaveUp = true
 		e.undo(x.tx, x.mark)
 	}
 	return d

@@ -57,7 +57,7 @@ func (e *engine) cornered(x *running) *Prediction {
 // part of: when it was sent its transaction held no lock, and from then on
 // nothing else happened that could have made another session wait for it.
 func (e *engine) uninvolved(x *running) *Difference {
-	if len(x.st.Waits) > 0 || len(x.tx.writes) > 0 {
+	if len(x.st.Waits) > 0 || len(x.tx.writes) > 0 || x.tx.gaveUp {
 		return nil
 	}
 	for _, i := range x.tx.stmts {

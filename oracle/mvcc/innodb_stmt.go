@@ -84,11 +84,17 @@ func (f *tableFinder) Enter(n ast.Node) (ast.Node, bool) {
 
 func (f *tableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-func (x *running) perform() (*Prediction, error) {
-	e := x.e
+// openSnapshot gives the transaction its snapshot where its first statement
+// takes it, whatever becomes of that.
+func (x *running) openSnapshot() {
 	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
 		x.tx.Snapshot = x.start
 	}
+}
+
+func (x *running) perform() (*Prediction, error) {
+	e := x.e
+	x.openSnapshot()
 	if err := x.ask(); err != nil {
 		return nil, err
 	}
@@ -272,6 +278,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			}
 		}
 		p.Single = !x.waited
+		e.touchJoined(x.i, x.tx, x.start, s.From)
 		views = &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, view: View{Tick: latest, Own: x.tx}}
 	} else {
 		t := e.table(name.Name.O)
@@ -444,5 +451,5 @@ func (x *running) deleteRow(t *Table, c *Chain) {
 }
 
 func (e *engine) touchInnoDB(x *running, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
-	e.touched = append(e.touched, touch{session: x.st.Session, txn: x.tx, at: x.start, table: t, where: where, insert: x.kind == Insert, write: write, images: images})
+	e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: t, where: where, insert: x.kind == Insert, write: write, images: images})
 }

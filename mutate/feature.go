@@ -1,0 +1,177 @@
+package mutate
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+// A feature puts what people write beside plain statements into session x,
+// where it meets a statement of session y: it returns both. It returns false
+// where it does not apply. Both sessions have a transaction.
+type feature func(c *choices, d *draft, o *Options, x, y int) (pair, bool)
+
+// features are made of fresh and of stored cases alike. What applies to fewer
+// tables, or meets the other statement less often, weighs more.
+var features = []weighted[feature]{
+	{12, savepoint(undone)},
+	{9, savepoint(released)},
+	{11, insertion(replacing)},
+	{11, insertion(ignoring)},
+	{11, insertion(updating)},
+	{8, lockingRead(ast.SelectLockForUpdateNoWait)},
+	{7, lockingRead(ast.SelectLockForShareNoWait)},
+	{8, orderedRead(ast.SelectLockNone)},
+	{8, orderedRead(ast.SelectLockForUpdate)},
+	{8, orderedLimit(ast.SelectLockNone)},
+	{8, orderedLimit(ast.SelectLockForUpdate)},
+	{8, limitedUpdate},
+	{8, limitedDelete},
+	{9, lockingJoin},
+}
+
+// Out of 256.
+const (
+	// featureOdds is how often an input that has the lane shows a feature.
+	featureOdds = 96
+	// meetingOdds is how often the two statements must be open together.
+	meetingOdds = 208
+	// sharedRowsOdds is how often the one selects the rows that the other does.
+	sharedRowsOdds = 150
+)
+
+// feature applies a feature, mostly none, and says whether it did. It returns
+// the pair of statements that the submitted order is to bring together, if it is:
+// pairs of before have lost their places.
+func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
+	c := on(src, FeatureLane)
+	if !c.odds(featureOdds) {
+		return false, nil
+	}
+	f := pick(c, features)
+	x, y, ok := d.two(c)
+	meets := c.odds(meetingOdds)
+	if !ok || len(d.tables) == 0 {
+		return false, nil
+	}
+	p, ok := f(c, d, o, x, y)
+	if !ok || !meets {
+		return true, nil
+	}
+	if c.odds(128) {
+		p.a, p.b = p.b, p.a
+	}
+	return true, []pair{p}
+}
+
+// inFirst returns the statements of the first transaction of session i that
+// satisfy a condition on their kind and table.
+func (d *draft) inFirst(i int, want func(Kind, *table) bool) []ref {
+	lo, hi, _ := d.sessions[i].body()
+	var out []ref
+	for _, r := range d.find(i, func(Kind) bool { return true }) {
+		k, name := KindOf(d.stmt(r))
+		if lo <= r.stmt && r.stmt < hi && want(k, tableNamed(d.tables, name)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// write returns a write in session i on a table that suits: one that is there,
+// or an UPDATE of one row that it puts there.
+func (d *draft) write(c *choices, o *Options, i int, suits func(*table) bool) (ref, bool) {
+	if there := d.inFirst(i, func(k Kind, t *table) bool { return k.writes() && suits(t) }); len(there) > 0 {
+		return oneOf(c, there), true
+	}
+	var tables []*table
+	for _, t := range d.tables {
+		if suits(t) {
+			tables = append(tables, t)
+		}
+	}
+	if len(tables) == 0 {
+		return ref{}, false
+	}
+	t := oneOf(c, tables)
+	return d.put(i, c.below(5), updateStmt(t, assignments(c, t), pointPredicate(c, t)), o), true
+}
+
+func anyTable(*table) bool { return true }
+
+// What becomes of a savepoint.
+const (
+	undone = iota
+	released
+)
+
+// savepoint sets a savepoint before a write of x and undoes what stands behind
+// it, or releases it.
+func savepoint(what int) feature {
+	return func(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
+		other, ok := d.write(c, o, y, anyTable)
+		if !ok {
+			return pair{}, false
+		}
+		t := d.tableOf(d.stmt(other))
+		own, _ := d.write(c, o, x, func(u *table) bool { return u == t })
+		d.shareRows(c, own, other)
+		s := &d.sessions[x]
+		lo, hi, _ := s.body()
+		name, end := "s", min(own.stmt+1+c.below(3), hi)
+		begin := own.stmt - c.below(own.stmt-lo+1)
+		type insertion struct {
+			at   int
+			stmt ast.StmtNode
+		}
+		var more []insertion // from the back to the front
+		switch form := c.below(8); {
+		case what == released && form < 6:
+			more = []insertion{{end, &ast.ReleaseSavepointStmt{Name: name}}}
+		case what == released:
+			more = []insertion{{end, &ast.RollbackStmt{SavepointName: name}}, {end, &ast.ReleaseSavepointStmt{Name: "p"}}, {own.stmt, &ast.SavepointStmt{Name: "p"}}}
+		case form < 5:
+			more = []insertion{{end, &ast.RollbackStmt{SavepointName: name}}}
+		case form < 6: // back to it twice
+			more = []insertion{{hi, &ast.RollbackStmt{SavepointName: name}}, {end, &ast.RollbackStmt{SavepointName: name}}}
+		case form < 7: // back over another
+			more = []insertion{{end, &ast.RollbackStmt{SavepointName: name}}, {own.stmt + 1, &ast.SavepointStmt{Name: "p"}}}
+		default: // set anew under its name
+			more = []insertion{{end, &ast.RollbackStmt{SavepointName: name}}, {own.stmt, &ast.SavepointStmt{Name: name}}}
+		}
+		more = append(more, insertion{begin, &ast.SavepointStmt{Name: name}})
+		if hi-lo+len(more) > o.MaxStatements {
+			return pair{}, false
+		}
+		for _, m := range more {
+			s.insert(m.at, m.stmt)
+			if m.at <= own.stmt {
+				own.stmt++
+			}
+		}
+		return pair{own, other}, true
+	}
+}
+
+// shareRows mostly lets one statement select the rows that the other does, where
+// both select.
+func (d *draft) shareRows(c *choices, own, other ref) {
+	to, from := filter(d.stmt(own)), filter(d.stmt(other))
+	if c.odds(sharedRowsOdds) && to != nil && from != nil && *from != nil {
+		d.setFilter(own, *from)
+	}
+}
+
+// met makes a WHERE clause for a statement that meets another one: the other's,
+// none, or any.
+func (d *draft) met(c *choices, other ref) ast.ExprNode {
+	if from := filter(d.stmt(other)); from != nil && c.odds(sharedRowsOdds) {
+		return *from
+	}
+	if c.odds(140) {
+		return nil
+	}
+	return where(c, d.tableOf(d.stmt(other)))
+}
+
+// level returns the level that session i runs at.
+func (d *draft) level(i int) corpus.Level { return d.levels[d.sessions[i].number] }
