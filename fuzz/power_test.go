@@ -82,6 +82,7 @@ func (p powerSize) draw(t *testing.T, n int) []uint64 {
 type lieRun struct {
 	cases, changed int
 	first          time.Duration
+	firstCases     int // how many cases had run when it was found
 	kinds          map[string]int
 	steps          map[string]int // by the statement that a violation names
 	// explained counts pairs with a changed case that was called a known
@@ -91,11 +92,20 @@ type lieRun struct {
 	example, explainedExample   string
 }
 
-// runLie runs generated cases through a lie until enough were changed and it
-// was found, or until the time is up; enough 0: until the time is up. A case
-// counts as changed if the lie was told in it and an honest run gives another
-// history.
-func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, seed uint64, enough int, limit time.Duration) lieRun {
+// lieSize says how long a lie is told: until enough cases were changed and it was
+// found, or until the limit; enough 0: until it was found, or if on is set until
+// the limit. The inputs have a length in bytes.
+type lieSize struct {
+	seed     uint64
+	inputLen int
+	enough   int
+	on       bool
+	limit    time.Duration
+}
+
+// runLie runs generated cases through a lie. A case counts as changed if the lie
+// was told in it and an honest run gives another history.
+func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, size lieSize) lieRun {
 	t.Helper()
 	liar := lying.Through(b, l)
 	lied, err := harness.NewPool(ctx, liar, harness.PoolOptions{})
@@ -112,8 +122,8 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
 	opts := mutate.Options{DBMS: b.Server().DBMS, Levels: harness.LevelsOf(b)}
-	for s := seed; time.Since(start) < limit; s++ {
-		for _, c := range mutate.FromInput(mutate.InputOf(s, mutate.InputLen), nil, opts) {
+	for s := size.seed; time.Since(start) < size.limit; s++ {
+		for _, c := range mutate.FromInput(mutate.InputOf(s, size.inputLen), nil, opts) {
 			told := liar.Told()
 			h, err := lied.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
 			if err != nil {
@@ -128,11 +138,11 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 					r.innocent++
 				}
 				if r.first == 0 {
-					r.first = time.Since(start)
+					r.first, r.firstCases = time.Since(start), r.cases
 					r.example = fmt.Sprintf("seed %d: %s\n%s\nexpected %s\nactual   %s\n%s", s, v.Kind, v.Reason, v.Expected, v.Actual, corpus.Print(c, corpus.Text))
 				}
 			}
-			if liar.Told() > told && r.changed < enough {
+			if liar.Told() > told && r.changed < size.enough {
 				truth, err := honest.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
 				if err != nil {
 					t.Fatalf("honest run: %v", err)
@@ -149,7 +159,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 				}
 			}
 		}
-		if enough > 0 && r.changed >= enough && r.first > 0 {
+		if !size.on && r.changed >= size.enough && r.first > 0 {
 			break
 		}
 	}
@@ -195,9 +205,9 @@ func powerOn(t *testing.T, target string) {
 	for _, seed := range size.draw(t, size.seeds) {
 		for _, l := range lying.For(b.Server().DBMS, harness.LevelsOf(b)) {
 			t.Run(fmt.Sprintf("%s/seed=%d", l.Name, seed), func(t *testing.T) {
-				r := runLie(ctx, t, b, l, seed, size.changed, size.limit)
-				t.Logf("%d cases, %d changed, found after %v, kinds %v, steps %v; of the changed ones %d judged ok, %d explained away",
-					r.cases, r.changed, r.first.Round(time.Millisecond), r.kinds, r.steps, r.missed, r.explained)
+				r := runLie(ctx, t, b, l, lieSize{seed: seed, inputLen: mutate.InputLen, enough: size.changed, limit: size.limit})
+				t.Logf("%d cases, %d changed, found after %v in case %d, kinds %v, steps %v; of the changed ones %d judged ok, %d explained away",
+					r.cases, r.changed, r.first.Round(time.Millisecond), r.firstCases, r.kinds, r.steps, r.missed, r.explained)
 				switch {
 				case r.changed < size.changed:
 					t.Errorf("the lie changed the answers of %d cases only, so the run proves little", r.changed)
@@ -216,7 +226,7 @@ func powerOn(t *testing.T, target string) {
 		}
 	}
 	t.Run("honest", func(t *testing.T) {
-		r := runLie(ctx, t, b, lying.Honest, size.draw(t, 1)[0], 0, size.honest)
+		r := runLie(ctx, t, b, lying.Honest, lieSize{seed: size.draw(t, 1)[0], inputLen: mutate.InputLen, on: true, limit: size.honest})
 		t.Logf("%d cases", r.cases)
 		if len(r.kinds) > 0 {
 			t.Errorf("the honest proxy was accused of %v\n%s", r.kinds, r.example)
