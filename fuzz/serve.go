@@ -11,21 +11,34 @@ import (
 )
 
 // Serve starts a private server, calls ready with its DSN, and keeps it until
-// the context ends, which is no error, or the server does.
-func Serve(ctx context.Context, target string, progress io.Writer, ready func(dsn string) error) (err error) {
+// the context ends, which is no error, or the server does. It listens on a socket
+// or, if port is not 0, on that port of 127.0.0.1, where a drawn password is asked
+// for.
+func Serve(ctx context.Context, target string, port int, progress io.Writer, ready func(dsn string) error) (err error) {
 	if err := checkTarget(target); err != nil {
 		return err
 	}
 	if isDSN(target) {
 		return &TargetError{"a DSN names a server that runs already; want embedded, mariadb, mysql:9.7, …"}
 	}
-	b, err := harness.Open(ctx, target, harness.Options{Progress: progress})
+	b, err := harness.Open(ctx, target, harness.Options{Progress: progress, Port: port})
 	if err != nil {
 		return openError(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	cfg := b.Config()
-	if err := ready(fmt.Sprintf("%s@%s(%s)/", cfg.User, cfg.Net, cfg.Addr)); err != nil {
+	if port != 0 {
+		r, ok := b.(harness.Reachable)
+		if !ok || r.TCP() == nil {
+			return &TargetError{fmt.Sprintf("%s cannot listen on a port", target)}
+		}
+		cfg = r.TCP()
+	}
+	user := cfg.User
+	if cfg.Passwd != "" {
+		user += ":" + cfg.Passwd
+	}
+	if err := ready(fmt.Sprintf("%s@%s(%s)/", user, cfg.Net, cfg.Addr)); err != nil {
 		return fmt.Errorf("tell the DSN: %w", err)
 	}
 	return keepAlive(ctx, b)

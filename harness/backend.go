@@ -32,6 +32,12 @@ type Backend interface {
 	Close() error
 }
 
+// Reachable is implemented by a private server that can listen for other clients.
+type Reachable interface {
+	// TCP returns user, drawn password and address; nil if it does not listen.
+	TCP() *mysql.Config
+}
+
 // Waiting is one connection that waits for a lock at the moment of asking.
 type Waiting struct {
 	// Conn is the CONNECTION_ID() of the waiting session.

@@ -46,6 +46,7 @@ or the server failed.`,
   txnfuzz run --target mariadb:11.8 --levels RR  fuzz a private MariaDB
   txnfuzz replay corpus/known                    what do the published cases do?
   txnfuzz show corpus/known/mysql-104833.sql     one case, step by step`,
+		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
@@ -53,11 +54,13 @@ or the server failed.`,
 			return usagef("no command; see txnfuzz --help")
 		},
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetVersionTemplate("txnfuzz {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	root.AddCommand(newShell(), newCorpus())
 	root.AddCommand(newLoad())
+	root.AddCommand(newMan())
+	addBinary(root)
 	root.SetGlobalNormalizationFunc(flagName)
 	return root
 }

@@ -10,22 +10,31 @@ import (
 
 func newServer() *cobra.Command {
 	var target func([]string) []*string
+	var port int
 	cmd := &cobra.Command{
 		Use:   "server TARGET",
 		Short: "Start a private server, print its DSN, and wait",
 		Long: `Starts a private server with throw-away data, prints its DSN on the first line
-and waits for Ctrl-C, which ends the server and removes its files.`,
+and waits for Ctrl-C, which ends the server and removes its files. Only programs of
+this user reach it, by a socket; with --port others do, at 127.0.0.1 and with the
+password that the DSN shows, which is drawn anew each time.`,
 		Example: `  txnfuzz server mariadb:11.8
   txnfuzz server mysql:9.7,binlog=off
+  txnfuzz server mysql:9.7 --port 3307
+  txnfuzz server --binary ~/src/mariadb/build/sql/mariadbd
   txnfuzz server mariadb:10.11 --server-opt innodb_snapshot_isolation=ON --server-opt sql_mode=`,
 		Args: targetArgument(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return fuzz.Serve(cmd.Context(), *target(args)[0], cmd.ErrOrStderr(), func(dsn string) error {
+			if port < 0 || port > 65535 {
+				return usagef("--port: want 1 to 65535, found %d", port)
+			}
+			return fuzz.Serve(cmd.Context(), *target(args)[0], port, cmd.ErrOrStderr(), func(dsn string) error {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), dsn)
 				return err
 			})
 		},
 	}
+	cmd.Flags().IntVar(&port, "port", 0, "let other clients of this machine in by this port of 127.0.0.1; 0: by a socket only")
 	target = firstArgument(cmd)
 	addServerOpts(cmd, target)
 	return cmd

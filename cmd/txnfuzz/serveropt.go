@@ -55,6 +55,8 @@ func targetArgument(optional bool) cobra.PositionalArgs {
 		switch {
 		case n > 1 && optional:
 			return usagef("want one target at most; see %s --help", cmd.CommandPath())
+		case n == 0 && hasBinary(cmd):
+			return nil
 		case n != 1 && !optional:
 			return usagef("want one target; see %s --help", cmd.CommandPath())
 		}

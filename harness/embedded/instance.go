@@ -77,6 +77,9 @@ type instance struct {
 	served chan error
 	info   history.Server
 	users  int
+	// port lets other clients in, as tcp says; 0: it is closed.
+	port int
+	tcp  *mysql.Config
 }
 
 var (
@@ -92,7 +95,7 @@ func open(ctx context.Context, target string, o harness.Options) (harness.Backen
 	currentMu.Lock()
 	defer currentMu.Unlock()
 	if current == nil {
-		in, err := start(ctx, o.Dir)
+		in, err := start(ctx, o.Dir, o.Port)
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +105,9 @@ func open(ctx context.Context, target string, o harness.Options) (harness.Backen
 	return &backend{instance: current}, nil
 }
 
-func start(ctx context.Context, parent string) (_ *instance, err error) {
-	in := &instance{log: &ring{}, spy: newLockSpy(), served: make(chan error, 1)}
+// start starts it, with a port for other clients if that is not 0.
+func start(ctx context.Context, parent string, port int) (_ *instance, err error) {
+	in := &instance{port: port, log: &ring{}, spy: newLockSpy(), served: make(chan error, 1)}
 	if in.dir, err = privateDir(parent); err != nil {
 		return nil, err
 	}
@@ -118,6 +122,9 @@ func start(ctx context.Context, parent string) (_ *instance, err error) {
 	cfg := config.NewConfig()
 	cfg.Host, cfg.Port = "", 0
 	cfg.Socket = in.socket
+	if port != 0 {
+		cfg.Host, cfg.Port = "127.0.0.1", uint(port)
+	}
 	cfg.Status.ReportStatus = false
 	cfg.Store = "unistore"
 	cfg.Lease = "0"
@@ -206,6 +213,9 @@ func (in *instance) configure(ctx context.Context) error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
+	if err := in.admit(ctx, db); err != nil {
+		return err
+	}
 	for _, s := range settings {
 		if _, err := db.ExecContext(ctx, "SET GLOBAL "+s.name+" = '"+s.value+"'"); err != nil {
 			return fmt.Errorf("configure the server: set %s: %w", s.name, err)

@@ -87,7 +87,11 @@ func (in installation) where(dir string) []string {
 		args = append(args, "--user=root") // otherwise it refuses to run as root
 	}
 	if in.share != "" {
-		args = append(args, "--lc-messages-dir="+in.share, "--character-sets-dir="+filepath.Join(in.share, "charsets"))
+		charsets := in.charsets
+		if charsets == "" {
+			charsets = filepath.Join(in.share, "charsets")
+		}
+		args = append(args, "--lc-messages-dir="+in.share, "--character-sets-dir="+charsets)
 	}
 	if in.plugins != "" {
 		args = append(args, "--plugin-dir="+in.plugins)

@@ -37,6 +37,10 @@ type installation struct {
 	prefix  string   // the folder that holds share, lib and bin
 	share   string   // folder of error messages and charsets; empty: as built in
 	plugins string   // folder of plugins; empty: as built in
+	// Of a build of the user's own, and empty for others:
+	own      bool
+	charsets string   // folder of character sets
+	scripts  []string // folders that may hold the scripts for system tables
 }
 
 // cacheFolder is where servers and their templates are kept.
@@ -146,6 +150,9 @@ func (in installation) askVersion(ctx context.Context) (string, error) {
 // find returns the installation that a spec asks for: the exact release, or
 // the newest of its family, installed or on the PATH.
 func find(ctx context.Context, s spec) (installation, error) {
+	if in, ok, err := findOwn(ctx, s); ok || err != nil {
+		return in, err
+	}
 	var found []installation
 	var broken error
 	for _, r := range releases {

@@ -28,6 +28,7 @@ type private struct {
 	template string
 	parent   string // where the instances' folders go
 	durable  bool   // keeps what it acknowledged when it is killed
+	port     int    // where other clients reach it; 0: nowhere
 	server   history.Server
 
 	mu      sync.Mutex
@@ -35,6 +36,7 @@ type private struct {
 	last    string   // log of the last instance, once closed
 	read    int64    // how much of the current log LogProblems has read
 	closed  bool
+	tcp     *mysql.Config // of the current instance's port
 }
 
 // openPrivate starts a private instance for a target such as "mysql:9.7".
@@ -51,7 +53,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable}
+	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, port: o.Port}
 	switch {
 	case b.parent != "":
 	case b.durable:
@@ -109,6 +111,16 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		command = append(command, b.in.durable()...)
 	}
 	command = append(command, b.in.chosen(b.spec)...)
+	var tcp *mysql.Config
+	if b.port != 0 {
+		var init string
+		var err error
+		if tcp, init, err = welcome(f.path, b.port); err != nil {
+			f.remove()
+			return nil, history.Server{}, err
+		}
+		command = append(append(command, b.in.listening(b.port)...), init)
+	}
 	p, err := startProcess(f, os.DevNull, command)
 	if err != nil {
 		return nil, history.Server{}, err
@@ -129,6 +141,9 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		_ = p.close()
 		return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s", b.in.family, b.in.version, err, strings.TrimRight(text, "\n"))
 	}
+	b.mu.Lock()
+	b.tcp = tcp
+	b.mu.Unlock()
 	return p, server, nil
 }
 
@@ -139,6 +154,11 @@ func (b *private) ready(ctx context.Context, p *process) (history.Server, error)
 	for {
 		// The socket appears shortly before the server accepts connections.
 		err := s.connect(ctx)
+		if err == nil && b.port != 0 {
+			if err := onlyOurs(ctx, s); err != nil {
+				return history.Server{}, err
+			}
+		}
 		if err == nil {
 			return identify(ctx, s, b.spec.sortedKeys()...)
 		}

@@ -64,6 +64,9 @@ func abandonedTemplates(dir string) []string {
 func (in installation) templateName() string {
 	h := sha256.New()
 	fmt.Fprintln(h, in.binary, in.version, in.tuning())
+	if info, err := os.Stat(in.binary); err == nil && in.own {
+		fmt.Fprintln(h, info.Size(), info.ModTime().UnixNano()) // it is built again and again
+	}
 	return fmt.Sprintf("%s-%s-%s", in.family, in.version, hex.EncodeToString(h.Sum(nil)[:4]))
 }
 
@@ -140,12 +143,16 @@ func (in installation) bootstrapScript() ([]byte, error) {
 	if in.share == "" {
 		return nil, fmt.Errorf("no folder share/mariadb or share/mysql with its system tables in %s", in.prefix)
 	}
+	folders := in.scripts
+	if len(folders) == 0 {
+		folders = []string{in.share}
+	}
 	for _, family := range []string{"mariadb", "mysql"} {
 		var script strings.Builder
 		script.WriteString("USE mysql;\n")
 		missing := false
 		for _, name := range []string{"system_tables", "performance_tables", "system_tables_data"} {
-			text, err := os.ReadFile(filepath.Join(in.share, family+"_"+name+".sql"))
+			text, err := readFirst(folders, family+"_"+name+".sql")
 			if errors.Is(err, fs.ErrNotExist) {
 				missing = true
 				break
@@ -159,7 +166,18 @@ func (in installation) bootstrapScript() ([]byte, error) {
 			return []byte(script.String()), nil
 		}
 	}
-	return nil, fmt.Errorf("no scripts for the system tables in %s", in.share)
+	return nil, fmt.Errorf("no scripts for the system tables in %s", strings.Join(folders, ", "))
+}
+
+// readFirst reads a file from the first folder that has it.
+func readFirst(folders []string, name string) ([]byte, error) {
+	for _, dir := range folders {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return text, err
+		}
+	}
+	return nil, fs.ErrNotExist
 }
 
 // lockFile takes a lock between processes.

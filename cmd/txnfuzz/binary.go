@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/server"
+)
+
+const flagBinary = "binary"
+
+// addBinary gives every command the flag for the user's own build of a server. It
+// becomes the target where none is named.
+func addBinary(root *cobra.Command) {
+	binary := root.PersistentFlags().String(flagBinary, "", "`PATH` of your own mysqld or mariadbd[,base=DIR][,share=DIR][,plugins=DIR]; the target if none is named")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if *binary == "" {
+			return nil
+		}
+		family, value, err := server.OwnBinary(cmd.Context(), *binary)
+		var wrong *harness.NameError
+		if errors.As(err, &wrong) {
+			return usagef("--%s: %w", flagBinary, err)
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.Setenv(server.EnvBinary, value); err != nil {
+			return err
+		}
+		target := cmd.Flags().Lookup("target")
+		if target == nil {
+			return nil
+		}
+		if !target.Changed {
+			// A target that is an argument wins over it.
+			return cmd.Flags().Set("target", string(family))
+		}
+		for _, name := range strings.Fields(strings.Trim(target.Value.String(), "[]")) {
+			if name == fuzz.DefaultTarget || strings.Contains(name, "/") {
+				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, fuzz.Redact(name), family)
+			}
+		}
+		return nil
+	}
+}
+
+// hasBinary says that the flag names a build.
+func hasBinary(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup(flagBinary)
+	return f != nil && f.Changed
+}
