@@ -75,12 +75,21 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 // harness or a result that no statement of the workload can have.
 func (c *client) transaction(t *tape) error {
 	c.steps = c.run.workload.plan(c.steps[:0], &c.chooser)
-	invoke := c.run.now()
-	err, committing, broken := c.statements(t)
-	if broken != nil {
-		return broken
+	end := "COMMIT"
+	if c.chooser.rand.IntN(rolledBackOf) == 0 {
+		end = "ROLLBACK"
 	}
-	if err == nil {
+	invoke := c.run.now()
+	err, committing, broken := c.statements(t, end)
+	switch {
+	case broken != nil:
+		return broken
+	case end == "ROLLBACK" && (err == nil || committing):
+		// Whether or not the answer came: nothing asked for a commit.
+		t.end(c.process, invoke, c.run.now(), kv.Fail, 0)
+		c.run.count.rolledBack()
+		return nil
+	case err == nil:
 		t.end(c.process, invoke, c.run.now(), kv.OK, 0)
 		c.run.count.ok.Add(1)
 		return nil
@@ -101,9 +110,13 @@ func (c *client) transaction(t *tape) error {
 	return nil
 }
 
-// statements sends the statements of the plan. A write that failed is recorded,
+// rolledBackOf is of how many transactions one is rolled back at its end, so that
+// reads of what was never committed show.
+const rolledBackOf = 32
+
+// statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
-func (c *client) statements(t *tape) (err error, committing bool, broken error) {
+func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
 	if err := c.session.exec("BEGIN"); err != nil {
 		return err, false, nil
 	}
@@ -124,7 +137,7 @@ func (c *client) statements(t *tape) (err error, committing bool, broken error) 
 			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
 		}
 	}
-	return c.session.exec("COMMIT"), true, nil
+	return c.session.exec(end), true, nil
 }
 
 // WrongAnswer says that a server answered what no order of transactions explains,

@@ -36,6 +36,7 @@ type Finding struct {
 	Transactions int `json:"transactions"`
 	// Says tells it in sentences.
 	Says []string `json:"says"`
+	Note string   `json:"note,omitempty"`
 	// File holds these transactions as a history, for txnfuzz check.
 	File string `json:"file,omitempty"`
 }
@@ -154,6 +155,12 @@ func (j *judge) text(f Finding) string {
 	b.WriteByte('\n')
 	for _, l := range f.Says {
 		b.WriteString(l + "\n")
+	}
+	if f.Note != "" {
+		b.WriteString("\n" + f.Note + "\n")
+	}
+	if f.Model != "" && f.Kind != KindLost {
+		b.WriteString("\nValues that other transactions wrote are left out of what was read, and operations that do not matter of the transactions.\n")
 	}
 	return b.String()
 }

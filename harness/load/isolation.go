@@ -51,6 +51,9 @@ func (j *judge) isolation(e *epoch, events []event) error {
 			f.Says = g.Examples[0].Steps
 			shown = around(records, g.Examples[0].Txns)
 		}
+		if j.lossy {
+			f.Note = "what was acknowledged in this epoch is lost, and this may follow from it"
+		}
 		if err := j.found(f, shown); err != nil {
 			return err
 		}

@@ -27,6 +27,8 @@ type judge struct {
 	balance map[kv.Value]kv.Value // of a bank, when the last epoch ended
 	late    []transfer
 
+	lossy bool // the epoch that is judged has lost what was acknowledged
+
 	mu        sync.Mutex
 	checked   int
 	anomalies map[model.Kind]int
@@ -139,6 +141,7 @@ func (j *judge) durable(e *epoch, events []event) error {
 	j.mu.Lock()
 	j.lost += len(found)
 	j.mu.Unlock()
+	j.lossy = len(found) > 0
 	if len(found) == 0 {
 		return nil
 	}

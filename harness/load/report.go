@@ -129,6 +129,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		for _, s := range f.Says {
 			b.WriteString("  " + s + "\n")
 		}
+		if f.Note != "" {
+			b.WriteString("  (" + f.Note + ")\n")
+		}
 	}
 	if len(r.Findings) == 0 {
 		b.WriteString("nothing found\n")

@@ -12,6 +12,7 @@ import (
 // counts is what the clients did so far.
 type counts struct {
 	ok, fail, info atomic.Int64
+	given          atomic.Int64 // of fail: rolled back as planned
 	faults         atomic.Int64
 
 	mu         sync.Mutex
@@ -35,11 +36,20 @@ func (c *counts) aborted(s kv.Status, code uint16) {
 	c.codes[code]++
 }
 
+// rolledBack counts a transaction that its client gave up by itself.
+func (c *counts) rolledBack() {
+	c.fail.Add(1)
+	c.given.Add(1)
+}
+
 // byName returns how many transactions ended with which error.
 func (c *counts) byName() map[string]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make(map[string]int64, len(c.codes))
+	out := make(map[string]int64, len(c.codes)+1)
+	if n := c.given.Load(); n > 0 {
+		out["rolled back as planned"] = n
+	}
 	for code, n := range c.codes {
 		out[abortName(code)] += n
 	}
