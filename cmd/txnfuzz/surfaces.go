@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,11 +50,31 @@ func (s *surfaces) onStdout(jsonFile string) (string, error) {
 func (s *surfaces) writeRun(cmd *cobra.Command, target string, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
 	return errors.Join(
 		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteRun(w, fuzz.Redact(target), r, failOn, failed) }),
-		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error { return sarif.WriteRun(w, r, failOn, failed) }))
+		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error {
+			return sarif.WriteRun(w, category("run", fuzz.Redact(target)), r, failOn, failed)
+		}))
 }
 
 func (s *surfaces) writeReplay(cmd *cobra.Command, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
 	return errors.Join(
 		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteReplay(w, results, failOn, failed) }),
-		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error { return sarif.WriteReplay(w, results, failOn, failed) }))
+		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error {
+			return sarif.WriteReplay(w, category("replay", targetsOf(results)...), results, failOn, failed)
+		}))
+}
+
+// category tells the SARIF of a command on some targets from that of others.
+func category(command string, targets ...string) sarif.Run {
+	return sarif.Run{Version: strings.Fields(versionText())[0], Category: strings.Join(append([]string{command}, targets...), "/")}
+}
+
+// targetsOf lists the targets of a replay, in order.
+func targetsOf(results []fuzz.Replayed) []string {
+	var out []string
+	for i := range results {
+		if !slices.Contains(out, results[i].Target) {
+			out = append(out, results[i].Target)
+		}
+	}
+	return out
 }

@@ -14,92 +14,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 const (
-	schemaURI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-	home      = "https://github.com/txnfuzz/txnfuzz"
+	home = "https://github.com/txnfuzz/txnfuzz"
 	// fingerprintKey names the fingerprint and its version, so that a later way
 	// of computing it does not match by accident (SARIF 3.27.17).
 	fingerprintKey = "txnfuzz/v1"
 )
-
-type log struct {
-	Version string `json:"version"`
-	Schema  string `json:"$schema"`
-	Runs    []run  `json:"runs"`
-}
-
-type run struct {
-	Tool        tool         `json:"tool"`
-	Invocations []invocation `json:"invocations"`
-	Results     []result     `json:"results"`
-}
-
-type tool struct {
-	Driver driver `json:"driver"`
-}
-
-type driver struct {
-	Name           string `json:"name"`
-	InformationURI string `json:"informationUri"`
-	Rules          []rule `json:"rules"`
-}
-
-type rule struct {
-	ID      string   `json:"id"`
-	Short   message  `json:"shortDescription"`
-	HelpURI string   `json:"helpUri,omitempty"`
-	Config  *ruleset `json:"defaultConfiguration,omitempty"`
-}
-
-type ruleset struct {
-	Level string `json:"level"`
-}
-
-type message struct {
-	Text string `json:"text"`
-}
-
-type invocation struct {
-	ExecutionSuccessful bool           `json:"executionSuccessful"`
-	Notifications       []notification `json:"toolExecutionNotifications,omitempty"`
-}
-
-type notification struct {
-	Level   string  `json:"level"`
-	Message message `json:"message"`
-}
-
-type result struct {
-	RuleID       string            `json:"ruleId"`
-	RuleIndex    int               `json:"ruleIndex"`
-	Level        string            `json:"level"`
-	Message      message           `json:"message"`
-	Locations    []location        `json:"locations"`
-	Fingerprints map[string]string `json:"partialFingerprints"`
-	Baseline     string            `json:"baselineState"`
-}
-
-type location struct {
-	Physical physical `json:"physicalLocation"`
-}
-
-type physical struct {
-	Artifact artifact `json:"artifactLocation"`
-	Region   region   `json:"region"`
-}
-
-type artifact struct {
-	URI string `json:"uri"`
-}
-
-type region struct {
-	StartLine int `json:"startLine"`
-}
 
 // Levels of results (SARIF 3.27.10).
 const (
@@ -107,6 +34,16 @@ const (
 	warningLevel = "warning"
 	noteLevel    = "note"
 )
+
+// Run says which run of which program a file tells of.
+type Run struct {
+	// Version is that of txnfuzz.
+	Version string
+	// Category tells this file from others of the same commit: code hosts close the
+	// alerts of a category that its next file does not have, and refuse several files
+	// of one. Words with slashes between.
+	Category string
+}
 
 // defect is what a run and a replay have in common.
 type defect struct {
@@ -122,7 +59,7 @@ type defect struct {
 // WriteRun writes the findings of a run: errors where failOn counts them, else
 // warnings, known deviations notes. failed, if not nil, is told as the reason
 // why the execution was no success. r may be nil where a run never began.
-func WriteRun(w io.Writer, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
+func WriteRun(w io.Writer, of Run, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
 	var list []defect
 	if r != nil {
 		for i := range r.Findings {
@@ -134,12 +71,12 @@ func WriteRun(w io.Writer, r *fuzz.Report, failOn fuzz.FailOn, failed error) err
 			})
 		}
 	}
-	return write(w, list, failed)
+	return write(w, of, list, failed)
 }
 
 // WriteReplay writes the violations and known deviations of a replay, with
 // levels as WriteRun gives them; what has another verdict is no result.
-func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+func WriteReplay(w io.Writer, of Run, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
 	var list []defect
 	judged := false
 	for i := range results {
@@ -157,27 +94,35 @@ func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, faile
 	if failed == nil && !judged {
 		failed = fuzz.ErrNothingJudged
 	}
-	return write(w, list, failed)
+	return write(w, of, list, failed)
 }
 
-func write(w io.Writer, list []defect, failed error) error {
-	out := run{
-		Tool:        tool{driver{Name: "txnfuzz", InformationURI: home, Rules: rulesOf(list)}},
-		Invocations: []invocation{{ExecutionSuccessful: failed == nil}},
-		Results:     []result{},
+func write(w io.Writer, of Run, list []defect, failed error) error {
+	driver := sarif.NewToolComponent().WithName("txnfuzz").WithInformationURI(home).WithRules(rulesOf(list))
+	if of.Version != "" {
+		driver.WithVersion(of.Version)
 	}
+	invocation := sarif.NewInvocation().WithExecutionSuccessful(failed == nil)
 	if failed != nil {
-		out.Invocations[0].Notifications = []notification{{errorLevel, message{failed.Error()}}}
+		invocation.AddToolExecutionNotification(sarif.NewNotification().WithLevel(errorLevel).WithMessage(sarif.NewTextMessage(failed.Error())))
+	}
+	run := sarif.NewRun().WithTool(sarif.NewTool().WithDriver(driver)).WithInvocations([]*sarif.Invocation{invocation})
+	if of.Category != "" {
+		// What stands before the last slash is the category; behind it would be the
+		// name of this one run (SARIF 3.17.3).
+		run.WithAutomationDetails(sarif.NewRunAutomationDetails().WithID("txnfuzz/" + of.Category + "/"))
 	}
 	for i := range list {
 		d := &list[i]
-		at := slices.IndexFunc(out.Tool.Driver.Rules, func(r rule) bool { return r.ID == d.ruleID() })
-		out.Results = append(out.Results, d.result(at))
+		at := slices.IndexFunc(driver.Rules, func(r *sarif.ReportingDescriptor) bool { return *r.ID == d.ruleID() })
+		run.AddResult(d.result(at))
 	}
+	report := sarif.NewReport()
+	report.AddRun(run)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false) // SQL is full of < and >
 	e.SetIndent("", "  ")
-	if err := e.Encode(log{"2.1.0", schemaURI, []run{out}}); err != nil {
+	if err := e.Encode(report); err != nil {
 		return fmt.Errorf("write SARIF: %w", err)
 	}
 	return nil
@@ -191,11 +136,11 @@ func (d *defect) ruleID() string {
 }
 
 // rulesOf describes the rules that the results refer to, in order of name.
-func rulesOf(list []defect) []rule {
-	out := []rule{}
+func rulesOf(list []defect) []*sarif.ReportingDescriptor {
+	out := []*sarif.ReportingDescriptor{}
 	for i := range list {
 		d := &list[i]
-		at, found := slices.BinarySearchFunc(out, d.ruleID(), func(r rule, id string) int { return strings.Compare(r.ID, id) })
+		at, found := slices.BinarySearchFunc(out, d.ruleID(), func(r *sarif.ReportingDescriptor, id string) int { return strings.Compare(*r.ID, id) })
 		if !found {
 			out = slices.Insert(out, at, d.rule())
 		}
@@ -203,28 +148,29 @@ func rulesOf(list []defect) []rule {
 	return out
 }
 
-func (d *defect) rule() rule {
-	r := rule{ID: d.ruleID(), Short: message{"The server does not keep what it promises at this isolation level: " + string(d.kind) + "."}, Config: &ruleset{errorLevel}}
-	if !d.known {
-		return r
-	}
-	r.Config.Level = noteLevel
-	var says []string
-	for _, name := range d.rules {
-		if known := rules.ByName(name); known != nil {
-			says = append(says, known.Says)
-			if r.HelpURI == "" && len(known.Links) > 0 {
-				r.HelpURI = known.Links[0]
+func (d *defect) rule() *sarif.ReportingDescriptor {
+	level, text := errorLevel, "The server does not keep what it promises at this isolation level: "+string(d.kind)+"."
+	r := sarif.NewRule(d.ruleID())
+	if d.known {
+		level = noteLevel
+		var says []string
+		for _, name := range d.rules {
+			if known := rules.ByName(name); known != nil {
+				says = append(says, known.Says)
+				if r.HelpURI == nil && len(known.Links) > 0 {
+					r.WithHelpURI(known.Links[0])
+				}
 			}
 		}
+		if len(says) > 0 {
+			text = "Known deviation: " + strings.Join(says, "; ") + "."
+		}
 	}
-	if len(says) > 0 {
-		r.Short.Text = "Known deviation: " + strings.Join(says, "; ") + "."
-	}
-	return r
+	return r.WithShortDescription(sarif.NewMultiformatMessageString().WithText(text)).
+		WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(level))
 }
 
-func (d *defect) result(rule int) result {
+func (d *defect) result(rule int) *sarif.Result {
 	level := noteLevel
 	switch {
 	case d.counts:
@@ -236,13 +182,14 @@ func (d *defect) result(rule int) result {
 	if d.isNew {
 		state = "new"
 	}
-	return result{
-		RuleID: d.ruleID(), RuleIndex: rule, Level: level, Baseline: state,
-		Message: message{fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s\nReplay: txnfuzz replay %s --target '%s'",
-			d.kind, d.target, d.level, d.expected, d.actual, d.reason, d.file, d.target)},
-		Locations:    []location{{physical{artifact{uri(d.file)}, region{lineOf(d.file, d.step)}}}},
-		Fingerprints: map[string]string{fingerprintKey: d.target + " " + d.fingerprint},
-	}
+	place := sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(d.file))).
+		WithRegion(sarif.NewRegion().WithStartLine(lineOf(d.file, d.step)))
+	return sarif.NewRuleResult(d.ruleID()).WithRuleIndex(rule).WithLevel(level).WithBaselineState(state).
+		WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s\nReplay: txnfuzz replay %s --target '%s'",
+			d.kind, d.target, d.level, d.expected, d.actual, d.reason, d.file, d.target))).
+		WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
+		WithPartialFingerprints(map[string]string{fingerprintKey: d.target + " " + d.fingerprint})
 }
 
 // uri makes a URI of a path: relative ones stay relative, as viewers that

@@ -48,10 +48,6 @@ func conforms(t *testing.T, text []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range report.Runs {
-		// The model writes these out empty, which the schema forbids.
-		r.Language, r.Tool.Driver.Language, r.NewlineSequences = "en", "en", []string{"\n"}
-	}
 	if err := report.Validate(); err != nil {
 		t.Errorf("%v in %s", err, text)
 	}
@@ -98,11 +94,11 @@ func lost(t *testing.T, at string, was, is any) {
 func TestRunConforms(t *testing.T) {
 	r, path := findings(t)
 	var b bytes.Buffer
-	if err := WriteRun(&b, r, fuzz.FailNew, nil); err != nil {
+	if err := WriteRun(&b, Run{"v1.2.3", "run/mysql:9.7"}, r, fuzz.FailNew, nil); err != nil {
 		t.Fatal(err)
 	}
 	conforms(t, b.Bytes())
-	var got log
+	var got published.Report
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -119,26 +115,29 @@ func TestRunConforms(t *testing.T) {
 		{"violation/dirty-read", "warning", "unchanged", "corpus/found/gone.sql", 1},
 	} {
 		x := results[i]
-		at := x.Locations[0].Physical
-		if x.RuleID != want.rule || x.Level != want.level || x.Baseline != want.state || at.Artifact.URI != want.uri || at.Region.StartLine != want.line {
+		at := x.Locations[0].PhysicalLocation
+		if *x.RuleID != want.rule || x.Level != want.level || *x.BaselineState != want.state || *at.ArtifactLocation.URI != want.uri || *at.Region.StartLine != want.line {
 			t.Errorf("result %d is %+v, want %+v", i, x, want)
 		}
-		if got.Runs[0].Tool.Driver.Rules[x.RuleIndex].ID != want.rule {
+		if got := got.Runs[0].Tool.Driver.Rules[x.RuleIndex].ID; *got != want.rule {
 			t.Errorf("result %d refers to rule %d", i, x.RuleIndex)
 		}
 	}
+	if run := got.Runs[0]; *run.Tool.Driver.Version != "v1.2.3" || *run.AutomationDetails.ID != "txnfuzz/run/mysql:9.7/" {
+		t.Errorf("version %s, category %s", *run.Tool.Driver.Version, *run.AutomationDetails.ID)
+	}
 	known := got.Runs[0].Tool.Driver.Rules[0]
-	if !strings.Contains(known.HelpURI, "28212") || !strings.Contains(known.Short.Text, "writes no version") {
+	if !strings.Contains(*known.HelpURI, "28212") || !strings.Contains(*known.ShortDescription.Text, "writes no version") {
 		t.Errorf("the deviation is described as %+v", known)
 	}
 }
 
 func TestFailuresAreTold(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"run":    func(b *bytes.Buffer) error { return WriteRun(b, nil, fuzz.FailAny, errors.New("no server")) },
-		"replay": func(b *bytes.Buffer) error { return WriteReplay(b, nil, fuzz.FailAny, errors.New("no server")) },
+		"run":    func(b *bytes.Buffer) error { return WriteRun(b, Run{}, nil, fuzz.FailAny, errors.New("no server")) },
+		"replay": func(b *bytes.Buffer) error { return WriteReplay(b, Run{}, nil, fuzz.FailAny, errors.New("no server")) },
 		"nothing judged": func(b *bytes.Buffer) error {
-			return WriteReplay(b, []fuzz.Replayed{{Verdict: oracle.Unknown}}, fuzz.FailAny, nil)
+			return WriteReplay(b, Run{}, []fuzz.Replayed{{Verdict: oracle.Unknown}}, fuzz.FailAny, nil)
 		},
 	} {
 		var b bytes.Buffer
@@ -146,12 +145,12 @@ func TestFailuresAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		conforms(t, b.Bytes())
-		var got log
+		var got published.Report
 		if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
 		i := got.Runs[0].Invocations[0]
-		if i.ExecutionSuccessful || len(i.Notifications) != 1 || i.Notifications[0].Message.Text == "" {
+		if *i.ExecutionSuccessful || len(i.ToolExecutionNotifications) != 1 || *i.ToolExecutionNotifications[0].Message.Text == "" {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
@@ -165,11 +164,11 @@ func TestReplayConforms(t *testing.T) {
 		{File: path, Target: "mysql:9.7", Level: "SER", Verdict: oracle.OK},
 	}
 	var b bytes.Buffer
-	if err := WriteReplay(&b, list, fuzz.FailAny, nil); err != nil {
+	if err := WriteReplay(&b, Run{}, list, fuzz.FailAny, nil); err != nil {
 		t.Fatal(err)
 	}
 	conforms(t, b.Bytes())
-	var got log
+	var got published.Report
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
