@@ -36,8 +36,7 @@ type Settings struct {
 	// Seed and Workers decide which cases are made, and, without a Corpus,
 	// nothing else does.
 	Seed uint64
-	// Known is a folder of stored cases that new ones are made of; it may be
-	// missing.
+	// Known is a folder of stored cases that new ones are made of; see LoadKnown.
 	Known string
 	// Corpus is a folder in which a campaign keeps inputs that show rare
 	// behaviour, to make new ones of; empty: every input is made afresh.
@@ -120,6 +119,9 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	var err error
 	if c.known, err = LoadKnown(s.Known); err != nil {
 		return nil, err
+	}
+	if builtIn(s.Known) {
+		s.logf("no folder %s here: new cases are made of the %d that this program was built with", s.Known, len(c.known))
 	}
 	baseline, err := LoadBaseline(s.Baseline)
 	if err != nil {

@@ -1,7 +1,9 @@
 package fuzz
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -31,12 +33,19 @@ type Replayed struct {
 	// Recorded is what the file's header says of this target and level, "" for
 	// nothing; see verdictText.
 	Recorded string `json:"recorded,omitempty"`
+	// Runs is how often the case ran until it showed what its header records, or
+	// until that would be missed no more than once in a hundred times; see
+	// Target.Replay.
+	Runs int `json:"runs"`
 
 	run Trial
 }
 
-// Replay runs a case once at the levels of its header, or, for sessions that
-// have none there, at each of the levels given.
+// Replay runs a case at the levels of its header, or, for sessions that have none
+// there, at each of the levels given: once or, where its header tells how surely
+// it shows something, until it does or that is missed by chance no more than once
+// in a hundred times. Such a case runs in new databases, as it did when that was
+// measured. What the end of the context cuts off is left out.
 func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
 	if SetsLevels(c) {
 		levels = levels[:1]
@@ -46,7 +55,11 @@ func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels
 		if ctx.Err() != nil {
 			break
 		}
-		out = append(out, t.replayAt(ctx, file, c, LevelsFor(c, l)))
+		r := t.replayAt(ctx, file, c, LevelsFor(c, l))
+		if ctx.Err() != nil {
+			break
+		}
+		out = append(out, r)
 	}
 	return out
 }
@@ -61,24 +74,73 @@ func SetsLevels(c *corpus.Case) bool {
 }
 
 func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, levels map[int]corpus.Level) Replayed {
+	level := LevelName(levels)
+	recorded := recordedVerdict(c, t.Name, level)
+	judge, most := t.Judge, 1
+	if rate := rateIn(c, keyReproduced); rate != Unconfirmed {
+		judge = t.JudgeFresh
+		if t.shouldShow(c, recorded) {
+			most = rate.runsToMiss()
+		}
+	}
 	var r Trial
+	runs := 1
 	if l, missing := t.missing(levels); missing {
 		err := &LevelError{t.Name, l, t.Levels()}
 		r = Trial{Case: c, Levels: levels, Err: err, Verdict: oracle.Verdict{
 			Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonLevel, Actual: err.Error(),
 		}}
 	} else {
-		r = t.Judge(ctx, c, levels)
-		if !stale(&r.Verdict, c, r.History) {
-			explainUnknown(&r.Verdict, c, r.History)
+		for r = judge(ctx, c, levels); runs < most && !showsAgain(c, recorded, &r.Verdict) && ctx.Err() == nil; runs++ {
+			r = judge(ctx, c, levels)
 		}
+		explain(ctx, &r)
 	}
 	v := &r.Verdict
-	level := LevelName(levels)
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recordedVerdict(c, t.Name, level), run: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, Runs: runs, run: r,
+	}
+}
+
+// shouldShow says that a case with a rate is to show something here: by its
+// record for the target and level or, where there is none for the target at all,
+// because it did so where it was found.
+func (t *Target) shouldShow(c *corpus.Case, recorded string) bool {
+	if recorded == "" {
+		return len(recordedOn(c, t.Name)) == 0
+	}
+	outcome, _, _ := strings.Cut(recorded, " ")
+	return outcome == string(oracle.Violation) || outcome == string(oracle.Known)
+}
+
+// showsAgain says that there is no reason to run a case another time.
+func showsAgain(c *corpus.Case, recorded string, v *oracle.Verdict) bool {
+	if v.Outcome == oracle.Violation || recorded != "" && verdictText(v) == recorded {
+		return true
+	}
+	fingerprint, _ := c.Get(keyFingerprint)
+	return fingerprint != "" && v.Fingerprint == fingerprint
+}
+
+// explain tells people why a case has no verdict, unless the context ends before
+// that is found out.
+func explain(ctx context.Context, r *Trial) {
+	if ctx.Err() != nil {
+		return
+	}
+	done := make(chan oracle.Verdict, 1)
+	v, c, h := r.Verdict, r.Case, r.History
+	go func() {
+		if !stale(&v, c, h) {
+			explainUnknown(&v, c, h)
+		}
+		done <- v
+	}()
+	select {
+	case r.Verdict = <-done:
+	case <-ctx.Done():
 	}
 }
 
@@ -98,12 +160,48 @@ func (t *Target) missing(levels map[int]corpus.Level) (corpus.Level, bool) {
 	return 0, false
 }
 
-// WriteReplayJSON writes results as a list.
-func WriteReplayJSON(w io.Writer, results []Replayed) error {
-	if results == nil {
-		results = []Replayed{}
+// ReplayJSON writes results as a list, each as it comes: what a replay has found
+// by the time it is ended is there.
+type ReplayJSON struct {
+	w    io.Writer
+	some bool
+}
+
+// NewReplayJSON begins a list.
+func NewReplayJSON(w io.Writer) *ReplayJSON { return &ReplayJSON{w: w} }
+
+// Add writes results behind those before.
+func (j *ReplayJSON) Add(results []Replayed) error {
+	for i := range results {
+		var text bytes.Buffer
+		e := json.NewEncoder(&text)
+		e.SetEscapeHTML(false) // SQL is full of < and >
+		e.SetIndent("  ", "  ")
+		if err := e.Encode(&results[i]); err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		start := ",\n  "
+		if !j.some {
+			start = "[\n  "
+		}
+		j.some = true
+		if _, err := io.WriteString(j.w, start+strings.TrimSuffix(text.String(), "\n")); err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
 	}
-	return writeJSON(w, results)
+	return nil
+}
+
+// Close ends the list.
+func (j *ReplayJSON) Close() error {
+	end := "\n]\n"
+	if !j.some {
+		end = "[]\n"
+	}
+	if _, err := io.WriteString(j.w, end); err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	return nil
 }
 
 // WriteReplayText writes results as a table for people, and below it what was

@@ -137,7 +137,7 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 		return nil, err
 	}
 	if st == nil {
-		s.logf("nothing to resume in %s: a new campaign begins", s.Corpus)
+		s.logf("seed %d\nnothing to resume in %s: a new campaign begins", s.Seed, s.Corpus)
 		s.Resume = false
 		return run(ctx, s)
 	}
@@ -145,6 +145,7 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 		return nil, &ResumeError{fmt.Sprintf("the campaign in %s is one on %s, not on %s", s.Corpus, st.Target, Redact(s.Target))}
 	}
 	s.Seed, s.Workers = st.Seed, st.Workers
+	s.logf("seed %d", s.Seed)
 	base := st.Report
 	if err := st.missed(s.Out, base); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,14 +48,27 @@ func ParseLevels(text string) ([]corpus.Level, error) {
 	return out, nil
 }
 
+// builtIn says that the cases of a folder are those in this program.
+func builtIn(dir string) bool {
+	if dir != StoredDir {
+		return false
+	}
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // LoadKnown reads the cases of a folder that may be mutated, in order of their
-// paths; a folder that does not exist holds none. A case with the header line
+// paths. Where StoredDir does not exist, outside of a checkout, they are those
+// that this program was built with; any other folder that does not exist holds
+// none. A case with the header line
 // `seed: no, because …` is only replayed, and so is a finding of txnfuzz without the
 // line `seed: yes`: which cases a seed makes must not depend on what was found since.
 // `seed: 3` gives a case three chances to be chosen.
 func LoadKnown(dir string) ([]*corpus.Case, error) {
 	stored, err := corpus.LoadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if builtIn(dir) {
+		stored, err = corpus.Embedded()
+	} else if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {

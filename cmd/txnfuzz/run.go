@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"time"
@@ -22,10 +23,16 @@ func newRun() *cobra.Command {
 		Use:   "run [flags]",
 		Short: "Make cases, run them and keep what is wrong",
 		Long: `Makes cases from a seed, runs them on a target and judges what it saw. What is
-wrong is saved at once, run ten times more, reduced, and listed at the end.
+wrong is saved at once, run ten times more in new databases on an instance that
+has run nothing else, reduced, and listed at the end.
 Without --cases and --duration it goes on until Ctrl-C.
 
-The same --seed, --workers and --cases make the same cases. With --corpus, what
+Confirming and reducing goes on beside the cases. What is not done when the time
+is up, or at Ctrl-C, stays as it was saved: unconfirmed, with the command that
+confirms and reduces it in the file's header.
+
+The same --seed, --workers and --cases make the same cases; without --seed each
+run makes new ones. With --corpus, what
 was seen decides too: inputs that show behaviour not seen before are kept, and
 new ones are made of those whose behaviour is rarest. --resume goes on with such
 a campaign, also after its process was killed.`,
@@ -68,6 +75,17 @@ a campaign, also after its process was killed.`,
 			if err := placesFor(jsonFile, ci.junit, ci.sarif); err != nil {
 				return err
 			}
+			if f := cmd.Flags(); f.Changed("known") {
+				if info, err := os.Stat(s.Known); err != nil || !info.IsDir() {
+					return usagef("--known: there is no folder %s", s.Known)
+				}
+			}
+			if !cmd.Flags().Changed("seed") {
+				s.Seed = uint64(rand.Uint32()) // short enough to be typed
+			}
+			if !s.Resume { // which goes on with the seed of the campaign
+				fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", s.Seed)
+			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
 			report, err := fuzz.Run(cmd.Context(), s)
 			if report == nil {
@@ -94,18 +112,18 @@ a campaign, also after its process was killed.`,
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
-	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h")
+	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h, the server's start included")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
 	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf, ctc or mix")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
-	f.Uint64Var(&s.Seed, "seed", 1, "which cases are made")
+	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
 	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for what is found")
 	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings too")
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases that new ones are made of")
+	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases that new ones are made of; outside of a checkout those in this program")
 	f.StringVar(&s.Corpus, "corpus", "", "folder for inputs that show rare behaviour, which new ones are made of")
 	f.BoolVar(&s.Resume, "resume", false, "go on with the campaign of --corpus; --cases and --duration bound the whole")
 	f.BoolVar(&s.Phases, "phases", false, "tell what a run takes, phase by phase (--json always does)")

@@ -24,7 +24,7 @@ func TestFindingsCarryServerOptions(t *testing.T) {
 	}
 	out := t.TempDir()
 	opt := []string{"--server-opt", "innodb_snapshot_isolation=ON"}
-	got := txnfuzz(t, append([]string{"run", "--target", target, "--levels", "RU", "--strict", "--cases", "400", "--reduce", "2s", "--workers", "1", "--out", out}, opt...)...)
+	got := txnfuzz(t, append([]string{"run", "--target", target, "--levels", "RU", "--strict", "--cases", "400", "--seed", "1", "--reduce", "2s", "--workers", "1", "--out", out}, opt...)...)
 	if got.code != 1 {
 		t.Fatalf("status %d: %s%s", got.code, got.stdout, got.stderr)
 	}

@@ -1,0 +1,28 @@
+package corpus
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// A program outside of the project has the cases that one inside of it reads, in
+// the same order, so that a seed makes the same cases in both.
+func TestEmbeddedIsWhatIsStored(t *testing.T) {
+	var want []Stored
+	for _, dir := range []string{"found", "known"} {
+		more, err := LoadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, more...)
+	}
+	got, err := Embedded()
+	if err != nil || len(got) != len(want) || len(got) == 0 {
+		t.Fatalf("%d cases, error %v; want %d", len(got), err, len(want))
+	}
+	for i := range got {
+		if got[i].Path != filepath.ToSlash(filepath.Join("corpus", want[i].Path)) || ID(got[i].Case) != ID(want[i].Case) {
+			t.Errorf("case %d is %s, want %s", i, got[i].Path, want[i].Path)
+		}
+	}
+}
