@@ -29,6 +29,9 @@ type Options struct {
 	Conflicts int
 	// Progress, if set, is told what is being done now.
 	Progress func(stage string)
+
+	// searchOnly leaves out what spares the search; for tests of the search.
+	searchOnly bool
 }
 
 // Result is what a history shows.
@@ -98,6 +101,7 @@ func Check(h *kv.History, o Options) (*Result, error) {
 
 var inferences = map[kv.Workload]func(*kv.History, *anomalies) *evidence{
 	kv.ListAppend: inferLists,
+	kv.Register:   inferRegisters,
 }
 
 // workload tells what a history holds: what its header says, or what its
@@ -144,6 +148,7 @@ type judgement struct {
 	e     *evidence
 	o     Options
 	asked []model.Model
+	held  []model.Model // by the order of writes that was found
 }
 
 func (j *judgement) judge() {

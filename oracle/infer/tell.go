@@ -258,3 +258,79 @@ func (e *evidence) readOf(t, k, v int32) string {
 	}
 	return "a read of key " + e.key(k)
 }
+
+func (r *registers) neverWritten(t int32, o kv.Op) {
+	r.report(model.Unwritten, o.Key, func() []string {
+		return []string{fmt.Sprintf("T1 read %q, a value that no transaction of the history wrote.", quote(r.h, t, o))}
+	}, t)
+}
+
+// tellUnorderable reports that there is no order of the writes: with the pair
+// of which neither order is possible, if there is one.
+func (j *judgement) tellUnorderable(s *solver) {
+	e := j.e
+	if s.stuck == nil {
+		e.report(model.Unorderable, none, say("Every order of the writes that nothing shows leads to a cycle of dependencies; %d dead ends prove it.", s.conflicts))
+		return
+	}
+	p, q := s.chains[s.stuck.p], s.chains[s.stuck.q]
+	a, b := e.versions.writer[p.head], e.versions.writer[q.head]
+	k := s.keyOf[p.head]
+	e.report(model.Unorderable, k, func() []string {
+		return []string{fmt.Sprintf("T1 and T2 both wrote key %s. ", e.key(k)) +
+			"T1 cannot come first: " + s.whyNot(p, q, "T1", "T2") +
+			" T2 cannot come first either: " + s.whyNot(q, p, "T2", "T1")}
+	}, a, b)
+}
+
+// whyNot tells why chain p cannot come before chain q.
+func (s *solver) whyNot(p, q chain, a, b string) string {
+	x := s.x
+	next, w := x.writer[q.head], x.writer[p.tail]
+	if path := s.path(s.begin(next), s.commit(w)); path != nil {
+		return fmt.Sprintf("%s comes before it anyway (%s).", b, s.tellPath(path))
+	}
+	for _, r := range x.readers(p.tail) {
+		if r == next {
+			continue
+		}
+		if path := s.path(s.commit(next), s.begin(r)); path != nil {
+			return fmt.Sprintf("the transaction of %s read what %s wrote, and %s comes before that reader (%s).", Describe(s.d.h, int(r)), a, b, s.tellPath(path))
+		}
+	}
+	return "the orders found for other keys exclude it."
+}
+
+// path is a shortest path over all edges, found ones included.
+func (s *solver) path(from, to int32) []int32 {
+	parent := map[int32]int32{from: from}
+	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+		v := queue[0]
+		if v == to {
+			var out []int32
+			for ; v != from; v = parent[v] {
+				out = append([]int32{v}, out...)
+			}
+			return append([]int32{from}, out...)
+		}
+		s.eachOut(v, func(w int32) {
+			if _, ok := parent[w]; !ok {
+				parent[w] = v
+				queue = append(queue, w)
+			}
+		})
+	}
+	return nil
+}
+
+func (s *solver) tellPath(path []int32) string {
+	var words []string
+	last := none
+	for _, v := range path {
+		if t := s.txn(v); t != last && t < int32(s.d.h.Len()) {
+			last = t
+			words = append(words, fmt.Sprintf("%s %d", s.d.h.PlaceWord(), s.d.h.Place(int(t))))
+		}
+	}
+	return strings.Join(words, " → ")
+}
