@@ -168,7 +168,7 @@ func (g *Graph) Sub(nodes []int32, kinds Kinds) *Graph {
 		for i, v := range nodes {
 			to, kind := g.Out(v)
 			for j, w := range to {
-				if kind[j]&kinds != 0 {
+				if kind[j]&kinds != 0 || kind[j] == own {
 					if x, ok := at[w]; ok {
 						edge(int32(i), x, kind[j])
 					}

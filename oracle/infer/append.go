@@ -178,8 +178,13 @@ func (l *lists) writers() {
 				continue
 			}
 			v := l.at(o.Key, p)
-			if u, ok := last.get(t, o.Key); ok && u >= 0 {
-				l.midway.set(u)
+			if u, ok := last.get(t, o.Key); ok {
+				if u >= 0 {
+					l.midway.set(u)
+				}
+				if (u < 0 || u > v) && status == kv.OK {
+					l.turned(t, o)
+				}
 			}
 			last.set(t, o.Key, v)
 			switch {

@@ -282,6 +282,9 @@ func (b brute) judge(d model.Definition) (holds, ok bool) {
 	}
 	order := d.Kinds &^ 0
 	session, realTime := order&(1<<5) != 0, order&(1<<6) != 0
+	if d.Model == model.ReadUncommitted && b.incompatible() {
+		return false, false // which list tells the order is a matter of taste
+	}
 	var infos []int
 	for i, r := range b.recs {
 		if r.Status == kv.Info {
@@ -315,6 +318,25 @@ func (b brute) judge(d model.Definition) (holds, ok bool) {
 		}
 	}
 	return false, true
+}
+
+// incompatible tells whether two lists that were read cannot both be right.
+func (b brute) incompatible() bool {
+	lists := map[kv.Value][][]kv.Value{}
+	for _, r := range b.recs {
+		for _, o := range r.Ops {
+			if r.Status != kv.OK || o.Kind != kv.ReadList {
+				continue
+			}
+			for _, l := range lists[o.Key] {
+				if n := min(len(l), len(o.List)); !slices.Equal(l[:n], o.List[:n]) {
+					return true
+				}
+			}
+			lists[o.Key] = append(lists[o.Key], o.List)
+		}
+	}
+	return false
 }
 
 type world map[kv.Value][]kv.Value

@@ -102,6 +102,9 @@ func Check(h *kv.History, o Options) (*Result, error) {
 var inferences = map[kv.Workload]func(*kv.History, *anomalies) *evidence{
 	kv.ListAppend: inferLists,
 	kv.Register:   inferRegisters,
+	kv.Predicate:  inferPredicates,
+	kv.Bank:       inferBank,
+	kv.Set:        inferSets,
 }
 
 // workload tells what a history holds: what its header says, or what its
@@ -115,7 +118,7 @@ func workload(h *kv.History) (kv.Workload, error) {
 	}
 	kinds := map[kv.Kind]kv.Workload{kv.Append: kv.ListAppend, kv.ReadList: kv.ListAppend, kv.Write: kv.Register,
 		kv.Add: kv.Set, kv.ReadSet: kv.Set, kv.Delta: kv.Bank,
-		kv.Insert: kv.Predicate, kv.Delete: kv.Predicate, kv.ReadPredicate: kv.Predicate}
+		kv.Insert: kv.Predicate, kv.Init: kv.Predicate, kv.Delete: kv.Predicate, kv.ReadPredicate: kv.Predicate}
 	var seen []kv.Workload
 	for k, w := range kinds {
 		if met[k] && !slices.Contains(seen, w) {

@@ -128,7 +128,7 @@ func parse(workload, text string) (*kv.History, error) {
 			case 'd':
 				o.Kind = kv.Delete
 			default:
-				o.Kind = map[byte]kv.Kind{'a': kv.Append, 'w': kv.Write, 's': kv.Add, 'i': kv.Insert}[w[0]]
+				o.Kind = map[byte]kv.Kind{'a': kv.Append, 'w': kv.Write, 's': kv.Add, 'i': kv.Insert, 'j': kv.Init}[w[0]]
 				o.Val = number(rest)
 			}
 			r.Ops = append(r.Ops, o)

@@ -40,7 +40,7 @@ func inferRegisters(h *kv.History, found *anomalies) *evidence {
 	r.chains()
 	r.shows = func(o kv.Op, v int32) bool {
 		if v == r.versions.first[o.Key] {
-			return o.Val == kv.Nil
+			return o.Val == kv.Nil || r.isInitial(o.Val)
 		}
 		w := r.versions.writer[v]
 		for _, p := range h.Ops(int(w)) {
@@ -195,6 +195,9 @@ func (r *registers) source(t, j int32, o kv.Op) int32 {
 	w, state := r.find(o.Key, o.Val)
 	switch state {
 	case byNobody:
+		if r.isInitial(o.Val) {
+			return -1 - o.Key
+		}
 		r.neverWritten(t, o)
 		return notASource
 	case byFailed:
@@ -220,6 +223,11 @@ func (r *registers) source(t, j int32, o kv.Op) int32 {
 		}
 	}
 	return w
+}
+
+func (r *registers) isInitial(v kv.Value) bool {
+	i := r.h.Header.Initial
+	return i != nil && kv.Value(*i) == v
 }
 
 func (r *registers) ownLater(t, j int32, o kv.Op) bool {

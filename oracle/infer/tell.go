@@ -110,6 +110,12 @@ func (l *lists) duplicate(k int32, v kv.Value) {
 	l.report(model.DuplicateElements, k, say("Key %s was read with element %s standing in it twice.", l.key(k), l.h.Spell(v)))
 }
 
+func (l *lists) turned(t int32, o kv.Op) {
+	l.report(model.Internal, o.Key, func() []string {
+		return []string{fmt.Sprintf("T1 appended %s to key %s after other elements, but the list was read with it before them.", l.h.Spell(o.Val), l.key(o.Key))}
+	}, t)
+}
+
 func (l *lists) neverWritten(k int32, v kv.Value) {
 	l.report(model.Unwritten, k, func() []string {
 		return []string{fmt.Sprintf("Key %s was read with element %s, which no transaction of the history appended.", l.key(k), l.h.Spell(v))}

@@ -173,6 +173,36 @@ func (h *History) KeyOf(v Value) int32    { return h.keys.find(v) }
 // SessionName is the number that the file gave to a session.
 func (h *History) SessionName(s int32) int64 { return int64(h.sessions.values[s]) }
 
+// Settle ends the building of a history whose header names no workload: a read
+// of nothing is told from a read of an empty list, or set, by the other
+// operations.
+func (h *History) Settle() {
+	var met [16]bool
+	for _, c := range h.chunks {
+		for _, o := range c {
+			met[o.Kind] = true
+		}
+	}
+	into := Read
+	switch {
+	case met[Append] || met[ReadList]:
+		into = ReadList
+	case met[Add] || met[ReadSet]:
+		into = ReadSet
+	}
+	if into == Read || !met[Read] {
+		return
+	}
+	for _, c := range h.chunks {
+		for i, o := range c {
+			if o.Kind == Read && o.Val == Nil {
+				c[i].Kind = into
+				c[i].Val = 0
+			}
+		}
+	}
+}
+
 // PlaceWord tells what Place counts: line or offset.
 func (h *History) PlaceWord() string {
 	if h.Binary {

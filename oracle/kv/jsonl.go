@@ -173,8 +173,8 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		o.Key = c.value(&j.names)
 		next()
 		o.Kind, o.Val, o.List = c.result(&j.names, j.header.Workload, &j.lists)
-	case "w", "append", "add", "delta", "insert":
-		o.Kind = map[string]Kind{"w": Write, "append": Append, "add": Add, "delta": Delta, "insert": Insert}[string(l)]
+	case "w", "append", "add", "delta", "insert", "init":
+		o.Kind = map[string]Kind{"w": Write, "append": Append, "add": Add, "delta": Delta, "insert": Insert, "init": Init}[string(l)]
 		next()
 		o.Key = c.value(&j.names)
 		next()
@@ -208,7 +208,7 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		}
 	default:
 		c.i = at
-		c.fail("one of r, w, append, add, read-set, delta, insert, delete, rp")
+		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp")
 	}
 	c.expect(']', "the end of the operation")
 	r.Ops = append(r.Ops, o)
@@ -372,6 +372,7 @@ func Load(file string, src Source) (*History, error) {
 		switch err := src.Next(&r); {
 		case err == io.EOF:
 			h.Header = src.Header()
+			h.Settle()
 			return h, nil
 		case err != nil:
 			return nil, err

@@ -64,10 +64,12 @@ const (
 	// ReadPredicate returns all registers that match a condition: Val is a name
 	// that spells the condition, List holds key, value, key, value, …
 	ReadPredicate
+	// Init is an Insert that surely came before everything else.
+	Init
 )
 
 var kinds = [...]string{Read: "r", Write: "w", Append: "append", ReadList: "r", Add: "add", ReadSet: "read-set",
-	Delta: "delta", Insert: "insert", Delete: "delete", ReadPredicate: "rp"}
+	Delta: "delta", Insert: "insert", Delete: "delete", ReadPredicate: "rp", Init: "init"}
 
 func (k Kind) String() string { return kinds[k] }
 
@@ -97,6 +99,8 @@ type Header struct {
 	// Promised names models that the history must satisfy, whatever Target and
 	// Level say.
 	Promised []string `json:"promised,omitempty"`
+	// Initial is what registers hold at first, beside Nil.
+	Initial *int64 `json:"initial,omitempty"`
 	// Total is the sum of all accounts of a bank; nil: what the first read shows.
 	Total *int64 `json:"total,omitempty"`
 	// NegativeBalances allows accounts of a bank below zero.
