@@ -251,7 +251,7 @@ func (s *shell) line(ctx context.Context, line string) error {
 			s.setLevels(rest)
 			return nil
 		case "check":
-			s.check()
+			s.check(ctx)
 			return nil
 		case "save":
 			s.save(rest)
@@ -392,7 +392,7 @@ func (s *shell) checkLevels(probe *corpus.Case, text string) error {
 }
 
 // check judges the history so far.
-func (s *shell) check() {
+func (s *shell) check(ctx context.Context) {
 	h, err := s.live.History()
 	if errors.Is(err, harness.ErrOutstanding) {
 		s.refuse("%v: end the transaction that blocks %s first", err, sessionList(s.live.Outstanding()))
@@ -401,6 +401,12 @@ func (s *shell) check() {
 	if err != nil {
 		s.refuse("%v", err)
 		return
+	}
+	if s.t.options.Workers > 1 { // the live session has a worker of its own
+		if err := askAlone(ctx, s.live.Case(), h, h.Levels, s.t.pool.Run); err != nil {
+			s.refuse("%v", err)
+			return
+		}
 	}
 	v, err := check(s.live.Case(), h)
 	if err != nil {

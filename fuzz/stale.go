@@ -1,47 +1,72 @@
 package fuzz
 
 import (
+	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
-// misfits are errors of a statement that does not fit the case's own tables:
-// syntax, no such table, no such or an ambiguous column, another number of
-// values than of columns, or of arguments than a function takes.
-//
-// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
-var misfits = []uint16{1064, 1146, 1054, 1052, 1136, 1582}
-
-// stale turns the verdict ok on a case whose statements do not fit its tables
-// into one that says so, and reports whether it did.
+// stale turns the verdict ok on a case of which the server refuses a statement by
+// its text into one that says so, and reports whether it did. Such an error is an
+// honest answer; but a saved case in which it comes up guards nothing.
 func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
-	text := misfit(c, h)
-	if text == "" || v.Outcome != oracle.OK {
+	if v.Outcome != oracle.OK || len(v.Refused) == 0 {
 		return false
 	}
-	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale, Actual: text}
+	i := v.Refused[0]
+	e := h.Stmts[i].Result.Err
+	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale,
+		Actual: fmt.Sprintf("%s: error %d (%s)", statementText(c, h, i), e.Code, e.Message)}
 	return true
 }
 
-// misfit tells the first statement of a run that the server refused because it
-// does not fit the tables of its case, "" if there is none. Such an error is an
-// honest answer; but a saved case in which it comes up guards nothing, unless
-// its own statements change the tables.
-func misfit(c *corpus.Case, h *history.History) string {
-	if h == nil || slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { _, ok := l.Stmt.(ast.DDLNode); return ok }) {
-		return ""
-	}
+// askAlone marks the statements of a history whose errors are those of their text:
+// it sends each that failed so once more, alone and to empty copies of the tables.
+// An error that it does not get there too is one of the case. Costs a run of one
+// statement for each, none for a case without such errors.
+func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels map[int]corpus.Level, run runFunc) error {
 	for i := range h.Stmts {
-		if e := h.Stmts[i].Result.Err; e != nil && slices.Contains(misfits, e.Code) {
-			l := c.Steps[h.Stmts[i].Line]
-			return fmt.Sprintf("step %d, tx%d: %s: error %d (%s)", h.Stmts[i].Line+1, l.Session, corpus.SQL(l.Stmt, corpus.Text), e.Code, e.Message)
+		st := &h.Stmts[i]
+		if st.Result.Err == nil || !mvcc.TextError(st.Result.Err.Code) {
+			continue
+		}
+		alone, err := run(ctx, aloneOn(c, st.Line), harness.Levels{By: map[int]corpus.Level{st.Session: levels[st.Session]}})
+		if ctx.Err() != nil {
+			return fmt.Errorf("ask for a statement alone: %w", ctx.Err())
+		}
+		var lost *harness.LostError
+		if errors.As(err, &lost) {
+			return err
+		}
+		if err != nil || len(alone.Stmts) != 1 {
+			continue // then nothing speaks for the text
+		}
+		if e := alone.Stmts[0].Result.Err; e != nil && e.Code == st.Result.Err.Code {
+			st.RefusedAlone = true
 		}
 	}
-	return ""
+	return nil
+}
+
+type runFunc func(context.Context, *corpus.Case, harness.Levels) (*history.History, error)
+
+// aloneOn is a case of one step of another, on its tables without their rows.
+func aloneOn(c *corpus.Case, line int) *corpus.Case {
+	one := &corpus.Case{Steps: []corpus.Line{c.Steps[line]}}
+	for _, l := range c.Init {
+		switch l.Stmt.(type) {
+		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.LoadDataStmt:
+		default:
+			one.Init = append(one.Init, l)
+		}
+	}
+	return one
 }

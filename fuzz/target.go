@@ -335,6 +335,9 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 	t.mu.RLock()
 	seen := t.revived
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
+	if r.History != nil && r.Err == nil {
+		r.Err = askAlone(ctx, c, r.History, levels, t.pool.Run)
+	}
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
 		t.readLog(ctx, &r, seen)

@@ -35,7 +35,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	p := rules.For(h.Server)
 	r := mvcc.New(c, h, p, false)
 	d, err := r.Run()
-	v := Verdict{Stmt: -1}
+	v := Verdict{Stmt: -1, Refused: r.RefusedByText()}
 	if err != nil {
 		return unknown(v, err)
 	}
@@ -52,9 +52,6 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		}
 		v.Outcome = OK
 		return v
-	}
-	if refusedByText(h) {
-		return unknown(v, &mvcc.Loss{Slug: "statement refused by its text"})
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
@@ -97,14 +94,6 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
 	return v
-}
-
-// refusedByText reports whether a statement calls a function with a number of
-// arguments that it does not take. The solver notices only where it has a row; a
-// reduction can make such a call.
-func refusedByText(h *history.History) bool {
-	const errParameterCount = 1582
-	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { e := s.Result.Err; return e != nil && e.Code == errParameterCount })
 }
 
 // unknown turns a loss of the oracle's own into a verdict.
@@ -219,7 +208,7 @@ func looseFit(c *corpus.Case, h *history.History, p rules.Profile, told, deviati
 			return d
 		}
 		if honest {
-			*v = Verdict{Outcome: OK, Stmt: -1}
+			*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
 		}
 		count(v, r, h)
 		v.Conflicting = r.Conflicting()

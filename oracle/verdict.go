@@ -40,6 +40,9 @@ type Verdict struct {
 	// depend on names, constants or the number of statements around it.
 	// Empty for OK and Unknown.
 	Fingerprint string `json:"fingerprint,omitempty"`
+	// Refused holds the indexes into History.Stmts of statements that the server
+	// refuses by their text alone, and that were taken to have no effect.
+	Refused []int `json:"refused,omitempty"`
 	// Statements counts the executed statements that have something to judge,
 	// Judged those whose rows, counts and error were compared with one single
 	// prediction.

@@ -42,7 +42,7 @@ used, or else 1 if the last check found a violation.`,
 					return usagef("--levels: %w", err)
 				}
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Workers: 2, Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}

@@ -122,8 +122,11 @@ type Stmt struct {
 	// InTxn is SERVER_STATUS_IN_TRANS as it was last known *before* this
 	// statement was sent: false inside what the case meant as a transaction
 	// means that the transaction had died.
-	InTxn  bool   `json:"in_txn,omitempty"`
-	Result Result `json:"result"`
+	InTxn bool `json:"in_txn,omitempty"`
+	// RefusedAlone says that the statement, sent alone and on empty copies of the
+	// tables, failed with the same error: one of its text, not of what ran beside it.
+	RefusedAlone bool   `json:"refused_alone,omitempty"`
+	Result       Result `json:"result"`
 }
 
 // WaitKind tells what a statement waited for.

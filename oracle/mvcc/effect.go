@@ -65,23 +65,43 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 	return p, nil
 }
 
-// unknownHint reports whether a table's index hint names a key that it has not.
+// unknownHint reports whether a table's index hint names a key that it has not. A
+// key may be named by a prefix of its name that no other key's name has.
+// https://dev.mysql.com/doc/refman/en/index-hints.html
 func (r *Replay) unknownHint(from *ast.TableRefsClause) bool {
 	name := singleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return false
 	}
+	t := r.table(name.Name.O).Def
 	for _, h := range name.IndexHints {
 		for _, n := range h.IndexNames {
-			if !slices.ContainsFunc(r.table(name.Name.O).Def.Keys, func(k solve.Key) bool {
-				// A key without a name takes that of its first column.
-				return lower(k.Name) == n.L || k.Primary && n.L == "primary" || k.Name == "" && lower(r.table(name.Name.O).Def.Columns[k.Columns[0]].Name) == n.L
-			}) {
+			exact, prefixed := false, 0
+			for i := range t.Keys {
+				key := hintName(t, &t.Keys[i])
+				exact = exact || key == n.L
+				if strings.HasPrefix(key, n.L) {
+					prefixed++
+				}
+			}
+			if !exact && prefixed != 1 {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// hintName returns what a hint calls a key, in small letters. One without a name takes that
+// of its first column.
+func hintName(t *solve.Table, k *solve.Key) string {
+	switch {
+	case k.Primary:
+		return "primary"
+	case k.Name == "":
+		return lower(t.Columns[k.Columns[0]].Name)
+	}
+	return lower(k.Name)
 }
 
 // scan returns the rows of a table that a write matches, in scan order.

@@ -134,7 +134,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	if r.empties == nil {
 		r.empties, r.bare = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}
 	}
-	w.empties, w.bare = r.empties, r.bare
+	w.empties, w.bare, w.unmodelled = r.empties, r.bare, r.unmodelled
 	return e
 }
 
@@ -166,6 +166,12 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	kind := KindOf(node)
 	e.Steps[i].Kind = kind
 	e.started[i] = e.now()
+	if e.refusedByText(st) {
+		return nil, nil, nil
+	}
+	if err := e.unmodelled[i]; err != nil {
+		return nil, nil, err
+	}
 	if kind == Other {
 		return nil, nil, &Loss{Slug: "unsupported: statement", Detail: ast.GetStmtLabel(node)}
 	}
@@ -334,6 +340,12 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	x.p.determined, x.p.Single = single && !x.guessed, single && !e.branched
 	if x.p.Err != 0 {
 		e.undo(x.tx, x.mark)
+	}
+	if err := textLoss(x.p, x.st); err != nil {
+		return nil, err
+	}
+	if e.swallowsTimeout(x) {
+		return nil, &Loss{Slug: "unsupported: IGNORE that makes a lock time-out a warning"}
 	}
 	code := errCode(x.st)
 	s.reopened = s.reopened && code != 0

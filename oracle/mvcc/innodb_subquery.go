@@ -50,8 +50,6 @@ func (x *running) asksUnlocked() bool {
 
 // ask prepares the answers of subqueries. When they are evaluated is the plan's
 // affair: when it is made, or with the first row, before its lock or behind it.
-// MySQL refuses a write whose subquery names the table that it changes.
-// https://dev.mysql.com/doc/refman/en/subquery-errors.html
 func (x *running) ask() error {
 	if x.kind == Select {
 		return nil
@@ -65,7 +63,7 @@ func (x *running) ask() error {
 	switch {
 	case inner.names[own] && x.kind == Insert:
 		return &Loss{Slug: "unsupported: subquery on the table of the INSERT"}
-	case inner.plain[own] && x.kind.isWrite() && x.e.h.Server.DBMS == history.MySQL:
+	case x.e.refusesOwnTable(x.node):
 		return &solve.SQLError{Code: errTableUsed, Message: "target table of a write in a subquery"}
 	case !x.asksUnlocked() && !inner.names[own] && x.tx.Level >= corpus.RepeatableRead:
 		return nil
@@ -128,15 +126,29 @@ func (a *asked) met() {
 
 // ownTable returns the name of the one table that a statement locks or changes, "" if
 // there are several.
-func (x *running) ownTable() string {
-	_, from := condition(x.node)
-	if s, ok := x.node.(*ast.InsertStmt); ok {
+func (x *running) ownTable() string { return ownTable(x.node) }
+
+func ownTable(node ast.StmtNode) string {
+	_, from := condition(node)
+	if s, ok := node.(*ast.InsertStmt); ok {
 		from = s.Table
 	}
 	if name := singleTable(from); name != nil {
 		return name.Name.O
 	}
 	return ""
+}
+
+// refusesOwnTable reports whether the server refuses a write because a subquery of
+// it names the table that it changes, outside of derived tables.
+// https://dev.mysql.com/doc/refman/en/subquery-errors.html
+func (r *Replay) refusesOwnTable(node ast.StmtNode) bool {
+	if r.h.Server.DBMS != history.MySQL || !KindOf(node).isWrite() {
+		return false
+	}
+	inner := &subqueryTables{}
+	node.Accept(inner)
+	return inner.plain[ownTable(node)]
 }
 
 // subqueryTables finds the tables that the subqueries of a statement name; plain are

@@ -62,6 +62,9 @@ type Replay struct {
 	empties map[ast.Node]emptiness
 	// bare holds locking reads without their conditions.
 	bare map[*ast.SelectStmt]*ast.SelectStmt
+	// unmodelled holds the statements that no part of the replay understands, by
+	// their indexes.
+	unmodelled map[int]error
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
 	loose bool
 	// patient raises the bound on sequences of choices; see Patient.
@@ -194,6 +197,14 @@ func (r *Replay) order() []int {
 func (r *Replay) load() error {
 	if err := r.loadTables(); err != nil {
 		return err
+	}
+	for i := range r.h.Stmts {
+		if err := unmodelledLoss(r.c.Steps[r.h.Stmts[i].Line].Stmt); err != nil {
+			if r.unmodelled == nil {
+				r.unmodelled = map[int]error{}
+			}
+			r.unmodelled[i] = err
+		}
 	}
 	for i := range r.h.Initial {
 		if err := r.loadRows(&r.h.Initial[i]); err != nil {

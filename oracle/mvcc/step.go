@@ -36,6 +36,12 @@ func (r *Replay) step(i int) (*Difference, error) {
 	kind := KindOf(node)
 	r.store.stmt = i
 	r.Steps[i].Kind = kind
+	if r.refusedByText(st) {
+		return nil, nil
+	}
+	if err := r.unmodelled[i]; err != nil {
+		return nil, err
+	}
 	if kind == Other {
 		return nil, &Loss{Slug: "unsupported: statement", Detail: fmt.Sprintf("%T", node)}
 	}
@@ -287,6 +293,9 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 	}
 	if loss := r.conditionOrder(i, kind, node, view, p); loss != nil {
 		return nil, loss
+	}
+	if err := textLoss(p, st); err != nil {
+		return nil, err
 	}
 	if d := r.compare(i, kind, p); d != nil {
 		r.name(d, i, tx, kind, node)

@@ -52,6 +52,41 @@ func (r *Replay) refusesToWait(st *history.Stmt) bool {
 	return ok && s.LockInfo != nil && noWait(s.LockInfo.LockType)
 }
 
+// swallowsTimeout reports whether a write with IGNORE waited until its wait ended
+// although no other session did anything meanwhile that could have ended it. On
+// MariaDB the time-out is then a warning, and the rows that it had not reached stay
+// as they are.
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/ignore
+func (r *Replay) swallowsTimeout(x *running) bool {
+	n := len(x.st.Waits)
+	if r.h.Server.DBMS != history.MariaDB || n == 0 || errCode(x.st) != 0 || !ignores(x.node) {
+		return false
+	}
+	from := x.st.Waits[n-1].From
+	for i := range r.h.Stmts {
+		o := &r.h.Stmts[i]
+		if o.Session == x.st.Session || o.Submit > x.st.Return || o.Return != 0 && o.Return < from {
+			continue
+		}
+		if kind := KindOf(r.c.Steps[o.Line].Stmt); kind.isControl() || kind == Other || !o.InTxn || errCode(o) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func ignores(n ast.StmtNode) bool {
+	switch s := n.(type) {
+	case *ast.InsertStmt:
+		return s.IgnoreErr
+	case *ast.UpdateStmt:
+		return s.IgnoreErr
+	case *ast.DeleteStmt:
+		return s.IgnoreErr
+	}
+	return false
+}
+
 // othersWaited reports whether another session had a wait outstanding while
 // the statement ran.
 func (r *Replay) othersWaited(st *history.Stmt) bool {

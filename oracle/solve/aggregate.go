@@ -77,6 +77,9 @@ func (c *compiler) aggregate(n *ast.AggregateFuncExpr) (expr, error) {
 		if isExact(arg.typ) || arg.typ.Class == NullClass {
 			a.typ = Type{Class: DecimalClass, Scale: arg.typ.Scale, Prec: arg.typ.Prec + 22}
 			a.exact = c.exact(arg)
+			if a.name == ast.AggFuncAvg && n.Distinct && !arg.column && c.d.is(divisionKeepsWords) {
+				return expr{}, unsupported("AVG(DISTINCT) of a computed decimal")
+			}
 			if a.name == ast.AggFuncAvg {
 				a.typ.Scale = min(a.typ.Scale+divPrecision, c.d.maxScale())
 			}

@@ -3,6 +3,7 @@ package solve
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -172,6 +173,9 @@ type scope struct {
 	// aggs collects aggregates while a select list is compiled; nil where
 	// aggregates are not allowed.
 	aggs *[]aggregate
+	// having is set while a HAVING clause is compiled, whose names may be those of
+	// the select list.
+	having ast.ExprNode
 }
 
 type compiler struct {
@@ -265,6 +269,15 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 			}
 			found, at, col, keyed = true, src.offset+i, &src.table.Columns[i], src.table.inKey(i)
 		}
+		if it, err := sc.alias(n, found); it != nil || err != nil {
+			if err == nil && depth > 0 {
+				err = unsupported("alias of a select list in a subquery of its HAVING")
+			}
+			if err != nil {
+				return expr{}, err
+			}
+			return it.expr, nil
+		}
 		if !found {
 			continue
 		}
@@ -276,6 +289,35 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 		return e, nil
 	}
 	return expr{}, &SQLError{1054, fmt.Sprintf("Unknown column '%s' in 'where clause'", n.String())}
+}
+
+// alias returns the item of the select list that a name in HAVING means, nil for
+// none. Where it is a column's name, too, the servers choose by rules of their own.
+// https://dev.mysql.com/doc/refman/9.7/en/select.html
+func (sc *scope) alias(n *ast.ColumnName, column bool) (*item, error) {
+	if sc.having == nil || n.Table.L != "" {
+		return nil, nil
+	}
+	var out *item
+	for i := range sc.items {
+		it := &sc.items[i]
+		if !it.alias || !strings.EqualFold(it.name, n.Name.O) {
+			continue
+		}
+		if out != nil {
+			return nil, unsupported("alias in HAVING that two columns have")
+		}
+		out = it
+	}
+	switch {
+	case out == nil || !out.as:
+		return nil, nil
+	case column:
+		return nil, unsupported("name in HAVING that is an alias and a column")
+	case sc.aggs == nil:
+		return nil, unsupported("alias inside an aggregate")
+	}
+	return out, nil
 }
 
 // ownColumn returns the column of the innermost query that a name means, nil if

@@ -1,8 +1,11 @@
 package solve
 
 import (
+	"strings"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -53,12 +56,33 @@ func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	x := e.eval
+	x, zero := e.eval, c.zeroIsNull(n.Expr)
 	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
-		null := x(f).IsNull()
+		v := x(f)
+		null := v.IsNull()
+		if zero && isZeroDate(v) {
+			f.refuse("IS NULL of a zero date whose column is NOT NULL")
+		}
 		f.underNull()
 		return truthOf(null != n.Not)
 	}), nil
+}
+
+// zeroIsNull tells whether a zero date in a column may count as NULL under IS NULL:
+// one that is NOT NULL. Where that is, is the plan's affair.
+// https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_is-null
+func (c *compiler) zeroIsNull(n ast.ExprNode) bool {
+	name, ok := n.(*ast.ColumnNameExpr)
+	if !ok || c.d.DBMS == history.TiDB {
+		return false
+	}
+	col := c.ownColumn(name.Name)
+	return col != nil && col.NotNull && (col.Type.Class == DateClass || col.Type.Class == DatetimeClass)
+}
+
+func isZeroDate(v sqlvalue.Value) bool {
+	text, _ := v.Text()
+	return v.Kind() == sqlvalue.Temporal && strings.HasPrefix(text, "0000-00-00")
 }
 
 // underNull makes an error under IS NULL uncertain: what cannot be NULL need not

@@ -17,6 +17,8 @@ type item struct {
 	name string
 	// alias says that the name was given with AS, or is a column's own.
 	alias bool
+	// as says that it was given with AS.
+	as bool
 }
 
 // query is a compiled SELECT.
@@ -142,7 +144,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		c.scope.aggs = &aggs
 	}
 	if n.Having != nil {
+		c.scope.having = n.Having.Expr
 		e, err := c.filter(n.Having.Expr)
+		c.scope.having = nil
 		if err != nil {
 			return nil, err
 		}
@@ -153,6 +157,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		return nil, err
 	}
 	q.aggs, q.distinct = aggs, n.Distinct
+	if q.having != nil && len(aggs) == 0 && len(q.group) == 0 {
+		return nil, unsupported("HAVING of a query without groups")
+	}
 	if q.distinct && n.OrderBy != nil {
 		return nil, unsupported("DISTINCT with ORDER BY")
 	}
@@ -355,7 +362,7 @@ func (c *compiler) fields(q *query, fl *ast.FieldList) error {
 		if err != nil {
 			return err
 		}
-		it := item{expr: e, name: fd.AsName.O, alias: fd.AsName.O != ""}
+		it := item{expr: e, name: fd.AsName.O, alias: fd.AsName.O != "", as: fd.AsName.O != ""}
 		if col, ok := fd.Expr.(*ast.ColumnNameExpr); ok && !it.alias {
 			it.name, it.alias = col.Name.Name.O, true
 		} else if !it.alias {
@@ -374,7 +381,7 @@ func (c *compiler) wildcard(q *query, w *ast.WildCardField) error {
 		}
 		found = true
 		for i, col := range src.table.Columns {
-			q.items = append(q.items, item{columnAt(col.Type, src.offset+i, 0), col.Name, true})
+			q.items = append(q.items, item{expr: columnAt(col.Type, src.offset+i, 0), name: col.Name, alias: true})
 		}
 	}
 	if !found {

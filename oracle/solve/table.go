@@ -78,7 +78,7 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			charset = lower(o.StrValue)
 		default:
 			if !harmlessOptions[o.Tp] {
-				return nil, unsupported("table option %d", o.Tp)
+				return nil, unsupported("a table option beside ENGINE, AUTO_INCREMENT, COLLATE, COMMENT and those of storage")
 			}
 		}
 	}
@@ -223,6 +223,14 @@ func stringType(ft *types.FieldType, collation Collation) (Type, error) {
 
 func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error {
 	c := &t.Columns[i]
+	if d.DBMS != history.TiDB {
+		// It may hold NULL then; only what is missing or 0 is generated.
+		// https://dev.mysql.com/doc/refman/9.7/en/example-auto-increment.html
+		defer func() {
+			null := slices.ContainsFunc(opts, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionNull })
+			c.NotNull = c.NotNull && !(c.Auto && null)
+		}()
+	}
 	for _, o := range opts {
 		switch o.Tp {
 		case ast.ColumnOptionPrimaryKey:
@@ -244,10 +252,41 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 				return err
 			}
 		default:
-			return unsupported("column option %d", o.Tp)
+			return unsupported("%s", optionWord(o.Tp))
 		}
 	}
 	return nil
+}
+
+// optionWord names a column's option as SQL does.
+func optionWord(o ast.ColumnOptionType) string {
+	switch o {
+	case ast.ColumnOptionGenerated:
+		return "a generated column"
+	case ast.ColumnOptionReference:
+		return "a foreign key"
+	case ast.ColumnOptionCheck:
+		return "a CHECK constraint"
+	case ast.ColumnOptionOnUpdate:
+		return "ON UPDATE of a column"
+	case ast.ColumnOptionFulltext:
+		return "a FULLTEXT key"
+	case ast.ColumnOptionAutoRandom:
+		return "AUTO_RANDOM"
+	}
+	return "a column's option beside NOT NULL, DEFAULT, AUTO_INCREMENT, COLLATE, COMMENT and keys"
+}
+
+func constraintWord(t ast.ConstraintType) string {
+	switch t {
+	case ast.ConstraintForeignKey:
+		return "a foreign key"
+	case ast.ConstraintFulltext:
+		return "a FULLTEXT key"
+	case ast.ConstraintCheck:
+		return "a CHECK constraint"
+	}
+	return "a constraint that is neither a key nor CHECK"
 }
 
 func (c *Column) setDefault(n ast.ExprNode, d Dialect) error {
@@ -277,7 +316,7 @@ func (t *Table) constraint(con *ast.Constraint, d Dialect) error {
 		k.Unique = true
 	case ast.ConstraintKey, ast.ConstraintIndex:
 	default:
-		return unsupported("constraint %d", con.Tp)
+		return unsupported("%s", constraintWord(con.Tp))
 	}
 	for _, p := range con.Keys {
 		if p.Expr != nil {
@@ -335,6 +374,9 @@ func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 	case EnumClass:
 		for i, m := range t.Elems {
 			if m == cell.Text {
+				if m == "" {
+					return sqlvalue.Value{}, unsupported("an empty text in an ENUM that has it as a member, which may be the error value 0")
+				}
 				return sqlvalue.NewEnum(i+1, m), nil
 			}
 		}
@@ -380,5 +422,5 @@ func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 		}
 		return sqlvalue.NewInt(int64(u)), nil
 	}
-	return sqlvalue.Value{}, unsupported("reading a value of class %d", t.Class)
+	return sqlvalue.Value{}, unsupported("a value of a type that has no reader")
 }

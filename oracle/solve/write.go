@@ -410,11 +410,11 @@ func (c *compiler) insertValue(f *frame, col *Column, v sqlvalue.Value, from Typ
 	if !col.Auto {
 		return c.store(f, col, v, from)
 	}
-	if v.IsNull() {
+	if v.IsNull() && col.NotNull {
 		return sqlvalue.NewGenerated()
 	}
 	w := c.store(f, col, v, from)
-	if f.err == nil && w.Sign() == 0 && c.d.Mode&NoAutoValueOnZero == 0 {
+	if f.err == nil && !w.IsNull() && w.Sign() == 0 && c.d.Mode&NoAutoValueOnZero == 0 {
 		return sqlvalue.NewGenerated()
 	}
 	return w

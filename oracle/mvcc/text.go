@@ -1,0 +1,71 @@
+package mvcc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// textErrors are errors of a statement's text: of syntax, names, clauses and
+// options. A server gives them before it looks at a row, so that no isolation
+// level has a say in them.
+//
+// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
+// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
+var textErrors = []uint16{
+	// Syntax, and what a server does not have.
+	1064, 1149, errNotSupported, 1295,
+	// Names of databases, tables, columns, keys, partitions, functions, variables.
+	1046, 1049, 1051, 1052, 1054, 1060, 1066, 1072, 1091, 1103, 1109, 1110, 1146, errNoKey, 1193, 1305, 1327, 1735, 1747,
+	// Numbers of values, columns and arguments.
+	1136, 1222, 1241, 1318, 1353, 1582,
+	// Clauses, options and types that do not go together.
+	1055, 1056, errTableUsed, 1111, 1115, 1120, 1140, 1221, 1231, 1232, 1234, 1238, 1247, 1248, 1250, 1253, 1267, 1270, 1271, 1273,
+	1286, 1288, 1463, 1471, 1616, 3028, 3029, 3065, 3066, 3568, 3569, 3577, 3579, 3593, 4078, 4079,
+}
+
+// TextError reports whether a code is that of an error of a statement's text.
+func TextError(code uint16) bool { return slices.Contains(textErrors, code) }
+
+// refusedByText reports whether the server has refused the text of a statement,
+// which then had no effect at all. It is not asked where the rules predict that
+// very error.
+func (r *Replay) refusedByText(st *history.Stmt) bool {
+	if !st.RefusedAlone || !TextError(errCode(st)) {
+		return false
+	}
+	node := r.c.Steps[st.Line].Stmt
+	switch errCode(st) {
+	case 1305:
+		return !KindOf(node).isControl() // of a savepoint that its transaction lacks
+	case errTableUsed:
+		return !r.refusesOwnTable(node)
+	case errNotSupported:
+		return KindOf(node) != SelectForShare || r.profile.At(r.session(st.Session).level)[rules.ShareLock] != rules.ShareRefused
+	}
+	return true
+}
+
+// RefusedByText returns the statements whose text the server refused, by their
+// indexes into the history, where no rule predicts that.
+func (r *Replay) RefusedByText() []int {
+	var out []int
+	for i := range r.h.Stmts {
+		if r.refusedByText(&r.h.Stmts[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// textLoss is what becomes of an error that the oracle predicts of a statement's
+// text and that the server does not give: the server knows its own grammar and
+// names, and the oracle has misread the statement.
+func textLoss(p *Prediction, st *history.Stmt) error {
+	if p.Err == 0 || p.Err == errCode(st) || !TextError(p.Err) {
+		return nil
+	}
+	return &Loss{Slug: "text error predicted", Detail: fmt.Sprint(p.Err)}
+}
