@@ -86,22 +86,23 @@ var ErrNothingJudged = errors.New("not one case got a verdict")
 
 // campaign is one run of the loop.
 type campaign struct {
-	s      Settings
-	target *Target
-	levels []corpus.Level
-	known  []*corpus.Case
-	keeper *Keeper
-	tally  *tally
-	asked  time.Time // when the campaign was asked for
-	begun  time.Time // when its server was there
-	guide  *guide    // nil: every input is made afresh
-	firsts *firsts
-	state  *campaignState
-	next   []atomic.Int64 // of each worker, the first input that was not run
-	faults atomic.Int64
-	broken sync.Map // messages of defects of this program
-	beside beside
-	stop   context.CancelCauseFunc
+	s       Settings
+	target  *Target
+	levels  []corpus.Level
+	known   []*corpus.Case
+	keeper  *Keeper
+	tally   *tally
+	asked   time.Time // when the campaign was asked for
+	begun   time.Time // when its server was there
+	guide   *guide    // nil: every input is made afresh
+	firsts  *firsts
+	state   *campaignState
+	next    []atomic.Int64 // of each worker, the first input that was not run
+	litters []litter       // of each worker
+	faults  atomic.Int64
+	broken  sync.Map // messages of defects of this program
+	beside  beside
+	stop    context.CancelCauseFunc
 }
 
 // Campaign runs cases until a bound is reached or the context ends, which is
@@ -132,7 +133,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, InFlight: inflight, Progress: s.Progress})
+	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: true, InFlight: inflight, Progress: s.Progress})
 	if err != nil {
 		return nil, err
 	}

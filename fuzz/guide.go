@@ -117,9 +117,9 @@ const (
 // blindEvery is one over the share of cases that a blind guide keeps.
 const blindEvery = 16
 
-// next decides how the n-th input is made; r is its source of choices. Inputs
-// that wait come first, as they are.
-func (g *guide) next(r *rand.Rand, fresh func() []byte, n int) inputPlan {
+// next decides how the n-th input is made; r is its source of choices, and l is what
+// was decided for those before it. Inputs that wait come first, as they are.
+func (g *guide) next(r *rand.Rand, fresh func() []byte, n int, l *litter) inputPlan {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.waiting) > 0 {
@@ -127,16 +127,21 @@ func (g *guide) next(r *rand.Rand, fresh func() []byte, n int) inputPlan {
 		g.waiting = g.waiting[1:]
 		return inputPlan{parent: e, again: true, variant: e.variant}
 	}
-	what := r.IntN(16)
-	if what < afresh || len(g.entries) == 0 {
+	if n%litterSize == 0 || !l.begun {
+		*l = litter{begun: true, what: r.IntN(16)}
+		if l.what >= afresh && len(g.entries) > 0 {
+			l.parent = g.entries[r.IntN(len(g.entries))]
+			if !g.blind {
+				l.parent = g.choose(r)
+			}
+		}
+	}
+	e := l.parent
+	if e == nil {
 		return inputPlan{data: fresh(), variant: n}
 	}
-	e := g.entries[r.IntN(len(g.entries))]
-	if !g.blind {
-		e = g.choose(r)
-	}
 	e.chosen++
-	if what < afresh+changeBytes && e.data != nil {
+	if l.what < afresh+changeBytes && e.data != nil {
 		return inputPlan{parent: e, data: g.changed(r, e.data), variant: e.variant}
 	}
 	return inputPlan{parent: e, variant: n}
@@ -178,6 +183,7 @@ func (g *guide) changed(r *rand.Rand, data []byte) []byte {
 		if other := g.entries[r.IntN(len(g.entries))].data; len(other) > 0 {
 			at, n := r.IntN(min(len(out), len(other))), 1+r.IntN(64)
 			copy(out[at:min(at+n, len(out))], other[at:])
+			keepSchema(r, out, data)
 			return out
 		}
 	}
@@ -193,6 +199,7 @@ func (g *guide) changed(r *rand.Rand, data []byte) []byte {
 			out[at] += byte(r.IntN(7)) - 3
 		}
 	}
+	keepSchema(r, out, data)
 	return out
 }
 

@@ -15,14 +15,14 @@ import (
 // submitted order.
 func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	seed := inputSeed(c.s.Seed, worker, n)
-	fresh := func() []byte { return mutate.InputOf(seed, mutate.InputLen) }
+	fresh := func() []byte { return mutate.InputOf(freshSeed(c.s.Seed, worker, n), mutate.InputLen) }
 	p := inputPlan{variant: n}
 	var r *rand.Rand
 	if c.guide == nil {
 		p.data = fresh()
 	} else {
 		r = rand.New(rand.NewPCG(seed, 1))
-		p = c.guide.next(r, fresh, n)
+		p = c.guide.next(r, fresh, n, &c.litters[worker])
 	}
 	switch {
 	case p.data != nil:
@@ -48,7 +48,7 @@ func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
 }
 
 // options varies what the input alone does not decide: every eighth input has
-// three transactions, every fifth may have two tables.
+// three transactions, every fifth family of inputs may have two tables.
 func (c *campaign) options(n int) mutate.Options {
 	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
 }
@@ -61,7 +61,7 @@ func generatorOptions(server history.Server, levels []corpus.Level, conflict mut
 	if n%8 == 7 {
 		o.NumTx = 3
 	}
-	if n%5 == 4 {
+	if mayPair(n) {
 		o.Tables = 2
 	}
 	return o

@@ -27,7 +27,7 @@ func benchTarget() string {
 // madeLike returns the n-th input's cases of a campaign with one worker.
 func madeLike(t *Target, n int) []*corpus.Case {
 	o := generatorOptions(t.Server(), t.Levels(), "", n)
-	return mutate.FromInput(mutate.InputOf(inputSeed(1, 0, n), mutate.InputLen), nil, o)
+	return mutate.FromInput(mutate.InputOf(freshSeed(1, 0, n), mutate.InputLen), nil, o)
 }
 
 // BenchmarkPipeline measures what a campaign does, making, running and judging

@@ -59,7 +59,7 @@ func (st *campaignState) save(dir string) error {
 
 // begin opens what a campaign keeps from run to run.
 func (c *campaign) begin(store *Store) error {
-	c.next = make([]atomic.Int64, c.s.Workers)
+	c.next, c.litters = make([]atomic.Int64, c.s.Workers), make([]litter, c.s.Workers)
 	if c.s.Corpus == "" {
 		return nil
 	}

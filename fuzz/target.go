@@ -49,6 +49,9 @@ type TargetOptions struct {
 	// Clean empties the tables before each case, so that what it does depends on
 	// nothing that ran before; see harness.PoolOptions.
 	Clean bool
+	// Ahead lets twice as many cases be on their way as run at a time; see
+	// harness.PoolOptions.
+	Ahead bool
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -118,7 +121,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	}
 	t := &Target{
 		Name: Redact(name), address: name, backend: b, server: b.Server(),
-		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean},
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())

@@ -126,7 +126,7 @@ func TestInputsAreDistinct(t *testing.T) {
 	for seed := range uint64(8) {
 		for worker := range 8 {
 			for n := range 200 {
-				s := inputSeed(seed, worker, n)
+				s := freshSeed(seed, worker, n)
 				if seen[s] {
 					t.Fatalf("seed %d, worker %d, input %d has the input of another", seed, worker, n)
 				}

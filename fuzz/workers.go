@@ -3,6 +3,8 @@ package fuzz
 import (
 	"context"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // work runs the cases of one worker. Each worker has a stream of inputs and a
@@ -21,8 +23,28 @@ func (c *campaign) work(working, keeping context.Context, worker int) error {
 	return judging.end()
 }
 
-// runAll runs the cases of one worker and hands each over to be judged.
+// flight is a case that is on its way: prepared, run or read back.
+type flight struct {
+	done chan Trial
+	// land hands the trial over to be judged; false: there is to be no other.
+	land func(Trial) bool
+}
+
+// runAll runs the cases of one worker and hands each over to be judged, in their
+// order. Up to two are on their way, of which one runs: the tables of the next are
+// made and filled meanwhile.
 func (c *campaign) runAll(working, keeping context.Context, worker, quota int, judging *follower) {
+	var ahead *flight
+	landed := func() bool { // what is on its way
+		f := ahead
+		ahead = nil
+		return f == nil || f.land(<-f.done)
+	}
+	defer func() {
+		if ahead != nil {
+			landed()
+		}
+	}()
 	for n := int(c.next[worker].Load()); quota != 0 && working.Err() == nil; n++ {
 		if c.guide != nil {
 			judging.drain() // what is made next depends on what was seen
@@ -30,22 +52,41 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 		begun := time.Now()
 		p, made := c.input(worker, n)
 		charge(&c.beside.input, begun)
-		for i, made := range made {
+		for i, k := range made {
 			if quota == 0 || working.Err() != nil {
 				return // what is left of the input is for those who resume
 			}
 			quota--
-			c.keeper.quiet.RLock()
-			r := c.target.execute(keeping, made, levelsWithin(made, c.levels, n))
-			c.keeper.quiet.RUnlock()
-			if keeping.Err() != nil {
-				return // cut off, not judged
-			}
 			from := c.originOf(&p, worker, n, i)
-			if !judging.do(func() error { return c.one(keeping, &r, &p, n, from) }) || r.Dead != nil {
+			last := i == len(made)-1
+			f := c.take(keeping, k, n, func(r Trial) bool {
+				if keeping.Err() != nil {
+					return false // cut off, not judged
+				}
+				if !judging.do(func() error { return c.one(keeping, &r, &p, n, from) }) || r.Dead != nil {
+					return false
+				}
+				if last {
+					judging.do(func() error { c.next[worker].Store(int64(n + 1)); return nil })
+				}
+				return true
+			})
+			ok := landed()
+			ahead = f
+			if !ok {
 				return
 			}
 		}
-		judging.do(func() error { c.next[worker].Store(int64(n + 1)); return nil })
 	}
+}
+
+// take sets a case on its way.
+func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land func(Trial) bool) *flight {
+	f := &flight{done: make(chan Trial, 1), land: land}
+	go func() {
+		c.keeper.quiet.RLock()
+		defer c.keeper.quiet.RUnlock()
+		f.done <- c.target.execute(keeping, k, levelsWithin(k, c.levels, n))
+	}()
+	return f
 }

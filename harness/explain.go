@@ -20,7 +20,7 @@ var explain = map[history.DBMS]string{
 // column names, then one for each row, fields separated by tabs. The tables are
 // in their initial state. Statements that the server does not explain are left
 // out.
-func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
+func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) (err error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
 		return err
@@ -39,6 +39,7 @@ func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hist
 	if err != nil {
 		return err
 	}
+	defer func() { w.retire(db, err != nil) }()
 	if h.Plans == nil {
 		h.Plans = map[int]string{}
 	}
@@ -54,7 +55,7 @@ func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hist
 			h.Plans[i] = planText(r.Result)
 		}
 	}
-	return w.retire(db, s)
+	return nil
 }
 
 func planText(r history.Result) string {

@@ -373,5 +373,5 @@ func (l *Live) Close(ctx context.Context) error {
 			return errors.Join(append(errs, err)...)
 		}
 	}
-	return errors.Join(append(errs, l.w.drop(l.p.db))...)
+	return errors.Join(append(errs, l.w.dropNow(l.p.db))...)
 }

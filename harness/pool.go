@@ -29,7 +29,13 @@ type PoolOptions struct {
 	// Silence is how long a statement may neither answer nor be seen to wait
 	// before it counts as waiting; default 2 s.
 	Silence time.Duration
-	// CacheSize is how many schemas each worker keeps; default 64.
+	// Ahead lets a second case of each worker have its tables made and filled while
+	// the first runs, and the first have its own read back while the second runs: for
+	// callers that have the next case before they need the last one's history. Its
+	// price is a second database for each schema, and second connections.
+	Ahead bool
+	// CacheSize is how many databases the pool keeps for each worker, twice as many
+	// with Ahead; default 96, a little more than the stored cases have schemas.
 	CacheSize int
 	// TruncateEvery is after how many uses a table is truncated instead of
 	// emptied; default 500 on TiDB, which never collects dead versions here,
@@ -59,7 +65,7 @@ func (o *PoolOptions) fillDefaults(dbms history.DBMS) {
 		o.Silence = 2 * time.Second
 	}
 	if o.CacheSize <= 0 {
-		o.CacheSize = 64
+		o.CacheSize = 96
 	}
 	if o.TruncateEvery <= 0 {
 		o.TruncateEvery = 5000
@@ -106,12 +112,16 @@ func (e *LostError) Error() string { return "lost the server: " + e.Err.Error() 
 func (e *LostError) Unwrap() error { return e.Err }
 
 // Pool runs cases on one backend, several at a time. Each worker keeps its own
-// connections and its own databases. A Pool is safe for several goroutines.
+// connections; the databases are common to all. A Pool is safe for several
+// goroutines.
 type Pool struct {
 	backend Backend
 	server  history.Server
 	opt     PoolOptions
 	prefix  string // of the databases of this pool
+	shelf   *shelf
+	reaped  func()        // closes the connection of what empties the shelf
+	turn    chan struct{} // a token for each case that may run
 	idle    chan *worker
 	workers []*worker
 	close   sync.Once
@@ -167,8 +177,19 @@ func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.opt.fillDefaults(p.server.DBMS)
-	p.idle = make(chan *worker, p.opt.Workers)
-	for i := range p.opt.Workers {
+	workers := p.opt.Workers
+	p.turn = make(chan struct{}, workers)
+	for range workers {
+		p.turn <- struct{}{}
+	}
+	if p.opt.Ahead {
+		workers *= 2
+	}
+	var reap func([]string) error
+	reap, p.reaped = reaper(b)
+	p.shelf = newShelf(p.prefix, workers*p.opt.CacheSize, reap)
+	p.idle = make(chan *worker, workers)
+	for i := range workers {
 		w, err := newWorker(ctx, p, i)
 		if err != nil {
 			_ = p.Close()
@@ -252,19 +273,59 @@ func (p *Pool) giveBack(w *worker) { p.idle <- w }
 
 // Close waits for running cases, drops the databases that the pool made and
 // closes its connections.
-func (p *Pool) Close() error { return p.end((*worker).close) }
+func (p *Pool) Close() error { return p.end(true) }
 
 // Leave is Close for a server that ends with its data right behind it: nothing is
 // dropped, which takes MySQL seconds.
-func (p *Pool) Leave() error { return p.end((*worker).leave) }
+func (p *Pool) Leave() error { return p.end(false) }
 
-func (p *Pool) end(how func(*worker) error) error {
+func (p *Pool) end(drop bool) error {
 	var errs []error
 	p.close.Do(func() {
 		close(p.closed)
 		for range p.workers {
-			errs = append(errs, how(<-p.idle))
+			w := <-p.idle
+			for _, s := range w.sessions {
+				w.hangUp(s)
+			}
+		}
+		if drop {
+			errs = append(errs, p.emptyShelf())
+		} else {
+			p.leaveShelf()
+		}
+		for _, w := range p.workers {
+			errs = append(errs, w.close())
 		}
 	})
 	return errors.Join(errs...)
+}
+
+// leaveShelf forgets the databases that the pool made.
+func (p *Pool) leaveShelf() {
+	p.shelf.end()
+	p.reaped()
+}
+
+// emptyShelf drops the databases that the pool made, on the control connection of
+// one of its workers.
+func (p *Pool) emptyShelf() error {
+	defer p.reaped()
+	if len(p.workers) == 0 {
+		return p.shelf.close(func([]string) error { return nil })
+	}
+	w := p.workers[0]
+	return p.shelf.close(func(dbs []string) error {
+		if w.ctl.broken {
+			w.hangUp(w.ctl)
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			defer cancel()
+			if err := w.connectControl(ctx); err != nil {
+				return fmt.Errorf("drop databases: %w", err)
+			}
+		}
+		late := time.AfterFunc(dropPatience, w.ctl.cut)
+		defer late.Stop()
+		return w.ctlExec(dropText(dbs))
+	})
 }

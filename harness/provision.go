@@ -22,8 +22,9 @@ func (e *InitError) Error() string {
 
 // provisioned is a database whose tables were made for one schema.
 type provisioned struct {
-	db   string
-	uses int
+	db     string
+	schema string // its schemaKey; empty: not known
+	uses   int
 	// tables are those that the set-up makes, in the order in which they are read;
 	// views are only known where the set-up is read back.
 	tables []tableSpec
@@ -40,52 +41,50 @@ type provisioned struct {
 // reads the initial state back all the same, to show that the refill is sound.
 const verifyEvery = 32
 
-// provision gives the tables of a case in their initial state, and that state.
-func (w *worker) provision(s *script) (*provisioned, []history.Table, error) {
-	if !s.refill {
+// provision gives the tables of a case in their initial state, and that state. The
+// database is the caller's until it is retired.
+func (w *worker) provision(s *script) (p *provisioned, initial []history.Table, err error) {
+	if s.refill {
+		p, err = w.filled(s)
+	} else {
 		begun := time.Now()
-		p, err := w.create(s, every(s.init))
+		p, err = w.create(s, every(s.init))
 		w.charge(Make, begun)
-		if err != nil {
-			return nil, nil, err
-		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer w.charge(ReadBack, time.Now())
+	if s.refill {
+		initial, err = w.initial(p, s)
+	} else {
 		p.dirty = true
-		defer w.charge(ReadBack, time.Now())
-		tables, err := w.readAll(p, p.tables)
-		return p, tables, err
+		initial, err = w.readAll(p, p.tables)
 	}
-	p, err := w.cached(s)
 	if err != nil {
+		w.retire(p, true)
 		return nil, nil, err
 	}
-	tables, err := w.initial(p, s)
-	if err != nil {
-		w.cache.Remove(s.schemaKey())
-		return nil, nil, err
-	}
-	return p, tables, nil
+	return p, initial, nil
 }
 
-// cached takes the database of a schema from the cache, or makes it, and fills
-// its tables.
-func (w *worker) cached(s *script) (p *provisioned, err error) {
-	key := s.schemaKey()
+// filled takes a database with the tables of a schema from the shelf, or makes it,
+// and fills its tables.
+func (w *worker) filled(s *script) (p *provisioned, err error) {
+	schema := s.schemaKey()
 	begun := time.Now()
-	p, hit := w.cache.Get(key)
-	if hit {
+	if p = w.pool.shelf.take(schema); p != nil {
 		w.pool.stats.reused.Add(1)
 		err = w.refill(p, s)
 	} else {
-		if p, err = w.create(s, s.creates); err != nil {
-			w.charge(Make, begun)
+		p, err = w.create(s, s.creates)
+		w.charge(Make, begun)
+		if err != nil {
 			return nil, err
 		}
-		w.cache.Add(key, p)
-		err = w.evictions()
-		w.charge(Make, begun)
-		if begun = time.Now(); err == nil {
-			err = w.initLines(s, s.fills)
-		}
+		p.schema = schema
+		begun = time.Now()
+		err = w.initLines(s, s.fills)
 	}
 	w.charge(Refill, begun)
 	p.uses++
@@ -93,9 +92,8 @@ func (w *worker) cached(s *script) (p *provisioned, err error) {
 		p.fillKey, p.initial = "", nil
 		// After an INSERT that the server refused, emptying the tables leads
 		// back to the schema; after anything else, nothing is known.
-		if ie := (*InitError)(nil); !errors.As(err, &ie) {
-			w.cache.Remove(key)
-		}
+		ie := (*InitError)(nil)
+		w.retire(p, !errors.As(err, &ie))
 		return nil, err
 	}
 	return p, nil
@@ -110,7 +108,6 @@ func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 	if known && p.uses%verifyEvery != 0 {
 		return p.initial, nil
 	}
-	defer w.charge(ReadBack, time.Now())
 	tables, err := w.readAll(p, p.tables)
 	if err != nil {
 		return nil, err
@@ -124,14 +121,14 @@ func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 
 // create makes a database and runs some lines of a set-up in it.
 func (w *worker) create(s *script, lines []int) (*provisioned, error) {
-	w.databases++
 	w.pool.stats.made.Add(1)
-	p := &provisioned{db: fmt.Sprintf("%s%d_%d", w.pool.prefix, w.number, w.databases)}
+	p := &provisioned{db: w.pool.shelf.name()}
 	if err := w.ctlExec("CREATE DATABASE " + p.db); err != nil {
+		w.pool.shelf.discard(p.db)
 		return nil, err
 	}
-	w.made[p.db] = true
 	if err := w.use(w.ctl, p.db); err != nil {
+		w.pool.shelf.discard(p.db)
 		return nil, err
 	}
 	err := w.initLines(s, lines)
@@ -139,9 +136,7 @@ func (w *worker) create(s *script, lines []int) (*provisioned, error) {
 		err = w.settleSetup(p, s)
 	}
 	if err != nil {
-		if !w.ctl.broken {
-			err = errors.Join(err, w.drop(p.db))
-		}
+		w.pool.shelf.discard(p.db)
 		return nil, err
 	}
 	return p, nil
@@ -220,32 +215,6 @@ func (w *worker) refill(p *provisioned, s *script) error {
 		}
 	}
 	return w.initLines(s, s.fills)
-}
-
-// evictions drops the databases that the cache pushed out.
-func (w *worker) evictions() error {
-	for len(w.evicted) > 0 {
-		if err := w.drop(w.evicted[0]); err != nil {
-			return err
-		}
-		w.evicted = w.evicted[1:]
-	}
-	return nil
-}
-
-// drop drops a database that this worker made, and no other.
-func (w *worker) drop(db string) error {
-	if !w.made[db] {
-		return fmt.Errorf("refused to drop database %q: not made here", db)
-	}
-	if err := w.ctlExec("DROP DATABASE IF EXISTS " + db); err != nil {
-		return err
-	}
-	delete(w.made, db)
-	if w.ctl.db == db {
-		w.ctl.db = ""
-	}
-	return nil
 }
 
 // readAll reads tables whole, in the server's scan order.

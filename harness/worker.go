@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -33,18 +31,13 @@ type worker struct {
 	gates    gates
 	flight   *flightFile
 
-	cache     *lru.Cache[string, *provisioned]
-	evicted   []string        // pushed out of the cache, still to be dropped
-	made      map[string]bool // databases made and not dropped
-	databases int
-
 	mu   sync.Mutex
 	live map[*session]bool // sessions with an open socket
 }
 
 func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 	w := &worker{
-		pool: p, number: number, sessions: map[int]*session{}, made: map[string]bool{}, live: map[*session]bool{},
+		pool: p, number: number, sessions: map[int]*session{}, live: map[*session]bool{},
 	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
@@ -54,10 +47,6 @@ func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 
 func (w *worker) open(ctx context.Context) (err error) {
 	o := &w.pool.opt
-	w.cache, err = lru.NewWithEvict(o.CacheSize, func(_ string, v *provisioned) { w.evicted = append(w.evicted, v.db) })
-	if err != nil {
-		return fmt.Errorf("schema cache: %w", err)
-	}
 	if o.InFlight != "" {
 		if w.flight, err = openFlight(o.InFlight, w.number); err != nil {
 			return err
@@ -247,8 +236,8 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Leve
 	return w.conclude(ctx, h, err)
 }
 
-// perform does the work of run; drive is what submits the statements.
-func (w *worker) perform(ctx context.Context, s *script, h *history.History, levels Levels, drive func(*run, context.Context) error) (err error) {
+// perform does the work of run; submit is what submits the statements.
+func (w *worker) perform(ctx context.Context, s *script, h *history.History, levels Levels, submit func(*run, context.Context) error) (err error) {
 	dog, err := w.start(ctx)
 	if err != nil {
 		return err
@@ -259,46 +248,17 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		return err
 	}
 	h.Initial, h.Views, h.Database = initial, p.views, s.database
-	defer func() { err = errors.Join(err, w.retire(p, s)) }()
+	defer func() { w.retire(p, err != nil) }()
 	begun := time.Now()
 	err = w.ready(ctx, s, p.db, levels)
 	w.charge(Connect, begun)
 	if err != nil {
 		return err
 	}
-	r := newRun(w, s, h)
-	if o, ok := w.prober.(CaseObserver); ok {
-		begun = time.Now()
-		err = o.BeginCase(ctx, s.key(), r.ids())
-		w.charge(Ask, begun)
-		if err != nil {
-			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
-		}
-		defer func() {
-			begun := time.Now()
-			e := o.EndCase(ctx)
-			w.charge(Ask, begun)
-			if e != nil && err == nil {
-				err = lostUnlessCancelled(ctx, fmt.Errorf("release the server after a case: %w", e))
-			}
-		}()
-	}
-	r.watch()
-	begun = time.Now()
-	err = drive(r, ctx)
-	w.pool.stats.phases[Run].Add(int64(time.Since(begun) - r.asked))
-	w.pool.stats.phases[Ask].Add(int64(r.asked))
-	if s.traits&altersSchema != 0 {
-		p.dirty = true
-	}
-	if err != nil || h.End != history.Complete {
-		p.dirty = true
-		return errors.Join(err, w.kill(r))
-	}
-	defer w.charge(ReadBack, time.Now())
-	if err := r.rollBack(); err != nil {
+	if err := w.drive(ctx, dog, s, p, h, submit); err != nil || h.End != history.Complete {
 		return err
 	}
+	defer w.charge(ReadBack, time.Now())
 	specs := p.tables
 	if s.traits&altersSchema != 0 {
 		if specs, _, err = w.listTables(p); err != nil {
@@ -316,6 +276,48 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	return err
 }
 
+// drive runs the statements of a case when it is its turn, and leaves no session in
+// a transaction.
+func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provisioned, h *history.History, submit func(*run, context.Context) error) (err error) {
+	select {
+	case <-w.pool.turn:
+	case <-ctx.Done():
+		return fmt.Errorf("run a case: %w", ctx.Err())
+	}
+	defer func() { w.pool.turn <- struct{}{} }()
+	dog.Reset(w.longest())
+	r := newRun(w, s, h)
+	if o, ok := w.prober.(CaseObserver); ok {
+		begun := time.Now()
+		err = o.BeginCase(ctx, s.key(), r.ids())
+		w.charge(Ask, begun)
+		if err != nil {
+			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a case: %w", err))
+		}
+		defer func() {
+			begun := time.Now()
+			e := o.EndCase(ctx)
+			w.charge(Ask, begun)
+			if e != nil && err == nil {
+				err = lostUnlessCancelled(ctx, fmt.Errorf("release the server after a case: %w", e))
+			}
+		}()
+	}
+	r.watch()
+	begun := time.Now()
+	err = submit(r, ctx)
+	w.pool.stats.phases[Run].Add(int64(time.Since(begun) - r.asked))
+	w.pool.stats.phases[Ask].Add(int64(r.asked))
+	if s.traits&altersSchema != 0 {
+		p.dirty = true
+	}
+	if err != nil || h.End != history.Complete {
+		p.dirty = true
+		return errors.Join(err, w.kill(r))
+	}
+	return r.rollBack()
+}
+
 // start makes sure of the control connection and bounds what comes: a server
 // that stops answering ends in closed sockets, never in a hang.
 func (w *worker) start(ctx context.Context) (*time.Timer, error) {
@@ -325,8 +327,12 @@ func (w *worker) start(ctx context.Context) (*time.Timer, error) {
 			return nil, &LostError{err}
 		}
 	}
-	return time.AfterFunc(2*w.pool.opt.DeadLine+stuckAfter+grace, w.cutAll), nil
+	return time.AfterFunc(w.longest(), w.cutAll), nil
 }
+
+// longest is what a case may take before its sockets are closed; its turn counts
+// anew.
+func (w *worker) longest() time.Duration { return 2*w.pool.opt.DeadLine + stuckAfter + grace }
 
 // conclude turns the loss of a server into End and Detail.
 func (w *worker) conclude(ctx context.Context, h *history.History, err error) (*history.History, error) {
@@ -348,17 +354,14 @@ func (w *worker) conclude(ctx context.Context, h *history.History, err error) (*
 	return h, nil
 }
 
-// retire drops a database that cannot be used again.
-func (w *worker) retire(p *provisioned, s *script) error {
-	if !p.dirty || w.ctl.broken {
-		return nil
+// retire gives a database back, or leaves it to be dropped if it cannot be used
+// again.
+func (w *worker) retire(p *provisioned, failed bool) {
+	if p.dirty || failed {
+		w.pool.shelf.discard(p.db)
+		return
 	}
-	defer w.charge(Make, time.Now())
-	if s.refill {
-		w.cache.Remove(s.schemaKey()) // its callback adds the database to evicted
-		return w.evictions()
-	}
-	return w.drop(p.db)
+	w.pool.shelf.give(p)
 }
 
 // key hashes what a script sends, so that equal cases are treated alike.
@@ -376,32 +379,12 @@ func (s *script) key() uint64 {
 	return f.Sum64()
 }
 
-// leave closes the connections.
-func (w *worker) leave() error {
-	for _, s := range w.sessions {
-		w.hangUp(s)
-	}
-	err := w.mail.close()
-	w.hangUp(w.ctl)
-	return errors.Join(err, w.prober.Close(), w.flight.remove())
+// dropNow drops a database and waits for it.
+func (w *worker) dropNow(db string) error {
+	return w.pool.shelf.drop([]string{db}, func(dbs []string) error { return w.ctlExec(dropText(dbs)) })
 }
 
 func (w *worker) close() error {
-	for _, s := range w.sessions {
-		w.hangUp(s)
-	}
-	errs := []error{w.mail.close()}
-	if w.ctl.broken {
-		w.hangUp(w.ctl)
-		ctx, cancel := context.WithTimeout(context.Background(), grace)
-		defer cancel()
-		if err := w.connectControl(ctx); err != nil {
-			return errors.Join(append(errs, fmt.Errorf("drop databases: %w", err), w.prober.Close(), w.flight.remove())...)
-		}
-	}
-	for db := range w.made {
-		errs = append(errs, w.drop(db))
-	}
 	w.hangUp(w.ctl)
-	return errors.Join(append(errs, w.prober.Close(), w.flight.remove())...)
+	return errors.Join(w.mail.close(), w.prober.Close(), w.flight.remove())
 }
