@@ -44,6 +44,9 @@ func ConsistentSnapshot(s ast.StmtNode) bool {
 	return ok && b.OriginalText() == textSnapshot
 }
 
+// BeginsReadWrite reports whether a statement is START TRANSACTION READ WRITE.
+func BeginsReadWrite(b *ast.BeginStmt) bool { return b.OriginalText() == textReadWrite }
+
 // keepLost stores in a fresh tree what the parser does not: see Begin, oneShot.
 func keepLost(stmt ast.StmtNode) {
 	switch s := stmt.(type) {

@@ -39,7 +39,7 @@ func keepVariable(v *ast.VariableAssignment, once bool, text string) {
 	}
 	switch v.Name {
 	case varIsolation, varIsolation + oneShot:
-		if l, ok := levelOfValue(v.Value); ok {
+		if l, ok := LevelOfValue(v.Value); ok {
 			v.Value = StringLit(strings.ReplaceAll(l.String(), " ", "-"))
 		}
 	case varReadOnly:
@@ -69,7 +69,8 @@ func wordOf(e ast.ExprNode) (string, bool) {
 	return "", false
 }
 
-func levelOfValue(e ast.ExprNode) (Level, bool) {
+// LevelOfValue reads the value of a variable that is an isolation level.
+func LevelOfValue(e ast.ExprNode) (Level, bool) {
 	text, ok := wordOf(e)
 	if !ok {
 		return 0, false

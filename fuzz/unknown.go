@@ -17,6 +17,7 @@ var losses = map[string]string{
 	"condition-order":                "it depends on the order in which the server evaluates a condition %s",
 	"auto-increment exhausted":       "the AUTO_INCREMENT column has run out of values",
 	"init-ddl":                       "the set-up has a statement whose effect the oracle does not know: %s",
+	"one-shot level":                 "a transaction whose level or access mode was set for it alone ended without COMMIT or ROLLBACK, and servers differ in what the next one has",
 	"engine":                         "a table's engine, %s, has no transactions",
 	"view":                           "the oracle does not know the effect of a statement on view %s",
 	"init-table":                     "the oracle knows no table %s, although the server has one",

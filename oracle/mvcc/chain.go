@@ -24,6 +24,12 @@ type Txn struct {
 	Ended history.Tick
 	// auto says that it is a single statement outside of BEGIN and COMMIT.
 	auto bool
+	// implicit says that no BEGIN began it, under autocommit = 0; shown, that an
+	// answer has shown it since.
+	implicit, shown bool
+	// readOnly is its access mode; own says that its level or access was set for
+	// it alone.
+	readOnly, own bool
 	// failedUpdate says that one of its UPDATEs failed.
 	failedUpdate bool
 	// gaveUp says that one of its statements ended with a lock time-out or because

@@ -176,6 +176,9 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		return nil, nil, &Loss{Slug: "unsupported: statement", Detail: ast.GetStmtLabel(node)}
 	}
 	s := e.session(st.Session)
+	if loss := e.beforehand(s, kind, node); loss != nil {
+		return nil, nil, loss
+	}
 	if kind.isControl() {
 		if st.Return == 0 {
 			d, err := e.neverReturned(i)
@@ -184,13 +187,31 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		d, err := e.controlInnoDB(i, s, kind, node)
 		return d, nil, err
 	}
-	if s.txn != nil && !st.InTxn && !s.reopened {
+	if s.missed(st) && !s.reopened {
 		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
 			Reason: "the server says that the session has no open transaction although nothing ended it"}, nil, nil
 	}
 	tx, auto := s.txn, false
 	if tx == nil {
 		tx, auto = e.beginInnoDB(s, st.Session), true
+		if namesTables(node) {
+			s.characterize(tx, nil)
+			if s.manual {
+				auto, tx.implicit, s.txn = false, true, tx
+			} else if errCode(st) != 0 {
+				s.endsOddly(tx)
+			}
+		}
+	}
+	if p := refusal(tx, kind); p != nil {
+		if c := errCode(st); c != 0 && c != errReadOnly {
+			return nil, nil, &Loss{Slug: "unsupported: another error in a READ ONLY transaction"}
+		}
+		e.Steps[i].Expected = p
+		if auto {
+			s.takeNext()
+		}
+		return e.compare(i, kind, p), nil, nil
 	}
 	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes), seq: e.nextSeq}
 	if kind == Select && tx.Rules[rules.ConsistentRead] == rules.SharedLock && !auto {
@@ -368,9 +389,13 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 			e.nameInnoDB(d, x)
 		}
 	}
+	if d == nil {
+		d = s.begun(x.tx, i, x.st)
+	}
 	switch {
 	case x.p.Err == errRecordChanged || code == errRecordChanged:
 		e.rollbackInnoDB(s, x.tx)
+		s.endsOddly(x.tx)
 		s.txn = nil
 		e.takeLevel(s, true)
 	case x.auto && x.p.Err == 0 && code == 0:

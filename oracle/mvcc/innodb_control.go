@@ -34,6 +34,7 @@ func (e *engine) abort(i int) *Difference {
 	switch {
 	case x.auto || errCode(st) == errDeadlock:
 		e.rollbackInnoDB(s, x.tx)
+		s.endsOddly(x.tx)
 		s.txn = nil
 		if e.takeLevel(s, true); x.auto {
 			s.takeNext()
@@ -56,11 +57,12 @@ const LeftOpen = "transaction-left-open"
 // reopened looks for a session that the server says to be in a transaction
 // although a deadlock ended it and none was begun.
 func (r *Replay) reopened() *Difference {
-	ended := map[int]bool{}
+	ended, manual := map[int]bool{}, r.manualSessions()
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
 		kind := KindOf(r.c.Steps[st.Line].Stmt)
 		switch code := errCode(st); {
+		case manual[st.Session]: // its next statement begins a transaction
 		case code == errDeadlock:
 			ended[st.Session] = true
 		case code == 0 && !kind.isControl() && ended[st.Session]:
@@ -77,7 +79,8 @@ func (r *Replay) reopened() *Difference {
 
 func (e *engine) beginInnoDB(s *session, n int) *Txn {
 	s.reopened = false
-	t := &Txn{Session: n, Level: s.level, Rules: e.profile.At(s.level), Begin: e.clock}
+	level := s.nextLevel()
+	t := &Txn{Session: n, Level: level, Rules: e.profile.At(level), Begin: e.clock}
 	return t
 }
 
@@ -134,11 +137,13 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	case Begin, BeginSnapshot:
 		begun := s.txn != nil
 		if begun {
+			s.endsOddly(s.txn)
 			e.commitInnoDB(s, s.txn)
 		}
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
-		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
+		s.characterize(s.txn, node)
+		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
 			// What BEGIN has committed is older than the snapshot.
 			s.txn.Snapshot = e.now()
 		}
@@ -148,11 +153,13 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			e.commitInnoDB(s, s.txn)
 			s.txn = nil
 		}
+		s.settled()
 	case Rollback:
 		if s.txn != nil {
 			e.rollbackInnoDB(s, s.txn)
 			s.txn = nil
 		}
+		s.settled()
 	case RollbackTo:
 		if s.txn == nil {
 			break
@@ -162,13 +169,21 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			if kept[j].idle {
 				// InnoDB was not in the transaction yet: all that it holds goes.
 				e.withdraw(s.txn)
+				old := s.txn
 				s.txn = e.beginInnoDB(s, st.Session)
+				s.txn.Level, s.txn.Rules = old.Level, old.Rules
+				s.txn.implicit, s.txn.shown, s.txn.readOnly, s.txn.own = old.implicit, old.shown, old.readOnly, old.own
 			} else {
 				e.undo(s.txn, kept[j].writes)
 			}
 			s.txn.savepoints = kept
 			e.partial = true
 		}
+	case SetVariable:
+		if loss := e.setVariables(s, st, node.(*ast.SetStmt), func(t *Txn) { e.commitInnoDB(s, t) }); loss != nil {
+			return nil, loss
+		}
+		return nil, nil
 	default:
 		return e.control(i, s, kind, node)
 	}

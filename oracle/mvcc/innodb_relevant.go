@@ -23,7 +23,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			updates = true
 		case Insert:
 			updates = updates || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
-		case SetLevel:
+		case SetLevel, SetVariable:
 			setsLevel = true
 		}
 	}

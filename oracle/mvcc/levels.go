@@ -19,8 +19,12 @@ func Levels(c *corpus.Case, h *history.History) []corpus.Level {
 	}
 	for i := range h.Stmts {
 		if s, ok := c.Steps[h.Stmts[i].Line].Stmt.(*ast.SetStmt); ok {
-			if l, ok := levelOfSet(s); ok {
-				seen[l] = true
+			if c, ok := changesOf(s); ok {
+				for _, l := range []corpus.Level{c.level, c.once} {
+					if l != 0 {
+						seen[l] = true
+					}
+				}
 			}
 		}
 	}

@@ -73,7 +73,8 @@ type Replay struct {
 
 type session struct {
 	level corpus.Level
-	txn   *Txn
+	characteristics
+	txn *Txn
 	// next is a level that SET TRANSACTION left for the next transaction.
 	next corpus.Level
 	// ended counts the transactions that ended.
@@ -319,7 +320,7 @@ func (r *Replay) session(n int) *session {
 // begin opens a transaction.
 func (r *Replay) begin(n int, at history.Tick) *Txn {
 	s := r.session(n)
-	level := s.level
+	level := s.nextLevel()
 	t := &Txn{Session: n, Level: level, Rules: r.profile.At(level), Begin: at}
 	if t.Rules[rules.SnapshotPoint] == rules.AtBegin {
 		t.Snapshot = at

@@ -24,6 +24,8 @@ const (
 	Delete           Kind = "DELETE"
 	Insert           Kind = "INSERT"
 	SetLevel         Kind = "SET TRANSACTION"
+	SetVariable      Kind = "SET"
+	Use              Kind = "USE"
 	Other            Kind = "OTHER"
 )
 
@@ -31,7 +33,7 @@ const (
 func KindOf(n ast.StmtNode) Kind {
 	switch s := n.(type) {
 	case *ast.BeginStmt:
-		if s.CausalConsistencyOnly || s.ReadOnly || s.AsOf != nil {
+		if s.CausalConsistencyOnly || s.AsOf != nil {
 			return Other
 		}
 		if s.Mode != "" && s.Mode != ast.Pessimistic {
@@ -75,6 +77,11 @@ func KindOf(n ast.StmtNode) Kind {
 		if _, ok := levelOfSet(s); ok {
 			return SetLevel
 		}
+		if _, ok := changesOf(s); ok {
+			return SetVariable
+		}
+	case *ast.UseStmt:
+		return Use
 	}
 	return Other
 }
@@ -111,7 +118,7 @@ func (k Kind) commits() bool { return k == Commit || k == Begin || k == BeginSna
 // isControl reports whether a statement of this kind touches no table.
 func (k Kind) isControl() bool {
 	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel:
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use:
 		return true
 	}
 	return false

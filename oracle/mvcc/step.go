@@ -49,21 +49,34 @@ func (r *Replay) step(i int) (*Difference, error) {
 	if st.Return == 0 {
 		return r.neverReturned(i)
 	}
+	if loss := r.beforehand(s, kind, node); loss != nil {
+		return nil, loss
+	}
 	if kind.isControl() {
 		return r.control(i, s, kind, node)
 	}
-	if s.txn != nil && !st.InTxn {
+	if s.missed(st) {
 		return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
 			Reason: fmt.Sprintf("the server says that tx%d has no open transaction although nothing ended it", st.Session)}, nil
 	}
 	tx := s.txn
 	if tx == nil {
 		tx = r.begin(st.Session, st.Submit)
-		tx.auto = true
+		if tx.auto = true; namesTables(node) {
+			s.characterize(tx, nil)
+			if s.manual {
+				tx.auto, tx.implicit, s.txn = false, true, tx
+			} else if errCode(st) != 0 {
+				s.endsOddly(tx)
+			}
+		}
 	}
 	d, err := r.statement(i, tx, kind, node)
 	if err != nil {
 		return nil, err
+	}
+	if d == nil {
+		d = s.begun(tx, i, st)
 	}
 	at := r.effect(st)
 	code := errCode(st)
@@ -74,6 +87,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 		r.rollback(tx, at)
 	case code == errDeadlock:
 		r.rollback(tx, at)
+		s.endsOddly(tx)
 		s.txn = nil
 	}
 	return d, nil
@@ -115,11 +129,13 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 			r.commit(s.txn, r.effect(st))
 			s.txn = nil
 		}
+		s.settled()
 	case Rollback:
 		if s.txn != nil {
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 		}
+		s.settled()
 	case Savepoint:
 		if s.txn != nil {
 			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
@@ -145,7 +161,11 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 		if s.txn != nil {
 			s.next = l
 		} else {
-			s.level, s.next = l, 0
+			s.level, s.next, s.once = l, 0, 0
+		}
+	case SetVariable:
+		if loss := r.setVariables(s, st, node.(*ast.SetStmt), func(t *Txn) { r.commit(t, r.effect(st)) }); loss != nil {
+			return nil, loss
 		}
 	}
 	return nil, nil
@@ -156,11 +176,13 @@ func (r *Replay) beginAnew(i int, s *session, node ast.StmtNode) {
 	st := &r.h.Stmts[i]
 	at := st.Submit
 	if s.txn != nil {
+		s.endsOddly(s.txn)
 		r.commit(s.txn, at)
 		at++ // its snapshot sees the commit
 	}
 	s.takeNext()
 	s.txn = r.begin(st.Session, at)
+	s.characterize(s.txn, node)
 	if corpus.ConsistentSnapshot(node) {
 		s.txn.Snapshot = at
 	}
@@ -219,6 +241,12 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 		s.txn = nil
 		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),
 			Reason: "a pessimistic transaction holds locks on all that it wrote, so its commit cannot conflict"}, nil
+	}
+	if kind == SetVariable && s.setRefused(r.c.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code) {
+		return nil, nil
+	}
+	if kind == SetVariable {
+		return nil, &Loss{Slug: "unsupported: variable that the server refuses"}
 	}
 	if kind == SetLevel && e.Code == errTiDBLevel {
 		// TiDB has no other levels; the session keeps the one it has:

@@ -147,7 +147,7 @@ func (r *Replay) leftOpen(i int) bool {
 func (r *Replay) mayHoldLocks(session int) bool {
 	for i := range r.h.Stmts {
 		if st := &r.h.Stmts[i]; st.Session == session {
-			if k := KindOf(r.c.Steps[st.Line].Stmt); !k.isControl() && (k != Select || r.h.Levels[session] == corpus.Serializable) {
+			if k := KindOf(r.c.Steps[st.Line].Stmt); !k.isControl() && (k != Select || slices.Contains(Levels(r.c, r.h), corpus.Serializable)) {
 				return true
 			}
 		}
@@ -222,7 +222,7 @@ func (r *Replay) endSubmitted(o *Txn, before history.Tick) bool {
 			continue
 		}
 		switch KindOf(r.c.Steps[st.Line].Stmt) {
-		case Commit, Rollback, Begin, BeginSnapshot:
+		case Commit, Rollback, Begin, BeginSnapshot, SetVariable:
 			return true
 		}
 		if errCode(st) == errDeadlock {
