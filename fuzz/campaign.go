@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -226,6 +227,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	}
 	begun := time.Now()
 	judge(keeping, r)
+	c.target.doubted(keeping, r)
 	charge(&c.beside.judge, begun)
 	if keeping.Err() != nil {
 		return nil
@@ -261,19 +263,27 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 }
 
 // keepUnjudged saves the first case for each way in which the oracle or the
-// harness breaks down: those are defects of this program.
+// harness breaks down, which are defects of this program, and for each setting
+// under which a server answers in a way of its own.
 func (c *campaign) keepUnjudged(r *Trial) error {
 	v := &r.Verdict
-	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness {
+	setting := strings.HasPrefix(v.Reason, reasonSetting)
+	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness && !setting {
 		return nil
 	}
-	if _, again := c.broken.LoadOrStore(volatile.ReplaceAllString(v.Actual, "#"), true); again {
+	key, text := volatile.ReplaceAllString(v.Actual, "#"), v.Actual
+	if setting {
+		key = v.Reason
+	} else {
+		text = r.Err.Error()
+	}
+	if _, again := c.broken.LoadOrStore(key, true); again {
 		return nil
 	}
 	with := r.Case.Clone()
 	with.SetLevels(r.Levels)
 	with.Set(keySource, ownFinding)
-	path, err := c.keeper.store.saveUnjudged(with, v.Reason, r.Err.Error())
+	path, err := c.keeper.store.saveUnjudged(with, fileWord(v.Reason), text)
 	if err != nil {
 		return err
 	}

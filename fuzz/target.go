@@ -36,6 +36,7 @@ type Target struct {
 	pool    *harness.Pool
 	revived int
 	before  harness.Stats // of the pools that revivals replaced
+	doubt   doubt
 }
 
 // TargetOptions says how a target is opened.
@@ -146,7 +147,7 @@ func (t *Target) Close() error {
 	if isDSN(t.address) { // the server stays
 		end = t.pool.Close
 	}
-	return errors.Join(end(), t.backend.Close())
+	return errors.Join(t.doubt.close(), end(), t.backend.Close())
 }
 
 // Server tells what the target is.
@@ -287,6 +288,7 @@ type Trial struct {
 func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.execute(ctx, c, levels)
 	judge(ctx, &r)
+	t.doubted(ctx, &r)
 	return r
 }
 
@@ -294,6 +296,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, (*harness.Pool).RunFresh, c, levels)
 	judge(ctx, &r)
+	t.doubted(ctx, &r)
 	return r
 }
 

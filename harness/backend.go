@@ -94,6 +94,13 @@ type Sight struct {
 	Seen   bool
 }
 
+// Doubter is implemented by a Backend that knows which variables of its server
+// differ from the vendor's default and may change what it answers although no rule
+// speaks of them: names, in order.
+type Doubter interface {
+	Doubtful() []string
+}
+
 // LevelLister is implemented by a Backend that does not know all four levels.
 type LevelLister interface {
 	Levels() []corpus.Level

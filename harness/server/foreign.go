@@ -19,6 +19,8 @@ type foreign struct {
 	config *mysql.Config
 	server history.Server
 	method method
+	// doubtful holds what Doubtful returns.
+	doubtful []string
 }
 
 // openForeign connects to the server of a DSN and checks what the user may do.
@@ -38,6 +40,9 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	}
 	if b.server, err = identify(ctx, s); err != nil {
 		return nil, b.scrub(err)
+	}
+	if b.doubtful, err = doubtful(ctx, s, b.server.DBMS); err != nil {
+		return nil, b.scrub(fmt.Errorf("ask which variables were changed: %w", err))
 	}
 	if b.server.DBMS == "" {
 		if o.Progress != nil {

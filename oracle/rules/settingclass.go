@@ -3,8 +3,6 @@ package rules
 import (
 	"regexp"
 	"strings"
-
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // SettingClass says what a server variable can do to a verdict.
@@ -77,18 +75,4 @@ func ClassOf(name string) SettingClass {
 		}
 	}
 	return Unclassed
-}
-
-// DoubtfulSettings is the key of history.Server.Settings under which a backend
-// names the variables that differ from the vendor's default and whose class is
-// Unclassed, in order, with commas between.
-const DoubtfulSettings = "txnfuzz_doubtful"
-
-// Doubtful returns the names of the variables of a server that differ from its
-// vendor's default and may matter although no rule speaks of them.
-func Doubtful(s history.Server) []string {
-	if s.Settings[DoubtfulSettings] == "" {
-		return nil
-	}
-	return strings.Split(s.Settings[DoubtfulSettings], ",")
 }

@@ -1,0 +1,70 @@
+package fuzz
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// The keys of testdata/written: whether a case gets a verdict, is left open or is
+// not run, and a family of servers whose answer is another matter.
+const (
+	keyWant = "x-want"
+	keyNot  = "x-not"
+)
+
+// Set-up and session statements as people write them run on every server: each
+// case gets the verdict, or the lack of one, that its header says, and none is
+// called a violation. Each runs twice, since the second time its tables are
+// refilled.
+func TestCasesAsWritten(t *testing.T) {
+	stored, err := corpus.LoadDir("testdata/written")
+	if err != nil {
+		t.Fatal(err)
+	}
+	anyTarget(t)
+	for _, name := range Installed(t.Context()) {
+		if strings.Contains(name, ",") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			target, err := OpenTarget(t.Context(), name, TargetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := target.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for _, s := range stored {
+				if not, _ := s.Case.Get(keyNot); not == string(target.Server().DBMS) {
+					continue
+				}
+				want, _ := s.Case.Get(keyWant)
+				for range 2 {
+					for _, r := range target.Replay(t.Context(), s.Path, s.Case, target.Levels()) {
+						if got := asWritten(&r); got != want {
+							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// asWritten sorts a verdict into what headers of testdata/written want.
+func asWritten(r *Replayed) string {
+	switch {
+	case r.Reason == ReasonRefused:
+		return "refused"
+	case r.NotRun():
+		return r.Reason
+	case r.Verdict == oracle.OK, r.Verdict == oracle.Known:
+		return "judged"
+	}
+	return string(r.Verdict)
+}
