@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
 // fuzzTarget is the native fuzz target, as Go names its folders of inputs.
@@ -123,5 +124,5 @@ func SeedOf(c *corpus.Case, known []*corpus.Case) ([]byte, bool) {
 	if i < 0 {
 		return nil, false
 	}
-	return storedSeed(i, len(known)), true
+	return mutate.StoredInput(i, len(known)), true
 }

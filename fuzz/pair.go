@@ -146,27 +146,18 @@ func PairCases(data []byte, known []*corpus.Case, o mutate.Options) []*corpus.Ca
 	return mutate.FromInput(data[:min(len(data), MaxInput)], known, o)
 }
 
-// PairSeeds returns inputs to start from: the simplest one, random ones, and
-// one for each stored case.
+// OwnSeeds is how many of the PairSeeds are not made of stored cases: the simplest
+// input, and random ones.
+const OwnSeeds = 1 + 12
+
+// PairSeeds returns inputs to start from: OwnSeeds, and one for each stored case.
 func PairSeeds(known []*corpus.Case) [][]byte {
-	const random = 12
 	seeds := [][]byte{{}}
-	for i := range random {
+	for i := range OwnSeeds - 1 {
 		seeds = append(seeds, mutate.InputOf(inputSeed(0, 0, i), MaxInput))
 	}
 	for i := range known {
-		seeds = append(seeds, storedSeed(i, len(known)))
+		seeds = append(seeds, mutate.StoredInput(i, len(known)))
 	}
 	return seeds
-}
-
-// storedSeed is an input that changes the i-th of n stored cases as little as
-// can be: of the lane that decides on it, which owns the first byte of each
-// block of 32, the first byte says "a stored one" and the second which.
-func storedSeed(i, n int) []byte {
-	const block = 32
-	data := make([]byte, block+1)
-	data[0] = 0xff
-	data[block] = byte((i*256 + n - 1) / n)
-	return data
 }

@@ -268,7 +268,7 @@ func TestStoredSeeds(t *testing.T) {
 		t.Fatal("no stored cases")
 	}
 	for i, k := range known {
-		for _, c := range PairCases(storedSeed(i, len(known)), known, mutate.Options{}) {
+		for _, c := range PairCases(mutate.StoredInput(i, len(known)), known, mutate.Options{}) {
 			if got, want := corpus.SQL(c.Init[0].Stmt, corpus.Text), corpus.SQL(k.Init[0].Stmt, corpus.Text); got != want {
 				t.Errorf("the seed of case %d makes one of %s, not of %s", i, got, want)
 			}

@@ -158,7 +158,7 @@ func (b *binaries) arguments(c *cell, dir string, d time.Duration) []string {
 	switch c.Arm {
 	case armNative:
 		return []string{b.native, "-test.run=^$", "-test.fuzz=^FuzzTxnPair$", "-test.fuzzcachedir=" + kept,
-			"-test.fuzzminimizetime=20x", "-test.parallel=1", "-test.fuzztime=" + seconds + "s"}
+			"-test.fuzzminimizetime=0s", "-test.parallel=1", "-test.fuzztime=" + seconds + "s"}
 	case armLibFuzzer:
 		return []string{b.libFuzzer, "-seed=" + seed, "-use_counters=0", "-len_control=0", "-max_len=" + strconv.Itoa(fuzz.MaxInput),
 			"-timeout=30", "-rss_limit_mb=4096", "-max_total_time=" + seconds, "-artifact_prefix=" + dir + "/", kept, filepath.Join(dir, "seeds")}
