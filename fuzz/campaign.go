@@ -67,6 +67,8 @@ type Settings struct {
 	// Progress receives lines for people, one every Every; nil: none.
 	Progress io.Writer `json:"-"`
 	Every    time.Duration
+	// Area makes them lines for a terminal: each begins with AreaMark.
+	Area bool
 	// Phases adds to those lines what a run takes, phase by phase.
 	Phases bool
 	// Observe, if not nil, is called with each judged case and the text of the

@@ -54,6 +54,9 @@ func (c *campaign) watch(done <-chan struct{}) {
 				spent, runs := c.target.spent()
 				line += "  " + c.beside.times(spent, runs).text()
 			}
+			if c.s.Area {
+				line = c.areaLine(now, at, &last, &counts)
+			}
 			fmt.Fprintln(c.s.Progress, line)
 			last, at = counts, now
 		case <-keep.C:
@@ -69,13 +72,51 @@ func (c *campaign) watch(done <-chan struct{}) {
 	}
 }
 
+// AreaMark begins a line of progress that stands for a whole area of the terminal,
+// and parts the rows of that. It travels as one line, since a campaign may run in a
+// child process whose output is read line by line.
+const AreaMark = "\x1d"
+
+// areaLine tells how a campaign stands, in the rows of an area that is drawn again
+// and again.
+func (c *campaign) areaLine(now, at time.Time, last, counts *Counts) string {
+	since := max(now.Sub(at).Seconds(), 1e-3)
+	findings := c.keeper.Findings()
+	doing, waiting := c.keeper.later.counts()
+	of := func(o oracle.Outcome) int { return counts.Verdicts[o] }
+	rows := []string{
+		fmt.Sprintf("%s: %s, %.0f a second; %.0f %% in conflict, %.1f %% judged",
+			now.Sub(c.begun).Round(time.Second), Count(counts.Cases, "case"), float64(counts.Cases-last.Cases)/since, 100*counts.Conflicting(), 100*counts.Judged()),
+		fmt.Sprintf("ok %d, known %d, violation %d, unknown %d", of(oracle.OK), of(oracle.Known), of(oracle.Violation), of(oracle.Unknown)),
+		fmt.Sprintf("%s; confirming or reducing %d, waiting %d", Count(len(findings), "finding"), doing, waiting),
+	}
+	if n := len(findings); n > 0 {
+		newest := &findings[0]
+		for i := range findings {
+			if findings[i].FirstSeen > newest.FirstSeen {
+				newest = &findings[i]
+			}
+		}
+		rows = append(rows, fmt.Sprintf("last after %.0f s: %s", newest.FirstSeen, newest.ID))
+	}
+	return AreaMark + strings.Join(rows, AreaMark)
+}
+
+// Count is a number with its noun: 1 case, 2 cases.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // progressLine tells the rates since the last line and the sums since the
 // start.
 func progressLine(total, since time.Duration, last, now *Counts, findings int) string {
 	rate := func(a, b int) float64 { return float64(b-a) / max(since.Seconds(), 1e-3) }
 	parts := []string{
 		fmt.Sprintf("%5.0fs", total.Seconds()),
-		fmt.Sprintf("%d cases (%.0f/s)", now.Cases, rate(last.Cases, now.Cases)),
+		fmt.Sprintf("%s (%.0f/s)", Count(now.Cases, "case"), rate(last.Cases, now.Cases)),
 		fmt.Sprintf("%.0f statements/s", rate(last.Statements, now.Statements)),
 		fmt.Sprintf("judged %.1f%%", 100*now.Judged()),
 		fmt.Sprintf("blocked %d", now.Blocked),

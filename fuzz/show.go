@@ -38,21 +38,24 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	if r.History != nil {
 		version = r.History.Server.Version
 	}
-	fmt.Fprintf(&b, "%s on %s %s at %s\n", r.File, r.Target, version, LevelName(r.Levels))
+	line := func(indent, format string, args ...any) {
+		b.WriteString(indent + wrapped(fmt.Sprintf(format, args...), indent+"  ") + "\n")
+	}
+	line("", "%s on %s %s at %s", r.File, r.Target, version, LevelName(r.Levels))
 	if r.History == nil {
-		fmt.Fprintf(&b, "not run: %s: %s\n", r.Verdict.Reason, r.Verdict.Actual)
+		line("", "not run: %s: %s", r.Verdict.Reason, r.Verdict.Actual)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
 	t := timeline.Of(r)
 	for _, x := range r.History.Initial {
-		fmt.Fprintf(&b, "  %s at the start: %s\n", x.Name, timeline.Rows(x.Rows))
+		line("  ", "%s at the start: %s", x.Name, timeline.Rows(x.Rows))
 	}
 	b.WriteString(interleaving(t) + "\n")
 	for i, x := range r.History.Final {
-		fmt.Fprintf(&b, "  %s at the end: %s\n", x.Name, timeline.Rows(x.Rows))
+		line("  ", "%s at the end: %s", x.Name, timeline.Rows(x.Rows))
 		if i < len(t.Account.Final) && !sameBag(x.Rows, t.Account.Final[i].Rows) {
-			fmt.Fprintf(&b, "  %s expected:   %s\n", strings.Repeat(" ", len(x.Name)), timeline.Rows(t.Account.Final[i].Rows))
+			line("  ", "%s expected: %s", x.Name, timeline.Rows(t.Account.Final[i].Rows))
 		}
 	}
 	if r.History.End != history.Complete {
@@ -67,7 +70,8 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	b.WriteString("\n")
 	if v.Outcome != oracle.OK {
 		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
-			fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", v.Expected, v.Actual)
+			line("  ", "expected: %s", v.Expected)
+			line("  ", "actual: %s", v.Actual)
 		}
 		why := t.Account.Why
 		if len(why) == 0 {
@@ -106,56 +110,109 @@ func writeRowVersions(b *strings.Builder, t *timeline.Timeline) {
 	if step > 0 {
 		where = fmt.Sprintf("at step %d", step)
 	}
-	fmt.Fprintf(b, "  versions %s by what is promised (the server may hold others), oldest first:\n", where)
+	b.WriteString("  " + wrapped(fmt.Sprintf("versions %s by what is promised (the server may hold others), oldest first:", where), "    ") + "\n")
 	for _, c := range t.Account.Chains {
 		parts := make([]string, len(c.Versions))
 		for i, v := range c.Versions {
 			parts[i] = t.VersionText(v)
 		}
-		fmt.Fprintf(b, "    %s row %d: %s\n", c.Table, c.Row, strings.Join(parts, "; "))
+		b.WriteString("    " + wrapped(fmt.Sprintf("%s row %d: %s", c.Table, c.Row, strings.Join(parts, "; ")), "      ") + "\n")
 	}
 }
 
-// interleaving draws the table of moments.
+// showWidth is how many columns of a terminal are there for sure.
+const showWidth = 80
+
+// interleaving draws the table of moments: a column for each session or, where
+// those would be too narrow, one for all of them.
 func interleaving(tl *timeline.Timeline) string {
-	header := table.Row{"step"}
-	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignRight}}
-	for i, s := range tl.Sessions {
-		header = append(header, fmt.Sprintf("tx%d (%s)", s, tl.Levels[s].Short()))
-		configs = append(configs, table.ColumnConfig{Number: i + 2, WidthMax: statementWidth, WidthMaxEnforcer: text.WrapSoft})
+	const most = 3
+	header := []string{"step"}
+	if len(tl.Sessions) <= most {
+		for _, s := range tl.Sessions {
+			header = append(header, fmt.Sprintf("tx%d (%s)", s, tl.Levels[s].Short()))
+		}
+	} else {
+		header = append(header, "session", "statement")
 	}
-	header = append(header, "answer", "expected instead")
-	for i := range 2 {
-		configs = append(configs, table.ColumnConfig{Number: len(tl.Sessions) + 2 + i, WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft})
+	rows := [][]string{append(header, "answer")}
+	for i := range tl.Moments {
+		m := &tl.Moments[i]
+		sql := m.SQL
+		if m.Resumed {
+			sql = "… resumed"
+		}
+		row := []string{strconv.Itoa(m.Step)}
+		if len(tl.Sessions) <= most {
+			for _, s := range tl.Sessions {
+				if s == m.Session {
+					row = append(row, sql)
+				} else {
+					row = append(row, "")
+				}
+			}
+		} else {
+			row = append(row, fmt.Sprintf("tx%d (%s)", m.Session, tl.Levels[m.Session].Short()), sql)
+		}
+		rows = append(rows, append(row, answer(m)))
+		if m.Differs && m.Expected != "" {
+			below := make([]string, len(rows[0]))
+			below[len(below)-1] = "expected " + m.Expected
+			rows = append(rows, below)
+		}
+	}
+	widths := fitted(rows, showWidth)
+	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignRight}}
+	for i := 1; i < len(widths); i++ {
+		configs = append(configs, table.ColumnConfig{Number: i + 1, WidthMax: widths[i], WidthMaxEnforcer: text.WrapSoft})
 	}
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())
 	t.SetColumnConfigs(configs)
-	t.AppendHeader(header)
-	for i := range tl.Moments {
-		m := &tl.Moments[i]
-		row := table.Row{strconv.Itoa(m.Step)}
-		for _, s := range tl.Sessions {
-			cell := ""
-			if s == m.Session {
-				cell = m.SQL
-				if m.Resumed {
-					cell = "… resumed"
-				}
-			}
-			row = append(row, cell)
+	for i, r := range rows {
+		cells := make(table.Row, len(r))
+		for j, c := range r {
+			cells[j] = c
 		}
-		t.AppendRow(append(row, answer(m)...))
+		if i == 0 {
+			t.AppendHeader(cells)
+		} else {
+			t.AppendRow(cells)
+		}
 	}
 	return t.Render()
 }
 
-const statementWidth = 40
+// fitted returns the widths of a table's columns: what their cells need, the widest
+// cut down until the table, which draws three characters more for each, fits.
+func fitted(rows [][]string, width int) []int {
+	out := make([]int, len(rows[0]))
+	room := width - 1
+	for i := range out {
+		for _, r := range rows {
+			out[i] = max(out[i], text.LongestLineLen(r[i]))
+		}
+		room -= 3
+	}
+	for {
+		sum, widest := 0, 1
+		for i, w := range out {
+			sum += w
+			if i > 0 && w > out[widest] {
+				widest = i
+			}
+		}
+		if sum <= room || out[widest] <= 1 {
+			return out
+		}
+		out[widest]--
+	}
+}
 
-// answer fills the last two columns.
-func answer(m *timeline.Moment) table.Row {
+// answer fills the last column.
+func answer(m *timeline.Moment) string {
 	if m.Waits && m.Answer == "" {
-		return table.Row{m.WaitText(), ""}
+		return m.WaitText()
 	}
 	got := m.Answer
 	if m.Waits {
@@ -164,22 +221,18 @@ func answer(m *timeline.Moment) table.Row {
 	if m.Parked {
 		got = "(sent late: its session waited) " + got
 	}
-	if !m.Differs {
-		return table.Row{got, ""}
-	}
-	return table.Row{got, m.Expected}
+	return got
 }
 
 // wrapped breaks a sentence between words, at the width of a terminal.
 func wrapped(s, indent string) string {
-	const width = 100
 	var b strings.Builder
 	column := len(indent)
 	for i, word := range strings.Fields(s) {
 		n := len([]rune(word))
 		switch {
 		case i == 0:
-		case column+1+n > width:
+		case column+1+n > showWidth:
 			b.WriteString("\n" + indent)
 			column = len(indent)
 		default:

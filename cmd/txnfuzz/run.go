@@ -87,7 +87,14 @@ a campaign, also after its process was killed.`,
 				fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", s.Seed)
 			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
+			if isTerminal(os.Stderr) && !s.Phases {
+				shown := newStatus(os.Stderr)
+				s.Progress, s.Area = shown, true
+			}
 			report, err := fuzz.Run(cmd.Context(), s)
+			if shown, ok := s.Progress.(*status); ok {
+				shown.end()
+			}
 			if report == nil {
 				if exitCode(err) == exitUsage {
 					return err
