@@ -57,7 +57,7 @@ or the server failed.`,
 	root.SetVersionTemplate("txnfuzz {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
-	root.AddCommand(newShell(), newCorpus())
+	root.AddCommand(newShell(), newCorpus(), newCheck())
 	root.AddCommand(newLoad())
 	root.AddCommand(newMan())
 	addBinary(root)

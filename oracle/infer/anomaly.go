@@ -31,8 +31,9 @@ type Group struct {
 
 // anomalies collects what is found: all is counted, a few are kept.
 type anomalies struct {
-	keep   int
-	groups map[model.Kind]*Group
+	keep    int
+	partial bool
+	groups  map[model.Kind]*Group
 }
 
 // add counts an anomaly and tells whether it is among those to be kept.

@@ -27,6 +27,9 @@ type Options struct {
 	// Conflicts bounds the search for an order of blind writes, for each model;
 	// 0: DefaultConflicts.
 	Conflicts int
+	// Partial says that more of the history is to come: a value without a writer
+	// may still get one, and an element that is missing may be seen.
+	Partial bool
 	// Progress, if set, is told what is being done now.
 	Progress func(stage string)
 
@@ -89,7 +92,7 @@ func Check(h *kv.History, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &anomalies{keep: o.Examples, groups: map[model.Kind]*Group{}}
+	found := &anomalies{keep: o.Examples, partial: o.Partial, groups: map[model.Kind]*Group{}}
 	o.Progress("inferring the order of versions")
 	e := inferences[w](h, found)
 	res := &Result{Workload: w, Verdicts: map[model.Model]Verdict{}, Reasons: map[model.Model]string{}}

@@ -78,6 +78,9 @@ func Describe(h *kv.History, t int) string {
 }
 
 func (e *evidence) report(k model.Kind, key int32, say func() []string, txns ...int32) {
+	if e.found.partial && (k == model.Unwritten || k == model.SetLost) {
+		return
+	}
 	g, keep := e.found.add(k)
 	if !keep {
 		return
@@ -339,4 +342,29 @@ func (s *solver) tellPath(path []int32) string {
 		}
 	}
 	return strings.Join(words, " → ")
+}
+
+// Draw turns a cycle into a picture.
+func Draw(h *kv.History, a Anomaly) *graph.Drawing {
+	d := &graph.Drawing{Title: string(a.Kind) + ": " + model.Meaning(a.Kind)}
+	for i, t := range a.Txns {
+		x := h.Txn(t)
+		node := fmt.Sprintf("T%d  session %d, %s %d", i+1, h.SessionName(x.Session), h.PlaceWord(), h.Place(t))
+		for n, o := range h.Ops(t) {
+			if n == 12 {
+				node += fmt.Sprintf("\n… (%d operations)", len(h.Ops(t)))
+				break
+			}
+			q := []rune(quote(h, int32(t), o))
+			if len(q) > 60 {
+				q = append(q[:60], '…')
+			}
+			node += "\n" + string(q)
+		}
+		d.Nodes = append(d.Nodes, node)
+	}
+	for _, e := range a.Cycle {
+		d.Edges = append(d.Edges, e.Kind.String())
+	}
+	return d
 }
