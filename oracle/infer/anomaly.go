@@ -110,6 +110,8 @@ type evidence struct {
 	shows func(o kv.Op, v int32) bool
 	// doubts are reasons why a model that was not refuted cannot be granted.
 	doubts map[string]int
+	// told are pairs of chains that were told to have no order.
+	told map[pair]bool
 	// invariantOnly: no order was inferred, only an invariant was tested.
 	invariantOnly bool
 }

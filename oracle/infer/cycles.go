@@ -8,9 +8,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
 
-// cycleBudget bounds the edges looked at while cycles of one component are
-// counted and the shortest is sought. That there is a cycle is known before.
-const cycleBudget = 20_000_000
+// cycleBudget bounds the edges looked at while cycles of one kind in one
+// component are counted and the shortest is sought: some tenths of a second.
+// That there is a cycle is known before; what is counted is a lower bound.
+const cycleBudget = 4_000_000
 
 // dependencies is the graph of a history: its transactions, and behind them
 // points of time.
@@ -165,8 +166,8 @@ func (d *dependencies) cycles(asked []model.Model) map[model.Model]bool {
 			}
 		}
 		for _, order := range []struct{ order, must graph.Kinds }{{0, 0}, {graph.Session, graph.Session}, {graph.Session | graph.RealTime, graph.RealTime}} {
-			if order.must != 0 && kinds&order.must == 0 {
-				continue
+			if order.must != 0 && (kinds&order.must == 0 || len(c.met) > 0) {
+				continue // worse was found already
 			}
 			for _, s := range searches(order.order, order.must) {
 				if s.required != 0 {
@@ -220,7 +221,13 @@ func (c *component) look(s search) {
 			}
 			return c.nodes[v]
 		}
-		f.Free = func(v int32) bool { return original(v) >= c.n }
+		if c.timed {
+			free := make([]bool, len(comp))
+			for i := range comp {
+				free[i] = original(int32(i)) >= c.n
+			}
+			f.Free = func(v int32) bool { return free[v] }
+		}
 		found = append(found, c.each(sub, f, s, original)...)
 	}
 	slices.SortStableFunc(found, func(a, b foundCycle) int { return len(a.cycle) - len(b.cycle) })
@@ -250,7 +257,7 @@ func (c *component) each(sub *graph.Graph, f *graph.Finder, s search, original f
 	used := map[int32]bool{}
 	best := int32(0)
 	for u := range int32(sub.Nodes()) {
-		if f.Free(u) {
+		if f.Free != nil && f.Free(u) {
 			continue // whatever passes a point of time came from a commit
 		}
 		to, kind := sub.Out(u)

@@ -285,6 +285,13 @@ func (j *judgement) tellUnorderable(s *solver) {
 	p, q := s.chains[s.stuck.p], s.chains[s.stuck.q]
 	a, b := e.versions.writer[p.head], e.versions.writer[q.head]
 	k := s.keyOf[p.head]
+	if e.told[*s.stuck] {
+		return // for another model
+	}
+	if e.told == nil {
+		e.told = map[pair]bool{}
+	}
+	e.told[*s.stuck] = true
 	e.report(model.Unorderable, k, func() []string {
 		return []string{fmt.Sprintf("T1 and T2 both wrote key %s. ", e.key(k)) +
 			"T1 cannot come first: " + s.whyNot(p, q, "T1", "T2") +

@@ -133,7 +133,7 @@ func (c *cobra) transaction(r *Record) error {
 		return err
 	}
 	for {
-		op, err := c.bytes(1, fmt.Sprintf("an operation or the commit of transaction %d", id))
+		op, err := c.bytes(1, "an operation, or the commit of the transaction")
 		if err != nil {
 			return err
 		}
