@@ -121,6 +121,7 @@ type Pool struct {
 	prefix  string // of the databases of this pool
 	shelf   *shelf
 	reaped  func()        // closes the connection of what empties the shelf
+	owner   *session      // holds the lock of the prefix; nil: none is needed
 	turn    chan struct{} // a token for each case that may run
 	idle    chan *worker
 	workers []*worker
@@ -176,7 +177,14 @@ func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 		backend: b, server: b.Server(), opt: o, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
+	if _, ok := b.(Tenant); ok {
+		p.prefix = fmt.Sprintf("%s%d_%sk_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:]))
+	}
 	p.opt.fillDefaults(p.server.DBMS)
+	var err error
+	if p.owner, err = claim(ctx, b, p.prefix); err != nil {
+		return nil, err
+	}
 	workers := p.opt.Workers
 	p.turn = make(chan struct{}, workers)
 	for range workers {
@@ -296,6 +304,9 @@ func (p *Pool) end(drop bool) error {
 		}
 		for _, w := range p.workers {
 			errs = append(errs, w.close())
+		}
+		if p.owner != nil {
+			p.owner.close()
 		}
 	})
 	return errors.Join(errs...)

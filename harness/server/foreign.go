@@ -113,6 +113,9 @@ func (b *foreign) Alive(ctx context.Context) error {
 	return nil
 }
 
+// Tenant implements harness.Tenant.
+func (b *foreign) Tenant() {}
+
 // Close leaves the server alone.
 func (b *foreign) Close() error { return nil }
 

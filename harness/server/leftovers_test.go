@@ -20,7 +20,19 @@ import (
 // a folder, and waits to be killed.
 const ownerEnv = "TXNFUZZ_TEST_OWNER"
 
+// tenantEnv makes it a process that runs a case on a data source name and waits to
+// be killed.
+const tenantEnv = "TXNFUZZ_TEST_TENANT"
+
 func TestMain(m *testing.M) {
+	if dsn := os.Getenv(tenantEnv); dsn != "" {
+		if _, err := tenancy(context.Background(), dsn); err != nil {
+			fmt.Println("error:", err)
+			os.Exit(1)
+		}
+		fmt.Println("ready")
+		select {}
+	}
 	if target, dir, ok := strings.Cut(os.Getenv(ownerEnv), " "); ok {
 		own(target, dir)
 		return

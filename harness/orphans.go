@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Tenant is implemented by a Backend whose server outlives this process and may have
+// other users. A process that is killed drops nothing, so each pool on such a server
+// holds a lock in its name: what carries the name of a lock that nobody holds was left
+// behind, and the next pool drops it.
+type Tenant interface{ Tenant() }
+
+// ownedDatabase is the name of a database of a pool that holds a lock; the first group
+// is the lock's. The k tells it from pools that hold none.
+var ownedDatabase = regexp.MustCompile(`^(` + DatabasePrefix + `[0-9]+_[0-9a-f]{8}k_)[0-9]+$`)
+
+// ownerTimeout is how long the server is to keep the connection that holds the lock,
+// in seconds: nothing is sent on it.
+const ownerTimeout = 31536000
+
+// claim takes the lock of a pool's name and drops what dead pools left. The session
+// keeps the lock until it is closed.
+func claim(ctx context.Context, b Backend, prefix string) (*session, error) {
+	if _, ok := b.(Tenant); !ok {
+		return nil, nil
+	}
+	s, err := connect(ctx, b, 0)
+	if err != nil {
+		return nil, fmt.Errorf("claim the databases: %w", err)
+	}
+	late := time.AfterFunc(dropPatience, s.cut)
+	defer late.Stop()
+	if err := claimBy(s, prefix); err != nil {
+		s.close()
+		return nil, fmt.Errorf("claim the databases: %w", err)
+	}
+	return s, nil
+}
+
+func claimBy(s *session, prefix string) error {
+	ask := func(sql string) (reply, error) {
+		r, err := s.do(sql)
+		if err == nil && r.Err != nil {
+			err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
+		}
+		return r, err
+	}
+	if _, err := ask(fmt.Sprintf("SET SESSION wait_timeout = %d", ownerTimeout)); err != nil {
+		return err
+	}
+	switch r, err := ask("SELECT GET_LOCK('" + prefix + "', 0)"); {
+	case err != nil:
+		return err
+	case r.Rows[0][0].Text != "1":
+		return fmt.Errorf("the lock %s is another's", prefix)
+	}
+	all, err := ask("SHOW DATABASES LIKE '" + `txnfuzz\_%` + "'")
+	if err != nil {
+		return err
+	}
+	left := map[string]bool{} // by lock: whether nobody holds it
+	for _, row := range all.Rows {
+		m := ownedDatabase.FindStringSubmatch(row[0].Text)
+		if m == nil || m[1] == prefix {
+			continue
+		}
+		free, known := left[m[1]]
+		if !known {
+			r, err := ask("SELECT IS_FREE_LOCK('" + m[1] + "')")
+			if err != nil {
+				return err
+			}
+			free = r.Rows[0][0].Text == "1"
+			left[m[1]] = free
+		}
+		if !free {
+			continue
+		}
+		if _, err := ask("DROP DATABASE IF EXISTS " + m[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
