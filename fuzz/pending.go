@@ -45,6 +45,7 @@ func (p *pending) add(j job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch list := &p.jobs[j.what]; {
+	case p.ended && j.what == toImprove:
 	case len(*list) < maxPending[j.what]:
 		*list = append(*list, j)
 	case j.what != toImprove:
@@ -60,11 +61,12 @@ func (p *pending) wake() {
 	}
 }
 
-// noMore says that the campaign has made its last case.
+// noMore says that the campaign has made its last case. A chance of a smaller file
+// is not worth waiting for.
 func (p *pending) noMore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ended = true
+	p.ended, p.jobs[toImprove] = true, nil
 	p.wake()
 }
 

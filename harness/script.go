@@ -86,6 +86,9 @@ type script struct {
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
 	clean    bool   // truncate before filling
+	// past says that the set-up deletes rows, so that it matters to the case what
+	// of them is left in the tables.
+	past bool
 	// leftovers says that a SELECT may be failed by what is left of earlier rows.
 	leftovers bool
 	overflows overflows
@@ -134,6 +137,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 			s.constant = false
 		}
 		s.init = append(s.init, s.addInit(l.Stmt, i, sql))
+		s.past = s.past || deletes(l.Stmt)
 	}
 	for i, l := range c.Steps {
 		sql, err := corpus.Format(l.Stmt, d)
@@ -152,6 +156,14 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		s.steps = append(s.steps, step{l.Session, sql, tr})
 	}
 	return s, nil
+}
+
+func deletes(stmt ast.StmtNode) bool {
+	switch stmt.(type) {
+	case *ast.DeleteStmt, *ast.UpdateStmt:
+		return true
+	}
+	return false
 }
 
 // schemaKey is equal for cases whose tables are made alike.

@@ -243,6 +243,14 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		return err
 	}
 	defer dog.Stop()
+	if o, ok := w.prober.(CaseObserver); ok && s.past {
+		// What the set-up deletes is to be there when the case begins: purge must
+		// not come between.
+		if err := o.BeginCase(ctx, 0, nil); err != nil {
+			return lostUnlessCancelled(ctx, fmt.Errorf("prepare the server for a set-up: %w", err))
+		}
+		defer func() { _ = o.EndCase(ctx) }() // at the latest
+	}
 	p, initial, err := w.provision(s)
 	if err != nil {
 		return err
