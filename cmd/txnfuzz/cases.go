@@ -14,19 +14,48 @@ import (
 // loadCases reads files and folders in the order given, and tells of header
 // lines that do not do what their author may expect.
 func loadCases(paths []string, warnings io.Writer) ([]corpus.Stored, error) {
-	var out []corpus.Stored
+	out, unread, err := loadReadable(paths, warnings)
+	if err == nil && len(unread) > 0 {
+		return nil, errors.Join(unread...)
+	}
+	return out, err
+}
+
+// loadReadable is loadCases for a command that goes on without the files that
+// cannot be read: unread holds what is wrong with each. It is an error if no case
+// is left, or if a path is not there.
+func loadReadable(paths []string, warnings io.Writer) (out []corpus.Stored, unread []error, err error) {
 	for _, p := range paths {
 		stored, err := corpus.LoadAny(p)
-		if err := loadError(err); err != nil {
-			return nil, err
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil, loadError(err)
 		}
-		if len(stored) == 0 {
-			return nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
+		if err == nil && len(stored) == 0 {
+			return nil, nil, usagef("%s holds no case (a file that ends in %s)", p, corpus.Ext)
 		}
-		out = append(out, stored...)
+		out, unread = append(out, stored...), append(unread, parts(err)...)
+	}
+	if len(out) == 0 {
+		return nil, nil, errors.Join(unread...)
 	}
 	warn(warnings, headerDoubts(out))
-	return out, nil
+	return out, unread, nil
+}
+
+// parts takes joined errors apart.
+func parts(err error) []error {
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, parts(e)...)
+	}
+	return out
 }
 
 // loadCase reads one file, as loadCases does.

@@ -38,7 +38,8 @@ does not. With --fail-on new it says that a case shows a violation other than it
 header records for the target and level, or a known deviation where the header
 records another verdict. Status 3 says that a case could not be set up or run, or that a statement of it
 does not fit its tables (no such table or column): a stale case is never a pass.
-What the case's header records is no failure.`,
+What the case's header records is no failure. Files that cannot be read are named,
+and the others run; then the status is 2 where nothing was found.`,
 		Example: `  txnfuzz replay corpus/known
   txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
@@ -60,9 +61,12 @@ What the case's header records is no failure.`,
 			if err := placesFor(jsonFile, htmlFile, ci.junit, ci.sarif); err != nil {
 				return err
 			}
-			cases, err := chosenCases(args, only, cmd.ErrOrStderr())
+			cases, unread, err := chosenCases(args, only, cmd.ErrOrStderr())
 			if err != nil {
 				return err
+			}
+			for _, e := range unread {
+				fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: not run: "+e.Error())
 			}
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
@@ -79,7 +83,7 @@ What the case's header records is no failure.`,
 			matrix := fuzz.NewMatrix(results)
 			failed = errors.Join(failed, writeReplay(people, matrix, results, time.Since(begun)),
 				writeOutput(htmlFile, cmd.OutOrStdout(), func(w io.Writer) error { return matrix.WriteHTML(w, cases) }))
-			return replayStatus(cmd.ErrOrStderr(), results, failOn, failed)
+			return withUnread(replayStatus(cmd.ErrOrStderr(), results, failOn, failed), unread)
 		},
 	}
 	f := cmd.Flags()
@@ -117,21 +121,33 @@ func expanded(ctx context.Context, names []string) []string {
 	return out
 }
 
-func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stored, error) {
+// withUnread makes a mistake of the caller of a replay that had nothing else to
+// tell but could not read some files, which have been named.
+func withUnread(err error, unread []error) error {
+	if len(unread) == 0 || err != nil && !errors.Is(err, fuzz.ErrNothingJudged) {
+		return err
+	}
+	if len(unread) == 1 {
+		return usagef("a file could not be read and was not run")
+	}
+	return usagef("%d files could not be read and were not run", len(unread))
+}
+
+func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stored, []error, error) {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
-		return nil, usagef("--only: %w", err)
+		return nil, nil, usagef("--only: %w", err)
 	}
-	cases, err := loadCases(paths, warnings)
+	cases, unread, err := loadReadable(paths, warnings)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all := len(cases)
 	cases = slices.DeleteFunc(cases, func(s corpus.Stored) bool { return !pattern.MatchString(filepath.Base(s.Path)) })
 	if len(cases) == 0 {
-		return nil, usagef("--only %s matches none of %d cases", only, all)
+		return nil, nil, usagef("--only %s matches none of %d cases", only, all)
 	}
-	return cases, nil
+	return cases, unread, nil
 }
 
 // replayAll runs the cases on one target after the other: two servers at a time

@@ -1,4 +1,5 @@
 -- x-want: judged
+-- x-not: tidb
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);
 /* init */ CREATE TABLE u AS SELECT * FROM t;

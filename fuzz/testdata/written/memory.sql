@@ -1,4 +1,5 @@
 -- x-want: unknown
+-- x-not: tidb
 /* init */ CREATE TABLE k (id INT PRIMARY KEY);
 /* init */ ALTER TABLE k ENGINE = MEMORY;
 /* tx1 */ BEGIN;

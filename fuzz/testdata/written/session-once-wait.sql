@@ -1,4 +1,5 @@
 -- x-want: judged
+-- x-not: tidb
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);
 /* tx1 */ SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;
