@@ -1,4 +1,5 @@
 -- x-want: judged
+-- x-not: tidb
 /* init */ DROP TABLE IF EXISTS k;
 /* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT, s VARCHAR(10));
 /* init */ INSERT INTO k VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, NULL);
