@@ -52,7 +52,7 @@ func sizeOfPower(t *testing.T) powerSize {
 	switch v := os.Getenv("TXNFUZZ_POWER"); v {
 	case "":
 		return powerSize{seeds: 1, changed: 10, limit: 5 * time.Minute, honest: 5 * time.Second}
-	case "full":
+	case "full", "cost":
 		return powerSize{seeds: 3, changed: 20, within: 30 * time.Second, limit: 2 * time.Minute, honest: 10 * time.Minute}
 	default:
 		t.Fatalf("TXNFUZZ_POWER=%q: want full or nothing", v)
@@ -257,4 +257,46 @@ func named(seen map[string]int, want []string, changed int) bool {
 		}
 	}
 	return wanted > 0 && (changed < 20 || wanted >= other)
+}
+
+// TestFormsCostLittle compares inputs with and without forms of statements
+// beside the plain ones: over ten seeds, all lies that show in any statement
+// together must be found in at most a fifth more cases, and none be lost. It runs
+// with TXNFUZZ_POWER=cost; some minutes for a target.
+func TestFormsCostLittle(t *testing.T) {
+	if os.Getenv("TXNFUZZ_POWER") != "cost" {
+		t.Skip("measures what the generator's forms cost: TXNFUZZ_POWER=cost")
+	}
+	for _, target := range powerTargets(t) {
+		t.Run(target, func(t *testing.T) {
+			b, err := harness.Open(t.Context(), target, harness.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			const limit = time.Minute
+			plain, all := 0, 0
+			for _, l := range lying.For(b.Server().DBMS, harness.LevelsOf(b)) {
+				if l.Form != "" {
+					continue
+				}
+				before, after := 0, 0
+				for n := range uint64(10) {
+					seed := (n + 1) << 36
+					was := runLie(t.Context(), t, b, l, lieSize{seed: seed, inputLen: mutate.PlainLen, limit: limit})
+					is := runLie(t.Context(), t, b, l, lieSize{seed: seed, inputLen: mutate.InputLen, limit: limit})
+					if is.first == 0 {
+						t.Errorf("%s, seed %d: not found in %d cases; with plain statements in case %d", l.Name, seed, is.cases, was.firstCases)
+					}
+					before, after = before+was.cases, after+is.cases
+				}
+				t.Logf("%s: %d cases until it is found, %d with plain statements only", l.Name, after, before)
+				plain, all = plain+before, all+after
+			}
+			t.Logf("all lies: %d cases, %d with plain statements only: %.2f times", all, plain, share(all, plain))
+			if float64(all) > 1.2*float64(plain) {
+				t.Errorf("%d cases are more than 1.2 times %d", all, plain)
+			}
+		})
+	}
 }

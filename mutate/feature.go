@@ -16,16 +16,16 @@ var features = []weighted[feature]{
 	{12, savepoint(undone)},
 	{9, savepoint(released)},
 	{11, insertion(replacing)},
-	{11, insertion(ignoring)},
+	{13, insertion(ignoring)},
 	{11, insertion(updating)},
 	{8, lockingRead(ast.SelectLockForUpdateNoWait)},
 	{7, lockingRead(ast.SelectLockForShareNoWait)},
 	{8, orderedRead(ast.SelectLockNone)},
-	{8, orderedRead(ast.SelectLockForUpdate)},
-	{8, orderedLimit(ast.SelectLockNone)},
+	{9, orderedRead(ast.SelectLockForUpdate)},
+	{9, orderedLimit(ast.SelectLockNone)},
 	{8, orderedLimit(ast.SelectLockForUpdate)},
 	{8, limitedUpdate},
-	{8, limitedDelete},
+	{10, limitedDelete},
 	{9, lockingJoin},
 }
 
@@ -34,9 +34,9 @@ const (
 	// featureOdds is how often an input that has the lane shows a feature.
 	featureOdds = 96
 	// meetingOdds is how often the two statements must be open together.
-	meetingOdds = 208
+	meetingOdds = 236
 	// sharedRowsOdds is how often the one selects the rows that the other does.
-	sharedRowsOdds = 150
+	sharedRowsOdds = 172
 )
 
 // feature applies a feature, mostly none, and says whether it did. It returns

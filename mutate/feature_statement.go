@@ -27,6 +27,10 @@ func (t *table) uniqueKeys() []*key {
 	return out
 }
 
+// collisionOdds is how often, out of 256, an INSERT is in the way of the other
+// statement's row.
+const collisionOdds = 236
+
 // insertion puts an INSERT into x whose row is mostly in the way of one that y
 // writes or inserts, in a form that does not fail on that.
 func insertion(form func(c *choices, t *table, s *ast.InsertStmt)) feature {
@@ -40,12 +44,12 @@ func insertion(form func(c *choices, t *table, s *ast.InsertStmt)) feature {
 		row := t.newRow(c, 0)
 		theirs, _ := d.stmt(other).(*ast.InsertStmt)
 		switch old := t.insertedRow(theirs); {
-		case old != nil && c.odds(sharedRowsOdds):
+		case old != nil && c.odds(collisionOdds):
 			t.collide(c, row, old, k)
 		case len(t.rows) > 0 && c.odds(240):
 			old = oneOf(c, t.rows)
 			t.collide(c, row, old, k)
-			if e := t.equal(k, old); e != nil && c.odds(sharedRowsOdds) {
+			if e := t.equal(k, old); e != nil && c.odds(collisionOdds) {
 				d.setFilter(other, e)
 			}
 		}
@@ -215,6 +219,10 @@ func few(c *choices) *ast.Limit {
 	return &ast.Limit{Count: corpus.UintLit(uint64(1 + c.below(3)))}
 }
 
+// allRowsOdds is how often, out of 256, a read with an order that does not lock
+// is one of all rows: nothing makes it wait for what it is to meet.
+const allRowsOdds = 150
+
 // orderedRead is a SELECT with ORDER BY, orderedLimit one with LIMIT, too.
 func orderedRead(lock ast.SelectLockType) feature { return ordering(lock, false) }
 
@@ -223,6 +231,9 @@ func orderedLimit(lock ast.SelectLockType) feature { return ordering(lock, true)
 func ordering(lock ast.SelectLockType, limited bool) feature {
 	return func(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
 		return d.meet(c, o, x, y, hasTotalKey, func(t *table, w ast.ExprNode) ast.StmtNode {
+			if lock == ast.SelectLockNone && c.odds(allRowsOdds) {
+				w = nil
+			}
 			s := selectStmt(t, nil, w, lock)
 			if lock == ast.SelectLockForUpdate && o.shareLocks() && c.odds(64) {
 				s.LockInfo.LockType = ast.SelectLockForShare

@@ -43,9 +43,9 @@ var Lies = []Lie{
 	{Name: "row-missing-from-an-answer", Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: dropRow},
 	{Name: "writes-committed-at-once", Kinds: []string{"missing-wait", "dirty-read", "kept-rollback"}, Steps: anything, answer: commitAtOnce},
 	{Name: "affected-rows-miscounted", Kinds: []string{"wrong-count"}, Steps: writes, answer: miscount},
-	{Name: "rollback-to-savepoint-ignored", Kinds: []string{"kept-rollback"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
-	{Name: "replace-served-as-insert-ignore", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
-	{Name: "order-by-dropped", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
+	{Name: "rollback-to-savepoint-ignored", Form: "ROLLBACK TO", Kinds: []string{"kept-rollback"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
+	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
+	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
 }
 
 // For returns the lies that can be told of a server with these levels.

@@ -26,6 +26,8 @@ type Lie struct {
 	Levels []corpus.Level
 	// Not is the family that the lie cannot be told of.
 	Not history.DBMS
+	// Form is the form of statement in which alone it is told, empty for any.
+	Form string
 	// Stronger says that the level served takes more locks than the one asked for.
 	Stronger bool
 	// answer handles one statement of the client; nil passes all on.

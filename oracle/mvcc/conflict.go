@@ -26,6 +26,9 @@ type touch struct {
 	insert  bool
 	write   bool
 	images  []solve.Row
+	// tried holds the rows that an INSERT was to add, those among them that it
+	// left out because another was in the way.
+	tried []solve.Row
 	// wide says that the statement reads several tables, all rows of this one as
 	// far as is known: Conflicting claims nothing of it.
 	wide bool
@@ -83,7 +86,7 @@ func (r *Replay) Meeting() []bool {
 				continue
 			}
 			at := max(w.at, o.at)
-			if open := func(t *Txn) bool { return t.Ended == 0 || t.Ended > at }; open(w.txn) && open(o.txn) && r.matchesAny(o, w.images) {
+			if open := func(t *Txn) bool { return t.Ended == 0 || t.Ended > at }; open(w.txn) && open(o.txn) && (r.matchesAny(o, w.images) || r.triedAny(o, w.images)) {
 				out[w.stmt], out[o.stmt] = true, true
 			}
 		}
@@ -110,6 +113,19 @@ func (r *Replay) matchesAny(o *touch, images []solve.Row) bool {
 	for _, row := range images {
 		if truth, _, err := r.solver.Where(o.where, o.table.Def, row, views); err == nil && truth == sqlvalue.True {
 			return true
+		}
+	}
+	return false
+}
+
+// triedAny reports whether a row that an INSERT was to add shares a unique key
+// with one of images.
+func (r *Replay) triedAny(o *touch, images []solve.Row) bool {
+	for _, own := range o.tried {
+		for _, other := range images {
+			if r.sharesUnique(o.table, own, other) {
+				return true
+			}
 		}
 	}
 	return false

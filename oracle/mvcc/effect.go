@@ -355,6 +355,7 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 		}
 	}
 	r.touch(i, tx, t, nil, true, images)
+	r.touched[len(r.touched)-1].tried = rows
 	if code != 0 {
 		p.Err = code
 	}

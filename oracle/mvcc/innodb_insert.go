@@ -204,6 +204,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 		return nil, evalErr
 	}
 	e.touchInnoDB(x, t, nil, true, images)
+	e.touched[len(e.touched)-1].tried = rows
 	return p, nil
 }
 

@@ -30,6 +30,7 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 1, "cases that run at a time")
 	flag.StringVar(&o.counts, "counts", filepath.Join("scripts", "features", "counts.json"), "file of the counts, a target's replaced by a run")
 	flag.StringVar(&o.table, "table", filepath.Join("docs", "features.md"), "file of the table; - is standard output")
+	flag.StringVar(&o.out, "out", filepath.Join("out", "features"), "folder for findings")
 	flag.Parse()
 	if err := run(context.Background(), o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "features:", err)
@@ -41,6 +42,7 @@ type options struct {
 	cases, workers int
 	seed           uint64
 	counts, table  string
+	out            string
 }
 
 // measured is what one campaign made.
@@ -81,18 +83,13 @@ func run(ctx context.Context, o options, targets []string) error {
 	return nil
 }
 
-// measure runs a campaign without reduction; findings go to a folder that is
-// thrown away, and are told on standard error.
+// measure runs a campaign without reduction and tells its verdicts on standard
+// error.
 func measure(ctx context.Context, o options, target string) (*measured, error) {
-	out, err := os.MkdirTemp("", "features")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for findings: %w", err)
-	}
-	defer os.RemoveAll(out)
 	m := &measured{Target: target, Seed: o.seed}
 	var mu sync.Mutex
 	report, err := fuzz.Campaign(ctx, fuzz.Settings{
-		Target: target, Cases: o.cases, Workers: o.workers, Seed: o.seed, Conflict: mutate.Mix, Known: fuzz.StoredDir, Out: out,
+		Target: target, Cases: o.cases, Workers: o.workers, Seed: o.seed, Conflict: mutate.Mix, Known: fuzz.StoredDir, Out: o.out,
 		Observe: func(r *fuzz.Trial, _ string) {
 			mu.Lock()
 			defer mu.Unlock()
