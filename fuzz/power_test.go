@@ -136,6 +136,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 				r.steps[stepOf(c, h, v.Stmt)]++
 				if liar.Told() == told {
 					r.innocent++
+					t.Logf("violation without a lie, seed %d: %s\n%s\nexpected %s\nactual   %s\n%s", s, v.Kind, v.Reason, v.Expected, v.Actual, corpus.Print(c, corpus.Text))
 				}
 				if r.first == 0 {
 					r.first, r.firstCases = time.Since(start), r.cases

@@ -26,7 +26,7 @@ var features = []weighted[feature]{
 	{8, orderedLimit(ast.SelectLockForUpdate)},
 	{8, limitedUpdate},
 	{10, limitedDelete},
-	{9, lockingJoin},
+	{13, lockingJoin},
 }
 
 // Out of 256.

@@ -64,7 +64,8 @@ func TestEveryFeature(t *testing.T) {
 /* tx2 */ DELETE FROM t WHERE b = 2;
 /* tx2 */ COMMIT;
 `)
-	o := Options{Levels: corpus.Levels}.withDefaults()
+	// Below REPEATABLE READ some are made rarely.
+	o := Options{Levels: []corpus.Level{corpus.RepeatableRead, corpus.Serializable}}.withDefaults()
 	for n, f := range features {
 		made := 0
 		for seed := range uint64(50) {

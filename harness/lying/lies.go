@@ -46,6 +46,7 @@ var Lies = []Lie{
 	{Name: "rollback-to-savepoint-ignored", Form: "ROLLBACK TO", Kinds: []string{"kept-rollback"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
 	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
 	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
+	{Name: "nowait-waits", Form: "NOWAIT", Kinds: []string{"nowait-waited"}, Steps: reads, answer: amidOthers(patient)},
 }
 
 // For returns the lies that can be told of a server with these levels.
@@ -299,54 +300,55 @@ func miscount(c *conn, sql string) (answer, error) {
 }
 
 // amidOthers tells a lie of one statement only while another session's
-// transaction is open. The lie is false where it does not apply.
-func amidOthers(lie func(c *conn, sql string) (a answer, told bool, err error)) func(*conn, string) (answer, error) {
+// transaction is open.
+func amidOthers(lie func(c *conn, sql string) (answer, error)) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {
 		if !c.inTrans || !c.amid() {
 			return c.ask(sql)
 		}
-		a, told, err := lie(c, sql)
-		switch {
-		case err != nil:
-			return nil, err
-		case !told:
-			return c.ask(sql)
-		}
-		c.tell()
-		return a, nil
+		return lie(c, sql)
 	}
 }
 
 // keepBehindSavepoint goes back to a savepoint without undoing anything: those
 // behind it are gone, and it is there.
-func keepBehindSavepoint(c *conn, sql string) (answer, bool, error) {
+func keepBehindSavepoint(c *conn, sql string) (answer, error) {
 	words := strings.Fields(strings.TrimSuffix(sql, ";"))
 	if verb(sql) != "ROLLBACK" || len(words) < 3 || !strings.EqualFold(words[1], "TO") {
-		return nil, false, nil
+		return c.ask(sql)
 	}
 	name := words[len(words)-1]
 	if a, err := c.ask("RELEASE SAVEPOINT " + name); err != nil || !a.isOK() {
-		return nil, false, err // there is none, as the server will say
+		return a, err // there is none
 	}
-	a, err := c.ask("SAVEPOINT " + name)
-	return a, true, err
+	c.tell()
+	return c.ask("SAVEPOINT " + name)
 }
 
-func replaceAsIgnore(c *conn, sql string) (answer, bool, error) {
+func replaceAsIgnore(c *conn, sql string) (answer, error) {
 	if verb(sql) != "REPLACE" {
-		return nil, false, nil
+		return c.ask(sql)
 	}
-	a, err := c.ask("INSERT IGNORE" + strings.TrimSpace(sql)[len("REPLACE"):])
-	return a, true, err
+	c.tell()
+	return c.ask("INSERT IGNORE" + strings.TrimSpace(sql)[len("REPLACE"):])
 }
 
 var orderBy = regexp.MustCompile(`(?i) ORDER BY .*?( LIMIT | FOR | LOCK |;|$)`)
 
 // unordered leaves ORDER BY out.
-func unordered(c *conn, sql string) (answer, bool, error) {
-	if !orderBy.MatchString(sql) {
-		return nil, false, nil
+func unordered(c *conn, sql string) (answer, error) {
+	if orderBy.MatchString(sql) {
+		c.tell()
+		sql = orderBy.ReplaceAllString(sql, "$1")
 	}
-	a, err := c.ask(orderBy.ReplaceAllString(sql, "$1"))
-	return a, true, err
+	return c.ask(sql)
+}
+
+// patient waits where it was told not to.
+func patient(c *conn, sql string) (answer, error) {
+	if rest, ok := strings.CutSuffix(strings.TrimSuffix(strings.TrimSpace(sql), ";"), " NOWAIT"); ok {
+		c.tell()
+		sql = rest
+	}
+	return c.ask(sql)
 }

@@ -268,6 +268,10 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		return nil, &Loss{Slug: "unsupported: derived table in a locking read"}
 	case name == nil && weak && hasSubquery(s):
 		return nil, &Loss{Slug: "unsupported: subquery in a locking read of several tables"}
+	case name == nil && weak && len(x.st.Waits) > 0:
+		// What it has read of one table before the wait is not locked where it does
+		// not match, and may be out of date behind it.
+		return nil, &Loss{Slug: "unsupported: locking read of several tables that waits"}
 	case weak && len(x.st.Waits) > 0 && backward(s.OrderBy):
 		return nil, &Loss{Slug: "unsupported: locking read that waits while it goes backward"}
 	}

@@ -133,6 +133,9 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 // Run replays the whole history. It returns the first difference, or nil; the
 // error is a *Loss.
 func (r *Replay) Run() (*Difference, error) {
+	if d := r.waitedInSpite(); d != nil && !r.keepGoing {
+		return d, nil
+	}
 	if r.h.Server.DBMS != history.TiDB {
 		return r.runInnoDB()
 	}

@@ -1,0 +1,41 @@
+package mvcc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// NowaitWaited is the kind of a difference: a statement that was not to wait for
+// a row lock waited for one.
+const NowaitWaited = "nowait-waited"
+
+// waitedInSpite looks for a NOWAIT that was seen to wait for a row lock while
+// another session sent a statement, and that then did not fail as it promises.
+// The server need not find the lock, so none is asked for where it did not wait.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
+// https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
+// https://docs.pingcap.com/tidb/stable/pessimistic-transaction
+func (r *Replay) waitedInSpite() *Difference {
+	refusal := uint16(errNowait)
+	if r.h.Server.DBMS == history.MariaDB {
+		refusal = errLockTimeout
+	}
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		if len(st.Waits) == 0 || errCode(st) == refusal || !r.refusesToWait(st) {
+			continue
+		}
+		for _, w := range st.Waits {
+			meanwhile := func(o history.Stmt) bool {
+				return o.Session != st.Session && o.Submit > w.From && (st.Return == 0 || o.Submit < st.Return)
+			}
+			if w.Kind == history.RowLock && slices.ContainsFunc(r.h.Stmts, meanwhile) {
+				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: describe(KindOf(r.c.Steps[st.Line].Stmt), &st.Result),
+					Reason: "it was seen to wait for a row lock until another session had sent a statement, although NOWAIT fails at once where it would wait"}
+			}
+		}
+	}
+	return nil
+}
