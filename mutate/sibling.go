@@ -9,6 +9,11 @@ func Sibling(seed uint64, i int) uint64 { return seed - seed%Siblings + uint64(i
 
 // InSchemaLane says whether a byte of an input is one of the schema lane.
 func InSchemaLane(at int) bool {
+	if at >= InputLen {
+		at -= featureLen
+	} else if at >= PlainLen {
+		return false // the feature lane
+	}
 	at %= blockLen
 	return at >= widths[PlanLane] && at < widths[PlanLane]+widths[SchemaLane]
 }
