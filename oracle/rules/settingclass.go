@@ -38,7 +38,7 @@ var settingClasses = []struct {
 
 	// No table that the oracle takes has a foreign key.
 	{CannotMatter, `foreign_key_checks`},
-	{CannotMatter, `performance_schema.*|gtid_.*|mysqlx.*|(skip_)?networking|(skip_)?name_resolve|auto_generate_certs|(skip_)?ssl|log_.*|general_log.*|slow_.*|binlog_(checksum|row_image|row_metadata)`},
+	{CannotMatter, `performance_schema.*|gtid_.*|mysqlx.*|(skip_)?networking|(skip_)?name_resolve|auto_generate_certs|(skip_)?ssl|character_sets_dir|skip_(replica|slave)_start|log_.*|general_log.*|slow_.*|binlog_(checksum|row_image|row_metadata)`},
 	// What could be taken for one of the patterns below.
 	{Unclassed, `.*(_mode|_checks?|_safe_.*|auto_increment.*|.*increment)|innodb_autoinc_lock_mode|group_concat_max_len|max_sort_length|max_error_count|sql_.*|old.*|optimizer_.*|.*_limit|max_length_for_.*|character_set.*|collation.*|max_allowed_packet|lower_case.*|.*isolation.*|.*lock.*`},
 
