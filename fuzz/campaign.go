@@ -136,7 +136,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: true, InFlight: inflight, Progress: s.Progress})
+	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"runtime"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -31,8 +32,8 @@ type flight struct {
 }
 
 // runAll runs the cases of one worker and hands each over to be judged, in their
-// order. Up to two are on their way, of which one runs: the tables of the next are
-// made and filled meanwhile.
+// order. Up to two are on their way, of which one runs: the next follows at once, and
+// where the target works ahead its tables are made and filled meanwhile.
 func (c *campaign) runAll(working, keeping context.Context, worker, quota int, judging *follower) {
 	var ahead *flight
 	landed := func() bool { // what is on its way
@@ -89,4 +90,13 @@ func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land fun
 		f.done <- c.target.execute(keeping, k, levelsWithin(k, c.levels, n))
 	}()
 	return f
+}
+
+// ahead says whether the tables of the next case are made while a case runs. That
+// shortens a case by what is waited for, and takes a fifth more of the processors:
+// statements that run beside it take longer and are asked after more often. So it is
+// for servers elsewhere and for processors that are idle; see docs/speed.md.
+func ahead(target string, workers int) bool {
+	const busy = 3 // processors that a worker, its server and its judging keep busy
+	return isDSN(target) || (workers+1)*busy <= runtime.GOMAXPROCS(0)
 }
