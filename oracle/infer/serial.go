@@ -107,7 +107,7 @@ func (r *run) blocked(v int32) int32 {
 	begins, commits := !s.two || v&1 == 0, !s.two || v&1 == 1
 	for _, w := range r.writes(t) {
 		k := s.keyOf[w]
-		if !s.x.starts(w) && s.x.writer[w-1] == t {
+		if s.x.writer[w-1] == t && s.keyOf[w-1] == k {
 			continue // a second version of its own
 		}
 		if begins && (r.locked[k] != none || !r.mayFollow(k, w)) {

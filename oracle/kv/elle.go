@@ -45,13 +45,17 @@ func (e *elle) Names() *Names  { return &e.names }
 
 // event is one map of the file.
 type event struct {
-	status  string
+	status  Status
+	invoke  bool
 	f       string
 	process int64
 	hasProc bool
 	ignore  bool // of a nemesis
-	rec     Record
-	hasVal  bool
+	// opened, closed: a bracket of the whole history was met. They count only
+	// once the form is read whole, for it may be read again.
+	opened, closed bool
+	rec            Record
+	hasVal         bool
 }
 
 func (e *elle) Next(r *Record) error {
@@ -65,6 +69,10 @@ func (e *elle) Next(r *Record) error {
 			e.lists.reset()
 			got = e.event(c, &ev)
 		})
+		if err == nil {
+			e.bracket = e.bracket || ev.opened
+			e.closed = e.closed || ev.closed
+		}
 		if err == io.EOF || err == nil && !got {
 			if e.bracket && !e.closed {
 				c := cursor{s: e.s, b: e.s.buf, i: len(e.s.buf), json: e.json}
@@ -111,13 +119,13 @@ func (e *elle) take(ev *event, r *Record) bool {
 		return false
 	}
 	if !ev.hasProc {
-		if ev.status == "invoke" {
+		if ev.invoke {
 			return false
 		}
 		ev.process = lonerSession + e.loners
 		e.loners++
 	}
-	if ev.status == "invoke" {
+	if ev.invoke {
 		var o *Record
 		if n := len(e.spare); n > 0 {
 			o, e.spare = e.spare[n-1], e.spare[:n-1]
@@ -141,7 +149,7 @@ func (e *elle) take(ev *event, r *Record) bool {
 	}
 	*r = ev.rec
 	r.Session, r.Invoke, r.Return = ev.process, Unknown, Unknown
-	r.Status = map[string]Status{"ok": OK, "fail": Fail, "info": Info}[ev.status]
+	r.Status = ev.status
 	if o := e.open[ev.process]; o != nil {
 		delete(e.open, ev.process)
 		r.Invoke, r.Return = o.Invoke, e.events
@@ -161,11 +169,11 @@ func (e *elle) event(c *cursor, ev *event) bool {
 	switch b := c.peek(); {
 	case b == '[' && !e.bracket && e.events == 0:
 		c.i++
-		e.bracket = true
+		ev.opened = true
 		return e.operation(c, ev)
 	case b == ']' && e.bracket && !e.closed:
 		c.i++
-		e.closed = true
+		ev.closed = true
 		return false
 	case e.closed:
 		c.fail("nothing behind the history's end")
@@ -175,9 +183,9 @@ func (e *elle) event(c *cursor, ev *event) bool {
 
 func (e *elle) operation(c *cursor, ev *event) bool {
 	c.ws()
-	if c.peek() == ']' && e.bracket {
+	if c.peek() == ']' && (e.bracket || ev.opened) {
 		c.i++
-		e.closed = true
+		ev.closed = true
 		return false
 	}
 	if c.peek() == ',' && e.json {
@@ -198,21 +206,34 @@ func (e *elle) operation(c *cursor, ev *event) bool {
 	}
 	ev.rec.Place = place
 	c.expect('{', "an operation: a map such as {:type :ok, :process 0, :value [[:r x nil]]}")
-	valueAt := -1
+	valueAt, typed := -1, false
 	for n := 0; c.more('}', n); n++ {
-		l := string(c.label())
+		l := c.label()
 		c.colon()
-		switch l {
+		switch string(l) {
 		case "type":
 			at := c.i
-			ev.status = string(c.label())
-			if !slices.Contains([]string{"invoke", "ok", "fail", "info"}, ev.status) {
+			typed = true
+			switch l := c.label(); string(l) {
+			case "invoke":
+				ev.invoke = true
+			case "ok":
+				ev.status = OK
+			case "fail":
+				ev.status = Fail
+			case "info":
+				ev.status = Info
+			default:
 				c.i = at
 				c.fail("invoke, ok, fail or info")
 			}
 		case "f":
 			if !c.isNil() {
-				ev.f = string(c.label())
+				if l := c.label(); string(l) == "txn" {
+					ev.f = "txn" // the rule, without an allocation
+				} else {
+					ev.f = string(l)
+				}
 			}
 		case "process":
 			if c.isNil() {
@@ -225,14 +246,17 @@ func (e *elle) operation(c *cursor, ev *event) bool {
 				ev.ignore = true
 			}
 		case "value":
-			c.ws()
+			if c.ws(); typed && ev.f == "txn" && !ev.ignore {
+				e.value(c, ev)
+				continue
+			}
 			valueAt = c.i
 			c.skip()
 		default:
 			c.skip()
 		}
 	}
-	if ev.status == "" {
+	if !typed {
 		c.i = start
 		c.fail("an operation with a type")
 	}
@@ -252,7 +276,7 @@ func (e *elle) value(c *cursor, ev *event) {
 		}
 		return
 	}
-	if ev.status != "ok" && ev.f != "txn" && ev.f != "" && ev.f != "init" && c.peek() == '[' && !e.transaction(c) && ev.f != "add" {
+	if (ev.invoke || ev.status != OK) && ev.f != "txn" && ev.f != "" && ev.f != "init" && c.peek() == '[' && !e.transaction(c) && ev.f != "add" {
 		return // why it failed, as some tests tell it
 	}
 	add := func(o RecordOp) { ev.rec.Ops = append(ev.rec.Ops, o) }
@@ -398,14 +422,28 @@ func (e *elle) op(c *cursor, add func(RecordOp)) {
 	c.expect('[', "an operation such as [:r x nil]")
 	c.ws()
 	at := c.i
-	l := string(c.label())
+	l := c.label()
 	o := RecordOp{}
-	kind, ok := map[string]Kind{"r": Read, "w": Write, "append": Append, "add": Add, "insert": Insert, "delete": Delete, "rp": ReadPredicate}[l]
-	if !ok {
+	switch string(l) {
+	case "r":
+		o.Kind = Read
+	case "append":
+		o.Kind = Append
+	case "w":
+		o.Kind = Write
+	case "add":
+		o.Kind = Add
+	case "insert":
+		o.Kind = Insert
+	case "delete":
+		o.Kind = Delete
+	case "rp":
+		o.Kind = ReadPredicate
+	default:
 		c.i = at
 		c.fail("one of r, w, append, add, insert, delete, rp")
 	}
-	o.Kind = kind
+	kind := o.Kind
 	e.comma(c)
 	if kind == ReadPredicate {
 		start := c.i

@@ -174,7 +174,20 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		next()
 		o.Kind, o.Val, o.List = c.result(&j.names, j.header.Workload, &j.lists)
 	case "w", "append", "add", "delta", "insert", "init":
-		o.Kind = map[string]Kind{"w": Write, "append": Append, "add": Add, "delta": Delta, "insert": Insert, "init": Init}[string(l)]
+		switch l[0] {
+		case 'w':
+			o.Kind = Write
+		case 'd':
+			o.Kind = Delta
+		case 'a':
+			if o.Kind = Add; string(l) == "append" {
+				o.Kind = Append
+			}
+		default:
+			if o.Kind = Insert; string(l) == "init" {
+				o.Kind = Init
+			}
+		}
 		next()
 		o.Key = c.value(&j.names)
 		next()
@@ -237,7 +250,26 @@ func (c *cursor) list(names *Names, lists *arena) []Value {
 	}
 	mark := lists.mark()
 	c.expect('[', "a list of values")
-	for n := 0; c.more(']', n); n++ {
+	for n := 0; ; n++ {
+		// Rows of small integers with one blank or comma between, as most are.
+		for !c.json || n == 0 {
+			i, v := c.i, Value(0)
+			for i < len(c.b) && c.b[i] >= '0' && c.b[i] <= '9' && i-c.i < 18 {
+				v = v*10 + Value(c.b[i]-'0')
+				i++
+			}
+			if i == c.i || i >= len(c.b) || c.b[i] != ' ' && c.b[i] != ']' {
+				break
+			}
+			lists.put(v)
+			if c.i = i; c.b[i] == ' ' {
+				c.i++
+			}
+			n++
+		}
+		if !c.more(']', n) {
+			break
+		}
 		lists.put(c.value(names))
 	}
 	return lists.since(mark)

@@ -202,6 +202,9 @@ func (c *cursor) peek() byte {
 
 // ws skips blanks; of EDN also commas, comments and discarded forms.
 func (c *cursor) ws() {
+	if c.i < len(c.b) && c.b[c.i] > ';' && c.b[c.i] != ' ' {
+		return // letters and brackets
+	}
 	for c.i < len(c.b) {
 		switch b := c.b[c.i]; {
 		case b == ' ' || b == '\n' || b == '\t' || b == '\r':
