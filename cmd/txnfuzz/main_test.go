@@ -235,7 +235,7 @@ func TestFailuresAreInTheResults(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets"} {
+	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets", "check"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.stderr != "" {
