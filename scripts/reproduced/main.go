@@ -88,6 +88,9 @@ func measure(ctx context.Context) (bool, error) {
 	sum := counted{rates: map[fuzz.Rate]int{}}
 	for s := *seed; sum.findings < *wanted && ctx.Err() == nil; s++ {
 		r, err := campaign(ctx, s, filepath.Join(out, "seed-"+strconv.FormatUint(s, 10)))
+		if ctx.Err() != nil {
+			break
+		}
 		if err != nil {
 			return false, err
 		}
@@ -96,21 +99,21 @@ func measure(ctx context.Context) (bool, error) {
 			if sum.findings == *wanted || ctx.Err() != nil {
 				break
 			}
-			if err := sum.add(ctx, &r.Findings[i]); err != nil {
+			if err := sum.add(ctx, &r.Findings[i]); err != nil && ctx.Err() == nil {
 				return false, err
 			}
 		}
 	}
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	got := float64(sum.shown) / float64(sum.findings)
+	got := float64(sum.shown) / float64(max(sum.findings, 1))
 	fmt.Printf("%s: %d findings, %d (%.0f%%) show on a new instance from the file alone; %d say that they reproduce, of which %d do not; %d say that they do not, %d are unconfirmed\n",
 		*target, sum.findings, sum.shown, 100*got, sum.claimed, sum.lied, sum.findings-sum.claimed-sum.unconfirmed, sum.unconfirmed)
 	for r := fuzz.Unconfirmed; r <= 10; r++ {
 		if n := sum.rates[r]; n > 0 {
 			fmt.Printf("  reproduced %s: %d\n", r, n)
 		}
+	}
+	if ctx.Err() != nil {
+		return false, fmt.Errorf("cut off after %d findings of %d", sum.findings, *wanted)
 	}
 	return got >= *share && sum.lied == 0, nil
 }
