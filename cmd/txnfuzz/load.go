@@ -94,7 +94,7 @@ the server failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 8, "connections that run transactions at a time")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
-	f.StringVar(&reads, "reads", string(load.PlainReads), "how SELECTs read: plain, share, update (locking), or mixed")
+	f.StringVar(&reads, "reads", string(load.AutoReads), "how SELECTs read: plain, share, update (locking) or mixed; auto is plain, save that registers are locked before they are written where plain SELECTs read a snapshot")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: not before Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: as suits the workload)")

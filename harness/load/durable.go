@@ -69,7 +69,7 @@ func lostWrites(events []event, final event) []Lost {
 		for _, o := range e.ops() {
 			val := o.Val
 			switch o.Kind {
-			case kv.Write, kv.Insert:
+			case kv.Write, kv.Insert, kv.Init:
 			case kv.Delete:
 				val = kv.Nil
 			default:

@@ -33,8 +33,9 @@ func (e *epoch) end() {
 	})
 }
 
-// final is the tape of the transaction that reads everything.
-func (e *epoch) final() *tape { return e.tapes[len(e.tapes)-1] }
+// reader is the tape of what happens before the clients begin and when they have
+// stopped.
+func (e *epoch) reader() *tape { return e.tapes[len(e.tapes)-1] }
 
 // newEpoch makes the next epoch; it takes its tapes from those that were checked.
 func (r *run) newEpoch(number int, tapes []*tape) *epoch {
@@ -43,10 +44,13 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 	if r.settings.Epoch > 0 {
 		transactions = r.settings.Epoch
 	}
+	if size.longest > 0 {
+		transactions = min(transactions, size.longest)
+	}
 	for _, t := range tapes {
 		t.reset()
 	}
-	limit := size.inUse + int(float64(transactions)*size.fresh)
+	limit := max(1, size.inUse) + int(float64(transactions)*size.fresh)
 	first := kv.Value(1)
 	if !size.same {
 		first += kv.Value(number * limit)
@@ -69,6 +73,13 @@ func (r *run) begin(e *epoch) error {
 			return fmt.Errorf("load the rows of an epoch: %w", err)
 		}
 	}
+	if w, ok := r.workload.(interface{ born(*epoch) []kv.RecordOp }); ok {
+		t, now := e.reader(), r.now()
+		for _, o := range w.born(e) {
+			t.add(o, plain)
+		}
+		t.end(readerSession, now, now, kv.OK, 0)
+	}
 	if q := r.workload.discard(e); q != "" && e.number > 0 {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("delete the rows of earlier epochs: %w", err)
@@ -83,7 +94,7 @@ const duplicateKey = 1062
 func (r *run) finish(e *epoch) error {
 	s := r.workload.readAll(e)
 	q := string(r.workload.sql(nil, s))
-	t := e.final()
+	t := e.reader()
 	err := r.persist(func(c *session) error {
 		invoke := r.now()
 		a, err := c.query(q)

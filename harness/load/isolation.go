@@ -20,13 +20,13 @@ func (j *judge) isolation(e *epoch, events []event) error {
 		as = j.promise
 	}
 	records := j.pieces(events, as)
-	result, err := j.check(records, j.models)
+	result, err := j.bounded(records, j.models)
 	if err != nil {
 		return err
 	}
 	counted := result
 	if as.views != whole {
-		if counted, err = j.check(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable}); err != nil {
+		if counted, err = j.bounded(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable}); err != nil {
 			return err
 		}
 	}
@@ -82,6 +82,44 @@ func (j *judge) pieces(events []event, p promise) []kv.Record {
 		f.split(e, func(r kv.Record) { out = append(out, r) })
 	}
 	return out
+}
+
+// checkTime bounds the check of one epoch: with blind writes whose order nothing
+// shows it can take as long as it likes.
+const checkTime = 30 * time.Second
+
+// bounded checks an epoch, in a while or not at all. A check that does not come to
+// its end goes on by itself; until it does no other is begun, and what is not checked
+// is counted as undecided.
+func (j *judge) bounded(records []kv.Record, models []model.Model) (*infer.Result, error) {
+	type outcome struct {
+		result *infer.Result
+		err    error
+	}
+	late := func() *infer.Result {
+		r := &infer.Result{Verdicts: map[model.Model]infer.Verdict{}, Reasons: map[model.Model]string{}}
+		for _, m := range models {
+			r.Verdicts[m], r.Reasons[m] = infer.Undecided, fmt.Sprintf("the check of an epoch takes more than %s", checkTime)
+		}
+		return r
+	}
+	select {
+	case j.checking <- struct{}{}:
+	default:
+		return late(), nil
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		defer func() { <-j.checking }()
+		r, err := j.check(records, models)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.result, o.err
+	case <-time.After(checkTime):
+		return late(), nil
+	}
 }
 
 // check judges some records. A defect of the checker must not end the run before

@@ -27,7 +27,8 @@ type judge struct {
 	balance map[kv.Value]kv.Value // of a bank, when the last epoch ended
 	late    []transfer
 
-	lossy bool // the epoch that is judged has lost what was acknowledged
+	checking chan struct{} // holds a token while a check runs
+	lossy    bool          // the epoch that is judged has lost what was acknowledged
 
 	mu        sync.Mutex
 	checked   int
@@ -46,6 +47,7 @@ func newJudge(r *run) (*judge, error) {
 	p := promised(server, r.settings.Level)
 	j := &judge{
 		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
+		checking:  make(chan struct{}, 1),
 		anomalies: map[model.Kind]int{}, undecided: map[string]int{},
 		header: kv.Header{
 			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
@@ -118,11 +120,11 @@ func (j *judge) write(events []event) error {
 
 // durable compares the read at the end of an epoch with what was acknowledged.
 func (j *judge) durable(e *epoch, events []event) error {
-	t := e.final()
+	t := e.reader()
 	if len(t.txns) == 0 {
 		return nil
 	}
-	final := event{t, &t.txns[0]}
+	final := event{t, &t.txns[len(t.txns)-1]}
 	found := lost(j.header.Workload, events, final)
 	if j.header.Workload == kv.Bank {
 		after := map[kv.Value]kv.Value{}

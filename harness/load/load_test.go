@@ -59,7 +59,7 @@ func open(t testing.TB, target string, o harness.Options) harness.Backend {
 
 func settings(t testing.TB, target, workload string, level corpus.Level) load.Settings {
 	return load.Settings{
-		Target: target, Workload: workload, Clients: 6, Level: level, Reads: load.PlainReads,
+		Target: target, Workload: workload, Clients: 6, Level: level, Reads: load.AutoReads,
 		Duration: 2 * time.Second, Epoch: 1000, Timeout: 10 * time.Second, Seed: 7, Found: t.TempDir(),
 	}
 }
@@ -79,7 +79,7 @@ func TestHonest(t *testing.T) {
 		b := open(t, target, harness.Options{})
 		for _, level := range corpus.Levels {
 			for _, w := range load.Workloads() {
-				for _, reads := range []load.Reads{load.PlainReads, load.MixedReads} {
+				for _, reads := range []load.Reads{load.AutoReads, load.UpdateReads} {
 					s := settings(t, target, w, level)
 					s.Reads, s.Duration = reads, time.Second
 					r := run(t, b, s)

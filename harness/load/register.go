@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -32,12 +33,14 @@ func (registers) fill(e *epoch) []string {
 	})
 }
 
-// minis are the shapes of mini-transactions: operations on a first and a second
-// key.
-var minis = [...][]struct {
+// operation is one of a mini-transaction, on its first or its second key.
+type operation struct {
 	write bool
 	key   int
-}{
+}
+
+// minis are the shapes of mini-transactions.
+var minis = [...][]operation{
 	{{false, 0}},
 	{{false, 0}, {true, 0}},
 	{{false, 0}, {false, 1}},
@@ -54,6 +57,7 @@ const blindOf = 8
 
 func (w registers) plan(steps []step, c *chooser) []step {
 	read := func(k kv.Value) step { return step{kind: kv.Read, key: k, lock: c.lock()} }
+	readFirst := func(k kv.Value) step { return step{kind: kv.Read, key: k, lock: c.lockToWrite()} }
 	write := func(k kv.Value) step { return step{kind: kv.Write, key: k, val: c.value()} }
 	if !w.mini {
 		for range 1 + c.rand.IntN(longestTransaction-1) {
@@ -63,7 +67,7 @@ func (w registers) plan(steps []step, c *chooser) []step {
 			}
 			k := c.epoch.keys.write(c)
 			if c.rand.IntN(blindOf) > 0 {
-				steps = append(steps, read(k))
+				steps = append(steps, readFirst(k))
 			}
 			steps = append(steps, write(k))
 		}
@@ -76,11 +80,14 @@ func (w registers) plan(steps []step, c *chooser) []step {
 	for i := range key {
 		key[i] = kv.Value(c.epoch.keys.slots[at[i]].key.Load())
 	}
-	for _, o := range shape {
-		if o.write {
+	for i, o := range shape {
+		switch {
+		case o.write:
 			c.epoch.keys.count(at[o.key])
 			steps = append(steps, write(key[o.key]))
-		} else {
+		case slices.Contains(shape[i+1:], operation{true, o.key}):
+			steps = append(steps, readFirst(key[o.key]))
+		default:
 			steps = append(steps, read(key[o.key]))
 		}
 	}

@@ -166,7 +166,7 @@ func (r *run) persist(do func(*session) error) error {
 }
 
 // clients starts the clients, each of which takes epochs from a channel of its own.
-func (r *run) clients(ctx context.Context, wait *sync.WaitGroup) []chan *epoch {
+func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
 	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
 	channels := make([]chan *epoch, r.settings.Clients)
 	for i := range channels {
@@ -177,8 +177,9 @@ func (r *run) clients(ctx context.Context, wait *sync.WaitGroup) []chan *epoch {
 				"SET SESSION TRANSACTION ISOLATION LEVEL " + r.settings.Level.String(), "USE " + r.database,
 			}},
 			chooser: chooser{
-				rand:  mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
-				locks: locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
+				rand:    mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
+				chained: r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
+				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
 		wait.Add(1)
@@ -196,7 +197,7 @@ func (r *run) conduct(ctx context.Context, j *judge) error {
 	clientLife, stopClients := context.WithCancel(ctx)
 	defer stopClients()
 	defer context.AfterFunc(r.life, stopClients)()
-	channels := r.clients(clientLife, &working)
+	channels := r.clients(clientLife, j, &working)
 	recorded := make(chan *epoch)
 	judging.Add(1)
 	free := make(chan []*tape, epochsAhead+1)

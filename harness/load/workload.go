@@ -39,6 +39,7 @@ type workload interface {
 // a fresh one; fresh bounds how many of these a transaction needs.
 type size struct {
 	transactions int
+	longest      int // an epoch has no more transactions; 0: any number
 	inUse        int
 	most         int64
 	fresh        float64
@@ -72,8 +73,11 @@ var lockWords = [...]string{plain: "", forShare: " LOCK IN SHARE MODE", forUpdat
 // Reads says how the SELECTs of a workload read.
 type Reads string
 
-// The ways of reading.
+// The ways of reading. AutoReads are plain, save where a server's plain SELECT reads
+// a snapshot and its UPDATE the newest version: there a read of what is written next
+// locks it.
 const (
+	AutoReads   Reads = "auto"
 	PlainReads  Reads = "plain"
 	ShareReads  Reads = "share"
 	UpdateReads Reads = "update"
@@ -81,7 +85,7 @@ const (
 )
 
 var readLocks = map[Reads][]lock{
-	PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate}, MixedReads: {plain, plain, forShare, forUpdate},
+	AutoReads: {plain}, PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate}, MixedReads: {plain, plain, forShare, forUpdate},
 }
 
 // locksFor returns the ways of reading to draw from. TiDB refuses the share mode
@@ -90,13 +94,13 @@ var readLocks = map[Reads][]lock{
 func locksFor(r Reads, dbms history.DBMS) ([]lock, error) {
 	locks, ok := readLocks[r]
 	if !ok {
-		return nil, fmt.Errorf("unknown way of reading %q: want plain, share, update or mixed", r)
+		return nil, fmt.Errorf("unknown way of reading %q: want auto, plain, share, update or mixed", r)
 	}
 	if dbms != history.TiDB {
 		return locks, nil
 	}
 	if r == ShareReads {
-		return nil, fmt.Errorf("TiDB has no share locks: want --reads plain, update or mixed")
+		return nil, fmt.Errorf("TiDB has no share locks: want --reads auto, plain, update or mixed")
 	}
 	var out []lock
 	for _, l := range locks {
@@ -133,14 +137,25 @@ type chooser struct {
 	rand  *rand.Rand
 	epoch *epoch
 	locks []lock
-	last  kv.Value // the value written last
-	step  kv.Value // between two values of this client
+	// chained: reads of what is written next lock it, because only then it is known
+	// that the write replaced what was read.
+	chained bool
+	last    kv.Value // the value written last
+	step    kv.Value // between two values of this client
 }
 
 // value returns a value that no other write of the run has.
 func (c *chooser) value() kv.Value {
 	c.last += c.step
 	return c.last
+}
+
+// lockToWrite is how a read is done of what the transaction is going to write.
+func (c *chooser) lockToWrite() lock {
+	if c.chained {
+		return forUpdate
+	}
+	return c.lock()
 }
 
 func (c *chooser) lock() lock { return c.locks[c.rand.IntN(len(c.locks))] }
