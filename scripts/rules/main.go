@@ -1,0 +1,146 @@
+// Command rules writes docs/rules.md: what is promised, and each known deviation
+// with its scope, its links and a stored case that shows it.
+//
+//	go run -tags notidb ./scripts/rules > docs/rules.md
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+func main() {
+	if err := page(os.Stdout, "corpus"); err != nil {
+		fmt.Fprintln(os.Stderr, "rules:", err)
+		os.Exit(1)
+	}
+}
+
+const head = `# Rules
+
+What txnfuzz takes for promised, and the deviations that it knows. A deviation is
+something that servers do although no manual promises it; a run that one of them
+predicts gets the verdict ` + "`known`" + `. Each has a stored case that shows it, with the
+command.
+
+This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
+[the table](../oracle/rules/table.go).
+
+`
+
+// page writes the page; stored is the folder of cases.
+func page(w io.Writer, stored string) error {
+	examples, err := examplesIn(stored)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	b.WriteString(head + "## Promised and documented\n\n| where | rule |\n| --- | --- |\n")
+	for i := range rules.Table {
+		if r := &rules.Table[i]; r.Status != rules.Deviation {
+			fmt.Fprintf(&b, "| %s | %s%s |\n", scope(r), r.Says, links(r))
+		}
+	}
+	b.WriteString("\n## Known deviations\n")
+	var done []string
+	for i := range rules.Table {
+		r := &rules.Table[i]
+		if r.Status != rules.Deviation || slices.Contains(done, r.Name) {
+			continue
+		}
+		done = append(done, r.Name)
+		fmt.Fprintf(&b, "\n### %s\n\n", r.Name)
+		var told []string
+		for j := range rules.Table {
+			if s := &rules.Table[j]; s.Status == rules.Deviation && s.Name == r.Name {
+				line := fmt.Sprintf("* %s: %s%s\n", scope(s), s.Says, links(s))
+				if !slices.Contains(told, line) {
+					told = append(told, line)
+					b.WriteString(line)
+				}
+			}
+		}
+		if e, ok := examples[r.Name]; ok {
+			fmt.Fprintf(&b, "\nExample: `txnfuzz show %s --target %s --levels %s`\n", e.file, e.target, e.level)
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+func scope(r *rules.Rule) string {
+	var parts []string
+	for _, d := range r.Scope.DBMS {
+		parts = append(parts, map[string]string{"mysql": "MySQL", "mariadb": "MariaDB", "tidb": "TiDB"}[string(d)])
+	}
+	out := strings.Join(parts, ", ")
+	if out == "" {
+		out = "all servers"
+	}
+	var levels []string
+	for _, l := range r.Scope.Levels {
+		levels = append(levels, l.Short())
+	}
+	if len(levels) > 0 {
+		out += " at " + strings.Join(levels, ", ")
+	}
+	names := make([]string, 0, len(r.Scope.Settings))
+	for n := range r.Scope.Settings {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		if v := r.Scope.Settings[n]; v == "" {
+			out += ", without `" + n + "`"
+		} else {
+			out += ", `" + n + "=" + v + "`"
+		}
+	}
+	if len(r.Scope.Before) > 0 {
+		out += ", before " + strings.Join(r.Scope.Before, ", ")
+	}
+	return out
+}
+
+func links(r *rules.Rule) string {
+	var out []string
+	for i, l := range r.Links {
+		out = append(out, fmt.Sprintf("[%d](%s)", i+1, l))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
+
+type example struct{ file, target, level string }
+
+// examplesIn returns, for each deviation, the shortest stored case whose header
+// records it alone.
+func examplesIn(dir string) (map[string]example, error) {
+	out, steps := map[string]example{}, map[string]int{}
+	for _, sub := range []string{"found", "known"} {
+		stored, err := corpus.LoadDir(filepath.Join(dir, sub))
+		if err != nil {
+			return nil, fmt.Errorf("read the stored cases: %w", err)
+		}
+		for _, s := range stored {
+			for _, c := range fuzz.RecordedCells(s.Case) {
+				name, ok := strings.CutPrefix(c.Verdict, "known ")
+				if n := len(s.Case.Steps); ok && !strings.ContainsAny(name, " ,+") && !strings.Contains(c.Level, "=") && (steps[name] == 0 || n < steps[name]) {
+					steps[name] = n
+					out[name] = example{"corpus/" + sub + "/" + filepath.Base(s.Path), strings.Replace(c.Target, " ", ":", 1), c.Level}
+				}
+			}
+		}
+	}
+	return out, nil
+}
