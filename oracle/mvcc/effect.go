@@ -373,6 +373,9 @@ func (r *Replay) onDuplicate(s *ast.InsertStmt, t *Table, tx *Txn, view View, c 
 		return 0, nil, err
 	}
 	if !changed {
+		if tx.Rules[rules.NoOpUpsert] == rules.NoOpWrites {
+			r.store.Update(t, c, old, tx)
+		}
 		return 0, nil, nil
 	}
 	if len(r.duplicates(t, view, next, c)) > 0 {

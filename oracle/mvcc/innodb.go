@@ -373,7 +373,10 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if code != errRecordChanged && !(x.auto && x.kind == Select) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
-	var d *Difference
+	d := e.waitedAnyway(i)
+	if d != nil {
+		return d, nil
+	}
 	if x.overran != nil {
 		return &Difference{Stmt: i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", x.overran.Session), Actual: describe(x.kind, &x.st.Result),
 			Reason: fmt.Sprintf("it changed a row that tx%d had changed and not committed", x.overran.Session)}, nil
@@ -387,6 +390,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	if d == nil {
 		if d = e.compare(i, x.kind, x.p); d != nil {
 			e.nameInnoDB(d, x)
+			e.hadToWait(d, x)
 		}
 	}
 	if d == nil {

@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -42,6 +44,16 @@ func (x *running) changedSince(c *Chain) bool {
 	}
 	w := c.last().Txn
 	return w != nil && w != x.tx && w.Commit != 0 && w.Commit >= snapshot
+}
+
+// changedBelow reports whether another transaction committed any version of a record
+// after the snapshot, be it under one that is not committed: whether the statement
+// waits for that one before it is refused, nobody promises.
+func (x *running) changedBelow(c *Chain) bool {
+	snapshot := x.readView()
+	return snapshot != 0 && x.e.isolatesSnapshots(x.tx) && slices.ContainsFunc(c.Versions, func(v Version) bool {
+		return v.Txn != nil && v.Txn != x.tx && v.Txn.Commit != 0 && v.Txn.Commit >= snapshot
+	})
 }
 
 // readView returns when the read view was opened that the transaction has, 0 if it

@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
@@ -186,6 +187,9 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			if !changed {
 				if slices.ContainsFunc(s.OnDuplicate, func(l *ast.Assignment) bool { return renewed(t, l, old) }) {
 					return nil, &Loss{Slug: "unsupported: NULL assigned again by ON DUPLICATE KEY UPDATE"}
+				}
+				if tx.Rules[rules.NoOpUpsert] == rules.NoOpWrites {
+					e.write(t, dups[0], old, tx, dups[0].last().rid)
 				}
 				continue
 			}

@@ -16,13 +16,14 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 	if h.Server.DBMS == history.TiDB {
 		return candidates
 	}
-	var updates, setsLevel bool
+	var updates, upserts, setsLevel bool
 	for _, l := range c.Steps {
 		switch KindOf(l.Stmt) {
 		case Update:
 			updates = true
 		case Insert:
-			updates = updates || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
+			upserts = upserts || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
+			updates = updates || upserts
 		case SetLevel, SetVariable:
 			setsLevel = true
 		}
@@ -39,6 +40,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			return !waits
 		case rules.NoOpUpdate, rules.KeyChange:
 			return !updates
+		case rules.NoOpUpsert:
+			return !upserts
 		case rules.LateLevel:
 			return !setsLevel
 		case rules.AfterDeadlock, rules.VictimRow:

@@ -64,7 +64,7 @@ func (x *running) someRecordChanged() bool {
 		}
 		if t := x.e.table(name); t != nil {
 			for _, c := range t.Chains {
-				if x.recordChanged(c, true) != nil {
+				if x.recordChanged(c, true) != nil || x.changedBelow(c) {
 					return true
 				}
 			}

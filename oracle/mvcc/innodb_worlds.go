@@ -150,7 +150,11 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 	if r.patient {
 		worlds = patientWorlds
 	}
+	cost := r.cost()
 	for range worlds {
+		if !r.budget.Spend(cost) {
+			return nil, nil, errWork
+		}
 		e := r.engine(ch)
 		d, err := e.replay()
 		e.abandon()

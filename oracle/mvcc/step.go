@@ -301,6 +301,9 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 			return nil, nil
 		}
 	}
+	if d := r.waitedAnyway(i); d != nil {
+		return d, nil
+	}
 	before := len(tx.writes)
 	p, view, err := r.predict(i, tx, kind, node)
 	r.Steps[i].View = view
@@ -352,7 +355,8 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		}
 		return p, view, err
 	case SelectForShare:
-		if tx.Rules[rules.ShareLock] == rules.ShareRefused {
+		// With NOWAIT it is taken, and promises a lock.
+		if tx.Rules[rules.ShareLock] == rules.ShareRefused && !noWait(node.(*ast.SelectStmt).LockInfo.LockType) {
 			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
 		}
 	}

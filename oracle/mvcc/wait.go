@@ -3,6 +3,7 @@ package mvcc
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -23,7 +24,9 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 		why = "no session waited for a lock, so there was no deadlock"
 	case errLockTimeout, errNowait:
 		switch refuses := r.refusesToWait(st); {
-		case errCode(st) == errLockTimeout && len(st.Waits) > 0, refuses && (r.othersOpen(st.Session) || r.othersWaited(st)):
+		case refuses && errCode(st) == errLockTimeout && r.h.Server.DBMS != history.MariaDB && waitedForRow(st):
+			return r.waitedAnyway(i)
+		case errCode(st) == errLockTimeout && len(st.Waits) > 0, refuses && (r.othersHold(st) || r.othersWaited(st)):
 			return nil
 		case refuses:
 			why = "no other transaction was open that could hold the lock"
@@ -83,6 +86,49 @@ func ignores(n ast.StmtNode) bool {
 		return s.IgnoreErr
 	case *ast.DeleteStmt:
 		return s.IgnoreErr
+	}
+	return false
+}
+
+// waitedAnyway judges a NOWAIT that answered: it must not have waited for a row. A
+// subquery's locks are waited for all the same.
+func (r *Replay) waitedAnyway(i int) *Difference {
+	st := &r.h.Stmts[i]
+	node := r.c.Steps[st.Line].Stmt
+	if !r.refusesToWait(st) || !waitedForRow(st) || errCode(st) == errNowait || hasSubquery(node) {
+		return nil
+	}
+	code := errNowait
+	if r.h.Server.DBMS == history.MariaDB {
+		code = errLockTimeout
+	}
+	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", code), Actual: "waited, then " + Describe(node, &st.Result),
+		Reason: "it was told to fail where it would wait (NOWAIT), and it waited for a row"}
+}
+
+func waitedForRow(st *history.Stmt) bool {
+	return slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind == history.RowLock })
+}
+
+// othersHold reports whether another session is in a transaction and has locked or
+// changed something of a table that the statement names.
+func (r *Replay) othersHold(st *history.Stmt) bool {
+	own := &tableFinder{}
+	r.c.Steps[st.Line].Stmt.Accept(own)
+	for i := range r.h.Stmts {
+		o := &r.h.Stmts[i]
+		s := r.sessions[o.Session]
+		kind := KindOf(r.c.Steps[o.Line].Stmt)
+		if o.Session == st.Session || s == nil || s.txn == nil || kind.isControl() || kind == Select && r.h.Levels[o.Session] != corpus.Serializable {
+			continue
+		}
+		other := &tableFinder{}
+		r.c.Steps[o.Line].Stmt.Accept(other)
+		if slices.ContainsFunc(other.names, func(n string) bool {
+			return slices.ContainsFunc(own.names, func(m string) bool { return strings.EqualFold(n, m) })
+		}) {
+			return true
+		}
 	}
 	return false
 }
@@ -249,7 +295,7 @@ func needsLocks(kind Kind, node ast.StmtNode) (where ast.ExprNode, table string,
 	var from *ast.TableRefsClause
 	switch s := node.(type) {
 	case *ast.SelectStmt:
-		if kind == Select || !locksWhatItReturns(s) || s.LockInfo.LockType != ast.SelectLockForUpdate && s.LockInfo.LockType != ast.SelectLockForShare {
+		if kind == Select || !locksWhatItReturns(s) || !plainLock(s.LockInfo.LockType) {
 			return nil, "", false
 		}
 		where, from = s.Where, s.From

@@ -16,6 +16,9 @@ const (
 	CurrentRead
 	// NoOpUpdate: whether an UPDATE that changes no value writes a version.
 	NoOpUpdate
+	// NoOpUpsert: whether an INSERT … ON DUPLICATE KEY UPDATE that changes no value
+	// of the row in its way writes a version.
+	NoOpUpsert
 	// KeyChange: whether a row whose clustered key changed stays the same row.
 	KeyChange
 	// ReverseScan: which versions a descending scan sees.
@@ -104,7 +107,7 @@ const (
 	Cursor
 )
 
-// Answers to NoOpUpdate.
+// Answers to NoOpUpdate and NoOpUpsert.
 const (
 	// NoOpWrites: a version is written, the row is then the writer's own.
 	NoOpWrites Variant = iota
@@ -347,6 +350,9 @@ var Table = []Rule{
 	{Dim: NoOpUpdate, Variant: NoOpWrites, Status: Promised,
 		Links: []string{mysqlConsistent},
 		Says:  "a row that the transaction updated is its own and is seen by its later reads"},
+	{Dim: NoOpUpsert, Variant: NoOpWrites, Status: Promised,
+		Links: []string{mysqlConsistent},
+		Says:  "a row that ON DUPLICATE KEY UPDATE updated is the transaction's own and is seen by its later reads"},
 	{Dim: KeyChange, Variant: SameRow, Status: Promised,
 		Links: []string{mysqlConsistent},
 		Says:  "an UPDATE of the primary key changes a row, it does not make a second one"},
@@ -354,6 +360,9 @@ var Table = []Rule{
 		Links: []string{tidbIsolation},
 		Says:  "the direction of a scan does not change what it sees"},
 
+	{Name: "no-op-upsert-unseen", Dim: NoOpUpsert, Variant: NoOpInvisible, Status: Deviation,
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://bugs.mysql.com/bug.php?id=116067"},
+		Says: "an INSERT … ON DUPLICATE KEY UPDATE that changes no value of the row in its way writes no version of it, so that the snapshot goes on hiding another transaction's equal write"},
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr},
 		Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://jira.mariadb.org/browse/MDEV-26642"},

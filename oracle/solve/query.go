@@ -34,6 +34,8 @@ type query struct {
 	distinct bool
 	cmps     []comparator
 	d        Dialect
+	// budget is the solver's.
+	budget *Budget
 }
 
 // input is one table or derived table of a FROM clause.
@@ -113,6 +115,9 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 		return nil, unsupported("VALUES, TABLE, WITH, WINDOW or INTO in a query")
 	}
 	q := &query{d: c.d}
+	if c.s != nil {
+		q.budget = c.s.budget
+	}
 	if n.From != nil {
 		if err := c.from(q, n.From.TableRefs); err != nil {
 			return nil, err
@@ -455,6 +460,10 @@ func (q *query) scan(f *frame) []Row {
 	}
 	var out []Row
 	keep := func(r Row) {
+		if !q.budget.Spend(1) {
+			f.err = errSpent
+			return
+		}
 		f.row = r
 		for _, on := range q.on {
 			if on(f) != sqlvalue.True {

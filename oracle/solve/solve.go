@@ -58,6 +58,7 @@ type Solver struct {
 	d        Dialect
 	queries  map[*ast.SelectStmt]compiledQuery
 	compiled map[compiledKey]*program
+	budget   *Budget
 }
 
 type compiledKey struct {

@@ -18,6 +18,13 @@ func New(d Dialect) *Solver {
 	return &Solver{d: d, queries: map[*ast.SelectStmt]compiledQuery{}, compiled: map[compiledKey]*program{}}
 }
 
+// Within makes the solver stop when a budget is spent; nil: never. It returns the
+// solver. Call it before the first statement.
+func (s *Solver) Within(b *Budget) *Solver {
+	s.budget = b
+	return s
+}
+
 // compile returns the compiled form of a node for a table, from the cache if
 // it was compiled before; build fills the program in.
 func (s *Solver) compile(n ast.Node, t *Table, v Views, build func(*compiler, *program) error) (*program, error) {
