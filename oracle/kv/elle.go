@@ -408,7 +408,7 @@ func (e *elle) pairs(c *cursor, f func(k, v Value)) {
 			if i, err := strconv.ParseInt(string(l), 10, 64); err == nil && Value(i).IsInt() {
 				k = Value(i)
 			} else {
-				k = e.names.Of(l)
+				k = c.name(&e.names, l)
 			}
 		} else {
 			k = c.value(&e.names)
@@ -448,7 +448,7 @@ func (e *elle) op(c *cursor, add func(RecordOp)) {
 	if kind == ReadPredicate {
 		start := c.i
 		c.skip()
-		o.Val = e.names.Of(condition(c.b[start:c.i]))
+		o.Val = c.name(&e.names, condition(c.b[start:c.i]))
 		e.comma(c)
 		if !c.isNil() {
 			mark := e.lists.mark()

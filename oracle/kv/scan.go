@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
 // SyntaxError tells what of a file is not what its format asks for. A file
@@ -382,6 +383,15 @@ func (c *cursor) digits() (int64, bool) {
 	return n, Value(n).IsInt()
 }
 
+// name makes a value of a name. Bytes that are no UTF-8 could not be written
+// again without merging what differs.
+func (c *cursor) name(names *Names, text []byte) Value {
+	if !utf8.Valid(text) {
+		c.fail("UTF-8")
+	}
+	return names.Of(text)
+}
+
 // value reads a key or a value: an integer, nil, or what becomes a name.
 func (c *cursor) value(names *Names) Value {
 	c.ws()
@@ -395,13 +405,13 @@ func (c *cursor) value(names *Names) Value {
 	}
 	switch {
 	case b == '"' && c.json:
-		return names.Of(c.label())
+		return c.name(names, c.label())
 	case b == '"' || b == '[' || b == '{' || b == '(' || b == '#' || b == '\\':
 		if c.json {
 			c.fail("an integer, a string or null")
 		}
 		c.skip()
-		return names.Of(c.b[start:c.i])
+		return c.name(names, c.b[start:c.i])
 	}
 	w := c.word()
 	if c.json {
@@ -409,7 +419,7 @@ func (c *cursor) value(names *Names) Value {
 		case string(w) == "null":
 			return Nil
 		case string(w) == "true", string(w) == "false", isNumber(w):
-			return names.Of(w)
+			return c.name(names, w)
 		}
 		c.i = start
 		c.fail("an integer, a string or null")
@@ -420,7 +430,7 @@ func (c *cursor) value(names *Names) Value {
 	if w[0] == ':' && len(w) > 1 {
 		w = w[1:]
 	}
-	return names.Of(w)
+	return c.name(names, w)
 }
 
 func isNumber(w []byte) bool {
