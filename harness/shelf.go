@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // shelf keeps the databases of a pool between cases: those that are ready to be
@@ -15,13 +17,12 @@ import (
 // It is safe for several goroutines.
 type shelf struct {
 	prefix string
-	size   int
 	reap   func([]string) error // drops databases
 
 	mu     sync.Mutex
 	number int
-	idle   []*provisioned  // the least recently used first
-	made   map[string]bool // and not dropped
+	idle   *simplelru.LRU[string, []*provisioned] // by schema
+	made   map[string]bool                        // and not dropped
 	dead   []string
 	broken error // why nothing is dropped any more; close tries again
 	wake   chan struct{}
@@ -34,8 +35,14 @@ const dropPatience = 30 * time.Second
 // bulk is how many databases are dropped in one go.
 const bulk = 16
 
-func newShelf(prefix string, size int, reap func([]string) error) *shelf {
-	s := &shelf{prefix: prefix, size: size, reap: reap, made: map[string]bool{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+// newShelf makes a shelf that keeps the databases of so many schemas, at least one.
+func newShelf(prefix string, schemas int, reap func([]string) error) *shelf {
+	s := &shelf{prefix: prefix, reap: reap, made: map[string]bool{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	s.idle, _ = simplelru.NewLRU(max(schemas, 1), func(_ string, old []*provisioned) { // fails below 1 only
+		for _, p := range old {
+			s.discardLocked(p.db)
+		}
+	})
 	go func() {
 		defer close(s.done)
 		for range s.wake {
@@ -60,34 +67,32 @@ func (s *shelf) name() string {
 func (s *shelf) take(schema string) *provisioned {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.idle) - 1; i >= 0; i-- {
-		if p := s.idle[i]; p.schema == schema {
-			s.idle = append(s.idle[:i], s.idle[i+1:]...)
-			return p
-		}
+	some, _ := s.idle.Get(schema)
+	if len(some) == 0 {
+		return nil
 	}
-	return nil
+	p := some[len(some)-1]
+	s.idle.Add(schema, some[:len(some)-1])
+	return p
 }
 
-// give puts a database back; the one that nobody has used for longest may go.
+// give puts a database back; those of the schema that nobody has used for longest
+// may go.
 func (s *shelf) give(p *provisioned) {
 	s.mu.Lock()
-	s.idle = append(s.idle, p)
-	var old *provisioned
-	if len(s.idle) > s.size {
-		old = s.idle[0]
-		s.idle = append(s.idle[:0], s.idle[1:]...)
-	}
-	s.mu.Unlock()
-	if old != nil {
-		s.discard(old.db)
-	}
+	defer s.mu.Unlock()
+	some, _ := s.idle.Get(p.schema)
+	s.idle.Add(p.schema, append(some, p))
 }
 
 // discard leaves a database to be dropped some time.
 func (s *shelf) discard(db string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.discardLocked(db)
+}
+
+func (s *shelf) discardLocked(db string) {
 	s.dead = append(s.dead, db)
 	if len(s.dead) >= bulk {
 		select {
