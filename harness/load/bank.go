@@ -78,6 +78,9 @@ func (bank) sql(b []byte, s step) []byte {
 
 func (bank) record(t *tape, s step, a *answer) error {
 	if s.kind == kv.Read {
+		if n := int(s.val-s.key) + 1; len(a.rows) != n {
+			return fmt.Errorf("%d of %d accounts, which are there all the time", len(a.rows), n)
+		}
 		return recordRange(t, s, a)
 	}
 	if a != nil && a.changed != 1 {

@@ -110,8 +110,8 @@ func (j *judge) bounded(records []kv.Record, models []model.Model) (*infer.Resul
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer func() { <-j.checking }()
 		r, err := j.check(records, models)
+		<-j.checking // before the next check can come
 		done <- outcome{r, err}
 	}()
 	select {

@@ -135,6 +135,9 @@ func TestAnomaliesOfMySQL(t *testing.T) {
 // again checks the file of a finding: it must show the same by itself.
 func again(t *testing.T, f load.Finding) {
 	t.Helper()
+	if f.Model == "" {
+		return // no model is about it
+	}
 	file, err := os.Open(f.File)
 	if err != nil {
 		t.Error(err)
@@ -192,7 +195,7 @@ func TestLies(t *testing.T) {
 		{"rollback-is-kept", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost}},
 		{"snapshot-taken-too-late", corpus.RepeatableRead, "append", load.PlainReads, []string{"G-single-item", "internal"}},
 		{"select-answered-from-a-cache", corpus.RepeatableRead, "append", load.PlainReads, []string{"internal"}},
-		{"row-missing-from-an-answer", corpus.RepeatableRead, "bank", load.PlainReads, []string{"wrong-total"}},
+		{"row-missing-from-an-answer", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindAnswer}},
 		{"writes-committed-at-once", corpus.RepeatableRead, "append", load.PlainReads, []string{"G1a", "G1b", "G1c", "G0"}},
 		{"write-lost-after-a-wait", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost, "wrong-total"}},
 	} {
