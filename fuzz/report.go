@@ -115,8 +115,8 @@ func writeJSON(w io.Writer, v any) error {
 // WriteText writes the summary for people.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, %s: %d cases in %.1f s (%.0f a minute), %d statements (%.1f a case)\n",
-		r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.Seconds, r.CasesPerMinute, r.Statements, r.MeanStatements)
+	fmt.Fprintf(&b, "%s %s, %s: %s in %.1f s (%.0f a minute), %s (%.1f a case)\n",
+		r.Target, r.ServerVersion, strings.Join(r.Levels, " "), Count(r.Cases, "case"), r.Seconds, r.CasesPerMinute, Count(r.Statements, "statement"), r.MeanStatements)
 	fmt.Fprintf(&b, "judged %.1f%% of the statements, blocked %d, deadlocks %d, conflicting cases %.0f%%\n",
 		100*r.JudgedShare, r.Blocked, r.Deadlocks, 100*r.ConflictingShare)
 	fmt.Fprintf(&b, "ok %d, known %d, violation %d, unknown %d\n",
@@ -143,7 +143,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %d statements: %s\n", f.ID, f.Reproduced, f.Seen, f.Statements, f.File)
+		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, Count(f.Statements, "statement"), f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", short(f.Expected), short(f.Actual))
 	}
 	if len(r.Findings) == 0 {

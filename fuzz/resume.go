@@ -160,7 +160,7 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 			return base, nil
 		}
 	}
-	s.logf("going on after %d cases and %.0f s, %d findings", base.Cases, base.Seconds, len(base.Findings))
+	s.logf("going on after %s and %.0f s, %s", Count(base.Cases, "case"), base.Seconds, Count(len(base.Findings), "finding"))
 	more, err := run(ctx, s)
 	if errors.Is(err, ErrNothingJudged) && base.judgedAny() && ctx.Err() != nil {
 		err = nil // cut off again at once; there is something to show all the same

@@ -81,7 +81,7 @@ reads (other commands only warn of those); status 3 that one could not be run.`,
 				}
 				runs, bad = runs+n, bad+wrong
 			}
-			fmt.Fprintf(w, "%d cases read, %d run; %d complaints\n", len(cases), runs, bad)
+			fmt.Fprintf(w, "%s read, %d run; %s\n", fuzz.Count(len(cases), "case"), runs, fuzz.Count(bad, "complaint"))
 			if bad > 0 {
 				return errFound
 			}

@@ -15,7 +15,7 @@ func TestCorpusVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := writeFile(t, "good.sql", string(text))
-	if got := txnfuzz(t, "corpus", "verify", good); got.code != 0 || !strings.Contains(got.stdout, "1 cases read, 1 run; 0 complaints") {
+	if got := txnfuzz(t, "corpus", "verify", good); got.code != 0 || !strings.Contains(got.stdout, "1 case read, 1 run; 0 complaints") {
 		t.Errorf("status %d: %s%s", got.code, got.stdout, got.stderr)
 	}
 	changed := writeFile(t, "changed.sql", strings.ReplaceAll(string(text), "known key-change-leaves-old-row", "ok"))

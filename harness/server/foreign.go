@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -72,13 +73,21 @@ func probe(ctx context.Context, s *side) method {
 	return silence
 }
 
-// scrub removes the password from an error, whoever put it there.
+// scrub removes the password from an error, where it stands as one: in a data source
+// name, or behind a word that announces it. The same letters elsewhere, such as those
+// of a user's name, stay.
 func (b *foreign) scrub(err error) error {
 	if err == nil || b.config.Passwd == "" || !strings.Contains(err.Error(), b.config.Passwd) {
 		return err
 	}
+	quoted := regexp.QuoteMeta(b.config.Passwd)
+	as := regexp.MustCompile(`(:)` + quoted + `(@)|((?i:passw(?:or)?d|identified by)[ =:]+['"]?)` + quoted)
+	text := as.ReplaceAllString(err.Error(), "$1$3***$2")
+	if text == err.Error() {
+		return err
+	}
 	// Not wrapped: what is wrapped can be printed.
-	return errors.New(strings.ReplaceAll(err.Error(), b.config.Passwd, "***"))
+	return errors.New(text)
 }
 
 func (b *foreign) Server() history.Server { return b.server }
