@@ -38,7 +38,6 @@ type judge struct {
 	faults    []Fault
 	lost      int
 	took      time.Duration
-	failed    error
 	end       time.Duration
 }
 

@@ -55,7 +55,6 @@ type event struct {
 	// once the form is read whole, for it may be read again.
 	opened, closed bool
 	rec            Record
-	hasVal         bool
 }
 
 func (e *elle) Next(r *Record) error {

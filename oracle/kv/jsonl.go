@@ -35,7 +35,6 @@ type jsonLines struct {
 	names  Names
 	count  int64
 	ended  bool
-	follow bool
 	lists  arena
 }
 

@@ -47,7 +47,6 @@ type scanner struct {
 	buf  []byte
 	pos  int
 	eof  bool
-	err  error
 	line int64
 	// lineStart and base are offsets in the file: of the line, of buf[0].
 	lineStart, base int64
