@@ -54,12 +54,12 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// storedCases reads the published cases and the findings. Paths are relative to
+// storedCases reads the published cases, the findings and the audit. Paths are relative to
 // the root of the project, as people type them.
 func storedCases(t *testing.T) []corpus.Stored {
 	t.Helper()
 	var out []corpus.Stored
-	for _, dir := range []string{KnownDir, DefaultOut} {
+	for _, dir := range []string{KnownDir, DefaultOut, AuditDir} {
 		stored, err := corpus.LoadDir(fromRoot(dir))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)

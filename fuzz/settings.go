@@ -19,6 +19,10 @@ const DefaultOut = "corpus/found"
 // project.
 const KnownDir = "corpus/known"
 
+// AuditDir is the folder of cases that guard the judgement of one form of SQL,
+// relative to the root of the project.
+const AuditDir = "corpus/audit"
+
 // StoredDir is the folder of all stored cases, relative to the root of the
 // project.
 const StoredDir = "corpus"

@@ -18,8 +18,8 @@ func newCorpus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "corpus COMMAND",
 		Short: "Check, extend and count the stored cases",
-		Long: `Tools for folders of stored cases (corpus/known, corpus/found) and for the
-inputs that go test -fuzz keeps.`,
+		Long: `Tools for folders of stored cases (corpus/known, corpus/found, corpus/audit) and for
+the inputs that go test -fuzz keeps.`,
 		Example: `  txnfuzz corpus verify --target all
   txnfuzz corpus import ../Troc/cases`,
 		Args: noArgs,
@@ -36,7 +36,7 @@ func storedIn(args []string, warnings io.Writer) ([]corpus.Stored, error) {
 	if len(args) > 0 {
 		return loadCases(args, warnings)
 	}
-	for _, dir := range []string{fuzz.KnownDir, fuzz.DefaultOut} {
+	for _, dir := range []string{fuzz.KnownDir, fuzz.DefaultOut, fuzz.AuditDir} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			args = append(args, dir)
 		}
@@ -52,8 +52,8 @@ func newCorpusVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE|DIR...] [flags]",
 		Short: "All parse, none twice, and each still does what it records",
-		Long: `Reads the cases (default: corpus/known and corpus/found), looks for two with the
-same statements or two findings with one fingerprint, and runs each on the
+		Long: `Reads the cases (default: corpus/known, corpus/found and corpus/audit), looks for two
+with the same statements or two findings with one fingerprint, and runs each on the
 targets. Status 1 says that a verdict is not the recorded one, or that a case is
 there twice; status 2 that one is malformed, or has a header line that nothing
 reads (other commands only warn of those); status 3 that one could not be run.`,

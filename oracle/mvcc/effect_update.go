@@ -22,7 +22,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		return p, err
 	}
 	p.read = chains
-	views := &stored{&r.store, view}
+	views := &stored{&r.store, subqueryView(s, view, r.h.Stmts[i].Submit)}
 	news := make([]solve.Row, len(rows))
 	changed := make([]bool, len(rows))
 	images := make([]solve.Row, 0, 2*len(rows))

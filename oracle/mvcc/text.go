@@ -8,6 +8,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
+// Error numbers that say that a table is not there.
+const (
+	errUnknownTable = 1051
+	errNoTable      = 1146
+)
+
 // textErrors are errors of a statement's text: of syntax, names, clauses and
 // options. A server gives them before it looks at a row, so that no isolation
 // level has a say in them.
@@ -18,7 +24,7 @@ var textErrors = []uint16{
 	// Syntax, and what a server does not have.
 	1064, 1149, errNotSupported, 1295,
 	// Names of databases, tables, columns, keys, partitions, functions, variables.
-	1046, 1049, 1051, 1052, 1054, 1060, 1066, 1072, 1091, 1103, 1109, 1110, 1146, errNoKey, 1193, 1305, 1327, 1735, 1747,
+	1046, 1049, errUnknownTable, 1052, 1054, 1060, 1066, 1072, 1091, 1103, 1109, 1110, errNoTable, errNoKey, 1193, 1305, 1327, 1735, 1747,
 	// Numbers of values, columns and arguments.
 	1136, 1222, 1241, 1318, 1353, 1582,
 	// Clauses, options and types that do not go together.
@@ -40,6 +46,8 @@ func (r *Replay) refusedByText(st *history.Stmt) bool {
 	switch errCode(st) {
 	case 1305:
 		return !KindOf(node).isControl() // of a savepoint that its transaction lacks
+	case errUnknownTable, errNoTable:
+		return !r.tablesExist(node)
 	case errTableUsed:
 		return !r.refusesOwnTable(node)
 	case errNotSupported:

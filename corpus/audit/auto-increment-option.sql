@@ -1,0 +1,16 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: the table option AUTO_INCREMENT survives each run that fills the table again: the row has the number 100 every time
+-- expected: ok
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+
+/* init */ CREATE TABLE k (id INT PRIMARY KEY AUTO_INCREMENT, n INT) AUTO_INCREMENT = 100;
+/* init */ INSERT INTO k (n) VALUES (1);
+/* tx1 */ SELECT * FROM k;

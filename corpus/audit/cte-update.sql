@@ -1,0 +1,16 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: an UPDATE with a common table expression
+-- expected: ok or unknown; where the server refuses the text, that
+-- verdict (embedded, RC RR): unknown text error predicted
+-- verdict (mariadb 11.8, RU RC RR SER): unknown stale
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown stale
+-- verdict (mariadb 10.11, RU RC RR SER): unknown stale
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown stale
+-- verdict (mariadb 10.5, RU RC RR SER): unknown stale
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+
+/* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT);
+/* init */ INSERT INTO k VALUES (1, 1);
+/* tx1 */ WITH x AS (SELECT 1 AS i) UPDATE k SET n = 5 WHERE id IN (SELECT i FROM x);

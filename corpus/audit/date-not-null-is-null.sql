@@ -1,0 +1,17 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: MySQL and MariaDB document that a zero date IS NULL where its column is NOT NULL
+-- expected: ok or unknown
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
+-- verdict (mariadb 10.11, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+
+/* init */ CREATE TABLE t (d DATE NOT NULL);
+/* init */ INSERT IGNORE INTO t VALUES ('0000-00-00');
+/* tx1 */ SELECT * FROM t WHERE d IS NULL;

@@ -1,0 +1,15 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: DELETE FROM a table with an alias; MariaDB 10.11 and older refuse the text
+-- expected: ok or unknown; where the server refuses the text, that
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): unknown stale
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown stale
+-- verdict (mariadb 10.5, RU RC RR SER): unknown stale
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+
+/* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT);
+/* tx1 */ DELETE FROM k AS x WHERE x.id = 1;

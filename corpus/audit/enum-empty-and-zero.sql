@@ -1,0 +1,18 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: an ENUM that has the empty string as a member: its value 0, of a value that was not valid, reads like it
+-- expected: ok or unknown
+-- verdict (embedded, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
+-- verdict (mariadb 10.11, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+
+/* init */ CREATE TABLE t (a ENUM('x', ''));
+/* init */ INSERT INTO t VALUES ('');
+/* init */ INSERT IGNORE INTO t VALUES (0);
+/* tx1 */ SELECT a + 0 FROM t;

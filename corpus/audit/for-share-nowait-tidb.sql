@@ -1,0 +1,15 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: TiDB refuses FOR SHARE, but takes FOR SHARE NOWAIT, without a lock; nobody is in the way here
+-- expected: ok
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+
+/* init */ CREATE TABLE k (id INT PRIMARY KEY);
+/* tx1 */ SELECT * FROM k FOR SHARE NOWAIT;

@@ -1,0 +1,17 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: a column behind ON DUPLICATE KEY UPDATE that both tables have: error 1052 on MySQL and MariaDB
+-- expected: ok on TiDB; elsewhere the server refuses the text
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): unknown stale
+-- verdict (mariadb 11.8,snapshot=off, RR): unknown stale
+-- verdict (mariadb 10.11, RR): unknown stale
+-- verdict (mariadb 10.11,snapshot=on, RR): unknown stale
+-- verdict (mariadb 10.5, RR): unknown stale
+-- verdict (mysql 9.7, RR): unknown stale
+-- verdict (mysql 9.7,binlog=off, RR): unknown stale
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT, KEY kb (b));
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+/* tx1 */ INSERT INTO t (a) SELECT a + 10 FROM t ON DUPLICATE KEY UPDATE b = t.b + 1;
