@@ -8,8 +8,8 @@
 -- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
 -- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown stale
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown stale
 
 /* init */ CREATE TABLE t1 (a INT NOT NULL PRIMARY KEY);
 /* init */ INSERT INTO t1 VALUES (1);
