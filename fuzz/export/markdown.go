@@ -64,7 +64,7 @@ func markdown(s *script) (Files, error) {
 	where, expected, actual := s.wrong()
 	fmt.Fprintf(&b, "\n## What is expected\n\n%s: %s\n", where, code(expected))
 	for _, q := range s.quotes() {
-		fmt.Fprintf(&b, "\nThe manual promises: “%s” (%s)\n", inline(q.sentence), q.link)
+		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
 	fmt.Fprintf(&b, "\n## What is seen\n\n%s: %s\n", where, code(actual))
 	if len(s.Account.Why) > 0 {

@@ -11,53 +11,74 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
-// quote is a sentence of a vendor's manual and the page that it stands on.
+// quote is what a vendor's manual says, word for word, and the page that it stands on.
 type quote struct{ sentence, link string }
 
 const (
-	mysqlLevels   = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
-	mysqlReads    = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
-	mysqlLocking  = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
-	mariadbLevels = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
-	mariadbVars   = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
-	tidbLevels    = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
-	tidbLocking   = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+	mysqlLevels    = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+	mysqlReads     = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	mysqlLocking   = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
+	mariadbLevels  = "https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/set-commands/set-transaction"
+	mariadbSerial  = "https://mariadb.com/docs/server/reference/sql-statements/transactions/transactions-serializable"
+	mariadbShare   = "https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode"
+	mariadbUpdate  = "https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/for-update"
+	mariadbVars    = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	tidbLevels     = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
+	tidbLocking    = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+	tidbCurrent    = "Current read: it is a locked read that reads the latest committed version. The read in the UPDATE, DELETE, INSERT, or SELECT FOR UPDATE statement is a current read."
+	mysqlNotOnSnap = "The snapshot of the database state applies to SELECT statements within a transaction, not necessarily to DML statements."
 )
 
-// Promises of plain SELECTs by level, of locking reads and writes, and of errors
-// that need a cause, in the vendors' words.
+// What the manuals say of plain SELECTs by level, of locking reads and writes, and of
+// errors that need a cause.
 var (
 	readPromises = map[history.DBMS]map[corpus.Level]quote{
 		history.MySQL: {
-			corpus.ReadUncommitted: {"SELECT statements are performed in a nonlocking fashion, but a possible earlier version of a row might be used.", mysqlLevels},
+			corpus.ReadUncommitted: {"SELECT statements are performed in a nonlocking fashion, but a possible earlier version of a row might be used. Thus, using this isolation level, such reads are not consistent. This is also called a dirty read. Otherwise, this isolation level works like READ COMMITTED.", mysqlLevels},
 			corpus.ReadCommitted:   {"Each consistent read, even within the same transaction, sets and reads its own fresh snapshot.", mysqlLevels},
 			corpus.RepeatableRead:  {"The query sees the changes made by transactions that committed before that point in time, and no changes made by later or uncommitted transactions. The exception to this rule is that the query sees the changes made by earlier statements within the same transaction.", mysqlReads},
 			corpus.Serializable:    {"This level is like REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... FOR SHARE if autocommit is disabled.", mysqlLevels},
 		},
 		history.MariaDB: {
-			corpus.ReadUncommitted: {"SELECT statements are performed in a non-locking fashion, but a possible earlier version of a row might be used.", mariadbLevels},
+			corpus.ReadUncommitted: {"Thus, using this isolation level, such reads are not consistent. This is also called a \"dirty read.\" Otherwise, this isolation level works like READ COMMITTED.", mariadbLevels},
 			corpus.ReadCommitted:   {"Each consistent read, even within the same transaction, sets and reads its own fresh snapshot.", mariadbLevels},
 			corpus.RepeatableRead:  {"All consistent reads within the same transaction read the snapshot established by the first read.", mariadbLevels},
-			corpus.Serializable:    {"Similar to REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... LOCK IN SHARE MODE if autocommit is disabled.", mariadbLevels},
+			corpus.Serializable:    {"Similar to REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... LOCK IN SHARE MODE if autocommit is disabled.", mariadbSerial},
 		},
 		history.TiDB: {
-			corpus.ReadCommitted:  {"the Read Committed isolation level in TiDB pessimistic transactions is also a consistent read behavior in essence", tidbLevels},
+			corpus.ReadCommitted:  {"In order to adapt to this situation, the Read Committed isolation level in TiDB pessimistic transactions is also a consistent read behavior in essence.", tidbLevels},
 			corpus.RepeatableRead: {"The Repeatable Read isolation level only sees data committed before the transaction begins, and it never sees either uncommitted data or changes committed during transaction execution by concurrent transactions. However, the transaction statement does see the effects of previous updates executed within its own transaction, even though they are not yet committed.", tidbLevels},
 		},
 	}
-	currentPromises = map[history.DBMS]quote{
-		history.MySQL:   {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
-		history.MariaDB: {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
-		history.TiDB:    {"Current read: it is a locked read that reads the latest committed version. The read in the UPDATE, DELETE, INSERT, or SELECT FOR UPDATE statement is a current read.", tidbLocking},
+	// MariaDB's manual has no sentence on what an UPDATE or a DELETE reads, and none
+	// of the InnoDB manuals has one on INSERT.
+	currentPromises = map[history.DBMS]map[mvcc.Kind]quote{
+		history.MySQL: {
+			mvcc.SelectForShare:  {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
+			mvcc.SelectForUpdate: {"If you want to see the “freshest” state of the database, use either the READ COMMITTED isolation level or a locking read", mysqlReads},
+			mvcc.Update:          {mysqlNotOnSnap, mysqlReads},
+			mvcc.Delete:          {mysqlNotOnSnap, mysqlReads},
+		},
+		history.MariaDB: {
+			mvcc.SelectForShare:  {"When LOCK IN SHARE MODE is specified in a SELECT statement, MariaDB will wait until all transactions that have modified the rows are committed.", mariadbShare},
+			mvcc.SelectForUpdate: {"In both cases, a lock is acquired on the rows read by the query, and it will be released when the current transaction is committed.", mariadbUpdate},
+		},
+		history.TiDB: {
+			mvcc.SelectForUpdate: {tidbCurrent, tidbLocking},
+			mvcc.Update:          {tidbCurrent, tidbLocking},
+			mvcc.Delete:          {tidbCurrent, tidbLocking},
+			mvcc.Insert:          {tidbCurrent, tidbLocking},
+		},
 	}
-	changedPromise = quote{"Use snapshot isolation (write-write conflict detection).", mariadbVars}
+	changedPromise = quote{"If enabled (set to ON), an error DB_RECORD_CHANGED (HA_ERR_RECORD_CHANGED, ER_CHECKREAD) is raised if an attempt is made to acquire a lock on a record that does not exist in the current read view.", mariadbVars}
 )
 
 // errChanged is MariaDB's "Record has changed since last read".
 const errChanged = 1020
 
-// quotes returns what the manual promises of the statement that differs; none
-// where no sentence of a manual speaks of it.
+// quotes returns what the manual says of the statement that differs; none where it
+// has no sentence for it. A SELECT that SERIALIZABLE makes a locking read gets the
+// sentence that says so, too.
 func (s *script) quotes() []quote {
 	w := s.Account.Wrong
 	if w < 0 {
@@ -74,9 +95,14 @@ func (s *script) quotes() []quote {
 		if p := step.Promised; p != nil && p.Err == errChanged {
 			return []quote{changedPromise}
 		}
-		if q, ok := currentPromises[dbms]; ok {
-			return []quote{q}
+		var found []quote
+		if q, ok := readPromises[dbms][level]; ok && level == corpus.Serializable && step.Kind == mvcc.SelectForShare {
+			found = append(found, q)
 		}
+		if q, ok := currentPromises[dbms][step.Kind]; ok {
+			found = append(found, q)
+		}
+		return found
 	}
 	return nil
 }

@@ -80,7 +80,10 @@ func TestPromised(t *testing.T) {
 		{"mariadb:11.8", "RR", map[string]string{"innodb_snapshot_isolation": "OFF"}, model.ReadCommitted},
 		{"mariadb:10.11", "RR", nil, model.ReadCommitted},
 		{"mariadb:10.11", "RR", map[string]string{"innodb_snapshot_isolation": "ON"}, model.SnapshotIsolation},
+		{"mariadb:12.3", "RR", nil, model.SnapshotIsolation},
+		{"mariadb:12.3,snapshot=off", "RR", nil, model.ReadCommitted},
 		{"embedded", "RC", nil, model.ReadCommitted},
+		{"embedded", "RC", map[string]string{"tidb_txn_mode": "optimistic"}, model.SnapshotIsolation},
 	} {
 		p, err := model.Promised(c.target, c.level, c.settings)
 		if err != nil || p.Model != c.want {

@@ -7,22 +7,25 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
-const head = `# What the generator makes beside plain statements
+const head = `# Features of SQL in random cases
 
-Made by ` + "`go run ./scripts/features`" + `, do not edit. For each form of statement and each
-target: in how many cases of a hundred it was **made**; in how many of those it
-**met** a statement of another open transaction; in how many of these its answer
-was **judged**, compared with one single prediction; and how many of the cases with it
-are **unknown**.
+Made by ` + "`go run ./scripts/features`" + `, do not edit.
 
-Two statements meet if they touched the same rows or predicates, one of them writing,
-while both transactions were open. A statement that waited for a lock, or whose error
-says that it met one, has met another, too; of a locking join any row of its tables
-counts. A savepoint meets what a statement does that stands behind it, ROLLBACK TO
-and RELEASE what one does that stands between; a savepoint is judged where its case
-has a verdict: what it undid would show in the rows at the end. What fails for its lock
-(NOWAIT, a deadlock's victim) has an error and no rows to be predicted, and counts as met,
-not as judged, although a lock without a holder would be a violation.
+For each form of statement and each target, in this order:
+
+* **made**: the share of cases that have it;
+* **met**: the share of these in which it touched the same rows or the same condition as a
+  statement of another transaction, one of the two writing, while both were open;
+* **judged there**: the share of these in which one answer only was accepted, and the
+  server's was compared with it;
+* **unknown**: the share of cases with it whose verdict is ` + "`unknown`" + `.
+
+A statement that waited for a lock, or whose error says that it met one, counts as met. For
+a locking join any row of its tables counts. A SAVEPOINT counts as met if a statement after
+it is, ROLLBACK TO and RELEASE if a statement between the savepoint and them is; they count
+as judged if their case has a verdict, since what they undid would show in the rows at the
+end. A statement that fails for its lock (NOWAIT, a deadlock's victim) returns no rows: it
+counts as met, not as judged.
 
 `
 

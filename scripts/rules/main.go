@@ -27,9 +27,14 @@ func main() {
 const head = `# Rules
 
 What txnfuzz takes for promised, and the deviations that it knows. A deviation is
-something that servers do although no manual promises it; a run that one of them
-predicts gets the verdict ` + "`known`" + `. Each has a stored case that shows it, with the
-command.
+something that servers do although no manual promises it. A run in which all that is
+wrong is explained by deviations gets the verdict ` + "`known`" + ` and their names. For
+example, MariaDB does not show a transaction's own UPDATE that changed no value:
+` + "`known`" + ` ` + "`no-op-update-unseen`" + `, [explained step by step](verdicts.md).
+
+The first words of a line say where it holds: servers, isolation levels (RU, RC, RR,
+SER), settings. The numbers in brackets are links to the sources: a manual's page, or
+the report of a bug. The command below a deviation shows a stored case with it.
 
 This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 [the table](../oracle/rules/table.go).

@@ -96,20 +96,21 @@ func tableText(sums []*sum, stored []corpus.Stored) string {
 	var b strings.Builder
 	b.WriteString(`# Deviations seen
 
-What each server was seen to do although its level does not promise it and no
-manual describes it, in random cases of the default mix.
+How often random cases showed each known deviation: something that a server does
+although its manual does not promise it. [Rules](rules.md) explains them.
 
     go run ./scripts/soak --target TARGET --cases 100000
 
-adds to [the tally](../scripts/soak/tally.tsv), of which
+runs such cases and adds the counts to [the tally](../scripts/soak/tally.tsv).
 
     go run ./scripts/soak --table docs/deviations.md
 
-makes this page. The rules are explained in [` + "`oracle/rules`" + `](../oracle/rules/table.go). A case can show several.
-Rates are per 100,000 cases of the level; "mixed" are cases whose sessions run
-at different levels. Settings are those that the rules depend on. The case is the
-smallest one stored that shows the rule on that target and level; else where it
-was recorded is said.
+makes this page from the tally. A case can show several deviations. Rates are per 100,000
+cases of the level; "mixed" are cases whose sessions run at different levels. The
+column "rules" names the commit of the rules that judged the cases, and "judged" the share
+of statements for which one answer only was accepted. The last column is the smallest
+stored case that shows the deviation on that target and level. Where none is stored,
+brackets name the target and level on which the case does show it.
 
 ## What ran
 
@@ -142,7 +143,7 @@ was recorded is said.
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Differences that no rule explained at that time, by fingerprint. One without a case was\nthe oracle's mistake, or a known deviation that it did not recognise, and is modelled\nsince.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Differences that no rule explained at that time, by fingerprint. Those without a case\nwere mistakes of txnfuzz, or known deviations that it did not recognise. They have been\nfixed.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
