@@ -9,39 +9,37 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // losses says in words what the oracle's slugs stand for; %s is the detail.
 var losses = map[string]string{
-	"silence":                        "the server could not be asked whether a statement waits, and one was silent for long",
-	"condition-order":                "it depends on the order in which the server evaluates a condition %s",
-	"auto-increment exhausted":       "the AUTO_INCREMENT column has run out of values",
-	"init-ddl":                       "the set-up has a statement whose effect the oracle does not know: %s",
-	"one-shot level":                 "a transaction whose level or access mode was set for it alone ended without COMMIT or ROLLBACK, and servers differ in what the next one has",
-	"engine":                         "a table's engine, %s, has no transactions",
-	"view":                           "the oracle does not know the effect of a statement on view %s",
-	"init-table":                     "the oracle knows no table %s, although the server has one",
-	"init-columns":                   "the oracle counts other columns of table %s than the server",
-	"init-value":                     "the oracle cannot read a value that the server returned: %s",
-	"final-table":                    "the oracle knows no table %s, although the server has one in the end",
-	"work":                           "the case needs more work than the oracle does for one: its rows, its statements and the places where they may have waited multiply",
-	"text error predicted":           "the oracle expects error %s, for its syntax, names, clauses or options, of a statement to which the server gave another answer",
-	"schema":                         "the oracle cannot read a table's definition: %s",
-	"solver":                         "the oracle cannot compute a statement's effect: %s",
-	"key":                            "the oracle cannot compute a key's value: %s",
-	"server-lost":                    "the connection to the server broke before the end",
-	"out-of-time":                    "the run was ended before its last statement returned",
-	"unsupported: multi-table write": "the oracle does not know the effect of a write to several tables",
-	"unsupported: unknown table":     "a statement names a table that no set-up line creates",
-	"unsupported: insert target":     "an INSERT goes into something else than a table",
+	"silence": "the server could not be asked whether a statement waits, and one was silent for long",
+	"order in which a condition is evaluated":       "it depends on the order in which the server evaluates a condition %s",
+	"auto-increment exhausted":                      "the AUTO_INCREMENT column has run out of values",
+	"set-up of unknown effect":                      "the set-up has a statement whose effect the oracle does not know: %s",
+	"level of one transaction, carried over or not": "a transaction whose level or access mode was set for it alone ended without COMMIT or ROLLBACK, and servers differ in what the next one has",
+	"engine":                                 "a table's engine, %s, has no transactions",
+	"view":                                   "the oracle does not know the effect of a statement on view %s",
+	"table that no set-up line creates":      "the oracle knows no table %s, although the server has one",
+	"other columns than the server's":        "the oracle counts other columns of table %s than the server",
+	"value that cannot be read":              "the oracle cannot read a value that the server returned: %s",
+	"table in the end that no line creates":  "the oracle knows no table %s, although the server has one in the end",
+	"work":                                   "the case needs more work than the oracle does for one: its rows, its statements and the places where they may have waited multiply",
+	"text error predicted":                   "the oracle expects error %s, for its syntax, names, clauses or options, of a statement to which the server gave another answer",
+	"schema":                                 "the oracle cannot read a table's definition: %s",
+	"solver":                                 "the oracle cannot compute a statement's effect: %s",
+	"key":                                    "the oracle cannot compute a key's value: %s",
+	"server-lost":                            "the connection to the server broke before the end",
+	"out-of-time":                            "the run was ended before its last statement returned",
+	"unsupported: a write to several tables": "the oracle does not know the effect of a write to several tables",
+	"unsupported: a table that no set-up line creates":        "a statement names a table that no set-up line creates",
+	"unsupported: an INSERT into something else than a table": "an INSERT goes into something else than a table",
 }
 
 // unsupportedSlug begins the slugs of SQL that the solver leaves out; what
 // follows names it.
 const unsupportedSlug = "unsupported: "
-
-// noLabel is what the parser calls a statement that it has no label for.
-const noLabel = "other"
 
 // explainUnknown makes of the verdict unknown on a case that ran a sentence for
 // people: what the oracle does not know and, where that can be told, at which
@@ -59,10 +57,8 @@ func explainUnknown(v *oracle.Verdict, c *corpus.Case, h *history.History) {
 	switch {
 	case known:
 		says = strings.Replace(says, "%s", plainSQL(v.Expected), 1)
-	case slug == unsupportedSlug+"statement" && v.Expected == noLabel:
-		says = "the oracle does not know the effect of a statement"
-	case slug == unsupportedSlug+"statement":
-		says = "the oracle does not know the effect of " + labelPattern.ReplaceAllStringFunc(plainSQL(v.Expected), nodeText)
+	case slug == unsupportedSlug+"a statement of unknown effect":
+		says = "the oracle does not know the effect of " + v.Expected
 	case unsupported:
 		says = "the oracle does not know this SQL: " + plainSQL(what)
 	default:
@@ -130,32 +126,10 @@ func effect(s *history.Stmt) history.Tick {
 	return s.Submit
 }
 
-var (
-	// Nodes have the type's name, or, of statements, a label such as DropTable.
-	nodePattern  = regexp.MustCompile(`\*ast\.[A-Z][A-Za-z]+`)
-	labelPattern = regexp.MustCompile(`^(?:[A-Z][a-z]+)+$`)
-	humpPattern  = regexp.MustCompile(`[A-Z][a-z]*`)
-)
+// nodePattern finds the names of the parser's types.
+var nodePattern = regexp.MustCompile(`\*ast\.[A-Z][A-Za-z]+`)
 
-// nodes are the parser's names of what SQL calls otherwise.
-var nodes = map[string]string{
-	"SetOpr": "UNION, EXCEPT or INTERSECT", "PatternRegexp": "REGEXP", "Row": "a row of several values", "Variable": "a variable",
-	"WindowFunc": "a window function", "SetCollation": "COLLATE", "Set": "SET", "ParamMarker": "a parameter", "Subquery": "a subquery",
-}
-
-// plainSQL puts the parser's names of nodes into the words of SQL: CREATE VIEW
-// for *ast.CreateViewStmt.
+// plainSQL puts the parser's names of nodes into the words of SQL.
 func plainSQL(s string) string {
-	return nodePattern.ReplaceAllStringFunc(s, nodeText)
-}
-
-func nodeText(node string) string {
-	name := strings.TrimPrefix(strings.TrimPrefix(node, "*"), "ast.")
-	for _, end := range []string{"Stmt", "Expr", "Node"} {
-		name = strings.TrimSuffix(name, end)
-	}
-	if word, ok := nodes[name]; ok {
-		return word
-	}
-	return strings.ToUpper(strings.Join(humpPattern.FindAllString(name, -1), " "))
+	return nodePattern.ReplaceAllStringFunc(s, solve.NodeWords)
 }

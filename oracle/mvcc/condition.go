@@ -38,13 +38,13 @@ func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, 
 		for _, row := range rows {
 			_, warnings, err := r.solver.Where(part, t.Def, row, &stored{&r.store, view})
 			if warnings > 0 {
-				return &Loss{Slug: "condition-order"}
+				return &Loss{Slug: "order in which a condition is evaluated"}
 			}
 			if err == nil {
 				continue
 			}
 			if c, loss := sqlError(err); loss == nil && evaluates(c) {
-				return &Loss{Slug: "condition-order", Detail: err.Error()}
+				return &Loss{Slug: "order in which a condition is evaluated", Detail: err.Error()}
 			}
 		}
 	}

@@ -201,11 +201,11 @@ func (r *Replay) scanOrder(t *Table, rows []solve.Row, chains []*Chain) {
 func (r *Replay) target(from *ast.TableRefsClause) (*Table, error) {
 	name := singleTable(from)
 	if name == nil {
-		return nil, &Loss{Slug: "unsupported: multi-table write"}
+		return nil, &Loss{Slug: "unsupported: a write to several tables"}
 	}
 	t := r.table(name.Name.O)
 	if t == nil {
-		return nil, &Loss{Slug: "unsupported: unknown table"}
+		return nil, &Loss{Slug: "unsupported: a table that no set-up line creates"}
 	}
 	return t, nil
 }
@@ -260,7 +260,7 @@ func touchesUnique(t *solve.Table, olds, news []solve.Row) bool {
 // delete predicts a DELETE and applies it.
 func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Prediction, error) {
 	if s.IsMultiTable {
-		return nil, &Loss{Slug: "unsupported: multi-table write"}
+		return nil, &Loss{Slug: "unsupported: a write to several tables"}
 	}
 	t, err := r.target(s.TableRefs)
 	if err != nil {
@@ -284,11 +284,11 @@ func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Predicti
 func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Prediction, error) {
 	name := singleTable(s.Table)
 	if name == nil {
-		return nil, &Loss{Slug: "unsupported: insert target"}
+		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}
 	t := r.table(name.Name.O)
 	if t == nil {
-		return nil, &Loss{Slug: "unsupported: unknown table"}
+		return nil, &Loss{Slug: "unsupported: a table that no set-up line creates"}
 	}
 	p := &Prediction{Matched: -1, Single: true}
 	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {

@@ -23,7 +23,7 @@ func (r *Replay) finish() (*Difference, error) {
 		obs := &r.h.Final[i]
 		t := r.table(obs.Name)
 		if t == nil {
-			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
+			return nil, &Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
 		}
 		w := r.seen(t, View{Tick: latest})
 		g := cellTexts(obs.Rows)

@@ -173,7 +173,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		return nil, nil, err
 	}
 	if kind == Other {
-		return nil, nil, &Loss{Slug: "unsupported: statement", Detail: ast.GetStmtLabel(node)}
+		return nil, nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := e.session(st.Session)
 	if loss := e.beforehand(s, kind, node); loss != nil {

@@ -97,7 +97,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	e, tx := x.e, x.tx
 	name := singleTable(s.Table)
 	if name == nil {
-		return nil, &Loss{Slug: "unsupported: insert target"}
+		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}
 	t := e.table(name.Name.O)
 	if t == nil {

@@ -115,7 +115,7 @@ func (x *running) perform() (*Prediction, error) {
 		return x.update(s, t)
 	case *ast.DeleteStmt:
 		if s.IsMultiTable {
-			return nil, &Loss{Slug: "unsupported: multi-table write"}
+			return nil, &Loss{Slug: "unsupported: a write to several tables"}
 		}
 		t, err := e.target(s.TableRefs)
 		if err != nil {
@@ -125,7 +125,7 @@ func (x *running) perform() (*Prediction, error) {
 	case *ast.InsertStmt:
 		return x.insert(s)
 	}
-	return nil, &Loss{Slug: "unsupported: statement", Detail: string(x.kind)}
+	return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(x.kind)}
 }
 
 // consistent answers a plain SELECT from a view.
@@ -262,7 +262,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch {
 	case s.LockInfo != nil && len(s.LockInfo.Tables) > 0:
-		return nil, &Loss{Slug: "unsupported: locking read OF tables"}
+		return nil, &Loss{Slug: "unsupported: a locking read OF some of its tables"}
 	case name == nil && s.From != nil && x.tx.Level != corpus.Serializable && hasDerivedTable(s.From):
 		// It takes a snapshot or not.
 		return nil, &Loss{Slug: "unsupported: derived table in a locking read"}

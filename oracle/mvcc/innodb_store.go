@@ -291,7 +291,7 @@ func (e *engine) finishInnoDB() (*Difference, error) {
 		obs := &e.h.Final[i]
 		t := e.table(obs.Name)
 		if t == nil {
-			return nil, &Loss{Slug: "final-table", Detail: obs.Name}
+			return nil, &Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
 		}
 		rows := e.snapshotRows(t, &innodbViews{view: View{Tick: latest}}, rules.SameRow)
 		w := make([]string, len(rows))

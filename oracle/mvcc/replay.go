@@ -269,7 +269,7 @@ func (r *Replay) loadTables() error {
 			}
 		case *ast.CreateDatabaseStmt, *ast.DropDatabaseStmt: // the database is ours
 		case ast.DDLNode:
-			return &Loss{Slug: "init-ddl", Detail: fmt.Sprintf("%T", s)}
+			return &Loss{Slug: "set-up of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", s))}
 		}
 	}
 	return nil
@@ -293,15 +293,15 @@ func (r *Replay) define(def *solve.Table, engine string, err error) error {
 func (r *Replay) loadRows(obs *history.Table) error {
 	t := r.table(obs.Name)
 	if t == nil {
-		return &Loss{Slug: "init-table", Detail: obs.Name}
+		return &Loss{Slug: "table that no set-up line creates", Detail: obs.Name}
 	}
 	if len(obs.Columns) != len(t.Def.Columns) {
-		return &Loss{Slug: "init-columns", Detail: obs.Name}
+		return &Loss{Slug: "other columns than the server's", Detail: obs.Name}
 	}
 	for _, cells := range obs.Rows {
 		row, err := t.Def.ParseRow(cells)
 		if err != nil {
-			return lossOf("init-value", err)
+			return lossOf("value that cannot be read", err)
 		}
 		r.store.Insert(t, row, nil)
 	}

@@ -198,7 +198,7 @@ func (r *Replay) beforehand(s *session, kind Kind, node ast.StmtNode) *Loss {
 	begins := kind == Begin || kind == BeginSnapshot || s.txn == nil && !kind.isControl()
 	switch b, _ := node.(*ast.BeginStmt); {
 	case begins && (s.unsure || s.txn != nil && s.txn.own):
-		return &Loss{Slug: "one-shot level"}
+		return &Loss{Slug: "level of one transaction, carried over or not"}
 	case b != nil && b.ReadOnly && r.h.Server.DBMS == history.TiDB:
 		return &Loss{Slug: "unsupported: READ ONLY"}
 	case kind == Savepoint && s.manual && s.txn == nil:

@@ -43,7 +43,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 		return nil, err
 	}
 	if kind == Other {
-		return nil, &Loss{Slug: "unsupported: statement", Detail: fmt.Sprintf("%T", node)}
+		return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := r.session(st.Session)
 	if st.Return == 0 {
@@ -382,7 +382,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 	case *ast.DeleteStmt:
 		p, err = r.delete(i, tx, s, view)
 	default:
-		return nil, view, &Loss{Slug: "unsupported: statement", Detail: string(kind)}
+		return nil, view, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
 	}
 	if p != nil {
 		p.Single = p.Single && single && sure

@@ -243,7 +243,7 @@ func (c *compiler) expr(n ast.ExprNode) (expr, error) {
 	case *ast.AggregateFuncExpr:
 		return c.aggregate(n)
 	}
-	return expr{}, unsupported("expression %T", n)
+	return expr{}, unsupported("%s", inWords(n))
 }
 
 func konst(t Type, v sqlvalue.Value) expr {
@@ -421,7 +421,7 @@ func boolExpr(konst bool, truth func(*frame) sqlvalue.Truth) expr {
 // binary compiles an operator of two operands.
 func (c *compiler) binary(n *ast.BinaryOperationExpr) (expr, error) {
 	if row, ok := n.L.(*ast.RowExpr); ok && len(row.Values) > 0 {
-		return expr{}, unsupported("row operand")
+		return expr{}, unsupported("a row of several values")
 	}
 	a, err := c.expr(n.L)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	if _, ok := n.Expr.(*ast.RowExpr); ok {
-		return expr{}, unsupported("row operand")
+		return expr{}, unsupported("a row of several values")
 	}
 	if n.Sel == nil && len(n.List) == 1 {
 		// Servers make a comparison of it before anything else.

@@ -297,7 +297,7 @@ func (c *compiler) from(q *query, n ast.ResultSetNode) error {
 	case *ast.TableSource:
 		return c.tableSource(q, n)
 	}
-	return unsupported("FROM %T", n)
+	return unsupported("%s in FROM", inWords(n))
 }
 
 func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
@@ -352,7 +352,7 @@ func (c *compiler) tableSource(q *query, n *ast.TableSource) error {
 		c.scope.sources = append(c.scope.sources, source{n.AsName.O, t, offset})
 		return nil
 	}
-	return unsupported("FROM %T", n.Source)
+	return unsupported("%s in FROM", inWords(n.Source))
 }
 
 func (c *compiler) fields(q *query, fl *ast.FieldList) error {

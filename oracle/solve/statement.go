@@ -84,7 +84,7 @@ func clausesOf(stmt ast.Node) (clauses, error) {
 	case *ast.DeleteStmt:
 		return clauses{n.TableRefs, n.Where, n.Order, n.Limit, true}, nil
 	}
-	return clauses{}, unsupported("rows chosen by %T", stmt)
+	return clauses{}, unsupported("rows chosen by %s", inWords(stmt))
 }
 
 // chooser compiles the clauses of a single-table statement.

@@ -9,7 +9,7 @@ import (
 func (c *compiler) subquery(n *ast.SubqueryExpr) (*query, error) {
 	sel, ok := n.Query.(*ast.SelectStmt)
 	if !ok {
-		return nil, unsupported("subquery of %T", n.Query)
+		return nil, unsupported("a subquery of %s", inWords(n.Query))
 	}
 	if err := plainRead(sel); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (c *compiler) scalarSubquery(n *ast.SubqueryExpr) (expr, error) {
 func (c *compiler) exists(n *ast.ExistsSubqueryExpr) (expr, error) {
 	sub, ok := n.Sel.(*ast.SubqueryExpr)
 	if !ok {
-		return expr{}, unsupported("EXISTS of %T", n.Sel)
+		return expr{}, unsupported("EXISTS of %s", inWords(n.Sel))
 	}
 	q, err := c.subquery(sub)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *compiler) exists(n *ast.ExistsSubqueryExpr) (expr, error) {
 func (c *compiler) inSubquery(n *ast.PatternInExpr, e expr) (expr, error) {
 	sub, ok := n.Sel.(*ast.SubqueryExpr)
 	if !ok {
-		return expr{}, unsupported("IN of %T", n.Sel)
+		return expr{}, unsupported("IN of %s", inWords(n.Sel))
 	}
 	q, err := c.subquery(sub)
 	if err != nil {

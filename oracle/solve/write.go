@@ -431,7 +431,7 @@ func (c *compiler) fillDefaults(f *frame, t *Table, row Row, given []bool) {
 func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols []int) ([]Row, error) {
 	sel, ok := stmt.Select.(*ast.SelectStmt)
 	if !ok {
-		return nil, unsupported("INSERT of %T", stmt.Select)
+		return nil, unsupported("INSERT of %s", inWords(stmt.Select))
 	}
 	q, err := c.s.query(sel, nil, c.views)
 	if err != nil {
