@@ -34,7 +34,8 @@ example, MariaDB does not show a transaction's own UPDATE that changed no value:
 
 The first words of a line say where it holds: servers, isolation levels (RU, RC, RR,
 SER), settings. The numbers in brackets are links to the sources: a manual's page, or
-the report of a bug. The command below a deviation shows a stored case with it.
+the report of a bug. Where a stored case shows a deviation, the command that runs it
+stands below.
 
 This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 [the table](../oracle/rules/table.go).
