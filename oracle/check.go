@@ -65,14 +65,14 @@ func check(c *corpus.Case, h *history.History) Verdict {
 	var loss error
 	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
 		// Another deviation makes the same error.
-		found, with, _ = explain(c, h, budget, p, nil, deviations, 2)
+		found, with, _ = explain(r, p, nil, deviations, 2)
 	}
 	if found == nil {
 		deviations = rest
 		for _, r := range told {
 			p = p.With(r)
 		}
-		found, with, loss = explain(c, h, budget, p, told, deviations, 2)
+		found, with, loss = explain(r, p, told, deviations, 2)
 	}
 	if found != nil {
 		v.Outcome = Known
@@ -80,7 +80,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		v.Conflicting = with.Conflicting()
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
-	} else if ok, found := looseFit(c, h, budget, p, told, deviations, &v, &loss); ok {
+	} else if ok, found := looseFit(c, h, r, p, told, deviations, &v, &loss); ok {
 		if len(found) == 0 {
 			return v
 		}
@@ -89,7 +89,7 @@ func check(c *corpus.Case, h *history.History) Verdict {
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
-	} else if found, _, _ := explain(c, h, budget, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
+	} else if found, _, _ := explain(r, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
@@ -134,9 +134,9 @@ func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Ru
 // are in p and in the set already. with is the replay under that set. loss is set
 // if there is none, but some deviation predicted the history up to a statement
 // that the oracle cannot judge: then nobody knows.
-func explain(c *corpus.Case, h *history.History, budget *solve.Budget, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
+func explain(first *mvcc.Replay, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
 	predicts := func(p rules.Profile) bool {
-		with = mvcc.New(c, h, p, false).Within(budget)
+		with = first.Under(p)
 		d, err := with.Run()
 		if err != nil {
 			loss = err
@@ -195,7 +195,7 @@ func inseparable(candidates []*rules.Rule) [][2]*rules.Rule {
 // looked for longer. It returns the deviations needed, at most two beside those
 // told, none for an honest history, in which case it fills in v. It sets loss if a
 // replay fits up to a statement that the oracle cannot judge.
-func looseFit(c *corpus.Case, h *history.History, budget *solve.Budget, p rules.Profile, told, deviations []*rules.Rule, v *Verdict, loss *error) (bool, []*rules.Rule) {
+func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Profile, told, deviations []*rules.Rule, v *Verdict, loss *error) (bool, []*rules.Rule) {
 	if h.Server.DBMS == history.TiDB {
 		return false, nil
 	}
@@ -221,7 +221,7 @@ func looseFit(c *corpus.Case, h *history.History, budget *solve.Budget, p rules.
 		for _, a := range with {
 			q = q.With(a)
 		}
-		return fit(mvcc.New(c, h, q, false).Within(budget).Loose(), len(told)+len(with) == 0)
+		return fit(first.Under(q).Loose(), len(told)+len(with) == 0)
 	}
 	bare := fits()
 	if bare == nil {
@@ -246,12 +246,12 @@ func looseFit(c *corpus.Case, h *history.History, budget *solve.Budget, p rules.
 			}
 		}
 	}
-	if fit(mvcc.New(c, h, p, false).Within(budget).Loose().Patient(), len(told) == 0) == nil {
+	if fit(first.Under(p).Loose().Patient(), len(told) == 0) == nil {
 		return true, told
 	}
 	for _, a := range deviations {
 		// These two show or not by the place of waiting.
-		if (a.Dim == rules.Resumption || a.Dim == rules.LockedRow) && fit(mvcc.New(c, h, p.With(a), false).Within(budget).Loose().Patient(), false) == nil {
+		if (a.Dim == rules.Resumption || a.Dim == rules.LockedRow) && fit(first.Under(p.With(a)).Loose().Patient(), false) == nil {
 			return true, append(told, a)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 type Txn struct {
 	Session int
 	Level   corpus.Level
-	Rules   *rules.Set
+	Rules   ruleset
 	// Begin is when it began; Snapshot is the point of its read view, 0 while
 	// it has none; Commit is when its versions became visible to others, 0
 	// while it is open or if it was rolled back.
@@ -260,7 +260,7 @@ func (s *Store) Delete(t *Table, c *Chain, tx *Txn) {
 // changes is deleted and inserted anew. It returns the chain of the new row.
 func (s *Store) Update(t *Table, c *Chain, row solve.Row, tx *Txn) *Chain {
 	key := s.clusteredKeyOf(t, row)
-	if t.Clustered != nil && key != c.last().Key && tx.Rules[rules.KeyChange] == rules.DeleteInsert {
+	if t.Clustered != nil && key != c.last().Key && tx.Rules.of(rules.KeyChange) == rules.DeleteInsert {
 		s.Delete(t, c, tx)
 		return s.Insert(t, row, tx)
 	}

@@ -14,7 +14,7 @@ import (
 // transaction began; whether it did is not always seen, so this is a choice. Where
 // the rule changes nothing it returns the statement itself.
 func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNode) ast.StmtNode {
-	if tx.Rules[rules.RestartedLookup] != rules.ClampedValues {
+	if tx.Rules.of(rules.RestartedLookup) != rules.ClampedValues {
 		return node
 	}
 	again := len(st.Waits) > 0

@@ -164,7 +164,7 @@ type anomaly struct {
 var anomalies = []anomaly{
 	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
 		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
-			if tx.Rules[rules.ConsistentRead] != rules.Snapshot || KindOf(r.c.Steps[st.Line].Stmt) != Select {
+			if tx.Rules.of(rules.ConsistentRead) != rules.Snapshot || KindOf(r.c.Steps[st.Line].Stmt) != Select {
 				return nil
 			}
 			return []lens{{&r.store, View{Tick: st.Submit, Own: tx}}, {&r.store, View{Tick: st.Return, Own: tx}}}
@@ -223,7 +223,7 @@ var anomalies = []anomaly{
 // viewOf is the view that a statement has, as far as naming needs it.
 func (r *Replay) viewOf(tx *Txn, st *history.Stmt) View {
 	v := View{Tick: st.Submit, Own: tx}
-	if tx.Snapshot > 0 && tx.Rules[rules.ConsistentRead] == rules.Snapshot && KindOf(r.c.Steps[st.Line].Stmt) == Select {
+	if tx.Snapshot > 0 && tx.Rules.of(rules.ConsistentRead) == rules.Snapshot && KindOf(r.c.Steps[st.Line].Stmt) == Select {
 		v.Tick = tx.Snapshot
 	}
 	return v

@@ -132,13 +132,13 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 // subqueryView returns what the subqueries of a write see that started at the
 // given tick.
 func subqueryView(stmt ast.StmtNode, view View, started history.Tick) View {
-	if view.Own == nil || view.Own.Rules[rules.SubqueryView] != rules.SnapshotSubquery {
+	if view.Own == nil || view.Own.Rules.of(rules.SubqueryView) != rules.SnapshotSubquery {
 		return view
 	}
 	if _, ok := stmt.(*ast.SelectStmt); ok || !hasScalarSubquery(stmt) {
 		return view
 	}
-	if view.Own.Rules[rules.ConsistentRead] == rules.Snapshot {
+	if view.Own.Rules.of(rules.ConsistentRead) == rules.Snapshot {
 		return View{Tick: view.Own.Snapshot, Own: view.Own}
 	}
 	return View{Tick: started, Own: view.Own}
@@ -149,7 +149,7 @@ func subqueryView(stmt ast.StmtNode, view View, started history.Tick) View {
 // that this raises. Which part of the filter is reached is the plan's affair,
 // so an error that some part raises is returned if the answer has it.
 func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) error {
-	if view.Own == nil || view.Own.Rules[rules.FilterScope] != rules.OverwrittenRows {
+	if view.Own == nil || view.Own.Rules.of(rules.FilterScope) != rules.OverwrittenRows {
 		return nil
 	}
 	code := errCode(&r.h.Stmts[i])
@@ -373,7 +373,7 @@ func (r *Replay) onDuplicate(s *ast.InsertStmt, t *Table, tx *Txn, view View, c 
 		return 0, nil, err
 	}
 	if !changed {
-		if tx.Rules[rules.NoOpUpsert] == rules.NoOpWrites {
+		if tx.Rules.of(rules.NoOpUpsert) == rules.NoOpWrites {
 			r.store.Update(t, c, old, tx)
 		}
 		return 0, nil, nil

@@ -131,7 +131,7 @@ func (r *Replay) duplicateByIndex(tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 // wrote for another row at first is none that it only met.
 func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, now []solve.Row, chains []*Chain) error {
 	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
-	if view.Tick == start.Tick || len(now) == 0 || tx.Rules[rules.StaleLocks] != rules.LocksForgotten {
+	if view.Tick == start.Tick || len(now) == 0 || tx.Rules.of(rules.StaleLocks) != rules.LocksForgotten {
 		return nil
 	}
 	rows, met, err := r.scan(t, s, start)
@@ -193,7 +193,7 @@ func (r *Replay) applyUpdate(t *Table, tx *Txn, chains []*Chain, news []solve.Ro
 	now := View{Tick: latest, Own: tx}
 	for _, k := range order {
 		if !changed[k] {
-			if tx.Rules[rules.NoOpUpdate] == rules.NoOpWrites {
+			if tx.Rules.of(rules.NoOpUpdate) == rules.NoOpWrites {
 				r.store.Update(t, chains[k], news[k], tx)
 			}
 			continue

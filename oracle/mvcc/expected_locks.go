@@ -21,7 +21,7 @@ type expectedLock struct {
 // of one of the transaction's own rows. A duplicate of a stored row is found only
 // when all are locked.
 func (r *Replay) expectLocks(tx *Txn, t *Table, chains []*Chain, news []solve.Row, changed []bool) {
-	if tx.Rules[rules.FailedLocks] != rules.LocksExpected {
+	if tx.Rules.of(rules.FailedLocks) != rules.LocksExpected {
 		return
 	}
 	mark, now := len(tx.writes), View{Tick: latest, Own: tx}

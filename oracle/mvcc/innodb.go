@@ -131,9 +131,6 @@ func (r *Replay) engine(ch *choices) *engine {
 		w.store.Tables[n] = nt
 	}
 	e.plans = r.parsedPlans()
-	if r.empties == nil {
-		r.empties, r.bare = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}
-	}
 	w.empties, w.bare, w.unmodelled = r.empties, r.bare, r.unmodelled
 	return e
 }
@@ -214,7 +211,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		return e.compare(i, kind, p), nil, nil
 	}
 	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes), seq: e.nextSeq}
-	if kind == Select && tx.Rules[rules.ConsistentRead] == rules.SharedLock && !auto {
+	if kind == Select && tx.Rules.of(rules.ConsistentRead) == rules.SharedLock && !auto {
 		x.kind = SelectForShare
 	}
 	e.running[st.Session] = x

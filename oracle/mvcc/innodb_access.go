@@ -175,16 +175,18 @@ func (a *access) order(x, y *entry) int {
 }
 
 // next returns the first entry behind another one, or at it; nil behind the
-// last. Entries of deleted rows and of former versions count.
+// last. Entries of deleted rows and of former versions count. It costs a comparison
+// or two for each of them, and memory for the one that it returns alone: it is called
+// for every row that a scan meets.
 func (a *access) next(after *entry, at bool) *entry {
-	var best *entry
-	consider := func(n *entry) {
+	var best entry
+	consider := func(n entry) {
 		if after != nil {
-			if d := a.order(n, after); d < 0 || d == 0 && !at {
+			if d := a.order(&n, after); d < 0 || d == 0 && !at {
 				return
 			}
 		}
-		if best == nil || a.order(n, best) < 0 {
+		if best.c == nil || a.order(&n, &best) < 0 {
 			best = n
 		}
 	}
@@ -192,7 +194,7 @@ func (a *access) next(after *entry, at bool) *entry {
 		if a.key == nil {
 			for i := len(c.Versions) - 1; i >= 0; i-- {
 				if r := c.Versions[i].Row; r != nil {
-					consider(&entry{c: c, row: r, late: a.late != nil && a.late(r)})
+					consider(entry{c, r, a.late != nil && a.late(r)})
 					break
 				}
 			}
@@ -200,16 +202,20 @@ func (a *access) next(after *entry, at bool) *entry {
 		}
 		for i := range c.Versions {
 			if r := c.Versions[i].Row; r != nil {
-				consider(&entry{c: c, row: r})
+				consider(entry{c, r, false})
 			}
 		}
 		if len(c.Versions) > 0 && a.late != nil {
 			if r := c.last().Row; r != nil && a.late(r) {
-				consider(&entry{c: c, row: r, late: true})
+				consider(entry{c, r, true})
 			}
 		}
 	}
-	return best
+	if best.c == nil {
+		return nil
+	}
+	n := best
+	return &n
 }
 
 // live reports whether the newest version of the entry's record still has it.

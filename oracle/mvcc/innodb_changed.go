@@ -11,7 +11,7 @@ import (
 // isolatesSnapshots reports whether a transaction refuses to write rows that
 // changed after its snapshot.
 func (e *engine) isolatesSnapshots(tx *Txn) bool {
-	return tx.Rules[rules.RecordChanged] != rules.Proceed
+	return tx.Rules.of(rules.RecordChanged) != rules.Proceed
 }
 
 // changedError is error 1020 as a prediction; sure says that it is the only one.
@@ -26,7 +26,7 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 	if !x.changedSince(c) {
 		return nil
 	}
-	if x.covered && x.tx.Rules[rules.RecordChanged] == rules.RefuseUnlessCovered {
+	if x.covered && x.tx.Rules.of(rules.RecordChanged) == rules.RefuseUnlessCovered {
 		sure = false
 	}
 	if sure || errCode(x.st) == errRecordChanged && !x.due {
@@ -78,7 +78,7 @@ func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
 	if was == nil || was.Row == nil {
 		return false
 	}
-	if x.tx.Rules[rules.RecordGone] == rules.GoneUnseen && !x.keepsEntries(a.t, was.Row, c.last().Row) {
+	if x.tx.Rules.of(rules.RecordGone) == rules.GoneUnseen && !x.keepsEntries(a.t, was.Row, c.last().Row) {
 		return false
 	}
 	ok, err := x.matches(a, was, views)

@@ -39,7 +39,7 @@ func (e *engine) abort(i int) *Difference {
 		if e.takeLevel(s, true); x.auto {
 			s.takeNext()
 		}
-		if !x.auto && x.tx.Rules[rules.AfterDeadlock] == rules.AnotherTransaction {
+		if !x.auto && x.tx.Rules.of(rules.AfterDeadlock) == rules.AnotherTransaction {
 			s.txn = e.beginInnoDB(s, x.st.Session)
 			s.reopened = true
 		}
@@ -66,7 +66,7 @@ func (r *Replay) reopened() *Difference {
 		case code == errDeadlock:
 			ended[st.Session] = true
 		case code == 0 && !kind.isControl() && ended[st.Session]:
-			if tx := r.profile.At(r.h.Levels[st.Session]); st.Result.InTxn && tx[rules.AfterDeadlock] == rules.NoTransaction {
+			if tx := r.rulesAt(r.h.Levels[st.Session]); st.Result.InTxn && tx.of(rules.AfterDeadlock) == rules.NoTransaction {
 				return &Difference{Stmt: i, Kind: LeftOpen, Expected: "outside of a transaction", Actual: "inside of one",
 					Reason: "the session's transaction was a deadlock's victim, and no BEGIN was sent since, yet the server says that it is in a transaction"}
 			}
@@ -80,7 +80,7 @@ func (r *Replay) reopened() *Difference {
 func (e *engine) beginInnoDB(s *session, n int) *Txn {
 	s.reopened = false
 	level := s.nextLevel()
-	t := &Txn{Session: n, Level: level, Rules: e.profile.At(level), Begin: e.clock}
+	t := &Txn{Session: n, Level: level, Rules: e.rulesAt(level), Begin: e.clock}
 	return t
 }
 
@@ -108,7 +108,7 @@ func (e *engine) withdraw(t *Txn) {
 // takeLevel lets a level take effect that was set inside a transaction which
 // ended without COMMIT or ROLLBACK: an error ended it, or BEGIN.
 func (e *engine) takeLevel(s *session, byError bool) {
-	late := e.profile.At(s.level)[rules.LateLevel]
+	late := e.rulesAt(s.level).of(rules.LateLevel)
 	if late == rules.NextTransaction || late == rules.AfterOwnEnd && !byError {
 		s.takeNext()
 	}
@@ -143,7 +143,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
 		s.characterize(s.txn, node)
-		if kind == BeginSnapshot && s.txn.Rules[rules.ConsistentRead] == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
+		if kind == BeginSnapshot && s.txn.Rules.of(rules.ConsistentRead) == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
 			// What BEGIN has committed is older than the snapshot.
 			s.txn.Snapshot = e.now()
 		}

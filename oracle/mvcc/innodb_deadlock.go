@@ -61,7 +61,7 @@ func (e *engine) uninvolved(x *running) *Difference {
 		return nil
 	}
 	for _, i := range x.tx.stmts {
-		if e.Steps[i].Kind != Select || x.tx.Rules[rules.ConsistentRead] == rules.SharedLock {
+		if e.Steps[i].Kind != Select || x.tx.Rules.of(rules.ConsistentRead) == rules.SharedLock {
 			return nil
 		}
 	}

@@ -43,7 +43,7 @@ func (x *running) keyChanges(s *ast.SelectStmt, t *Table) []solve.Row {
 // that is gone: with error 1032, or with the rows before it. It returns nil where the
 // rule changes nothing; whether indexes are merged is the plan's affair.
 func (x *running) goneAmid(s *ast.SelectStmt, t *Table, view View) (*solve.Result, error) {
-	rule := x.tx.Rules[rules.RowAmidKeyChange]
+	rule := x.tx.Rules.of(rules.RowAmidKeyChange)
 	if rule == rules.FoundOrNot {
 		return nil, nil
 	}

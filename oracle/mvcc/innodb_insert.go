@@ -188,7 +188,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 				if slices.ContainsFunc(s.OnDuplicate, func(l *ast.Assignment) bool { return renewed(t, l, old) }) {
 					return nil, &Loss{Slug: "unsupported: NULL assigned again by ON DUPLICATE KEY UPDATE"}
 				}
-				if tx.Rules[rules.NoOpUpsert] == rules.NoOpWrites {
+				if tx.Rules.of(rules.NoOpUpsert) == rules.NoOpWrites {
 					e.write(t, dups[0], old, tx, dups[0].last().rid)
 				}
 				continue

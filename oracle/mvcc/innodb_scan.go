@@ -173,7 +173,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			// A scan of another index than the clustered one may not pass, nor may the
 			// look-up of a whole key among ranges. A scan for committed versions may wait
 			// in place of it.
-			mayWait := a.key != nil || looksUpPart(a.where, t) || e.loose && tx.Rules[rules.LockedRow] == rules.PassCommitted
+			mayWait := a.key != nil || looksUpPart(a.where, t) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
 			if pass && (!mayWait || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
@@ -207,7 +207,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 // that an index alone may answer returns the row that it waited for although the
 // transaction that wrote it was a deadlock's victim meanwhile.
 func (x *running) readsVictim(a *access, met *Version, views solve.Views) bool {
-	if x.tx.Rules[rules.VictimRow] != rules.VictimReturned || !x.covered || met.Row == nil {
+	if x.tx.Rules.of(rules.VictimRow) != rules.VictimReturned || !x.covered || met.Row == nil {
 		return false
 	}
 	w := met.Txn
@@ -377,7 +377,7 @@ func limited(n ast.StmtNode) bool {
 func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error) {
 	e, tx := x.e, x.tx
 	var ver *Version
-	switch tx.Rules[rules.LockedRow] {
+	switch tx.Rules.of(rules.LockedRow) {
 	case rules.PassCommitted:
 		ver = e.committed(c, nil)
 		if ver != nil && ver.Txn == tx {
@@ -410,7 +410,7 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 		return nil
 	}
 	left, err := x.movedBehind(a, judged, views)
-	if x.tx.Rules[rules.Resumption] != rules.ByRow {
+	if x.tx.Rules.of(rules.Resumption) != rules.ByRow {
 		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(a.where, a.t, &k) }) {
 			x.tx.missed = true
 		}

@@ -109,7 +109,7 @@ func (s *serial) explainsAlong(order []*Txn, ch *choices) (bool, error) {
 		}
 	}
 	for _, u := range order {
-		tx := &Txn{Session: u.Session, Level: u.Level, Rules: r.profile.At(u.Level), Begin: e.now()}
+		tx := &Txn{Session: u.Session, Level: u.Level, Rules: r.rulesAt(u.Level), Begin: e.now()}
 		for _, i := range u.stmts {
 			s.left--
 			st := &r.h.Stmts[i]

@@ -87,7 +87,7 @@ func (f *tableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 // openSnapshot gives the transaction its snapshot where its first statement
 // takes it, whatever becomes of that.
 func (x *running) openSnapshot() {
-	if x.tx.Rules[rules.SnapshotPoint] == rules.AtFirstStatement && x.tx.Snapshot == 0 {
+	if x.tx.Rules.of(rules.SnapshotPoint) == rules.AtFirstStatement && x.tx.Snapshot == 0 {
 		x.tx.Snapshot = x.start
 	}
 }
@@ -131,8 +131,8 @@ func (x *running) perform() (*Prediction, error) {
 // consistent answers a plain SELECT from a view.
 func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	e, tx := x.e, x.tx
-	v := &innodbViews{e: e, rule: tx.Rules[rules.KeyChange]}
-	switch tx.Rules[rules.ConsistentRead] {
+	v := &innodbViews{e: e, rule: tx.Rules.of(rules.KeyChange)}
+	switch tx.Rules.of(rules.ConsistentRead) {
 	case rules.Newest:
 		v.view = View{Uncommitted: true, Own: tx}
 		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
@@ -153,7 +153,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			t := e.table(name.Name.O)
 			if a := x.accessOf(t, s.Where); a.key != nil && looksUp(s.Where, t, a.key) {
 				v.once = a.key
-			} else if tx.Rules[rules.UniqueLookup] == rules.EndsAtFirst {
+			} else if tx.Rules.of(rules.UniqueLookup) == rules.EndsAtFirst {
 				v.once = lookedUp(t, s.Where)
 			}
 		}
@@ -169,7 +169,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	if res.Cut {
 		return nil, errUnordered
 	}
-	if tx.Rules[rules.ConsistentRead] == rules.Newest {
+	if tx.Rules.of(rules.ConsistentRead) == rules.Newest {
 		if err := x.judgesUncommitted(s); err != nil {
 			return nil, err
 		}

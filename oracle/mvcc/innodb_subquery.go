@@ -39,7 +39,7 @@ func (x *running) asksUnlocked() bool {
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch x.kind {
 	case SelectForUpdate, SelectForShare:
-		return weak || x.tx.Level == corpus.RepeatableRead || x.auto && x.tx.Rules[rules.SubqueryView] == rules.SnapshotSubquery
+		return weak || x.tx.Level == corpus.RepeatableRead || x.auto && x.tx.Rules.of(rules.SubqueryView) == rules.SnapshotSubquery
 	case Update:
 		return weak
 	case Insert:

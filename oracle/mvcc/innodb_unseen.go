@@ -18,7 +18,7 @@ import (
 // https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
 func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
 	code := errCode(x.st)
-	if code == 0 || x.tx.Rules[rules.FilterScope] != rules.UnseenRows {
+	if code == 0 || x.tx.Rules.of(rules.FilterScope) != rules.UnseenRows {
 		return nil
 	}
 	parts, tested := leaves(s.Where, nil), columnsIn(t.Def, s.Where)

@@ -153,7 +153,7 @@ func (x *running) twoPhases(s *ast.UpdateStmt, a *access) bool {
 // writesNoOp reports whether an UPDATE that changes no value of a row makes a
 // version of it.
 func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
-	switch tx.Rules[rules.NoOpUpdate] {
+	switch tx.Rules.of(rules.NoOpUpdate) {
 	case rules.NoOpWrites:
 		return true
 	case rules.NoOpInvisibleIfRead:

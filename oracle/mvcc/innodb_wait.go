@@ -139,7 +139,7 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 			}
 			row := newest.Row
 			if row == nil {
-				if before == nil || before.Row == nil || x.kind == Update && x.tx.Rules[rules.LockedRow] == rules.PassUncommitted {
+				if before == nil || before.Row == nil || x.kind == Update && x.tx.Rules.of(rules.LockedRow) == rules.PassUncommitted {
 					continue
 				}
 				row = before.Row
@@ -312,7 +312,7 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 		return
 	}
 	answers := func(v View) bool {
-		res, err := e.solver.Select(s, &innodbViews{e: e, view: v, rule: x.tx.Rules[rules.KeyChange]})
+		res, err := e.solver.Select(s, &innodbViews{e: e, view: v, rule: x.tx.Rules.of(rules.KeyChange)})
 		return err == nil && sameRows(res.Rows, x.st.Result.Rows, res.TotalOrder)
 	}
 	type try struct {
@@ -331,7 +331,7 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 		tries[2].views = append(tries[2].views, View{Tick: t, Own: x.tx})
 	}
 	for _, t := range tries {
-		if t.kind == "non-repeatable-read" && (x.kind != Select || x.tx.Rules[rules.ConsistentRead] != rules.Snapshot) {
+		if t.kind == "non-repeatable-read" && (x.kind != Select || x.tx.Rules.of(rules.ConsistentRead) != rules.Snapshot) {
 			continue
 		}
 		if slices.ContainsFunc(t.views, answers) {

@@ -103,13 +103,12 @@ func (r *Replay) Patient() *Replay {
 // runInnoDB tries paths of choices until one fits the whole history. It
 // returns the difference of the path that went furthest.
 func (r *Replay) runInnoDB() (*Difference, error) {
-	if err := r.load(); err != nil {
+	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	if d := r.reopened(); d != nil && !r.keepGoing {
 		return d, nil
 	}
-	r.insertionOrder()
 	best, path, err := r.explore(true)
 	if best != nil && err == nil {
 		// What was jumped over may have mattered after all.
@@ -136,6 +135,26 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	return best, nil
 }
 
+// prepare makes the tables, or takes those of the replay that this one is made of for
+// the same share of the budget.
+func (r *Replay) prepare() error {
+	if r.loaded {
+		if !r.budget.Spend(r.loading) {
+			return errWork
+		}
+		return nil
+	}
+	before := r.budget.Left()
+	if err := r.load(); err != nil {
+		return err
+	}
+	r.insertionOrder()
+	r.loaded, r.loading = true, before-r.budget.Left()
+	r.tried = map[string][]*gone{}
+	r.parsedPlans()
+	return nil
+}
+
 // explore tries paths until one fits. It returns the difference of the path that
 // went furthest, and that path.
 func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
@@ -155,12 +174,11 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		if !r.budget.Spend(cost) {
 			return nil, nil, errWork
 		}
-		e := r.engine(ch)
-		d, err := e.replay()
-		e.abandon()
-		if err != nil {
-			return nil, nil, err
+		g, e := r.along(ch, bestAt)
+		if g.err != nil {
+			return nil, nil, g.err
 		}
+		d := g.d
 		if d == nil {
 			r.adopt(e)
 			if e.branched {
@@ -168,15 +186,13 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			}
 			return nil, nil, nil
 		}
-		at := d.Stmt
-		if at < 0 {
-			at = len(r.h.Stmts)
-		}
-		if at > bestAt {
+		if at := r.reach(d); at > bestAt {
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
-			r.adopt(e)
+			if e != nil {
+				r.adopt(e)
+			}
 		}
-		if jumping && !ch.jump(e.blame(d), waiters) || !jumping && !ch.next() {
+		if jumping && !ch.jump(g.blame, waiters) || !jumping && !ch.next() {
 			break
 		}
 	}

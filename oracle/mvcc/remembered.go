@@ -60,7 +60,7 @@ type keyLookup struct {
 // lockingLookup recognises, under the rule AbsentRemembered, a locking look-up;
 // nil if the statement is none. single is false if that is a guess at the plan.
 func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLookup, single bool) {
-	if tx.Rules[rules.AbsentKey] != rules.AbsentRemembered || tx.auto || kind != SelectForUpdate && kind != Update && kind != Delete {
+	if tx.Rules.of(rules.AbsentKey) != rules.AbsentRemembered || tx.auto || kind != SelectForUpdate && kind != Update && kind != Delete {
 		return nil, true
 	}
 	where, from := condition(node)

@@ -35,9 +35,11 @@ type Replay struct {
 	c       *corpus.Case
 	h       *history.History
 	profile rules.Profile
-	dialect solve.Dialect
-	solver  *solve.Solver
-	store   Store
+	// consulted holds the dimensions of the profile that the replay looked at.
+	consulted rules.Consulted
+	dialect   solve.Dialect
+	solver    *solve.Solver
+	store     Store
 	// told is the store of the world that was taken over.
 	told     *Store
 	sessions map[int]*session
@@ -71,6 +73,13 @@ type Replay struct {
 	loose bool
 	// patient raises the bound on sequences of choices; see Patient.
 	patient bool
+	// loaded says that the tables are there, loading what they cost the budget.
+	loaded  bool
+	loading int
+	// tried holds the paths that did not fit, by their choices.
+	tried map[string][]*gone
+	// onlyFits says that the steps of a replay that does not fit are not wanted.
+	onlyFits bool
 }
 
 type session struct {
@@ -229,6 +238,7 @@ func (r *Replay) load() error {
 	if !r.budget.Spend(r.cost()) {
 		return errWork
 	}
+	r.empties, r.bare = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}
@@ -354,8 +364,8 @@ func (r *Replay) session(n int) *session {
 func (r *Replay) begin(n int, at history.Tick) *Txn {
 	s := r.session(n)
 	level := s.nextLevel()
-	t := &Txn{Session: n, Level: level, Rules: r.profile.At(level), Begin: at}
-	if t.Rules[rules.SnapshotPoint] == rules.AtBegin {
+	t := &Txn{Session: n, Level: level, Rules: r.rulesAt(level), Begin: at}
+	if t.Rules.of(rules.SnapshotPoint) == rules.AtBegin {
 		t.Snapshot = at
 	}
 	return t

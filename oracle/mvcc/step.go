@@ -216,7 +216,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
 			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
 	}
-	lateLocks := commits && s.txn.Rules[rules.LateLocks] == rules.LockedAtCommit && s.txn.failedUpdate
+	lateLocks := commits && s.txn.Rules.of(rules.LateLocks) == rules.LockedAtCommit && s.txn.failedUpdate
 	if lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {
 		if kind == Commit {
 			r.rollback(s.txn, st.Return)
@@ -297,7 +297,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		// Its cause was judged; a statement that failed so left nothing behind.
 		return nil, nil
 	case errInternal:
-		if tx.Rules[rules.RetryLimit] == rules.GivesUp && r.retriedTooOften(st) {
+		if tx.Rules.of(rules.RetryLimit) == rules.GivesUp && r.retriedTooOften(st) {
 			return nil, nil
 		}
 	}
@@ -356,7 +356,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		return p, view, err
 	case SelectForShare:
 		// With NOWAIT it is taken, and promises a lock.
-		if tx.Rules[rules.ShareLock] == rules.ShareRefused && !noWait(node.(*ast.SelectStmt).LockInfo.LockType) {
+		if tx.Rules.of(rules.ShareLock) == rules.ShareRefused && !noWait(node.(*ast.SelectStmt).LockInfo.LockType) {
 			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
 		}
 	}
@@ -389,7 +389,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		if kind == Update && p.Err != 0 {
 			tx.failedUpdate = true
 		}
-		if tx.Rules[rules.AbsentKey] == rules.AbsentRemembered && p.Err == 0 && errCode(st) == 0 {
+		if tx.Rules.of(rules.AbsentKey) == rules.AbsentRemembered && p.Err == 0 && errCode(st) == 0 {
 			r.keep(tx, kind, node, p, cached, held)
 		}
 	}
@@ -398,11 +398,11 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 
 // readView returns what a consistent read sees.
 func (r *Replay) readView(tx *Txn, st *history.Stmt, node ast.StmtNode) View {
-	switch tx.Rules[rules.ConsistentRead] {
+	switch tx.Rules.of(rules.ConsistentRead) {
 	case rules.Newest:
 		return View{Uncommitted: true, Own: tx}
 	case rules.Snapshot:
-		if tx.Rules[rules.ReverseScan] == rules.NewestCommitted && scansBackwards(node) {
+		if tx.Rules.of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) {
 			return View{Tick: st.Submit, Own: tx}
 		}
 		if tx.Snapshot == 0 {

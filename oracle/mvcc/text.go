@@ -51,7 +51,7 @@ func (r *Replay) refusedByText(st *history.Stmt) bool {
 	case errTableUsed:
 		return !r.refusesOwnTable(node)
 	case errNotSupported:
-		return KindOf(node) != SelectForShare || r.profile.At(r.session(st.Session).level)[rules.ShareLock] != rules.ShareRefused
+		return KindOf(node) != SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
 	}
 	return true
 }

@@ -233,7 +233,7 @@ func (r *Replay) neverReturned(i int) (*Difference, error) {
 func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark int, p *Prediction) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	where, table, ok := needsLocks(kind, node)
-	if !ok || kind == SelectForUpdate && tx.auto && tx.Rules[rules.AutocommitLock] == rules.AutocommitPasses {
+	if !ok || kind == SelectForUpdate && tx.auto && tx.Rules.of(rules.AutocommitLock) == rules.AutocommitPasses {
 		return nil, nil
 	}
 	t := r.table(table)

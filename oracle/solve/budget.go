@@ -16,5 +16,27 @@ func (b *Budget) Spend(n int) bool {
 	return b.left >= 0
 }
 
+// Left returns how many steps are left, less than 0 where more were asked for. A nil
+// Budget has 0.
+func (b *Budget) Left() int {
+	if b == nil {
+		return 0
+	}
+	return b.left
+}
+
+// Repeat takes the n steps of work that was done before and whose result is known,
+// if they are left, so that a verdict costs the same with and without what is known.
+func (b *Budget) Repeat(n int) bool {
+	if b == nil {
+		return true
+	}
+	if b.left < n {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
 // errSpent is the loss of a query that needs more steps than are left.
 var errSpent = unsupported("a query of more rows than the oracle's budget of work")
