@@ -161,7 +161,10 @@ func (l *Live) begin(ctx context.Context) error {
 	}
 	h.Server.Settings["innodb_lock_wait_timeout"] = strconv.Itoa(liveLockWait)
 	var err error
-	if h.Initial, err = w.readAll(l.p, nil); err != nil {
+	if l.p.tables, h.Views, err = w.listTables(l.p); err != nil {
+		return fmt.Errorf("read what the set-up made: %w", err)
+	}
+	if h.Initial, err = w.readAll(l.p, l.p.tables); err != nil {
 		return fmt.Errorf("read the initial state: %w", err)
 	}
 	if err := w.ready(ctx, l.s, l.p.db, l.levels); err != nil {
@@ -335,7 +338,7 @@ func (l *Live) History() (*history.History, error) {
 	h.Stmts = slices.Clone(h.Stmts)
 	h.Levels = l.Levels()
 	var err error
-	if h.Final, err = l.w.readAll(l.p, nil); err != nil {
+	if h.Final, err = l.w.readAll(l.p, l.p.tables); err != nil {
 		return nil, fmt.Errorf("read the final state: %w", err)
 	}
 	return &h, nil

@@ -43,7 +43,7 @@ var Lies = []Lie{
 	{Name: "row-missing-from-an-answer", Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: dropRow},
 	{Name: "writes-committed-at-once", Kinds: []string{"missing-wait", "dirty-read", "kept-rollback"}, Steps: anything, answer: commitAtOnce},
 	{Name: "affected-rows-miscounted", Kinds: []string{"wrong-count"}, Steps: writes, answer: miscount},
-	{Name: "rollback-to-savepoint-ignored", Form: "ROLLBACK TO", Kinds: []string{"kept-rollback"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
+	{Name: "rollback-to-savepoint-ignored", Form: "ROLLBACK TO", Kinds: []string{"kept-rollback", "wrong-count", "wrong-rows", "wrong-final-state", "missing-error", "stale-read"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
 	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
 	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
 	{Name: "nowait-waits", Form: "NOWAIT", Kinds: []string{"nowait-waited"}, Steps: reads, answer: amidOthers(patient)},

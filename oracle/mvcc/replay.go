@@ -172,10 +172,15 @@ func (r *Replay) Run() (*Difference, error) {
 	if d := r.waitedInSpite(); d != nil && !r.keepGoing {
 		return d, nil
 	}
+	run := r.runTiDB
 	if r.h.Server.DBMS != history.TiDB {
-		return r.runInnoDB()
+		run = r.runInnoDB
 	}
-	return r.runTiDB()
+	d, err := run()
+	if d != nil && r.solver.Unkeyed() != nil {
+		return nil, lossOf("key", r.solver.Unkeyed())
+	}
+	return d, err
 }
 
 // replay replays the history along one path of choices.
@@ -250,7 +255,14 @@ func (r *Replay) load() error {
 			r.unmodelled[i] = err
 		}
 	}
+	var given solve.Floats
 	for i := range r.h.Initial {
+		if t := r.table(r.h.Initial[i].Name); t != nil && t.Def.HasFloats() {
+			if given == nil {
+				given = solve.GivenFloats(initStmts(r.c))
+			}
+			t.Def.Given = given
+		}
 		if err := r.loadRows(&r.h.Initial[i]); err != nil {
 			return err
 		}
@@ -316,6 +328,14 @@ func (r *Replay) loadRows(obs *history.Table) error {
 		r.store.Insert(t, row, nil)
 	}
 	return nil
+}
+
+func initStmts(c *corpus.Case) []ast.StmtNode {
+	out := make([]ast.StmtNode, len(c.Init))
+	for i, l := range c.Init {
+		out[i] = l.Stmt
+	}
+	return out
 }
 
 func (r *Replay) table(name string) *Table {

@@ -25,7 +25,8 @@ func (s *Solver) KeyOf(t *Table, k *Key, row Row) (tuple string, hasNull bool, e
 		case sqlvalue.String, sqlvalue.Bytes:
 			text := v.Str()
 			if !typ.Collation.exact(text) {
-				return "", false, unsupported("key on text beyond ASCII")
+				s.unkeyed = unsupported("key on text beyond ASCII")
+				return "", false, s.unkeyed
 			}
 			if p := k.Prefix[n]; p > 0 {
 				text = firstRunes(text, p)

@@ -59,7 +59,12 @@ type Solver struct {
 	queries  map[*ast.SelectStmt]compiledQuery
 	compiled map[compiledKey]*program
 	budget   *Budget
+	unkeyed  error
 }
+
+// Unkeyed says, where it is not nil, why the key of some row could not be told from
+// those of others, so that neither a duplicate nor its absence is certain.
+func (s *Solver) Unkeyed() error { return s.unkeyed }
 
 type compiledKey struct {
 	node ast.Node

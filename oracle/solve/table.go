@@ -16,7 +16,9 @@ type Table struct {
 	Name    string
 	Columns []Column
 	Keys    []Key
-	byName  map[string]int
+	// Given holds what the set-up may have stored in FLOAT columns.
+	Given  Floats
+	byName map[string]int
 }
 
 // Column is one column of a table.
@@ -88,7 +90,7 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 	for i, def := range stmt.Cols {
 		typ, err := columnType(def.Tp, collation)
 		if typ.Class == FloatClass && d.DBMS != history.TiDB {
-			typ.Digits = 6
+			typ.Digits = floatDigits
 		}
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", def.Name.Name.O, err)
@@ -347,6 +349,13 @@ func (t *Table) ParseRow(cells []history.Cell) (Row, error) {
 		v, err := t.Columns[i].Type.Parse(cell)
 		if err != nil {
 			return nil, fmt.Errorf("table %s, column %s: %w", t.Name, t.Columns[i].Name, err)
+		}
+		if typ := t.Columns[i].Type; typ.Class == FloatClass && typ.Digits == floatDigits && !v.IsNull() {
+			f, err := t.Given.value(cell.Text, v.Double())
+			if err != nil {
+				return nil, err
+			}
+			v = sqlvalue.NewFloat(f, floatDigits)
 		}
 		row[i] = v
 	}

@@ -125,6 +125,10 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 	switch {
 	case col.Auto:
 		return sqlvalue.NewGenerated()
+	case !col.HasDefault && col.Type.Class == EnumClass:
+		// Its default is the first member, no error.
+		// https://dev.mysql.com/doc/refman/9.7/en/data-type-defaults.html
+		return col.implicitDefault()
 	case !col.HasDefault && f.lenient && isTemporal(col.Type):
 		return f.refuse("implicit default of a date or time")
 	case !col.HasDefault && f.lenient:
