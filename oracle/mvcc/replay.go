@@ -50,6 +50,8 @@ type Replay struct {
 	touched   []touch
 	// views holds the choices between the views of statements that waited.
 	views *choices
+	// moved holds when statements took effect whose order was not seen.
+	moved map[*history.Stmt]history.Tick
 	// lookup is how the statement that was predicted last finds its rows, nil
 	// where no rule asks.
 	lookup *keyLookup

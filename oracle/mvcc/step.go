@@ -95,6 +95,9 @@ func (r *Replay) step(i int) (*Difference, error) {
 
 // effect is when a statement took effect.
 func (r *Replay) effect(st *history.Stmt) history.Tick {
+	if at, ok := r.moved[st]; ok {
+		return at
+	}
 	if len(st.Waits) > 0 {
 		return st.Return
 	}

@@ -42,6 +42,14 @@ func (r *Replay) runTiDB() (*Difference, error) {
 			break
 		}
 	}
+	if best != nil && !r.keepGoing {
+		switch fits, err := r.inSomeOrder(); {
+		case err != nil:
+			return nil, err
+		case fits:
+			return nil, nil
+		}
+	}
 	if r.keepGoing {
 		w := r.world(&choices{taken: path, arity: make([]int, len(path))})
 		w.keepGoing = true
@@ -80,6 +88,9 @@ func (r *Replay) take(w *Replay) {
 // currentView returns the view of a locking read or a write, and whether it was
 // the only legal one.
 func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.StmtNode) (View, bool, error) {
+	if at, ok := r.moved[st]; ok {
+		return View{Tick: at, Own: tx}, false, nil
+	}
 	v := View{Tick: st.Submit, Own: tx}
 	single := true
 	for _, w := range st.Waits {
@@ -126,6 +137,9 @@ func (r *Replay) releasedWithin(ticks []history.Tick, from, until history.Tick) 
 // else could be: they are made when the lock is granted, which was at the end of
 // one of its waits.
 func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
+	if at, ok := r.moved[st]; ok {
+		return View{Tick: at, Own: tx}, false
+	}
 	ticks := []history.Tick{r.effect(st)}
 	for i := len(st.Waits) - 1; i >= 0; i-- {
 		if u := st.Waits[i].Until; u != 0 && r.changedWithin(tx, u, ticks[len(ticks)-1]) {

@@ -1,0 +1,98 @@
+package mvcc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// maxReleased bounds the statements whose order is tried: 24 orders of four.
+const maxReleased = 4
+
+// releasedTogether returns the autocommit statements that waited at the same time
+// and then all went on: the lock went from one to the next, each committed on its
+// own, and their answers arrive in any order. So which came first is not seen. They
+// are in the order of their answers; nil where there are not at least two of them, or more than maxReleased.
+func (r *Replay) releasedTogether() []*history.Stmt {
+	var out []*history.Stmt
+	first := history.Tick(1 << 60)
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		if len(st.Waits) == 0 || st.Return == 0 || st.InTxn || st.Result.InTxn || st.Result.Err != nil || !KindOf(r.c.Steps[st.Line].Stmt).isWrite() {
+			continue
+		}
+		out = append(out, st)
+		first = min(first, st.Return)
+	}
+	out = slices.DeleteFunc(out, func(st *history.Stmt) bool { return st.Waits[len(st.Waits)-1].From > first })
+	if len(out) < 2 || len(out) > maxReleased {
+		return nil
+	}
+	slices.SortFunc(out, func(a, b *history.Stmt) int { return cmp.Compare(a.Return, b.Return) })
+	return out
+}
+
+// orders calls try with each order of n things but the first, until it says stop.
+func orders(n int, try func([]int) (stop bool)) {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	var permute func(k int) bool
+	first := true
+	permute = func(k int) bool {
+		if k == n {
+			skip := first
+			first = false
+			return !skip && try(order)
+		}
+		for i := k; i < n; i++ {
+			order[k], order[i] = order[i], order[k]
+			if permute(k + 1) {
+				return true
+			}
+			order[k], order[i] = order[i], order[k]
+		}
+		return false
+	}
+	permute(0)
+}
+
+// inSomeOrder replays the history with statements that were released together in
+// each order of their effects, and reports whether one fits.
+func (r *Replay) inSomeOrder() (fits bool, err error) {
+	group := r.releasedTogether()
+	ticks := make([]history.Tick, len(group))
+	for i, st := range group {
+		ticks[i] = st.Return
+	}
+	slices.Sort(ticks)
+	orders(len(group), func(order []int) bool {
+		moved := make(map[*history.Stmt]history.Tick, len(group))
+		for i, k := range order {
+			moved[group[k]] = ticks[i]
+		}
+		ch := &choices{}
+		for range maxWorlds {
+			w := r.world(ch)
+			w.moved = moved
+			d, e := w.replay()
+			if e != nil {
+				err = e
+				return true
+			}
+			if d == nil {
+				r.moved = moved
+				r.take(w)
+				fits = true
+				return true
+			}
+			if !ch.next() {
+				break
+			}
+		}
+		return false
+	})
+	return fits, err
+}
