@@ -75,8 +75,8 @@ func onlyOurs(ctx context.Context, s *side) error {
 func (b *private) TCP() *mysql.Config {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.tcp == nil {
+	if b.current.tcp == nil {
 		return nil
 	}
-	return b.tcp.Clone()
+	return b.current.tcp.Clone()
 }

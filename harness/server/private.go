@@ -36,7 +36,6 @@ type private struct {
 	last    string   // log of the last instance, once closed
 	read    int64    // how much of the current log LogProblems has read
 	closed  bool
-	tcp     *mysql.Config // of the current instance's port
 }
 
 // openPrivate starts a private instance for a target such as "mysql:9.7".
@@ -141,9 +140,7 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		_ = p.close()
 		return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s", b.in.family, b.in.version, err, strings.TrimRight(text, "\n"))
 	}
-	b.mu.Lock()
-	b.tcp = tcp
-	b.mu.Unlock()
+	p.tcp = tcp
 	return p, server, nil
 }
 

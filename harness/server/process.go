@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // watchdog starts a server and outlives everything but it and its owner. Only
@@ -46,6 +48,7 @@ while read -r _ <&5; do keep=1; done
 
 // process is a server program that ends with this one.
 type process struct {
+	tcp    *mysql.Config // where other clients reach it; nil: nowhere
 	folder *folder
 	pid    int
 
