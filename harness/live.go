@@ -139,6 +139,11 @@ func (l *Live) prepared(stmt ast.StmtNode) (string, traits, error) {
 		return "", 0, err
 	}
 	tr, err := inspect(stmt, sql)
+	if err == nil && tr&(namesDatabase|uses) != 0 {
+		// A whole case is looked through for the one database that it names; here
+		// nobody knows yet which that is.
+		err = &RefusedError{sql, "it names a database"}
+	}
 	return sql, tr, err
 }
 
