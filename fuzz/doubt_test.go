@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,9 @@ func TestSettingsThatChangeAnswers(t *testing.T) {
 	for _, name := range []string{"mysql:9.7", "mariadb:11.8"} {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(Installed(t.Context()), name) {
+				if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+					t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set and %s is not installed", name)
+				}
 				t.Skip("not installed")
 			}
 			for _, x := range changesAnswers {
