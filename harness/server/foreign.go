@@ -74,7 +74,8 @@ func probe(ctx context.Context, s *side) method {
 }
 
 // scrub removes the password from an error, where it stands as one: in a data source
-// name, or behind a word that announces it. The same letters elsewhere, such as those
+// name, behind a word that announces it, or where a data source name with an @ too few
+// or too many puts it in the network's place. The same letters elsewhere, such as those
 // of a user's name, stay.
 func (b *foreign) scrub(err error) error {
 	if err == nil || b.config.Passwd == "" || !strings.Contains(err.Error(), b.config.Passwd) {
@@ -83,6 +84,7 @@ func (b *foreign) scrub(err error) error {
 	quoted := regexp.QuoteMeta(b.config.Passwd)
 	as := regexp.MustCompile(`(:)` + quoted + `(@)|((?i:passw(?:or)?d|identified by)[ =:]+['"]?)` + quoted)
 	text := as.ReplaceAllString(err.Error(), "$1$3***$2")
+	text = strings.ReplaceAll(text, "dial "+b.config.Passwd+": unknown network "+b.config.Passwd, "dial ***: unknown network ***")
 	if text == err.Error() {
 		return err
 	}
