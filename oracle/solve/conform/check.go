@@ -119,6 +119,15 @@ func (c *Checker) Fill(ctx context.Context, name, create string, inserts ...stri
 	if err != nil {
 		return fmt.Errorf("read %s: %w", create, err)
 	}
+	given := make([]ast.StmtNode, 0, len(inserts))
+	for _, q := range inserts {
+		stmt, err := corpus.ParseStatement(q)
+		if err != nil {
+			return fmt.Errorf("parse %s: %w", q, err)
+		}
+		given = append(given, stmt)
+	}
+	def.Given = solve.GivenFloats(given)
 	c.tables[name] = &table{def: def}
 	for _, q := range append([]string{"DROP TABLE IF EXISTS " + name, create}, inserts...) {
 		if _, err := c.conn.ExecContext(ctx, q); err != nil {
