@@ -34,8 +34,8 @@ type PoolOptions struct {
 	// callers that have the next case before they need the last one's history. Its
 	// price is a second database for each schema, and second connections.
 	Ahead bool
-	// CacheSize is how many databases the pool keeps for each worker, twice as many
-	// with Ahead; default 96, a little more than the stored cases have schemas.
+	// CacheSize is of how many schemas the pool keeps databases for each worker, twice
+	// as many with Ahead; default 96, a little more than the stored cases have schemas.
 	CacheSize int
 	// TruncateEvery is after how many uses a table is truncated instead of
 	// emptied; default 500 on TiDB, which never collects dead versions here,

@@ -38,7 +38,7 @@ func BenchmarkBesideBareLoop(b *testing.B) {
 				b.Run(target+"/"+name+"/"+level.Short(), func(b *testing.B) {
 					server, err := harness.Open(b.Context(), target, harness.Options{})
 					if err != nil {
-						b.Skip(err)
+						b.Fatal(err)
 					}
 					defer server.Close()
 					var ratios, cpus []float64
