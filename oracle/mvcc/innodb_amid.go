@@ -17,7 +17,7 @@ type written struct {
 func (e *engine) releaseAmid(t *Txn) {
 	for _, n := range e.sessionNumbers() {
 		x := e.running[n]
-		if x.holder != t || x.at == nil || x.kind != Update || x.tx.Rules.of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
+		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != Update || x.tx.Rules.of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
 			continue
 		}
 		x.amid = nil

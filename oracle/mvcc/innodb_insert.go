@@ -78,10 +78,12 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				again = true
 				break
 			}
-			if !x.waited && e.running[w.Session] == nil {
+			v := e.committed(c, tx)
+			asItWas := v != nil && has(v.Row) && has(c.last().Row)
+			if !x.waited && e.running[w.Session] == nil && !(asItWas && k != t.Clustered && x.skipsDuplicates()) {
 				x.collided = w
 			}
-			if v := e.committed(c, tx); v != nil && has(v.Row) && has(c.last().Row) {
+			if asItWas {
 				return c, nil
 			}
 		}
@@ -90,6 +92,13 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 		}
 	}
 	return nil, nil
+}
+
+// skipsDuplicates says that the statement passes over a row whose tuple another has: to
+// see that, it needs no more than the entry of the unique index.
+func (x *running) skipsDuplicates() bool {
+	ins, ok := x.node.(*ast.InsertStmt)
+	return ignores(x.node) && !(ok && (ins.IsReplace || len(ins.OnDuplicate) > 0))
 }
 
 // insert runs an INSERT or REPLACE row by row.
@@ -276,10 +285,20 @@ func autoColumn(t *Table) int {
 
 var errIdentical = &Loss{Slug: "unsupported: REPLACE of an identical row"}
 
-// replace deletes every row that is in a new row's way and inserts it.
+// replace deletes every row that is in a new row's way and inserts it. A row that is
+// in the way of the table's last unique key is changed in place: where no key is the
+// clustered one, the new row is a version of the old one's record.
+// https://dev.mysql.com/doc/refman/en/replace.html ("as an update rather than a delete
+// plus insert"); foreign keys and triggers, which forbid it, are refused elsewhere.
 func (x *running) replace(t *Table, row solve.Row) (int64, error) {
 	e := x.e
 	n := int64(1)
+	lastUnique := -1
+	for ki := range t.Def.Keys {
+		if k := &t.Def.Keys[ki]; k.Unique || k.Primary {
+			lastUnique = ki
+		}
+	}
 	for ki := range t.Def.Keys {
 		k := &t.Def.Keys[ki]
 		if !k.Unique && !k.Primary {
@@ -293,6 +312,9 @@ func (x *running) replace(t *Table, row solve.Row) (int64, error) {
 			if equalRows(dup.last().Row, row) {
 				// Nothing is deleted if its key is the last unique one of the table.
 				return 0, errIdentical
+			}
+			if ki == lastUnique && t.Clustered == nil {
+				return n + 1, x.changeRow(t, hit{dup, dup.last().Row}, row)
 			}
 			e.write(t, dup, nil, x.tx, dup.last().rid)
 			n++
