@@ -76,6 +76,14 @@ type CaseObserver interface {
 	EndCase(ctx context.Context) error
 }
 
+// Blockers is implemented by a Prober that can find out who is in the way of waiting
+// connections. It may cost more than Waiting.
+type Blockers interface {
+	// Blockers returns, for each of the connections that waits for a row lock, those
+	// that hold it or wait for it before.
+	Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error)
+}
+
 // Watcher is implemented by a Prober that can see what the server's threads do
 // without asking the server. It saves questions and answers none: that a
 // session waits is still asked.

@@ -66,6 +66,13 @@ func (r *run) replay(ctx context.Context, rec *history.History) error {
 				blocked, blocks = true, blocks|r.s.steps[x.Line].traits
 			}
 		}
+		for _, j := range due {
+			if rec.Stmts[j].Interrupted {
+				if err := r.interrupt(r.lane(rec.Stmts[j].Session)); err != nil {
+					return err
+				}
+			}
+		}
 		for len(due) > 0 {
 			a, ok, err := r.w.mail.receive(ctx, replayPatience, nil)
 			if err != nil {

@@ -108,8 +108,16 @@ func (r *run) observe(ctx context.Context) error {
 		}
 	}
 	// Nothing is left to submit but parked lines: the server itself must end
-	// the waits, by finding a deadlock or giving up on a lock.
+	// the waits, by finding a deadlock or giving up on a lock. What could only
+	// end by the latter is ended here.
 	for r.outstanding() > 0 {
+		if l, err := r.hopeless(ctx); err != nil {
+			return err
+		} else if l != nil {
+			if err := r.interrupt(l); err != nil {
+				return err
+			}
+		}
 		if err := r.settle(ctx, nil); err != nil || r.stuck {
 			return err
 		}

@@ -92,6 +92,8 @@ type script struct {
 	// leftovers says that a SELECT may be failed by what is left of earlier rows.
 	leftovers bool
 	overflows overflows
+	// timed says that the case sets how long locks are waited for.
+	timed bool
 }
 
 type tableSpec struct {
@@ -121,7 +123,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 	if !ok {
 		return nil, fmt.Errorf("no dialect for a server of family %q", dbms)
 	}
-	s := &script{sessions: c.Sessions(), refill: true, constant: true, overflows: overflows{}}
+	s := &script{sessions: c.Sessions(), refill: true, constant: true, overflows: overflows{}, timed: timedBy(c.Init...) || timedBy(c.Steps...)}
 	for i, l := range c.Init {
 		sql, err := corpus.Format(l.Stmt, d)
 		if err != nil {

@@ -83,6 +83,12 @@ func Write(t *timeline.Timeline, format string, as As) (Files, error) {
 	if i < 0 {
 		return Files{}, fmt.Errorf("unknown format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}
+	if h := t.History.TimedOut(); h != t.History {
+		// A client waits until its time-out: nobody interrupts it.
+		run := t.Run
+		run.History = h
+		t = timeline.Of(run)
+	}
 	s := newScript(t)
 	s.demo = as == Demo
 	out, err := formats[i].write(s)

@@ -101,8 +101,11 @@ func (t *Timeline) moment(i int, resumed bool) Moment {
 	}
 	s := &t.Account.Steps[i]
 	m.Answer, m.Expected, m.Differs = s.Actual, s.Expected, s.Differs
-	if !m.Answered {
+	switch {
+	case !m.Answered:
 		m.Answer = "no answer"
+	case st.Interrupted:
+		m.Answer = "interrupted: nothing was left that could release it"
 	}
 	return m
 }

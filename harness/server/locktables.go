@@ -90,6 +90,15 @@ func (p *lockTableProber) waitingAtRowLocks(ctx context.Context, conns []uint64)
 	if len(conns) == 1 {
 		return p.single(ctx, conns[0])
 	}
+	edges, err := p.edges(ctx)
+	if err != nil || len(edges) == 0 {
+		return nil, err
+	}
+	return p.rowLocks(ctx, conns, edges)
+}
+
+// edges asks who waits for whom.
+func (p *lockTableProber) edges(ctx context.Context) ([]edge, error) {
 	var edges []edge
 	var bad error
 	err := p.side.eachPrepared(ctx, edgesQuery, func(row []driver.Value) {
@@ -108,10 +117,7 @@ func (p *lockTableProber) waitingAtRowLocks(ctx context.Context, conns []uint64)
 	if err != nil {
 		return nil, fmt.Errorf("ask for lock waits: %w", err)
 	}
-	if len(edges) == 0 {
-		return nil, nil
-	}
-	return p.rowLocks(ctx, conns, edges)
+	return edges, nil
 }
 
 // singleQuery tells the locks waited for, and the threads of all transactions.
@@ -172,6 +178,23 @@ func waitsAmong(waiting []harness.Waiting, c uint64) bool {
 		}
 	}
 	return false
+}
+
+// Blockers implements harness.Blockers.
+func (p *lockTableProber) Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error) {
+	edges, err := p.edges(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := p.rowLocks(ctx, conns, edges)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[uint64][]uint64, len(waiting))
+	for _, w := range waiting {
+		out[w.Conn] = w.Holders
+	}
+	return out, nil
 }
 
 // rowLocks turns the rows of data_lock_waits into waits of conns.

@@ -20,6 +20,8 @@ type statusProber struct {
 	*purgeHold
 	*threads
 	blocks []block // reused
+	// blockersAt is when blockersQuery was asked last.
+	blockersAt time.Time
 }
 
 func (p *statusProber) Wake() <-chan struct{} { return nil }
@@ -84,6 +86,36 @@ func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.W
 		suspects = append(suspects, more...)
 	}
 	return confirmMetadata(ctx, &p.side, p.threads, suspects, waiting)
+}
+
+// blockersQuery tells who waits for whom. Its tables answer from a cache if they were
+// asked less than cacheLife ago: of the case before, perhaps.
+const blockersQuery = `SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id FROM information_schema.innodb_lock_waits w
+	JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id
+	JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id`
+
+// Blockers implements harness.Blockers.
+func (p *statusProber) Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error) {
+	if err := pause(ctx, time.Until(p.blockersAt.Add(cacheLife+20*time.Millisecond))); err != nil {
+		return nil, err
+	}
+	rows, err := p.side.query(ctx, blockersQuery)
+	p.blockersAt = time.Now()
+	if err != nil {
+		return nil, fmt.Errorf("ask who is in the way of what waits: %w", err)
+	}
+	out := map[uint64][]uint64{}
+	for _, row := range rows {
+		waits, err := strconv.ParseUint(string(row[0]), 10, 64)
+		blocks, err2 := strconv.ParseUint(string(row[1]), 10, 64)
+		if err != nil || err2 != nil {
+			return nil, fmt.Errorf("unexpected row %q %q of who waits for whom", row[0], row[1])
+		}
+		if contains(conns, waits) {
+			out[waits] = append(out[waits], blocks)
+		}
+	}
+	return out, nil
 }
 
 // cacheLife is how long INNODB_TRX answers from its cache after it was last

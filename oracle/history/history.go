@@ -125,8 +125,12 @@ type Stmt struct {
 	InTxn bool `json:"in_txn,omitempty"`
 	// RefusedAlone says that the statement, sent alone and on empty copies of the
 	// tables, failed with the same error: one of its text, not of what ran beside it.
-	RefusedAlone bool   `json:"refused_alone,omitempty"`
-	Result       Result `json:"result"`
+	RefusedAlone bool `json:"refused_alone,omitempty"`
+	// Interrupted says that the harness ended its wait with KILL QUERY, because
+	// nothing but the server's time-out for locks could have done it: the sessions
+	// in the way were idle in open transactions and had nothing left to send.
+	Interrupted bool   `json:"interrupted,omitempty"`
+	Result      Result `json:"result"`
 }
 
 // WaitKind tells what a statement waited for.

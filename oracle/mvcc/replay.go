@@ -137,6 +137,7 @@ type Difference struct {
 // New prepares a replay. keepGoing makes it go on behind the first difference,
 // so that every step has its prediction.
 func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *Replay {
+	h = h.TimedOut()
 	d := solve.DialectOf(h.Server)
 	solver := solve.New(d)
 	return &Replay{c: c, h: h, profile: p, dialect: d, solver: solver, store: Store{solver: solver},

@@ -1,0 +1,101 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// interrupts says which families end a statement that waits for a row lock when they
+// are told to. TiDB looks only when the wait is over.
+var interrupts = map[history.DBMS]bool{history.MySQL: true, history.MariaDB: true}
+
+// hopeless returns the session that has waited longest where nothing but the server's
+// time-out for locks can end a wait any more: nothing is left to submit, the server
+// names whoever is in the way, those are idle in open transactions or wait in turn for
+// such ones, and there is no cycle, which the server would have to break. Where the
+// case sets a time-out, that is what it is about: then there is none.
+func (r *run) hopeless(ctx context.Context) (*lane, error) {
+	who, ok := r.w.prober.(Blockers)
+	if !ok || !interrupts[r.h.Server.DBMS] || r.s.timed {
+		return nil, nil
+	}
+	var first *lane
+	for _, l := range r.lanes {
+		switch {
+		case l.stmt < 0:
+		case !r.atRowLock(l):
+			return nil, nil
+		case first == nil || r.h.Stmts[l.stmt].Submit < r.h.Stmts[first.stmt].Submit:
+			first = l
+		}
+	}
+	if first == nil {
+		return nil, nil
+	}
+	blockers, err := who.Blockers(ctx, r.pending())
+	if err != nil {
+		return nil, lostUnlessCancelled(ctx, fmt.Errorf("ask who is in the way of what waits: %w", err))
+	}
+	for _, l := range r.lanes {
+		if l.stmt >= 0 && !r.leadsToIdle(l.id, blockers, nil) {
+			return nil, nil
+		}
+	}
+	return first, nil
+}
+
+func (r *run) atRowLock(l *lane) bool {
+	w := r.h.Stmts[l.stmt].Waits
+	return l.waits && !r.answered(l) && len(w) > 0 && w[len(w)-1].Kind == history.RowLock
+}
+
+// leadsToIdle reports whether a connection is that of a session of the case which is
+// idle in an open transaction, or waits for nobody but such sessions.
+func (r *run) leadsToIdle(conn uint64, blockers map[uint64][]uint64, behind []uint64) bool {
+	i := slices.IndexFunc(r.lanes, func(l *lane) bool { return l.id == conn })
+	if i < 0 || slices.Contains(behind, conn) {
+		return false
+	}
+	if l := r.lanes[i]; l.stmt < 0 {
+		return l.inTxn && len(l.parked) == 0
+	}
+	behind = append(slices.Clip(behind), conn)
+	return len(blockers[conn]) > 0 && !slices.ContainsFunc(blockers[conn], func(b uint64) bool { return !r.leadsToIdle(b, blockers, behind) })
+}
+
+// interrupt ends the wait of a session. The statement is undone, its transaction stays
+// open: it is with it as after a time-out.
+// https://dev.mysql.com/doc/refman/en/kill.html
+// https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/kill
+func (r *run) interrupt(l *lane) error {
+	r.h.Stmts[l.stmt].Interrupted = true
+	if _, err := r.w.query("KILL QUERY " + strconv.FormatUint(l.id, 10)); err != nil {
+		return fmt.Errorf("interrupt session %d, which nothing can release: %w", l.number, err)
+	}
+	return nil
+}
+
+// setsTimeout reports whether a statement says how long locks are waited for.
+func setsTimeout(stmt ast.StmtNode) bool {
+	switch s := stmt.(type) {
+	case *ast.SetStmt:
+		return slices.ContainsFunc(s.Variables, func(a *ast.VariableAssignment) bool {
+			return strings.Contains(strings.ToLower(a.Name), "lock_wait_timeout")
+		})
+	case *ast.SelectStmt:
+		return s.LockInfo != nil && s.LockInfo.WaitSec > 0
+	}
+	return false
+}
+
+// timedBy reports whether any of the lines does.
+func timedBy(lines ...corpus.Line) bool {
+	return slices.ContainsFunc(lines, func(l corpus.Line) bool { return setsTimeout(l.Stmt) })
+}
