@@ -16,25 +16,20 @@ import (
 func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 	st := &r.h.Stmts[i]
 	res := &st.Result
-	d := &Difference{Stmt: i, Expected: p.String(kind), Actual: describe(kind, res)}
+	// The texts cost more than the comparison, and nearly every answer agrees.
+	differs := func(what, reason string, args ...any) *Difference {
+		return &Difference{Stmt: i, Kind: what, Expected: p.String(kind), Actual: describe(kind, res), Reason: fmt.Sprintf(reason, args...)}
+	}
 	code := errCode(st)
 	switch {
 	case code == errInternal:
-		d.Kind = "internal-error"
-		d.Reason = fmt.Sprintf("the %s failed with an error that no statement may give", kind)
-		return d
+		return differs("internal-error", "the %s failed with an error that no statement may give", kind)
 	case code != 0 && p.Err == 0:
-		d.Kind = "unexpected-error"
-		d.Reason = fmt.Sprintf("nothing in the rows that the %s sees makes it fail", kind)
-		return d
+		return differs("unexpected-error", "nothing in the rows that the %s sees makes it fail", kind)
 	case code == 0 && p.Err != 0:
-		d.Kind = "missing-error"
-		d.Reason = fmt.Sprintf("the %s had to fail with error %d", kind, p.Err)
-		return d
+		return differs("missing-error", "the %s had to fail with error %d", kind, p.Err)
 	case code != p.Err:
-		d.Kind = "wrong-error"
-		d.Reason = fmt.Sprintf("the %s had to fail with error %d", kind, p.Err)
-		return d
+		return differs("wrong-error", "the %s had to fail with error %d", kind, p.Err)
 	case code != 0:
 		return nil
 	}
@@ -42,18 +37,14 @@ func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 		if sameRows(p.Rows, res.Rows, p.Ordered) {
 			return nil
 		}
-		d.Kind = "wrong-rows"
-		d.Reason = fmt.Sprintf("the %s returned other rows than its view holds", kind)
-		return d
+		return differs("wrong-rows", "the %s returned other rows than its view holds", kind)
 	}
 	changed := res.Changed
 	if changed < 0 {
 		changed = res.Affected
 	}
 	if p.Changed != changed || p.Matched >= 0 && res.Matched >= 0 && p.Matched != res.Matched {
-		d.Kind = "wrong-count"
-		d.Reason = fmt.Sprintf("the %s touched another number of rows than its view holds", kind)
-		return d
+		return differs("wrong-count", "the %s touched another number of rows than its view holds", kind)
 	}
 	return nil
 }

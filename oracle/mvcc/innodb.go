@@ -116,7 +116,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	ch.pos = 0
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
-		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
+		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits}
 	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
@@ -131,7 +131,7 @@ func (r *Replay) engine(ch *choices) *engine {
 		w.store.Tables[n] = nt
 	}
 	e.plans = r.parsedPlans()
-	w.empties, w.bare, w.unmodelled = r.empties, r.bare, r.unmodelled
+	w.empties, w.bare, w.testedBy, w.unmodelled = r.empties, r.bare, r.testedBy, r.unmodelled
 	return e
 }
 
@@ -386,7 +386,9 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	}
 	if d == nil {
 		if d = e.compare(i, x.kind, x.p); d != nil {
-			e.nameInnoDB(d, x)
+			if !e.unnamed(x) {
+				e.nameInnoDB(d, x)
+			}
 			e.hadToWait(d, x)
 		}
 	}

@@ -302,7 +302,7 @@ func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
 
 // otherPath reports whether a secondary index may lead to the rows.
 func (x *running) otherPath(t *Table, where ast.ExprNode) bool {
-	tested := columnsIn(t.Def, where)
+	tested := x.e.tested(t, where)
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
 		if k == t.Clustered {

@@ -78,14 +78,14 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	if x.skips(t, a.where) {
 		return nil
 	}
-	if _, err := e.solver.Matches(x.node, t.Def, nil, x.views(nil, nil)); errors.Is(err, solve.ErrSubstituted) {
+	views := x.views(nil, nil)
+	if _, err := e.solver.Matches(x.node, t.Def, nil, views); errors.Is(err, solve.ErrSubstituted) {
 		// It may fail before a row is read.
 		return err
 	}
 	x.covered = x.kind == SelectForShare && x.coverable(t)
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
-	views := x.views(nil, nil)
 	if asked, inner := x.asked, visit; asked != nil {
 		visit = func(h hit) error {
 			asked.met()
@@ -323,7 +323,7 @@ func (x *running) came(a *access, ver *Version, views solve.Views) bool {
 		if a.where == nil {
 			return false
 		}
-		tested := columnsIn(a.t.Def, a.where)
+		tested := x.e.tested(a.t, a.where)
 		for i := range a.t.Def.Keys {
 			if k := &a.t.Def.Keys[i]; k != a.t.Clustered && tested[k.Columns[0]] && !equalIn(k, was.Row, ver.Row) {
 				ok, err := x.matches(a, was, views)

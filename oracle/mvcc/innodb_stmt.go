@@ -331,6 +331,27 @@ func columnsIn(t *solve.Table, n ast.Node) map[int]bool {
 	return cols
 }
 
+// tested is columnsIn for a condition, which is looked through once for each case,
+// although the scans of all paths ask. The answer is not to be changed.
+func (r *Replay) tested(t *Table, where ast.ExprNode) map[int]bool {
+	if where == nil {
+		return nil
+	}
+	key := conditionOn{where, t.Def}
+	cols, ok := r.testedBy[key]
+	if !ok {
+		cols = columnsIn(t.Def, where)
+		r.testedBy[key] = cols
+	}
+	return cols
+}
+
+// conditionOn is a condition on the rows of a table.
+type conditionOn struct {
+	where ast.ExprNode
+	t     *solve.Table
+}
+
 type columnCollector struct {
 	t    *solve.Table
 	cols map[int]bool

@@ -69,6 +69,8 @@ type Replay struct {
 	// unmodelled holds the statements that no part of the replay understands, by
 	// their indexes.
 	unmodelled map[int]error
+	// testedBy holds the columns that conditions mention.
+	testedBy map[conditionOn]map[int]bool
 	// budget is what may be spent on the verdict, nil for no end.
 	budget *solve.Budget
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
@@ -246,7 +248,7 @@ func (r *Replay) load() error {
 	if !r.budget.Spend(r.cost()) {
 		return errWork
 	}
-	r.empties, r.bare = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}
+	r.empties, r.bare, r.testedBy = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}, map[conditionOn]map[int]bool{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -529,6 +528,7 @@ func (q *query) finish(f *frame, rows []Row) (out [][]sqlvalue.Value, total bool
 		f.row = nil
 		emit()
 	default:
+		list = make([]sorted, 0, len(rows))
 		for _, r := range rows {
 			f.row = r
 			emit()
@@ -540,7 +540,9 @@ func (q *query) finish(f *frame, rows []Row) (out [][]sqlvalue.Value, total bool
 	if q.distinct {
 		list = q.unique(f, list)
 	}
-	sort.SliceStable(list, func(a, b int) bool { return q.cmpKeys(f, list[a].keys, list[b].keys) < 0 })
+	if len(q.order) > 0 {
+		slices.SortStableFunc(list, func(a, b sorted) int { return q.cmpKeys(f, a.keys, b.keys) })
+	}
 	total = true
 	for i := 1; i < len(list) && total; i++ {
 		total = q.cmpKeys(f, list[i-1].keys, list[i].keys) != 0 || same(list[i-1].out, list[i].out)

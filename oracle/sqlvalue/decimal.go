@@ -310,6 +310,13 @@ func (v Value) ToInt(unsigned bool) (n uint64, over int) {
 	if v.kind == Decimal && v.scale > 0 {
 		r = v.Rescale(0)
 	}
+	if small, ok := r.Small(); ok {
+		// Nearly every number; the rest takes memory.
+		if unsigned && small < 0 {
+			return 0, -1
+		}
+		return uint64(small), 0
+	}
 	c := r.Coef()
 	if unsigned {
 		if c.Sign() < 0 {
