@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 )
 
 // Ext is the ending of files that hold a case.
@@ -110,44 +112,8 @@ func Save(dir, name string, c *Case) (path string, err error) {
 		return "", fmt.Errorf("save case %s: %w", name, err)
 	}
 	path = filepath.Join(dir, name+Ext)
-	if err := writeWhole(path, Print(c, Text)); err != nil {
+	if err := wholefile.Write(path, Print(c, Text)); err != nil {
 		return "", fmt.Errorf("save case %s: %w", name, err)
 	}
 	return path, nil
-}
-
-// writeWhole replaces a file in one step. The data is flushed before the
-// rename: else a crash could leave an empty file under the final name.
-func writeWhole(path string, data []byte) (err error) {
-	// A leading dot keeps a half-written file out of LoadDir.
-	f, err := os.CreateTemp(filepath.Dir(path), ".case-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreMissing(os.Remove(f.Name())))
-		}
-	}()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Chmod(0o644) // CreateTemp makes it private
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -68,7 +68,7 @@ func TestSaveFailsWithoutATrace(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(dir, "x.sql", "inside"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		var p *os.LinkError
+		var p *fs.PathError
 		if _, err := Save(dir, "x", c); !errors.As(err, &p) || !strings.Contains(err.Error(), "save case x") {
 			t.Errorf("%v", err)
 		}

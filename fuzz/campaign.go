@@ -287,7 +287,7 @@ func (c *campaign) keepUnjudged(r *Trial) error {
 	with.Set(keySource, ownFinding)
 	path, err := c.keeper.store.saveUnjudged(with, fileWord(v.Reason), text)
 	if err != nil {
-		return err
+		return errors.Join(r.Err, err) // a full disk may be the cause of both
 	}
 	c.s.logf("%s: %s: %s", v.Reason, short(v.Actual), path)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -292,5 +293,5 @@ func writeJSONFile(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write a message: %w", err)
 	}
-	return writeFile(path, text)
+	return wholefile.Write(path, text)
 }

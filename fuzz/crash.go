@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
@@ -34,7 +35,7 @@ func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 	if text != "" {
 		// Looking into them takes minutes, and may be cut off.
 		for _, path := range paths {
-			if err := writeFile(logFile(path), []byte(text)); err != nil {
+			if err := wholefile.Write(logFile(path), []byte(text)); err != nil {
 				return nil, err
 			}
 		}

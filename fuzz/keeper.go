@@ -181,6 +181,7 @@ func (k *Keeper) write(f *Finding, r *Trial, from origin) error {
 	if !kept {
 		var err error
 		if path, err = k.store.save(f.ID, c, k.at.target, r); err != nil {
+			k.logf("%s could not be saved; this is its case:\n%s", f.ID, corpus.Print(c, corpus.Text))
 			return fmt.Errorf("save finding: %w", err)
 		}
 	}

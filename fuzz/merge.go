@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 )
 
 // Merged is what came of folders of several campaigns.
@@ -140,7 +141,7 @@ func copyFinding(from, to string) error {
 		if err != nil {
 			return fmt.Errorf("copy a finding: %w", err)
 		}
-		if err := writeFile(name(to), text); err != nil {
+		if err := wholefile.Write(name(to), text); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -167,7 +168,7 @@ func (s *Store) save(id string, c *corpus.Case, target string, r *Trial) (string
 		return "", err
 	}
 	if r.Log != "" {
-		if err := writeFile(logFile(path), []byte(r.Log)); err != nil {
+		if err := wholefile.Write(logFile(path), []byte(r.Log)); err != nil {
 			return path, err
 		}
 	}
@@ -188,19 +189,7 @@ func writeRecording(path string, rec recording) error {
 	if err != nil {
 		return fmt.Errorf("encode history of %s: %w", path, err)
 	}
-	return writeFile(path, append(text, '\n'))
-}
-
-// writeFile replaces a file in one step.
-func writeFile(path string, text []byte) error {
-	tmp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
-	if err := os.WriteFile(tmp, text, 0o644); err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(tmp)))
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		return fmt.Errorf("write %s: %w", path, errors.Join(err, os.Remove(tmp)))
-	}
-	return nil
+	return wholefile.Write(path, append(text, '\n'))
 }
 
 // readRecording returns the recording beside the file of a case; false: there
@@ -274,5 +263,5 @@ func (s *Store) saveUnjudged(c *corpus.Case, reason, trace string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return path, writeFile(logFile(path), []byte(trace))
+	return path, wholefile.Write(logFile(path), []byte(trace))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -152,7 +153,7 @@ func writeVersions(path string, versions map[string]string) error {
 	for _, t := range sortedKeys(versions) {
 		fmt.Fprintf(&b, "%s\t%s\n", t, versions[t])
 	}
-	return writeFile(path, []byte(b.String()))
+	return wholefile.Write(path, []byte(b.String()))
 }
 
 func sortedKeys[V any](m map[string]V) []string {

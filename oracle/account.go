@@ -106,9 +106,9 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if at := viewPoint(c, h, a.Wrong); at >= 0 && a.Viewed {
 			say("the view of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
 		}
-		say("in step %d tx%d was to get %s; it got %s", st.Line+1, st.Session, a.Steps[a.Wrong].Expected, a.Steps[a.Wrong].Actual)
+		say("in step %d tx%d should get %s; it gets %s", st.Line+1, st.Session, a.Steps[a.Wrong].Expected, a.Steps[a.Wrong].Actual)
 	} else {
-		say("in the end the table was to hold %s; it held %s", v.Expected, v.Actual)
+		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
 	}
 	reason, _, _ := strings.Cut(v.Reason, "; under the deviation")
 	say("%s", reason)
@@ -125,6 +125,9 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 func promises(s history.Server, l corpus.Level, k mvcc.Kind) []*rules.Rule {
 	switch k {
 	case mvcc.Select:
+		if l < corpus.RepeatableRead { // whose statements have a snapshot each, or none
+			return rules.Holding(s, l, rules.ConsistentRead)
+		}
 		return rules.Holding(s, l, rules.ConsistentRead, rules.SnapshotPoint)
 	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
 		return rules.Holding(s, l, rules.CurrentRead, rules.RecordChanged)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
@@ -277,7 +278,7 @@ selects depends on how many there are: make it anew when the folder has changed.
 				return err
 			}
 			path := filepath.Join(out, strings.TrimSuffix(filepath.Base(args[0]), corpus.Ext))
-			if err := os.WriteFile(path, fuzz.EncodeEntry(data), 0o644); err != nil {
+			if err := wholefile.Write(path, fuzz.EncodeEntry(data)); err != nil {
 				return fmt.Errorf("write the input: %w", err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), path)

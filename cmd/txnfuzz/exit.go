@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
@@ -49,6 +51,13 @@ func exitCode(err error) int {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// unwritten says that a file could not be written: what was found may not be where
+// status 1 says that it is.
+func unwritten(err error) bool {
+	var file *wholefile.Error
+	return errors.As(err, &file) || errors.Is(err, syscall.ENOSPC)
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/fuzz/export"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -119,14 +119,12 @@ func writeExport(files export.Files, out string, stdout io.Writer) error {
 		_, err := stdout.Write(files.Text)
 		return err
 	}
-	if err := os.WriteFile(out, files.Text, 0o644); err != nil {
-		return fmt.Errorf("write export: %w", err)
-	}
+	all := map[string][]byte{out: files.Text}
 	for ending, text := range files.Beside {
-		name := strings.TrimSuffix(out, filepath.Ext(out)) + ending
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			return fmt.Errorf("write export: %w", err)
-		}
+		all[strings.TrimSuffix(out, filepath.Ext(out))+ending] = text
+	}
+	if err := wholefile.WriteAll(all); err != nil {
+		return fmt.Errorf("export: %w", err)
 	}
 	return nil
 }

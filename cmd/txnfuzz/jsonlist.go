@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
@@ -16,6 +17,9 @@ type jsonList struct {
 	stdout io.Writer
 	file   *os.File
 	list   *fuzz.ReplayJSON
+	kept   bool   // it is a file, no device and no pipe
+	before string // where the file that stood here waits until the list is whole
+	failed bool
 }
 
 func (j *jsonList) add(results []fuzz.Replayed) error {
@@ -25,7 +29,10 @@ func (j *jsonList) add(results []fuzz.Replayed) error {
 	if err := j.open(); err != nil {
 		return err
 	}
-	return j.list.Add(results)
+	if err := j.list.Add(results); err != nil {
+		return errors.Join(err, j.restore())
+	}
+	return nil
 }
 
 func (j *jsonList) open() error {
@@ -34,9 +41,19 @@ func (j *jsonList) open() error {
 	}
 	to := j.stdout
 	if j.path != "-" {
+		if info, err := os.Stat(j.path); err == nil && info.Mode().IsRegular() {
+			before := filepath.Join(filepath.Dir(j.path), "."+filepath.Base(j.path)+".before")
+			if err := os.Rename(j.path, before); err != nil {
+				return fmt.Errorf("results: %w", err)
+			}
+			j.before = before
+		}
 		var err error
 		if j.file, err = os.Create(j.path); err != nil {
-			return fmt.Errorf("write results: %w", err)
+			return errors.Join(fmt.Errorf("results: %w", err), j.restore())
+		}
+		if info, err := j.file.Stat(); err == nil {
+			j.kept = info.Mode().IsRegular()
 		}
 		to = j.file
 	}
@@ -45,7 +62,7 @@ func (j *jsonList) open() error {
 }
 
 func (j *jsonList) close() error {
-	if j.path == "" {
+	if j.path == "" || j.failed {
 		return nil
 	}
 	if err := j.open(); err != nil {
@@ -55,8 +72,35 @@ func (j *jsonList) close() error {
 	if j.file == nil {
 		return err
 	}
-	if e := j.file.Close(); e != nil {
-		err = errors.Join(err, fmt.Errorf("write results: %w", e))
+	if err == nil && j.kept {
+		err = j.file.Sync() // the last moment at which a full disk is told of
 	}
-	return err
+	if e := j.file.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("results: %w", err), j.restore())
+	}
+	if j.before != "" {
+		return os.Remove(j.before)
+	}
+	return nil
+}
+
+// restore takes a list that could not be written away, and puts back what was in
+// its place.
+func (j *jsonList) restore() error {
+	j.failed = true
+	if j.file != nil {
+		_ = j.file.Close() // the second time for some; the error that counts is known
+	}
+	if j.kept {
+		if err := os.Remove(j.path); err != nil {
+			return err
+		}
+	}
+	if j.before == "" {
+		return nil
+	}
+	return os.Rename(j.before, j.path)
 }

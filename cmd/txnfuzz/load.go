@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
@@ -156,19 +157,21 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	var report *load.Report
 	switch history {
-	case "":
-	case "-":
-		s.History = cmd.OutOrStdout()
-	default:
-		f, err := os.Create(history)
-		if err != nil {
-			return fmt.Errorf("write the history: %w", err)
+	case "", "-":
+		if history != "" {
+			s.History = cmd.OutOrStdout()
 		}
-		defer f.Close()
-		s.History = f
+		report, err = load.Run(cmd.Context(), b, s)
+	default:
+		unwritten := wholefile.Stream(history, func(w io.Writer) error {
+			s.History = w
+			report, err = load.Run(cmd.Context(), b, s)
+			return nil // what a run that failed has recorded stays
+		})
+		err = errors.Join(err, unwritten)
 	}
-	report, err := load.Run(cmd.Context(), b, s)
 	var setting *load.SettingError
 	if errors.As(err, &setting) {
 		return usagef("%w", setting)
@@ -182,7 +185,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err
 	}
 	err = errors.Join(err, report.WriteText(text),
 		writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
-	if report.Found() {
+	if report.Found() && !unwritten(err) {
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
 		}

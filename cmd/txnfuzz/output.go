@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 )
 
 // writeOutput writes to a file, or to standard output for "-"; nothing for "".
@@ -16,16 +18,8 @@ func writeOutput(path string, stdout io.Writer, write func(io.Writer) error) err
 	case "-":
 		return write(stdout)
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("write results: %w", err)
+	if err := wholefile.Stream(path, write); err != nil {
+		return fmt.Errorf("results: %w", err)
 	}
 	return nil
 }

@@ -226,6 +226,8 @@ func replayStatus(stderr io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn,
 		}
 	}
 	switch {
+	case found > 0 && unwritten(failed):
+		return failed
 	case found > 0 && failed != nil:
 		fmt.Fprintln(stderr, "txnfuzz: "+failed.Error())
 		return errFound

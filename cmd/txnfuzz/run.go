@@ -107,7 +107,7 @@ a campaign, also after its process was killed.`,
 				report.WriteText(text),
 				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }),
 				ci.writeRun(cmd, s.Target, report, failOn, err))
-			if failOn.Report(report) {
+			if failOn.Report(report) && !unwritten(err) {
 				if err != nil {
 					fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
 				}

@@ -138,7 +138,8 @@ type answer struct {
 }
 
 func newScript(t *timeline.Timeline) *script {
-	s := &script{Timeline: withoutScratchNames(t), dialect: dialectOf(t.History.Server.DBMS)}
+	t = forStrangers(t)
+	s := &script{Timeline: t, dialect: dialectOf(t.History.Server.DBMS)}
 	for i := range t.Moments {
 		m := &t.Moments[i]
 		st := &t.History.Stmts[m.Stmt]
@@ -245,27 +246,6 @@ func (s *script) tables() []string {
 // serverLine names the server and the levels.
 func (s *script) serverLine() string {
 	return fmt.Sprintf("%s, %s", serverText(s.History.Server), s.LevelText())
-}
-
-// title says in one line what is wrong.
-func (s *script) title() string {
-	step, expected, actual := s.Wrong()
-	what := string(s.Verdict.Kind)
-	if what == "" {
-		what = "nothing wrong"
-	}
-	if step == 0 {
-		return fmt.Sprintf("%s at %s", what, s.LevelText())
-	}
-	return fmt.Sprintf("%s at %s: %s gives %s instead of %s", what, s.LevelText(), s.Account.Steps[s.Account.Wrong].Kind, cut(actual), cut(expected))
-}
-
-func cut(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // comment writes text as comment lines behind a mark.

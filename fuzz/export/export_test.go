@@ -354,7 +354,7 @@ func TestTerminals(t *testing.T) {
 
 var terminalLine = regexp.MustCompile(`^(.*); -- T(\d+)(\. .*)?$`)
 
-var returning = regexp.MustCompile(`\. T(\d+) returns from step \d+`)
+var returning = regexp.MustCompile(`\. T(\d+) returns`)
 
 // paste acts a script out and compares what the clients show with the record.
 func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {

@@ -81,7 +81,18 @@ func markdown(s *script) (Files, error) {
 
 // before lists the lines that make the tables and prepare the sessions.
 func (s *script) before() []string {
-	out := []string{"CREATE DATABASE anomaly" + s.database() + "; USE anomaly;"}
+	names := make([]string, len(s.Sessions))
+	for i, n := range s.Sessions {
+		names[i] = fmt.Sprintf("tx%d", n)
+	}
+	out := []string{
+		"-- Each of " + strings.Join(names, ", ") + " is a session of its own, in the database anomaly.",
+		"CREATE DATABASE anomaly" + s.database() + ";",
+		"USE anomaly; -- in each session",
+	}
+	if len(names) == 1 {
+		out[0] = "-- " + names[0] + " is a session in the database anomaly."
+	}
 	out = append(out, terminated(s.settingsOfSetup())...)
 	out = append(out, terminated(s.setup())...)
 	for _, n := range s.Sessions {

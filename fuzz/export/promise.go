@@ -2,6 +2,7 @@ package export
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -117,8 +118,21 @@ func serverText(server history.Server) string {
 		name = string(server.DBMS)
 	}
 	text := name + " " + server.Version
-	if server.Build != "" {
-		text += " (" + strings.Join(strings.Fields(server.Build), " ") + ")"
+	if b := buildText(server.Build); b != "" {
+		text += " (" + b + ")"
+	}
+	return text
+}
+
+// buildText is what a server says of its build, on one line. Debian's MySQL puts it in
+// brackets, and MariaDB 11.8's says only how to support the project.
+func buildText(build string) string {
+	text := strings.Join(strings.Fields(build), " ")
+	if strings.HasPrefix(text, "--") {
+		return ""
+	}
+	if inner, ok := strings.CutPrefix(text, "("); ok && strings.Count(text, "(") == 1 {
+		text = strings.TrimSuffix(inner, ")")
 	}
 	return text
 }
@@ -151,9 +165,21 @@ func plain(text string) string {
 	return scratchName.ReplaceAllString(scratchQualifier.ReplaceAllString(text, ""), "anomaly")
 }
 
-// withoutScratchNames returns a copy of a timeline whose texts name no database
-// that this project made.
-func withoutScratchNames(t *timeline.Timeline) *timeline.Timeline {
+// foreignManuals are those that a vendor does not answer for. MySQL's describes much
+// of MariaDB's InnoDB that MariaDB's own does not.
+var foreignManuals = map[history.DBMS][]string{
+	history.MySQL: {"https://mariadb.com/"},
+	history.TiDB:  {"https://mariadb.com/"},
+}
+
+// knownAs begins the sentence on a deviation of the rules, whose names no maintainer
+// of a server knows.
+var knownAs = regexp.MustCompile(`^Known as [a-z-]+: `)
+
+// forStrangers returns a copy of a timeline whose texts name no database that this
+// project made and none of its rules, and whose links are of use to the server's
+// maintainers.
+func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c := *t
 	c.Moments = append(c.Moments[:0:0], t.Moments...)
 	for i := range c.Moments {
@@ -167,8 +193,11 @@ func withoutScratchNames(t *timeline.Timeline) *timeline.Timeline {
 	}
 	c.Account.Why = append([]string(nil), t.Account.Why...)
 	for i := range c.Account.Why {
-		c.Account.Why[i] = plain(c.Account.Why[i])
+		c.Account.Why[i] = knownAs.ReplaceAllString(plain(c.Account.Why[i]), "Likely cause: ")
 	}
+	c.Account.Links = slices.DeleteFunc(slices.Clone(t.Account.Links), func(link string) bool {
+		return slices.ContainsFunc(foreignManuals[t.History.Server.DBMS], func(prefix string) bool { return strings.HasPrefix(link, prefix) })
+	})
 	v := &c.Verdict
 	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), plain(v.Reason)
 	return &c

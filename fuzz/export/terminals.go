@@ -52,12 +52,12 @@ func terminals(s *script) (Files, error) {
 		var notes []string
 		switch {
 		case a.Waits:
-			notes = append(notes, "BLOCKS, "+a.WaitText())
+			notes = append(notes, blocks(a))
 		default:
 			notes = append(notes, result(a))
 		}
 		for j := i + 1; j < len(s.actions) && s.actions[j].Resumed; j++ {
-			back := fmt.Sprintf("T%d returns from step %d", s.actions[j].Session, s.actions[j].Step)
+			back := fmt.Sprintf("T%d returns", s.actions[j].Session)
 			if shown := result(&s.actions[j]); shown != "" {
 				back += ": " + shown
 			}
@@ -100,6 +100,18 @@ func leftOpen(h *history.History, session int) bool {
 		}
 	}
 	return open
+}
+
+// blocks says that a statement hangs, and who holds what it waits for.
+func blocks(a *action) string {
+	if len(a.Holders) == 0 {
+		return "BLOCKS"
+	}
+	names := make([]string, len(a.Holders))
+	for i, h := range a.Holders {
+		names[i] = fmt.Sprintf("T%d", h)
+	}
+	return "BLOCKS until " + strings.Join(names, " and ") + " lets it go on"
 }
 
 // result says what a statement shows, and what it had to show.

@@ -102,24 +102,24 @@ func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
 	if len(s.needed) == 0 {
 		return
 	}
-	parts := make([]string, len(s.needed))
-	for i, x := range s.needed {
-		parts[i] = code(x.Name + "=" + x.Value)
+	var parts, start []string
+	for _, x := range s.needed {
+		parts = append(parts, code(x.Name+"="+x.Value))
 	}
-	fmt.Fprintf(b, "Needs %s", strings.Join(parts, ", "))
-	if start := s.options(false); len(start) > 0 {
-		for i, x := range start {
-			parts[i] = code(x.Option)
-		}
-		fmt.Fprintf(b, "; start the server with %s", strings.Join(parts[:len(start)], " "))
+	fmt.Fprintf(b, "Run with %s; with another value the server may answer otherwise.", strings.Join(parts, ", "))
+	for _, x := range s.options(false) {
+		start = append(start, code(x.Option))
 	}
-	b.WriteString(".\n\n")
+	if len(start) > 0 {
+		fmt.Fprintf(b, " Start the server with %s.", strings.Join(start, " "))
+	}
+	b.WriteString("\n\n")
 }
 
 // interleaved is the case in the order of its statements, one a line, each with
 // the session that sends it and what comes back.
 func (s *script) interleaved() []string {
-	out := s.before()
+	out := append(s.before(), "")
 	for i := range s.actions {
 		a := &s.actions[i]
 		note := fmt.Sprintf(" -- tx%d, step %d", a.Session, a.Step)

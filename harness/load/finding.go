@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
@@ -108,34 +109,15 @@ func (j *judge) save(f Finding, records []kv.Record) error {
 		err = os.MkdirAll(j.run.settings.Found, 0o755)
 	}
 	if err == nil {
-		err = replaceFile(f.File, b.Bytes())
+		err = wholefile.Write(f.File, b.Bytes())
 	}
 	if err == nil {
-		err = replaceFile(strings.TrimSuffix(f.File, ".jsonl")+".txt", []byte(j.text(f)))
+		err = wholefile.Write(strings.TrimSuffix(f.File, ".jsonl")+".txt", []byte(j.text(f)))
 	}
 	if err != nil {
 		return fmt.Errorf("save a finding: %w", err)
 	}
 	return nil
-}
-
-// replaceFile writes a file that is there whole or as it was before.
-func replaceFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".making-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := f.Chmod(0o644); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if _, err := f.Write(content); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // text tells a finding to people.

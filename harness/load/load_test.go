@@ -168,7 +168,7 @@ func again(t *testing.T, f load.Finding) {
 	if text, err := os.ReadFile(strings.TrimSuffix(f.File, ".jsonl") + ".txt"); err != nil || !bytes.Contains(text, []byte(f.Kind)) {
 		t.Errorf("the text of %s: %q, %v", f.File, text, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.File), ".making-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(f.File), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

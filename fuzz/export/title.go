@@ -1,0 +1,59 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// inTheEnd says what is wrong where it is no answer to a statement.
+var inTheEnd = map[oracle.Kind]string{
+	"not-serializable":    "no order of the transactions, one after the other, gives their answers",
+	"lost-commit":         "what a transaction committed is missing in the end",
+	"lost-write":          "what a statement wrote is missing in the end",
+	"kept-rollback":       "what was rolled back is there in the end",
+	"wrong-final-state":   "a table holds wrong rows in the end",
+	"lost-wakeup":         "a statement goes on waiting after all that blocked it have ended",
+	"undetected-deadlock": "a deadlock is not detected",
+	"server-crash":        "the server dies",
+}
+
+// title says in one line what is wrong, in words that need no knowledge of this
+// project.
+func (s *script) title() string {
+	kind := s.Verdict.Kind
+	if kind == "" {
+		return "nothing wrong at " + s.LevelText()
+	}
+	if w := s.Account.Wrong; w >= 0 && kind != "not-serializable" {
+		_, expected, actual := s.Wrong()
+		return fmt.Sprintf("%s at %s %s", s.Account.Steps[w].Kind, s.LevelText(), contrast(cut(expected), cut(actual)))
+	}
+	if text, ok := inTheEnd[kind]; ok {
+		return s.LevelText() + ": " + text
+	}
+	return s.LevelText() + ": " + strings.ReplaceAll(string(kind), "-", " ")
+}
+
+func contrast(expected, actual string) string {
+	switch {
+	case strings.HasPrefix(expected, "waits"):
+		return fmt.Sprintf("does not wait for a lock, but gives %s", actual)
+	case strings.HasPrefix(actual, "waits"), actual == "no answer":
+		return fmt.Sprintf("waits instead of giving %s", expected)
+	}
+	return fmt.Sprintf("gives %s instead of %s", actual, expected)
+}
+
+// cut shortens an answer for a title: an error to its number, rows to a few.
+func cut(s string) string {
+	if strings.HasPrefix(s, "error ") {
+		s, _, _ = strings.Cut(s, " (")
+	}
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
