@@ -127,7 +127,7 @@ func oneModel(s string, h kv.Header) (model.Model, error) {
 
 // collectEarly is how much garbage may be beside what is used, in percent: a
 // long history is mostly kept, and collecting it twice as often costs little.
-const collectEarly = 30
+const collectEarly = 50
 
 func (o *checkFlags) run(cmd *cobra.Command, args []string) error {
 	debug.SetGCPercent(collectEarly)

@@ -24,7 +24,8 @@ type lists struct {
 	// midway versions were overwritten by their own writer.
 	midway bits
 	rmw    []int32 // by version: a transaction that read it and appended
-	// lastAppend is the last append to a key by the transaction looked at.
+	// lastAppend is the last append to a key by the transaction looked at, if that
+	// has more than fewOperations.
 	lastAppend *perKey[int32]
 	// hidden are appends that nobody saw: transaction and key.
 	hidden []hiddenAppend
@@ -76,6 +77,7 @@ func (l *lists) longest() {
 	for k := range l.order {
 		l.order[k] = l.h.Spine(int32(k))
 	}
+	odd := l.h.Odd()
 	l.eachOddRead(func(t int32, o kv.Op) {
 		if list := l.h.List(o); len(list) > len(l.order[o.Key]) {
 			l.order[o.Key] = list
@@ -88,6 +90,9 @@ func (l *lists) longest() {
 		}
 	}
 	for t := range l.h.Len() {
+		if !odd {
+			break
+		}
 		for _, o := range l.h.Ops(t) {
 			if o.Kind != kv.ReadList || l.h.InSpine(o) && (len(changed) == 0 || !changed[o.Key]) {
 				continue
@@ -109,6 +114,9 @@ func (l *lists) longest() {
 			}
 			l.index[int32(k)] = m
 		}
+		if ascending(order) {
+			continue // nothing twice
+		}
 		for i, v := range order {
 			if l.search(int32(k), v) != int32(i) {
 				l.duplicate(int32(k), v)
@@ -118,8 +126,20 @@ func (l *lists) longest() {
 	}
 }
 
+func ascending(order []kv.Value) bool {
+	for i := 1; i < len(order); i++ {
+		if order[i-1] >= order[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // eachOddRead calls f for reads that are no prefix of their key's spine.
 func (l *lists) eachOddRead(f func(t int32, o kv.Op)) {
+	if !l.h.Odd() {
+		return
+	}
 	for t := range l.h.Len() {
 		for _, o := range l.h.Ops(t) {
 			if o.Kind == kv.ReadList && !l.h.InSpine(o) {
@@ -160,7 +180,7 @@ func (l *lists) writers() {
 	last := newPerKey[int32](l.h.Keys()) // the version that the transaction appended last
 	for i := range l.h.Len() {
 		t := int32(i)
-		status := l.h.Txn(i).Status
+		status := l.h.Status(i)
 		l.committed[i] = status == kv.OK
 		for _, o := range l.h.Ops(i) {
 			if o.Kind != kv.Append {
@@ -214,7 +234,7 @@ func (l *lists) unwritten() {
 		for p, val := range order {
 			v := l.at(int32(k), int32(p))
 			if w := l.versions.writer[v]; w != none {
-				if dirty != none && l.h.Txn(int(w)).Status == kv.OK {
+				if dirty != none && l.h.Status(int(w)) == kv.OK {
 					l.dirtyUpdate(int32(k), dirty, v)
 					dirty = none
 				}
@@ -247,66 +267,83 @@ func (l *lists) reads() {
 		l.rmw[v] = none
 	}
 	l.lastAppend = newPerKey[int32](l.h.Keys())
-	states := newPerKey[keyState](l.h.Keys())
-	// Once to count and to judge, once to fill.
-	l.external(states, func(v, _ int32) { x.readOff[v+1]++ }, true)
+	seen := l.external()
 	for v := range n {
 		x.readOff[v+1] += x.readOff[v]
 	}
 	x.readBy = make([]int32, x.readOff[n])
-	clear(states.txn)
-	l.external(states, func(v, t int32) {
-		x.readBy[x.readOff[v]] = t
-		x.readOff[v]++
-	}, false)
+	for i, piece := range seen {
+		for _, s := range piece {
+			x.readBy[x.readOff[s.version]] = s.reader
+			x.readOff[s.version]++
+		}
+		seen[i] = nil
+	}
 	copy(x.readOff[1:], x.readOff[:n])
 	x.readOff[0] = 0
 }
 
-// external calls read for each version that a transaction read of others, and
-// with judge also looks at what single reads show.
-func (l *lists) external(states *perKey[keyState], read func(v, t int32), judge bool) {
+// sighting is a version that a transaction read of others.
+type sighting struct{ version, reader int32 }
+
+// fewOperations are looked through again for each read; of longer transactions
+// it is remembered where they last append to each key.
+const fewOperations = 16
+
+// sightings is how many stand in one piece of a long list of them.
+const sightings = 1 << 15
+
+// external collects the versions that each transaction read of others, counts
+// them in readOff, and looks at what single reads show.
+func (l *lists) external() [][]sighting {
+	var seen [][]sighting
+	var piece []sighting
+	states := newPerKey[keyState](l.h.Keys())
 	for i := range l.h.Len() {
 		t := int32(i)
-		if l.h.Txn(i).Status != kv.OK {
+		if l.h.Status(i) != kv.OK {
 			continue
 		}
-		if judge {
-			for j, o := range l.h.Ops(i) {
-				if o.Kind == kv.Append {
-					l.lastAppend.set(t, o.Key, int32(j))
-				}
+		ops := l.h.Ops(i)
+		for j := 0; len(ops) > fewOperations && j < len(ops); j++ {
+			if ops[j].Kind == kv.Append {
+				l.lastAppend.set(t, ops[j].Key, int32(j))
 			}
 		}
-		for j, o := range l.h.Ops(i) {
-			s, met := states.get(t, o.Key)
-			if !met {
-				s = keyState{op: none, first: int32(j)}
+		for j, o := range ops {
+			if o.Kind != kv.Append && o.Kind != kv.ReadList {
+				continue
 			}
-			switch o.Kind {
-			case kv.Append:
-				if judge && !s.wrote && s.op != none && s.prefix != none {
+			s := &states.val[o.Key]
+			if states.txn[o.Key] != t+1 {
+				states.txn[o.Key] = t + 1
+				*s = keyState{op: none, first: int32(j)}
+			}
+			if o.Kind == kv.Append {
+				if !s.wrote && s.op != none && s.prefix != none {
 					l.readModifyWrite(l.versions.first[o.Key]+s.prefix, t, o.Key)
 				}
 				s.wrote = true
 				s.owned++
-			case kv.ReadList:
-				list := l.h.List(o)
-				p := l.prefix(o, list)
-				if judge {
-					l.judge(t, int32(j), o, list, p, s)
-				}
-				// A second read that shows something else read it of others, too.
-				if p != none && !s.wrote && (s.op == none || s.prefix != p) {
-					read(l.versions.first[o.Key]+p, t)
-				}
-				s.op, s.prefix, s.owned = int32(j), p, 0
-			default:
 				continue
 			}
-			states.set(t, o.Key, s)
+			list := l.h.List(o)
+			p := l.prefix(o, list)
+			l.judge(t, int32(j), o, list, p, *s)
+			// A second read that shows something else read it of others, too.
+			if p != none && !s.wrote && (s.op == none || s.prefix != p) {
+				if len(piece) == cap(piece) {
+					seen = append(seen, piece)
+					piece = make([]sighting, 0, min(sightings, max(16, 2*cap(piece))))
+				}
+				v := l.versions.first[o.Key] + p
+				piece = append(piece, sighting{v, t})
+				l.versions.readOff[v+1]++
+			}
+			s.op, s.prefix, s.owned = int32(j), p, 0
 		}
 	}
+	return append(seen, piece)
 }
 
 // isSpine tells whether a key's order is its spine, which holds for almost all.
@@ -395,10 +432,13 @@ func (l *lists) judgeInside(t, j int32, o kv.Op, list []kv.Value, s keyState) {
 
 // ownLater reports a list that holds what its transaction appends only later.
 func (l *lists) ownLater(t, j int32, o kv.Op, list []kv.Value) bool {
-	if last, ok := l.lastAppend.get(t, o.Key); !ok || last <= j {
-		return false
+	ops := l.h.Ops(int(t))
+	if len(ops) > fewOperations {
+		if last, ok := l.lastAppend.get(t, o.Key); !ok || last <= j {
+			return false
+		}
 	}
-	for _, p := range l.h.Ops(int(t))[j+1:] {
+	for _, p := range ops[j+1:] {
 		if p.Kind == kv.Append && p.Key == o.Key && slices.Contains(list, p.Val) {
 			l.futureRead(t, j, o, p.Val)
 			return true

@@ -113,18 +113,12 @@ var inferences = map[kv.Workload]func(*kv.History, *anomalies) *evidence{
 // workload tells what a history holds: what its header says, or what its
 // operations are.
 func workload(h *kv.History) (kv.Workload, error) {
-	var met [16]bool
-	for i := range h.Len() {
-		for _, o := range h.Ops(i) {
-			met[o.Kind] = true
-		}
-	}
 	kinds := map[kv.Kind]kv.Workload{kv.Append: kv.ListAppend, kv.ReadList: kv.ListAppend, kv.Write: kv.Register,
 		kv.Add: kv.Set, kv.ReadSet: kv.Set, kv.Delta: kv.Bank,
 		kv.Insert: kv.Predicate, kv.Init: kv.Predicate, kv.Delete: kv.Predicate, kv.ReadPredicate: kv.Predicate}
 	var seen []kv.Workload
 	for k, w := range kinds {
-		if met[k] && !slices.Contains(seen, w) {
+		if h.Holds(k) && !slices.Contains(seen, w) {
 			seen = append(seen, w)
 		}
 	}

@@ -68,7 +68,7 @@ func newTimeline(h *kv.History, committed []bool) timeline {
 	if len(c.before) == 0 {
 		c.after = nil
 	}
-	by := func(list []int32, at func(*kv.Txn) int64) {
+	by := func(list []int32, at func(kv.Txn) int64) {
 		less := func(a, b int32) int {
 			switch x, y := at(h.Txn(int(a))), at(h.Txn(int(b))); {
 			case x < y:
@@ -82,8 +82,8 @@ func newTimeline(h *kv.History, committed []bool) timeline {
 			slices.SortFunc(list, less)
 		}
 	}
-	by(c.after, func(t *kv.Txn) int64 { return t.Return })
-	by(c.before, func(t *kv.Txn) int64 { return t.Invoke })
+	by(c.after, func(t kv.Txn) int64 { return t.Return })
+	by(c.before, func(t kv.Txn) int64 { return t.Invoke })
 	c.walk(h, func(int32, bool) {}, func() { c.points++ })
 	return c
 }

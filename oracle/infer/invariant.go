@@ -22,7 +22,7 @@ func inferBank(h *kv.History, found *anomalies) *evidence {
 		accounts = max(accounts, e.reads(i))
 	}
 	for i := range h.Len() {
-		e.committed[i] = h.Txn(i).Status == kv.OK
+		e.committed[i] = h.Status(i) == kv.OK
 		if !e.committed[i] || e.reads(i) < accounts || accounts == 0 {
 			continue
 		}
@@ -49,7 +49,7 @@ func inferBank(h *kv.History, found *anomalies) *evidence {
 // reads counts the balances that a transaction read.
 func (e *evidence) reads(i int) int {
 	n := 0
-	if e.h.Txn(i).Status == kv.OK {
+	if e.h.Status(i) == kv.OK {
 		for _, o := range e.h.Ops(i) {
 			if o.Kind == kv.Read && o.Val.IsInt() {
 				n++
@@ -76,7 +76,7 @@ func inferSets(h *kv.History, found *anomalies) *evidence {
 	s := &sets{evidence: &evidence{h: h, found: found, committed: make([]bool, h.Len())},
 		adders: map[setElement]int32{}, failed: map[setElement]int32{}}
 	for i := range h.Len() {
-		status := h.Txn(i).Status
+		status := h.Status(i)
 		s.committed[i] = status == kv.OK
 		for _, o := range h.Ops(i) {
 			if o.Kind != kv.Add {
@@ -104,7 +104,7 @@ func (s *sets) look() {
 	lastRead := map[int32]int64{}      // by key: the latest read, by the time at which it was sent
 	lastTxn := map[int32]int32{}
 	for i := range s.h.Len() {
-		if s.h.Txn(i).Status != kv.OK {
+		if s.h.Status(i) != kv.OK {
 			continue
 		}
 		t := int32(i)
@@ -182,7 +182,7 @@ func (s *sets) edges(edge func(from, to int32, k graph.Kinds)) {
 		}
 	}
 	for i := range s.h.Len() {
-		if s.h.Txn(i).Status != kv.OK {
+		if s.h.Status(i) != kv.OK {
 			continue
 		}
 		for _, o := range s.h.Ops(i) {

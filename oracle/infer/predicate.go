@@ -43,7 +43,7 @@ func inferPredicates(h *kv.History, found *anomalies) *evidence {
 	p.committedWrites()
 	p.collect()
 	for i := range h.Len() {
-		if h.Txn(i).Status == kv.OK {
+		if h.Status(i) == kv.OK {
 			p.read(int32(i))
 		}
 	}
@@ -83,7 +83,7 @@ func (p *predicates) committedWrites() {
 	}
 	seen := map[write]bool{}
 	for i := range p.h.Len() {
-		if p.h.Txn(i).Status != kv.OK {
+		if p.h.Status(i) != kv.OK {
 			continue
 		}
 		p.committed[i] = true
@@ -100,7 +100,7 @@ func (p *predicates) committedWrites() {
 		}
 	}
 	for i := range p.h.Len() {
-		if p.h.Txn(i).Status == kv.Info {
+		if p.h.Status(i) == kv.Info {
 			for _, o := range p.h.Ops(i) {
 				if writes(o.Kind) && o.Kind != kv.Delete && seen[write{o.Key, o.Val}] {
 					p.committed[i] = true

@@ -58,7 +58,7 @@ func (r *registers) collect() {
 	r.off = make([]int32, h.Keys()+1)
 	reads := 0
 	for i := range h.Len() {
-		r.committed[i] = h.Txn(i).Status == kv.OK
+		r.committed[i] = h.Status(i) == kv.OK
 		for _, o := range h.Ops(i) {
 			if o.Kind == kv.Write {
 				r.off[o.Key+1]++
@@ -126,7 +126,7 @@ func (r *registers) find(k int32, v kv.Value) (int32, written) {
 	for ; i < len(ws) && ws[i].val == v; i++ {
 		w := int32(i) + r.off[k]
 		switch {
-		case r.h.Txn(int(ws[i].txn)).Status == kv.Fail:
+		case r.h.Status(int(ws[i].txn)) == kv.Fail:
 		case state == byFailed, state == byOne && r.writes[best].txn == ws[i].txn:
 			best, state = w, byOne
 		default:
@@ -149,7 +149,7 @@ const notASource = int32(-1 << 31)
 func (r *registers) reads() {
 	states := newPerKey[registerState](r.h.Keys())
 	for i := range r.h.Len() {
-		if !r.committed[i] || r.h.Txn(i).Status != kv.OK {
+		if !r.committed[i] || r.h.Status(i) != kv.OK {
 			continue
 		}
 		t := int32(i)

@@ -14,7 +14,7 @@ const maxQuoted = 300
 
 // quote writes an operation as a person reads it: append x 3, r x [1 2].
 func quote(h *kv.History, t int32, o kv.Op) string {
-	unknown := h.Txn(int(t)).Status != kv.OK && o.Kind.IsRead()
+	unknown := h.Status(int(t)) != kv.OK && o.Kind.IsRead()
 	if o.Kind == kv.ReadPredicate {
 		out := "rp " + h.Spell(h.Condition(o)) + " {"
 		list := h.List(o)

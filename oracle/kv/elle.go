@@ -27,6 +27,7 @@ type elle struct {
 	order    []int64           // processes that have something open, oldest first
 	spare    []*Record
 	lists    arena
+	spines   spines
 	rest     []*Record // what was still open at the end
 	atEnd    bool
 	children []RecordOp
@@ -60,8 +61,14 @@ type event struct {
 func (e *elle) Next(r *Record) error {
 	for !e.atEnd {
 		var ev event
+		if e.plain(&ev) {
+			e.children = ev.rec.Ops[:0]
+			if e.take(&ev, r) {
+				return nil
+			}
+			continue
+		}
 		got := false
-		ev.rec.Ops = e.children[:0]
 		err := e.s.form(e.json, func(c *cursor) {
 			got = false
 			ev = event{rec: Record{Ops: e.children[:0]}}
@@ -134,7 +141,7 @@ func (e *elle) take(ev *event, r *Record) bool {
 		o.Session, o.Invoke, o.Return, o.Place = ev.process, e.events, Unknown, ev.rec.Place
 		o.Ops = o.Ops[:0]
 		for _, x := range ev.rec.Ops {
-			x.List = slices.Clone(x.List)
+			x.List, x.Lasting = slices.Clone(x.List), false
 			o.Ops = append(o.Ops, x)
 		}
 		if e.open[ev.process] == nil {
@@ -471,7 +478,8 @@ func (e *elle) op(c *cursor, add func(RecordOp)) {
 		}
 		e.comma(c)
 		if c.peek() == '[' {
-			o.Kind, o.List = ReadList, c.list(&e.names, &e.lists)
+			o.Kind = ReadList
+			o.List, o.Lasting = e.spines.list(c, o.Key, &e.names, &e.lists)
 		} else {
 			o.Val = c.value(&e.names)
 		}

@@ -18,11 +18,48 @@ type Op struct {
 // Txn is one transaction of a History.
 type Txn struct {
 	Invoke, Return int64 // Unknown: not known
-	place          int64
-	start          uint32 // chunk and offset of its first operation
-	ops            int32
 	Session        int32 // dense, from 0; History.SessionName tells its number
 	Status         Status
+}
+
+// row is what every transaction has; times are a column of their own, which
+// histories without them do not have.
+type row struct {
+	place   int64
+	start   uint32 // chunk and offset of its first operation
+	ops     int32
+	session int32
+	status  Status
+}
+
+type times struct{ invoke, ret int64 }
+
+var timeless = times{Unknown, Unknown}
+
+// column is a list in pieces of 2^chunkBits, so that a long one is never copied
+// to grow; the first piece starts small.
+type column[T any] [][]T
+
+func (c *column[T]) add(v T) {
+	n := len(*c)
+	if n == 0 || len((*c)[n-1]) == chunkSize {
+		first := chunkSize
+		if n == 0 {
+			first = 16
+		}
+		*c = append(*c, make([]T, 0, first))
+		n++
+	}
+	(*c)[n-1] = append((*c)[n-1], v)
+}
+
+func (c column[T]) at(i int) *T { return &c[i>>chunkBits][i&(chunkSize-1)] }
+
+func (c column[T]) len() int {
+	if len(c) == 0 {
+		return 0
+	}
+	return (len(c)-1)<<chunkBits + len(c[len(c)-1])
 }
 
 const (
@@ -40,9 +77,11 @@ type History struct {
 	File   string
 	Binary bool
 
-	txns     []Txn
+	rows     column[row]
+	times    column[times] // as long as rows, or shorter: the rest has none
 	chunks   [][]Op
 	nops     int
+	met      [16]bool // kinds of operations
 	keys     index
 	sessions index
 	// spines holds the longest list read of each key as long as every read was
@@ -63,10 +102,7 @@ func NewHistory(h Header, names *Names) *History {
 // Add puts a transaction at the end. The record and its slices may be used
 // again.
 func (h *History) Add(r *Record) {
-	if len(h.chunks) == 0 || len(h.chunks[len(h.chunks)-1])+len(r.Ops) > cap(h.chunks[len(h.chunks)-1]) {
-		h.chunks = append(h.chunks, make([]Op, 0, max(chunkSize, len(r.Ops))))
-	}
-	c := &h.chunks[len(h.chunks)-1]
+	c := h.room(len(r.Ops))
 	start := uint32(len(h.chunks)-1)<<chunkBits | uint32(len(*c)&(chunkSize-1))
 	for i := range r.Ops {
 		o := &r.Ops[i]
@@ -84,7 +120,7 @@ func (h *History) Add(r *Record) {
 		}
 		switch o.Kind {
 		case ReadList:
-			op.Val = h.list(op.Key, list)
+			op.Val = h.list(op.Key, list, o.Lasting)
 		case ReadSet:
 			op.Val = h.other(list)
 		case ReadPredicate:
@@ -93,11 +129,31 @@ func (h *History) Add(r *Record) {
 				h.key(list[j])
 			}
 		}
+		h.met[op.Kind] = true
 		*c = append(*c, op)
 	}
 	h.nops += len(r.Ops)
-	h.txns = append(h.txns, Txn{Session: h.sessions.of(Value(r.Session)), Status: r.Status,
-		Invoke: r.Invoke, Return: r.Return, start: start, ops: int32(len(r.Ops)), place: r.Place})
+	if r.Invoke != Unknown || r.Return != Unknown {
+		for h.times.len() < h.rows.len() {
+			h.times.add(timeless)
+		}
+		h.times.add(times{r.Invoke, r.Return})
+	}
+	h.rows.add(row{session: h.sessions.of(Value(r.Session)), status: r.Status, start: start, ops: int32(len(r.Ops)), place: r.Place})
+}
+
+// room returns the piece in which n more operations fit, one behind the other.
+func (h *History) room(n int) *[]Op {
+	last := len(h.chunks) - 1
+	if last < 0 || len(h.chunks[last]) > 0 && len(h.chunks[last])+n > chunkSize {
+		size := max(chunkSize, n)
+		if last < 0 {
+			size = max(16, n)
+		}
+		h.chunks = append(h.chunks, make([]Op, 0, size))
+		last++
+	}
+	return &h.chunks[last]
 }
 
 func (h *History) key(v Value) int32 {
@@ -108,13 +164,20 @@ func (h *History) key(v Value) int32 {
 	return k
 }
 
-func (h *History) list(k int32, list []Value) Value {
+func (h *History) list(k int32, list []Value, lasting bool) Value {
+	if len(list) == 0 {
+		return 0
+	}
 	s := h.spines[k]
 	n := min(len(s), len(list))
-	if !slices.Equal(s[:n], list[:n]) {
+	if n > 0 && &s[0] != &list[0] && !slices.Equal(s[:n], list[:n]) {
 		return h.other(list)
 	}
-	if len(list) > len(s) {
+	switch {
+	case len(list) <= len(s):
+	case lasting:
+		h.spines[k] = list
+	default:
 		h.spines[k] = append(s, list[n:]...)
 	}
 	return Value(len(list))
@@ -126,7 +189,7 @@ func (h *History) other(list []Value) Value {
 }
 
 // Len is the number of transactions, OpCount that of operations.
-func (h *History) Len() int     { return len(h.txns) }
+func (h *History) Len() int     { return h.rows.len() }
 func (h *History) OpCount() int { return h.nops }
 
 // Keys and Sessions are the numbers of keys and of sessions.
@@ -134,11 +197,20 @@ func (h *History) Keys() int     { return len(h.keys.values) }
 func (h *History) Sessions() int { return len(h.sessions.values) }
 
 // Txn returns transaction i, from 0 to Len()-1, in the order of Add.
-func (h *History) Txn(i int) *Txn { return &h.txns[i] }
+func (h *History) Txn(i int) Txn {
+	r, at := h.rows.at(i), timeless
+	if i < h.times.len() {
+		at = *h.times.at(i)
+	}
+	return Txn{Invoke: at.invoke, Return: at.ret, Session: r.session, Status: r.status}
+}
+
+// Status returns how transaction i ended.
+func (h *History) Status(i int) Status { return h.rows.at(i).status }
 
 // Ops returns the operations of transaction i, not to be changed.
 func (h *History) Ops(i int) []Op {
-	t := &h.txns[i]
+	t := h.rows.at(i)
 	off := int(t.start & (chunkSize - 1))
 	return h.chunks[t.start>>chunkBits][off : off+int(t.ops)]
 }
@@ -165,6 +237,13 @@ func (h *History) Spine(k int32) []Value { return h.spines[k] }
 // InSpine tells whether a ReadList returned a prefix of its key's Spine.
 func (h *History) InSpine(o Op) bool { return o.Val >= 0 }
 
+// Odd tells whether some list that was read is no prefix of its key's Spine; sets
+// and what predicates returned count, too.
+func (h *History) Odd() bool { return len(h.others) > 0 }
+
+// Holds tells whether some transaction has an operation of a kind.
+func (h *History) Holds(k Kind) bool { return h.met[k] }
+
 // KeyValue is the key that a dense number stands for, KeyOf the reverse, -1
 // for a key that the history does not hold.
 func (h *History) KeyValue(k int32) Value { return h.keys.values[k] }
@@ -177,20 +256,14 @@ func (h *History) SessionName(s int32) int64 { return int64(h.sessions.values[s]
 // of nothing is told from a read of an empty list, or set, by the other
 // operations.
 func (h *History) Settle() {
-	var met [16]bool
-	for _, c := range h.chunks {
-		for _, o := range c {
-			met[o.Kind] = true
-		}
-	}
 	into := Read
 	switch {
-	case met[Append] || met[ReadList]:
+	case h.met[Append] || h.met[ReadList]:
 		into = ReadList
-	case met[Add] || met[ReadSet]:
+	case h.met[Add] || h.met[ReadSet]:
 		into = ReadSet
 	}
-	if into == Read || !met[Read] {
+	if into == Read || !h.met[Read] {
 		return
 	}
 	for _, c := range h.chunks {
@@ -198,6 +271,7 @@ func (h *History) Settle() {
 			if o.Kind == Read && o.Val == Nil {
 				c[i].Kind = into
 				c[i].Val = 0
+				h.met[into] = true
 			}
 		}
 	}
@@ -212,7 +286,7 @@ func (h *History) PlaceWord() string {
 }
 
 // Place is the line (of a binary file the offset) where a transaction stands.
-func (h *History) Place(i int) int64 { return h.txns[i].place }
+func (h *History) Place(i int) int64 { return h.rows.at(i).place }
 
 // Spell writes a value as a person reads it: 3, x, nil.
 func (h *History) Spell(v Value) string { return spell(h.Names, v) }
@@ -229,8 +303,8 @@ func spell(n *Names, v Value) string {
 
 // Open fills r with transaction i laid open. Lists are not copied.
 func (h *History) Open(i int, r *Record) {
-	t := &h.txns[i]
-	*r = Record{Session: h.SessionName(t.Session), Status: t.Status, Invoke: t.Invoke, Return: t.Return, Place: t.place, Ops: r.Ops[:0]}
+	t := h.Txn(i)
+	*r = Record{Session: h.SessionName(t.Session), Status: t.Status, Invoke: t.Invoke, Return: t.Return, Place: h.Place(i), Ops: r.Ops[:0]}
 	for _, o := range h.Ops(i) {
 		ro := RecordOp{Kind: o.Kind, Val: o.Val}
 		if o.Kind != ReadPredicate {

@@ -36,6 +36,7 @@ type jsonLines struct {
 	count  int64
 	ended  bool
 	lists  arena
+	spines spines
 }
 
 // ErrNoEnd is what Next returns, once, where a file in our own form has no last
@@ -171,6 +172,11 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		next()
 		o.Key = c.value(&j.names)
 		next()
+		if c.i < len(c.b) && c.b[c.i] == '[' && j.header.Workload != Set {
+			o.Kind = ReadList
+			o.List, o.Lasting = j.spines.list(c, o.Key, &j.names, &j.lists)
+			break
+		}
 		o.Kind, o.Val, o.List = c.result(&j.names, j.header.Workload, &j.lists)
 	case "w", "append", "add", "delta", "insert", "init":
 		switch l[0] {
