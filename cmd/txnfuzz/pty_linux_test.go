@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,21 +45,7 @@ func ioctl(f *os.File, request uintptr, arg *int32) error {
 // onTerminal starts a program with a terminal of its own.
 func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var unlock, number int32
-	if err := ioctl(master, tiocSPTLCK, &unlock); err != nil {
-		t.Fatal(err)
-	}
-	if err := ioctl(master, tiocGPTN, &number); err != nil {
-		t.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	master, slave := openTerminal(t, 80, 24)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -81,7 +66,6 @@ func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
 			}
 		}
 	}()
-	t.Cleanup(func() { master.Close() })
 	return x
 }
 
