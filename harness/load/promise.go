@@ -46,6 +46,10 @@ const (
 // promised returns what a server promises at a level.
 func promised(server history.Server, level corpus.Level) promise {
 	tidb := server.DBMS == history.TiDB
+	if tidb && server.Settings["tidb_txn_mode"] == "optimistic" && (level == corpus.ReadCommitted || level == corpus.RepeatableRead) {
+		// READ COMMITTED takes effect in the pessimistic mode only (tidbLevel).
+		return promise{model.SnapshotIsolation, whole, false, "snapshot isolation", tidbLevel}
+	}
 	switch level {
 	case corpus.ReadUncommitted:
 		return promise{model.ReadUncommitted, whole, false, "no write of a transaction is lost between those of another one", innodbLevel}
@@ -59,8 +63,6 @@ func promised(server history.Server, level corpus.Level) promise {
 		return promise{model.Serializable, whole, true, "serializable", innodbLevel}
 	}
 	switch {
-	case tidb && server.Settings["tidb_txn_mode"] == "optimistic":
-		return promise{model.SnapshotIsolation, whole, false, "snapshot isolation", tidbLevel}
 	case tidb:
 		return promise{model.Serializable, perTransaction, false, "all plain SELECTs read the snapshot of BEGIN; rows that were locked or written stay so to the end of the transaction", tidbLevel + " " + tidbLocks}
 	case strings.EqualFold(server.Settings["innodb_snapshot_isolation"], "ON"):

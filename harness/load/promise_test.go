@@ -181,6 +181,7 @@ func TestPromises(t *testing.T) {
 		{innodb(history.MariaDB, "ON"), corpus.Serializable, "serializable 0 true"},
 		{tidb("pessimistic"), corpus.RepeatableRead, "serializable 1 false"},
 		{tidb("pessimistic"), corpus.ReadCommitted, "serializable 2 false"},
+		{tidb("optimistic"), corpus.ReadCommitted, "snapshot-isolation 0 false"},
 		{tidb("optimistic"), corpus.RepeatableRead, "snapshot-isolation 0 false"},
 	} {
 		p := promised(c.server, c.level)

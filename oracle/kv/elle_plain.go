@@ -95,9 +95,9 @@ func (p *plainLine) event(ev *event) bool {
 	}
 }
 
-// word eats a word that a blank, a comma or a bracket ends.
+// word eats a word that a blank, a comma or a bracket ends; a colon does not.
 func (p *plainLine) word(w string) bool {
-	if end := p.i + len(w); end < len(p.b) && string(p.b[p.i:end]) == w && delimits(p.b[end]) {
+	if end := p.i + len(w); end < len(p.b) && string(p.b[p.i:end]) == w && delimits(p.b[end]) && p.b[end] != ':' {
 		p.i = end
 		return true
 	}
