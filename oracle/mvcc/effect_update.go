@@ -47,6 +47,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	}
 	mark := len(tx.writes)
 	ok := r.applyUpdate(t, tx, chains, news, changed, forward)
+	passed := !ok // a row, which IGNORE leaves as it is
 	if len(rows) > 1 && touchesUnique(t.Def, rows, news) {
 		// Whether a key is free in passing depends on the order in which the
 		// rows are met, which is the access path's affair: follow the answer.
@@ -55,13 +56,14 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 		slices.Reverse(backward)
 		okBack := r.applyUpdate(t, tx, chains, news, changed, backward)
 		p.Single = okBack == ok
+		passed = passed || !okBack
 		if okBack != ok && okBack != (errCode(&r.h.Stmts[i]) == 0) {
 			r.store.undo(tx, mark)
 			okBack = r.applyUpdate(t, tx, chains, news, changed, forward)
 		}
 		ok = okBack
 	}
-	if !ok && s.IgnoreErr {
+	if passed && s.IgnoreErr {
 		return nil, errIgnored
 	}
 	if !ok {

@@ -1,8 +1,6 @@
 package mvcc
 
 import (
-	"slices"
-
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -24,6 +22,9 @@ func (changedError) Error() string { return "record has changed since last read"
 // the record is touched (sure is false), the answer decides.
 func (x *running) recordChanged(c *Chain, sure bool) error {
 	if !x.changedSince(c) {
+		if errCode(x.st) == errRecordChanged && !x.due && x.writtenSince(c) {
+			return changedError{false}
+		}
 		return nil
 	}
 	if x.covered && x.tx.Rules.of(rules.RecordChanged) == rules.RefuseUnlessCovered {
@@ -35,25 +36,45 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 	return nil
 }
 
-// changedSince reports whether another transaction committed the newest version
-// of a record after the snapshot, and such records are refused.
+// changedSince reports whether another transaction committed the newest version of a
+// record that differs from the one before after the snapshot, and such records are
+// refused. What an UPDATE to the values that a row has already leaves of it is what it
+// was when it was last read, whoever did it.
+// https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation
 func (x *running) changedSince(c *Chain) bool {
+	i := len(c.Versions) - 1
+	for ; i > 0; i-- {
+		if is, was := c.Versions[i].Row, c.Versions[i-1].Row; is == nil || was == nil || !equalRows(is, was) {
+			break
+		}
+	}
+	return x.afterView(c, i)
+}
+
+// writtenSince is changedSince, but for versions that equal the one before.
+func (x *running) writtenSince(c *Chain) bool { return x.afterView(c, len(c.Versions)-1) }
+
+// afterView reports whether another transaction committed a version of a record after
+// the snapshot, where that is refused.
+func (x *running) afterView(c *Chain, i int) bool {
 	snapshot := x.readView()
-	if snapshot == 0 || !x.e.isolatesSnapshots(x.tx) || len(c.Versions) == 0 {
+	if snapshot == 0 || !x.e.isolatesSnapshots(x.tx) || i < 0 {
 		return false
 	}
-	w := c.last().Txn
+	w := c.Versions[i].Txn
 	return w != nil && w != x.tx && w.Commit != 0 && w.Commit >= snapshot
 }
 
 // changedBelow reports whether another transaction committed any version of a record
-// after the snapshot, be it under one that is not committed: whether the statement
+// that differs from the one before after the snapshot, be it under one that is not committed: whether the statement
 // waits for that one before it is refused, nobody promises.
 func (x *running) changedBelow(c *Chain) bool {
-	snapshot := x.readView()
-	return snapshot != 0 && x.e.isolatesSnapshots(x.tx) && slices.ContainsFunc(c.Versions, func(v Version) bool {
-		return v.Txn != nil && v.Txn != x.tx && v.Txn.Commit != 0 && v.Txn.Commit >= snapshot
-	})
+	for i := range c.Versions {
+		if x.afterView(c, i) && !(i > 0 && c.Versions[i].Row != nil && c.Versions[i-1].Row != nil && equalRows(c.Versions[i].Row, c.Versions[i-1].Row)) {
+			return true
+		}
+	}
+	return false
 }
 
 // readView returns when the read view was opened that the transaction has, 0 if it

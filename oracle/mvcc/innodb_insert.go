@@ -101,6 +101,44 @@ func (x *running) skipsDuplicates() bool {
 	return ignores(x.node) && !(ok && (ins.IsReplace || len(ins.OnDuplicate) > 0))
 }
 
+// put inserts a row: the clustered record goes in first, then an entry of each other
+// unique key, each behind the look for one that is in the way. Where there is one, what
+// was done is taken back; put returns its record and the index of the key.
+func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err error) {
+	e, mark := x.e, len(x.tx.writes)
+	defer func() { delete(e.pending, c) }()
+	for pass := range 2 {
+		for ki := range t.Def.Keys {
+			k := &t.Def.Keys[ki]
+			if !k.Unique && !k.Primary || (k == t.Clustered) != (pass == 0) {
+				continue
+			}
+			if dup, err = x.duplicate(t, k, row, c); err != nil {
+				return nil, nil, 0, err
+			}
+			if dup != nil {
+				e.undo(x.tx, mark)
+				return nil, dup, ki, nil
+			}
+			if c != nil && len(e.pending[c]) > 0 && e.pending[c][0] == k {
+				e.pending[c] = e.pending[c][1:]
+			}
+		}
+		if pass > 0 {
+			continue
+		}
+		x.point(nil, false, false)
+		c = e.insert(t, row, x.tx, 0)
+		delete(e.pending, c)
+		for ki := range t.Def.Keys {
+			if k := &t.Def.Keys[ki]; k != t.Clustered {
+				e.pending[c] = append(e.pending[c], k)
+			}
+		}
+	}
+	return c, nil, 0, nil
+}
+
 // insert runs an INSERT or REPLACE row by row.
 func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	e, tx := x.e, x.tx
@@ -135,60 +173,27 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	e.generated(t, rows, st)
 	var images []solve.Row
 	for _, row := range rows {
-		var c *Chain
-		var dups []*Chain
-		mark := len(tx.writes)
-		for pass := 0; pass < 2 && len(dups) == 0; pass++ {
-			// The clustered record goes in first, then the other keys.
-			for ki := range t.Def.Keys {
-				k := &t.Def.Keys[ki]
-				if !k.Unique && !k.Primary || (k == t.Clustered) != (pass == 0) {
-					continue
-				}
-				dup, err := x.duplicate(t, k, row, c)
-				if err != nil {
-					return nil, err
-				}
-				if dup != nil {
-					dups = append(dups, dup)
-					break
-				}
-				if c != nil && len(e.pending[c]) > 0 && e.pending[c][0] == k {
-					e.pending[c] = e.pending[c][1:]
-				}
-			}
-			if pass == 0 && len(dups) == 0 {
-				x.point(nil, false, false)
-				c = e.insert(t, row, tx, 0)
-				delete(e.pending, c)
-				for ki := range t.Def.Keys {
-					if k := &t.Def.Keys[ki]; k != t.Clustered {
-						e.pending[c] = append(e.pending[c], k)
-					}
-				}
-			}
-		}
-		delete(e.pending, c)
+		c, dup, key, err := x.put(t, row)
 		switch {
-		case len(dups) == 0:
+		case err != nil:
+			return nil, err
+		case dup == nil:
 			p.read = append(p.read, c)
 			p.Changed++
 			images = append(images, row)
 			x.images = append(x.images, image{nil, row})
 			continue
-		case s.IsReplace || len(s.OnDuplicate) > 0 || s.IgnoreErr:
-			e.undo(tx, mark)
 		}
 		switch {
 		case s.IsReplace:
-			n, err := x.replace(t, row)
+			n, err := x.replace(t, row, dup, key)
 			if err != nil {
 				return nil, err
 			}
 			p.Changed += n
 			images = append(images, row)
 		case len(s.OnDuplicate) > 0:
-			old := dups[0].last().Row
+			old := dup.last().Row
 			next, changed, err := e.solver.OnDuplicate(s, t.Def, old, row, x.views(nil, nil))
 			if err != nil {
 				return nil, err
@@ -198,11 +203,11 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 					return nil, &Loss{Slug: "unsupported: NULL assigned again by ON DUPLICATE KEY UPDATE"}
 				}
 				if tx.Rules.of(rules.NoOpUpsert) == rules.NoOpWrites {
-					e.write(t, dups[0], old, tx, dups[0].last().rid)
+					e.write(t, dup, old, tx, dup.last().rid)
 				}
 				continue
 			}
-			if err := x.changeRow(t, hit{dups[0], old}, next); err != nil {
+			if err := x.changeRow(t, hit{dup, old}, next); err != nil {
 				return nil, err
 			}
 			p.Changed += 2
@@ -285,41 +290,32 @@ func autoColumn(t *Table) int {
 
 var errIdentical = &Loss{Slug: "unsupported: REPLACE of an identical row"}
 
-// replace deletes every row that is in a new row's way and inserts it. A row that is
-// in the way of the table's last unique key is changed in place: where no key is the
-// clustered one, the new row is a version of the old one's record.
+// replace puts a row where others are in the way, the first by the key of the index
+// given: it deletes them one after another and tries again each time. What is in the
+// way of the table's last unique key is changed in place: where no key is the clustered
+// one, the new row is a version of the old one's record.
 // https://dev.mysql.com/doc/refman/en/replace.html ("as an update rather than a delete
 // plus insert"); foreign keys and triggers, which forbid it, are refused elsewhere.
-func (x *running) replace(t *Table, row solve.Row) (int64, error) {
-	e := x.e
-	n := int64(1)
-	lastUnique := -1
+func (x *running) replace(t *Table, row solve.Row, dup *Chain, key int) (int64, error) {
+	last := 0
 	for ki := range t.Def.Keys {
 		if k := &t.Def.Keys[ki]; k.Unique || k.Primary {
-			lastUnique = ki
+			last = ki
 		}
 	}
-	for ki := range t.Def.Keys {
-		k := &t.Def.Keys[ki]
-		if !k.Unique && !k.Primary {
-			continue
+	for n := int64(2); ; n++ {
+		old := dup.last().Row
+		switch {
+		case equalRows(old, row):
+			// Nothing is deleted if its key is the last unique one of the table.
+			return 0, errIdentical
+		case key == last:
+			return n, x.changeRow(t, hit{dup, old}, row)
 		}
-		dup, err := x.duplicate(t, k, row, nil)
-		if err != nil {
-			return 0, err
-		}
-		if dup != nil {
-			if equalRows(dup.last().Row, row) {
-				// Nothing is deleted if its key is the last unique one of the table.
-				return 0, errIdentical
-			}
-			if ki == lastUnique && t.Clustered == nil {
-				return n + 1, x.changeRow(t, hit{dup, dup.last().Row}, row)
-			}
-			e.write(t, dup, nil, x.tx, dup.last().rid)
-			n++
+		x.e.write(t, dup, nil, x.tx, dup.last().rid)
+		var err error
+		if _, dup, key, err = x.put(t, row); dup == nil || err != nil {
+			return n, err
 		}
 	}
-	e.insert(t, row, x.tx, 0)
-	return n, nil
 }

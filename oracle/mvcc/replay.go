@@ -356,8 +356,8 @@ func (r *Replay) table(name string) *Table {
 }
 
 // clusteredKey returns the key that identifies rows: the primary key; on
-// InnoDB else the first UNIQUE key whose columns are all NOT NULL; nil for a
-// hidden row id.
+// InnoDB else the first UNIQUE key of whole columns that are all NOT NULL; nil for
+// a hidden row id.
 // https://dev.mysql.com/doc/refman/en/innodb-index-types.html
 func clusteredKey(t *solve.Table, dbms history.DBMS) *solve.Key {
 	for i := range t.Keys {
@@ -369,7 +369,7 @@ func clusteredKey(t *solve.Table, dbms history.DBMS) *solve.Key {
 		return nil
 	}
 	for i := range t.Keys {
-		if k := &t.Keys[i]; k.Unique && !slices.ContainsFunc(k.Columns, func(c int) bool { return !t.Columns[c].NotNull }) {
+		if k := &t.Keys[i]; k.Unique && !t.Partial(k) && !slices.ContainsFunc(k.Columns, func(c int) bool { return !t.Columns[c].NotNull }) {
 			return k
 		}
 	}

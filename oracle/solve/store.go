@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -204,6 +205,7 @@ func (t Type) excludes(d sqlvalue.Value) bool {
 }
 
 func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Value {
+	exact := v.Kind() == sqlvalue.Decimal
 	switch v.Kind() {
 	case sqlvalue.String, sqlvalue.Bytes:
 		n := sqlvalue.NumericPrefix(v.Str())
@@ -251,8 +253,9 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		}
 	}
 	u, over := v.ToInt(col.Type.Unsigned)
-	if col.Type.Unsigned && v.Kind() == sqlvalue.Decimal && v.Sign() < 0 {
-		// Already a fraction below zero is out of range.
+	if col.Type.Unsigned && exact && v.Sign() < 0 {
+		// Already a fraction below zero is out of range; as text or as a double it is
+		// rounded before that.
 		over = -1
 	}
 	if over != 0 {
@@ -289,7 +292,12 @@ func (c *compiler) storeDecimal(f *frame, col *Column, v sqlvalue.Value) sqlvalu
 		}
 		v = d
 	}
-	r := v.ToDecimal().Rescale(col.Type.Scale)
+	d := v.ToDecimal()
+	if col.Type.Unsigned && d.Sign() < 0 && c.d.DBMS != history.TiDB {
+		// What rounds to zero is out of range, too.
+		return f.clip(col, false)
+	}
+	r := d.Rescale(col.Type.Scale)
 	if r.Digits() > col.Type.Prec || col.Type.Unsigned && r.Sign() < 0 {
 		return f.clip(col, r.Sign() > 0)
 	}
