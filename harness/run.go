@@ -265,6 +265,9 @@ func (r *run) finish(l *lane, a *answer) error {
 		st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
 	}
 	l.inTxn = st.Result.InTxn
+	if r.s.steps[st.Line].traits&closes != 0 && a.Err == nil {
+		l.broken, l.inTxn = true, false
+	}
 	l.stmt, l.waits, l.wait, l.sight, l.slept, l.untimed = -1, false, "", Sight{}, Sight{}, false
 	return nil
 }
@@ -352,7 +355,7 @@ func (r *run) rollBack() error {
 	for _, l := range r.lanes {
 		// After an error it is not known for sure, and after SET autocommit = 0
 		// the flag may lag; a needless ROLLBACK costs a round trip.
-		if l.inTxn || l.tainted || r.lastFailed(l) {
+		if !l.broken && (l.inTxn || l.tainted || r.lastFailed(l)) {
 			if err := r.w.idleExec(l.session, "ROLLBACK"); err != nil {
 				return err
 			}

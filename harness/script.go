@@ -57,6 +57,8 @@ const (
 	varies
 	// uses is USE: the name of the database is put in when it is known.
 	uses
+	// closes the session: COMMIT RELEASE, ROLLBACK RELEASE.
+	closes
 	// namesDatabase says that a table or column is written with its database.
 	namesDatabase
 )
@@ -200,10 +202,10 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 		v.traits |= locks
 	case *ast.BeginStmt, *ast.SavepointStmt, *ast.ReleaseSavepointStmt:
 	case *ast.CommitStmt:
-		v.traits |= ends
+		v.traits |= ends | closing(x.CompletionType)
 	case *ast.RollbackStmt:
 		if x.SavepointName == "" {
-			v.traits |= ends
+			v.traits |= ends | closing(x.CompletionType)
 		}
 	case *ast.SetStmt:
 		v.traits |= setTraits(x)
@@ -225,6 +227,13 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 		return 0, &RefusedError{sql, v.reason}
 	}
 	return v.traits, nil
+}
+
+func closing(t ast.CompletionType) traits {
+	if t == ast.CompletionTypeRelease {
+		return closes
+	}
+	return 0
 }
 
 // setTraits: a level is set anew for each case; what else a case sets needs

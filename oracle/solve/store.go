@@ -314,6 +314,9 @@ func (c *compiler) storeDouble(f *frame, col *Column, v sqlvalue.Value) sqlvalue
 		}
 		x, over := n.Double()
 		if over {
+			if c.d.DBMS == history.TiDB {
+				return f.refuse("text of a number beyond DOUBLE") // it calls that incorrect, not out of range
+			}
 			return f.outOfRange(col)
 		}
 		v = sqlvalue.NewDouble(x)

@@ -473,8 +473,10 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	if !r.TotalOrder && generates(out) {
 		return nil, unsupported("AUTO_INCREMENT values of rows without a total order")
 	}
-	if missing := slices.ContainsFunc(t.Columns, func(col Column) bool { return !col.HasDefault && !col.Auto }); missing && len(out) == 0 && len(cols) < len(t.Columns) {
-		return nil, unsupported("column without a default in an INSERT of no row")
+	for i := range t.Columns {
+		if col := &t.Columns[i]; len(out) == 0 && !col.HasDefault && !col.Auto && !slices.Contains(cols, i) {
+			return nil, unsupported("column without a default in an INSERT of no row")
+		}
 	}
 	return out, nil
 }

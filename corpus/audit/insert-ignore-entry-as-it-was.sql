@@ -1,0 +1,11 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: tx1 changes the row but not its entry in the unique index, which is all that INSERT IGNORE looks at
+-- expected: ok
+
+/* init */ CREATE TABLE t (a INT, b INT UNIQUE KEY);
+/* init */ INSERT INTO t VALUES (0, 0);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 1;
+/* tx2 */ INSERT IGNORE INTO t VALUES (0, 0);
+/* tx1 */ COMMIT;

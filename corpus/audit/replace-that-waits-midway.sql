@@ -1,0 +1,13 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- note: tx1's REPLACE waits for the entry of 'ab' when it has put its row in the place of 'c', which a reader of uncommitted data sees
+-- expected: ok
+
+/* init */ CREATE TABLE t (a VARCHAR(10) NOT NULL UNIQUE KEY, b INT PRIMARY KEY, c INT);
+/* init */ INSERT INTO t VALUES ('c', 3, 0), ('ab', 4, 0);
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET c = 1 WHERE a = 'ab';
+/* tx1 */ REPLACE INTO t VALUES ('ab', 3, 7);
+/* tx3 */ SELECT * FROM t;
+/* tx2 */ COMMIT;
+/* tx3 */ SELECT * FROM t;

@@ -1,0 +1,10 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: TiDB looks for the row by its handle before it looks at any index
+-- expected: ok
+
+/* init */ CREATE TABLE t (id INT, b INT NOT NULL, n INT, UNIQUE KEY b (b), PRIMARY KEY (id));
+/* init */ INSERT INTO t VALUES (1, 1, 0), (2, 2, 0);
+/* tx1 */ INSERT INTO t VALUES (1, 2, 0) ON DUPLICATE KEY UPDATE n = 7;
+/* tx2 */ SELECT * FROM t;
