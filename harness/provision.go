@@ -35,6 +35,8 @@ type provisioned struct {
 	// initial is what was read back behind the set-up with the text fillKey.
 	fillKey string
 	initial []history.Table
+	// asRefilled is what was read with the last refill, nil if nothing was.
+	asRefilled []history.Table
 }
 
 // Every verifyEvery-th use of a database whose set-up text has not changed
@@ -74,6 +76,7 @@ func (w *worker) filled(s *script) (p *provisioned, err error) {
 	schema := s.schemaKey()
 	begun := time.Now()
 	if p = w.pool.shelf.take(schema); p != nil {
+		p.uses++
 		w.pool.stats.reused.Add(1)
 		err = w.refill(p, s)
 	} else {
@@ -82,12 +85,11 @@ func (w *worker) filled(s *script) (p *provisioned, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p.schema = schema
+		p.schema, p.uses = schema, 1
 		begun = time.Now()
 		err = w.initLines(s, s.fills)
 	}
 	w.charge(Refill, begun)
-	p.uses++
 	if err != nil {
 		p.fillKey, p.initial = "", nil
 		// After an INSERT that the server refused, emptying the tables leads
@@ -103,21 +105,31 @@ func (w *worker) filled(s *script) (p *provisioned, err error) {
 // where the same text has filled the same tables before and always gives the
 // same rows.
 func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
-	fills := s.fillKey()
-	known := s.constant && p.initial != nil && p.fillKey == fills
-	if known && p.uses%verifyEvery != 0 {
+	known := p.knows(s)
+	if known && !p.verifies() {
 		return p.initial, nil
 	}
-	tables, err := w.readAll(p, p.tables)
-	if err != nil {
-		return nil, err
+	tables := p.asRefilled
+	if p.asRefilled = nil; tables == nil {
+		var err error
+		if tables, err = w.readAll(p, p.tables); err != nil {
+			return nil, err
+		}
 	}
 	if known && !sameTables(tables, p.initial) {
 		return nil, fmt.Errorf("set up %s: refilled tables differ from those first made", p.db)
 	}
-	p.initial, p.fillKey = tables, fills
+	p.initial, p.fillKey = tables, s.fillKey()
 	return tables, nil
 }
+
+// knows says that what a script fills the tables with has been read before.
+func (p *provisioned) knows(s *script) bool {
+	return s.constant && p.initial != nil && p.fillKey == s.fillKey()
+}
+
+// verifies says that this use reads also what is known.
+func (p *provisioned) verifies() bool { return p.uses%verifyEvery == 0 }
 
 // create makes a database and runs some lines of a set-up in it.
 func (w *worker) create(s *script, lines []int) (*provisioned, error) {
@@ -168,14 +180,16 @@ func (w *worker) initLines(s *script, lines []int) error {
 	return nil
 }
 
-// refill empties the tables of a database and runs the INSERTs, all in one
-// round trip and one transaction; where DELETE would leave a counter or too
-// many dead versions behind, TRUNCATE comes first.
+// refill empties the tables of a database, runs the INSERTs and reads what they
+// gave if that is not known, all in one round trip; where DELETE would leave a
+// counter or too many dead versions behind, TRUNCATE comes first.
 func (w *worker) refill(p *provisioned, s *script) error {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return err
 	}
-	truncate := s.clean || p.uses%w.pool.opt.TruncateEvery == 0
+	truncate := s.clean || (p.uses-1)%w.pool.opt.TruncateEvery == 0
+	reads := len(p.tables) > 0 && (!p.knows(s) || p.verifies())
+	p.asRefilled = nil
 	var b strings.Builder
 	for _, t := range p.tables {
 		if truncate || t.auto {
@@ -193,12 +207,19 @@ func (w *worker) refill(p *provisioned, s *script) error {
 		b.WriteByte(';')
 	}
 	b.WriteString("COMMIT")
+	if reads {
+		b.WriteByte(';')
+		b.WriteString(readText(p.tables))
+	}
 	r, err := w.control(b.String())
 	if err != nil {
 		return err
 	}
 	if r.Err == nil {
-		return nil
+		if reads {
+			p.asRefilled, err = tablesOf(&r, p.tables)
+		}
+		return err
 	}
 	// Find the line that the server refused, from empty tables on.
 	if err := w.ctlExec("ROLLBACK"); err != nil {
@@ -222,13 +243,37 @@ func (w *worker) readAll(p *provisioned, specs []tableSpec) ([]history.Table, er
 	if err := w.use(w.ctl, p.db); err != nil {
 		return nil, err
 	}
-	out := make([]history.Table, 0, len(specs))
-	for _, t := range specs {
-		r, err := w.query("SELECT * FROM " + quote(t.name))
-		if err != nil {
-			return nil, err
+	if len(specs) == 0 {
+		return []history.Table{}, nil
+	}
+	r, err := w.query(readText(specs))
+	if err != nil {
+		return nil, err
+	}
+	return tablesOf(&r, specs)
+}
+
+// readText is the statements that read tables whole, for one round trip.
+func readText(specs []tableSpec) string {
+	var b strings.Builder
+	for i, t := range specs {
+		if i > 0 {
+			b.WriteByte(';')
 		}
-		out = append(out, history.Table{Name: t.name, Columns: r.Columns, Rows: r.Rows, Create: t.create})
+		b.WriteString("SELECT * FROM " + quote(t.name))
+	}
+	return b.String()
+}
+
+// tablesOf takes the tables out of the answer to a text that ends with theirs.
+func tablesOf(r *reply, specs []tableSpec) ([]history.Table, error) {
+	sets := append(r.earlier, rowSet{r.Columns, r.Rows})
+	if len(specs) == 0 || len(sets) != len(specs) || r.Columns == nil {
+		return nil, fmt.Errorf("read %d tables: the server gave the rows of %d", len(specs), len(sets))
+	}
+	out := make([]history.Table, len(specs))
+	for i, t := range specs {
+		out[i] = history.Table{Name: t.name, Columns: sets[i].Columns, Rows: sets[i].Rows, Create: t.create}
 	}
 	return out, nil
 }

@@ -34,10 +34,19 @@ var errMalformed = errors.New("malformed server packet")
 // reply is what a server answered to one COM_QUERY.
 type reply struct {
 	history.Result
+	// earlier holds the rows of all statements but the last, where several were
+	// sent at once.
+	earlier []rowSet
 	// done says that the last packet of the reply was seen whole.
 	done bool
 	// at is when that packet came in.
 	at time.Time
+}
+
+// rowSet is the rows that one of several statements gave.
+type rowSet struct {
+	Columns []string
+	Rows    [][]history.Cell
 }
 
 type tapState uint8
@@ -217,10 +226,14 @@ func (t *tap) eof(p []byte) error {
 	return nil
 }
 
-// end closes a result; a reply with several keeps the last.
+// end closes a result; of one that others follow only the rows are kept.
 func (t *tap) end(status uint16) {
 	t.reply.InTxn = status&statusInTrans != 0
 	if status&statusMoreResults != 0 {
+		if r := &t.reply; r.Columns != nil {
+			r.earlier = append(r.earlier, rowSet{r.Columns, r.Rows})
+			r.Columns, r.Rows = nil, nil
+		}
 		t.state = tapHeader
 		return
 	}

@@ -125,6 +125,35 @@ var replies = []struct {
 	},
 }
 
+// TestTapSeveralStatements: the rows of each statement are kept apart, and what gives
+// none leaves none behind.
+func TestTapSeveralStatements(t *testing.T) {
+	ok, end := "\x00\x01\x00\x0a\x00\x00\x00", "\xfe\x00\x00\x02\x00"
+	more := "\xfe\x00\x00\x0a\x00"
+	answer := stream(ok, "\x01", column("a"), more, "\x017", "\x018", more, ok, "\x01", column("b"), more, more, "\x01", column("c"), end, "\x019", end)
+	conn := &tap{}
+	for i := 0; i <= len(answer); i++ {
+		listen(t, conn, answer[:i], answer[i:])
+		check(t, conn, history.Result{
+			Matched: -1, Changed: -1, Affected: 1, Columns: []string{"c"}, Rows: [][]history.Cell{{{Text: "9"}}},
+		})
+		want := []rowSet{
+			{[]string{"a"}, [][]history.Cell{{{Text: "7"}}, {{Text: "8"}}}},
+			{[]string{"b"}, nil},
+		}
+		if diff := cmp.Diff(want, conn.reply.earlier); diff != "" {
+			t.Fatalf("earlier rows (-want +got):\n%s", diff)
+		}
+	}
+	tables, err := tablesOf(&conn.reply, []tableSpec{{name: "x"}, {name: "y"}, {name: "z"}})
+	if err != nil || len(tables) != 3 || tables[0].Name != "x" || len(tables[0].Rows) != 2 || len(tables[1].Rows) != 0 || tables[2].Columns[0] != "c" {
+		t.Errorf("tables %+v, error %v", tables, err)
+	}
+	if _, err := tablesOf(&conn.reply, []tableSpec{{name: "x"}, {name: "y"}}); err == nil {
+		t.Error("three tables were taken for two")
+	}
+}
+
 // scripted is a connection whose reads return given chunks.
 type scripted struct {
 	net.Conn
