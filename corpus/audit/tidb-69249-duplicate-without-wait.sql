@@ -1,6 +1,6 @@
 -- source: https://github.com/pingcap/tidb/issues/69249
 -- seed: no, because it guards the judgement of one form of SQL
--- note: tx2's UPDATE gives two rows one unique value, so that error 1062 is due in any case; TiDB gives it at once, although tx1, which deletes the rows, has not ended, and others wait
+-- note: tx2's UPDATE gives two rows one unique value. TiDB answers with error 1062 at once, although tx1, which deletes the rows, has not ended, and others wait. Its manual promises that an UPDATE reads the latest committed data and locks the rows that it modifies (https://docs.pingcap.com/tidb/stable/pessimistic-transaction): both rows are committed, and one that fails modifies none
 -- expected: ok; a known deviation where MariaDB passes over changed rows at RU
 -- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU): known semi-consistent-read-uncommitted

@@ -423,6 +423,9 @@ func (q *query) cuts(n int) bool {
 	return q.skip != nil && q.skip.eval(nil).Uint() > 0 || q.limit != nil && q.limit.eval(nil).Uint() == uint64(n)
 }
 
+// joined is what a row of several tables costs in steps: it is made anew.
+const joined = 10
+
 // scan returns the joined rows that pass ON and WHERE.
 func (q *query) scan(f *frame) []Row {
 	if len(q.inputs) == 0 {
@@ -457,9 +460,13 @@ func (q *query) scan(f *frame) []Row {
 		}
 		tables[i] = rows
 	}
+	cost := 1
+	if len(tables) > 1 {
+		cost = joined
+	}
 	var out []Row
 	keep := func(r Row) {
-		if !q.budget.Spend(1) {
+		if !q.budget.Spend(cost) {
 			f.err = errSpent
 			return
 		}

@@ -29,6 +29,9 @@ func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
 		}
 	}
 	f.warnings += g.warnings
+	if g.err == errSpent {
+		f.err = g.err
+	}
 	if g.err != nil && f.err == nil {
 		// A subquery may be turned into a join that excludes the row at fault.
 		f.err = unsupported("error inside a subquery")
