@@ -128,7 +128,9 @@ func (s *sets) look() {
 				}
 				seen[v] = true
 				lastSeen[el] = max(lastSeen[el], at)
-				if a, ok := s.adders[el]; ok {
+				if a, ok := s.adders[el]; ok && a == t && !own[el] {
+					s.futureRead(t, int32(j), o, v)
+				} else if ok {
 					s.committed[a] = true
 				} else if f, ok := s.failed[el]; ok {
 					s.report(model.G1a, o.Key, say("T1 read set %s with element %s, which T2 added; T2 failed.", s.key(o.Key), s.h.Spell(v)), t, f)

@@ -19,6 +19,9 @@ type predicates struct {
 	keys  []universe
 	edges []graph.Edge
 	why   map[graph.Edge]string
+	// perhaps has the keys that a transaction of unknown outcome may have changed,
+	// true for those that it may have deleted: only what is not read would show it.
+	perhaps map[int32]bool
 }
 
 // universe is the versions of one key, oldest first; the first is that it is
@@ -39,7 +42,7 @@ type version struct {
 
 func inferPredicates(h *kv.History, found *anomalies) *evidence {
 	p := &predicates{evidence: &evidence{h: h, found: found, committed: make([]bool, h.Len())},
-		keys: make([]universe, h.Keys()), why: map[graph.Edge]string{}}
+		keys: make([]universe, h.Keys()), why: map[graph.Edge]string{}, perhaps: map[int32]bool{}}
 	p.committedWrites()
 	p.collect()
 	for i := range h.Len() {
@@ -102,10 +105,18 @@ func (p *predicates) committedWrites() {
 	for i := range p.h.Len() {
 		if p.h.Status(i) == kv.Info {
 			for _, o := range p.h.Ops(i) {
+				if writes(o.Kind) {
+					p.perhaps[o.Key] = p.perhaps[o.Key] || o.Kind == kv.Delete
+				}
 				if writes(o.Kind) && o.Kind != kv.Delete && seen[write{o.Key, o.Val}] {
 					p.committed[i] = true
 				} else if o.Kind == kv.Delete {
 					p.doubt("a deletion of unknown outcome")
+				}
+			}
+			for _, o := range p.h.Ops(i) {
+				if writes(o.Kind) && o.Kind != kv.Delete && p.committed[i] {
+					delete(p.perhaps, o.Key)
 				}
 			}
 		}
@@ -186,12 +197,41 @@ func (p *predicates) readItem(t, j int32, o kv.Op, own map[int32]state) {
 			at = i
 		}
 	}
+	if at <= 0 && o.Val == kv.Nil && u.born {
+		if p.perhaps[o.Key] {
+			return // it may have been deleted
+		}
+		// Nobody reads the time before, so that alone is a cycle.
+		e := graph.Edge{From: u.versions[1].writer, To: t, Kind: graph.WR}
+		p.edges = append(p.edges, e)
+		if _, ok := p.why[e]; !ok {
+			p.why[e] = "{from} made what was there from the beginning, before {to}"
+		}
+	}
 	if at < 0 {
 		p.unknownValue(t, o.Key, o.Val, quote(p.h, t, o))
 		return
 	}
+	if p.later(t, j, o.Key, u.versions[at]) {
+		p.futureRead(t, j, o, o.Val)
+		return
+	}
 	q := quote(p.h, t, o)
 	p.chose(t, u, at, at, graph.WR, graph.RW, q, o.Key)
+}
+
+// later tells whether a version that a transaction read is its own and comes only
+// behind the read.
+func (p *predicates) later(t, j, k int32, v version) bool {
+	if v.writer != t {
+		return false
+	}
+	for _, o := range p.h.Ops(int(t))[:j] {
+		if writes(o.Kind) && o.Key == k {
+			return false
+		}
+	}
+	return true
 }
 
 // unknownValue reports a value that no committed transaction wrote.
@@ -245,12 +285,16 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 	for k := range int32(len(p.keys)) {
 		u := &p.keys[k]
 		val, isShown := shown[k]
-		if s, ok := own[k]; ok {
+		s, isOwn := own[k]
+		if isOwn {
 			if match := s.there && cond.match(p.h, s.val); match != isShown || match && s.val != val {
 				p.report(model.Internal, k, say("T1's operation %d, %q, contradicts what it wrote to key %s itself.", j+1, quoted, p.key(k)), t)
 			}
 		}
 		if isShown {
+			if !cond.match(p.h, val) {
+				p.report(model.Internal, k, say("T1's operation %d, %q, shows key %s with a value that its condition excludes.", j+1, quoted, p.key(k)), t)
+			}
 			at := -1
 			for i, v := range u.versions {
 				if v.there && v.val == val {
@@ -261,6 +305,10 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 				p.unknownValue(t, k, val, quoted)
 				continue
 			}
+			if p.later(t, j, k, u.versions[at]) {
+				p.futureRead(t, j, o, val)
+				continue
+			}
 			rw := graph.PredicateRW
 			if at+1 < len(u.versions) && u.versions[at+1].there && cond.match(p.h, u.versions[at+1].val) {
 				rw = graph.RW
@@ -268,7 +316,9 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 			p.chose(t, u, at, at, graph.WR, rw, quoted, k)
 			continue
 		}
-		p.notShown(t, u, k, cond, quoted)
+		if !isOwn { // else its own write is what was not shown
+			p.notShown(t, u, k, cond, quoted)
+		}
 	}
 }
 
@@ -281,6 +331,9 @@ func (p *predicates) notShown(t int32, u *universe, k int32, cond condition, quo
 	}
 	first, last, gaps := -1, -1, false
 	for i := from; i < len(u.versions); i++ {
+		if u.versions[i].writer == t {
+			continue // that comes only behind the read
+		}
 		if v := u.versions[i]; v.there && cond.match(p.h, v.val) {
 			continue
 		}
@@ -291,7 +344,10 @@ func (p *predicates) notShown(t int32, u *universe, k int32, cond condition, quo
 		}
 		last = i
 	}
+	_, perhaps := p.perhaps[k]
 	switch {
+	case perhaps:
+		p.doubt("a predicate read without a key that a transaction of unknown outcome may have changed")
 	case first < 0:
 		p.report(model.PredicateMiss, k, say("T1 read %q without key %s, which was there all the time and always matched.", quoted, p.key(k)), t)
 	case u.open:

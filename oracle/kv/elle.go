@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -144,13 +145,20 @@ func (e *elle) take(ev *event, r *Record) bool {
 			x.List, x.Lasting = slices.Clone(x.List), false
 			o.Ops = append(o.Ops, x)
 		}
-		if e.open[ev.process] == nil {
+		left := e.open[ev.process]
+		if left == nil {
 			e.order = append(e.order, ev.process)
 			if len(e.order) > 4*len(e.open)+64 {
 				e.order = slices.DeleteFunc(e.order, func(p int64) bool { return e.open[p] == nil && p != ev.process })
 			}
 		}
 		e.open[ev.process] = o
+		if left != nil {
+			// Its process went on without a word of how it ended.
+			*r = *left
+			r.Status, r.Return = Info, Unknown
+			return true
+		}
 		return false
 	}
 	*r = ev.rec
@@ -509,55 +517,109 @@ func condition(raw []byte) []byte {
 
 // WriteElle writes a history as Elle's EDN or JSON: each transaction as its
 // invocation and its completion, those that overlap in the order of their times.
+// Where not all have times only completions are written: an invocation would claim
+// an order. The times of one session must not overlap, for a process of Elle's does
+// one thing at a time.
 func WriteElle(w io.Writer, h *History, json bool) error {
+	var r Record
+	for i := range h.Len() {
+		if h.Open(i, &r); !elleCanSay(h, &r) {
+			return fmt.Errorf("write %s as Elle's: it has no form for the transaction at %s %d", h.File, h.PlaceWord(), h.Place(i))
+		}
+	}
+	moments, err := timeOrder(h)
+	if err != nil {
+		return err
+	}
 	b := bufio.NewWriterSize(w, 1<<16)
 	p := ellePrinter{b: b, h: h, json: json}
 	if json {
 		b.WriteString("[")
 	}
-	timeOrder(h, func(t int, done bool) { p.event(t, done) })
+	for _, m := range moments {
+		p.event(int(m.t), m.done)
+	}
 	if json {
 		b.WriteString("]\n")
 	}
 	return b.Flush()
 }
 
-// timeOrder calls f for the invocation and the completion of each transaction,
-// by time if all have times, else one after another.
-func timeOrder(h *History, f func(t int, done bool)) {
-	type moment struct {
-		at   int64
-		t    int32
-		done bool
+// elleCanSay tells whether Elle has a form for a transaction: a set is read or
+// added to alone, a transfer takes from one account what it gives to another.
+func elleCanSay(h *History, r *Record) bool {
+	var kinds [16]int
+	for _, o := range r.Ops {
+		kinds[o.Kind]++
 	}
+	n := len(r.Ops)
+	switch {
+	case kinds[ReadSet] > 0:
+		return n == 1
+	case kinds[Init] > 0:
+		return kinds[Init] == n
+	case kinds[Delta] > 0:
+		return n == 2 && kinds[Delta] == 2 && r.Ops[0].Val == -r.Ops[1].Val
+	case h.Header.Workload == Bank:
+		return kinds[Read] == n
+	}
+	return true
+}
+
+// moment is when a transaction was sent, or done.
+type moment struct {
+	at   int64
+	t    int32
+	done bool
+}
+
+// timeOrder returns the invocation and the completion of each transaction by
+// time, or completions only, in the order of the history.
+func timeOrder(h *History) ([]moment, error) {
 	var all []moment
-	timed := true
 	for i := range h.Len() {
 		x := h.Txn(i)
-		timed = timed && x.Invoke != Unknown && (x.Return != Unknown || x.Status == Info)
+		if x.Invoke == Unknown || x.Return == Unknown && x.Status != Info {
+			all = all[:0]
+			for t := range h.Len() {
+				all = append(all, moment{0, int32(t), true})
+			}
+			return all, nil
+		}
 		all = append(all, moment{x.Invoke, int32(i), false})
-		if x.Return != Unknown || x.Status != Info || !timed {
+		if x.Return != Unknown {
 			all = append(all, moment{x.Return, int32(i), true})
 		}
 	}
-	if timed {
-		// What returned at the moment at which another was sent overlaps it.
-		slices.SortStableFunc(all, func(a, b moment) int {
-			switch {
-			case a.at != b.at:
-				return int(min(max(a.at-b.at, -1), 1))
-			case a.done != b.done && a.t != b.t:
-				if a.done {
-					return 1
-				}
-				return -1
-			}
-			return 0
-		})
+	// What returned at the moment at which another was sent overlaps it.
+	slices.SortStableFunc(all, func(a, b moment) int {
+		switch {
+		case a.at != b.at:
+			return cmp.Compare(a.at, b.at)
+		case a.done != b.done && a.t != b.t && a.done:
+			return 1
+		case a.done != b.done && a.t != b.t:
+			return -1
+		}
+		return 0
+	})
+	type process struct {
+		last int32
+		busy bool
+	}
+	sessions := make([]process, h.Sessions())
+	for i := range sessions {
+		sessions[i].last = -1
 	}
 	for _, m := range all {
-		f(int(m.t), m.done)
+		x := h.Txn(int(m.t))
+		p := &sessions[x.Session]
+		if !m.done && (p.busy || m.t < p.last) {
+			return nil, fmt.Errorf("write %s as Elle's: session %d has two transactions at once, or not in the order of their times (%s %d)", h.File, h.SessionName(x.Session), h.PlaceWord(), h.Place(int(m.t)))
+		}
+		*p = process{m.t, !m.done && x.Return != Unknown}
 	}
+	return all, nil
 }
 
 type ellePrinter struct {

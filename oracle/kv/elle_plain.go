@@ -134,7 +134,7 @@ func (p *plainLine) integer() (int64, bool) {
 		n = -n
 	}
 	p.i += i
-	return n, i > 0 && i <= 18 && i < len(b) && delimits(b[i])
+	return n, i > 0 && i <= 18 && i < len(b) && delimits(b[i]) && b[i] != ':'
 }
 
 func (p *plainLine) value(ev *event) bool {

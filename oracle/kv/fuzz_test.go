@@ -67,8 +67,8 @@ func roundTrips(t *testing.T, h *kv.History) {
 	for _, f := range kv.Writable {
 		var out bytes.Buffer
 		if err := kv.WriteHistory(&out, h, f); err != nil {
-			if f == kv.Text {
-				continue // it cannot say everything
+			if f != kv.JSONLines {
+				continue // they cannot say everything
 			}
 			t.Fatalf("write as %s: %v", f, err)
 		}
@@ -125,13 +125,13 @@ func samePlainly(t *testing.T, format kv.Format, text []byte, h *kv.History, err
 	}
 }
 
-// spelled writes a history without the blanks that samePlainly put into names.
+// spelled writes a history without blanks, as samePlainly puts some into names.
 func spelled(t *testing.T, h *kv.History) string {
 	var out bytes.Buffer
 	if err := kv.WriteHistory(&out, h, kv.JSONLines); err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("[ ", "[", "\" ", "\"", `\n`, " ").Replace(out.String())
+	return strings.NewReplacer(" ", "", `\n`, "").Replace(out.String())
 }
 
 func FuzzJSONLines(f *testing.F) { fuzzFormat(f, kv.JSONLines) }

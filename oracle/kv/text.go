@@ -181,6 +181,9 @@ func WriteText(w io.Writer, h *History) error {
 	var rec Record
 	ids := map[Value]int64{}
 	largest := int64(0)
+	if h.Header.Workload == Bank {
+		return fmt.Errorf("write %s as text: it knows reads and writes of registers only, not accounts", h.File)
+	}
 	for i := range h.Len() {
 		for _, o := range h.Ops(i) {
 			if o.Kind != Read && o.Kind != Write {
