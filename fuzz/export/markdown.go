@@ -61,12 +61,12 @@ func markdown(s *script) (Files, error) {
 			fmt.Fprintf(&b, "\nIn the end table %s holds %s instead of %s.\n", code(t.Name), code(timeline.Rows(t.Rows)), code(timeline.Rows(s.Account.Final[i].Rows)))
 		}
 	}
-	where, expected, actual := s.wrong()
-	fmt.Fprintf(&b, "\n## What is expected\n\n%s: %s\n", where, code(expected))
+	where, expected, actual := s.wrong(code)
+	fmt.Fprintf(&b, "\n## What is expected\n\n%s  \nshould give %s\n", where, code(expected))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n## What is seen\n\n%s: %s\n", where, code(actual))
+	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \ngives %s\n", where, code(actual))
 	if len(s.Account.Why) > 0 {
 		b.WriteString("\n## Why\n\n")
 		for _, w := range s.Account.Why {

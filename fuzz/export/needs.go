@@ -49,6 +49,10 @@ var (
 	timestamps = regexp.MustCompile(`(?i)\b(TIMESTAMP|UNIX_TIMESTAMP|FROM_UNIXTIME|CONVERT_TZ)\b`)
 )
 
+// asksForNothing matches what TiDB refuses, or accepts and ignores, as
+// tidb_enable_noop_functions says.
+var asksForNothing = regexp.MustCompile(`(?i)\b(READ ONLY|SHARE MODE|FOR SHARE)\b`)
+
 const errLockWaitTimeout = 1205
 
 // needs lists the settings without which the run may show something else: those
@@ -75,6 +79,9 @@ func (s *script) needs() []setting {
 		levels = append(levels, l)
 	}
 	for _, name := range rules.Settings(s.History.Server.DBMS, levels) {
+		if name == "tidb_enable_noop_functions" && !asksForNothing.MatchString(s.sql()) {
+			continue
+		}
 		// A finding that shows with the option and without it does not rest on it.
 		if _, ok := given[name]; ok && strings.HasPrefix(shown, "shows") {
 			continue
@@ -92,15 +99,11 @@ func (s *script) needs() []setting {
 	if mode, ok := has["sql_mode"]; ok && !sameModes(mode, shippedModes[s.History.Server.DBMS]) {
 		add("sql_mode")
 	}
-	text := strings.Join(s.setup(), "\n")
-	if texts.MatchString(text) {
+	if texts.MatchString(strings.Join(s.setup(), "\n")) {
 		add("character_set_server")
 		add("collation_server")
 	}
-	for i := range s.actions {
-		text += "\n" + s.actions[i].sql
-	}
-	if timestamps.MatchString(text) {
+	if timestamps.MatchString(s.sql()) {
 		add("time_zone")
 	}
 	for i := range s.History.Stmts {
@@ -110,6 +113,15 @@ func (s *script) needs() []setting {
 	}
 	slices.SortStableFunc(out, func(a, b setting) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// sql is the text of all statements.
+func (s *script) sql() string {
+	lines := s.setup()
+	for i := range s.actions {
+		lines = append(lines, s.actions[i].sql)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // neededOf reports whether a variable is among the options of a target that a

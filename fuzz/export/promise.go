@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,6 +128,7 @@ func serverText(server history.Server) string {
 // buildText is what a server says of its build, on one line. Debian's MySQL puts it in
 // brackets, and MariaDB 11.8's says only how to support the project.
 func buildText(build string) string {
+	build, _, _ = strings.Cut(build, "\n") // TiDB has a page of it
 	text := strings.Join(strings.Fields(build), " ")
 	if strings.HasPrefix(text, "--") {
 		return ""
@@ -138,18 +140,18 @@ func buildText(build string) string {
 }
 
 // wrong names the place of the first difference, what had to be there and what
-// was.
-func (s *script) wrong() (where, expected, actual string) {
+// was. code marks SQL in the place's name.
+func (s *script) wrong(code func(string) string) (where, expected, actual string) {
 	step, expected, actual := s.Wrong()
 	if step == 0 {
 		return "In the end", expected, actual
 	}
 	for i := range s.actions {
 		if a := &s.actions[i]; a.Step == step {
-			return "In step " + itoa(step) + ", " + a.sql, expected, actual
+			return fmt.Sprintf("tx%d, step %d: %s", a.Session, step, code(a.sql)), expected, actual
 		}
 	}
-	return "In step " + itoa(step), expected, actual
+	return "Step " + itoa(step), expected, actual
 }
 
 var (

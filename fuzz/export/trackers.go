@@ -23,12 +23,12 @@ func tidbReport(s *script) (Files, error) {
 	fmt.Fprintf(&b, "## Bug Report\n\n%s\n\n### 1. Minimal reproduce step (Required)\n\n", inline(s.title()))
 	s.needsParagraph(&b, code)
 	fenced(&b, s.interleaved())
-	where, expected, actual := s.wrong()
-	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s: %s\n", code(where), code(expected))
+	where, expected, actual := s.wrong(code)
+	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s  \nshould give %s\n", where, code(expected))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s: %s\n\n", code(where), code(actual))
+	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \ngives %s\n\n", where, code(actual))
 	for _, w := range s.Account.Why {
 		fmt.Fprintf(&b, "- %s\n", inline(w))
 	}
@@ -50,12 +50,12 @@ func jiraReport(s *script) (Files, error) {
 	fmt.Fprintf(&b, "h3. How to repeat\n\n")
 	s.needsParagraph(&b, jiraCode)
 	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
-	where, expected, actual := s.wrong()
-	fmt.Fprintf(&b, "h3. Expected\n\n%s: %s\n", jiraText(where), jiraCode(expected))
+	where, expected, actual := s.wrong(jiraCode)
+	fmt.Fprintf(&b, "h3. Expected\n\n%s\nshould give %s\n", where, jiraCode(expected))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\n{quote}%s{quote}\n[%s]\n", jiraText(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\nh3. Actual\n\n%s: %s\n\n", jiraText(where), jiraCode(actual))
+	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\ngives %s\n\n", where, jiraCode(actual))
 	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", jiraText(w))
 	}
@@ -73,7 +73,7 @@ func mysqlReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	where, expected, actual := s.wrong()
+	where, expected, actual := s.wrong(func(sql string) string { return sql })
 	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: InnoDB storage engine\nVersion: %s\n\nDescription:\n", s.title(), number(s.History.Server.Version))
 	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
 	for _, q := range s.quotes() {
@@ -159,7 +159,7 @@ func serverVersion(server history.Server) string {
 		text += "\n" + server.Build
 	}
 	for _, name := range []string{"store", "pessimistic-auto-commit"} {
-		if v, ok := server.Settings[name]; ok {
+		if v, ok := server.Settings[name]; ok && !strings.Contains(strings.ToLower(server.Build), name+": "+v) {
 			text += "\n" + name + ": " + v
 		}
 	}
