@@ -3,14 +3,21 @@
 package main
 
 import (
+	"bufio"
+	"database/sql"
 	"encoding/json"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 // reportKeys are the keys that the JSON of run must have.
@@ -212,7 +219,47 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestServer(t *testing.T) {
-	cmd := command(t, "server", "embedded")
+	serving(t, func(dsn string) { replayOK(t, dsn) })
+}
+
+// By its port the server lets in who has the password, and nobody else.
+func TestServerByPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	serving(t, func(dsn string) {
+		cfg, err := mysql.ParseDSN(dsn)
+		if err != nil || cfg.Net != "tcp" || cfg.Addr != "127.0.0.1:"+port || len(cfg.Passwd) < 20 {
+			t.Fatalf("the data source name is %q, %v", dsn, err)
+		}
+		replayOK(t, dsn)
+		for _, who := range [][2]string{{"root", ""}, {cfg.User, ""}, {cfg.User, "wrong"}} {
+			other := cfg.Clone()
+			other.User, other.Passwd = who[0], who[1]
+			db, err := sql.Open("mysql", other.FormatDSN())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var refused *mysql.MySQLError
+			if err := db.PingContext(t.Context()); !errors.As(err, &refused) || refused.Number != 1045 {
+				t.Errorf("%s with the password %q: %v", who[0], who[1], err)
+			}
+			db.Close()
+		}
+	}, "--port", port)
+}
+
+// serving starts the embedded server, hands over the data source name that it prints,
+// and ends it.
+func serving(t *testing.T, use func(dsn string), args ...string) {
+	t.Helper()
+	cmd := command(t, append([]string{"server", "embedded"}, args...)...)
+	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -220,21 +267,25 @@ func TestServer(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line := make([]byte, 4096)
-	n, err := stdout.Read(line)
+	dsn, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	dsn := strings.TrimSpace(string(line[:n]))
-	got := txnfuzz(t, "replay", "corpus/known/base-G-single.sql", "--levels", "RC", "--target", dsn, "--json", "-")
-	if list := decode[[]map[string]any](t, got.stdout); len(list) != 1 || list[0]["verdict"] != "ok" {
-		t.Errorf("replay on %s: %v %s", dsn, list, got.stderr)
-	}
+	use(strings.TrimSpace(dsn))
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the server's end: %v", err)
+	}
+}
+
+// replayOK replays a case that shows nothing.
+func replayOK(t *testing.T, dsn string) {
+	t.Helper()
+	got := txnfuzz(t, "replay", "corpus/known/base-G-single.sql", "--levels", "RC", "--target", dsn, "--json", "-")
+	if list := decode[[]map[string]any](t, got.stdout); len(list) != 1 || list[0]["verdict"] != "ok" {
+		t.Errorf("replay: %v %s", list, got.stderr)
 	}
 }
 

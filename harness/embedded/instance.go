@@ -148,6 +148,9 @@ func start(ctx context.Context, parent string, port int) (_ *instance, err error
 	if in.dom, err = session.BootstrapSession(in.store); err != nil {
 		return nil, fmt.Errorf("bootstrap: %w", err)
 	}
+	if err = in.admit(ctx); err != nil { // before anybody can connect
+		return nil, err
+	}
 	if in.srv, err = server.NewServer(cfg, server.NewTiDBDriver(in.store)); err != nil {
 		return nil, fmt.Errorf("make the server: %w", err)
 	}
@@ -213,9 +216,6 @@ func (in *instance) configure(ctx context.Context) error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	if err := in.admit(ctx, db); err != nil {
-		return err
-	}
 	for _, s := range settings {
 		if _, err := db.ExecContext(ctx, "SET GLOBAL "+s.name+" = '"+s.value+"'"); err != nil {
 			return fmt.Errorf("configure the server: set %s: %w", s.name, err)

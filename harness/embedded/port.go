@@ -5,28 +5,37 @@ package embedded
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"fmt"
 	"net"
 	"strconv"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pingcap/tidb/pkg/kv"
+	"github.com/pingcap/tidb/pkg/session"
 )
 
 // admit makes the one user who gets in by the port, with a password that is drawn;
 // root, who has none, keeps to the socket, whose clients are those of localhost.
-func (in *instance) admit(ctx context.Context, db *sql.DB) error {
+// Names are not resolved: 127.0.0.1 would be localhost, too.
+func (in *instance) admit(ctx context.Context) error {
 	if in.port == 0 {
 		return nil
 	}
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = "txnfuzz", rand.Text(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(in.port))
+	s, err := session.CreateSession(in.store)
+	if err != nil {
+		return fmt.Errorf("open port %d: %w", in.port, err)
+	}
+	defer s.Close()
+	ctx = kv.WithInternalSourceType(ctx, kv.InternalTxnPrivilege)
 	for _, q := range []string{
-		"RENAME USER 'root'@'%' TO 'root'@'localhost'",
+		"SET GLOBAL skip_name_resolve = ON",
 		"CREATE USER 'txnfuzz'@'127.0.0.1' IDENTIFIED BY '" + cfg.Passwd + "'",
 		"GRANT ALL PRIVILEGES ON *.* TO 'txnfuzz'@'127.0.0.1' WITH GRANT OPTION",
+		"RENAME USER 'root'@'%' TO 'root'@'localhost'",
 	} {
-		if _, err := db.ExecContext(ctx, q); err != nil {
+		if _, err := s.ExecuteInternal(ctx, q); err != nil {
 			return fmt.Errorf("open port %d: make its user: %w", in.port, err)
 		}
 	}
