@@ -267,6 +267,9 @@ func commit() string {
 func (in *instance) driverConfig() *mysql.Config {
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Net, cfg.Addr = "root", "unix", in.socket
+	if in.tcp != nil {
+		cfg.Passwd = in.tcp.Passwd
+	}
 	cfg.Params = map[string]string{"innodb_lock_wait_timeout": lockWait}
 	return cfg
 }

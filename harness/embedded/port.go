@@ -14,9 +14,9 @@ import (
 	"github.com/pingcap/tidb/pkg/session"
 )
 
-// admit makes the one user who gets in by the port, with a password that is drawn;
-// root, who has none, keeps to the socket, whose clients are those of localhost.
-// Names are not resolved: 127.0.0.1 would be localhost, too.
+// admit makes the user who gets in by the port, with a password that is drawn. root
+// gets the same: to TiDB a client of 127.0.0.1 is one of localhost, as those of the
+// socket are, so that root without a password would get in by the port, too.
 func (in *instance) admit(ctx context.Context) error {
 	if in.port == 0 {
 		return nil
@@ -30,10 +30,9 @@ func (in *instance) admit(ctx context.Context) error {
 	defer s.Close()
 	ctx = kv.WithInternalSourceType(ctx, kv.InternalTxnPrivilege)
 	for _, q := range []string{
-		"SET GLOBAL skip_name_resolve = ON",
+		"ALTER USER 'root'@'%' IDENTIFIED BY '" + cfg.Passwd + "'",
 		"CREATE USER 'txnfuzz'@'127.0.0.1' IDENTIFIED BY '" + cfg.Passwd + "'",
 		"GRANT ALL PRIVILEGES ON *.* TO 'txnfuzz'@'127.0.0.1' WITH GRANT OPTION",
-		"RENAME USER 'root'@'%' TO 'root'@'localhost'",
 	} {
 		if _, err := s.ExecuteInternal(ctx, q); err != nil {
 			return fmt.Errorf("open port %d: make its user: %w", in.port, err)
