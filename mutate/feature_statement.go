@@ -221,7 +221,7 @@ func few(c *choices) *ast.Limit {
 
 // allRowsOdds is how often, out of 256, a read with an order that does not lock
 // is one of all rows: nothing makes it wait for what it is to meet.
-const allRowsOdds = 150
+const allRowsOdds = 216
 
 // orderedRead is a SELECT with ORDER BY, orderedLimit one with LIMIT, too.
 func orderedRead(lock ast.SelectLockType) feature { return ordering(lock, false) }
