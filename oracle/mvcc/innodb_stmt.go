@@ -437,9 +437,12 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 		return nil
 	}
 	var err error
-	if s.Order == nil && s.Limit == nil {
+	switch {
+	case s.Order == nil && s.Limit == nil:
 		err = x.scan(a, true, apply)
-	} else {
+	case x.asItGoes(a, s.Order):
+		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
+	default:
 		var hits []hit
 		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
 			hits, err = x.chosen(s, t, hits)

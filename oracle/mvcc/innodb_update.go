@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -44,9 +45,12 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		e.branched = true
 		two = e.choices.choose(2) == 1
 	}
-	if !two {
+	switch {
+	case !two:
 		err = x.scan(a, true, apply)
-	} else {
+	case !x.twoPhases(s, a) && x.asItGoes(a, s.Order):
+		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
+	default:
 		var hits []hit
 		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
 			hits, err = x.chosen(s, t, hits)
@@ -69,6 +73,71 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	}
 	e.touchInnoDB(x, t, s.Where, len(images) > 0, images)
 	return p, nil
+}
+
+// asItGoes decides whether a write with LIMIT or an order changes each row when it meets
+// it, or finds all rows before it changes one. Where there is no order to be made, it
+// does the former; where the index that it goes by has the order, it may: that is the
+// plan's affair. While the write waits, a reader of uncommitted data sees the difference.
+// https://dev.mysql.com/doc/refman/en/order-by-optimization.html
+func (x *running) asItGoes(a *access, by *ast.OrderByClause) bool {
+	if by == nil {
+		return true
+	}
+	if len(x.st.Waits) == 0 || !slices.Contains(Levels(x.e.c, x.e.h), corpus.ReadUncommitted) || !hasOrder(a, by) {
+		return false
+	}
+	x.e.branched = true
+	return x.e.choices.choose(2) == 1
+}
+
+// hasOrder reports whether the rows come in an order by the index that they are found by.
+func hasOrder(a *access, by *ast.OrderByClause) bool {
+	var columns []int
+	if a.key != nil {
+		columns = a.key.Columns
+	}
+	if a.t.Clustered != nil {
+		columns = append(slices.Clip(columns), a.t.Clustered.Columns...)
+	}
+	for i, item := range by.Items {
+		c, ok := item.Expr.(*ast.ColumnNameExpr)
+		if !ok || item.Desc || i >= len(columns) || a.t.Def.ColumnIndex(c.Name.Name.O) != columns[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// upTo stops acting on rows when a LIMIT is reached. Which rows it leaves must follow
+// from an order.
+func upTo(limit *ast.Limit, by *ast.OrderByClause, apply func(hit) error) func(hit) error {
+	if limit == nil {
+		return apply
+	}
+	count, ok := limit.Count.(ast.ValueExpr)
+	if !ok {
+		return apply
+	}
+	var left uint64
+	switch n := count.GetValue().(type) {
+	case uint64:
+		left = n
+	case int64:
+		left = uint64(n)
+	default:
+		return apply
+	}
+	return func(h hit) error {
+		if left == 0 && by == nil {
+			return errUnordered
+		}
+		if left == 0 {
+			return nil
+		}
+		left--
+		return apply(h)
+	}
 }
 
 // assignsUnique reports whether an UPDATE assigns a column of a unique key.

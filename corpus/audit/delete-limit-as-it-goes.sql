@@ -1,0 +1,13 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: READ UNCOMMITTED
+-- note: the DELETE has no order to make, and has deleted the first row while it waits for the second
+-- expected: ok
+
+/* init */ CREATE TABLE t (a INT);
+/* init */ INSERT INTO t VALUES (1), (0);
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t WHERE a = 0;
+/* tx2 */ DELETE FROM t LIMIT 2;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ ROLLBACK;

@@ -1,0 +1,14 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: READ UNCOMMITTED
+-- note: the UPDATE goes by the primary key, which has its order, and has changed the first row while it waits for the second; by another plan it would find both before
+-- expected: ok
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t WHERE a = 2;
+/* tx2 */ UPDATE t SET b = 9 ORDER BY a LIMIT 2;
+/* tx3 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+/* tx3 */ SELECT * FROM t;
