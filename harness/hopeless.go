@@ -30,7 +30,8 @@ func (r *run) hopeless(ctx context.Context) (*lane, error) {
 	for _, l := range r.lanes {
 		switch {
 		case l.stmt < 0:
-		case !r.atRowLock(l):
+		case !r.atRowLock(l), r.doing(l)&ignores != 0:
+			// A time-out is a warning to IGNORE on MariaDB, an interruption is an error.
 			return nil, nil
 		case first == nil || r.h.Stmts[l.stmt].Submit < r.h.Stmts[first.stmt].Submit:
 			first = l

@@ -59,6 +59,8 @@ const (
 	uses
 	// closes the session: COMMIT RELEASE, ROLLBACK RELEASE.
 	closes
+	// ignores errors: IGNORE turns some into warnings.
+	ignores
 	// namesDatabase says that a table or column is written with its database.
 	namesDatabase
 )
@@ -198,8 +200,12 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 			v.traits |= plainRead
 		}
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
-	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
-		v.traits |= locks
+	case *ast.InsertStmt:
+		v.traits |= locks | ignoring(x.IgnoreErr)
+	case *ast.UpdateStmt:
+		v.traits |= locks | ignoring(x.IgnoreErr)
+	case *ast.DeleteStmt:
+		v.traits |= locks | ignoring(x.IgnoreErr)
 	case *ast.BeginStmt, *ast.SavepointStmt, *ast.ReleaseSavepointStmt:
 	case *ast.CommitStmt:
 		v.traits |= ends | closing(x.CompletionType)
@@ -227,6 +233,13 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 		return 0, &RefusedError{sql, v.reason}
 	}
 	return v.traits, nil
+}
+
+func ignoring(on bool) traits {
+	if on {
+		return ignores
+	}
+	return 0
 }
 
 func closing(t ast.CompletionType) traits {

@@ -106,37 +106,38 @@ func (x *running) skipsDuplicates() bool {
 // was done is taken back; put returns its record and the index of the key.
 func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err error) {
 	e, mark := x.e, len(x.tx.writes)
-	defer func() { delete(e.pending, c) }()
+	var made *Chain
+	defer func() { delete(e.pending, made) }()
 	for pass := range 2 {
 		for ki := range t.Def.Keys {
 			k := &t.Def.Keys[ki]
 			if !k.Unique && !k.Primary || (k == t.Clustered) != (pass == 0) {
 				continue
 			}
-			if dup, err = x.duplicate(t, k, row, c); err != nil {
+			if dup, err = x.duplicate(t, k, row, made); err != nil {
 				return nil, nil, 0, err
 			}
 			if dup != nil {
 				e.undo(x.tx, mark)
 				return nil, dup, ki, nil
 			}
-			if c != nil && len(e.pending[c]) > 0 && e.pending[c][0] == k {
-				e.pending[c] = e.pending[c][1:]
+			if left := e.pending[made]; made != nil && len(left) > 0 && left[0] == k {
+				e.pending[made] = left[1:]
 			}
 		}
 		if pass > 0 {
 			continue
 		}
 		x.point(nil, false, false)
-		c = e.insert(t, row, x.tx, 0)
-		delete(e.pending, c)
+		made = e.insert(t, row, x.tx, 0)
+		delete(e.pending, made)
 		for ki := range t.Def.Keys {
 			if k := &t.Def.Keys[ki]; k != t.Clustered {
-				e.pending[c] = append(e.pending[c], k)
+				e.pending[made] = append(e.pending[made], k)
 			}
 		}
 	}
-	return c, nil, 0, nil
+	return made, nil, 0, nil
 }
 
 // insert runs an INSERT or REPLACE row by row.
