@@ -3,6 +3,13 @@
 -- level: READ UNCOMMITTED
 -- note: the DELETE has no order to make, and has deleted the first row while it waits for the second
 -- expected: ok
+-- verdict (mariadb 11.8, RU): ok
+-- verdict (mariadb 11.8,snapshot=off, RU): ok
+-- verdict (mariadb 10.11, RU): ok
+-- verdict (mariadb 10.11,snapshot=on, RU): ok
+-- verdict (mariadb 10.5, RU): ok
+-- verdict (mysql 9.7, RU): ok
+-- verdict (mysql 9.7,binlog=off, RU): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ INSERT INTO t VALUES (1), (0);

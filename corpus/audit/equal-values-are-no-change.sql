@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: what tx1 leaves of the row is what tx2 has read: under snapshot isolation no change for tx2
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, v INT);
 /* init */ INSERT INTO t VALUES (1, 1);

@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: the column that the INSERT leaves out may be NULL
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (k INT PRIMARY KEY, v INT);
 /* init */ CREATE TABLE s (a INT);

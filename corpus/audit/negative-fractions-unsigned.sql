@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: a number below zero is out of range before it is rounded, but for text and doubles into integers, and for DECIMAL on TiDB
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, b INT UNSIGNED, c DECIMAL(4,2) UNSIGNED);
 /* tx1 */ INSERT INTO t VALUES (3, '-0.2', 1);

@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: TiDB says that the text is incorrect, others that it is out of range
 -- expected: ok; unknown on TiDB
+-- verdict (embedded, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, b DOUBLE);
 /* tx1 */ INSERT INTO t VALUES (3, '1e400');

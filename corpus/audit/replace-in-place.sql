@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: without a clustered key REPLACE changes the row in place where its key is the last unique one, so that tx1 deletes what tx2 made of the row of its snapshot
 -- expected: ok; error 1020 under snapshot isolation
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (0, 0);

@@ -2,6 +2,14 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- note: tx1's REPLACE waits for the entry of 'ab' when it has put its row in the place of 'c', which a reader of uncommitted data sees
 -- expected: ok
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (a VARCHAR(10) NOT NULL UNIQUE KEY, b INT PRIMARY KEY, c INT);
 /* init */ INSERT INTO t VALUES ('c', 3, 0), ('ab', 4, 0);

@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: an upsert that meets several unique keys: the server looks at those without NULLs first, and at those of whole columns before those of a column's first characters
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT NOT NULL, n INT, UNIQUE KEY a (a), UNIQUE KEY b (b));
 /* init */ INSERT INTO t VALUES (1, 1, 1, 0), (2, 2, 2, 0);

@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: TiDB looks for the row by its handle before it looks at any index
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (id INT, b INT NOT NULL, n INT, UNIQUE KEY b (b), PRIMARY KEY (id));
 /* init */ INSERT INTO t VALUES (1, 1, 0), (2, 2, 0);

@@ -12,10 +12,10 @@
 -- rules: no-op-update-unseen, record-changed-unseen, record-gone-unseen
 -- reproduced: 10/10
 -- first_seen: 2026-11-21T20:00:35Z
--- verdict (mariadb 11.8, SER): known no-op-update-unseen + record-changed-unseen + record-gone-unseen
+-- verdict (mariadb 11.8, SER): known record-changed-unseen + record-gone-unseen
 -- verdict (mariadb 11.8,snapshot=off, SER): ok
 -- verdict (mariadb 10.11, SER): ok
--- verdict (mariadb 10.11,snapshot=on, SER): known no-op-update-unseen + record-changed-unseen + record-gone-unseen
+-- verdict (mariadb 10.11,snapshot=on, SER): known record-changed-unseen + record-gone-unseen
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
