@@ -186,6 +186,8 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			continue
 		}
 		switch {
+		case dup.last().Row == nil && len(s.OnDuplicate) > 0:
+			return nil, errAmidDelete
 		case s.IsReplace:
 			n, err := x.replace(t, row, dup, key)
 			if err != nil {
@@ -289,6 +291,10 @@ func autoColumn(t *Table) int {
 	return slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
 }
 
+// errAmidDelete is the loss of a statement that finds a row by an index from which a
+// DELETE that waits has yet to take it.
+var errAmidDelete = &Loss{Slug: "unsupported: a duplicate of a row amid its DELETE"}
+
 var errIdentical = &Loss{Slug: "unsupported: REPLACE of an identical row"}
 
 // replace puts a row where others are in the way, the first by the key of the index
@@ -307,6 +313,8 @@ func (x *running) replace(t *Table, row solve.Row, dup *Chain, key int) (int64, 
 	for n := int64(2); ; n++ {
 		old := dup.last().Row
 		switch {
+		case old == nil:
+			return 0, errAmidDelete
 		case equalRows(old, row):
 			// Nothing is deleted if its key is the last unique one of the table.
 			return 0, errIdentical
