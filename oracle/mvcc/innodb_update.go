@@ -39,18 +39,16 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		return x.changeRow(t, h, row)
 	}
 	var err error
-	two := s.Order != nil || s.Limit != nil || x.twoPhases(s, a)
-	if !two && errCode(x.st) != 0 && assignsTested(s, t) {
+	cut := s.Order != nil || s.Limit != nil
+	two := x.twoPhases(s, a) || cut && !x.asItGoes(a, s.Order)
+	if !two && !cut && errCode(x.st) != 0 && assignsTested(s, t) {
 		// Of several errors, which comes first is the plan's affair.
 		e.branched = true
 		two = e.choices.choose(2) == 1
 	}
-	switch {
-	case !two:
-		err = x.scan(a, true, apply)
-	case !x.twoPhases(s, a) && x.asItGoes(a, s.Order):
+	if !two {
 		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
-	default:
+	} else {
 		var hits []hit
 		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
 			hits, err = x.chosen(s, t, hits)
