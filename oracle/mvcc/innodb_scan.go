@@ -355,6 +355,13 @@ func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, err
 			idx, err := x.e.solver.Matches(x.node, a.t.Def, []solve.Row{ver.Row}, views)
 			return len(idx) > 0, err
 		}
+		idx, err := x.e.solver.Matches(x.e.solver.Unlimited(x.node), a.t.Def, []solve.Row{ver.Row}, views)
+		var e *solve.SQLError
+		if errors.As(err, &e) {
+			// Whether the row is evaluated before the limit is reached is the plan's affair.
+			return false, &Loss{Slug: "unsupported: error under ORDER BY or LIMIT"}
+		}
+		return len(idx) > 0, err
 	}
 	truth, _, err := x.e.solver.Where(a.where, a.t.Def, ver.Row, views)
 	return truth == sqlvalue.True, err

@@ -58,8 +58,10 @@ type Solver struct {
 	d        Dialect
 	queries  map[*ast.SelectStmt]compiledQuery
 	compiled map[compiledKey]*program
-	budget   *Budget
-	unkeyed  error
+	// unlimited holds writes without their order and limit.
+	unlimited map[ast.StmtNode]ast.StmtNode
+	budget    *Budget
+	unkeyed   error
 }
 
 // Unkeyed says, where it is not nil, why the key of some row could not be told from

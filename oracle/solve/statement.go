@@ -283,6 +283,30 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	return idx, err
 }
 
+// Unlimited returns an UPDATE or DELETE without its order and its limit, the same one
+// each time; other statements as they are.
+func (s *Solver) Unlimited(n ast.StmtNode) ast.StmtNode {
+	if whole, ok := s.unlimited[n]; ok {
+		return whole
+	}
+	whole := n
+	switch w := n.(type) {
+	case *ast.UpdateStmt:
+		c := *w
+		c.Order, c.Limit = nil, nil
+		whole = &c
+	case *ast.DeleteStmt:
+		c := *w
+		c.Order, c.Limit = nil, nil
+		whole = &c
+	}
+	if s.unlimited == nil {
+		s.unlimited = map[ast.StmtNode]ast.StmtNode{}
+	}
+	s.unlimited[n] = whole
+	return whole
+}
+
 // failsFirst tells whether a row fails that no order of evaluation leaves out: it
 // comes, in the statement's order, before as many rows as the limit asks for.
 func (p *program) failsFirst(f *frame, rows []Row) bool {

@@ -1,0 +1,11 @@
+-- source: written by hand
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: in strict mode the text that is no number fails the writes, LIMIT or not
+-- expected: unknown; ok would be right, too
+
+/* init */ CREATE TABLE t (a VARCHAR(10));
+/* init */ INSERT INTO t VALUES ('a');
+/* tx1 */ UPDATE t SET a = 0 WHERE a LIMIT 2;
+/* tx1 */ DELETE FROM t WHERE a LIMIT 2;
+/* tx1 */ SELECT * FROM t;
