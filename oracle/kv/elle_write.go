@@ -1,10 +1,153 @@
 package kv
 
 import (
+	"bufio"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
+
+// WriteElle writes a history as Elle's EDN or JSON: each transaction as its
+// invocation and its completion, those that overlap in the order of their times.
+// Where not all have times only completions are written: an invocation would claim
+// an order. The times of one session must not overlap, for a process of Elle's does
+// one thing at a time.
+func WriteElle(w io.Writer, h *History, json bool) error {
+	var r Record
+	for i := range h.Len() {
+		if h.Open(i, &r); !elleCanSay(h, &r) {
+			return fmt.Errorf("write %s as Elle's: it has no form for the transaction at %s %d", h.File, h.PlaceWord(), h.Place(i))
+		}
+	}
+	moments, err := timeOrder(h)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	p := ellePrinter{b: b, h: h, json: json}
+	if json {
+		b.WriteString("[")
+	}
+	for _, m := range moments {
+		p.event(int(m.t), m.done)
+	}
+	if json {
+		b.WriteString("]\n")
+	}
+	return b.Flush()
+}
+
+// elleCanSay tells whether Elle has a form for a transaction: a set is read or
+// added to alone, a transfer takes from one account what it gives to another.
+func elleCanSay(h *History, r *Record) bool {
+	var kinds [16]int
+	for _, o := range r.Ops {
+		kinds[o.Kind]++
+	}
+	n := len(r.Ops)
+	switch {
+	case kinds[ReadSet] > 0:
+		return n == 1
+	case kinds[Init] > 0:
+		return kinds[Init] == n
+	case kinds[Delta] > 0:
+		return n == 2 && kinds[Delta] == 2 && r.Ops[0].Val == -r.Ops[1].Val
+	case h.Header.Workload == Bank:
+		return kinds[Read] == n
+	}
+	return true
+}
+
+// moment is when a transaction was sent, or done.
+type moment struct {
+	at   int64
+	t    int32
+	done bool
+}
+
+// timeOrder returns the invocation and the completion of each transaction by
+// time, or completions only, in the order of the history.
+func timeOrder(h *History) ([]moment, error) {
+	var all []moment
+	for i := range h.Len() {
+		x := h.Txn(i)
+		if x.Invoke == Unknown || x.Return == Unknown && x.Status != Info {
+			all = all[:0]
+			for t := range h.Len() {
+				all = append(all, moment{0, int32(t), true})
+			}
+			return all, nil
+		}
+		all = append(all, moment{x.Invoke, int32(i), false})
+		if x.Return != Unknown {
+			all = append(all, moment{x.Return, int32(i), true})
+		}
+	}
+	// What returned at the moment at which another was sent overlaps it.
+	slices.SortStableFunc(all, func(a, b moment) int {
+		switch {
+		case a.at != b.at:
+			return cmp.Compare(a.at, b.at)
+		case a.done != b.done && a.t != b.t && a.done:
+			return 1
+		case a.done != b.done && a.t != b.t:
+			return -1
+		}
+		return 0
+	})
+	type process struct {
+		last int32
+		busy bool
+	}
+	sessions := make([]process, h.Sessions())
+	for i := range sessions {
+		sessions[i].last = -1
+	}
+	for _, m := range all {
+		x := h.Txn(int(m.t))
+		p := &sessions[x.Session]
+		if !m.done && (p.busy || m.t < p.last) {
+			return nil, fmt.Errorf("write %s as Elle's: session %d has two transactions at once, or not in the order of their times (%s %d)", h.File, h.SessionName(x.Session), h.PlaceWord(), h.Place(int(m.t)))
+		}
+		*p = process{m.t, !m.done && x.Return != Unknown}
+	}
+	return all, nil
+}
+
+type ellePrinter struct {
+	b    *bufio.Writer
+	h    *History
+	json bool
+	n    int
+	rec  Record
+}
+
+func (p *ellePrinter) event(t int, done bool) {
+	p.h.Open(t, &p.rec)
+	r := &p.rec
+	kind := "invoke"
+	if done {
+		kind = r.Status.String()
+	}
+	if p.json {
+		if p.n > 0 {
+			p.b.WriteString(",\n")
+		}
+		fmt.Fprintf(p.b, `{"index":%d,"type":"%s","process":%d,`, p.n, kind, r.Session)
+	} else {
+		fmt.Fprintf(p.b, "{:index %d, :type :%s, :process %d, ", p.n, kind, r.Session)
+	}
+	p.n++
+	p.b.WriteString(p.value(r, done && r.Status == OK))
+	p.b.WriteString("}")
+	if !p.json {
+		p.b.WriteString("\n")
+	}
+}
 
 // value writes ":f …, :value …" of a transaction.
 func (p *ellePrinter) value(r *Record, results bool) string {
