@@ -87,27 +87,17 @@ func (appends) record(t *tape, s step, a *answer) error {
 		t.add(kv.RecordOp{Kind: kv.ReadList, Key: s.key, List: list}, s.lock)
 		return nil
 	}
-	at := 0
-	for k := s.key; k <= s.val; k++ { // a key without a row is an empty list
-		var list []kv.Value
-		if at < len(a.rows) {
-			key, err := cell(a.rows[at][0])
-			if err != nil {
+	return eachKey(s, a, func(k kv.Value, row []driver.Value) error {
+		var list []kv.Value // a key without a row is an empty list
+		if row != nil {
+			var err error
+			if list, err = t.list(row[1]); err != nil {
 				return err
-			}
-			if key == k {
-				if list, err = t.list(a.rows[at][1]); err != nil {
-					return err
-				}
-				at++
 			}
 		}
 		t.add(kv.RecordOp{Kind: kv.ReadList, Key: k, List: list}, s.lock)
-	}
-	if at < len(a.rows) {
-		return fmt.Errorf("the table read in order of its primary key from %d to %d shows %v out of order", s.key, s.val, a.rows[at][0])
-	}
-	return nil
+		return nil
+	})
 }
 
 // list reads the text of a list: numbers between commas, one comma before the

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strconv"
@@ -146,27 +147,17 @@ func (registers) record(t *tape, s step, a *answer) error {
 // recordRange records rows (key, value) of a read of all keys of a range as one
 // read of each; a key without a row reads as nil.
 func recordRange(t *tape, s step, a *answer) error {
-	at := 0
-	for k := s.key; k <= s.val; k++ {
+	return eachKey(s, a, func(k kv.Value, row []driver.Value) error {
 		v := kv.Nil
-		if at < len(a.rows) {
-			key, err := cell(a.rows[at][0])
-			if err != nil {
+		if row != nil {
+			var err error
+			if v, err = cell(row[1]); err != nil {
 				return err
-			}
-			if key == k {
-				if v, err = cell(a.rows[at][1]); err != nil {
-					return err
-				}
-				at++
 			}
 		}
 		t.add(kv.RecordOp{Kind: kv.Read, Key: k, Val: v}, s.lock)
-	}
-	if at < len(a.rows) {
-		return fmt.Errorf("the table read in order of its primary key from %d to %d shows %v out of order", s.key, s.val, a.rows[at][0])
-	}
-	return nil
+		return nil
+	})
 }
 
 func (registers) readAll(e *epoch) step {

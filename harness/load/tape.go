@@ -1,6 +1,8 @@
 package load
 
 import (
+	"database/sql/driver"
+	"fmt"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -98,4 +100,30 @@ func inOrder(tapes []*tape) []event {
 		return 0
 	})
 	return out
+}
+
+// eachKey gives every key of a range that was read as a whole, with its row, or nil
+// where it has none.
+func eachKey(s step, a *answer, record func(k kv.Value, row []driver.Value) error) error {
+	at := 0
+	for k := s.key; k <= s.val; k++ {
+		var row []driver.Value
+		if at < len(a.rows) {
+			key, err := cell(a.rows[at][0])
+			if err != nil {
+				return err
+			}
+			if key == k {
+				row = a.rows[at]
+				at++
+			}
+		}
+		if err := record(k, row); err != nil {
+			return err
+		}
+	}
+	if at < len(a.rows) {
+		return fmt.Errorf("the table read in order of its primary key from %d to %d shows %v out of order", s.key, s.val, a.rows[at][0])
+	}
+	return nil
 }
