@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -121,9 +122,9 @@ func litter(owned []ownedInstance) (left []string) {
 	return left
 }
 
-// until polls for two seconds.
+// until polls for ten seconds, which a loaded machine may need.
 func until(f func() bool) bool {
-	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if f() {
 			return true
 		}
@@ -181,6 +182,7 @@ func TestSweep(t *testing.T) {
 		cmd, owned := startOwner(t, target, dir)
 		_, alive := startOwner(t, target, dir)
 		// Stopped processes cannot clear up before they are killed.
+		var killed []int
 		for _, o := range owned {
 			group, err := syscall.Getpgid(o.watchdog)
 			if err != nil {
@@ -205,6 +207,7 @@ func TestSweep(t *testing.T) {
 			for _, c := range append(strings.Fields(string(children)), strconv.Itoa(group)) {
 				if pid, _ := strconv.Atoi(c); pid != o.server {
 					_ = syscall.Kill(pid, syscall.SIGKILL)
+					killed = append(killed, pid)
 				}
 			}
 		}
@@ -212,6 +215,10 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _ = cmd.Process.Wait()
+		// Until they are gone they hold the locks of their folders.
+		if !until(func() bool { return !slices.ContainsFunc(killed, func(pid int) bool { return parentOf(pid) != 0 }) }) {
+			t.Fatalf("of the killed processes %v some are still there", killed)
+		}
 		for _, o := range owned {
 			if parentOf(o.server) == 0 {
 				t.Fatal("the server is dead already: this test shows nothing")
