@@ -32,6 +32,8 @@ type access struct {
 	rest ast.ExprNode
 	// other says that another index may lead to the rows; scan sets it.
 	other bool
+	// back says that the index is read from its end.
+	back bool
 }
 
 // accessOf returns the access path of a statement: its plan's, or without one a
@@ -160,6 +162,9 @@ func (a *access) order(x, y *entry) int {
 			return 1
 		}
 		return -1
+	}
+	if a.back {
+		x, y = y, x
 	}
 	if a.key != nil && !x.late {
 		if d := compareKey(a.key, x.row, y.row); d != 0 {

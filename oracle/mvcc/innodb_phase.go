@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // phase is what came about between one submission and the next.
@@ -104,6 +105,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		return true, err
 	}
 	e.expectVictims(ph.items)
+	var paused []*running
 	for k, it := range order {
 		if it.abort {
 			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
@@ -142,7 +144,22 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			e.branched = true
 			continue
 		}
-		d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0)
+		due := it.wait+1 < len(x.st.Waits) || x.st.Return == 0
+		if !due && k+1 < len(order) && x.tx.Rules.of(rules.Resumption) == rules.ByKey && e.choices.choose(2) == 1 {
+			// What the same event let go may stand before it at a row further on. That
+			// wait is over before anybody can see it, and it goes on from its key.
+			e.branched, due, paused = true, true, append(paused, x)
+		}
+		d, err := e.resume(x, due)
+		if err != nil || note(d) {
+			return true, err
+		}
+	}
+	for _, x := range paused {
+		if e.running[x.st.Session] != x {
+			continue
+		}
+		d, err := e.resume(x, false)
 		if err != nil || note(d) {
 			return true, err
 		}

@@ -41,8 +41,9 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	var err error
 	cut := s.Order != nil || s.Limit != nil
 	two := x.twoPhases(s, a) || cut && !x.asItGoes(a, s.Order)
-	if !two && !cut && errCode(x.st) != 0 && assignsTested(s, t) {
-		// Of several errors, which comes first is the plan's affair.
+	if !two && !cut && (errCode(x.st) != 0 || x.shows()) && assignsTested(s, t) {
+		// Of several errors, which comes first is the plan's affair, and so is what a
+		// reader of uncommitted data sees of an UPDATE that waits.
 		e.branched = true
 		two = e.choices.choose(2) == 1
 	}
@@ -82,15 +83,25 @@ func (x *running) asItGoes(a *access, by *ast.OrderByClause) bool {
 	if by == nil {
 		return true
 	}
-	if len(x.st.Waits) == 0 || !slices.Contains(Levels(x.e.c, x.e.h), corpus.ReadUncommitted) || !hasOrder(a, by) {
+	back := by.Items[0].Desc
+	if !x.shows() || !hasOrder(a, by, back) {
 		return false
 	}
 	x.e.branched = true
-	return x.e.choices.choose(2) == 1
+	goes := x.e.choices.choose(2) == 1
+	a.back = goes && back
+	return goes
 }
 
-// hasOrder reports whether the rows come in an order by the index that they are found by.
-func hasOrder(a *access, by *ast.OrderByClause) bool {
+// shows reports whether a transaction may see what the statement has done while it waits.
+func (x *running) shows() bool {
+	return len(x.st.Waits) > 0 && slices.Contains(Levels(x.e.c, x.e.h), corpus.ReadUncommitted)
+}
+
+// hasOrder reports whether the rows come in an order by the index that they are found by,
+// or, if back is set, by that index read from its end. Columns that the condition gives
+// one value do not count.
+func hasOrder(a *access, by *ast.OrderByClause, back bool) bool {
 	var columns []int
 	if a.key != nil {
 		columns = a.key.Columns
@@ -98,11 +109,19 @@ func hasOrder(a *access, by *ast.OrderByClause) bool {
 	if a.t.Clustered != nil {
 		columns = append(slices.Clip(columns), a.t.Clustered.Columns...)
 	}
-	for i, item := range by.Items {
+	for _, item := range by.Items {
 		c, ok := item.Expr.(*ast.ColumnNameExpr)
-		if !ok || item.Desc || i >= len(columns) || a.t.Def.ColumnIndex(c.Name.Name.O) != columns[i] {
+		if !ok || item.Desc != back {
 			return false
 		}
+		i := a.t.Def.ColumnIndex(c.Name.Name.O)
+		for len(columns) > 0 && columns[0] != i && pins(a.where, a.t, columns[0], false) {
+			columns = columns[1:]
+		}
+		if len(columns) == 0 || columns[0] != i {
+			return false
+		}
+		columns = columns[1:]
 	}
 	return true
 }

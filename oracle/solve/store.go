@@ -233,6 +233,10 @@ func (c *compiler) storeInt(f *frame, col *Column, v sqlvalue.Value) sqlvalue.Va
 		if !ok {
 			return f.refuse("long number in a string")
 		}
+		if f.castsFirst && !n.Integer {
+			// It rounds, or fails where the row is looked up by its whole key.
+			return f.refuse("fraction in a text for an integer column of an UPDATE")
+		}
 		v = d
 	case sqlvalue.Double, sqlvalue.Float:
 		x := math.RoundToEven(v.Double())
