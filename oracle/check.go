@@ -281,11 +281,19 @@ func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Pr
 	if fit(first.Under(p).Loose().Patient(), len(told) == 0) == nil {
 		return true, told
 	}
+	// These show or not by the place of waiting.
+	var places []*rules.Rule
 	for _, a := range deviations {
-		// These two show or not by the place of waiting.
-		if (a.Dim == rules.Resumption || a.Dim == rules.LockedRow) && fit(first.Under(p.With(a)).Loose().Patient(), false) == nil {
+		if a.Dim != rules.Resumption && a.Dim != rules.LockedRow {
+			continue
+		}
+		if fit(first.Under(p.With(a)).Loose().Patient(), false) == nil {
 			return true, append(told, a)
 		}
+		places = append(places, a)
+	}
+	if len(places) == 2 && places[0].Dim != places[1].Dim && fit(first.Under(p.With(places[0]).With(places[1])).Loose().Patient(), false) == nil {
+		return true, append(told, places...)
 	}
 	return false, nil
 }

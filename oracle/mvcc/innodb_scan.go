@@ -171,9 +171,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				return err
 			}
 			// A scan of another index than the clustered one may not pass, nor may the
-			// look-up of a whole key among ranges. A scan for committed versions may wait
-			// in place of it.
-			mayWait := a.key != nil || looksUpPart(a.where, t) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
+			// look-up of a whole key among ranges. A scan for committed versions, or one
+			// that follows an order, may wait in place of it.
+			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
 			if pass && (!mayWait || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue
@@ -377,6 +377,12 @@ func limited(n ast.StmtNode) bool {
 		return s.Limit != nil
 	}
 	return false
+}
+
+// inOrder reports whether an UPDATE has an ORDER BY.
+func inOrder(n ast.StmtNode) bool {
+	s, ok := n.(*ast.UpdateStmt)
+	return ok && s.Order != nil
 }
 
 // passes decides whether an UPDATE passes a row that another transaction has
