@@ -52,6 +52,9 @@ type Txn struct {
 	// the statements whose answers count if it commits.
 	claims []*claim
 	stmts  []int
+	// entered says that InnoDB is in it since BEGIN: WITH CONSISTENT SNAPSHOT does that
+	// at every level, also where it takes no snapshot.
+	entered bool
 	// savepoints holds positions in writes by name, in order of creation.
 	savepoints []savepoint
 	// cache and held are what it takes to be absent and has locked, under the
@@ -64,7 +67,7 @@ type savepoint struct {
 	name   string
 	writes int
 	cache  *absentCache
-	// idle says that the transaction had touched no table.
+	// idle says that the transaction had touched no table, and InnoDB was not in it.
 	idle bool
 }
 

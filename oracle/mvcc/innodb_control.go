@@ -143,6 +143,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
 		s.characterize(s.txn, node)
+		s.txn.entered = corpus.ConsistentSnapshot(node)
 		if kind == BeginSnapshot && s.txn.Rules.of(rules.ConsistentRead) == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
 			// What BEGIN has committed is older than the snapshot.
 			s.txn.Snapshot = e.now()

@@ -142,7 +142,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	case Savepoint:
 		if s.txn != nil {
 			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
-			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0})
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0 && !s.txn.entered})
 		}
 	case RollbackTo:
 		if s.txn == nil {
