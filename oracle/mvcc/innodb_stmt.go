@@ -392,6 +392,9 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 		if dup != nil {
 			return errDuplicate
 		}
+		if ins, ok := x.node.(*ast.InsertStmt); ok && ins.IsReplace {
+			rid = 0 // the manual calls it another row, though it is changed in place
+		}
 		c = e.insert(t, row, x.tx, rid)
 	} else {
 		e.write(t, c, row, x.tx, c.last().rid)

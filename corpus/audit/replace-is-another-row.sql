@@ -1,0 +1,13 @@
+-- source: found by txnfuzz in a soak
+-- seed: no, because it guards the judgement of one form of SQL
+-- level: REPEATABLE READ
+-- note: the manual calls what REPLACE puts in another row, so that the snapshot goes on showing the old one, which tx1 has not deleted
+-- expected: ok
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE KEY);
+/* init */ INSERT INTO t VALUES (0, 0);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ REPLACE INTO t VALUES (1, 0);
+/* tx1 */ DELETE FROM t;
+/* tx1 */ SELECT * FROM t;
