@@ -57,12 +57,19 @@ func compare(t *testing.T, w kv.Workload, recs []kv.Record, counts map[string]in
 	if err != nil {
 		t.Fatal(err)
 	}
+	clocked, err := infer.Check(h, infer.ClockFirst)
+	if err != nil {
+		t.Fatal(err)
+	}
 	b := brute{w: w, recs: recs}
 	for _, d := range model.Models {
 		got := res.Verdicts[d.Model]
 		counts[string(d.Model)+string(got)]++
 		if s := searched.Verdicts[d.Model]; s != got {
 			t.Fatalf("history %d: %s %s, by search alone %s\n%s", seed, d.Model, got, s, spellRecords(recs))
+		}
+		if c := clocked.Verdicts[d.Model]; c != got {
+			t.Fatalf("history %d: %s %s, with the clock first %s\n%s", seed, d.Model, got, c, spellRecords(recs))
 		}
 		want, ok := b.judge(d)
 		if !ok {

@@ -35,6 +35,8 @@ type Options struct {
 
 	// searchOnly leaves out what spares the search; for tests of the search.
 	searchOnly bool
+	// clockFirst leaves out what spares looking at the clock; for tests of that.
+	clockFirst bool
 }
 
 // Result is what a history shows.
@@ -149,6 +151,9 @@ type judgement struct {
 	o     Options
 	asked []model.Model
 	held  []model.Model // by the order of writes that was found
+	// What byTheClock keeps: the graph with real time, and its answers.
+	timed   *dependencies
+	clocked map[problem]Verdict
 }
 
 func (j *judgement) judge() {

@@ -21,10 +21,11 @@ type dependencies struct {
 	n int32 // nodes from here on are points of time
 	// timed: some transactions have times.
 	timed bool
+	built graph.Kinds // the orders that it was built with
 }
 
 func (e *evidence) dependencies(kinds graph.Kinds) *dependencies {
-	d := &dependencies{evidence: e, n: int32(e.h.Len())}
+	d := &dependencies{evidence: e, n: int32(e.h.Len()), built: kinds}
 	var clock timeline
 	if kinds&graph.RealTime != 0 {
 		clock = newTimeline(e.h, e.committed)

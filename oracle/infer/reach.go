@@ -79,7 +79,6 @@ func (s *solver) update() bool {
 		for k := range own {
 			own[k] = never
 		}
-		own[r.row[v]] = r.place[v]
 		s.eachOut(v, func(w int32) {
 			if own[r.row[w]] <= r.place[w] {
 				return // reached already by way of another
@@ -89,6 +88,8 @@ func (s *solver) update() bool {
 				own[k] = min(own[k], p)
 			}
 		})
+		// Last: the next node of its own row is to be looked at, too.
+		own[r.row[v]] = r.place[v]
 	}
 	return true
 }
@@ -124,12 +125,7 @@ func (s *solver) force(p, q int32) {
 // prune excludes orders until nothing changes: Fails if some pair has none
 // left, Holds if it went through; what is left is in open.
 func (s *solver) prune() Verdict {
-	total := 0
-	for k := range len(s.bounds) - 1 {
-		n := int(s.bounds[k+1] - s.bounds[k])
-		total += n * (n - 1) / 2
-	}
-	if total > maxPairs {
+	if s.pairs() > maxPairs {
 		return Undecided
 	}
 	for round := 0; ; round++ {

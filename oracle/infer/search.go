@@ -8,7 +8,7 @@ const maxWork = 3_000_000_000
 // lit is an open pair in one of its orders: 2i puts p before q, 2i+1 q before p.
 type lit = int32
 
-// search decides the open pairs: it orders one pair after the other so that it
+// decider decides the open pairs: it orders one pair after the other so that it
 // fits the order of nodes that it has, keeps that order topological as edges
 // come (Marchetti-Spaccamela, Nanni, Rohnert, 1996), and learns from each cycle
 // which choices do not go together (conflict-driven clause learning with the
@@ -39,7 +39,8 @@ type decider struct {
 	viaEdge     []int32 // by node: the extra edge by which it was met, none
 }
 
-func (s *solver) search(limit int) Verdict {
+// search decides the open pairs, within so many conflicts and steps through edges.
+func (s *solver) search(limit, work int) Verdict {
 	q := newSearch(s)
 	for {
 		conflict := q.propagate()
@@ -48,7 +49,7 @@ func (s *solver) search(limit int) Verdict {
 			if len(q.marks) == 0 {
 				return Fails
 			}
-			if s.conflicts >= limit || s.work > maxWork {
+			if s.conflicts >= limit || s.work > work {
 				return Undecided
 			}
 			if !q.learn(conflict) {
@@ -60,7 +61,7 @@ func (s *solver) search(limit int) Verdict {
 		if v == none {
 			return Holds
 		}
-		if s.work > maxWork {
+		if s.work > work {
 			return Undecided
 		}
 		q.marks = append(q.marks, int32(len(q.trail)))

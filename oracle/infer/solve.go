@@ -17,8 +17,8 @@ const maxPairs = 200_000_000
 
 // solve decides the models that depend on the order of writes which nothing
 // shows: first by running the transactions one after another so that no read is
-// broken, which finds an order if it gets through; then by excluding orders
-// through reachability; then by search. Read committed and weaker need no order:
+// broken, which finds an order if it gets through; then among the orders that the
+// clock allows; then by excluding orders through reachability; then by search. Read committed and weaker need no order:
 // one that follows read dependencies is always good.
 func (j *judgement) solve(d *dependencies) {
 	if d.versions == nil || !d.versions.open() || len(j.e.doubts) > 0 {
@@ -118,9 +118,12 @@ func (j *judgement) order(d *dependencies, p problem) Verdict {
 			s.open = append(s.open, pair{p, q})
 			return true
 		})
-		return s.search(j.conflictLimit())
+		return s.search(j.conflictLimit(), maxWork)
 	}
-	if s.serial(order) {
+	if !j.o.clockFirst && s.serial(order) {
+		return Holds
+	}
+	if j.byTheClock(d, p) == Holds {
 		return Holds
 	}
 	switch s.prune() {
@@ -138,7 +141,7 @@ func (j *judgement) order(d *dependencies, p problem) Verdict {
 	if s.serial(order) {
 		return Holds
 	}
-	v := s.search(j.conflictLimit())
+	v := s.search(j.conflictLimit(), maxWork)
 	j.Conflicts += s.conflicts
 	if v == Fails {
 		j.tellUnorderable(s)
@@ -283,6 +286,16 @@ func (s *solver) allPairs(f func(p, q int32) bool) {
 			}
 		}
 	}
+}
+
+// pairs counts them.
+func (s *solver) pairs() int {
+	total := 0
+	for k := range len(s.bounds) - 1 {
+		n := int(s.bounds[k+1] - s.bounds[k])
+		total += n * (n - 1) / 2
+	}
+	return total
 }
 
 // eachOut calls f for each successor of a node.
