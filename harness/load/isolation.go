@@ -52,14 +52,45 @@ func (j *judge) isolation(e *epoch, events []event) error {
 			shown = around(records, g.Examples[0].Txns)
 		}
 		if j.lossy {
-			f.Note = "what was acknowledged in this epoch is lost, and this may follow from it"
+			f.Note = lossNote
 		}
 		if err := j.found(f, shown); err != nil {
 			return err
 		}
 	}
+	if m, fails := j.failsUnnamed(result); fails {
+		return j.found(j.unorderable(m, e, result), records)
+	}
 	return nil
 }
+
+// failsUnnamed returns the weakest model that fails although no anomaly which was
+// reported says so: of writes that nobody read before, only the search for their order
+// tells that there is none.
+func (j *judge) failsUnnamed(r *infer.Result) (model.Model, bool) {
+	for _, d := range model.Models {
+		if r.Verdicts[d.Model] == infer.Fails && !slices.ContainsFunc(r.Anomalies, func(g infer.Group) bool { return model.Forbids(d.Model, g.Kind) }) {
+			return d.Model, true
+		}
+	}
+	return "", false
+}
+
+func (j *judge) unorderable(m model.Model, e *epoch, r *infer.Result) Finding {
+	f := Finding{Kind: string(model.Unorderable), Model: m, Epoch: e.number, Count: 1, Says: []string{"no order of the writes satisfies " + string(m)}}
+	if j.lossy {
+		f.Note = lossNote
+	}
+	for _, g := range r.Anomalies {
+		if g.Kind == model.Unorderable && len(g.Examples) > 0 {
+			f.Says = g.Examples[0].Steps
+		}
+	}
+	return f
+}
+
+// lossNote stands with what is found in an epoch that has lost commits.
+const lossNote = "what was acknowledged in this epoch is lost, and this may follow from it"
 
 // forbids returns the weakest of the models checked that forbids an anomaly.
 func (j *judge) forbids(k model.Kind) (model.Model, bool) {
@@ -110,7 +141,7 @@ func (j *judge) bounded(records []kv.Record, models []model.Model) (*infer.Resul
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := j.check(records, models)
+		r, err := j.check(records, models, 0)
 		<-j.checking // before the next check can come
 		done <- outcome{r, err}
 	}()
@@ -122,15 +153,15 @@ func (j *judge) bounded(records []kv.Record, models []model.Model) (*infer.Resul
 	}
 }
 
-// check judges some records. A defect of the checker must not end the run before
-// it has tidied up.
-func (j *judge) check(records []kv.Record, models []model.Model) (result *infer.Result, err error) {
+// check judges some records; conflicts bounds the search for an order of writes, 0:
+// as is usual. A defect of the checker must not end the run before it has tidied up.
+func (j *judge) check(records []kv.Record, models []model.Model, conflicts int) (result *infer.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the checker broke down: %v\n%s", p, debug.Stack())
 		}
 	}()
-	result, err = infer.Check(j.history(records), infer.Options{Models: models, Examples: 1})
+	result, err = infer.Check(j.history(records), infer.Options{Models: models, Examples: 1, Conflicts: conflicts})
 	if err != nil {
 		return nil, fmt.Errorf("check an epoch: %w", err)
 	}
@@ -169,6 +200,10 @@ func around(records []kv.Record, txns []int) []kv.Record {
 // reduceTime bounds the reduction of one finding.
 const reduceTime = 10 * time.Second
 
+// reduceConflicts bounds the search in one step of it: where it takes longer, the
+// step shows nothing.
+const reduceConflicts = 1000
+
 // reduce makes the transactions of a finding as few as it can. says is nil where
 // that shows nothing new.
 func (j *judge) reduce(f Finding, records []kv.Record) (smaller []kv.Record, says []string) {
@@ -176,8 +211,8 @@ func (j *judge) reduce(f Finding, records []kv.Record) (smaller []kv.Record, say
 		return nil, nil
 	}
 	shows := func(rs []kv.Record) []string {
-		result, err := j.check(rs, []model.Model{f.Model})
-		if err != nil || len(rs) == 0 {
+		result, err := j.check(rs, []model.Model{f.Model}, reduceConflicts)
+		if err != nil || len(rs) == 0 || result.Verdicts[f.Model] != infer.Fails {
 			return nil
 		}
 		for _, g := range result.Anomalies {

@@ -13,7 +13,7 @@ import (
 func checked(t testing.TB, w kv.Workload, records []kv.Record, m model.Model) *infer.Result {
 	t.Helper()
 	j := judge{header: kv.Header{Workload: w}}
-	r, err := j.check(records, []model.Model{m})
+	r, err := j.check(records, []model.Model{m}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
