@@ -283,7 +283,7 @@ func (o *checkFlags) checkFile(cmd *cobra.Command, path string, format kv.Format
 	read := time.Since(begun)
 	every := pace(os.Stderr)
 	told := time.Now()
-	r, err := o.judge(h, false, func(stage string) {
+	r, err := o.judge(cmd.Context(), h, false, func(stage string) {
 		if time.Since(told) > every {
 			told = time.Now()
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", path, stage)
@@ -296,16 +296,41 @@ func (o *checkFlags) checkFile(cmd *cobra.Command, path string, format kv.Format
 	return r, o.draw(r)
 }
 
-func (o *checkFlags) judge(h *kv.History, partial bool, progress func(string)) (checkReport, error) {
+func (o *checkFlags) judge(ctx context.Context, h *kv.History, partial bool, progress func(string)) (checkReport, error) {
 	asked, err := o.asked(h.Header)
 	if err != nil {
 		return checkReport{}, err
 	}
-	res, err := infer.Check(h, infer.Options{Models: asked, Examples: o.examples, Conflicts: o.conflicts, Partial: partial, Progress: progress})
-	if err != nil {
+	res, err := untilInterrupted(ctx, func() (*infer.Result, error) {
+		return infer.Check(h, infer.Options{Models: asked, Examples: o.examples, Conflicts: o.conflicts, Partial: partial, Progress: progress})
+	})
+	switch {
+	case errors.Is(err, context.Canceled):
+		return checkReport{}, fmt.Errorf("%s: interrupted before it was judged", h.File)
+	case err != nil:
 		return checkReport{}, usagef("%s: %w", h.File, err)
 	}
 	return newCheckReport(h, res, asked), nil
+}
+
+// untilInterrupted waits for a judgement, which can take minutes, or for the context.
+// What is left running ends with the process.
+func untilInterrupted(ctx context.Context, check func() (*infer.Result, error)) (*infer.Result, error) {
+	type outcome struct {
+		res *infer.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		res, err := check()
+		done <- outcome{res, err}
+	}()
+	select {
+	case o := <-done:
+		return o.res, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // followFile judges a growing file whenever it has grown by a quarter, and at
@@ -331,7 +356,7 @@ func (o *checkFlags) followFile(ctx context.Context, path string, format kv.Form
 		err := src.Next(&rec)
 		if err == io.EOF {
 			h.Settle()
-			return o.judge(h, false, nil)
+			return o.judge(ctx, h, false, nil)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
@@ -344,7 +369,7 @@ func (o *checkFlags) followFile(ctx context.Context, path string, format kv.Form
 		if h.Len() < judged+judged/4+1000 || time.Now().Before(next) {
 			continue
 		}
-		r, err := o.judge(h, true, nil)
+		r, err := o.judge(ctx, h, true, nil)
 		if err != nil {
 			return r, err
 		}

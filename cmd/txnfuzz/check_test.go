@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/oracle/infer"
 )
 
 const historyHeader = `{"format":"txnfuzz-history","version":1,"workload":"append"`
@@ -136,5 +140,20 @@ func TestCheckFollows(t *testing.T) {
 	}
 	if <-ended; cmd.ProcessState.ExitCode() != 1 || !strings.Contains(out.String(), "G2-item") {
 		t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), &out)
+	}
+}
+
+// A judgement can take minutes; an interrupt must not wait for it.
+func TestAnInterruptEndsAJudgement(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	never := make(chan struct{})
+	defer close(never)
+	_, err := untilInterrupted(ctx, func() (*infer.Result, error) {
+		cancel()
+		<-never
+		return nil, nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
