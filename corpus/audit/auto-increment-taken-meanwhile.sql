@@ -3,6 +3,13 @@
 -- level: SERIALIZABLE
 -- note: tx2 takes its AUTO_INCREMENT value before it waits for the gap, and tx1 inserts that value; the counter belongs to no transaction, so no serial order need give the error
 -- expected: ok
+-- verdict (mariadb 11.8, SER): ok
+-- verdict (mariadb 11.8,snapshot=off, SER): ok
+-- verdict (mariadb 10.11, SER): ok
+-- verdict (mariadb 10.11,snapshot=on, SER): ok
+-- verdict (mariadb 10.5, SER): ok
+-- verdict (mysql 9.7, SER): ok
+-- verdict (mysql 9.7,binlog=off, SER): ok
 
 /* init */ CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(10));
 /* init */ INSERT INTO t VALUES (1, 'b'), (2, 'b');

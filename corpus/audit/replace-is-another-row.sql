@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: the manual calls what REPLACE puts in another row, so that the snapshot goes on showing the old one, which tx1 has not deleted
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (0, 0);

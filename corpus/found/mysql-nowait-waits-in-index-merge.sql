@@ -10,6 +10,14 @@
 -- link: https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
 -- fingerprint: nowait-waited/RC/SELECT FOR UPDATE waited
 -- reproduced: 10/10
+-- verdict (embedded, RC): ok
+-- verdict (mariadb 11.8, RC): ok
+-- verdict (mariadb 11.8,snapshot=off, RC): ok
+-- verdict (mariadb 10.11, RC): ok
+-- verdict (mariadb 10.11,snapshot=on, RC): ok
+-- verdict (mariadb 10.5, RC): ok
+-- verdict (mysql 9.7, RC): violation nowait-waited
+-- verdict (mysql 9.7,binlog=off, RC): violation nowait-waited
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY (a), KEY (b));
 /* init */ INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
