@@ -51,6 +51,8 @@ type Waiting struct {
 	// the same lock it stays equal from ask to ask. A change cuts one statement
 	// into two waits. Empty where the server does not tell.
 	ID string
+	// At is the record waited for; nil where the server does not tell.
+	At *history.Place
 }
 
 // Prober knows which of some connections wait for a lock.

@@ -304,10 +304,14 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	}
 	x := &waiting[i]
 	if l.waits {
+		last := &st.Waits[len(st.Waits)-1]
 		if x.ID == l.wait || x.ID == "" || l.wait == "" {
+			if last.At == nil || len(last.At.Fields) == 0 {
+				last.At = x.At
+			}
 			return
 		}
-		st.Waits[len(st.Waits)-1].Until = r.tick()
+		last.Until = r.tick()
 	}
 	if c := &r.w.pool.stats; !l.waits {
 		c.known.Add(int64(time.Since(l.sent)))
@@ -315,7 +319,7 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	}
 	r.w.pool.stats.waits.Add(1)
 	l.waits, l.wait = true, x.ID
-	w := history.Wait{Kind: x.Kind, From: r.tick()}
+	w := history.Wait{Kind: x.Kind, From: r.tick(), At: x.At}
 	for _, h := range x.Holders {
 		for _, o := range r.lanes {
 			if o.id == h {

@@ -51,6 +51,8 @@ type Account struct {
 	Viewed bool
 	// Why explains in sentences what was promised and what happened instead.
 	Why []string
+	// Waits holds what the server told of the places of waits.
+	Waits []mvcc.WaitedAt
 	// Links holds the pages that the sentences rest on.
 	Links []string
 }
@@ -63,7 +65,7 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	}
 	r := mvcc.New(c, h, rules.For(h.Server), true)
 	_, loss := r.Run() // what was told so far is shown
-	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1}
+	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1, Waits: r.WaitedAt()}
 	for i := range h.Stmts {
 		st, s := &h.Stmts[i], &r.Steps[i]
 		to := Step{Stmt: i, Kind: mvcc.KindOf(c.Steps[st.Line].Stmt), Actual: mvcc.Describe(c.Steps[st.Line].Stmt, &st.Result)}

@@ -39,6 +39,8 @@ type Moment struct {
 	// Resumed that this is its return. Holders names who stood in the way.
 	Waits, Resumed bool
 	Holders        []int
+	// At is where it waits, in words; empty where the server did not tell.
+	At string
 	// Silent says that the server could not be asked whether it waits: it had
 	// not answered for long.
 	Silent bool
@@ -96,6 +98,11 @@ func (t *Timeline) moment(i int, resumed bool) Moment {
 			}
 		}
 	}
+	for k := range t.Account.Waits {
+		if w := &t.Account.Waits[k]; w.Stmt == i && m.At == "" {
+			m.At = w.String()
+		}
+	}
 	if m.Waits && m.Answered {
 		return m
 	}
@@ -124,14 +131,21 @@ func (m *Moment) WaitText() string {
 	if m.Silent {
 		return "silent: waits, or is slow"
 	}
+	at := ""
+	if m.At != "" {
+		at = " at " + m.At
+		if strings.HasPrefix(m.At, "the ") {
+			at = " for " + m.At
+		}
+	}
 	if len(m.Holders) == 0 {
-		return "waits"
+		return "waits" + at
 	}
 	names := make([]string, len(m.Holders))
 	for i, h := range m.Holders {
 		names[i] = fmt.Sprintf("tx%d", h)
 	}
-	return "waits for " + strings.Join(names, ", ")
+	return "waits for " + strings.Join(names, ", ") + at
 }
 
 // Rows prints rows on one line.

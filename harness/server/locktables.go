@@ -29,6 +29,8 @@ type lockTableProber struct {
 	// connOfThread holds the connection of each thread of the performance
 	// schema, whose ids never come again either.
 	connOfThread map[uint64]uint64
+	// places holds the records of the locks that were waited for in this case.
+	places map[string]*history.Place
 }
 
 // firstReadOnly is the least id that InnoDB shows for a transaction that has
@@ -45,6 +47,7 @@ func (p *lockTableProber) Close() error {
 
 // BeginCase finds the threads of the case's sessions, and holds purge.
 func (p *lockTableProber) BeginCase(ctx context.Context, key uint64, conns []uint64) error {
+	clear(p.places)
 	if err := p.learn(ctx, &p.side, conns); err != nil {
 		return err
 	}
@@ -52,9 +55,6 @@ func (p *lockTableProber) BeginCase(ctx context.Context, key uint64, conns []uin
 }
 
 const edgesQuery = "SELECT REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID, REQUESTING_ENGINE_LOCK_ID FROM performance_schema.data_lock_waits"
-
-// ownersQuery tells the threads of all transactions.
-const ownersQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID FROM performance_schema.data_locks WHERE LOCK_TYPE = 'TABLE'"
 
 // edge is one row of data_lock_waits.
 type edge struct {
@@ -120,19 +120,23 @@ func (p *lockTableProber) edges(ctx context.Context) ([]edge, error) {
 	return edges, nil
 }
 
-// singleQuery tells the locks waited for, and the threads of all transactions.
-const singleQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID, LOCK_STATUS, ENGINE_LOCK_ID, LOCK_TYPE FROM performance_schema.data_locks WHERE LOCK_STATUS = 'WAITING' OR LOCK_TYPE = 'TABLE'"
+// locksQuery tells the locks waited for, and the threads of all transactions. To
+// choose among the rows by transaction, or to join the threads to them, takes the
+// server longer than to return all: 0.4 ms against 0.15.
+const locksQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID, LOCK_STATUS, ENGINE_LOCK_ID, LOCK_TYPE, OBJECT_NAME, INDEX_NAME, LOCK_MODE, LOCK_DATA FROM performance_schema.data_locks WHERE LOCK_STATUS = 'WAITING' OR LOCK_TYPE = 'TABLE'"
 
-// single asks whether one connection waits for a row lock.
-func (p *lockTableProber) single(ctx context.Context, conn uint64) ([]harness.Waiting, error) {
-	type wait struct {
-		txn  uint64
-		lock string
-	}
-	var waits []wait
-	owner := map[uint64]uint64{}
+// request is a lock that a transaction waits for.
+type request struct {
+	txn  uint64
+	lock string
+}
+
+// locks asks for the locks waited for and the thread of each transaction that has
+// locked a table, and notes where in an index the former are.
+func (p *lockTableProber) locks(ctx context.Context) (waits []request, owner map[uint64]uint64, _ error) {
+	owner = map[uint64]uint64{}
 	var bad error
-	err := p.side.eachPrepared(ctx, singleQuery, func(row []driver.Value) {
+	err := p.side.eachPrepared(ctx, locksQuery, func(row []driver.Value) {
 		txn, err := number(row[0])
 		thread, err2 := number(row[1])
 		status, ok := row[2].([]byte)
@@ -145,11 +149,57 @@ func (p *lockTableProber) single(ctx context.Context, conn uint64) ([]harness.Wa
 		if string(kind) == "TABLE" {
 			owner[txn] = thread
 		}
-		if string(status) == "WAITING" {
-			waits = append(waits, wait{txn, string(lock)})
+		if string(status) != "WAITING" {
+			return
+		}
+		waits = append(waits, request{txn, string(lock)})
+		switch at := p.places[string(lock)]; {
+		case string(kind) == "TABLE":
+			p.places[string(lock)] = nil
+		case at == nil || len(at.Fields) == 0:
+			p.places[string(lock)] = placeOf(row[5], row[6], row[7], row[8])
 		}
 	})
-	if err = errors.Join(err, bad); err != nil {
+	return waits, owner, errors.Join(err, bad)
+}
+
+// placeOf reads OBJECT_NAME, INDEX_NAME, LOCK_MODE and LOCK_DATA of data_locks.
+// https://dev.mysql.com/doc/refman/en/performance-schema-data-locks-table.html
+func placeOf(table, index, mode, data driver.Value) *history.Place {
+	text := func(v driver.Value) string { b, _ := v.([]byte); return string(b) }
+	at := &history.Place{Table: text(table), Index: text(index), Mode: text(mode), Kind: history.RecordLock}
+	switch d := text(data); {
+	case d == "supremum pseudo-record":
+		at.Kind = history.Supremum
+	case strings.Contains(at.Mode, "INSERT_INTENTION"):
+		at.Kind, at.Fields = history.InsertIntention, fieldsOf(d)
+	case strings.Contains(at.Mode, "GAP") && !strings.Contains(at.Mode, "REC_NOT_GAP"):
+		at.Kind, at.Fields = history.GapLock, fieldsOf(d)
+	default:
+		at.Fields = fieldsOf(d)
+	}
+	return at
+}
+
+// fieldsOf cuts LOCK_DATA at its commas; in quoted text, quotes are doubled.
+func fieldsOf(data string) []string {
+	var out []string
+	for data != "" {
+		end, quoted := 0, false
+		for end < len(data) && (quoted || data[end] != ',') {
+			quoted = quoted != (data[end] == '\'')
+			end++
+		}
+		out = append(out, strings.TrimSpace(data[:end]))
+		data = data[min(end+1, len(data)):]
+	}
+	return out
+}
+
+// single asks whether one connection waits for a row lock.
+func (p *lockTableProber) single(ctx context.Context, conn uint64) ([]harness.Waiting, error) {
+	waits, owner, err := p.locks(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("ask for lock waits: %w", err)
 	}
 	if len(waits) == 0 {
@@ -165,7 +215,7 @@ func (p *lockTableProber) single(ctx context.Context, conn uint64) ([]harness.Wa
 			c, ok = p.connOf[w.txn]
 		}
 		if ok && c == conn {
-			return []harness.Waiting{{Conn: conn, Kind: history.RowLock, ID: w.lock}}, nil
+			return []harness.Waiting{{Conn: conn, Kind: history.RowLock, ID: w.lock, At: p.places[w.lock]}}, nil
 		}
 	}
 	return nil, nil
@@ -209,7 +259,7 @@ func (p *lockTableProber) rowLocks(ctx context.Context, conns []uint64, edges []
 		if !ok || !contains(conns, c) || seenBefore(edges[:i], e.requester) {
 			continue
 		}
-		w := harness.Waiting{Conn: c, Kind: history.RowLock, ID: e.lock}
+		w := harness.Waiting{Conn: c, Kind: history.RowLock, ID: e.lock, At: p.places[e.lock]}
 		for _, f := range edges[i:] {
 			if f.requester != e.requester {
 				continue
@@ -233,13 +283,17 @@ func seenBefore(edges []edge, requester uint64) bool {
 }
 
 // connections returns a function from transaction ids to connection ids for
-// the transactions of edges. Transactions that ended meanwhile are not known.
+// the transactions of edges. Transactions that ended meanwhile are not known. It
+// asks where somebody or some lock's place is not known yet.
 func (p *lockTableProber) connections(ctx context.Context, edges []edge) (func(uint64) (uint64, bool), error) {
 	unknown := false
 	for _, e := range edges {
 		for _, t := range [2]uint64{e.requester, e.blocker} {
 			_, known := p.connOf[t]
 			unknown = unknown || !known
+		}
+		if _, known := p.places[e.lock]; !known {
+			unknown = true
 		}
 	}
 	fleeting := map[uint64]uint64{}
@@ -258,21 +312,9 @@ func (p *lockTableProber) connections(ctx context.Context, edges []edge) (func(u
 }
 
 // askOwners learns the connection of every transaction that has locked a table.
-// To choose among the rows by transaction, or to join the threads to them, takes
-// the server longer than to return all: 0.4 ms against 0.15.
 func (p *lockTableProber) askOwners(ctx context.Context, fleeting map[uint64]uint64) error {
-	var bad error
-	owner := map[uint64]uint64{} // of a transaction, its thread
-	err := p.side.eachPrepared(ctx, ownersQuery, func(row []driver.Value) {
-		txn, err := number(row[0])
-		thread, err2 := number(row[1])
-		if err != nil || err2 != nil {
-			bad = fmt.Errorf("unexpected row %v %v", row[0], row[1])
-			return
-		}
-		owner[txn] = thread
-	})
-	if err = errors.Join(err, bad); err != nil {
+	_, owner, err := p.locks(ctx)
+	if err != nil {
 		return err
 	}
 	return p.learnOwners(ctx, owner, fleeting)

@@ -44,7 +44,7 @@ func newProber(ctx context.Context, to dialer, m method, pid int) (harness.Probe
 		p := &statusProber{side: ask, purgeHold: purge, threads: newThreads(pid, m)}
 		return p, p.side.connect(ctx)
 	case lockTables:
-		p := &lockTableProber{side: ask, purgeHold: purge, threads: newThreads(pid, m), connOf: map[uint64]uint64{}, connOfThread: map[uint64]uint64{}}
+		p := &lockTableProber{side: ask, purgeHold: purge, threads: newThreads(pid, m), connOf: map[uint64]uint64{}, connOfThread: map[uint64]uint64{}, places: map[string]*history.Place{}}
 		return p, p.side.connect(ctx)
 	default:
 		return &silenceProber{since: map[uint64]silentConn{}, after: silenceTimeout, clock: time.Now}, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // monitor is output of MariaDB 11.8, cut to the parts that matter; %s is the
@@ -59,7 +60,8 @@ Pending flushes (fsync) log: 0; buffer pool: 0
 const lockOf7 = "RECORD LOCKS space id 8 page no 3 index PRIMARY of table `d`.`t` trx id 17 lock_mode X locks rec but not gap waiting heap no 2"
 
 func TestParseTransactions(t *testing.T) {
-	honest := []block{{conn: 7, waits: true, lock: lockOf7}, {conn: 6}, {conn: 9, metadata: true}}
+	at7 := &history.Place{Table: "t", Index: "PRIMARY", Kind: history.RecordLock, Mode: "X locks rec but not gap waiting", Fields: []string{"0x80000001"}}
+	honest := []block{{conn: 7, waits: true, lock: lockOf7, at: at7}, {conn: 6}, {conn: 9, metadata: true}}
 	for name, c := range map[string]struct {
 		statement string
 		want      []block
@@ -74,7 +76,7 @@ func TestParseTransactions(t *testing.T) {
 		"the header":      {"------------\nTRANSACTIONS\n------------\nTrx id counter 99\n", honest},
 		"half of a block": {"---TRANSACTION 99, ACTIVE 0 sec\nLOCK WAIT 2 lock struct(s)\n", []block{{conn: 7, waits: true}, {conn: 6}, {conn: 9, metadata: true}}},
 		"another's transaction": {"---TRANSACTION 99, ACTIVE 0 sec\nLOCK WAIT 2\nMariaDB thread id 6, OS thread handle 1, query id 2 localhost root Updating",
-			[]block{{conn: 7, waits: true}, {conn: 6, waits: true, lock: lockOf7}, {conn: 6}, {conn: 9, metadata: true}}},
+			[]block{{conn: 7, waits: true}, {conn: 6, waits: true, lock: lockOf7, at: at7}, {conn: 6}, {conn: 9, metadata: true}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, complete := parseTransactions([]byte(fmt.Sprintf(monitor, c.statement)), nil)

@@ -72,7 +72,7 @@ func (p *statusProber) Waiting(ctx context.Context, conns []uint64) ([]harness.W
 		case seen == nil:
 			unknown = append(unknown, c)
 		case seen.waits:
-			waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.RowLock, ID: seen.lock})
+			waiting = append(waiting, harness.Waiting{Conn: c, Kind: history.RowLock, ID: seen.lock, At: seen.at})
 		case seen.metadata:
 			suspects = append(suspects, c)
 		}
@@ -160,6 +160,7 @@ type block struct {
 	waits    bool
 	metadata bool
 	lock     string // the lock waited for
+	at       *history.Place
 }
 
 var (
@@ -206,8 +207,9 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 	var (
 		inHeader bool // between the first line of a block and its thread
 		waits    bool
-		current  = -1 // the block whose rest is being read
-		locking  bool // behind the line that introduces the lock
+		current  = -1           // the block whose rest is being read
+		locking  bool           // behind the line that introduces the lock
+		fields   *history.Place // whose fields are being read
 	)
 	for len(text) > 0 {
 		line := text
@@ -218,6 +220,13 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 			}
 		} else {
 			text = nil
+		}
+		if fields != nil {
+			if field, ok := fieldOf(line, len(fields.Fields)); ok {
+				addField(fields, field)
+				continue
+			}
+			fields = nil
 		}
 		switch {
 		case bytes.HasPrefix(line, blockStart):
@@ -236,13 +245,14 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 		case current < 0 || !blocks[current].waits:
 		case bytes.HasPrefix(line, waitsFor):
 			locking = true // the last one counts: an earlier one is a statement's text
-			blocks[current].lock = ""
+			blocks[current].lock, blocks[current].at = "", nil
 		case locking && blocks[current].lock == "" && bytes.HasPrefix(line, recordLocks):
 			// The bitmap's size may change while the lock is waited for.
 			if i := bytes.Index(line, bitsOf); i > 0 {
 				rest := line[i+len(bitsOf):]
 				if j := bytes.IndexByte(rest, ' '); j >= 0 {
 					blocks[current].lock = string(line[:i]) + string(rest[j:])
+					blocks[current].at = placeOfLock(line)
 				}
 			}
 		case locking && blocks[current].lock == "" && bytes.HasPrefix(line, tableLock):
@@ -253,7 +263,7 @@ func parseTransactions(text []byte, blocks []block) (_ []block, complete bool) {
 			// line where the monitor could not latch the page to print the row.
 			number, _, _ := bytes.Cut(line[len(recordLine):], space)
 			blocks[current].lock += " heap no " + string(number)
-			locking = false
+			locking, fields = false, blocks[current].at
 		}
 	}
 	return blocks, complete

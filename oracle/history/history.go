@@ -154,6 +154,8 @@ type Wait struct {
 	// Holders names the sessions that the server said stand in the way;
 	// empty where it does not say.
 	Holders []int `json:"holders,omitempty"`
+	// At is the record waited for; nil where the server does not tell.
+	At *Place `json:"at,omitempty"`
 }
 
 // Result is the server's answer to one statement.
