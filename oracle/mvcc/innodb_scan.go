@@ -452,10 +452,11 @@ func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views)
 			continue
 		}
 		ok, err := x.matches(a, ver, views)
-		if err != nil {
+		if err != nil && !errors.As(err, new(*solve.SQLError)) {
 			return nil, err
 		}
-		matched[ver.rid] = ok
+		// Nobody evaluates the condition on what is out of date: its error is none.
+		matched[ver.rid] = ok && err == nil
 	}
 	var left []hit
 	for _, c := range t.Chains {

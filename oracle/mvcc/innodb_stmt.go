@@ -59,7 +59,7 @@ func (x *running) someRecordChanged() bool {
 	f := &tableFinder{}
 	x.node.Accept(f)
 	for _, name := range f.names {
-		if x.asked != nil && !x.asked.locks && name != x.ownTable() {
+		if x.asked != nil && !x.asked.locks && x.asked.names[name] && name != x.ownTable() {
 			continue
 		}
 		if t := x.e.table(name); t != nil {
@@ -283,7 +283,22 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		}
 		p.Single = !x.waited
 		e.touchJoined(x.i, x.tx, x.start, s.From)
-		views = &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, view: View{Tick: latest, Own: x.tx}}
+		own := &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, joined: map[*Table]bool{}, view: View{Tick: latest, Own: x.tx}}
+		f := &tableFinder{}
+		if s.From != nil {
+			s.From.Accept(f)
+		}
+		for _, n := range f.names {
+			own.joined[e.table(n)] = true
+		}
+		if x.asked != nil {
+			for n := range x.asked.names {
+				if own.joined[e.table(n)] {
+					return nil, &Loss{Slug: "unsupported: subquery on a table of a locking join"}
+				}
+			}
+		}
+		views = own
 	} else {
 		t := e.table(name.Name.O)
 		if t == nil {

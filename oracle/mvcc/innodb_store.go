@@ -210,8 +210,10 @@ type innodbViews struct {
 	// once is a unique secondary index whose look-ups end at the first row that
 	// they find, although two records of one row may be visible.
 	once *solve.Key
-	// asked answers the subqueries of a statement that locks; see running.
-	asked *asked
+	// asked answers the subqueries of a statement that locks; see running. joined are
+	// the tables that it locks itself, if there are several.
+	asked  *asked
+	joined map[*Table]bool
 }
 
 // Table implements solve.Views.
@@ -223,7 +225,7 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 	if t == v.only {
 		return t.Def, v.rows, nil
 	}
-	if v.asked != nil {
+	if v.asked != nil && !v.joined[t] {
 		return t.Def, v.asked.table(t, v), nil
 	}
 	return t.Def, v.e.snapshotRows(t, v, v.rule), nil
