@@ -1,6 +1,12 @@
 // Costplot draws what checking a history costs against its size, from costs.tsv:
 //
 //	go run -tags notidb ./scripts/costplot
+//
+// It also makes the histories that are measured, and measures:
+//
+//	go run -tags notidb ./scripts/costplot make lists 100000 > history.edn
+//	go run -tags notidb ./scripts/costplot make registers 100000 > history.txt
+//	go run -tags notidb ./scripts/costplot measure [NAME=COMMAND…]
 package main
 
 import (
@@ -50,13 +56,34 @@ var styles = map[string]struct {
 }
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "costplot:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(args []string) error {
+	switch {
+	case len(args) == 0:
+		return plotFile()
+	case args[0] == "measure":
+		return measure(os.Stdout, args[1:])
+	case args[0] == "make" && len(args) == 3:
+		n, err := strconv.Atoi(args[2])
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is no number of transactions", args[2])
+		}
+		for _, h := range histories {
+			if h.name == args[1] {
+				return h.make(os.Stdout, n)
+			}
+		}
+		return fmt.Errorf("no histories are called %q: lists or registers", args[1])
+	}
+	return fmt.Errorf("want nothing, make lists N, make registers N or measure [NAME=COMMAND…]")
+}
+
+func plotFile() error {
 	f, err := os.Create(output)
 	if err != nil {
 		return fmt.Errorf("write the plot (run at the top of the repository): %w", err)
