@@ -3,6 +3,14 @@
 -- level: REPEATABLE READ
 -- note: the subquery is answered from the snapshot, the joined tables are locked and read as they are now; with snapshot isolation MariaDB refuses the changed row with 1020
 -- expected: ok
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ CREATE TABLE t2 (a INT);
