@@ -57,6 +57,19 @@ type Account struct {
 	Links []string
 }
 
+// fitting returns the replay that a history without a fault fits although the likeliest
+// one differs from it: its statements waited elsewhere, or went by other indexes.
+func fitting(c *corpus.Case, h *history.History, likeliest *mvcc.Replay) *mvcc.Replay {
+	// One that is to end at its first difference tries all paths.
+	anew := func() *mvcc.Replay { return mvcc.New(c, h, rules.For(h.Server), false) }
+	for _, r := range []*mvcc.Replay{anew(), anew().Loose(), anew().Loose().Patient()} {
+		if d, err := r.Run(); err == nil && d == nil {
+			return r
+		}
+	}
+	return likeliest
+}
+
 // Tell gives an account of a run. It may end early where the oracle cannot go
 // on; then later steps have no promise.
 func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
@@ -64,7 +77,10 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 		c = own
 	}
 	r := mvcc.New(c, h, rules.For(h.Server), true)
-	_, loss := r.Run() // what was told so far is shown
+	d, loss := r.Run() // what was told so far is shown
+	if d != nil && v.Outcome == OK {
+		r = fitting(c, h, r)
+	}
 	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1, Waits: r.WaitedAt()}
 	for i := range h.Stmts {
 		st, s := &h.Stmts[i], &r.Steps[i]

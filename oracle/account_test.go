@@ -102,3 +102,31 @@ func TestCauses(t *testing.T) {
 		}
 	}
 }
+
+// TestAccountOfHonest: of a history that is as promised nothing is told to differ, also
+// where its statements took other paths than the likeliest.
+func TestAccountOfHonest(t *testing.T) {
+	for _, file := range goldenFiles(t) {
+		records, err := LoadRecords(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		honest := 0
+		for i, r := range records {
+			if r.Verdict.Outcome != OK {
+				continue
+			}
+			c, err := corpus.Parse(filepath.Base(file), []byte(r.Case))
+			if err != nil {
+				t.Fatal(err)
+			}
+			honest++
+			for _, s := range Tell(c, r.History, &r.Verdict).Steps {
+				if s.Differs {
+					t.Errorf("%s, record %d, statement %d: %s is told to differ from %s", file, i+1, s.Stmt+1, s.Actual, s.Expected)
+				}
+			}
+		}
+		t.Logf("%s: %d honest histories", file, honest)
+	}
+}
