@@ -30,7 +30,12 @@ func ReadTable(create string, d Dialect) (t *Table, engine string, err error) {
 	if err != nil || !ok {
 		return nil, "", unsupported("definition of a table that the parser does not read")
 	}
-	t, err = NewTable(def, d)
+	if d.DBMS == history.TiDB {
+		t, err = NewTable(def, d)
+	} else {
+		// The keys are printed in the server's order.
+		t, err = asDefined(def, d)
+	}
 	return t, Engine(def), err
 }
 

@@ -48,6 +48,9 @@ type Key struct {
 	// before 10.8 and TiDB read the word and ignore it.
 	// https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/optimization-and-indexes/descending-indexes
 	Desc []bool
+	// nullable says that a column might hold NULL when the server put the keys into
+	// their order: the columns of a PRIMARY KEY that is declared behind might.
+	nullable bool
 }
 
 // ColumnIndex returns the position of a column by name (case-insensitive), or -1.
@@ -67,6 +70,15 @@ func (t *Table) inKey(i int) bool {
 // the definition holds something that the solver cannot compute with, and with
 // *SQLError where the server refuses it.
 func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
+	t, err := asDefined(stmt, d)
+	if err == nil {
+		slices.SortStableFunc(t.Keys, func(a, b Key) int { return t.place(&a, d) - t.place(&b, d) })
+	}
+	return t, err
+}
+
+// asDefined reads a definition; the keys keep its order.
+func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 	if stmt.Select != nil || stmt.ReferTable != nil || stmt.Partition != nil {
 		return nil, unsupported("CREATE TABLE from another table, or partitioned")
 	}
@@ -109,6 +121,16 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			return nil, err
 		}
 	}
+	primary := map[int]bool{}
+	for ki := range t.Keys {
+		k := &t.Keys[ki]
+		if k.Primary {
+			for _, i := range k.Columns {
+				primary[i] = true
+			}
+		}
+		k.nullable = slices.ContainsFunc(k.Columns, func(i int) bool { return !t.Columns[i].NotNull && !primary[i] })
+	}
 	for _, k := range t.Keys {
 		if k.Primary {
 			for _, i := range k.Columns {
@@ -124,7 +146,6 @@ func NewTable(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			c.HasDefault = true
 		}
 	}
-	slices.SortStableFunc(t.Keys, func(a, b Key) int { return t.place(&a, d) - t.place(&b, d) })
 	return t, nil
 }
 
@@ -145,7 +166,7 @@ func (t *Table) place(k *Key, d Dialect) int {
 		return 5
 	}
 	place := 1
-	if slices.ContainsFunc(k.Columns, func(i int) bool { return !t.Columns[i].NotNull }) {
+	if k.nullable {
 		place += 2
 	}
 	if t.Partial(k) {
@@ -273,6 +294,7 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 	for _, o := range opts {
 		switch o.Tp {
 		case ast.ColumnOptionPrimaryKey:
+			c.NotNull = true
 			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
 		case ast.ColumnOptionUniqKey:
 			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
