@@ -121,17 +121,8 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			return nil, err
 		}
 	}
-	primary := map[int]bool{}
 	for ki := range t.Keys {
 		k := &t.Keys[ki]
-		if k.Primary {
-			for _, i := range k.Columns {
-				primary[i] = true
-			}
-		}
-		k.nullable = slices.ContainsFunc(k.Columns, func(i int) bool { return !t.Columns[i].NotNull && !primary[i] })
-	}
-	for _, k := range t.Keys {
 		if k.Primary {
 			for _, i := range k.Columns {
 				t.Columns[i].NotNull = true
@@ -140,6 +131,7 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 				}
 			}
 		}
+		k.nullable = slices.ContainsFunc(k.Columns, func(i int) bool { return !t.Columns[i].NotNull })
 	}
 	for i := range t.Columns {
 		if c := &t.Columns[i]; !c.NotNull && !c.HasDefault {
