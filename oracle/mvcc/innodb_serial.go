@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // maxSerialSteps bounds the statements that are executed again in search of a
@@ -99,23 +100,6 @@ func (s *serial) explains(order []*Txn) (bool, error) {
 	}
 }
 
-// takesTaken reports whether an INSERT failed for a duplicate in a table that generates
-// values. It takes its value before it waits, and another transaction may insert that
-// meanwhile; the counter belongs to no transaction, so that no order need give the error.
-// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
-func (e *engine) takesTaken(node ast.StmtNode, st *history.Stmt) bool {
-	s, ok := node.(*ast.InsertStmt)
-	if !ok || errCode(st) != errDup {
-		return false
-	}
-	name := singleTable(s.Table)
-	if name == nil {
-		return false
-	}
-	t := e.table(name.Name.O)
-	return t != nil && autoColumn(t) >= 0
-}
-
 func (s *serial) explainsAlong(order []*Txn, ch *choices) (bool, error) {
 	r := s.r
 	e := r.engine(ch)
@@ -149,7 +133,7 @@ func (s *serial) explainsAlong(order []*Txn, ch *choices) (bool, error) {
 			// with them, so that another transaction may insert their keys.
 			// https://dev.mysql.com/doc/refman/en/innodb-error-handling.html
 			bothFail := p.Err != 0 && errCode(st) != 0
-			if e.takesTaken(node, st) {
+			if x.generatesTaken() {
 				e.undo(tx, x.mark)
 				bothFail = true
 			}
@@ -170,4 +154,26 @@ func (s *serial) explainsAlong(order []*Txn, ch *choices) (bool, error) {
 		differs(-1, d)
 	}
 	return d == nil, err
+}
+
+// generatesTaken reports whether an INSERT failed for a duplicate and generates a value.
+// It takes its value before it waits, and another transaction may insert that meanwhile;
+// the counter belongs to no transaction, so that no order need give the error.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func (x *running) generatesTaken() bool {
+	s, ok := x.node.(*ast.InsertStmt)
+	if !ok || errCode(x.st) != errDup {
+		return false
+	}
+	name := singleTable(s.Table)
+	if name == nil {
+		return false
+	}
+	t := x.e.table(name.Name.O)
+	auto := autoColumn(t)
+	if auto < 0 {
+		return false
+	}
+	rows, err := x.e.solver.Insert(s, t.Def, x.views(nil, nil))
+	return err == nil && slices.ContainsFunc(rows, func(r solve.Row) bool { return r[auto].IsGenerated() })
 }
