@@ -211,13 +211,21 @@ func seesHalfDone(c *corpus.Case, h *history.History, d *mvcc.Difference) bool {
 // have waited at any row and gone by any index. It fills in v then.
 func looseOK(h *history.History, first *mvcc.Replay, p rules.Profile, v *Verdict) bool {
 	r := first.Under(p).Loose()
-	if d, err := r.Run(); err != nil || d != nil {
+	d, err := r.Run()
+	if err != nil || d != nil {
 		return false
 	}
-	*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
+	fitted(v, r, h, true)
+	return true
+}
+
+// fitted fills in what a replay tells of the history that it predicts.
+func fitted(v *Verdict, r *mvcc.Replay, h *history.History, honest bool) {
+	if honest {
+		*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
+	}
 	count(v, r, h)
 	v.Conflicting = r.Conflicting()
-	return true
 }
 
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part
@@ -241,11 +249,7 @@ func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Pr
 		case d != nil:
 			return d
 		}
-		if honest {
-			*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
-		}
-		count(v, r, h)
-		v.Conflicting = r.Conflicting()
+		fitted(v, r, h, honest)
 		return nil
 	}
 	fits := func(with ...*rules.Rule) *mvcc.Difference {

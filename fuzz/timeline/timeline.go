@@ -134,9 +134,6 @@ func (m *Moment) WaitText() string {
 	at := ""
 	if m.At != "" {
 		at = " at " + m.At
-		if strings.HasPrefix(m.At, "the ") {
-			at = " for " + m.At
-		}
 	}
 	if len(m.Holders) == 0 {
 		return "waits" + at

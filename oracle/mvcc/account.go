@@ -37,10 +37,7 @@ type RowHistory struct {
 // view, as a write that judges each row when its scan passes it. The replay
 // must have gone on behind its first difference.
 func (r *Replay) Account(i int) (out []RowHistory, viewed bool) {
-	store, view := &r.store, View{Tick: latest}
-	if r.told != nil {
-		store = r.told
-	}
+	store, view := r.rows(), View{Tick: latest}
 	if i >= 0 {
 		view = r.Steps[i].View
 	}
@@ -147,10 +144,7 @@ func lostRows(s *Store, t *Table, i int, of *history.History) []RowHistory {
 
 // Promised returns what each table was to hold in the end, rows in text order.
 func (r *Replay) Promised() []history.Table {
-	store := &r.store
-	if r.told != nil {
-		store = r.told
-	}
+	store := r.rows()
 	var out []history.Table
 	for i := range r.h.Final {
 		t := store.Tables[r.h.Final[i].Name]
@@ -189,4 +183,12 @@ func cellsOf(row solve.Row) []history.Cell {
 // SortRows puts rows into the order of their text.
 func SortRows(rows [][]history.Cell) {
 	slices.SortStableFunc(rows, func(a, b []history.Cell) int { return cmp.Compare(formatCells(a), formatCells(b)) })
+}
+
+// rows returns the tables as the replay left them: those of the path that it told last.
+func (r *Replay) rows() *Store {
+	if r.told != nil {
+		return r.told
+	}
+	return &r.store
 }

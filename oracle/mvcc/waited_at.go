@@ -28,10 +28,7 @@ type WaitedAt struct {
 // The replay must have run. It costs a comparison with each version of each row of a
 // table for each wait.
 func (r *Replay) WaitedAt() []WaitedAt {
-	store := &r.store
-	if r.told != nil {
-		store = r.told
-	}
+	store := r.rows()
 	var out []WaitedAt
 	for i := range r.h.Stmts {
 		for k := range r.h.Stmts[i].Waits {
