@@ -47,7 +47,9 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				if err := x.recordChanged(c, k == t.Clustered); err != nil {
 					return nil, err
 				}
-				if h := e.holder(c, tx, false); h != nil && x.point(h, false, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere {
+				// A scan by this index may have left a lock here that no other path takes.
+				if h := e.holder(c, tx, false); h != nil && x.point(h, false, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere ||
+					e.loose && x.point(nil, false, false) != nowhere {
 					again = true
 					break
 				}
