@@ -11,7 +11,7 @@ var (
 	indexOf     = []byte(" index ")
 	ofTable     = []byte(" of table ")
 	trxID       = []byte(" trx id ")
-	lockMode    = []byte("lock_mode ")
+	lockMode    = []byte("lock")
 	gapWords    = []byte("gap before rec")
 	intention   = []byte("insert intention")
 	hexOf       = []byte("; hex ")
@@ -36,7 +36,8 @@ func placeOfLock(line []byte) *history.Place {
 	}
 	at := &history.Place{Table: string(bytes.Trim(table, "`")), Index: string(index), Kind: history.RecordLock}
 	if j := bytes.Index(rest[i:], lockMode); j >= 0 {
-		at.Mode = string(rest[i+j+len(lockMode):])
+		// "lock_mode X", but "lock mode S".
+		at.Mode = string(rest[i+j+len("lock_mode "):])
 	}
 	switch {
 	case bytes.Contains(rest[i:], intention):

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,9 @@ func TestPlaces(t *testing.T) {
 				}
 				if got.Table != c.want.Table || got.Index != c.want.Index || got.Kind != c.want.Kind {
 					t.Errorf("%s: waits at %+v, want %+v", c.waits, got, c.want)
+				}
+				if !strings.HasPrefix(got.Mode, "X") {
+					t.Errorf("%s: mode %q", c.waits, got.Mode)
 				}
 				if first := append(got.Fields, "")[0]; first != c.fields[0] && first != c.fields[1] {
 					t.Errorf("%s: first field %q, want one of %q", c.waits, first, c.fields)

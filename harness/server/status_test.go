@@ -141,3 +141,18 @@ func FuzzParseTransactions(f *testing.F) {
 		}
 	})
 }
+
+func TestPlaceOfLock(t *testing.T) {
+	for line, want := range map[string]history.Place{
+		"RECORD LOCKS space id 8 page no 4 n bits 320 index k of table `d`.`t` trx id 22 lock mode S waiting":                                         {Table: "t", Index: "k", Kind: history.RecordLock, Mode: "S waiting"},
+		"RECORD LOCKS space id 33 page no 4 n bits 320 index k of table `d`.`t` trx id 272 lock_mode X locks gap before rec insert intention waiting": {Table: "t", Index: "k", Kind: history.InsertIntention, Mode: "X locks gap before rec insert intention waiting"},
+		"RECORD LOCKS space id 33 page no 4 n bits 320 index k of table `d`.`t` trx id 272 lock_mode X locks gap before rec waiting":                  {Table: "t", Index: "k", Kind: history.GapLock, Mode: "X locks gap before rec waiting"},
+	} {
+		if diff := cmp.Diff(&want, placeOfLock([]byte(line))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", line, diff)
+		}
+	}
+	if got := placeOfLock([]byte("RECORD LOCKS x")); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
