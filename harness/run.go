@@ -21,6 +21,7 @@ type lane struct {
 	waits  bool   // the last wait of stmt is open
 	sight  Sight  // of its thread, the last one
 	slept  Sight  // the one right before the server said that it waits
+	dozed  Sight  // the one right before the server said so first, and was asked again
 	parked []int  // steps that the file's order reached while it waited
 	// untimed says that what stmt takes is no measure: it waited, unobserved.
 	untimed bool
@@ -268,7 +269,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	if r.s.steps[st.Line].traits&closes != 0 && a.Err == nil {
 		l.broken, l.inTxn = true, false
 	}
-	l.stmt, l.waits, l.wait, l.sight, l.slept, l.untimed = -1, false, "", Sight{}, Sight{}, false
+	l.stmt, l.waits, l.wait, l.sight, l.slept, l.dozed, l.untimed = -1, false, "", Sight{}, Sight{}, Sight{}, false
 	return nil
 }
 

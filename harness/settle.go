@@ -108,12 +108,15 @@ func (r *run) settle(ctx context.Context, just *lane) error {
 		if len(ws) == left && (!cyclic(ws) || time.Since(begun) > cyclePatience) {
 			// A server that names no holders may be about to break a deadlock:
 			// then only a wait seen twice is one.
-			if left == 1 || holdersKnown(ws) || sameWaits(seen, ws) {
+			if left == 1 || holdersKnown(ws) || sameWaits(seen, ws) && r.sleptThrough(look, begun) {
 				waiting = ws
 				r.confirmed()
 				break
 			}
 			seen, pause = ws, 0
+			for _, l := range r.lanes {
+				l.dozed = l.sight
+			}
 			continue
 		}
 		seen = nil
@@ -203,6 +206,24 @@ func (r *run) undisturbed(look Watcher) bool {
 			continue
 		}
 		if !l.waits || !l.slept.Asleep || look.Watch(l.id) != l.slept {
+			return false
+		}
+	}
+	return true
+}
+
+// sleptThrough says that no session without an answer has run since right before it
+// was seen to wait. MariaDB shows a wait from the moment at which the lock is queued,
+// and only then looks for a deadlock: two questions may both come between.
+func (r *run) sleptThrough(look Watcher, begun time.Time) bool {
+	if look == nil || time.Since(begun) > cyclePatience {
+		return true
+	}
+	for _, l := range r.lanes {
+		if l.stmt < 0 || r.answered(l) {
+			continue
+		}
+		if s := look.Watch(l.id); s.Seen && (!s.Asleep || s != l.dozed) {
 			return false
 		}
 	}

@@ -85,3 +85,32 @@ func TestLooksPause(t *testing.T) {
 		t.Errorf("%d statements outstanding, want none", n)
 	}
 }
+
+// sleeper is a server whose threads are all seen to do the same.
+type sleeper struct{ sight Sight }
+
+func (s sleeper) Watch(uint64) Sight { return s.sight }
+
+// TestSleptThrough holds when a wait that was seen twice is one.
+func TestSleptThrough(t *testing.T) {
+	dozed := Sight{Runs: 4, Asleep: true, Seen: true}
+	for _, c := range []struct {
+		name string
+		look Watcher
+		ago  time.Duration
+		want bool
+	}{
+		{"asleep all the time", sleeper{dozed}, 0, true},
+		{"asleep again", sleeper{Sight{Runs: 5, Asleep: true, Seen: true}}, 0, false},
+		{"runs", sleeper{Sight{Seen: true}}, 0, false},
+		{"runs, for too long to be on its way to a deadlock", sleeper{Sight{Seen: true}}, 2 * cyclePatience, true},
+		{"not to be seen", sleeper{}, 0, true},
+		{"no threads known", nil, 0, true},
+	} {
+		r, _ := phase(locks, locks)
+		r.lanes[0].dozed, r.lanes[1].dozed = dozed, dozed
+		if got := r.sleptThrough(c.look, time.Now().Add(-c.ago)); got != c.want {
+			t.Errorf("%s: slept through: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

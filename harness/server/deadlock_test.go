@@ -12,9 +12,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// TestDeadlock: while the server has yet to break a deadlock, either the
-// holders that it names form a cycle, or it does not show both sessions as
-// waiting in two questions running. Else the runner would take them for stuck.
+// TestDeadlock: while the server has yet to break a deadlock, either the holders
+// that it names form a cycle, or it does not show both sessions as waiting in two
+// questions running while their threads sleep from before the first to behind the
+// second. Else the runner would take them for stuck.
 func TestDeadlock(t *testing.T) {
 	eachServer(t, func(t *testing.T, target string) {
 		b := start(t, target)
@@ -27,6 +28,11 @@ func TestDeadlock(t *testing.T) {
 		must(t, one, "CREATE DATABASE txnfuzz_test", "USE txnfuzz_test", "CREATE TABLE t (a INT PRIMARY KEY, b INT)", "INSERT INTO t VALUES (1, 1), (2, 2)")
 		must(t, two, "USE txnfuzz_test")
 		conns := []uint64{connID(t, one), connID(t, two)}
+		if err := p.(harness.CaseObserver).BeginCase(t.Context(), 3, conns); err != nil {
+			t.Fatal(err)
+		}
+		look := p.(harness.Watcher)
+		sights := func() [2]harness.Sight { return [2]harness.Sight{look.Watch(conns[0]), look.Watch(conns[1])} }
 		cycles, twice, victims := 0, 0, 0
 		for range 50 {
 			must(t, one, "BEGIN", "UPDATE t SET b = 7 WHERE a = 1")
@@ -42,6 +48,7 @@ func TestDeadlock(t *testing.T) {
 			go func() { secondDone <- two.exec(context.Background(), "UPDATE t SET b = 8 WHERE a = 1") }()
 			var errs []error
 			var before []harness.Waiting
+			var slept [2]harness.Sight // right before the first question that showed both as waiting
 			for len(errs) < 1 {
 				select {
 				case err := <-firstDone:
@@ -52,21 +59,25 @@ func TestDeadlock(t *testing.T) {
 					continue
 				default:
 				}
+				asking := sights()
 				ws, err := p.Waiting(t.Context(), conns)
 				if err != nil {
 					t.Fatal(err)
 				}
+				asleep := slept == sights() && slept[0].Asleep && slept[1].Asleep
 				if len(firstDone)+len(secondDone) > 0 {
 					continue // the question may have come too late
 				}
 				if len(ws) == 2 {
 					if slices.Contains(holdersOf(ws, conns[0]), conns[1]) && slices.Contains(holdersOf(ws, conns[1]), conns[0]) {
 						cycles++
-					} else if len(before) == 2 || b.server.DBMS == history.MySQL {
+					} else if len(before) == 2 && asleep || b.server.DBMS == history.MySQL {
 						twice++
 					}
 				}
-				before = ws
+				if before = ws; len(ws) == 2 {
+					slept = asking
+				}
 			}
 			var other error
 			select {
