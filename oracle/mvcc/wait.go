@@ -46,15 +46,6 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 	return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "no error", Actual: describeError(st.Result.Err), Reason: why}
 }
 
-// refusesToWait reports whether a statement is a NOWAIT, which fails where it would
-// wait: with error 3572, on MariaDB with that of a wait that lasts too long.
-// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
-// https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
-func (r *Replay) refusesToWait(st *history.Stmt) bool {
-	s, ok := r.c.Steps[st.Line].Stmt.(*ast.SelectStmt)
-	return ok && s.LockInfo != nil && noWait(s.LockInfo.LockType)
-}
-
 // swallowsTimeout reports whether a write with IGNORE waited until its wait ended
 // although no other session did anything meanwhile that could have ended it. On
 // MariaDB the time-out is then a warning, and the rows that it had not reached stay

@@ -73,6 +73,8 @@ const (
 	// AbsentKey: what a locking look-up finds of a key that was absent when the
 	// transaction looked it up before.
 	AbsentKey
+	// RefusedWait: whether a locking read with NOWAIT fails at once where it would wait.
+	RefusedWait
 	numDimensions
 )
 
@@ -309,6 +311,15 @@ const (
 	// AbsentRemembered: nothing, where the transaction's cache of locked keys
 	// answers, which holds the absence although it was not locked.
 	AbsentRemembered
+)
+
+// Answers to RefusedWait.
+const (
+	// FailsAtOnce: it does.
+	FailsAtOnce Variant = iota
+	// WaitsInMerge: it may wait like any other where it reads several indexes of its
+	// table.
+	WaitsInMerge
 )
 
 var (
