@@ -51,6 +51,8 @@ var settings = []struct {
 	{"tidb_enable_metadata_lock", "OFF", true},     // as above; DDL then fails running transactions
 	{"tidb_enable_auto_analyze", "OFF", false},     // plans must not change in a run
 	{"tidb_gc_enable", "OFF", false},               // would never collect anything in this store
+	{"tidb_enable_stmt_summary", "OFF", false},     // 4 % of the processor, and memory for each form of statement
+	{"tidb_enable_collect_execution_info", "OFF", false},
 	{"tidb_txn_mode", "pessimistic", true},
 }
 
