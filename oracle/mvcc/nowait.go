@@ -40,7 +40,7 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	if t == nil {
 		return true
 	}
-	cols, keys := r.tested(t, s.Where), 0
+	cols, keys := columnsIn(t.Def, s.Where), 0
 	for i := range t.Def.Keys {
 		if cols[t.Def.Keys[i].Columns[0]] {
 			keys++
