@@ -192,7 +192,7 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 				r.adopt(e)
 			}
 		}
-		if jumping && !ch.jump(g.blame, waiters) || !jumping && !ch.next() {
+		if jumping && !ch.jump(g.blame, r.readsBefore(d), waiters) || !jumping && !ch.next() {
 			break
 		}
 	}
@@ -258,4 +258,19 @@ func (r *Replay) singleOut(ch *choices) {
 			other[d.Stmt] = true
 		}
 	}
+}
+
+// readsBefore returns the plain SELECTs of the session that a difference concerns, before
+// it: whether one of them opened the snapshot decides what this one shows.
+func (r *Replay) readsBefore(d *Difference) []int {
+	if d.Stmt < 0 {
+		return nil
+	}
+	var out []int
+	for i := range r.h.Stmts[:d.Stmt] {
+		if o := &r.h.Stmts[i]; o.Session == r.h.Stmts[d.Stmt].Session && KindOf(r.c.Steps[o.Line].Stmt) == Select {
+			out = append(out, i)
+		}
+	}
+	return out
 }
