@@ -42,10 +42,10 @@ func LooksLikeBlocks(text []byte) bool {
 	return false
 }
 
-// ParseBlocks reads cases in the form of blocks. A level that all transactions
-// share becomes the header line `reported`, because there the bug was seen, and
-// it is of interest what the case does at the others; levels that differ become
-// `level`. name only appears in errors, all of which are *ParseError.
+// ParseBlocks reads cases in the form of blocks. A level that all transactions share
+// becomes the header line `reported`, not `level`: the bug was seen there, and
+// replays try the other levels, too. Levels that differ become `level`. name only
+// appears in errors, all of which are *ParseError.
 func ParseBlocks(name string, text []byte) ([]*Case, error) {
 	r := &blockReader{caseReader: caseReader{name: name, text: strings.TrimPrefix(string(text), "\ufeff")}}
 	if at := invalidUTF8(r.text); at >= 0 {

@@ -24,6 +24,8 @@ var headerKeys = []string{
 	// What txnfuzz writes of a finding.
 	"server_version", "settings", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
 	"reproduced", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",
+	// What it writes of an anomaly of a workload.
+	"workload", "calls", "invariant", "not seen with",
 	// What it writes of an input that a campaign keeps.
 	"signal", "seen_on", "bytes", "variant",
 }
@@ -42,14 +44,14 @@ var (
 // ownKey begins the keys that are nobody's but the author's.
 const ownKey = "x-"
 
-// CheckHeader returns what in the text of a case looks like a header line whose
-// author expects more of it than it does: a key that is nearly one of those with
-// a meaning, or a single word that is none; a key that cannot be read; a level or
-// a verdict that is there twice, of which the first counts, or behind a
-// statement, where it is a comment. Any key is allowed, so none of this keeps a
-// case from being read. A key of several words that resembles nothing is a
-// sentence of its author, and one that begins with x- the author's own. A
-// malformed text gives nothing.
+// CheckHeader returns the comments of a case that look like header lines and do not
+// do what their author may expect: a key that resembles one with a meaning, or is
+// another single word; a key that cannot be read; a level or a verdict that is given
+// twice, of which the first counts; or one that stands after a statement, where it
+// is only a comment. Any key is allowed, so none of this keeps a case from being
+// read. A key of several words that resembles nothing is taken for a sentence, and
+// one that begins with x- is the author's own. For a malformed text it returns
+// nothing.
 func CheckHeader(name string, text []byte) []*ParseError {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var out []*ParseError

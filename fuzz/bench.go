@@ -15,9 +15,9 @@ type bench struct {
 	t  *Target
 }
 
-// benchOf returns the bench of a campaign. Where the server lives in this process
-// it is the same server with connections of their own, and candidates are kept in
-// flight as cases are, since they may take the process down.
+// benchOf returns the bench of a campaign. If the server lives in this process, the
+// bench is the same server with connections of its own; its candidates are noted as
+// in flight, as cases are, since they may take the process down.
 func benchOf(s Settings) *bench {
 	o := TargetOptions{Workers: 1, Clean: true}
 	if s.Target == DefaultTarget {

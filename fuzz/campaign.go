@@ -57,8 +57,8 @@ type Settings struct {
 	// GoOn makes native fuzzing save a finding and go on; the engine stops at
 	// the first input that fails.
 	GoOn bool
-	// Blind makes a campaign keep inputs, and choose among those it keeps,
-	// without a look at what they showed: what the signal is measured against.
+	// Blind makes a campaign keep inputs, and choose among those it keeps, without
+	// looking at what they showed. The signal is compared with such campaigns.
 	Blind bool
 	// Baseline is a file for LoadBaseline; empty: none.
 	Baseline string
@@ -108,12 +108,12 @@ type campaign struct {
 	stop    context.CancelCauseFunc
 }
 
-// Campaign runs cases until a bound is reached or the context ends, which is
-// no error unless not one case was judged by then. Findings are saved as they are
-// seen, and confirmed and reduced beside the cases; with a Duration, or when the
-// context ends, what is not by then stays as it was saved. The Report is complete
-// as far as the campaign came, also with an error, which says that the harness or
-// the server failed.
+// Campaign runs cases until a bound is reached or the context ends. The latter is no
+// error unless no case has been judged by then. Findings are saved as they are seen,
+// and confirmed and reduced beside the cases; what is not done when the time is up,
+// or the context ends, stays as it was saved. The Report is complete as far as the
+// campaign came, also if an error comes with it, which says that the harness or the
+// server failed.
 func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	s.Workers = max(s.Workers, 1)
 	if s.Cases > 0 {
@@ -229,7 +229,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	}
 	begun := time.Now()
 	judge(keeping, r)
-	c.target.doubted(keeping, r)
+	c.target.makeSure(keeping, r)
 	charge(&c.beside.judge, begun)
 	if keeping.Err() != nil {
 		return nil
@@ -264,19 +264,21 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	return r.Dead
 }
 
-// keepUnjudged saves the first case for each way in which the oracle or the
-// harness breaks down, which are defects of this program, and for each setting
-// under which a server answers in a way of its own.
+// keepUnjudged saves the first case for each way in which the oracle or the harness
+// breaks down, which is a defect of this program. It also saves the first case for
+// each setting that makes a server answer in a way that no rule knows, and for each
+// statement that oracle and server compute differently.
 func (c *campaign) keepUnjudged(r *Trial) error {
 	v := &r.Verdict
 	setting := strings.HasPrefix(v.Reason, reasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness && !setting {
+	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness && v.Reason != ReasonSolver && !setting {
 		return nil
 	}
 	key, text := volatile.ReplaceAllString(v.Actual, "#"), v.Actual
-	if setting {
+	switch {
+	case setting:
 		key = v.Reason
-	} else {
+	case r.Err != nil:
 		text = r.Err.Error()
 	}
 	if _, again := c.broken.LoadOrStore(key, true); again {

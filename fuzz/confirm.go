@@ -57,9 +57,10 @@ func (k *Keeper) reduced(ctx context.Context, j job) error {
 	return k.write(f, small, j.from)
 }
 
-// withPast writes into the set-up of a finding what it may need of the past of the
-// campaign's tables, so that the file alone shows it, and returns the variant that
-// shows it most surely. TiDB leaves nothing in a table that a case could meet.
+// withPast adds to the set-up of a finding what earlier cases of the campaign may
+// have left in its tables, if the finding needs that, so that the file alone shows
+// it. It returns the variant that shows it most surely. TiDB leaves nothing in a
+// table that a case could meet.
 func (k *Keeper) withPast(ctx context.Context, r *Trial) (best *Trial, sure Rate) {
 	if k.at.server.DBMS == history.TiDB || r.Verdict.Kind == KindCrash || r.Verdict.Kind == KindLog {
 		return nil, 0
@@ -116,10 +117,10 @@ func (k *Keeper) improved(ctx context.Context, j job) error {
 	return k.write(j.f, small, j.from)
 }
 
-// confirm runs a case ten times more where a user would replay it, and, to tell
-// the two apart, ten times on the server of the campaign. It returns the last
-// run that showed the same, of those that a replay is like; r if none did. An
-// error says that it could not be run.
+// confirm runs a case ten times more where a user would replay it. It also runs it
+// ten times on the server of the campaign, for comparison. It returns the last of
+// the user's runs that showed the same, or r if none did. An error says that the
+// case could not be run.
 func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 	out := rates{Unconfirmed, Unconfirmed}
 	crash := r.Verdict.Kind == KindCrash
@@ -206,8 +207,8 @@ func (k *Keeper) reduce(ctx context.Context, r *Trial, reproduced Rate) (*Trial,
 	if !sizeOf(res.Case).less(sizeOf(start)) {
 		return nil, none, err
 	}
-	// The last word has a run of the reduced case, not what the reduction
-	// remembers of it.
+	// What counts is a run of the reduced case, not what the reduction remembers of
+	// it.
 	small := Trial{Case: res.Case, Levels: LevelsFor(res.Case, 0), Verdict: r.Verdict}
 	rates, last, e := k.confirm(ctx, &small)
 	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced == 0 {
@@ -247,8 +248,9 @@ func reductionOf(r *reduce.Result) *timeline.Reduction {
 	return out
 }
 
-// repeatsFor is how often a candidate runs before it counts as free of a bug
-// that showed in k of ten runs: so that one in twenty is missed at most.
+// repeatsFor is how often a candidate runs before it counts as free of a bug that
+// showed in k of ten runs: often enough that at most one in twenty is rejected
+// wrongly.
 func repeatsFor(k Rate) int {
 	switch {
 	case k >= 10:

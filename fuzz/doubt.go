@@ -41,6 +41,13 @@ func (d *doubt) close() error {
 	return d.target.Close()
 }
 
+// makeSure looks at a violation once more: one that rests on what the rules do not
+// speak of, or on how the oracle computes SQL, becomes unknown.
+func (t *Target) makeSure(ctx context.Context, r *Trial) {
+	t.doubted(ctx, r)
+	t.answeredAlone(ctx, r)
+}
+
 // doubted looks at a violation on a server with variables that may matter and
 // that no rule speaks of: it stays one only if it shows with the vendor's values,
 // too.

@@ -44,14 +44,13 @@ func openForRuns(ctx context.Context, name string) (judgeFunc, func() error, err
 	return t.JudgeFresh, t.Close, nil
 }
 
-// onDefaults tells whether a case that was found under a server's options shows
-// the same with the vendor's defaults, and if not, which options it needs: none
-// of them can go alone. Empty for targets without options. Each question starts
-// a server, which takes a second or two.
+// onDefaults tells whether a case that was found under a server's options shows the
+// same with the vendor's defaults. If not, it tells which options it needs: none of
+// them can be left out alone. It returns "" for targets without options. Each
+// question starts a server, which takes a second or two.
 //
-// That it does not show is said after as many runs as it takes for that to be
-// chance no more than once in a hundred, of a case that shows as surely as this
-// one.
+// Before it says that the case does not show, it runs it so often that a case as
+// sure as this one would be missed at most once in a hundred times.
 func onDefaults(ctx context.Context, open opener, target string, r *Trial, sure Rate) (string, error) {
 	server, options := splitOptions(target)
 	if len(options) == 0 || r.Verdict.Kind == KindCrash || r.Verdict.Kind == KindLog {

@@ -84,10 +84,10 @@ func formOfSelect(s *ast.SelectStmt) string {
 type FormTally struct {
 	Generated int `json:"generated"`
 	// Met counts those in which such a statement met one of another open
-	// transaction: they touched the same rows or predicates and one of them
-	// writes, or it waited, or its error says that it met a lock. A savepoint meets what a
-	// statement does that stands behind it, ROLLBACK TO and RELEASE what one
-	// does that stands between.
+	// transaction: they touched the same rows or predicates and one of them writes,
+	// or it waited, or its error says that it met a lock. A SAVEPOINT counts if a
+	// statement after it meets one; ROLLBACK TO and RELEASE count if a statement
+	// between the savepoint and them does.
 	Met int `json:"met"`
 	// Judged counts those of Met in which the answer of such a statement was
 	// compared with one single prediction; of a savepoint, which has no answer,

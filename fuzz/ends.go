@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// lastCase is what a case that runs when the time is up may still take. What is
-// then being confirmed or reduced is cut off: it has been saved, and its file
-// says that it is unconfirmed, or holds the case before its reduction.
+// lastCase is how long a case may still take that runs when the time is up.
+// Confirming and reducing are cut off at once: the finding has been saved, and its
+// file says that it is unconfirmed, or holds the case before its reduction.
 const lastCase = 300 * time.Millisecond
 
 // until is when the time of a campaign is up, which began at one time and whose

@@ -15,8 +15,8 @@ import (
 // tables; at most mutate.Siblings.
 const familySize = 16
 
-// litterSize is how many consecutive inputs of a worker a guide makes in one way,
-// of one kept input if of any.
+// litterSize is how many inputs in a row a guide makes for a worker in the same way.
+// If they are changes of a kept input, it is the same input for all of them.
 const litterSize = 8
 
 // freshSeed is the seed of the n-th input of a worker, if that is made afresh.
@@ -39,8 +39,8 @@ type litter struct {
 // schema as it is.
 const keepSchemaOdds = 3
 
-// keepSchema undoes what changed of the schema lane, most times; not where nothing
-// else did.
+// keepSchema mostly puts the schema lane of a changed input back as it was, unless
+// nothing else has changed.
 func keepSchema(r *rand.Rand, changed, data []byte) {
 	if r.IntN(4) >= keepSchemaOdds {
 		return

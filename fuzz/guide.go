@@ -56,8 +56,8 @@ type entry struct {
 	chosen  int
 }
 
-// inputPlan is how the next input is made: of its data; else, where data is
-// nil, of the parent, changed or, again, as it is.
+// inputPlan says how the next input is made: it is data or, if that is nil, it comes
+// from parent, changed or once more as it is.
 type inputPlan struct {
 	parent  *entry // nil: afresh
 	again   bool

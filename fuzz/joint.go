@@ -10,9 +10,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
-// considerJoint looks at a run that several known deviations explain only
-// together. It counts for each of them that is a finding. If one is not yet, the
-// run is saved as a finding of its own until it is separated.
+// considerJoint looks at a run that only several known deviations together explain.
+// It counts for each of them that is a finding already. If one is not, the run is
+// saved as a finding of its own until the deviations are separated.
 func (k *Keeper) considerJoint(ctx context.Context, r *Trial, from origin) (f *Finding, first bool, err error) {
 	if f := k.count(k.idOf(r, &r.Verdict)); f != nil {
 		return f, false, nil

@@ -64,10 +64,10 @@ func (k *Keeper) wrong(v *oracle.Verdict) bool {
 	return v.Outcome == oracle.Violation || k.strict && v.Outcome == oracle.Known
 }
 
-// Consider looks at a run. It returns nil where there is nothing to keep, and
-// first only for the run that showed a fingerprint first; then the finding is
-// saved and, unless that is left for later, has gone all the way. An error means
-// that a finding could not be written.
+// Consider looks at a run. It returns nil if there is nothing to keep. first is true
+// only for the first run with a fingerprint; the finding has then been saved and,
+// unless that is left for later, confirmed and reduced. An error means that a
+// finding could not be written.
 func (k *Keeper) Consider(ctx context.Context, r *Trial, from origin) (f *Finding, first bool, err error) {
 	switch {
 	case !k.wrong(&r.Verdict) || k.baseline.covers(r.Verdict.Fingerprint):
@@ -129,8 +129,9 @@ func (k *Keeper) keep(ctx context.Context, f *Finding, r *Trial, from origin) er
 	return k.do(ctx, job{f, r, from, toConfirm})
 }
 
-// sightings are those at which a finding is reduced anew: from another case the
-// way may lead to a smaller one. Few, since each costs a reduction.
+// sightings are the numbers of runs with the same finding at which it is reduced
+// once more, from the new case: that may lead to a smaller one. They are few, since
+// each costs a reduction.
 var sightings = []int{2, 4, 8}
 
 // improve has another case of a finding reduced.

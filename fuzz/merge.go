@@ -22,10 +22,10 @@ type Merged struct {
 	Findings, New, Smaller int
 }
 
-// Merge adds to a folder what it does not hold yet of others: the inputs that
-// campaigns keep (below inputs/) and findings. Findings of one fingerprint, family
-// and level have one name, and the smallest case stays. The order of the folders
-// decides which of two inputs with the same behaviour is taken, nothing else does.
+// Merge adds to a folder what other folders hold and it does not: the inputs that
+// campaigns keep (below inputs/), and findings. Findings of one fingerprint, family
+// and level have the same name, and the smallest case stays. The order of the
+// folders decides only which of two inputs with the same behaviour is taken.
 func Merge(into string, from []string) (Merged, error) {
 	var m Merged
 	for _, dir := range append([]string{into}, from...) {

@@ -23,9 +23,9 @@ const (
 	tasks
 )
 
-// maxPending bounds what waits, each a case with its history (20 to 50 KB). A
-// finding that does not fit stays saved as it is; a later case of one is only a
-// chance of a smaller file.
+// maxPending bounds how many jobs wait; each holds a case with its history, 20 to 50
+// KB. A finding for which there is no room stays as it was saved. Jobs to improve a
+// finding are fewest: they may only make its file smaller.
 var maxPending = [tasks]int{toConfirm: 256, toReduce: 256, toImprove: 4}
 
 // pending holds the jobs of a campaign, which one goroutine does: the more urgent

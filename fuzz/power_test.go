@@ -118,6 +118,8 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 		t.Fatalf("honest pool: %v", err)
 	}
 	defer honest.Close()
+	// Judged as for a user: what the server also answers alone is no finding.
+	target := &Target{Name: l.Name, backend: liar, server: b.Server(), pool: lied}
 	r := lieRun{kinds: map[string]int{}, steps: map[string]int{}}
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
@@ -125,12 +127,12 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	for s := size.seed; time.Since(start) < size.limit; s++ {
 		for _, c := range mutate.FromInput(mutate.InputOf(s, size.inputLen), nil, opts) {
 			told := liar.Told()
-			h, err := lied.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
-			if err != nil {
-				t.Fatalf("run through the lie: %v\n%s", err, corpus.Print(c, corpus.Text))
+			trial := target.Judge(ctx, c, LevelsFor(c, corpus.RepeatableRead))
+			if trial.Err != nil {
+				t.Fatalf("run through the lie: %v\n%s", trial.Err, corpus.Print(c, corpus.Text))
 			}
 			r.cases++
-			v := oracle.Check(c, h)
+			h, v := trial.History, trial.Verdict
 			if v.Outcome == oracle.Violation {
 				r.kinds[string(v.Kind)]++
 				r.steps[stepOf(c, h, v.Stmt)]++

@@ -72,8 +72,8 @@ func (c *campaign) watch(done <-chan struct{}) {
 	}
 }
 
-// AreaMark begins a line of progress that stands for a whole area of the terminal,
-// and parts the rows of that. It travels as one line, since a campaign may run in a
+// AreaMark begins a line of progress that stands for several rows of the terminal,
+// and separates the rows. They travel as one line, since a campaign may run in a
 // child process whose output is read line by line.
 const AreaMark = "\x1d"
 

@@ -65,10 +65,11 @@ func rateIn(c *corpus.Case, key string) Rate {
 // to.
 const missedOnce = 0.01
 
-// runsToMiss is how many runs in a row must miss a finding before it counts as
-// one that does not show: as many as it takes for the chance of that to be below
-// one in a hundred. Ten of ten is no proof of always: of such a finding the next
-// run shows it with a chance of 11/12 (Laplace's rule of succession), so two.
+// runsToMiss is how many runs in a row must not show a finding before it counts as
+// one that does not show: the chance that such a finding still shows is then below
+// one in a hundred. Ten of ten runs do not prove that it always shows. By Laplace's
+// rule of succession the next run shows it with a chance of 11/12, so two runs must
+// miss it.
 func (r Rate) runsToMiss() int {
 	switch {
 	case r >= reruns:

@@ -13,14 +13,15 @@ import (
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
-// Reduce makes a case as small as it can get while it shows the same on the
-// target. A case whose header gives no level is reduced at the weakest level
-// at which it shows a violation, or else a known deviation. The result's case
-// has the header of the original, less what that records of other statements,
-// with what its own run showed. Of several known deviations that explain the case
-// together, it keeps those that it can show in the smallest case. An error may
-// come with a case that is smaller all the same (Useful above 0), though not
-// measured. experience may be nil.
+// Reduce makes a case as small as it can get while it shows the same on the target.
+// A case whose header gives no level is reduced at the weakest level at which it
+// shows a violation, or else a known deviation. If several known deviations explain
+// the case together, those are kept that the smallest case can show.
+//
+// The result's case has the header of the original, without the lines that tell of
+// other statements, and with what its own run showed. If an error comes with a
+// result (Useful above 0), the case is smaller, but was not measured. experience may
+// be nil.
 func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (result reduce.Result, err error) {
 	start, ok := t.showing(ctx, c)
 	if !ok {

@@ -41,11 +41,11 @@ type Replayed struct {
 	run Trial
 }
 
-// Replay runs a case at the levels of its header, or, for sessions that have none
-// there, at each of the levels given: once or, where its header tells how surely
-// it shows something, until it does or that is missed by chance no more than once
-// in a hundred times. Such a case runs in new databases, as it did when that was
-// measured. What the end of the context cuts off is left out.
+// Replay runs a case at the levels of its header. Sessions that have none there run
+// at each of the levels given. A case runs once, unless its header tells how surely
+// it shows something: then it runs, in new databases as when that was measured,
+// until it shows it, or so often that it would be missed by chance at most once in a
+// hundred times. Runs that the end of the context cuts off are left out.
 func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
 	if SetsLevels(c) {
 		levels = levels[:1]

@@ -8,13 +8,13 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
-// SameBug returns the predicate of a reduction: whether another verdict shows
-// what the wanted one does. For most it is the fingerprint. A verdict of several
-// known deviations is of several bugs; to keep them all makes the smallest case
-// the sum of theirs, and hard to get to, since whatever is deleted must hurt
-// none of them. There the predicate takes any part of the deviations that holds
-// keep, or any part at all if that is empty, and from then on wants that part.
-// It therefore has a state, and is for one reduction.
+// SameBug returns the predicate of a reduction: whether another verdict shows what
+// the wanted one does. Mostly that means the same fingerprint. But a verdict that
+// names several known deviations is of several bugs. The smallest case that shows
+// all of them is as large as their cases together, and hard to reach, since no
+// deletion may hurt any of them. So the predicate accepts any part of the deviations
+// that includes keep (any part at all if keep is empty), and from then on wants that
+// part. It therefore has a state, and serves one reduction.
 func SameBug(want oracle.Verdict, keep string) func(oracle.Verdict) bool {
 	if len(want.Causes()) == 0 {
 		return func(v oracle.Verdict) bool { return v.Fingerprint == want.Fingerprint && want.Fingerprint != "" }

@@ -14,9 +14,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
-// stale turns the verdict ok on a case of which the server refuses a statement by
-// its text into one that says so, and reports whether it did. Such an error is an
-// honest answer; but a saved case in which it comes up guards nothing.
+// stale reports whether the server refuses a statement of the case because of its
+// text, and changes the verdict ok of such a case to one that says so. The error is
+// an honest answer, but a saved case in which it comes up tests nothing.
 func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
 	if v.Outcome != oracle.OK || len(v.Refused) == 0 {
 		return false
@@ -28,10 +28,10 @@ func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
 	return true
 }
 
-// askAlone marks the statements of a history whose errors are those of their text:
-// it sends each that failed so once more, alone and to empty copies of the tables.
-// An error that it does not get there too is one of the case. Costs a run of one
-// statement for each, none for a case without such errors.
+// askAlone marks the statements of a history whose errors come from their text. It
+// sends each statement that failed so once more, alone, to empty copies of the
+// tables. If it succeeds there, its error came from the case. This costs a run of
+// one statement for each such error, and nothing for a case without.
 func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels map[int]corpus.Level, run runFunc) error {
 	for i := range h.Stmts {
 		st := &h.Stmts[i]

@@ -288,7 +288,7 @@ type Trial struct {
 func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.execute(ctx, c, levels)
 	judge(ctx, &r)
-	t.doubted(ctx, &r)
+	t.makeSure(ctx, &r)
 	return r
 }
 
@@ -296,7 +296,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, (*harness.Pool).RunFresh, c, levels)
 	judge(ctx, &r)
-	t.doubted(ctx, &r)
+	t.makeSure(ctx, &r)
 	return r
 }
 

@@ -8,11 +8,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// agreeEvery is the sampling rate of the check that a table and its indexes
-// agree: one case in so many, chosen by the case's text, so that a case which is
-// checked once is checked each time. Behind a disagreement every case is, for
-// its reduction's sake. A check costs a round trip for each index and two more
-// for each table.
+// agreeEvery is how seldom a table is compared with its indexes: in one case of so
+// many. The case's text decides, so that a case is checked each time or never. After
+// a disagreement every case is checked, since reducing needs that. A check costs a
+// round trip for each index and two more for each table.
 const agreeEvery = 16
 
 // agreement tells how the tables of a case fail to agree with their indexes once

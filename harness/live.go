@@ -25,10 +25,9 @@ const liveLockWait = 3600
 // liveDeadline stands for none.
 const liveDeadline = 1000 * time.Hour
 
-// Live is a case in the making: a person runs it statement by statement and
-// sees who waits and who is resumed, while the same History comes about that a
-// run of the whole case would give. It holds one worker of its pool until Close.
-// It is for one goroutine.
+// Live is a case in the making: a person runs it statement by statement and sees who
+// waits and who goes on. Its History is the one that a run of the whole case would
+// give. It holds one worker of its pool until Close, and is for one goroutine.
 type Live struct {
 	w      *worker
 	s      *script

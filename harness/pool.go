@@ -29,10 +29,11 @@ type PoolOptions struct {
 	// Silence is how long a statement may neither answer nor be seen to wait
 	// before it counts as waiting; default 2 s.
 	Silence time.Duration
-	// Ahead lets a second case of each worker have its tables made and filled while
-	// the first runs, and the first have its own read back while the second runs: for
-	// callers that have the next case before they need the last one's history. Its
-	// price is a second database for each schema, and second connections.
+	// Ahead lets each worker prepare a second case while the first runs: its tables
+	// are made and filled, and those of the first are read back while the second
+	// runs. It is for callers that have the next case before they need the last
+	// one's history. It takes a second database for each schema, and second
+	// connections.
 	Ahead bool
 	// CacheSize is of how many schemas the pool keeps databases for each worker, twice
 	// as many with Ahead; default 96, a little more than the stored cases have schemas.

@@ -191,6 +191,9 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	reads := len(p.tables) > 0 && (!p.knows(s) || p.verifies())
 	p.asRefilled = nil
 	var b strings.Builder
+	if s.keyed {
+		b.WriteString("SET foreign_key_checks = 0;")
+	}
 	for _, t := range p.tables {
 		if truncate || t.auto {
 			b.WriteString("TRUNCATE TABLE " + quote(t.name) + ";" + t.counter())
@@ -201,6 +204,9 @@ func (w *worker) refill(p *provisioned, s *script) error {
 		if !truncate && !t.auto {
 			b.WriteString("DELETE FROM " + quote(t.name) + ";")
 		}
+	}
+	if s.keyed {
+		b.WriteString("SET foreign_key_checks = 1;")
 	}
 	for _, i := range s.fills {
 		b.WriteString(s.init[i])
@@ -225,6 +231,11 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	if err := w.ctlExec("ROLLBACK"); err != nil {
 		return err
 	}
+	if s.keyed {
+		if err := w.ctlExec("SET foreign_key_checks = 0"); err != nil {
+			return err
+		}
+	}
 	for _, t := range p.tables {
 		if err := w.ctlExec("TRUNCATE TABLE " + quote(t.name)); err != nil {
 			return err
@@ -233,6 +244,11 @@ func (w *worker) refill(p *provisioned, s *script) error {
 			if err := w.ctlExec(sql); err != nil {
 				return err
 			}
+		}
+	}
+	if s.keyed {
+		if err := w.ctlExec("SET foreign_key_checks = 1"); err != nil {
+			return err
 		}
 	}
 	return w.initLines(s, s.fills)

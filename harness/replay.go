@@ -18,15 +18,15 @@ var ErrDiverged = errors.New("the server did not answer as recorded")
 // replayPatience is how long an answer that was recorded may take.
 const replayPatience = time.Second
 
-// RunRecorded sends the statements of a case in the order in which a run was
-// seen to submit them, and after each waits for just the answers that came then.
-// Nothing is asked. Where a statement was seen to begin waiting, the time that
-// one of its sort takes is left to it before the next is sent: less, and it
-// may not have come to its lock yet. So the time that it all takes is the least
-// that the same statements can take with the same set-up. The History that it
-// returns has no waits. Errors: ErrDiverged, and those of Run.
+// RunRecorded sends the statements of a case in the order in which a recorded run
+// submitted them, and after each waits for just the answers that came then. It never
+// asks the server who waits. If a statement began to wait in the recorded run, it
+// pauses for as long as a statement of that sort takes, since the statement may not
+// have come to its lock yet. So its time is the least that these statements can take
+// with this set-up. The History that it returns has no waits. Errors: ErrDiverged,
+// and those of Run.
 //
-// It is for measuring Run.
+// It is the yardstick for the time that Run takes.
 func (p *Pool) RunRecorded(ctx context.Context, c *corpus.Case, rec *history.History) (*history.History, error) {
 	if rec.End != history.Complete {
 		return nil, fmt.Errorf("replay a history that ended %q: only complete ones can be", rec.End)

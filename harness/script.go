@@ -77,6 +77,8 @@ type script struct {
 	// the state that init gives: init makes tables first, and then runs
 	// INSERT … VALUES alone.
 	refill bool
+	// keyed says that the tables refer to each other by foreign keys.
+	keyed bool
 	// readBack says that what init made is to be asked of the server: it is more
 	// than tables without options, and rows.
 	readBack bool

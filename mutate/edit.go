@@ -67,8 +67,9 @@ func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 	}
 }
 
-// join adds a transaction to a case of one session, beside which it shows what it
-// shows while others write. The order that the case came with is none for two.
+// join adds a second transaction to a case of one session: what the case shows
+// alone, it may show while others write. The case's own order means nothing for two
+// sessions.
 func (d *draft) join(src Source, o *Options) {
 	first := d.sessions[0].number
 	n := first%maxTx + 1

@@ -5,9 +5,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
-// A feature puts what people write beside plain statements into session x,
-// where it meets a statement of session y: it returns both. It returns false
-// where it does not apply. Both sessions have a transaction.
+// A feature puts into session x a statement of a rarer form (a savepoint, REPLACE,
+// NOWAIT and the like) that meets a statement of session y, and returns both. It
+// returns false if it changed nothing.
 type feature func(c *choices, d *draft, o *Options, x, y int) (pair, bool)
 
 // features are made of fresh and of stored cases alike. What applies to fewer
@@ -39,9 +39,10 @@ const (
 	sharedRowsOdds = 172
 )
 
-// feature applies a feature, mostly none, and says whether it did. It returns
-// the pair of statements that the submitted order is to bring together, if it is:
-// pairs of before have lost their places.
+// feature applies at most one feature, mostly none, and says whether it did. It
+// returns the pair of statements that the submitted order is to bring together, if
+// there is one. Pairs that were chosen before it are no longer valid: statements
+// have moved.
 func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 	c := on(src, FeatureLane)
 	if !c.odds(featureOdds) {

@@ -34,9 +34,10 @@ const (
 	secondTableOdds = 100
 	autocommitOdds  = 14
 	mixedLevelsOdds = 51
-	// anyPairOdds is how often an order need not bring the constructed pair
-	// together but any that can conflict: a transaction that runs as a whole
-	// between a read and a write of another is worth seeing, too.
+	// anyPairOdds is how often an order may bring together any pair of statements
+	// that can conflict, not just the constructed one: it is worth seeing, too, what
+	// happens when a transaction runs as a whole between a read and a write of
+	// another.
 	anyPairOdds = 110
 )
 

@@ -1,10 +1,10 @@
 package mutate
 
 // StoredInput returns an input of InputLen bytes that leaves the i-th of n stored
-// cases as it is: the lanes that decide on changes hold zeros. The others, which a
-// stored case does not read, are drawn as for a seed, so that an input which grows
-// out of this one by a change of the plan is no plainer than any other. A short
-// input would be: bytes that are not there read as zero.
+// cases as it is: the lanes that decide on changes hold zeros. The other lanes,
+// which a stored case does not read, are random, as in the input of a seed. If they
+// were left out they would read as zeros, and whatever a fuzzer makes of this input,
+// once it changes the choice of the case, would be plainer than other cases.
 func StoredInput(i, n int) []byte {
 	data := InputOf(uint64(i)*seedsPerSchema, InputLen)
 	start := 0

@@ -20,9 +20,9 @@ const (
 	textValue
 )
 
-// value is a literal that a column can hold. It is comparable: two values are
-// equal iff a unique key takes them for equal, which the pools see to by
-// holding no two texts that some collation takes for one.
+// value is a literal that a column can hold. Two values are equal in Go if and only
+// if a unique key takes them for equal: the pools hold no two texts that some
+// collation takes for the same.
 type value struct {
 	kind valueKind
 	// neg and mag are sign and magnitude of an integer; zero is not negative.

@@ -124,7 +124,11 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if at := viewPoint(c, h, a.Wrong); at >= 0 && a.Viewed {
 			say("the view of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
 		}
-		say("in step %d tx%d should get %s; it gets %s", st.Line+1, st.Session, a.Steps[a.Wrong].Expected, a.Steps[a.Wrong].Actual)
+		due := "get " + a.Steps[a.Wrong].Expected
+		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Expected, "waits"); ok {
+			due = "wait" + rest
+		}
+		say("in step %d tx%d should %s; it gets %s", st.Line+1, st.Session, due, a.Steps[a.Wrong].Actual)
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
 	}

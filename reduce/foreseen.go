@@ -22,9 +22,9 @@ func (r *reducer) guess(d *draft) foresight.Guess {
 	return g
 }
 
-// foreseen deletes lines as long as the bug is foreseen to show and offers what
-// is left; then, should that be wrong, what was left halfway there, and so on.
-// About two guesses a line.
+// foreseen deletes lines as long as the bug is predicted to show without them, and
+// offers what is left. In case the prediction is wrong, it also offers what was left
+// halfway, and so on. It takes about two predictions a line.
 func (r *reducer) foreseen() []candidate {
 	path := []*draft{r.best}
 	try := func(d *draft) bool {

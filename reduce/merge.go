@@ -7,9 +7,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
-// mergeCandidates lists the pairs of columns of a table that can become one:
-// what was said of the first is said of the second, whose definition stays, with
-// the values of either in the rows.
+// mergeCandidates lists the pairs of columns of a table that can become one. Every
+// use of the first column becomes a use of the second, whose definition stays; the
+// rows hold the values of either.
 func mergeCandidates(d *draft) []candidate {
 	var out []candidate
 	for _, t := range d.tables().order {

@@ -2,7 +2,6 @@ package reduce
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -46,7 +45,7 @@ func Pasts(c *corpus.Case, h *history.History) []*corpus.Case {
 		if len(t.Rows) == 0 {
 			continue
 		}
-		l, err := line(insertOf(t))
+		l, err := line(t.Insert())
 		if err != nil {
 			return nil
 		}
@@ -74,30 +73,6 @@ func line(sql string) (corpus.Line, error) {
 		return corpus.Line{}, fmt.Errorf("write a set-up: %w", err)
 	}
 	return corpus.Line{Session: corpus.InitSession, Stmt: stmt}, nil
-}
-
-var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
-
-// insertOf is the INSERT of the rows of a table. A text that reads like a number is
-// written as one, which any column takes; other values as strings, which the
-// server refuses for few.
-func insertOf(t *history.Table) string {
-	rows := make([]string, len(t.Rows))
-	for i, row := range t.Rows {
-		values := make([]string, len(row))
-		for j, v := range row {
-			switch {
-			case v.Null:
-				values[j] = "NULL"
-			case number.MatchString(v.Text):
-				values[j] = v.Text
-			default:
-				values[j] = "'" + strings.NewReplacer(`\`, `\\`, `'`, `''`).Replace(v.Text) + "'"
-			}
-		}
-		rows[i] = "(" + strings.Join(values, ", ") + ")"
-	}
-	return "INSERT INTO " + quoted(t.Name) + " VALUES " + strings.Join(rows, ", ")
 }
 
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -125,9 +125,9 @@ func oneModel(s string, h kv.Header) (model.Model, error) {
 	return m, nil
 }
 
-// garbage is how much of it may be beside what is used, in percent. Little is made
-// while a long history is read, so less would cost a tenth of the time and save
-// nothing.
+// garbage is the percentage by which the heap may grow before the collector runs
+// (GOGC). Reading a long history makes little garbage: a lower value would cost a
+// tenth of the time and save nothing.
 const garbage = 150
 
 func (o *checkFlags) run(cmd *cobra.Command, args []string) error {

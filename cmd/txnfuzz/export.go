@@ -54,7 +54,8 @@ seen, and passes while the bug is there.`,
 			}
 			files, err := export.Write(timeline.Of(run), format, export.As(as))
 			if err != nil {
-				return err
+				// Nothing failed: the format cannot hold this case.
+				return &usageError{err}
 			}
 			return writeExport(files, out, cmd.OutOrStdout())
 		},

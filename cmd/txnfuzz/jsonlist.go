@@ -87,8 +87,8 @@ func (j *jsonList) close() error {
 	return nil
 }
 
-// restore takes a list that could not be written away, and puts back what was in
-// its place.
+// restore removes a list that could not be written to its end, and puts the file
+// that it replaced back.
 func (j *jsonList) restore() error {
 	j.failed = true
 	if j.file != nil {

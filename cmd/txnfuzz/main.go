@@ -58,7 +58,7 @@ or the server failed.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	root.AddCommand(newShell(), newCorpus(), newCheck())
-	root.AddCommand(newLoad())
+	root.AddCommand(newLoad(), newWorkload())
 	root.AddCommand(newMan())
 	addBinary(root)
 	root.SetGlobalNormalizationFunc(flagName)

@@ -11,8 +11,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz"
 )
 
-// meter shows how far a replay has come: bars on a terminal, else one line for
-// each target when it is through.
+// meter shows how far a replay has come: bars on a terminal, elsewhere one line for
+// each target that is done.
 type meter struct {
 	w    io.Writer
 	bars progress.Writer // nil where there is no terminal

@@ -24,8 +24,7 @@ func writeOutput(path string, stdout io.Writer, write func(io.Writer) error) err
 	return nil
 }
 
-// placesFor reports files whose folder is not there before the work is done that
-// they are to tell of.
+// placesFor reports, before the work begins, the files whose folder does not exist.
 func placesFor(files ...string) error {
 	for _, file := range files {
 		if file == "" || file == "-" {

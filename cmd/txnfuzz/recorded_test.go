@@ -29,6 +29,7 @@ func TestReplayTellsWhatDiffers(t *testing.T) {
 		{"replay --level RC,RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
 		{"show --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
 		{"export --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
+		{"export --format bugs.mysql --levels RC " + free, 2, "", "bugs.mysql.com takes reports of MySQL only", ""},
 		{"replay --levels RC --fail-on new " + wrong, 0, "│ ok*     │", "", ""},
 		{"replay --levels RC " + wrong, 0, "* other than recorded at RC: known moved-row\n", "", ""},
 		{"show --levels RC " + wrong, 0, "verdict: ok (recorded: known moved-row)\n", "", ""},

@@ -121,8 +121,8 @@ func expanded(ctx context.Context, names []string) []string {
 	return out
 }
 
-// withUnread makes a mistake of the caller of a replay that had nothing else to
-// tell but could not read some files, which have been named.
+// withUnread turns the error of a replay that has nothing else to tell into wrong
+// usage if some files could not be read. Those have been named already.
 func withUnread(err error, unread []error) error {
 	if len(unread) == 0 || err != nil && !errors.Is(err, fuzz.ErrNothingJudged) {
 		return err

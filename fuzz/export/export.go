@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -88,6 +90,11 @@ func Write(t *timeline.Timeline, format string, as As) (Files, error) {
 		run := t.Run
 		run.History = h
 		t = timeline.Of(run)
+	}
+	if format != "json" { // programs count lines of the file
+		if run := inOrder(t.Run); run.Case != t.Case {
+			t = timeline.Of(run)
+		}
 	}
 	s := newScript(t)
 	s.demo = as == Demo
@@ -227,6 +234,40 @@ func (s *script) setup() []string {
 		out[i] = corpus.SQL(l.Stmt, s.dialect)
 	}
 	return out
+}
+
+// holdsPurge opens a view beside the case, in a session of its own: while it is
+// open, InnoDB keeps deleted rows and their index entries, which decide what is
+// locked and where a scan stops. The run was recorded beside such a view.
+const holdsPurge = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+
+// past reports whether the set-up leaves old rows for InnoDB to purge. By hand
+// they would be gone before the first transaction begins.
+func (s *script) past() bool {
+	return s.dialect != corpus.TiDB && slices.ContainsFunc(s.Case.Init, func(l corpus.Line) bool {
+		switch stmt := l.Stmt.(type) {
+		case *ast.DeleteStmt, *ast.UpdateStmt:
+			return true
+		case *ast.InsertStmt:
+			return stmt.IsReplace || len(stmt.OnDuplicate) > 0
+		}
+		return false
+	})
+}
+
+// waitsLong reports whether a session waits for a lock while other lines are to be
+// pasted. The time-out of 50 seconds that vendors ship would end the wait.
+func (s *script) waitsLong(session int) bool {
+	for i := range s.actions {
+		if s.actions[i].Waits && s.actions[i].Session == session && s.actions[i].Answered {
+			for j := i + 1; j < len(s.actions) && !(s.actions[j].Resumed && s.actions[j].Session == session); j++ {
+				if !s.actions[j].Resumed && j > i+1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // setLevel is the statement that gives a session its level.

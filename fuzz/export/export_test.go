@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -348,7 +349,7 @@ func TestTerminals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		paste(t, b.Config().Addr, tl, string(files.Text))
+		paste(t, b.Config().Addr, tl, string(files.Text), 0)
 	}
 }
 
@@ -356,8 +357,9 @@ var terminalLine = regexp.MustCompile(`^(.*); -- T(\d+)(\. .*)?$`)
 
 var returning = regexp.MustCompile(`\. T(\d+) returns`)
 
-// paste acts a script out and compares what the clients show with the record.
-func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
+// paste acts a script out and compares what the clients show with the record. It
+// pauses before the first transaction.
+func paste(t *testing.T, socket string, tl *timeline.Timeline, text string, pause time.Duration) {
 	t.Helper()
 	client(t, socket, "", "CREATE DATABASE txnfuzz_paste")
 	defer client(t, socket, "", "DROP DATABASE txnfuzz_paste")
@@ -373,6 +375,10 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string) {
 		if m == nil {
 			if line != "" && !strings.HasPrefix(line, "--") {
 				t.Fatalf("not a line for a terminal: %q", line)
+			}
+			if line == "" && len(terminals) > 0 {
+				time.Sleep(pause)
+				pause = 0
 			}
 			continue
 		}

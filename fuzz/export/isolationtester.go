@@ -10,8 +10,9 @@ import (
 
 // isolationtester writes a specification for PostgreSQL's isolationtester, for
 // its forks and compatible servers. Tables are written in PostgreSQL's types, and
-// what its parser would refuse is refused here. That the statements are valid is all
-// that can be promised: another server owes other answers.
+// what its parser would refuse is refused here. All that is promised is that the
+// specification is parsed and runs to its end: another server owes other answers, and
+// an error is one of them (WHERE needs a boolean there, not a number).
 //
 // https://github.com/postgres/postgres/blob/master/src/test/isolation/README
 func isolationtester(s *script) (Files, error) {

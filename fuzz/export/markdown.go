@@ -62,11 +62,11 @@ func markdown(s *script) (Files, error) {
 		}
 	}
 	where, expected, actual := s.wrong(code)
-	fmt.Fprintf(&b, "\n## What is expected\n\n%s  \nshould give %s\n", where, code(expected))
+	fmt.Fprintf(&b, "\n## What is expected\n\n%s  \n%s\n", where, should(expected, code))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \ngives %s\n", where, code(actual))
+	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \n%s\n", where, does(actual, code))
 	if len(s.Account.Why) > 0 {
 		b.WriteString("\n## Why\n\n")
 		for _, w := range s.Account.Why {
@@ -94,6 +94,9 @@ func (s *script) before() []string {
 		out[0] = "-- " + names[0] + " is a session in the database anomaly."
 	}
 	out = append(out, terminated(s.settingsOfSetup())...)
+	if s.past() {
+		out = append(out, holdsPurge+"; -- in a session more, left open: it keeps InnoDB from purging deleted rows")
+	}
 	out = append(out, terminated(s.setup())...)
 	for _, n := range s.Sessions {
 		for _, sql := range s.prepare(n, true) {

@@ -49,15 +49,20 @@ func mtr(s *script) (Files, error) {
 	for _, sql := range s.settingsOfSetup() {
 		fmt.Fprintf(&m.test, "%s;\n", sql)
 	}
-	m.command("enable_query_log")
-	for _, sql := range s.setup() {
-		m.query(sql)
+	if s.dialect != corpus.TiDB {
+		// MariaDB's mysql-test-run makes tables of MyISAM by default.
+		fmt.Fprintln(&m.test, "SET SESSION default_storage_engine = InnoDB;")
 	}
+	m.command("enable_query_log")
 	if s.dialect != corpus.TiDB {
 		// Purge runs beside the test and can change which locks stand in the
 		// way; an old view holds it off, as in the servers' own tests.
 		m.command("connect (stop_purge,localhost,root,,)")
-		m.query("START TRANSACTION WITH CONSISTENT SNAPSHOT")
+		m.query(holdsPurge)
+		m.command("connection default")
+	}
+	for _, sql := range s.setup() {
+		m.query(sql)
 	}
 	for _, n := range s.Sessions {
 		m.command("connect (con%d,localhost,root,,)", n)
@@ -82,6 +87,9 @@ func mtr(s *script) (Files, error) {
 	}
 	files := Files{Text: m.test.Bytes(), Beside: map[string][]byte{".result": m.result.Bytes()}}
 	var opt strings.Builder
+	if s.dialect == corpus.MariaDB {
+		opt.WriteString("--innodb\n") // off in MariaDB's mysql-test-run unless a test asks for it
+	}
 	for _, x := range s.needed {
 		if !ownOfSession[x.Name] {
 			opt.WriteString(x.Option + "\n")

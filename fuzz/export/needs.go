@@ -193,6 +193,10 @@ func (s *script) prepare(session int, byHand bool) []string {
 			out = append(out, x.set())
 		}
 	}
+	timed := slices.ContainsFunc(s.needed, func(x setting) bool { return x.Name == "innodb_lock_wait_timeout" })
+	if byHand && !timed && s.waitsLong(session) {
+		out = append(out, "SET SESSION innodb_lock_wait_timeout = 3600")
+	}
 	return append(out, s.setLevel(session))
 }
 

@@ -80,6 +80,7 @@ func (v *unparsable) Enter(n ast.Node) (ast.Node, bool) {
 		say(x.Op == opcode.IntDiv || x.Op == opcode.LogicXor || x.Op == opcode.NullEQ, "the operator "+x.Op.String())
 	case *ast.FuncCastExpr:
 		say(x.FunctionType != ast.CastFunction, "BINARY and CONVERT")
+		say(x.Tp.EvalType() == types.ETInt, "CAST to SIGNED and UNSIGNED")
 	case *ast.PatternRegexpExpr:
 		say(true, "REGEXP")
 	case *ast.TimeUnitExpr:

@@ -157,6 +157,15 @@ func TestTablesForPostgres(t *testing.T) {
 			t.Errorf("%s:\ngot  %s\nwant %s", x.sql, text, x.want)
 		}
 	}
+	for _, sql := range []string{"SELECT CAST(a AS SIGNED) FROM t", "SELECT * FROM t WHERE CAST(a AS UNSIGNED) = 1"} {
+		c, err := corpus.Parse("t", []byte("/* tx1 */ "+sql+";\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := postgres(c.Steps[0].Stmt); err == nil {
+			t.Errorf("%s: written as %s, want it refused", sql, got)
+		}
+	}
 	if got := respell("SELECT 'a\\'b', 'it''s', `x``y` FROM t"); got != `SELECT E'a\'b', 'it''s', "x`+"`"+`y" FROM t` {
 		t.Error(got)
 	}

@@ -154,6 +154,25 @@ func (s *script) wrong(code func(string) string) (where, expected, actual string
 	return "Step " + itoa(step), expected, actual
 }
 
+// should says what a statement had to do.
+func should(expected string, code func(string) string) string {
+	if rest, ok := strings.CutPrefix(expected, "waits"); ok {
+		return "should wait" + rest
+	}
+	return "should give " + code(expected)
+}
+
+// does says what a statement did.
+func does(actual string, code func(string) string) string {
+	switch {
+	case strings.HasPrefix(actual, "waits"):
+		return actual
+	case actual == "no answer":
+		return "gives no answer"
+	}
+	return "gives " + code(actual)
+}
+
 var (
 	scratchQualifier = regexp.MustCompile("(`txnfuzz_[0-9A-Za-z_]+`|\\btxnfuzz_[0-9A-Za-z_]+)(\\.|/)")
 	scratchName      = regexp.MustCompile(`\btxnfuzz_[0-9A-Za-z_]+`)

@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -39,6 +40,9 @@ func terminals(s *script) (Files, error) {
 		for _, sql := range s.prepare(n, true) {
 			line(n, sql)
 		}
+	}
+	if s.past() {
+		line(slices.Max(s.Sessions)+1, holdsPurge, "Leave it open: it keeps InnoDB from purging deleted rows")
 	}
 	for _, sql := range s.setup() {
 		line(first, sql)

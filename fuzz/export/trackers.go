@@ -24,11 +24,11 @@ func tidbReport(s *script) (Files, error) {
 	s.needsParagraph(&b, code)
 	fenced(&b, s.interleaved())
 	where, expected, actual := s.wrong(code)
-	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s  \nshould give %s\n", where, code(expected))
+	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s  \n%s\n", where, should(expected, code))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \ngives %s\n\n", where, code(actual))
+	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \n%s\n\n", where, does(actual, code))
 	for _, w := range s.Account.Why {
 		fmt.Fprintf(&b, "- %s\n", inline(w))
 	}
@@ -51,11 +51,11 @@ func jiraReport(s *script) (Files, error) {
 	s.needsParagraph(&b, jiraCode)
 	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
 	where, expected, actual := s.wrong(jiraCode)
-	fmt.Fprintf(&b, "h3. Expected\n\n%s\nshould give %s\n", where, jiraCode(expected))
+	fmt.Fprintf(&b, "h3. Expected\n\n%s\n%s\n", where, should(expected, jiraCode))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\n{quote}%s{quote}\n[%s]\n", jiraText(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\ngives %s\n\n", where, jiraCode(actual))
+	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\n%s\n\n", where, does(actual, jiraCode))
 	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", jiraText(w))
 	}

@@ -19,6 +19,10 @@ func TestDeath(t *testing.T) {
 		if p := b.LogProblems(); len(p) > 0 {
 			t.Fatalf("problems in the log of a sound server: %q", p)
 		}
+		open := &side{to: b}
+		if err := open.exec(t.Context(), "DO 1"); err != nil {
+			t.Fatal(err)
+		}
 		if err := syscall.Kill(b.current.pid, syscall.SIGSEGV); err != nil {
 			t.Fatal(err)
 		}
@@ -29,6 +33,9 @@ func TestDeath(t *testing.T) {
 		// MariaDB dies of the signal that it caught, MySQL exits with status 2.
 		if !strings.Contains(err.Error(), "died of signal") && !strings.Contains(err.Error(), "got signal 11") {
 			t.Errorf("of a dead server: %v", err)
+		}
+		if err := open.Close(); err != nil {
+			t.Errorf("close a connection of a dead server: %v", err)
 		}
 		log := b.Log()
 		if !strings.Contains(log, "got signal 11") && !strings.Contains(log, "got exception") {

@@ -10,7 +10,7 @@ import (
 )
 
 // Doubtful returns the options of the target that no rule speaks of and that may
-// matter: what the tool itself sets of a private instance changes no answer.
+// matter. What the tool itself sets of a private instance changes no answer.
 func (b *private) Doubtful() []string {
 	return slices.DeleteFunc(b.spec.sortedKeys(), func(name string) bool { return rules.ClassOf(name) != rules.Unclassed })
 }

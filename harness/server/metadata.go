@@ -24,10 +24,10 @@ const (
 	processState = 6
 )
 
-// metadataPause is how long a thread that cannot be watched has to wake up. It
-// shows its state until it runs again, although the lock may be its own by then:
-// asked right behind the holder's COMMIT, 5 of 100 were shown as waiting that
-// waited no more, and on a busy machine 1 in 100 still after the pause.
+// metadataPause is how long a thread that cannot be watched gets to wake up. A
+// thread shows its waiting state until it runs again, even if it has been given the
+// lock: right after the holder's COMMIT, 5 of 100 threads were shown as waiting that
+// no longer were, and on a busy machine 1 in 100 even after the pause.
 const metadataPause = 2 * time.Millisecond
 
 // inMetadataState returns those of conns whose state is a wait for a metadata

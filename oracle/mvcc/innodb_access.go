@@ -79,6 +79,9 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 			a.unique = e.choices.choose(2) == 0
 		}
 	}
+	if e.loose && a.key == nil && !a.all && !a.unique && e.plans[i] == nil {
+		a.ranged = true // for all that is known
+	}
 	return a
 }
 

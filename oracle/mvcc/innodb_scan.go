@@ -28,9 +28,45 @@ func looksUp(where ast.ExprNode, t *Table, k *solve.Key) bool {
 }
 
 // looksUpPart reports whether a part of an OR fixes every column of the clustered
-// index to one value: its range is a look-up.
+// index to one value: its range is a look-up. There are ranges only if each part makes
+// some; a part that computes with columns has the whole table read.
+// https://dev.mysql.com/doc/refman/en/range-optimization.html
 func looksUpPart(where ast.ExprNode, t *Table) bool {
-	return t.Clustered != nil && slices.ContainsFunc(disjuncts(where, nil), func(d ast.ExprNode) bool { return pinsKey(d, t, t.Clustered) })
+	if t.Clustered == nil {
+		return false
+	}
+	parts := disjuncts(where, nil)
+	return slices.ContainsFunc(parts, func(d ast.ExprNode) bool { return pinsKey(d, t, t.Clustered) }) &&
+		!slices.ContainsFunc(parts, func(d ast.ExprNode) bool { return !comparesKey(d, t) })
+}
+
+// comparesKey reports whether a condition, or one of those that it connects, compares
+// the first column of a key itself, not what is computed of it.
+func comparesKey(x ast.ExprNode, t *Table) bool {
+	is := func(x ast.ExprNode) bool {
+		c, ok := x.(*ast.ColumnNameExpr)
+		return ok && slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return k.Columns[0] == columnIn(t, c) })
+	}
+	switch n := x.(type) {
+	case *ast.ParenthesesExpr:
+		return comparesKey(n.Expr, t)
+	case *ast.UnaryOperationExpr:
+		return comparesKey(n.V, t)
+	case *ast.BinaryOperationExpr:
+		if n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr {
+			return comparesKey(n.L, t) || comparesKey(n.R, t)
+		}
+		return is(n.L) || is(n.R)
+	case *ast.BetweenExpr:
+		return is(n.Expr)
+	case *ast.PatternInExpr:
+		return is(n.Expr)
+	case *ast.PatternLikeOrIlikeExpr:
+		return is(n.Expr)
+	case *ast.IsNullExpr:
+		return is(n.Expr)
+	}
+	return is(x)
 }
 
 // pins reports whether a condition fixes a column to one literal, or, if some is

@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -51,7 +52,18 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
 	} else {
 		var hits []hit
-		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
+		enough, unordered := x.enough(a, s), false
+		err = x.scan(a, true, func(h hit) error {
+			if hits = append(hits, h); len(hits) == enough {
+				return errEnough
+			}
+			return nil
+		})
+		switch err {
+		case errEnough:
+			err = nil
+			unordered = s.Order == nil && x.leaves(a, hits)
+		case nil:
 			hits, err = x.chosen(s, t, hits)
 		}
 		if e.loose && s.Order == nil && len(hits) > 1 && assignsUnique(s, t) && e.choices.choose(2) == 1 {
@@ -62,6 +74,9 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 			if err == nil {
 				err = apply(h)
 			}
+		}
+		if err == nil && unordered {
+			err = errUnordered
 		}
 	}
 	if err == errDuplicate && s.IgnoreErr {
@@ -129,20 +144,8 @@ func hasOrder(a *access, by *ast.OrderByClause, back bool) bool {
 // upTo stops acting on rows when a LIMIT is reached. Which rows it leaves must follow
 // from an order.
 func upTo(limit *ast.Limit, by *ast.OrderByClause, apply func(hit) error) func(hit) error {
-	if limit == nil {
-		return apply
-	}
-	count, ok := limit.Count.(ast.ValueExpr)
+	left, ok := rowsOf(limit)
 	if !ok {
-		return apply
-	}
-	var left uint64
-	switch n := count.GetValue().(type) {
-	case uint64:
-		left = n
-	case int64:
-		left = uint64(n)
-	default:
 		return apply
 	}
 	return func(h hit) error {
@@ -155,6 +158,70 @@ func upTo(limit *ast.Limit, by *ast.OrderByClause, apply func(hit) error) func(h
 		left--
 		return apply(h)
 	}
+}
+
+// rowsOf returns the number of rows of a LIMIT.
+func rowsOf(limit *ast.Limit) (uint64, bool) {
+	if limit == nil {
+		return 0, false
+	}
+	count, ok := limit.Count.(ast.ValueExpr)
+	if !ok {
+		return 0, false
+	}
+	switch n := count.GetValue().(type) {
+	case uint64:
+		return n, true
+	case int64:
+		return uint64(n), true
+	}
+	return 0, false
+}
+
+// errEnough ends a scan.
+var errEnough = errors.New("enough rows")
+
+// enough returns after how many rows an UPDATE that finds its rows first stops looking,
+// 0 for never: without an order it does at its LIMIT, and does not wait for the rows
+// behind. With one, MySQL may go by an index that has it; MariaDB sorts. A reader of
+// uncommitted data sees the difference.
+func (x *running) enough(a *access, s *ast.UpdateStmt) int {
+	n, ok := rowsOf(s.Limit)
+	if !ok || n == 0 || n > uint64(len(a.t.Chains)) || !x.shows() {
+		return 0
+	}
+	if s.Order == nil {
+		return int(n)
+	}
+	back := s.Order.Items[0].Desc
+	if x.e.h.Server.DBMS != history.MySQL || !hasOrder(a, s.Order, back) {
+		return 0
+	}
+	x.e.branched = true
+	if x.e.choices.choose(2) == 0 {
+		return 0
+	}
+	a.back = back
+	return int(n)
+}
+
+// leaves reports whether a row beside those found may match, too.
+func (x *running) leaves(a *access, found []hit) bool {
+	views := x.views(nil, nil)
+	for _, c := range a.t.Chains {
+		if slices.ContainsFunc(found, func(h hit) bool { return h.c == c }) {
+			continue
+		}
+		for i := range c.Versions {
+			if c.Versions[i].Row == nil {
+				continue
+			}
+			if ok, err := x.matches(a, &c.Versions[i], views); ok || err != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // assignsUnique reports whether an UPDATE assigns a column of a unique key.
@@ -243,9 +310,9 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 	case rules.NoOpWrites:
 		return true
 	case rules.NoOpInvisibleIfRead:
-		read := columnsIn(t.Def, s.Where)
+		read := e.ownColumns(t, s.Where)
 		for _, l := range s.List {
-			maps.Copy(read, columnsIn(t.Def, l.Expr))
+			maps.Copy(read, e.ownColumns(t, l.Expr))
 		}
 		if t.Clustered != nil {
 			for _, c := range t.Clustered.Columns {
@@ -255,6 +322,55 @@ func (e *engine) writesNoOp(tx *Txn, s *ast.UpdateStmt, t *Table) bool {
 		return slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return !read[t.Def.ColumnIndex(l.Column.Name.O)] })
 	}
 	return false
+}
+
+// ownColumns is columnsIn without the columns that subqueries take from their own
+// tables, which come before those of the statement around them.
+func (e *engine) ownColumns(t *Table, n ast.ExprNode) map[int]bool {
+	f := &ownCollector{e: e, t: t, cols: map[int]bool{}}
+	if n != nil {
+		n.Accept(f)
+	}
+	return f.cols
+}
+
+type ownCollector struct {
+	e     *engine
+	t     *Table
+	cols  map[int]bool
+	inner [][]string // the tables of each SELECT around
+}
+
+// Enter implements ast.Visitor.
+func (f *ownCollector) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *ast.SelectStmt:
+		from := &tableFinder{}
+		if x.From != nil {
+			x.From.Accept(from)
+		}
+		f.inner = append(f.inner, from.names)
+	case *ast.ColumnName:
+		inside := func(name string) bool {
+			t := f.e.table(name)
+			return t != nil && t.Def.ColumnIndex(x.Name.O) >= 0
+		}
+		if x.Table.L != "" && !strings.EqualFold(x.Table.O, f.t.Def.Name) {
+			break
+		}
+		if x.Table.L != "" || !slices.ContainsFunc(f.inner, func(names []string) bool { return slices.ContainsFunc(names, inside) }) {
+			f.cols[f.t.Def.ColumnIndex(x.Name.O)] = true
+		}
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (f *ownCollector) Leave(n ast.Node) (ast.Node, bool) {
+	if _, ok := n.(*ast.SelectStmt); ok {
+		f.inner = f.inner[:len(f.inner)-1]
+	}
+	return n, true
 }
 
 // renewsNull reports whether an UPDATE assigns NULL to a column that is NULL

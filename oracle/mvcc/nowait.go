@@ -5,8 +5,11 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // refusesToWait reports whether a statement is a NOWAIT, which fails where it would
@@ -40,13 +43,52 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	if t == nil {
 		return true
 	}
-	cols, keys := columnsIn(t.Def, s.Where), 0
-	for i := range t.Def.Keys {
-		if cols[t.Def.Keys[i].Columns[0]] {
-			keys++
+	return slices.ContainsFunc(operandsOf(opcode.LogicAnd, r.possible(s.Where), false, nil), func(o operand) bool {
+		return mergesIndexes(t.Def, operandsOf(opcode.LogicOr, o.expr, o.negated, nil))
+	})
+}
+
+// mergesIndexes reports whether each of several alternatives tests the first column
+// of a key, and not all of them the same: then their indexes may be merged. An AND
+// of two such conditions is read through one of them, and fails at once.
+func mergesIndexes(t *solve.Table, alternatives []operand) bool {
+	first := map[int]bool{}
+	for _, a := range alternatives {
+		cols, tested := columnsIn(t, a.expr), false
+		for i := range t.Keys {
+			if c := t.Keys[i].Columns[0]; cols[c] {
+				first[c], tested = true, true
+			}
+		}
+		if !tested {
+			return false
 		}
 	}
-	return keys > 1
+	return len(alternatives) > 1 && len(first) > 1
+}
+
+// operand is a condition, or its opposite.
+type operand struct {
+	expr    ast.ExprNode
+	negated bool
+}
+
+// operandsOf returns what an operator connects at the top, ANDs and ORs below a NOT
+// being their opposites.
+func operandsOf(op opcode.Op, e ast.ExprNode, negated bool, out []operand) []operand {
+	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return operandsOf(op, x.Expr, negated, out)
+	case *ast.UnaryOperationExpr:
+		if x.Op == opcode.Not || x.Op == opcode.Not2 {
+			return operandsOf(op, x.V, !negated, out)
+		}
+	case *ast.BinaryOperationExpr:
+		if x.Op == op && !negated || negated && (x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr) && x.Op != op {
+			return operandsOf(op, x.R, negated, operandsOf(op, x.L, negated, out))
+		}
+	}
+	return append(out, operand{e, negated})
 }
 
 // NowaitWaited is the kind of a difference: a statement that was not to wait for

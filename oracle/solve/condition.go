@@ -1,10 +1,13 @@
 package solve
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -53,6 +56,11 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	}
 	if len(parts) == 0 {
 		return nil, nil
+	}
+	if slices.ContainsFunc(list, connects) && !(c.write && c.d.DBMS == history.MariaDB) {
+		if substituted, err := c.branchFails(n); err != nil || substituted {
+			return nil, cmp.Or(err, ErrSubstituted)
+		}
 	}
 	if len(parts) == 1 {
 		return parts[0], nil

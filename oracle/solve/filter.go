@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -158,7 +159,7 @@ func (c *compiler) filterAnd(n ast.ExprNode, not bool) (expr, error) {
 		}
 		konst = konst && e.konst
 		truth := c.truth(c.numbered(e))
-		operands = append(operands, operand{truth: truth, moves: e.konst || c.moves(x.node), fails: c.failsAhead(e, truth)})
+		operands = append(operands, operand{truth: truth, moves: e.konst || c.moves(x.node) || x.not && c.isColumn(x.node, false), fails: c.failsAhead(e, truth)})
 	}
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		for i, o := range operands {
@@ -217,14 +218,16 @@ func (c *compiler) operands(n ast.ExprNode, not bool, list []negatable) []negata
 // moves tells whether an operand may be evaluated out of its turn. Equalities
 // of columns are collected and come first, whichever columns they are on, and so
 // does what the optimiser knows to be constant; of other comparisons only those
-// of a column that a key holds matter, which a scan of that key may use.
+// of a column that a key holds matter, which a scan of that key may use, and on MySQL
+// those with a constant that may be beyond the column's type.
 // https://dev.mysql.com/doc/refman/9.7/en/where-optimization.html
+// https://dev.mysql.com/doc/refman/9.7/en/constant-folding-optimization.html
 func (c *compiler) moves(n ast.ExprNode) bool {
 	switch x := n.(type) {
 	case *ast.ParenthesesExpr:
 		return c.moves(x.Expr)
 	case *ast.UnaryOperationExpr:
-		return isNot(x.Op) && c.moves(x.V)
+		return isNot(x.Op) && (c.moves(x.V) || c.isColumn(x.V, false)) // NOT a is a = 0
 	case *ast.BinaryOperationExpr:
 		switch x.Op {
 		case opcode.LogicAnd, opcode.LogicOr:
@@ -232,7 +235,7 @@ func (c *compiler) moves(n ast.ExprNode) bool {
 		case opcode.EQ, opcode.NE:
 			return c.isColumn(x.L, false) || c.isColumn(x.R, false)
 		case opcode.LT, opcode.LE, opcode.GT, opcode.GE, opcode.NullEQ:
-			return c.isColumn(x.L, true) || c.isColumn(x.R, true)
+			return c.isColumn(x.L, true) || c.isColumn(x.R, true) || c.beyondType(x.L, x.R) || c.beyondType(x.R, x.L)
 		}
 	case *ast.PatternInExpr:
 		return c.isColumn(x.Expr, len(x.List) > 1)
@@ -244,6 +247,31 @@ func (c *compiler) moves(n ast.ExprNode) bool {
 		return c.isColumn(x.Expr, true) || c.foldsNull(x)
 	}
 	return false
+}
+
+// beyondType tells whether MySQL may find, before it reads a row, that no value of a
+// column compares so with n, a constant: one beyond the range of an integer column, or
+// at its end, and for want of a model any of a column of another type.
+func (c *compiler) beyondType(col, n ast.ExprNode) bool {
+	name, ok := col.(*ast.ColumnNameExpr)
+	if !ok || c.d.DBMS != history.MySQL || mentionsColumn(n) {
+		return false
+	}
+	e, err := c.expr(n)
+	own := c.ownColumn(name.Name)
+	if err != nil || !e.konst || e.typ.Class != IntClass || own == nil || own.Type.Class != IntClass {
+		return true
+	}
+	var f frame
+	v := e.eval(&f)
+	lo, hi := own.Type.Limits()
+	switch {
+	case f.err != nil || v.IsNull():
+		return true
+	case v.Kind() == sqlvalue.Int && v.Int() < 0:
+		return v.Int() <= lo
+	}
+	return v.Uint() >= hi || lo == 0 && v.Uint() == 0
 }
 
 // isColumn tells whether n is a bare column of the tables at hand and, if keyed

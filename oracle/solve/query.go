@@ -471,12 +471,7 @@ func (q *query) scan(f *frame) []Row {
 			return
 		}
 		f.row = r
-		for _, on := range q.on {
-			if on(f) != sqlvalue.True {
-				return
-			}
-		}
-		if f.err == nil && (q.truth == nil || q.truth(f) == sqlvalue.True) {
+		if q.meets(f) && f.err == nil && (q.truth == nil || q.truth(f) == sqlvalue.True) {
 			out = append(out, r)
 		}
 	}
@@ -500,6 +495,17 @@ func (q *query) scan(f *frame) []Row {
 				return
 			}
 			join(i+1, append(prefix[:len(prefix):len(prefix)], r...))
+		}
+	}
+	if pad(tables, q.inputs) {
+		keep = func(r Row) {
+			if !q.budget.Spend(cost) {
+				f.err = errSpent
+				return
+			}
+			f.row = r
+			q.meets(f)
+			q.besideJoin(f)
 		}
 	}
 	join(0, nil)

@@ -14,18 +14,19 @@ Made by ` + "`go run ./scripts/features`" + `, do not edit.
 For each form of statement and each target, in this order:
 
 * **made**: the share of cases that have it;
-* **met**: the share of these in which it touched the same rows or the same condition as a
-  statement of another transaction, one of the two writing, while both were open;
-* **judged there**: the share of these in which one answer only was accepted, and the
-  server's was compared with it;
-* **unknown**: the share of cases with it whose verdict is ` + "`unknown`" + `.
+* **met**: of these cases, the share in which the form met another transaction: both were
+  open, statements of both touched the same rows or the same condition, and one of the two
+  statements writes;
+* **judged there**: of the cases counted as met, the share in which only one answer was
+  accepted, so that the server's answer was compared with it;
+* **unknown**: the share of the cases with the form whose verdict is ` + "`unknown`" + `.
 
-A statement that waited for a lock, or whose error says that it met one, counts as met. For
-a locking join any row of its tables counts. A SAVEPOINT counts as met if a statement after
-it is, ROLLBACK TO and RELEASE if a statement between the savepoint and them is; they count
-as judged if their case has a verdict, since what they undid would show in the rows at the
-end. A statement that fails for its lock (NOWAIT, a deadlock's victim) returns no rows: it
-counts as met, not as judged.
+A statement also counts as met if it waited for a lock, or if its error says that it met one.
+A locking join touches all rows of its tables. A SAVEPOINT counts as met if a statement after
+it does; ROLLBACK TO and RELEASE count if a statement between the savepoint and them does.
+They count as judged if their case has a verdict, since the rows at the end would show what
+they undid. A statement that fails because of a lock (NOWAIT, a deadlock's victim) returns no
+rows, so it counts as met, but not as judged.
 
 `
 

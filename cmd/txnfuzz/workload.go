@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
+	fuzzing "github.com/txnfuzz/txnfuzz/fuzz"
+	run "github.com/txnfuzz/txnfuzz/fuzz/workload"
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+func newWorkload() *cobra.Command {
+	var s run.Settings
+	var levels, txns string
+	var out workloadOutputs
+	cmd := &cobra.Command{
+		Use:   "workload FILE [flags]",
+		Short: "Test whether an application survives an isolation level",
+		Long: `Reads the schema, transactions and invariants of an application, makes states and
+parameters, runs the transactions against each other at each isolation level, and
+each alone in every serial order on the same state. It tells
+
+  isolation anomaly      an invariant broken, or answers and a final state that no
+                         serial order gives, though every serial order is right
+  application bug        a serial order breaks the invariant, too
+  finding of the server  the server does not do what it promises at its level
+
+An anomaly is reduced and saved as a case, which txnfuzz replay, show and export
+take like any other. Told with it: the weakest level above at which it was not seen,
+and which SELECT to make FOR UPDATE, where that was tried and helped.
+
+docs/workloads/README.md tells how to write the file.
+
+Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed file,
+3 the harness or the server failed.`,
+		Example: `  txnfuzz workload corpus/workloads/bank.workload --target mariadb:11.8 --duration 30s
+  txnfuzz workload shop.workload --target mysql:9.7 --levels RC,RR --txns 2..3 --html shop.html
+  txnfuzz workload shop.workload --target 'root:secret@tcp(127.0.0.1:3306)/' --cases 10000 --json -`,
+		Args: exactly(1, "the file of a workload"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if s.Levels, err = fuzzing.ParseLevels(levels); err != nil {
+				return usagef("--levels: %w", err)
+			}
+			if s.Min, s.Max, err = parseTxns(txns); err != nil {
+				return usagef("--txns: %w", err)
+			}
+			switch f := cmd.Flags(); {
+			case s.Cases < 0:
+				return usagef("--cases: want 0 or more, found %d", s.Cases)
+			case s.Duration < 0:
+				return usagef("--duration: want 0 or more, found %s", s.Duration)
+			case s.Workers < 1:
+				return usagef("--workers: want 1 or more, found %d", s.Workers)
+			case s.Tries < 0:
+				return usagef("--tries: want 0 or more, found %d", s.Tries)
+			case f.Changed("cases") && f.Changed("duration"):
+				return usagef("--cases and --duration exclude each other")
+			case s.Cases > 0:
+				s.Duration = 0
+			}
+			if err := placesFor(out.json, out.junit, out.sarif, out.html); err != nil {
+				return err
+			}
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return usagef("%w", err)
+			}
+			w, err := workload.Parse(args[0], text)
+			if err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("seed") {
+				s.Seed = uint64(rand.Uint32())
+			}
+			return runWorkload(cmd, w, s, out)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.Target, "target", fuzzing.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	addServerOpts(cmd, oneTarget(&s.Target))
+	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
+	f.StringVar(&txns, "txns", "2..3", "how many transactions run against each other: 2, or 2..4")
+	f.StringSliceVar(&s.Only, "only", nil, "names of the transactions that take part (default: all)")
+	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; what is found is then reduced and explained for up to half as long, at least 30s")
+	f.IntVar(&s.Cases, "cases", 0, "end after this many runs of transactions against each other")
+	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
+	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
+	f.IntVar(&s.Tries, "tries", 100, "runs in which an anomaly must not be seen before a FOR UPDATE is proposed; 0: propose none")
+	f.StringVar(&s.Out, "out", fuzzing.DefaultOut, "folder for what is found")
+	f.StringVar(&out.json, "json", "", "write the report as JSON; - is standard output")
+	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")
+	f.StringVar(&out.sarif, "sarif", "", "write the findings as SARIF to this file")
+	f.StringVar(&out.html, "html", "", "write the report as an HTML page to this file")
+	cmd.AddCommand(newWorkloadImport())
+	return cmd
+}
+
+func newWorkloadImport() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "import LOG [flags]",
+		Short: "Make a workload of a log of SQL statements",
+		Long: `Reads a log with one statement a line, behind the name of its session, and writes a
+workload to start from: what a session ran between BEGIN and COMMIT is a transaction,
+its literals become parameters, and transactions that differ in literals only are one.
+CREATE TABLE lines are the schema. Add yourself which values one statement gives the
+next (INTO :x) and what must hold (/* invariant */).`,
+		Example: `  txnfuzz workload import app.log --out app.workload`,
+		Args:    exactly(1, "a log of lines such as: s1 UPDATE t SET a = 1;"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text, err := os.ReadFile(args[0])
+			if err != nil {
+				return usagef("%w", err)
+			}
+			w, err := workload.ImportLog(args[0], text)
+			if err != nil {
+				return err
+			}
+			return writeOutput(out, cmd.OutOrStdout(), func(to io.Writer) error {
+				_, err := to.Write(workload.Print(w))
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "-", "the file to write; - is standard output")
+	return cmd
+}
+
+// workloadOutputs are the files that a report goes to.
+type workloadOutputs struct{ json, junit, sarif, html string }
+
+var txnsPattern = regexp.MustCompile(`^([0-9])(?:\.\.([0-9]))?$`)
+
+// parseTxns reads N or N..M.
+func parseTxns(text string) (lo, hi int, err error) {
+	m := txnsPattern.FindStringSubmatch(text)
+	if m == nil {
+		return 0, 0, fmt.Errorf("want a number or a range such as 2..4, found %q", text)
+	}
+	lo, _ = strconv.Atoi(m[1])
+	hi = lo
+	if m[2] != "" {
+		hi, _ = strconv.Atoi(m[2])
+	}
+	if lo < 2 || hi > 4 || lo > hi {
+		return 0, 0, fmt.Errorf("want 2 to 4 transactions, found %q", text)
+	}
+	return lo, hi, nil
+}
+
+func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out workloadOutputs) (err error) {
+	target := s.Target
+	s.Target = fuzzing.Redact(target)
+	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
+	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
+	b, err := fuzzing.OpenBackend(cmd.Context(), target, harness.Options{Progress: s.Progress})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	report, err := run.Run(cmd.Context(), w, b, s)
+	var setting *run.SettingError
+	if errors.As(err, &setting) {
+		return usagef("%s: %w", w.File, setting)
+	}
+	if report == nil {
+		return err
+	}
+	stdout := cmd.OutOrStdout()
+	err = errors.Join(err,
+		report.WriteText(forPeople(out.json, stdout, cmd.ErrOrStderr())),
+		writeOutput(out.json, stdout, func(w io.Writer) error { return report.WriteJSON(w) }),
+		writeOutput(out.junit, stdout, func(w io.Writer) error { return report.WriteJUnit(w) }),
+		writeOutput(out.sarif, stdout, func(w io.Writer) error { return report.WriteSARIF(w, versionText()) }),
+		writeOutput(out.html, stdout, func(w io.Writer) error { return report.WriteHTML(w) }))
+	if report.Found() && !unwritten(err) {
+		if err != nil {
+			fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
+		}
+		return errFound
+	}
+	return err
+}

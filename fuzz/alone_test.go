@@ -1,0 +1,73 @@
+package fuzz
+
+import (
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/lying"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// The read in the middle differs from its promise through both lies.
+const readAmidWrite = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT, s VARCHAR(20), d DATETIME);
+/* init */ INSERT INTO t VALUES (1, 1, 'a''\\', NULL), (2, 2, NULL, '2001-02-03 04:05:06'), (3, 3, '', NULL), (4, 4, '4', NULL);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
+/* tx2 */ SELECT * FROM t WHERE id > 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
+// A wrong answer that a server gives to the statement alone, too, on the rows that
+// it was to see, says nothing of isolation; one that it gives in company only does.
+func TestAnsweredAlone(t *testing.T) {
+	for _, name := range serversAmong(t, "mysql:9.7", "mariadb:11.8", "mariadb:10.11", "mariadb:10.5") {
+		b, err := harness.Open(t.Context(), name, harness.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []struct {
+			lie    lying.Lie
+			want   oracle.Outcome
+			reason string
+		}{
+			{lying.OwnSQL, oracle.Unknown, ReasonSolver},
+			{lieNamed(t, "row-missing-from-an-answer"), oracle.Violation, ""},
+			{lying.Honest, oracle.OK, ""},
+		} {
+			liar := lying.Through(b, x.lie)
+			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool}
+			c := parseCase(t, readAmidWrite)
+			for _, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead} {
+				v := target.Judge(t.Context(), c, LevelsFor(c, level)).Verdict
+				if v.Outcome != x.want || x.reason != "" && v.Reason != x.reason {
+					t.Errorf("%s, %s at %s: %s %s (%s; expected %s, actual %s), want %s %s", name, x.lie.Name, level, v.Outcome, v.Kind, v.Reason, v.Expected, v.Actual, x.want, x.reason)
+				}
+			}
+			if err := pool.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func lieNamed(t *testing.T, name string) lying.Lie {
+	t.Helper()
+	for _, l := range lying.Lies {
+		if l.Name == name {
+			return l
+		}
+	}
+	t.Fatalf("no lie %s", name)
+	return lying.Lie{}
+}

@@ -1,0 +1,433 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
+	"github.com/txnfuzz/txnfuzz/harness"
+	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// SettingError says that a workload and the settings do not go together.
+type SettingError struct{ Msg string }
+
+func (e *SettingError) Error() string { return e.Msg }
+
+// campaign is a run of many inputs.
+type campaign struct {
+	Settings
+	w             *workload.Workload
+	stage         *Stage
+	pairs, larger [][]*workload.Transaction
+	begun         time.Time
+	// reduction outlives the time of the campaign by a little.
+	reduction context.Context
+
+	mu     sync.Mutex
+	next   int
+	cells  map[string]*Cell
+	order  []string
+	known  map[string]*Finding
+	helped map[string][]read        // by cause: which reads FOR UPDATE ended it
+	small  map[string]*mutate.Input // by cause: what it was reduced to at some level
+	report *Report
+	failed error
+	// queue holds what is explained when the cases have run.
+	queue []*pending
+}
+
+// reductionTime is what may be spent on findings when the time is up; where the cases
+// have more time than that, half of theirs is.
+const reductionTime = 30 * time.Second
+
+// Run tests a workload on a backend.
+func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Settings) (report *Report, err error) {
+	if len(s.Levels) == 0 {
+		s.Levels = harness.LevelsOf(b)
+	}
+	for _, l := range s.Levels {
+		if !slices.Contains(harness.LevelsOf(b), l) {
+			return nil, &SettingError{fmt.Sprintf("%s has no level %s", s.Target, l)}
+		}
+	}
+	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]*mutate.Input{}}
+	for size := s.Min; size <= s.Max; size++ {
+		for _, set := range mutate.Sets(w, size) {
+			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
+				if size == s.Min {
+					c.pairs = append(c.pairs, set)
+				} else {
+					c.larger = append(c.larger, set)
+				}
+			}
+		}
+	}
+	if len(c.pairs)+len(c.larger) == 0 {
+		return nil, &SettingError{"no transactions of the workload touch what another one writes"}
+	}
+	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: s.Workers})
+	if err != nil {
+		return nil, fmt.Errorf("prepare target %s: %w", s.Target, err)
+	}
+	defer func() {
+		if e := pool.Leave(); e != nil && err == nil {
+			err = e
+		}
+	}()
+	c.stage = NewStage(w, pool)
+	c.report = &Report{
+		Workload: filepath.Base(w.File), Target: s.Target, ServerVersion: pool.Server().Version, Seed: s.Seed,
+		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{},
+	}
+	for _, l := range s.Levels {
+		c.report.Levels = append(c.report.Levels, l.Short())
+	}
+	timed := ctx
+	var cancel context.CancelFunc
+	if s.Duration > 0 {
+		timed, cancel = context.WithTimeout(ctx, s.Duration)
+		defer cancel()
+		c.reduction, cancel = context.WithTimeout(ctx, s.Duration+max(reductionTime, s.Duration/2))
+		defer cancel()
+	} else {
+		c.reduction = ctx
+	}
+	err = c.work(timed)
+	c.finish()
+	return c.report, errors.Join(err, c.failed, c.writeMended())
+}
+
+// work runs inputs until the time is up or all cases were run.
+func (c *campaign) work(ctx context.Context) error {
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	if c.Progress != nil && c.Every > 0 {
+		go c.tell(stop)
+	}
+	for range max(c.Workers, 1) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				var p *pending
+				i, ok := c.take(ctx)
+				if !ok {
+					if p = c.due(); p == nil {
+						return
+					}
+				}
+				var err error
+				if p != nil {
+					err = c.explain(p)
+				} else if err = c.input(ctx, i); ctx.Err() != nil {
+					err = nil
+				}
+				c.mu.Lock()
+				c.failed = errors.Join(c.failed, err)
+				c.mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	close(stop)
+	err := c.failed
+	c.failed = nil
+	return err
+}
+
+func (c *campaign) take(ctx context.Context) (int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil || c.failed != nil || c.Cases > 0 && c.report.Cases >= c.Cases {
+		return 0, false
+	}
+	c.next++
+	return c.next - 1, true
+}
+
+func (c *campaign) tell(stop chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(c.Every):
+			c.mu.Lock()
+			fmt.Fprintf(c.Progress, "%.0f s: %d cases, %d findings\n", time.Since(c.begun).Seconds(), c.report.Cases, len(c.report.Findings))
+			c.mu.Unlock()
+		}
+	}
+}
+
+// bytes returns those of the i-th input.
+func (c *campaign) bytes(i, part int) []byte {
+	r := rand.New(rand.NewPCG(c.Seed, uint64(i)<<8|uint64(part)))
+	out := make([]byte, inputLen)
+	for k := range out {
+		out[k] = byte(r.Uint32())
+	}
+	return out
+}
+
+// maxRejected is how many inputs in a row may be refused before the workload is at
+// fault.
+const maxRejected = 200
+
+// input runs one input in every way.
+func (c *campaign) input(ctx context.Context, i int) error {
+	// The sets take turns, so that each is met soon; the smallest, of which there are
+	// fewer and in which most shows, every other turn.
+	sets := c.pairs
+	if i%2 == 1 && len(c.larger) > 0 || len(sets) == 0 {
+		sets = c.larger
+	}
+	set := sets[i/2%len(sets)]
+	if len(c.larger) == 0 {
+		set = sets[i%len(sets)]
+	}
+	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{set}, c.bytes(i, 0)), i)
+}
+
+func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
+	refs := c.stage.serials(in, c.Levels[len(c.Levels)-1])
+	runs, err := refs.of(ctx, all(in))
+	if why, ok := rejected(err); ok {
+		return c.reject(why)
+	} else if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.report.Serial += len(runs)
+	c.mu.Unlock()
+	for _, s := range runs {
+		if len(s.outcome.Before) > 0 {
+			return c.reject("invariant " + s.outcome.Before[0].Invariant.Name + " does not hold in the beginning")
+		}
+		// What a server does wrong with one transaction after the other is not to be laid
+		// at the application's door, nor to be what others are compared with.
+		if v := check(s.outcome); v.Outcome == oracle.Violation {
+			return c.serverFinding(s.outcome, serially(in, s.order), c.Levels[len(c.Levels)-1], &v)
+		}
+		for _, b := range s.outcome.Broken {
+			if err := c.applicationBug(in, s, b); err != nil {
+				return err
+			}
+		}
+	}
+	for _, level := range c.Levels {
+		for k := range orders {
+			x := in
+			if k > 0 {
+				x = in.Reorder(c.bytes(i, k))
+			}
+			if err := c.concurrent(ctx, x, refs, level); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rejected tells a state that the server refuses.
+func rejected(err error) (string, bool) {
+	var init *harness.InitError
+	if errors.As(err, &init) {
+		return fmt.Sprintf("the server refused the state with error %d: %s", init.Err.Code, init.Err.Message), true
+	}
+	return "", false
+}
+
+func (c *campaign) reject(why string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// Messages name values.
+	if len(c.report.Rejected) < 20 || c.report.Rejected[why] > 0 {
+		c.report.Rejected[why]++
+	} else {
+		c.report.Rejected["other reasons"]++
+	}
+	n := 0
+	for _, k := range c.report.Rejected {
+		n += k
+	}
+	if n >= maxRejected && c.report.Cases == 0 {
+		return &SettingError{fmt.Sprintf("%d states were made and none can be used: %s", n, why)}
+	}
+	return nil
+}
+
+// concurrent runs an input at a level and judges it.
+func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *serials, level corpus.Level) error {
+	o, err := c.stage.Run(ctx, in, level)
+	if err != nil {
+		return err
+	}
+	if o.Calls == nil {
+		c.mu.Lock()
+		c.report.Unfinished++
+		c.mu.Unlock()
+		return nil
+	}
+	names := namesOf(in)
+	v := check(o)
+	a, err := refs.judge(ctx, o)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	cell := c.cell(names, level)
+	cell.Runs++
+	c.report.Cases++
+	c.report.Verdicts[v.Outcome]++
+	if v.Outcome == oracle.Unknown {
+		c.report.Unknown[v.Reason]++
+	}
+	for i := range o.Calls {
+		for _, code := range o.Calls[i].Aborts {
+			cell.Aborts[code]++
+		}
+		if o.Calls[i].End == Refused {
+			cell.Refused[o.Calls[i].Code]++
+		}
+	}
+	if a != nil && v.Outcome != oracle.Violation {
+		cell.Anomalies[a.kind]++
+	}
+	c.mu.Unlock()
+	switch {
+	case v.Outcome == oracle.Violation:
+		return c.serverFinding(o, in, level, &v)
+	case a != nil:
+		return c.anomaly(in, o, a, level)
+	}
+	return nil
+}
+
+func namesOf(in *mutate.Input) []string {
+	out := make([]string, len(in.Calls))
+	for i := range in.Calls {
+		out[i] = in.Calls[i].Transaction.Name
+	}
+	return out
+}
+
+// cell returns the cell of some transactions; their order does not matter.
+func (c *campaign) cell(names []string, level corpus.Level) *Cell {
+	names = c.sorted(names)
+	key := strings.Join(names, "\x00") + "\x00" + level.Short()
+	cell := c.cells[key]
+	if cell == nil {
+		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}}
+		c.cells[key] = cell
+		c.order = append(c.order, key)
+	}
+	return cell
+}
+
+// sorted returns names in the order of the file.
+func (c *campaign) sorted(names []string) []string {
+	out := slices.Clone(names)
+	index := func(name string) int {
+		return slices.IndexFunc(c.w.Transactions, func(t *workload.Transaction) bool { return t.Name == name })
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return index(a) - index(b) })
+	return out
+}
+
+// finish puts the report together.
+func (c *campaign) finish() {
+	r := c.report
+	r.Runs = int(c.stage.runs.Load())
+	r.Seconds = time.Since(c.begun).Seconds()
+	r.CasesPerMinute = float64(r.Cases) / max(r.Seconds, 0.001) * 60
+	for _, key := range c.order {
+		r.Cells = append(r.Cells, c.cells[key])
+	}
+	position := func(x *Cell) int {
+		n := len(x.Transactions) << 40
+		for k, name := range x.Transactions {
+			n += slices.IndexFunc(c.w.Transactions, func(t *workload.Transaction) bool { return t.Name == name }) << (8 * (3 - k))
+		}
+		return n<<3 + int(x.level)
+	}
+	slices.SortStableFunc(r.Cells, func(a, b *Cell) int { return position(a) - position(b) })
+	c.fold()
+	for _, f := range r.Findings {
+		f.settle(c)
+	}
+	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
+		if a.Class != b.Class {
+			return classRank(a.Class) - classRank(b.Class)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+}
+
+// fold drops what there was no time to reduce where some of the same transactions show
+// the same at the same level: it would most likely have been reduced to that. The counts
+// of the cells stay.
+func (c *campaign) fold() {
+	for _, f := range slices.Clone(c.report.Findings) {
+		if f.Class != Isolation || f.Reduced {
+			continue
+		}
+		if slices.ContainsFunc(c.report.Findings, func(g *Finding) bool {
+			return g.Class == Isolation && g.Kind == f.Kind && g.level == f.level && len(g.Transactions) < len(f.Transactions) && within(g.Transactions, f.Transactions)
+		}) {
+			c.failed = errors.Join(c.failed, c.drop(f))
+		}
+	}
+}
+
+// within reports whether a list holds all of another one, each as often.
+func within(part, whole []string) bool {
+	left := slices.Clone(whole)
+	for _, x := range part {
+		i := slices.Index(left, x)
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return true
+}
+
+func classRank(c Class) int { return slices.Index([]Class{Server, Application, Isolation}, c) }
+
+// settle adds what is known of a finding at the end only.
+func (f *Finding) settle(c *campaign) {
+	cell := c.cell(f.Transactions, f.level)
+	if f.Class == Isolation {
+		f.Seen = max(f.Seen, cell.Anomalies[f.Kind])
+	}
+	if !slices.Contains(cell.Findings, f.ID) {
+		cell.Findings = append(cell.Findings, f.ID)
+	}
+	if f.Class != Isolation {
+		return
+	}
+	for _, l := range c.Levels {
+		if l <= f.level {
+			continue
+		}
+		f.above = true
+		tried := f.notSeen[l]
+		if o := c.cell(f.Transactions, l); o.Anomalies[f.Kind] == 0 && tried > 0 {
+			f.Weakest, f.WeakestRuns = l.Short(), o.Runs+tried
+			return
+		}
+	}
+}
+
+// server tells what the campaign runs on.
+func (c *campaign) server() history.Server { return c.stage.Pool.Server() }

@@ -1,0 +1,278 @@
+package workload
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// claim makes a finding known; false: it was already, and is counted.
+func (c *campaign) claim(class Class, kind Kind, names []string, level corpus.Level) (*Finding, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names = c.sorted(names)
+	at := level.Short()
+	if class == Application {
+		at = "" // isolation has no part in it
+	}
+	key := strings.Join(append([]string{string(class), string(kind), at}, names...), "\x00")
+	if f := c.known[key]; f != nil {
+		f.Seen++
+		return f, false
+	}
+	f := &Finding{Class: class, Kind: kind, Level: level.Short(), level: level, Transactions: names, Seen: 1, FirstSeen: time.Since(c.begun).Seconds(), cellKey: key, notSeen: map[corpus.Level]int{}}
+	f.ID = c.id(f)
+	c.known[key] = f
+	return f, true
+}
+
+// id names a finding, for people and as a file name.
+func (c *campaign) id(f *Finding) string {
+	what := strings.TrimPrefix(string(f.Kind), "invariant ")
+	if f.Class == Application {
+		what = "application-" + what
+	}
+	sum := sha256.Sum256([]byte(c.report.Workload + string(c.server().DBMS) + f.cellKey))
+	name := strings.Join([]string{strings.TrimSuffix(c.report.Workload, filepath.Ext(c.report.Workload)), what, f.Level, string(c.server().DBMS), hex.EncodeToString(sum[:4])}, "-")
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '-'
+	}, name))
+}
+
+// keep saves a finding and adds it to the report.
+func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
+	f.Calls = nil
+	for i := range in.Calls {
+		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
+	}
+	f.Statements = len(o.Case.Steps)
+	f.schedule = schedule(o)
+	path, err := corpus.Save(c.Out, f.ID, c.described(f, o))
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f.File = path
+	if !slices.Contains(c.report.Findings, f) {
+		c.report.Findings = append(c.report.Findings, f)
+	}
+	return nil
+}
+
+// described is the case of a finding with a header that tells of it.
+func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
+	out := o.Case.Clone()
+	levels := map[int]corpus.Level{}
+	for _, s := range out.Sessions() {
+		levels[s] = f.level
+	}
+	out.SetLevels(levels)
+	set := func(key, value string) {
+		if value != "" {
+			out.Set(key, value)
+		}
+	}
+	set("source", "txnfuzz workload")
+	set("target", c.Target)
+	set("server_version", c.server().Version)
+	set("workload", c.report.Workload)
+	set("calls", strings.Join(f.Calls, ", "))
+	set("kind", string(f.Class)+": "+string(f.Kind))
+	set("anomaly", f.Anomaly)
+	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
+		for _, v := range c.stage.invariants {
+			if v.Name == name {
+				set("invariant", v.String())
+			}
+		}
+	}
+	set("observe", oneLine(f.Detail)+fmt.Sprintf("; seen again in %d of 10 runs", f.Reproduced))
+	if len(f.Mend) > 0 {
+		set("not seen with", strings.Join(f.Mend, "; "))
+	}
+	return out
+}
+
+// schedule draws a run: one column for each session.
+func schedule(o *Outcome) string {
+	var b strings.Builder
+	for i := range o.History.Stmts {
+		st := &o.History.Stmts[i]
+		answer := ""
+		switch r := &st.Result; {
+		case r.Err != nil:
+			answer = fmt.Sprintf("error %d", r.Err.Code)
+		case r.Columns != nil:
+			answer = orNothing(rowsText(r, true, nil))
+		}
+		if len(st.Waits) > 0 {
+			answer = strings.TrimSpace("waits; " + answer)
+		}
+		if answer != "" {
+			answer = "  -- " + answer
+		}
+		fmt.Fprintf(&b, "    tx%d  %s%s\n", st.Session, corpus.SQL(o.Case.Steps[st.Line].Stmt, corpus.Text), answer)
+	}
+	return b.String()
+}
+
+// applicationBug keeps a serial run that breaks an invariant.
+func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error {
+	level := c.Levels[len(c.Levels)-1]
+	one := &mutate.Input{State: in.State}
+	for _, i := range s.order {
+		one.Calls = append(one.Calls, in.Calls[i])
+	}
+	kind := invariantKind(b.Invariant.Name)
+	small, o := c.reduceSerial(one, kind, level)
+	if o == nil {
+		small, o = one, s.outcome
+	}
+	f, fresh := c.claim(Application, kind, namesOf(small), level)
+	if !fresh {
+		return nil
+	}
+	f.Detail = "one after the other, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
+	if v := check(o); v.Outcome == oracle.Unknown {
+		f.Detail += "; whether the server answered right the oracle cannot tell: " + v.Reason
+	}
+	f.Reproduced = 10
+	return c.keep(f, small, o)
+}
+
+func (o *Outcome) answer(invariant string) string {
+	for _, b := range o.Broken {
+		if b.Invariant.Name == invariant {
+			return b.Answer
+		}
+	}
+	return ""
+}
+
+// serverFinding keeps a run that the oracle calls wrong.
+func (c *campaign) serverFinding(o *Outcome, in *mutate.Input, level corpus.Level, v *oracle.Verdict) error {
+	f, fresh := c.claim(Server, Kind(v.Kind), namesOf(in), level)
+	if !fresh {
+		return nil
+	}
+	f.Detail = fmt.Sprintf("expected %s, got %s: %s", v.Expected, v.Actual, v.Reason)
+	for range 10 {
+		again, err := c.stage.Run(c.reduction, in, level)
+		if err == nil && again.Calls != nil {
+			if w := check(again); w.Outcome == oracle.Violation && w.Kind == v.Kind {
+				f.Reproduced++
+			}
+		}
+	}
+	return c.keep(f, in, o)
+}
+
+// anomaly keeps what no serial order gives, to be explained later.
+func (c *campaign) anomaly(in *mutate.Input, o *Outcome, a *anomaly, level corpus.Level) error {
+	f, fresh := c.claim(Isolation, a.kind, namesOf(in), level)
+	if !fresh {
+		return nil
+	}
+	f.Detail, f.Unexplained = a.detail, level == corpus.Serializable
+	if err := c.keep(f, in, o); err != nil { // at once: what follows may be cut off
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queue = append(c.queue, &pending{f, in, o, a, level})
+	return nil
+}
+
+// pending is a finding that has yet to be reduced and explained.
+type pending struct {
+	f     *Finding
+	in    *mutate.Input
+	o     *Outcome
+	a     *anomaly
+	level corpus.Level
+}
+
+// due takes the next pending finding: those of few transactions first, whose causes
+// those of more may share; then those of strong levels, which matter most.
+func (c *campaign) due() *pending {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 || c.reduction.Err() != nil {
+		return nil
+	}
+	best := 0
+	for i, p := range c.queue {
+		if b := c.queue[best]; len(p.in.Calls) < len(b.in.Calls) || len(p.in.Calls) == len(b.in.Calls) && p.level > b.level {
+			best = i
+		}
+	}
+	p := c.queue[best]
+	c.queue = slices.Delete(c.queue, best, best+1)
+	return p
+}
+
+// explain reduces a finding and looks for what mends it.
+func (c *campaign) explain(p *pending) error {
+	f, in, o, a, level := p.f, p.in, p.o, p.a, p.level
+	small := c.smaller(f, level)
+	if small == nil {
+		x := c.reduce(in, o, a, level)
+		small = &x
+	}
+	if len(small.in.Calls) < len(in.Calls) {
+		// It is a finding of fewer transactions.
+		g, fresh := c.claim(Isolation, a.kind, namesOf(small.in), level)
+		if err := c.drop(f); err != nil {
+			return err
+		}
+		if !fresh {
+			return nil
+		}
+		g.Unexplained = f.Unexplained
+		f = g
+	}
+	f.Detail, f.Reduced = small.found.detail, true
+	f.Anomaly = name(*small)
+	for range 10 {
+		if again := c.shows(small.in, a.kind, level, 1); again != nil {
+			f.Reproduced++
+		}
+	}
+	c.mu.Lock()
+	c.small[f.cause()] = small.in
+	c.mu.Unlock()
+	if err := c.keep(f, small.in, small.outcome); err != nil {
+		return err
+	}
+	c.mend(f, *small, level)
+	return c.keep(f, small.in, small.outcome)
+}
+
+// cause is equal for findings that differ in their level only.
+func (f *Finding) cause() string {
+	return strings.Join(append([]string{string(f.Kind)}, f.Transactions...), "\x00")
+}
+
+// smaller tries what a finding was reduced to at another level; nil: it does not show
+// here.
+func (c *campaign) smaller(f *Finding, level corpus.Level) *shown {
+	c.mu.Lock()
+	in := c.small[f.cause()]
+	c.mu.Unlock()
+	if in == nil {
+		return nil
+	}
+	return c.shows(in, f.Kind, level, 3)
+}

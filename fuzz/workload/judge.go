@@ -1,0 +1,196 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
+)
+
+// Kind is what is wrong with a run: the name of a broken invariant behind
+// "invariant ", or one of the others.
+type Kind string
+
+// Kinds beside broken invariants.
+const (
+	// StateKind: no serial order leads to this final state.
+	StateKind Kind = "final state of no serial order"
+	// AnswersKind: serial orders lead to the final state, but none with these answers.
+	AnswersKind Kind = "answers of no serial order"
+)
+
+func invariantKind(name string) Kind { return Kind("invariant " + name) }
+
+// serials are the serial runs of one input, each subset of calls run when it is first
+// asked for.
+type serials struct {
+	stage *Stage
+	in    *mutate.Input
+	level corpus.Level
+	runs  map[string][]serialRun
+}
+
+// serialRun is one serial order and what it came to; answers are by call.
+type serialRun struct {
+	order   []int
+	outcome *Outcome
+}
+
+func (s *Stage) serials(in *mutate.Input, level corpus.Level) *serials {
+	return &serials{stage: s, in: in, level: level, runs: map[string][]serialRun{}}
+}
+
+// of returns the runs of some calls in every order.
+func (r *serials) of(ctx context.Context, calls []int) ([]serialRun, error) {
+	key := fmt.Sprint(calls)
+	if out, ok := r.runs[key]; ok {
+		return out, nil
+	}
+	var out []serialRun
+	for _, order := range permutations(calls) {
+		o, err := r.stage.Serial(ctx, r.in, order, r.level)
+		if err != nil {
+			return nil, err
+		}
+		if o.Calls == nil {
+			return nil, fmt.Errorf("a serial run did not end: %s", o.History.Detail)
+		}
+		out = append(out, serialRun{order, o})
+	}
+	r.runs[key] = out
+	return out, nil
+}
+
+func permutations(list []int) [][]int {
+	if len(list) == 0 {
+		return [][]int{{}}
+	}
+	var out [][]int
+	for i, first := range list {
+		for _, rest := range permutations(slices.Concat(list[:i], list[i+1:])) {
+			out = append(out, append([]int{first}, rest...))
+		}
+	}
+	return out
+}
+
+// all returns the numbers of all calls.
+func all(in *mutate.Input) []int {
+	out := make([]int, len(in.Calls))
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// applicationBug returns the shortest serial run that breaks an invariant, nil if
+// there is none.
+func (r *serials) applicationBug(ctx context.Context) (*serialRun, error) {
+	runs, err := r.of(ctx, all(r.in))
+	if err != nil {
+		return nil, err
+	}
+	for i := range runs {
+		if len(runs[i].outcome.Broken) > 0 {
+			return &runs[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// anomaly is what a concurrent run shows that no serial one does.
+type anomaly struct {
+	kind   Kind
+	broken *Broken // of an invariant
+	detail string
+}
+
+// judge compares a concurrent run with the serial orders of those calls in it that
+// counted. It is nil for a run that some serial order explains.
+func (r *serials) judge(ctx context.Context, o *Outcome) (*anomaly, error) {
+	decided := o.decided()
+	runs, err := r.of(ctx, decided)
+	if err != nil {
+		return nil, err
+	}
+	for i := range o.Broken {
+		b := &o.Broken[i]
+		if !slices.ContainsFunc(runs, func(s serialRun) bool { return s.outcome.breaks(b.Invariant.Name) }) {
+			return &anomaly{kind: invariantKind(b.Invariant.Name), broken: b, detail: "the invariant's SELECT gives " + orNothing(b.Answer) + ", every serial order keeps it"}, nil
+		}
+	}
+	sameState := -1
+	for i, s := range runs {
+		if s.outcome.final != o.final {
+			continue
+		}
+		same := true
+		for k, call := range s.order {
+			same = same && s.outcome.Calls[k].text() == o.Calls[call].text()
+		}
+		if same {
+			return nil, nil
+		}
+		sameState = i
+	}
+	if sameState >= 0 {
+		s := runs[sameState]
+		for k, call := range s.order {
+			if got, want := o.Calls[call].text(), s.outcome.Calls[k].text(); got != want {
+				return &anomaly{kind: AnswersKind, detail: fmt.Sprintf("tx%d is answered: %s; in the serial order %s: %s", call+1, got, orderText(s.order), want)}, nil
+			}
+		}
+	}
+	return &anomaly{kind: StateKind, detail: "the final state is " + differing(o.final, runs, o.final) + ", " + statesText(runs, o.final)}, nil
+}
+
+func (o *Outcome) breaks(name string) bool {
+	return slices.ContainsFunc(o.Broken, func(b Broken) bool { return b.Invariant.Name == name })
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "no row"
+	}
+	return s
+}
+
+func orderText(order []int) string {
+	parts := make([]string, len(order))
+	for i, n := range order {
+		parts[i] = fmt.Sprintf("tx%d", n+1)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// statesText tells what the serial orders lead to, in short.
+func statesText(runs []serialRun, concurrent string) string {
+	var parts []string
+	for i := range runs[:min(len(runs), 2)] {
+		parts = append(parts, fmt.Sprintf("after %s: %s", orderText(runs[i].order), differing(runs[i].outcome.final, runs, concurrent)))
+	}
+	if len(runs) > 2 {
+		parts = append(parts, fmt.Sprintf("and %d more", len(runs)-2))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// differing returns the tables of a state that are not the same in all of them.
+func differing(state string, runs []serialRun, concurrent string) string {
+	var out []string
+	for _, line := range strings.Split(strings.TrimSpace(state), "\n") {
+		same := strings.Contains("\n"+concurrent, "\n"+line+"\n")
+		for i := range runs {
+			same = same && strings.Contains("\n"+runs[i].outcome.final, "\n"+line+"\n")
+		}
+		if !same {
+			out = append(out, oneLine(line))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,139 @@
+package workload
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// name returns the field's name for a reduced anomaly of two calls, empty where it is
+// not known. It goes by what the run shows: which rows each call read by plain SELECTs
+// while the other had yet to write them, and which rows both wrote.
+func name(s shown) string {
+	if len(s.in.Calls) != 2 {
+		return ""
+	}
+	o := s.outcome
+	var a, b access
+	a.of(o, 1)
+	b.of(o, 2)
+	switch {
+	case a.dirty(&b, o) || b.dirty(&a, o):
+		return "dirty read (G1)"
+	case a.lost(&b) || b.lost(&a):
+		return "lost update (P4)"
+	case a.overtaken(&b) && b.overtaken(&a):
+		if a.sameWrites(&b) {
+			return "lost update (P4)"
+		}
+		return "write skew (G2)"
+	case len(a.writes) == 0 && a.reads2() || len(b.writes) == 0 && b.reads2():
+		return "read skew (G-single)"
+	}
+	return ""
+}
+
+// access is what one session of a run did to tables, and when.
+type access struct {
+	reads, writes []touch
+	end           history.Tick
+	committed     bool
+}
+
+// touch is a statement and the table that it reads or writes.
+type touch struct {
+	table, where string
+	at           history.Tick // of its answer
+	plain        bool         // a SELECT without a lock
+}
+
+func (a *access) of(o *Outcome, session int) {
+	for i := range o.History.Stmts {
+		st := &o.History.Stmts[i]
+		if st.Session != session {
+			continue
+		}
+		a.end = st.Return
+		if st.Result.Err != nil {
+			continue
+		}
+		switch x := o.Case.Steps[st.Line].Stmt.(type) {
+		case *ast.SelectStmt:
+			for _, t := range namesOfTables(x) {
+				a.reads = append(a.reads, touch{t, condition(x.Where), st.Return, x.LockInfo == nil})
+			}
+		case *ast.UpdateStmt:
+			a.wrote(x, condition(x.Where), st)
+		case *ast.DeleteStmt:
+			a.wrote(x, condition(x.Where), st)
+		case *ast.InsertStmt:
+			a.wrote(x, "", st)
+		case *ast.CommitStmt:
+			a.committed = true
+		}
+	}
+}
+
+func (a *access) wrote(n ast.Node, where string, st *history.Stmt) {
+	if st.Result.Affected == 0 && st.Result.Matched <= 0 {
+		return
+	}
+	if names := namesOfTables(n); len(names) > 0 {
+		a.writes = append(a.writes, touch{names[0], where, st.Return, false})
+	}
+}
+
+// overtaken says that a read something by a plain SELECT which b wrote afterwards, or
+// had not yet committed.
+func (a *access) overtaken(b *access) bool {
+	return slices.ContainsFunc(a.reads, func(r touch) bool {
+		return slices.ContainsFunc(b.writes, func(w touch) bool { return w.table == r.table && b.end > r.at })
+	})
+}
+
+// dirty says that a read what b had written and not committed, at a level where that
+// can be seen.
+func (a *access) dirty(b *access, o *Outcome) bool {
+	if o.History.Levels[1].Short() != "RU" {
+		return false
+	}
+	return slices.ContainsFunc(a.reads, func(r touch) bool {
+		return r.plain && slices.ContainsFunc(b.writes, func(w touch) bool { return w.table == r.table && w.at < r.at && r.at < b.end })
+	})
+}
+
+// lost says that a read a row, b wrote and committed it, and a wrote it again.
+func (a *access) lost(b *access) bool {
+	for _, r := range a.reads {
+		for _, w := range a.writes {
+			if w.table != r.table || w.at < r.at {
+				continue
+			}
+			for _, x := range b.writes {
+				if x.table == w.table && x.where == w.where && x.where != "" && x.at > r.at && x.at < w.at {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (a *access) sameWrites(b *access) bool {
+	return slices.ContainsFunc(a.writes, func(w touch) bool {
+		return slices.ContainsFunc(b.writes, func(x touch) bool { return x.table == w.table && x.where == w.where && x.where != "" })
+	})
+}
+
+// reads2 says that there were at least two reads, which may have seen two states.
+func (a *access) reads2() bool { return len(a.reads) > 1 }
+
+func condition(e ast.ExprNode) string {
+	if e == nil {
+		return ""
+	}
+	return strings.ToLower(exprText(e))
+}

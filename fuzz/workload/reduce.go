@@ -1,0 +1,318 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
+	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// shown is an input that shows an anomaly, and the run in which it did.
+type shown struct {
+	in      *mutate.Input
+	outcome *Outcome
+	found   *anomaly
+}
+
+// shows runs an input some times and returns the first run that shows an anomaly of a
+// kind; nil: none did, or it cannot be run.
+func (c *campaign) shows(in *mutate.Input, kind Kind, level corpus.Level, tries int) *shown {
+	ctx := c.reduction
+	var refs *serials
+	for range tries {
+		o, err := c.stage.Run(ctx, in, level)
+		if err != nil || o.Calls == nil {
+			return nil
+		}
+		if name, ok := strings.CutPrefix(string(kind), "invariant "); ok && !o.breaks(name) {
+			continue // for which nothing need run serially
+		}
+		if refs == nil {
+			refs = c.stage.serials(in, level)
+			if bug, err := refs.applicationBug(ctx); err != nil || bug != nil {
+				return nil
+			}
+		}
+		a, err := refs.judge(ctx, o)
+		if err != nil {
+			return nil
+		}
+		if a != nil && a.kind == kind && check(o).Outcome != oracle.Violation {
+			return &shown{in, o, a}
+		}
+	}
+	return nil
+}
+
+// reduce drops calls, parts of transactions and rows, and makes the order simpler, as
+// long as the anomaly shows and every serial order is right.
+func (c *campaign) reduce(in *mutate.Input, o *Outcome, a *anomaly, level corpus.Level) shown {
+	best := shown{in, o, a}
+	best.in = withOrder(in, ran(o))
+	try := func(in *mutate.Input) bool {
+		s := c.shows(in, a.kind, level, 2)
+		if s == nil {
+			return false
+		}
+		s.in = withOrder(s.in, ran(s.outcome))
+		best = *s
+		return true
+	}
+	for i := len(best.in.Calls) - 1; i >= 0 && len(best.in.Calls) > 2; i-- {
+		try(withoutCall(best.in, i))
+	}
+	for {
+		size := weight(best.in)
+		for i := range best.in.Calls {
+			for k := count(best.in.Calls[i].Transaction.Body) - 1; k >= 0; k-- {
+				if t := withoutNode(best.in.Calls[i].Transaction, k); t != nil {
+					try(withTransaction(best.in, i, t))
+				}
+			}
+		}
+		dropRows(best.in.State.Rows(), func(i, n int) bool {
+			x := *best.in
+			x.State = x.State.Without(i, n)
+			return try(&x)
+		})
+		for {
+			simpler := false
+			before := switches(best.in.Order)
+			for _, order := range simplerOrders(best.in.Order) {
+				// Waits can make another order of it, and no simpler one.
+				if simpler = try(withOrder(best.in, order)) && switches(best.in.Order) < before; simpler {
+					break
+				}
+			}
+			if !simpler {
+				break
+			}
+		}
+		if weight(best.in) >= size {
+			return best
+		}
+	}
+}
+
+// weight is what reduction makes smaller.
+func weight(in *mutate.Input) int {
+	n := in.State.Rows() + switches(in.Order)
+	for i := range in.Calls {
+		n += 10 * (1 + count(in.Calls[i].Transaction.Body))
+	}
+	return n
+}
+
+// ran is the order in which the statements of a run were sent.
+func ran(o *Outcome) []int {
+	out := make([]int, len(o.Case.Steps))
+	for i, l := range o.Case.Steps {
+		out[i] = l.Session
+	}
+	return out
+}
+
+func withOrder(in *mutate.Input, order []int) *mutate.Input {
+	out := *in
+	out.Order = order
+	return &out
+}
+
+func withoutCall(in *mutate.Input, i int) *mutate.Input {
+	out := *in
+	out.Calls = slices.Delete(slices.Clone(in.Calls), i, i+1)
+	out.Order = nil
+	for _, n := range in.Order {
+		switch {
+		case n-1 < i:
+			out.Order = append(out.Order, n)
+		case n-1 > i:
+			out.Order = append(out.Order, n-1)
+		}
+	}
+	return &out
+}
+
+func withTransaction(in *mutate.Input, i int, t *workload.Transaction) *mutate.Input {
+	out := *in
+	out.Calls = slices.Clone(in.Calls)
+	out.Calls[i].Transaction = t
+	return &out
+}
+
+// count is how many parts a body has.
+func count(body []workload.Node) int {
+	n := 0
+	workload.Walk(body, func(*workload.Node) { n++ })
+	return n
+}
+
+// withoutNode returns a transaction without its k-th part, nil if nothing would be left
+// of it or of a repeat.
+func withoutNode(t *workload.Transaction, k int) *workload.Transaction {
+	out := *t
+	ok := true
+	n := -1
+	var cut func(body []workload.Node) []workload.Node
+	cut = func(body []workload.Node) []workload.Node {
+		var kept []workload.Node
+		for i := range body {
+			n++
+			if n == k {
+				n += count(body[i].Body)
+				continue
+			}
+			x := body[i]
+			if x.Kind == workload.Repeat {
+				x.Body = cut(x.Body)
+				ok = ok && len(x.Body) > 0
+			}
+			kept = append(kept, x)
+		}
+		return kept
+	}
+	out.Body = cut(t.Body)
+	if !ok || len(out.Body) == 0 || unset(&out) {
+		return nil
+	}
+	return &out
+}
+
+// unset reports whether a transaction reads a variable that nothing sets any more.
+func unset(t *workload.Transaction) bool {
+	set := []string{workload.VarAffected, workload.VarFound, workload.VarLastID}
+	for _, q := range t.Params {
+		set = append(set, q.Name)
+	}
+	carried, missing := false, false
+	workload.Walk(t.Body, func(n *workload.Node) {
+		var read ast.Node
+		switch {
+		case n.Kind == workload.Run:
+			read = n.Stmt
+		case n.Kind == workload.Unless:
+			read = n.Cond
+		case n.Times != nil:
+			read = n.Times
+		default:
+			missing = missing || !carried
+			return
+		}
+		for _, name := range workload.Variables(read) {
+			missing = missing || !slices.Contains(set, name)
+		}
+		set, carried = append(set, n.Into...), carried || len(n.Into) > 0
+	})
+	return missing
+}
+
+func switches(order []int) int {
+	n := 0
+	for i := 1; i < len(order); i++ {
+		if order[i] != order[i-1] {
+			n++
+		}
+	}
+	return n
+}
+
+// simplerOrders returns orders with fewer changes from one session to another: each
+// joins a run of one session's statements to another run of the same session.
+func simplerOrders(order []int) [][]int {
+	type run struct{ from, to int }
+	var runs []run
+	for i := range order {
+		if i == 0 || order[i] != order[i-1] {
+			runs = append(runs, run{i, i + 1})
+		} else {
+			runs[len(runs)-1].to = i + 1
+		}
+	}
+	var out [][]int
+	for k := range runs {
+		part := order[runs[k].from:runs[k].to]
+		for _, j := range []int{k - 2, k + 2} {
+			if j < 0 || j >= len(runs) || order[runs[j].from] != part[0] {
+				continue
+			}
+			rest := slices.Concat(order[:runs[k].from], order[runs[k].to:])
+			at := runs[j].to
+			if j > k {
+				at = runs[j].from - len(part)
+			}
+			if x := slices.Insert(rest, at, part...); switches(x) < switches(order) {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// reduceSerial drops calls, parts and rows from calls that break an invariant one after
+// the other. The outcome is nil if that was not seen again.
+func (c *campaign) reduceSerial(in *mutate.Input, kind Kind, level corpus.Level) (*mutate.Input, *Outcome) {
+	var outcome *Outcome
+	best := in
+	try := func(x *mutate.Input) bool {
+		o, err := c.stage.Serial(c.reduction, x, all(x), level)
+		if err != nil || o.Calls == nil || len(o.Before) > 0 || !slices.ContainsFunc(o.Broken, func(b Broken) bool { return invariantKind(b.Invariant.Name) == kind }) {
+			return false
+		}
+		best, outcome = x, o
+		return true
+	}
+	if !try(in) {
+		return in, nil
+	}
+	for i := len(best.Calls) - 1; i >= 0 && len(best.Calls) > 1; i-- {
+		try(withoutCall(best, i))
+	}
+	for i := range best.Calls {
+		for k := count(best.Calls[i].Transaction.Body) - 1; k >= 0; k-- {
+			if t := withoutNode(best.Calls[i].Transaction, k); t != nil {
+				try(withTransaction(best, i, t))
+			}
+		}
+	}
+	dropRows(best.State.Rows(), func(i, n int) bool {
+		x := *best
+		x.State = x.State.Without(i, n)
+		return try(&x)
+	})
+	return best, outcome
+}
+
+// dropRows tries to drop n rows, in halves, quarters and so on, from the last one back.
+func dropRows(n int, try func(from, n int) bool) {
+	for size := max(n/2, 1); n > 0; size /= 2 {
+		for from := n - size; from > -size; from -= size {
+			at := max(from, 0)
+			if part := from + size - at; try(at, part) {
+				n -= part
+			}
+		}
+		if size == 1 {
+			return
+		}
+	}
+}
+
+// drop takes back a finding that another one stands for.
+func (c *campaign) drop(f *Finding) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Findings = slices.DeleteFunc(c.report.Findings, func(g *Finding) bool { return g == f })
+	if err := os.Remove(f.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a finding that another stands for: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package workload
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// Report is what a campaign came to. Its JSON keys are part of the command line's
+// contract.
+type Report struct {
+	Workload      string   `json:"workload"`
+	Target        string   `json:"target"`
+	ServerVersion string   `json:"server_version"`
+	Levels        []string `json:"levels"`
+	Seed          uint64   `json:"seed"`
+	Seconds       float64  `json:"seconds"`
+	// Cases counts the runs of transactions against each other, Serial those one after
+	// the other.
+	Cases  int `json:"cases"`
+	Serial int `json:"serial_runs"`
+	// Runs counts all, those for reduction and the like among them.
+	Runs           int     `json:"runs"`
+	CasesPerMinute float64 `json:"cases_per_minute"`
+	// Rejected counts states that the server refused, or in which an invariant did not
+	// hold from the beginning, by reason.
+	Rejected map[string]int `json:"rejected"`
+	// Verdicts counts what the oracle said of the server.
+	Verdicts map[oracle.Outcome]int `json:"verdicts"`
+	// Unknown counts the runs of which the oracle cannot tell, by reason.
+	Unknown map[string]int `json:"unknown"`
+	// Unfinished counts runs that did not end.
+	Unfinished int        `json:"unfinished"`
+	Cells      []*Cell    `json:"cells"`
+	Findings   []*Finding `json:"findings"`
+	// Mended are the workloads with the proposed reads FOR UPDATE.
+	Mended []Mended `json:"mended"`
+}
+
+// Cell is what was seen of a set of transactions at a level.
+type Cell struct {
+	Transactions []string `json:"transactions"`
+	Level        string   `json:"level"`
+	Runs         int      `json:"runs"`
+	// Aborts counts what the server took back, by error; Refused what it refused.
+	Aborts  map[uint16]int `json:"aborts"`
+	Refused map[uint16]int `json:"refused"`
+	// Anomalies counts runs by kind.
+	Anomalies map[Kind]int `json:"anomalies"`
+	// Findings are the IDs of those of the cell.
+	Findings []string `json:"findings"`
+
+	level corpus.Level
+}
+
+// Class says who is to blame.
+type Class string
+
+// The classes of findings.
+const (
+	// Isolation: every serial order is right, and the level allows this.
+	Isolation Class = "isolation anomaly"
+	// Application: a serial order breaks the invariant, too.
+	Application Class = "application bug"
+	// Server: the server does not do what it promises.
+	Server Class = "finding of the server"
+)
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	ID    string `json:"id"`
+	Class Class  `json:"class"`
+	Kind  Kind   `json:"kind"`
+	// Anomaly is the field's name for it, empty where it is not known.
+	Anomaly      string   `json:"anomaly,omitempty"`
+	Level        string   `json:"level"`
+	Transactions []string `json:"transactions"`
+	Calls        []string `json:"calls"`
+	File         string   `json:"file"`
+	Statements   int      `json:"statements"`
+	Detail       string   `json:"detail"`
+	// Reduced says that there was time to make it small and look for what mends it.
+	Reduced bool `json:"reduced"`
+	// Reproduced is in how many of ten more runs of the saved case's order it showed.
+	Reproduced int `json:"reproduced"`
+	// FirstSeen is in seconds since the start.
+	FirstSeen float64 `json:"first_seen_s"`
+	Seen      int     `json:"seen"`
+	// Weakest is the weakest level above at which it was not seen, in so many runs of
+	// the same transactions; empty where there is none.
+	Weakest     string `json:"weakest_level,omitempty"`
+	WeakestRuns int    `json:"weakest_level_runs,omitempty"`
+	// Mend tells which reads, made FOR UPDATE, made it disappear, in so many runs.
+	Mend     []string `json:"for_update,omitempty"`
+	MendRuns int      `json:"for_update_runs,omitempty"`
+	// MendFailed says why none is proposed.
+	MendFailed string `json:"for_update_failed,omitempty"`
+	// Unexplained says that it was seen at SERIALIZABLE although the oracle finds the
+	// server's answers right.
+	Unexplained bool `json:"unexplained,omitempty"`
+
+	schedule string
+	level    corpus.Level
+	cellKey  string
+	reads    []read
+	above    bool // stronger levels took part
+	// notSeen holds the levels above at which it was looked for in vain, and in how
+	// many runs.
+	notSeen map[corpus.Level]int
+}
+
+// Found says that there is a finding.
+func (r *Report) Found() bool { return len(r.Findings) > 0 }
+
+// WriteJSON writes the report.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// WriteText writes the report for people: a table of transactions and levels, then
+// each finding.
+func (r *Report) WriteText(out io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s %s, %s: %d cases in %.1f s (%.0f a minute), %d serial runs, %d runs in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.Seconds, r.CasesPerMinute, r.Serial, r.Runs)
+	for _, reason := range sortedKeys(r.Rejected) {
+		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
+	}
+	for _, reason := range sortedKeys(r.Unknown) {
+		fmt.Fprintf(&b, "the server's answers were not judged in %d cases: %s\n", r.Unknown[reason], reason)
+	}
+	if r.Unfinished > 0 {
+		fmt.Fprintf(&b, "unfinished %d\n", r.Unfinished)
+	}
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = 0
+	head := table.Row{"transactions"}
+	for _, l := range r.Levels {
+		head = append(head, l)
+	}
+	t.AppendHeader(head)
+	for _, set := range r.sets() {
+		row := table.Row{strings.Join(set, " × ")}
+		for _, l := range r.Levels {
+			row = append(row, r.cellText(set, l))
+		}
+		t.AppendRow(row)
+	}
+	b.WriteString(t.Render() + "\n")
+	for i, f := range r.Findings {
+		// What the same transactions do at several levels is told once, at the strongest.
+		last := true
+		var also []*Finding
+		for k, g := range r.Findings {
+			if g != f && g.Class == f.Class && g.Kind == f.Kind && slices.Equal(g.Transactions, f.Transactions) {
+				last = last && (g.level < f.level || g.level == f.level && k < i)
+				also = append(also, g)
+			}
+		}
+		if last {
+			f.writeText(&b)
+			for _, g := range also {
+				fmt.Fprintf(&b, "  also at %s: %s\n", g.Level, g.File)
+			}
+		}
+	}
+	for _, m := range r.Mended {
+		fmt.Fprintf(&b, "\nthe workload for %s with every FOR UPDATE that is proposed", m.Level)
+		if n := len(m.Left); n > 0 {
+			fmt.Fprintf(&b, " (for %d findings none is)", n)
+		}
+		fmt.Fprintf(&b, ": %s\n", m.File)
+	}
+	if len(r.Findings) == 0 {
+		b.WriteString("nothing found\n")
+	}
+	_, err := io.WriteString(out, b.String())
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// sets returns the sets of transactions of the cells, in their order.
+func (r *Report) sets() [][]string {
+	var out [][]string
+	for _, c := range r.Cells {
+		if !slices.ContainsFunc(out, func(s []string) bool { return slices.Equal(s, c.Transactions) }) {
+			out = append(out, c.Transactions)
+		}
+	}
+	return out
+}
+
+func (r *Report) cell(set []string, level string) *Cell {
+	for _, c := range r.Cells {
+		if c.Level == level && slices.Equal(c.Transactions, set) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r *Report) cellText(set []string, level string) string {
+	c := r.cell(set, level)
+	if c == nil || c.Runs == 0 {
+		return ""
+	}
+	var lines []string
+	for _, k := range sortedKeys(c.Anomalies) {
+		lines = append(lines, fmt.Sprintf("%s: %d", k, c.Anomalies[k]))
+	}
+	for _, id := range c.Findings {
+		if f := r.finding(id); f != nil && f.Class != Isolation {
+			lines = append(lines, string(f.Class)+": "+string(f.Kind))
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "not seen")
+	}
+	lines = append(lines, fmt.Sprintf("in %d runs", c.Runs))
+	for _, code := range sortedKeys(c.Aborts) {
+		lines = append(lines, fmt.Sprintf("%d aborts (%d)", c.Aborts[code], code))
+	}
+	for _, code := range sortedKeys(c.Refused) {
+		lines = append(lines, fmt.Sprintf("%d refused (%d)", c.Refused[code], code))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Report) finding(id string) *Finding {
+	for _, f := range r.Findings {
+		if f.ID == id {
+			return f
+		}
+	}
+	return nil
+}
+
+func (f *Finding) writeText(b *strings.Builder) {
+	name := ""
+	if f.Anomaly != "" {
+		name = " (" + f.Anomaly + ")"
+	}
+	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, name, strings.Join(f.Calls, ", "))
+	if f.Unexplained {
+		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
+	}
+	fmt.Fprintf(b, "  %s\n", f.Detail)
+	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
+	b.WriteString(f.schedule)
+	if f.Class != Isolation {
+		return
+	}
+	if !f.Reduced {
+		b.WriteString("  there was no time to make it smaller, to run it again and to look for what mends it\n")
+		return
+	}
+	switch {
+	case f.Weakest != "":
+		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %d runs\n", f.Weakest, f.WeakestRuns)
+	case f.above:
+		b.WriteString("  seen at every level above that was tried\n")
+	}
+	switch {
+	case len(f.Mend) > 0:
+		fmt.Fprintf(b, "  not seen in %d runs with FOR UPDATE on\n", f.MendRuns)
+		for _, m := range f.Mend {
+			fmt.Fprintf(b, "    %s\n", m)
+		}
+	case f.MendFailed != "":
+		fmt.Fprintf(b, "  no FOR UPDATE is proposed: %s\n", f.MendFailed)
+	}
+}
+
+func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {
+	out := make([]K, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// WriteJUnit writes one test for each cell, which fails where something was found.
+func (r *Report) WriteJUnit(w io.Writer) error { return writeJUnit(w, r) }
+
+// WriteSARIF writes the findings; version is that of this program.
+func (r *Report) WriteSARIF(w io.Writer, version string) error { return writeSARIF(w, r, version) }
+
+// WriteHTML writes the report as a page that stands alone.
+func (r *Report) WriteHTML(w io.Writer) error { return writeHTML(w, r) }

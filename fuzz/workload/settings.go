@@ -1,0 +1,38 @@
+package workload
+
+import (
+	"io"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+// Settings say what a campaign does.
+type Settings struct {
+	Target string
+	// Levels are tried each; empty: all that the target has.
+	Levels []corpus.Level
+	// Min and Max are how many transactions run against each other.
+	Min, Max int
+	// Only, if not empty, names the transactions that take part.
+	Only []string
+	// Duration and Cases bound the campaign; 0: not at all. A case is a run of
+	// transactions against each other at one level.
+	Duration time.Duration
+	Cases    int
+	Seed     uint64
+	Workers  int
+	// Out is the folder for what is found.
+	Out string
+	// Tries is how often an anomaly is looked for under FOR UPDATE before that is
+	// proposed.
+	Tries    int
+	Progress io.Writer
+	Every    time.Duration
+}
+
+// orders is how many orders are run of one input at each level.
+const orders = 3
+
+// inputLen is the length of the bytes that an input is made of.
+const inputLen = 1024
