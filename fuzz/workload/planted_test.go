@@ -35,7 +35,7 @@ func TestPlanted(t *testing.T) {
 		{example: "bank", lie: "commit-is-lost", level: corpus.Serializable, class: Server},
 		{example: "bank", lie: "locking-read-takes-no-lock", level: corpus.ReadCommitted, class: Server},
 		{example: "courseware", lie: "serializable-served-as-repeatable-read", level: corpus.Serializable, class: Server},
-		{example: "flashsale", lie: "write-lost-after-a-wait", level: corpus.ReadCommitted, class: Server},
+		{example: "flashsale", lie: "writes-committed-at-once", level: corpus.ReadCommitted, class: Server},
 	} {
 		t.Run(x.example+" "+x.lie, func(t *testing.T) {
 			for _, target := range installed(t, "mariadb:11.8") {
