@@ -357,7 +357,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	single := x.p.Single && !e.raced[i]
 	x.p.determined, x.p.Single = single && !x.guessed, single && !e.branched
 	if x.p.Err != 0 {
-		e.undo(x.tx, x.mark)
+		e.undoAmid(x.tx, x.mark)
 	}
 	if err := textLoss(x.p, x.st); err != nil {
 		return nil, err

@@ -12,22 +12,32 @@ type written struct {
 	version Version
 }
 
-// releaseAmid notes, for each statement that waits for a row which the rollback
-// of a transaction takes away, what is then still to be undone.
-func (e *engine) releaseAmid(t *Txn) {
+// undoAmid takes back what a transaction did behind its n-th change, and notes for
+// each statement that waits for a row which this takes away what is then still to
+// be undone.
+func (e *engine) undoAmid(t *Txn, n int) {
+	e.releaseAmid(t, n)
+	e.undo(t, n)
+}
+
+func (e *engine) releaseAmid(t *Txn, from int) {
 	for _, n := range e.sessionNumbers() {
 		x := e.running[n]
 		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != Update || x.tx.Rules.of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
 			continue
 		}
 		x.amid = nil
+		var amid []written
 		made := map[*Chain]int{}
-		for _, c := range t.writes {
+		for i, c := range t.writes {
 			if c == x.at {
+				if i >= from {
+					x.amid = amid
+				}
 				break
 			}
-			if v := nth(c, t, made[c]); v != nil {
-				x.amid = append(x.amid, written{c, *v})
+			if v := nth(c, t, made[c]); v != nil && i >= from {
+				amid = append(amid, written{c, *v})
 			}
 			made[c]++
 		}

@@ -45,7 +45,7 @@ func (e *engine) abort(i int) *Difference {
 		}
 	default:
 		x.tx.gaveUp = true
-		e.undo(x.tx, x.mark)
+		e.undoAmid(x.tx, x.mark)
 	}
 	return d
 }
@@ -100,8 +100,7 @@ func (e *engine) rollbackInnoDB(s *session, t *Txn) {
 
 // withdraw takes back what a transaction did and lets go what it locked.
 func (e *engine) withdraw(t *Txn) {
-	e.releaseAmid(t)
-	e.undo(t, 0)
+	e.undoAmid(t, 0)
 	t.Ended = e.now()
 }
 
@@ -175,7 +174,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 				s.txn.Level, s.txn.Rules = old.Level, old.Rules
 				s.txn.implicit, s.txn.shown, s.txn.readOnly, s.txn.own = old.implicit, old.shown, old.readOnly, old.own
 			} else {
-				e.undo(s.txn, kept[j].writes)
+				e.undoAmid(s.txn, kept[j].writes)
 			}
 			s.txn.savepoints = kept
 			e.partial = true
