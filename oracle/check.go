@@ -271,7 +271,7 @@ func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Pr
 		if d == nil {
 			return true, append(told, a)
 		}
-		if d.Stmt != bare.Stmt || d.Expected != bare.Expected {
+		if d.Stmt != bare.Stmt || d.Expected != bare.Expected || placesWait(a) {
 			matter = append(matter, a)
 		}
 	}
@@ -288,7 +288,7 @@ func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Pr
 	// These show or not by the place of waiting.
 	var places []*rules.Rule
 	for _, a := range deviations {
-		if a.Dim != rules.Resumption && a.Dim != rules.LockedRow {
+		if !placesWait(a) {
 			continue
 		}
 		if fit(first.Under(p.With(a)).Loose().Patient(), false) == nil {
@@ -301,6 +301,10 @@ func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Pr
 	}
 	return false, nil
 }
+
+// placesWait reports whether a deviation moves where a statement waits, which shows
+// only in what another one sees meanwhile.
+func placesWait(r *rules.Rule) bool { return r.Dim == rules.Resumption || r.Dim == rules.LockedRow }
 
 func names(rs []*rules.Rule) []string {
 	out := make([]string, len(rs))

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -28,8 +29,11 @@ type access struct {
 	// late says of a row that an index merge reads it by the clustered index, behind
 	// those that other indexes lead to; nil if there is no merge.
 	late func(solve.Row) bool
-	// rest is the condition of the other parts of an index merge.
-	rest ast.ExprNode
+	// rest is the condition of the other parts of an index merge. ended says that the
+	// remaining one had no row, and that the statement waited behind its range before all
+	// else.
+	rest  ast.ExprNode
+	ended bool
 	// other says that another index may lead to the rows; scan sets it.
 	other bool
 	// back says that the index is read from its end.
@@ -109,19 +113,72 @@ func (x *running) anyIndex(a *access) {
 		// Behind the single indexes, each of them in an index merge.
 		ways = append(ways, keys...)
 	}
+	merged := len(ways)
+	union := x.emptyUnionPart(a)
+	if union != nil {
+		ways = append(ways, keys...)
+	}
 	k := x.e.choices.choose(len(ways))
 	if k == 0 {
 		return
 	}
 	x.e.branched = true
 	*a = access{t: a.t, where: a.where, key: ways[k], ranged: ways[k] != nil}
-	if k >= len(keys) {
+	switch {
+	case k >= merged:
+		a.rest, a.ended = union, true
+	case k >= len(keys):
 		a.rest = rest
 		a.late = func(row solve.Row) bool {
 			truth, _, err := x.e.solver.Where(last, a.t.Def, row, &innodbViews{e: x.e})
 			return err == nil && truth == sqlvalue.True
 		}
 	}
+}
+
+// emptyUnionPart returns, for a statement that has yet to wait, the condition of the
+// other parts of a union of indexes of which one is a range of the clustered index
+// without a row; nil if there is none. Such a union is read in the order of row
+// identities: each of its parts is first led to its first row, that one to the record
+// behind its range, where it may wait. It has ended then, whatever comes into its range.
+// https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
+func (x *running) emptyUnionPart(a *access) ast.ExprNode {
+	parts := disjuncts(a.where, nil)
+	if !x.due || a.t.Clustered == nil || len(parts) < 2 {
+		return nil
+	}
+	first := map[int]bool{a.t.Clustered.Columns[0]: true}
+	for i, part := range parts {
+		if !slices.ContainsFunc(leaves(part, nil), func(l ast.ExprNode) bool { return onlyColumns(l, a.t.Def, first) && makesRange(l) }) || x.someRowIn(a.t, part) {
+			continue
+		}
+		var rest ast.ExprNode
+		for k, o := range parts {
+			switch {
+			case k == i:
+			case rest == nil:
+				rest = o
+			default:
+				rest = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: rest, R: o}
+			}
+		}
+		return rest
+	}
+	return nil
+}
+
+// someRowIn reports whether a condition holds, or fails, for any version of any row.
+func (x *running) someRowIn(t *Table, where ast.ExprNode) bool {
+	for _, c := range t.Chains {
+		for k := range c.Versions {
+			if row := c.Versions[k].Row; row != nil {
+				if truth, _, err := x.e.solver.Where(where, t.Def, row, &innodbViews{e: x.e}); err != nil || truth == sqlvalue.True {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // clusteredPart returns the operand of an OR that an index merge reads by the

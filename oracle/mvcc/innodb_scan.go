@@ -130,6 +130,10 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	}
 	a.other = x.otherPath(t, a.where)
 	only := !e.loose && !limited(x.node) && !a.other
+	if a.ended && x.due {
+		x.sure = false
+		x.block(nil)
+	}
 	var waitedFor *Chain
 	var prev *entry
 	var failed error
@@ -160,7 +164,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				n = a.next(n, true)
 			}
 		case beforeEntry:
-			n = a.next(prev, false)
+			n = x.behindUnseen(a, prev, n)
 		}
 		return where != nowhere
 	}
@@ -237,6 +241,17 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		prev, n = n, a.next(n, false)
 	}
 	return x.sweep(a, judged, views, visit)
+}
+
+// behindUnseen returns the entry at which a scan goes on that waited for one which no
+// statement sees, between the entries prev and n. What was inserted meanwhile in front
+// of that one is passed.
+func (x *running) behindUnseen(a *access, prev, n *entry) *entry {
+	next := a.next(prev, false)
+	for next != nil && (n == nil || a.order(next, n) < 0) && x.e.choices.choose(2) == 1 {
+		next = a.next(next, false)
+	}
+	return next
 }
 
 // readsVictim decides, under the rule VictimReturned, whether a share locking read
