@@ -88,6 +88,9 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 			fmt.Fprintf(&b, "  see %s\n", l)
 		}
 	}
+	for _, p := range t.Account.Phenomena {
+		line("  ", "phenomenon: %s", p)
+	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -65,8 +65,10 @@ type drawn struct {
 	MoreRows int
 	Viewed   bool
 	Why      []string
-	Links    []string
-	Path     *path
+	// Phenomena names what the literature knows of the run.
+	Phenomena []string
+	Links     []string
+	Path      *path
 }
 
 type lane struct{ Name, Level string }
@@ -181,7 +183,7 @@ func quoted(s string) string {
 
 func draw(it *Item) *drawn {
 	t := timeline.Of(it.Run)
-	d := &drawn{Viewed: t.Account.Viewed, Why: t.Account.Why, Links: t.Account.Links, Path: pathOf(it.Reduction)}
+	d := &drawn{Viewed: t.Account.Viewed, Why: t.Account.Why, Phenomena: t.Account.Phenomena, Links: t.Account.Links, Path: pathOf(it.Reduction)}
 	for _, s := range t.Sessions {
 		d.Lanes = append(d.Lanes, lane{fmt.Sprintf("tx%d", s), t.Levels[s].Short()})
 	}

@@ -116,7 +116,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	ch.pos = 0
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
-		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits}
+		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits, observed: r.observed}
 	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
@@ -358,6 +358,9 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	x.p.determined, x.p.Single = single && !x.guessed, single && !e.branched
 	if x.p.Err != 0 {
 		e.undoAmid(x.tx, x.mark)
+	}
+	if e.observed {
+		e.observe(i, x.tx, &e.store, x.start)
 	}
 	if err := textLoss(x.p, x.st); err != nil {
 		return nil, err

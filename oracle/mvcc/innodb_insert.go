@@ -19,6 +19,8 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 	e, tx := x.e, x.tx
 	tuple, null := e.store.keyOf(t.Def, k, row)
 	if null {
+		// Nothing is in its way but a lock on the gap.
+		x.point(nil, false, false)
 		return nil, nil
 	}
 	has := func(r solve.Row) bool {
@@ -138,6 +140,10 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 				e.pending[made] = append(e.pending[made], k)
 			}
 		}
+	}
+	if len(e.pending[made]) > 0 {
+		// For a lock on the gap in another index.
+		x.point(nil, false, false)
 	}
 	return made, nil, 0, nil
 }

@@ -192,7 +192,7 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 				r.adopt(e)
 			}
 		}
-		if jumping && !ch.jump(g.blame, r.readsBefore(d), waiters) || !jumping && !ch.next() {
+		if jumping && !ch.jump(g.blame, r.readsBefore(d), r.waitsBefore(d), waiters) || !jumping && !ch.next() {
 			break
 		}
 	}
@@ -269,6 +269,21 @@ func (r *Replay) readsBefore(d *Difference) []int {
 	var out []int
 	for i := range r.h.Stmts[:d.Stmt] {
 		if o := &r.h.Stmts[i]; o.Session == r.h.Stmts[d.Stmt].Session && KindOf(r.c.Steps[o.Line].Stmt) == Select {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// waitsBefore returns the statements of the session that a difference concerns which
+// waited before it.
+func (r *Replay) waitsBefore(d *Difference) []int {
+	if d.Stmt < 0 {
+		return nil
+	}
+	var out []int
+	for i := range r.h.Stmts[:d.Stmt] {
+		if o := &r.h.Stmts[i]; o.Session == r.h.Stmts[d.Stmt].Session && len(o.Waits) > 0 {
 			out = append(out, i)
 		}
 	}

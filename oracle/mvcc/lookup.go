@@ -24,7 +24,7 @@ type pointFilter struct {
 // uniqueLookup predicts, under the rule TrustsIndex, a SELECT that finds rows
 // by a whole secondary unique key. ok is false where the rule does not apply.
 func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Prediction, ok bool, err error) {
-	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || s.Limit != nil || s.OrderBy != nil || singleTable(s.From) == nil {
+	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || singleTable(s.From) == nil {
 		return nil, false, nil
 	}
 	t := r.table(singleTable(s.From).Name.O)
@@ -37,7 +37,9 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	}
 	misled := r.misled(t, f, view)
 	rows, chains := t.Rows(view)
-	idx, err := r.solver.Matches(s, t.Def, rows, &stored{&r.store, view})
+	all := *s // what is found is put in order and cut afterwards
+	all.OrderBy, all.Limit = nil, nil
+	idx, err := r.solver.Matches(&all, t.Def, rows, &stored{&r.store, view})
 	if err != nil {
 		return nil, false, nil
 	}
@@ -64,12 +66,33 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 			found = append(found, ver.Row)
 		}
 	}
-	res, err := r.solver.Project(s, t.Def, found, &stored{&r.store, view})
-	if err != nil {
-		return nil, true, lossOf("solver", err)
+	if s.OrderBy == nil && s.Limit == nil {
+		res, err := r.solver.Project(s, t.Def, found, &stored{&r.store, view})
+		if err != nil {
+			return nil, true, lossOf("solver", err)
+		}
+		return &Prediction{Rows: res.Rows, Matched: -1, Changed: -1, Single: true}, true, nil
 	}
-	return &Prediction{Rows: res.Rows, Matched: -1, Changed: -1, Single: true}, true, nil
+	bare := *s // the rows are those that the index led to, whatever the condition says of them
+	bare.Where = nil
+	res, err := r.solver.Select(&bare, &foundRows{t.Def, found})
+	switch {
+	case err != nil:
+		return nil, true, lossOf("solver", err)
+	case res.Cut:
+		return nil, true, errUnordered
+	}
+	return &Prediction{Rows: res.Rows, Ordered: res.TotalOrder, Matched: -1, Changed: -1, Single: true}, true, nil
 }
+
+// foundRows gives the solver the rows that a look-up found of its only table.
+type foundRows struct {
+	t    *solve.Table
+	rows []solve.Row
+}
+
+// Table implements solve.Views.
+func (f *foundRows) Table(string) (*solve.Table, []solve.Row, error) { return f.t, f.rows, nil }
 
 // misled returns the rows to which the snapshot's index entries lead although
 // the own transaction's version has another key: it overwrote a version with
@@ -160,7 +183,16 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
 	name := func(x ast.ExprNode) int { return columnRef(t, x) }
 	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return columnOf(t, x.Expr)
 	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicOr {
+			l, one := columnOf(t, x.L)
+			if r, other := columnOf(t, x.R); l == r && l >= 0 {
+				return l, one && other
+			}
+			return -1, false
+		}
 		if l := name(x.L); l >= 0 && name(x.R) < 0 {
 			return l, equals(x.Op) && constant(x.R)
 		}

@@ -84,6 +84,9 @@ type Replay struct {
 	tried map[string][]*gone
 	// onlyFits says that the steps of a replay that does not fit are not wanted.
 	onlyFits bool
+	// observed says that the steps keep what they met; coarse, that a condition was
+	// taken to match every row.
+	observed, coarse bool
 }
 
 type session struct {
@@ -108,6 +111,11 @@ type Step struct {
 	View View
 	// Diff is nil where prediction and answer agree.
 	Diff *Difference
+	// txn is the statement's transaction, tables what it read, met the rows that were
+	// there, all kept where the replay is observed.
+	txn    *Txn
+	tables []*Table
+	met    []met
 }
 
 // Prediction is the answer that the rules predict.

@@ -317,6 +317,9 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 	if p.Err != 0 {
 		r.store.undo(tx, before)
 	}
+	if r.observed {
+		r.observe(i, tx, &r.store, st.Submit)
+	}
 	if errCode(st) == 0 && p.Err == 0 {
 		if kind.isWrite() {
 			tx.wrote(r.effect(st))

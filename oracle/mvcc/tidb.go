@@ -69,7 +69,7 @@ func (r *Replay) world(ch *choices) *Replay {
 	ch.pos = 0
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver, views: ch,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables)), nextRow: r.store.nextRow},
-		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts))}
+		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), observed: r.observed}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*Chain, len(t.Chains))}
 		for i, c := range t.Chains {

@@ -1,0 +1,223 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/graph"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// Phenomenon is what the literature has a name for: a cycle of dependencies between
+// committed transactions, or a read of what was not to stay.
+type Phenomenon struct {
+	Kind model.Kind
+	// Cycle holds the dependencies, each from where the one before leads to; one for
+	// a read of what was not to stay.
+	Cycle []mvcc.Dependency
+}
+
+// Names that the literature uses for kinds, Hermitage's in brackets.
+// https://github.com/ept/hermitage
+var phenomena = map[model.Kind]string{
+	model.G0:            "dirty write (G0)",
+	model.G1a:           "dirty read of what was rolled back (G1a)",
+	model.G1b:           "dirty read of a value on the way (G1b)",
+	model.G1c:           "circular flow of information (G1c)",
+	model.LostUpdate:    "lost update (P4)",
+	model.GSingleItem:   "read skew (G-single)",
+	model.GSingle:       "phantom: read skew with a condition (PMP, G-single)",
+	model.GNonadjacentI: "long fork (G-nonadjacent)",
+	model.GNonadjacent:  "long fork with a condition (G-nonadjacent)",
+	model.G2Item:        "write skew (G2-item)",
+	model.G2:            "write skew with a condition (G2)",
+}
+
+// Name is the phenomenon's name in the literature.
+func (p *Phenomenon) Name() string { return phenomena[p.Kind] }
+
+// Phenomena returns what a history shows, the gravest first, one of each kind with a
+// shortest cycle. The dependencies are exact where rules explain the history; of a
+// violation only what comes before its first difference counts. Costs one replay,
+// after a verdict of the loose kind some thousand.
+func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *mvcc.Dependencies) {
+	if v.Outcome == Unknown {
+		return nil, nil
+	}
+	if own, err := resolved(c, h); err == nil {
+		c = own
+	}
+	r := explaining(c, h, v)
+	if r == nil {
+		return nil, nil
+	}
+	d := r.Dependencies()
+	return named(d), d
+}
+
+// explaining returns the observed replay that fits a history under the rules of its
+// verdict, nil if none does; of a violation, the one that gets furthest.
+func explaining(c *corpus.Case, h *history.History, v *Verdict) *mvcc.Replay {
+	p := rules.For(h.Server)
+	for _, d := range rules.Deviations(h.Server, mvcc.Levels(c, h)) {
+		if slices.Contains(v.Rules, d.Name) {
+			p = p.With(d)
+		}
+	}
+	anew := func() *mvcc.Replay { return mvcc.New(c, h, p, false).Observed() }
+	for _, r := range []*mvcc.Replay{anew(), anew().Loose(), anew().Loose().Patient()} {
+		if d, err := r.Run(); err == nil && (d == nil || v.Outcome == Violation) {
+			return r
+		}
+	}
+	return nil
+}
+
+// looks are the kinds of cycles by gravity: over which edges, and which one closes it.
+var looks = []struct {
+	along graph.Kinds // edges of the path back
+	first graph.Kinds // the edge that the path closes
+}{
+	{graph.WW, graph.WW},
+	{graph.WW | graph.AnyWR, graph.AnyWR},
+	{graph.WW | graph.AnyWR, graph.RW},
+	{graph.WW | graph.AnyWR, graph.PredicateRW},
+	{graph.WW | graph.AnyWR | graph.RW, graph.RW},
+	{graph.Data, graph.AnyRW},
+}
+
+// named looks for the phenomena of a graph.
+func named(d *mvcc.Dependencies) []Phenomenon {
+	var out []Phenomenon
+	add := func(p Phenomenon) {
+		if !slices.ContainsFunc(out, func(o Phenomenon) bool { return o.Kind == p.Kind }) {
+			out = append(out, p)
+		}
+	}
+	var edges []mvcc.Dependency
+	for _, e := range d.Edges {
+		switch {
+		case !d.Units[e.To].Committed:
+		case e.Aborted:
+			add(Phenomenon{model.G1a, []mvcc.Dependency{e}})
+		case !d.Units[e.From].Committed:
+		case e.Intermediate:
+			add(Phenomenon{model.G1b, []mvcc.Dependency{e}})
+		default:
+			edges = append(edges, e)
+		}
+	}
+	g := graph.Build(len(d.Units), func(edge func(from, to int32, k graph.Kinds)) {
+		for _, e := range edges {
+			edge(int32(e.From), int32(e.To), e.Kind)
+		}
+	})
+	find := graph.NewFinder(g)
+	for _, l := range looks {
+		for _, e := range edges {
+			if e.Kind&l.first == 0 {
+				continue
+			}
+			back := find.Path(int32(e.To), int32(e.From), l.along)
+			if len(back) == 0 {
+				continue
+			}
+			cycle := []mvcc.Dependency{e}
+			for _, b := range back {
+				cycle = append(cycle, pick(edges, b, &e))
+			}
+			add(Phenomenon{kindOf(cycle), cycle})
+		}
+	}
+	return out
+}
+
+// pick returns the dependency that an edge of a path stands for: one on the same row
+// as the edge that the path closes, if there is one.
+func pick(edges []mvcc.Dependency, b graph.Edge, closing *mvcc.Dependency) mvcc.Dependency {
+	var out *mvcc.Dependency
+	for i := range edges {
+		e := &edges[i]
+		if int32(e.From) == b.From && int32(e.To) == b.To && e.Kind == b.Kind && (out == nil || e.Item == closing.Item && out.Item != closing.Item) {
+			out = e
+		}
+	}
+	return *out
+}
+
+// kindOf names a cycle. A lost update is a read that another's write of the same row
+// overtakes before the reader writes it, too.
+func kindOf(cycle []mvcc.Dependency) model.Kind {
+	if len(cycle) == 2 && cycle[0].Item == cycle[1].Item && cycle[0].Kind|cycle[1].Kind == graph.RW|graph.WW {
+		return model.LostUpdate
+	}
+	edges := make([]graph.Edge, len(cycle))
+	for i, e := range cycle {
+		edges[i] = graph.Edge{From: int32(e.From), To: int32(e.To), Kind: e.Kind}
+	}
+	return model.Classify(edges)
+}
+
+// Tell says in sentences what leads around the cycle.
+func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
+	unit := func(n int) string {
+		u := &d.Units[n]
+		name := fmt.Sprintf("tx%d", u.Session)
+		k, of := 0, 0
+		for i := range d.Units {
+			if d.Units[i].Session == u.Session {
+				if of++; i == n {
+					k = of
+				}
+			}
+		}
+		if of > 1 {
+			name += fmt.Sprintf(" (its transaction %d)", k)
+		}
+		return name
+	}
+	step := func(i int) string { return fmt.Sprintf("step %d", h.Stmts[i].Line+1) }
+	var out []string
+	for _, e := range p.Cycle {
+		a, b, row := unit(e.From), unit(e.To), e.Row+" of "+e.Table
+		switch {
+		case e.Aborted:
+			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then took back", step(e.ToStmt), b, row, a, step(e.FromStmt)))
+		case e.Intermediate:
+			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then changed again", step(e.ToStmt), b, row, a, step(e.FromStmt)))
+		case e.Kind&graph.WW != 0:
+			out = append(out, fmt.Sprintf("%s wrote %s in %s over what %s wrote in %s", b, row, step(e.ToStmt), a, step(e.FromStmt)))
+		case e.Kind&graph.AnyWR != 0:
+			out = append(out, fmt.Sprintf("in %s %s saw what %s did to %s in %s", step(e.ToStmt), b, a, row, step(e.FromStmt)))
+		default:
+			out = append(out, fmt.Sprintf("in %s %s did not see what %s did to %s in %s", step(e.FromStmt), a, b, row, step(e.ToStmt)))
+		}
+	}
+	return out
+}
+
+// Line says it all on one line.
+func (p *Phenomenon) Line(d *mvcc.Dependencies, h *history.History) string {
+	return p.Name() + ": " + strings.Join(p.Tell(d, h), "; ")
+}
+
+// tellPhenomena is Phenomena in words.
+func tellPhenomena(c *corpus.Case, h *history.History, v *Verdict) []string {
+	if v.Outcome == "" {
+		return nil
+	}
+	list, d := Phenomena(c, h, v)
+	var out []string
+	for i := range list {
+		if v.Stmt >= 0 && !slices.ContainsFunc(list[i].Cycle, func(e mvcc.Dependency) bool { return e.FromStmt == v.Stmt || e.ToStmt == v.Stmt }) {
+			continue
+		}
+		out = append(out, list[i].Line(d, h))
+	}
+	return out
+}
