@@ -39,8 +39,8 @@ type campaign struct {
 	cells  map[string]*Cell
 	order  []string
 	known  map[string]*Finding
-	helped map[string][]read        // by cause: which reads FOR UPDATE ended it
-	small  map[string]*mutate.Input // by cause: what it was reduced to at some level
+	helped map[string][]read // by cause: which reads FOR UPDATE ended it
+	small  map[string]shown  // by cause: what it was reduced to at some level
 	report *Report
 	failed error
 	// queue holds what is explained when the cases have run.
@@ -61,7 +61,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			return nil, &SettingError{fmt.Sprintf("%s has no level %s", s.Target, l)}
 		}
 	}
-	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]*mutate.Input{}}
+	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
 	for size := s.Min; size <= s.Max; size++ {
 		for _, set := range mutate.Sets(w, size) {
 			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {

@@ -56,7 +56,7 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 	for i := range in.Calls {
 		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
 	}
-	f.Statements = len(o.Case.Steps)
+	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
 	f.schedule = schedule(o)
 	path, err := corpus.Save(c.Out, f.ID, c.described(f, o))
 	if err != nil {
@@ -91,6 +91,8 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	set("calls", strings.Join(f.Calls, ", "))
 	set("kind", string(f.Class)+": "+string(f.Kind))
 	set("anomaly", f.Anomaly)
+	set("left out of the calls", strings.Join(f.LeftOut, "; "))
+	set("transactions needed", f.Needed)
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
 		for _, v := range c.stage.invariants {
 			if v.Name == name {
@@ -245,13 +247,14 @@ func (c *campaign) explain(p *pending) error {
 	}
 	f.Detail, f.Reduced = small.found.detail, true
 	f.Anomaly = name(*small)
+	f.Needed = c.needed(small.in, a.kind, level)
 	for range 10 {
 		if again := c.shows(small.in, a.kind, level, 1); again != nil {
 			f.Reproduced++
 		}
 	}
 	c.mu.Lock()
-	c.small[f.cause()] = small.in
+	c.small[f.cause()] = *small
 	c.mu.Unlock()
 	if err := c.keep(f, small.in, small.outcome); err != nil {
 		return err
@@ -269,10 +272,14 @@ func (f *Finding) cause() string {
 // here.
 func (c *campaign) smaller(f *Finding, level corpus.Level) *shown {
 	c.mu.Lock()
-	in := c.small[f.cause()]
+	known, ok := c.small[f.cause()]
 	c.mu.Unlock()
-	if in == nil {
+	if !ok {
 		return nil
 	}
-	return c.shows(in, f.Kind, level, 3)
+	s := c.shows(known.in, f.Kind, level, 3)
+	if s != nil {
+		s.whole = known.whole
+	}
+	return s
 }

@@ -56,7 +56,7 @@ func (r *serials) of(ctx context.Context, calls []int) ([]serialRun, error) {
 			return nil, err
 		}
 		if o.Calls == nil {
-			return nil, fmt.Errorf("a serial run did not end: %s", o.History.Detail)
+			return nil, fmt.Errorf("a serial run ended %s: %s", o.History.End, o.History.Detail)
 		}
 		out = append(out, serialRun{order, o})
 	}

@@ -69,6 +69,8 @@ type CallOutcome struct {
 	Answers []string
 	// Aborts are the errors of all tries.
 	Aborts []uint16
+	// steps are the statements that were sent; nil for code.
+	steps []step
 }
 
 // Broken is an invariant that does not hold.
@@ -121,7 +123,9 @@ type caller interface {
 	outcome() CallOutcome
 }
 
-func (p *player) outcome() CallOutcome { return CallOutcome{p.end, p.code, p.answers, p.codes} }
+func (p *player) outcome() CallOutcome {
+	return CallOutcome{p.end, p.code, p.answers, p.codes, p.steps}
+}
 
 func (p *codePlayer) outcome() CallOutcome { return p.result }
 

@@ -5,6 +5,7 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -67,6 +68,15 @@ type player struct {
 	end     End
 	code    uint16 // of the error that ended it
 	codes   []uint16
+	steps   []step
+}
+
+// step is a statement that was sent.
+type step struct {
+	// at is where the workload has it; zero for BEGIN, COMMIT and ROLLBACK.
+	at workload.Place
+	// gave holds the variables that its answer set.
+	gave map[string]ast.ExprNode
 }
 
 // phase is what a player has sent last.
@@ -98,6 +108,18 @@ func newPlayer(w *workload.Workload, call *mutate.Call, d solve.Dialect) *player
 
 // Next implements harness.Player.
 func (p *player) Next(last *history.Result) (ast.StmtNode, error) {
+	stmt, err := p.next(last)
+	if stmt != nil {
+		s := step{}
+		if p.sent == body {
+			s.at = p.asked.Place
+		}
+		p.steps = append(p.steps, s)
+	}
+	return stmt, err
+}
+
+func (p *player) next(last *history.Result) (ast.StmtNode, error) {
 	if p.sent != nothing && last != nil && last.Err != nil {
 		return p.failed(last)
 	}
@@ -120,6 +142,7 @@ func (p *player) start() ast.StmtNode {
 	for name, v := range p.call.Args {
 		p.vars[name] = v
 	}
+	maps.Copy(p.vars, p.call.Known)
 	p.frames = []frame{{nodes: p.call.Transaction.Body, times: 1}}
 	p.answers, p.rows, p.into, p.asked = nil, nil, nil, nil
 	p.end, p.code, p.sent = "", 0, begin
@@ -180,6 +203,11 @@ func (p *player) answered(last *history.Result) {
 			p.vars[name] = p.rows[0][i]
 		}
 	}
+	gave := map[string]ast.ExprNode{workload.VarFound: p.vars[workload.VarFound]}
+	for _, name := range n.Into {
+		gave[name] = p.vars[name]
+	}
+	p.steps[len(p.steps)-1].gave = gave
 }
 
 // advance goes on to the next statement.

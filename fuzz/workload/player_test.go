@@ -150,8 +150,8 @@ func count1(order []int) int {
 	return n
 }
 
-// TestWithoutNode drops each part of a body once.
-func TestWithoutNode(t *testing.T) {
+// TestWithoutPart drops each part of a body once.
+func TestWithoutPart(t *testing.T) {
 	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT);
 /* transaction x () */ SELECT a FROM t INTO :x; /* repeat */ DELETE FROM t WHERE a = :x; UPDATE t SET a = 1; /* end */ /* unless :x > 0: skip */ UPDATE t SET a = 2;`))
 	if err != nil {
@@ -161,8 +161,8 @@ func TestWithoutNode(t *testing.T) {
 	n := count(x.Body)
 	var left []int
 	for k := range n {
-		if y := withoutNode(x, k); y != nil {
-			left = append(left, count(y.Body))
+		if y := withoutPart(&mutate.Input{Calls: []mutate.Call{{Transaction: x}}}, 0, k); y != nil {
+			left = append(left, count(y.Calls[0].Transaction.Body))
 		}
 	}
 	// The SELECT sets what others read, so it stays.

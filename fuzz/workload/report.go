@@ -84,8 +84,14 @@ type Finding struct {
 	Transactions []string `json:"transactions"`
 	Calls        []string `json:"calls"`
 	File         string   `json:"file"`
-	Statements   int      `json:"statements"`
-	Detail       string   `json:"detail"`
+	// Statements counts those of the case, BEGIN, COMMIT and ROLLBACK not among them.
+	Statements int `json:"statements"`
+	// LeftOut tells what of the calls the case does without; the serial orders that it
+	// is compared with do without it, too.
+	LeftOut []string `json:"left_out,omitempty"`
+	// Needed says of more than two transactions that it takes them all.
+	Needed string `json:"transactions_needed,omitempty"`
+	Detail string `json:"detail"`
 	// Reduced says that there was time to make it small and look for what mends it.
 	Reduced bool `json:"reduced"`
 	// Reproduced is in how many of ten more runs of the saved case's order it showed.
@@ -259,8 +265,17 @@ func (f *Finding) writeText(b *strings.Builder) {
 		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
 	}
 	fmt.Fprintf(b, "  %s\n", f.Detail)
-	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
+	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
 	b.WriteString(f.schedule)
+	if len(f.LeftOut) > 0 {
+		b.WriteString("  left out, here and in the serial orders:\n")
+		for _, x := range f.LeftOut {
+			fmt.Fprintf(b, "    %s\n", x)
+		}
+	}
+	if f.Needed != "" {
+		fmt.Fprintf(b, "  %s\n", f.Needed)
+	}
 	if f.Class != Isolation {
 		return
 	}
