@@ -91,6 +91,7 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	set("calls", strings.Join(f.Calls, ", "))
 	set("kind", string(f.Class)+": "+string(f.Kind))
 	set("anomaly", f.Anomaly)
+	set("named by", f.NamedBy)
 	set("left out of the calls", strings.Join(f.LeftOut, "; "))
 	set("transactions needed", f.Needed)
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
@@ -246,8 +247,12 @@ func (c *campaign) explain(p *pending) error {
 		f = g
 	}
 	f.Detail, f.Reduced = small.found.detail, true
-	f.Anomaly = name(*small)
+	var cycle int
+	f.Anomaly, f.NamedBy, cycle = name(*small)
 	f.Needed = c.needed(small.in, a.kind, level)
+	if f.Needed != "" && cycle > 2 {
+		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", cycle)
+	}
 	for range 10 {
 		if again := c.shows(small.in, a.kind, level, 1); again != nil {
 			f.Reproduced++

@@ -93,6 +93,9 @@ func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (
 		}
 		list[i] = players[i]
 	}
+	if len(list) == 0 {
+		list = []harness.Player{idle{}} // somebody must look at the tables
+	}
 	s.runs.Add(1)
 	played, err := s.Pool.Play(ctx, harness.Play{Init: in.State.Init(), Players: list, Order: in.Order, Levels: harness.At(level), Probes: s.probes})
 	if played == nil {
@@ -102,6 +105,7 @@ func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (
 	if err != nil || played.History == nil || played.History.End != history.Complete {
 		return o, err
 	}
+	o.Calls = []CallOutcome{} // nil: the run did not end
 	for _, p := range players {
 		o.Calls = append(o.Calls, p.outcome())
 	}
@@ -116,6 +120,11 @@ func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (
 	o.final = s.stateText(played.History.Final)
 	return o, nil
 }
+
+// idle is a player that sends nothing.
+type idle struct{}
+
+func (idle) Next(*history.Result) (ast.StmtNode, error) { return nil, nil }
 
 // caller is a player that tells what came of its call.
 type caller interface {

@@ -79,7 +79,9 @@ type Finding struct {
 	Class Class  `json:"class"`
 	Kind  Kind   `json:"kind"`
 	// Anomaly is the field's name for it, empty where it is not known.
-	Anomaly      string   `json:"anomaly,omitempty"`
+	Anomaly string `json:"anomaly,omitempty"`
+	// NamedBy tells where the name comes from: ByGraph or ByOrder.
+	NamedBy      string   `json:"named_by,omitempty"`
 	Level        string   `json:"level"`
 	Transactions []string `json:"transactions"`
 	Calls        []string `json:"calls"`
@@ -258,7 +260,11 @@ func (r *Report) finding(id string) *Finding {
 func (f *Finding) writeText(b *strings.Builder) {
 	name := ""
 	if f.Anomaly != "" {
-		name = " (" + f.Anomaly + ")"
+		name = " (" + f.Anomaly
+		if f.NamedBy == ByOrder {
+			name += ", a guess"
+		}
+		name += ")"
 	}
 	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, name, strings.Join(f.Calls, ", "))
 	if f.Unexplained {
