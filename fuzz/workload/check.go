@@ -19,6 +19,20 @@ const (
 // check lets the oracle judge what the server did.
 func check(o *Outcome) oracle.Verdict { return oracle.Check(o.judged(), o.History) }
 
+// unjudged says of a run that the oracle cannot judge that the server may be to blame
+// instead; empty for others.
+func unjudged(o *Outcome) string {
+	v := check(o)
+	if v.Outcome != oracle.Unknown {
+		return ""
+	}
+	why := v.Reason
+	if v.Expected != "" {
+		why += " (" + v.Expected + ")"
+	}
+	return "whether the server answered right is not known: " + why
+}
+
 // judged is the case of a run as the oracle gets it. The oracle knows no CHECKs; where
 // none has failed, they had no effect and are left out.
 func (o *Outcome) judged() *corpus.Case {

@@ -57,7 +57,7 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
 	}
 	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
-	f.schedule = schedule(o)
+	f.schedule, f.Unjudged = schedule(o), unjudged(o)
 	path, err := corpus.Save(c.Out, f.ID, c.described(f, o))
 	if err != nil {
 		return err
@@ -92,6 +92,7 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	set("kind", string(f.Class)+": "+string(f.Kind))
 	set("anomaly", f.Anomaly)
 	set("named by", f.NamedBy)
+	set("not judged", f.Unjudged)
 	set("left out of the calls", strings.Join(f.LeftOut, "; "))
 	set("transactions needed", f.Needed)
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
@@ -148,9 +149,6 @@ func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error
 		return nil
 	}
 	f.Detail = "one after the other, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
-	if v := check(o); v.Outcome == oracle.Unknown {
-		f.Detail += "; whether the server answered right the oracle cannot tell: " + v.Reason
-	}
 	f.Reproduced = 10
 	return c.keep(f, small, o)
 }

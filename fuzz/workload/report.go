@@ -94,6 +94,9 @@ type Finding struct {
 	// Needed says of more than two transactions that it takes them all.
 	Needed string `json:"transactions_needed,omitempty"`
 	Detail string `json:"detail"`
+	// Unjudged says, where the oracle cannot judge the run, that the server may be to
+	// blame as well.
+	Unjudged string `json:"not_judged,omitempty"`
 	// Reduced says that there was time to make it small and look for what mends it.
 	Reduced bool `json:"reduced"`
 	// Reproduced is in how many of ten more runs of the saved case's order it showed.
@@ -271,6 +274,9 @@ func (f *Finding) writeText(b *strings.Builder) {
 		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
 	}
 	fmt.Fprintf(b, "  %s\n", f.Detail)
+	if f.Unjudged != "" {
+		fmt.Fprintf(b, "  %s\n", f.Unjudged)
+	}
 	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
 	b.WriteString(f.schedule)
 	if len(f.LeftOut) > 0 {
