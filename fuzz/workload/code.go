@@ -96,10 +96,8 @@ func (p *codePlayer) note(last *history.Result) {
 			p.result.End = Aborted
 			p.result.Aborts = append(p.result.Aborts, p.result.Code)
 		}
-	case last.Columns != nil:
-		p.result.Answers = append(p.result.Answers, rowsText(last, ordered(p.current.stmt), hidden(tablesOf(p.w, p.current.stmt))))
 	default:
-		p.result.Answers = append(p.result.Answers, strconv.FormatInt(last.Affected, 10)+" changed")
+		p.result.answers = append(p.result.answers, answer{p.current.stmt, last})
 	}
 }
 

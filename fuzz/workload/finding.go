@@ -119,7 +119,7 @@ func schedule(o *Outcome) string {
 		case r.Err != nil:
 			answer = fmt.Sprintf("error %d", r.Err.Code)
 		case r.Columns != nil:
-			answer = orNothing(rowsText(r, true, nil))
+			answer = orNothing(rowsText(r, true))
 		}
 		if len(st.Waits) > 0 {
 			answer = strings.TrimSpace("waits; " + answer)

@@ -64,7 +64,7 @@ type player struct {
 	rows    [][]ast.ExprNode // of the last SELECT … INTO
 	into    []string
 
-	answers []string
+	answers []answer
 	end     End
 	code    uint16 // of the error that ended it
 	codes   []uint16
@@ -176,12 +176,11 @@ func (p *player) answered(last *history.Result) {
 	n := p.asked
 	p.vars[workload.VarAffected] = corpus.IntLit(max(last.Affected, 0))
 	p.vars[workload.VarLastID] = corpus.IntLit(last.LastID)
+	p.answers = append(p.answers, answer{n.Stmt, last})
 	if last.Columns == nil {
-		p.answers = append(p.answers, strconv.FormatInt(last.Affected, 10)+" changed")
 		return
 	}
 	p.vars[workload.VarFound] = corpus.IntLit(int64(len(last.Rows)))
-	p.answers = append(p.answers, rowsText(last, ordered(n.Stmt), hidden(tablesOf(p.w, n.Stmt))))
 	if len(n.Into) == 0 {
 		return
 	}
@@ -377,7 +376,7 @@ func textual(w *workload.Workload, n *workload.Node) []bool {
 				}
 			}
 		}
-		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && (a.F == ast.AggFuncCount || a.F == ast.AggFuncSum || a.F == ast.AggFuncAvg) {
+		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && slices.Contains([]string{ast.AggFuncCount, ast.AggFuncSum, ast.AggFuncAvg}, strings.ToLower(a.F)) {
 			isText = false
 		}
 		out = append(out, isText)
@@ -430,8 +429,8 @@ func ordered(s ast.StmtNode) bool {
 	return false
 }
 
-// rowsText is an answer as it is compared; hidden columns are left out.
-func rowsText(r *history.Result, inOrder bool, hidden []string) string {
+// rowsText is an answer as it is compared.
+func rowsText(r *history.Result, inOrder bool) string {
 	lines := make([]string, len(r.Rows))
 	for i, row := range r.Rows {
 		var b strings.Builder
@@ -439,12 +438,9 @@ func rowsText(r *history.Result, inOrder bool, hidden []string) string {
 			if k > 0 {
 				b.WriteString(", ")
 			}
-			switch {
-			case k < len(r.Columns) && slices.ContainsFunc(hidden, func(h string) bool { return strings.EqualFold(h, r.Columns[k]) }):
-				b.WriteByte('#')
-			case c.Null:
+			if c.Null {
 				b.WriteString("NULL")
-			default:
+			} else {
 				b.WriteString(strconv.Quote(c.Text))
 			}
 		}
@@ -454,20 +450,6 @@ func rowsText(r *history.Result, inOrder bool, hidden []string) string {
 		slices.Sort(lines)
 	}
 	return strings.Join(lines, " ")
-}
-
-// hidden returns the columns whose values the server draws: no two runs need have the
-// same ones.
-func hidden(tables []*workload.Table) []string {
-	var out []string
-	for _, t := range tables {
-		for i := range t.Columns {
-			if t.Columns[i].Auto {
-				out = append(out, t.Columns[i].Name)
-			}
-		}
-	}
-	return out
 }
 
 func exprText(e ast.ExprNode) string {

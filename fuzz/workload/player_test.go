@@ -58,6 +58,10 @@ func TestPlayer(t *testing.T) {
 			"SELECT s FROM t INTO :x; DELETE FROM t WHERE s = :x;", []*history.Result{rows("007"), changed(1)},
 			"BEGIN; SELECT s FROM t; DELETE FROM t WHERE s = '007'; COMMIT", Committed,
 		},
+		"a count of texts is a number": {
+			"SELECT COUNT(s) FROM t INTO :x; DELETE FROM t WHERE a = :x;", []*history.Result{rows("7"), changed(1)},
+			"BEGIN; SELECT COUNT(s) FROM t; DELETE FROM t WHERE a = 7; COMMIT", Committed,
+		},
 		"skip leaves out one": {
 			"/* unless :p < 5: skip */ DELETE FROM t; UPDATE t SET b = 1;", []*history.Result{changed(1)},
 			"BEGIN; UPDATE t SET b = 1; COMMIT", Committed,

@@ -106,7 +106,7 @@ INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 1), (2, 2); INSERT INTO 
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := stage.stateText(o.History.Initial); got != "a: (\"1\") (\"2\")\nb: (\"1\", \"1\") (\"2\", \"2\")\nc: (\"1\", \"1\") (\"2\", \"2\")\n" {
+			if got := stage.stateText(o.History.Initial, &drawn{}); got != "a: (\"1\") (\"2\")\nb: (\"1\", \"1\") (\"2\", \"2\")\nc: (\"1\", \"1\") (\"2\", \"2\")\n" {
 				t.Fatalf("%s, run %d begins with\n%s", target, seed, got)
 			}
 			for i, c := range o.Calls {
