@@ -152,7 +152,7 @@ How to read the tables:
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint (level and wrong statement;\ndifferent bugs can have the same one). A row with \"–\" has no stored case: it was a mistake of\ntxnfuzz, or a known deviation that it did not recognise, and is fixed. Otherwise the last column\nnames a stored case with the same fingerprint; [trust.md](trust.md#random-cases) says what the\nviolations of the latest soaks were.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint: kind, level, wrong statement. The\nlast column is only a hint. It names the smallest stored case whose recorded verdict on this target and\nlevel is a violation of the same kind, which can be another bug; \"–\" means that there is none.\n[trust.md](trust.md#random-cases) says what became of the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
