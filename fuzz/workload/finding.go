@@ -244,7 +244,7 @@ func (c *campaign) explain(p *pending) error {
 		g.Unexplained = f.Unexplained
 		f = g
 	}
-	f.Detail, f.Reduced = small.found.detail, true
+	f.Detail = small.found.detail
 	var cycle int
 	f.Anomaly, f.NamedBy, cycle = name(*small)
 	f.Needed = c.needed(small.in, a.kind, level)
@@ -256,13 +256,16 @@ func (c *campaign) explain(p *pending) error {
 			f.Reproduced++
 		}
 	}
+	f.Reduced = c.reduction.Err() == nil
 	c.mu.Lock()
 	c.small[f.cause()] = *small
 	c.mu.Unlock()
 	if err := c.keep(f, small.in, small.outcome); err != nil {
 		return err
 	}
-	c.mend(f, *small, level)
+	if f.Reduced {
+		c.mend(f, *small, level)
+	}
 	return c.keep(f, small.in, small.outcome)
 }
 

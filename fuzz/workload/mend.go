@@ -97,7 +97,11 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 		return
 	}
 	seen, runs := c.seenIn(inputs, nil, f.Kind, level)
-	if seen == 0 {
+	switch {
+	case runs == 0 || c.reduction.Err() != nil:
+		f.MendFailed = noTime
+		return
+	case seen == 0:
 		f.MendFailed = fmt.Sprintf("without any it was not seen in %d runs either, so that nothing would be shown", runs)
 		return
 	}
@@ -111,7 +115,7 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 	for _, some := range candidates {
 		seen, runs := c.seenIn(inputs, some, f.Kind, level)
 		if runs == 0 || c.reduction.Err() != nil {
-			f.MendFailed = "there was no time to try it"
+			f.MendFailed = noTime
 			return
 		}
 		if seen > 0 {
@@ -128,6 +132,8 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 	}
 	f.MendFailed = "with FOR UPDATE on every SELECT of these transactions it is seen, too"
 }
+
+const noTime = "there was no time to try it"
 
 // tryOn returns the inputs on which a mend is tried: the one that showed the anomaly
 // before its calls were cut, the one with the fewest rows in its own order and others,

@@ -40,6 +40,9 @@ type Report struct {
 	Unfinished int        `json:"unfinished"`
 	Cells      []*Cell    `json:"cells"`
 	Findings   []*Finding `json:"findings"`
+	// Pending counts the findings that are saved as they were found: there was no time
+	// to make them small and to look for what mends them.
+	Pending int `json:"pending"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []Mended `json:"mended"`
 }
@@ -194,6 +197,9 @@ func (r *Report) WriteText(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, ": %s\n", m.File)
 	}
+	if r.Pending > 0 {
+		fmt.Fprintf(&b, "\n%d of %d findings were saved and are not explained for want of time: give more with --explain\n", r.Pending, len(r.Findings))
+	}
 	if len(r.Findings) == 0 {
 		b.WriteString("nothing found\n")
 	}
@@ -292,7 +298,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 		return
 	}
 	if !f.Reduced {
-		b.WriteString("  there was no time to make it smaller, to run it again and to look for what mends it\n")
+		b.WriteString("  there was no time to make it as small as it can be, to run it again and to look for what mends it\n")
 		return
 	}
 	switch {
