@@ -186,7 +186,8 @@ func (c *campaign) anomaly(in *mutate.Input, o *Outcome, a *anomaly, level corpu
 	if !fresh {
 		return nil
 	}
-	f.Detail, f.Unexplained = a.detail, level == corpus.Serializable
+	f.Detail = a.detail
+	f.Unexplained = level == corpus.Serializable && !slices.ContainsFunc(o.Calls, func(c CallOutcome) bool { return c.apart })
 	if err := c.keep(f, in, o); err != nil { // at once: what follows may be cut off
 		return err
 	}

@@ -71,6 +71,10 @@ type CallOutcome struct {
 	// Aborts are the errors of all tries.
 	Aborts  []uint16
 	answers []answer
+	// kept says of code that some of what it did is committed, however it ended.
+	kept bool
+	// apart says of code that not all it did was in one transaction.
+	apart bool
 	// steps are the statements that were sent; nil for code.
 	steps []step
 }
