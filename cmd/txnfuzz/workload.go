@@ -60,6 +60,8 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 				return usagef("--cases: want 0 or more, found %d", s.Cases)
 			case s.Duration < 0:
 				return usagef("--duration: want 0 or more, found %s", s.Duration)
+			case s.Explain < 0:
+				return usagef("--explain: want 0 or more, found %s", s.Explain)
 			case s.Workers < 1:
 				return usagef("--workers: want 1 or more, found %d", s.Workers)
 			case s.Tries < 0:
@@ -92,8 +94,9 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
 	f.StringVar(&txns, "txns", "2..3", "how many transactions run against each other: 2, or 2..4")
 	f.StringSliceVar(&s.Only, "only", nil, "names of the transactions that take part (default: all)")
-	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; what is found is then reduced and explained for up to half as long, at least 30s")
+	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; what is found is then made small and explained, see --explain")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many runs of transactions against each other")
+	f.DurationVar(&s.Explain, "explain", 0, "time for making findings small and looking for what mends them (default: half of what the cases took, at least 30s)")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
 	f.IntVar(&s.Tries, "tries", 100, "runs in which an anomaly must not be seen before a FOR UPDATE is proposed; 0: propose none")

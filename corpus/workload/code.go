@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 )
 
@@ -21,10 +22,29 @@ func (a Args) Text(name string) string { s, _ := a[name].(string); return s }
 // time, and use tx from one goroutine.
 type Code func(ctx context.Context, tx *sql.Tx, args Args) error
 
+// ConnCode is Code that begins and ends its transactions itself, or does without. What it
+// leaves open is rolled back. All that one call does counts as one transaction: a serial
+// order runs calls as wholes. It may try again after an error of its own accord.
+type ConnCode func(ctx context.Context, conn *sql.Conn, args Args) error
+
 // AddCode adds a transaction that is Go code to a workload. parameters are written as in
 // a file: ":who account.id, :amount INT 1..100". As nobody knows beforehand which tables
 // it touches, it is run against every other one.
 func (w *Workload) AddCode(name, parameters string, code Code) error {
+	return w.AddConn(name, parameters, func(ctx context.Context, conn *sql.Conn, args Args) error {
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if err := code(ctx, tx, args); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+		return tx.Commit()
+	})
+}
+
+// AddConn is AddCode for code that gets the whole connection.
+func (w *Workload) AddConn(name, parameters string, code ConnCode) error {
 	p := &parser{lexer: lexer{name: name, text: parameters}, w: w}
 	t := &Transaction{Name: name, Code: code}
 	if w.Transaction(name) != nil {

@@ -115,17 +115,27 @@ func printBody(b *bytes.Buffer, body []Node, indent string) {
 		case Run:
 			b.WriteString(n.SQL() + ";\n")
 		case Unless:
-			fmt.Fprintf(b, "/* unless %s: %s */\n", expr(n.Cond), n.Do)
+			b.WriteString("/* " + n.String() + " */\n")
 		case Repeat:
-			b.WriteString("/* repeat")
-			if n.Times != nil {
-				b.WriteString(" " + expr(n.Times))
-			}
-			b.WriteString(" */\n")
+			b.WriteString("/* " + n.String() + " */\n")
 			printBody(b, n.Body, indent+"  ")
 			b.WriteString(indent + "/* end */\n")
 		}
 	}
+}
+
+// String is a node as the file has it, without the marks around it: a statement, or a
+// directive.
+func (n *Node) String() string {
+	switch {
+	case n.Kind == Run:
+		return n.SQL()
+	case n.Kind == Unless:
+		return fmt.Sprintf("unless %s: %s", expr(n.Cond), n.Do)
+	case n.Times != nil:
+		return "repeat " + expr(n.Times)
+	}
+	return "repeat"
 }
 
 // SQL returns the statement of a node as the file has it, without a semicolon.

@@ -75,7 +75,7 @@ type Transaction struct {
 	Retry int
 	Body  []Node
 	// Code is what runs instead of Body, where it is set.
-	Code Code
+	Code ConnCode
 }
 
 // Param is a parameter of a transaction.

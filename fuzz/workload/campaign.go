@@ -31,25 +31,38 @@ type campaign struct {
 	stage         *Stage
 	pairs, larger [][]*workload.Transaction
 	begun         time.Time
-	// reduction outlives the time of the campaign by a little.
-	reduction context.Context
+	// reduction outlives the cases by a little: endReduction ends it.
+	reduction    context.Context
+	endReduction context.CancelFunc
+	casesDone    sync.Once
 
 	mu     sync.Mutex
 	next   int
 	cells  map[string]*Cell
 	order  []string
 	known  map[string]*Finding
-	helped map[string][]read        // by cause: which reads FOR UPDATE ended it
-	small  map[string]*mutate.Input // by cause: what it was reduced to at some level
+	helped map[string][]read // by cause: which reads FOR UPDATE ended it
+	small  map[string]shown  // by cause: what it was reduced to at some level
 	report *Report
 	failed error
 	// queue holds what is explained when the cases have run.
 	queue []*pending
 }
 
-// reductionTime is what may be spent on findings when the time is up; where the cases
-// have more time than that, half of theirs is.
+// reductionTime is what may be spent on findings when the cases have run, by default; half
+// of what those took is, if that is more.
 const reductionTime = 30 * time.Second
+
+// boundReduction gives the reduction of findings its time. What is not done by then stays
+// as it was found.
+func (c *campaign) boundReduction() {
+	d := c.Explain
+	if d <= 0 {
+		d = max(reductionTime, time.Since(c.begun)/2)
+	}
+	end := time.AfterFunc(d, c.endReduction)
+	context.AfterFunc(c.reduction, func() { end.Stop() })
+}
 
 // Run tests a workload on a backend.
 func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Settings) (report *Report, err error) {
@@ -61,7 +74,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			return nil, &SettingError{fmt.Sprintf("%s has no level %s", s.Target, l)}
 		}
 	}
-	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]*mutate.Input{}}
+	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
 	for size := s.Min; size <= s.Max; size++ {
 		for _, set := range mutate.Sets(w, size) {
 			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
@@ -94,15 +107,13 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		c.report.Levels = append(c.report.Levels, l.Short())
 	}
 	timed := ctx
-	var cancel context.CancelFunc
 	if s.Duration > 0 {
+		var cancel context.CancelFunc
 		timed, cancel = context.WithTimeout(ctx, s.Duration)
 		defer cancel()
-		c.reduction, cancel = context.WithTimeout(ctx, s.Duration+max(reductionTime, s.Duration/2))
-		defer cancel()
-	} else {
-		c.reduction = ctx
 	}
+	c.reduction, c.endReduction = context.WithCancel(ctx)
+	defer c.endReduction()
 	err = c.work(timed)
 	c.finish()
 	return c.report, errors.Join(err, c.failed, c.writeMended())
@@ -123,6 +134,7 @@ func (c *campaign) work(ctx context.Context) error {
 				var p *pending
 				i, ok := c.take(ctx)
 				if !ok {
+					c.casesDone.Do(c.boundReduction)
 					if p = c.due(); p == nil {
 						return
 					}
@@ -364,6 +376,9 @@ func (c *campaign) finish() {
 	c.fold()
 	for _, f := range r.Findings {
 		f.settle(c)
+		if f.Class == Isolation && !f.Reduced {
+			r.Pending++
+		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		if a.Class != b.Class {

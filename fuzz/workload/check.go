@@ -16,15 +16,32 @@ const (
 	errCheckMariaDB = 4025
 )
 
-// check lets the oracle judge what the server did. The oracle knows no CHECKs; where
+// check lets the oracle judge what the server did.
+func check(o *Outcome) oracle.Verdict { return oracle.Check(o.judged(), o.History) }
+
+// unjudged says of a run that the oracle cannot judge that the server may be to blame
+// instead; empty for others.
+func unjudged(o *Outcome) string {
+	v := check(o)
+	if v.Outcome != oracle.Unknown {
+		return ""
+	}
+	why := v.Reason
+	if v.Expected != "" {
+		why += " (" + v.Expected + ")"
+	}
+	return "whether the server answered right is not known: " + why
+}
+
+// judged is the case of a run as the oracle gets it. The oracle knows no CHECKs; where
 // none has failed, they had no effect and are left out.
-func check(o *Outcome) oracle.Verdict {
+func (o *Outcome) judged() *corpus.Case {
 	failed := slices.ContainsFunc(o.History.Stmts, func(s history.Stmt) bool {
 		e := s.Result.Err
 		return e != nil && (e.Code == errCheckMySQL || e.Code == errCheckMariaDB)
 	})
 	if failed {
-		return oracle.Check(o.Case, o.History)
+		return o.Case
 	}
 	c := *o.Case
 	c.Init = slices.Clone(c.Init)
@@ -33,7 +50,7 @@ func check(o *Outcome) oracle.Verdict {
 			c.Init[i].Stmt = withoutChecks(create)
 		}
 	}
-	return oracle.Check(&c, o.History)
+	return &c
 }
 
 // withoutChecks returns a table without its CHECKs, the table itself if it has none.

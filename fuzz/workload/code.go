@@ -37,6 +37,8 @@ type codePlayer struct {
 	result  CallOutcome
 	began   bool
 	current request
+	open    bool // a transaction is
+	misuse  error
 }
 
 // request is a statement that the code sends, or its end.
@@ -63,7 +65,7 @@ func (p *codePlayer) Next(last *history.Result) (ast.StmtNode, error) {
 	if !p.current.end {
 		return p.current.stmt, nil
 	}
-	if p.result.End == Aborted && p.tries <= p.call.Transaction.Retry {
+	if p.result.End == Aborted && !p.result.kept && p.current.err == nil && p.tries <= p.call.Transaction.Retry {
 		p.start()
 		p.current = <-p.wants
 		return p.current.stmt, nil
@@ -74,37 +76,41 @@ func (p *codePlayer) Next(last *history.Result) (ast.StmtNode, error) {
 
 func (p *codePlayer) start() {
 	p.tries++
-	p.result = CallOutcome{Aborts: p.result.Aborts, End: RolledBack}
+	p.result, p.open = CallOutcome{Aborts: p.result.Aborts, End: RolledBack}, false
 	go func() { p.wants <- request{end: true, err: p.run()} }()
 }
 
 // note keeps what a statement was answered.
 func (p *codePlayer) note(last *history.Result) {
-	switch p.current.stmt.(type) {
-	case *ast.BeginStmt, *ast.RollbackStmt:
+	r := &p.result
+	p.open = last.InTxn
+	if last.Err != nil {
+		r.Code, r.End = last.Err.Code, Refused
+		if aborts[r.Code] {
+			r.End = Aborted
+			r.Aborts = append(r.Aborts, r.Code)
+		}
 		return
-	case *ast.CommitStmt:
-		if last.Err == nil {
-			p.result.End = Committed
-			return
-		}
 	}
-	switch {
-	case last.Err != nil:
-		p.result.Code, p.result.End = last.Err.Code, Refused
-		if aborts[p.result.Code] {
-			p.result.End = Aborted
-			p.result.Aborts = append(p.result.Aborts, p.result.Code)
+	switch p.current.stmt.(type) {
+	case *ast.BeginStmt:
+		r.apart = r.apart || r.kept
+		if r.End == Aborted { // the code tries again
+			r.answers, r.End = nil, RolledBack
 		}
-	case last.Columns != nil:
-		p.result.Answers = append(p.result.Answers, rowsText(last, ordered(p.current.stmt), hidden(tablesOf(p.w, p.current.stmt))))
+	case *ast.RollbackStmt:
+	case *ast.CommitStmt:
+		r.End, r.kept = Committed, true
 	default:
-		p.result.Answers = append(p.result.Answers, strconv.FormatInt(last.Affected, 10)+" changed")
+		r.answers = append(r.answers, answer{p.current.stmt, last})
+		if !last.InTxn {
+			r.End, r.kept, r.apart = Committed, r.kept || last.Columns == nil, true
+		}
 	}
 }
 
-// run calls the code once, in a transaction. An error is a mistake in how it uses the
-// database; what the code returns decides between COMMIT and ROLLBACK.
+// run calls the code once. An error is a mistake in how it uses the database; what the
+// code itself returns is its own affair.
 func (p *codePlayer) run() (err error) {
 	defer func() {
 		if e := recover(); e != nil {
@@ -113,38 +119,29 @@ func (p *codePlayer) run() (err error) {
 	}()
 	db := sql.OpenDB(&bridge{p})
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	ctx := context.Background()
-	tx, err := db.BeginTx(ctx, nil)
+	conn, err := db.Conn(ctx)
 	if err != nil {
-		return told(err)
+		return err
 	}
+	defer conn.Close()
 	args := workload.Args{}
 	for name, e := range p.call.Args {
 		args[name] = goValue(e)
 	}
-	if err := p.call.Transaction.Code(ctx, tx, args); err != nil {
-		return errors.Join(told(tx.Rollback()), asked(err))
+	_ = p.call.Transaction.Code(ctx, conn, args) // the run has seen what the server said
+	if p.open {
+		_, _ = p.ask(&ast.RollbackStmt{})
 	}
-	return told(tx.Commit())
+	return p.misuse
 }
 
-// told leaves out errors of the server, which the run has seen itself.
-func told(err error) error {
-	var e *mysql.MySQLError
-	if errors.As(err, &e) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, driver.ErrBadConn) {
-		return nil
+// wrong keeps the first thing that the code asked of its connection and cannot have.
+func (p *codePlayer) wrong(err error) error {
+	if p.misuse == nil {
+		p.misuse = fmt.Errorf("transaction %s: %w", p.call.Transaction.Name, err)
 	}
 	return err
-}
-
-// asked leaves of what the code returned only that a statement could not be sent.
-func asked(err error) error {
-	var e *corpus.ParseError
-	if errors.As(err, &e) {
-		return err
-	}
-	return nil
 }
 
 // close ends a code that still waits for an answer, because its run was given up.
@@ -224,6 +221,13 @@ type bridgeConn struct{ p *codePlayer }
 func (c *bridgeConn) Prepare(query string) (driver.Stmt, error) { return &bridgeStmt{c, query}, nil }
 func (c *bridgeConn) Close() error                              { return nil }
 func (c *bridgeConn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+func (c *bridgeConn) BeginTx(_ context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if opts != (driver.TxOptions{}) {
+		return nil, c.p.wrong(errors.New("BeginTx with options: the level is that of the run"))
+	}
 	_, err := c.p.ask(corpus.Begin())
 	return bridgeTx{c.p}, err
 }
@@ -251,11 +255,11 @@ func (s *bridgeStmt) NumInput() int { return -1 }
 func (s *bridgeStmt) run(args []driver.Value) (*history.Result, error) {
 	text, err := interpolate(s.query, args)
 	if err != nil {
-		return nil, err
+		return nil, s.c.p.wrong(err)
 	}
 	stmt, err := corpus.ParseStatement(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", text, err)
+		return nil, s.c.p.wrong(fmt.Errorf("%s: %w", text, err))
 	}
 	return s.c.p.ask(stmt)
 }

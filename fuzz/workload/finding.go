@@ -56,8 +56,8 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 	for i := range in.Calls {
 		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
 	}
-	f.Statements = len(o.Case.Steps)
-	f.schedule = schedule(o)
+	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
+	f.schedule, f.Unjudged = schedule(o), unjudged(o)
 	path, err := corpus.Save(c.Out, f.ID, c.described(f, o))
 	if err != nil {
 		return err
@@ -91,6 +91,10 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	set("calls", strings.Join(f.Calls, ", "))
 	set("kind", string(f.Class)+": "+string(f.Kind))
 	set("anomaly", f.Anomaly)
+	set("named by", f.NamedBy)
+	set("not judged", f.Unjudged)
+	set("left out of the calls", strings.Join(f.LeftOut, "; "))
+	set("transactions needed", f.Needed)
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
 		for _, v := range c.stage.invariants {
 			if v.Name == name {
@@ -115,7 +119,7 @@ func schedule(o *Outcome) string {
 		case r.Err != nil:
 			answer = fmt.Sprintf("error %d", r.Err.Code)
 		case r.Columns != nil:
-			answer = orNothing(rowsText(r, true, nil))
+			answer = orNothing(rowsText(r, true))
 		}
 		if len(st.Waits) > 0 {
 			answer = strings.TrimSpace("waits; " + answer)
@@ -145,9 +149,6 @@ func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error
 		return nil
 	}
 	f.Detail = "one after the other, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
-	if v := check(o); v.Outcome == oracle.Unknown {
-		f.Detail += "; whether the server answered right the oracle cannot tell: " + v.Reason
-	}
 	f.Reproduced = 10
 	return c.keep(f, small, o)
 }
@@ -185,7 +186,8 @@ func (c *campaign) anomaly(in *mutate.Input, o *Outcome, a *anomaly, level corpu
 	if !fresh {
 		return nil
 	}
-	f.Detail, f.Unexplained = a.detail, level == corpus.Serializable
+	f.Detail = a.detail
+	f.Unexplained = level == corpus.Serializable && !slices.ContainsFunc(o.Calls, func(c CallOutcome) bool { return c.apart })
 	if err := c.keep(f, in, o); err != nil { // at once: what follows may be cut off
 		return err
 	}
@@ -243,20 +245,28 @@ func (c *campaign) explain(p *pending) error {
 		g.Unexplained = f.Unexplained
 		f = g
 	}
-	f.Detail, f.Reduced = small.found.detail, true
-	f.Anomaly = name(*small)
+	f.Detail = small.found.detail
+	var cycle int
+	f.Anomaly, f.NamedBy, cycle = name(*small)
+	f.Needed = c.needed(small.in, a.kind, level)
+	if f.Needed != "" && cycle > 2 {
+		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", cycle)
+	}
 	for range 10 {
 		if again := c.shows(small.in, a.kind, level, 1); again != nil {
 			f.Reproduced++
 		}
 	}
+	f.Reduced = c.reduction.Err() == nil
 	c.mu.Lock()
-	c.small[f.cause()] = small.in
+	c.small[f.cause()] = *small
 	c.mu.Unlock()
 	if err := c.keep(f, small.in, small.outcome); err != nil {
 		return err
 	}
-	c.mend(f, *small, level)
+	if f.Reduced {
+		c.mend(f, *small, level)
+	}
 	return c.keep(f, small.in, small.outcome)
 }
 
@@ -269,10 +279,14 @@ func (f *Finding) cause() string {
 // here.
 func (c *campaign) smaller(f *Finding, level corpus.Level) *shown {
 	c.mu.Lock()
-	in := c.small[f.cause()]
+	known, ok := c.small[f.cause()]
 	c.mu.Unlock()
-	if in == nil {
+	if !ok {
 		return nil
 	}
-	return c.shows(in, f.Kind, level, 3)
+	s := c.shows(known.in, f.Kind, level, 3)
+	if s != nil {
+		s.whole = known.whole
+	}
+	return s
 }

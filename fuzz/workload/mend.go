@@ -81,10 +81,10 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 	// The whole transactions, in the state and with the parameters of the reduced case.
 	whole := &mutate.Input{State: small.in.State, Order: small.in.Order}
 	for _, call := range small.in.Calls {
-		call.Transaction = c.w.Transaction(call.Transaction.Name)
+		call.Transaction, call.Known = c.w.Transaction(call.Transaction.Name), nil
 		whole.Calls = append(whole.Calls, call)
 	}
-	inputs := c.tryOn(f, whole, set)
+	inputs := c.tryOn(small.whole, whole, set)
 	for _, l := range c.Levels {
 		if l > level {
 			if seen, runs := c.seenIn(inputs, nil, f.Kind, l); seen == 0 && runs > 0 {
@@ -97,7 +97,11 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 		return
 	}
 	seen, runs := c.seenIn(inputs, nil, f.Kind, level)
-	if seen == 0 {
+	switch {
+	case runs == 0 || c.reduction.Err() != nil:
+		f.MendFailed = noTime
+		return
+	case seen == 0:
 		f.MendFailed = fmt.Sprintf("without any it was not seen in %d runs either, so that nothing would be shown", runs)
 		return
 	}
@@ -111,7 +115,7 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 	for _, some := range candidates {
 		seen, runs := c.seenIn(inputs, some, f.Kind, level)
 		if runs == 0 || c.reduction.Err() != nil {
-			f.MendFailed = "there was no time to try it"
+			f.MendFailed = noTime
 			return
 		}
 		if seen > 0 {
@@ -129,9 +133,12 @@ func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
 	f.MendFailed = "with FOR UPDATE on every SELECT of these transactions it is seen, too"
 }
 
-// tryOn returns the inputs on which a mend is tried: the one that showed the anomaly in
-// its own order and others, and new ones.
-func (c *campaign) tryOn(f *Finding, whole *mutate.Input, set []*workload.Transaction) []*mutate.Input {
+const noTime = "there was no time to try it"
+
+// tryOn returns the inputs on which a mend is tried: the one that showed the anomaly
+// before its calls were cut, the one with the fewest rows in its own order and others,
+// and new ones.
+func (c *campaign) tryOn(first, whole *mutate.Input, set []*workload.Transaction) []*mutate.Input {
 	r := rand.New(rand.NewPCG(c.Seed, 7))
 	data := func() []byte {
 		out := make([]byte, inputLen)
@@ -140,7 +147,7 @@ func (c *campaign) tryOn(f *Finding, whole *mutate.Input, set []*workload.Transa
 		}
 		return out
 	}
-	out := []*mutate.Input{whole, whole}
+	out := []*mutate.Input{first, first, whole, whole}
 	for range c.Tries / 2 {
 		out = append(out, whole.Reorder(data()))
 	}

@@ -9,10 +9,30 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// name returns the field's name for a reduced anomaly of two calls, empty where it is
-// not known. It goes by what the run shows: which rows each call read by plain SELECTs
-// while the other had yet to write them, and which rows both wrote.
-func name(s shown) string {
+// Where the name of an anomaly comes from.
+const (
+	// ByGraph: a cycle in the graph of the run's dependencies.
+	ByGraph = "dependency graph"
+	// ByOrder: a guess by the order of reads and writes of tables.
+	ByOrder = "order of statements"
+)
+
+// name returns the field's name for a reduced anomaly, empty where it is not known, and
+// where that comes from; cycle is how many calls the graph's cycle goes through.
+func name(s shown) (name, by string, cycle int) {
+	if name, cycle, ok := nameByGraph(s.outcome); ok {
+		return name, ByGraph, cycle
+	}
+	if name := nameByOrder(s); name != "" {
+		return name, ByOrder, 0
+	}
+	return "", "", 0
+}
+
+// nameByOrder guesses the name for a run of two calls without its versions: by which
+// tables each call read by plain SELECTs while the other had yet to write them, and
+// which rows both wrote.
+func nameByOrder(s shown) string {
 	if len(s.in.Calls) != 2 {
 		return ""
 	}

@@ -25,12 +25,13 @@ type Stage struct {
 	invariants []*workload.Invariant
 	probes     []ast.StmtNode
 	dialect    solve.Dialect
+	carriers   map[column][]string
 	runs       atomic.Int64
 }
 
 // NewStage prepares runs of a workload.
 func NewStage(w *workload.Workload, pool *harness.Pool) *Stage {
-	s := &Stage{W: w, Pool: pool, dialect: solve.DialectOf(pool.Server())}
+	s := &Stage{W: w, Pool: pool, dialect: solve.DialectOf(pool.Server()), carriers: carriersOf(w)}
 	s.invariants = slices.Clone(w.Invariants)
 	for _, v := range workload.Implied(w) {
 		if !enforced(pool.Server(), v) {
@@ -68,7 +69,14 @@ type CallOutcome struct {
 	Code    uint16
 	Answers []string
 	// Aborts are the errors of all tries.
-	Aborts []uint16
+	Aborts  []uint16
+	answers []answer
+	// kept says of code that some of what it did is committed, however it ended.
+	kept bool
+	// apart says of code that not all it did was in one transaction.
+	apart bool
+	// steps are the statements that were sent; nil for code.
+	steps []step
 }
 
 // Broken is an invariant that does not hold.
@@ -79,6 +87,11 @@ type Broken struct {
 
 // Run runs calls against each other in an order.
 func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (*Outcome, error) {
+	return s.run(ctx, in, level, all(in))
+}
+
+// run is Run for calls that have other numbers than their places.
+func (s *Stage) run(ctx context.Context, in *mutate.Input, level corpus.Level, calls []int) (*Outcome, error) {
 	players := make([]caller, len(in.Calls))
 	list := make([]harness.Player, len(in.Calls))
 	for i := range in.Calls {
@@ -91,6 +104,9 @@ func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (
 		}
 		list[i] = players[i]
 	}
+	if len(list) == 0 {
+		list = []harness.Player{idle{}} // somebody must look at the tables
+	}
 	s.runs.Add(1)
 	played, err := s.Pool.Play(ctx, harness.Play{Init: in.State.Init(), Players: list, Order: in.Order, Levels: harness.At(level), Probes: s.probes})
 	if played == nil {
@@ -100,20 +116,32 @@ func (s *Stage) Run(ctx context.Context, in *mutate.Input, level corpus.Level) (
 	if err != nil || played.History == nil || played.History.End != history.Complete {
 		return o, err
 	}
+	o.Calls = []CallOutcome{} // nil: the run did not end
 	for _, p := range players {
 		o.Calls = append(o.Calls, p.outcome())
 	}
 	for i, v := range s.invariants {
 		if v.Judge != workload.Constant && !s.holds(v, &played.Before[i], nil) {
-			o.Before = append(o.Before, Broken{v, rowsText(&played.Before[i], false, nil)})
+			o.Before = append(o.Before, Broken{v, rowsText(&played.Before[i], false)})
 		}
 		if !s.holds(v, &played.After[i], &played.Before[i]) {
-			o.Broken = append(o.Broken, Broken{v, rowsText(&played.After[i], false, nil)})
+			o.Broken = append(o.Broken, Broken{v, rowsText(&played.After[i], false)})
 		}
 	}
-	o.final = s.stateText(played.History.Final)
+	d := s.drawnIn(o, calls)
+	for i := range o.Calls {
+		for k := range o.Calls[i].answers {
+			o.Calls[i].Answers = append(o.Calls[i].Answers, s.text(&o.Calls[i].answers[k], d))
+		}
+	}
+	o.final = s.stateText(played.History.Final, d)
 	return o, nil
 }
+
+// idle is a player that sends nothing.
+type idle struct{}
+
+func (idle) Next(*history.Result) (ast.StmtNode, error) { return nil, nil }
 
 // caller is a player that tells what came of its call.
 type caller interface {
@@ -121,13 +149,15 @@ type caller interface {
 	outcome() CallOutcome
 }
 
-func (p *player) outcome() CallOutcome { return CallOutcome{p.end, p.code, p.answers, p.codes} }
+func (p *player) outcome() CallOutcome {
+	return CallOutcome{End: p.end, Code: p.code, Aborts: p.codes, answers: p.answers, steps: p.steps}
+}
 
 func (p *codePlayer) outcome() CallOutcome { return p.result }
 
 // Serial runs some of the calls one after the other.
 func (s *Stage) Serial(ctx context.Context, in *mutate.Input, order []int, level corpus.Level) (*Outcome, error) {
-	return s.Run(ctx, serially(in, order), level)
+	return s.run(ctx, serially(in, order), level, order)
 }
 
 // serially returns an input with some of the calls, one after the other.
@@ -147,7 +177,7 @@ const longest = 1000
 func (s *Stage) holds(v *workload.Invariant, now, before *history.Result) bool {
 	switch v.Judge {
 	case workload.Constant:
-		return rowsText(now, false, nil) == rowsText(before, false, nil)
+		return rowsText(now, false) == rowsText(before, false)
 	case workload.OneOf:
 		if len(now.Rows) != 1 || len(now.Rows[0]) != 1 {
 			return false
@@ -180,36 +210,18 @@ func sameValue(e ast.ExprNode, c history.Cell) bool {
 	return trim(minus+l.Text) == trim(c.Text)
 }
 
-// stateText is a state as it is compared: rows in no order, without what the server
-// draws.
-func (s *Stage) stateText(tables []history.Table) string {
+// stateText is a state as it is compared: rows in no order.
+func (s *Stage) stateText(tables []history.Table, d *drawn) string {
 	var b strings.Builder
 	for i := range tables {
 		t := &tables[i]
-		fmt.Fprintf(&b, "%s: %s\n", t.Name, rowsText(&history.Result{Columns: t.Columns, Rows: t.Rows}, false, s.drawn(t.Name)))
+		sources := make([][]string, len(t.Columns))
+		for k, name := range t.Columns {
+			sources[k] = s.carriers[key(t.Name, name)]
+		}
+		fmt.Fprintf(&b, "%s: %s\n", t.Name, rowsText(d.renamed(&history.Result{Rows: t.Rows}, sources), false))
 	}
 	return b.String()
-}
-
-// drawn returns the columns of a table whose values the server draws, and those that
-// refer to such.
-func (s *Stage) drawn(name string) []string {
-	t := s.W.Table(name)
-	if t == nil {
-		return nil
-	}
-	out := hidden([]*workload.Table{t})
-	for _, f := range t.Foreign {
-		ref := s.W.Table(f.Ref)
-		for k, i := range f.Columns {
-			if ref != nil && k < len(f.RefColumns) {
-				if c := ref.Column(f.RefColumns[k]); c >= 0 && ref.Columns[c].Auto {
-					out = append(out, t.Columns[i].Name)
-				}
-			}
-		}
-	}
-	return out
 }
 
 // text is what a call answered, as it is compared.

@@ -5,6 +5,7 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,10 +64,19 @@ type player struct {
 	rows    [][]ast.ExprNode // of the last SELECT … INTO
 	into    []string
 
-	answers []string
+	answers []answer
 	end     End
 	code    uint16 // of the error that ended it
 	codes   []uint16
+	steps   []step
+}
+
+// step is a statement that was sent.
+type step struct {
+	// at is where the workload has it; zero for BEGIN, COMMIT and ROLLBACK.
+	at workload.Place
+	// gave holds the variables that its answer set.
+	gave map[string]ast.ExprNode
 }
 
 // phase is what a player has sent last.
@@ -98,6 +108,18 @@ func newPlayer(w *workload.Workload, call *mutate.Call, d solve.Dialect) *player
 
 // Next implements harness.Player.
 func (p *player) Next(last *history.Result) (ast.StmtNode, error) {
+	stmt, err := p.next(last)
+	if stmt != nil {
+		s := step{}
+		if p.sent == body {
+			s.at = p.asked.Place
+		}
+		p.steps = append(p.steps, s)
+	}
+	return stmt, err
+}
+
+func (p *player) next(last *history.Result) (ast.StmtNode, error) {
 	if p.sent != nothing && last != nil && last.Err != nil {
 		return p.failed(last)
 	}
@@ -120,6 +142,7 @@ func (p *player) start() ast.StmtNode {
 	for name, v := range p.call.Args {
 		p.vars[name] = v
 	}
+	maps.Copy(p.vars, p.call.Known)
 	p.frames = []frame{{nodes: p.call.Transaction.Body, times: 1}}
 	p.answers, p.rows, p.into, p.asked = nil, nil, nil, nil
 	p.end, p.code, p.sent = "", 0, begin
@@ -153,12 +176,11 @@ func (p *player) answered(last *history.Result) {
 	n := p.asked
 	p.vars[workload.VarAffected] = corpus.IntLit(max(last.Affected, 0))
 	p.vars[workload.VarLastID] = corpus.IntLit(last.LastID)
+	p.answers = append(p.answers, answer{n.Stmt, last})
 	if last.Columns == nil {
-		p.answers = append(p.answers, strconv.FormatInt(last.Affected, 10)+" changed")
 		return
 	}
 	p.vars[workload.VarFound] = corpus.IntLit(int64(len(last.Rows)))
-	p.answers = append(p.answers, rowsText(last, ordered(n.Stmt), hidden(tablesOf(p.w, n.Stmt))))
 	if len(n.Into) == 0 {
 		return
 	}
@@ -180,6 +202,11 @@ func (p *player) answered(last *history.Result) {
 			p.vars[name] = p.rows[0][i]
 		}
 	}
+	gave := map[string]ast.ExprNode{workload.VarFound: p.vars[workload.VarFound]}
+	for _, name := range n.Into {
+		gave[name] = p.vars[name]
+	}
+	p.steps[len(p.steps)-1].gave = gave
 }
 
 // advance goes on to the next statement.
@@ -349,7 +376,7 @@ func textual(w *workload.Workload, n *workload.Node) []bool {
 				}
 			}
 		}
-		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && (a.F == ast.AggFuncCount || a.F == ast.AggFuncSum || a.F == ast.AggFuncAvg) {
+		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && slices.Contains([]string{ast.AggFuncCount, ast.AggFuncSum, ast.AggFuncAvg}, strings.ToLower(a.F)) {
 			isText = false
 		}
 		out = append(out, isText)
@@ -402,8 +429,8 @@ func ordered(s ast.StmtNode) bool {
 	return false
 }
 
-// rowsText is an answer as it is compared; hidden columns are left out.
-func rowsText(r *history.Result, inOrder bool, hidden []string) string {
+// rowsText is an answer as it is compared.
+func rowsText(r *history.Result, inOrder bool) string {
 	lines := make([]string, len(r.Rows))
 	for i, row := range r.Rows {
 		var b strings.Builder
@@ -411,12 +438,9 @@ func rowsText(r *history.Result, inOrder bool, hidden []string) string {
 			if k > 0 {
 				b.WriteString(", ")
 			}
-			switch {
-			case k < len(r.Columns) && slices.ContainsFunc(hidden, func(h string) bool { return strings.EqualFold(h, r.Columns[k]) }):
-				b.WriteByte('#')
-			case c.Null:
+			if c.Null {
 				b.WriteString("NULL")
-			default:
+			} else {
 				b.WriteString(strconv.Quote(c.Text))
 			}
 		}
@@ -426,20 +450,6 @@ func rowsText(r *history.Result, inOrder bool, hidden []string) string {
 		slices.Sort(lines)
 	}
 	return strings.Join(lines, " ")
-}
-
-// hidden returns the columns whose values the server draws: no two runs need have the
-// same ones.
-func hidden(tables []*workload.Table) []string {
-	var out []string
-	for _, t := range tables {
-		for i := range t.Columns {
-			if t.Columns[i].Auto {
-				out = append(out, t.Columns[i].Name)
-			}
-		}
-	}
-	return out
 }
 
 func exprText(e ast.ExprNode) string {

@@ -58,6 +58,10 @@ func TestPlayer(t *testing.T) {
 			"SELECT s FROM t INTO :x; DELETE FROM t WHERE s = :x;", []*history.Result{rows("007"), changed(1)},
 			"BEGIN; SELECT s FROM t; DELETE FROM t WHERE s = '007'; COMMIT", Committed,
 		},
+		"a count of texts is a number": {
+			"SELECT COUNT(s) FROM t INTO :x; DELETE FROM t WHERE a = :x;", []*history.Result{rows("7"), changed(1)},
+			"BEGIN; SELECT COUNT(s) FROM t; DELETE FROM t WHERE a = 7; COMMIT", Committed,
+		},
 		"skip leaves out one": {
 			"/* unless :p < 5: skip */ DELETE FROM t; UPDATE t SET b = 1;", []*history.Result{changed(1)},
 			"BEGIN; UPDATE t SET b = 1; COMMIT", Committed,
@@ -150,8 +154,8 @@ func count1(order []int) int {
 	return n
 }
 
-// TestWithoutNode drops each part of a body once.
-func TestWithoutNode(t *testing.T) {
+// TestWithoutPart drops each part of a body once.
+func TestWithoutPart(t *testing.T) {
 	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT);
 /* transaction x () */ SELECT a FROM t INTO :x; /* repeat */ DELETE FROM t WHERE a = :x; UPDATE t SET a = 1; /* end */ /* unless :x > 0: skip */ UPDATE t SET a = 2;`))
 	if err != nil {
@@ -161,8 +165,8 @@ func TestWithoutNode(t *testing.T) {
 	n := count(x.Body)
 	var left []int
 	for k := range n {
-		if y := withoutNode(x, k); y != nil {
-			left = append(left, count(y.Body))
+		if y := withoutPart(&mutate.Input{Calls: []mutate.Call{{Transaction: x}}}, 0, k); y != nil {
+			left = append(left, count(y.Calls[0].Transaction.Body))
 		}
 	}
 	// The SELECT sets what others read, so it stays.

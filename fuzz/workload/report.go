@@ -40,6 +40,9 @@ type Report struct {
 	Unfinished int        `json:"unfinished"`
 	Cells      []*Cell    `json:"cells"`
 	Findings   []*Finding `json:"findings"`
+	// Pending counts the findings that are saved as they were found: there was no time
+	// to make them small and to look for what mends them.
+	Pending int `json:"pending"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []Mended `json:"mended"`
 }
@@ -79,13 +82,24 @@ type Finding struct {
 	Class Class  `json:"class"`
 	Kind  Kind   `json:"kind"`
 	// Anomaly is the field's name for it, empty where it is not known.
-	Anomaly      string   `json:"anomaly,omitempty"`
+	Anomaly string `json:"anomaly,omitempty"`
+	// NamedBy tells where the name comes from: ByGraph or ByOrder.
+	NamedBy      string   `json:"named_by,omitempty"`
 	Level        string   `json:"level"`
 	Transactions []string `json:"transactions"`
 	Calls        []string `json:"calls"`
 	File         string   `json:"file"`
-	Statements   int      `json:"statements"`
-	Detail       string   `json:"detail"`
+	// Statements counts those of the case, BEGIN, COMMIT and ROLLBACK not among them.
+	Statements int `json:"statements"`
+	// LeftOut tells what of the calls the case does without; the serial orders that it
+	// is compared with do without it, too.
+	LeftOut []string `json:"left_out,omitempty"`
+	// Needed says of more than two transactions that it takes them all.
+	Needed string `json:"transactions_needed,omitempty"`
+	Detail string `json:"detail"`
+	// Unjudged says, where the oracle cannot judge the run, that the server may be to
+	// blame as well.
+	Unjudged string `json:"not_judged,omitempty"`
 	// Reduced says that there was time to make it small and look for what mends it.
 	Reduced bool `json:"reduced"`
 	// Reproduced is in how many of ten more runs of the saved case's order it showed.
@@ -183,6 +197,9 @@ func (r *Report) WriteText(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, ": %s\n", m.File)
 	}
+	if r.Pending > 0 {
+		fmt.Fprintf(&b, "\n%d of %d findings were saved and are not explained for want of time: give more with --explain\n", r.Pending, len(r.Findings))
+	}
 	if len(r.Findings) == 0 {
 		b.WriteString("nothing found\n")
 	}
@@ -252,20 +269,36 @@ func (r *Report) finding(id string) *Finding {
 func (f *Finding) writeText(b *strings.Builder) {
 	name := ""
 	if f.Anomaly != "" {
-		name = " (" + f.Anomaly + ")"
+		name = " (" + f.Anomaly
+		if f.NamedBy == ByOrder {
+			name += ", a guess"
+		}
+		name += ")"
 	}
 	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, name, strings.Join(f.Calls, ", "))
 	if f.Unexplained {
 		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
 	}
 	fmt.Fprintf(b, "  %s\n", f.Detail)
-	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
+	if f.Unjudged != "" {
+		fmt.Fprintf(b, "  %s\n", f.Unjudged)
+	}
+	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
 	b.WriteString(f.schedule)
+	if len(f.LeftOut) > 0 {
+		b.WriteString("  left out, here and in the serial orders:\n")
+		for _, x := range f.LeftOut {
+			fmt.Fprintf(b, "    %s\n", x)
+		}
+	}
+	if f.Needed != "" {
+		fmt.Fprintf(b, "  %s\n", f.Needed)
+	}
 	if f.Class != Isolation {
 		return
 	}
 	if !f.Reduced {
-		b.WriteString("  there was no time to make it smaller, to run it again and to look for what mends it\n")
+		b.WriteString("  there was no time to make it as small as it can be, to run it again and to look for what mends it\n")
 		return
 	}
 	switch {

@@ -26,7 +26,10 @@ type Settings struct {
 	Out string
 	// Tries is how often an anomaly is looked for under FOR UPDATE before that is
 	// proposed.
-	Tries    int
+	Tries int
+	// Explain bounds what is spent on making findings small and looking for what mends
+	// them once the cases have run; 0: half of what those took, at least 30 s.
+	Explain  time.Duration
 	Progress io.Writer
 	Every    time.Duration
 }

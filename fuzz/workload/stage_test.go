@@ -115,3 +115,25 @@ func TestBankOverdrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyCounts: where the server took back every call, the run is compared with one
+// in which nothing happens.
+func TestNobodyCounts(t *testing.T) {
+	for _, target := range installed(t, "mariadb:11.8") {
+		stage := NewStage(load(t, "bank"), open(t, target))
+		in := mutate.Make(stage.W, mutate.Sets(stage.W, 2), bytesOf(1))
+		refs := stage.serials(in, corpus.Serializable)
+		runs, err := refs.of(t.Context(), nil)
+		if err != nil || len(runs) != 1 || runs[0].outcome.final == "" {
+			t.Fatalf("%+v, %v", runs, err)
+		}
+		o := &Outcome{Calls: []CallOutcome{{End: Aborted}, {End: Aborted}}, final: runs[0].outcome.final}
+		if a, err := refs.judge(t.Context(), o); err != nil || a != nil {
+			t.Errorf("%+v, %v", a, err)
+		}
+		o.final += "account: lost\n"
+		if a, err := refs.judge(t.Context(), o); err != nil || a == nil || a.kind != StateKind {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+}

@@ -90,7 +90,7 @@ func writeSARIF(w io.Writer, r *Report, version string) error {
 		}
 		place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))).WithRegion(sarif.NewRegion().WithStartLine(1))
 		run.AddResult(sarif.NewRuleResult(id).WithRuleIndex(rules[id]).WithLevel("error").
-			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s\nReplay: txnfuzz replay %s --target '%s'", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, f.File, r.Target))).
+			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s%s\nReplay: txnfuzz replay %s --target '%s'", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, after("; ", f.Unjudged), f.File, r.Target))).
 			WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
 			WithPartialFingerprints(map[string]string{"txnfuzz/workload/v1": f.ID}))
 	}
@@ -104,6 +104,14 @@ func writeSARIF(w io.Writer, r *Report, version string) error {
 		return fmt.Errorf("write SARIF: %w", err)
 	}
 	return nil
+}
+
+// after is a text behind a separator, empty if the text is.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
 }
 
 //go:embed report.html

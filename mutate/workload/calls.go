@@ -17,6 +17,9 @@ import (
 type Call struct {
 	Transaction *workload.Transaction
 	Args        map[string]ast.ExprNode
+	// Known holds variables of statements that were left out of the transaction, with
+	// what those gave.
+	Known map[string]ast.ExprNode
 }
 
 // String is the call as people write it.

@@ -26,16 +26,30 @@ func main() {
 
 const head = `# Rules
 
-What txnfuzz takes for promised, and the deviations that it knows. A deviation is
-something that servers do although no manual promises it. A run in which all that is
-wrong is explained by deviations gets the verdict ` + "`known`" + ` and their names. For
-example, MariaDB does not show a transaction's own UPDATE that changed no value:
-` + "`known`" + ` ` + "`no-op-update-unseen`" + `, [explained step by step](verdicts.md).
+This page lists what txnfuzz regards as promised, and the deviations that it knows.
 
-The first words of a line say where it holds: servers, isolation levels (RU, RC, RR,
-SER), settings. The numbers in brackets are links to the sources: a manual's page, or
-the report of a bug. Where a stored case shows a deviation, the command that runs it
-stands below.
+A *promise* is what a vendor's manual says of an answer. A *deviation* is an answer that differs
+from what is promised, but is of a kind that is known for this server, and has a name. If
+deviations explain everything that is wrong in a case, its verdict is ` + "`known`" + `, followed by
+their names. For example, MySQL 9.7 does not show a transaction its own UPDATE that changed no
+value: ` + "`known no-op-update-unseen`" + `, [explained step by step](verdicts.md).
+
+The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER),
+settings. A line without levels holds at all levels of the server, one without settings with all
+settings. "without ` + "`innodb_snapshot_isolation`" + `" means versions that do not have this variable.
+The numbers in brackets are links to the sources: a manual's page, or the report of a bug. For
+"all servers" it is the page of one vendor; txnfuzz expects the same of the others.
+
+Where a stored case shows a deviation at one level, a command that runs it stands below the entry.
+([findings.md](findings.md) names a case for the others, where there is one.)
+
+Words used below: the *snapshot*, or *read view*, is the committed state that plain SELECTs read;
+a *consistent read* is a plain SELECT from it; *alone*, or *a transaction of its own*, means in
+autocommit mode; a *share locking read* is ` + "`SELECT … LOCK IN SHARE MODE`" + `; a statement *meets* a row
+when it reads it to test its condition; the *newest rows* are the newest versions of the rows; a
+*serial order* is the transactions one after the other. TiDB *starts again* a statement: it
+restarts it with newer data, after a wait for example. A *merge* of indexes is the server's use of
+two indexes for ` + "`a = 1 OR b = 1`" + `.
 
 This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 [the table](../oracle/rules/table.go).

@@ -96,21 +96,30 @@ func tableText(sums []*sum, stored []corpus.Stored) string {
 	var b strings.Builder
 	b.WriteString(`# Deviations seen
 
-How often random cases showed each known deviation: something that a server does
-although its manual does not promise it. [Rules](rules.md) explains them.
+How often random cases showed each known deviation: an answer that differs from what the
+server's manual promises, of a kind that is known. [Rules](rules.md) explains them.
+
+This command runs random cases and adds the counts to [the tally](../scripts/soak/tally.tsv):
 
     go run ./scripts/soak --target TARGET --cases 100000
 
-runs such cases and adds the counts to [the tally](../scripts/soak/tally.tsv).
+This one makes this page from the tally: for each target from the cases that were judged by the
+newest rules with 100,000 cases or more (if there are none, by the newest rules):
 
     go run ./scripts/soak --table docs/deviations.md
 
-makes this page from the tally. A case can show several deviations. Rates are per 100,000
-cases of the level; "mixed" are cases whose sessions run at different levels. The
-column "rules" names the commit of the rules that judged the cases, and "judged" the share
-of statements for which one answer only was accepted. The last column is the smallest
-stored case that shows the deviation on that target and level. Where none is stored,
-brackets name the target and level on which the case does show it.
+How to read the tables:
+
+* "rules" names the commit of the rules that judged the cases. Where it differs, the cases
+  may have other kinds of statements. So do not compare such rows, and do not conclude
+  from a missing row that a server does not have the deviation.
+* "judged" is the share of statements for which exactly one answer was accepted.
+* "cases" is how many cases showed the deviation, "of" how many cases ran at this level; the next
+  column is the rate per 100,000 of these. A case can show several deviations. "mixed" are cases
+  whose sessions run at different levels.
+* The last column is the smallest stored case that shows the deviation on that target and level.
+  If there is none, the column names a case that shows it elsewhere, with the target and level in
+  brackets. "–" means that there is no stored case.
 
 ## What ran
 
@@ -143,7 +152,7 @@ brackets name the target and level on which the case does show it.
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Differences that no rule explained at that time, by fingerprint. Those without a case\nwere mistakes of txnfuzz, or known deviations that it did not recognise. They have been\nfixed.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint: kind, level, wrong statement. The\nlast column is only a hint. It names the smallest stored case whose recorded verdict on this target and\nlevel is a violation of the same kind, which can be another bug; \"–\" means that there is none.\n[trust.md](trust.md#random-cases) says what became of the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
