@@ -156,7 +156,7 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 		f := &pointFilter{key: k}
 		pins := boundsMeet(t, conds)
 		for _, e := range conds {
-			col, fixed := columnOf(t, e)
+			col, fixed := listedColumn(t, e)
 			if slices.Contains(k.Columns, col) {
 				f.pinned = append(f.pinned, e)
 				pins[col] = pins[col] || fixed
@@ -178,21 +178,26 @@ func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	return found
 }
 
+// listedColumn is columnOf for alternatives, too, which TiDB makes a list of values of.
+func listedColumn(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
+	parts := disjuncts(e, nil)
+	col, fixed = columnOf(t, parts[0])
+	for _, p := range parts[1:] {
+		c, f := columnOf(t, p)
+		if c != col {
+			return -1, false
+		}
+		fixed = fixed && f
+	}
+	return col, fixed
+}
+
 // columnOf returns the one column that a simple condition is about, -1 if it is
 // not simple; fixed says that it leaves the column only listed values.
 func columnOf(t *solve.Table, e ast.ExprNode) (col int, fixed bool) {
 	name := func(x ast.ExprNode) int { return columnRef(t, x) }
 	switch x := e.(type) {
-	case *ast.ParenthesesExpr:
-		return columnOf(t, x.Expr)
 	case *ast.BinaryOperationExpr:
-		if x.Op == opcode.LogicOr {
-			l, one := columnOf(t, x.L)
-			if r, other := columnOf(t, x.R); l == r && l >= 0 {
-				return l, one && other
-			}
-			return -1, false
-		}
 		if l := name(x.L); l >= 0 && name(x.R) < 0 {
 			return l, equals(x.Op) && constant(x.R)
 		}
