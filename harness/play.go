@@ -92,6 +92,7 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 		return nil, &RefusedError{s.init[0], "it names a database"}
 	}
 	s.refillKeyed(a.c)
+	s.fillsTable = fillsTable(a.c)
 	a.s = s
 	for i := range play.Players {
 		s.sessions = append(s.sessions, i+1)
@@ -139,6 +140,31 @@ func (s *script) refillKeyed(c *corpus.Case) {
 		}
 	}
 	s.refill, s.keyed, s.tables = true, true, tables
+}
+
+// fillsTable tells which table each INSERT of a set-up is for; nil where it is not only
+// INSERT … VALUES. Several plays on the same rows change a few tables each, and the others
+// need no refill.
+func fillsTable(c *corpus.Case) map[int]string {
+	out := map[int]string{}
+	for i, l := range c.Init {
+		switch x := l.Stmt.(type) {
+		case *ast.CreateTableStmt:
+		case *ast.InsertStmt:
+			source, ok := x.Table.TableRefs.Left.(*ast.TableSource)
+			if !ok || x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
+				return nil
+			}
+			name, ok := source.Source.(*ast.TableName)
+			if !ok {
+				return nil
+			}
+			out[i] = name.Name.O
+		default:
+			return nil
+		}
+	}
+	return out
 }
 
 // act submits the statements of all players.

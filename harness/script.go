@@ -91,7 +91,9 @@ type script struct {
 	creates  []int  // the lines of init that make tables, views and keys
 	fills    []int  // the lines of init that are INSERTs
 	traits   traits // of all steps together
-	clean    bool   // truncate before filling
+	// fillsTable is the table that each line of fills is for; nil: not told.
+	fillsTable map[int]string
+	clean      bool // truncate before filling
 	// past says that the set-up deletes rows, so that it matters to the case what
 	// of them is left in the tables.
 	past bool

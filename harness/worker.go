@@ -277,6 +277,7 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		for i := range h.Final {
 			h.Final[i].Create = ""
 		}
+		p.after = h.Final
 		h.Disagreement, err = w.agreement(s, h.Final)
 	}
 	w.pool.stats.cases.Add(1)

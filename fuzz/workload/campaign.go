@@ -35,6 +35,7 @@ type campaign struct {
 	reduction    context.Context
 	endReduction context.CancelFunc
 	casesDone    sync.Once
+	casesTook    time.Duration
 
 	mu     sync.Mutex
 	next   int
@@ -56,9 +57,10 @@ const reductionTime = 30 * time.Second
 // boundReduction gives the reduction of findings its time. What is not done by then stays
 // as it was found.
 func (c *campaign) boundReduction() {
+	c.casesTook = time.Since(c.begun)
 	d := c.Explain
 	if d <= 0 {
-		d = max(reductionTime, time.Since(c.begun)/2)
+		d = max(reductionTime, c.casesTook/2)
 	}
 	end := time.AfterFunc(d, c.endReduction)
 	context.AfterFunc(c.reduction, func() { end.Stop() })
@@ -74,7 +76,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			return nil, &SettingError{fmt.Sprintf("%s has no level %s", s.Target, l)}
 		}
 	}
-	c := &campaign{Settings: s, w: w, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
+	c := &campaign{Settings: s, w: w, cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
 	for size := s.Min; size <= s.Max; size++ {
 		for _, set := range mutate.Sets(w, size) {
 			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
@@ -98,6 +100,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			err = e
 		}
 	}()
+	c.begun = time.Now()
 	c.stage = NewStage(w, pool)
 	c.report = &Report{
 		Workload: filepath.Base(w.File), Target: s.Target, ServerVersion: pool.Server().Version, Seed: s.Seed,
@@ -361,7 +364,7 @@ func (c *campaign) finish() {
 	r := c.report
 	r.Runs = int(c.stage.runs.Load())
 	r.Seconds = time.Since(c.begun).Seconds()
-	r.CasesPerMinute = float64(r.Cases) / max(r.Seconds, 0.001) * 60
+	r.CasesPerMinute = float64(r.Cases) / max(c.casesTook.Seconds(), 0.001) * 60
 	for _, key := range c.order {
 		r.Cells = append(r.Cells, c.cells[key])
 	}

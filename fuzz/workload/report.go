@@ -27,7 +27,8 @@ type Report struct {
 	Cases  int `json:"cases"`
 	Serial int `json:"serial_runs"`
 	// Runs counts all, those for reduction and the like among them.
-	Runs           int     `json:"runs"`
+	Runs int `json:"runs"`
+	// CasesPerMinute leaves out the time behind the cases, in which findings are explained.
 	CasesPerMinute float64 `json:"cases_per_minute"`
 	// Rejected counts states that the server refused, or in which an invariant did not
 	// hold from the beginning, by reason.
@@ -147,7 +148,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // each finding.
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s %s, %s: %d cases in %.1f s (%.0f a minute), %d serial runs, %d runs in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.Seconds, r.CasesPerMinute, r.Serial, r.Runs)
+	fmt.Fprintf(&b, "%s on %s %s, %s: %d cases (%.0f a minute) in %.1f s, %d serial runs, %d runs in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.CasesPerMinute, r.Seconds, r.Serial, r.Runs)
 	for _, reason := range sortedKeys(r.Rejected) {
 		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
 	}

@@ -92,7 +92,8 @@ CREATE TABLE c (id INT PRIMARY KEY, b INT, FOREIGN KEY (b) REFERENCES b (id) ON 
 INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 1), (2, 2); INSERT INTO c VALUES (1, 1), (2, 2);
 /* transaction add (:n one of (3, 4)) */ INSERT INTO a VALUES (:n); INSERT INTO b VALUES (:n, :n); INSERT INTO c VALUES (:n, :n);
 /* transaction drop (:n one of (1, 2)) */ DELETE FROM b WHERE id = :n; DELETE FROM a WHERE id = :n;
-/* transaction orphan () */ INSERT INTO b VALUES (9, 9);`))
+/* transaction orphan () */ INSERT INTO b VALUES (9, 9);
+/* invariant a-begins one of 3 */ SELECT SUM(id) FROM a; /* invariant b-begins one of 6 */ SELECT SUM(id + a) FROM b; /* invariant c-begins one of 6 */ SELECT SUM(id + b) FROM c;`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,6 +109,9 @@ INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 1), (2, 2); INSERT INTO 
 			}
 			if got := stage.stateText(o.History.Initial, &drawn{}); got != "a: (\"1\") (\"2\")\nb: (\"1\", \"1\") (\"2\", \"2\")\nc: (\"1\", \"1\") (\"2\", \"2\")\n" {
 				t.Fatalf("%s, run %d begins with\n%s", target, seed, got)
+			}
+			for _, v := range o.Before { // as the server tells it then, not as it was read once
+				t.Fatalf("%s, run %d begins with %s: %s", target, seed, v.Invariant.Name, v.Answer)
 			}
 			for i, c := range o.Calls {
 				switch in.Calls[i].Transaction.Name {
