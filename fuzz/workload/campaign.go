@@ -119,6 +119,9 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	defer c.endReduction()
 	err = c.work(timed)
 	c.finish()
+	if err == nil && ctx.Err() == nil && c.report.Cases == 0 && len(c.report.Findings) == 0 {
+		return c.report, &SettingError{"no transactions ran against each other, so nothing was tested" + c.whyRejected()}
+	}
 	return c.report, errors.Join(err, c.failed, c.writeMended())
 }
 
@@ -225,6 +228,9 @@ func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
 	c.report.Serial += len(runs)
 	c.mu.Unlock()
 	for _, s := range runs {
+		if err := misspelt(in, s); err != nil {
+			return err
+		}
 		if len(s.outcome.Before) > 0 {
 			return c.reject("invariant " + s.outcome.Before[0].Invariant.Name + " does not hold in the beginning")
 		}
@@ -252,6 +258,37 @@ func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
 	}
 	return nil
 }
+
+// whyRejected says why most of the states could not be used, and what helps.
+func (c *campaign) whyRejected() string {
+	most, all := "", 0
+	for why, n := range c.report.Rejected {
+		if all += n; most == "" || n > c.report.Rejected[most] || n == c.report.Rejected[most] && why < most {
+			most = why
+		}
+	}
+	if all == 0 {
+		return ": give it more time"
+	}
+	return fmt.Sprintf(": %d states were made and %d of them cannot be used, since %s; \"rows\" and \"sample\" say which states to make", all, c.report.Rejected[most], most)
+}
+
+// misspelt tells a statement whose text no server takes: syntax, or a name that there is
+// not.
+func misspelt(in *mutate.Input, s serialRun) error {
+	for i := range s.outcome.History.Stmts {
+		st := &s.outcome.History.Stmts[i]
+		if e := st.Result.Err; e != nil && slices.Contains(textErrors, e.Code) {
+			name := in.Calls[s.order[st.Session-1]].Transaction.Name
+			return &SettingError{fmt.Sprintf("transaction %s: %s: the server refuses it with error %d: %s", name, oneLine(corpus.SQL(s.outcome.Case.Steps[st.Line].Stmt, corpus.Text)), e.Code, e.Message)}
+		}
+	}
+	return nil
+}
+
+// textErrors are syntax error, unknown column, table and function.
+// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
+var textErrors = []uint16{1064, 1054, 1146, 1305}
 
 // rejected tells a state that the server refuses.
 func rejected(err error) (string, bool) {

@@ -102,7 +102,7 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 			}
 		}
 	}
-	set("observe", oneLine(f.Detail)+fmt.Sprintf("; seen again in %d of 10 runs", f.Reproduced))
+	set("observe", oneLine(f.Detail)+"; "+f.Again())
 	if len(f.Mend) > 0 {
 		set("not seen with", strings.Join(f.Mend, "; "))
 	}
@@ -149,8 +149,33 @@ func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error
 		return nil
 	}
 	f.Detail = "one after the other, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
-	f.Reproduced = 10
+	f.rerun(c, func() bool {
+		again, err := c.stage.Serial(c.reduction, small, all(small), level)
+		return err == nil && again.Calls != nil && again.breaks(b.Invariant.Name)
+	})
 	return c.keep(f, small, o)
+}
+
+// rerun counts in how many of ten more runs a finding shows, as far as there is time.
+func (f *Finding) rerun(c *campaign, shows func() bool) {
+	for range 10 {
+		again := shows()
+		if c.reduction.Err() != nil {
+			return
+		}
+		f.Reruns++
+		if again {
+			f.Reproduced++
+		}
+	}
+}
+
+// Again says what came of running a finding again.
+func (f *Finding) Again() string {
+	if f.Reruns == 0 {
+		return "not run again for want of time"
+	}
+	return fmt.Sprintf("seen again in %d of %d runs", f.Reproduced, f.Reruns)
 }
 
 func (o *Outcome) answer(invariant string) string {
@@ -169,14 +194,14 @@ func (c *campaign) serverFinding(o *Outcome, in *mutate.Input, level corpus.Leve
 		return nil
 	}
 	f.Detail = fmt.Sprintf("expected %s, got %s: %s", v.Expected, v.Actual, v.Reason)
-	for range 10 {
+	f.rerun(c, func() bool {
 		again, err := c.stage.Run(c.reduction, in, level)
-		if err == nil && again.Calls != nil {
-			if w := check(again); w.Outcome == oracle.Violation && w.Kind == v.Kind {
-				f.Reproduced++
-			}
+		if err != nil || again.Calls == nil {
+			return false
 		}
-	}
+		w := check(again)
+		return w.Outcome == oracle.Violation && w.Kind == v.Kind
+	})
 	return c.keep(f, in, o)
 }
 
@@ -252,11 +277,7 @@ func (c *campaign) explain(p *pending) error {
 	if f.Needed != "" && cycle > 2 {
 		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", cycle)
 	}
-	for range 10 {
-		if again := c.shows(small.in, a.kind, level, 1); again != nil {
-			f.Reproduced++
-		}
-	}
+	f.rerun(c, func() bool { return c.shows(small.in, a.kind, level, 1) != nil })
 	f.Reduced = c.reduction.Err() == nil
 	c.mu.Lock()
 	c.small[f.cause()] = *small

@@ -290,8 +290,9 @@ func simplerOrders(order []int) [][]int {
 	return out
 }
 
-// reduceSerial drops calls, parts and rows from calls that break an invariant one after
-// the other. The outcome is nil if that was not seen again.
+// reduceSerial drops calls and rows from calls that break an invariant one after the
+// other. Their statements stay: without one of them any transaction would break something,
+// and nobody could say any more which of them is wrong. The outcome is nil if that was not seen again.
 func (c *campaign) reduceSerial(in *mutate.Input, kind Kind, level corpus.Level) (*mutate.Input, *Outcome) {
 	var outcome *Outcome
 	best := in
@@ -308,13 +309,6 @@ func (c *campaign) reduceSerial(in *mutate.Input, kind Kind, level corpus.Level)
 	}
 	for i := len(best.Calls) - 1; i >= 0 && len(best.Calls) > 1; i-- {
 		try(withoutCall(best, i))
-	}
-	for i := range best.Calls {
-		for k := count(best.Calls[i].Transaction.Body) - 1; k >= 0; k-- {
-			if x := withoutPart(best, i, k); x != nil {
-				try(x)
-			}
-		}
 	}
 	dropRows(best.State.Rows(), func(i, n int) bool {
 		x := *best

@@ -103,8 +103,10 @@ type Finding struct {
 	Unjudged string `json:"not_judged,omitempty"`
 	// Reduced says that there was time to make it small and look for what mends it.
 	Reduced bool `json:"reduced"`
-	// Reproduced is in how many of ten more runs of the saved case's order it showed.
+	// Reproduced is in how many of Reruns more runs of the saved case's order it showed;
+	// ten are made if there is time.
 	Reproduced int `json:"reproduced"`
+	Reruns     int `json:"reruns"`
 	// FirstSeen is in seconds since the start.
 	FirstSeen float64 `json:"first_seen_s"`
 	Seen      int     `json:"seen"`
@@ -284,7 +286,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	if f.Unjudged != "" {
 		fmt.Fprintf(b, "  %s\n", f.Unjudged)
 	}
-	fmt.Fprintf(b, "  seen %d times, first after %.1f s; again in %d of 10 runs; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Reproduced, f.Statements, f.File)
+	fmt.Fprintf(b, "  seen %d times, first after %.1f s; %s; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Again(), f.Statements, f.File)
 	b.WriteString(f.schedule)
 	if len(f.LeftOut) > 0 {
 		b.WriteString("  left out, here and in the serial orders:\n")

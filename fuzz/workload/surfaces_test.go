@@ -139,7 +139,7 @@ func reported() *Report {
 	}
 	f := &Finding{
 		ID: "w-1", Class: Isolation, Kind: "invariant <enough>", Anomaly: "lost update (P4)", NamedBy: ByOrder, Level: "RC", Transactions: []string{"sell", "waste"}, Calls: []string{"tx1 sell(1, 'a&b')", "tx2 waste(1)"},
-		File: "found/w-1.sql", Statements: 4, Detail: `gives ("<-1>")`, Reduced: true, Reproduced: 9, Seen: 3, LeftOut: []string{"tx1, line 9: SELECT 1"},
+		File: "found/w-1.sql", Statements: 4, Detail: `gives ("<-1>")`, Reduced: true, Reproduced: 9, Reruns: 10, Seen: 3, LeftOut: []string{"tx1, line 9: SELECT 1"},
 		Weakest: "RR", WeakestRuns: 50, Mend: []string{"line 3, sell: SELECT 1 FOR UPDATE"}, MendRuns: 60, schedule: "    tx1  BEGIN\n", Needed: "it takes all",
 	}
 	server := &Finding{ID: "w-2", Class: Server, Kind: "lost-write", Level: "RR", Transactions: []string{"sell", "waste"}, Calls: []string{"tx1 sell(1, 1)"}, File: "found/w-2.sql", Detail: "expected 1, got 2"}
