@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -27,6 +28,18 @@ func name(s shown) (name, by string, cycle int) {
 		return name, ByOrder, 0
 	}
 	return "", "", 0
+}
+
+// nameByGraph names the gravest phenomenon of a run by the cycle of its dependencies,
+// which goes through length calls; false where rules do not explain the run, or where a
+// condition over several tables leaves open which rows it chose.
+func nameByGraph(o *Outcome) (name string, length int, ok bool) {
+	v := check(o)
+	list, d := oracle.Phenomena(o.judged(), o.History, &v)
+	if len(list) == 0 || d.Coarse || v.Outcome == oracle.Violation {
+		return "", 0, false
+	}
+	return list[0].Name(), len(list[0].Cycle), true
 }
 
 // nameByOrder guesses the name for a run of two calls without its versions: by which
