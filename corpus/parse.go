@@ -248,7 +248,7 @@ func (r *caseReader) scan(prefix, start int) (end int, inner []innerComment, err
 		case c == ';':
 			return i, inner, nil
 		case c == '\'' || c == '"' || c == '`':
-			j := closing(s, i)
+			j := EndOfQuote(s, i)
 			if j < 0 {
 				return 0, nil, r.errorf(i, "%c is never closed", c)
 			}
@@ -288,8 +288,9 @@ func isCode(comment string) bool {
 		strings.HasPrefix(comment, "T!") || strings.HasPrefix(comment, "M!")
 }
 
-// closing returns the index behind the quote that closes the one at i, or -1.
-func closing(s string, i int) int {
+// EndOfQuote returns the index behind the quote that closes the one at i, -1 if none
+// does. A backslash escapes, but not in a quoted name; a quote is doubled in any.
+func EndOfQuote(s string, i int) int {
 	quote := s[i]
 	for i++; i < len(s); i++ {
 		switch {

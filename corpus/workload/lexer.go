@@ -98,7 +98,7 @@ func (l *lexer) statement(at int) (token, *corpus.ParseError) {
 			t.to, l.pos = i, i+1
 			return t, nil
 		case c == '\'' || c == '"' || c == '`':
-			end := quoted(s, i)
+			end := corpus.EndOfQuote(s, i)
 			if end < 0 {
 				return t, l.errorf(i, "%c is never closed", c)
 			}
@@ -128,23 +128,6 @@ func (l *lexer) statement(at int) (token, *corpus.ParseError) {
 
 func isDashes(s string) bool { return strings.HasPrefix(s, "--") && (len(s) == 2 || s[2] <= ' ') }
 
-// quoted returns the index behind the quote that closes the one at i, or -1.
-func quoted(s string, i int) int {
-	quote := s[i]
-	for i++; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && quote != '`':
-			i++
-		case s[i] != quote:
-		case i+1 < len(s) && s[i+1] == quote:
-			i++
-		default:
-			return i + 1
-		}
-	}
-	return -1
-}
-
 // outside calls f for every byte of s that is neither quoted nor in a comment, with
 // the depth of parentheses around it. f returns how many bytes it has taken, at
 // least one.
@@ -153,7 +136,7 @@ func outside(s string, f func(i, depth int) int) {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\'' || c == '"' || c == '`':
-			end := quoted(s, i)
+			end := corpus.EndOfQuote(s, i)
 			if end < 0 {
 				return
 			}

@@ -199,7 +199,7 @@ func named(s string) string {
 		if s[i+1] != '`' {
 			return 1
 		}
-		end := quoted(s, i+1)
+		end := corpus.EndOfQuote(s, i+1)
 		if end < 0 {
 			return 1
 		}

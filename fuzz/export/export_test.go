@@ -377,6 +377,8 @@ func paste(t *testing.T, socket string, tl *timeline.Timeline, text string, paus
 				t.Fatalf("not a line for a terminal: %q", line)
 			}
 			if line == "" && len(terminals) > 0 {
+				// As a reader does, who is slower than the server's purge. Nothing tells
+				// when a purge that the script is to hold back would have come.
 				time.Sleep(pause)
 				pause = 0
 			}
