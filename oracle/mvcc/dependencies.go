@@ -13,10 +13,7 @@ import (
 
 // Unit is one transaction of a history, a node of its dependency graph.
 type Unit struct {
-	Session int
-	// Stmts holds the indexes into the history's statements of those of its
-	// statements that touched tables.
-	Stmts     []int
+	Session   int
 	Committed bool
 }
 
@@ -68,7 +65,7 @@ func (r *Replay) Observed() *Replay {
 }
 
 // observe keeps what a statement met that has just ended. start is when it was sent.
-func (r *Replay) observe(i int, tx *Txn, store *Store, start history.Tick) {
+func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 	s := &r.Steps[i]
 	s.txn, s.tables, s.met = tx, nil, nil
 	node := r.c.Steps[r.h.Stmts[i].Line].Stmt
@@ -85,7 +82,7 @@ func (r *Replay) observe(i int, tx *Txn, store *Store, start history.Tick) {
 	node.Accept(f)
 	insert, isInsert := node.(*ast.InsertStmt)
 	for at, name := range f.names {
-		t := storedTable(store, name)
+		t := r.table(name)
 		if t == nil || slices.Contains(f.names[:at], name) {
 			continue
 		}
@@ -93,7 +90,7 @@ func (r *Replay) observe(i int, tx *Txn, store *Store, start history.Tick) {
 			continue // it reads no row of its table
 		}
 		s.tables = append(s.tables, t)
-		holds := r.condition(node, t, store, view)
+		holds := r.condition(node, t, &r.store, view)
 		for _, c := range t.Chains {
 			v := view.version(c)
 			m := met{table: t, chain: c, none: v == nil}
@@ -102,11 +99,8 @@ func (r *Replay) observe(i int, tx *Txn, store *Store, start history.Tick) {
 			}
 			if read := s.Expected.read; current && !isInsert && m.matched && !slices.Contains(read, c) {
 				// It passed the row while this version was not committed yet.
-				if v = (View{Tick: start, Own: tx, Current: i + 1}).version(c); v == nil {
-					m.none, m.matched = true, false
-				} else {
-					m.matched = holds(v.Row) && slices.Contains(read, c)
-				}
+				v = View{Tick: start, Own: tx, Current: i + 1}.version(c)
+				m.none, m.matched = v == nil, false
 			}
 			if v != nil {
 				m.by, m.stmt = v.Txn, v.Stmt
@@ -114,15 +108,6 @@ func (r *Replay) observe(i int, tx *Txn, store *Store, start history.Tick) {
 			s.met = append(s.met, m)
 		}
 	}
-}
-
-func storedTable(s *Store, name string) *Table {
-	for n, t := range s.Tables {
-		if lower(n) == lower(name) {
-			return t
-		}
-	}
-	return nil
 }
 
 // condition returns a test for rows of a table: is a row, deletions are none, one that
@@ -158,8 +143,7 @@ func (r *Replay) Dependencies() *Dependencies {
 	g := &dependencies{r: r, of: map[*Txn]int{}}
 	for i := range r.Steps {
 		if t := r.Steps[i].txn; t != nil {
-			u := g.unit(t)
-			g.Units[u].Stmts = append(g.Units[u].Stmts, i)
+			g.unit(t) // in their order
 		}
 	}
 	store := r.rows()

@@ -360,7 +360,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		e.undoAmid(x.tx, x.mark)
 	}
 	if e.observed {
-		e.observe(i, x.tx, &e.store, x.start)
+		e.observe(i, x.tx, x.start)
 	}
 	if err := textLoss(x.p, x.st); err != nil {
 		return nil, err

@@ -318,7 +318,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		r.store.undo(tx, before)
 	}
 	if r.observed {
-		r.observe(i, tx, &r.store, st.Submit)
+		r.observe(i, tx, st.Submit)
 	}
 	if errCode(st) == 0 && p.Err == 0 {
 		if kind.isWrite() {
