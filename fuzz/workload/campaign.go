@@ -46,8 +46,12 @@ type campaign struct {
 	small  map[string]shown  // by cause: what it was reduced to at some level
 	report *Report
 	failed error
-	// queue holds what is explained when the cases have run.
-	queue []*pending
+	// queue holds what is explained when the cases have run, trials what was begun.
+	queue  []*pending
+	trials []*trial
+	turn   int
+	// explained is when the time for explaining ends.
+	explained time.Time
 }
 
 // reductionTime is what may be spent on findings when the cases have run, by default; half
@@ -61,6 +65,10 @@ func (c *campaign) boundReduction() {
 	d := c.Explain
 	if d <= 0 {
 		d = max(reductionTime, c.casesTook/2)
+	}
+	c.explained = time.Now().Add(d)
+	if c.Tries > 0 {
+		d = d * 3 / 4 // the mended workload has the rest
 	}
 	end := time.AfterFunc(d, c.endReduction)
 	context.AfterFunc(c.reduction, func() { end.Stop() })
@@ -76,7 +84,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			return nil, &SettingError{fmt.Sprintf("%s has no level %s", s.Target, l)}
 		}
 	}
-	c := &campaign{Settings: s, w: w, cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
+	c := newCampaign(w, s, nil, filepath.Base(w.File))
 	for size := s.Min; size <= s.Max; size++ {
 		for _, set := range mutate.Sets(w, size) {
 			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
@@ -101,14 +109,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		}
 	}()
 	c.begun = time.Now()
-	c.stage = NewStage(w, pool)
-	c.report = &Report{
-		Workload: filepath.Base(w.File), Target: s.Target, ServerVersion: pool.Server().Version, Seed: s.Seed,
-		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{},
-	}
-	for _, l := range s.Levels {
-		c.report.Levels = append(c.report.Levels, l.Short())
-	}
+	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
 	timed := ctx
 	if s.Duration > 0 {
 		var cancel context.CancelFunc
@@ -122,7 +123,19 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	if err == nil && ctx.Err() == nil && c.report.Cases == 0 && len(c.report.Findings) == 0 {
 		return c.report, &SettingError{"no transactions ran against each other, so nothing was tested" + c.whyRejected()}
 	}
-	return c.report, errors.Join(err, c.failed, c.writeMended())
+	return c.report, errors.Join(err, c.failed, c.mended(ctx))
+}
+
+func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
+	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
+	c.report = &Report{
+		Workload: name, Target: s.Target, Seed: s.Seed,
+		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{},
+	}
+	for _, l := range s.Levels {
+		c.report.Levels = append(c.report.Levels, l.Short())
+	}
+	return c
 }
 
 // work runs inputs until the time is up or all cases were run.
@@ -137,17 +150,17 @@ func (c *campaign) work(ctx context.Context) error {
 		go func() {
 			defer wg.Done()
 			for {
-				var p *pending
+				var explain func() error
 				i, ok := c.take(ctx)
 				if !ok {
 					c.casesDone.Do(c.boundReduction)
-					if p = c.due(); p == nil {
+					if explain = c.due(); explain == nil {
 						return
 					}
 				}
 				var err error
-				if p != nil {
-					err = c.explain(p)
+				if explain != nil {
+					err = explain()
 				} else if err = c.input(ctx, i); ctx.Err() != nil {
 					err = nil
 				}
@@ -354,6 +367,7 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 	}
 	if a != nil && v.Outcome != oracle.Violation {
 		cell.Anomalies[a.kind]++
+		cell.keep(a.kind, in)
 	}
 	c.mu.Unlock()
 	switch {
@@ -363,6 +377,14 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 		return c.anomaly(in, o, a, level)
 	}
 	return nil
+}
+
+// keep remembers an input that shows something. Another order of the same is no other
+// input.
+func (c *Cell) keep(k Kind, in *mutate.Input) {
+	if kept := c.kept[k]; len(kept) < maxKept && !slices.ContainsFunc(kept, func(x *mutate.Input) bool { return x.State == in.State }) {
+		c.kept[k] = append(kept, in)
+	}
 }
 
 func namesOf(in *mutate.Input) []string {
@@ -379,7 +401,7 @@ func (c *campaign) cell(names []string, level corpus.Level) *Cell {
 	key := strings.Join(names, "\x00") + "\x00" + level.Short()
 	cell := c.cells[key]
 	if cell == nil {
-		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}}
+		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}, kept: map[Kind][]*mutate.Input{}}
 		c.cells[key] = cell
 		c.order = append(c.order, key)
 	}
@@ -436,12 +458,17 @@ func (c *campaign) fold() {
 		if f.Class != Isolation || f.Reduced {
 			continue
 		}
-		if slices.ContainsFunc(c.report.Findings, func(g *Finding) bool {
-			return g.Class == Isolation && g.Kind == f.Kind && g.level == f.level && len(g.Transactions) < len(f.Transactions) && within(g.Transactions, f.Transactions)
-		}) {
+		if c.smallerThan(f) {
 			c.failed = errors.Join(c.failed, c.drop(f))
 		}
 	}
+}
+
+// smallerThan reports whether fewer of the same transactions show the same.
+func (c *campaign) smallerThan(f *Finding) bool {
+	return slices.ContainsFunc(c.report.Findings, func(g *Finding) bool {
+		return g.Class == Isolation && g.Kind == f.Kind && g.level == f.level && len(g.Transactions) < len(f.Transactions) && within(g.Transactions, f.Transactions)
+	})
 }
 
 // within reports whether a list holds all of another one, each as often.
@@ -468,19 +495,8 @@ func (f *Finding) settle(c *campaign) {
 	if !slices.Contains(cell.Findings, f.ID) {
 		cell.Findings = append(cell.Findings, f.ID)
 	}
-	if f.Class != Isolation {
-		return
-	}
-	for _, l := range c.Levels {
-		if l <= f.level {
-			continue
-		}
-		f.above = true
-		tried := f.notSeen[l]
-		if o := c.cell(f.Transactions, l); o.Anomalies[f.Kind] == 0 && tried > 0 {
-			f.Weakest, f.WeakestRuns = l.Short(), o.Runs+tried
-			return
-		}
+	if f.trial != nil {
+		f.trial.tell(c)
 	}
 }
 

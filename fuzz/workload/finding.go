@@ -28,7 +28,7 @@ func (c *campaign) claim(class Class, kind Kind, names []string, level corpus.Le
 		f.Seen++
 		return f, false
 	}
-	f := &Finding{Class: class, Kind: kind, Level: level.Short(), level: level, Transactions: names, Seen: 1, FirstSeen: time.Since(c.begun).Seconds(), cellKey: key, notSeen: map[corpus.Level]int{}}
+	f := &Finding{Class: class, Kind: kind, Level: level.Short(), level: level, Transactions: names, Seen: 1, FirstSeen: time.Since(c.begun).Seconds(), cellKey: key}
 	f.ID = c.id(f)
 	c.known[key] = f
 	return f, true
@@ -231,12 +231,14 @@ type pending struct {
 	level corpus.Level
 }
 
-// due takes the next pending finding: those of few transactions first, whose causes
-// those of more may share; then those of strong levels, which matter most.
-func (c *campaign) due() *pending {
+// due takes what is to be explained next: the findings of few transactions first, whose
+// causes those of more may share; then those of strong levels, which matter most. A trial
+// that is not at its end comes before findings that smaller ones may stand for, and then
+// takes turns with them.
+func (c *campaign) due() func() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.queue) == 0 || c.reduction.Err() != nil {
+	if c.reduction.Err() != nil || len(c.queue)+len(c.trials) == 0 {
 		return nil
 	}
 	best := 0
@@ -245,9 +247,23 @@ func (c *campaign) due() *pending {
 			best = i
 		}
 	}
+	if len(c.trials) > 0 {
+		c.turn++
+		if len(c.queue) == 0 || c.turn%2 == 1 && c.smallerThan(c.queue[best].f) {
+			next := 0 // that which is nearest to its end: most come to one
+			for i, t := range c.trials {
+				if t.left() < c.trials[next].left() {
+					next = i
+				}
+			}
+			t := c.trials[next]
+			c.trials = slices.Delete(c.trials, next, next+1)
+			return func() error { return c.proceed(t) }
+		}
+	}
 	p := c.queue[best]
 	c.queue = slices.Delete(c.queue, best, best+1)
-	return p
+	return func() error { return c.explain(p) }
 }
 
 // explain reduces a finding and looks for what mends it.
@@ -286,9 +302,9 @@ func (c *campaign) explain(p *pending) error {
 		return err
 	}
 	if f.Reduced {
-		c.mend(f, *small, level)
+		return c.mend(f, *small)
 	}
-	return c.keep(f, small.in, small.outcome)
+	return nil
 }
 
 // cause is equal for findings that differ in their level only.

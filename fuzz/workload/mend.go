@@ -2,15 +2,13 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -61,121 +59,295 @@ func locking(t *workload.Transaction, reads []read) *workload.Transaction {
 	return &out
 }
 
+// enough is how many of the runs that look for an anomaly in vain would have shown it as
+// it was found. If a tenth of it were left, three of them would, and that none does has a
+// probability of e^-3, 5 % (the rule of three). What is rarer than a tenth may come
+// another way, by which few parameters lead; the run of the mended workload looks for
+// that, in all sets of transactions at once.
+const enough = 30
+
+// maxKept is how many inputs are kept that show the same. It is below enough: they are
+// those that one campaign met, so new ones are always tried, too.
+const maxKept = 20
+
+// way is one in which an anomaly may be gone: some reads are FOR UPDATE, or the level is
+// another one.
+type way struct {
+	reads []read
+	level corpus.Level
+}
+
+// search tries ways one after the other, until one does not show the anomaly any more.
+type search struct {
+	ways []way // the first is being tried
+	// runs is in how many runs it was looked for in vain in that way, shown how many of
+	// these would have shown it as it was found.
+	runs  int
+	shown float64
+	known int // how many of the known inputs were tried
+	draws *rand.Rand
+}
+
+// witness is an input that showed an anomaly, in several orders.
+type witness struct {
+	tries []*mutate.Input
+	again bool // it showed it again
+}
+
+// trial finds out what mends a finding, some runs at a time, so that a rare anomaly does
+// not take the time of all others.
+type trial struct {
+	f         *Finding
+	small     shown
+	set       []*workload.Transaction
+	witnesses []witness
+	// rate is how many runs of a new input show the anomaly where nothing is mended.
+	rate          float64
+	mends, levels search
+}
+
 // mend looks for the reads that must be FOR UPDATE: the fewest with which the anomaly
-// is no longer seen, on the input that showed it and on others; and for the levels at
-// which it is not seen. What is proposed was tried.
-func (c *campaign) mend(f *Finding, small shown, level corpus.Level) {
+// is no longer seen, on inputs that showed it and on new ones; and for the weakest level
+// at which it is not seen. What is proposed was tried as often as the anomaly is rare.
+func (c *campaign) mend(f *Finding, small shown) error {
 	if c.Tries <= 0 {
-		return
+		return nil
 	}
-	set := make([]*workload.Transaction, len(f.Transactions))
+	t := &trial{f: f, small: small}
 	var reads []read
-	for i, name := range f.Transactions {
-		set[i] = c.w.Transaction(name)
-		for _, r := range plainReads(set[i]) {
+	for _, name := range f.Transactions {
+		t.set = append(t.set, c.w.Transaction(name))
+		for _, r := range plainReads(c.w.Transaction(name)) {
 			if !slices.Contains(reads, r) {
 				reads = append(reads, r)
 			}
 		}
 	}
-	// The whole transactions, in the state and with the parameters of the reduced case.
-	whole := &mutate.Input{State: small.in.State, Order: small.in.Order}
-	for _, call := range small.in.Calls {
-		call.Transaction, call.Known = c.w.Transaction(call.Transaction.Name), nil
-		whole.Calls = append(whole.Calls, call)
-	}
-	inputs := c.tryOn(small.whole, whole, set)
-	for _, l := range c.Levels {
-		if l > level {
-			if seen, runs := c.seenIn(inputs, nil, f.Kind, l); seen == 0 && runs > 0 {
-				f.notSeen[l] = runs
-			}
-		}
-	}
-	if len(reads) == 0 {
-		f.MendFailed = "the transactions have no plain SELECT"
-		return
-	}
-	seen, runs := c.seenIn(inputs, nil, f.Kind, level)
-	switch {
-	case runs == 0 || c.reduction.Err() != nil:
+	if !c.measure(t) {
 		f.MendFailed = noTime
-		return
-	case seen == 0:
-		f.MendFailed = fmt.Sprintf("without any it was not seen in %d runs either, so that nothing would be shown", runs)
-		return
+		return nil
 	}
 	c.mu.Lock()
-	// What helped at another level is likely to help here.
+	for _, l := range c.Levels {
+		if l > f.level && c.cell(f.Transactions, l).Anomalies[f.Kind] == 0 {
+			t.levels.ways = append(t.levels.ways, way{level: l})
+		}
+	}
 	candidates := subsets(reads)
+	// What helped at another level is likely to help here.
 	if some := c.helped[f.cause()]; some != nil {
 		candidates = slices.Insert(candidates, 0, some)
 	}
 	c.mu.Unlock()
 	for _, some := range candidates {
-		seen, runs := c.seenIn(inputs, some, f.Kind, level)
-		if runs == 0 || c.reduction.Err() != nil {
-			f.MendFailed = noTime
-			return
-		}
-		if seen > 0 {
-			continue
-		}
-		f.MendRuns, f.reads = runs, some
-		for _, r := range some {
-			f.Mend = append(f.Mend, r.String())
-		}
-		c.mu.Lock()
-		c.helped[f.cause()] = some
-		c.mu.Unlock()
-		return
+		t.mends.ways = append(t.mends.ways, way{some, f.level})
 	}
-	f.MendFailed = "with FOR UPDATE on every SELECT of these transactions it is seen, too"
+	if len(reads) == 0 {
+		f.MendFailed = "the transactions have no plain SELECT"
+	}
+	f.trial = t
+	c.begin(t, &t.mends)
+	c.begin(t, &t.levels)
+	return c.proceed(t)
 }
 
 const noTime = "there was no time to try it"
 
-// tryOn returns the inputs on which a mend is tried: the one that showed the anomaly
-// before its calls were cut, the one with the fewest rows in its own order and others,
-// and new ones.
-func (c *campaign) tryOn(first, whole *mutate.Input, set []*workload.Transaction) []*mutate.Input {
-	r := rand.New(rand.NewPCG(c.Seed, 7))
-	data := func() []byte {
-		out := make([]byte, inputLen)
-		for i := range out {
-			out[i] = byte(r.Uint32())
-		}
-		return out
+// measure finds out how often an anomaly shows where nothing is mended: on the inputs
+// that are kept, and on new ones. It is false if there was no time.
+func (c *campaign) measure(t *trial) bool {
+	f := t.f
+	c.mu.Lock()
+	cell := c.cell(f.Transactions, f.level)
+	runs, seen := cell.Runs, cell.Anomalies[f.Kind]
+	inputs := slices.Clone(cell.kept[f.Kind])
+	c.mu.Unlock()
+	// The whole transactions, in the state and with the parameters of the reduced case.
+	whole := &mutate.Input{State: t.small.in.State, Order: t.small.in.Order}
+	for _, call := range t.small.in.Calls {
+		call.Transaction, call.Known = c.w.Transaction(call.Transaction.Name), nil
+		whole.Calls = append(whole.Calls, call)
 	}
-	out := []*mutate.Input{first, first, whole, whole}
-	for range c.Tries / 2 {
-		out = append(out, whole.Reorder(data()))
+	if seen == 0 { // more transactions showed it
+		inputs = append(inputs, t.small.whole)
 	}
-	for len(out) < c.Tries {
-		in := mutate.Make(c.w, [][]*workload.Transaction{set}, data())
-		for range 4 {
-			out = append(out, in.Reorder(data()))
+	draws := c.draws()
+	for _, in := range append(inputs, whole) {
+		w := witness{tries: []*mutate.Input{in}}
+		for range orders {
+			w.tries = append(w.tries, in.Reorder(drawBytes(draws)))
 		}
+		w.again, _ = c.seenIn(w.tries, nil, f.Kind, f.level)
+		t.witnesses = append(t.witnesses, w)
+	}
+	if seen == 0 {
+		for tried := 0; tried < c.Tries && seen == 0 && c.reduction.Err() == nil; tried += orders {
+			again, n := c.seenIn(c.fresh(t.set, draws), nil, f.Kind, f.level)
+			if runs += n; again {
+				seen = 1
+			}
+		}
+	}
+	t.rate = float64(max(seen, 1)) / float64(max(runs, 1))
+	return c.reduction.Err() == nil
+}
+
+func (c *campaign) draws() *rand.Rand { return rand.New(rand.NewPCG(c.Seed, 7)) }
+
+func drawBytes(r *rand.Rand) []byte {
+	out := make([]byte, inputLen)
+	for i := range out {
+		out[i] = byte(r.Uint32())
 	}
 	return out
 }
 
-// seenIn counts in how many runs of some inputs a kind of anomaly shows, with some
-// reads FOR UPDATE; it ends with the first.
-func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (seen, runs int) {
+// fresh returns a new input in as many orders as the cases have.
+func (c *campaign) fresh(set []*workload.Transaction, draws *rand.Rand) []*mutate.Input {
+	out := []*mutate.Input{mutate.Make(c.w, [][]*workload.Transaction{set}, drawBytes(draws))}
+	for len(out) < orders {
+		out = append(out, out[0].Reorder(drawBytes(draws)))
+	}
+	return out
+}
+
+// begin prepares a search for its first way.
+func (c *campaign) begin(t *trial, s *search) {
+	s.runs, s.shown, s.known, s.draws = 0, 0, 0, c.draws()
+	if len(s.ways) > 0 && s.ways[0].level != t.f.level {
+		c.mu.Lock()
+		s.runs = c.cell(t.f.Transactions, s.ways[0].level).Runs
+		c.mu.Unlock()
+		s.shown = float64(s.runs) * t.rate
+	}
+}
+
+func (c *campaign) done(t *trial, s *search) bool {
+	return len(s.ways) == 0 || s.known == len(t.witnesses) && s.runs >= c.Tries && s.shown >= enough
+}
+
+// advance runs a search for about n more runs.
+func (c *campaign) advance(t *trial, s *search, n int) {
+	for n > 0 && !c.done(t, s) {
+		inputs, w := []*mutate.Input(nil), (*witness)(nil)
+		if s.known < len(t.witnesses) {
+			w = &t.witnesses[s.known]
+			inputs = w.tries
+		} else {
+			inputs = c.fresh(t.set, s.draws)
+		}
+		seen, runs := c.seenIn(inputs, s.ways[0].reads, t.f.Kind, s.ways[0].level)
+		if c.reduction.Err() != nil {
+			return
+		}
+		n -= max(runs, 1)
+		switch {
+		case seen:
+			s.ways = s.ways[1:]
+			c.begin(t, s)
+			continue
+		case w == nil:
+			s.shown += float64(runs) * t.rate
+		default:
+			s.known++
+			if w.again { // all its orders are one witness: they have the same parameters
+				s.shown++
+			}
+		}
+		s.runs += runs
+	}
+}
+
+// needed is how many runs a way takes.
+func (t *trial) needed(tries int) int {
+	runs, shown := 0, 0.0
+	for _, w := range t.witnesses {
+		runs += len(w.tries)
+		if w.again {
+			shown++
+		}
+	}
+	return max(tries, runs+int(math.Ceil(max(enough-shown, 0)/t.rate)))
+}
+
+// left is about how many runs are missing.
+func (t *trial) left() float64 {
+	n := 0.0
+	for _, s := range []*search{&t.mends, &t.levels} {
+		if len(s.ways) > 0 {
+			n += max(enough-s.shown, 0) / t.rate
+		}
+	}
+	return n
+}
+
+// proceed goes on with a trial, and puts it back if there is more to do.
+func (c *campaign) proceed(t *trial) error {
+	c.advance(t, &t.mends, 2*c.Tries)
+	c.advance(t, &t.levels, 2*c.Tries)
+	done := c.done(t, &t.mends) && c.done(t, &t.levels)
+	c.mu.Lock()
+	if len(t.mends.ways) > 0 {
+		c.helped[t.f.cause()] = t.mends.ways[0].reads
+	}
+	if !done {
+		c.trials = append(c.trials, t)
+	}
+	c.mu.Unlock()
+	if !done {
+		return nil
+	}
+	t.tell(c)
+	return c.keep(t.f, t.small.in, t.small.outcome)
+}
+
+// tell says in the finding what came of a trial.
+func (t *trial) tell(c *campaign) {
+	f := t.f
+	f.OneIn, f.NeededRuns = int(math.Round(1/t.rate)), t.needed(c.Tries)
+	f.Mend, f.MayMend, f.Weakest, f.MayBeWeakest = nil, nil, "", ""
+	if s := &t.levels; len(s.ways) > 0 && s.runs > 0 {
+		f.WeakestRuns = s.runs
+		if c.done(t, s) {
+			f.Weakest = s.ways[0].level.Short()
+		} else {
+			f.MayBeWeakest = s.ways[0].level.Short()
+		}
+	}
+	f.above = len(t.levels.ways) == 0 && c.Levels[len(c.Levels)-1] > f.level
+	switch s := &t.mends; {
+	case f.MendFailed != "":
+	case len(s.ways) == 0:
+		f.MendFailed = "with FOR UPDATE on every SELECT of these transactions it is seen, too"
+	case s.runs == 0:
+		f.MendFailed = noTime
+	default:
+		f.MendRuns, f.reads = s.runs, s.ways[0].reads
+		texts := &f.MayMend
+		if c.done(t, s) {
+			texts = &f.Mend
+		}
+		for _, r := range f.reads {
+			*texts = append(*texts, r.String())
+		}
+	}
+}
+
+// seenIn says whether a kind of anomaly shows in one of some inputs with the same state
+// and calls, with some reads FOR UPDATE, and after how many runs.
+func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (seen bool, runs int) {
 	var refs *serials
-	var of *mutate.State
 	for _, in := range inputs {
 		x := *in
 		x.Calls = slices.Clone(in.Calls)
 		for i := range x.Calls {
 			x.Calls[i].Transaction = locking(x.Calls[i].Transaction, reads)
 		}
-		if in.State != of { // inputs of one state follow each other, with the same calls
-			refs, of = c.stage.serials(&x, level), in.State
+		if refs == nil {
+			refs = c.stage.serials(&x, level)
 		}
 		o, err := c.stage.Run(c.reduction, &x, level)
-		if err != nil || o.Calls == nil {
+		if err != nil || o.Calls == nil || len(o.Before) > 0 {
 			continue
 		}
 		a, err := refs.judge(c.reduction, o)
@@ -184,10 +356,10 @@ func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level
 		}
 		runs++
 		if a != nil && a.kind == kind && check(o).Outcome != oracle.Violation {
-			return 1, runs
+			return true, runs
 		}
 	}
-	return seen, runs
+	return false, runs
 }
 
 // subsets returns single reads, then pairs, then all.
@@ -210,54 +382,4 @@ func subsets(reads []read) [][]read {
 // String tells which read is meant and what becomes of it.
 func (r read) String() string {
 	return fmt.Sprintf("line %d, %s: %s FOR UPDATE", r.line, r.transaction, r.text)
-}
-
-// Mended is the workload with all the reads FOR UPDATE that were proposed for a level.
-type Mended struct {
-	Level     string   `json:"level"`
-	File      string   `json:"file"`
-	ForUpdate []string `json:"for_update"`
-	// Left are the findings for which nothing is proposed.
-	Left []string `json:"left"`
-}
-
-// writeMended writes a workload for each level at which something was found that reads
-// FOR UPDATE mend.
-func (c *campaign) writeMended() error {
-	for _, l := range c.Levels {
-		m := Mended{Level: l.Short(), Left: []string{}}
-		var reads []read
-		for _, f := range c.report.Findings {
-			if f.level != l || f.Class != Isolation {
-				continue
-			}
-			if len(f.reads) == 0 {
-				m.Left = append(m.Left, f.ID)
-			}
-			for _, r := range f.reads {
-				if !slices.Contains(reads, r) {
-					reads = append(reads, r)
-				}
-			}
-		}
-		if len(reads) == 0 {
-			continue
-		}
-		slices.SortFunc(reads, func(a, b read) int { return a.line - b.line })
-		w := *c.w
-		w.Transactions = nil
-		for _, t := range c.w.Transactions {
-			w.Transactions = append(w.Transactions, locking(t, reads))
-		}
-		for _, r := range reads {
-			m.ForUpdate = append(m.ForUpdate, r.String())
-		}
-		name := strings.TrimSuffix(c.report.Workload, filepath.Ext(c.report.Workload))
-		m.File = filepath.Join(c.Out, strings.ToLower(name+"-mended-"+l.Short()+"-"+string(c.server().DBMS))+".workload")
-		if err := wholefile.Write(m.File, workload.Print(&w)); err != nil {
-			return fmt.Errorf("write the mended workload: %w", err)
-		}
-		c.report.Mended = append(c.report.Mended, m)
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -45,7 +46,7 @@ type Report struct {
 	// to make them small and to look for what mends them.
 	Pending int `json:"pending"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
-	Mended []Mended `json:"mended"`
+	Mended []*Mended `json:"mended"`
 }
 
 // Cell is what was seen of a set of transactions at a level.
@@ -62,6 +63,7 @@ type Cell struct {
 	Findings []string `json:"findings"`
 
 	level corpus.Level
+	kept  map[Kind][]*mutate.Input
 }
 
 // Class says who is to blame.
@@ -110,12 +112,19 @@ type Finding struct {
 	// FirstSeen is in seconds since the start.
 	FirstSeen float64 `json:"first_seen_s"`
 	Seen      int     `json:"seen"`
-	// Weakest is the weakest level above at which it was not seen, in so many runs of
-	// the same transactions; empty where there is none.
-	Weakest     string `json:"weakest_level,omitempty"`
-	WeakestRuns int    `json:"weakest_level_runs,omitempty"`
-	// Mend tells which reads, made FOR UPDATE, made it disappear, in so many runs.
+	// OneIn is in one of how many runs of its transactions with new inputs it shows.
+	OneIn int `json:"shows_in_one_of,omitempty"`
+	// NeededRuns is in how many runs it must not be seen to say that it is gone.
+	NeededRuns int `json:"needed_runs,omitempty"`
+	// Weakest is the weakest level above at which it was not seen; empty where there is
+	// none. MayBeWeakest is one that was tried in too few runs to tell.
+	Weakest      string `json:"weakest_level,omitempty"`
+	MayBeWeakest string `json:"weakest_level_undecided,omitempty"`
+	WeakestRuns  int    `json:"weakest_level_runs,omitempty"`
+	// Mend tells which reads, made FOR UPDATE, made it disappear; MayMend those that
+	// were tried in too few runs to tell.
 	Mend     []string `json:"for_update,omitempty"`
+	MayMend  []string `json:"for_update_undecided,omitempty"`
 	MendRuns int      `json:"for_update_runs,omitempty"`
 	// MendFailed says why none is proposed.
 	MendFailed string `json:"for_update_failed,omitempty"`
@@ -127,10 +136,8 @@ type Finding struct {
 	level    corpus.Level
 	cellKey  string
 	reads    []read
-	above    bool // stronger levels took part
-	// notSeen holds the levels above at which it was looked for in vain, and in how
-	// many runs.
-	notSeen map[corpus.Level]int
+	above    bool // it was seen at every stronger level
+	trial    *trial
 }
 
 // Found says that there is a finding.
@@ -193,12 +200,8 @@ func (r *Report) WriteText(out io.Writer) error {
 			}
 		}
 	}
-	for _, m := range r.Mended {
-		fmt.Fprintf(&b, "\nthe workload for %s with every FOR UPDATE that is proposed", m.Level)
-		if n := len(m.Left); n > 0 {
-			fmt.Fprintf(&b, " (for %d findings none is)", n)
-		}
-		fmt.Fprintf(&b, ": %s\n", m.File)
+	for i := range r.Mended {
+		r.Mended[i].writeText(&b)
 	}
 	if r.Pending > 0 {
 		fmt.Fprintf(&b, "\n%d of %d findings were saved and are not explained for want of time: give more with --explain\n", r.Pending, len(r.Findings))
@@ -306,19 +309,46 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 	switch {
 	case f.Weakest != "":
-		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %d runs\n", f.Weakest, f.WeakestRuns)
+		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, f.RunsAt())
+	case f.MayBeWeakest != "":
+		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, f.RunsAt(), f.TooFew("at "+f.Level))
 	case f.above:
 		b.WriteString("  seen at every level above that was tried\n")
 	}
 	switch {
-	case len(f.Mend) > 0:
-		fmt.Fprintf(b, "  not seen in %d runs with FOR UPDATE on\n", f.MendRuns)
-		for _, m := range f.Mend {
+	case len(f.Mend)+len(f.MayMend) > 0:
+		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", f.RunsWith())
+		for _, m := range slices.Concat(f.Mend, f.MayMend) {
 			fmt.Fprintf(b, "    %s\n", m)
+		}
+		if len(f.MayMend) > 0 {
+			fmt.Fprintf(b, "  which is not proposed: %s\n", f.TooFew("without it"))
 		}
 	case f.MendFailed != "":
 		fmt.Fprintf(b, "  no FOR UPDATE is proposed: %s\n", f.MendFailed)
 	}
+}
+
+// TooFew says why a number of runs does not tell that an anomaly is gone.
+func (f *Finding) TooFew(where string) string {
+	often := "every run shows it"
+	if f.OneIn > 1 {
+		often = fmt.Sprintf("1 of %d runs shows it", f.OneIn)
+	}
+	return fmt.Sprintf("%s would be needed to tell, since %s %s", counted(f.NeededRuns, "run"), where, often)
+}
+
+// RunsAt and RunsWith are in how many runs it was not seen, at a stronger level and with
+// FOR UPDATE.
+func (f *Finding) RunsAt() string   { return counted(f.WeakestRuns, "run") }
+func (f *Finding) RunsWith() string { return counted(f.MendRuns, "run") }
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {

@@ -1,0 +1,301 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
+)
+
+// Mended is the workload with all the reads FOR UPDATE that may mend what was found at a
+// level.
+type Mended struct {
+	Level     string   `json:"level"`
+	File      string   `json:"file"`
+	ForUpdate []string `json:"for_update"`
+	// Undecided are those of them that were tried too rarely to be proposed.
+	Undecided []string `json:"undecided"`
+	// Left are the findings for which no read is known.
+	Left []string `json:"left"`
+	// Runs are those of the file itself: the next one has more reads FOR UPDATE.
+	Runs []MendedRun `json:"runs"`
+
+	level corpus.Level
+	reads []read
+}
+
+// MendedRun is a run of a mended workload.
+type MendedRun struct {
+	Cases   int          `json:"cases"`
+	Seconds float64      `json:"seconds"`
+	Seen    []MendedSeen `json:"seen"`
+	// Added are the reads that were made FOR UPDATE for what was seen.
+	Added []string `json:"added"`
+}
+
+// MendedSeen is an anomaly that a mended workload still shows.
+type MendedSeen struct {
+	Transactions []string `json:"transactions"`
+	Kind         Kind     `json:"kind"`
+	Seen         int      `json:"seen"`
+	Runs         int      `json:"runs"`
+	File         string   `json:"file,omitempty"`
+	// Expected says that no read was known for it before.
+	Expected bool `json:"expected,omitempty"`
+}
+
+// mended writes a workload for each level at which something was found that reads FOR
+// UPDATE may mend, and runs it.
+func (c *campaign) mended(ctx context.Context) error {
+	var list []*Mended
+	for _, l := range c.Levels {
+		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Runs: []MendedRun{}}
+		for _, f := range c.report.Findings {
+			if f.level == l && f.Class == Isolation {
+				m.take(f)
+			}
+		}
+		if len(m.reads) > 0 {
+			list = append(list, m)
+		}
+	}
+	for i, m := range list {
+		if err := c.write(m); err != nil {
+			return err
+		}
+		if ctx.Err() == nil {
+			share := time.Until(c.explained) / time.Duration(len(list)-i)
+			if err := c.runMended(ctx, m, time.Now().Add(share)); err != nil {
+				return fmt.Errorf("run the mended workload: %w", err)
+			}
+		}
+		c.report.Mended = append(c.report.Mended, m)
+	}
+	c.report.Seconds = time.Since(c.begun).Seconds()
+	return nil
+}
+
+// take adds what mends a finding, and returns which reads are new.
+func (m *Mended) take(f *Finding) []string {
+	if len(f.reads) == 0 {
+		m.Left = append(m.Left, f.ID)
+	}
+	added := []string{}
+	for _, r := range f.reads {
+		if !slices.Contains(m.reads, r) {
+			m.reads = append(m.reads, r)
+			added = append(added, r.String())
+		}
+	}
+	m.ForUpdate = append(m.ForUpdate, added...)
+	m.Undecided = slices.DeleteFunc(m.Undecided, func(r string) bool { return slices.Contains(f.Mend, r) })
+	if len(f.Mend) == 0 {
+		m.Undecided = append(m.Undecided, added...)
+	}
+	return added
+}
+
+// workload returns the mended workload.
+func (m *Mended) workload(w *workload.Workload) *workload.Workload {
+	out := *w
+	out.Transactions = nil
+	for _, t := range w.Transactions {
+		out.Transactions = append(out.Transactions, locking(t, m.reads))
+	}
+	if len(m.Undecided) > 0 {
+		out.Comments = append(slices.Clone(w.Comments), "", "Not proposed, since they were tried in too few runs to tell:")
+		for _, r := range m.Undecided {
+			out.Comments = append(out.Comments, "  "+oneLine(r))
+		}
+	}
+	return &out
+}
+
+// write writes the file of a mended workload.
+func (c *campaign) write(m *Mended) error {
+	slices.SortStableFunc(m.reads, func(a, b read) int { return a.line - b.line })
+	m.ForUpdate = m.ForUpdate[:0]
+	for _, r := range m.reads {
+		m.ForUpdate = append(m.ForUpdate, r.String())
+	}
+	name := strings.TrimSuffix(c.report.Workload, filepath.Ext(c.report.Workload))
+	m.File = filepath.Join(c.Out, strings.ToLower(name+"-mended-"+m.Level+"-"+string(c.server().DBMS))+".workload")
+	if err := wholefile.Write(m.File, workload.Print(m.workload(c.w))); err != nil {
+		return fmt.Errorf("write the mended workload: %w", err)
+	}
+	return nil
+}
+
+// runMended runs a mended workload. As long as it shows something that more reads FOR
+// UPDATE may mend, they are added and it is run again.
+func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) error {
+	for round := uint64(1); time.Now().Before(until); round++ {
+		// A third is for what is seen; if nothing is, the next level has it.
+		left := time.Until(until)
+		again := c.onceMore(m, left*2/3, left/3, round)
+		deadline, cancel := context.WithDeadline(ctx, until)
+		again.reduction, again.endReduction = context.WithCancel(deadline)
+		timed, stop := context.WithTimeout(deadline, again.Duration)
+		err := again.work(timed)
+		stop()
+		again.endReduction()
+		cancel()
+		again.finish()
+		c.report.Runs += again.report.Runs
+		if err := errors.Join(err, again.failed); err != nil {
+			return err
+		}
+		run := MendedRun{Cases: again.report.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
+		for _, cell := range again.report.Cells {
+			for _, k := range sortedKeys(cell.Anomalies) {
+				s := c.stillSeen(m, cell, k, again.report.Findings)
+				run.Seen = append(run.Seen, s)
+				if err := c.refute(m, s); err != nil {
+					return err
+				}
+			}
+		}
+		for _, f := range again.report.Findings {
+			switch f.Class {
+			case Server:
+				c.report.Findings = append(c.report.Findings, f)
+			case Isolation:
+				run.Added = append(run.Added, m.take(f)...)
+			}
+		}
+		if run.Cases > 0 {
+			m.Runs = append(m.Runs, run)
+		}
+		if len(run.Added) == 0 {
+			return nil
+		}
+		if err := c.write(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *campaign) stillSeen(m *Mended, cell *Cell, k Kind, found []*Finding) MendedSeen {
+	s := MendedSeen{Transactions: cell.Transactions, Kind: k, Seen: cell.Anomalies[k], Runs: cell.Runs}
+	if i := slices.IndexFunc(found, func(f *Finding) bool { return s.is(f, m) }); i >= 0 {
+		s.File = found[i].File
+	}
+	s.Expected = slices.ContainsFunc(c.report.Findings, func(f *Finding) bool { return s.is(f, m) && len(f.reads) == 0 })
+	return s
+}
+
+func (s *MendedSeen) is(f *Finding, m *Mended) bool {
+	return f.Class == Isolation && f.Kind == s.Kind && f.level == m.level && slices.Equal(f.Transactions, s.Transactions)
+}
+
+// refute takes back what was proposed for a finding: the mended workload shows it.
+func (c *campaign) refute(m *Mended, s MendedSeen) error {
+	for _, f := range c.report.Findings {
+		if !s.is(f, m) || len(f.reads) == 0 {
+			continue
+		}
+		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, counted(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
+		m.Undecided = append(m.Undecided, f.Mend...)
+		f.Mend, f.MayMend, f.reads = nil, nil, nil
+		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onceMore is a campaign of the same sets of transactions on a mended workload.
+func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint64) *campaign {
+	w := m.workload(c.w)
+	s := c.Settings
+	s.Levels, s.Duration, s.Explain, s.Seed = []corpus.Level{m.level}, cases, explain, c.Seed+round
+	s.Progress = nil // it would count from zero again
+	// What showed even once here is then seen with 95 %, if it is as frequent as before.
+	s.Cases = 3 * c.report.Cases / len(c.Levels)
+	again := newCampaign(w, s, NewStage(w, c.stage.Pool), filepath.Base(m.File))
+	locked := func(sets [][]*workload.Transaction) (out [][]*workload.Transaction) {
+		for _, set := range sets {
+			same := make([]*workload.Transaction, len(set))
+			for i, t := range set {
+				same[i] = w.Transaction(t.Name)
+			}
+			out = append(out, same)
+		}
+		return out
+	}
+	again.pairs, again.larger = locked(c.pairs), locked(c.larger)
+	// For these no reads are known; to look for them once more would take the time of others.
+	for _, f := range c.report.Findings {
+		if f.level == m.level && f.Class == Isolation && len(f.reads) == 0 && f.Reduced {
+			again.known[f.cellKey] = &Finding{}
+		}
+	}
+	return again
+}
+
+func (m *Mended) writeText(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s: %s\n", m.Title(), m.File)
+	for _, line := range m.Told() {
+		fmt.Fprintf(b, "  %s\n", line)
+	}
+}
+
+// Title says what the file holds.
+func (m *Mended) Title() string {
+	out := "the workload for " + m.Level + " with every FOR UPDATE that is proposed"
+	if n := len(m.Undecided); n > 0 {
+		out += fmt.Sprintf(" and %d that %s tried too rarely", n, map[bool]string{true: "was", false: "were"}[n == 1])
+	}
+	if n := len(m.Left); n > 0 {
+		out += fmt.Sprintf(" (for %s there is none)", counted(n, "finding"))
+	}
+	return out
+}
+
+// Told says what its runs showed, in lines.
+func (m *Mended) Told() []string {
+	if len(m.Runs) == 0 {
+		return []string{"there was no time to run it"}
+	}
+	var out []string
+	for i, r := range m.Runs {
+		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, counted(r.Cases, "case"), r.Seconds)
+		if i > 0 {
+			line = "again, " + line
+		}
+		if len(r.Seen) == 0 {
+			return append(out, line+"nothing seen")
+		}
+		out = append(out, line+"still seen")
+		helpless := false
+		for _, s := range r.Seen {
+			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, counted(s.Runs, "run"))
+			if s.Expected {
+				text += ", for which no FOR UPDATE is known"
+			}
+			helpless = helpless || !s.Expected
+			out = append(out, text+after(": ", s.File))
+		}
+		switch {
+		case len(r.Added) > 0:
+			out = append(out, "so FOR UPDATE was added on")
+			for _, a := range r.Added {
+				out = append(out, "  "+a)
+			}
+			if i == len(m.Runs)-1 {
+				out = append(out, "there was no time to run it again")
+			}
+		case helpless:
+			out = append(out, "no FOR UPDATE was found that helps, or there was no time to look for it")
+		}
+	}
+	return out
+}
