@@ -37,7 +37,8 @@ each alone in every serial order on the same state. It tells
 
 An anomaly is reduced and saved as a case, which txnfuzz replay, show and export
 take like any other. Told with it: the weakest level above at which it was not seen,
-and which SELECT to make FOR UPDATE, where that was tried and helped.
+and which SELECT to make FOR UPDATE, where that was tried often enough and helped. The
+workload with these is run itself, and the report says what it showed.
 
 docs/workloads/README.md tells how to write the file.
 
@@ -96,10 +97,10 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.StringSliceVar(&s.Only, "only", nil, "names of the transactions that take part (default: all)")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; what is found is then made small and explained, see --explain")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many runs of transactions against each other")
-	f.DurationVar(&s.Explain, "explain", 0, "time for making findings small and looking for what mends them (default: half of what the cases took, at least 30s)")
+	f.DurationVar(&s.Explain, "explain", 0, "time for making findings small, looking for what mends them and running the mended workload (default: half of what the cases took, at least 30s)")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
-	f.IntVar(&s.Tries, "tries", 100, "runs in which an anomaly must not be seen before a FOR UPDATE is proposed; 0: propose none")
+	f.IntVar(&s.Tries, "tries", 100, "least number of runs in which an anomaly must not be seen before a FOR UPDATE is proposed; more if it is rare; 0: propose none")
 	f.StringVar(&s.Out, "out", fuzzing.DefaultOut, "folder for what is found")
 	f.StringVar(&out.json, "json", "", "write the report as JSON; - is standard output")
 	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")

@@ -231,10 +231,10 @@ type pending struct {
 	level corpus.Level
 }
 
-// due takes what is to be explained next: the findings of few transactions first, whose
-// causes those of more may share; then those of strong levels, which matter most. A trial
-// that is not at its end comes before findings that smaller ones may stand for, and then
-// takes turns with them.
+// due takes what is to be explained next: a trial that takes few more runs; then the
+// findings of few transactions, whose causes those of more may share, and among them those
+// of strong levels, which matter most. Long trials take turns with findings that smaller
+// ones may stand for.
 func (c *campaign) due() func() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,15 +248,15 @@ func (c *campaign) due() func() error {
 		}
 	}
 	if len(c.trials) > 0 {
-		c.turn++
-		if len(c.queue) == 0 || c.turn%2 == 1 && c.smallerThan(c.queue[best].f) {
-			next := 0 // that which is nearest to its end: most come to one
-			for i, t := range c.trials {
-				if t.left() < c.trials[next].left() {
-					next = i
-				}
+		next := 0
+		for i, t := range c.trials {
+			if t.left() < c.trials[next].left() {
+				next = i
 			}
-			t := c.trials[next]
+		}
+		c.turn++
+		t := c.trials[next]
+		if len(c.queue) == 0 || t.left() <= float64(4*c.Tries) || c.turn%2 == 1 && c.smallerThan(c.queue[best].f) {
 			c.trials = slices.Delete(c.trials, next, next+1)
 			return func() error { return c.proceed(t) }
 		}

@@ -275,7 +275,8 @@ func (t *trial) left() float64 {
 	n := 0.0
 	for _, s := range []*search{&t.mends, &t.levels} {
 		if len(s.ways) > 0 {
-			n += max(enough-s.shown, 0) / t.rate
+			rest := t.witnesses[s.known:]
+			n += float64(len(rest)) + max(enough-s.shown-float64(len(rest)), 0)/t.rate
 		}
 	}
 	return n
@@ -283,8 +284,8 @@ func (t *trial) left() float64 {
 
 // proceed goes on with a trial, and puts it back if there is more to do.
 func (c *campaign) proceed(t *trial) error {
-	c.advance(t, &t.mends, 2*c.Tries)
-	c.advance(t, &t.levels, 2*c.Tries)
+	c.advance(t, &t.mends, c.Tries)
+	c.advance(t, &t.levels, c.Tries)
 	done := c.done(t, &t.mends) && c.done(t, &t.levels)
 	c.mu.Lock()
 	if len(t.mends.ways) > 0 {

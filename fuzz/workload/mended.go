@@ -71,9 +71,15 @@ func (c *campaign) mended(ctx context.Context) error {
 			return err
 		}
 		if ctx.Err() == nil {
+			if c.Progress != nil {
+				fmt.Fprintf(c.Progress, "running %s\n", m.File)
+			}
 			share := time.Until(c.explained) / time.Duration(len(list)-i)
 			if err := c.runMended(ctx, m, time.Now().Add(share)); err != nil {
 				return fmt.Errorf("run the mended workload: %w", err)
+			}
+			if err := c.write(m); err != nil { // now that it is known what it shows
+				return err
 			}
 		}
 		c.report.Mended = append(c.report.Mended, m)
@@ -109,8 +115,9 @@ func (m *Mended) workload(w *workload.Workload) *workload.Workload {
 	for _, t := range w.Transactions {
 		out.Transactions = append(out.Transactions, locking(t, m.reads))
 	}
+	out.Comments = slices.Concat(w.Comments, []string{"", m.Title() + "."}, m.Told())
 	if len(m.Undecided) > 0 {
-		out.Comments = append(slices.Clone(w.Comments), "", "Not proposed, since they were tried in too few runs to tell:")
+		out.Comments = append(out.Comments, "Not proposed, since they were tried in too few runs to tell:")
 		for _, r := range m.Undecided {
 			out.Comments = append(out.Comments, "  "+oneLine(r))
 		}
@@ -176,9 +183,6 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		if len(run.Added) == 0 {
 			return nil
 		}
-		if err := c.write(m); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -203,7 +207,6 @@ func (c *campaign) refute(m *Mended, s MendedSeen) error {
 			continue
 		}
 		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, counted(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
-		m.Undecided = append(m.Undecided, f.Mend...)
 		f.Mend, f.MayMend, f.reads = nil, nil, nil
 		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
 			return err
@@ -251,8 +254,13 @@ func (m *Mended) writeText(b *strings.Builder) {
 // Title says what the file holds.
 func (m *Mended) Title() string {
 	out := "the workload for " + m.Level + " with every FOR UPDATE that is proposed"
-	if n := len(m.Undecided); n > 0 {
-		out += fmt.Sprintf(" and %d that %s tried too rarely", n, map[bool]string{true: "was", false: "were"}[n == 1])
+	switch n := len(m.Undecided); {
+	case n > 0 && n == len(m.ForUpdate):
+		out = "the workload for " + m.Level + " with FOR UPDATE where it may help; none is proposed"
+	case n == 1:
+		out += " and 1 that was tried too rarely"
+	case n > 0:
+		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
 	if n := len(m.Left); n > 0 {
 		out += fmt.Sprintf(" (for %s there is none)", counted(n, "finding"))

@@ -322,7 +322,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", m)
 		}
 		if len(f.MayMend) > 0 {
-			fmt.Fprintf(b, "  which is not proposed: %s\n", f.TooFew("without it"))
+			fmt.Fprintf(b, "  not proposed: %s\n", f.TooFew("without it"))
 		}
 	case f.MendFailed != "":
 		fmt.Fprintf(b, "  no FOR UPDATE is proposed: %s\n", f.MendFailed)

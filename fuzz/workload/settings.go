@@ -24,11 +24,12 @@ type Settings struct {
 	Workers  int
 	// Out is the folder for what is found.
 	Out string
-	// Tries is how often an anomaly is looked for under FOR UPDATE before that is
-	// proposed.
+	// Tries is how often at least an anomaly is looked for under FOR UPDATE before that
+	// is proposed; 0: none is.
 	Tries int
-	// Explain bounds what is spent on making findings small and looking for what mends
-	// them once the cases have run; 0: half of what those took, at least 30 s.
+	// Explain bounds what is spent on making findings small, looking for what mends
+	// them and running the mended workload once the cases have run; 0: half of what those
+	// took, at least 30 s.
 	Explain  time.Duration
 	Progress io.Writer
 	Every    time.Duration
