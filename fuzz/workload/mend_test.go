@@ -224,7 +224,7 @@ func TestToldOfMended(t *testing.T) {
 	}
 	for _, want := range []string{
 		"ot seen at RR in 2 runs; 300 runs would be needed to tell, since at RC 1 of 30 runs shows it", "ot seen in 1 run with FOR UPDATE on", "ot proposed: 300 runs would be needed to tell, since without it 1 of 30 runs shows it",
-		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely (for 1 finding there is none)", "there was no time to run it",
+		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely (for 1 finding none is known)", "there was no time to run it",
 	} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(page.String(), want) {
 			t.Errorf("no %s\n%s\n%s", want, text.String(), page.String())

@@ -58,8 +58,11 @@ func (c *campaign) mended(ctx context.Context) error {
 	for _, l := range c.Levels {
 		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Runs: []MendedRun{}}
 		for _, f := range c.report.Findings {
-			if f.level == l && f.Class == Isolation {
-				m.take(f)
+			if f.level != l || f.Class != Isolation {
+				continue
+			}
+			if m.take(f); len(f.reads) == 0 {
+				m.Left = append(m.Left, f.ID)
 			}
 		}
 		if len(m.reads) > 0 {
@@ -90,9 +93,6 @@ func (c *campaign) mended(ctx context.Context) error {
 
 // take adds what mends a finding, and returns which reads are new.
 func (m *Mended) take(f *Finding) []string {
-	if len(f.reads) == 0 {
-		m.Left = append(m.Left, f.ID)
-	}
 	added := []string{}
 	for _, r := range f.reads {
 		if !slices.Contains(m.reads, r) {
@@ -263,7 +263,7 @@ func (m *Mended) Title() string {
 		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
 	if n := len(m.Left); n > 0 {
-		out += fmt.Sprintf(" (for %s there is none)", counted(n, "finding"))
+		out += fmt.Sprintf(" (for %s none is known)", counted(n, "finding"))
 	}
 	return out
 }
