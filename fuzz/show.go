@@ -113,7 +113,7 @@ func writeRowVersions(b *strings.Builder, t *timeline.Timeline) {
 	if step > 0 {
 		where = fmt.Sprintf("at step %d", step)
 	}
-	b.WriteString("  " + wrapped(fmt.Sprintf("versions %s by what is promised (the server may hold others), oldest first:", where), "    ") + "\n")
+	b.WriteString("  " + wrapped(fmt.Sprintf("versions of each row %s as they should be (the server may hold others), oldest first:", where), "    ") + "\n")
 	for _, c := range t.Account.Chains {
 		parts := make([]string, len(c.Versions))
 		for i, v := range c.Versions {

@@ -126,13 +126,17 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 			a.Links = append(a.Links, r.Links...)
 		}
 		if at := viewPoint(c, h, a.Wrong); at >= 0 && a.Viewed {
-			say("the view of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
+			say("the snapshot of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
 		}
 		due := "get " + a.Steps[a.Wrong].Expected
 		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Expected, "waits"); ok {
 			due = "wait" + rest
 		}
-		say("in step %d tx%d should %s; it gets %s", st.Line+1, st.Session, due, a.Steps[a.Wrong].Actual)
+		got := "gets " + a.Steps[a.Wrong].Actual
+		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Actual, "waited, then "); ok {
+			got = "waits, then gets " + rest
+		}
+		say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
 	}

@@ -187,7 +187,7 @@ func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
 		a, b, row := unit(e.From), unit(e.To), e.Row+" of "+e.Table
 		switch {
 		case e.Aborted:
-			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then took back", step(e.ToStmt), b, row, a, step(e.FromStmt)))
+			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then rolled back", step(e.ToStmt), b, row, a, step(e.FromStmt)))
 		case e.Intermediate:
 			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then changed again", step(e.ToStmt), b, row, a, step(e.FromStmt)))
 		case e.Kind&graph.WW != 0:

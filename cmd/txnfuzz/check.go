@@ -33,30 +33,33 @@ func newCheck() *cobra.Command {
 	var o checkFlags
 	cmd := &cobra.Command{
 		Use:   "check FILE|DIR... [flags]",
-		Short: "Judge recorded histories of any database by consistency models",
-		Long: `Reads histories that clients recorded and tells which consistency models they
-satisfy: what every transaction read and wrote is turned into a graph of
-dependencies, and each cycle in it is an anomaly with a name.
+		Short: "Check recorded histories of any database for isolation anomalies",
+		Long: `Reads histories, which say what each transaction of a database read and wrote as
+its clients recorded it, and prints which consistency models they satisfy. From a
+history it builds a graph of the transactions: who read or overwrote what another
+one wrote. Each cycle in the graph is an anomaly, and has a name.
 
-Without --model all models are judged, the strongest that hold and the weakest
-that fail are named, and the status is 0, unless the file says itself what was
-promised: models, or a target and a level.
+Without --model it checks all models, names the strongest that hold and the weakest
+that fail, and exits with status 0. A file can also say itself what was promised,
+by models or by a target and a level; then these are checked.
 
-Reads our JSON Lines, EDN and JSON of Jepsen and Elle, the r(…)/w(…) lines of
-Plume, PolySI and IsoVista, a folder of Cobra's logs, and history.bincode of
-DBCop; which of them is told by content. Workloads: lists with appends,
-registers with unique values (the order of blind writes is searched for), sets,
-banks, predicates over known universes.
+Reads the JSON Lines of txnfuzz, EDN and JSON of Jepsen and Elle, the r(…)/w(…)
+lines of Plume, PolySI and IsoVista, a folder of Cobra's logs, and history.bincode
+of DBCop, and recognises them by their content. Keys can hold lists with appends,
+registers with unique values (a write whose transaction did not read the key before
+is a blind write; the order of these is searched for), sets, bank accounts, and rows
+that are selected by a condition.
 
 Models: ` + strings.Join(model.Names(), ", ") + `,
-or promised:TARGET, what the target promises at the file's level.
+or promised:TARGET, which is what the target promises at the level that the file names.
 
-Status 1 says that a model asked for fails, 2 that a file could not be read (one
-that is cut is never judged as whole), 3 that a model is undecided and none fails.`,
+Exit status: 0 the models hold, 1 a model that was asked for fails, 2 wrong usage or
+a file could not be read (one whose end is missing counts as such), 3 it could not
+be decided whether a model holds, and none fails.`,
 		Example: `  txnfuzz check history.edn
   txnfuzz check history.jsonl --model serializable --model promised:mysql:9.7
   txnfuzz check logs/tpcc-10000 --model strong-session-serializable --json -
-  txnfuzz check history.edn --draw pictures          the cycles as DOT and SVG
+  txnfuzz check history.edn --draw pictures          draw the cycles
   txnfuzz check history.txt --convert edn --out history.edn
   txnfuzz check running.jsonl --model snapshot-isolation --follow`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -68,16 +71,16 @@ that is cut is never judged as whole), 3 that a model is undecided and none fail
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.models, "model", nil, "a model that the history must satisfy, or promised:TARGET; may be given several times")
-	f.StringVar(&o.format, "format", "", "jsonl, edn, json, text, cobra or dbcop (default: told by content)")
+	f.StringArrayVar(&o.models, "model", nil, "a consistency model that the history must satisfy, or promised:TARGET; may be given several times")
+	f.StringVar(&o.format, "format", "", "jsonl, edn, json, text, cobra or dbcop (default: recognised by the content)")
 	f.StringVar(&o.convert, "convert", "", "write the history as jsonl, edn, json or text instead of judging it")
-	f.StringVar(&o.out, "out", "-", "where to convert to; - is standard output")
+	f.StringVar(&o.out, "out", "-", "file that --convert writes; - is standard output")
 	f.StringVar(&o.jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
-	f.StringVar(&o.drawings, "draw", "", "write each cycle told as a DOT and an SVG file into this folder")
-	f.IntVar(&o.examples, "examples", 3, "how many anomalies of each kind are told; all are counted")
-	f.IntVar(&o.conflicts, "conflicts", infer.DefaultConflicts, "dead ends after which the order of blind writes is left undecided")
-	f.BoolVar(&o.follow, "follow", false, "judge a growing file again and again until its last line is there")
-	f.BoolVar(&o.cut, "cut", false, "judge a JSON Lines file without its last line by what is there")
+	f.StringVar(&o.drawings, "draw", "", "write each cycle that is printed as a DOT and an SVG file into this folder")
+	f.IntVar(&o.examples, "examples", 3, "how many anomalies of each kind are printed; all are counted")
+	f.IntVar(&o.conflicts, "conflicts", infer.DefaultConflicts, "effort of the search for the order of blind writes: dead ends after which it is left undecided")
+	f.BoolVar(&o.follow, "follow", false, "check a growing file again and again, until its last line is there")
+	f.BoolVar(&o.cut, "cut", false, "check a JSON Lines file that ends before its last line, as far as it goes")
 	return cmd
 }
 

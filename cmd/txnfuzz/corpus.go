@@ -19,7 +19,7 @@ func newCorpus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "corpus COMMAND",
 		Short: "Check, extend and count the stored cases",
-		Long: `Tools for folders of stored cases (corpus/known, corpus/found, corpus/audit) and for
+		Long: `Works on folders of stored cases (corpus/known, corpus/found, corpus/audit) and on
 the inputs that go test -fuzz keeps.`,
 		Example: `  txnfuzz corpus verify --target all
   txnfuzz corpus import ../Troc/cases`,
@@ -52,12 +52,14 @@ func newCorpusVerify() *cobra.Command {
 	var targets []string
 	cmd := &cobra.Command{
 		Use:   "verify [FILE|DIR...] [flags]",
-		Short: "All parse, none twice, and each still does what it records",
-		Long: `Reads the cases (default: corpus/known, corpus/found and corpus/audit), looks for two
-with the same statements or two findings with one fingerprint, and runs each on the
-targets. Status 1 says that a verdict is not the recorded one, or that a case is
-there twice; status 2 that one is malformed, or has a header line that nothing
-reads (other commands only warn of those); status 3 that one could not be run.`,
+		Short: "Run the stored cases, and compare the verdicts with the recorded ones",
+		Long: `Reads the cases (default: corpus/known, corpus/found and corpus/audit), looks for
+duplicates (the same statements, or findings with the same fingerprint), runs each
+case on the targets, and compares its verdict with the one in its header.
+
+Exit status: 1 a verdict is not the recorded one, or a case is there twice; 2 a case
+is malformed, or has an unknown header line (other commands only warn of those);
+3 a case could not be run.`,
 		Example: `  txnfuzz corpus verify
   txnfuzz corpus verify corpus/known --target all`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -133,9 +135,10 @@ func newCorpusImport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR... [flags]",
-		Short: "Copy published cases into the corpus, in our form",
-		Long: `Reads cases in the form of txnfuzz or in the blocks of Troc, DT2 and Fucci, and
-writes those whose statements the corpus does not hold yet, named dbms-number.`,
+		Short: "Copy published cases into the corpus, in the format of txnfuzz",
+		Long: `Reads cases in the format of txnfuzz, or in the format in which Troc, DT2 and Fucci
+publish theirs. Writes those whose statements the corpus does not hold yet, with file
+names such as maria-32898.sql.`,
 		Example: `  txnfuzz corpus import ../Fucci/cases/mariadb32898.txt
   txnfuzz corpus import ../DT2/cases --out corpus/known`,
 		Args: wantCases,
@@ -186,7 +189,7 @@ func newCorpusDecode() *cobra.Command {
 	var target, known, levels, out string
 	cmd := &cobra.Command{
 		Use:   "decode [FILE|DIR...] [flags]",
-		Short: "Show inputs that go test -fuzz keeps as the cases that they become",
+		Short: "Print the cases that inputs of go test -fuzz stand for",
 		Long: `Reads inputs of FuzzTxnPair (default: all in Go's cache and in
 fuzz/testdata/fuzz/FuzzTxnPair) and prints the cases that fuzzing makes of them.
 What an input becomes depends on the family of the target, on the levels, and on
@@ -255,10 +258,10 @@ func newCorpusSeed() *cobra.Command {
 	var known, out string
 	cmd := &cobra.Command{
 		Use:   "seed FILE [flags]",
-		Short: "Make of a stored case an input for go test -fuzz to start from",
-		Long: `Writes an input that selects the case among the stored ones and changes it as
-little as an input can, to where go test -fuzz looks for inputs. Which case it
-selects depends on how many there are: make it anew when the folder has changed.`,
+		Short: "Turn a stored case into an input from which go test -fuzz starts",
+		Long: `Writes an input that selects this case among the stored ones and changes it as
+little as possible, into the folder where go test -fuzz looks for inputs. Which case it
+selects depends on how many there are, so write it again when the folder has changed.`,
 		Example: `  txnfuzz corpus seed corpus/known/mysql-104833.sql`,
 		Args:    exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -293,11 +296,11 @@ selects depends on how many there are: make it anew when the folder has changed.
 func newCorpusMerge() *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge INTO FROM...",
-		Short: "Bring together what several campaigns have kept and found",
-		Long: `Adds to the folder INTO what it does not hold yet of the others: of the inputs
-that campaigns keep (run --corpus), those that show a behaviour which nothing
-before them showed; of findings (run --out), one for each fingerprint, family of
-servers and level, the smallest.`,
+		Short: "Merge what several campaigns have kept and found",
+		Long: `Adds to the folder INTO what it does not hold yet. From folders of inputs (run
+--corpus) it takes the inputs that show a new behaviour. From folders of findings (run
+--out) it takes the smallest finding for each fingerprint, family of servers and
+level.`,
 		Example: `  txnfuzz corpus merge all/corpus shard-1/corpus shard-2/corpus
   txnfuzz corpus merge all/found shard-1/found shard-2/found`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -24,17 +24,17 @@ func newExport() *cobra.Command {
 	var format, as, target, levels, out string
 	cmd := &cobra.Command{
 		Use:   "export FILE --format FORMAT [flags]",
-		Short: "Write a case in a form that its server's maintainers take",
-		Long: `Writes a run of a case, with what was promised and what came instead, as
+		Short: "Write a case as a bug report or a regression test",
+		Long: `Writes a case with what was promised and what the server answered instead, as
 
 ` + export.About() + `
 
-A finding is written as it was recorded; with --target, or where nothing was
-recorded, it is run again. The .result and the .opt of mtr go beside --out.
+A finding is written as it was recorded. With --target, or if nothing was recorded,
+the case is run again. The .result and .opt files of mtr are written beside --out.
 
-A test that is exported expects what is promised: it fails while the bug is there,
-and is skipped by servers whose settings differ. With --as demo it expects what was
-seen, and passes while the bug is there.`,
+An exported test expects what is promised: it fails as long as the bug is there, and
+is skipped on servers with other settings. With --as demo it expects what the server
+answered, and passes as long as the bug is there.`,
 		Example: `  txnfuzz export corpus/found/tidb-no-op-update-unseen.sql --format markdown
   txnfuzz export corpus/known/mysql-104833.sql --target mysql --levels RC --format mtr --out t/semi_consistent.test`,
 		Args: exactly(1, "one file"),
@@ -62,10 +62,10 @@ seen, and passes while the bug is there.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&format, "format", "markdown", strings.Join(export.Formats(), ", "))
-	f.StringVar(&as, "as", string(export.Test), "what a test expects: test, what is promised; demo, what was seen")
+	f.StringVar(&as, "as", string(export.Test), "what an exported test expects: test (what is promised) or demo (what the server answered)")
 	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
 	addServerOpts(cmd, oneTarget(&target))
-	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none, of which the first that shows something is taken (default: all that the target has)")
+	f.StringVar(&levels, "levels", "", "isolation levels to try for a case that names none; the first that shows something is exported (default: all that the target has)")
 	f.StringVar(&out, "out", "", "file to write; empty: standard output")
 	return cmd
 }

@@ -25,37 +25,38 @@ func newLoad() *cobra.Command {
 	var models []string
 	cmd := &cobra.Command{
 		Use:   "load [flags]",
-		Short: "Run many clients at full speed and check what they recorded",
-		Long: `Runs clients that compete at full speed, records what each of them saw, and
-checks it while the clients go on: after every epoch of some thousand
-transactions all pause between two of theirs, every key is read, and the epoch is
-checked while the next one runs. Races that statements sent one at a time cannot
-show are seen here.
+		Short: "Run many clients at full speed, and check what they read and wrote",
+		Long: `Runs many clients that work on the same rows at full speed, records what each of
+them read and wrote, and checks the record while they go on. So it finds races, which
+txnfuzz run cannot show: that sends one statement at a time. The work is cut into
+epochs of some thousand transactions. After each all clients pause, every key is read,
+and the epoch is checked while the next one runs.
 
-The values themselves tell the order of versions:
+Workloads, whose values show which version of a key came first:
   append     lists that only grow; a read shows all appends before it
-  register   values written once, most writes behind a read of the same key
-  mini       two reads and two writes at most, each write behind a read
+  register   unique values; most writes follow a read of the same key
+  mini       two reads and two writes at most, each write after a read of its key
   predicate  rows that come and go, SELECTs by a condition
   bank       transfers between accounts; the total stays
 
-What the server documents for its level decides what is a finding; --model asks
-for another one. All anomalies are counted, promised or not. Lost connections and
-timeouts in COMMIT count as unknown, all other errors as aborts. A finding is
-saved at once in --found, reduced to the fewest transactions that show it; txnfuzz
-check reads these files and the --out file (--follow while it grows).
+A finding is an anomaly that the server's manual excludes at the level, or that the
+model of --model excludes. The other anomalies are only counted. A connection that is
+lost in COMMIT, or a timeout there, counts as an unknown outcome, every other error as
+an abort. A finding is saved at once in --found, reduced to the fewest transactions
+that show it. txnfuzz check reads these files, and the --out file (with --follow while
+it grows).
 
---fault kill ends a private server of our own with SIGKILL and starts it on the
-same data, with durable settings on a real file system; pause stops its process
-for a while. What was acknowledged must be there.
+--fault needs a private server. kill ends it with SIGKILL and starts it again on the
+same data; it has durable settings and a real file system. pause stops its process for
+a while. What the server acknowledged must still be there afterwards.
 
-Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 the harness or
-the server failed, nothing was committed, or something could not be decided.`,
+Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 txnfuzz or the server
+failed, nothing was committed, or something could not be decided.`,
 		Example: `  txnfuzz load --target mysql:9.7 --duration 10s
   txnfuzz load --target mysql:9.7 --level SER --workload append --clients 16 --duration 5m --out history.jsonl
   txnfuzz load --target mariadb:11.8 --level RR --workload register --model serializable
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
-  txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   loses commits
+  txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -95,18 +96,18 @@ the server failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 8, "connections that run transactions at a time")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
-	f.StringVar(&reads, "reads", string(load.AutoReads), "how SELECTs read: plain, share, update (locking) or mixed; auto is plain, save that registers are locked before they are written where plain SELECTs read a snapshot")
-	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: not before Ctrl-C")
+	f.StringVar(&reads, "reads", string(load.AutoReads), "form of the SELECTs: plain, share (LOCK IN SHARE MODE), update (FOR UPDATE) or mixed; auto is plain, but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
+	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
-	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: as suits the workload)")
-	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for so long (default 1s with --fault pause)")
-	f.StringVar(&faults, "fault", "", "what is done to a server of our own: kill, pause or kill,pause")
+	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
+	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
+	f.StringVar(&faults, "fault", "", "what happens to the private server: kill, pause or kill,pause")
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
-	f.IntVar(&s.MaxFaults, "faults", 0, "end after as many faults")
+	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")
 	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
 	f.StringVar(&s.Found, "found", fuzz.DefaultOut, "folder for findings")
-	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: drawn); how they meet is the server's affair")
+	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
 	return cmd
 }

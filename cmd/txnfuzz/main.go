@@ -37,14 +37,21 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "txnfuzz",
 		Short: "Finds isolation bugs in transactional databases",
-		Long: `txnfuzz makes cases of several transactions, runs them on a database, and
-judges what it saw by what the database promises at each isolation level.
+		Long: `txnfuzz finds transaction and isolation bugs in SQL databases. It makes small
+cases (tables, rows, and two or three sessions that run transactions), runs them
+on a live server, and compares each answer with what the server's manual promises
+at the isolation level: RU, RC, RR or SER, short for READ UNCOMMITTED to
+SERIALIZABLE.
 
-Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 the harness
-or the server failed.`,
-		Example: `  txnfuzz run --duration 1m                      fuzz the TiDB that is built in
-  txnfuzz run --target mariadb:11.8 --levels RR  fuzz a private MariaDB
-  txnfuzz replay corpus/known                    what do the published cases do?
+A target is the server to test: embedded (the TiDB that is compiled in),
+mariadb:11.8, mysql:9.7 and the like (txnfuzz starts a private server), or the DSN
+of a server that runs already; txnfuzz targets lists what is there.
+
+Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 txnfuzz or the
+server failed.`,
+		Example: `  txnfuzz run --duration 1m                      fuzz the TiDB that is compiled in
+  txnfuzz run --target mariadb:11.8 --levels RR  start a MariaDB and fuzz it
+  txnfuzz replay corpus/known                    run published bug reports again
   txnfuzz show corpus/known/mysql-104833.sql     one case, step by step`,
 		Version:       versionText(),
 		SilenceErrors: true,

@@ -20,11 +20,11 @@ func newReduce() *cobra.Command {
 	var learn bool
 	cmd := &cobra.Command{
 		Use:   "reduce FILE [flags]",
-		Short: "Make a case as small as it can get while it shows the same",
+		Short: "Make a case smaller while it still shows the same bug",
 		Long: `Deletes and simplifies statements, expressions and constants as long as the case
-keeps its fingerprint on the target. Without --out the result goes to standard
-output. A case without a level in its header is reduced at the weakest level of
-the target that shows something.`,
+still shows the same on the target: the finding keeps its fingerprint. Without --out
+the result goes to standard output. A case whose header names no level is reduced at
+the weakest level of the target at which it shows a finding.`,
 		Example: `  txnfuzz reduce corpus/found/tidb-no-op-update-unseen.sql --out small.sql
   txnfuzz reduce big.sql --target mariadb:11.8 --strategy probability-table`,
 		Args: exactly(1, "one file"),
@@ -63,9 +63,9 @@ the target that shows something.`,
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&target))
-	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "epsilon-greedy, probability-table or random")
+	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "how the next simplification is chosen: epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
-	f.BoolVar(&learn, "experience", false, "choose by what earlier reductions on this DBMS learnt, and add to it; results then depend on it")
+	f.BoolVar(&learn, "experience", false, "use and extend what earlier reductions on this DBMS learnt; the result then depends on it, too")
 	f.Uint64Var(&seed, "seed", 1, "seed of the strategy's choices")
 	return cmd
 }

@@ -23,23 +23,24 @@ func newReplay() *cobra.Command {
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
-		Short: "Run saved cases and tell their verdicts",
-		Long: `Runs each case once on each target: at the level that its header names, or at
-each level asked for, or at every level that the target has. A finding whose
-header says how surely it shows runs in new databases until it does, or until
-that is missed by chance no more than once in a hundred times. Several cases or
-targets are shown as a matrix. With --json each result is written as it comes.
+		Short: "Run saved cases again and print their verdicts",
+		Long: `Runs each case on each target: at the level that its header names, else at each level
+of --levels, else at every level that the target has. A case runs once. A finding that
+does not show in every run (its header says, for example, reproduced: 9/10) is run
+again in new databases until it shows, or until the chance that it was merely missed is
+below 1 %. Several cases or targets are shown as a matrix. With --json each result is
+written as it comes.
 
-Reads cases of txnfuzz (.sql), and the blocks of statements in which Troc, DT2
-and Fucci publish theirs (.txt).
+Reads cases of txnfuzz (.sql), and cases in the format in which Troc, DT2 and Fucci
+publish theirs (.txt).
 
-Status 1 says that a case violates what the target promises; a known deviation
-does not. With --fail-on new it says that a case shows a violation other than its
-header records for the target and level, or a known deviation where the header
-records another verdict. Status 3 says that a case could not be set up or run, or that a statement of it
-does not fit its tables (no such table or column): a stale case is never a pass.
-What the case's header records is no failure. Files that cannot be read are named,
-and the others run; then the status is 2 where nothing was found.`,
+Exit status: 0 nothing found; 1 a case shows a violation (a known deviation is none);
+2 wrong usage, or nothing found but a file could not be read (the others run); 3 a case
+could not be run, or one of its statements does not fit its tables (no such table or
+column), and its header does not record that.
+With --fail-on new the status is 1 only for a violation that the case's header does not
+record for the target and level, or for a known deviation where the header records
+another verdict.`,
 		Example: `  txnfuzz replay corpus/known
   txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
@@ -87,7 +88,7 @@ and the others run; then the status is 2 where nothing was found.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all that are to be had here; may be given several times")
+	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all for all that are available here; may be given several times")
 	addServerOpts(cmd, eachTarget(&targets))
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")

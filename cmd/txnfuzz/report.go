@@ -22,14 +22,14 @@ func newReport() *cobra.Command {
 	var html, svg, target string
 	cmd := &cobra.Command{
 		Use:   "report DIR|FILE... --html FILE [flags]",
-		Short: "Write findings as a page, or one of them as a drawing",
-		Long: `Writes one self-contained HTML page of all cases given: for each the interleaving
-as a timeline, expected against actual, the versions that the wrong step met, how
-it was reduced, and the command that reproduces it.
+		Short: "Write findings as an HTML page, or one of them as an SVG drawing",
+		Long: `Writes one HTML page, which needs no other files, with all cases: for each a timeline
+of its statements, the expected and the actual answer, the versions of the rows at the
+wrong step, how it was reduced, and the command that reproduces it.
 
-Findings are shown as they were recorded; with --target, or where nothing was
-recorded and a target is named, cases are run again. A case with neither is
-listed with its text. --svg draws a single case for a bug tracker.`,
+Findings are shown as they were recorded; with --target the cases are run again. A case
+that has no record and is not run appears with its text only. --svg draws a single
+case, for a bug tracker.`,
 		Example: `  txnfuzz report out/found --html report.html
   txnfuzz report corpus/known --target mariadb:11.8 --html known.html
   txnfuzz report out/found/tidb-wrong-read-rr-0a1b2c3d.sql --svg case.svg`,

@@ -21,21 +21,21 @@ func newRun() *cobra.Command {
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags]",
-		Short: "Make cases, run them and keep what is wrong",
-		Long: `Makes cases from a seed, runs them on a target and judges what it saw. What is
-wrong is saved at once, run ten times more in new databases on an instance that
-has run nothing else, reduced, and listed at the end.
-Without --cases and --duration it goes on until Ctrl-C.
+		Short: "Make random cases, run them, and save what is wrong",
+		Long: `Makes random cases, runs them on a target, and compares each answer with what the
+target promises. A case with a wrong answer (a finding) is saved at once, confirmed by
+ten more runs on a server that has run nothing else, reduced to a few statements, and
+listed at the end. Without --cases and --duration it goes on until Ctrl-C.
 
-Confirming and reducing goes on beside the cases. What is not done when the time
-is up, or at Ctrl-C, stays as it was saved: unconfirmed, with the command that
-confirms and reduces it in the file's header.
+Findings are confirmed and reduced while further cases run. One that is not done when
+the time is up, or at Ctrl-C, stays as it was saved; the header of its file holds the
+command that does the rest.
 
-The same --seed, --workers and --cases make the same cases; without --seed each
-run makes new ones. With --corpus, what
-was seen decides too: inputs that show behaviour not seen before are kept, and
-new ones are made of those whose behaviour is rarest. --resume goes on with such
-a campaign, also after its process was killed.`,
+The same --seed, --workers and --cases make the same cases; without --seed each run
+makes new ones. With --corpus they also depend on what was seen: an input (what a
+random case is made from) whose case showed new behaviour is kept, and new inputs are
+made by changing those whose behaviour is rarest. --resume continues such a campaign,
+even after its process was killed.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
@@ -119,21 +119,21 @@ a campaign, also after its process was killed.`,
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
-	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h, the server's start included")
+	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
-	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
-	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf, ctc or mix")
+	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
+	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict (the strategies of the Fucci paper): none, fsf, psf, ctc or mix")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
-	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
-	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for what is found")
-	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings too")
-	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs: fingerprint | reason | link | expires")
+	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
+	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for findings")
+	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings, too")
+	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs that are not reported, one a line: fingerprint | reason | link | last day")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases that new ones are made of; outside of a checkout those in this program")
-	f.StringVar(&s.Corpus, "corpus", "", "folder for inputs that show rare behaviour, which new ones are made of")
-	f.BoolVar(&s.Resume, "resume", false, "go on with the campaign of --corpus; --cases and --duration bound the whole")
-	f.BoolVar(&s.Phases, "phases", false, "tell what a run takes, phase by phase (--json always does)")
+	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases from which new ones are made; if it is not there, the cases in the program")
+	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
+	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")
+	f.BoolVar(&s.Phases, "phases", false, "print what each phase of a run costs (--json always holds it)")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd
 }

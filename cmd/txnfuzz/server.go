@@ -14,10 +14,10 @@ func newServer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "server TARGET",
 		Short: "Start a private server, print its DSN, and wait",
-		Long: `Starts a private server with throw-away data, prints its DSN on the first line
-and waits for Ctrl-C, which ends the server and removes its files. Only programs of
-this user reach it, by a socket; with --port others do, at 127.0.0.1 and with the
-password that the DSN shows, which is drawn anew each time.`,
+		Long: `Starts a private server with empty data, prints its DSN (the address for clients) on
+the first line, and waits for Ctrl-C, which ends the server and removes its files. Only
+programs of this user can reach it, through a socket. With --port all users of the
+machine can, at 127.0.0.1 and with the random password in the DSN.`,
 		Example: `  txnfuzz server mariadb:11.8
   txnfuzz server mysql:9.7,binlog=off
   txnfuzz server mysql:9.7 --port 3307
@@ -34,7 +34,7 @@ password that the DSN shows, which is drawn anew each time.`,
 			})
 		},
 	}
-	cmd.Flags().IntVar(&port, "port", 0, "let other clients of this machine in by this port of 127.0.0.1; 0: by a socket only")
+	cmd.Flags().IntVar(&port, "port", 0, "listen on this port of 127.0.0.1, too; 0: on the socket only")
 	target = firstArgument(cmd)
 	addServerOpts(cmd, target)
 	return cmd

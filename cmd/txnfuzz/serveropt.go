@@ -35,7 +35,7 @@ func oneTarget(target *string) func([]string) []*string {
 // firstArgument is for commands whose target is their first argument or, as
 // elsewhere, the value of a flag, which it adds.
 func firstArgument(cmd *cobra.Command) func([]string) []*string {
-	flag := cmd.Flags().String("target", "", "the target, instead of the argument")
+	flag := cmd.Flags().String("target", "", "the target, in place of the argument")
 	return func(args []string) []*string {
 		if len(args) == 0 {
 			return []*string{flag}

@@ -18,18 +18,19 @@ func newShell() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shell [TARGET] [flags]",
 		Short: "Type statements into several sessions and see who waits",
-		Long: `Gives several sessions one prompt. Each statement is shown with its answer, or
-with who blocks it; a statement that is resumed is shown when that happens. The
-first lines, up to that of a session, set up the tables.
+		Long: `Runs the statements that you type in several sessions. Each statement is shown with
+its answer, or with the session that it waits for; when a waiting statement goes on, its
+answer is shown then. The lines before the first one with a session's number set up the
+tables.
 
   init> CREATE TABLE t (a INT)     a line of the set-up
   init> 1> BEGIN                   a statement of session 1
   1> 2> UPDATE t SET a = 2         a statement of session 2
-  2> check                         is what was seen legal?
+  2> check                         are all answers so far allowed?
   2> save FILE                     write what was typed as a case
 
-A pipe does as well as a terminal; the status then is 2 if a line could not be
-used, or else 1 if the last check found a violation.`,
+The lines can also come from a file or a pipe. Then the exit status is 2 if a line could
+not be used, else 1 if the last check found a violation.`,
 		Example: `  txnfuzz shell mariadb:11.8
   txnfuzz shell mysql:9.7 --levels RC < session.txt`,
 		Args: targetArgument(true),
@@ -64,6 +65,6 @@ used, or else 1 if the last check found a violation.`,
 	}
 	named = firstArgument(cmd)
 	addServerOpts(cmd, named)
-	cmd.Flags().StringVar(&levels, "levels", "", "isolation level, one, of all sessions (default: RR)")
+	cmd.Flags().StringVar(&levels, "levels", "", "the isolation level of all sessions (default: RR)")
 	return cmd
 }

@@ -13,12 +13,13 @@ func newShow() *cobra.Command {
 	var target, levels string
 	cmd := &cobra.Command{
 		Use:   "show FILE [flags]",
-		Short: "Show one case step by step, what was expected, and why",
-		Long: `Shows the interleaving as a table: who sent what, who waited for whom, what the
-server answered, and what it promised to answer where the two differ.
+		Short: "Show one case step by step: what was answered, what was expected, and why",
+		Long: `Shows the statements of all sessions in a table, in the order in which they were sent,
+with the server's answers and waits. Below a wrong answer stands what was expected. The
+verdict and its reasons follow.
 
-A finding is shown as it was recorded; with --target, or where its record is not
-beside it, it is run again.`,
+A finding is shown as it was recorded. With --target, or if no record lies beside the
+file, the case is run again.`,
 		Example: `  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC
   txnfuzz show corpus/found/tidb-no-op-update-unseen.sql`,
 		Args: exactly(1, "one file"),

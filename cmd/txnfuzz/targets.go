@@ -12,7 +12,7 @@ import (
 func newTargets() *cobra.Command {
 	return &cobra.Command{
 		Use:     "targets",
-		Short:   "List what can be tested here, with versions",
+		Short:   "List the servers that can be tested here, with their versions",
 		Example: `  txnfuzz targets`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

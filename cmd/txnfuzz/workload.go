@@ -25,25 +25,26 @@ func newWorkload() *cobra.Command {
 	var out workloadOutputs
 	cmd := &cobra.Command{
 		Use:   "workload FILE [flags]",
-		Short: "Test whether an application survives an isolation level",
-		Long: `Reads the schema, transactions and invariants of an application, makes states and
-parameters, runs the transactions against each other at each isolation level, and
-each alone in every serial order on the same state. It tells
+		Short: "Test whether an application stays correct at an isolation level",
+		Long: `Reads a file that describes an application: its schema, its transactions, and its
+invariants, which must always hold. Fills the tables, chooses parameters, and runs the
+transactions concurrently at each isolation level, and then one after the other in every
+serial order from the same state. It finds
 
-  isolation anomaly      an invariant broken, or answers and a final state that no
-                         serial order gives, though every serial order is right
-  application bug        a serial order breaks the invariant, too
+  isolation anomaly      an invariant is broken, or no serial order gives the answers and
+                         the final state, although every serial order is correct
+  application bug        a serial order breaks an invariant, too
   finding of the server  the server does not do what it promises at its level
 
-An anomaly is reduced and saved as a case, which txnfuzz replay, show and export
-take like any other. Told with it: the weakest level above at which it was not seen,
-and which SELECT to make FOR UPDATE, where that was tried often enough and helped. The
-workload with these is run itself, and the report says what it showed.
+An anomaly is reduced and saved as a case, for txnfuzz replay, show and export. Its
+report names the weakest stronger level at which it was not seen, and a SELECT that
+should be FOR UPDATE, if that was tried often enough and helped. The workload with these
+changes is then run itself, and the report says what it showed.
 
-docs/workloads/README.md tells how to write the file.
+docs/workloads/README.md describes the file.
 
 Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed file,
-3 the harness or the server failed.`,
+3 txnfuzz or the server failed.`,
 		Example: `  txnfuzz workload corpus/workloads/bank.workload --target mariadb:11.8 --duration 30s
   txnfuzz workload shop.workload --target mysql:9.7 --levels RC,RR --txns 2..3 --html shop.html
   txnfuzz workload shop.workload --target 'root:secret@tcp(127.0.0.1:3306)/' --cases 10000 --json -`,
@@ -92,16 +93,16 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzzing.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
-	f.StringVar(&levels, "levels", "", "isolation levels of RU,RC,RR,SER (default: all that the target has)")
-	f.StringVar(&txns, "txns", "2..3", "how many transactions run against each other: 2, or 2..4")
+	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
+	f.StringVar(&txns, "txns", "2..3", "how many transactions run concurrently: 2, or 2..4")
 	f.StringSliceVar(&s.Only, "only", nil, "names of the transactions that take part (default: all)")
-	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; what is found is then made small and explained, see --explain")
-	f.IntVar(&s.Cases, "cases", 0, "end after this many runs of transactions against each other")
-	f.DurationVar(&s.Explain, "explain", 0, "time for making findings small, looking for what mends them and running the mended workload (default: half of what the cases took, at least 30s)")
+	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; findings are reduced and explained after that, see --explain")
+	f.IntVar(&s.Cases, "cases", 0, "end after this many concurrent runs")
+	f.DurationVar(&s.Explain, "explain", 0, "time for reducing findings, looking for a fix and running the mended workload (default: half of what the cases took, at least 30s)")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
-	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: drawn, and printed first)")
-	f.IntVar(&s.Tries, "tries", 100, "least number of runs in which an anomaly must not be seen before a FOR UPDATE is proposed; more if it is rare; 0: propose none")
-	f.StringVar(&s.Out, "out", fuzzing.DefaultOut, "folder for what is found")
+	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
+	f.IntVar(&s.Tries, "tries", 100, "a FOR UPDATE is proposed if at least this many runs with it, more for a rare anomaly, do not show the anomaly; 0: propose none")
+	f.StringVar(&s.Out, "out", fuzzing.DefaultOut, "folder for findings")
 	f.StringVar(&out.json, "json", "", "write the report as JSON; - is standard output")
 	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")
 	f.StringVar(&out.sarif, "sarif", "", "write the findings as SARIF to this file")
@@ -114,12 +115,12 @@ func newWorkloadImport() *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "import LOG [flags]",
-		Short: "Make a workload of a log of SQL statements",
-		Long: `Reads a log with one statement a line, behind the name of its session, and writes a
-workload to start from: what a session ran between BEGIN and COMMIT is a transaction,
-its literals become parameters, and transactions that differ in literals only are one.
-CREATE TABLE lines are the schema. Add yourself which values one statement gives the
-next (INTO :x) and what must hold (/* invariant */).`,
+		Short: "Write a workload from a log of SQL statements",
+		Long: `Reads a log with one statement a line, after the name of its session, and writes a
+first version of a workload. What a session ran between BEGIN and COMMIT becomes a
+transaction, its literals become parameters, and transactions that differ only in
+literals become one. CREATE TABLE lines become the schema. Add by hand which values one
+statement passes to the next (INTO :x) and what must hold (/* invariant */).`,
 		Example: `  txnfuzz workload import app.log --out app.workload`,
 		Args:    exactly(1, "a log of lines such as: s1 UPDATE t SET a = 1;"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -50,8 +50,8 @@ var formats = []struct {
 	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport},
 	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr},
 	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
-	{"go", "a test file that needs go-sql-driver only", goTest},
-	{"json", "all of it for programs", asJSON},
+	{"go", "a Go test that needs nothing but go-sql-driver", goTest},
+	{"json", "everything, for programs", asJSON},
 }
 
 // Formats lists the names of the formats.

@@ -29,7 +29,7 @@ func (t *Timeline) Origin(v mvcc.RowVersion) string {
 	end := t.endOf(v.Stmt)
 	switch {
 	case v.Undone && end >= 0:
-		return text + fmt.Sprintf(", taken back by step %d", t.History.Stmts[end].Line+1)
+		return text + fmt.Sprintf(", undone by step %d", t.History.Stmts[end].Line+1)
 	case v.Undone:
 		return text + ", never committed"
 	case end == v.Stmt:

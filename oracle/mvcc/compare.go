@@ -37,14 +37,14 @@ func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 		if sameRows(p.Rows, res.Rows, p.Ordered) {
 			return nil
 		}
-		return differs("wrong-rows", "the %s returned other rows than its view holds", kind)
+		return differs("wrong-rows", "the %s returned other rows than it should see", kind)
 	}
 	changed := res.Changed
 	if changed < 0 {
 		changed = res.Affected
 	}
 	if p.Changed != changed || p.Matched >= 0 && res.Matched >= 0 && p.Matched != res.Matched {
-		return differs("wrong-count", "the %s touched another number of rows than its view holds", kind)
+		return differs("wrong-count", "the %s touched another number of rows than it should", kind)
 	}
 	return nil
 }

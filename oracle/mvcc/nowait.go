@@ -117,7 +117,7 @@ func (r *Replay) waitedInSpite() *Difference {
 			}
 			if w.Kind == history.RowLock && slices.ContainsFunc(r.h.Stmts, meanwhile) {
 				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: describe(KindOf(r.c.Steps[st.Line].Stmt), &st.Result),
-					Reason: "it was seen to wait for a row lock until another session had sent a statement, although NOWAIT fails at once where it would wait"}
+					Reason: "it waited for a row lock until another session had sent a statement, although a statement with NOWAIT must fail at once instead of waiting"}
 			}
 		}
 	}

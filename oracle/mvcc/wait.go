@@ -94,7 +94,7 @@ func (r *Replay) waitedAnyway(i int) *Difference {
 		code = errLockTimeout
 	}
 	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", code), Actual: "waited, then " + Describe(node, &st.Result),
-		Reason: "it was told to fail where it would wait (NOWAIT), and it waited for a row"}
+		Reason: "with NOWAIT it must fail instead of waiting, and it waited for a row"}
 }
 
 func waitedForRow(st *history.Stmt) bool {

@@ -17,8 +17,11 @@ import (
 // cell is what one arm did with one seed on one target, a line of cells.jsonl.
 type cell struct {
 	Target string `json:"target"`
-	Arm    string `json:"arm"`
-	Seed   int    `json:"seed"`
+	// Later names a measurement that was made later and has tables of its own;
+	// empty: the first.
+	Later string `json:"later,omitempty"`
+	Arm   string `json:"arm"`
+	Seed  int    `json:"seed"`
 	// Seconds is the time that was given, the start of the server included.
 	Seconds int       `json:"seconds"`
 	Done    time.Time `json:"done"`
@@ -81,7 +84,7 @@ func appendCell(path string, c *cell) error {
 type grid struct {
 	seeds            int
 	embedded, server time.Duration
-	target           string
+	target, later    string
 	only             []string
 }
 
@@ -91,7 +94,7 @@ func (g *grid) cells() []cell {
 	var out []cell
 	add := func(target, arm string, seed int, d time.Duration) {
 		if d > 0 && (g.only == nil || slices.Contains(g.only, arm)) {
-			out = append(out, cell{Target: target, Arm: arm, Seed: seed, Seconds: int(d.Seconds())})
+			out = append(out, cell{Target: target, Later: g.later, Arm: arm, Seed: seed, Seconds: int(d.Seconds())})
 		}
 	}
 	for seed := 1; seed <= g.seeds; seed++ {
@@ -110,7 +113,9 @@ func (g *grid) cells() []cell {
 // left are the cells that are not among those that are done.
 func (g *grid) left(done []cell) []cell {
 	return slices.DeleteFunc(g.cells(), func(c cell) bool {
-		return slices.ContainsFunc(done, func(d cell) bool { return d.Target == c.Target && d.Arm == c.Arm && d.Seed == c.Seed })
+		return slices.ContainsFunc(done, func(d cell) bool {
+			return d.Target == c.Target && d.Later == c.Later && d.Arm == c.Arm && d.Seed == c.Seed
+		})
 	})
 }
 

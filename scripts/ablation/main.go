@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string) error {
 		f.DurationVar(&g.embedded, "embedded", 4*time.Minute, "time of a cell on the embedded TiDB")
 		f.DurationVar(&g.server, "server", 3*time.Minute, "time of a cell on another server; 0: none")
 		target := f.String("target", "mariadb:10.11", "the other server")
+		f.StringVar(&g.later, "later", "", "name of a later measurement, which gets tables of its own")
 		only := f.String("arms", "", "only these arms, with commas")
 		binaries := f.String("bin", "", "folder with binaries that are already built; empty: build them")
 		_ = f.Parse(args[1:]) // exits on an error

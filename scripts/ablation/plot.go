@@ -12,21 +12,21 @@ const (
 
 var plotColours = []string{"#0b57d0", "#a0460a", "#0a7a74", "#7b2fa0", "#5f6368"}
 
-// plot draws the mean number of behaviours over time, a panel a target, as SVG.
+// plot draws the mean number of behaviours over time, a panel for each part, as SVG.
 func plot(cells []cell) string {
 	var b strings.Builder
-	targets := targetsOf(cells)
-	width := plotWidth * len(targets)
+	parts := partsOf(cells)
+	width := plotWidth * len(parts)
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, plotHeight, width, plotHeight)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, plotHeight)
-	for i, target := range targets {
-		panel(&b, groups(cells, target), target, i*plotWidth)
+	for i, p := range parts {
+		panel(&b, groups(cells, p), p.String(), i*plotWidth)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
 }
 
-func panel(b *strings.Builder, list []group, target string, left int) {
+func panel(b *strings.Builder, list []group, title string, left int) {
 	top, seconds := 1.0, 0
 	for _, g := range list {
 		for _, c := range g.cells {
@@ -47,7 +47,7 @@ func panel(b *strings.Builder, list []group, target string, left int) {
 	for t := 0; t <= tenths; t += 5 {
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">%d s</text>`+"\n", x(t), plotHeight-plotBottom+18, seconds*t/tenths)
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="14">behaviours, %s</text>`+"\n", x(0), target)
+	fmt.Fprintf(b, `<text x="%.1f" y="14">behaviours, %s</text>`+"\n", x(0), title)
 	row := 0
 	for i, arm := range arms {
 		for _, g := range list {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,13 +39,23 @@ type group struct {
 	cells []cell
 }
 
-// groups returns the arms that ran on a target, in the order of the table.
-func groups(cells []cell, target string) []group {
+// part is what has tables of its own: a target, and a later measurement on it.
+type part struct{ target, later string }
+
+func (p part) String() string {
+	if p.later == "" {
+		return p.target
+	}
+	return p.target + ", " + p.later
+}
+
+// groups returns the arms of a part, in the order of the table.
+func groups(cells []cell, p part) []group {
 	var out []group
 	for _, arm := range arms {
 		g := group{arm: arm}
 		for _, c := range cells {
-			if c.Target == target && c.Arm == arm {
+			if c.Target == p.target && c.Later == p.later && c.Arm == arm {
 				g.cells = append(g.cells, c)
 			}
 		}
@@ -55,20 +66,21 @@ func groups(cells []cell, target string) []group {
 	return out
 }
 
-// targetsOf are those of the cells, the embedded one first.
-func targetsOf(cells []cell) []string {
-	seen := map[string]bool{}
+// partsOf are those of the cells, the embedded target first, and later
+// measurements behind the first one.
+func partsOf(cells []cell) []part {
+	seen := map[part]bool{}
 	for _, c := range cells {
-		seen[c.Target] = true
+		seen[part{c.Target, c.Later}] = true
 	}
-	return slices.SortedFunc(maps.Keys(seen), func(a, b string) int {
-		if (a == fuzz.DefaultTarget) != (b == fuzz.DefaultTarget) {
-			if a == fuzz.DefaultTarget {
+	return slices.SortedFunc(maps.Keys(seen), func(a, b part) int {
+		if (a.target != fuzz.DefaultTarget) != (b.target != fuzz.DefaultTarget) {
+			if a.target == fuzz.DefaultTarget {
 				return -1
 			}
 			return 1
 		}
-		return strings.Compare(a, b)
+		return cmp.Or(strings.Compare(a.target, b.target), strings.Compare(a.later, b.later))
 	})
 }
 
@@ -101,15 +113,15 @@ func lines(c *cell) float64      { return 100 * float64(c.Covered) / float64(max
 // table writes what was measured as Markdown.
 func table(cells []cell) string {
 	var b strings.Builder
-	for _, target := range targetsOf(cells) {
-		list := groups(cells, target)
+	for _, p := range partsOf(cells) {
+		list := groups(cells, p)
 		longest := 0
 		for _, g := range list {
 			for _, c := range g.cells {
 				longest = max(longest, c.Seconds)
 			}
 		}
-		fmt.Fprintf(&b, "\n### %s, %d s a seed\n\n", target, longest)
+		fmt.Fprintf(&b, "\n### %s, %d s a seed\n\n", p, longest)
 		i := slices.IndexFunc(list, func(g group) bool { return g.arm == armRandom })
 		goal := 0
 		if i >= 0 {

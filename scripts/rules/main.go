@@ -43,13 +43,22 @@ The numbers in brackets are links to the sources: a manual's page, or the report
 Where a stored case shows a deviation at one level, a command that runs it stands below the entry.
 ([findings.md](findings.md) names a case for the others, where there is one.)
 
-Words used below: the *snapshot*, or *read view*, is the committed state that plain SELECTs read;
-a *consistent read* is a plain SELECT from it; *alone*, or *a transaction of its own*, means in
-autocommit mode; a *share locking read* is ` + "`SELECT … LOCK IN SHARE MODE`" + `; a statement *meets* a row
-when it reads it to test its condition; the *newest rows* are the newest versions of the rows; a
-*serial order* is the transactions one after the other. TiDB *starts again* a statement: it
-restarts it with newer data, after a wait for example. A *merge* of indexes is the server's use of
-two indexes for ` + "`a = 1 OR b = 1`" + `.
+Words used below:
+
+* The *snapshot* (InnoDB's manual: *read view*) is the committed state of the database that plain
+  SELECTs read. A *consistent read* is a SELECT that reads it and locks nothing.
+* A *locking read* is ` + "`SELECT … FOR UPDATE`" + `, ` + "`FOR SHARE`" + ` or ` + "`LOCK IN SHARE MODE`" + `; the last two are
+  *share locking reads*.
+* A *version* of a row is what one statement made of it. The *newest* version can be uncommitted.
+* An UPDATE or DELETE *matches* the rows for which its condition holds.
+* TiDB *starts a statement again*: it executes it anew on newer data, because it waited for a lock
+  for example. The client does not notice.
+* *Snapshot isolation* is MariaDB's with ` + "`innodb_snapshot_isolation=ON`" + `.
+* A server *merges* indexes when it uses more than one of them for a query, for ` + "`a = 1 OR b = 1`" + `
+  for example.
+* A *serial order* is the transactions one after the other.
+
+Other words are [explained on one page](words.md).
 
 This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 [the table](../oracle/rules/table.go).
