@@ -27,10 +27,12 @@ func (e *SettingError) Error() string { return e.Msg }
 // campaign is a run of many inputs.
 type campaign struct {
 	Settings
-	w             *workload.Workload
-	stage         *Stage
-	pairs, larger [][]*workload.Transaction
-	begun         time.Time
+	w     *workload.Workload
+	stage *Stage
+	// smallest are the sets of Min transactions, larger those of more; dangerous are in
+	// one of these, too.
+	smallest, larger, dangerous ring
+	begun                       time.Time
 	// reduction outlives the cases by a little: endReduction ends it.
 	reduction    context.Context
 	endReduction context.CancelFunc
@@ -77,18 +79,8 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		}
 	}
 	c := &campaign{Settings: s, w: w, cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
-	for size := s.Min; size <= s.Max; size++ {
-		for _, set := range mutate.Sets(w, size) {
-			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
-				if size == s.Min {
-					c.pairs = append(c.pairs, set)
-				} else {
-					c.larger = append(c.larger, set)
-				}
-			}
-		}
-	}
-	if len(c.pairs)+len(c.larger) == 0 {
+	c.addSets()
+	if len(c.smallest.sets)+len(c.larger.sets) == 0 {
 		return nil, &SettingError{"no transactions of the workload touch what another one writes"}
 	}
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: s.Workers})
@@ -203,20 +195,11 @@ const maxRejected = 200
 
 // input runs one input in every way.
 func (c *campaign) input(ctx context.Context, i int) error {
-	// The sets take turns, so that each is met soon; the smallest, of which there are
-	// fewer and in which most shows, every other turn.
-	sets := c.pairs
-	if i%2 == 1 && len(c.larger) > 0 || len(sets) == 0 {
-		sets = c.larger
-	}
-	set := sets[i/2%len(sets)]
-	if len(c.larger) == 0 {
-		set = sets[i%len(sets)]
-	}
-	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{set}, c.bytes(i, 0)), i)
+	t := c.turn(i)
+	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{t.set}, c.bytes(i, 0)), i, t)
 }
 
-func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
+func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int, t turn) error {
 	refs := c.stage.serials(in, c.Levels[len(c.Levels)-1])
 	runs, err := refs.of(ctx, all(in))
 	if why, ok := rejected(err); ok {
@@ -245,8 +228,8 @@ func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
 			}
 		}
 	}
-	for _, level := range c.Levels {
-		for k := range orders {
+	for _, level := range t.levels {
+		for k := range t.orders {
 			x := in
 			if k > 0 {
 				x = in.Reorder(c.bytes(i, k))
@@ -375,15 +358,19 @@ func namesOf(in *mutate.Input) []string {
 
 // cell returns the cell of some transactions; their order does not matter.
 func (c *campaign) cell(names []string, level corpus.Level) *Cell {
-	names = c.sorted(names)
-	key := strings.Join(names, "\x00") + "\x00" + level.Short()
+	key := c.cellKey(names, level)
 	cell := c.cells[key]
 	if cell == nil {
+		names = c.sorted(names)
 		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}}
 		c.cells[key] = cell
 		c.order = append(c.order, key)
 	}
 	return cell
+}
+
+func (c *campaign) cellKey(names []string, level corpus.Level) string {
+	return strings.Join(c.sorted(names), "\x00") + "\x00" + level.Short()
 }
 
 // sorted returns names in the order of the file.
