@@ -48,8 +48,10 @@ type campaign struct {
 	small  map[string]shown  // by cause: what it was reduced to at some level
 	report *Report
 	failed error
-	// queue holds what is explained when the cases have run.
-	queue []*pending
+	// queue holds what is explained when the cases have run, explained counts what was taken
+	// from it.
+	queue     []*pending
+	explained int
 }
 
 // reductionTime is what may be spent on findings when the cases have run, by default; half
@@ -96,7 +98,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	c.stage = NewStage(w, pool)
 	c.report = &Report{
 		Workload: filepath.Base(w.File), Target: s.Target, ServerVersion: pool.Server().Version, Seed: s.Seed,
-		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{},
+		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{},
 	}
 	for _, l := range s.Levels {
 		c.report.Levels = append(c.report.Levels, l.Short())
@@ -173,10 +175,18 @@ func (c *campaign) tell(stop chan struct{}) {
 			return
 		case <-time.After(c.Every):
 			c.mu.Lock()
-			fmt.Fprintf(c.Progress, "%.0f s: %d cases, %d findings\n", time.Since(c.begun).Seconds(), c.report.Cases, len(c.report.Findings))
+			fmt.Fprintf(c.Progress, "%.0f s: %s\n", time.Since(c.begun).Seconds(), c.progress())
 			c.mu.Unlock()
 		}
 	}
+}
+
+// progress counts what only grows: when the cases have run, findings become one.
+func (c *campaign) progress() string {
+	if c.explained > 0 {
+		return fmt.Sprintf("%d of %s explained", c.explained, plural(c.explained+len(c.queue), "finding"))
+	}
+	return fmt.Sprintf("%s, %s", plural(c.report.Cases, "case"), plural(len(c.report.Findings), "finding"))
 }
 
 // bytes returns those of the i-th input.
@@ -362,7 +372,7 @@ func (c *campaign) cell(names []string, level corpus.Level) *Cell {
 	cell := c.cells[key]
 	if cell == nil {
 		names = c.sorted(names)
-		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}}
+		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, As: map[Kind]string{}, Findings: []string{}}
 		c.cells[key] = cell
 		c.order = append(c.order, key)
 	}
@@ -389,6 +399,13 @@ func (c *campaign) finish() {
 	r.Runs = int(c.stage.runs.Load())
 	r.Seconds = time.Since(c.begun).Seconds()
 	r.CasesPerMinute = float64(r.Cases) / max(c.casesTook.Seconds(), 0.001) * 60
+	c.fold()
+	for _, f := range r.Findings {
+		f.settle(c)
+		if f.Class == Isolation && !f.Reduced {
+			r.Pending++
+		}
+	}
 	for _, key := range c.order {
 		r.Cells = append(r.Cells, c.cells[key])
 	}
@@ -400,13 +417,10 @@ func (c *campaign) finish() {
 		return n<<3 + int(x.level)
 	}
 	slices.SortStableFunc(r.Cells, func(a, b *Cell) int { return position(a) - position(b) })
-	c.fold()
-	for _, f := range r.Findings {
-		f.settle(c)
-		if f.Class == Isolation && !f.Reduced {
-			r.Pending++
-		}
+	for _, cell := range r.Cells {
+		cell.refer(r)
 	}
+	c.listUnrun()
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		if a.Class != b.Class {
 			return classRank(a.Class) - classRank(b.Class)
@@ -415,18 +429,47 @@ func (c *campaign) finish() {
 	})
 }
 
-// fold drops what there was no time to reduce where some of the same transactions show
-// the same at the same level: it would most likely have been reduced to that. The counts
-// of the cells stay.
+// fold drops a finding where some of its transactions show the same at the same level:
+// it adds nothing to that. The counts of the cells stay.
 func (c *campaign) fold() {
 	for _, f := range slices.Clone(c.report.Findings) {
-		if f.Class != Isolation || f.Reduced {
-			continue
-		}
-		if slices.ContainsFunc(c.report.Findings, func(g *Finding) bool {
-			return g.Class == Isolation && g.Kind == f.Kind && g.level == f.level && len(g.Transactions) < len(f.Transactions) && within(g.Transactions, f.Transactions)
-		}) {
+		if f.Class == Isolation && c.report.within(f.Kind, f.Level, f.Transactions) != nil {
 			c.failed = errors.Join(c.failed, c.drop(f))
+		}
+	}
+}
+
+// within returns an anomaly that some of the transactions show at a level, nil if there is
+// none.
+func (r *Report) within(kind Kind, level string, names []string) *Finding {
+	for _, f := range r.Findings {
+		if f.Class == Isolation && f.Kind == kind && f.Level == level && len(f.Transactions) < len(names) && within(f.Transactions, names) {
+			return f
+		}
+	}
+	return nil
+}
+
+// refer says of the anomalies of a cell that are no findings of their own which ones stand
+// for them.
+func (cell *Cell) refer(r *Report) {
+	for kind := range cell.Anomalies {
+		if f := r.within(kind, cell.Level, cell.Transactions); f != nil {
+			cell.As[kind] = f.ID
+		}
+	}
+}
+
+// listUnrun lists the sets that never had a run.
+func (c *campaign) listUnrun() {
+	for _, set := range slices.Concat(c.smallest.sets, c.larger.sets) {
+		names := namesOfSet(set)
+		c.report.Sets++
+		if !slices.ContainsFunc(c.Levels, func(l corpus.Level) bool {
+			cell := c.cells[c.cellKey(names, l)]
+			return cell != nil && cell.Runs > 0
+		}) {
+			c.report.NotRun = append(c.report.NotRun, names)
 		}
 	}
 }
@@ -450,7 +493,9 @@ func classRank(c Class) int { return slices.Index([]Class{Server, Application, I
 func (f *Finding) settle(c *campaign) {
 	cell := c.cell(f.Transactions, f.level)
 	if f.Class == Isolation {
-		f.Seen = max(f.Seen, cell.Anomalies[f.Kind])
+		if n := cell.Anomalies[f.Kind]; n > 0 { // what larger sets were reduced to is counted there
+			f.Seen = n
+		}
 	}
 	if !slices.Contains(cell.Findings, f.ID) {
 		cell.Findings = append(cell.Findings, f.ID)
@@ -464,7 +509,11 @@ func (f *Finding) settle(c *campaign) {
 		}
 		f.above = true
 		tried := f.notSeen[l]
-		if o := c.cell(f.Transactions, l); o.Anomalies[f.Kind] == 0 && tried > 0 {
+		o := c.cells[c.cellKey(f.Transactions, l)]
+		if o == nil {
+			o = &Cell{}
+		}
+		if o.Anomalies[f.Kind] == 0 && tried > 0 {
 			f.Weakest, f.WeakestRuns = l.Short(), o.Runs+tried
 			return
 		}

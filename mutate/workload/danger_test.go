@@ -47,11 +47,10 @@ func TestDangerousByStatement(t *testing.T) {
 		if got := Dangerous(w, w.Transactions); got != x.want {
 			t.Errorf("%s and %s: %v", x.a, x.b, got)
 		}
-		if back := slices.Clone(w.Transactions); true {
-			slices.Reverse(back)
-			if Dangerous(w, back) != x.want {
-				t.Errorf("%s and %s: not the same in the other order", x.a, x.b)
-			}
+		back := slices.Clone(w.Transactions)
+		slices.Reverse(back)
+		if Dangerous(w, back) != x.want {
+			t.Errorf("%s and %s: not the same in the other order", x.a, x.b)
 		}
 	}
 }
