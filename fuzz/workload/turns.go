@@ -31,12 +31,9 @@ type turn struct {
 const (
 	// orders is how many orders are run of one input at each level.
 	orders = 3
-	// dangerousOrders is the same for a set that is suspected: the serial runs, of which
-	// three transactions take six, are shared by more orders.
-	dangerousOrders = 12
-	// enough is in how many runs an anomaly is seen at a level before the set gets fewer
+	// enough is in how many runs each anomaly is seen at a level before the set gets fewer
 	// turns there, and every how manieth it keeps.
-	enough, kept = 5, 3
+	enough, kept = 5, 2
 )
 
 // addSets finds the sets of transactions that take part.
@@ -69,7 +66,8 @@ func (c *campaign) turn(i int) turn {
 		for range c.dangerous.sets {
 			set, _ := c.dangerous.next()
 			if levels := c.suspect(set); len(levels) > 0 {
-				return turn{set, levels, dangerousOrders}
+				// No more runs than other turns have, or the pairs would have less.
+				return turn{set, levels, orders * len(c.Levels) / len(levels)}
 			}
 		}
 	}
@@ -109,17 +107,20 @@ func (c *campaign) unsettled(set []*workload.Transaction) []corpus.Level {
 	})
 }
 
-// seen counts the runs of a set at a level that showed an anomaly.
+// seen is in how many runs a set showed the rarest of the anomalies that it shows at a
+// level: while one is rare there may be more.
 func (c *campaign) seen(names []string, level corpus.Level) int {
 	cell := c.cells[c.cellKey(names, level)]
 	if cell == nil {
 		return 0
 	}
-	n := 0
-	for _, k := range cell.Anomalies {
-		n += k
+	rarest := 0
+	for _, n := range cell.Anomalies {
+		if rarest == 0 || n < rarest {
+			rarest = n
+		}
 	}
-	return n
+	return rarest
 }
 
 func namesOfSet(set []*workload.Transaction) []string {
