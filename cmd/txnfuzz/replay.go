@@ -30,6 +30,9 @@ header says how surely it shows runs in new databases until it does, or until
 that is missed by chance no more than once in a hundred times. Several cases or
 targets are shown as a matrix. With --json each result is written as it comes.
 
+The verdict is on the server. Where a finding of txnfuzz workload has an invariant in
+its header, replay also says whether that run broke it; this changes no status.
+
 Reads cases of txnfuzz (.sql), and the blocks of statements in which Troc, DT2
 and Fucci publish theirs (.txt).
 
@@ -202,6 +205,9 @@ func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time
 		return fuzz.WriteReplayText(w, results)
 	}
 	if err := m.WriteText(w, isTerminal(w)); err != nil {
+		return err
+	}
+	if err := fuzz.WriteInvariants(w, results); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s. %.1f s, %.0f runs a second, servers' starts included.\n", m.Summary(), took.Seconds(), float64(m.Runs)/took.Seconds())

@@ -73,3 +73,27 @@ CREATE TABLE c (id INT PRIMARY KEY AUTO_INCREMENT, p INT NOT NULL CHECK (p > 0),
 		t.Errorf("printed %q", got)
 	}
 }
+
+// TestParseInvariant: what an invariant prints is read again.
+func TestParseInvariant(t *testing.T) {
+	texts := []string{"a one of 'x: y', -1, NULL: SELECT ':' FROM t", "a constant: SELECT COUNT(1) FROM t"}
+	for name, text := range examples(t) {
+		w, err := Parse(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range append(Implied(w), w.Invariants...) {
+			texts = append(texts, v.String())
+		}
+	}
+	for _, text := range texts {
+		if v, err := ParseInvariant(text); err != nil || v.String() != text {
+			t.Errorf("%s\nis read as %v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"", "a", "a: ", "a: UPDATE", "a: UPDATE t SET b = 1", "a: SELECT 1; SELECT 2", ": SELECT 1", "a weekly: SELECT 1"} {
+		if v, err := ParseInvariant(text); err == nil {
+			t.Errorf("%q is read as %v", text, v)
+		}
+	}
+}

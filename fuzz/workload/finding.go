@@ -96,6 +96,9 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 	return nil
 }
 
+// keyInvariant is the header's key for the invariant that a case breaks.
+const keyInvariant = "invariant"
+
 // described is the case of a finding with a header that tells of it.
 func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	out := o.Case.Clone()
@@ -123,7 +126,7 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
 		for _, v := range c.stage.invariants {
 			if v.Name == name {
-				set("invariant", v.String())
+				set(keyInvariant, v.String())
 			}
 		}
 	}

@@ -121,10 +121,10 @@ func (s *Stage) run(ctx context.Context, in *mutate.Input, level corpus.Level, c
 		o.Calls = append(o.Calls, p.outcome())
 	}
 	for i, v := range s.invariants {
-		if v.Judge != workload.Constant && !s.holds(v, &played.Before[i], nil) {
+		if v.Judge != workload.Constant && !holds(v, &played.Before[i], nil) {
 			o.Before = append(o.Before, Broken{v, rowsText(&played.Before[i], false)})
 		}
-		if !s.holds(v, &played.After[i], &played.Before[i]) {
+		if !holds(v, &played.After[i], &played.Before[i]) {
 			o.Broken = append(o.Broken, Broken{v, rowsText(&played.After[i], false)})
 		}
 	}
@@ -174,7 +174,7 @@ func serially(in *mutate.Input, order []int) *mutate.Input {
 const longest = 1000
 
 // holds judges the answer of an invariant.
-func (s *Stage) holds(v *workload.Invariant, now, before *history.Result) bool {
+func holds(v *workload.Invariant, now, before *history.Result) bool {
 	switch v.Judge {
 	case workload.Constant:
 		return rowsText(now, false) == rowsText(before, false)
