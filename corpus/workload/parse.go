@@ -206,8 +206,29 @@ func (p *parser) directive(t token) *corpus.ParseError {
 		}
 		return p.end(t, rest, restAt)
 	}
-	return p.errorf(t.at, "want /* schema */, /* rows … */, /* sample … */, /* transaction … */ or /* invariant … */, found %q%s; write other comments behind --",
-		clip(strings.TrimSpace(body)), spelling.Hint(word, directives))
+	return p.errorf(t.at, "there is no directive %q%s; want one of %s; write other comments behind --", clip(strings.TrimSpace(body)), meant(word), strings.Join(directives, ", "))
+}
+
+// alike are words of other languages for what a directive does.
+var alike = map[string][]string{
+	"schema":      {"table", "tables", "ddl", "setup", "init"},
+	"rows":        {"count", "size", "fill"},
+	"sample":      {"values", "data", "generate"},
+	"transaction": {"begin", "procedure", "function", "tx", "txn"},
+	"unless":      {"if", "when", "where", "require", "else", "elseif"},
+	"repeat":      {"for", "foreach", "while", "loop", "each"},
+	"end":         {"endif", "fi", "done", "endfor", "endwhile", "until"},
+	"invariant":   {"assert", "check", "constraint", "always"},
+}
+
+// meant is a hint at the directive that a word may stand for.
+func meant(word string) string {
+	for _, d := range directives {
+		if slices.Contains(alike[d], word) {
+			return spelling.Hint(d, directives)
+		}
+	}
+	return spelling.Hint(word, directives)
 }
 
 func isInner(word string) bool { return word == "unless" || word == "repeat" || word == "end" }

@@ -40,6 +40,10 @@ func TestErrors(t *testing.T) {
 		schema + "/* sample t.b */ a; /* transaction t () */ SELECT 1;":                                     "2:18: a condition",
 		schema + "/* sample t.b */ 1 weight 0; /* transaction t () */ SELECT 1;":                            "want a weight",
 		schema + "/* rows t 5..2 */ /* transaction t () */ SELECT 1;":                                       "the smaller number first",
+		schema + "/* transaction t () */ SELECT a FROM t INTO :x; /* if :x > 1 */ SELECT 1;":                "2:49: there is no directive \"if :x > 1\" (did you mean \"unless\"?); want one of schema, rows, sample, transaction, unless, repeat, end, invariant",
+		schema + "/* transaction t () */ SELECT 1; /* foreach */ SELECT 1;":                                 "2:34: there is no directive \"foreach\" (did you mean \"repeat\"?)",
+		schema + "/* transaction t () */ SELECT 1; /* unles 1 > 0: skip */ SELECT 1;":                       "(did you mean \"unless\"?)",
+		schema + "/* a note */ /* transaction t () */ SELECT 1;":                                            "2:1: there is no directive \"a note\"; want one of",
 		schema + "/* transction t () */ SELECT 1;":                                                          "did you mean \"transaction\"",
 	} {
 		_, err := Parse("w.workload", []byte(text))

@@ -94,7 +94,6 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			err = e
 		}
 	}()
-	c.begun = time.Now()
 	c.stage = NewStage(w, pool)
 	c.report = &Report{
 		Workload: filepath.Base(w.File), Target: s.Target, ServerVersion: pool.Server().Version, Seed: s.Seed,
@@ -103,6 +102,10 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	for _, l := range s.Levels {
 		c.report.Levels = append(c.report.Levels, l.Short())
 	}
+	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
+		return nil, err
+	}
+	c.begun = time.Now()
 	timed := ctx
 	if s.Duration > 0 {
 		var cancel context.CancelFunc
