@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/workload"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Replayed is the verdict of one file on one target at one level. Its JSON
@@ -37,6 +41,9 @@ type Replayed struct {
 	// until that would be missed no more than once in a hundred times; see
 	// Target.Replay.
 	Runs int `json:"runs"`
+	// Invariant says whether the run kept the invariant that the header of a workload's
+	// finding names; nil where it names none. The verdict is on the server alone.
+	Invariant *workload.Kept `json:"invariant,omitempty"`
 
 	run Trial
 }
@@ -96,11 +103,20 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 		}
 		explain(ctx, &r)
 	}
+	kept := workload.Keeps(ctx, c, r.History, func(ctx context.Context, c *corpus.Case) (*history.History, error) {
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		h, err := t.pool.Run(ctx, c, harness.At(t.Levels()[0]))
+		if err != nil {
+			return nil, fmt.Errorf("on %s: %w", t.Name, err)
+		}
+		return h, nil
+	})
 	v := &r.Verdict
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, Runs: runs, run: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, Runs: runs, Invariant: kept, run: r,
 	}
 }
 
@@ -225,7 +241,24 @@ func WriteReplayText(w io.Writer, results []Replayed) error {
 		t.AppendRow(table.Row{r.File, r.Target, r.Level, verdict, r.what(), r.Expected, r.Actual})
 	}
 	_, err := io.WriteString(w, t.Render()+"\n"+changed)
-	return err
+	return errors.Join(err, WriteInvariants(w, results))
+}
+
+// WriteInvariants writes a line for each run of a case with an invariant in its header.
+func WriteInvariants(w io.Writer, results []Replayed) error {
+	var b strings.Builder
+	for i := range results {
+		if r := &results[i]; r.Invariant != nil {
+			if len(results) > 1 {
+				fmt.Fprintf(&b, "%s on %s at %s: ", r.File, r.Target, r.Level)
+			}
+			b.WriteString(r.Invariant.String() + "\n")
+		}
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write the invariants: %w", err)
+	}
+	return nil
 }
 
 const cellWidth = 48

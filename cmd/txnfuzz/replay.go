@@ -31,6 +31,9 @@ again in new databases until it shows, or until the chance that it was merely mi
 below 1 %. Several cases or targets are shown as a matrix. With --json each result is
 written as it comes.
 
+The verdict is on the server. If the header of a finding of txnfuzz workload holds an
+invariant, replay also says whether the run broke it; this does not change the status.
+
 Reads cases of txnfuzz (.sql), and cases in the format in which Troc, DT2 and Fucci
 publish theirs (.txt).
 
@@ -203,6 +206,9 @@ func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time
 		return fuzz.WriteReplayText(w, results)
 	}
 	if err := m.WriteText(w, isTerminal(w)); err != nil {
+		return err
+	}
+	if err := fuzz.WriteInvariants(w, results); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s. %.1f s, %.0f runs a second, servers' starts included.\n", m.Summary(), took.Seconds(), float64(m.Runs)/took.Seconds())

@@ -34,6 +34,40 @@ func Parse(name string, text []byte) (*Workload, error) {
 	return p.w, nil
 }
 
+// ParseInvariant reads what Invariant.String writes.
+func ParseInvariant(text string) (*Invariant, error) {
+	colon := -1
+	outside(text, func(i, _ int) int {
+		if text[i] == ':' && colon < 0 {
+			colon = i
+		}
+		return 1
+	})
+	if colon < 0 {
+		return nil, &corpus.ParseError{Line: 1, Column: 1, Msg: "want the name of an invariant, a colon and a SELECT"}
+	}
+	p := &parser{lexer: lexer{text: "/* invariant " + text[:colon] + " */" + text[colon+1:] + ";"}, w: &Workload{}}
+	if err := p.read(); err != nil {
+		return nil, err
+	}
+	if len(p.w.Invariants) != 1 {
+		return nil, p.errorf(0, "want one invariant, found %d", len(p.w.Invariants))
+	}
+	v := p.w.Invariants[0]
+	if !isQuery(v.Query) {
+		return nil, p.errorf(0, "an invariant is a SELECT")
+	}
+	return v, nil
+}
+
+func isQuery(s ast.StmtNode) bool {
+	switch s.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		return true
+	}
+	return false
+}
+
 func invalid(s string) int {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -172,8 +206,29 @@ func (p *parser) directive(t token) *corpus.ParseError {
 		}
 		return p.end(t, rest, restAt)
 	}
-	return p.errorf(t.at, "want /* schema */, /* rows … */, /* sample … */, /* transaction … */ or /* invariant … */, found %q%s; write other comments behind --",
-		clip(strings.TrimSpace(body)), spelling.Hint(word, directives))
+	return p.errorf(t.at, "there is no directive %q%s; want one of %s; write other comments behind --", clip(strings.TrimSpace(body)), meant(word), strings.Join(directives, ", "))
+}
+
+// alike are words of other languages for what a directive does.
+var alike = map[string][]string{
+	"schema":      {"table", "tables", "ddl", "setup", "init"},
+	"rows":        {"count", "size", "fill"},
+	"sample":      {"values", "data", "generate"},
+	"transaction": {"begin", "procedure", "function", "tx", "txn"},
+	"unless":      {"if", "when", "where", "require", "else", "elseif"},
+	"repeat":      {"for", "foreach", "while", "loop", "each"},
+	"end":         {"endif", "fi", "done", "endfor", "endwhile", "until"},
+	"invariant":   {"assert", "check", "constraint", "always"},
+}
+
+// meant is a hint at the directive that a word may stand for.
+func meant(word string) string {
+	for _, d := range directives {
+		if slices.Contains(alike[d], word) {
+			return spelling.Hint(d, directives)
+		}
+	}
+	return spelling.Hint(word, directives)
 }
 
 func isInner(word string) bool { return word == "unless" || word == "repeat" || word == "end" }

@@ -40,6 +40,10 @@ func TestErrors(t *testing.T) {
 		schema + "/* sample t.b */ a; /* transaction t () */ SELECT 1;":                                     "2:18: a condition",
 		schema + "/* sample t.b */ 1 weight 0; /* transaction t () */ SELECT 1;":                            "want a weight",
 		schema + "/* rows t 5..2 */ /* transaction t () */ SELECT 1;":                                       "the smaller number first",
+		schema + "/* transaction t () */ SELECT a FROM t INTO :x; /* if :x > 1 */ SELECT 1;":                "2:49: there is no directive \"if :x > 1\" (did you mean \"unless\"?); want one of schema, rows, sample, transaction, unless, repeat, end, invariant",
+		schema + "/* transaction t () */ SELECT 1; /* foreach */ SELECT 1;":                                 "2:34: there is no directive \"foreach\" (did you mean \"repeat\"?)",
+		schema + "/* transaction t () */ SELECT 1; /* unles 1 > 0: skip */ SELECT 1;":                       "(did you mean \"unless\"?)",
+		schema + "/* a note */ /* transaction t () */ SELECT 1;":                                            "2:1: there is no directive \"a note\"; want one of",
 		schema + "/* transction t () */ SELECT 1;":                                                          "did you mean \"transaction\"",
 	} {
 		_, err := Parse("w.workload", []byte(text))
@@ -71,5 +75,29 @@ CREATE TABLE c (id INT PRIMARY KEY AUTO_INCREMENT, p INT NOT NULL CHECK (p > 0),
 	}
 	if got, want := w.Transactions[0].Body[0].SQL(), "SELECT b FROM p WHERE a = :x INTO :from"; got != want {
 		t.Errorf("printed %q", got)
+	}
+}
+
+// TestParseInvariant: what an invariant prints is read again.
+func TestParseInvariant(t *testing.T) {
+	texts := []string{"a one of 'x: y', -1, NULL: SELECT ':' FROM t", "a constant: SELECT COUNT(1) FROM t"}
+	for name, text := range examples(t) {
+		w, err := Parse(name, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range append(Implied(w), w.Invariants...) {
+			texts = append(texts, v.String())
+		}
+	}
+	for _, text := range texts {
+		if v, err := ParseInvariant(text); err != nil || v.String() != text {
+			t.Errorf("%s\nis read as %v, %v", text, v, err)
+		}
+	}
+	for _, text := range []string{"", "a", "a: ", "a: UPDATE", "a: UPDATE t SET b = 1", "a: SELECT 1; SELECT 2", ": SELECT 1", "a weekly: SELECT 1"} {
+		if v, err := ParseInvariant(text); err == nil {
+			t.Errorf("%q is read as %v", text, v)
+		}
 	}
 }

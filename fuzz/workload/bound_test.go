@@ -35,7 +35,7 @@ func TestExplainIsBounded(t *testing.T) {
 			}
 		}
 		var out bytes.Buffer
-		if err := r.WriteText(&out); err != nil || !strings.Contains(out.String(), "findings were saved and are not explained") {
+		if err := r.WriteText(&out); err != nil || !strings.Contains(out.String(), "findings not explained for want of time") {
 			t.Errorf("%v\n%s", err, out.String())
 		}
 	}

@@ -27,10 +27,12 @@ func (e *SettingError) Error() string { return e.Msg }
 // campaign is a run of many inputs.
 type campaign struct {
 	Settings
-	w             *workload.Workload
-	stage         *Stage
-	pairs, larger [][]*workload.Transaction
-	begun         time.Time
+	w     *workload.Workload
+	stage *Stage
+	// smallest are the sets of Min transactions, larger those of more; dangerous are in
+	// one of these, too.
+	smallest, larger, dangerous ring
+	begun                       time.Time
 	// reduction outlives the cases by a little: endReduction ends it.
 	reduction    context.Context
 	endReduction context.CancelFunc
@@ -46,12 +48,15 @@ type campaign struct {
 	small  map[string]shown  // by cause: what it was reduced to at some level
 	report *Report
 	failed error
-	// queue holds what is explained when the cases have run, trials what was begun.
-	queue  []*pending
-	trials []*trial
-	turn   int
-	// explained is when the time for explaining ends.
-	explained time.Time
+	// queue holds what is explained when the cases have run, trials what was begun;
+	// explained counts what was taken from the queue.
+	queue     []*pending
+	trials    []*trial
+	explained int
+	// turns counts how often trials and findings took turns.
+	turns int
+	// explainUntil is when the time for explaining ends.
+	explainUntil time.Time
 }
 
 // reductionTime is what may be spent on findings when the cases have run, by default; half
@@ -66,7 +71,7 @@ func (c *campaign) boundReduction() {
 	if d <= 0 {
 		d = max(reductionTime, c.casesTook/2)
 	}
-	c.explained = time.Now().Add(d)
+	c.explainUntil = time.Now().Add(d)
 	if c.Tries > 0 {
 		d = d * 3 / 4 // the mended workload has the rest
 	}
@@ -85,18 +90,8 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		}
 	}
 	c := newCampaign(w, s, nil, filepath.Base(w.File))
-	for size := s.Min; size <= s.Max; size++ {
-		for _, set := range mutate.Sets(w, size) {
-			if len(s.Only) == 0 || !slices.ContainsFunc(set, func(t *workload.Transaction) bool { return !slices.Contains(s.Only, t.Name) }) {
-				if size == s.Min {
-					c.pairs = append(c.pairs, set)
-				} else {
-					c.larger = append(c.larger, set)
-				}
-			}
-		}
-	}
-	if len(c.pairs)+len(c.larger) == 0 {
+	c.addSets()
+	if len(c.smallest.sets)+len(c.larger.sets) == 0 {
 		return nil, &SettingError{"no transactions of the workload touch what another one writes"}
 	}
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: s.Workers})
@@ -108,8 +103,11 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			err = e
 		}
 	}()
-	c.begun = time.Now()
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
+	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
+		return nil, err
+	}
+	c.begun = time.Now()
 	timed := ctx
 	if s.Duration > 0 {
 		var cancel context.CancelFunc
@@ -130,7 +128,7 @@ func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *c
 	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
 	c.report = &Report{
 		Workload: name, Target: s.Target, Seed: s.Seed,
-		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{},
+		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{},
 	}
 	for _, l := range s.Levels {
 		c.report.Levels = append(c.report.Levels, l.Short())
@@ -194,10 +192,18 @@ func (c *campaign) tell(stop chan struct{}) {
 			return
 		case <-time.After(c.Every):
 			c.mu.Lock()
-			fmt.Fprintf(c.Progress, "%.0f s: %d cases, %d findings\n", time.Since(c.begun).Seconds(), c.report.Cases, len(c.report.Findings))
+			fmt.Fprintf(c.Progress, "%.0f s: %s\n", time.Since(c.begun).Seconds(), c.progress())
 			c.mu.Unlock()
 		}
 	}
+}
+
+// progress counts what only grows: when the cases have run, findings become one.
+func (c *campaign) progress() string {
+	if c.explained > 0 {
+		return fmt.Sprintf("%d of %s explained", c.explained, plural(c.explained+len(c.queue), "finding"))
+	}
+	return fmt.Sprintf("%s, %s", plural(c.report.Cases, "case"), plural(len(c.report.Findings), "finding"))
 }
 
 // bytes returns those of the i-th input.
@@ -216,20 +222,11 @@ const maxRejected = 200
 
 // input runs one input in every way.
 func (c *campaign) input(ctx context.Context, i int) error {
-	// The sets take turns, so that each is met soon; the smallest, of which there are
-	// fewer and in which most shows, every other turn.
-	sets := c.pairs
-	if i%2 == 1 && len(c.larger) > 0 || len(sets) == 0 {
-		sets = c.larger
-	}
-	set := sets[i/2%len(sets)]
-	if len(c.larger) == 0 {
-		set = sets[i%len(sets)]
-	}
-	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{set}, c.bytes(i, 0)), i)
+	t := c.turn(i)
+	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{t.set}, c.bytes(i, 0)), i, t)
 }
 
-func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
+func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int, t turn) error {
 	refs := c.stage.serials(in, c.Levels[len(c.Levels)-1])
 	runs, err := refs.of(ctx, all(in))
 	if why, ok := rejected(err); ok {
@@ -258,8 +255,8 @@ func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int) error {
 			}
 		}
 	}
-	for _, level := range c.Levels {
-		for k := range orders {
+	for _, level := range t.levels {
+		for k := range t.orders {
 			x := in
 			if k > 0 {
 				x = in.Reorder(c.bytes(i, k))
@@ -397,15 +394,19 @@ func namesOf(in *mutate.Input) []string {
 
 // cell returns the cell of some transactions; their order does not matter.
 func (c *campaign) cell(names []string, level corpus.Level) *Cell {
-	names = c.sorted(names)
-	key := strings.Join(names, "\x00") + "\x00" + level.Short()
+	key := c.cellKey(names, level)
 	cell := c.cells[key]
 	if cell == nil {
-		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, Findings: []string{}, kept: map[Kind][]*mutate.Input{}}
+		names = c.sorted(names)
+		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, As: map[Kind]string{}, Findings: []string{}, kept: map[Kind][]*mutate.Input{}}
 		c.cells[key] = cell
 		c.order = append(c.order, key)
 	}
 	return cell
+}
+
+func (c *campaign) cellKey(names []string, level corpus.Level) string {
+	return strings.Join(c.sorted(names), "\x00") + "\x00" + level.Short()
 }
 
 // sorted returns names in the order of the file.
@@ -424,6 +425,13 @@ func (c *campaign) finish() {
 	r.Runs = int(c.stage.runs.Load())
 	r.Seconds = time.Since(c.begun).Seconds()
 	r.CasesPerMinute = float64(r.Cases) / max(c.casesTook.Seconds(), 0.001) * 60
+	c.fold()
+	for _, f := range r.Findings {
+		f.settle(c)
+		if f.Class == Isolation && !f.Reduced {
+			r.Pending++
+		}
+	}
 	for _, key := range c.order {
 		r.Cells = append(r.Cells, c.cells[key])
 	}
@@ -435,13 +443,10 @@ func (c *campaign) finish() {
 		return n<<3 + int(x.level)
 	}
 	slices.SortStableFunc(r.Cells, func(a, b *Cell) int { return position(a) - position(b) })
-	c.fold()
-	for _, f := range r.Findings {
-		f.settle(c)
-		if f.Class == Isolation && !f.Reduced {
-			r.Pending++
-		}
+	for _, cell := range r.Cells {
+		cell.refer(r)
 	}
+	c.listUnrun()
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		if a.Class != b.Class {
 			return classRank(a.Class) - classRank(b.Class)
@@ -450,25 +455,49 @@ func (c *campaign) finish() {
 	})
 }
 
-// fold drops what there was no time to reduce where some of the same transactions show
-// the same at the same level: it would most likely have been reduced to that. The counts
-// of the cells stay.
+// fold drops a finding where some of its transactions show the same at the same level:
+// it adds nothing to that. The counts of the cells stay.
 func (c *campaign) fold() {
 	for _, f := range slices.Clone(c.report.Findings) {
-		if f.Class != Isolation || f.Reduced {
-			continue
-		}
-		if c.smallerThan(f) {
+		if f.Class == Isolation && c.report.within(f.Kind, f.Level, f.Transactions) != nil {
 			c.failed = errors.Join(c.failed, c.drop(f))
 		}
 	}
 }
 
-// smallerThan reports whether fewer of the same transactions show the same.
-func (c *campaign) smallerThan(f *Finding) bool {
-	return slices.ContainsFunc(c.report.Findings, func(g *Finding) bool {
-		return g.Class == Isolation && g.Kind == f.Kind && g.level == f.level && len(g.Transactions) < len(f.Transactions) && within(g.Transactions, f.Transactions)
-	})
+// within returns an anomaly that some of the transactions show at a level, nil if there is
+// none.
+func (r *Report) within(kind Kind, level string, names []string) *Finding {
+	for _, f := range r.Findings {
+		if f.Class == Isolation && f.Kind == kind && f.Level == level && len(f.Transactions) < len(names) && within(f.Transactions, names) {
+			return f
+		}
+	}
+	return nil
+}
+
+// refer says of the anomalies of a cell that are no findings of their own which ones stand
+// for them.
+func (cell *Cell) refer(r *Report) {
+	for kind := range cell.Anomalies {
+		if f := r.within(kind, cell.Level, cell.Transactions); f != nil {
+			cell.As[kind] = f.ID
+		}
+	}
+}
+
+// listUnrun lists the sets that never had a run.
+func (c *campaign) listUnrun() {
+	for _, set := range slices.Concat(c.smallest.sets, c.larger.sets) {
+		names := namesOfSet(set)
+		c.report.Sets++
+		if !slices.ContainsFunc(c.Levels, func(l corpus.Level) bool {
+			cell := c.cells[c.cellKey(names, l)]
+			return cell != nil && cell.Runs > 0
+		}) {
+			c.report.NotRun = append(c.report.NotRun, names)
+		}
+	}
 }
 
 // within reports whether a list holds all of another one, each as often.
@@ -490,7 +519,9 @@ func classRank(c Class) int { return slices.Index([]Class{Server, Application, I
 func (f *Finding) settle(c *campaign) {
 	cell := c.cell(f.Transactions, f.level)
 	if f.Class == Isolation {
-		f.Seen = max(f.Seen, cell.Anomalies[f.Kind])
+		if n := cell.Anomalies[f.Kind]; n > 0 { // what larger sets were reduced to is counted there
+			f.Seen = n
+		}
 	}
 	if !slices.Contains(cell.Findings, f.ID) {
 		cell.Findings = append(cell.Findings, f.ID)

@@ -14,24 +14,49 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
-// claim makes a finding known; false: it was already, and is counted.
-func (c *campaign) claim(class Class, kind Kind, names []string, level corpus.Level) (*Finding, bool) {
+// elapsed is how long the campaign has run, in seconds. What a case shows that was under
+// way when the time was up is of its last moment.
+func (c *campaign) elapsed() float64 {
+	d := time.Since(c.begun)
+	if c.Duration > 0 {
+		d = min(d, c.Duration)
+	}
+	return d.Seconds()
+}
+
+// claim makes a finding known that was seen so many seconds after the start; false: it
+// was already, and is counted.
+func (c *campaign) claim(class Class, kind Kind, names []string, level corpus.Level, at float64) (*Finding, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	names = c.sorted(names)
+	key := knownKey(class, kind, names, level)
+	if f := c.known[key]; f != nil {
+		f.Seen++
+		f.FirstSeen = min(f.FirstSeen, at)
+		return f, false
+	}
+	f := &Finding{Class: class, Kind: kind, Level: level.Short(), level: level, Transactions: names, Seen: 1, FirstSeen: at, cellKey: key}
+	f.ID = c.id(f)
+	c.known[key] = f
+	return f, true
+}
+
+func knownKey(class Class, kind Kind, names []string, level corpus.Level) string {
 	at := level.Short()
 	if class == Application {
 		at = "" // isolation has no part in it
 	}
-	key := strings.Join(append([]string{string(class), string(kind), at}, names...), "\x00")
-	if f := c.known[key]; f != nil {
-		f.Seen++
-		return f, false
-	}
-	f := &Finding{Class: class, Kind: kind, Level: level.Short(), level: level, Transactions: names, Seen: 1, FirstSeen: time.Since(c.begun).Seconds(), cellKey: key}
-	f.ID = c.id(f)
-	c.known[key] = f
-	return f, true
+	return strings.Join(append([]string{string(class), string(kind), at}, names...), "\x00")
+}
+
+// covered reports whether some of the transactions show the same at the same level.
+func (c *campaign) covered(kind Kind, names []string, level corpus.Level) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(parts(c.sorted(names)), func(part []string) bool {
+		return c.known[knownKey(Isolation, kind, part, level)] != nil
+	})
 }
 
 // id names a finding, for people and as a file name.
@@ -71,6 +96,9 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 	return nil
 }
 
+// keyInvariant is the header's key for the invariant that a case breaks.
+const keyInvariant = "invariant"
+
 // described is the case of a finding with a header that tells of it.
 func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	out := o.Case.Clone()
@@ -98,7 +126,7 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	if name, ok := strings.CutPrefix(string(f.Kind), "invariant "); ok {
 		for _, v := range c.stage.invariants {
 			if v.Name == name {
-				set("invariant", v.String())
+				set(keyInvariant, v.String())
 			}
 		}
 	}
@@ -139,12 +167,12 @@ func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error
 	for _, i := range s.order {
 		one.Calls = append(one.Calls, in.Calls[i])
 	}
-	kind := invariantKind(b.Invariant.Name)
+	kind, at := invariantKind(b.Invariant.Name), c.elapsed()
 	small, o := c.reduceSerial(one, kind, level)
 	if o == nil {
 		small, o = one, s.outcome
 	}
-	f, fresh := c.claim(Application, kind, namesOf(small), level)
+	f, fresh := c.claim(Application, kind, namesOf(small), level, at)
 	if !fresh {
 		return nil
 	}
@@ -189,7 +217,7 @@ func (o *Outcome) answer(invariant string) string {
 
 // serverFinding keeps a run that the oracle calls wrong.
 func (c *campaign) serverFinding(o *Outcome, in *mutate.Input, level corpus.Level, v *oracle.Verdict) error {
-	f, fresh := c.claim(Server, Kind(v.Kind), namesOf(in), level)
+	f, fresh := c.claim(Server, Kind(v.Kind), namesOf(in), level, c.elapsed())
 	if !fresh {
 		return nil
 	}
@@ -207,7 +235,10 @@ func (c *campaign) serverFinding(o *Outcome, in *mutate.Input, level corpus.Leve
 
 // anomaly keeps what no serial order gives, to be explained later.
 func (c *campaign) anomaly(in *mutate.Input, o *Outcome, a *anomaly, level corpus.Level) error {
-	f, fresh := c.claim(Isolation, a.kind, namesOf(in), level)
+	if c.covered(a.kind, namesOf(in), level) {
+		return nil // the cell counts it
+	}
+	f, fresh := c.claim(Isolation, a.kind, namesOf(in), level, c.elapsed())
 	if !fresh {
 		return nil
 	}
@@ -254,21 +285,25 @@ func (c *campaign) due() func() error {
 				next = i
 			}
 		}
-		c.turn++
+		c.turns++
 		t := c.trials[next]
-		if len(c.queue) == 0 || t.left() <= float64(4*c.Tries) || c.turn%2 == 1 && c.smallerThan(c.queue[best].f) {
+		if len(c.queue) == 0 || t.left() <= float64(4*c.Tries) || c.turns%2 == 1 && c.report.within(c.queue[best].f.Kind, c.queue[best].f.Level, c.queue[best].f.Transactions) != nil {
 			c.trials = slices.Delete(c.trials, next, next+1)
 			return func() error { return c.proceed(t) }
 		}
 	}
 	p := c.queue[best]
 	c.queue = slices.Delete(c.queue, best, best+1)
+	c.explained++
 	return func() error { return c.explain(p) }
 }
 
 // explain reduces a finding and looks for what mends it.
 func (c *campaign) explain(p *pending) error {
 	f, in, o, a, level := p.f, p.in, p.o, p.a, p.level
+	if c.covered(a.kind, f.Transactions, level) {
+		return c.drop(f)
+	}
 	small := c.smaller(f, level)
 	if small == nil {
 		x := c.reduce(in, o, a, level)
@@ -276,7 +311,7 @@ func (c *campaign) explain(p *pending) error {
 	}
 	if len(small.in.Calls) < len(in.Calls) {
 		// It is a finding of fewer transactions.
-		g, fresh := c.claim(Isolation, a.kind, namesOf(small.in), level)
+		g, fresh := c.claim(Isolation, a.kind, namesOf(small.in), level, f.FirstSeen)
 		if err := c.drop(f); err != nil {
 			return err
 		}

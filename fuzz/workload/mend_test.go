@@ -99,7 +99,7 @@ func begun(t *testing.T, target string, w *workload.Workload, tries int) *campai
 	t.Helper()
 	s := Settings{Target: target, Levels: []corpus.Level{corpus.ReadCommitted, corpus.Serializable}, Min: 2, Max: 2, Cases: 400, Seed: 1, Workers: 1, Tries: tries, Out: t.TempDir()}
 	c := newCampaign(w, s, NewStage(w, open(t, target)), "roads.workload")
-	c.pairs = mutate.Sets(w, 2)
+	c.smallest.sets = mutate.Sets(w, 2)
 	c.reduction, c.endReduction = context.WithCancel(t.Context())
 	t.Cleanup(c.endReduction)
 	for i := range 50 {

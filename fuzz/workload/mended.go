@@ -77,7 +77,7 @@ func (c *campaign) mended(ctx context.Context) error {
 			if c.Progress != nil {
 				fmt.Fprintf(c.Progress, "running %s\n", m.File)
 			}
-			share := time.Until(c.explained) / time.Duration(len(list)-i)
+			share := time.Until(c.explainUntil) / time.Duration(len(list)-i)
 			if err := c.runMended(ctx, m, time.Now().Add(share)); err != nil {
 				return fmt.Errorf("run the mended workload: %w", err)
 			}
@@ -156,7 +156,10 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		cancel()
 		again.finish()
 		c.report.Runs += again.report.Runs
-		if err := errors.Join(err, again.failed); err != nil {
+		var useless *SettingError
+		if err := errors.Join(err, again.failed); errors.As(err, &useless) {
+			return nil // by chance, only states that cannot be used: the cases had others
+		} else if err != nil {
 			return err
 		}
 		run := MendedRun{Cases: again.report.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
@@ -206,7 +209,7 @@ func (c *campaign) refute(m *Mended, s MendedSeen) error {
 		if !s.is(f, m) || len(f.reads) == 0 {
 			continue
 		}
-		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, counted(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
+		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, plural(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
 		f.Mend, f.MayMend, f.reads = nil, nil, nil
 		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
 			return err
@@ -234,7 +237,7 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 		}
 		return out
 	}
-	again.pairs, again.larger = locked(c.pairs), locked(c.larger)
+	again.smallest.sets, again.larger.sets, again.dangerous.sets = locked(c.smallest.sets), locked(c.larger.sets), locked(c.dangerous.sets)
 	// For these no reads are known; to look for them once more would take the time of others.
 	for _, f := range c.report.Findings {
 		if f.level == m.level && f.Class == Isolation && len(f.reads) == 0 && f.Reduced {
@@ -263,7 +266,7 @@ func (m *Mended) Title() string {
 		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
 	if n := len(m.Left); n > 0 {
-		out += fmt.Sprintf(" (for %s none is known)", counted(n, "finding"))
+		out += fmt.Sprintf(" (for %s none is known)", plural(n, "finding"))
 	}
 	return out
 }
@@ -275,7 +278,7 @@ func (m *Mended) Told() []string {
 	}
 	var out []string
 	for i, r := range m.Runs {
-		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, counted(r.Cases, "case"), r.Seconds)
+		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, plural(r.Cases, "case"), r.Seconds)
 		if i > 0 {
 			line = "again, " + line
 		}
@@ -285,7 +288,7 @@ func (m *Mended) Told() []string {
 		out = append(out, line+"still seen")
 		helpless := false
 		for _, s := range r.Seen {
-			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, counted(s.Runs, "run"))
+			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, plural(s.Runs, "run"))
 			if s.Expected {
 				text += ", for which no FOR UPDATE is known"
 			}

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,27 @@ func NewStage(w *workload.Workload, pool *harness.Pool) *Stage {
 		s.probes = append(s.probes, v.Query)
 	}
 	return s
+}
+
+// checkInvariants lets the server read the invariants before anything runs. What else may
+// be wrong shows with the first case.
+func (s *Stage) checkInvariants(ctx context.Context, sets [][]*workload.Transaction, level corpus.Level) error {
+	_, err := s.Serial(ctx, mutate.Make(s.W, sets, nil), nil, level)
+	var parse *corpus.ParseError
+	if errors.As(err, &parse) {
+		return parse
+	}
+	return nil
+}
+
+// placed names the place of the invariant that the server refuses.
+func (s *Stage) placed(err error) error {
+	var probe *harness.ProbeError
+	if !errors.As(err, &probe) {
+		return err
+	}
+	v := s.invariants[probe.Index]
+	return &corpus.ParseError{File: s.W.File, Line: v.Place.Line, Column: v.Place.Column, Msg: fmt.Sprintf("invariant %s: the server refuses it with error %d: %s", v.Name, probe.Err.Code, probe.Err.Message)}
 }
 
 // enforced says that a server keeps what the schema demands by itself. TiDB reads CHECKs
@@ -109,6 +131,7 @@ func (s *Stage) run(ctx context.Context, in *mutate.Input, level corpus.Level, c
 	}
 	s.runs.Add(1)
 	played, err := s.Pool.Play(ctx, harness.Play{Init: in.State.Init(), Players: list, Order: in.Order, Levels: harness.At(level), Probes: s.probes})
+	err = s.placed(err)
 	if played == nil {
 		return nil, err
 	}
@@ -121,10 +144,10 @@ func (s *Stage) run(ctx context.Context, in *mutate.Input, level corpus.Level, c
 		o.Calls = append(o.Calls, p.outcome())
 	}
 	for i, v := range s.invariants {
-		if v.Judge != workload.Constant && !s.holds(v, &played.Before[i], nil) {
+		if v.Judge != workload.Constant && !holds(v, &played.Before[i], nil) {
 			o.Before = append(o.Before, Broken{v, rowsText(&played.Before[i], false)})
 		}
-		if !s.holds(v, &played.After[i], &played.Before[i]) {
+		if !holds(v, &played.After[i], &played.Before[i]) {
 			o.Broken = append(o.Broken, Broken{v, rowsText(&played.After[i], false)})
 		}
 	}
@@ -174,7 +197,7 @@ func serially(in *mutate.Input, order []int) *mutate.Input {
 const longest = 1000
 
 // holds judges the answer of an invariant.
-func (s *Stage) holds(v *workload.Invariant, now, before *history.Result) bool {
+func holds(v *workload.Invariant, now, before *history.Result) bool {
 	switch v.Judge {
 	case workload.Constant:
 		return rowsText(now, false) == rowsText(before, false)

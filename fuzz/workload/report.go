@@ -45,6 +45,10 @@ type Report struct {
 	// Pending counts the findings that are saved as they were found: there was no time
 	// to make them small and to look for what mends them.
 	Pending int `json:"pending"`
+	// Sets counts the sets of transactions that touch what one of them writes, NotRun lists
+	// those that had no run.
+	Sets   int        `json:"sets"`
+	NotRun [][]string `json:"not_run"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []*Mended `json:"mended"`
 }
@@ -59,6 +63,9 @@ type Cell struct {
 	Refused map[uint16]int `json:"refused"`
 	// Anomalies counts runs by kind.
 	Anomalies map[Kind]int `json:"anomalies"`
+	// As holds, for anomalies that are no findings of their own, the ID of the one that some
+	// of the transactions show.
+	As map[Kind]string `json:"as"`
 	// Findings are the IDs of those of the cell.
 	Findings []string `json:"findings"`
 
@@ -157,12 +164,12 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // each finding.
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s %s, %s: %d cases (%.0f a minute) in %.1f s, %d serial runs, %d runs in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.Cases, r.CasesPerMinute, r.Seconds, r.Serial, r.Runs)
+	fmt.Fprintf(&b, "%s on %s %s, %s: %s (%.0f a minute) in %.1f s, %s, %s in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), plural(r.Cases, "case"), r.CasesPerMinute, r.Seconds, plural(r.Serial, "serial run"), plural(r.Runs, "run"))
 	for _, reason := range sortedKeys(r.Rejected) {
 		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
 	}
 	for _, reason := range sortedKeys(r.Unknown) {
-		fmt.Fprintf(&b, "the server's answers were not judged in %d cases: %s\n", r.Unknown[reason], reason)
+		fmt.Fprintf(&b, "the server's answers were not judged in %s: %s\n", plural(r.Unknown[reason], "case"), reason)
 	}
 	if r.Unfinished > 0 {
 		fmt.Fprintf(&b, "unfinished %d\n", r.Unfinished)
@@ -183,6 +190,9 @@ func (r *Report) WriteText(out io.Writer) error {
 		t.AppendRow(row)
 	}
 	b.WriteString(t.Render() + "\n")
+	if s := r.NotRunText(); s != "" {
+		b.WriteString(s + "\n")
+	}
 	for i, f := range r.Findings {
 		// What the same transactions do at several levels is told once, at the strongest.
 		last := true
@@ -204,7 +214,7 @@ func (r *Report) WriteText(out io.Writer) error {
 		r.Mended[i].writeText(&b)
 	}
 	if r.Pending > 0 {
-		fmt.Fprintf(&b, "\n%d of %d findings were saved and are not explained for want of time: give more with --explain\n", r.Pending, len(r.Findings))
+		fmt.Fprintf(&b, "\n%s\n", r.PendingText())
 	}
 	if len(r.Findings) == 0 {
 		b.WriteString("nothing found\n")
@@ -238,24 +248,34 @@ func (r *Report) cell(set []string, level string) *Cell {
 
 func (r *Report) cellText(set []string, level string) string {
 	c := r.cell(set, level)
-	if c == nil || c.Runs == 0 {
+	if c == nil {
 		return ""
 	}
 	var lines []string
 	for _, k := range sortedKeys(c.Anomalies) {
-		lines = append(lines, fmt.Sprintf("%s: %d", k, c.Anomalies[k]))
+		line := fmt.Sprintf("%s: %d", k, c.Anomalies[k])
+		if f := r.finding(c.As[k]); f != nil {
+			line += ", as " + strings.Join(f.Transactions, " × ")
+		}
+		lines = append(lines, line)
 	}
 	for _, id := range c.Findings {
-		if f := r.finding(id); f != nil && f.Class != Isolation {
+		switch f := r.finding(id); {
+		case f == nil:
+		case f.Class != Isolation:
 			lines = append(lines, string(f.Class)+": "+string(f.Kind))
+		case c.Anomalies[f.Kind] == 0:
+			lines = append(lines, string(f.Kind)+": in a larger set that was made small")
 		}
 	}
-	if len(lines) == 0 {
-		lines = append(lines, "not seen")
+	if c.Runs > 0 {
+		if len(lines) == 0 {
+			lines = append(lines, "not seen")
+		}
+		lines = append(lines, "in "+plural(c.Runs, "run"))
 	}
-	lines = append(lines, fmt.Sprintf("in %d runs", c.Runs))
 	for _, code := range sortedKeys(c.Aborts) {
-		lines = append(lines, fmt.Sprintf("%d aborts (%d)", c.Aborts[code], code))
+		lines = append(lines, fmt.Sprintf("%s (%d)", plural(c.Aborts[code], "abort"), code))
 	}
 	for _, code := range sortedKeys(c.Refused) {
 		lines = append(lines, fmt.Sprintf("%d refused (%d)", c.Refused[code], code))
@@ -289,7 +309,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	if f.Unjudged != "" {
 		fmt.Fprintf(b, "  %s\n", f.Unjudged)
 	}
-	fmt.Fprintf(b, "  seen %d times, first after %.1f s; %s; %d statements besides BEGIN and COMMIT: %s\n", f.Seen, f.FirstSeen, f.Again(), f.Statements, f.File)
+	fmt.Fprintf(b, "  seen %s, first after %.1f s; %s; %s besides BEGIN and COMMIT: %s\n", plural(f.Seen, "time"), f.FirstSeen, f.Again(), plural(f.Statements, "statement"), f.File)
 	b.WriteString(f.schedule)
 	if len(f.LeftOut) > 0 {
 		b.WriteString("  left out, here and in the serial orders:\n")
@@ -309,15 +329,15 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 	switch {
 	case f.Weakest != "":
-		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, f.RunsAt())
+		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, plural(f.WeakestRuns, "run"))
 	case f.MayBeWeakest != "":
-		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, f.RunsAt(), f.TooFew("at "+f.Level))
+		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, plural(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
 	case f.above:
 		b.WriteString("  seen at every level above that was tried\n")
 	}
 	switch {
 	case len(f.Mend)+len(f.MayMend) > 0:
-		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", f.RunsWith())
+		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", plural(f.MendRuns, "run"))
 		for _, m := range slices.Concat(f.Mend, f.MayMend) {
 			fmt.Fprintf(b, "    %s\n", m)
 		}
@@ -335,20 +355,38 @@ func (f *Finding) TooFew(where string) string {
 	if f.OneIn > 1 {
 		often = fmt.Sprintf("1 of %d runs shows it", f.OneIn)
 	}
-	return fmt.Sprintf("%s would be needed to tell, since %s %s", counted(f.NeededRuns, "run"), where, often)
+	return fmt.Sprintf("%s would be needed to tell, since %s %s", plural(f.NeededRuns, "run"), where, often)
 }
 
-// RunsAt and RunsWith are in how many runs it was not seen, at a stronger level and with
-// FOR UPDATE.
-func (f *Finding) RunsAt() string   { return counted(f.WeakestRuns, "run") }
-func (f *Finding) RunsWith() string { return counted(f.MendRuns, "run") }
+// namedUnrun is how many of the sets that never ran are named for people.
+const namedUnrun = 5
 
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
+// NotRunText names the sets that never ran; empty: there are none.
+func (r *Report) NotRunText() string {
+	var names []string
+	for _, set := range r.NotRun[:min(len(r.NotRun), namedUnrun)] {
+		names = append(names, strings.Join(set, " × "))
 	}
-	return fmt.Sprintf("%d %s", n, noun)
+	if len(names) == 0 {
+		return ""
+	}
+	if n := len(r.NotRun) - len(names); n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), plural(r.Sets, "set"), strings.Join(names, ", "))
+}
+
+// PendingText says how many findings are not explained.
+func (r *Report) PendingText() string {
+	return fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, plural(len(r.Findings), "finding"))
+}
+
+// plural counts things whose plural ends in s.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {

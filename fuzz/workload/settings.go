@@ -35,8 +35,5 @@ type Settings struct {
 	Every    time.Duration
 }
 
-// orders is how many orders are run of one input at each level.
-const orders = 3
-
 // inputLen is the length of the bytes that an input is made of.
 const inputLen = 1024

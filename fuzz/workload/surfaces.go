@@ -142,7 +142,7 @@ func writeHTML(w io.Writer, r *Report) error {
 		for _, l := range r.Levels {
 			c := r.cell(set, l)
 			cell := shownCell{Class: "none"}
-			if c != nil && c.Runs > 0 {
+			if c != nil {
 				cell = shownCell{Class: "good", Text: strings.ReplaceAll(r.cellText(set, l), "\n", ", ")}
 				if len(c.Anomalies) > 0 {
 					cell.Class = "bad"
@@ -163,6 +163,9 @@ func writeHTML(w io.Writer, r *Report) error {
 	}
 	return nil
 }
+
+// Plural counts things, for the page.
+func (r *Report) Plural(n int, what string) string { return plural(n, what) }
 
 // Schedule is the reduced run, one line for each statement.
 func (f *Finding) Schedule() string { return f.schedule }

@@ -157,11 +157,15 @@ func makeOrder(calls []Call, src *source) []int {
 			i := turn(k + again)
 			run(i, left[i])
 		}
-	case 1: // one gives way to all others
+	case 1: // one gives way to all others, which come in any order
 		i := turn(0)
 		run(i, points[i][src.below(orderLane, len(points[i]))])
+		var others []int
 		for k := 1; k < len(calls); k++ {
-			run(turn(k), left[turn(k)])
+			others = slices.Insert(others, src.below(orderLane, k), turn(k))
+		}
+		for _, k := range others {
+			run(k, left[k])
 		}
 		run(i, left[i])
 	case 2: // one statement each
