@@ -94,6 +94,8 @@ func pins(x ast.ExprNode, t *Table, col int, some bool) bool {
 			return some && pins(n.L, t, col, some) && pins(n.R, t, col, some)
 		case opcode.EQ:
 			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
+		case opcode.NullEQ: // a look-up, too, but of NULL there may be several
+			return is(n.L) && literal(n.R) && !isNull(n.R) || is(n.R) && literal(n.L) && !isNull(n.L)
 		}
 	case *ast.PatternInExpr:
 		return !n.Not && n.Sel == nil && (some || len(n.List) == 1) && is(n.Expr) && !slices.ContainsFunc(n.List, func(e ast.ExprNode) bool { return !literal(e) })
