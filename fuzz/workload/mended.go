@@ -156,7 +156,10 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		cancel()
 		again.finish()
 		c.report.Runs += again.report.Runs
-		if err := errors.Join(err, again.failed); err != nil {
+		var useless *SettingError
+		if err := errors.Join(err, again.failed); errors.As(err, &useless) {
+			return nil // by chance, only states that cannot be used: the cases had others
+		} else if err != nil {
 			return err
 		}
 		run := MendedRun{Cases: again.report.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
