@@ -149,7 +149,7 @@ func TestShow(t *testing.T) {
 	if got.code != 0 {
 		t.Fatalf("status %d: %s", got.code, got.stderr)
 	}
-	for _, part := range []string{"tx1 (RR)", "│ expected ", "2 matched, 2 changed", "verdict: known key-change-leaves-old-row", "because:", "versions at step"} {
+	for _, part := range []string{"tx1 (RR)", "│ expected ", "2 matched, 2 changed", "verdict: known key-change-leaves-old-row", "because:", "versions of each row at step"} {
 		if !strings.Contains(got.stdout, part) {
 			t.Errorf("no %q in:\n%s", part, got.stdout)
 		}
