@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -245,14 +246,7 @@ func remarkTable(remarks []Remark) string {
 // Summary counts the verdicts in one line.
 func (m *Matrix) Summary() string {
 	s := fmt.Sprintf("%s, %s, %s: %d ok, %d known, %d violation, %d unknown",
-		plural(len(m.Files), "case"), plural(len(m.Targets), "target"), plural(m.Runs, "run"),
+		spelling.Count(len(m.Files), "case"), spelling.Count(len(m.Targets), "target"), spelling.Count(m.Runs, "run"),
 		m.Counts[oracle.OK], m.Counts[oracle.Known], m.Counts[oracle.Violation], m.Counts[oracle.Unknown])
 	return s + fmt.Sprintf("; %d other than recorded", m.Changed)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
@@ -58,7 +59,7 @@ func Stats(cases []corpus.Stored) *CorpusStats {
 // WriteText writes the counts for people.
 func (s *CorpusStats) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s, %s in them\n", plural(s.Cases, "case"), plural(s.Sessions, "session"), plural(s.Statements, "statement"))
+	fmt.Fprintf(&b, "%s, %s, %s in them\n", spelling.Count(s.Cases, "case"), spelling.Count(s.Sessions, "session"), spelling.Count(s.Statements, "statement"))
 	fmt.Fprintf(&b, "by name:  %s\nby kind:  %s\n", countsText(s.Families), countsText(s.Kinds))
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())

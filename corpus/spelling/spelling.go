@@ -1,4 +1,4 @@
-// Package spelling finds the word that a person meant.
+// Package spelling finds the word that a person meant, and puts a number before a noun.
 package spelling
 
 import (

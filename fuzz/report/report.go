@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -144,15 +145,8 @@ func summary(items []Item) string {
 		servers[items[i].Target] = true
 		count[items[i].Verdict.Outcome]++
 	}
-	return fmt.Sprintf("%s, %s, on %s: %s, %s.", plural(len(items), "case"), plural(len(prints), "fingerprint"), plural(len(servers), "target"),
-		plural(count[oracle.Violation], "violation"), plural(count[oracle.Known], "known deviation"))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s, on %s: %s, %s.", spelling.Count(len(items), "case"), spelling.Count(len(prints), "fingerprint"), spelling.Count(len(servers), "target"),
+		spelling.Count(count[oracle.Violation], "violation"), spelling.Count(count[oracle.Known], "known deviation"))
 }
 
 func entryOf(it *Item, i int) entry {

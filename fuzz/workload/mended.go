@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
@@ -209,7 +210,7 @@ func (c *campaign) refute(m *Mended, s MendedSeen) error {
 		if !s.is(f, m) || len(f.reads) == 0 {
 			continue
 		}
-		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, plural(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
+		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, spelling.Count(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
 		f.Mend, f.MayMend, f.reads = nil, nil, nil
 		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
 			return err
@@ -266,7 +267,7 @@ func (m *Mended) Title() string {
 		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
 	if n := len(m.Left); n > 0 {
-		out += fmt.Sprintf(" (for %s none is known)", plural(n, "finding"))
+		out += fmt.Sprintf(" (for %s none is known)", spelling.Count(n, "finding"))
 	}
 	return out
 }
@@ -278,7 +279,7 @@ func (m *Mended) Told() []string {
 	}
 	var out []string
 	for i, r := range m.Runs {
-		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, plural(r.Cases, "case"), r.Seconds)
+		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, spelling.Count(r.Cases, "case"), r.Seconds)
 		if i > 0 {
 			line = "again, " + line
 		}
@@ -288,7 +289,7 @@ func (m *Mended) Told() []string {
 		out = append(out, line+"still seen")
 		helpless := false
 		for _, s := range r.Seen {
-			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, plural(s.Runs, "run"))
+			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, spelling.Count(s.Runs, "run"))
 			if s.Expected {
 				text += ", for which no FOR UPDATE is known"
 			}

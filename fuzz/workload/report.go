@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -164,12 +165,12 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // each finding.
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s %s, %s: %s (%.0f a minute) in %.1f s, %s, %s in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), plural(r.Cases, "case"), r.CasesPerMinute, r.Seconds, plural(r.Serial, "serial run"), plural(r.Runs, "run"))
+	fmt.Fprintf(&b, "%s on %s %s, %s: %s (%.0f a minute) in %.1f s, %s, %s in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), spelling.Count(r.Cases, "case"), r.CasesPerMinute, r.Seconds, spelling.Count(r.Serial, "serial run"), spelling.Count(r.Runs, "run"))
 	for _, reason := range sortedKeys(r.Rejected) {
 		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
 	}
 	for _, reason := range sortedKeys(r.Unknown) {
-		fmt.Fprintf(&b, "the server's answers were not judged in %s: %s\n", plural(r.Unknown[reason], "case"), reason)
+		fmt.Fprintf(&b, "the server's answers were not judged in %s: %s\n", spelling.Count(r.Unknown[reason], "case"), reason)
 	}
 	if r.Unfinished > 0 {
 		fmt.Fprintf(&b, "unfinished %d\n", r.Unfinished)
@@ -210,8 +211,8 @@ func (r *Report) WriteText(out io.Writer) error {
 			}
 		}
 	}
-	for i := range r.Mended {
-		r.Mended[i].writeText(&b)
+	for _, m := range r.Mended {
+		m.writeText(&b)
 	}
 	if r.Pending > 0 {
 		fmt.Fprintf(&b, "\n%s\n", r.PendingText())
@@ -272,10 +273,10 @@ func (r *Report) cellText(set []string, level string) string {
 		if len(lines) == 0 {
 			lines = append(lines, "not seen")
 		}
-		lines = append(lines, "in "+plural(c.Runs, "run"))
+		lines = append(lines, "in "+spelling.Count(c.Runs, "run"))
 	}
 	for _, code := range sortedKeys(c.Aborts) {
-		lines = append(lines, fmt.Sprintf("%s (%d)", plural(c.Aborts[code], "abort"), code))
+		lines = append(lines, fmt.Sprintf("%s (%d)", spelling.Count(c.Aborts[code], "abort"), code))
 	}
 	for _, code := range sortedKeys(c.Refused) {
 		lines = append(lines, fmt.Sprintf("%d refused (%d)", c.Refused[code], code))
@@ -309,7 +310,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	if f.Unjudged != "" {
 		fmt.Fprintf(b, "  %s\n", f.Unjudged)
 	}
-	fmt.Fprintf(b, "  seen %s, first after %.1f s; %s; %s besides BEGIN and COMMIT: %s\n", plural(f.Seen, "time"), f.FirstSeen, f.Again(), plural(f.Statements, "statement"), f.File)
+	fmt.Fprintf(b, "  seen %s, first after %.1f s; %s; %s besides BEGIN and COMMIT: %s\n", spelling.Count(f.Seen, "time"), f.FirstSeen, f.Again(), spelling.Count(f.Statements, "statement"), f.File)
 	b.WriteString(f.schedule)
 	if len(f.LeftOut) > 0 {
 		b.WriteString("  left out, here and in the serial orders:\n")
@@ -329,15 +330,15 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 	switch {
 	case f.Weakest != "":
-		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, plural(f.WeakestRuns, "run"))
+		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, spelling.Count(f.WeakestRuns, "run"))
 	case f.MayBeWeakest != "":
-		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, plural(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
+		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, spelling.Count(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
 	case f.above:
 		b.WriteString("  seen at every level above that was tried\n")
 	}
 	switch {
 	case len(f.Mend)+len(f.MayMend) > 0:
-		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", plural(f.MendRuns, "run"))
+		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
 		for _, m := range slices.Concat(f.Mend, f.MayMend) {
 			fmt.Fprintf(b, "    %s\n", m)
 		}
@@ -355,7 +356,7 @@ func (f *Finding) TooFew(where string) string {
 	if f.OneIn > 1 {
 		often = fmt.Sprintf("1 of %d runs shows it", f.OneIn)
 	}
-	return fmt.Sprintf("%s would be needed to tell, since %s %s", plural(f.NeededRuns, "run"), where, often)
+	return fmt.Sprintf("%s would be needed to tell, since %s %s", spelling.Count(f.NeededRuns, "run"), where, often)
 }
 
 // namedUnrun is how many of the sets that never ran are named for people.
@@ -373,20 +374,12 @@ func (r *Report) NotRunText() string {
 	if n := len(r.NotRun) - len(names); n > 0 {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), plural(r.Sets, "set"), strings.Join(names, ", "))
+	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), spelling.Count(r.Sets, "set"), strings.Join(names, ", "))
 }
 
 // PendingText says how many findings are not explained.
 func (r *Report) PendingText() string {
-	return fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, plural(len(r.Findings), "finding"))
-}
-
-// plural counts things whose plural ends in s.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, spelling.Count(len(r.Findings), "finding"))
 }
 
 func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 )
 
 // The form is that of the Jenkins xUnit plug-in, as package junit has it.
@@ -117,7 +119,7 @@ func after(separator, text string) string {
 //go:embed report.html
 var pageHTML string
 
-var page = template.Must(template.New("workload").Parse(pageHTML))
+var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count}).Parse(pageHTML))
 
 // shownCell is a cell of the page's table.
 type shownCell struct {
@@ -163,9 +165,6 @@ func writeHTML(w io.Writer, r *Report) error {
 	}
 	return nil
 }
-
-// Plural counts things, for the page.
-func (r *Report) Plural(n int, what string) string { return plural(n, what) }
 
 // Schedule is the reduced run, one line for each statement.
 func (f *Finding) Schedule() string { return f.schedule }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
@@ -186,7 +187,7 @@ func TestFinish(t *testing.T) {
 // TestPlurals: one is no plural.
 func TestPlurals(t *testing.T) {
 	for n, want := range map[int]string{0: "0 findings", 1: "1 finding", 2: "2 findings"} {
-		if got := plural(n, "finding"); got != want {
+		if got := spelling.Count(n, "finding"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
