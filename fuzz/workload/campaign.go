@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
@@ -53,8 +54,8 @@ type campaign struct {
 	queue     []*pending
 	trials    []*trial
 	explained int
-	// turns counts how often trials and findings took turns.
-	turns int
+	// choices counts how often a trial and a finding could come next.
+	choices int
 	// explainUntil is when the time for explaining ends.
 	explainUntil time.Time
 }
@@ -201,9 +202,9 @@ func (c *campaign) tell(stop chan struct{}) {
 // progress counts what only grows: when the cases have run, findings become one.
 func (c *campaign) progress() string {
 	if c.explained > 0 {
-		return fmt.Sprintf("%d of %s explained", c.explained, plural(c.explained+len(c.queue), "finding"))
+		return fmt.Sprintf("%d of %s explained", c.explained, spelling.Count(c.explained+len(c.queue), "finding"))
 	}
-	return fmt.Sprintf("%s, %s", plural(c.report.Cases, "case"), plural(len(c.report.Findings), "finding"))
+	return fmt.Sprintf("%s, %s", spelling.Count(c.report.Cases, "case"), spelling.Count(len(c.report.Findings), "finding"))
 }
 
 // bytes returns those of the i-th input.
@@ -223,10 +224,7 @@ const maxRejected = 200
 // input runs one input in every way.
 func (c *campaign) input(ctx context.Context, i int) error {
 	t := c.turn(i)
-	return c.trial(ctx, mutate.Make(c.w, [][]*workload.Transaction{t.set}, c.bytes(i, 0)), i, t)
-}
-
-func (c *campaign) trial(ctx context.Context, in *mutate.Input, i int, t turn) error {
+	in := mutate.Make(c.w, [][]*workload.Transaction{t.set}, c.bytes(i, 0))
 	refs := c.stage.serials(in, c.Levels[len(c.Levels)-1])
 	runs, err := refs.of(ctx, all(in))
 	if why, ok := rejected(err); ok {

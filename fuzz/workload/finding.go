@@ -285,9 +285,14 @@ func (c *campaign) due() func() error {
 				next = i
 			}
 		}
-		c.turns++
+		c.choices++
 		t := c.trials[next]
-		if len(c.queue) == 0 || t.left() <= float64(4*c.Tries) || c.turns%2 == 1 && c.report.within(c.queue[best].f.Kind, c.queue[best].f.Level, c.queue[best].f.Transactions) != nil {
+		first := len(c.queue) == 0 || t.left() <= float64(4*c.Tries)
+		if !first && c.choices%2 == 1 {
+			f := c.queue[best].f
+			first = c.report.within(f.Kind, f.Level, f.Transactions) != nil
+		}
+		if first {
 			c.trials = slices.Delete(c.trials, next, next+1)
 			return func() error { return c.proceed(t) }
 		}
