@@ -56,7 +56,7 @@ Words used below:
 * *Snapshot isolation* is MariaDB's with ` + "`innodb_snapshot_isolation=ON`" + `.
 * A server *merges* indexes when it uses more than one of them for a query, for ` + "`a = 1 OR b = 1`" + `
   for example.
-* A *serial order* is the transactions one after the other.
+* In a *serial order* the transactions run one after the other.
 
 Other words are [explained on one page](words.md).
 

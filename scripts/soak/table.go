@@ -103,8 +103,8 @@ This command runs random cases and adds the counts to [the tally](../scripts/soa
 
     go run ./scripts/soak --target TARGET --cases 100000
 
-This one makes this page from the tally: for each target from the cases that were judged by the
-newest rules with 100,000 cases or more (if there are none, by the newest rules):
+This one makes this page from the tally. For each target it takes the newest version of the rules
+with which at least 100,000 cases were judged; if there is none, the newest version:
 
     go run ./scripts/soak --table docs/deviations.md
 
