@@ -228,6 +228,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 		return nil
 	}
 	begun := time.Now()
+	r.counted = counts(n)
 	judge(keeping, r)
 	c.target.makeSure(keeping, r)
 	charge(&c.beside.judge, begun)

@@ -89,6 +89,10 @@ func checkDocumented(t *testing.T, target *Target) {
 			c := parseCase(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
 			r := target.Replay(t.Context(), "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
 			v := &r.run.Verdict
+			if r.run.History != nil {
+				counted := oracle.CheckAndCount(r.run.Case, r.run.History)
+				v = &counted
+			}
 			failed := r.run.History != nil && r.run.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
 			switch {
 			case v.Outcome != want || r.NotRun():

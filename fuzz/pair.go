@@ -115,7 +115,7 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 		if i > 0 && time.Since(begun) > pairTotal-2*pairCase {
 			break
 		}
-		r := p.target.Judge(ctx, c, levelsWithin(c, p.levels, 0))
+		r := p.target.judgeCounting(ctx, c, levelsWithin(c, p.levels, 0), counts(p.tally.report.Executions))
 		trials = append(trials, r)
 		signal.Hit(signal.Of(r.Case, r.History, &r.Verdict))
 		if err := p.firsts.add(&r); err != nil {

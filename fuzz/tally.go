@@ -39,9 +39,16 @@ func newCounts() Counts {
 	return c
 }
 
+// countOneIn is of how many inputs one is counted for Judged: to count costs as much as
+// the verdict.
+const countOneIn = 8
+
+// counts reports whether the cases of the n-th input are counted for Judged.
+func counts(n int) bool { return n%countOneIn == 0 }
+
 // Judged is the share of the statements with something to judge whose answer
-// was compared with one single prediction. Statements of cases without a
-// verdict count as not judged.
+// was compared with one single prediction, in the cases that were counted. Statements
+// of cases without a verdict count as not judged.
 func (c *Counts) Judged() float64 { return share(c.judged, c.judgeable) }
 
 // Conflicting is the share of the cases whose transactions touched overlapping
@@ -86,7 +93,7 @@ func (c *Counts) add(r *Trial) {
 		if s.Result.Err != nil && s.Result.Err.Code == errDeadlock {
 			c.Deadlocks++
 		}
-		if v.Outcome == oracle.Unknown && v.Statements == 0 && touchesTables(r.Case.Steps[s.Line]) {
+		if r.counted && v.Outcome == oracle.Unknown && v.Statements == 0 && touchesTables(r.Case.Steps[s.Line]) {
 			c.judgeable++
 		}
 	}

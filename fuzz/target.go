@@ -266,6 +266,8 @@ type Trial struct {
 	Levels  map[int]corpus.Level
 	History *history.History // nil if the case could not be run
 	Verdict oracle.Verdict
+	// counted says that the verdict is to count how much was judged.
+	counted bool
 	// Err says why there is no history, or that the server was lost.
 	Err error
 	// Log is what a server wrote that went down, as far as it is known.
@@ -286,7 +288,12 @@ type Trial struct {
 // case that cannot be run has the outcome Unknown and one of the reasons
 // above, and the cause in Err.
 func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.judgeCounting(ctx, c, levels, false)
+}
+
+func (t *Target) judgeCounting(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted bool) Trial {
 	r := t.execute(ctx, c, levels)
+	r.counted = counted
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r
@@ -311,9 +318,12 @@ func judge(ctx context.Context, r *Trial) {
 		err error
 	}
 	done := make(chan answer, 1)
-	c, h := r.Case, r.History
+	c, h, by := r.Case, r.History, oracle.Check
+	if r.counted {
+		by = oracle.CheckAndCount
+	}
 	go func() {
-		v, err := check(c, h)
+		v, err := check(by, c, h)
 		done <- answer{v, err}
 	}()
 	select {
@@ -379,16 +389,16 @@ func (t *Target) explain(ctx context.Context, c *corpus.Case, h *history.History
 	return t.pool.ExplainPlans(ctx, c, h, stmts)
 }
 
-// check is oracle.Check for a campaign, which a defect of the oracle must not
+// check is the oracle's for a campaign, which a defect of the oracle must not
 // end, and in which it must not look like a crash of the server.
-func check(c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
+func check(by func(*corpus.Case, *history.History) oracle.Verdict, c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonPanic, Actual: fmt.Sprint(p)}
 			err = fmt.Errorf("the oracle broke down: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return oracle.Check(c, h), nil
+	return by(c, h), nil
 }
 
 // judgeLost tells a server that died, or a session that it dropped on an

@@ -162,7 +162,7 @@ func TestCountsChargeUnknowns(t *testing.T) {
 	h.Stmts[4].Result.Err = &history.Error{Code: errDeadlock}
 	counts := newCounts()
 	counts.add(&Trial{Case: c, History: h, Verdict: oracle.Verdict{Outcome: oracle.OK, Statements: 3, Judged: 3, Conflicting: true}})
-	counts.add(&Trial{Case: c, History: h, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Reason: "loss"}})
+	counts.add(&Trial{Case: c, History: h, counted: true, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Reason: "loss"}})
 	if got := counts.Judged(); got != 0.5 {
 		t.Errorf("judged %v, want half", got)
 	}

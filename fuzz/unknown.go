@@ -104,7 +104,7 @@ func lostAt(v *oracle.Verdict, c *corpus.Case, h *history.History) int {
 		for _, i := range kept {
 			part.Stmts = append(part.Stmts, h.Stmts[i])
 		}
-		w, err := check(c, &part)
+		w, err := check(oracle.Check, c, &part)
 		switch {
 		case err != nil:
 			return -1

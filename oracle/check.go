@@ -17,12 +17,20 @@ import (
 // Check judges a history: first against what the server promises and
 // documents, then, if that differs, against the deviations of the rules table
 // (Explain). It is deterministic and costs one replay for an honest history.
-func Check(c *corpus.Case, h *history.History) Verdict {
+// It leaves Statements and Judged of the verdict 0.
+func Check(c *corpus.Case, h *history.History) Verdict { return judge(c, h, false) }
+
+// CheckAndCount is Check, and counts how much of the history was judged. It costs
+// twice as much in the mean, since it tries all the ways that statements on InnoDB
+// may have taken, to learn which answers only one prediction fits.
+func CheckAndCount(c *corpus.Case, h *history.History) Verdict { return judge(c, h, true) }
+
+func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	c, err := resolved(c, h)
 	if err != nil {
 		return unknown(Verdict{Stmt: -1}, err)
 	}
-	v := check(c, h)
+	v := check(c, h, counting)
 	if h.Disagreement != "" && v.Outcome != Violation {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
 		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
@@ -32,10 +40,13 @@ func Check(c *corpus.Case, h *history.History) Verdict {
 	return v
 }
 
-func check(c *corpus.Case, h *history.History) Verdict {
+func check(c *corpus.Case, h *history.History, counting bool) Verdict {
 	p := rules.For(h.Server)
 	budget := solve.NewBudget(mvcc.Work)
 	r := mvcc.New(c, h, p, false).Within(budget)
+	if counting {
+		r.Counting()
+	}
 	d, err := r.Run()
 	v := Verdict{Stmt: -1, Refused: r.RefusedByText()}
 	if err != nil {
@@ -324,8 +335,12 @@ func says(rs []*rules.Rule) string {
 }
 
 // count fills in how much of the history was judged: statements that touch
-// tables, and those whose answer was compared with one single prediction.
+// tables, and those whose answer was compared with one single prediction. A replay
+// that does not count leaves it as it is.
 func count(v *Verdict, r *mvcc.Replay, h *history.History) {
+	if !r.Counts() {
+		return
+	}
 	v.Statements, v.Judged = 0, 0
 	for i := range h.Stmts {
 		s := &r.Steps[i]

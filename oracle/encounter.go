@@ -21,7 +21,8 @@ type Encounter struct {
 
 // Encounters replays a history under the promised rules and the deviations of its
 // verdict, as far as they predict it; what comes behind a difference has met
-// nothing. The result is by index into the history's statements. Costs one replay.
+// nothing. The result is by index into the history's statements. Costs as much as
+// CheckAndCount.
 func Encounters(c *corpus.Case, h *history.History, v *Verdict) []Encounter {
 	p := rules.For(h.Server)
 	for _, d := range rules.Deviations(h.Server, mvcc.Levels(c, h)) {
@@ -29,7 +30,7 @@ func Encounters(c *corpus.Case, h *history.History, v *Verdict) []Encounter {
 			p = p.With(d)
 		}
 	}
-	r := mvcc.New(c, h, p, false)
+	r := mvcc.New(c, h, p, false).Counting()
 	_, _ = r.Run() // what it finds is in the verdict
 	out := make([]Encounter, len(h.Stmts))
 	for i, met := range r.Meeting() {

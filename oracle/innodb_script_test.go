@@ -34,7 +34,7 @@ func TestInnoDBScripts(t *testing.T) {
 			d.ScanArgs(t, "server", &server)
 			d.ScanArgs(t, "level", &level)
 			c, h := readScript(t, d, server, level)
-			v := Check(c, h)
+			v := CheckAndCount(c, h)
 			out := string(v.Outcome)
 			if len(v.Rules) > 0 {
 				out += " " + strings.Join(v.Rules, "+")

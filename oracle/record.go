@@ -49,5 +49,5 @@ func (r *Record) Judge(name string) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, fmt.Errorf("parse the recorded case: %w", err)
 	}
-	return Check(c, r.History), nil
+	return CheckAndCount(c, r.History), nil
 }

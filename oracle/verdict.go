@@ -45,7 +45,7 @@ type Verdict struct {
 	Refused []int `json:"refused,omitempty"`
 	// Statements counts the executed statements that have something to judge,
 	// Judged those whose rows, counts and error were compared with one single
-	// prediction.
+	// prediction. Only CheckAndCount fills them in.
 	Statements int `json:"statements"`
 	Judged     int `json:"judged"`
 	// Conflicting says that the transactions touched overlapping rows or

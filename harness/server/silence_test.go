@@ -64,7 +64,7 @@ func testSilence(t *testing.T, target string) {
 	if len(w) != 1 || w[0].Kind != history.Silence || w[0].From < h.Stmts[2].Submit || w[0].Until < h.Stmts[3].Submit {
 		t.Errorf("waits %+v", w)
 	}
-	if v := oracle.Check(c, h); v.Outcome != oracle.OK || v.Judged != v.Statements {
+	if v := oracle.CheckAndCount(c, h); v.Outcome != oracle.OK || v.Judged != v.Statements {
 		t.Errorf("verdict %+v", v)
 	}
 }

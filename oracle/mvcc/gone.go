@@ -34,12 +34,14 @@ type gone struct {
 // which paths were tried with r, which must have run; TiDB's replays share nothing.
 func (r *Replay) Under(p rules.Profile) *Replay {
 	if r.h.Server.DBMS == history.TiDB || !r.loaded {
-		return New(r.c, r.h, p, false).Within(r.budget)
+		again := New(r.c, r.h, p, false).Within(r.budget)
+		again.counting = r.counting
+		return again
 	}
 	return &Replay{c: r.c, h: r.h, profile: p, dialect: r.dialect, solver: r.solver, budget: r.budget,
 		store: r.store, sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)),
 		planCache: r.planCache, empties: r.empties, bare: r.bare, testedBy: r.testedBy, unmodelled: r.unmodelled,
-		loaded: true, loading: r.loading, tried: r.tried, onlyFits: true}
+		loaded: true, loading: r.loading, tried: r.tried, onlyFits: true, counting: r.counting}
 }
 
 // along replays the history along a path; e is nil where the result is known from

@@ -181,7 +181,7 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		d := g.d
 		if d == nil {
 			r.adopt(e)
-			if e.branched {
+			if e.branched && r.counting {
 				r.singleOut(ch)
 			}
 			return nil, nil, nil

@@ -82,6 +82,8 @@ type Replay struct {
 	loading int
 	// tried holds the paths that did not fit, by their choices.
 	tried map[string][]*gone
+	// counting says that it is wanted which predictions were the only ones.
+	counting bool
 	// onlyFits says that the steps of a replay that does not fit are not wanted.
 	onlyFits bool
 	// observed says that the steps keep what they met; coarse, that a condition was
@@ -127,7 +129,7 @@ type Prediction struct {
 	// Err is the error's code, 0 for none.
 	Err uint16
 	// Single is false where several answers would have been legal, so that an
-	// agreement proves less.
+	// agreement proves less. It is set where the replay is Counting.
 	Single bool
 	// determined is Single as far as the statement alone decides it.
 	determined bool
@@ -165,6 +167,16 @@ func (r *Replay) Within(b *solve.Budget) *Replay {
 	r.solver.Within(b)
 	return r
 }
+
+// Counting makes a replay that fits set Prediction.Single of all its steps, for which
+// it tries the other paths, too.
+func (r *Replay) Counting() *Replay {
+	r.counting = true
+	return r
+}
+
+// Counts reports whether the replay is Counting.
+func (r *Replay) Counts() bool { return r.counting }
 
 // errWork is the loss of a case that is too large.
 var errWork = &Loss{Slug: "work"}
