@@ -22,7 +22,7 @@ type Record struct {
 
 // NewRecord judges a history and keeps all three.
 func NewRecord(c *corpus.Case, h *history.History) Record {
-	return Record{Case: string(corpus.Print(c, corpus.Text)), History: h, Verdict: Check(c, h)}
+	return Record{Case: string(corpus.Print(c, corpus.Text)), History: h, Verdict: CheckAndCount(c, h)}
 }
 
 // LoadRecords reads records from a file of JSON lines.

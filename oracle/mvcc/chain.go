@@ -46,7 +46,7 @@ type Txn struct {
 	// locked holds the rows that it returned FOR UPDATE or FOR SHARE.
 	locked []RowLock
 	// missed says that one of its statements, on InnoDB, missed what another transaction
-	// committed before, under a deviation that lets it.
+	// committed before, or read what one rolled back, under a deviation that lets it.
 	missed bool
 	// claims holds what its statements surely hold locked, on InnoDB; stmts
 	// the statements whose answers count if it commits.

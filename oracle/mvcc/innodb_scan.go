@@ -271,7 +271,7 @@ func (x *running) readsVictim(a *access, met *Version, views solve.Views) bool {
 	if err != nil || !ok || x.e.choices.choose(2) == 0 {
 		return false
 	}
-	x.e.branched = true
+	x.e.branched, x.tx.missed = true, true
 	return true
 }
 

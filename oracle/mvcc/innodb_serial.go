@@ -19,7 +19,8 @@ const maxSerialSteps = 4000
 // explains every answer and the final state, in the order of their commits
 // first; one whose answers differ is given up at the first of them.
 // An autocommit statement is a transaction of its own. Where a statement misses what
-// is committed, which only a deviation predicts, no order is asked for.
+// is committed, or reads what is rolled back, which only a deviation predicts, no order
+// is asked for.
 func (r *Replay) serialOrders() (*Difference, error) {
 	for _, l := range Levels(r.c, r.h) {
 		if l != corpus.Serializable {
