@@ -45,8 +45,8 @@ type campaign struct {
 	cells  map[string]*Cell
 	order  []string
 	known  map[string]*Finding
-	helped map[string][]read // by cause: which reads FOR UPDATE ended it
-	small  map[string]shown  // by cause: what it was reduced to at some level
+	helped map[string]help  // by cause
+	small  map[string]shown // by cause: what it was reduced to at some level
 	report *Report
 	failed error
 	// queue holds what is explained when the cases have run, trials what was begun;
@@ -126,7 +126,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 }
 
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
-	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string][]read{}, small: map[string]shown{}}
+	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string]help{}, small: map[string]shown{}}
 	c.report = &Report{
 		Workload: name, Target: s.Target, Seed: s.Seed,
 		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{},

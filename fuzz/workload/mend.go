@@ -133,11 +133,7 @@ func (c *campaign) mend(f *Finding, small shown) error {
 			t.levels.ways = append(t.levels.ways, way{level: l})
 		}
 	}
-	candidates := subsets(reads)
-	// What helped at another level is likely to help here.
-	if some := c.helped[f.cause()]; some != nil {
-		candidates = slices.Insert(candidates, 0, some)
-	}
+	candidates := slices.Concat(c.likely(f), subsets(reads))
 	c.mu.Unlock()
 	for _, some := range candidates {
 		t.mends.ways = append(t.mends.ways, way{some, f.level})
@@ -149,6 +145,37 @@ func (c *campaign) mend(f *Finding, small shown) error {
 	c.begin(t, &t.mends)
 	c.begin(t, &t.levels)
 	return c.proceed(t)
+}
+
+// help is which reads FOR UPDATE ended an anomaly of some transactions.
+type help struct {
+	transactions []string
+	reads        []read
+}
+
+// likely returns what to try first: what helped with the same at another level, and all
+// that helped where fewer of these transactions, or the same ones, went wrong. To try what
+// does not help takes as many runs as the anomaly is rare, and sets of many transactions
+// have many reads and rare anomalies. It needs the lock.
+func (c *campaign) likely(f *Finding) [][]read {
+	var out [][]read
+	if h, ok := c.helped[f.cause()]; ok {
+		out = append(out, h.reads)
+	}
+	var all []read
+	for _, cause := range sortedKeys(c.helped) {
+		if h := c.helped[cause]; within(h.transactions, f.Transactions) {
+			for _, r := range h.reads {
+				if !slices.Contains(all, r) {
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	if len(all) > 0 && (len(out) == 0 || len(all) > len(out[0])) {
+		out = append(out, all)
+	}
+	return out
 }
 
 const noTime = "there was no time to try it"
@@ -289,7 +316,7 @@ func (c *campaign) proceed(t *trial) error {
 	done := c.done(t, &t.mends) && c.done(t, &t.levels)
 	c.mu.Lock()
 	if len(t.mends.ways) > 0 {
-		c.helped[t.f.cause()] = t.mends.ways[0].reads
+		c.helped[t.f.cause()] = help{t.f.Transactions, t.mends.ways[0].reads}
 	}
 	if !done {
 		c.trials = append(c.trials, t)

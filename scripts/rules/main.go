@@ -40,7 +40,7 @@ settings. "without ` + "`innodb_snapshot_isolation`" + `" means versions that do
 The numbers in brackets are links to the sources: a manual's page, or the report of a bug. For
 "all servers" it is the page of one vendor; txnfuzz expects the same of the others.
 
-Where a stored case shows a deviation at one level, a command that runs it stands below the entry.
+Where a stored case shows a deviation, a command that runs it at one such level stands below the entry.
 ([findings.md](findings.md) names a case for the others, where there is one.)
 
 Words used below:
