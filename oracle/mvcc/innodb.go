@@ -120,13 +120,15 @@ func (r *Replay) engine(ch *choices) *engine {
 	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
-		nt := &Table{Def: t.Def, Clustered: t.Clustered}
-		for _, c := range t.Chains {
+		nt := &Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*Chain, len(t.Chains), len(t.Chains)+4)}
+		chains, first := make([]Chain, len(t.Chains)), make([]Version, len(t.Chains))
+		for i, c := range t.Chains {
 			w.store.nextRow = max(w.store.nextRow, c.ID)
 			e.nextRID++
-			v := c.Versions[0]
-			v.rid = e.nextRID
-			nt.Chains = append(nt.Chains, &Chain{ID: c.ID, Versions: []Version{v}})
+			first[i] = c.Versions[0]
+			first[i].rid = e.nextRID
+			chains[i] = Chain{ID: c.ID, Versions: first[i : i+1 : i+1]}
+			nt.Chains[i] = &chains[i]
 		}
 		w.store.Tables[n] = nt
 	}

@@ -27,7 +27,7 @@ func (e *engine) phases() []phase {
 		sub  bool
 		item item
 	}
-	var evs []event
+	evs := make([]event, 0, 2*len(e.h.Stmts))
 	for i := range e.h.Stmts {
 		st := &e.h.Stmts[i]
 		evs = append(evs, event{at: st.Submit, sub: true, item: item{stmt: i}})
@@ -42,7 +42,7 @@ func (e *engine) phases() []phase {
 		}
 	}
 	slices.SortStableFunc(evs, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	var out []phase
+	out := make([]phase, 0, len(e.h.Stmts))
 	for _, ev := range evs {
 		if ev.sub {
 			out = append(out, phase{just: ev.item.stmt})

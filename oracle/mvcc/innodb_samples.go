@@ -3,6 +3,7 @@ package mvcc
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,14 +37,17 @@ func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
 		}
 		return out
 	}
+	f.ints = slices.Grow(f.ints, 17)
 	for n := int64(-4); n <= 12; n++ {
 		f.ints = append(f.ints, n)
 	}
-	seen := map[int64]bool{}
+	// Some forty values, in which looking costs less than a map.
+	seen := make([]int64, 0, 64)
+	out = slices.Grow(out, cap(seen))
 	for _, n := range f.ints {
-		for _, m := range []int64{n - 1, n, n + 1, -n - 1, -n, 1 - n} {
-			if !seen[m] && fits(def.Type, m) {
-				seen[m] = true
+		for _, m := range [...]int64{n - 1, n, n + 1, -n - 1, -n, 1 - n} {
+			if !slices.Contains(seen, m) && fits(def.Type, m) {
+				seen = append(seen, m)
 				out = append(out, intValue(def.Type, m))
 			}
 		}

@@ -7,27 +7,38 @@ import (
 // unmodelled names a clause of a statement that no part of the replay looks at and
 // that changes what the statement reads or does; "" for none.
 func unmodelled(n ast.Node) string {
-	out := ""
-	contains(n, func(n ast.Node) (found, skip bool) {
-		switch x := n.(type) {
-		case *ast.WithClause:
-			out = "a common table expression (WITH)"
-		case *ast.TableName:
-			if len(x.PartitionNames) > 0 {
-				out = "PARTITION behind a table's name"
-			}
-			if x.AsOf != nil || x.TableSample != nil {
-				out = "AS OF or TABLESAMPLE behind a table's name"
-			}
-		case *ast.InsertStmt:
-			if len(x.PartitionNames) > 0 {
-				out = "PARTITION behind a table's name"
-			}
-		}
-		return out != "", false
-	})
-	return out
+	var f unmodelledFinder
+	n.Accept(&f)
+	return f.what
 }
+
+// unmodelledFinder is a visitor of its own since every statement of every history is
+// looked at.
+type unmodelledFinder struct{ what string }
+
+func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if f.what != "" {
+		return n, true
+	}
+	switch x := n.(type) {
+	case *ast.WithClause:
+		f.what = "a common table expression (WITH)"
+	case *ast.TableName:
+		if len(x.PartitionNames) > 0 {
+			f.what = "PARTITION behind a table's name"
+		}
+		if x.AsOf != nil || x.TableSample != nil {
+			f.what = "AS OF or TABLESAMPLE behind a table's name"
+		}
+	case *ast.InsertStmt:
+		if len(x.PartitionNames) > 0 {
+			f.what = "PARTITION behind a table's name"
+		}
+	}
+	return n, f.what != ""
+}
+
+func (f *unmodelledFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // unmodelledLoss is the loss that a statement with such a clause is.
 func unmodelledLoss(n ast.Node) error {

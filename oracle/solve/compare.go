@@ -48,8 +48,9 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 		return nil, unsupported("join of a decimal with an integer")
 	case isExact(a.typ) && isExact(b.typ) && c.d.is(compareRounds) && (a.typ.Class == DecimalClass || b.typ.Class == DecimalClass):
 		known := (a.typ.Class == IntClass || b.typ.Class == IntClass) && !c.inList
+		ta, tb := a.typ, b.typ // a closure over a and b would put both on the heap in all cases
 		return func(f *frame, x, y sqlvalue.Value) int {
-			r := sqlvalue.CmpExact(rounded(x, a.typ), rounded(y, b.typ))
+			r := sqlvalue.CmpExact(rounded(x, ta), rounded(y, tb))
 			if !known && r != sqlvalue.CmpExact(x, y) {
 				f.refuse("comparison of a quotient")
 			}
@@ -225,14 +226,17 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	}
 	x, y := c.besideColumn(a, b), c.besideColumn(b, a)
 	unread := c.besideNull(a, b)
+	d := c.d
+	numeric, leftText := mixed(a, b), a.typ.Class == StringClass
+	ra, rb := a.reading, b.reading
 	if op == opcode.NullEQ {
 		return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 			v, w := x(f), y(f)
 			unread(f, v, w)
-			if f.strictWrite && mixed(a, b) && v.IsNull() != w.IsNull() {
+			if f.strictWrite && numeric && v.IsNull() != w.IsNull() {
 				f.beside(func(f *frame) sqlvalue.Value {
-					c.d.number(f, v, a.reading)
-					c.d.number(f, w, b.reading)
+					d.number(f, v, ra)
+					d.number(f, w, rb)
 					return v
 				})
 			}
@@ -242,8 +246,6 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
-	d := c.d
-	numeric := mixed(a, b)
 	stops := c.d.is(stopsAtNull) && isExact(a.typ) && isExact(b.typ) && !a.konst && !b.konst && !c.joins
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
@@ -258,19 +260,19 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 		}
 		w := y(f)
 		unread(f, v, w)
-		if isSQL(f.err) && numeric && a.typ.Class == StringClass && !v.IsNull() {
+		if isSQL(f.err) && numeric && leftText && !v.IsNull() {
 			// The text on the left is read as a number before the right side is
 			// evaluated, and its error comes first.
 			g := frame{views: f.views, strictWrite: f.strictWrite, strictUnsure: f.strictUnsure}
-			if d.number(&g, v, a.reading); g.err != nil {
+			if d.number(&g, v, ra); g.err != nil {
 				f.err = g.err
 			}
 		}
 		if v.IsNull() != w.IsNull() && f.strictWrite && numeric {
 			// The side that is not NULL may be converted before the other is seen.
 			f.beside(func(f *frame) sqlvalue.Value {
-				d.number(f, v, a.reading)
-				d.number(f, w, b.reading)
+				d.number(f, v, ra)
+				d.number(f, w, rb)
 				return v
 			})
 		}

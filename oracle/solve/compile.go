@@ -334,12 +334,23 @@ func (c *compiler) ownColumn(n *ast.ColumnName) *Column {
 	return nil
 }
 
+// ownColumns read the first columns of a row. They are made once, since every
+// expression reads some.
+var ownColumns = func() (out [16]func(*frame) sqlvalue.Value) {
+	for i := range out {
+		out[i] = func(f *frame) sqlvalue.Value { return f.row[i] }
+	}
+	return out
+}()
+
 func columnAt(t Type, at, depth int) expr {
 	e := expr{typ: t, column: true}
-	switch depth {
-	case 0:
+	switch {
+	case depth == 0 && at < len(ownColumns):
+		e.eval = ownColumns[at]
+	case depth == 0:
 		e.eval = func(f *frame) sqlvalue.Value { return f.row[at] }
-	case 1:
+	case depth == 1:
 		e.eval = func(f *frame) sqlvalue.Value { return f.outer.row[at] }
 	default:
 		e.eval = func(f *frame) sqlvalue.Value {

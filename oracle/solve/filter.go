@@ -40,7 +40,7 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 			return sqlvalue.Unknown
 		}
 	}
-	eval := e.eval
+	eval, konst := e.eval, e.konst
 	return func(f *frame) sqlvalue.Truth {
 		t := plain(f)
 		if f.err != nil || t != sqlvalue.True {
@@ -50,7 +50,7 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 		v := eval(f)
 		f.warnings = warnings
 		zero, sure := roundsToZero(v)
-		if !sure || zero && (e.konst || c.d.Version >= 100600) {
+		if !sure || zero && (konst || c.d.Version >= 100600) {
 			f.refuse("fraction, text or large number as a condition")
 		}
 		if zero {

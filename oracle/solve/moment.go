@@ -231,12 +231,15 @@ func (c *compiler) besideNull(a, b expr) func(f *frame, v, w sqlvalue.Value) sql
 	if c.readsMoments() && isTemporal(t.typ) && !isTemporal(other.typ) {
 		read = c.momentReader(other, t.typ)
 	}
+	if read == nil {
+		return func(_ *frame, _, w sqlvalue.Value) sqlvalue.Value { return w }
+	}
 	return func(f *frame, v, w sqlvalue.Value) sqlvalue.Value {
 		x, y := v, w
 		if second {
 			x, y = w, v
 		}
-		if read != nil && (f.strictWrite || f.strictUnsure) && !x.IsNull() && y.IsNull() {
+		if (f.strictWrite || f.strictUnsure) && !x.IsNull() && y.IsNull() {
 			read(f, x)
 		}
 		return w

@@ -384,6 +384,7 @@ func (c *compiler) wildcard(q *query, w *ast.WildCardField) error {
 			continue
 		}
 		found = true
+		q.items = slices.Grow(q.items, len(src.table.Columns))
 		for i, col := range src.table.Columns {
 			q.items = append(q.items, item{expr: columnAt(col.Type, src.offset+i, 0), name: col.Name, alias: true})
 		}

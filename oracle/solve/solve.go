@@ -62,6 +62,8 @@ type Solver struct {
 	unlimited map[ast.StmtNode]ast.StmtNode
 	budget    *Budget
 	unkeyed   error
+	// frames are free.
+	frames []*frame
 }
 
 // Unkeyed says, where it is not nil, why the key of some row could not be told from

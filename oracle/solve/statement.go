@@ -31,10 +31,18 @@ func (s *Solver) compile(n ast.Node, t *Table, v Views, build func(*compiler, *p
 	k := compiledKey{n, t}
 	p, ok := s.compiled[k]
 	if !ok {
-		p = &program{}
-		c := &compiler{s: s, d: s.d, views: v, scope: &scope{}}
+		made := &struct { // one allocation for what lives as long
+			program  program
+			compiler compiler
+			scope    scope
+			table    [1]source
+		}{}
+		p = &made.program
+		c := &made.compiler
+		*c = compiler{s: s, d: s.d, views: v, scope: &made.scope}
 		if t != nil {
-			c.scope.sources = []source{{t.Name, t, 0}}
+			made.table[0] = source{t.Name, t, 0}
+			made.scope.sources = made.table[:]
 		}
 		p.err = build(c, p)
 		s.compiled[k] = p
@@ -58,12 +66,32 @@ func (s *Solver) Where(cond ast.ExprNode, t *Table, row Row, v Views) (sqlvalue.
 	if err != nil {
 		return sqlvalue.Unknown, 0, err
 	}
-	f := frame{row: row, views: v}
 	if p.truth == nil {
 		return sqlvalue.True, 0, nil
 	}
-	truth := p.truth(&f)
+	f := s.frame()
+	defer s.release(f)
+	f.row, f.views = row, v
+	truth := p.truth(f)
 	return truth, f.warnings, f.err
+}
+
+// frame returns an empty frame for one evaluation. They are used again, since a
+// condition is tried on thousands of rows.
+func (s *Solver) frame() *frame {
+	n := len(s.frames)
+	if n == 0 {
+		return &frame{}
+	}
+	f := s.frames[n-1]
+	s.frames = s.frames[:n-1]
+	return f
+}
+
+// release gives back a frame that nothing refers to any more.
+func (s *Solver) release(f *frame) {
+	*f = frame{}
+	s.frames = append(s.frames, f)
 }
 
 // clauses are the parts of a statement that choose rows of a single table.
@@ -228,23 +256,27 @@ func (c *compiler) limits(l *ast.Limit) (skip, limit *expr, err error) {
 	if l == nil {
 		return nil, nil, nil
 	}
-	for _, x := range []struct {
-		n   ast.ExprNode
-		out **expr
-	}{{l.Offset, &skip}, {l.Count, &limit}} {
-		if x.n == nil {
-			continue
-		}
-		e, err := c.expr(x.n)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !e.konst || e.typ.Class != IntClass {
-			return nil, nil, unsupported("LIMIT of an expression")
-		}
-		*x.out = &e
+	if skip, err = c.limit(l.Offset); err != nil {
+		return nil, nil, err
+	}
+	if limit, err = c.limit(l.Count); err != nil {
+		return nil, nil, err
 	}
 	return skip, limit, nil
+}
+
+func (c *compiler) limit(n ast.ExprNode) (*expr, error) {
+	if n == nil {
+		return nil, nil
+	}
+	e, err := c.expr(n)
+	if err != nil {
+		return nil, err
+	}
+	if !e.konst || e.typ.Class != IntClass {
+		return nil, unsupported("LIMIT of an expression")
+	}
+	return &e, nil
 }
 
 func (p *program) bounds(n int) (from, to int) {
