@@ -169,7 +169,8 @@ func promises(s history.Server, l corpus.Level, k mvcc.Kind) []*rules.Rule {
 // taken, as the rules for the server place it; -1 for reads without one.
 func viewPoint(c *corpus.Case, h *history.History, i int) int {
 	st := &h.Stmts[i]
-	set := rules.For(h.Server).At(h.Levels[st.Session])
+	p := rules.For(h.Server)
+	set := p.At(h.Levels[st.Session])
 	if set[rules.ConsistentRead] != rules.Snapshot || mvcc.KindOf(c.Steps[st.Line].Stmt) != mvcc.Select {
 		return -1
 	}

@@ -5,8 +5,9 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -95,8 +96,18 @@ func before(version string, firsts []string) bool {
 
 // numbers reads major, minor and patch from the front of a version.
 func numbers(version string) (v [3]int, ok bool) {
-	n, _ := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2])
-	return v, n == 3
+	for i := range v { // without fmt, since every history comes by here
+		digits := len(version) - len(strings.TrimLeft(version, "0123456789"))
+		n, err := strconv.Atoi(version[:digits])
+		if err != nil {
+			return v, false
+		}
+		v[i] = n
+		if version, ok = strings.CutPrefix(version[digits:], "."); !ok && i < len(v)-1 {
+			return v, false
+		}
+	}
+	return v, true
 }
 
 // Set is the answer to every dimension at one level.
@@ -116,7 +127,7 @@ func For(srv history.Server) Profile {
 	p := Profile{server: srv}
 	for i := range Table {
 		if Table[i].Status != Deviation {
-			p = p.With(&Table[i])
+			p.apply(&Table[i])
 		}
 	}
 	return p
@@ -125,16 +136,20 @@ func For(srv history.Server) Profile {
 // With returns the profile with one more rule applied, at the levels that its
 // scope covers.
 func (p Profile) With(r *Rule) Profile {
+	p.apply(r)
+	return p
+}
+
+func (p *Profile) apply(r *Rule) {
 	for _, l := range corpus.Levels {
 		if r.Scope.Covers(p.server, l) {
 			p.sets[l][r.Dim] = r.Variant
 		}
 	}
-	return p
 }
 
 // At returns the rules that hold at one level.
-func (p Profile) At(l corpus.Level) *Set { return &p.sets[l] }
+func (p *Profile) At(l corpus.Level) *Set { return &p.sets[l] }
 
 // Server returns the server that the profile describes.
 func (p Profile) Server() history.Server { return p.server }
