@@ -132,6 +132,7 @@ func (r *Replay) engine(ch *choices) *engine {
 		}
 		w.store.Tables[n] = nt
 	}
+	w.touched = make([]touch, 0, len(r.h.Stmts))
 	e.plans = r.parsedPlans()
 	w.empties, w.bare, w.testedBy, w.unmodelled = r.empties, r.bare, r.testedBy, r.unmodelled
 	return e

@@ -83,6 +83,7 @@ func (p *prover) noneMatches(c conjunct) bool {
 			total = min(total*len(values[i]), maxSamples*maxSamples)
 		}
 	}
+	views := &innodbViews{e: p.e}
 	for k := range min(total, maxSamples) {
 		if total > maxSamples {
 			// A stride that is prime to most counts spreads what is tried.
@@ -94,8 +95,8 @@ func (p *prover) noneMatches(c conjunct) bool {
 				k /= len(vs)
 			}
 		}
-		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, &innodbViews{e: p.e})
-		if errors.As(err, new(*solve.Unsupported)) {
+		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, views)
+		if err != nil && errors.As(err, new(*solve.Unsupported)) {
 			continue // this row tells nothing
 		}
 		if err != nil || truth == c.wanted() {

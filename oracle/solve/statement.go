@@ -299,12 +299,14 @@ func (s *Solver) Matches(stmt ast.StmtNode, t *Table, rows []Row, v Views) ([]in
 	if err != nil {
 		return nil, err
 	}
-	f := p.frame(v)
-	idx, err := p.matches(&f, rows)
+	f := s.frame()
+	defer s.release(f)
+	*f = p.frame(v)
+	idx, err := p.matches(f, rows)
 	if p.badLiteral && p.strict {
 		err = badLiteralError(err)
 	}
-	if isSQL(err) && p.order != nil && p.failsFirst(&f, rows) {
+	if isSQL(err) && p.order != nil && p.failsFirst(f, rows) {
 		return nil, err
 	}
 	if err != nil && (len(p.order) > 0 || p.limit != nil) {
