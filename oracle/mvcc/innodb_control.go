@@ -179,17 +179,18 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			s.txn.savepoints = kept
 			e.partial = true
 		}
-	case SetLevel:
+	case SetLevel, SetVariable:
 		if s.reopened {
 			// The transaction that follows has not begun on the server, as the answer shows.
-			s.level, _ = levelOfSet(node.(*ast.SetStmt))
-			s.next, s.once = 0, 0
-			s.txn = e.beginInnoDB(s, st.Session)
-			s.reopened = true
-			return nil, nil
+			s.txn = nil
+			defer func() {
+				s.txn = e.beginInnoDB(s, st.Session)
+				s.reopened = true
+			}()
 		}
-		return e.control(i, s, kind, node)
-	case SetVariable:
+		if kind == SetLevel {
+			return e.control(i, s, kind, node)
+		}
 		if loss := e.setVariables(s, st, node.(*ast.SetStmt), func(t *Txn) { e.commitInnoDB(s, t) }); loss != nil {
 			return nil, loss
 		}
