@@ -61,7 +61,7 @@ var innodbTable = []Rule{
 		Says: "a locking read or a write locks each row that it scans, and then tests its condition on the row's newest committed version"},
 	{Dim: RecordChanged, Variant: Refuse, Status: Documented,
 		Scope: Scope{DBMS: mariadb, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
-		Says: "with snapshot isolation a locking read or a write fails with error 1020 if a row that it locks was changed after the snapshot was taken (below REPEATABLE READ there is a snapshot only while a statement with a subquery runs)"},
+		Says: "with snapshot isolation a locking read or a write fails with error 1020 if a row that it locks was changed after the snapshot was taken (at READ UNCOMMITTED and READ COMMITTED this can happen only in a statement with a subquery, whose snapshot is taken when it begins)"},
 
 	{Dim: AfterDeadlock, Variant: NoTransaction, Status: Documented,
 		Scope: Scope{DBMS: innodb}, Links: []string{mysqlErrors},

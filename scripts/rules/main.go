@@ -24,15 +24,21 @@ func main() {
 	}
 }
 
+const notAllowed = `A manual may describe what the server does there, and the answer is wrong all the same: MySQL's
+says that at READ COMMITTED an UPDATE passes a locked row that does not match its condition
+(semi-consistent-read), but not that it may miss one that matches when the UPDATE ends.
+`
+
 const head = `# Rules
 
 This page lists what txnfuzz regards as promised, and the deviations that it knows.
 
-A *promise* is what a vendor's manual says of an answer. A *deviation* is an answer that differs
-from what is promised, but is of a kind that is known for this server, and has a name. If
-deviations explain everything that is wrong in a case, its verdict is ` + "`known`" + `, followed by
-their names. For example, MySQL 9.7 does not show a transaction its own UPDATE that changed no
-value: ` + "`known no-op-update-unseen`" + `, [explained step by step](verdicts.md).
+A *promise* is what a vendor's manual says of an answer; what it describes of the server's
+behaviour, such as when a snapshot is taken, counts as promised, too. A *deviation* is an answer
+that differs from what is promised, but is of a kind that is known for this server, and has a
+name. If deviations explain everything that is wrong in a case, its verdict is ` + "`known`" + `,
+followed by their names. For example, MySQL 9.7 does not show a transaction its own UPDATE that
+changed no value: ` + "`known no-op-update-unseen`" + `, [explained step by step](verdicts.md).
 
 The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER),
 settings. A line without levels holds at all levels of the server, one without settings with all
@@ -78,7 +84,7 @@ func page(w io.Writer, stored string) error {
 			fmt.Fprintf(&b, "| %s | %s%s |\n", scope(r), r.Says, links(r))
 		}
 	}
-	b.WriteString("\n## Known deviations\n")
+	b.WriteString("\n## Known deviations\n\n" + notAllowed)
 	var done []string
 	for i := range rules.Table {
 		r := &rules.Table[i]
