@@ -17,16 +17,17 @@ For each form of statement and each target, in this order:
 * **met**: of these cases, the share in which the form met another transaction: both transactions
   were open, a statement of each touched the same rows (or rows that the other's condition
   selects), and one of these two statements writes;
-* **judged there**: of the cases counted as met, the share in which exactly one answer was
+* **one answer**: of the cases counted as met, the share in which exactly one answer was
   accepted, so that the server's answer was compared with it;
 * **unknown**: the share of the cases with the form whose verdict is ` + "`unknown`" + `.
 
 A statement also counts as met if it waited for a lock, or if its error says that it met another
 transaction. A locking join touches all rows of its tables. A SAVEPOINT counts as met if a later
 statement of its transaction met another transaction. ROLLBACK TO and RELEASE count if a statement
-between the savepoint and them did. They count as judged if their case is not ` + "`unknown`" + `, since a
+between the savepoint and them did. They count as having one answer if their case is not ` + "`unknown`" + `, since a
 wrong rollback would show in the final rows. A statement that fails because of a lock (NOWAIT, a
-deadlock's victim) returns no rows, so it counts as met, but not as judged.
+deadlock's victim) returns no rows, so it counts as met, but not here, although
+it is checked that the error is justified.
 
 `
 
@@ -37,7 +38,7 @@ func tableOf(all []*measured) string {
 	b.WriteString(head)
 	for _, m := range all {
 		fmt.Fprintf(&b, "## %s\n\n%s; %d cases of seed %d, of which %s are unknown.\n\n", m.Target, m.Version, m.Counts.Cases, m.Seed, percent(m.Unknown, m.Counts.Cases))
-		b.WriteString("| form | made | met | judged there | unknown |\n| --- | ---: | ---: | ---: | ---: |\n")
+		b.WriteString("| form | made | met | one answer | unknown |\n| --- | ---: | ---: | ---: | ---: |\n")
 		for _, form := range fuzz.StatementForms {
 			f := m.Counts.Forms[form]
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", form, percent(f.Generated, m.Counts.Cases), percent(f.Met, f.Generated), percent(f.Judged, f.Met), percent(f.Unknown, f.Generated))

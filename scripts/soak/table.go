@@ -113,17 +113,19 @@ How to read the tables:
 * "rules" names the commit of the rules that judged the cases. Where it differs, the cases
   may have other kinds of statements. So do not compare such rows, and do not conclude
   from a missing row that a server does not have the deviation.
-* "judged" is the share of statements for which exactly one answer was accepted.
+* "one answer" is the share of statements for which exactly one answer was accepted, counted in
+  one of eight inputs. The others may be answered in several ways, or belong to an unknown case.
 * "cases" is how many cases showed the deviation, "of" how many cases ran at this level; the next
-  column is the rate per 100,000 of these. A case can show several deviations. "mixed" are cases
-  whose sessions run at different levels.
+  column is the rate per 100,000 of these. A case can show several deviations. The level is
+  that with which sessions start; a case may change it, so a few rows name a deviation that does
+  not occur at their level. "mixed" are cases whose sessions start at different levels.
 * The last column is the smallest stored case that shows the deviation on that target and level.
   If there is none, the column names a case that shows it elsewhere, with the target and level in
   brackets. "–" means that there is no stored case.
 
 ## What ran
 
-| target | server | settings | rules | cases | judged | ok | known | violation | unknown |
+| target | server | settings | rules | cases | one answer | ok | known | violation | unknown |
 | --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 `)
 	for _, s := range sums {
@@ -152,7 +154,7 @@ How to read the tables:
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint: kind, level, wrong statement. The\nlast column is only a hint. It names the smallest stored case whose recorded verdict on this target and\nlevel is a violation of the same kind, which can be another bug; \"–\" means that there is none.\n[trust.md](trust.md#random-cases) says what became of the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint: kind, level, wrong statement\n(of a crash: where it happened). The last column is only a hint. It names the smallest stored case whose recorded verdict on this target and\nlevel is a violation of the same kind, which can be another bug; \"–\" means that there is none.\n[trust.md](trust.md#random-cases) says what became of the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
