@@ -149,32 +149,39 @@ func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Ru
 // if there is none, but some deviation predicted the history up to a statement
 // that the oracle cannot judge: then nobody knows.
 func explain(first *mvcc.Replay, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
-	predicts := func(p rules.Profile) bool {
-		with = first.Under(p)
+	predicts := func(round mvcc.Round, p rules.Profile) bool {
+		with = first.Under(p).In(round)
 		d, err := with.Run()
 		if err != nil {
 			loss = err
 		}
 		return err == nil && d == nil
 	}
-	if len(told) > 0 && predicts(p) {
+	if len(told) > 0 && predicts(mvcc.BothRounds, p) {
 		return told, with, nil
 	}
-	for _, r := range candidates {
-		if predicts(p.With(r)) {
-			return append(told, r), with, nil
+	// Of as many deviations, those that agree with the places of waiting that the server
+	// told come first.
+	rounds := first.Rounds()
+	for _, round := range rounds {
+		for _, r := range candidates {
+			if predicts(round, p.With(r)) {
+				return append(told, r), with, nil
+			}
 		}
 	}
-	for i, a := range candidates {
-		for _, b := range candidates[i+1:] {
-			if n > 1 && a.Dim != b.Dim && predicts(p.With(a).With(b)) {
-				return append(told, a, b), with, nil
+	for _, round := range rounds {
+		for i, a := range candidates {
+			for _, b := range candidates[i+1:] {
+				if n > 1 && a.Dim != b.Dim && predicts(round, p.With(a).With(b)) {
+					return append(told, a, b), with, nil
+				}
 			}
 		}
 	}
 	for _, pair := range inseparable(candidates) {
 		for _, one := range candidates {
-			if n > 1 && one.Dim != pair[0].Dim && one.Dim != pair[1].Dim && predicts(p.With(one).With(pair[0]).With(pair[1])) {
+			if n > 1 && one.Dim != pair[0].Dim && one.Dim != pair[1].Dim && predicts(mvcc.BothRounds, p.With(one).With(pair[0]).With(pair[1])) {
 				return append(told, one, pair[0], pair[1]), with, nil
 			}
 		}

@@ -41,7 +41,7 @@ func (r *Replay) Under(p rules.Profile) *Replay {
 	return &Replay{c: r.c, h: r.h, profile: p, dialect: r.dialect, solver: r.solver, budget: r.budget,
 		store: r.store, sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)),
 		planCache: r.planCache, empties: r.empties, bare: r.bare, testedBy: r.testedBy, unmodelled: r.unmodelled,
-		loaded: true, loading: r.loading, tried: r.tried, onlyFits: true, counting: r.counting}
+		loaded: true, loading: r.loading, places: r.places, tried: r.tried, onlyFits: true, counting: r.counting}
 }
 
 // along replays the history along a path; e is nil where the result is known from
@@ -89,6 +89,7 @@ func (r *Replay) pathKey(ch *choices) []byte {
 	key := make([]byte, 0, 64)
 	flag := func(b bool) { key = append(key, byte(boolRank(b))) }
 	flag(r.loose)
+	flag(r.anywhere)
 	for i := range ch.taken {
 		key = binary.AppendVarint(key, int64(ch.taken[i]))
 		key = binary.AppendVarint(key, int64(ch.arity[i]))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -26,6 +27,10 @@ type engine struct {
 	choices *choices
 	// loose admits every place of waiting, also against the locks.
 	loose bool
+	// places holds where the server told that statements wait; anywhere says that paths
+	// need not keep to it.
+	places   [][]*place
+	anywhere bool
 	// raced holds the statements that were sent while another one may or may not
 	// have gone on already.
 	raced map[int]bool
@@ -68,8 +73,10 @@ type running struct {
 	start history.Tick
 	mark  int
 	seq   int
-	// due says that the history makes it wait (again) before it ends.
+	// due says that the history makes it wait (again) before it ends; place is where the
+	// server told that it does, nil if it did not.
 	due    bool
+	place  *place
 	waited bool
 	// from is the first choice of the current segment; holder is whom it waits
 	// for, nil where no surely held lock tells.
@@ -117,7 +124,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits, observed: r.observed}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.loose, places: r.places, anywhere: r.anywhere, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*Chain, len(t.Chains), len(t.Chains)+4)}
@@ -232,7 +239,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		return e.abort(i), nil, nil
 	}
 	unblocked := len(st.Waits) == 0 && e.victims(ph.items, i)
-	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked)
+	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked, 0)
 	if unblocked && d == nil && err == nil {
 		return nil, x, nil
 	}
@@ -280,12 +287,24 @@ const (
 // point is a place where the statement may wait; holder is a transaction that
 // surely holds a lock there, nil if none is known. What was read before a wait
 // is out of date behind it. gaps says that the place is in a scan, sure that the
-// statement cannot get past the lock under any plan.
-func (x *running) point(holder *Txn, gaps, sure bool) stop {
+// statement cannot get past the lock under any plan. at is where that is.
+func (x *running) point(at spot, holder *Txn, gaps, sure bool) stop {
 	if !x.due {
 		return nowhere
 	}
 	e := x.e
+	if here := x.toldHere(at); here != record.Unsure && (holder == nil || e.loose) {
+		where := nowhere
+		if here == record.Yes {
+			where = atEntry
+			if e.loose && gaps && e.choices.choose(2) == 1 {
+				where = beforeEntry
+			}
+			x.sure = sure
+			x.block(holder)
+		}
+		return where
+	}
 	if holder != nil && !e.loose {
 		e.choices.settle(x.from)
 		x.sure = sure
@@ -313,11 +332,11 @@ func (x *running) point(holder *Txn, gaps, sure bool) stop {
 
 // perhaps is a place where the statement waits if another transaction holds a
 // lock there that it may have kept, which is not certain.
-func (x *running) perhaps(holder *Txn) stop {
-	if !x.due || holder == nil {
+func (x *running) perhaps(at spot, holder *Txn) stop {
+	if !x.due {
 		return nowhere
 	}
-	if x.e.choices.keep(2) == 0 {
+	if here := x.toldHere(at); here == record.No || here == record.Unsure && (holder == nil || x.e.choices.keep(2) == 0) {
 		return nowhere
 	}
 	x.e.branched = true
@@ -326,9 +345,13 @@ func (x *running) perhaps(holder *Txn) stop {
 	return atEntry
 }
 
-// resume runs a statement up to its next wait or its end.
-func (e *engine) resume(x *running, due bool) (*Difference, error) {
+// resume runs a statement up to its next wait or its end. wait is which of its waits that
+// is, -1 for one that the history does not have.
+func (e *engine) resume(x *running, due bool, wait int) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
+	if x.place = nil; due && e.places != nil {
+		x.expect(wait)
+	}
 	e.choices.by, e.store.stmt = x.i, x.i
 	e.now()
 	if x.next == nil && !due {

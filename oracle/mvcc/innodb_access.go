@@ -52,6 +52,8 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 	}
 	if e.loose {
 		x.anyIndex(a)
+	} else {
+		x.byToldIndex(a)
 	}
 	k := a.key
 	if k == nil {

@@ -17,10 +17,14 @@ var errDuplicate = &solve.SQLError{Code: errDup, Message: "duplicate entry"}
 // is in the way, nil if none.
 func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) (*Chain, error) {
 	e, tx := x.e, x.tx
+	here := spot{t: t, key: k, rows: []solve.Row{row}, tuple: true}
+	if k == t.Clustered {
+		here.key = nil
+	}
 	tuple, null := e.store.keyOf(t.Def, k, row)
 	if null {
 		// Nothing is in its way but a lock on the gap.
-		x.point(nil, false, false)
+		x.point(spot{t: t, key: here.key, gap: true}, nil, false, false)
 		return nil, nil
 	}
 	has := func(r solve.Row) bool {
@@ -50,8 +54,8 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 					return nil, err
 				}
 				// A scan by this index may have left a lock here that no other path takes.
-				if h := e.holder(c, tx, false); h != nil && x.point(h, false, false) != nowhere || x.perhaps(e.doubtfulHolder(c, tx, false)) != nowhere ||
-					e.loose && x.point(nil, false, false) != nowhere {
+				if h := e.holder(c, tx, false); h != nil && x.point(here, h, false, false) != nowhere || x.perhaps(here, e.doubtfulHolder(c, tx, false)) != nowhere ||
+					e.loose && x.point(here, nil, false, false) != nowhere {
 					again = true
 					break
 				}
@@ -78,7 +82,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				}
 				continue
 			}
-			if x.point(w, false, true) != nowhere {
+			if x.point(here, w, false, true) != nowhere {
 				again = true
 				break
 			}
@@ -91,7 +95,9 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 				return c, nil
 			}
 		}
-		if !again && x.point(nil, false, false) != nowhere {
+		last := here
+		last.gap = true
+		if !again && x.point(last, nil, false, false) != nowhere {
 			again = true
 		}
 	}
@@ -132,7 +138,7 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 		if pass > 0 {
 			continue
 		}
-		x.point(nil, false, false)
+		x.point(spot{t: t, gap: true}, nil, false, false)
 		made = e.insert(t, row, x.tx, 0)
 		delete(e.pending, made)
 		for ki := range t.Def.Keys {
@@ -143,7 +149,7 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 	}
 	if len(e.pending[made]) > 0 {
 		// For a lock on the gap in another index.
-		x.point(nil, false, false)
+		x.point(spot{}, nil, false, false)
 	}
 	return made, nil, 0, nil
 }
@@ -164,7 +170,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	if err := x.judgesQuery(s); err != nil {
 		return nil, err
 	}
-	x.point(nil, false, false)
+	x.point(spot{}, nil, false, false)
 	rows, evalErr := e.solver.Insert(s, t.Def, x.views(nil, nil))
 	if evalErr != nil {
 		if _, err := sqlError(evalErr); err != nil {

@@ -125,7 +125,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 					e.branched = true
 					continue
 				}
-				d, err := e.resume(again, more || again.st.Return == 0)
+				d, err := e.resume(again, more || again.st.Return == 0, -1)
 				if err != nil || note(d) {
 					return true, err
 				}
@@ -144,13 +144,13 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			e.branched = true
 			continue
 		}
-		due := it.wait+1 < len(x.st.Waits) || x.st.Return == 0
+		due, wait := it.wait+1 < len(x.st.Waits) || x.st.Return == 0, it.wait+1
 		if !due && k+1 < len(order) && x.tx.Rules.of(rules.Resumption) == rules.ByKey && e.choices.choose(2) == 1 {
 			// What the same event let go may stand before it at a row further on. That
 			// wait is over before anybody can see it, and it goes on from its key.
-			e.branched, due, paused = true, true, append(paused, x)
+			e.branched, due, wait, paused = true, true, -1, append(paused, x)
 		}
-		d, err := e.resume(x, due)
+		d, err := e.resume(x, due, wait)
 		if err != nil || note(d) {
 			return true, err
 		}
@@ -159,13 +159,13 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		if e.running[x.st.Session] != x {
 			continue
 		}
-		d, err := e.resume(x, false)
+		d, err := e.resume(x, false, -1)
 		if err != nil || note(d) {
 			return true, err
 		}
 	}
 	if again != nil && e.running[again.st.Session] == again {
-		d, err := e.resume(again, again.st.Return == 0)
+		d, err := e.resume(again, again.st.Return == 0, -1)
 		if err != nil || note(d) {
 			return true, err
 		}
@@ -208,7 +208,7 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *D
 			continue
 		}
 		e.branched, moved[x.i] = true, true
-		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0); d != nil || err != nil {
+		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0, it.wait+1); d != nil || err != nil {
 			return append(left, items[k+1:]...), d, err
 		}
 	}
@@ -279,7 +279,7 @@ func (e *engine) advance(moved map[int]bool) (*Difference, error) {
 			e.branched = true
 			continue
 		}
-		if d, err := e.resume(x, true); d != nil || err != nil {
+		if d, err := e.resume(x, true, -1); d != nil || err != nil {
 			return d, err
 		}
 	}

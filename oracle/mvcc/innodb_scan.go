@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -150,9 +151,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			}
 		}
 		if doubtful {
-			where = x.perhaps(holder)
+			where = x.perhaps(atEntryOf(a, n, exclusive), holder)
 		} else {
-			where = x.point(holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
+			where = x.point(atEntryOf(a, n, exclusive), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
 		}
 		x.at = nil
 		switch where {
@@ -183,7 +184,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if !e.touches(a, n) {
 			// The scan of a range ends behind it, at an entry that it has
 			// locked; which ranges there are is the optimiser's affair.
-			if a.ranged {
+			if a.ranged || !a.unique && x.toldHere(atEntryOf(a, n, exclusive)) == record.Yes {
 				holder := e.holder(n.c, tx, exclusive)
 				if holder == nil {
 					holder = e.doubtfulHolder(n.c, tx, exclusive)
@@ -216,6 +217,14 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			// look-up of a whole key among ranges. A scan for committed versions, or one
 			// that follows an order, may wait in place of it.
 			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
+			if pass && mayWait && x.due {
+				switch x.toldHere(atEntryOf(a, n, exclusive)) {
+				case record.Yes:
+					pass = false
+				case record.No:
+					mayWait = false
+				}
+			}
 			if pass && (!mayWait || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)
 				continue

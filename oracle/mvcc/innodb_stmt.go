@@ -277,7 +277,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	}
 	if name == nil {
 		for x.due {
-			if x.point(nil, false, false) == nowhere {
+			if x.point(spot{}, nil, false, false) == nowhere {
 				x.block(nil)
 			}
 		}
@@ -417,7 +417,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 	for left := e.pending[h.c]; len(left) > 0; {
 		e.pending[h.c], e.pending[c] = left, left
 		k := left[0]
-		x.point(nil, false, false)
+		x.point(spot{t: t, key: k, rows: []solve.Row{h.row}, gap: true}, nil, false, false)
 		if (k.Unique || k.Primary) && !equalIn(k, h.row, row) {
 			dup, err := x.duplicate(t, k, row, c)
 			if err != nil {
@@ -480,7 +480,7 @@ func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 
 // deleteRow marks a clustered record deleted, then its entry in each other index.
 func (x *running) deleteRow(t *Table, c *Chain) {
-	e := x.e
+	e, was := x.e, c.last().Row
 	x.overruns(c)
 	e.write(t, c, nil, x.tx, c.last().rid)
 	defer delete(e.pending, c)
@@ -492,7 +492,7 @@ func (x *running) deleteRow(t *Table, c *Chain) {
 	}
 	for ; len(left) > 0; left = left[1:] {
 		e.pending[c] = left
-		x.point(nil, false, false)
+		x.point(spot{t: t, key: left[0], rows: []solve.Row{was}}, nil, false, false)
 	}
 }
 

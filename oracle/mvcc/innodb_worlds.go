@@ -109,12 +109,15 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	if d := r.reopened(); d != nil && !r.keepGoing {
 		return d, nil
 	}
-	best, path, err := r.explore(true)
-	if best != nil && err == nil {
-		// What was jumped over may have mattered after all.
-		b, p, e := r.explore(false)
-		if b == nil || e != nil {
-			best, path, err = b, p, e
+	var (
+		best *Difference
+		path []int
+		err  error
+	)
+	for _, round := range r.rounds() {
+		r.anywhere = round == Anywhere
+		if best, path, err = r.search(); best == nil && err == nil {
+			break
 		}
 	}
 	if err != nil {
@@ -135,6 +138,20 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	return best, nil
 }
 
+// search tries paths until one fits. It returns the difference of the path that went
+// furthest, and that path.
+func (r *Replay) search() (*Difference, []int, error) {
+	best, path, err := r.explore(true)
+	if best != nil && err == nil {
+		// What was jumped over may have mattered after all.
+		b, p, e := r.explore(false)
+		if b == nil || e != nil {
+			best, path, err = b, p, e
+		}
+	}
+	return best, path, err
+}
+
 // prepare makes the tables, or takes those of the replay that this one is made of for
 // the same share of the budget.
 func (r *Replay) prepare() error {
@@ -151,6 +168,9 @@ func (r *Replay) prepare() error {
 	r.insertionOrder()
 	r.loaded, r.loading = true, before-r.budget.Left()
 	r.tried = map[string][]*gone{}
+	if places, some := r.toldPlaces(); some {
+		r.places = places
+	}
 	r.parsedPlans()
 	return nil
 }

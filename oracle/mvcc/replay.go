@@ -75,6 +75,12 @@ type Replay struct {
 	budget *solve.Budget
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
 	loose bool
+	// places holds where the server told that statements wait, if it told any; anywhere
+	// says that paths need not keep to it.
+	places   [][]*place
+	anywhere bool
+	// round says which paths are tried; see In.
+	round Round
 	// patient raises the bound on sequences of choices; see Patient.
 	patient bool
 	// loaded says that the tables are there, loading what they cost the budget.

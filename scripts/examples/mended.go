@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/workload"
+)
+
+// tries is the command's default.
+const tries = 100
+
+// mended takes what the reports propose, reads FOR UPDATE and stronger levels, and runs it
+// for long.
+func (o *options) mended(ctx context.Context) error {
+	var wrong []string
+	for _, target := range o.targets {
+		for _, name := range o.workloads {
+			file := filepath.Join("corpus", "workloads", name+".workload")
+			first, err := o.once(ctx, file, target, "", 1, o.duration, o.explain, tries)
+			if err != nil {
+				return err
+			}
+			if n := first.Report.Pending; n > 0 {
+				warn("%s on %s: %d findings were not explained; give more with --explain", name, target, n)
+			}
+			for _, m := range first.Report.Mended {
+				r, err := o.once(ctx, m.File, target, m.Level, 2, o.long, sample, 0)
+				if err != nil {
+					return err
+				}
+				for _, s := range refuted(first.Report, m, r.Report) {
+					wrong = append(wrong, fmt.Sprintf("%s on %s at %s, mended: %s", name, target, m.Level, s))
+				}
+			}
+			// A level is proposed where a finding of a weaker one was not seen at it.
+			levels := []string{}
+			for _, f := range first.Report.Findings {
+				if f.Weakest != "" && !slices.Contains(levels, f.Weakest) {
+					levels = append(levels, f.Weakest)
+				}
+			}
+			slices.Sort(levels)
+			for _, l := range levels {
+				r, err := o.once(ctx, file, target, l, 3, o.long, sample, 0)
+				if err != nil {
+					return err
+				}
+				for _, f := range first.Report.Findings {
+					if f.Weakest == l && shows(r.Report, l, f) {
+						wrong = append(wrong, fmt.Sprintf("%s on %s: %s, %s is said to need %s, and shows there", name, target, strings.Join(f.Transactions, " × "), f.Kind, l))
+					}
+				}
+			}
+		}
+	}
+	for _, w := range wrong {
+		fmt.Println(w)
+	}
+	if len(wrong) > 0 {
+		return &difference{fmt.Sprintf("%d proposals did not hold", len(wrong))}
+	}
+	fmt.Println("every proposal held")
+	return nil
+}
+
+// refuted lists what a mended workload shows although its report proposed what mends it.
+func refuted(first *workload.Report, m *workload.Mended, long *workload.Report) []string {
+	var out []string
+	for _, cell := range long.Cells {
+		for k, n := range cell.Anomalies {
+			helpless := slices.ContainsFunc(first.Findings, func(f *workload.Finding) bool {
+				return f.Level == m.Level && f.Kind == k && within(f.Transactions, cell.Transactions) && len(f.Mend) == 0
+			})
+			if !helpless {
+				out = append(out, fmt.Sprintf("%s, %s in %d of %d runs", strings.Join(cell.Transactions, " × "), k, n, cell.Runs))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shows reports whether a run at a level showed what a finding is.
+func shows(r *workload.Report, level string, f *workload.Finding) bool {
+	return slices.ContainsFunc(r.Cells, func(c *workload.Cell) bool {
+		return c.Level == level && c.Anomalies[f.Kind] > 0 && slices.Equal(c.Transactions, f.Transactions)
+	})
+}

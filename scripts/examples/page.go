@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+)
+
+const pageTop = `# The examples, measured
+
+This page is written by ` + "`go run -tags notidb ./scripts/examples page`" + ` from runs of ` + "`examples times`" + ` and
+` + "`examples mended`" + `. What each example is expected to show is written down in
+[expected.tsv](../../scripts/examples/expected.tsv), before the runs.
+
+## How soon each expected anomaly was seen
+
+Each example ran with %s for at most %s. A cell is the median time until the
+anomaly was first seen, in seconds; in brackets the first and the last seed. *k of n*: seen with
+k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. The
+last column is the number of statements, besides BEGIN and COMMIT, of the smallest case that
+txnfuzz made of it. The machine had two cores and other work to do.
+
+`
+
+// page writes what was measured as a page of the documentation.
+func (o *options) page(w io.Writer) error {
+	runs, err := o.kept()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, pageTop, spelling.Count(o.seeds, "seed"), o.duration)
+	for _, name := range o.workloads {
+		fmt.Fprintf(w, "### %s\n\n| transactions | what | server | RU | RC | RR | statements |\n| --- | --- | --- | --- | --- | --- | --- |\n", name)
+		for _, target := range o.targets {
+			expected, err := parseExpected(expectedText, target)
+			if err != nil {
+				return err
+			}
+			mine := slices.DeleteFunc(expected, func(e expectation) bool { return e.Workload != name })
+			writeTimes(w, mine, o.last(runs, name, target))
+		}
+		fmt.Fprintln(w)
+	}
+	return o.writeMended(w, runs)
+}
+
+// last returns the longest run of each seed of an example.
+func (o *options) last(runs []*run, name, target string) []*run {
+	var out []*run
+	for seed := 1; seed <= o.seeds; seed++ {
+		var best *run
+		for _, r := range runs {
+			if r.Workload == name && r.Target == target && r.Seed == seed && r.Levels == "" && strings.HasSuffix(r.Key, "tries=0") && (best == nil || r.Seconds > best.Seconds) {
+				best = r
+			}
+		}
+		if best != nil {
+			out = append(out, best)
+		}
+	}
+	return out
+}
+
+// writeTimes writes a row for each anomaly that is expected on a server.
+func writeTimes(w io.Writer, expected []expectation, runs []*run) {
+	if len(runs) == 0 {
+		return
+	}
+	done := map[string]bool{}
+	for i := range expected {
+		e := &expected[i]
+		key := strings.Join(e.Transactions, " × ") + "\x00" + e.Kind
+		if done[key] {
+			continue
+		}
+		done[key] = true
+		what, smallest := e.Kind, 0
+		if what == "*" {
+			what = "any"
+		}
+		fmt.Fprintf(w, "| %s | %s | %s |", strings.Join(e.Transactions, " × "), what, e.Target)
+		for _, l := range []string{"RU", "RC", "RR"} {
+			k := slices.IndexFunc(expected, func(x expectation) bool {
+				return x.Level == l && x.Kind == e.Kind && slices.Equal(x.Transactions, e.Transactions)
+			})
+			if k < 0 {
+				fmt.Fprint(w, " – |")
+				continue
+			}
+			t := timesOf(&expected[k], runs)
+			if m, ok := t.median(); ok {
+				fmt.Fprintf(w, " %.1f (%.1f to %.1f) |", m, t.Seconds[0], t.Seconds[len(t.Seconds)-1])
+			} else {
+				fmt.Fprintf(w, " %d of %d |", len(t.Seconds), t.Seeds)
+			}
+			if t.Statements > 0 && (smallest == 0 || t.Statements < smallest) {
+				smallest = t.Statements
+			}
+		}
+		if smallest == 0 {
+			fmt.Fprintln(w, " |")
+			continue
+		}
+		fmt.Fprintf(w, " %d |\n", smallest)
+	}
+}
+
+// writeMended writes what the mended workloads and the stronger levels showed.
+func (o *options) writeMended(w io.Writer, runs []*run) error {
+	fmt.Fprintf(w, "## Whether the proposals hold\n\nThe report of one run of %s proposed a FOR UPDATE, or a stronger level. The workload with every\nFOR UPDATE that was proposed, or the workload as it is at that level, then ran for %s with\nother inputs.\n\n", o.duration, plainDuration(o.long))
+	fmt.Fprintln(w, "| example | server | level | what was run | cases | seen |\n| --- | --- | --- | --- | --- | --- |")
+	for _, r := range runs {
+		if r.Seconds != o.long.Seconds() {
+			continue
+		}
+		example, what := r.Workload, "as it is"
+		if name, _, ok := strings.Cut(r.Workload, "-mended-"); ok {
+			example, what = name, "with every FOR UPDATE"
+		}
+		seen, err := o.stillSeen(runs, example, r)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %d | %s |\n", example, r.Target, r.Levels, what, r.Report.Cases, seen)
+	}
+	return nil
+}
+
+// stillSeen says which proposals a long run refutes.
+func (o *options) stillSeen(runs []*run, example string, long *run) (string, error) {
+	i := slices.IndexFunc(runs, func(r *run) bool {
+		return r.Workload == example && r.Target == long.Target && r.Seed == 1 && r.Levels == "" && strings.HasSuffix(r.Key, fmt.Sprintf("tries=%d", tries))
+	})
+	if i < 0 {
+		return "", fmt.Errorf("%s: the run that proposed it is not kept", long.Key)
+	}
+	first := runs[i].Report
+	var out []string
+	if long.Workload != example {
+		for _, m := range first.Mended {
+			if m.Level == long.Levels && strings.TrimSuffix(filepath.Base(m.File), ".workload") == long.Workload {
+				out = refuted(first, m, long.Report)
+			}
+		}
+	} else {
+		for _, f := range first.Findings {
+			if f.Weakest == long.Levels && shows(long.Report, long.Levels, f) {
+				out = append(out, fmt.Sprintf("%s, %s", strings.Join(f.Transactions, " × "), f.Kind))
+			}
+		}
+	}
+	if len(out) == 0 {
+		return "nothing", nil
+	}
+	return strings.Join(out, "; "), nil
+}
+
+func plainDuration(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return spelling.Count(int(d/time.Minute), "minute")
+	}
+	return d.String()
+}
