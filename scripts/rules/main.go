@@ -28,7 +28,7 @@ func main() {
 const notAllowed = `A manual can describe what a server does without saying that an answer then comes out wrong. Such an
 answer is a deviation all the same. MySQL's manual, for example, says that at READ COMMITTED an
 UPDATE passes a locked row that does not match its condition (semi-consistent-read). It does not
-say that the UPDATE can so miss a row that does match by the time it ends.
+say that the UPDATE can thereby miss a row that does match by the time it ends.
 
 An entry without an example has no stored case that shows this deviation alone, with all sessions
 at one level; [findings.md](findings.md) may name another.
