@@ -16,18 +16,20 @@ For each form of statement and each target, in this order:
 * **made**: the share of cases that have it;
 * **met**: of these cases, the share in which the form met another transaction: both transactions
   were open, a statement of each touched the same rows (or rows that the other's condition
-  selects), and one of these two statements writes;
+  selects), and one of these two statements wrote;
 * **one answer**: of the cases counted as met, the share in which exactly one answer was
   accepted, so that the server's answer was compared with it;
-* **unknown**: the share of the cases with the form whose verdict is ` + "`unknown`" + `.
+* **unknown**: the share of the cases with the form whose verdict was ` + "`unknown`" + `.
 
 A statement also counts as met if it waited for a lock, or if its error says that it met another
-transaction. A locking join touches all rows of its tables. A SAVEPOINT counts as met if a later
-statement of its transaction met another transaction. ROLLBACK TO and RELEASE count if a statement
-between the savepoint and them did. They count as having one answer if their case is not ` + "`unknown`" + `, since a
-wrong rollback would show in the final rows. A statement that fails because of a lock (NOWAIT, a
-deadlock's victim) returns no rows, so it counts as met, but not here, although
-it is checked that the error is justified.
+transaction. A locking join touches all rows of its tables.
+
+A SAVEPOINT counts as met if a later statement of its transaction met another transaction; ROLLBACK
+TO and RELEASE do if a statement between the savepoint and them met one. All three count as having
+one answer if their case is not ` + "`unknown`" + `, since a wrong rollback would show in the final rows.
+
+A statement that fails because of a lock (NOWAIT, a deadlock's victim) counts as met. It returns no
+rows, so it does not count under "one answer", although txnfuzz checks that the error is justified.
 
 `
 

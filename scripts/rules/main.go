@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -24,30 +25,39 @@ func main() {
 	}
 }
 
-const notAllowed = `A manual may describe what the server does there, and the answer is wrong all the same: MySQL's
-says that at READ COMMITTED an UPDATE passes a locked row that does not match its condition
-(semi-consistent-read), but not that it may miss one that matches when the UPDATE ends.
+const notAllowed = `A manual can describe what a server does without saying that an answer then comes out wrong. Such an
+answer is a deviation all the same. MySQL's manual, for example, says that at READ COMMITTED an
+UPDATE passes a locked row that does not match its condition (semi-consistent-read). It does not
+say that the UPDATE can thereby miss a row that does match by the time it ends.
+
+An entry without an example has no stored case that shows this deviation alone, with all sessions
+at one level; [findings.md](findings.md) may name another.
 `
 
 const head = `# Rules
 
 This page lists what txnfuzz regards as promised, and the deviations that it knows.
 
-A *promise* is what a vendor's manual says of an answer; what it describes of the server's
-behaviour, such as when a snapshot is taken, counts as promised, too. A *deviation* is an answer
-that differs from what is promised, but is of a kind that is known for this server, and has a
-name. If deviations explain everything that is wrong in a case, its verdict is ` + "`known`" + `,
-followed by their names. For example, MySQL 9.7 does not show a transaction its own UPDATE that
-changed no value: ` + "`known no-op-update-unseen`" + `, [explained step by step](verdicts.md).
+A *promise* is what a vendor's manual says about an answer. What it says about the server's
+behaviour, such as when a snapshot is taken, counts as promised, too, with [one
+exception](#known-deviations). A *deviation* is an answer that differs from what is promised, but
+is of a kind that is known for this server, and has a name. If deviations explain everything that
+is wrong in a case, its verdict is ` + "`known`" + `, followed by their names. For example, MySQL 9.7 does
+not show a transaction its own UPDATE that changed no value: ` + "`known no-op-update-unseen`" + `,
+[explained step by step](verdicts.md).
 
 The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER),
-settings. A line without levels holds at all levels of the server, one without settings with all
-settings. "without ` + "`innodb_snapshot_isolation`" + `" means versions that do not have this variable.
-The numbers in brackets are links to the sources: a manual's page, or the report of a bug. For
-"all servers" it is the page of one vendor; txnfuzz expects the same of the others.
+settings. A line without levels is applied at all levels of the server; if it is about a snapshot,
+it matters only where a transaction keeps one: at RR, and with MariaDB's snapshot isolation at SER,
+too. A line without settings holds with all settings. "without ` + "`innodb_snapshot_isolation`" + `" means
+versions that do not have this variable.
 
-Where a stored case shows a deviation, a command that runs it at one such level stands below the entry.
-([findings.md](findings.md) names a case for the others, where there is one.)
+The numbers in brackets are links to the sources: a manual's page, or the report of a bug. A line
+for "all servers" links to the manual of one vendor only; txnfuzz expects the same of the others.
+
+If a stored case shows a deviation, the entry ends with a command that runs this case at a level at
+which it does. ` + "`--target embedded`" + ` needs a build with TiDB, without ` + "`-tags notidb`" + `; for the other
+targets first fetch the server, with ` + "`scripts/servers mysql:9.7`" + ` for example.
 
 Words used below:
 
@@ -55,11 +65,12 @@ Words used below:
   SELECTs read. A *consistent read* is a SELECT that reads it and locks nothing.
 * A *locking read* is ` + "`SELECT … FOR UPDATE`" + `, ` + "`FOR SHARE`" + ` or ` + "`LOCK IN SHARE MODE`" + `; the last two are
   *share locking reads*.
-* A *version* of a row is what one statement made of it. The *newest* version can be uncommitted.
+* Each statement that writes a row makes a new *version* of it. The *newest* version may be one that
+  is not committed.
 * An UPDATE or DELETE *matches* the rows for which its condition holds.
-* TiDB *starts a statement again*: it executes it anew on newer data, because it waited for a lock
-  for example. The client does not notice.
-* *Snapshot isolation* is MariaDB's with ` + "`innodb_snapshot_isolation=ON`" + `.
+* TiDB sometimes *starts a statement again*, after it waited for a lock for example: it runs the
+  statement from the beginning, on newer data. The client does not notice.
+* *Snapshot isolation* is what MariaDB has with ` + "`innodb_snapshot_isolation=ON`" + `.
 * A server *merges* indexes when it uses more than one of them for a query, for ` + "`a = 1 OR b = 1`" + `
   for example.
 * In a *serial order* the transactions run one after the other.
@@ -139,10 +150,24 @@ func scope(r *rules.Rule) string {
 			out += ", `" + n + "=" + v + "`"
 		}
 	}
-	if len(r.Scope.Before) > 0 {
-		out += ", before " + strings.Join(r.Scope.Before, ", ")
+	return out + before(r.Scope.Before)
+}
+
+// before says which versions come before the first of each series: "10.6.23" is all
+// up to 10.6.22, a later "11.4.8" is 11.4.0 to 11.4.7.
+func before(firsts []string) string {
+	var out strings.Builder
+	for i, f := range firsts {
+		dot := strings.LastIndex(f, ".")
+		patch, _ := strconv.Atoi(f[dot+1:])
+		last := fmt.Sprintf("%s.%d", f[:dot], patch-1)
+		if i == 0 {
+			out.WriteString(", versions up to " + last)
+		} else {
+			out.WriteString(", " + f[:dot] + ".0 to " + last)
+		}
 	}
-	return out
+	return out.String()
 }
 
 func links(r *rules.Rule) string {

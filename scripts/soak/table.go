@@ -96,32 +96,33 @@ func tableText(sums []*sum, stored []corpus.Stored) string {
 	var b strings.Builder
 	b.WriteString(`# Deviations seen
 
-How often random cases showed each known deviation: an answer that differs from what the
-server's manual promises, of a kind that is known. [Rules](rules.md) explains them.
+A known deviation is an answer that differs from what the server's manual promises, in a way that is
+known for this server; the [rules](rules.md) explain each. This page says how often random cases met
+them.
 
 This command runs random cases and adds the counts to [the tally](../scripts/soak/tally.tsv):
 
     go run ./scripts/soak --target TARGET --cases 100000
 
 This one makes this page from the tally. For each target it takes the newest version of the rules
-with which at least 100,000 cases were judged; if there is none, the newest version:
+that has judged at least 100,000 cases. If no version has judged so many, it takes the newest:
 
     go run ./scripts/soak --table docs/deviations.md
 
 How to read the tables:
 
-* "rules" names the commit of the rules that judged the cases. Where it differs, the cases
-  may have other kinds of statements. So do not compare such rows, and do not conclude
+* "rules" is the commit whose rules judged the cases. Cases of different commits may consist of
+  different kinds of statements. So compare only targets with the same commit, and do not conclude
   from a missing row that a server does not have the deviation.
 * "one answer" is the share of statements for which exactly one answer was accepted, counted in
   one of eight inputs. The others may be answered in several ways, or belong to an unknown case.
 * "cases" is how many cases showed the deviation, "of" how many cases ran at this level; the next
   column is the rate per 100,000 of these. A case can show several deviations. The level is
-  that with which sessions start; a case may change it, so a few rows name a deviation that does
+  that with which sessions start. A case may change it, so a few rows name a deviation that does
   not occur at their level. "mixed" are cases whose sessions start at different levels.
-* The last column is the smallest stored case that shows the deviation on that target and level.
-  If there is none, the column names a case that shows it elsewhere, with the target and level in
-  brackets. "–" means that there is no stored case.
+* The last column names the smallest stored case that shows the deviation on that target at that
+  level. If there is none, it names a case that shows it elsewhere, with target and level in brackets.
+  "–" means that no stored case shows it.
 
 ## What ran
 
@@ -154,7 +155,7 @@ How to read the tables:
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Wrong answers that no rule explained at that time, by fingerprint: kind, level, wrong statement\n(of a crash: where it happened). The last column is only a hint. It names the smallest stored case whose recorded verdict on this target and\nlevel is a violation of the same kind, which can be another bug; \"–\" means that there is none.\n[trust.md](trust.md#random-cases) says what became of the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained when they were found, by fingerprint: kind, level, wrong\nstatement; for a crash, a hash of where it happened. The last column is only a hint: the smallest\nstored case whose recorded verdict on this target at this level is a violation of the same kind. It\nmay be another bug. \"–\" means that there is none. [trust.md](trust.md#random-cases) says what became\nof the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
