@@ -17,7 +17,8 @@ import (
 // that servers which take a snapshot at BEGIN have it at the same place as those which
 // take it at the first read.
 func (p *Pattern) Case() *corpus.Case {
-	c := &corpus.Case{Header: []corpus.Field{{Key: "pattern", Value: p.Name()}, {Key: "kind", Value: p.Kind}}}
+	c := &corpus.Case{}
+	c.Set("source", fmt.Sprintf("pattern %s (%s)", p.Name(), p.Kind))
 	add := func(to *[]corpus.Line, session int, sql string) {
 		*to = append(*to, corpus.Line{Session: session, Stmt: statement(sql)})
 	}

@@ -256,8 +256,7 @@ func TestCases(t *testing.T) {
 	if n < 200 {
 		t.Errorf("%d cases", n)
 	}
-	const want = `-- pattern: r1x w2x w2y c2 r1y c1
--- kind: wr rw
+	const want = `-- source: pattern r1x w2x w2y c2 r1y c1 (wr rw)
 
 /* init */ CREATE TABLE t (k INT PRIMARY KEY, v INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);
