@@ -228,7 +228,7 @@ func TestPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, _ := c.Get("pattern"); name != "w1x r2x a1 c2" || len(c.Steps) != 6 {
+	if name, _ := c.Get("source"); name != "pattern w1x r2x a1 c2 (aborted read)" || len(c.Steps) != 6 {
 		t.Errorf("printed:\n%s", b.String())
 	}
 	if err := run(t.Context(), options{show: "w1x"}, &b); !errors.Is(err, errUsage) {
