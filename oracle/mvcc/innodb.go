@@ -17,9 +17,9 @@ import (
 // runs as a coroutine that stops where the history says that it waited; other
 // statements run in between.
 //
-// A history does not say at which row a statement waited. Where the locks that
-// are surely held tell, the place follows; else each place is a choice, and
-// choices are tried in turn until the whole history fits.
+// Where a statement waited follows from the locks that are surely held, or from what
+// the server told of the wait (see place); else each place is a choice, and choices
+// are tried in turn until the whole history fits.
 
 // engine replays a history on InnoDB's rules along one path of choices.
 type engine struct {

@@ -62,9 +62,9 @@ type place struct {
 }
 
 // toldPlaces returns the places of the waits that a history tells, by statement and
-// wait, and whether there is any.
-func (r *Replay) toldPlaces() ([][]*place, bool) {
-	out, some := make([][]*place, len(r.h.Stmts)), false
+// wait; nil if there is none.
+func (r *Replay) toldPlaces() [][]*place {
+	var out [][]*place
 	for i := range r.h.Stmts {
 		waits := r.h.Stmts[i].Waits
 		for k := range waits {
@@ -84,13 +84,16 @@ func (r *Replay) toldPlaces() ([][]*place, bool) {
 			if p.table == nil {
 				continue
 			}
+			if out == nil {
+				out = make([][]*place, len(r.h.Stmts))
+			}
 			if out[i] == nil {
 				out[i] = make([]*place, len(waits))
 			}
-			out[i][k], some = p, true
+			out[i][k] = p
 		}
 	}
-	return out, some
+	return out
 }
 
 // spot is a place on the way of a statement where it may wait.
@@ -203,8 +206,12 @@ func (x *running) byToldIndex(a *access) {
 	x.e.branched = true
 }
 
-// atEntryOf is the spot of a scan at an entry; at the end of the index if that is nil.
-func atEntryOf(a *access, n *entry, exclusive bool) spot {
+// atEntryOf is the spot of a scan at an entry; at the end of the index if that is nil. It
+// is empty where no place is told, since it is asked for at each entry.
+func (x *running) atEntryOf(a *access, n *entry, exclusive bool) spot {
+	if x.told() == nil {
+		return spot{}
+	}
 	s := spot{t: a.t, key: a.key, scan: true, exclusive: exclusive}
 	switch {
 	case n == nil:

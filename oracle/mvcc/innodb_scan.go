@@ -151,9 +151,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			}
 		}
 		if doubtful {
-			where = x.perhaps(atEntryOf(a, n, exclusive), holder)
+			where = x.perhaps(x.atEntryOf(a, n, exclusive), holder)
 		} else {
-			where = x.point(atEntryOf(a, n, exclusive), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
+			where = x.point(x.atEntryOf(a, n, exclusive), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
 		}
 		x.at = nil
 		switch where {
@@ -184,7 +184,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if !e.touches(a, n) {
 			// The scan of a range ends behind it, at an entry that it has
 			// locked; which ranges there are is the optimiser's affair.
-			if a.ranged || !a.unique && x.toldHere(atEntryOf(a, n, exclusive)) == record.Yes {
+			if a.ranged || !a.unique && x.toldHere(x.atEntryOf(a, n, exclusive)) == record.Yes {
 				holder := e.holder(n.c, tx, exclusive)
 				if holder == nil {
 					holder = e.doubtfulHolder(n.c, tx, exclusive)
@@ -218,7 +218,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			// that follows an order, may wait in place of it.
 			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
 			if pass && mayWait && x.due {
-				switch x.toldHere(atEntryOf(a, n, exclusive)) {
+				switch x.toldHere(x.atEntryOf(a, n, exclusive)) {
 				case record.Yes:
 					pass = false
 				case record.No:

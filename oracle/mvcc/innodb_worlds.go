@@ -168,9 +168,7 @@ func (r *Replay) prepare() error {
 	r.insertionOrder()
 	r.loaded, r.loading = true, before-r.budget.Left()
 	r.tried = map[string][]*gone{}
-	if places, some := r.toldPlaces(); some {
-		r.places = places
-	}
+	r.places = r.toldPlaces()
 	r.parsedPlans()
 	return nil
 }
