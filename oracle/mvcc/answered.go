@@ -124,7 +124,7 @@ func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history
 		}
 	}
 	for k := range store.undone {
-		if u := &store.undone[k]; u.table == t {
+		if u := &store.undone[k]; u.table == t && !u.chain.has(u.tx, u.version.Stmt) {
 			add(u.chain, &u.version)
 		}
 	}

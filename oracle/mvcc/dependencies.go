@@ -113,11 +113,10 @@ func installed(c *Chain) []*Version {
 		if v.Txn != nil && v.Txn.Commit == 0 {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].Txn == v.Txn {
-			out[n-1] = v
-		} else {
-			out = append(out, v)
+		if v.Txn != nil { // what others wrote between two of its versions comes before it
+			out = slices.DeleteFunc(out, func(o *Version) bool { return o.Txn == v.Txn })
 		}
+		out = append(out, v)
 	}
 	return out
 }
@@ -238,9 +237,15 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 }
 
 // undone reports whether the version that was met was rolled back since, be it with
-// its transaction or alone.
+// its transaction or alone. A statement may have been tried in two ways, one of which
+// was taken back.
 func (m *met) undone(s *Store) bool {
-	return slices.ContainsFunc(s.undone, func(u undone) bool { return u.chain == m.chain && u.tx == m.by && u.version.Stmt == m.stmt })
+	return !m.chain.has(m.by, m.stmt) && slices.ContainsFunc(s.undone, func(u undone) bool { return u.chain == m.chain && u.tx == m.by && u.version.Stmt == m.stmt })
+}
+
+// has reports whether a row has a version that a statement of a transaction wrote.
+func (c *Chain) has(tx *Txn, stmt int) bool {
+	return slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Txn == tx && v.Stmt == stmt })
 }
 
 // goneRow returns the row of a version that was taken back since.

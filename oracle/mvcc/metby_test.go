@@ -35,6 +35,10 @@ func newModel(c *corpus.Case, h *history.History, f *mvcc.Facts) *model {
 		}
 		for j := max(last, 0); j < len(h.Stmts); j++ {
 			s := &h.Stmts[j]
+			if last >= 0 && s.Session == h.Stmts[last].Session && j > last && f.Txns[j] >= 0 {
+				m.ended[t] = s.Submit - 1 // ROLLBACK TO before its first statement ended it
+				break
+			}
 			begins := j > last && m.isBegin(j) && s.Result.Err == nil
 			if last >= 0 && s.Session == h.Stmts[last].Session && (begins || !s.Result.InTxn) {
 				m.ended[t] = m.effect(j)
@@ -168,6 +172,14 @@ func (m *model) reads(i int) []read {
 		r := &m.f.Rows[row]
 		if !strings.EqualFold(r.Table.Name, table) {
 			continue
+		}
+		for _, v := range r.Versions {
+			if v.Row == nil {
+				continue
+			}
+			if _, err := m.f.Solver.Test(node, r.Table, v.Row, m.views(nil)); err != nil {
+				return nil // whether a row matches that makes the statement fail is no question
+			}
 		}
 		met[row] = m.version(row, i, at, dirty)
 		if met[row] == -2 {
