@@ -76,7 +76,11 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 	insert, _ := node.(*ast.InsertStmt)
 	newest := View{Tick: latest, Own: tx, Current: i + 1}
 	switch {
-	case s.Expected.Err == errDup && len(r.inTheWay) > 0:
+	case s.Expected.Err == errDup && insert != nil:
+		for _, o := range r.inTheWay { // with ON DUPLICATE KEY UPDATE more than one
+			r.keyLook(s, o, newest, true)
+		}
+	case s.Expected.Err == errDup && len(r.inTheWay) > 0: // the order in which rows were tried last
 		r.keyLook(s, r.inTheWay[len(r.inTheWay)-1], newest, true)
 	case s.Expected.Err != 0:
 		return

@@ -264,7 +264,7 @@ func (m *model) answers(i int, met map[int]int, reads []read) bool {
 func (m *model) keyReads(i int) []read {
 	s := &m.h.Stmts[i]
 	n, ok := m.stmt(i).(*ast.InsertStmt)
-	if !ok || m.f.Txns[i] < 0 || s.Result.Err == nil || s.Result.Err.Code != 1062 || len(n.Lists) != 1 || nested(n) || len(s.Waits) > 0 || m.overlapped(i) {
+	if !ok || m.f.Txns[i] < 0 || s.Result.Err == nil || s.Result.Err.Code != 1062 || len(n.Lists) != 1 || len(n.OnDuplicate) > 0 || nested(n) || len(s.Waits) > 0 || m.overlapped(i) {
 		return nil
 	}
 	table := onlyTable(n.Table)
