@@ -102,6 +102,11 @@ func (m *model) version(row, i int, at history.Tick, dirty bool) int {
 // committed, too; 0: it is no read of a snapshot.
 func (m *model) snapshot(i int) (at history.Tick, dirty bool) {
 	s := &m.h.Stmts[i]
+	for j := range m.h.Stmts[:i] {
+		if k := mvcc.KindOf(m.stmt(j)); m.h.Stmts[j].Session == s.Session && (k == mvcc.SetLevel || k == mvcc.SetVariable) {
+			return 0, false // at which level it runs is not in the history
+		}
+	}
 	promised := rules.For(m.h.Server)
 	set := promised.At(m.h.Levels[s.Session])
 	switch set[rules.ConsistentRead] {
