@@ -36,6 +36,8 @@ type Finding struct {
 	Expected string `json:"expected"`
 	Actual   string `json:"actual"`
 	Reason   string `json:"reason"`
+	// Anomaly is what the literature calls it, the gravest name first.
+	Anomaly []oracle.Anomaly `json:"anomaly"`
 	// Saved says that this run wrote File; else an earlier one had found the
 	// same with no larger case.
 	Saved bool `json:"saved"`
@@ -93,6 +95,7 @@ const (
 	keySettings    = "settings"
 	keyKind        = "kind"
 	keyRules       = "rules"
+	keyAnomaly     = "anomaly"
 	keyStmt        = "stmt"
 	keyExpected    = "expected"
 	keyActual      = "actual"
@@ -129,9 +132,15 @@ type place struct {
 	server history.Server
 }
 
-// describe returns a copy of the case of a run with the header of a finding.
+// describe returns a copy of the case of a run with the header of a finding. In a case of
+// other people the line on the anomaly is their note, and stays.
 func describe(at place, r *Trial, from origin, rates rates) *corpus.Case {
 	c := r.Case.Clone()
+	source, _ := c.Get(keySource)
+	own := source == "" || source == ownFinding
+	if own {
+		c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool { return f.Key == keyAnomaly })
+	}
 	c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool { return f.Key == keyInCampaign || f.Key == keyConfirm })
 	c.SetLevels(r.Levels)
 	server := at.server
@@ -147,6 +156,9 @@ func describe(at place, r *Trial, from origin, rates rates) *corpus.Case {
 	set(keySettings, settingsText(server.Settings))
 	set(keyKind, string(v.Kind))
 	set(keyRules, strings.Join(v.Rules, ", "))
+	if own {
+		set(keyAnomaly, oracle.AnomalyNames(r.anomalies()))
+	}
 	set(keyStmt, statementText(c, r.History, v.Stmt))
 	set(keyExpected, v.Expected)
 	set(keyActual, v.Actual)

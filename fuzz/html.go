@@ -28,6 +28,7 @@ type htmlCase struct {
 	File, Anchor, Text string
 	Header             []corpus.Field
 	Remarks            []Remark
+	Sights             []Sight
 }
 
 type htmlTarget struct{ Name, Version string }
@@ -68,9 +69,13 @@ func (m *Matrix) WriteHTML(w io.Writer, cases []corpus.Stored) error {
 	for _, x := range m.Remarks() {
 		remarks[x.File] = append(remarks[x.File], x)
 	}
+	sights := map[string][]Sight{}
+	for _, x := range m.Sights() {
+		sights[x.File] = append(sights[x.File], x)
+	}
 	for _, s := range cases {
 		bare := &corpus.Case{Init: s.Case.Init, Steps: s.Case.Steps, Tail: s.Case.Tail}
-		c := htmlCase{File: s.Path, Anchor: anchor(s.Path), Text: string(corpus.Print(bare, corpus.Text)), Remarks: remarks[s.Path]}
+		c := htmlCase{File: s.Path, Anchor: anchor(s.Path), Text: string(corpus.Print(bare, corpus.Text)), Remarks: remarks[s.Path], Sights: sights[s.Path]}
 		for _, f := range s.Case.Header {
 			if !strings.HasPrefix(f.Key, "verdict (") {
 				c.Header = append(c.Header, f)

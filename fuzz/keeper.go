@@ -102,7 +102,7 @@ func (k *Keeper) claim(r *Trial, suffix string) (*Finding, bool) {
 	f := &Finding{
 		ID: id, Fingerprint: v.Fingerprint, Verdict: v.Outcome, Kind: v.Kind, Level: level, Rules: v.Rules,
 		FirstSeen: time.Since(k.begun).Seconds(), Seen: 1, rates: rates{Unconfirmed, Unconfirmed},
-		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Statements: len(r.Case.Steps),
+		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Anomaly: []oracle.Anomaly{}, Statements: len(r.Case.Steps),
 		Step: stepNumber(r.History, v.Stmt), New: !k.store.knows(id, k.at.server.DBMS, v.Fingerprint),
 	}
 	k.byID[id] = f
@@ -186,10 +186,11 @@ func (k *Keeper) write(f *Finding, r *Trial, from origin) error {
 			return fmt.Errorf("save finding: %w", err)
 		}
 	}
+	anomalies := r.anomalies()
 	k.set(func() {
 		f.File, f.Saved, f.size = path, f.Saved || !kept, sizeOf(c)
 		f.Statements, f.Level, f.Step = len(c.Steps), LevelName(r.Levels), stepNumber(r.History, r.Verdict.Stmt)
-		f.Expected, f.Actual, f.Reason = r.Verdict.Expected, r.Verdict.Actual, r.Verdict.Reason
+		f.Expected, f.Actual, f.Reason, f.Anomaly = r.Verdict.Expected, r.Verdict.Actual, r.Verdict.Reason, anomalies
 	})
 	return nil
 }

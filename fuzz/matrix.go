@@ -134,7 +134,7 @@ var markColors = map[byte]text.Colors{
 }
 
 // WriteText draws the matrix, and below it what is behind each mark that is not
-// ok. colored is for terminals.
+// ok, and the anomalies that have a name. colored is for terminals.
 func (m *Matrix) WriteText(w io.Writer, colored bool) error {
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())
@@ -165,6 +165,9 @@ func (m *Matrix) WriteText(w io.Writer, colored bool) error {
 	b.WriteString(t.Render() + "\n" + legend + "\n")
 	if remarks := m.Remarks(); len(remarks) > 0 {
 		b.WriteString("\n" + remarkTable(remarks) + "\n")
+	}
+	if sights := m.Sights(); len(sights) > 0 {
+		b.WriteString("\n" + sightTable(sights) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -207,19 +210,20 @@ func (m *Matrix) Remarks() []Remark {
 					out = append(out, x)
 					i = len(out) - 1
 				}
-				out[i].add(target, r.Level)
+				out[i].Where = addPlace(out[i].Where, target, r.Level)
 			}
 		}
 	}
 	return out
 }
 
-func (x *Remark) add(target, level string) {
-	if n := len(x.Where); n > 0 && strings.HasPrefix(x.Where[n-1], target+" ") {
-		x.Where[n-1] += " " + level
-		return
+// addPlace adds a level of a target to lines that each tell of one target.
+func addPlace(where []string, target, level string) []string {
+	if n := len(where); n > 0 && strings.HasPrefix(where[n-1], target+" ") {
+		where[n-1] += " " + level
+		return where
 	}
-	x.Where = append(x.Where, target+" "+level)
+	return append(where, target+" "+level)
 }
 
 func remarkTable(remarks []Remark) string {
@@ -239,6 +243,18 @@ func remarkTable(remarks []Remark) string {
 			verdict += fmt.Sprintf(" (recorded: %s)", x.Recorded)
 		}
 		t.AppendRow(table.Row{x.File, verdict, strings.Join(x.Where, "\n"), x.Expected, x.Actual})
+	}
+	return t.Render()
+}
+
+// sightTable lists the anomalies with the names of the literature. A level may allow them.
+func sightTable(sights []Sight) string {
+	t := table.NewWriter()
+	t.SetStyle(TableStyle())
+	t.AppendHeader(table.Row{"case", "anomaly", "where"})
+	for i := range sights {
+		s := &sights[i]
+		t.AppendRow(table.Row{s.File, s.Anomaly.Name, strings.Join(s.Where, "\n")})
 	}
 	return t.Render()
 }

@@ -34,6 +34,9 @@ type Replayed struct {
 	Actual        string         `json:"actual"`
 	Reason        string         `json:"reason"`
 	Fingerprint   string         `json:"fingerprint"`
+	// Anomaly is what the literature calls what the run shows, whatever the verdict, the
+	// gravest name first.
+	Anomaly []oracle.Anomaly `json:"anomaly"`
 	// Recorded is what the file's header says of this target and level, "" for
 	// nothing; see verdictText.
 	Recorded string `json:"recorded,omitempty"`
@@ -116,7 +119,7 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Recorded: recorded, Runs: runs, Invariant: kept, run: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Anomaly: r.anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, run: r,
 	}
 }
 
@@ -221,7 +224,7 @@ func (j *ReplayJSON) Close() error {
 }
 
 // WriteReplayText writes results as a table for people, and below it what was
-// recorded where that differs.
+// recorded where that differs, and what the literature has a name for.
 func WriteReplayText(w io.Writer, results []Replayed) error {
 	t := table.NewWriter()
 	t.SetStyle(TableStyle())
@@ -230,17 +233,22 @@ func WriteReplayText(w io.Writer, results []Replayed) error {
 		{Name: "expected", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
 		{Name: "actual", WidthMax: cellWidth, WidthMaxEnforcer: text.WrapSoft},
 	})
-	changed := ""
+	below := ""
 	for i := range results {
 		r := &results[i]
 		verdict := outcomeText(r)
 		if r.Changed() {
 			verdict += markChanged
-			changed += fmt.Sprintf("%s other than recorded at %s: %s\n", markChanged, r.Level, r.Recorded)
+			below += fmt.Sprintf("%s other than recorded at %s: %s\n", markChanged, r.Level, r.Recorded)
 		}
 		t.AppendRow(table.Row{r.File, r.Target, r.Level, verdict, r.what(), r.Expected, r.Actual})
 	}
-	_, err := io.WriteString(w, t.Render()+"\n"+changed)
+	for i := range results {
+		for k := range results[i].Anomaly {
+			below += fmt.Sprintf("%s: %s\n", results[i].Level, &results[i].Anomaly[k])
+		}
+	}
+	_, err := io.WriteString(w, t.Render()+"\n"+below)
 	return errors.Join(err, WriteInvariants(w, results))
 }
 

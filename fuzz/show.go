@@ -88,8 +88,8 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 			fmt.Fprintf(&b, "  see %s\n", l)
 		}
 	}
-	for _, p := range t.Account.Phenomena {
-		line("  ", "phenomenon: %s", p)
+	for i := range t.Account.Anomalies {
+		line("  ", "phenomenon: %s", &t.Account.Anomalies[i])
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())

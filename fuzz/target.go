@@ -282,6 +282,8 @@ type Trial struct {
 	Defaults string
 	// Dead says that the server died and could not be brought back.
 	Dead error
+	// named holds its anomalies once they are known.
+	named []oracle.Anomaly
 }
 
 // Judge runs a case with the levels given, one for each of its sessions. A

@@ -53,9 +53,8 @@ type Account struct {
 	Why []string
 	// Waits holds what the server told of the places of waits.
 	Waits []mvcc.WaitedAt
-	// Phenomena names, each with its dependencies, what the literature knows of the
-	// run: of one that differs from the promise, what its first difference has a part in.
-	Phenomena []string
+	// Anomalies holds what the literature has names for.
+	Anomalies []Anomaly
 	// Links holds the pages that the sentences rest on.
 	Links []string
 }
@@ -110,7 +109,7 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 		a.Chains, a.Viewed = r.Account(a.Wrong)
 		a.why(c, h, v)
 	}
-	a.Phenomena = tellPhenomena(c, h, v)
+	a.Anomalies = Anomalies(c, h, v)
 	return a
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // Phenomenon is what the literature has a name for: a cycle of dependencies between
@@ -42,8 +43,9 @@ var phenomena = map[model.Kind]string{
 func (p *Phenomenon) Name() string { return phenomena[p.Kind] }
 
 // Phenomena returns what a history shows, the gravest first, one of each kind with a
-// shortest cycle. The dependencies are exact where rules explain the history; of a
-// violation only what comes before its first difference counts. Costs one replay,
+// shortest cycle. The dependencies are exact where rules explain the history. Of a
+// violation they are those before its first difference and, where that is the answer to a
+// query, those that this answer shows and all that come behind it. Costs one replay,
 // after a verdict of the loose kind some thousand.
 func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *mvcc.Dependencies) {
 	if v.Outcome == Unknown {
@@ -63,15 +65,28 @@ func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *m
 // explaining returns the observed replay that fits a history under the rules of its
 // verdict, nil if none does; of a violation, the one that gets furthest.
 func explaining(c *corpus.Case, h *history.History, v *Verdict) *mvcc.Replay {
-	p := rules.For(h.Server)
-	for _, d := range rules.Deviations(h.Server, mvcc.Levels(c, h)) {
+	p, levels := rules.For(h.Server), mvcc.Levels(c, h)
+	for _, d := range slices.Concat(rules.Deviations(h.Server, levels), rules.OutOfScope(h.Server, levels)) {
 		if slices.Contains(v.Rules, d.Name) {
 			p = p.With(d)
 		}
 	}
-	anew := func() *mvcc.Replay { return mvcc.New(c, h, p, false).Observed() }
-	for _, r := range []*mvcc.Replay{anew(), anew().Loose(), anew().Loose().Patient()} {
-		if d, err := r.Run(); err == nil && (d == nil || v.Outcome == Violation) {
+	budget := solve.NewBudget(mvcc.Work)
+	anew := func(keepGoing bool) *mvcc.Replay { return mvcc.New(c, h, p, keepGoing).Observed().Within(budget) }
+	if v.Outcome == Violation {
+		r := anew(true)
+		if d, err := r.Run(); err == nil && (d == nil || d.Stmt == v.Stmt && r.Answered()) {
+			return r
+		}
+		r = anew(false)
+		if d, err := r.Run(); err != nil || d != nil && d.Stmt != v.Stmt {
+			return nil
+		}
+		r.Unanswered()
+		return r
+	}
+	for _, r := range []*mvcc.Replay{anew(false), anew(false).Loose(), anew(false).Loose().Patient()} {
+		if d, err := r.Run(); err == nil && d == nil {
 			return r
 		}
 	}
@@ -108,6 +123,7 @@ func named(d *mvcc.Dependencies) []Phenomenon {
 		case !d.Units[e.From].Committed:
 		case e.Intermediate:
 			add(Phenomenon{model.G1b, []mvcc.Dependency{e}})
+		case e.Chosen: // those of the item lead there
 		default:
 			edges = append(edges, e)
 		}
@@ -163,29 +179,33 @@ func kindOf(cycle []mvcc.Dependency) model.Kind {
 	return model.Classify(edges)
 }
 
-// Tell says in sentences what leads around the cycle.
-func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
-	unit := func(n int) string {
-		u := &d.Units[n]
-		name := fmt.Sprintf("tx%d", u.Session)
-		k, of := 0, 0
-		for i := range d.Units {
-			if d.Units[i].Session == u.Session {
-				if of++; i == n {
-					k = of
-				}
+// unitName names a transaction for people.
+func unitName(d *mvcc.Dependencies, n int) string {
+	u := &d.Units[n]
+	name := fmt.Sprintf("tx%d", u.Session)
+	k, of := 0, 0
+	for i := range d.Units {
+		if d.Units[i].Session == u.Session {
+			if of++; i == n {
+				k = of
 			}
 		}
-		if of > 1 {
-			name += fmt.Sprintf(" (its transaction %d)", k)
-		}
-		return name
 	}
+	if of > 1 {
+		name += fmt.Sprintf(" (its transaction %d)", k)
+	}
+	return name
+}
+
+// Tell says in sentences what leads around the cycle.
+func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
 	step := func(i int) string { return fmt.Sprintf("step %d", h.Stmts[i].Line+1) }
 	var out []string
 	for _, e := range p.Cycle {
-		a, b, row := unit(e.From), unit(e.To), e.Row+" of "+e.Table
+		a, b, row := unitName(d, e.From), unitName(d, e.To), e.Row+" of "+e.Table
 		switch {
+		case e.Aborted && e.Kind == graph.PredicateWR:
+			out = append(out, fmt.Sprintf("in %s %s saw what %s did to %s in %s and then rolled back", step(e.ToStmt), b, a, row, step(e.FromStmt)))
 		case e.Aborted:
 			out = append(out, fmt.Sprintf("in %s %s read %s, which %s wrote in %s and then rolled back", step(e.ToStmt), b, row, a, step(e.FromStmt)))
 		case e.Intermediate:
@@ -204,20 +224,4 @@ func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
 // Line says it all on one line.
 func (p *Phenomenon) Line(d *mvcc.Dependencies, h *history.History) string {
 	return p.Name() + ": " + strings.Join(p.Tell(d, h), "; ")
-}
-
-// tellPhenomena is Phenomena in words.
-func tellPhenomena(c *corpus.Case, h *history.History, v *Verdict) []string {
-	if v.Outcome == "" {
-		return nil
-	}
-	list, d := Phenomena(c, h, v)
-	var out []string
-	for i := range list {
-		if v.Stmt >= 0 && !slices.ContainsFunc(list[i].Cycle, func(e mvcc.Dependency) bool { return e.FromStmt == v.Stmt || e.ToStmt == v.Stmt }) {
-			continue
-		}
-		out = append(out, list[i].Line(d, h))
-	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"go/format"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -47,7 +48,7 @@ func goTest(s *script) (Files, error) {
 			data.Needs = append(data.Needs, x)
 		}
 	}
-	for _, c := range append([]string{s.title(), s.serverLine()}, append(s.Account.Why, s.Account.Links...)...) {
+	for _, c := range append([]string{s.title(), s.serverLine()}, slices.Concat(s.why(), s.Account.Links)...) {
 		data.Comments = append(data.Comments, strings.Map(printable, c))
 	}
 	for _, n := range s.Sessions {

@@ -22,7 +22,7 @@ func isolationtester(s *script) (Files, error) {
 	if needs := s.needsText(); needs != "" {
 		comment(&b, "#", "There it needs %s.", needs)
 	}
-	for _, w := range s.Account.Why {
+	for _, w := range s.why() {
 		comment(&b, "#", "%s", w)
 	}
 	b.WriteByte('\n')

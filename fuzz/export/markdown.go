@@ -67,9 +67,9 @@ func markdown(s *script) (Files, error) {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
 	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \n%s\n", where, does(actual, code))
-	if len(s.Account.Why) > 0 {
+	if why := s.why(); len(why) > 0 {
 		b.WriteString("\n## Why\n\n")
-		for _, w := range s.Account.Why {
+		for _, w := range why {
 			fmt.Fprintf(&b, "- %s\n", inline(w))
 		}
 	}

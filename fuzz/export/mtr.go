@@ -34,7 +34,7 @@ func mtr(s *script) (Files, error) {
 	default:
 		c("No single answer is wrong: the test passes where the anomaly shows.")
 	}
-	for _, w := range s.Account.Why {
+	for _, w := range s.why() {
 		c("%s", w)
 	}
 	for _, l := range s.Account.Links {

@@ -85,7 +85,7 @@ func terminals(s *script) (Files, error) {
 		line(first, "SELECT * FROM "+quoteName(t.Name), note)
 	}
 	b.WriteByte('\n')
-	for _, w := range s.Account.Why {
+	for _, w := range s.why() {
 		comment(&b, "--", "%s", w)
 	}
 	for _, l := range s.Account.Links {

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -34,6 +35,17 @@ func (s *script) title() string {
 		return s.LevelText() + ": " + text
 	}
 	return s.LevelText() + ": " + strings.ReplaceAll(string(kind), "-", " ")
+}
+
+// why explains what is wrong in sentences, the last of which give its name in the
+// literature.
+func (s *script) why() []string {
+	out := slices.Clone(s.Account.Why)
+	for i := range s.Account.Anomalies {
+		a := &s.Account.Anomalies[i]
+		out = append(out, fmt.Sprintf("Anomaly: %s: %s.", a.Name, a.Cycle))
+	}
+	return out
 }
 
 func contrast(expected, actual string) string {

@@ -29,7 +29,7 @@ func tidbReport(s *script) (Files, error) {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
 	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \n%s\n\n", where, does(actual, code))
-	for _, w := range s.Account.Why {
+	for _, w := range s.why() {
 		fmt.Fprintf(&b, "- %s\n", inline(w))
 	}
 	for _, l := range s.finalLines() {
@@ -56,7 +56,7 @@ func jiraReport(s *script) (Files, error) {
 		fmt.Fprintf(&b, "\n{quote}%s{quote}\n[%s]\n", jiraText(q.sentence), q.link)
 	}
 	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\n%s\n\n", where, does(actual, jiraCode))
-	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
+	for _, w := range slices.Concat(s.why(), s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", jiraText(w))
 	}
 	for _, l := range s.Account.Links {
@@ -80,7 +80,7 @@ func mysqlReport(s *script) (Files, error) {
 		fmt.Fprintf(&b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
 	}
 	b.WriteByte('\n')
-	for _, w := range slices.Concat(s.Account.Why, s.finalLines()) {
+	for _, w := range slices.Concat(s.why(), s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", w)
 	}
 	b.WriteString("\nHow to repeat:\n")

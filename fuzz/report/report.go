@@ -3,6 +3,7 @@
 package report
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -66,8 +67,8 @@ type drawn struct {
 	MoreRows int
 	Viewed   bool
 	Why      []string
-	// Phenomena names what the literature knows of the run.
-	Phenomena []string
+	// Anomalies is what the literature has names for.
+	Anomalies []anomaly
 	Links     []string
 	Path      *path
 }
@@ -104,6 +105,20 @@ const (
 type chain struct {
 	Name     string
 	Versions []version
+}
+
+// anomaly is one with its cycle as a picture.
+type anomaly struct {
+	Name, Cycle string
+	Picture     template.HTML
+}
+
+func anomalyOf(a *oracle.Anomaly) anomaly {
+	var b bytes.Buffer
+	if a.Drawing != nil {
+		_ = a.Drawing.WriteSVG(&b) // a buffer takes all
+	}
+	return anomaly{a.Name, shorten(a.Cycle), template.HTML(b.String())} // the drawing escapes what it writes
 }
 
 type version struct {
@@ -177,13 +192,16 @@ func quoted(s string) string {
 
 func draw(it *Item) *drawn {
 	t := timeline.Of(it.Run)
-	d := &drawn{Viewed: t.Account.Viewed, Why: t.Account.Why, Phenomena: t.Account.Phenomena, Links: t.Account.Links, Path: pathOf(it.Reduction)}
+	d := &drawn{Viewed: t.Account.Viewed, Why: t.Account.Why, Links: t.Account.Links, Path: pathOf(it.Reduction)}
 	for _, s := range t.Sessions {
 		d.Lanes = append(d.Lanes, lane{fmt.Sprintf("tx%d", s), t.Levels[s].Short()})
 	}
 	d.Columns = template.CSS(fmt.Sprintf("--lanes:%d", len(d.Lanes)))
 	d.Moments, d.Omitted = moments(t)
 	d.difference(t)
+	for i := range t.Account.Anomalies {
+		d.Anomalies = append(d.Anomalies, anomalyOf(&t.Account.Anomalies[i]))
+	}
 	for i, c := range t.Account.Chains {
 		if i == maxChains {
 			d.MoreRows = len(t.Account.Chains) - i

@@ -9,12 +9,18 @@ import (
 	"strings"
 )
 
-// Drawing is a cycle as a picture: nodes in its order, and what leads from each
-// to the next.
+// Drawing is a cycle as a picture: nodes in the order in which they stand on a ring,
+// and what leads from one to another.
 type Drawing struct {
 	Title string
 	Nodes []string // several lines each
-	Edges []string // the kind of the edge from node i to the next
+	Edges []Arrow
+}
+
+// Arrow is an edge of a drawing.
+type Arrow struct {
+	From, To int
+	Label    string // several lines
 }
 
 // WriteDOT writes a drawing for Graphviz.
@@ -24,8 +30,8 @@ func (d *Drawing) WriteDOT(w io.Writer) error {
 	for i, n := range d.Nodes {
 		fmt.Fprintf(b, "  t%d [label=%s];\n", i+1, dotString(n))
 	}
-	for i, e := range d.Edges {
-		fmt.Fprintf(b, "  t%d -> t%d [label=%s];\n", i+1, (i+1)%len(d.Nodes)+1, dotString(e))
+	for _, e := range d.Edges {
+		fmt.Fprintf(b, "  t%d -> t%d [label=%s];\n", e.From+1, e.To+1, dotString(e.Label))
 	}
 	b.WriteString("}\n")
 	return b.Flush()
@@ -42,7 +48,12 @@ func (d *Drawing) WriteSVG(w io.Writer) error {
 	n := len(d.Nodes)
 	type box struct{ x, y, w, h float64 }
 	boxes := make([]box, n)
-	widest, tallest := 0.0, 0.0
+	widest, tallest, label := 0.0, 0.0, 0.0
+	for _, e := range d.Edges {
+		for _, l := range strings.Split(e.Label, "\n") {
+			label = max(label, float64(len([]rune(l)))*letter)
+		}
+	}
 	for i, text := range d.Nodes {
 		lines := strings.Split(text, "\n")
 		for _, l := range lines {
@@ -54,7 +65,7 @@ func (d *Drawing) WriteSVG(w io.Writer) error {
 	// Radii at which neighbours do not touch, and labels of edges have room.
 	step := math.Sin(math.Pi / float64(max(n, 2)))
 	rx, ry := (widest+90)/2/step, (tallest+70)/2/step
-	width, height := 2*rx+widest+40, 2*ry+tallest+70
+	width, height := max(2*rx+widest+40, rx+2*label+90), 2*ry+tallest+70
 	cx, cy := width/2, height/2+15
 	for i := range boxes {
 		a := 2*math.Pi*float64(i)/float64(n) - math.Pi/2
@@ -64,8 +75,8 @@ func (d *Drawing) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="monospace" font-size="12">`+"\n", width, height, width, height)
 	b.WriteString(`<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0L10,5L0,10z" fill="#444"/></marker></defs>` + "\n")
 	fmt.Fprintf(b, `<rect width="100%%" height="100%%" fill="white"/><text x="12" y="20" font-weight="bold">%s</text>`+"\n", html.EscapeString(d.Title))
-	for i, e := range d.Edges {
-		from, to := boxes[i], boxes[(i+1)%n]
+	for _, e := range d.Edges {
+		from, to := boxes[e.From], boxes[e.To]
 		// Edges of a cycle of two are bent apart.
 		dx, dy := to.x-from.x, to.y-from.y
 		dist := max(math.Hypot(dx, dy), 1)
@@ -78,7 +89,17 @@ func (d *Drawing) WriteSVG(w io.Writer) error {
 		x2, y2 := edgeOf(to.x, to.y, to.w, to.h, mx, my)
 		fmt.Fprintf(b, `<path d="M%.1f,%.1fQ%.1f,%.1f %.1f,%.1f" fill="none" stroke="#444" marker-end="url(#arrow)"/>`+"\n", x1, y1, mx, my, x2, y2)
 		lx, ly := (x1+2*mx+x2)/4, (y1+2*my+y2)/4
-		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="middle" stroke="white" stroke-width="4" paint-order="stroke" fill="#b03030">%s</text>`+"\n", lx, ly+4, html.EscapeString(e))
+		// Labels grow away from the middle, where others stand.
+		anchor := "middle"
+		switch {
+		case lx > cx+1:
+			anchor = "start"
+		case lx < cx-1:
+			anchor = "end"
+		}
+		for k, l := range strings.Split(e.Label, "\n") {
+			fmt.Fprintf(b, `<text x="%.1f" y="%.1f" text-anchor="%s" stroke="white" stroke-width="4" paint-order="stroke" fill="#b03030">%s</text>`+"\n", lx, ly+4+line*float64(k), anchor, html.EscapeString(l))
+		}
 	}
 	for i, text := range d.Nodes {
 		x := boxes[i]

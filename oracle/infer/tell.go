@@ -370,8 +370,8 @@ func Draw(h *kv.History, a Anomaly) *graph.Drawing {
 		}
 		d.Nodes = append(d.Nodes, node)
 	}
-	for _, e := range a.Cycle {
-		d.Edges = append(d.Edges, e.Kind.String())
+	for i, e := range a.Cycle {
+		d.Edges = append(d.Edges, graph.Arrow{From: i, To: (i + 1) % len(d.Nodes), Label: e.Kind.String()})
 	}
 	return d
 }

@@ -3,18 +3,17 @@ package mvcc
 import (
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
-	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // Unit is one transaction of a history, a node of its dependency graph.
 type Unit struct {
 	Session   int
 	Committed bool
+	// End is the statement that ended it, itself outside of BEGIN and COMMIT; -1: none
+	// did.
+	End int
 }
 
 // Dependency is an edge between two units: what one of them did rests on the other,
@@ -31,6 +30,9 @@ type Dependency struct {
 	// Aborted says that From was rolled back: To read what never came to be.
 	// Intermediate, that From itself replaced what To read.
 	Aborted, Intermediate bool
+	// Chosen says of an edge by a condition that the statement chose the row: then edges
+	// of the item lead along the same versions, and tell more.
+	Chosen bool
 }
 
 // Dependencies is the direct serialization graph of a history as a replay explains
@@ -43,108 +45,19 @@ type Dependencies struct {
 	Coarse bool
 }
 
-// met is what one statement met of one row: the version in its view, and whether the
-// row is among those that it matched.
-type met struct {
-	table *Table
-	chain *Chain
-	// by and stmt tell the version: who wrote it, and with which statement; none if
-	// the row had no version yet.
-	by   *Txn
-	stmt int
-	none bool
-	// matched says that the statement's condition holds for the version.
-	matched bool
-}
-
-// Observed makes the replay keep what each statement met, for Dependencies. It costs
-// one evaluation of the condition for each row and statement.
-func (r *Replay) Observed() *Replay {
-	r.observed = true
-	return r
-}
-
-// observe keeps what a statement met that has just ended. start is when it was sent.
-func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
-	s := &r.Steps[i]
-	s.txn, s.tables, s.met = tx, nil, nil
-	node := r.c.Steps[r.h.Stmts[i].Line].Stmt
-	if s.Expected == nil {
-		return
-	}
-	view := s.View
-	current := view == (View{}) || s.Kind != Select
-	if current {
-		view = View{Tick: latest, Own: tx}
-	}
-	view.Current = i + 1
-	f := &tableFinder{}
-	node.Accept(f)
-	insert, isInsert := node.(*ast.InsertStmt)
-	for at, name := range f.names {
-		t := r.table(name)
-		if t == nil || slices.Contains(f.names[:at], name) {
-			continue
-		}
-		if isInsert && at == 0 && (s.Expected.Err != 0 || len(insert.OnDuplicate) == 0 && !insert.IsReplace) {
-			continue // it reads no row of its table
-		}
-		s.tables = append(s.tables, t)
-		holds := r.condition(node, t, &r.store, view)
-		for _, c := range t.Chains {
-			v := view.version(c)
-			m := met{table: t, chain: c, none: v == nil}
-			if v != nil {
-				m.matched = holds(v.Row)
-			}
-			if read := s.Expected.read; current && !isInsert && m.matched && !slices.Contains(read, c) {
-				// It passed the row while this version was not committed yet.
-				v = View{Tick: start, Own: tx, Current: i + 1}.version(c)
-				m.none, m.matched = v == nil, false
-			}
-			if v != nil {
-				m.by, m.stmt = v.Txn, v.Stmt
-			}
-			s.met = append(s.met, m)
-		}
-	}
-}
-
-// condition returns a test for rows of a table: is a row, deletions are none, one that
-// the statement's condition chooses? Where the statement reads other tables, too, every
-// row is.
-func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View) func(solve.Row) bool {
-	where, from := condition(node)
-	name := singleTable(from)
-	if name == nil || lower(name.Name.O) != lower(t.Def.Name) {
-		r.coarse = true
-		return func(row solve.Row) bool { return row != nil }
-	}
-	views := &stored{store, view}
-	return func(row solve.Row) bool {
-		if row == nil {
-			return false
-		}
-		if where == nil {
-			return true
-		}
-		ok, _, err := r.solver.Where(where, t.Def, row, views)
-		if err != nil {
-			r.coarse = true
-			return true
-		}
-		return ok == sqlvalue.True
-	}
-}
-
 // Dependencies returns the graph of what was replayed; the replay must have been
 // Observed.
 func (r *Replay) Dependencies() *Dependencies {
 	g := &dependencies{r: r, of: map[*Txn]int{}}
+	last := map[*Txn]int{}
 	for i := range r.Steps {
 		if t := r.Steps[i].txn; t != nil {
 			g.unit(t) // in their order
+			last[t] = i
 		}
+	}
+	for t, i := range last {
+		g.Units[g.of[t]].End = r.endOf(i)
 	}
 	store := r.rows()
 	for _, name := range store.Order {
@@ -153,21 +66,27 @@ func (r *Replay) Dependencies() *Dependencies {
 		}
 	}
 	for i := range r.Steps {
-		seen := map[*Chain]bool{}
-		for k := range r.Steps[i].met {
-			seen[r.Steps[i].met[k].chain] = true
-			g.reads(i, &r.Steps[i].met[k], store)
-		}
-		for _, t := range r.Steps[i].tables {
-			for _, c := range t.Chains {
-				if !seen[c] { // it came later
-					g.reads(i, &met{table: t, chain: c, none: true}, store)
-				}
-			}
+		for k := range r.Steps[i].looks {
+			g.reads(i, &r.Steps[i].looks[k], store)
 		}
 	}
 	g.Coarse = r.coarse
 	return &g.Dependencies
+}
+
+// endOf returns the statement that ended the transaction which the i-th ran in, -1 if
+// none did.
+func (r *Replay) endOf(i int) int {
+	for j := i; j < len(r.h.Stmts); j++ {
+		s := &r.h.Stmts[j]
+		if s.Session != r.h.Stmts[i].Session {
+			continue
+		}
+		if k := KindOf(r.c.Steps[s.Line].Stmt); !s.Result.InTxn || j > i && s.Result.Err == nil && k.commits() {
+			return j
+		}
+	}
+	return -1
 }
 
 type dependencies struct {
@@ -181,7 +100,7 @@ func (g *dependencies) unit(t *Txn) int {
 	if !ok {
 		u = len(g.Units)
 		g.of[t] = u
-		g.Units = append(g.Units, Unit{Session: t.Session, Committed: t.Commit > 0})
+		g.Units = append(g.Units, Unit{Session: t.Session, Committed: t.Commit > 0, End: -1})
 	}
 	return u
 }
@@ -194,11 +113,10 @@ func installed(c *Chain) []*Version {
 		if v.Txn != nil && v.Txn.Commit == 0 {
 			continue
 		}
-		if n := len(out); n > 0 && out[n-1].Txn == v.Txn {
-			out[n-1] = v
-		} else {
-			out = append(out, v)
+		if v.Txn != nil { // what others wrote between two of its versions comes before it
+			out = slices.DeleteFunc(out, func(o *Version) bool { return o.Txn == v.Txn })
 		}
+		out = append(out, v)
 	}
 	return out
 }
@@ -229,60 +147,105 @@ func rowAt(list []*Version, k int) solve.Row {
 	return nil
 }
 
-// reads adds what rests on the version of a row that a statement met, and what of
-// later versions must come behind it.
-func (g *dependencies) reads(i int, m *met, store *Store) {
-	s := &g.r.Steps[i]
-	tx := s.txn
+// reads adds what a look of a statement at a table depends on. A row that came later
+// than the statement had no version yet that it could have met.
+func (g *dependencies) reads(i int, l *look, store *Store) {
+	holds := l.holds
+	if holds == nil {
+		holds = g.r.condition(g.r.c.Steps[g.r.h.Stmts[i].Line].Stmt, l.table, store, View{Tick: latest, Own: g.r.Steps[i].txn})
+	}
+	seen := map[*Chain]bool{}
+	for k := range l.met {
+		seen[l.met[k].chain] = true
+		g.read(i, l, &l.met[k], store, holds)
+	}
+	for _, c := range l.table.Chains {
+		if !seen[c] {
+			g.read(i, l, &met{chain: c, none: true}, store, holds)
+		}
+	}
+}
+
+// read adds what rests on the version of a row that a statement met, and what of later
+// versions must come behind it. Of the item: who wrote the version, and who wrote the
+// next one. Of the condition: who last changed, up to this version, whether the row
+// matches, and all who change it later. An intermediate version counts as one of its
+// transaction.
+func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(solve.Row) bool) {
+	tx := g.r.Steps[i].txn
+	if m.unknown {
+		return
+	}
+	item, predicate := graph.WR, graph.PredicateWR
+	if !m.matched || l.keyOnly {
+		item = predicate
+	}
+	if m.by != nil && m.by != tx && (m.by.Commit == 0 || m.undone(store)) {
+		if d := (*Dependency)(nil); m.matched || m.hidden {
+			d = g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, goneRow(m, store))
+			if d != nil {
+				d.Aborted = m.by.Ended > 0
+			}
+		}
+		return
+	}
 	list := installed(m.chain)
 	at := -1 // the place in list of the version that was met
 	switch {
 	case m.none:
 	case m.by == nil:
 		at = 0
-	case m.by.Commit == 0 && m.by != tx:
-		if m.matched {
-			if d := g.add(m.by, tx, m.stmt, i, graph.WR, m.table, m.chain, goneRow(m, store)); d != nil {
-				d.Aborted = m.by.Ended > 0
-			}
-		}
-		return
 	default:
 		at = slices.IndexFunc(list, func(v *Version) bool { return v.Txn == m.by })
 		if at < 0 {
 			return // its own, rolled back later
 		}
-		if list[at].Stmt != m.stmt && m.by != tx && m.matched {
-			if d := g.add(m.by, tx, m.stmt, i, graph.WR, m.table, m.chain, rowAt(list, at)); d != nil {
+		if list[at].Stmt != m.stmt && m.by != tx && (m.matched || m.hidden) {
+			if d := g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, rowAt(list, at)); d != nil {
 				d.Intermediate = true
 			}
 		}
 	}
-	holds := g.r.condition(g.r.c.Steps[g.r.h.Stmts[i].Line].Stmt, m.table, store, View{Tick: latest, Own: tx})
 	match := make([]bool, len(list)+1) // by place + 1; unborn rows match nothing
 	for k, v := range list {
 		match[k+1] = holds(v.Row)
 	}
 	match[at+1] = m.matched
-	if m.matched && at >= 0 {
-		g.add(list[at].Txn, tx, list[at].Stmt, i, graph.WR, m.table, m.chain, rowAt(list, at))
+	chosen := m.matched && !l.keyOnly && at >= 0
+	if chosen {
+		g.add(list[at].Txn, tx, list[at].Stmt, i, graph.WR, l.table, m.chain, rowAt(list, at))
 		if at+1 < len(list) {
-			g.add(tx, list[at+1].Txn, i, list[at+1].Stmt, graph.RW, m.table, m.chain, rowAt(list, at+1))
+			g.add(tx, list[at+1].Txn, i, list[at+1].Stmt, graph.RW, l.table, m.chain, rowAt(list, at+1))
 		}
-		return
+	}
+	changes := func(k int, from, to *Txn, fromStmt, toStmt int, kind graph.Kinds) {
+		if d := g.add(from, to, fromStmt, toStmt, kind, l.table, m.chain, rowAt(list, k)); d != nil {
+			d.Chosen = chosen
+		}
 	}
 	for k := at; k >= 0; k-- {
 		if match[k+1] != match[k] {
-			g.add(list[k].Txn, tx, list[k].Stmt, i, graph.PredicateWR, m.table, m.chain, rowAt(list, k))
+			changes(k, list[k].Txn, tx, list[k].Stmt, i, graph.PredicateWR)
 			break
 		}
 	}
 	for k := at + 1; k < len(list); k++ {
 		if match[k+1] != match[k] {
-			g.add(tx, list[k].Txn, i, list[k].Stmt, graph.PredicateRW, m.table, m.chain, rowAt(list, k))
-			break
+			changes(k, tx, list[k].Txn, i, list[k].Stmt, graph.PredicateRW)
 		}
 	}
+}
+
+// undone reports whether the version that was met was rolled back since, be it with
+// its transaction or alone. A statement may have been tried in two ways, one of which
+// was taken back.
+func (m *met) undone(s *Store) bool {
+	return !m.chain.has(m.by, m.stmt) && slices.ContainsFunc(s.undone, func(u undone) bool { return u.chain == m.chain && u.tx == m.by && u.version.Stmt == m.stmt })
+}
+
+// has reports whether a row has a version that a statement of a transaction wrote.
+func (c *Chain) has(tx *Txn, stmt int) bool {
+	return slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Txn == tx && v.Stmt == stmt })
 }
 
 // goneRow returns the row of a version that was taken back since.

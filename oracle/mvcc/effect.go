@@ -319,6 +319,9 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 	var images []solve.Row
 	for _, row := range rows {
 		dups := r.duplicates(t, view, row, nil)
+		if len(dups) > 0 {
+			r.meetObstacle(t, row)
+		}
 		switch {
 		case len(dups) == 0:
 			p.read = append(p.read, r.store.Insert(t, row, tx))
@@ -379,6 +382,7 @@ func (r *Replay) onDuplicate(s *ast.InsertStmt, t *Table, tx *Txn, view View, c 
 		return 0, nil, nil
 	}
 	if len(r.duplicates(t, view, next, c)) > 0 {
+		r.meetObstacle(t, next)
 		return -1, nil, nil
 	}
 	r.store.Update(t, c, next, tx)

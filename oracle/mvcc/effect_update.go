@@ -201,6 +201,7 @@ func (r *Replay) applyUpdate(t *Table, tx *Txn, chains []*Chain, news []solve.Ro
 			continue
 		}
 		if len(r.duplicates(t, now, news[k], chains[k])) > 0 {
+			r.meetObstacle(t, news[k])
 			r.store.undo(tx, mark)
 			return false
 		}

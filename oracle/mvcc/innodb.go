@@ -114,6 +114,8 @@ type running struct {
 	// asked answers its subqueries, nil where each finds what is newest under its own
 	// locks.
 	asked *asked
+	// inTheWay holds the rows that stood in the way of its own, if that is observed.
+	inTheWay []obstacle
 }
 
 var errAbandoned = errors.New("statement abandoned")
@@ -386,6 +388,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		e.undoAmid(x.tx, x.mark)
 	}
 	if e.observed {
+		e.inTheWay = x.inTheWay
 		e.observe(i, x.tx, x.start)
 	}
 	if err := textLoss(x.p, x.st); err != nil {

@@ -128,6 +128,7 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 				return nil, nil, 0, err
 			}
 			if dup != nil {
+				x.meetObstacle(t, row)
 				e.undo(x.tx, mark)
 				return nil, dup, ki, nil
 			}

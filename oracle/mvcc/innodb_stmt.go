@@ -405,6 +405,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 			return err
 		}
 		if dup != nil {
+			x.meetObstacle(t, row)
 			return errDuplicate
 		}
 		if ins, ok := x.node.(*ast.InsertStmt); ok && ins.IsReplace {
@@ -424,6 +425,7 @@ func (x *running) changeRow(t *Table, h hit, row solve.Row) error {
 				return err
 			}
 			if dup != nil {
+				x.meetObstacle(t, row)
 				return errDuplicate
 			}
 		}

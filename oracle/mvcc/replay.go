@@ -95,6 +95,8 @@ type Replay struct {
 	// observed says that the steps keep what they met; coarse, that a condition was
 	// taken to match every row.
 	observed, coarse bool
+	// inTheWay holds the rows that stood in the way of the statement's, if observed.
+	inTheWay []obstacle
 }
 
 type session struct {
@@ -119,11 +121,10 @@ type Step struct {
 	View View
 	// Diff is nil where prediction and answer agree.
 	Diff *Difference
-	// txn is the statement's transaction, tables what it read, met the rows that were
-	// there, all kept where the replay is observed.
-	txn    *Txn
-	tables []*Table
-	met    []met
+	// txn is the statement's transaction, looks what it met, both kept where the replay
+	// is observed.
+	txn   *Txn
+	looks []look
 }
 
 // Prediction is the answer that the rules predict.

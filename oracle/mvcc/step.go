@@ -308,6 +308,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		return d, nil
 	}
 	before := len(tx.writes)
+	r.inTheWay = nil
 	p, view, err := r.predict(i, tx, kind, node)
 	r.Steps[i].View = view
 	if err != nil {

@@ -1,0 +1,52 @@
+package export
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// TestAnomalyInEveryFormat: each form in which a bug is told gives the name of the
+// literature, that of a tracker for its own server.
+func TestAnomalyInEveryFormat(t *testing.T) {
+	records, err := oracle.LoadRecords("../../oracle/testdata/hermitage.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trackers := map[string]history.DBMS{"tidb": history.TiDB, "jira": history.MariaDB}
+	for i := range records {
+		if records[i].Note != "gsingle RR" {
+			continue
+		}
+		h := records[i].History
+		h.Stmts[8].Result.Rows[0][1] = history.Cell{Text: "18"}
+		c, err := corpus.Parse("skew", []byte(records[i].Case))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range Formats() {
+			run := *h
+			if dbms, ok := trackers[format]; ok {
+				run.Server.DBMS = dbms
+			}
+			v := oracle.Check(c, &run)
+			files, err := Write(timeline.Of(timeline.Run{File: "skew.sql", Case: c, Levels: run.Levels, History: &run, Verdict: v}), format, Test)
+			if err != nil {
+				t.Errorf("%s: %v", format, err)
+				continue
+			}
+			text := strings.ReplaceAll(string(files.Text), `\`, "")
+			for _, want := range []string{"read skew (G-single)", "in step 9 tx1 saw what tx2 did to (2,18) of test in step 7"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s has no %q:\n%s", format, want, files.Text)
+				}
+			}
+		}
+		return
+	}
+	t.Fatal("no record")
+}

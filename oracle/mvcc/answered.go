@@ -1,0 +1,189 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+)
+
+// Answered puts, for Dependencies, in the place of what each wrong answer should rest on
+// what it does rest on: the versions whose rows came. Where those are none or not the only
+// ones, nothing is known of what the statement met. It reports false where a statement
+// went wrong whose effect is not known either, as that of a write: then no version behind
+// it counts. The replay must have been Observed and have gone on behind its first
+// difference.
+func (r *Replay) Answered() bool {
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		if s.Diff == nil {
+			continue
+		}
+		switch s.Kind {
+		case Select, SelectForShare, SelectForUpdate:
+		default:
+			return false
+		}
+		l, ok := r.answered(i)
+		if s.looks = nil; ok {
+			s.looks = []look{l}
+		}
+	}
+	return true
+}
+
+// Unanswered forgets what wrong answers should rest on.
+func (r *Replay) Unanswered() {
+	for i := range r.Steps {
+		if r.Steps[i].Diff != nil {
+			r.Steps[i].looks = nil
+		}
+	}
+}
+
+// shown is a version and the row that a query makes of it.
+type shown struct {
+	chain   *Chain
+	version *Version
+	text    string
+}
+
+// answered reads off a query's answer which version of each row it met.
+func (r *Replay) answered(i int) (look, bool) {
+	st, s := &r.h.Stmts[i], &r.Steps[i]
+	q, ok := r.c.Steps[st.Line].Stmt.(*ast.SelectStmt)
+	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || aggregates(q) || hasSubquery(q) {
+		return look{}, false
+	}
+	name := singleTable(q.From)
+	if name == nil || r.table(name.Name.O) == nil {
+		return look{}, false
+	}
+	store := r.rows()
+	t := store.Tables[r.table(name.Name.O).Def.Name]
+	all, unmatched, ok := r.showable(t, store, q, st)
+	if !ok {
+		return look{}, false
+	}
+	came, chosen := map[string]int{}, map[string]int{}
+	for _, row := range cellTexts(st.Result.Rows) {
+		came[row]++
+	}
+	l := look{table: t}
+	cameOf := map[*Chain]bool{}
+	for _, v := range all {
+		if came[v.text] == 0 {
+			continue
+		}
+		chosen[v.text]++
+		cameOf[v.chain] = true
+		l.met = append(l.met, metOf(v.chain, v.version, true))
+	}
+	for text, n := range came {
+		if chosen[text] != n {
+			return look{}, false
+		}
+	}
+	// Of a row that did not come, the version met is known if there was one only that
+	// the condition does not choose.
+	for c, list := range unmatched {
+		switch {
+		case cameOf[c]:
+		case len(list) == 0:
+			return look{}, false
+		case len(list) == 1:
+			l.met = append(l.met, metOf(c, list[0], false))
+		default:
+			l.met = append(l.met, due(s, c))
+		}
+	}
+	slices.SortStableFunc(l.met, func(a, b met) int { return a.chain.ID - b.chain.ID })
+	return l, true
+}
+
+// showable returns the versions of a table's rows that a query may have shown, those
+// included that were rolled back, and of each row those, nil for none yet, that it may
+// have met and not shown.
+func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history.Stmt) (all []shown, unmatched map[*Chain][]*Version, ok bool) {
+	versions := map[*Chain][]*Version{}
+	var order []*Chain
+	add := func(c *Chain, v *Version) {
+		if v.Txn != nil && r.h.Stmts[v.Stmt].Submit > st.Return {
+			return // it came later
+		}
+		if versions[c] == nil {
+			order = append(order, c)
+		}
+		versions[c] = append(versions[c], v)
+	}
+	for _, c := range t.Chains {
+		for k := range c.Versions {
+			add(c, &c.Versions[k])
+		}
+	}
+	for k := range store.undone {
+		if u := &store.undone[k]; u.table == t && !u.chain.has(u.tx, u.version.Stmt) {
+			add(u.chain, &u.version)
+		}
+	}
+	views := &stored{store, View{Tick: latest}}
+	bare := *q
+	bare.OrderBy = nil
+	unmatched = map[*Chain][]*Version{}
+	for _, c := range order {
+		unmatched[c] = nil
+		if !slices.ContainsFunc(versions[c], func(v *Version) bool { return v.Txn == nil }) {
+			unmatched[c] = append(unmatched[c], nil)
+		}
+		for _, v := range versions[c] {
+			var rows []int
+			var err error
+			if v.Row != nil {
+				if rows, err = r.solver.Matches(&bare, t.Def, []solve.Row{v.Row}, views); err != nil {
+					return nil, nil, false
+				}
+			}
+			if len(rows) == 0 {
+				unmatched[c] = append(unmatched[c], v)
+				continue
+			}
+			res, err := r.solver.Project(&bare, t.Def, []solve.Row{v.Row}, views)
+			if err != nil || len(res.Rows) != 1 {
+				return nil, nil, false
+			}
+			all = append(all, shown{c, v, FormatRow(res.Rows[0])})
+		}
+	}
+	return all, unmatched, true
+}
+
+// due returns what a statement should have met of a row, if it should not have shown it.
+func due(s *Step, c *Chain) met {
+	for i := range s.looks {
+		for _, m := range s.looks[i].met {
+			if m.chain == c && !m.matched {
+				return m
+			}
+		}
+	}
+	return met{chain: c, unknown: true}
+}
+
+func metOf(c *Chain, v *Version, matched bool) met {
+	if v == nil {
+		return met{chain: c, none: true}
+	}
+	return met{chain: c, by: v.Txn, stmt: v.Stmt, matched: matched}
+}
+
+func aggregates(q *ast.SelectStmt) bool {
+	return contains(q.Fields, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.AggregateFuncExpr, *ast.WindowFuncExpr:
+			return true, false
+		}
+		return false, false
+	})
+}

@@ -1,0 +1,228 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// look is one statement's look at one table, by a condition: a predicate read with its
+// version set (Adya, "Weak Consistency", 1999, section 4.3).
+type look struct {
+	table *Table
+	// holds is the condition, nil where it is the statement's own.
+	holds func(solve.Row) bool
+	// keyOnly says that it asked no more than whether a row with some key is there.
+	keyOnly bool
+	met     []met
+}
+
+// met is what a look met of one row: the version in its view, and whether the row is
+// among those that it chose.
+type met struct {
+	chain *Chain
+	// by and stmt tell the version: who wrote it, and with which statement; none if
+	// the row had no version yet.
+	by   *Txn
+	stmt int
+	none bool
+	// unknown says that it is not known which version it was, or that the look ended
+	// before it came there.
+	unknown bool
+	// matched says that the condition holds for the version; hidden, that it does not,
+	// but did for what stood beneath the writes of the version's transaction.
+	matched, hidden bool
+}
+
+// obstacle is a row that stood in the way of another with one of its unique keys.
+type obstacle struct {
+	table *Table
+	row   solve.Row // the one that was to be written
+}
+
+// meetObstacle notes a row that cannot be written because another has its key.
+func (r *Replay) meetObstacle(t *Table, row solve.Row) {
+	if r.observed {
+		r.inTheWay = append(r.inTheWay, obstacle{t, row})
+	}
+}
+
+func (x *running) meetObstacle(t *Table, row solve.Row) {
+	if x.e.observed {
+		x.inTheWay = append(x.inTheWay, obstacle{t, row})
+	}
+}
+
+// Observed makes the replay keep what each statement met, for Dependencies. It costs
+// one evaluation of the condition for each row and statement.
+func (r *Replay) Observed() *Replay {
+	r.observed = true
+	return r
+}
+
+// observe keeps what a statement met that has just ended. start is when it was sent. One
+// that failed tells nothing of what it met but, if that is why, a row with its key.
+func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
+	s := &r.Steps[i]
+	s.txn, s.looks = tx, nil
+	node := r.c.Steps[r.h.Stmts[i].Line].Stmt
+	if s.Expected == nil {
+		return
+	}
+	insert, _ := node.(*ast.InsertStmt)
+	newest := View{Tick: latest, Own: tx, Current: i + 1}
+	switch {
+	case s.Expected.Err == errDup && insert != nil:
+		for _, o := range r.inTheWay { // with ON DUPLICATE KEY UPDATE more than one
+			r.keyLook(s, o, newest, true)
+		}
+	case s.Expected.Err == errDup && len(r.inTheWay) > 0: // the order in which rows were tried last
+		r.keyLook(s, r.inTheWay[len(r.inTheWay)-1], newest, true)
+	case s.Expected.Err != 0:
+		return
+	case insert != nil:
+		for _, o := range r.inTheWay {
+			r.keyLook(s, o, newest, insert.IgnoreErr && !insert.IsReplace && len(insert.OnDuplicate) == 0)
+		}
+	}
+	if s.Expected.Err != 0 {
+		return
+	}
+	view := s.View
+	current := view == (View{}) || s.Kind != Select && s.Kind != Insert
+	if current {
+		view = newest
+	}
+	view.Current = i + 1
+	var done []*Table
+	for _, name := range tablesRead(node) {
+		t := r.table(name)
+		if t == nil || slices.Contains(done, t) {
+			continue
+		}
+		done = append(done, t)
+		l := look{table: t}
+		coarse := r.coarse
+		r.coarse = false
+		holds := r.condition(node, t, &r.store, view)
+		exact := !r.coarse && insert == nil
+		r.coarse = r.coarse || coarse
+		for _, c := range t.Chains {
+			m := metIn(view, c, holds)
+			if current && exact && m.matched && !slices.Contains(s.Expected.read, c) {
+				// A LIMIT ended it before; or it passed the row while this version was
+				// not committed yet.
+				before := View{Tick: start, Own: tx, Current: i + 1}
+				if m = metIn(before, c, holds); m.matched || limited(node) {
+					m = met{chain: c, unknown: true}
+				}
+			}
+			l.met = append(l.met, m)
+		}
+		s.looks = append(s.looks, l)
+	}
+}
+
+// metIn returns what a view meets of a row.
+func metIn(view View, c *Chain, holds func(solve.Row) bool) met {
+	v := view.version(c)
+	if v == nil {
+		return met{chain: c, none: true}
+	}
+	m := met{chain: c, by: v.Txn, stmt: v.Stmt, matched: holds(v.Row)}
+	if !m.matched && v.Txn != nil && v.Txn != view.Own {
+		for j := len(c.Versions) - 1; j >= 0; j-- {
+			if o := &c.Versions[j]; o.Txn != v.Txn && (o.Txn == nil || o.Txn.Commit > 0) {
+				m.hidden = holds(o.Row)
+				break
+			}
+		}
+	}
+	return m
+}
+
+// keyLook adds the look that met a row with a key of the one that was to be written: a
+// predicate read of that key, and where the row was then replaced or changed a read of
+// the row, too.
+func (r *Replay) keyLook(s *Step, o obstacle, view View, keyOnly bool) {
+	l := look{table: o.table, keyOnly: keyOnly, holds: func(row solve.Row) bool {
+		if row == nil {
+			return false
+		}
+		for ki := range o.table.Def.Keys {
+			k := &o.table.Def.Keys[ki]
+			if !k.Unique && !k.Primary {
+				continue
+			}
+			a, null := r.store.keyOf(o.table.Def, k, o.row)
+			if b, n := r.store.keyOf(o.table.Def, k, row); !null && !n && a == b {
+				return true
+			}
+		}
+		return false
+	}}
+	for _, c := range o.table.Chains {
+		l.met = append(l.met, metIn(view, c, l.holds))
+	}
+	s.looks = append(s.looks, l)
+}
+
+// tablesRead names the tables that a statement reads: not the one that an INSERT adds
+// rows to.
+func tablesRead(node ast.StmtNode) []string {
+	f := &tableFinder{}
+	insert, ok := node.(*ast.InsertStmt)
+	if !ok {
+		node.Accept(f)
+		return f.names
+	}
+	if insert.Select != nil {
+		insert.Select.Accept(f)
+	}
+	for _, list := range insert.Lists {
+		for _, e := range list {
+			e.Accept(f)
+		}
+	}
+	for _, a := range insert.OnDuplicate {
+		a.Expr.Accept(f)
+	}
+	return f.names
+}
+
+// condition returns a test for rows of a table: is a row, deletions are none, one that
+// the statement's condition chooses? Where the statement reads other tables, too, every
+// row is.
+func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View) func(solve.Row) bool {
+	if insert, ok := node.(*ast.InsertStmt); ok {
+		node = nil
+		if sel, ok := insert.Select.(*ast.SelectStmt); ok {
+			node = sel
+		}
+	}
+	where, from := condition(node)
+	name := singleTable(from)
+	if name == nil || lower(name.Name.O) != lower(t.Def.Name) {
+		r.coarse = true
+		return func(row solve.Row) bool { return row != nil }
+	}
+	views := &stored{store, view}
+	return func(row solve.Row) bool {
+		if row == nil {
+			return false
+		}
+		if where == nil {
+			return true
+		}
+		ok, _, err := r.solver.Where(where, t.Def, row, views)
+		if err != nil {
+			r.coarse = true
+			return true
+		}
+		return ok == sqlvalue.True
+	}
+}
