@@ -1,0 +1,114 @@
+package against
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
+
+// byNamedRule puts a difference down to a deviation without which one of the histories
+// cannot be told, and which the other does not show. Before the statement at which it shows
+// it can only have moved a wait.
+func (p *pair) byNamedRule(d *Difference) bool {
+	if !p.rightly() {
+		return false
+	}
+	for i, s := range p.side {
+		v, other := &s.Verdict, &p.side[1-i].Verdict
+		if v.Outcome != oracle.Known || d.Kind != Wait && d.Stmt >= 0 && d.Stmt < v.Stmt {
+			continue
+		}
+		for _, name := range v.Rules {
+			if slices.Contains(other.Rules, name) || p.strict && inScope(p.side[1-i].Server, mvcc.Levels(p.c, p.h[i]), name) {
+				continue
+			}
+			d.Attribution, d.Reason = Rule, name+" on "+family(s.Server, nil)
+			if named := rules.Named(s.Server, mvcc.Levels(p.c, p.h[i]), name); named != nil {
+				d.Reason, d.Link = name+" on "+family(s.Server, named[0]), named[0].Links[0]
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// inScope reports whether a deviation is recorded for a server at one of some levels.
+func inScope(srv history.Server, levels []corpus.Level, name string) bool {
+	return slices.ContainsFunc(rules.Deviations(srv, levels), func(r *rules.Rule) bool { return r.Name == name })
+}
+
+// byRule puts a difference down to a rule that holds on one of the servers only, of those
+// that can show in it.
+func (p *pair) byRule(d *Difference) bool {
+	if d.Stmt < 0 {
+		return false
+	}
+	for i := range rulesShow {
+		s := &rulesShow[i]
+		if !slices.Contains(s.kinds, d.Kind) || len(s.levels) > 0 && !slices.Contains(s.levels, d.Level) || len(s.statements) > 0 && !slices.Contains(s.statements, d.Statement) || s.codes != nil && !fails(d, s.codes) {
+			continue
+		}
+		for _, held := range []func(history.Server, corpus.Level, rules.Dimension) *rules.Rule{promised, deviation} {
+			first, second := held(p.side[0].Server, d.Level, s.dim), held(p.side[1].Server, d.Level, s.dim)
+			if first == second || first != nil && second != nil && first.Variant == second.Variant {
+				continue
+			}
+			by := 0
+			if first == nil {
+				first, by = second, 1
+			}
+			d.Attribution, d.Reason, d.Link = Rule, ruleName(first)+" on "+family(p.side[by].Server, first), first.Links[0]
+			return true
+		}
+	}
+	return false
+}
+
+// promised is the row of the table by which a server's manual answers a dimension, nil for
+// none; deviation is the one by which the server does, if that is another.
+func promised(srv history.Server, l corpus.Level, dim rules.Dimension) *rules.Rule {
+	if held := rules.Holding(srv, l, dim); len(held) > 0 {
+		return held[0]
+	}
+	return nil
+}
+
+func deviation(srv history.Server, l corpus.Level, dim rules.Dimension) *rules.Rule {
+	for _, r := range rules.Deviations(srv, []corpus.Level{l}) {
+		if r.Dim == dim {
+			return r
+		}
+	}
+	return nil
+}
+
+// ruleName is that of a deviation, or what the manual says, without what it adds in
+// parentheses.
+func ruleName(r *rules.Rule) string {
+	if r.Name != "" {
+		return r.Name
+	}
+	says, _, _ := strings.Cut(r.Says, " (")
+	return says + ","
+}
+
+// family names a server and the settings without which a rule would not hold there.
+func family(s history.Server, r *rules.Rule) string {
+	out := fmt.Sprintf("%s %s", s.DBMS, series(s.Version))
+	if r == nil {
+		return out
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Scope.Settings)) {
+		if v := s.Settings[name]; v != "" {
+			out += fmt.Sprintf(", %s=%s", name, v)
+		}
+	}
+	return out
+}
