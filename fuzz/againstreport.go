@@ -40,9 +40,9 @@ type DifferenceSum struct {
 	Statement   mvcc.Kind           `json:"statement"`
 	Reason      string              `json:"reason"`
 	// Follows says that they follow from an earlier difference in their cases.
-	Follows bool `json:"follows,omitempty"`
-	Link        string              `json:"link,omitempty"`
-	Count       int                 `json:"count"`
+	Follows bool   `json:"follows,omitempty"`
+	Link    string `json:"link,omitempty"`
+	Count   int    `json:"count"`
 	// Example is a file with the first case.
 	Example string `json:"example"`
 }

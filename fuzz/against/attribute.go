@@ -15,7 +15,7 @@ import (
 func (p *pair) attribute(i int) {
 	d := &p.out.Differences[i]
 	d.Attribution = Unattributed
-	for _, by := range []func(*Difference) bool{p.byViolation, p.byCode, p.byDialect, p.byNamedRule, p.byRule} {
+	for _, by := range []func(*Difference) bool{p.byViolation, p.byCode, p.byRuleShown, p.byDialect, p.byNamedRule, p.byRule} {
 		if by(d) {
 			return
 		}

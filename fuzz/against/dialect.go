@@ -53,6 +53,8 @@ var dialects = []dialect{
 		"https://dev.mysql.com/doc/refman/en/type-conversion.html"},
 	{refusedByText, "the SQL of one server that the other's parser, names or clauses do not take: sent alone, it fails there in the same way",
 		"https://mariadb.com/docs/release-notes/community-server/about/compatibility-and-differences/mariadb-vs-mysql-compatibility"},
+	{timeOutIgnored, "IGNORE makes a warning of a lock's time-out on MariaDB, and leaves it an error on MySQL",
+		"https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/ignore"},
 	{setUpRefused, "the SQL of one server's tables that the other does not take",
 		"https://mariadb.com/docs/release-notes/community-server/about/compatibility-and-differences/mariadb-vs-mysql-compatibility"},
 	{levelRefused, "a level that one of the servers does not have",
@@ -61,6 +63,10 @@ var dialects = []dialect{
 		"https://dev.mysql.com/doc/refman/en/commit.html"},
 	{warns("", `\bAS UNSIGNED\b`), "MariaDB warns of each negative number that becomes an unsigned one",
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/cast"},
+	{warns("", `/\*\+`), "MySQL warns of hints that it does not know",
+		"https://dev.mysql.com/doc/refman/en/optimizer-hints.html"},
+	{warns("", `\bSQL_CALC_FOUND_ROWS\b`), "MySQL warns that SQL_CALC_FOUND_ROWS is outdated",
+		"https://dev.mysql.com/doc/refman/en/information-functions.html#function_found-rows"},
 	{warns(mvcc.Insert, `\bVALUES\(\S+\)( |$|,)`), "MySQL warns that VALUES() in ON DUPLICATE KEY UPDATE is outdated",
 		"https://dev.mysql.com/doc/refman/en/insert-on-duplicate.html"},
 	{warns("", ""), "how many warnings a conversion gives depends on the rows that the server tries it on",
@@ -79,7 +85,26 @@ var errorsOfValues = []uint16{1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 14
 func errorOfValue(_ *pair, d *Difference) bool {
 	of := func(code uint16) bool { return slices.Contains(errorsOfValues, code) }
 	x, y := d.codes[0], d.codes[1]
-	return d.Kind == Error && (of(x) && (y == 0 || of(y)) || x == 0 && of(y))
+	switch d.Kind {
+	case Error:
+		return of(x) && (y == 0 || of(y)) || x == 0 && of(y)
+	case Wait: // it fails before it comes to a lock
+		return of(x) || of(y)
+	}
+	return false
+}
+
+// timeOutIgnored tells a statement with IGNORE that timed out on one server only.
+func timeOutIgnored(p *pair, d *Difference) bool {
+	const timeOut = 1205
+	return d.Kind == Error && (d.codes == [2]uint16{timeOut, 0} || d.codes == [2]uint16{0, timeOut}) && p.matches(d, ignore)
+}
+
+var ignore = regexp.MustCompile(`\bIGNORE\b`)
+
+// matches reports whether the text of a difference's statement matches.
+func (p *pair) matches(d *Difference, pattern *regexp.Regexp) bool {
+	return pattern.MatchString(corpus.SQL(p.c.Steps[p.h[0].Stmts[d.Stmt].Line].Stmt, corpus.Text))
 }
 
 func refusedByText(p *pair, d *Difference) bool {
@@ -112,7 +137,7 @@ func (p *pair) unrun(reason string) bool {
 func warns(kind mvcc.Kind, pattern string) func(*pair, *Difference) bool {
 	sql := regexp.MustCompile(pattern)
 	return func(p *pair, d *Difference) bool {
-		return d.Kind == Warnings && (kind == "" || d.Statement == kind) && sql.MatchString(corpus.SQL(p.c.Steps[p.h[0].Stmts[d.Stmt].Line].Stmt, corpus.Text))
+		return d.Kind == Warnings && (kind == "" || d.Statement == kind) && p.matches(d, sql)
 	}
 }
 

@@ -17,12 +17,21 @@ import (
 // cannot be told, and which the other does not show. Before the statement at which it shows
 // it can only have moved a wait.
 func (p *pair) byNamedRule(d *Difference) bool {
+	return p.byDeviation(d, func(v *oracle.Verdict) bool { return d.Kind == Wait || d.Stmt < 0 || d.Stmt >= v.Stmt })
+}
+
+// byRuleShown does so for the very statement at which the deviation shows.
+func (p *pair) byRuleShown(d *Difference) bool {
+	return p.byDeviation(d, func(v *oracle.Verdict) bool { return d.Stmt >= 0 && d.Stmt == v.Stmt })
+}
+
+func (p *pair) byDeviation(d *Difference, shows func(*oracle.Verdict) bool) bool {
 	if !p.rightly() {
 		return false
 	}
 	for i, s := range p.side {
 		v, other := &s.Verdict, &p.side[1-i].Verdict
-		if v.Outcome != oracle.Known || d.Kind != Wait && d.Stmt >= 0 && d.Stmt < v.Stmt {
+		if v.Outcome != oracle.Known || !shows(v) {
 			continue
 		}
 		for _, name := range v.Rules {
@@ -47,12 +56,12 @@ func inScope(srv history.Server, levels []corpus.Level, name string) bool {
 // byRule puts a difference down to a rule that holds on one of the servers only, of those
 // that can show in it.
 func (p *pair) byRule(d *Difference) bool {
-	if d.Stmt < 0 {
+	if d.Stmt < 0 || d.Stmt >= len(p.h[0].Stmts) {
 		return false
 	}
 	for i := range rulesShow {
 		s := &rulesShow[i]
-		if !slices.Contains(s.kinds, d.Kind) || len(s.levels) > 0 && !slices.Contains(s.levels, d.Level) || len(s.statements) > 0 && !slices.Contains(s.statements, d.Statement) || s.codes != nil && !fails(d, s.codes) {
+		if !slices.Contains(s.kinds, d.Kind) || len(s.levels) > 0 && !slices.Contains(s.levels, d.Level) || len(s.statements) > 0 && !slices.Contains(s.statements, d.Statement) || s.codes != nil && !fails(d, s.codes) || s.after != "" && !p.hasBefore(d, s.after) {
 			continue
 		}
 		for _, held := range []func(history.Server, corpus.Level, rules.Dimension) *rules.Rule{promised, deviation} {
@@ -69,6 +78,15 @@ func (p *pair) byRule(d *Difference) bool {
 		}
 	}
 	return false
+}
+
+// hasBefore reports whether the session of a difference has sent a statement of a kind
+// before.
+func (p *pair) hasBefore(d *Difference, kind mvcc.Kind) bool {
+	stmts := p.h[0].Stmts[:d.Stmt+1]
+	return slices.ContainsFunc(stmts, func(st history.Stmt) bool {
+		return st.Session == stmts[d.Stmt].Session && mvcc.KindOf(p.c.Steps[st.Line].Stmt) == kind
+	})
 }
 
 // promised is the row of the table by which a server's manual answers a dimension, nil for

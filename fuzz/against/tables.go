@@ -38,10 +38,13 @@ type ruleShows struct {
 	statements []mvcc.Kind // empty: all
 	levels     []corpus.Level
 	codes      []uint16 // one server's answer is one of these errors; nil: whatever
+	// after is a kind of statement that the session must have sent before; "": none.
+	after mvcc.Kind
 }
 
 var rulesShow = []ruleShows{
-	{dim: rules.RecordChanged, kinds: []Kind{Error}, codes: []uint16{1020}},
+	{dim: rules.LateLevel, kinds: []Kind{Wait, Rows, Error}, after: mvcc.SetLevel},
+	{dim: rules.RecordChanged, kinds: []Kind{Error, Wait}, codes: []uint16{1020}},
 	{dim: rules.ShareLock, kinds: []Kind{Error}, codes: []uint16{1235}},
 	{dim: rules.LockedRow, kinds: []Kind{Wait, Count, Error}, statements: []mvcc.Kind{mvcc.Update}},
 	{dim: rules.AutocommitLock, kinds: []Kind{Wait, Rows}, statements: []mvcc.Kind{mvcc.SelectForUpdate, mvcc.SelectForShare}},
