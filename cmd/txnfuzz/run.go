@@ -43,9 +43,9 @@ the end. When a statement waits on one of the two only, the rest of the case is 
 compared. Servers may differ, so each difference is put down to what is known of the
 two, and counted: a rule that holds on one of them only, another number for the same
 error, another dialect, or a choice that what they promise leaves to both. What is left
-is unattributed. It is run ten more times on both; if it shows again, it is a finding. Two
-builds of one version should decide alike, so there nothing counts as a choice: that
-makes a release gate.
+is unattributed. It is run ten more times on both, and is a finding if at least nine of
+these show it; the rest comes by chance. Two builds of one series, such as 9.7, should
+decide alike, so there nothing counts as a choice: that makes a release gate.
 
   --target mysql:9.7 --against mysql:9.7,binlog=off   the same server, another setting
   --binary ~/build/mysqld --against mysql:9.7         your build and the release`,
@@ -135,7 +135,7 @@ makes a release gate.
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
-	f.StringVar(&s.Against, "against", "", "a second target: each case runs there, too, and what the two do differently is listed")
+	f.StringVar(&s.Against, "against", "", "a second target: each case runs there, too; what the two do differently is counted, and a finding if nothing explains it")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")

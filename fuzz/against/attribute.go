@@ -2,6 +2,7 @@ package against
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -131,14 +132,22 @@ func (p *pair) byCause(d *Difference, earlier []Difference) bool {
 // byPromise names what leaves both servers the choice. Builds of one series have no
 // reason to choose differently.
 func (p *pair) byPromise(d *Difference) bool {
-	if p.strict || !p.rightlyUntil(d) {
-		if v := p.undecided(); v != "" {
-			d.Reason = v
-		}
+	if !p.rightlyUntil(d) {
+		d.Reason = p.undecided()
+		return false
+	}
+	if p.bySetting(d) {
+		return true
+	}
+	if p.strict {
+		d.Reason = p.undecided()
 		return false
 	}
 	for i := range choices {
 		c := &choices[i]
+		if c.sql != nil && (d.Stmt < 0 || !p.matches(d, c.sql)) {
+			continue
+		}
 		if d.Kind == c.kind && (len(c.statements) == 0 || slices.Contains(c.statements, d.Statement)) && (c.codes == nil || fails(d, c.codes)) {
 			d.Attribution, d.Reason, d.Link = BothRight, c.says, c.link
 			return true
@@ -166,8 +175,9 @@ func fails(d *Difference, codes []uint16) bool {
 // choice is what the promises of servers leave to them.
 type choice struct {
 	kind       Kind
-	statements []mvcc.Kind // empty: all
-	codes      []uint16    // one server's answer is one of these errors; nil: whatever
+	statements []mvcc.Kind    // empty: all
+	codes      []uint16       // one server's answer is one of these errors; nil: whatever
+	sql        *regexp.Regexp // the statement's text matches; nil: whatever
 	says, link string
 }
 

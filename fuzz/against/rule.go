@@ -3,8 +3,11 @@ package against
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -78,6 +81,38 @@ func (p *pair) byRule(d *Difference) bool {
 		}
 	}
 	return false
+}
+
+// bySetting puts a difference down to a setting that the two servers have otherwise.
+func (p *pair) bySetting(d *Difference) bool {
+	for i := range settingsShow {
+		s := &settingsShow[i]
+		a, b := p.side[0].Server.Settings[s.name], p.side[1].Server.Settings[s.name]
+		if a == b || !slices.Contains(s.kinds, d.Kind) || s.codes != nil && !fails(d, s.codes) || !s.fits(p) {
+			continue
+		}
+		d.Attribution, d.Reason, d.Link = Rule, fmt.Sprintf("%s: %s is %s on %s and %s on %s", s.says, s.name, a, family(p.side[0].Server, nil), b, family(p.side[1].Server, nil)), s.link
+		return true
+	}
+	return false
+}
+
+var textColumn = regexp.MustCompile(`(?i)\b(VARCHAR|CHAR|TEXT|TINYTEXT|MEDIUMTEXT|LONGTEXT|ENUM|SET)\b`)
+
+// holdsTexts reports whether a table of the case has a column of texts.
+func holdsTexts(p *pair) bool {
+	return slices.ContainsFunc(p.c.Init, func(l corpus.Line) bool {
+		_, creates := l.Stmt.(*ast.CreateTableStmt)
+		return creates && textColumn.MatchString(corpus.SQL(l.Stmt, corpus.Text))
+	})
+}
+
+// changesNothing reports whether an UPDATE of one MySQL met rows and left some of them as
+// they were.
+func changesNothing(p *pair) bool {
+	return p.strict && p.side[0].Server.DBMS == history.MySQL && slices.ContainsFunc(p.h[0].Stmts, func(st history.Stmt) bool {
+		return st.Result.Changed >= 0 && st.Result.Matched > st.Result.Changed
+	})
 }
 
 // hasBefore reports whether the session of a difference has sent a statement of a kind

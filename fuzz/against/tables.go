@@ -1,6 +1,8 @@
 package against
 
 import (
+	"regexp"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -51,10 +53,32 @@ var rulesShow = []ruleShows{
 	{dim: rules.SnapshotPoint, kinds: []Kind{Rows}, statements: []mvcc.Kind{mvcc.Select}, levels: []corpus.Level{corpus.RepeatableRead}},
 }
 
+// settingShows says in which differences a setting can show that has another value on the
+// other server, where both were right.
+type settingShows struct {
+	name  string
+	kinds []Kind
+	codes []uint16 // one server's answer is one of these errors; nil: whatever
+	// fits says that the setting can matter to the case.
+	fits       func(*pair) bool
+	says, link string
+}
+
+var settingsShow = []settingShows{
+	{"log_bin", []Kind{Error, Wait}, []uint16{1213}, changesNothing,
+		"a deadlock rolls back the transaction that has written less; with the row-based binary log an UPDATE that changes no value writes nothing", mysqlDeadlocks},
+	{"collation_server", []Kind{Rows, Count, Final}, nil, holdsTexts,
+		"texts are compared by the server's default collation", "https://mariadb.com/docs/server/reference/data-types/string-data-types/character-sets"},
+}
+
 // choices are asked in order when both servers were right.
 var choices = []choice{
 	{kind: Error, codes: []uint16{1213}, link: mysqlDeadlocks,
 		says: "which transaction a deadlock rolls back, and whether there is a deadlock, depends on the order in which the server takes its locks"},
+	{kind: Error, codes: []uint16{1205, 3572}, link: mysqlLocks,
+		says: "which rows and gaps a statement locks beyond those that it needs, and whether it waits behind one that waits, is the server's choice; so is where NOWAIT fails and what times out"},
+	{kind: Rows, sql: regexp.MustCompile(`\bSKIP LOCKED\b`), link: mysqlLocks,
+		says: "which rows and gaps a statement locks beyond those that it needs is the server's choice; so is what SKIP LOCKED passes over"},
 	{kind: Wait, codes: []uint16{1213}, link: mysqlDeadlocks,
 		says: "which transaction a deadlock rolls back, and whether there is a deadlock, depends on the order in which the server takes its locks"},
 	{kind: Wait, statements: reads, link: mysqlLevels,
