@@ -53,6 +53,9 @@ func (s *DifferenceSum) same(t *DifferenceSum) bool {
 }
 
 func sumOf(d *against.Difference) DifferenceSum {
+	if d.Attribution == against.Unattributed && d.Reason == "" {
+		d.Reason = unexplained
+	}
 	return DifferenceSum{Kind: d.Kind, Attribution: d.Attribution, Statement: d.Statement, Reason: d.Reason, Follows: d.Follows, Link: d.Link}
 }
 

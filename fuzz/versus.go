@@ -258,11 +258,13 @@ func differing(names [2]string, r Trial) Trial {
 	return r
 }
 
+const unexplained = "nothing that is known of the two servers explains it"
+
 // verdictOn is the verdict on a difference, in the form of findings.
 func verdictOn(names [2]string, r *Trial, d *against.Difference) oracle.Verdict {
 	reason := d.Reason
 	if reason == "" {
-		reason = "nothing that is known of the two servers explains it"
+		reason = unexplained
 	}
 	return oracle.Verdict{
 		Outcome: oracle.Violation, Kind: oracle.Kind("differs-" + string(d.Kind)), Stmt: d.Stmt,
