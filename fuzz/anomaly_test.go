@@ -42,18 +42,18 @@ const skew = "read skew (G-single)"
 // note of other people on their case stays.
 func TestHeaderNamesAnomaly(t *testing.T) {
 	r := skewed(t)
-	c := describe(place{"mysql:9.7", r.History.Server}, r, origin{}, rates{Unconfirmed, Unconfirmed})
+	c := describe(place{target: "mysql:9.7", server: r.History.Server}, r, origin{}, rates{Unconfirmed, Unconfirmed})
 	if got, _ := c.Get("anomaly"); got != skew {
 		t.Errorf("anomaly: %q, want %q\n%s", got, skew, corpus.Print(c, corpus.Text))
 	}
 	again := &Trial{Case: c, Levels: r.Levels, Verdict: r.Verdict}
-	if got, ok := describe(place{"mysql:9.7", r.History.Server}, again, origin{}, rates{}).Get("anomaly"); ok {
+	if got, ok := describe(place{target: "mysql:9.7", server: r.History.Server}, again, origin{}, rates{}).Get("anomaly"); ok {
 		t.Errorf("anomaly: %q of a run without a history", got)
 	}
 	theirs := skewed(t)
 	theirs.Case.Set(keySource, "https://bugs.example/1")
 	theirs.Case.Set("anomaly", "(2,18)")
-	if got, _ := describe(place{"mysql:9.7", r.History.Server}, theirs, origin{}, rates{}).Get("anomaly"); got != "(2,18)" {
+	if got, _ := describe(place{target: "mysql:9.7", server: r.History.Server}, theirs, origin{}, rates{}).Get("anomaly"); got != "(2,18)" {
 		t.Errorf("anomaly: %q, want what was there", got)
 	}
 }

@@ -25,6 +25,8 @@ const caseDeadline = 7 * time.Second
 // Settings says what a campaign does.
 type Settings struct {
 	Target string
+	// Against is another target that runs each case, too, and is compared; empty: none.
+	Against string
 	// Cases and Duration end the campaign, whichever is reached first; 0: no
 	// bound.
 	Cases    int
@@ -105,6 +107,7 @@ type campaign struct {
 	faults  atomic.Int64
 	broken  sync.Map // messages of defects of this program
 	beside  beside
+	versus  *versus // nil: nothing is compared
 	stop    context.CancelCauseFunc
 }
 
@@ -136,7 +139,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress})
+	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress, Clean: s.Against != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +154,12 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	if c.firsts, err = openFirsts(s.Firsts); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
+	if c.versus, err = openVersus(ctx, s, t, store, baseline); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	if c.levels, err = c.versus.offered(c.levels, len(s.Levels) > 0); err != nil {
+		return nil, errors.Join(err, c.versus.close(), t.Close())
+	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
 	c.keeper.fresh, c.keeper.bench, c.keeper.later = freshOf(s.Target), benchOf(s), newPending()
@@ -158,12 +167,16 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		lines := &lineWriter{w: s.Progress}
 		c.s.Progress = lines
 		c.keeper.logf = func(format string, args ...any) { fmt.Fprintf(lines, format+"\n", args...) }
+		c.versus.tell(c.keeper.logf)
 	}
 	err = c.run(ctx)
 	report := c.report()
 	err = errors.Join(err, c.keepState(report), c.firsts.close())
 	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
+	}
+	if err == nil && report.Against.none() {
+		err = ErrNothingCompared
 	}
 	if e := c.close(); e != nil {
 		err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
@@ -261,6 +274,9 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	from.firstSeen = time.Now().UTC().Format(time.RFC3339)
 	if _, _, err := c.keeper.Consider(keeping, r, from); err != nil {
 		return err
+	}
+	if c.versus != nil && r.Dead == nil {
+		return c.versus.consider(keeping, r, from)
 	}
 	return r.Dead
 }

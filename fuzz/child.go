@@ -274,7 +274,7 @@ func (j *childJudge) judge(ctx context.Context, c *corpus.Case, levels map[int]c
 func (j *childJudge) at() place {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return place{Redact(j.target), j.server}
+	return place{target: Redact(j.target), server: j.server}
 }
 
 func readJSON(path string, v any) error {

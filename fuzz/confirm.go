@@ -22,7 +22,7 @@ func (k *Keeper) confirmed(ctx context.Context, j job) error {
 	if err != nil || ctx.Err() != nil {
 		return nil // it stays as it was saved
 	}
-	if rates.Reproduced < reruns/2 {
+	if rates.Reproduced < reruns/2 && k.at.against == nil {
 		if with, sure := k.withPast(ctx, j.r); sure > rates.Reproduced {
 			last, rates.Reproduced = with, sure
 		}
@@ -30,7 +30,7 @@ func (k *Keeper) confirmed(ctx context.Context, j job) error {
 			return nil
 		}
 	}
-	if rates.Reproduced == 0 {
+	if rates.Reproduced < max(k.least, 1) {
 		return k.unreproduced(j, rates)
 	}
 	k.set(func() { f.rates = rates })
@@ -100,7 +100,7 @@ func (k *Keeper) unreproduced(j job, rates rates) error {
 // the one that is kept.
 func (k *Keeper) improved(ctx context.Context, j job) error {
 	rates, last, err := k.confirm(ctx, j.r)
-	if err != nil || ctx.Err() != nil || rates.Reproduced <= 0 {
+	if err != nil || ctx.Err() != nil || rates.Reproduced < max(k.least, 1) {
 		return nil
 	}
 	small, rates, err := k.reduce(ctx, last, rates.Reproduced)
@@ -134,7 +134,7 @@ func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 		return out, last, nil
 	}
 	k.fresh.prepare(ctx)
-	if k.later != nil && !crash { // a campaign goes on on that server
+	if k.later != nil && !crash && !k.confirmsNow { // a campaign goes on on that server
 		limited, cancel := context.WithTimeout(ctx, comparing)
 		n, _ := again(limited, k.calm(), r)
 		if limited.Err() == nil {
@@ -194,7 +194,7 @@ func (k *Keeper) reduce(ctx context.Context, r *Trial, reproduced Rate) (*Trial,
 	}
 	start := r.Case.Clone()
 	start.SetLevels(r.Levels)
-	w := &watch{judge: judge, same: func(v oracle.Verdict) bool { return v.Fingerprint == r.Verdict.Fingerprint }}
+	w := &watch{judge: judge, same: func(v oracle.Verdict) bool { return v.Fingerprint == r.Verdict.Fingerprint }, blind: k.at.against != nil}
 	res, err := reduce.Reduce(limited, start, reduce.Options{
 		Try: w.try, Foresee: w.foresee, Want: r.Verdict, Same: w.same, Repeats: repeatsFor(reproduced), Seed: 1,
 	})
@@ -211,11 +211,14 @@ func (k *Keeper) reduce(ctx context.Context, r *Trial, reproduced Rate) (*Trial,
 	// it.
 	small := Trial{Case: res.Case, Levels: LevelsFor(res.Case, 0), Verdict: r.Verdict}
 	rates, last, e := k.confirm(ctx, &small)
-	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced == 0 {
+	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced < max(k.least, 1) {
 		return nil, none, errors.Join(err, e)
 	}
 	last.Reduction = reductionOf(&res)
 	last.Also = alsoAt(limited, judge, last, k.levels)
+	if k.at.against != nil {
+		return last, rates, err // the options of two servers are no vendor's
+	}
 	last.Defaults = defaultsOf(ctx, openForRuns, k.at.target, last, rates.Reproduced)
 	return last, rates, err
 }

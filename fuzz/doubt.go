@@ -100,7 +100,7 @@ func (t *Target) atDefaults(ctx context.Context, names []string) (*Target, error
 		name, _, _ := strings.Cut(o, "=")
 		return slices.Contains(names, strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_"))
 	})
-	other, err := OpenTarget(ctx, joinOptions(server, options), TargetOptions{})
+	other, err := OpenTarget(ctx, joinOptions(server, options), TargetOptions{Released: t.released})
 	if err != nil && ctx.Err() != nil {
 		return nil, err // the next may have the time
 	}

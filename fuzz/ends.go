@@ -51,6 +51,7 @@ func (c *campaign) run(ctx context.Context) error {
 			c.stop(&stopped{err})
 		}
 	}()
+	c.versus.begin(ctx, keeping, func(err error) { c.stop(&stopped{err}) })
 	var workers sync.WaitGroup
 	for w := range c.s.Workers {
 		workers.Go(func() {
@@ -61,11 +62,13 @@ func (c *campaign) run(ctx context.Context) error {
 	}
 	workers.Wait()
 	c.keeper.later.noMore()
+	c.versus.noMore()
 	var why *stopped
 	if errors.As(context.Cause(working), &why) {
 		stopKeeping() // the server or the disk is gone
 	}
 	<-kept
+	c.versus.end()
 	close(done)
 	watching.Wait()
 	if errors.As(context.Cause(working), &why) {
@@ -82,7 +85,7 @@ func (s *stopped) Error() string { return s.err.Error() }
 // close ends what the campaign has opened, all at a time. It returns the end of
 // the servers in bench and fresh too.
 func (c *campaign) close() error {
-	ends := []func() error{c.target.Close}
+	ends := []func() error{c.target.Close, c.versus.close}
 	if k := c.keeper; k != nil {
 		ends = append(ends, k.bench.close, k.fresh.end)
 	}

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -39,6 +40,9 @@ func (f FailOn) Finding(x *Finding) bool {
 
 // Replayed reports whether a verdict of a replay counts.
 func (f FailOn) Replayed(r *Replayed) bool {
+	if f != FailNone && r.Against != nil && slices.ContainsFunc(r.Against.Differences, func(d ReplayedDifference) bool { return d.Counts() }) {
+		return true
+	}
 	switch r.Verdict {
 	case oracle.Violation:
 		return f == FailAny || f == FailNew && r.Recorded != r.Verdictline()

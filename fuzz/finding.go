@@ -108,6 +108,7 @@ const (
 	keyAlso        = "also at"
 	keyDefaults    = "vendor defaults"
 	keyFirstSeen   = "first_seen"
+	keyAgainst     = "against"
 )
 
 // Home is the target that a case was found on, as its header says, or else the
@@ -130,6 +131,8 @@ func Reproduced(c *corpus.Case) string {
 type place struct {
 	target string // without a password
 	server history.Server
+	// against is what the target is compared with, nil: nothing.
+	against *place
 }
 
 // describe returns a copy of the case of a run with the header of a finding. In a case of
@@ -170,7 +173,11 @@ func describe(at place, r *Trial, from origin, rates rates) *corpus.Case {
 	}
 	set(keyAlso, strings.Join(levelNames(r.Also), ", "))
 	set(keyDefaults, r.Defaults)
-	set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
+	if at.against == nil {
+		set(verdictKey(at.target, LevelName(r.Levels)), verdictText(v))
+	} else {
+		describeAgainst(c, at, r)
+	}
 	set(keyFirstSeen, from.firstSeen)
 	set(keyInput, from.input)
 	return c

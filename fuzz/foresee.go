@@ -14,13 +14,15 @@ type watch struct {
 	judge judgeFunc
 	same  func(oracle.Verdict) bool
 	seer  *foresight.Seer
+	// blind says that what is looked for is nothing that the oracle could foresee.
+	blind bool
 }
 
 // try judges a case as reduce.Options wants it.
 func (w *watch) try(ctx context.Context, c *corpus.Case) (oracle.Verdict, error) {
 	return try(func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 		r := w.judge(ctx, c, levels)
-		if r.History != nil && w.same(r.Verdict) {
+		if r.History != nil && !w.blind && w.same(r.Verdict) {
 			w.seer = foresight.New(c, r.History, &r.Verdict)
 		}
 		return r

@@ -91,10 +91,7 @@ func (k *Keeper) separated(ctx context.Context, j job) error {
 
 // dissolve takes back a finding that others stand for.
 func (k *Keeper) dissolve(f *Finding) error {
-	k.set(func() {
-		delete(k.byID, f.ID)
-		k.order = slices.DeleteFunc(k.order, func(o *Finding) bool { return o == f })
-	})
+	k.forget(f)
 	if !f.Saved {
 		return nil
 	}

@@ -38,6 +38,11 @@ type Keeper struct {
 	// later does what is to be done of a finding once it is saved, beside the
 	// campaign; nil: it is done at once.
 	later *pending
+	// confirmsNow says that a finding is run again before its case is done with, and
+	// counts only if it shows.
+	confirmsNow bool
+	// least is in how many of ten more runs a finding must show to stay one; 0: in one.
+	least Rate
 
 	mu    sync.Mutex
 	byID  map[string]*Finding
@@ -53,7 +58,7 @@ type judgeFunc func(context.Context, *corpus.Case, map[int]corpus.Level) Trial
 
 func newKeeper(t *Target, s *Store) *Keeper {
 	return &Keeper{
-		at: place{t.Name, t.Server()}, judge: t.Judge, fresh: freshDatabases(t), store: s, levels: t.Levels(), reduceFor: time.Minute, begun: time.Now(),
+		at: place{target: t.Name, server: t.Server()}, judge: t.Judge, fresh: freshDatabases(t), store: s, levels: t.Levels(), reduceFor: time.Minute, begun: time.Now(),
 		logf: func(string, ...any) {}, byID: map[string]*Finding{},
 	}
 }
@@ -147,7 +152,7 @@ func (k *Keeper) improve(ctx context.Context, f *Finding, r *Trial, from origin)
 
 // do does a job now or later.
 func (k *Keeper) do(ctx context.Context, j job) error {
-	if k.later != nil {
+	if k.later != nil && !(k.confirmsNow && j.what == toConfirm) {
 		k.later.add(j)
 		return nil
 	}
@@ -176,7 +181,7 @@ func (k *Keeper) write(f *Finding, r *Trial, from origin) error {
 	k.mu.Unlock()
 	c := describe(k.at, r, from, rates)
 	if rates.Reproduced == Unconfirmed {
-		c.Set(keyConfirm, k.store.commandFor(f.ID, k.at.target))
+		c.Set(keyConfirm, k.store.commandFor(f.ID, k.at))
 	}
 	path, kept := k.store.keeps(f, c, k.at.server)
 	if !kept {
@@ -219,6 +224,15 @@ func try(judge judgeFunc) func(context.Context, *corpus.Case) (oracle.Verdict, e
 		}
 		return r.Verdict, nil
 	}
+}
+
+// forget takes back a finding that did not show again: the next case of it is looked at
+// anew.
+func (k *Keeper) forget(f *Finding) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.byID, f.ID)
+	k.order = slices.DeleteFunc(k.order, func(o *Finding) bool { return o == f })
 }
 
 // Findings returns copies of what was found, in order of discovery.

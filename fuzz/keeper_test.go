@@ -79,7 +79,7 @@ func newFakeKeeper(t *testing.T, f *fakeServer) *Keeper {
 		f.v = dirtyRead
 	}
 	return &Keeper{
-		at:    place{"fake", history.Server{DBMS: history.TiDB, Version: "1.0", Settings: map[string]string{"b": "2", "a": "1"}}},
+		at:    place{target: "fake", server: history.Server{DBMS: history.TiDB, Version: "1.0", Settings: map[string]string{"b": "2", "a": "1"}}},
 		judge: f.judge, store: store, reduceFor: time.Minute, begun: time.Now(),
 		logf: func(string, ...any) {}, byID: map[string]*Finding{},
 	}

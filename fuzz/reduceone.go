@@ -64,7 +64,7 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 	if corpus.ID(last.Case) != corpus.ID(c) {
 		shown.Case = withoutRecord(last.Case)
 	}
-	result.Case = describe(place{t.Name, t.server}, &shown, origin{input, first}, rates{count, Unconfirmed})
+	result.Case = describe(place{target: t.Name, server: t.server}, &shown, origin{input, first}, rates{count, Unconfirmed})
 	if source, ok := c.Get(keySource); ok {
 		result.Case.Set(keySource, source)
 	}

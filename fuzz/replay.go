@@ -47,6 +47,8 @@ type Replayed struct {
 	// Invariant says whether the run kept the invariant that the header of a workload's
 	// finding names; nil where it names none. The verdict is on the server alone.
 	Invariant *workload.Kept `json:"invariant,omitempty"`
+	// Against says what another server did; nil where none was asked for.
+	Against *ReplayedAgainst `json:"against,omitempty"`
 
 	run Trial
 }

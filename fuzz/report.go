@@ -41,6 +41,8 @@ type Report struct {
 	Findings []Finding       `json:"findings"`
 	Baseline *BaselineReport `json:"baseline,omitempty"`
 	Guide    *GuideReport    `json:"guide,omitempty"`
+	// Against is nil where nothing was compared.
+	Against *AgainstReport `json:"against,omitempty"`
 	// ShowPhases makes WriteText tell them.
 	ShowPhases bool `json:"-"`
 }
@@ -61,6 +63,10 @@ func (c *campaign) report() *Report {
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
 		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Seconds: seconds, Counts: counts,
 		Restarts: c.target.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.baseline.Report(),
+	}
+	if c.versus != nil {
+		r.Against = c.versus.report()
+		r.Findings = append(r.Findings, c.versus.keeper.Findings()...)
 	}
 	if r.Settings == nil {
 		r.Settings = map[string]string{}
@@ -142,6 +148,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "  baseline entry matched nothing: %s\n", f)
 		}
 	}
+	r.Against.writeText(&b)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, Count(f.Statements, "statement"), f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", short(f.Expected), short(f.Actual))

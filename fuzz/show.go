@@ -164,6 +164,12 @@ func interleaving(tl *timeline.Timeline) string {
 			rows = append(rows, below)
 		}
 	}
+	return listed(rows)
+}
+
+// listed draws a table as wide as a terminal; the first row is the header, the first
+// column one of numbers.
+func listed(rows [][]string) string {
 	widths := fitted(rows, showWidth)
 	configs := []table.ColumnConfig{{Number: 1, Align: text.AlignRight}}
 	for i := 1; i < len(widths); i++ {

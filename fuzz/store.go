@@ -159,6 +159,15 @@ type recording struct {
 	Verdict oracle.Verdict   `json:"verdict"`
 	// Reduction is how the case became what it is, if it was reduced.
 	Reduction *timeline.Reduction `json:"reduction,omitempty"`
+	// Against is the run on the server that was compared with this one.
+	Against *otherRun `json:"against,omitempty"`
+}
+
+// otherRun is what another server did with the same case.
+type otherRun struct {
+	Target  string           `json:"target"`
+	History *history.History `json:"history"`
+	Verdict oracle.Verdict   `json:"verdict"`
 }
 
 // save writes the case of a finding and the recording of its run.
@@ -175,7 +184,7 @@ func (s *Store) save(id string, c *corpus.Case, target string, r *Trial) (string
 	if r.History == nil {
 		return path, nil
 	}
-	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict, r.Reduction})
+	return path, writeRecording(sidecar(path), recording{corpus.ID(c), target, r.History, r.Verdict, r.Reduction, otherRunOf(c, r)})
 }
 
 // logFile names the end of the log of a server that a case took down.
@@ -221,8 +230,12 @@ func (s *Store) remove(id string) error {
 }
 
 // commandFor is the command that confirms and reduces a finding as it is saved.
-func (s *Store) commandFor(id, target string) string {
+func (s *Store) commandFor(id string, at place) string {
 	path := filepath.Join(s.dir, id+corpus.Ext)
+	if at.against != nil {
+		return fmt.Sprintf("txnfuzz replay '%s' --target '%s' --against '%s'", path, at.target, at.against.target)
+	}
+	target := at.target
 	command := fmt.Sprintf("txnfuzz reduce '%s' --out '%s'", path, path)
 	if isDSN(target) { // whose password the header does not hold
 		command += " --target DSN"

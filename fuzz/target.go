@@ -27,16 +27,17 @@ import (
 // for several goroutines.
 type Target struct {
 	// Name is what the user called it, without a password.
-	Name    string
-	address string // Name, and the password
-	backend harness.Backend
-	server  history.Server
-	options harness.PoolOptions
-	mu      sync.RWMutex // held for writing while the server is restarted
-	pool    *harness.Pool
-	revived int
-	before  harness.Stats // of the pools that revivals replaced
-	doubt   doubt
+	Name     string
+	address  string // Name, and the password
+	released bool   // see TargetOptions
+	backend  harness.Backend
+	server   history.Server
+	options  harness.PoolOptions
+	mu       sync.RWMutex // held for writing while the server is restarted
+	pool     *harness.Pool
+	revived  int
+	before   harness.Stats // of the pools that revivals replaced
+	doubt    doubt
 }
 
 // TargetOptions says how a target is opened.
@@ -53,6 +54,8 @@ type TargetOptions struct {
 	// Ahead lets twice as many cases be on their way as run at a time; see
 	// harness.PoolOptions.
 	Ahead bool
+	// Released is that of harness.Options.
+	Released bool
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -116,12 +119,12 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	if err := checkTarget(name); err != nil {
 		return nil, err
 	}
-	b, err := harness.Open(ctx, name, harness.Options{Progress: o.Progress})
+	b, err := harness.Open(ctx, name, harness.Options{Progress: o.Progress, Released: o.Released})
 	if err != nil {
 		return nil, openError(err)
 	}
 	t := &Target{
-		Name: Redact(name), address: name, backend: b, server: b.Server(),
+		Name: Redact(name), address: name, released: o.Released, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
@@ -264,6 +267,7 @@ func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
 type Trial struct {
 	Case    *corpus.Case
 	Levels  map[int]corpus.Level
+	server  history.Server
 	History *history.History // nil if the case could not be run
 	Verdict oracle.Verdict
 	// counted says that the verdict is to count how much was judged.
@@ -282,6 +286,9 @@ type Trial struct {
 	Defaults string
 	// Dead says that the server died and could not be brought back.
 	Dead error
+	// Against is the run of the same case on the target that is compared with this one;
+	// nil: there is none.
+	Against *Trial
 	// named holds its anomalies once they are known.
 	named []oracle.Anomaly
 }
@@ -349,7 +356,7 @@ func (t *Target) execute(ctx context.Context, c *corpus.Case, levels map[int]cor
 type poolRun func(*harness.Pool, context.Context, *corpus.Case, harness.Levels) (*history.History, error)
 
 func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	r := Trial{Case: c, Levels: levels}
+	r := Trial{Case: c, Levels: levels, server: t.server}
 	t.mu.RLock()
 	seen := t.revived
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})

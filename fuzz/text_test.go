@@ -108,7 +108,7 @@ func TestHeadersOfFindings(t *testing.T) {
 		Also: corpus.Levels, Defaults: "shows, too",
 		Verdict: oracle.Verdict{Outcome: oracle.Known, Kind: "k", Rules: []string{"a", "b"}, Expected: "x", Actual: "y", Reason: "z", Fingerprint: "f", Stmt: -1},
 	}
-	c := describe(place{"mysql:9.7,binlog=off", history.Server{Version: "9.7", Settings: map[string]string{"a": "b"}}}, &r, origin{"in", "now"}, rates{3, Unconfirmed})
+	c := describe(place{target: "mysql:9.7,binlog=off", server: history.Server{Version: "9.7", Settings: map[string]string{"a": "b"}}}, &r, origin{"in", "now"}, rates{3, Unconfirmed})
 	for _, key := range []string{keySignal, keyServer, keyBytes, keyVariant} {
 		c.Set(key, "1")
 	}

@@ -87,7 +87,12 @@ func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land fun
 	go func() {
 		c.keeper.quiet.RLock()
 		defer c.keeper.quiet.RUnlock()
-		f.done <- c.target.execute(keeping, k, levelsWithin(k, c.levels, n))
+		levels := levelsWithin(k, c.levels, n)
+		if c.versus != nil {
+			f.done <- c.versus.execute(keeping, k, levels)
+			return
+		}
+		f.done <- c.target.execute(keeping, k, levels)
 	}()
 	return f
 }

@@ -24,6 +24,9 @@ type Options struct {
 	// Port lets other clients of this machine reach a private server at
 	// 127.0.0.1:Port, as a Reachable tells; 0: by its socket only.
 	Port int
+	// Released asks for an installed release, although the user has named a build of
+	// his own for the family.
+	Released bool
 	// Progress receives lines for people (a download, a start); nil: nowhere.
 	Progress io.Writer
 

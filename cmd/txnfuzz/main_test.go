@@ -98,6 +98,10 @@ func TestUsageErrors(t *testing.T) {
 		want string // part of standard error
 	}{
 		{"", "no command"},
+		{"run --target mariadb --against embedded --cases 1", "make it the --target"},
+		{"run --target mariadb --against mariadbb --cases 1", "unknown target"},
+		{"run --target mariadb --against mysql --resume --corpus x", "--resume and --against exclude each other"},
+		{"replay corpus/known/maria-34108.sql --target mariadb --against oracle", "unknown target"},
 		{"rnu", `unknown command or argument "rnu" (did you mean "run"?)`},
 		{"corpus verfiy", `"verfiy" (did you mean "verify"?)`},
 		{"run --levles RC", `unknown flag: --levles (did you mean "--levels"?)`},

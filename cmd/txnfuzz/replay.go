@@ -19,7 +19,7 @@ import (
 
 func newReplay() *cobra.Command {
 	var targets []string
-	var levels, only, jsonFile, htmlFile string
+	var levels, only, jsonFile, htmlFile, against string
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
@@ -34,6 +34,10 @@ written as it comes.
 The verdict is on the server. If the header of a finding of txnfuzz workload holds an
 invariant, replay also says whether the run broke it; this does not change the status.
 
+With --against each case runs on a second target, too. The answers that differ are shown
+side by side, with what they are put down to; see txnfuzz run --help. What nothing explains
+is run ten more times on both, and gives status 1 if it shows in at least nine of them.
+
 Reads cases of txnfuzz (.sql), and cases in the format in which Troc, DT2 and Fucci
 publish theirs (.txt).
 
@@ -47,6 +51,7 @@ another verdict.`,
 		Example: `  txnfuzz replay corpus/known
   txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
+  txnfuzz replay corpus/known/maria-34108.sql --target mysql:9.7 --against mariadb:11.8
   txnfuzz replay corpus/found --only '^tidb-' --levels RC,RR --json -`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +80,7 @@ another verdict.`,
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			list := &jsonList{path: jsonFile, stdout: cmd.OutOrStdout()}
-			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), cases, asked, list.add)
+			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), against, cases, asked, list.add)
 			if exitCode(failed) == exitUsage && len(results) == 0 {
 				return failed
 			}
@@ -93,6 +98,7 @@ another verdict.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all for all that are available here; may be given several times")
 	addServerOpts(cmd, eachTarget(&targets))
+	f.StringVar(&against, "against", "", "a second target: each case runs there, too, and what the two do differently is shown side by side")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
@@ -157,13 +163,25 @@ func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stor
 // replayAll runs the cases on one target after the other: two servers at a time
 // would only make each other slow. A target that cannot be had does not keep the
 // others from being tried.
-func replayAll(cmd *cobra.Command, targets []string, cases []corpus.Stored, levels []corpus.Level, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
+func replayAll(cmd *cobra.Command, targets []string, against string, cases []corpus.Stored, levels []corpus.Level, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
 	meter := newMeter(cmd.ErrOrStderr(), len(targets))
 	defer meter.stop()
 	var out []fuzz.Replayed
 	var failed error
+	var other *fuzz.Target
+	if against != "" {
+		var err error
+		if other, err = fuzz.OpenAgainst(cmd.Context(), against, fuzz.TargetOptions{Clean: true, Progress: meter.log()}); err != nil {
+			return nil, err
+		}
+		defer func() { // nothing is written through it any more
+			if err := other.Close(); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "txnfuzz: close target %s: %v\n", other.Name, err)
+			}
+		}()
+	}
 	for _, name := range targets {
-		r, err := replayOn(cmd.Context(), name, cases, levels, meter, told)
+		r, err := replayOn(cmd.Context(), name, other, cases, levels, meter, told)
 		out = append(out, r...)
 		failed = errors.Join(failed, err)
 		if cmd.Context().Err() != nil {
@@ -173,7 +191,7 @@ func replayAll(cmd *cobra.Command, targets []string, cases []corpus.Stored, leve
 	return out, failed
 }
 
-func replayOn(ctx context.Context, name string, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
+func replayOn(ctx context.Context, name string, other *fuzz.Target, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
 	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Clean: true, Progress: meter.log()})
 	if err != nil {
 		return nil, err
@@ -189,6 +207,11 @@ func replayOn(ctx context.Context, name string, cases []corpus.Stored, levels []
 			break
 		}
 		results := t.Replay(ctx, s.Path, s.Case, levels)
+		for i := range results {
+			if other != nil && ctx.Err() == nil {
+				t.Against(ctx, other, &results[i])
+			}
+		}
 		out = append(out, results...)
 		failed = told(results)
 		begin.step(len(out))
@@ -203,12 +226,12 @@ func replayOn(ctx context.Context, name string, cases []corpus.Stored, levels []
 // writeReplay shows a single case on a single target in full, more as a matrix.
 func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time.Duration) error {
 	if len(m.Files) == 1 && len(m.Targets) == 1 {
-		return fuzz.WriteReplayText(w, results)
+		return errors.Join(fuzz.WriteReplayText(w, results), fuzz.WriteAgainst(w, results))
 	}
 	if err := m.WriteText(w, isTerminal(w)); err != nil {
 		return err
 	}
-	if err := fuzz.WriteInvariants(w, results); err != nil {
+	if err := errors.Join(fuzz.WriteInvariants(w, results), fuzz.WriteAgainst(w, results)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s. %.1f s, %.0f runs a second, servers' starts included.\n", m.Summary(), took.Seconds(), float64(m.Runs)/took.Seconds())

@@ -35,11 +35,25 @@ The same --seed, --workers and --cases make the same cases; without --seed each 
 makes new ones. With --corpus they also depend on what was seen: an input (what a
 random case is made from) whose case showed new behaviour is kept, and new inputs are
 made by changing those whose behaviour is rarest. --resume continues such a campaign,
-even after its process was killed.`,
+even after its process was killed.
+
+With --against each case runs on a second target, too. The two runs are compared
+statement by statement: rows, errors, counts, warnings, waits and what the tables hold in
+the end. When a statement waits on one of the two only, the rest of the case is not
+compared. Servers may differ, so each difference is put down to what is known of the
+two, and counted: a rule that holds on one of them only, another number for the same
+error, another dialect, or a choice that what they promise leaves to both. What is left
+is unattributed. It is run ten more times on both, and is a finding if at least nine of
+these show it; the rest comes by chance. Two builds of one series, such as 9.7, should
+decide alike, so there nothing counts as a choice: that makes a release gate.
+
+  --target mysql:9.7 --against mysql:9.7,binlog=off   the same server, another setting
+  --binary ~/build/mysqld --against mysql:9.7         your build and the release`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
   txnfuzz run --target mariadb:11.8 --server-opt innodb_snapshot_isolation=OFF --cases 1000
+  txnfuzz run --target mariadb:10.11 --against mariadb:11.8 --cases 2000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		Args: noArgs,
@@ -60,6 +74,9 @@ even after its process was killed.`,
 				return usagef("--workers: want 1 or more, found %d", s.Workers)
 			case cmd.Flags().Changed("cases") && cmd.Flags().Changed("duration"):
 				return usagef("--cases and --duration exclude each other")
+			}
+			if s.Resume && s.Against != "" {
+				return usagef("--resume and --against exclude each other")
 			}
 			if s.Resume && s.Corpus == "" {
 				return usagef("--resume: want --corpus, the folder of the campaign to go on with")
@@ -118,6 +135,7 @@ even after its process was killed.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Against, "against", "", "a second target: each case runs there, too; what the two do differently is counted, and a finding if nothing explains it")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")

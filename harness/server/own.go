@@ -158,7 +158,7 @@ func firstDir(file string, dirs ...string) string {
 // findOwn returns the build that EnvBinary names, if a spec asks for its family.
 func findOwn(ctx context.Context, s spec) (in installation, ok bool, err error) {
 	text := os.Getenv(EnvBinary)
-	if text == "" {
+	if text == "" || s.released {
 		return installation{}, false, nil
 	}
 	if in, err = ownBuild(ctx, text); err != nil {

@@ -44,6 +44,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	if err != nil {
 		return nil, &harness.NameError{Err: err}
 	}
+	s.released = o.Released
 	in, err := find(ctx, s)
 	if err != nil {
 		return nil, err

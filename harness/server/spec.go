@@ -13,6 +13,8 @@ import (
 type spec struct {
 	family  history.DBMS
 	version string // as asked for, for example "11.8"; empty: the newest
+	// released leaves the build out of account that EnvBinary names.
+	released bool
 	// options holds server variables that the target sets, by name with
 	// underscores.
 	options map[string]string

@@ -1,0 +1,94 @@
+package fuzz
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/against"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Header keys of a case that two servers answer differently.
+const (
+	keyDiffers     = "differs"
+	keyAttribution = "attribution"
+	keyLink        = "link"
+)
+
+// describeAgainst writes into a case what its two runs answered, beside each statement:
+// one answer where it is the same.
+func describeAgainst(c *corpus.Case, at place, r *Trial) {
+	c.Set(keyAgainst, at.against.target)
+	c.Set(keyAgainst+" "+keyVersion, at.against.server.Version)
+	if s := settingsText(at.against.server.Settings); s != "" {
+		c.Set(keyAgainst+" "+keySettings, s)
+	}
+	if r.Against == nil {
+		return
+	}
+	for i := range c.Steps {
+		a, b := answerAt(r.History, i), answerAt(r.Against.History, i)
+		if c.Steps[i].Note = a; a != b {
+			c.Steps[i].Note = at.target + ": " + a + " | " + at.against.target + ": " + b
+		}
+	}
+}
+
+// describeDifference writes into the header what differs first, and what it is put down
+// to.
+func describeDifference(c *corpus.Case, d *against.Difference) {
+	c.Set(keyDiffers, string(d.Kind)+", "+string(d.Statement)+": "+oneLine(d.First)+" | "+oneLine(d.Second))
+	c.Set(keyAttribution, string(d.Attribution))
+	c.Set(keyReason, oneLine(d.Reason))
+	if d.Link != "" {
+		c.Set(keyLink, d.Link)
+	}
+}
+
+// answerAt is what a line of a case was answered, in short.
+func answerAt(h *history.History, line int) string {
+	if h == nil {
+		return "not run"
+	}
+	for i := range h.Stmts {
+		if st := &h.Stmts[i]; st.Line == line {
+			return short(oneLine(against.Answer(st)))
+		}
+	}
+	return "not sent"
+}
+
+// otherRunOf returns the second run of a trial for a recording of a case, nil for none.
+func otherRunOf(c *corpus.Case, r *Trial) *otherRun {
+	o := r.Against
+	if o == nil || o.History == nil {
+		return nil
+	}
+	name, _ := c.Get(keyAgainst)
+	return &otherRun{name, o.History, o.Verdict}
+}
+
+// exampleID names the example of a sort of difference.
+func exampleID(d *against.Difference) string {
+	parts := []string{string(d.Attribution), string(d.Kind)}
+	if d.Statement != "" {
+		parts = append(parts, strings.ReplaceAll(strings.ToLower(string(d.Statement)), " ", "-"))
+	}
+	if d.Follows {
+		parts = append(parts, followsMark)
+	}
+	return strings.Join(append(parts, shortHash(d.Reason)), "-")
+}
+
+// followsMark is in the names of examples of what follows from something else.
+const followsMark = "follows"
+
+// examples is the folder, below that of the findings, of one case for each sort of
+// difference that is explained.
+const examples = "differences"
+
+// saveExample keeps a case that shows a difference which is explained.
+func (s *Store) saveExample(id string, c *corpus.Case) (string, error) {
+	return corpus.Save(filepath.Join(s.dir, examples), id, c)
+}

@@ -1,0 +1,120 @@
+package fuzz
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/against"
+)
+
+// TestOneServerAgainstItself: whatever comes by chance on either of two equal servers must
+// not be counted, attributed or not.
+func TestOneServerAgainstItself(t *testing.T) {
+	for _, target := range serversAmong(t, "mariadb:11.8") {
+		out := t.TempDir()
+		r, err := Campaign(t.Context(), Settings{Target: target, Against: target, Cases: 150, Workers: 2, Seed: 3, Out: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Against == nil || r.Against.Cases != 150 || r.Against.Statements < 1000 {
+			t.Fatalf("%+v", r.Against)
+		}
+		if len(r.Against.Differences) > 0 || len(r.Findings) > 0 {
+			t.Errorf("%+v, findings %+v", r.Against.Differences, r.Findings)
+		}
+	}
+}
+
+// TestASettingOfTheSecond: 1020 comes of snapshot isolation, so two MariaDBs that have it set
+// otherwise differ, and each difference is put down to that.
+func TestASettingOfTheSecond(t *testing.T) {
+	for _, target := range serversAmong(t, "mariadb:11.8") {
+		out := t.TempDir()
+		r, err := Campaign(t.Context(), Settings{Target: target, Against: target + ",snapshot=off", Cases: 150, Workers: 2, Seed: 3, Out: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Against.Count(against.Rule); n == 0 || r.Against.Count(against.Unattributed)+len(r.Findings) > 0 {
+			t.Errorf("%+v, findings %+v", r.Against.Differences, r.Findings)
+		}
+		for _, d := range r.Against.Differences {
+			c, err := corpus.Load(d.Example)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v, _ := c.Get(keyAgainst); v != target+",snapshot=off" {
+				t.Errorf("%s is against %q", d.Example, v)
+			}
+		}
+	}
+}
+
+// TestAnUnexplainedDifferenceIsAFinding: the two servers differ in what no rule speaks of.
+func TestAnUnexplainedDifferenceIsAFinding(t *testing.T) {
+	const text = `
+/* init */ CREATE TABLE t (a INT);
+/* init */ INSERT INTO t VALUES (1), (2);
+/* tx1 */ SELECT GROUP_CONCAT(a) FROM t;
+`
+	for _, target := range serversAmong(t, "mariadb:11.8") {
+		a, err := OpenTarget(t.Context(), target, TargetOptions{Clean: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = a.Close() }()
+		b, err := openAgainst(t.Context(), target+",group_concat_max_len=4", TargetOptions{Clean: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = b.Close() }()
+		c := parseCase(t, text)
+		c.Init = slices.Concat(c.Init, parseCase(t, "/* init */ INSERT INTO t VALUES (3), (4);\n/* tx1 */ SELECT 1;\n").Init)
+		results := a.Replay(t.Context(), "case.sql", c, []corpus.Level{corpus.ReadCommitted})
+		a.Against(t.Context(), b, &results[0])
+		got := results[0].Against
+		if len(got.Differences) != 1 || !got.Differences[0].Counts() || got.Differences[0].Reproduced != reruns || got.Differences[0].First == got.Differences[0].Second {
+			t.Errorf("%+v", got)
+		}
+		if !FailAny.Replayed(&results[0]) || FailNone.Replayed(&results[0]) {
+			t.Error("it does not count")
+		}
+
+		// In a campaign it is saved with both answers.
+		store, err := OpenStore(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &versus{target: a, other: b, store: store, patient: t.Context()}
+		v.tally.begin(b)
+		v.keeper = newKeeper(a, store)
+		v.keeper.at.against = &place{target: b.Name, server: b.Server()}
+		v.keeper.judge, v.keeper.reduceFor, v.keeper.least = v.judge, 0, differsAlways
+		v.keeper.fresh = &freshServers{shared: true, open: func(context.Context) (*freshServer, error) {
+			return &freshServer{v.judge, func() error { return nil }}, nil
+		}}
+		r := v.execute(t.Context(), c, LevelsFor(c, corpus.ReadCommitted))
+		judge(t.Context(), &r)
+		if err := v.consider(t.Context(), &r, origin{input: "by hand"}); err != nil {
+			t.Fatal(err)
+		}
+		found := v.keeper.Findings()
+		if len(found) != 1 || found[0].Reproduced != reruns || v.report().Count(against.Unattributed) != 1 {
+			t.Fatalf("%+v, %+v", found, v.report())
+		}
+		saved, err := corpus.Load(found[0].File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if note := saved.Steps[0].Note; !strings.HasPrefix(note, a.Name+": (1,2,3,4) | "+b.Name+": (1,2") {
+			t.Errorf("note %q", note)
+		}
+		rec, ok, err := readRecording(found[0].File, saved)
+		if err != nil || !ok || rec.Against == nil || rec.Against.History == nil {
+			t.Errorf("recording of %s: %t %v %+v", filepath.Base(found[0].File), ok, err, rec.Against)
+		}
+	}
+}
