@@ -32,8 +32,12 @@ func (o *options) mended(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				for _, s := range refuted(first.Report, m, r.Report) {
+				refuted, found := stillShown(first.Report, m, r.Report)
+				for _, s := range refuted {
 					wrong = append(wrong, fmt.Sprintf("%s on %s at %s, mended: %s", name, target, m.Level, s))
+				}
+				for _, s := range found {
+					warn("%s on %s at %s, mended: not seen in the run that proposed it: %s", name, target, m.Level, s)
 				}
 			}
 			// A level is proposed where a finding of a weaker one was not seen at it.
@@ -67,21 +71,30 @@ func (o *options) mended(ctx context.Context) error {
 	return nil
 }
 
-// refuted lists what a mended workload shows although its report proposed what mends it.
-func refuted(first *workload.Report, m *workload.Mended, long *workload.Report) []string {
-	var out []string
+// stillShown lists what a mended workload shows: refuted, although its report proposed
+// what mends it, and found, what the run that proposed it had not seen. What no FOR UPDATE
+// was known for is left out.
+func stillShown(first *workload.Report, m *workload.Mended, long *workload.Report) (refuted, found []string) {
 	for _, cell := range long.Cells {
 		for k, n := range cell.Anomalies {
-			helpless := slices.ContainsFunc(first.Findings, func(f *workload.Finding) bool {
-				return f.Level == m.Level && f.Kind == k && within(f.Transactions, cell.Transactions) && len(f.Mend) == 0
-			})
-			if !helpless {
-				out = append(out, fmt.Sprintf("%s, %s in %d of %d runs", strings.Join(cell.Transactions, " × "), k, n, cell.Runs))
+			text := fmt.Sprintf("%s, %s in %d of %d runs", strings.Join(cell.Transactions, " × "), k, n, cell.Runs)
+			seen, mended := false, true
+			for _, f := range first.Findings {
+				if f.Level == m.Level && f.Kind == k && within(f.Transactions, cell.Transactions) {
+					seen, mended = true, mended && len(f.Mend) > 0
+				}
+			}
+			switch {
+			case !seen:
+				found = append(found, text)
+			case mended:
+				refuted = append(refuted, text)
 			}
 		}
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(refuted)
+	slices.Sort(found)
+	return refuted, found
 }
 
 // shows reports whether a run at a level showed what a finding is.

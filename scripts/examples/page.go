@@ -144,7 +144,11 @@ func (o *options) stillSeen(runs []*run, example string, long *run) (string, err
 	if long.Workload != example {
 		for _, m := range first.Mended {
 			if m.Level == long.Levels && strings.TrimSuffix(filepath.Base(m.File), ".workload") == long.Workload {
-				out = refuted(first, m, long.Report)
+				refuted, found := stillShown(first, m, long.Report)
+				for _, s := range found {
+					out = append(out, s+" (not seen in the run that proposed)")
+				}
+				out = append(refuted, out...)
 			}
 		}
 	} else {
