@@ -61,7 +61,7 @@ var innodbTable = []Rule{
 		Says: "a locking read or a write locks each row that it scans, and then tests its condition on the row's newest committed version"},
 	{Dim: RecordChanged, Variant: Refuse, Status: Documented,
 		Scope: Scope{DBMS: mariadb, Settings: snapshotOn}, Links: []string{mariadbSnapshot},
-		Says: "with snapshot isolation a locking read or a write fails with error 1020 if a row that it locks was changed after the snapshot was taken. At READ UNCOMMITTED and READ COMMITTED only a statement with a subquery can fail in this way: its subquery reads a snapshot that is taken when the statement begins"},
+		Says: "with snapshot isolation a locking read or a write fails with error 1020 if a row that it locks was changed after the snapshot was taken. At READ UNCOMMITTED and READ COMMITTED only a statement with a subquery can fail in this way: its subquery takes a snapshot when the statement begins"},
 
 	{Dim: AfterDeadlock, Variant: NoTransaction, Status: Documented,
 		Scope: Scope{DBMS: innodb}, Links: []string{mysqlErrors},

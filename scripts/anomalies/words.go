@@ -56,7 +56,7 @@ transaction meets what another has not committed.
 | wait, **P4** | a statement had to wait for a lock, so the order became another one, but the same edges arose, and with them the anomaly | ` + "`r1x w2x w1x c1 c2`" + ` at RC: w1x waits until tx2 has committed |
 | wait | a statement had to wait, and then the edges did not arise: the lock prevented the anomaly | ` + "`w1x w2x c1 c2`" + `: w2x waits until tx1 has committed |
 | a number | a statement failed with this error, and its transaction was rolled back. 1213: deadlock; 1020: the row has changed since the snapshot (MariaDB's snapshot isolation) | ` + "`w1x w2y w2x w1y c1 c2`" + `: each waits for the other, 1213 |
-| read | the statements ran in this order, but a read showed another version than the newest one, so the edge points the other way | ` + "`w1x r2x c1 c2`" + ` at RC: r2x shows the row as it was before tx1 |
+| read | the two statements of an edge ran in this order (others may have waited), but the read showed another version than the newest one, so the edge points the other way | ` + "`w1x r2x c1 c2`" + ` at RC: r2x shows the row as it was before tx1 |
 | read (G2-item) | as read, but the edges that arose instead make another anomaly, the one in brackets | ` + "`w1x r2x w2y r1y c1 c2`" + ` at RC: both reads show old rows |
 
 | name | anomaly |
@@ -68,12 +68,13 @@ transaction meets what another has not committed.
 | G1c | each of two transactions sees (or overwrites) what the other did |
 | P4 | lost update: a transaction overwrites a row that has changed since it read it |
 | G-single | read skew: a transaction sees one thing from before another transaction, and one from after it. A write sees the version that it replaces. A non-repeatable read is the same with one row read twice |
-| PMP | read skew in which rows come into a condition's choice, also known as phantom. A row that goes out of it was itself read before, so that counts as G-single |
+| PMP | read skew in which a condition is read, and a row comes into its choice afterwards; also known as phantom. In other read skew the row that changes afterwards was itself read: it goes out of the choice, or the condition is read last. That counts as G-single |
 | G2-item | write skew: each reads what the other then changes, and they change different rows |
 | G2 | write skew in which rows come into a condition's choice |
 
 The names are those of Adya, of Berenson et al. (*A Critique of ANSI SQL Isolation Levels*, 1995:
-P0 to P4) and of [Hermitage](https://github.com/ept/hermitage) (PMP).
+P0 to P4) and of [Hermitage](https://github.com/ept/hermitage) (PMP). [` + "`check`" + `](check.md) says ` + "`G-single-item`" + `
+for G-single, and ` + "`G-single`" + ` for PMP.
 
 ## How it was judged
 
