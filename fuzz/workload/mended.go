@@ -74,6 +74,8 @@ func (c *campaign) mended(ctx context.Context) error {
 		if err := c.write(m); err != nil {
 			return err
 		}
+		// It is told of, too, if its run fails.
+		c.report.Mended = append(c.report.Mended, m)
 		if ctx.Err() == nil {
 			if c.Progress != nil {
 				fmt.Fprintf(c.Progress, "running %s\n", m.File)
@@ -86,7 +88,6 @@ func (c *campaign) mended(ctx context.Context) error {
 				return err
 			}
 		}
-		c.report.Mended = append(c.report.Mended, m)
 	}
 	c.report.Seconds = time.Since(c.begun).Seconds()
 	return nil

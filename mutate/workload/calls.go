@@ -60,7 +60,7 @@ func (in *Input) Reorder(data []byte) *Input {
 // domain is what a parameter's values are of.
 type domain struct {
 	table, column string
-	// fresh says that they are inserted, so that new ones matter.
+	// fresh says that they are inserted, or set, so that new ones matter.
 	fresh bool
 }
 
@@ -112,6 +112,15 @@ func (f *domainFinder) statement(s ast.StmtNode) {
 				if column != "" && f.inserted.table == "" {
 					f.inserted = domain{t.Name, column, true}
 				}
+			}
+		}
+	}
+	if u, ok := s.(*ast.UpdateStmt); ok && len(f.tables) > 0 {
+		for _, a := range u.List {
+			v, ok := a.Expr.(*ast.VariableExpr)
+			t := f.w.Table(f.tables[0])
+			if ok && v.Name == f.name && t != nil && t.Column(a.Column.Name.O) >= 0 && f.inserted.table == "" {
+				f.inserted = domain{t.Name, t.Columns[t.Column(a.Column.Name.O)].Name, true}
 			}
 		}
 	}

@@ -148,9 +148,14 @@ func makeOrder(calls []Call, src *source) []int {
 	turn := func(k int) int { return (first + k) % len(calls) }
 	switch src.below(orderLane, 4) {
 	case 0: // everybody up to a point, then everybody to the end, in turn
+		// Two calls of one transaction meet most where both have read and none has written.
+		side, same := src.below(orderLane, 2) == 1, src.below(orderLane, len(points[first]))
 		for k := range calls {
-			i := turn(k)
-			run(i, points[i][src.below(orderLane, len(points[i]))])
+			i, at := turn(k), same
+			if k > 0 && !(side && calls[i].Transaction == calls[first].Transaction) {
+				at = src.below(orderLane, len(points[i]))
+			}
+			run(i, points[i][at])
 		}
 		again := src.below(orderLane, len(calls))
 		for k := range calls {
