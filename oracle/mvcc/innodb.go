@@ -295,17 +295,20 @@ func (x *running) point(at spot, holder *Txn, gaps, sure bool) stop {
 		return nowhere
 	}
 	e := x.e
-	if here := x.toldHere(at); here != record.Unsure && (holder == nil || e.loose) {
-		where := nowhere
-		if here == record.Yes {
-			where = atEntry
+	if holder == nil || e.loose {
+		// What is told is one of the places that the locks admit, not another one.
+		switch here := x.toldHere(at); {
+		case here == record.No && !sure:
+			return nowhere
+		case here == record.Yes:
+			where := atEntry
 			if e.loose && gaps && e.choices.choose(2) == 1 {
 				where = beforeEntry
 			}
-			x.sure = sure
+			x.sure = false
 			x.block(holder)
+			return where
 		}
-		return where
 	}
 	if holder != nil && !e.loose {
 		e.choices.settle(x.from)
