@@ -107,8 +107,9 @@ var sections = map[pattern.Family]section{
 dirty write, and 12 also no dirty read. It does not matter in which order commits at the end come. At
 RR and below, a pattern with a dirty write tests that the wait is not missing.
 `},
-	pattern.OneItem: {"Two transactions on one row", `All meetings of two operations of one transaction with one of another between them, beside them lost
-updates in which both read first, and the plain dirty write and dirty read.
+	pattern.OneItem: {"Two transactions on one row", `All patterns in which transaction 1 has two operations on the row, and one operation of transaction
+2 comes between them. Then the lost updates in which both transactions read before either writes, and
+the simplest dirty write (` + "`" + `w1x w2x` + "`" + `) and dirty read (` + "`" + `w1x r2x` + "`" + `).
 `},
 	pattern.Aborts: {"With a rollback", `One transaction rolls back what the other has read or overwritten.
 `},
