@@ -23,7 +23,8 @@ Each example ran with %s for at most %s. A cell is the median time until the
 anomaly was first seen, in seconds; in brackets the first and the last seed. *k of n*: seen with
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. The
 last column is the number of statements, besides BEGIN and COMMIT, of the smallest case that
-txnfuzz made of it. The machine had two cores and other work to do.
+txnfuzz made of it. The machine had two cores, and most of the time ten times as much other work
+as they can do. Servers that have no row were not measured to the end.
 
 `
 
@@ -33,7 +34,7 @@ func (o *options) page(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, pageTop, spelling.Count(o.seeds, "seed"), o.duration)
+	fmt.Fprintf(w, pageTop, spelling.Count(o.seeds, "seed"), plainDuration(o.duration))
 	for _, name := range o.workloads {
 		fmt.Fprintf(w, "### %s\n\n| transactions | what | server | RU | RC | RR | statements |\n| --- | --- | --- | --- | --- | --- | --- |\n", name)
 		for _, target := range o.targets {
@@ -42,7 +43,7 @@ func (o *options) page(w io.Writer) error {
 				return err
 			}
 			mine := slices.DeleteFunc(expected, func(e expectation) bool { return e.Workload != name })
-			writeTimes(w, mine, o.last(runs, name, target))
+			writeTimes(w, mine, o.last(runs, name, target), o.seeds)
 		}
 		fmt.Fprintln(w)
 	}
@@ -66,10 +67,11 @@ func (o *options) last(runs []*run, name, target string) []*run {
 	return out
 }
 
-// writeTimes writes a row for each anomaly that is expected on a server.
-func writeTimes(w io.Writer, expected []expectation, runs []*run) {
-	if len(runs) == 0 {
-		return
+// writeTimes writes a row for each anomaly that is expected on a server of which all seeds
+// have run.
+func writeTimes(w io.Writer, expected []expectation, runs []*run, seeds int) {
+	if len(runs) < seeds {
+		return // a measurement that was cut off
 	}
 	done := map[string]bool{}
 	for i := range expected {
@@ -112,7 +114,7 @@ func writeTimes(w io.Writer, expected []expectation, runs []*run) {
 
 // writeMended writes what the mended workloads and the stronger levels showed.
 func (o *options) writeMended(w io.Writer, runs []*run) error {
-	fmt.Fprintf(w, "## Whether the proposals hold\n\nThe report of one run of %s proposed a FOR UPDATE, or a stronger level. The workload with every\nFOR UPDATE that was proposed, or the workload as it is at that level, then ran for %s with\nother inputs.\n\n", o.duration, plainDuration(o.long))
+	fmt.Fprintf(w, "## Whether the proposals hold\n\nThe report of one run of %s proposed a FOR UPDATE, or a stronger level. The workload with every\nFOR UPDATE that was proposed, or the workload as it is at that level, then ran for %s with\nother inputs.\n\n", plainDuration(o.duration), plainDuration(o.long))
 	fmt.Fprintln(w, "| example | server | level | what was run | cases | seen |\n| --- | --- | --- | --- | --- | --- |")
 	for _, r := range runs {
 		if r.Seconds != o.long.Seconds() {
