@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -120,14 +119,7 @@ func sameAnswer(a, b *history.Result, ordered bool) bool {
 
 // rowsOf gives each row as a text; in order, or sorted for a bag.
 func rowsOf(rows [][]history.Cell, ordered bool) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		var b strings.Builder
-		for _, cell := range row {
-			fmt.Fprintf(&b, "%t%q", cell.Null, cell.Text)
-		}
-		out[i] = b.String()
-	}
+	out := history.RowTexts(rows)
 	if !ordered {
 		slices.Sort(out)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -25,7 +27,7 @@ func (p *pair) compareAnswers(i int) {
 	case other(a.Matched, b.Matched), other(a.Changed, b.Changed), other(a.Affected, b.Affected):
 		kind = Count
 	case a.Warnings != b.Warnings:
-		p.add(Difference{Kind: Warnings, Stmt: i, First: warnings(a), Second: warnings(b)})
+		p.add(Difference{Kind: Warnings, Stmt: i, First: spelling.Count(a.Warnings, "warning"), Second: spelling.Count(b.Warnings, "warning")})
 		return
 	default:
 		return
@@ -54,7 +56,7 @@ func (p *pair) sameTables(kind Kind, a, b []history.Table) bool {
 	same := true
 	for i := range a {
 		if a[i].Name != b[i].Name || !slices.Equal(bag(a[i].Rows), bag(b[i].Rows)) {
-			p.add(Difference{Kind: kind, Stmt: -1, First: a[i].Name + ": " + text(a[i].Rows), Second: b[i].Name + ": " + text(b[i].Rows)})
+			p.add(Difference{Kind: kind, Stmt: -1, First: a[i].Name + ": " + timeline.Rows(a[i].Rows), Second: b[i].Name + ": " + timeline.Rows(b[i].Rows)})
 			same = false
 		}
 	}
@@ -63,14 +65,7 @@ func (p *pair) sameTables(kind Kind, a, b []history.Table) bool {
 
 // bag gives each row as a text, in an order that does not depend on the server's.
 func bag(rows [][]history.Cell) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		var b strings.Builder
-		for _, c := range row {
-			fmt.Fprintf(&b, "%t%q", c.Null, c.Text)
-		}
-		out[i] = b.String()
-	}
+	out := history.RowTexts(rows)
 	slices.Sort(out)
 	return out
 }
@@ -81,35 +76,13 @@ func answer(r *history.Result) string {
 	case r.Err != nil:
 		return fmt.Sprintf("error %d (%s)", r.Err.Code, r.Err.Message)
 	case r.Columns != nil:
-		return text(r.Rows)
+		return timeline.Rows(r.Rows)
 	case r.Matched >= 0:
 		return fmt.Sprintf("%d matched, %d changed", r.Matched, r.Changed)
 	case r.Affected > 0:
 		return fmt.Sprintf("%d affected", r.Affected)
 	}
 	return "ok"
-}
-
-func warnings(r *history.Result) string {
-	if r.Warnings == 1 {
-		return "1 warning"
-	}
-	return fmt.Sprintf("%d warnings", r.Warnings)
-}
-
-func text(rows [][]history.Cell) string {
-	if len(rows) == 0 {
-		return "no rows"
-	}
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.String()
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
-	}
-	return strings.Join(out, " ")
 }
 
 var (

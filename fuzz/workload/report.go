@@ -148,6 +148,10 @@ type Finding struct {
 	trial    *trial
 }
 
+// Within reports whether all transactions of a finding are among those of a list, each as
+// often.
+func (f *Finding) Within(names []string) bool { return within(f.Transactions, names) }
+
 // Found says that there is a finding.
 func (r *Report) Found() bool { return len(r.Findings) > 0 }
 

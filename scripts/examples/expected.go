@@ -68,18 +68,5 @@ func parseExpected(text, target string) ([]expectation, error) {
 // meets reports whether a finding is what was expected, or what some of the expected
 // transactions show alone.
 func (e *expectation) meets(f *workload.Finding) bool {
-	return f.Class == workload.Isolation && f.Level == e.Level && (e.Kind == "*" || e.Kind == string(f.Kind)) && within(f.Transactions, e.Transactions)
-}
-
-// within reports whether each name of one list stands in the other, as often.
-func within(some, all []string) bool {
-	left := slices.Clone(all)
-	for _, s := range some {
-		i := slices.Index(left, s)
-		if i < 0 {
-			return false
-		}
-		left = slices.Delete(left, i, i+1)
-	}
-	return true
+	return f.Class == workload.Isolation && f.Level == e.Level && (e.Kind == "*" || e.Kind == string(f.Kind)) && f.Within(e.Transactions)
 }

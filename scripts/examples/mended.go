@@ -80,7 +80,7 @@ func stillShown(first *workload.Report, m *workload.Mended, long *workload.Repor
 			text := fmt.Sprintf("%s, %s in %d of %d runs", strings.Join(cell.Transactions, " × "), k, n, cell.Runs)
 			seen, mended := false, true
 			for _, f := range first.Findings {
-				if f.Level == m.Level && f.Kind == k && within(f.Transactions, cell.Transactions) {
+				if f.Level == m.Level && f.Kind == k && f.Within(cell.Transactions) {
 					seen, mended = true, mended && len(f.Mend) > 0
 				}
 			}
