@@ -17,7 +17,6 @@ type expectation struct {
 	Workload, Target, Level string
 	Transactions            []string
 	Kind                    string
-	Source                  string
 }
 
 // servers says which targets a word of the table stands for. The REPEATABLE READ of
@@ -58,7 +57,7 @@ func parseExpected(text, target string) ([]expectation, error) {
 		}
 		for _, l := range strings.Split(f[2], ",") {
 			if slices.Contains(levelsOf(target), l) {
-				out = append(out, expectation{f[0], target, l, strings.Split(f[3], " × "), f[4], f[5]})
+				out = append(out, expectation{f[0], target, l, strings.Split(f[3], " × "), f[4]})
 			}
 		}
 	}
