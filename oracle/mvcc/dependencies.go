@@ -181,11 +181,11 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 		item = predicate
 	}
 	if m.by != nil && m.by != tx && (m.by.Commit == 0 || m.undone(store)) {
-		if d := (*Dependency)(nil); m.matched || m.hidden {
-			d = g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, goneRow(m, store))
-			if d != nil {
-				d.Aborted = m.by.Ended > 0
-			}
+		if !m.matched && !m.hidden {
+			return
+		}
+		if d := g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, goneRow(m, store)); d != nil {
+			d.Aborted = m.by.Ended > 0
 		}
 		return
 	}
