@@ -23,8 +23,8 @@ Each example ran with %s for at most %s. A cell is the median time until the
 anomaly was first seen, in seconds; in brackets the first and the last seed. *k of n*: seen with
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. The
 last column is the number of statements, besides BEGIN and COMMIT, of the smallest case that
-txnfuzz made of it. The machine had two cores, and most of the time ten times as much other work
-as they can do. Servers that have no row were not measured to the end.
+txnfuzz made of it. The machine had two cores and much other work (a load of 8 to 35), so on
+an idle one all times are shorter. A server without a row was not measured to the end.
 
 `
 
