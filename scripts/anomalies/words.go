@@ -90,9 +90,9 @@ What was to be expected was [written down](../scripts/anomalies/expect.go) befor
   ` + "`innodb_snapshot_isolation`" + ` (on by default in 11.8) are they refused, with error 1020;
 * at SER nothing.
 
-The program ends with status 1 if a cell shows more than that, more than the server promises (the
-third column of the summary; [all models](check.md)), or if the oracle's verdict is not ` + "`ok`" + ` or
-` + "`known`" + `.
+The program ends with status 1 if a cell shows an anomaly that this list excludes, if it shows one
+that the model in the third column of the summary excludes ([all models](check.md)), or if the
+oracle's verdict is neither ` + "`ok`" + ` nor ` + "`known`" + `.
 
 ## Summary
 
@@ -111,7 +111,8 @@ RR and below, a pattern with a dirty write tests that the wait is not missing.
 2 comes between them. Then the lost updates in which both transactions read before either writes, and
 the simplest dirty write (` + "`" + `w1x w2x` + "`" + `) and dirty read (` + "`" + `w1x r2x` + "`" + `).
 `},
-	pattern.Aborts: {"With a rollback", `One transaction rolls back what the other has read or overwritten.
+	pattern.Aborts: {"With a rollback", `One of the transactions rolls back: either the other has read or overwritten what it wrote, or it has
+itself overwritten what the other wrote.
 `},
 	pattern.Conditions: {"With a condition", "`p`" + ` is the set of rows that a condition chooses, ` + "`v >= 100`" + ` or, in patterns with m or o, ` + "`k >= 100`" + `.
 ` + "`r1p`" + ` reads them. These writes change which rows that are, each by one row of its own:

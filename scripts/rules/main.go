@@ -47,10 +47,10 @@ not show a transaction its own UPDATE that changed no value: ` + "`known no-op-u
 [explained step by step](verdicts.md).
 
 The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER),
-settings. A line without levels is applied at all levels of the server; if it is about a snapshot,
-it matters only where a transaction keeps one: at RR, and with MariaDB's snapshot isolation at SER,
-too. (When the snapshot is taken there, at SER, has a line of its own, which goes before the general
-one.) A line without settings holds with all settings. "without ` + "`innodb_snapshot_isolation`" + `" means
+settings. A line without levels is applied at all levels of the server; if it is about a snapshot
+and says nothing else, it matters only where a transaction keeps one: at RR, and with MariaDB's
+snapshot isolation at SER, too. (When the snapshot is taken there, at SER, has a line of its own, which
+overrides the general one.) A line without settings holds with all settings. "without ` + "`innodb_snapshot_isolation`" + `" means
 versions that do not have this variable.
 
 The numbers in brackets are links to the sources: a manual's page, or the report of a bug. A line
