@@ -77,7 +77,7 @@ func TestByHandPaceDoesNotMatter(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(files.Text)
-	if want := "SET SESSION innodb_lock_wait_timeout = 3600; -- T2"; !strings.Contains(text, want) || strings.Count(text, "3600") != 1 {
+	if want := "SET SESSION innodb_lock_wait_timeout = 3600; -- tx2"; !strings.Contains(text, want) || strings.Count(text, "3600") != 1 {
 		t.Errorf("only the session that waits is to have %q:\n%s", want, text)
 	}
 	paste(t, b.Config().Addr, tl, text, 2*time.Second) // purge takes less

@@ -255,19 +255,10 @@ func (s *script) past() bool {
 	})
 }
 
-// waitsLong reports whether a session waits for a lock while other lines are to be
-// pasted. The time-out of 50 seconds that vendors ship would end the wait.
-func (s *script) waitsLong(session int) bool {
-	for i := range s.actions {
-		if s.actions[i].Waits && s.actions[i].Session == session && s.actions[i].Answered {
-			for j := i + 1; j < len(s.actions) && !(s.actions[j].Resumed && s.actions[j].Session == session); j++ {
-				if !s.actions[j].Resumed && j > i+1 {
-					return true
-				}
-			}
-		}
-	}
-	return false
+// waits reports whether a session waits for a lock that others let go. Who sends the
+// lines by hand may take longer than the time-out of 50 seconds that vendors ship.
+func (s *script) waits(session int) bool {
+	return slices.ContainsFunc(s.actions, func(a action) bool { return a.Session == session && a.Waits && a.Answered })
 }
 
 // setLevel is the statement that gives a session its level.

@@ -353,9 +353,9 @@ func TestTerminals(t *testing.T) {
 	}
 }
 
-var terminalLine = regexp.MustCompile(`^(.*); -- T(\d+)(\. .*)?$`)
+var terminalLine = regexp.MustCompile(`^(.*); -- tx(\d+)(?:, step \d+)?(\. .*)?$`)
 
-var returning = regexp.MustCompile(`\. T(\d+) returns`)
+var returning = regexp.MustCompile(`\. tx(\d+) returns from step \d+`)
 
 // paste acts a script out and compares what the clients show with the record. It
 // pauses before the first transaction.

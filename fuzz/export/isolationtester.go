@@ -19,8 +19,8 @@ func isolationtester(s *script) (Files, error) {
 	var b bytes.Buffer
 	comment(&b, "#", "%s", s.title())
 	comment(&b, "#", "%s", s.serverLine())
-	if needs := s.needsText(); needs != "" {
-		comment(&b, "#", "There it needs %s.", needs)
+	if needs := s.needsText(plainCode); needs != "" {
+		comment(&b, "#", "%s", needs)
 	}
 	for _, w := range s.why() {
 		comment(&b, "#", "%s", w)

@@ -17,7 +17,11 @@ func markdown(s *script) (Files, error) {
 	fmt.Fprintf(&b, "# %s\n\n", inline(s.title()))
 	fmt.Fprintf(&b, "Server: %s  \nIsolation level: %s\n", inline(serverText(server)), s.LevelText())
 	if len(s.needed) > 0 {
-		b.WriteString("\nSettings without which it may not show:\n\n")
+		heading := "Settings that it was seen with; other values were not tried:"
+		if s.triedWithout() {
+			heading = "Settings that it needs; with the vendor's defaults it does not show:"
+		}
+		b.WriteString("\n" + heading + "\n\n")
 		for _, x := range s.needed {
 			fmt.Fprintf(&b, "- %s (%s)\n", code(x.Name+"="+x.Value), s.how(x))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -78,7 +79,10 @@ func (s *script) needs() []setting {
 	for _, l := range s.Levels {
 		levels = append(levels, l)
 	}
-	for _, name := range rules.Settings(s.History.Server.DBMS, levels) {
+	matters := func(r *rules.Rule) bool {
+		return r.Status != rules.Deviation || len(mvcc.Relevant(s.Case, s.History, []*rules.Rule{r})) > 0
+	}
+	for _, name := range rules.Settings(s.History.Server.DBMS, levels, matters) {
 		if name == "tidb_enable_noop_functions" && !asksForNothing.MatchString(s.sql()) {
 			continue
 		}
@@ -194,7 +198,7 @@ func (s *script) prepare(session int, byHand bool) []string {
 		}
 	}
 	timed := slices.ContainsFunc(s.needed, func(x setting) bool { return x.Name == "innodb_lock_wait_timeout" })
-	if byHand && !timed && s.waitsLong(session) {
+	if byHand && !timed && s.waits(session) {
 		out = append(out, "SET SESSION innodb_lock_wait_timeout = 3600")
 	}
 	return append(out, s.setLevel(session))
@@ -237,11 +241,25 @@ func (s *script) options(all bool) []setting {
 	return out
 }
 
-// needsText says in one line what a server has to have, "" for nothing.
-func (s *script) needsText() string {
+// needsText says in a sentence what a server has to have, "" for nothing.
+func (s *script) needsText(code func(string) string) string {
+	if len(s.needed) == 0 {
+		return ""
+	}
 	var parts []string
 	for _, x := range s.needed {
-		parts = append(parts, x.Name+"="+x.Value)
+		parts = append(parts, code(x.Name+"="+x.Value))
 	}
-	return strings.Join(parts, ", ")
+	list := strings.Join(parts, ", ")
+	if s.triedWithout() {
+		return fmt.Sprintf("Needs %s: it does not show with the vendor's default settings.", list)
+	}
+	return fmt.Sprintf("Run with %s: it was seen so, and not tried with another value.", list)
+}
+
+// triedWithout says that the finding was run with the vendor's default settings, too,
+// and does not show there.
+func (s *script) triedWithout() bool {
+	shown, _ := s.Case.Get("vendor defaults")
+	return strings.HasPrefix(shown, "does not show")
 }

@@ -38,7 +38,7 @@ var (
 		history.MySQL: {
 			corpus.ReadUncommitted: {"SELECT statements are performed in a nonlocking fashion, but a possible earlier version of a row might be used. Thus, using this isolation level, such reads are not consistent. This is also called a dirty read. Otherwise, this isolation level works like READ COMMITTED.", mysqlLevels},
 			corpus.ReadCommitted:   {"Each consistent read, even within the same transaction, sets and reads its own fresh snapshot.", mysqlLevels},
-			corpus.RepeatableRead:  {"The query sees the changes made by transactions that committed before that point in time, and no changes made by later or uncommitted transactions. The exception to this rule is that the query sees the changes made by earlier statements within the same transaction.", mysqlReads},
+			corpus.RepeatableRead:  {"A consistent read means that InnoDB uses multi-versioning to present to a query a snapshot of the database at a point in time. The query sees the changes made by transactions that committed before that point in time, and no changes made by later or uncommitted transactions. The exception to this rule is that the query sees the changes made by earlier statements within the same transaction.", mysqlReads},
 			corpus.Serializable:    {"This level is like REPEATABLE READ, but InnoDB implicitly converts all plain SELECT statements to SELECT ... FOR SHARE if autocommit is disabled.", mysqlLevels},
 		},
 		history.MariaDB: {
@@ -178,6 +178,19 @@ var (
 	scratchName      = regexp.MustCompile(`\btxnfuzz_[0-9A-Za-z_]+`)
 )
 
+// shareText is how a family spells the lock.
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode
+var shareText = map[history.DBMS]string{history.MySQL: "SELECT … FOR SHARE", history.MariaDB: "SELECT … LOCK IN SHARE MODE", history.TiDB: "SELECT … FOR SHARE"}
+
+// sharing names a statement that locks as SELECT … FOR SHARE does: a plain SELECT does
+// so at SERIALIZABLE.
+func sharing(t *timeline.Timeline, stmt int) string {
+	if stmt >= 0 && mvcc.KindOf(t.Case.Steps[t.History.Stmts[stmt].Line].Stmt) == mvcc.Select {
+		return "SELECT"
+	}
+	return shareText[t.History.Server.DBMS]
+}
+
 // plain takes the names of databases that this project made out of a message.
 func plain(text string) string {
 	if !strings.Contains(text, "txnfuzz_") {
@@ -202,6 +215,8 @@ var knownAs = regexp.MustCompile(`^Known as [a-z-]+: `)
 // maintainers.
 func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c := *t
+	shares := strings.NewReplacer(string(mvcc.SelectForShare), sharing(t, t.Account.Wrong), "SELECT … FOR SHARE", shareText[t.History.Server.DBMS])
+	told := func(text string) string { return shares.Replace(plain(text)) }
 	c.Moments = append(c.Moments[:0:0], t.Moments...)
 	for i := range c.Moments {
 		m := &c.Moments[i]
@@ -210,16 +225,16 @@ func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c.Account.Steps = append([]oracle.Step(nil), t.Account.Steps...)
 	for i := range c.Account.Steps {
 		x := &c.Account.Steps[i]
-		x.Expected, x.Actual, x.Reason = plain(x.Expected), plain(x.Actual), plain(x.Reason)
+		x.Expected, x.Actual, x.Reason = plain(x.Expected), plain(x.Actual), told(x.Reason)
 	}
 	c.Account.Why = append([]string(nil), t.Account.Why...)
 	for i := range c.Account.Why {
-		c.Account.Why[i] = knownAs.ReplaceAllString(plain(c.Account.Why[i]), "Likely cause: ")
+		c.Account.Why[i] = knownAs.ReplaceAllString(told(c.Account.Why[i]), "Likely cause: ")
 	}
 	c.Account.Links = slices.DeleteFunc(slices.Clone(t.Account.Links), func(link string) bool {
 		return slices.ContainsFunc(foreignManuals[t.History.Server.DBMS], func(prefix string) bool { return strings.HasPrefix(link, prefix) })
 	})
 	v := &c.Verdict
-	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), plain(v.Reason)
+	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), told(v.Reason)
 	return &c
 }

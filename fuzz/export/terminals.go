@@ -18,34 +18,38 @@ func terminals(s *script) (Files, error) {
 	first := s.Sessions[0]
 	comment(&b, "--", "%s", s.title())
 	comment(&b, "--", "%s", s.serverLine())
-	if needs := s.needsText(); needs != "" {
-		comment(&b, "--", "Needs %s.", needs)
+	if needs := s.needsText(plainCode); needs != "" {
+		comment(&b, "--", "%s", needs)
 	}
 	for _, x := range s.options(false) {
 		comment(&b, "--", "Start the server with %s.", x.Option)
 	}
-	comment(&b, "--", "Paste each line into the terminal that its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
+	comment(&b, "--", "Each of tx1, tx2 and so on is a terminal of its own. Paste each line into the terminal\nthat its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
 	if db := s.database(); db != "" {
 		comment(&b, "--", "Make the database with CREATE DATABASE anomaly%s.", db)
 	}
 	b.WriteByte('\n')
-	line := func(session int, sql string, notes ...string) {
+	// A step of 0 is none of the case.
+	line := func(session, step int, sql string, notes ...string) {
 		note := strings.Map(printable, strings.Join(full(notes), ". "))
 		if note != "" {
 			note = ". " + note
 		}
-		fmt.Fprintf(&b, "%s; -- T%d%s\n", sql, session, note)
+		if step > 0 {
+			note = fmt.Sprintf(", step %d%s", step, note)
+		}
+		fmt.Fprintf(&b, "%s; -- tx%d%s\n", sql, session, note)
 	}
 	for _, n := range s.Sessions {
 		for _, sql := range s.prepare(n, true) {
-			line(n, sql)
+			line(n, 0, sql)
 		}
 	}
 	if s.past() {
-		line(slices.Max(s.Sessions)+1, holdsPurge, "Leave it open: it keeps InnoDB from purging deleted rows")
+		line(slices.Max(s.Sessions)+1, 0, holdsPurge, "Leave it open: it keeps InnoDB from purging deleted rows")
 	}
 	for _, sql := range s.setup() {
-		line(first, sql)
+		line(first, 0, sql)
 	}
 	b.WriteByte('\n')
 	for i := range s.actions {
@@ -61,20 +65,20 @@ func terminals(s *script) (Files, error) {
 			notes = append(notes, result(a))
 		}
 		for j := i + 1; j < len(s.actions) && s.actions[j].Resumed; j++ {
-			back := fmt.Sprintf("T%d returns", s.actions[j].Session)
+			back := fmt.Sprintf("tx%d returns from step %d", s.actions[j].Session, s.actions[j].Step)
 			if shown := result(&s.actions[j]); shown != "" {
 				back += ": " + shown
 			}
 			notes = append(notes, back)
 		}
-		line(a.Session, a.sql, notes...)
+		line(a.Session, a.Step, a.sql, notes...)
 	}
 	b.WriteByte('\n')
 	// A SELECT within a transaction that the case left open would show its
 	// snapshot and its own writes.
 	for _, n := range s.Sessions {
 		if leftOpen(s.History, n) {
-			line(n, "ROLLBACK")
+			line(n, 0, "ROLLBACK")
 		}
 	}
 	for i, t := range s.History.Final {
@@ -82,7 +86,7 @@ func terminals(s *script) (Files, error) {
 		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
 			note += ", expected " + timeline.Rows(s.Account.Final[i].Rows)
 		}
-		line(first, "SELECT * FROM "+quoteName(t.Name), note)
+		line(first, 0, "SELECT * FROM "+quoteName(t.Name), note)
 	}
 	b.WriteByte('\n')
 	for _, w := range s.why() {
@@ -113,7 +117,7 @@ func blocks(a *action) string {
 	}
 	names := make([]string, len(a.Holders))
 	for i, h := range a.Holders {
-		names[i] = fmt.Sprintf("T%d", h)
+		names[i] = fmt.Sprintf("tx%d", h)
 	}
 	return "BLOCKS until " + strings.Join(names, " and ") + " lets it go on"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // inTheEnd says what is wrong where it is no answer to a statement.
@@ -29,7 +30,11 @@ func (s *script) title() string {
 	}
 	if w := s.Account.Wrong; w >= 0 && kind != "not-serializable" {
 		_, expected, actual := s.Wrong()
-		return fmt.Sprintf("%s at %s %s", s.Account.Steps[w].Kind, s.LevelText(), contrast(cut(expected), cut(actual)))
+		kind := string(s.Account.Steps[w].Kind)
+		if s.Account.Steps[w].Kind == mvcc.SelectForShare {
+			kind = sharing(s.Timeline, w)
+		}
+		return fmt.Sprintf("%s at %s %s", kind, s.LevelText(), contrast(cut(expected), cut(actual)))
 	}
 	if text, ok := inTheEnd[kind]; ok {
 		return s.LevelText() + ": " + text

@@ -35,6 +35,9 @@ func tidbReport(s *script) (Files, error) {
 	for _, l := range s.finalLines() {
 		fmt.Fprintf(&b, "- %s\n", inline(l))
 	}
+	for _, l := range s.Account.Links {
+		fmt.Fprintf(&b, "- %s\n", l)
+	}
 	fmt.Fprintf(&b, "\n### 4. What is your TiDB version? (Required)\n\n%s\n", fencedText(serverVersion(s.History.Server)))
 	return Files{Text: b.Bytes()}, nil
 }
@@ -73,7 +76,7 @@ func mysqlReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	where, expected, actual := s.wrong(func(sql string) string { return sql })
+	where, expected, actual := s.wrong(plainCode)
 	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: InnoDB storage engine\nVersion: %s\n\nDescription:\n", s.title(), number(s.History.Server.Version))
 	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
 	for _, q := range s.quotes() {
@@ -84,11 +87,14 @@ func mysqlReport(s *script) (Files, error) {
 		fmt.Fprintf(&b, "* %s\n", w)
 	}
 	b.WriteString("\nHow to repeat:\n")
-	s.needsParagraph(&b, func(text string) string { return text })
+	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
 	b.WriteString("\nSuggested fix:\n(none)\n")
 	return Files{Text: b.Bytes()}, nil
 }
+
+// plainCode is SQL in a text without markup.
+func plainCode(text string) string { return text }
 
 // only refuses a tracker of another vendor.
 func (s *script) only(tracker string, dbms history.DBMS) error {
@@ -102,11 +108,8 @@ func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
 	if len(s.needed) == 0 {
 		return
 	}
-	var parts, start []string
-	for _, x := range s.needed {
-		parts = append(parts, code(x.Name+"="+x.Value))
-	}
-	fmt.Fprintf(b, "Run with %s; with another value the server may answer otherwise.", strings.Join(parts, ", "))
+	b.WriteString(s.needsText(code))
+	var start []string
 	for _, x := range s.options(false) {
 		start = append(start, code(x.Option))
 	}

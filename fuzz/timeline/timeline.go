@@ -162,13 +162,13 @@ func Rows(rows [][]history.Cell) string {
 }
 
 // LevelText names the levels of a run: REPEATABLE READ where they are all the
-// same, else tx1=RC, tx2=RR.
+// same, else READ COMMITTED (tx1), REPEATABLE READ (tx2).
 func (r *Run) LevelText() string {
 	sessions := r.Case.Sessions()
 	same := true
 	parts := make([]string, len(sessions))
 	for i, s := range sessions {
-		parts[i] = fmt.Sprintf("tx%d=%s", s, r.Levels[s].Short())
+		parts[i] = fmt.Sprintf("%s (tx%d)", r.Levels[s], s)
 		same = same && r.Levels[s] == r.Levels[sessions[0]]
 	}
 	if same && len(sessions) > 0 {

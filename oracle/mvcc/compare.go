@@ -37,7 +37,11 @@ func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 		if sameRows(p.Rows, res.Rows, p.Ordered) {
 			return nil
 		}
-		return differs("wrong-rows", "the %s returned other rows than it should see", kind)
+		d := differs("wrong-rows", "the %s returned other rows than it should see", kind)
+		if !p.Ordered && len(p.Rows) > 0 {
+			d.Expected = listRows(beside(rowTexts(p.Rows), cellTexts(res.Rows)), true)
+		}
+		return d
 	}
 	changed := res.Changed
 	if changed < 0 {
@@ -64,6 +68,19 @@ func sameRows(want [][]sqlvalue.Value, got [][]history.Cell, ordered bool) bool 
 		slices.Sort(g)
 	}
 	return slices.Equal(w, g)
+}
+
+// beside lists rows that have no order as an answer has them, and behind those the
+// rows that the answer lacks, so that a reader sees what differs.
+func beside(want, got []string) []string {
+	slices.Sort(want)
+	out := make([]string, 0, len(want))
+	for _, g := range got {
+		if k, ok := slices.BinarySearch(want, g); ok {
+			out, want = append(out, g), slices.Delete(want, k, k+1)
+		}
+	}
+	return append(out, want...)
 }
 
 // sameRow compares a predicted row with the server's text.

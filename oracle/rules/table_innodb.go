@@ -112,7 +112,7 @@ var innodbTable = []Rule{
 		Says: "a SELECT that gives a value for every column of a unique key returns one row where it should return two: the row in its snapshot, which another transaction has deleted since, and the row with the same key that its own transaction has written"},
 	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: UnseenRows, Status: Deviation,
 		Scope: Scope{DBMS: mysql, Levels: committed}, Links: []string{mysqlConsistent, mysqlPushdown},
-		Says: "a SELECT that uses an index evaluates its condition on the entries of the index before it checks whether it may see their rows. So a row that it must not see can make it fail with an error: one that another transaction has inserted and not committed, or one that is deleted. A deleted row does so only while another transaction that has written something is open on the server"},
+		Says: "a SELECT that uses an index evaluates its condition on the entries of the index before it checks whether it may see their rows. So a row that it must not see can make it fail with an error: one that another transaction has inserted and not committed, or one that is deleted. On MySQL a deleted row does so only if the snapshot was taken before the row was deleted, or while another transaction that has written something is open on the server"},
 	{Name: "index-condition-judges-unseen-rows", Dim: FilterScope, Variant: UnseenRows, Status: Deviation,
 		Scope: Scope{DBMS: mariadb}, Links: []string{mysqlConsistent, mysqlPushdown},
 		Says: "a SELECT that uses an index evaluates its condition on the entries of the index, even those of deleted rows, before it checks whether it may see their rows. So a row that it must not see can make it fail with an error"},
