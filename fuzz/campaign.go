@@ -22,6 +22,9 @@ import (
 // caseDeadline bounds one case: a worker of native fuzzing gives up after 10 s.
 const caseDeadline = 7 * time.Second
 
+// Range is of numbers, both ends included.
+type Range struct{ Min, Max int }
+
 // Settings says what a campaign does.
 type Settings struct {
 	Target string
@@ -34,6 +37,9 @@ type Settings struct {
 	// Levels to choose from; empty: all that the target knows.
 	Levels   []corpus.Level
 	Conflict mutate.Conflict
+	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
+	// equally often; the zero value: two, and in one case of eight three or four.
+	Transactions Range
 	// Workers is how many cases run at a time; 0: one.
 	Workers int
 	// Seed and Workers decide which cases are made, and, without a Corpus,

@@ -15,7 +15,8 @@ import (
 // submitted order.
 func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	seed := inputSeed(c.s.Seed, worker, n)
-	fresh := func() []byte { return mutate.InputOf(freshSeed(c.s.Seed, worker, n), mutate.InputLen) }
+	transactions := c.s.transactions(n)
+	fresh := func() []byte { return newInput(freshSeed(c.s.Seed, worker, n), transactions) }
 	p := inputPlan{variant: n}
 	var r *rand.Rand
 	if c.guide == nil {
@@ -30,7 +31,7 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	case p.again:
 		return p, []*corpus.Case{p.parent.c}
 	}
-	src := mutate.NewBytes(mutate.InputOf(r.Uint64(), mutate.InputLen))
+	src := mutate.NewBytes(newInput(r.Uint64(), transactions))
 	return p, []*corpus.Case{mutate.Mutate(src, p.parent.c, c.guide.others(r), c.options(n))}
 }
 
@@ -47,8 +48,29 @@ func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
 	return origin{input: "changed from kept input " + corpus.ID(p.parent.c)}
 }
 
-// options varies what the input alone does not decide: every eighth input has
-// three transactions, every fifth family of inputs may have two tables.
+// newInput returns an input of a seed for a number of transactions.
+func newInput(seed uint64, transactions int) []byte {
+	if transactions > 2 {
+		return mutate.WideInput(seed, transactions)
+	}
+	return mutate.InputOf(seed, mutate.InputLen)
+}
+
+// transactions is how many the n-th input is to have: all numbers of the settings' range
+// in turn, or without one mostly two, and in one of eight inputs three or four.
+func (s *Settings) transactions(n int) int {
+	switch {
+	case s.Transactions.Max > 0:
+		return s.Transactions.Min + n%(s.Transactions.Max-s.Transactions.Min+1)
+	case n%8 == 7:
+		return 3 + n/8%2
+	}
+	return 2
+}
+
+// options varies what the input alone does not decide: every fifth family of inputs may
+// have two tables. Of inputs that are not wide, as those that were kept once, every
+// eighth has three transactions.
 func (c *campaign) options(n int) mutate.Options {
 	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
 }

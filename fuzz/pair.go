@@ -23,7 +23,7 @@ const (
 )
 
 // MaxInput is the length beyond which the bytes of an input are ignored.
-const MaxInput = mutate.InputLen
+const MaxInput = mutate.WideLen
 
 // Pair runs fuzz inputs on one target: an input becomes cases of two
 // transactions, which are run and judged. Native fuzzing and libFuzzer share
@@ -110,7 +110,7 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 	begun := time.Now()
 	var trials []Trial
 	defer func() { p.tally.execution(trials) }()
-	data = data[:min(len(data), MaxInput)]
+	data = mutate.Cut(data)
 	for i, c := range PairCases(data, p.known, p.options()) {
 		if i > 0 && time.Since(begun) > pairTotal-2*pairCase {
 			break
@@ -152,18 +152,25 @@ func pairOptions(server history.Server, levels []corpus.Level) mutate.Options {
 
 // PairCases decodes an input, as Pair does.
 func PairCases(data []byte, known []*corpus.Case, o mutate.Options) []*corpus.Case {
-	return mutate.FromInput(data[:min(len(data), MaxInput)], known, o)
+	return mutate.FromInput(mutate.Cut(data), known, o)
 }
 
 // OwnSeeds is how many of the PairSeeds are not made of stored cases: the simplest
-// input, and random ones.
-const OwnSeeds = 1 + 12
+// input, and random ones, of which the last ask for three and four transactions.
+const (
+	OwnSeeds  = 1 + twoSeeds + wideSeeds
+	twoSeeds  = 12
+	wideSeeds = 4
+)
 
 // PairSeeds returns inputs to start from: OwnSeeds, and one for each stored case.
 func PairSeeds(known []*corpus.Case) [][]byte {
 	seeds := [][]byte{{}}
-	for i := range OwnSeeds - 1 {
-		seeds = append(seeds, mutate.InputOf(inputSeed(0, 0, i), MaxInput))
+	for i := range twoSeeds {
+		seeds = append(seeds, mutate.InputOf(inputSeed(0, 0, i), mutate.InputLen))
+	}
+	for i := range wideSeeds {
+		seeds = append(seeds, mutate.WideInput(inputSeed(0, 0, twoSeeds+i), 3+i%2))
 	}
 	for i := range known {
 		seeds = append(seeds, mutate.StoredInput(i, len(known)))

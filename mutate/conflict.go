@@ -52,8 +52,9 @@ var combines = func() (m [numKinds][numKinds]struct{ any, sharedFilter bool }) {
 var strategies = []weighted[Conflict]{{22, None}, {26, FSF}, {26, PSF}, {26, CTC}}
 
 // construct applies the strategy of the options to one pair of statements of
-// different sessions and returns the pair; false: no strategy, or no pair.
-func (d *draft) construct(c *choices, o *Options) (pair, bool) {
+// different sessions and returns the pair; false: no strategy, or no pair. One of them
+// is of the given session, if that is not negative.
+func (d *draft) construct(c *choices, o *Options, with int) (pair, bool) {
 	strategy := o.Conflict
 	if strategy == Mix {
 		strategy = pick(c, strategies)
@@ -64,6 +65,9 @@ func (d *draft) construct(c *choices, o *Options) (pair, bool) {
 	pairs := d.pairs(func(a, b Kind) bool {
 		return combines[a][b].any && (strategy == CTC || combines[a][b].sharedFilter)
 	})
+	if with >= 0 {
+		pairs = slices.DeleteFunc(pairs, func(p pair) bool { return p.a.session != with && p.b.session != with })
+	}
 	if len(pairs) == 0 {
 		return pair{}, false
 	}

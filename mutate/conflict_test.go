@@ -149,7 +149,7 @@ func TestConstructedPairsStandInTheTable(t *testing.T) {
 			o := Options{Conflict: strategy}.withDefaults()
 			src := NewSeeded(seed)
 			d := fresh(src, o)
-			p, ok := d.construct(on(src, ConflictLane), o)
+			p, ok := d.construct(on(src, ConflictLane), o, -1)
 			if !ok {
 				continue
 			}

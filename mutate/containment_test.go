@@ -16,7 +16,7 @@ func TestContainmentHolds(t *testing.T) {
 		src := NewSeeded(seed)
 		d := fresh(src, o)
 		before := print(d.build(serialOrder(d)))
-		p, ok := d.construct(on(src, ConflictLane), o)
+		p, ok := d.construct(on(src, ConflictLane), o, -1)
 		if !ok {
 			continue
 		}

@@ -55,6 +55,7 @@ func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 	if len(d.sessions) == 1 && len(d.tables) > 0 && window(src, Tx2Lane, 1).odds(joinedOdds) {
 		d.join(src, o)
 	}
+	d.widen(src, o)
 	for range pick(on(src, EditLane), editCounts) {
 		c := window(src, EditLane, editBytes)
 		tail := window(src, Tx1Lane, statementBytes)
@@ -72,7 +73,7 @@ func (d *draft) edit(src Source, others []*corpus.Case, o *Options) {
 // sessions.
 func (d *draft) join(src Source, o *Options) {
 	first := d.sessions[0].number
-	n := first%maxTx + 1
+	n := first%3 + 1
 	d.sessions = append(d.sessions, session{number: n, stmts: transaction(src, Tx2Lane, d.tables, o)})
 	if l, ok := d.levels[first]; ok {
 		d.levels[n] = l

@@ -158,8 +158,9 @@ func literals(row []value) []ast.ExprNode {
 }
 
 // lockingRead lets x read with a lock what y writes.
-func lockingRead(lock ast.SelectLockType) feature {
+func lockingRead(form ast.SelectLockType) feature {
 	return func(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
+		lock := form
 		if lock == ast.SelectLockForShareNoWait && !o.shareLocks() {
 			lock = ast.SelectLockForUpdateNoWait
 		}

@@ -68,8 +68,12 @@ func fresh(src Source, o *Options) *draft {
 			d.init = append(d.init, corpus.Line{Stmt: t.setUp()})
 		}
 	}
-	for n := range o.NumTx {
-		d.sessions = append(d.sessions, session{number: n + 1, stmts: transaction(src, Tx1Lane+Lane(n), d.tables, o)})
+	transactions := o.NumTx
+	if n := transactionsOf(src.Input()); n > 0 {
+		transactions = n
+	}
+	for n := range transactions {
+		d.sessions = append(d.sessions, session{number: n + 1, stmts: transaction(src, laneOfSession(n), d.tables, o)})
 	}
 	d.chooseLevels(on(src, LevelLane), o)
 	return d
@@ -138,11 +142,22 @@ func (d *draft) chooseLevels(c *choices, o *Options) {
 // k cases that differ in their submitted order, at least one.
 func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
 	strategy := window(src, ConflictLane, strategyBytes)
+	var further []*choices // one for each transaction beyond the second of a wide input
+	for range max(0, transactionsOf(src.Input())-2) {
+		further = append(further, window(src, ConflictLane, strategyBytes))
+	}
 	c := on(src, ConflictLane)
-	d.link(c, o, pick(c, links))
+	for range 1 + len(further) {
+		d.link(c, o, pick(c, links))
+	}
 	var pairs []pair
-	if p, ok := d.construct(strategy, o); ok && !strategy.odds(anyPairOdds) {
+	if p, ok := d.construct(strategy, o, -1); ok && !strategy.odds(anyPairOdds) {
 		pairs = []pair{p}
+	}
+	for i, strategy := range further {
+		if p, ok := d.construct(strategy, o, 2+i); ok && len(pairs) > 0 {
+			pairs = append(pairs, p)
+		}
 	}
 	if made, p := d.feature(src, o); made {
 		pairs = p

@@ -96,6 +96,7 @@ func FuzzGenerate(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{255}, InputLen))
 	for seed := range uint64(20) {
 		f.Add(InputOf(seed, InputLen))
+		f.Add(WideInput(seed, 3+int(seed%2)))
 	}
 	entries := published(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

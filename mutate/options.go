@@ -44,7 +44,8 @@ type Options struct {
 	AllTypes bool
 	// Conflict is the strategy of conflict construction. Default: Mix.
 	Conflict Conflict
-	// NumTx is the number of transactions, 2 or 3. Default: 2.
+	// NumTx is the number of transactions, 2 or 3, of inputs that do not say it
+	// themselves as wide ones do; a third has few bytes there. Default: 2.
 	NumTx int
 	// Tables is the largest number of tables, 1 or 2. Default: 1.
 	Tables int

@@ -52,7 +52,11 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 			out = append(out, d.build(order))
 		}
 	}
-	first := window(src, OrderLane, orderBytes)
+	n := orderBytes
+	if isWide(src.Input()) {
+		n = wideOrderLen - 8
+	}
+	first := window(src, OrderLane, n)
 	styles := orderStyles
 	if d.own != nil {
 		styles = storedStyles

@@ -29,8 +29,18 @@ const (
 	// behind the blocks of the others, so that an input that ends with them has
 	// none of that, and is what it was before there were any.
 	FeatureLane
+	// Tx4Lane is of wide inputs only.
+	Tx4Lane
 	numLanes
 )
+
+// laneOfSession is the lane of the i-th transaction.
+func laneOfSession(i int) Lane {
+	if i == 3 {
+		return Tx4Lane
+	}
+	return Tx1Lane + Lane(i)
+}
 
 // widths gives the bytes that each lane owns in every block of blockLen bytes.
 // They follow what a typical case reads, so that few bytes of an input are
@@ -123,6 +133,15 @@ func (s *bytesSource) lane(l Lane) *fuzz.ConsumeFuzzer {
 
 // laneOf copies the bytes of one lane out of an input.
 func laneOf(data []byte, l Lane) []byte {
+	switch {
+	case isWide(data):
+		if lane, ok := wideLane(data, l); ok {
+			return slices.Clone(lane)
+		}
+		data = data[:InputLen]
+	case l == Tx4Lane:
+		return nil
+	}
 	if l == FeatureLane {
 		return slices.Clone(data[min(PlainLen, len(data)):min(InputLen, len(data))])
 	}
@@ -139,7 +158,7 @@ func laneOf(data []byte, l Lane) []byte {
 	return out
 }
 
-// interleave is the inverse of laneOf: it lays lanes out as one input. Lanes
+// interleave is the inverse of laneOf for inputs that are not wide: it lays lanes out as one input. Lanes
 // that are shorter than the longest one are filled up with zeros, and so is the
 // feature lane where one reaches behind it.
 func interleave(lanes [numLanes][]byte) []byte {

@@ -17,7 +17,7 @@ import (
 
 func newRun() *cobra.Command {
 	var s fuzz.Settings
-	var levels, conflict, jsonFile string
+	var levels, conflict, txns, jsonFile string
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags]",
@@ -64,6 +64,11 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			}
 			if s.Conflict, err = mutate.ParseConflict(conflict); err != nil {
 				return usagef("--conflict: %w", err)
+			}
+			if txns != "" {
+				if s.Transactions.Min, s.Transactions.Max, err = parseTxns(txns); err != nil {
+					return usagef("--txns: %w", err)
+				}
 			}
 			switch {
 			case s.Cases < 0:
@@ -140,6 +145,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
+	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict (the strategies of the Fucci paper): none, fsf, psf, ctc or mix")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
