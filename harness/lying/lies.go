@@ -47,6 +47,8 @@ var Lies = []Lie{
 	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
 	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
 	{Name: "nowait-waits", Form: "NOWAIT", Kinds: []string{"nowait-waited"}, Steps: reads, answer: amidOthers(patient)},
+	{Name: "third-locking-read-takes-no-lock", Transactions: 3, Kinds: []string{"missing-wait"}, Steps: anything, answer: amidTwoOthers(unlocked)},
+	{Name: "row-missing-while-three-are-open", Transactions: 3, Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: amidTwoOthers(dropRow)},
 }
 
 // For returns the lies that can be told of a server with these levels.
@@ -314,11 +316,21 @@ func miscount(c *conn, sql string) (answer, error) {
 	return a, nil
 }
 
-// amidOthers tells a lie of one statement only while another session's
-// transaction is open.
+// amidOthers tells a lie of one statement only while another session's transaction
+// is open: told always it would be a bug that has nothing to do with transactions.
 func amidOthers(lie func(c *conn, sql string) (answer, error)) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {
-		if !c.inTrans || !c.amid() {
+		if !c.inTrans || c.others() < 1 {
+			return c.ask(sql)
+		}
+		return lie(c, sql)
+	}
+}
+
+// amidTwoOthers tells it only while the transactions of two other sessions are open.
+func amidTwoOthers(lie func(c *conn, sql string) (answer, error)) func(*conn, string) (answer, error) {
+	return func(c *conn, sql string) (answer, error) {
+		if !c.inTrans || c.others() < 2 {
 			return c.ask(sql)
 		}
 		return lie(c, sql)

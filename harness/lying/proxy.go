@@ -28,6 +28,8 @@ type Lie struct {
 	Not history.DBMS
 	// Form is the form of statement in which alone it is told, empty for any.
 	Form string
+	// Transactions is how many must be open for the lie to be told, if more than two.
+	Transactions int
 	// Stronger says that the level served takes more locks than the one asked for.
 	Stronger bool
 	// answer handles one statement of the client; nil passes all on.
@@ -147,15 +149,13 @@ func (c *conn) setInTrans(in bool) {
 	c.inTrans = in
 }
 
-// amid says that another session's transaction is open. A lie of one statement
-// is told only then: told always it would be a bug that has nothing to do with
-// transactions.
-func (c *conn) amid() bool {
+// others is how many other sessions are in a transaction.
+func (c *conn) others() int64 {
 	n := c.b.open.Load()
 	if c.inTrans {
 		n--
 	}
-	return n > 0
+	return n
 }
 
 // tell marks that the lie changed something.
