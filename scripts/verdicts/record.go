@@ -29,24 +29,30 @@ var setsTable string
 
 // set names cases to record: which target runs them, and which seed makes them.
 type set struct {
-	target string
-	seed   uint64
-	cases  int
+	target       string
+	seed         uint64
+	cases        int
+	transactions fuzz.Range // of a case; zero: the campaign's own mix
 }
 
 // file is the set's file below dir. The name tells the set, so a file that is
 // there need not be recorded again.
 func (s set) file(dir string) string {
-	return filepath.Join(dir, fmt.Sprintf("%s-seed%d-%d%s", strings.NewReplacer(":", "-", ",", "-", "=", "-").Replace(s.target), s.seed, s.cases, ending))
+	of := ""
+	if s.transactions.Max > 0 {
+		of = fmt.Sprintf("-txns%d-%d", s.transactions.Min, s.transactions.Max)
+	}
+	return filepath.Join(dir, fmt.Sprintf("%s-seed%d-%d%s%s", strings.NewReplacer(":", "-", ",", "-", "=", "-").Replace(s.target), s.seed, s.cases, of, ending))
 }
 
-// parseSets reads lines of target, seed and cases, separated by tabs.
+// parseSets reads lines of target, seed, cases and, if it matters, the range of
+// transactions in a case, separated by tabs.
 func parseSets(table string) ([]set, error) {
 	var out []set
 	for n, l := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(l, "\t")
-		if len(f) != 3 {
-			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed and cases", n+1, len(f))
+		if len(f) != 3 && len(f) != 4 {
+			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed, cases and perhaps transactions", n+1, len(f))
 		}
 		seed, err := strconv.ParseUint(f[1], 10, 64)
 		if err != nil {
@@ -56,13 +62,20 @@ func parseSets(table string) ([]set, error) {
 		if err != nil || cases < 1 {
 			return nil, fmt.Errorf("sets.tsv:%d: %q is no number of cases", n+1, f[2])
 		}
-		out = append(out, set{f[0], seed, cases})
+		one := set{target: f[0], seed: seed, cases: cases}
+		if len(f) == 4 {
+			if _, err := fmt.Sscanf(f[3], "%d..%d", &one.transactions.Min, &one.transactions.Max); err != nil {
+				return nil, fmt.Errorf("sets.tsv:%d: transactions: want a range such as 3..4, found %q", n+1, f[3])
+			}
+		}
+		out = append(out, one)
 	}
 	return out, nil
 }
 
 func recordCommand(dir *string) *cobra.Command {
 	var target string
+	var seed uint64
 	var workers int
 	c := &cobra.Command{
 		Use:   "record",
@@ -80,7 +93,7 @@ is there are not run again; remove the file to record a set anew.`,
 			}
 			found := false
 			for _, s := range sets {
-				if target != "" && s.target != target {
+				if target != "" && s.target != target || seed != 0 && s.seed != seed {
 					continue
 				}
 				found = true
@@ -97,12 +110,13 @@ is there are not run again; remove the file to record a set anew.`,
 				fmt.Printf("%s: %d histories in %s\n", file, n, time.Since(begun).Round(time.Second))
 			}
 			if !found {
-				return fmt.Errorf("sets.tsv has no target %q", target)
+				return errors.New("sets.tsv has no such target or seed")
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&target, "target", "", "record the sets of this target only")
+	c.Flags().Uint64Var(&seed, "seed", 0, "record the sets of this seed only")
 	c.Flags().IntVar(&workers, "workers", 1, "cases that run at a time")
 	return c
 }
@@ -129,7 +143,7 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	var writeErr error
 	enc := json.NewEncoder(z)
 	_, err = fuzz.Campaign(ctx, fuzz.Settings{
-		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers,
+		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions,
 		Known: fuzz.StoredDir, Out: findings,
 		Observe: func(t *fuzz.Trial, input string) {
 			if t.History == nil {
