@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -137,9 +139,14 @@ func (c *campaign) described(f *Finding, o *Outcome) *corpus.Case {
 	return out
 }
 
-// schedule draws a run: one column for each session.
+// schedule draws a run: the rows that it begins with, then one column for each session.
 func schedule(o *Outcome) string {
 	var b strings.Builder
+	for _, l := range o.Case.Init {
+		if writes(l.Stmt) {
+			fmt.Fprintf(&b, "         %s\n", corpus.SQL(l.Stmt, corpus.Text))
+		}
+	}
 	for i := range o.History.Stmts {
 		st := &o.History.Stmts[i]
 		answer := ""
@@ -148,9 +155,11 @@ func schedule(o *Outcome) string {
 			answer = fmt.Sprintf("error %d", r.Err.Code)
 		case r.Columns != nil:
 			answer = orNothing(rowsText(r, true))
+		case writes(o.Case.Steps[st.Line].Stmt):
+			answer = fmt.Sprintf("%d affected", r.Affected)
 		}
 		if len(st.Waits) > 0 {
-			answer = strings.TrimSpace("waits; " + answer)
+			answer = strings.TrimSuffix("waits; "+answer, "; ")
 		}
 		if answer != "" {
 			answer = "  -- " + answer
@@ -158,6 +167,14 @@ func schedule(o *Outcome) string {
 		fmt.Fprintf(&b, "    tx%d  %s%s\n", st.Session, corpus.SQL(o.Case.Steps[st.Line].Stmt, corpus.Text), answer)
 	}
 	return b.String()
+}
+
+func writes(n ast.StmtNode) bool {
+	switch n.(type) {
+	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		return true
+	}
+	return false
 }
 
 // applicationBug keeps a serial run that breaks an invariant.
@@ -328,7 +345,7 @@ func (c *campaign) explain(p *pending) error {
 	}
 	f.Detail = small.found.detail
 	var cycle int
-	f.Anomaly, f.NamedBy, cycle = name(*small)
+	f.Anomaly, f.NamedBy, cycle = name(*small, c.stage.tablesOf(a.kind))
 	f.Needed = c.needed(small.in, a.kind, level)
 	if f.Needed != "" && cycle > 2 {
 		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", cycle)

@@ -34,7 +34,9 @@ type Mended struct {
 
 // MendedRun is a run of a mended workload.
 type MendedRun struct {
-	Cases   int          `json:"cases"`
+	Cases int `json:"cases"`
+	// Wanted is how many would show with 95 % what showed even once before.
+	Wanted  int          `json:"wanted"`
 	Seconds float64      `json:"seconds"`
 	Seen    []MendedSeen `json:"seen"`
 	// Added are the reads that were made FOR UPDATE for what was seen.
@@ -164,7 +166,7 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		} else if err != nil {
 			return err
 		}
-		run := MendedRun{Cases: again.report.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
+		run := MendedRun{Cases: again.report.Cases, Wanted: again.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
 		for _, cell := range again.report.Cells {
 			for _, k := range sortedKeys(cell.Anomalies) {
 				s := c.stillSeen(m, cell, k, again.report.Findings)
@@ -256,6 +258,17 @@ func (m *Mended) writeText(b *strings.Builder) {
 	}
 }
 
+// nothing says what it means that a run showed nothing.
+func (m *Mended) nothing(r *MendedRun) string {
+	switch {
+	case len(m.Left) > 0:
+		return fmt.Sprintf("nothing seen, which proves little: for %s no FOR UPDATE is known", spelling.Count(len(m.Left), "finding"))
+	case r.Cases < r.Wanted:
+		return fmt.Sprintf("nothing seen, but %s would be needed to tell", spelling.Count(r.Wanted, "case"))
+	}
+	return "nothing seen"
+}
+
 // Title says what the file holds.
 func (m *Mended) Title() string {
 	out := "the workload for " + m.Level + " with every FOR UPDATE that is proposed"
@@ -285,7 +298,7 @@ func (m *Mended) Told() []string {
 			line = "again, " + line
 		}
 		if len(r.Seen) == 0 {
-			return append(out, line+"nothing seen")
+			return append(out, line+m.nothing(&r))
 		}
 		out = append(out, line+"still seen")
 		helpless := false

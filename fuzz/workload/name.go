@@ -19,15 +19,28 @@ const (
 )
 
 // name returns the field's name for a reduced anomaly, empty where it is not known, and
-// where that comes from; cycle is how many calls the graph's cycle goes through.
-func name(s shown) (name, by string, cycle int) {
+// where that comes from; cycle is how many calls the graph's cycle goes through. of are
+// the tables of the invariant that breaks, if one does.
+func name(s shown, of []string) (name, by string, cycle int) {
 	if name, cycle, ok := nameByGraph(s.outcome); ok {
 		return name, ByGraph, cycle
 	}
-	if name := nameByOrder(s); name != "" {
-		return name, ByOrder, 0
+	for _, tables := range [][]string{of, nil} {
+		if name := nameByOrder(s, tables); name != "" {
+			return name, ByOrder, 0
+		}
 	}
 	return "", "", 0
+}
+
+// tablesOf returns the tables that the invariant of a kind reads.
+func (s *Stage) tablesOf(k Kind) []string {
+	for _, v := range s.invariants {
+		if invariantKind(v.Name) == k && v.Query != nil {
+			return namesOfTables(v.Query)
+		}
+	}
+	return nil
 }
 
 // nameByGraph names the gravest phenomenon of a run by the cycle of its dependencies,
@@ -44,8 +57,9 @@ func nameByGraph(o *Outcome) (name string, length int, ok bool) {
 
 // nameByOrder guesses the name for a run of two calls without its versions: by which
 // tables each call read by plain SELECTs while the other had yet to write them, and
-// which rows both wrote.
-func nameByOrder(s shown) string {
+// which rows both wrote. If tables are given, others do not count: what breaks an
+// invariant happens in its tables.
+func nameByOrder(s shown, tables []string) string {
 	if len(s.in.Calls) != 2 {
 		return ""
 	}
@@ -53,6 +67,10 @@ func nameByOrder(s shown) string {
 	var a, b access
 	a.of(o, 1)
 	b.of(o, 2)
+	if len(tables) > 0 {
+		a.only(tables)
+		b.only(tables)
+	}
 	switch {
 	case a.dirty(&b, o) || b.dirty(&a, o):
 		return "dirty read (G1)"
@@ -108,6 +126,11 @@ func (a *access) of(o *Outcome, session int) {
 			a.committed = true
 		}
 	}
+}
+
+func (a *access) only(tables []string) {
+	elsewhere := func(t touch) bool { return !slices.Contains(tables, t.table) }
+	a.reads, a.writes = slices.DeleteFunc(a.reads, elsewhere), slices.DeleteFunc(a.writes, elsewhere)
 }
 
 func (a *access) wrote(n ast.Node, where string, st *history.Stmt) {

@@ -17,21 +17,23 @@ func TestNames(t *testing.T) {
 			level      corpus.Level
 			order      []int
 			name, by   string
+			of         string // the table of the invariant
 		}{
-			{"both add to what they read", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 2, 1, 2, 2}, "lost update (P4)", ByGraph},
-			{"one sets the row to what it is", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "SELECT v FROM t WHERE k = 1; UPDATE t SET v = 11 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 1, 2, 2}, "lost update (P4)", ByGraph},
-			{"each reads what the other writes", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x WHERE k = 2;", "SELECT v FROM t WHERE k = 2 INTO :x; UPDATE t SET v = :x WHERE k = 1;", corpus.RepeatableRead, []int{1, 1, 2, 2, 1, 1, 2, 2}, "write skew (G2-item)", ByGraph},
-			{"each looks for what the other adds", "SELECT v FROM t WHERE v = 7; INSERT INTO t VALUES (8, 7);", "SELECT v FROM t WHERE v = 7; INSERT INTO t VALUES (9, 7);", corpus.RepeatableRead, []int{1, 1, 2, 2, 1, 1, 2, 2}, "write skew with a condition (G2)", ByGraph},
-			{"two rows at two times", "SELECT v FROM t WHERE k = 1; SELECT v FROM t WHERE k = 2;", "UPDATE t SET v = 0 WHERE k = 1; UPDATE t SET v = 0 WHERE k = 2;", corpus.ReadCommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "read skew (G-single)", ByGraph},
-			{"a row that is not there at first", "SELECT v FROM t WHERE v = 7; SELECT v FROM t WHERE k = 1;", "INSERT INTO t VALUES (9, 7); UPDATE t SET v = 5 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "phantom: read skew with a condition (PMP, G-single)", ByGraph},
-			{"half of what another writes", "UPDATE t SET v = 0 WHERE k = 1; UPDATE t SET v = 0 WHERE k = 2;", "SELECT v FROM t WHERE k = 1; SELECT v FROM t WHERE k = 2;", corpus.ReadUncommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "read skew (G-single)", ByGraph},
-			{"a join", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "SELECT a.v FROM t AS a, t AS b WHERE a.k = 1 AND b.k = 2 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 1, 2, 2}, "lost update (P4)", ByOrder},
+			{"both add to what they read", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 2, 1, 2, 2}, "lost update (P4)", ByGraph, ""},
+			{"one sets the row to what it is", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "SELECT v FROM t WHERE k = 1; UPDATE t SET v = 11 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 1, 2, 2}, "lost update (P4)", ByGraph, ""},
+			{"each reads what the other writes", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x WHERE k = 2;", "SELECT v FROM t WHERE k = 2 INTO :x; UPDATE t SET v = :x WHERE k = 1;", corpus.RepeatableRead, []int{1, 1, 2, 2, 1, 1, 2, 2}, "write skew (G2-item)", ByGraph, ""},
+			{"each looks for what the other adds", "SELECT v FROM t WHERE v = 7; INSERT INTO t VALUES (8, 7);", "SELECT v FROM t WHERE v = 7; INSERT INTO t VALUES (9, 7);", corpus.RepeatableRead, []int{1, 1, 2, 2, 1, 1, 2, 2}, "write skew with a condition (G2)", ByGraph, ""},
+			{"two rows at two times", "SELECT v FROM t WHERE k = 1; SELECT v FROM t WHERE k = 2;", "UPDATE t SET v = 0 WHERE k = 1; UPDATE t SET v = 0 WHERE k = 2;", corpus.ReadCommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "read skew (G-single)", ByGraph, ""},
+			{"a row that is not there at first", "SELECT v FROM t WHERE v = 7; SELECT v FROM t WHERE k = 1;", "INSERT INTO t VALUES (9, 7); UPDATE t SET v = 5 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "phantom: read skew with a condition (PMP, G-single)", ByGraph, ""},
+			{"half of what another writes", "UPDATE t SET v = 0 WHERE k = 1; UPDATE t SET v = 0 WHERE k = 2;", "SELECT v FROM t WHERE k = 1; SELECT v FROM t WHERE k = 2;", corpus.ReadUncommitted, []int{1, 1, 2, 2, 2, 2, 1, 1}, "read skew (G-single)", ByGraph, ""},
+			{"a join", "SELECT v FROM t WHERE k = 1 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", "SELECT a.v FROM t AS a, t AS b WHERE a.k = 1 AND b.k = 2 INTO :x; UPDATE t SET v = :x + 1 WHERE k = 1;", corpus.ReadCommitted, []int{1, 1, 2, 2, 1, 1, 2, 2}, "lost update (P4)", ByOrder, ""},
+			{"both write a row of another table, too", "SELECT id FROM u WHERE id = 1; SELECT COUNT(a.v) FROM t AS a, t AS b WHERE a.k = b.k AND a.v = 7; INSERT INTO t VALUES (8, 7); UPDATE u SET n = n + 1 WHERE id = 1;", "SELECT id FROM u WHERE id = 1; SELECT COUNT(a.v) FROM t AS a, t AS b WHERE a.k = b.k AND a.v = 7; INSERT INTO t VALUES (9, 7); UPDATE u SET n = n + 1 WHERE id = 1;", corpus.ReadCommitted, []int{1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}, "write skew (G2)", ByOrder, "t"},
 		} {
 			t.Run(x.what, func(t *testing.T) {
 				if x.b == "" {
 					x.b = x.a
 				}
-				w, err := workload.Parse("w.workload", []byte("/* schema */ CREATE TABLE t (k INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20);\n/* transaction a () */ "+x.a+"\n/* transaction b () */ "+x.b))
+				w, err := workload.Parse("w.workload", []byte("/* schema */ CREATE TABLE t (k INT PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 10), (2, 20); CREATE TABLE u (id INT PRIMARY KEY, n INT); INSERT INTO u VALUES (1, 0);\n/* transaction a () */ "+x.a+"\n/* transaction b () */ "+x.b))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -41,7 +43,11 @@ func TestNames(t *testing.T) {
 				if err != nil || len(o.decided()) != 2 {
 					t.Fatal(err, o.Calls)
 				}
-				if got, by, _ := name(shown{in: in, outcome: o}); got != x.name || by != x.by {
+				var of []string
+				if x.of != "" {
+					of = []string{x.of}
+				}
+				if got, by, _ := name(shown{in: in, outcome: o}, of); got != x.name || by != x.by {
 					t.Errorf("%q by %q, want %q by %q\n%s", got, by, x.name, x.by, schedule(o))
 				}
 				// One after the other there is nothing to name.

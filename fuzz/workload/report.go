@@ -212,6 +212,7 @@ func (r *Report) WriteText(out io.Writer) error {
 			f.writeText(&b)
 			for _, g := range also {
 				fmt.Fprintf(&b, "  also at %s: %s\n", g.Level, g.File)
+				g.writeOther(&b, f)
 			}
 		}
 	}
@@ -351,6 +352,25 @@ func (f *Finding) writeText(b *strings.Builder) {
 		}
 	case f.MendFailed != "":
 		fmt.Fprintf(b, "  no FOR UPDATE is proposed: %s\n", f.MendFailed)
+	}
+}
+
+// writeOther says what mends a finding where that is not what mends the same at another
+// level.
+func (f *Finding) writeOther(b *strings.Builder, of *Finding) {
+	mine, other := slices.Concat(f.Mend, f.MayMend), slices.Concat(of.Mend, of.MayMend)
+	switch {
+	case f.Class != Isolation || !f.Reduced || slices.Equal(mine, other):
+	case len(mine) > 0:
+		fmt.Fprintf(b, "    there not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
+		for _, m := range mine {
+			fmt.Fprintf(b, "      %s\n", m)
+		}
+		if len(f.MayMend) > 0 {
+			fmt.Fprintf(b, "    not proposed: %s\n", f.TooFew("without it"))
+		}
+	case f.MendFailed != "":
+		fmt.Fprintf(b, "    there no FOR UPDATE is proposed: %s\n", f.MendFailed)
 	}
 }
 
