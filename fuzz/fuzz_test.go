@@ -73,7 +73,7 @@ func isWorker() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// FuzzTxnPair turns an input into cases of two transactions, runs them on
+// FuzzTxnPair turns an input into cases of two to four transactions, runs them on
 // TXNFUZZ_TARGET (default: the embedded TiDB) and judges what it saw. Without
 // a target it only checks what holds for every case.
 func FuzzTxnPair(f *testing.F) {

@@ -25,7 +25,7 @@ const (
 // MaxInput is the length beyond which the bytes of an input are ignored.
 const MaxInput = mutate.WideLen
 
-// Pair runs fuzz inputs on one target: an input becomes cases of two
+// Pair runs fuzz inputs on one target: an input becomes cases of two to four
 // transactions, which are run and judged. Native fuzzing and libFuzzer share
 // it. It is for one goroutine.
 type Pair struct {

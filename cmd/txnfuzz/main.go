@@ -38,7 +38,7 @@ func newRoot() *cobra.Command {
 		Use:   "txnfuzz",
 		Short: "Finds isolation bugs in transactional databases",
 		Long: `txnfuzz finds transaction and isolation bugs in SQL databases. It makes small
-cases (tables, rows, and two or three sessions that run transactions), runs them
+cases (tables, rows, and two to four sessions that run transactions), runs them
 on a live server, and compares each answer with what the server's manual promises
 at the isolation level: RU, RC, RR or SER, short for READ UNCOMMITTED to
 SERIALIZABLE.
