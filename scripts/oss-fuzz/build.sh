@@ -28,4 +28,4 @@ cp "$OUT/fuzz_parse.dict" "$OUT/fuzz_blocks.dict"
 for name in fuzz_parse fuzz_blocks fuzz_generate fuzz_partition fuzz_honest; do
 	printf '[libfuzzer]\nuse_counters = 0\nlen_control = 0\nmax_len = 4096\n' >"$OUT/$name.options"
 done
-printf '[libfuzzer]\nuse_counters = 0\nlen_control = 0\nmax_len = 960\ntimeout = 30\nrss_limit_mb = 4096\n' >"$OUT/fuzz_txn_pair.options"
+printf '[libfuzzer]\nuse_counters = 0\nlen_control = 0\nmax_len = 1608\ntimeout = 30\nrss_limit_mb = 4096\n' >"$OUT/fuzz_txn_pair.options"
