@@ -3,6 +3,7 @@ package mvcc
 import (
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -11,6 +12,7 @@ import (
 type Unit struct {
 	Session   int
 	Committed bool
+	Level     corpus.Level
 	// End is the statement that ended it, itself outside of BEGIN and COMMIT; -1: none
 	// did.
 	End int
@@ -33,6 +35,10 @@ type Dependency struct {
 	// Chosen says of an edge by a condition that the statement chose the row: then edges
 	// of the item lead along the same versions, and tell more.
 	Chosen bool
+	// Plain says of what was read that it was read through a snapshot, and did not read
+	// the reader's own version; KeyOnly, that it was asked no more than whether a row
+	// has some key.
+	Plain, KeyOnly bool
 }
 
 // Dependencies is the direct serialization graph of a history as a replay explains
@@ -47,8 +53,16 @@ type Dependencies struct {
 
 // Dependencies returns the graph of what was replayed; the replay must have been
 // Observed.
-func (r *Replay) Dependencies() *Dependencies {
-	g := &dependencies{r: r, of: map[*Txn]int{}}
+func (r *Replay) Dependencies() *Dependencies { return r.dependencies(false) }
+
+// EffectiveDependencies is the graph without versions that are equal to those before
+// them, in the columns that a SELECT names if it is one. Who writes what was there changes
+// nothing that another could see; and a locking read that needs only the columns of an
+// index locks no more than its entries.
+func (r *Replay) EffectiveDependencies() *Dependencies { return r.dependencies(true) }
+
+func (r *Replay) dependencies(effective bool) *Dependencies {
+	g := &dependencies{r: r, of: map[*Txn]int{}, effective: effective}
 	last := map[*Txn]int{}
 	for i := range r.Steps {
 		if t := r.Steps[i].txn; t != nil {
@@ -93,6 +107,8 @@ type dependencies struct {
 	Dependencies
 	r  *Replay
 	of map[*Txn]int
+	// effective leaves out versions that change nothing.
+	effective bool
 }
 
 func (g *dependencies) unit(t *Txn) int {
@@ -100,9 +116,29 @@ func (g *dependencies) unit(t *Txn) int {
 	if !ok {
 		u = len(g.Units)
 		g.of[t] = u
-		g.Units = append(g.Units, Unit{Session: t.Session, Committed: t.Commit > 0, End: -1})
+		g.Units = append(g.Units, Unit{Session: t.Session, Level: t.Level, Committed: t.Commit > 0, End: -1})
 	}
 	return u
+}
+
+// installed returns the committed versions of a row that count for who reads some of its
+// columns, nil being all.
+func (g *dependencies) installed(c *Chain, columns []int) []*Version {
+	all := installed(c)
+	if !g.effective {
+		return all
+	}
+	return slices.CompactFunc(all, func(a, b *Version) bool { return sameIn(columns, a.Row, b.Row) })
+}
+
+func sameIn(columns []int, a, b solve.Row) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	if columns == nil {
+		return FormatRow(a) == FormatRow(b)
+	}
+	return !slices.ContainsFunc(columns, func(i int) bool { return FormatRow(a[i:i+1]) != FormatRow(b[i:i+1]) })
 }
 
 // installed returns the committed versions of a row, of each transaction its last.
@@ -131,7 +167,7 @@ func (g *dependencies) add(from, to *Txn, fromStmt, toStmt int, k graph.Kinds, t
 
 // writes adds the order in which transactions wrote a row.
 func (g *dependencies) writes(t *Table, c *Chain) {
-	list := installed(c)
+	list := g.installed(c, nil)
 	for k := 1; k < len(list); k++ {
 		g.add(list[k-1].Txn, list[k].Txn, list[k-1].Stmt, list[k].Stmt, graph.WW, t, c, rowAt(list, k))
 	}
@@ -176,6 +212,12 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 	if m.unknown {
 		return
 	}
+	first := len(g.Edges)
+	defer func() {
+		for k := first; k < len(g.Edges); k++ {
+			g.Edges[k].Plain, g.Edges[k].KeyOnly = l.plain && m.by != tx, l.keyOnly
+		}
+	}()
 	item, predicate := graph.WR, graph.PredicateWR
 	if !m.matched || l.keyOnly {
 		item = predicate
@@ -189,18 +231,18 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 		}
 		return
 	}
-	list := installed(m.chain)
+	list := g.installed(m.chain, l.columns)
 	at := -1 // the place in list of the version that was met
 	switch {
 	case m.none:
 	case m.by == nil:
 		at = 0
 	default:
-		at = slices.IndexFunc(list, func(v *Version) bool { return v.Txn == m.by })
+		at = g.placeOf(m, list)
 		if at < 0 {
 			return // its own, rolled back later
 		}
-		if list[at].Stmt != m.stmt && m.by != tx && (m.matched || m.hidden) {
+		if list[at].Txn == m.by && list[at].Stmt != m.stmt && m.by != tx && (m.matched || m.hidden) {
 			if d := g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, rowAt(list, at)); d != nil {
 				d.Intermediate = true
 			}
@@ -234,6 +276,21 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 			changes(k, tx, list[k].Txn, i, list[k].Stmt, graph.PredicateRW)
 		}
 	}
+}
+
+// placeOf returns the place of the version that was met, -1 if it did not stay. That of
+// one which is left out is the one before it, to which it is equal.
+func (g *dependencies) placeOf(m *met, list []*Version) int {
+	if k := slices.IndexFunc(list, func(v *Version) bool { return v.Txn == m.by }); k >= 0 || !g.effective {
+		return k
+	}
+	all := installed(m.chain)
+	for k := slices.IndexFunc(all, func(v *Version) bool { return v.Txn == m.by }); k > 0; k-- {
+		if before := slices.Index(list, all[k-1]); before >= 0 {
+			return before
+		}
+	}
+	return -1
 }
 
 // undone reports whether the version that was met was rolled back since, be it with

@@ -118,7 +118,7 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 	if err != nil {
 		return nil, nil, err
 	}
-	if limited(stmt) && !ordered(stmt, t, rows, idx) {
+	if Limited(stmt) && !ordered(stmt, t, rows, idx) {
 		return nil, nil, errUnordered
 	}
 	outRows := make([]solve.Row, len(idx))

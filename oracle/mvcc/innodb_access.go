@@ -364,7 +364,7 @@ func makesRange(x ast.ExprNode) bool {
 // columns admit: no other index begins with a column that is tested, or holds
 // all that a query reads.
 func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
-	return !x.e.loose && !limited(x.node) && !x.otherPath(t, where)
+	return !x.e.loose && !Limited(x.node) && !x.otherPath(t, where)
 }
 
 // otherPath reports whether a secondary index may lead to the rows.

@@ -92,7 +92,7 @@ func (x *running) readView() history.Tick {
 // not matter; where it does, the record is met by those indexes only whose entry
 // of it is as it was.
 func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
-	if !x.changedSince(c) || limited(x.node) || hasSubquery(x.node) {
+	if !x.changedSince(c) || Limited(x.node) || hasSubquery(x.node) {
 		return false
 	}
 	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)

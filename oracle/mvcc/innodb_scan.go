@@ -132,7 +132,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		}
 	}
 	a.other = x.otherPath(t, a.where)
-	only := !e.loose && !limited(x.node) && !a.other
+	only := !e.loose && !Limited(x.node) && !a.other
 	if a.ended && x.due {
 		x.sure = false
 		x.block(nil)
@@ -357,7 +357,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 		return nil, nil
 	}
 	// LIMIT may end the scan before it.
-	if err := x.recordChanged(n.c, !limited(x.node)); err != nil {
+	if err := x.recordChanged(n.c, !Limited(x.node)); err != nil {
 		return nil, err
 	}
 	if holder == nil {
@@ -413,7 +413,7 @@ func (x *running) written(c *Chain) bool {
 // write fails in strict mode, a read does not; a LIMIT is counted elsewhere.
 func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, error) {
 	if x.kind == Update || x.kind == Delete {
-		if !limited(x.node) {
+		if !Limited(x.node) {
 			idx, err := x.e.solver.Matches(x.node, a.t.Def, []solve.Row{ver.Row}, views)
 			return len(idx) > 0, err
 		}
@@ -429,7 +429,9 @@ func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, err
 	return truth == sqlvalue.True, err
 }
 
-func limited(n ast.StmtNode) bool {
+// Limited reports whether a statement has a LIMIT, and so may end before it has looked
+// at every row.
+func Limited(n ast.StmtNode) bool {
 	switch s := n.(type) {
 	case *ast.SelectStmt:
 		return s.Limit != nil

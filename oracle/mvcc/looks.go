@@ -18,6 +18,10 @@ type look struct {
 	holds func(solve.Row) bool
 	// keyOnly says that it asked no more than whether a row with some key is there.
 	keyOnly bool
+	// plain says that it looked through a snapshot, not at the newest versions.
+	plain bool
+	// columns are those that a SELECT names, nil: all.
+	columns []int
 	met     []met
 }
 
@@ -105,7 +109,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 			continue
 		}
 		done = append(done, t)
-		l := look{table: t}
+		l := look{table: t, plain: !current, columns: columnsRead(node, t)}
 		coarse := r.coarse
 		r.coarse = false
 		holds := r.condition(node, t, &r.store, view)
@@ -117,7 +121,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 				// A LIMIT ended it before; or it passed the row while this version was
 				// not committed yet.
 				before := View{Tick: start, Own: tx, Current: i + 1}
-				if m = metIn(before, c, holds); m.matched || limited(node) {
+				if m = metIn(before, c, holds); m.matched || Limited(node) {
 					m = met{chain: c, unknown: true}
 				}
 			}
@@ -193,6 +197,34 @@ func tablesRead(node ast.StmtNode) []string {
 	}
 	return f.names
 }
+
+// columnsRead returns the columns of a table that a SELECT names, nil if it may read all.
+func columnsRead(node ast.StmtNode, t *Table) []int {
+	sel, ok := node.(*ast.SelectStmt)
+	if !ok || sel.Fields == nil || slices.ContainsFunc(sel.Fields.Fields, func(f *ast.SelectField) bool { return f.WildCard != nil }) {
+		return nil
+	}
+	f := &columnFinder{}
+	node.Accept(f)
+	out := []int{}
+	for i := range t.Def.Columns {
+		if slices.Contains(f.names, lower(t.Def.Columns[i].Name)) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+type columnFinder struct{ names []string }
+
+func (f *columnFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if c, ok := n.(*ast.ColumnName); ok {
+		f.names = append(f.names, c.Name.L)
+	}
+	return n, false
+}
+
+func (f *columnFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // condition returns a test for rows of a table: is a row, deletions are none, one that
 // the statement's condition chooses? Where the statement reads other tables, too, every
