@@ -191,6 +191,8 @@ func (p *pieces) promised(e *mvcc.Dependency) bool {
 	switch {
 	case e.Plain:
 		return level != corpus.ReadUncommitted
+	case e.Fresh && p.snapshotIsolation(unit):
+		return false
 	case e.KeyOnly && (e.Kind&graph.AnyRW != 0 || p.snapshotIsolation(unit)):
 		// Rows that an INSERT takes back when a later one fails take their locks with
 		// them, and no manual says that a duplicate must be one of the snapshot.

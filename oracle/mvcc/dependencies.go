@@ -35,10 +35,13 @@ type Dependency struct {
 	// Chosen says of an edge by a condition that the statement chose the row: then edges
 	// of the item lead along the same versions, and tell more.
 	Chosen bool
-	// Plain says of what was read that it was read through a snapshot, and did not read
-	// the reader's own version; KeyOnly, that it was asked no more than whether a row
-	// has some key.
+	// Plain says of what was read that no lock was taken for it, and that it was not the
+	// reader's own version; KeyOnly, that it was asked no more than whether a row has
+	// some key.
 	Plain, KeyOnly bool
+	// Fresh says of what a condition saw that the version before it is not in the reader's
+	// snapshot either: a row came and went.
+	Fresh bool
 }
 
 // Dependencies is the direct serialization graph of a history as a replay explains
@@ -267,7 +270,12 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 	}
 	for k := at; k >= 0; k-- {
 		if match[k+1] != match[k] {
+			n := len(g.Edges)
 			changes(k, list[k].Txn, tx, list[k].Stmt, i, graph.PredicateWR)
+			if len(g.Edges) > n && k > 0 {
+				w := list[k-1].Txn
+				g.Edges[n].Fresh = w != nil && w != tx && tx.Snapshot > 0 && w.Commit >= tx.Snapshot
+			}
 			break
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -208,8 +209,10 @@ func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
 }
 
 // lookedUp returns a unique secondary index of which a condition fixes every
-// column, nil if there is none or if it fixes the clustered key.
+// column, nil if there is none or if it fixes the clustered key. A range of one value is
+// read as a look-up, too.
 func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
+	where = pointed(where)
 	var found *solve.Key
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
@@ -222,6 +225,25 @@ func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
 		}
 	}
 	return found
+}
+
+// pointed makes BETWEEN of one value, in a conjunction, an equality.
+func pointed(e ast.ExprNode) ast.ExprNode {
+	switch x := e.(type) {
+	case *ast.ParenthesesExpr:
+		return pointed(x.Expr)
+	case *ast.BinaryOperationExpr:
+		if x.Op == opcode.LogicAnd {
+			return &ast.BinaryOperationExpr{Op: x.Op, L: pointed(x.L), R: pointed(x.R)}
+		}
+	case *ast.BetweenExpr:
+		low, ok := smallLiteral(x.Left)
+		high, also := smallLiteral(x.Right)
+		if ok && also && low == high && !x.Not {
+			return &ast.BinaryOperationExpr{Op: opcode.EQ, L: x.Expr, R: x.Left}
+		}
+	}
+	return e
 }
 
 // anyPendingIndex lets a read of uncommitted data go by any index of a table

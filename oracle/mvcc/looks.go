@@ -18,7 +18,8 @@ type look struct {
 	holds func(solve.Row) bool
 	// keyOnly says that it asked no more than whether a row with some key is there.
 	keyOnly bool
-	// plain says that it looked through a snapshot, not at the newest versions.
+	// plain says that it locked nothing: it looked through a snapshot, or at uncommitted
+	// versions, too.
 	plain bool
 	// columns are those that a SELECT names, nil: all.
 	columns []int
@@ -109,7 +110,8 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 			continue
 		}
 		done = append(done, t)
-		l := look{table: t, plain: !current, columns: columnsRead(node, t)}
+		// At READ UNCOMMITTED a plain SELECT has no snapshot.
+		l := look{table: t, plain: !current || s.Kind == Select, columns: columnsRead(node, t)}
 		coarse := r.coarse
 		r.coarse = false
 		holds := r.condition(node, t, &r.store, view)
