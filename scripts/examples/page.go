@@ -25,7 +25,9 @@ brackets are the shortest and the longest time of the seeds that showed it. *k o
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
 an anomaly of any kind. The last column is the number of statements, besides BEGIN and COMMIT, of the
 smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A server
-without a row was not measured to the end.
+without a row was not measured to the end. The machine had two cores. TPC-C had them nearly for itself,
+except on the built-in TiDB; beside the other examples there was much other work (a load of 8 to 35),
+so on an idle machine their times are shorter.
 
 `
 
