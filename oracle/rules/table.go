@@ -384,7 +384,7 @@ var Table = []Rule{
 		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates the row, the SELECTs of the latter show the row twice: as it is in the snapshot, and as it is now"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. A BEGIN that ends the transaction commits it first and then waits for these locks: it can fail although the commit has succeeded"},
+		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. Where BEGIN ends the transaction, that is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},

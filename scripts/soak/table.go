@@ -155,7 +155,7 @@ How to read the tables:
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Wrong answers that no rule explained when they were found, by fingerprint: kind, level, wrong\nstatement; for a crash, a hash of where it happened. The last column is only a hint: the smallest\nstored case whose recorded verdict on this target at this level is a violation of the same kind. It\nmay be another bug. \"–\" means that there is none. [trust.md](trust.md#random-cases) says what became\nof the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained when they were found, by fingerprint: kind, level, wrong\nstatement; for a crash, a hash of the message and of where it happened. The last column is only a hint: the smallest\nstored case whose recorded verdict on this target at this level is a violation of the same kind. It\nmay be another bug. \"–\" means that there is none. [trust.md](trust.md#random-cases) says what became\nof the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
