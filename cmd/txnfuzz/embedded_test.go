@@ -305,7 +305,7 @@ func TestExport(t *testing.T) {
 	dir := t.TempDir()
 	for format, parts := range map[string][]string{
 		"markdown":        {"| step | tx1 | tx2 | result |", "## What is expected", "REPEATABLE READ"},
-		"two-terminals":   {"; -- T1", "; -- T2", ", expected "},
+		"two-terminals":   {"; -- tx1, step ", "; -- tx2, step ", ", expected "},
 		"mtr":             {"--connect (con2,localhost,root,,)", "--sorted_result", "--disconnect con1"},
 		"isolationtester": {"session s1", "permutation s"},
 		"go":              {"package anomaly", "const decided = true", "github.com/go-sql-driver/mysql"},

@@ -70,17 +70,27 @@ func sameRows(want [][]sqlvalue.Value, got [][]history.Cell, ordered bool) bool 
 	return slices.Equal(w, g)
 }
 
-// beside lists rows that have no order as an answer has them, and behind those the
-// rows that the answer lacks, so that a reader sees what differs.
+// beside lists rows that have no order as an answer has them: a row of the answer
+// where the answer has it, and those that the answer lacks in the places of its
+// wrong ones, so that a reader sees what differs.
 func beside(want, got []string) []string {
-	slices.Sort(want)
-	out := make([]string, 0, len(want))
-	for _, g := range got {
-		if k, ok := slices.BinarySearch(want, g); ok {
-			out, want = append(out, g), slices.Delete(want, k, k+1)
+	lacking := slices.Sorted(slices.Values(want))
+	right := make([]bool, len(got))
+	for i, g := range got {
+		if k, ok := slices.BinarySearch(lacking, g); ok {
+			right[i], lacking = true, slices.Delete(lacking, k, k+1)
 		}
 	}
-	return append(out, want...)
+	out := make([]string, 0, len(want))
+	for i, g := range got {
+		switch {
+		case right[i]:
+			out = append(out, g)
+		case len(lacking) > 0:
+			out, lacking = append(out, lacking[0]), lacking[1:]
+		}
+	}
+	return append(out, lacking...)
 }
 
 // sameRow compares a predicted row with the server's text.
