@@ -14,7 +14,7 @@ import (
 
 // BenchmarkRun tells what a run of each example takes, and where the time goes.
 func BenchmarkRun(b *testing.B) {
-	for _, target := range installed(b, "mariadb:11.8") {
+	for _, target := range installed(b, "mariadb:11.8", "mysql:9.7") {
 		for _, w := range []*workload.Workload{load(b, "bank"), load(b, "tpcc"), large(b, false), large(b, true)} {
 			b.Run(filepath.Base(w.File)+" "+target, func(b *testing.B) {
 				pool := open(b, target)

@@ -221,7 +221,10 @@ func (c *campaign) bytes(i, part int) []byte {
 // fault.
 const maxRejected = 200
 
-// input runs one input in every way.
+// input runs one input: its calls in every serial order, then each of several orders of
+// its statements at one level, and at the other levels, too, if that shows something. Most
+// inputs show nothing in any order, so that many inputs are worth more than many runs of
+// one; and what a schedule shows at a level it mostly shows at the neighbours.
 func (c *campaign) input(ctx context.Context, i int) error {
 	t := c.turn(i)
 	in := mutate.Make(c.w, [][]*workload.Transaction{t.set}, c.bytes(i, 0))
@@ -253,15 +256,24 @@ func (c *campaign) input(ctx context.Context, i int) error {
 			}
 		}
 	}
-	for _, level := range t.levels {
-		for k := range t.orders {
-			x := in
-			if k > 0 {
-				x = in.Reorder(c.bytes(i, k))
+	orders, at := t.orders, t.before*t.orders
+	if !meet(runs) {
+		orders, at = 1, 0
+	}
+	for k := range orders {
+		x := in
+		if k > 0 {
+			x = in.Reorder(c.bytes(i, k))
+		}
+		first := t.levels[(at+k)%len(t.levels)]
+		shown, err := c.concurrent(ctx, x, refs, first)
+		for _, level := range t.levels {
+			if shown && level != first && err == nil {
+				_, err = c.concurrent(ctx, x, refs, level)
 			}
-			if err := c.concurrent(ctx, x, refs, level); err != nil {
-				return err
-			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -326,23 +338,24 @@ func (c *campaign) reject(why string) error {
 	return nil
 }
 
-// concurrent runs an input at a level and judges it.
-func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *serials, level corpus.Level) error {
+// concurrent runs an input at a level and judges it: shown says that it is no run of a
+// serial order.
+func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *serials, level corpus.Level) (shown bool, err error) {
 	o, err := c.stage.Run(ctx, in, level)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if o.Calls == nil {
 		c.mu.Lock()
 		c.report.Unfinished++
 		c.mu.Unlock()
-		return nil
+		return false, nil
 	}
 	names := namesOf(in)
 	v := check(o)
 	a, err := refs.judge(ctx, o)
 	if err != nil {
-		return err
+		return false, err
 	}
 	c.mu.Lock()
 	cell := c.cell(names, level)
@@ -367,11 +380,11 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 	c.mu.Unlock()
 	switch {
 	case v.Outcome == oracle.Violation:
-		return c.serverFinding(o, in, level, &v)
+		return true, c.serverFinding(o, in, level, &v)
 	case a != nil:
-		return c.anomaly(in, o, a, level)
+		return true, c.anomaly(in, o, a, level)
 	}
-	return nil
+	return false, nil
 }
 
 // keep remembers an input that shows something. Another order of the same is no other

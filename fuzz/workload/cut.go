@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -28,7 +29,7 @@ func cuts(s shown, i, k int) []*mutate.Input {
 			return nil
 		}
 	}
-	return []*mutate.Input{withOrder(without, orderWithout(s, i, n.Place)), without}
+	return []*mutate.Input{withOrder(without, orderWithout(s, func(call int, at workload.Place) bool { return call == i && at == n.Place })), without}
 }
 
 // withoutPart returns an input without the k-th part of its i-th call, nil where others
@@ -76,16 +77,84 @@ func settled(s shown, i, k int, n *workload.Node) *mutate.Input {
 	return out
 }
 
-// orderWithout is the order of a run without what one call sent for a part.
-func orderWithout(s shown, i int, at workload.Place) []int {
-	var out []int
-	sent := 0
-	for _, l := range s.outcome.Case.Steps {
-		if l.Session == i+1 {
-			steps := s.outcome.Calls[i].steps
-			if sent++; sent <= len(steps) && steps[sent-1].at == at {
+// withTable returns a run's input with those statements only that name a table, nil if
+// they are all, or a call has none. Statements that an invariant binds together, as those
+// that put in an order and its lines, go together or not at all.
+func withTable(w *workload.Workload, s shown, t *workload.Table) *mutate.Input {
+	x := shown{in: s.in, outcome: s.outcome}
+	gone := make([]map[workload.Place]bool, len(x.in.Calls))
+	left := 0
+	for i := range x.in.Calls {
+		gone[i] = map[workload.Place]bool{}
+		names := false
+		for k := count(x.in.Calls[i].Transaction.Body) - 1; k >= 0; k-- {
+			n := node(x.in.Calls[i].Transaction.Body, k)
+			if n.Kind != workload.Run {
 				continue
 			}
+			if slices.Contains(tablesOf(w, n.Stmt), t) {
+				names = true
+				continue
+			}
+			// What a SELECT found may matter, too, not only its values.
+			in := settled(x, i, k, n)
+			if in == nil {
+				in = withoutPart(x.in, i, k)
+			}
+			if in != nil {
+				x.in, gone[i][n.Place] = in, true
+				left++
+			}
+		}
+		if !names {
+			return nil
+		}
+	}
+	if left == 0 {
+		return nil
+	}
+	return withOrder(x.in, orderWithout(s, func(i int, at workload.Place) bool { return gone[i][at] }))
+}
+
+// straight returns a run's input with the way that its calls took between statements:
+// without what they passed over and the conditions that made them do so, so that none of
+// these is left out later and lets the other way be taken. It is nil if there was one way
+// only. What a repeat does may differ from row to row, and what ends a call early keeps
+// serial orders right.
+func straight(s shown) *mutate.Input {
+	out := s.in
+	for i := range s.in.Calls {
+		call, o := &s.in.Calls[i], &s.outcome.Calls[i]
+		if call.Transaction.Code != nil {
+			continue
+		}
+		t := *call.Transaction
+		t.Body = slices.DeleteFunc(slices.Clone(t.Body), func(n workload.Node) bool {
+			passed := n.Kind == workload.Run && !slices.ContainsFunc(o.steps, func(x step) bool { return x.at == n.Place })
+			return n.Kind == workload.Unless && n.Do == workload.Skip || passed
+		})
+		if len(t.Body) == 0 || len(t.Body) == len(call.Transaction.Body) {
+			continue
+		}
+		if in := withTransaction(out, i, &t); !unset(&in.Calls[i]) {
+			out = in
+		}
+	}
+	if out == s.in {
+		return nil
+	}
+	return out
+}
+
+// orderWithout is the order of a run without what was sent for some parts of calls.
+func orderWithout(s shown, gone func(call int, at workload.Place) bool) []int {
+	var out []int
+	sent := make([]int, len(s.outcome.Calls))
+	for _, l := range s.outcome.Case.Steps {
+		i := l.Session - 1
+		steps := s.outcome.Calls[i].steps
+		if sent[i]++; sent[i] <= len(steps) && gone(i, steps[sent[i]-1].at) {
+			continue
 		}
 		out = append(out, l.Session)
 	}

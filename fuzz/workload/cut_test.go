@@ -84,6 +84,71 @@ DELETE FROM t WHERE a = 9;`))
 	}
 }
 
+// TestWithTable leaves out of all calls what does not name a table, with the values that
+// others need of it.
+func TestWithTable(t *testing.T) {
+	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT PRIMARY KEY, b INT); CREATE TABLE u (a INT PRIMARY KEY);
+/* transaction x (:p INT) */
+SELECT a FROM u INTO :n;
+SELECT b FROM t WHERE a = :p INTO :v;
+INSERT INTO u VALUES (:n);
+UPDATE t SET b = :v - :n WHERE a = :p;`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := played(t, w, mutate.Call{Transaction: w.Transactions[0], Args: map[string]ast.ExprNode{"p": corpus.IntLit(5)}}, rows("3"), rows("7"), changed(1), changed(1))
+	in := withTable(w, s, w.Table("t"))
+	if in == nil || !slices.Equal(in.Order, []int{1, 2, 1, 2, 1, 2, 1, 2}) {
+		t.Fatalf("%+v", in)
+	}
+	again := played(t, w, in.Calls[1], rows("8"), changed(1))
+	if got := corpus.SQL(again.outcome.Case.Steps[4].Stmt, corpus.Text); got != "UPDATE t SET b = 8 - 3 WHERE a = 5" || statements(again.outcome) != 4 {
+		t.Errorf("%s, %d statements", got, statements(again.outcome))
+	}
+	if in := withTable(w, again, w.Table("t")); in != nil {
+		t.Errorf("nothing is left to go: %+v", in)
+	}
+	if in := withTable(w, again, w.Table("u")); in != nil {
+		t.Errorf("nothing would be left: %+v", in)
+	}
+}
+
+// TestStraight keeps the way that a call took, and the conditions that end one.
+func TestStraight(t *testing.T) {
+	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* transaction x () */
+SELECT b FROM t INTO :v;
+/* unless :v > 5: skip */
+UPDATE t SET b = :v - 1;
+/* unless :v <= 5: skip */
+UPDATE t SET b = 9;
+/* unless :v > 1: rollback */
+DELETE FROM t WHERE a = 9;`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer, want := range map[string]string{"7": "UPDATE t SET b = 7 - 1; DELETE FROM t WHERE a = 9; COMMIT", "3": "UPDATE t SET b = 9; DELETE FROM t WHERE a = 9; COMMIT", "1": "UPDATE t SET b = 9; ROLLBACK"} {
+		answers := []*history.Result{rows(answer), changed(1), changed(1)}
+		in := straight(played(t, w, mutate.Call{Transaction: w.Transactions[0]}, answers...))
+		if in == nil {
+			t.Fatalf("%s: nothing was passed over", answer)
+		}
+		var texts []string
+		for _, l := range played(t, w, in.Calls[1], answers...).outcome.Case.Steps {
+			if text := corpus.SQL(l.Stmt, corpus.Text); l.Session == 1 && !strings.HasPrefix(text, "SELECT") {
+				texts = append(texts, text)
+			}
+		}
+		if got := strings.Join(texts, "; "); got != "BEGIN; "+want {
+			t.Errorf("%s: %s", answer, got)
+		}
+	}
+	plain := mutate.Call{Transaction: &workload.Transaction{Name: "y", Body: w.Transactions[0].Body[:1]}}
+	if in := straight(played(t, w, plain, rows("7"))); in != nil {
+		t.Errorf("there was one way: %+v", in)
+	}
+}
+
 // TestCutsOfRepeat: a SELECT that a repeat goes through stays.
 func TestCutsOfRepeat(t *testing.T) {
 	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT PRIMARY KEY, b INT);

@@ -77,6 +77,22 @@ func permutations(list []int) [][]int {
 	return out
 }
 
+// meet reports whether the order of the calls matters to what they answer or leave. Where
+// it does not, what can show is a read of uncommitted rows, or of some rows before and others after.
+func meet(runs []serialRun) bool {
+	for _, r := range runs {
+		if r.outcome.final != runs[0].outcome.final {
+			return true
+		}
+		for k, call := range r.order {
+			if r.outcome.Calls[k].text() != runs[0].outcome.Calls[slices.Index(runs[0].order, call)].text() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // all returns the numbers of all calls.
 func all(in *mutate.Input) []int {
 	out := make([]int, len(in.Calls))

@@ -80,6 +80,14 @@ func (c *campaign) reduce(in *mutate.Input, o *Outcome, a *anomaly, level corpus
 	}
 	fewer()
 	best.whole = best.in
+	if x := straight(best); x != nil {
+		try(x)
+	}
+	for _, t := range c.w.Tables() {
+		if x := withTable(c.w, best, t); x != nil && try(x) {
+			break
+		}
+	}
 	for {
 		size := weight(best.in)
 		fewer()

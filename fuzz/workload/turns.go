@@ -25,11 +25,12 @@ func (r *ring) next() (set []*workload.Transaction, before int) {
 type turn struct {
 	set    []*workload.Transaction
 	levels []corpus.Level
-	orders int // at each level
+	before int // turns that the set had already
+	orders int
 }
 
 const (
-	// orders is how many orders are run of one input at each level.
+	// orders is how many orders are run of one input.
 	orders = 3
 	// often is in how many runs each anomaly is seen at a level before the set gets fewer
 	// turns there, and every how manieth it keeps.
@@ -56,23 +57,23 @@ func (c *campaign) addSets() {
 }
 
 // turn chooses what the i-th input is for. The smallest sets, of which there are fewer and
-// in which most shows, have every other turn, and all sets of a ring take turns, so that
-// each is met soon. Of the other turns every other one is for larger sets that look
-// dangerous.
+// in which most shows, have two of three turns, and all sets of a ring take turns, so that
+// each is met soon. Larger sets take longer, as there are more serial orders; of their
+// turns every other one is for sets that look dangerous.
 func (c *campaign) turn(i int) turn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if i%4 == 3 {
+	if i%6 == 5 {
 		for range c.dangerous.sets {
-			set, _ := c.dangerous.next()
+			set, before := c.dangerous.next()
 			if levels := c.suspect(set); len(levels) > 0 {
-				// No more runs than other turns have, or the pairs would have less.
-				return turn{set, levels, orders * len(c.Levels) / len(levels)}
+				// Three transactions have more orders.
+				return turn{set, levels, before, 2 * orders}
 			}
 		}
 	}
 	r := &c.smallest
-	if i%2 == 1 && len(c.larger.sets) > 0 || len(r.sets) == 0 {
+	if i%3 == 2 && len(c.larger.sets) > 0 || len(r.sets) == 0 {
 		r = &c.larger
 	}
 	for {
@@ -82,7 +83,7 @@ func (c *campaign) turn(i int) turn {
 			levels = c.unsettled(set)
 		}
 		if len(levels) > 0 {
-			return turn{set, levels, orders}
+			return turn{set, levels, before, orders}
 		}
 	}
 }

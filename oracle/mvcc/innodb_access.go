@@ -156,12 +156,8 @@ func (x *running) emptyUnionPart(a *access) ast.ExprNode {
 		}
 		var rest ast.ExprNode
 		for k, o := range parts {
-			switch {
-			case k == i:
-			case rest == nil:
-				rest = o
-			default:
-				rest = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: rest, R: o}
+			if k != i {
+				rest = either(rest, o)
 			}
 		}
 		return rest
@@ -183,9 +179,9 @@ func (x *running) someRowIn(t *Table, where ast.ExprNode) bool {
 	return false
 }
 
-// clusteredPart returns the operand of an OR that an index merge reads by the
+// clusteredPart returns the operands of an OR that an index merge reads by the
 // clustered index, after the rows that other indexes led to, and the other operands;
-// nil if there is none.
+// nil if there are none.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
 func clusteredPart(t *Table, where ast.ExprNode) (part, rest ast.ExprNode) {
 	if t.Clustered == nil || where == nil {
@@ -193,19 +189,24 @@ func clusteredPart(t *Table, where ast.ExprNode) (part, rest ast.ExprNode) {
 	}
 	key := map[int]bool{t.Clustered.Columns[0]: true}
 	for _, x := range disjuncts(where, nil) {
-		switch {
-		case part == nil && onlyColumns(x, t.Def, key):
-			part = x
-		case rest == nil:
-			rest = x
-		default:
-			rest = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: rest, R: x}
+		if onlyColumns(x, t.Def, key) {
+			part = either(part, x)
+		} else {
+			rest = either(rest, x)
 		}
 	}
 	if part == nil || rest == nil {
 		return nil, nil
 	}
 	return part, rest
+}
+
+// either connects two conditions by OR; the first may be nil.
+func either(a, b ast.ExprNode) ast.ExprNode {
+	if a == nil {
+		return b
+	}
+	return &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: a, R: b}
 }
 
 // entry is one entry of an index: a record, and the row whose index columns

@@ -486,9 +486,11 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 	if !x.waited {
 		return nil
 	}
-	left, err := x.movedBehind(a, judged, views)
-	if x.tx.Rules.of(rules.Resumption) != rules.ByRow {
-		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(a.where, a.t, &k) }) {
+	byRow := x.tx.Rules.of(rules.Resumption) == rules.ByRow
+	left, err := x.movedBehind(a, judged, views, !byRow)
+	if !byRow {
+		where := pointed(a.where)
+		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(where, a.t, &k) }) {
 			x.tx.missed = true
 		}
 		return nil
@@ -505,8 +507,9 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 }
 
 // movedBehind returns the rows that matched when the statement began and match now,
-// but moved behind the place where it waited.
-func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views) ([]hit, error) {
+// but moved behind the place where it waited. Below says to judge what is committed of a
+// row that another transaction is changing, too.
+func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views, below bool) ([]hit, error) {
 	e, t := x.e, a.t
 	before := View{Tick: x.start, Own: x.tx}
 	matched := make(map[int]bool)
@@ -525,7 +528,12 @@ func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views)
 	var left []hit
 	for _, c := range t.Chains {
 		ver := c.last()
-		if ver.Row == nil || !matched[ver.rid] || e.writer(c, x.tx) != nil {
+		if e.writer(c, x.tx) != nil {
+			if ver = e.committed(c, nil); !below || ver == nil {
+				continue
+			}
+		}
+		if ver.Row == nil || !matched[ver.rid] {
 			continue
 		}
 		ok, err := x.matches(a, ver, views)
