@@ -256,9 +256,14 @@ func (c *campaign) input(ctx context.Context, i int) error {
 			}
 		}
 	}
-	orders, at := t.orders, t.before*t.orders
+	orders, at, stands := t.orders, t.before*t.orders, 1.0
 	if !meet(runs) {
-		orders, at = 1, 0
+		orders, at, stands = 1, 0, float64(t.orders)/float64(len(t.levels))
+		c.mu.Lock()
+		for _, level := range t.levels[1:] {
+			c.cell(namesOf(in), level).drawn += stands
+		}
+		c.mu.Unlock()
 	}
 	for k := range orders {
 		x := in
@@ -266,10 +271,10 @@ func (c *campaign) input(ctx context.Context, i int) error {
 			x = in.Reorder(c.bytes(i, k))
 		}
 		first := t.levels[(at+k)%len(t.levels)]
-		shown, err := c.concurrent(ctx, x, refs, first)
+		shown, err := c.concurrent(ctx, x, refs, first, stands)
 		for _, level := range t.levels {
 			if shown && level != first && err == nil {
-				_, err = c.concurrent(ctx, x, refs, level)
+				_, err = c.concurrent(ctx, x, refs, level, 0)
 			}
 		}
 		if err != nil {
@@ -339,8 +344,9 @@ func (c *campaign) reject(why string) error {
 }
 
 // concurrent runs an input at a level and judges it: shown says that it is no run of a
-// serial order.
-func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *serials, level corpus.Level) (shown bool, err error) {
+// serial order. The run stands for so many of a random input in a random order at this
+// level; for none if it was chosen because of what another one showed.
+func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *serials, level corpus.Level, stands float64) (shown bool, err error) {
 	o, err := c.stage.Run(ctx, in, level)
 	if err != nil {
 		return false, err
@@ -360,6 +366,7 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 	c.mu.Lock()
 	cell := c.cell(names, level)
 	cell.Runs++
+	cell.drawn += stands
 	c.report.Cases++
 	c.report.Verdicts[v.Outcome]++
 	if v.Outcome == oracle.Unknown {
@@ -375,6 +382,7 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 	}
 	if a != nil && v.Outcome != oracle.Violation {
 		cell.Anomalies[a.kind]++
+		cell.shown[a.kind] += stands
 		cell.keep(a.kind, in)
 	}
 	c.mu.Unlock()
@@ -409,7 +417,7 @@ func (c *campaign) cell(names []string, level corpus.Level) *Cell {
 	cell := c.cells[key]
 	if cell == nil {
 		names = c.sorted(names)
-		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, As: map[Kind]string{}, Findings: []string{}, kept: map[Kind][]*mutate.Input{}}
+		cell = &Cell{Transactions: names, Level: level.Short(), level: level, Aborts: map[uint16]int{}, Refused: map[uint16]int{}, Anomalies: map[Kind]int{}, As: map[Kind]string{}, Findings: []string{}, shown: map[Kind]float64{}, kept: map[Kind][]*mutate.Input{}}
 		c.cells[key] = cell
 		c.order = append(c.order, key)
 	}

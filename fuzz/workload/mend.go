@@ -186,7 +186,7 @@ func (c *campaign) measure(t *trial) bool {
 	f := t.f
 	c.mu.Lock()
 	cell := c.cell(f.Transactions, f.level)
-	runs, seen := cell.Runs, cell.Anomalies[f.Kind]
+	ever, runs, seen := cell.Anomalies[f.Kind] > 0, cell.drawn, cell.shown[f.Kind]
 	inputs := slices.Clone(cell.kept[f.Kind])
 	c.mu.Unlock()
 	// The whole transactions, in the state and with the parameters of the reduced case.
@@ -195,7 +195,7 @@ func (c *campaign) measure(t *trial) bool {
 		call.Transaction, call.Known = c.w.Transaction(call.Transaction.Name), nil
 		whole.Calls = append(whole.Calls, call)
 	}
-	if seen == 0 { // more transactions showed it
+	if !ever { // more transactions showed it
 		inputs = append(inputs, t.small.whole)
 	}
 	draws := c.draws()
@@ -210,12 +210,12 @@ func (c *campaign) measure(t *trial) bool {
 	if seen == 0 {
 		for tried := 0; tried < c.Tries && seen == 0 && c.reduction.Err() == nil; tried += orders {
 			again, n := c.seenIn(c.fresh(t.set, draws), nil, f.Kind, f.level)
-			if runs += n; again {
+			if runs += float64(n); again {
 				seen = 1
 			}
 		}
 	}
-	t.rate = float64(max(seen, 1)) / float64(max(runs, 1))
+	t.rate = max(seen, 1) / max(runs, 1)
 	return c.reduction.Err() == nil
 }
 

@@ -71,6 +71,10 @@ type Cell struct {
 	Findings []string `json:"findings"`
 
 	level corpus.Level
+	// drawn counts runs of random inputs in random orders, shown those of them that showed
+	// an anomaly: what they say of how rare it is, Runs does not.
+	drawn float64
+	shown map[Kind]float64
 	kept  map[Kind][]*mutate.Input
 }
 
