@@ -23,7 +23,8 @@ func promisedCommand(dir *string) *cobra.Command {
 		Short: "Compare the verdicts of recorded histories with their dependency graphs",
 		Long: `Judges recorded histories by what anomalies the server promises to exclude, and
 counts by verdict how many show one. A verdict that is ok and a graph that shows what is
-forbidden contradict each other: status 1.`,
+forbidden contradict each other: status 1. Counts the anomalies that only a reader sees,
+too, which snapshot isolation allows.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, sets []string) error {
 			contradictions := 0
@@ -60,7 +61,7 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 		outcome oracle.Outcome
 		what    string
 	}
-	counts := map[key]int{}
+	counts, readers := map[key]int{}, map[string]int{}
 	d := json.NewDecoder(z)
 	for n := 1; limit == 0 || n <= limit; n++ {
 		r := new(oracle.Record)
@@ -94,6 +95,12 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 			}
 		}
 		counts[k]++
+		if deps != nil && !deps.Coarse && v.Outcome == oracle.OK && readOnlyAnomaly(deps) {
+			readers[levelsOf(deps)]++
+		}
+	}
+	for levels, n := range readers {
+		fmt.Fprintf(out, "%8d read-only anomalies at %s\n", n, levels)
 	}
 	for k, n := range counts {
 		fmt.Fprintf(out, "%8d %-9s %s\n", n, k.outcome, k.what)
