@@ -90,7 +90,7 @@ var innodbTable = []Rule{
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: mariadb},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-26642"},
-		Says:  "an UPDATE that assigns the values that a row already has writes no new version of the row. If another transaction has changed the row since the snapshot, later SELECTs of the same transaction still show the version in the snapshot (with snapshot isolation the UPDATE fails with error 1020 instead)"},
+		Says:  "an UPDATE that assigns the values that a row already has writes no new version of the row. If another transaction has changed the row since the snapshot, later SELECTs of the same transaction still show the version in the snapshot (with snapshot isolation the UPDATE nearly always fails with error 1020 instead)"},
 	{Name: "no-op-update-unseen", Dim: NoOpUpdate, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: mysql, Levels: rr, Settings: rowBinlog},
 		Links: []string{"https://bugs.mysql.com/bug.php?id=104986", "https://bugs.mysql.com/bug.php?id=100328"},
