@@ -130,7 +130,9 @@ itself overwritten what the other wrote.
 `},
 	pattern.ThreeItems: {"Three transactions on three rows", `All orders in which transaction 1 meets 2 on one row, 2 meets 3 on another, and 3 meets 1 on a third,
 each commit directly behind the transaction's last operation or at the end. The columns say in how
-many of them the anomaly came about, after a wait or without.
+many of them the anomaly came about, after a wait or without. Of
+the three in ` + "`wr rw rw`" + `, one only reads, and the other two alone are serializable: this is the read-only
+anomaly that snapshot isolation allows ([Fekete, O'Neil and O'Neil, 2004](https://doi.org/10.1145/1031570.1031573)).
 
 `},
 }

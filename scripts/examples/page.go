@@ -25,9 +25,7 @@ brackets are the shortest and the longest time of the seeds that showed it. *k o
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
 an anomaly of any kind. The last column is the number of statements, besides BEGIN and COMMIT, of the
 smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A server
-without a row was not measured to the end. The machine had two cores. TPC-C had them nearly for itself,
-except on the built-in TiDB; beside the other examples there was much other work (a load of 8 to 35),
-so on an idle machine their times are shorter.
+without a row was not measured to the end. The machine had two cores, and little else to do.
 
 `
 
@@ -40,6 +38,8 @@ that were proposed for its findings at this level then ran at this level for %s,
 weaker levels. The last column lists what such a run showed of the findings that should be gone. It
 does not list anomalies that this level is known to show, such as lost updates of the bank at RC, nor
 those for which no FOR UPDATE was found. *New* are anomalies that the first run had not seen at all.
+(These runs are older than those above: their version ran more schedules of each input, and so fewer inputs.
+Beside all but those of TPC-C there was much other work on the machine.)
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |
