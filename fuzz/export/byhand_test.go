@@ -95,7 +95,7 @@ func TestByHandPaceDoesNotMatter(t *testing.T) {
 		}
 		last = max(last, n)
 	}
-	if want := "In step 10 tx2 should get (1,3) (3,3) (5,3)"; last != len(c.Steps) || !strings.Contains(string(report.Text), want) {
+	if want := "In step 10 tx2 should get (1,3) (5,3) (3,3)"; last != len(c.Steps) || !strings.Contains(string(report.Text), want) {
 		t.Errorf("%d steps, want %d; want %q:\n%s", last, len(c.Steps), want, report.Text)
 	}
 

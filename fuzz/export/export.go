@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -241,18 +239,35 @@ func (s *script) setup() []string {
 // locked and where a scan stops. The run was recorded beside such a view.
 const holdsPurge = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 
-// past reports whether the set-up leaves old rows for InnoDB to purge. By hand
-// they would be gone before the first transaction begins.
+// past reports whether the set-up, or a transaction before the statement that goes wrong
+// is sent, or before one that waits, leaves old rows or index entries for InnoDB to purge.
+// By hand they would be gone before the next statement is sent.
 func (s *script) past() bool {
-	return s.dialect != corpus.TiDB && slices.ContainsFunc(s.Case.Init, func(l corpus.Line) bool {
-		switch stmt := l.Stmt.(type) {
-		case *ast.DeleteStmt, *ast.UpdateStmt:
-			return true
-		case *ast.InsertStmt:
-			return stmt.IsReplace || len(stmt.OnDuplicate) > 0
-		}
+	if s.dialect == corpus.TiDB {
 		return false
-	})
+	}
+	if slices.ContainsFunc(s.Case.Init, func(l corpus.Line) bool { return leavesRecords(l.Stmt, nil) }) {
+		return true
+	}
+	keyed := keyColumns(s.Case)
+	left := map[int]bool{} // by session: what is not committed
+	gone, wrong := false, false
+	for i := range s.actions {
+		a := &s.actions[i]
+		if gone && !a.Resumed && a.kind.Judgeable() && (a.Waits || !wrong) {
+			return true
+		}
+		wrong = wrong || a.Differs
+		if !a.Answered || a.Waits {
+			continue
+		}
+		st := &s.History.Stmts[a.Stmt]
+		left[a.Session] = left[a.Session] || leavesRecords(s.Case.Steps[st.Line].Stmt, keyed)
+		if left[a.Session] && !st.Result.InTxn && a.kind != mvcc.Rollback {
+			gone, left[a.Session] = true, false
+		}
+	}
+	return false
 }
 
 // waits reports whether a session waits for a lock that others let go. Who sends the

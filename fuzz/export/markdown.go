@@ -39,6 +39,9 @@ func markdown(s *script) (Files, error) {
 		b.WriteString("\n</details>\n")
 	}
 	b.WriteString("\n## How to reproduce\n\n")
+	if often := s.howOften(); often != "" {
+		b.WriteString(often + "\n\n")
+	}
 	fenced(&b, s.before())
 	b.WriteString("| step |")
 	for _, n := range s.Sessions {

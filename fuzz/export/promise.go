@@ -234,6 +234,7 @@ func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c.Account.Links = slices.DeleteFunc(slices.Clone(t.Account.Links), func(link string) bool {
 		return slices.ContainsFunc(foreignManuals[t.History.Server.DBMS], func(prefix string) bool { return strings.HasPrefix(link, prefix) })
 	})
+	showOpen(&c)
 	v := &c.Verdict
 	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), told(v.Reason)
 	return &c

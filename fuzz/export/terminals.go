@@ -24,9 +24,12 @@ func terminals(s *script) (Files, error) {
 	for _, x := range s.options(false) {
 		comment(&b, "--", "Start the server with %s.", x.Option)
 	}
+	if often := s.howOften(); often != "" {
+		comment(&b, "--", "%s", often)
+	}
 	comment(&b, "--", "Each of tx1, tx2 and so on is a terminal of its own. Paste each line into the terminal\nthat its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
 	if db := s.database(); db != "" {
-		comment(&b, "--", "Make the database with CREATE DATABASE anomaly%s.", db)
+		comment(&b, "--", "Make the database, and use it in each terminal:\n  CREATE DATABASE anomaly%s;\n  USE anomaly;", db)
 	}
 	b.WriteByte('\n')
 	// A step of 0 is none of the case.

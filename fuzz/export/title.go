@@ -34,6 +34,9 @@ func (s *script) title() string {
 		if s.Account.Steps[w].Kind == mvcc.SelectForShare {
 			kind = sharing(s.Timeline, w)
 		}
+		if leavesOpen(s.Timeline) {
+			return fmt.Sprintf("%s at %s leaves a transaction open after a deadlock, though autocommit is on and no BEGIN was sent", kind, s.LevelText())
+		}
 		return fmt.Sprintf("%s at %s %s", kind, s.LevelText(), contrast(cut(expected), cut(actual)))
 	}
 	if text, ok := inTheEnd[kind]; ok {

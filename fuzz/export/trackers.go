@@ -105,6 +105,9 @@ func (s *script) only(tracker string, dbms history.DBMS) error {
 }
 
 func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
+	if often := s.howOften(); often != "" {
+		b.WriteString(often + "\n\n")
+	}
 	if len(s.needed) == 0 {
 		return
 	}

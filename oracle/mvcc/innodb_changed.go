@@ -65,9 +65,10 @@ func (x *running) afterView(c *Chain, i int) bool {
 	return w != nil && w != x.tx && w.Commit != 0 && w.Commit >= snapshot
 }
 
-// changedBelow reports whether another transaction committed any version of a record
-// that differs from the one before after the snapshot, be it under one that is not committed: whether the statement
-// waits for that one before it is refused, nobody promises.
+// changedBelow reports whether another transaction committed, after the snapshot, any
+// version of a record that differs from the one before, be it under one that is not
+// committed: whether the statement waits for that one before it is refused, nobody
+// promises.
 func (x *running) changedBelow(c *Chain) bool {
 	for i := range c.Versions {
 		if x.afterView(c, i) && !(i > 0 && c.Versions[i].Row != nil && c.Versions[i-1].Row != nil && equalRows(c.Versions[i].Row, c.Versions[i-1].Row)) {
@@ -92,7 +93,19 @@ func (x *running) readView() history.Tick {
 // not matter; where it does, the record is met by those indexes only whose entry
 // of it is as it was.
 func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
-	if !x.changedSince(c) || Limited(x.node) || hasSubquery(x.node) {
+	return x.changedSince(c) && x.actsOn(a, c, views)
+}
+
+// lostBelow is lost for a record whose newest version another transaction has not
+// committed: a statement that neither waited for it nor was refused passed it unseen.
+func (x *running) lostBelow(a *access, c *Chain, views solve.Views) bool {
+	return !x.due && !x.covered && x.e.writer(c, x.tx) != nil && x.changedBelow(c) && x.actsOn(a, c, views)
+}
+
+// actsOn reports whether a statement would act on the row that the snapshot shows, by
+// whatever index it is sure to meet it.
+func (x *running) actsOn(a *access, c *Chain, views solve.Views) bool {
+	if Limited(x.node) || hasSubquery(x.node) {
 		return false
 	}
 	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)

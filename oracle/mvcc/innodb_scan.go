@@ -251,6 +251,11 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		}
 		prev, n = n, a.next(n, false)
 	}
+	for _, c := range t.Chains {
+		if x.lostBelow(a, c, views) {
+			return changedError{true}
+		}
+	}
 	return x.sweep(a, judged, views, visit)
 }
 
