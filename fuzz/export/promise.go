@@ -206,6 +206,10 @@ var foreignManuals = map[history.DBMS][]string{
 	history.TiDB:  {"https://mariadb.com/"},
 }
 
+// hiddenRow names a row by what InnoDB keeps in front of its columns where there is no
+// primary key: other numbers in each run.
+var hiddenRow = regexp.MustCompile(`\brow \(0x[0-9a-f]+(,0x[0-9a-f]+)*\) of`)
+
 // knownAs begins the sentence on a deviation of the rules, whose names no maintainer
 // of a server knows.
 var knownAs = regexp.MustCompile(`^Known as [a-z-]+: `)
@@ -221,6 +225,7 @@ func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	for i := range c.Moments {
 		m := &c.Moments[i]
 		m.Answer, m.Expected = plain(m.Answer), plain(m.Expected)
+		m.At = hiddenRow.ReplaceAllString(m.At, "a row of")
 	}
 	c.Account.Steps = append([]oracle.Step(nil), t.Account.Steps...)
 	for i := range c.Account.Steps {
