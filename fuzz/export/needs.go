@@ -259,12 +259,15 @@ func (s *script) howOften() string {
 
 // needsText says in a sentence what a server has to have, "" for nothing.
 func (s *script) needsText(code func(string) string) string {
-	if len(s.needed) == 0 {
-		return ""
-	}
 	var parts []string
 	for _, x := range s.needed {
-		parts = append(parts, code(x.Name+"="+x.Value))
+		// What the database is made with below need not be the server's.
+		if !ofDatabase[x.Name] || s.triedWithout() {
+			parts = append(parts, code(x.Name+"="+x.Value))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
 	}
 	list := strings.Join(parts, ", ")
 	if s.triedWithout() {

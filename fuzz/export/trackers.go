@@ -108,17 +108,21 @@ func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
 	if often := s.howOften(); often != "" {
 		b.WriteString(often + "\n\n")
 	}
-	if len(s.needed) == 0 {
-		return
+	var parts []string
+	if text := s.needsText(code); text != "" {
+		parts = append(parts, text)
 	}
-	b.WriteString(s.needsText(code))
 	var start []string
 	for _, x := range s.options(false) {
 		start = append(start, code(x.Option))
 	}
 	if len(start) > 0 {
-		fmt.Fprintf(b, " Start the server with %s.", strings.Join(start, " "))
+		parts = append(parts, fmt.Sprintf("Start the server with %s.", strings.Join(start, " ")))
 	}
+	if len(parts) == 0 {
+		return
+	}
+	b.WriteString(strings.Join(parts, " "))
 	b.WriteString("\n\n")
 }
 
