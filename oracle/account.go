@@ -42,6 +42,8 @@ type Account struct {
 	// Wrong is the index into Steps of the first that differs; -1: the final
 	// state or nothing does.
 	Wrong int
+	// Level is that of Wrong's transaction, 0 without one: a session may have set it.
+	Level corpus.Level
 	// Final holds what each table was to hold in the end, rows in text order;
 	// nil where that is not known.
 	Final []history.Table
@@ -102,6 +104,9 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 			s.Differs, s.Expected, s.Actual, s.Reason = true, v.Expected, v.Actual, v.Reason
 		}
 	}
+	if a.Wrong >= 0 {
+		a.Level = r.LevelOf(a.Wrong)
+	}
 	if loss == nil {
 		a.Final = r.Promised()
 	}
@@ -113,18 +118,20 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	return a
 }
 
-// why writes the sentences: the promise, the view, what happened, what explains
-// it.
+// why writes the sentences: the promise at the level of the wrong statement, the view,
+// what happened, what explains it.
 func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	say := func(format string, args ...any) { a.Why = append(a.Why, sentence(fmt.Sprintf(format, args...))) }
 	if a.Wrong >= 0 {
 		st := &h.Stmts[a.Wrong]
-		level := h.Levels[st.Session]
-		for _, r := range promises(h.Server, level, a.Steps[a.Wrong].Kind) {
-			say("%s at %s: %s", serverName(h.Server.DBMS), level, r.Says)
+		if a.Level != h.Levels[st.Session] {
+			say("tx%d is at %s in step %d, since it has set its level", st.Session, a.Level, st.Line+1)
+		}
+		for _, r := range promises(h.Server, a.Level, a.Steps[a.Wrong].Kind) {
+			say("%s at %s: %s", serverName(h.Server.DBMS), a.Level, r.Says)
 			a.Links = append(a.Links, r.Links...)
 		}
-		if at := viewPoint(c, h, a.Wrong); at >= 0 && a.Viewed {
+		if at := viewPoint(c, h, a.Wrong, a.Level); at >= 0 && a.Viewed {
 			say("the snapshot of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
 		}
 		due := "get " + a.Steps[a.Wrong].Expected
@@ -166,10 +173,10 @@ func promises(s history.Server, l corpus.Level, k mvcc.Kind) []*rules.Rule {
 
 // viewPoint returns the statement at which the snapshot of a plain SELECT was
 // taken, as the rules for the server place it; -1 for reads without one.
-func viewPoint(c *corpus.Case, h *history.History, i int) int {
+func viewPoint(c *corpus.Case, h *history.History, i int, level corpus.Level) int {
 	st := &h.Stmts[i]
 	p := rules.For(h.Server)
-	set := p.At(h.Levels[st.Session])
+	set := p.At(level)
 	if set[rules.ConsistentRead] != rules.Snapshot || mvcc.KindOf(c.Steps[st.Line].Stmt) != mvcc.Select {
 		return -1
 	}

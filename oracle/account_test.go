@@ -130,3 +130,35 @@ func TestAccountOfHonest(t *testing.T) {
 		t.Logf("%s: %d honest histories", file, honest)
 	}
 }
+
+// TestTellLevel: the promise is that of the level that holds when the statement runs,
+// not of the one with which the session began.
+func TestTellLevel(t *testing.T) {
+	records, err := LoadRecords("testdata/innodb-known.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for i := range records {
+		r := &records[i]
+		c, err := corpus.Parse("case", []byte(r.Case))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := Tell(c, r.History, &r.Verdict)
+		if a.Wrong < 0 {
+			continue
+		}
+		session := r.History.Stmts[a.Wrong].Session
+		own, told := a.Level != r.History.Levels[session], strings.Contains(strings.Join(a.Why, "\n"), "since it has set its level")
+		if own != told || a.Level == 0 || own && !strings.Contains(r.Case, "ISOLATION LEVEL") {
+			t.Errorf("record %d: at %s, began at %s: %q", i+1, a.Level, r.History.Levels[session], a.Why)
+		}
+		if own {
+			seen++
+		}
+	}
+	if seen == 0 {
+		t.Error("no record with a level of its own")
+	}
+}

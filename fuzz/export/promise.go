@@ -87,7 +87,7 @@ func (s *script) quotes() []quote {
 		return nil
 	}
 	dbms, step := s.History.Server.DBMS, &s.Account.Steps[w]
-	level := s.Levels[s.History.Stmts[w].Session]
+	level := s.Account.Level
 	switch step.Kind {
 	case mvcc.Select:
 		if q, ok := readPromises[dbms][level]; ok {

@@ -127,6 +127,15 @@ type Step struct {
 	looks []look
 }
 
+// LevelOf is the level of the transaction in which a statement was replayed, that of its
+// session at first where that is not known.
+func (r *Replay) LevelOf(stmt int) corpus.Level {
+	if t := r.Steps[stmt].View.Own; t != nil && t.Level != 0 {
+		return t.Level
+	}
+	return r.h.Levels[r.h.Stmts[stmt].Session]
+}
+
 // Prediction is the answer that the rules predict.
 type Prediction struct {
 	Rows    [][]sqlvalue.Value
