@@ -14,6 +14,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 func promisedCommand(dir *string) *cobra.Command {
@@ -96,7 +97,7 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 		}
 		counts[k]++
 		if deps != nil && !deps.Coarse && v.Outcome == oracle.OK && readOnlyAnomaly(deps) {
-			readers[levelsOf(deps)]++
+			readers[fmt.Sprint(mvcc.Levels(c, r.History))]++
 		}
 	}
 	for levels, n := range readers {

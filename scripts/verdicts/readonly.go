@@ -1,9 +1,6 @@
 package main
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
@@ -15,10 +12,10 @@ import (
 func readOnlyAnomaly(d *mvcc.Dependencies) bool {
 	writes := make([]bool, len(d.Units))
 	for _, e := range d.Edges {
-		if e.Kind&(graph.WW|graph.WR|graph.PredicateWR) != 0 {
+		if e.Kind&(graph.WW|graph.AnyWR) != 0 {
 			writes[e.From] = true
 		}
-		if e.Kind&(graph.WW|graph.RW|graph.PredicateRW) != 0 {
+		if e.Kind&(graph.WW|graph.AnyRW) != 0 {
 			writes[e.To] = true
 		}
 	}
@@ -27,41 +24,12 @@ func readOnlyAnomaly(d *mvcc.Dependencies) bool {
 
 // circular reports whether there is a cycle of dependencies among some committed units.
 func circular(d *mvcc.Dependencies, among func(unit int) bool) bool {
-	next := make([][]int, len(d.Units))
-	for _, e := range d.Edges {
-		if d.Units[e.From].Committed && d.Units[e.To].Committed && among(e.From) && among(e.To) && e.From != e.To {
-			next[e.From] = append(next[e.From], e.To)
-		}
-	}
-	const fresh, open, done = 0, 1, 2
-	state := make([]int, len(d.Units))
-	var visit func(u int) bool
-	visit = func(u int) bool {
-		state[u] = open
-		for _, v := range next[u] {
-			if state[v] == open || state[v] == fresh && visit(v) {
-				return true
+	g := graph.Build(len(d.Units), func(edge func(from, to int32, k graph.Kinds)) {
+		for _, e := range d.Edges {
+			if d.Units[e.From].Committed && d.Units[e.To].Committed && among(e.From) && among(e.To) {
+				edge(int32(e.From), int32(e.To), e.Kind)
 			}
 		}
-		state[u] = done
-		return false
-	}
-	for u := range d.Units {
-		if state[u] == fresh && visit(u) {
-			return true
-		}
-	}
-	return false
-}
-
-// levelsOf names the levels of the committed units.
-func levelsOf(d *mvcc.Dependencies) string {
-	var out []string
-	for _, u := range d.Units {
-		if u.Committed {
-			out = append(out, u.Level.Short())
-		}
-	}
-	slices.Sort(out)
-	return strings.Join(slices.Compact(out), ", ")
+	})
+	return len(g.Components(graph.Data)) > 0
 }
