@@ -142,7 +142,11 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Actual, "waited, then "); ok {
 			got = "waits, then gets " + rest
 		}
-		say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
+		if v.Kind == mvcc.LeftOpen {
+			say("behind step %d tx%d should be %s; it is %s", st.Line+1, st.Session, v.Expected, v.Actual)
+		} else {
+			say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
+		}
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
 	}

@@ -1,23 +1,20 @@
 package export
 
 import (
-	"strings"
-
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
-// A client does not show whether a session is in a transaction: the server tells it in
-// the status of each answer.
-
-// openBehind are the ways to see it behind a statement, as texts for an open transaction
-// and for none.
+// openBehind says how to see behind a statement whether a transaction is open: a text for
+// an open one, and one for none. A client does not show what the server says of it in the
+// status of each answer.
 var openBehind = map[history.DBMS][2]string{
 	// https://mariadb.com/docs/server/server-management/variables-and-modes/server-system-variables#in_transaction
 	history.MariaDB: {"then SELECT @@in_transaction in the same session gives 1", "then SELECT @@in_transaction gives 0"},
 }
 
+// openInStatus is for servers that no SELECT asks.
 var openInStatus = [2]string{"the status of the answer says that a transaction is open", "the status of the answer says that none is open"}
 
 // leavesOpen says of a timeline that what is wrong is a transaction that is open.
@@ -43,8 +40,5 @@ func showOpen(t *timeline.Timeline) {
 		if m := &t.Moments[i]; m.Stmt == w && m.Differs {
 			m.Answer, m.Expected = actual, expected
 		}
-	}
-	for i, why := range t.Account.Why {
-		t.Account.Why[i] = strings.Replace(why, "should get outside of a transaction; it gets inside of one", "should leave no transaction open; it leaves one open", 1)
 	}
 }

@@ -241,22 +241,6 @@ func (s *script) options(all bool) []setting {
 	return out
 }
 
-// howOften says in how many more runs a saved finding showed, as its header has it; "" if
-// that says nothing.
-func (s *script) howOften() string {
-	rate, _ := s.Case.Get("reproduced")
-	var n, of int
-	switch _, err := fmt.Sscanf(rate, "%d/%d", &n, &of); {
-	case err == nil && n == 0:
-		return fmt.Sprintf("It was seen once, and in none of %d more runs.", of)
-	case err == nil:
-		return fmt.Sprintf("It showed in %d of %d more runs.", n, of)
-	case rate != "":
-		return "It was seen once, and has not been run again."
-	}
-	return ""
-}
-
 // needsText says in a sentence what a server has to have, "" for nothing.
 func (s *script) needsText(code func(string) string) string {
 	var parts []string

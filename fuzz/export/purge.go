@@ -32,7 +32,8 @@ func leavesRecords(n ast.StmtNode, keyed map[string]bool) bool {
 }
 
 // keyColumns returns the names, lower-case, of the columns that are in some key of a
-// case's tables.
+// case's tables. It goes by the text, since exports take definitions, too, that the solver
+// does not.
 func keyColumns(c *corpus.Case) map[string]bool {
 	out := map[string]bool{}
 	parts := func(list []*ast.IndexPartSpecification) {

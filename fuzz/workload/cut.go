@@ -78,12 +78,12 @@ func settled(s shown, i, k int, n *workload.Node) *mutate.Input {
 }
 
 // withTable returns a run's input with those statements only that name a table, nil if
-// they are all, or a call has none. Statements that an invariant binds together, as those
+// that leaves out none, or all of a call. Statements that an invariant binds together, as those
 // that put in an order and its lines, go together or not at all.
 func withTable(w *workload.Workload, s shown, t *workload.Table) *mutate.Input {
 	x := shown{in: s.in, outcome: s.outcome}
 	gone := make([]map[workload.Place]bool, len(x.in.Calls))
-	left := 0
+	cut := 0
 	for i := range x.in.Calls {
 		gone[i] = map[workload.Place]bool{}
 		names := false
@@ -103,14 +103,14 @@ func withTable(w *workload.Workload, s shown, t *workload.Table) *mutate.Input {
 			}
 			if in != nil {
 				x.in, gone[i][n.Place] = in, true
-				left++
+				cut++
 			}
 		}
 		if !names {
 			return nil
 		}
 	}
-	if left == 0 {
+	if cut == 0 {
 		return nil
 	}
 	return withOrder(x.in, orderWithout(s, func(i int, at workload.Place) bool { return gone[i][at] }))

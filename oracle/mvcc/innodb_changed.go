@@ -97,7 +97,8 @@ func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
 }
 
 // lostBelow is lost for a record whose newest version another transaction has not
-// committed: a statement that neither waited for it nor was refused passed it unseen.
+// committed: a statement that neither waited for it nor was refused passed it unseen. One
+// that an index covers need not look at the row.
 func (x *running) lostBelow(a *access, c *Chain, views solve.Views) bool {
 	return !x.due && !x.covered && x.e.writer(c, x.tx) != nil && x.changedBelow(c) && x.actsOn(a, c, views)
 }

@@ -187,9 +187,9 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 // the only answer then.
 func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *Difference, error) {
 	st := &e.h.Stmts[just]
-	// A transaction that this statement alone is has no lock yet.
-	alone := e.session(st.Session).txn == nil
-	releases := !st.InTxn && !alone || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
+	// Without an open transaction its session holds no lock that its end could release.
+	open := e.session(st.Session).txn != nil
+	releases := !st.InTxn && open || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
 	var left []item
 	for k, it := range items {
 		x := e.running[e.h.Stmts[it.stmt].Session]
