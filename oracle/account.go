@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -158,7 +159,19 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 			a.Links = append(a.Links, r.Links...)
 		}
 	}
-	a.Links = distinct(a.Links)
+	a.Links = ofVendor(h.Server.DBMS, distinct(a.Links))
+}
+
+// ofVendor leaves MySQL's manual out for MariaDB where another page is cited, too: its
+// maintainers do not take the other vendor's word.
+func ofVendor(d history.DBMS, links []string) []string {
+	own := slices.DeleteFunc(slices.Clone(links), func(l string) bool {
+		return d == history.MariaDB && strings.HasPrefix(l, "https://dev.mysql.com/")
+	})
+	if len(own) == 0 {
+		return links
+	}
+	return own
 }
 
 // promises returns the rules that say what a statement sees.

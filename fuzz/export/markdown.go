@@ -102,7 +102,7 @@ func (s *script) before() []string {
 	}
 	out = append(out, terminated(s.settingsOfSetup())...)
 	if s.past() {
-		out = append(out, holdsPurge+"; -- in a session more, left open: it keeps InnoDB from purging deleted rows")
+		out = append(out, holdsPurge+"; -- in one more session, left open: it keeps InnoDB from purging deleted rows")
 	}
 	out = append(out, terminated(s.setup())...)
 	for _, n := range s.Sessions {

@@ -13,7 +13,7 @@ func (s *script) howOften() string {
 	case err == nil:
 		return fmt.Sprintf("It showed in %d of %d more runs.", n, of)
 	case rate != "":
-		return "It was seen once, and has not been run again."
+		return "It was seen once, and has not been run again: do that before you report it (txnfuzz reduce)."
 	}
 	return ""
 }

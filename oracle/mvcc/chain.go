@@ -35,9 +35,9 @@ type Txn struct {
 	// gaveUp says that one of its statements ended with a lock time-out or because
 	// it was not to wait: what it had locked before, it holds on InnoDB.
 	gaveUp bool
-	// lostLock says that one of its UPDATEs started again and did not lock an
-	// unchanged row any more that it had met at first.
-	lostLock bool
+	// forgotten holds the locks that it takes for its own although it has given them
+	// back, under the rule LocksForgotten.
+	forgotten []forgottenLock
 	// expected holds what COMMIT expects to be locked although it is not, under the
 	// rule LocksExpected.
 	expected []expectedLock

@@ -17,7 +17,8 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 	if tx.Rules.of(rules.RestartedLookup) != rules.ClampedValues {
 		return node
 	}
-	again := len(st.Waits) > 0
+	_, unseen := r.moved[st] // it may have waited
+	again := len(st.Waits) > 0 || unseen
 	if !again && tx.Level == corpus.RepeatableRead { // at READ COMMITTED it starts with what is newest
 		again, _ = r.conflicts(View{Tick: tx.Begin, Own: tx}, st.Submit, tx, kind, node)
 	}

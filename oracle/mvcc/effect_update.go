@@ -37,7 +37,8 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 			images = append(images, row, news[k])
 		}
 	}
-	if err := r.loseLocks(i, tx, s, t, view, rows, chains); err != nil {
+	forgotten, err := r.forgets(i, tx, s, t, view, rows, news, chains)
+	if err != nil {
 		return nil, err
 	}
 	r.touch(i, tx, t, s.Where, len(images) > 0, images)
@@ -69,7 +70,9 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	if !ok {
 		p.Err = errDup
 		r.expectLocks(tx, t, chains, news, changed)
+		return p, nil
 	}
+	tx.forgotten = append(tx.forgotten, forgotten...)
 	return p, nil
 }
 
@@ -124,48 +127,6 @@ func (r *Replay) duplicateByIndex(tx *Txn, s *ast.UpdateStmt, t *Table, view Vie
 		}
 	}
 	return false
-}
-
-// loseLocks notes whether an UPDATE that started again with a newer view had met
-// rows at first that it would not have changed, or of which it assigns a unique
-// key, and meets other rows now, or the same under another clustered key, which is
-// what is locked. One that meets none any more keeps what it locked; a key that it
-// wrote for another row at first is none that it only met.
-func (r *Replay) loseLocks(i int, tx *Txn, s *ast.UpdateStmt, t *Table, view View, now []solve.Row, chains []*Chain) error {
-	start := View{Tick: r.h.Stmts[i].Submit, Own: tx}
-	if view.Tick == start.Tick || len(now) == 0 || tx.Rules.of(rules.StaleLocks) != rules.LocksForgotten {
-		return nil
-	}
-	rows, met, err := r.scan(t, s, start)
-	if err != nil {
-		_, err = sqlError(err)
-		return err
-	}
-	news, changed := make([]solve.Row, len(rows)), make([]bool, len(rows))
-	written := map[string]bool{}
-	for k := range rows {
-		var err error
-		if news[k], changed[k], err = r.solver.Update(s, t.Def, rows[k], &stored{&r.store, start}); err != nil {
-			news[k], changed[k] = nil, false
-		}
-		if t.Clustered != nil && changed[k] {
-			written[r.store.clusteredKeyOf(t, news[k])] = true
-		}
-	}
-	for k, c := range met {
-		key := r.store.clusteredKeyOf(t, rows[k])
-		if at := slices.Index(chains, c); at >= 0 && r.store.clusteredKeyOf(t, now[at]) == key {
-			continue
-		}
-		if news[k] == nil {
-			continue
-		}
-		if !changed[k] && !written[key] || changed[k] && assignsUnique(s, t) {
-			// The entries of unique keys are locked, too.
-			tx.lostLock = true
-		}
-	}
-	return nil
 }
 
 // earlierDuplicate reports whether one of the rows met before an evaluation

@@ -210,14 +210,14 @@ func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
 
 // lookedUp returns a unique secondary index of which a condition fixes every
 // column, nil if there is none or if it fixes the clustered key. A range of one value is
-// read as a look-up, too.
+// read as a look-up, too, and so are the values beside IS NULL (ref_or_null).
 func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
 	where = pointed(where)
 	var found *solve.Key
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
 		switch {
-		case !looksUp(where, t, k):
+		case !looksUp(valuesBesideNull(where, t, k), t, k):
 		case k == t.Clustered:
 			return nil
 		case found == nil:
@@ -225,6 +225,28 @@ func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
 		}
 	}
 	return found
+}
+
+// valuesBesideNull returns what a condition says of a key's only column beside OR … IS
+// NULL.
+func valuesBesideNull(where ast.ExprNode, t *Table, k *solve.Key) ast.ExprNode {
+	parts := disjuncts(where, nil)
+	rest := slices.DeleteFunc(slices.Clone(parts), func(d ast.ExprNode) bool {
+		n, ok := d.(*ast.IsNullExpr)
+		if !ok || n.Not {
+			return false
+		}
+		c, ok := n.Expr.(*ast.ColumnNameExpr)
+		return ok && len(k.Columns) == 1 && columnIn(t, c) == k.Columns[0]
+	})
+	if len(rest) == len(parts) || len(rest) == 0 {
+		return where
+	}
+	all := rest[0]
+	for _, d := range rest[1:] {
+		all = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: all, R: d}
+	}
+	return all
 }
 
 // pointed makes BETWEEN of one value, in a conjunction, an equality.

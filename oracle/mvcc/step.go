@@ -120,7 +120,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	if continues(node) {
 		return nil, errContinues
 	}
-	if s.txn != nil && kind.commits() && (s.txn.lostLock || r.missesLock(s.txn, st.Submit)) {
+	if s.txn != nil && kind.commits() && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit)) {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
 			Reason: "the commit had to miss a lock"}, nil
 	}
@@ -209,15 +209,19 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
 		if commits {
-			known := LostLock(e) && (s.txn.lostLock || r.missesLock(s.txn, st.Submit))
+			known := LostLock(e) && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit))
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 			if known {
 				return nil, nil
 			}
 		}
+		what := string(kind)
+		if commits && kind != Commit {
+			what += ", which commits the open transaction,"
+		}
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
-			Reason: fmt.Sprintf("%s failed with an error that no statement may give", kind)}, nil
+			Reason: what + " failed with an error that no statement may give"}, nil
 	}
 	lateLocks := commits && s.txn.Rules.of(rules.LateLocks) == rules.LockedAtCommit && s.txn.failedUpdate
 	if lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {

@@ -60,7 +60,8 @@ func orders(n int, try func([]int) (stop bool)) {
 }
 
 // inSomeOrder replays the history with statements that were released together in
-// each order of their effects, and reports whether one fits.
+// each order of their effects, and with those that may have waited unseen at their end,
+// and reports whether one fits.
 func (r *Replay) inSomeOrder() (fits bool, err error) {
 	group := r.releasedTogether()
 	ticks := make([]history.Tick, len(group))
@@ -73,26 +74,58 @@ func (r *Replay) inSomeOrder() (fits bool, err error) {
 		for i, k := range order {
 			moved[group[k]] = ticks[i]
 		}
-		ch := &choices{}
-		for range maxWorlds {
-			w := r.world(ch)
-			w.moved = moved
-			d, e := w.replay()
-			if e != nil {
-				err = e
-				return true
-			}
-			if d == nil {
-				r.moved = moved
-				r.take(w)
-				fits = true
-				return true
-			}
-			if !ch.next() {
-				break
-			}
-		}
-		return false
+		fits, err = r.fitsMoved(moved)
+		return fits || err != nil
 	})
+	for _, st := range r.besideAnEnd() {
+		if fits || err != nil {
+			break
+		}
+		fits, err = r.fitsMoved(map[*history.Stmt]history.Tick{st: st.Return})
+	}
 	return fits, err
+}
+
+// besideAnEnd returns the statements that were not seen to wait, while another session's
+// statement, which had waited, was answered and ended its transaction: a COMMIT, or one
+// that a deadlock aborted. What that transaction held was free before its answer came, so
+// the wait for it may have been too short to be seen.
+func (r *Replay) besideAnEnd() []*history.Stmt {
+	var out []*history.Stmt
+	for i := range r.h.Stmts {
+		st := &r.h.Stmts[i]
+		if len(st.Waits) > 0 || KindOf(r.c.Steps[st.Line].Stmt).isControl() {
+			continue
+		}
+		if slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool {
+			return o.Session != st.Session && len(o.Waits) > 0 && o.Return > st.Submit && o.Return < st.Return &&
+				(errCode(&o) == errDeadlock || KindOf(r.c.Steps[o.Line].Stmt).commits())
+		}) {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// fitsMoved reports whether some path fits the whole history if statements took effect
+// at the given moments.
+func (r *Replay) fitsMoved(moved map[*history.Stmt]history.Tick) (bool, error) {
+	ch := &choices{}
+	for range maxWorlds {
+		w := r.world(ch)
+		w.moved = moved
+		d, err := w.replay()
+		if err != nil {
+			return false, err
+		}
+		if d == nil {
+			r.moved = moved
+			r.take(w)
+			return true, nil
+		}
+		if !ch.next() {
+			break
+		}
+	}
+	return false, nil
 }

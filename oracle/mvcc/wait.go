@@ -232,7 +232,7 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 		return nil, nil
 	}
 	for _, o := range r.openTxns(tx) {
-		if r.endSubmitted(o, st.Return) {
+		if r.endSubmitted(o, st.Return) || r.missesLock(o, st.Return) {
 			continue
 		}
 		chain, what, err := r.collision(t, tx, o, kind, where, r.Steps[i].View, mark)
@@ -324,7 +324,7 @@ func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, 
 			continue
 		}
 		ver := view.Seen(c)
-		if ver == nil || ver.Txn == o || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
+		if ver == nil || ver.Txn == o || tx.forgot(&r.store, t, c, ver.Row) || o.forgot(&r.store, t, c, ver.Row) || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
 			continue
 		}
 		truth, _, err := r.solver.Where(where, t.Def, ver.Row, views)
@@ -399,6 +399,9 @@ func (r *Replay) keyCollision(t *Table, tx, o *Txn, mark int) (*Chain, string, e
 				for vi := range other.Versions {
 					ver := &other.Versions[vi]
 					if ver.Txn != o || ver.Row == nil {
+						continue
+					}
+					if k == t.Clustered && (tx.forgot(&r.store, t, other, row) || o.forgot(&r.store, t, other, row)) {
 						continue
 					}
 					if tu, null := r.store.keyOf(t.Def, k, ver.Row); !null && tu == tuple {

@@ -160,8 +160,8 @@ const (
 const (
 	// LocksKept: nothing that the client would notice.
 	LocksKept Variant = iota
-	// LocksForgotten: the lock of a row that the statement left unchanged is
-	// given back but still expected at COMMIT, which then fails.
+	// LocksForgotten: one that was the only lock of an earlier attempt may be released, and
+	// the transaction still counts it as its own.
 	LocksForgotten
 )
 
@@ -388,10 +388,10 @@ var Table = []Rule{
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
-		Says:  "an UPDATE waits and starts again. If its first attempt matched a row and left it unchanged, and its second attempt no longer matches this row, it releases the row's lock. COMMIT still expects the lock and fails with error 1105, \"pessimistic lock not found\""},
+		Says:  "an UPDATE waits and starts again. If one of its attempts matched a single row and left it unchanged, and its last attempt matches another row instead, or the same row under another key, TiDB releases the first row's lock, although the transaction still counts it as its own: it does not ask for this lock again, other transactions get it, and COMMIT, or a BEGIN that commits, fails with error 1105, \"pessimistic lock not found\""},
 	{Name: "commit-expects-locks-of-failed-update", Dim: FailedLocks, Variant: LocksExpected, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/35682", tidbPessimistic},
-		Says: "an UPDATE changes rows and then fails, because two rows that its own transaction has written would have the same key. From the transaction's next write on, COMMIT expects a lock on each row that the failed UPDATE had changed, but nobody holds these locks. If another transaction deletes such a row, or changes its key, COMMIT fails with error 1105"},
+		Says: "an UPDATE changes rows and then fails, because two rows that its own transaction has written would have the same key. From the transaction's next write on, COMMIT expects a lock on each row that the failed UPDATE had changed, but nobody holds these locks. If another transaction deletes such a row, or changes its key, COMMIT fails with error 1105; until then, other transactions pass the locks that the transaction does hold"},
 	{Name: "retry-limit-reached-in-one-wait", Dim: RetryLimit, Variant: GivesUp, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://docs.pingcap.com/tidb/stable/tidb-configuration-file#max-retry-count", tidbPessimistic},
 		Says: "a statement that waits for one lock starts again so often that it reaches TiDB's limit (max-retry-count) and fails with error 1105, \"pessimistic lock retry limit reached\""},
