@@ -84,6 +84,9 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 			if err != nil {
 				return err
 			}
+			if err := s.Fit(w); err != nil {
+				return usagef("%s: %w", w.File, err)
+			}
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = uint64(rand.Uint32())
 			}

@@ -82,6 +82,9 @@ func (c *campaign) boundReduction() {
 
 // Run tests a workload on a backend.
 func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Settings) (report *Report, err error) {
+	if err := s.Fit(w); err != nil {
+		return nil, err
+	}
 	if len(s.Levels) == 0 {
 		s.Levels = harness.LevelsOf(b)
 	}
@@ -93,7 +96,11 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	c := newCampaign(w, s, nil, filepath.Base(w.File))
 	c.addSets()
 	if len(c.smallest.sets)+len(c.larger.sets) == 0 {
-		return nil, &SettingError{"no transactions of the workload touch what another one writes"}
+		which := "no transactions of the workload"
+		if len(s.Only) > 0 {
+			which = "no transactions that --only names"
+		}
+		return nil, &SettingError{which + " touch what another one writes"}
 	}
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: s.Workers})
 	if err != nil {
