@@ -80,7 +80,8 @@ func (c *campaign) boundReduction() {
 	context.AfterFunc(c.reduction, func() { end.Stop() })
 }
 
-// Run tests a workload on a backend.
+// Run tests a workload on a backend. With an error that ends it early there may be a
+// report of what was found until then.
 func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Settings) (report *Report, err error) {
 	if err := s.Fit(w); err != nil {
 		return nil, err
@@ -115,6 +116,9 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
 		return nil, err
 	}
+	if err := c.stage.checkStatements(ctx, c.taking(), s.Levels[0]); err != nil {
+		return nil, err
+	}
 	c.begun = time.Now()
 	timed := ctx
 	if s.Duration > 0 {
@@ -129,7 +133,10 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	if err == nil && ctx.Err() == nil && c.report.Cases == 0 && len(c.report.Findings) == 0 {
 		return c.report, &SettingError{"no transactions ran against each other, so nothing was tested" + c.whyRejected()}
 	}
-	return c.report, errors.Join(err, c.failed, c.mended(ctx))
+	if err = errors.Join(err, c.failed); err != nil {
+		return c.report, err
+	}
+	return c.report, c.mended(ctx)
 }
 
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
@@ -142,6 +149,13 @@ func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *c
 		c.report.Levels = append(c.report.Levels, l.Short())
 	}
 	return c
+}
+
+// taking returns the transactions that take part.
+func (c *campaign) taking() []*workload.Transaction {
+	return slices.DeleteFunc(slices.Clone(c.w.Transactions), func(t *workload.Transaction) bool {
+		return len(c.Only) > 0 && !slices.Contains(c.Only, t.Name)
+	})
 }
 
 // work runs inputs until the time is up or all cases were run.
@@ -246,7 +260,7 @@ func (c *campaign) input(ctx context.Context, i int) error {
 	c.report.Serial += len(runs)
 	c.mu.Unlock()
 	for _, s := range runs {
-		if err := misspelt(in, s); err != nil {
+		if err := misspelt(c.w, serially(in, s.order).Calls, s.outcome); err != nil {
 			return err
 		}
 		if len(s.outcome.Before) > 0 {
@@ -305,23 +319,6 @@ func (c *campaign) whyRejected() string {
 	return fmt.Sprintf(": %d states were made and %d of them cannot be used, since %s; \"rows\" and \"sample\" say which states to make", all, c.report.Rejected[most], most)
 }
 
-// misspelt tells a statement whose text no server takes: syntax, or a name that there is
-// not.
-func misspelt(in *mutate.Input, s serialRun) error {
-	for i := range s.outcome.History.Stmts {
-		st := &s.outcome.History.Stmts[i]
-		if e := st.Result.Err; e != nil && slices.Contains(textErrors, e.Code) {
-			name := in.Calls[s.order[st.Session-1]].Transaction.Name
-			return &SettingError{fmt.Sprintf("transaction %s: %s: the server refuses it with error %d: %s", name, oneLine(corpus.SQL(s.outcome.Case.Steps[st.Line].Stmt, corpus.Text)), e.Code, e.Message)}
-		}
-	}
-	return nil
-}
-
-// textErrors are syntax error, unknown column, table and function.
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-var textErrors = []uint16{1064, 1054, 1146, 1305}
-
 // rejected tells a state that the server refuses.
 func rejected(err error) (string, bool) {
 	var init *harness.InitError
@@ -363,6 +360,9 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 		c.report.Unfinished++
 		c.mu.Unlock()
 		return false, nil
+	}
+	if err := misspelt(c.w, in.Calls, o); err != nil {
+		return false, err
 	}
 	names := namesOf(in)
 	v := check(o)

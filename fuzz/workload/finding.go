@@ -286,7 +286,7 @@ type pending struct {
 func (c *campaign) due() func() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reduction.Err() != nil || len(c.queue)+len(c.trials) == 0 {
+	if c.reduction.Err() != nil || c.failed != nil || len(c.queue)+len(c.trials) == 0 {
 		return nil
 	}
 	best := 0
