@@ -215,8 +215,7 @@ func (r *Report) WriteText(out io.Writer) error {
 		if last {
 			f.writeText(&b)
 			for _, g := range also {
-				fmt.Fprintf(&b, "  also at %s: %s\n", g.Level, g.File)
-				g.writeOther(&b, f)
+				g.writeAlso(&b, f)
 			}
 		}
 	}
@@ -359,12 +358,23 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 }
 
-// writeOther says what mends a finding where that is not what mends the same at another
-// level.
-func (f *Finding) writeOther(b *strings.Builder, of *Finding) {
+// writeAlso tells of a finding that is told at another level what differs at its own.
+func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 	mine, other := slices.Concat(f.Mend, f.MayMend), slices.Concat(of.Mend, of.MayMend)
+	note := ""
 	switch {
-	case f.Class != Isolation || !f.Reduced || slices.Equal(mine, other):
+	case f.Class != Isolation || f.Reduced:
+	case !of.Reduced:
+		note = " (not explained there either)"
+	case len(other) > 0:
+		note = " (not explained there: no time, so FOR UPDATE was not tried there)"
+	default:
+		note = " (not explained there: no time)"
+	}
+	fmt.Fprintf(b, "  also at %s%s: %s\n", f.Level, note, f.File)
+	switch {
+	case f.Class != Isolation || !f.Reduced:
+	case len(mine) > 0 && slices.Equal(mine, other) && len(f.MayMend) == len(of.MayMend):
 	case len(mine) > 0:
 		fmt.Fprintf(b, "    there not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
 		for _, m := range mine {
@@ -373,7 +383,7 @@ func (f *Finding) writeOther(b *strings.Builder, of *Finding) {
 		if len(f.MayMend) > 0 {
 			fmt.Fprintf(b, "    not proposed: %s\n", f.TooFew("without it"))
 		}
-	case f.MendFailed != "":
+	case f.MendFailed != "" && f.MendFailed != of.MendFailed:
 		fmt.Fprintf(b, "    there no FOR UPDATE is proposed: %s\n", f.MendFailed)
 	}
 }
