@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -16,8 +17,10 @@ func TestNothingSeenIsToldWithWhatItProves(t *testing.T) {
 		want string
 	}{
 		{"enough cases", Mended{Level: "RC", Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen"},
-		{"too few", Mended{Level: "RC", Runs: []MendedRun{{Cases: 60, Wanted: 300}}}, "run itself at RC, 60 cases in 0.0 s: nothing seen, but 300 cases would be needed to tell"},
-		{"others are left", Mended{Level: "RC", Left: []string{"a", "b"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen, which proves little: for 2 findings no FOR UPDATE is known"},
+		{"too few", Mended{Level: "RC", Runs: []MendedRun{{Cases: 60, Wanted: 300}}}, "run itself at RC, 60 cases in 0.0 s: too few to tell, 300 cases would be needed"},
+		{"none helps for others", Mended{Level: "RC", Left: []string{"a", "b"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen, which proves little: no FOR UPDATE helps for 2 findings"},
+		{"none was tried for others", Mended{Level: "RC", Left: []string{"a"}, Untried: []string{"a"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen, which proves little: for 1 finding there was no time to try one"},
+		{"too few, and others are left", Mended{Level: "RC", Left: []string{"a", "b", "c"}, Untried: []string{"c"}, Runs: []MendedRun{{Cases: 42, Wanted: 300}}}, "run itself at RC, 42 cases in 0.0 s: too few to tell, 300 cases would be needed; no FOR UPDATE helps for 2 findings; for 1 finding there was no time to try one"},
 	} {
 		if got := strings.Join(x.m.Told(), "\n"); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
@@ -52,5 +55,39 @@ func TestOtherLevelsTellWhatMendsThere(t *testing.T) {
 		if got, want := b.String(), "  also at RC"+x.want; got != want {
 			t.Errorf("%s: %q, want %q", x.name, got, want)
 		}
+	}
+}
+
+// Where no FOR UPDATE helps and where none was tried are told apart, and only the former
+// leads to what else helps.
+func TestNoneHelpsIsNotUntried(t *testing.T) {
+	every := "with FOR UPDATE on every SELECT of these transactions it is seen, too"
+	for _, x := range []struct {
+		name              string
+		f                 Finding
+		untried, helpless bool
+	}{
+		{"not explained", Finding{}, true, false},
+		{"no time to try", Finding{Reduced: true, MendFailed: noTime}, true, false},
+		{"none helps", Finding{Reduced: true, MendFailed: every}, false, true},
+		{"one helps", Finding{Reduced: true, Mend: []string{"line 1"}}, false, false},
+	} {
+		x.f.Class = Isolation
+		if x.f.untried() != x.untried || x.f.helpless() != x.helpless {
+			t.Errorf("%s: untried %v, helpless %v", x.name, x.f.untried(), x.f.helpless())
+		}
+		r := &Report{Findings: []*Finding{&x.f}}
+		var text, page strings.Builder
+		if err := errors.Join(r.WriteText(&text), r.WriteHTML(&page)); err != nil {
+			t.Fatal(err)
+		}
+		const words = "no FOR UPDATE helps for 1 finding: lock a row"
+		if strings.Contains(text.String(), words) != x.helpless || strings.Contains(page.String(), words) != x.helpless {
+			t.Errorf("%s:\n%s\n%s", x.name, text.String(), page.String())
+		}
+	}
+	told := (&Mended{Level: "RC", Runs: []MendedRun{{Seen: []MendedSeen{{Kind: StateKind, Expected: true}, {Kind: AnswersKind, Expected: true, Untried: true}}}}}).Told()
+	if len(told) != 3 || !strings.HasSuffix(told[1], ", for which no FOR UPDATE helps") || !strings.HasSuffix(told[2], ", for which there was no time to try a FOR UPDATE") {
+		t.Errorf("%q", told)
 	}
 }

@@ -222,6 +222,9 @@ func (r *Report) WriteText(out io.Writer) error {
 	for _, m := range r.Mended {
 		m.writeText(&b)
 	}
+	if s := r.HelplessText(); s != "" {
+		fmt.Fprintf(&b, "\n%s\n", s)
+	}
 	if r.Pending > 0 {
 		fmt.Fprintf(&b, "\n%s\n", r.PendingText())
 	}
@@ -413,6 +416,20 @@ func (r *Report) NotRunText() string {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
 	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), spelling.Count(r.Sets, "set"), strings.Join(names, ", "))
+}
+
+// HelplessText says what to do where no FOR UPDATE helps; empty: there is no such finding.
+func (r *Report) HelplessText() string {
+	n := 0
+	for _, f := range r.Findings {
+		if f.helpless() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no FOR UPDATE helps for %s: lock a row that the transactions share before you count, use a unique key or one UPDATE with the condition in it, or choose a stronger level; see \"When no FOR UPDATE helps\" in docs/workloads/README.md", spelling.Count(n, "finding"))
 }
 
 // PendingText says how many findings are not explained.
