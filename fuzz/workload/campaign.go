@@ -477,6 +477,9 @@ func (c *campaign) finish() {
 		if a.Class != b.Class {
 			return classRank(a.Class) - classRank(b.Class)
 		}
+		if d := a.Kind.rank() - b.Kind.rank(); a.Class == Isolation && d != 0 {
+			return d
+		}
 		return strings.Compare(a.ID, b.ID)
 	})
 }

@@ -22,6 +22,18 @@ const (
 	AnswersKind Kind = "answers of no serial order"
 )
 
+// rank orders kinds by how surely they matter to an application: broken invariants, final
+// states, answers.
+func (k Kind) rank() int {
+	switch k {
+	case StateKind:
+		return 1
+	case AnswersKind:
+		return 2
+	}
+	return 0
+}
+
 func invariantKind(name string) Kind { return Kind("invariant " + name) }
 
 // serials are the serial runs of one input, each subset of calls run when it is first
