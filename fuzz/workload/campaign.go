@@ -54,10 +54,12 @@ type campaign struct {
 	queue     []*pending
 	trials    []*trial
 	explained int
+	// finished counts those of them whose explanation was not cut off.
+	finished int
 	// choices counts how often a trial and a finding could come next.
 	choices int
-	// explainUntil is when the time for explaining ends.
-	explainUntil time.Time
+	// explainSince is when explaining begins, explainUntil when the time for it ends.
+	explainSince, explainUntil time.Time
 }
 
 // reductionTime is what may be spent on findings when the cases have run, by default; half
@@ -68,16 +70,26 @@ const reductionTime = 30 * time.Second
 // as it was found.
 func (c *campaign) boundReduction() {
 	c.casesTook = time.Since(c.begun)
+	c.explainSince = time.Now()
 	d := c.Explain
 	if d <= 0 {
 		d = max(reductionTime, c.casesTook/2)
 	}
 	c.explainUntil = time.Now().Add(d)
 	if c.Tries > 0 {
-		d = d * 3 / 4 // the mended workload has the rest
+		d = d * 3 / 4 // the mended workload has the rest: see allotted
 	}
 	end := time.AfterFunc(d, c.endReduction)
 	context.AfterFunc(c.reduction, func() { end.Stop() })
+}
+
+// allotted is the time for explaining of which so much is for making findings small and
+// trying FOR UPDATE.
+func (c *campaign) allotted(d time.Duration) time.Duration {
+	if c.Tries > 0 {
+		d = d * 4 / 3
+	}
+	return d
 }
 
 // Run tests a workload on a backend. With an error that ends it early there may be a
@@ -456,6 +468,14 @@ func (c *campaign) finish() {
 		f.settle(c)
 		if f.Class == Isolation && !f.Reduced {
 			r.Pending++
+		}
+	}
+	if took := time.Since(c.explainSince); r.Pending > 0 {
+		if c.finished > 0 {
+			took = took * time.Duration(c.finished+r.Pending) / time.Duration(c.finished)
+			r.explainNeeded = c.allotted(took)
+		} else {
+			r.explainedInVain = c.allotted(took)
 		}
 	}
 	for _, key := range c.order {

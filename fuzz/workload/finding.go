@@ -329,6 +329,13 @@ func (c *campaign) due() func() error {
 
 // explain reduces a finding and looks for what mends it.
 func (c *campaign) explain(p *pending) error {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.reduction.Err() == nil {
+			c.finished++
+		}
+	}()
 	f, in, o, a, level := p.f, p.in, p.o, p.a, p.level
 	if c.covered(a.kind, f.Transactions, level) {
 		return c.drop(f)

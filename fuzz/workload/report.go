@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -52,6 +53,10 @@ type Report struct {
 	NotRun [][]string `json:"not_run"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []*Mended `json:"mended"`
+
+	// explainNeeded is about how much time explaining all findings would take, 0 if that is
+	// not known; explainedInVain is what was too short for one of them.
+	explainNeeded, explainedInVain time.Duration
 }
 
 // Cell is what was seen of a set of transactions at a level.
@@ -432,9 +437,38 @@ func (r *Report) HelplessText() string {
 	return fmt.Sprintf("no FOR UPDATE helps for %s: lock a row that the transactions share before you count, use a unique key or one UPDATE with the condition in it, or choose a stronger level; see \"When no FOR UPDATE helps\" in docs/workloads/README.md", spelling.Count(n, "finding"))
 }
 
-// PendingText says how many findings are not explained.
+// PendingText says how many findings are not explained, and about how much time would be
+// enough.
 func (r *Report) PendingText() string {
-	return fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, spelling.Count(len(r.Findings), "finding"))
+	text := fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, spelling.Count(len(r.Findings), "finding"))
+	switch {
+	case r.explainNeeded > 0:
+		text += ", about " + roundUp(r.explainNeeded)
+	case r.explainedInVain > 0:
+		text += fmt.Sprintf(", since %s was too short for the first", roundUp(r.explainedInVain))
+	}
+	return text
+}
+
+// roundUp is a time of which people need no more than one or two digits.
+func roundUp(d time.Duration) string {
+	unit := 10 * time.Second
+	switch {
+	case d > 20*time.Minute:
+		unit = 10 * time.Minute
+	case d > 2*time.Minute:
+		unit = time.Minute
+	case d <= 10*time.Second:
+		unit = time.Second
+	}
+	s := (max((d+unit-1)/unit, 1) * unit).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {
