@@ -126,7 +126,11 @@ func (m *Mended) workload(w *workload.Workload) *workload.Workload {
 	for _, t := range w.Transactions {
 		out.Transactions = append(out.Transactions, locking(t, m.reads))
 	}
-	out.Comments = slices.Concat(w.Comments, []string{"", m.Title() + "."}, m.Told())
+	out.Comments = slices.Concat(w.Comments, []string{"", m.Title() + "."})
+	if len(m.Undecided) > 0 || slices.ContainsFunc(m.Runs, func(r MendedRun) bool { return len(r.Added) > 0 }) {
+		out.Comments = append(out.Comments, "Line numbers are those of "+filepath.Base(w.File)+", not of this file.")
+	}
+	out.Comments = append(out.Comments, m.Told()...)
 	if len(m.Undecided) > 0 {
 		out.Comments = append(out.Comments, "Not proposed, since they were tried in too few runs to tell:")
 		for _, r := range m.Undecided {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
 
 // That a mended workload showed nothing is no proof if it ran for too short a time, or if
@@ -89,5 +90,23 @@ func TestNoneHelpsIsNotUntried(t *testing.T) {
 	told := (&Mended{Level: "RC", Runs: []MendedRun{{Seen: []MendedSeen{{Kind: StateKind, Expected: true}, {Kind: AnswersKind, Expected: true, Untried: true}}}}}).Told()
 	if len(told) != 3 || !strings.HasSuffix(told[1], ", for which no FOR UPDATE helps") || !strings.HasSuffix(told[2], ", for which there was no time to try a FOR UPDATE") {
 		t.Errorf("%q", told)
+	}
+}
+
+// The lines that the header of a mended file names are not its own, and it says so.
+func TestLinesOfMendedFile(t *testing.T) {
+	w := twoRoads(t, 1)
+	const words = "-- Line numbers are those of roads.workload, not of this file."
+	for _, x := range []struct {
+		m    Mended
+		want bool
+	}{
+		{Mended{Level: "RC", Undecided: []string{"line 5"}}, true},
+		{Mended{Level: "RC", Runs: []MendedRun{{Cases: 1, Seen: []MendedSeen{{}}, Added: []string{"line 5"}}}}, true},
+		{Mended{Level: "RC", Runs: []MendedRun{{Cases: 1}}}, false},
+	} {
+		if text := string(workload.Print(x.m.workload(w))); strings.Contains(text, words) != x.want {
+			t.Errorf("%+v:\n%s", x.m, text)
+		}
 	}
 }

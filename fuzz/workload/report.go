@@ -234,7 +234,7 @@ func (r *Report) WriteText(out io.Writer) error {
 		fmt.Fprintf(&b, "\n%s\n", r.PendingText())
 	}
 	if len(r.Findings) == 0 {
-		b.WriteString("nothing found\n")
+		b.WriteString("nothing found" + r.ProofText() + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	if err != nil {
@@ -421,6 +421,37 @@ func (r *Report) NotRunText() string {
 		names = append(names, fmt.Sprintf("and %d more", n))
 	}
 	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), spelling.Count(r.Sets, "set"), strings.Join(names, ", "))
+}
+
+// ProofText says behind "nothing found" how much was tried.
+func (r *Report) ProofText() string {
+	var rarest *Cell
+	sparse := 0
+	for _, set := range r.sets() {
+		some, everywhere := false, true
+		for _, l := range r.Levels {
+			c := r.cell(set, l)
+			if c == nil || c.Runs == 0 {
+				everywhere = false
+				continue
+			}
+			some = true
+			if rarest == nil || c.Runs < rarest.Runs {
+				rarest = c
+			}
+		}
+		if some && !everywhere {
+			sparse++
+		}
+	}
+	if rarest == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" in %s; the rarest set, %s, ran %s at %s", spelling.Count(r.Cases, "case"), strings.Join(rarest.Transactions, " × "), spelling.Count(rarest.Runs, "time"), rarest.Level)
+	if sparse > 0 {
+		text += fmt.Sprintf("; %d of %s did not run at every level", sparse, spelling.Count(r.Sets, "set"))
+	}
+	return text
 }
 
 // HelplessText says what to do where no FOR UPDATE helps; empty: there is no such finding.
