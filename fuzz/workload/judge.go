@@ -214,7 +214,7 @@ func answersText(list []difference, order []int) string {
 	if n := len(list) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%s (compared with %s, the nearest of the serial orders that lead to this final state)", strings.Join(parts, "; "), orderText(order))
+	return fmt.Sprintf("%s (compared with %s: no serial order that leads to this final state comes nearer)", strings.Join(parts, "; "), orderText(order))
 }
 
 func (o *Outcome) breaks(name string) bool {

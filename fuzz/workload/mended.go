@@ -172,8 +172,9 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		again.finish()
 		c.report.Runs += again.report.Runs
 		var useless *SettingError
-		if err := errors.Join(err, again.failed); errors.As(err, &useless) {
-			return nil // by chance, only states that cannot be used: the cases had others
+		var refused *corpus.ParseError
+		if err := errors.Join(err, again.failed); errors.As(err, &useless) || errors.As(err, &refused) {
+			return nil // by chance, states or values that cannot be used: the cases had others
 		} else if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -13,14 +12,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
-
-// textErrors are those that a statement gets for its text, whatever the rows and values: syntax;
-// a column, table, function or index that there is not or that is not the only one; too
-// many or too few columns, operands or parameters; aggregates in the wrong place; and a
-// table that is changed and read at once.
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-var textErrors = []uint16{1064, 1054, 1146, 1305, 1176, 1109, 1052, 1066, 1110, 1136, 1222, 1241, 1582, 1055, 1111, 1140, 1248, 1093}
 
 // rehearsal sends each statement of a transaction once, whatever the conditions around it
 // say, until the server refuses the text of one.
@@ -44,7 +37,7 @@ func rehearse(call *mutate.Call) *rehearsal {
 
 // Next implements harness.Player.
 func (r *rehearsal) Next(last *history.Result) (ast.StmtNode, error) {
-	if r.at > 0 && last != nil && last.Err != nil && slices.Contains(textErrors, last.Err.Code) {
+	if r.at > 0 && last != nil && last.Err != nil && mvcc.TextError(last.Err.Code) {
 		r.error = last.Err
 		return nil, nil
 	}
@@ -110,7 +103,7 @@ func misspelt(w *workload.Workload, calls []mutate.Call, o *Outcome) error {
 			continue
 		}
 		sent[n]++
-		if e := st.Result.Err; e != nil && slices.Contains(textErrors, e.Code) {
+		if e := st.Result.Err; e != nil && mvcc.TextError(e.Code) {
 			var at workload.Place
 			if steps := o.Calls[n].steps; sent[n] <= len(steps) {
 				at = steps[sent[n]-1].at
