@@ -84,6 +84,9 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 			if err != nil {
 				return err
 			}
+			if err := s.Fit(w); err != nil {
+				return usagef("%s: %w", w.File, err)
+			}
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = uint64(rand.Uint32())
 			}
@@ -177,9 +180,10 @@ func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out w
 	report, err := run.Run(cmd.Context(), w, b, s)
 	var setting *run.SettingError
 	if errors.As(err, &setting) {
-		return usagef("%s: %w", w.File, setting)
+		err = usagef("%s: %w", w.File, setting)
 	}
-	if report == nil {
+	mistaken := exitCode(err) == exitUsage
+	if report == nil || mistaken && report.Cases == 0 && !report.Found() {
 		return err
 	}
 	stdout := cmd.OutOrStdout()
@@ -189,7 +193,7 @@ func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out w
 		writeOutput(out.junit, stdout, func(w io.Writer) error { return report.WriteJUnit(w) }),
 		writeOutput(out.sarif, stdout, func(w io.Writer) error { return report.WriteSARIF(w, versionText()) }),
 		writeOutput(out.html, stdout, func(w io.Writer) error { return report.WriteHTML(w) }))
-	if report.Found() && !unwritten(err) {
+	if report.Found() && !unwritten(err) && !mistaken {
 		if err != nil {
 			fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: "+err.Error())
 		}

@@ -40,3 +40,31 @@ func TestExplainIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestNeededExplainTime: what is missing of --explain is estimated from what was explained.
+func TestNeededExplainTime(t *testing.T) {
+	for _, x := range []struct {
+		took       time.Duration
+		done, left int
+		tries      int
+		want       string
+	}{
+		{30 * time.Second, 2, 4, 0, "4 of 4 findings not explained for want of time and saved as seen: give more with --explain, about 1m30s"},
+		{30 * time.Second, 2, 4, 1, "give more with --explain, about 2m"},
+		{time.Minute, 1, 36, 1, "give more with --explain, about 50m"},
+		{time.Minute, 1, 62, 1, "give more with --explain, about 1h30m"},
+		{3 * time.Second, 3, 1, 0, "give more with --explain, about 3s"},
+		{30 * time.Second, 0, 4, 1, "give more with --explain, since 40s was too short for the first"},
+	} {
+		c := unrun(t, load(t, "bank"), 2, 2)
+		// A little less, since the clock goes on.
+		c.Tries, c.finished, c.explainSince = x.tries, x.done, time.Now().Add(-x.took+time.Second)
+		for range x.left {
+			c.report.Findings = append(c.report.Findings, &Finding{Class: Isolation, Transactions: []string{"withdraw", "withdraw"}})
+		}
+		c.finish()
+		if got := c.report.PendingText(); !strings.HasSuffix(got, x.want) {
+			t.Errorf("%s for %d, %d left: %q, want %q", x.took, x.done, x.left, got, x.want)
+		}
+	}
+}

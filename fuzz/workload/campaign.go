@@ -54,10 +54,12 @@ type campaign struct {
 	queue     []*pending
 	trials    []*trial
 	explained int
+	// finished counts those of them whose explanation was not cut off.
+	finished int
 	// choices counts how often a trial and a finding could come next.
 	choices int
-	// explainUntil is when the time for explaining ends.
-	explainUntil time.Time
+	// explainSince is when explaining begins, explainUntil when the time for it ends.
+	explainSince, explainUntil time.Time
 }
 
 // reductionTime is what may be spent on findings when the cases have run, by default; half
@@ -68,20 +70,34 @@ const reductionTime = 30 * time.Second
 // as it was found.
 func (c *campaign) boundReduction() {
 	c.casesTook = time.Since(c.begun)
+	c.explainSince = time.Now()
 	d := c.Explain
 	if d <= 0 {
 		d = max(reductionTime, c.casesTook/2)
 	}
 	c.explainUntil = time.Now().Add(d)
 	if c.Tries > 0 {
-		d = d * 3 / 4 // the mended workload has the rest
+		d = d * 3 / 4 // the mended workload has the rest: see allotted
 	}
 	end := time.AfterFunc(d, c.endReduction)
 	context.AfterFunc(c.reduction, func() { end.Stop() })
 }
 
-// Run tests a workload on a backend.
+// allotted is the time for explaining of which so much is for making findings small and
+// trying FOR UPDATE.
+func (c *campaign) allotted(d time.Duration) time.Duration {
+	if c.Tries > 0 {
+		d = d * 4 / 3
+	}
+	return d
+}
+
+// Run tests a workload on a backend. With an error that ends it early there may be a
+// report of what was found until then.
 func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Settings) (report *Report, err error) {
+	if err := s.Fit(w); err != nil {
+		return nil, err
+	}
 	if len(s.Levels) == 0 {
 		s.Levels = harness.LevelsOf(b)
 	}
@@ -93,7 +109,11 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	c := newCampaign(w, s, nil, filepath.Base(w.File))
 	c.addSets()
 	if len(c.smallest.sets)+len(c.larger.sets) == 0 {
-		return nil, &SettingError{"no transactions of the workload touch what another one writes"}
+		which := "no transactions of the workload"
+		if len(s.Only) > 0 {
+			which = "no transactions that --only names"
+		}
+		return nil, &SettingError{which + " touch what another one writes"}
 	}
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: s.Workers})
 	if err != nil {
@@ -106,6 +126,9 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	}()
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
+		return nil, err
+	}
+	if err := c.stage.checkStatements(ctx, c.taking(), s.Levels[0]); err != nil {
 		return nil, err
 	}
 	c.begun = time.Now()
@@ -122,7 +145,10 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	if err == nil && ctx.Err() == nil && c.report.Cases == 0 && len(c.report.Findings) == 0 {
 		return c.report, &SettingError{"no transactions ran against each other, so nothing was tested" + c.whyRejected()}
 	}
-	return c.report, errors.Join(err, c.failed, c.mended(ctx))
+	if err = errors.Join(err, c.failed); err != nil {
+		return c.report, err
+	}
+	return c.report, c.mended(ctx)
 }
 
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
@@ -135,6 +161,13 @@ func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *c
 		c.report.Levels = append(c.report.Levels, l.Short())
 	}
 	return c
+}
+
+// taking returns the transactions that take part.
+func (c *campaign) taking() []*workload.Transaction {
+	return slices.DeleteFunc(slices.Clone(c.w.Transactions), func(t *workload.Transaction) bool {
+		return len(c.Only) > 0 && !slices.Contains(c.Only, t.Name)
+	})
 }
 
 // work runs inputs until the time is up or all cases were run.
@@ -239,7 +272,7 @@ func (c *campaign) input(ctx context.Context, i int) error {
 	c.report.Serial += len(runs)
 	c.mu.Unlock()
 	for _, s := range runs {
-		if err := misspelt(in, s); err != nil {
+		if err := misspelt(c.w, serially(in, s.order).Calls, s.outcome); err != nil {
 			return err
 		}
 		if len(s.outcome.Before) > 0 {
@@ -298,23 +331,6 @@ func (c *campaign) whyRejected() string {
 	return fmt.Sprintf(": %d states were made and %d of them cannot be used, since %s; \"rows\" and \"sample\" say which states to make", all, c.report.Rejected[most], most)
 }
 
-// misspelt tells a statement whose text no server takes: syntax, or a name that there is
-// not.
-func misspelt(in *mutate.Input, s serialRun) error {
-	for i := range s.outcome.History.Stmts {
-		st := &s.outcome.History.Stmts[i]
-		if e := st.Result.Err; e != nil && slices.Contains(textErrors, e.Code) {
-			name := in.Calls[s.order[st.Session-1]].Transaction.Name
-			return &SettingError{fmt.Sprintf("transaction %s: %s: the server refuses it with error %d: %s", name, oneLine(corpus.SQL(s.outcome.Case.Steps[st.Line].Stmt, corpus.Text)), e.Code, e.Message)}
-		}
-	}
-	return nil
-}
-
-// textErrors are syntax error, unknown column, table and function.
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-var textErrors = []uint16{1064, 1054, 1146, 1305}
-
 // rejected tells a state that the server refuses.
 func rejected(err error) (string, bool) {
 	var init *harness.InitError
@@ -356,6 +372,9 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 		c.report.Unfinished++
 		c.mu.Unlock()
 		return false, nil
+	}
+	if err := misspelt(c.w, in.Calls, o); err != nil {
+		return false, err
 	}
 	names := namesOf(in)
 	v := check(o)
@@ -451,6 +470,14 @@ func (c *campaign) finish() {
 			r.Pending++
 		}
 	}
+	if took := time.Since(c.explainSince); r.Pending > 0 {
+		if c.finished > 0 {
+			took = took * time.Duration(c.finished+r.Pending) / time.Duration(c.finished)
+			r.explainNeeded = c.allotted(took)
+		} else {
+			r.explainedInVain = c.allotted(took)
+		}
+	}
 	for _, key := range c.order {
 		r.Cells = append(r.Cells, c.cells[key])
 	}
@@ -469,6 +496,9 @@ func (c *campaign) finish() {
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		if a.Class != b.Class {
 			return classRank(a.Class) - classRank(b.Class)
+		}
+		if d := a.Kind.rank() - b.Kind.rank(); a.Class == Isolation && d != 0 {
+			return d
 		}
 		return strings.Compare(a.ID, b.ID)
 	})

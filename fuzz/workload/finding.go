@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -279,26 +280,32 @@ type pending struct {
 	level corpus.Level
 }
 
-// due takes what is to be explained next: a trial that takes few more runs; then the
-// findings of few transactions, whose causes those of more may share, and among them those
-// of strong levels, which matter most. Long trials take turns with findings that smaller
-// ones may stand for.
+// before reports whether a finding is explained before another: broken invariants before
+// final states before answers; then findings of few transactions, whose causes those of
+// more may share, and among them those of strong levels, which matter most.
+func (p *pending) before(q *pending) bool {
+	return cmp.Or(p.a.kind.rank()-q.a.kind.rank(), len(p.in.Calls)-len(q.in.Calls), int(q.level)-int(p.level)) < 0
+}
+
+// due takes what is to be explained next: a trial that takes few more runs, else a finding.
+// Long trials take turns with findings that smaller ones may stand for, or that matter less.
 func (c *campaign) due() func() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.reduction.Err() != nil || len(c.queue)+len(c.trials) == 0 {
+	if c.reduction.Err() != nil || c.failed != nil || len(c.queue)+len(c.trials) == 0 {
 		return nil
 	}
 	best := 0
 	for i, p := range c.queue {
-		if b := c.queue[best]; len(p.in.Calls) < len(b.in.Calls) || len(p.in.Calls) == len(b.in.Calls) && p.level > b.level {
+		if p.before(c.queue[best]) {
 			best = i
 		}
 	}
 	if len(c.trials) > 0 {
 		next := 0
 		for i, t := range c.trials {
-			if t.left() < c.trials[next].left() {
+			n := c.trials[next]
+			if cmp.Or(t.f.Kind.rank()-n.f.Kind.rank(), cmp.Compare(t.left(), n.left())) < 0 {
 				next = i
 			}
 		}
@@ -307,7 +314,7 @@ func (c *campaign) due() func() error {
 		first := len(c.queue) == 0 || t.left() <= float64(4*c.Tries)
 		if !first && c.choices%2 == 1 {
 			f := c.queue[best].f
-			first = c.report.within(f.Kind, f.Level, f.Transactions) != nil
+			first = t.f.Kind.rank() < f.Kind.rank() || c.report.within(f.Kind, f.Level, f.Transactions) != nil
 		}
 		if first {
 			c.trials = slices.Delete(c.trials, next, next+1)
@@ -322,6 +329,13 @@ func (c *campaign) due() func() error {
 
 // explain reduces a finding and looks for what mends it.
 func (c *campaign) explain(p *pending) error {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.reduction.Err() == nil {
+			c.finished++
+		}
+	}()
 	f, in, o, a, level := p.f, p.in, p.o, p.a, p.level
 	if c.covered(a.kind, f.Transactions, level) {
 		return c.drop(f)

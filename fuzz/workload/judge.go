@@ -22,6 +22,18 @@ const (
 	AnswersKind Kind = "answers of no serial order"
 )
 
+// rank orders kinds by how surely they matter to an application: broken invariants, final
+// states, answers.
+func (k Kind) rank() int {
+	switch k {
+	case StateKind:
+		return 1
+	case AnswersKind:
+		return 2
+	}
+	return 0
+}
+
 func invariantKind(name string) Kind { return Kind("invariant " + name) }
 
 // serials are the serial runs of one input, each subset of calls run when it is first
@@ -143,29 +155,66 @@ func (r *serials) judge(ctx context.Context, o *Outcome) (*anomaly, error) {
 			return &anomaly{kind: invariantKind(b.Invariant.Name), broken: b, detail: "the invariant's SELECT gives " + orNothing(b.Answer) + ", every serial order keeps it"}, nil
 		}
 	}
-	sameState := -1
+	nearest, fewest := -1, []difference(nil)
 	for i, s := range runs {
 		if s.outcome.final != o.final {
 			continue
 		}
-		same := true
-		for k, call := range s.order {
-			same = same && s.outcome.Calls[k].text() == o.Calls[call].text()
-		}
-		if same {
+		d := differences(o, s)
+		if len(d) == 0 {
 			return nil, nil
 		}
-		sameState = i
-	}
-	if sameState >= 0 {
-		s := runs[sameState]
-		for k, call := range s.order {
-			if got, want := o.Calls[call].text(), s.outcome.Calls[k].text(); got != want {
-				return &anomaly{kind: AnswersKind, detail: fmt.Sprintf("tx%d is answered: %s; in the serial order %s: %s", call+1, got, orderText(s.order), want)}, nil
-			}
+		if nearest < 0 || len(d) < len(fewest) {
+			nearest, fewest = i, d
 		}
 	}
+	if nearest >= 0 {
+		return &anomaly{kind: AnswersKind, detail: answersText(fewest, runs[nearest].order)}, nil
+	}
 	return &anomaly{kind: StateKind, detail: "the final state is " + differing(o.final, runs, o.final) + ", " + statesText(runs, o.final)}, nil
+}
+
+// difference is what a run answers otherwise than a serial order, for people.
+type difference struct{ what, got, want string }
+
+// differences compares the answers of a run with those of a serial order, by call.
+func differences(o *Outcome, s serialRun) []difference {
+	var out []difference
+	order := slices.Clone(s.order)
+	slices.Sort(order)
+	for _, call := range order {
+		got, want := &o.Calls[call], &s.outcome.Calls[slices.Index(s.order, call)]
+		for i := range max(len(got.Answers), len(want.Answers)) {
+			at := func(c *CallOutcome) string {
+				if i < len(c.Answers) {
+					return orNothing(c.Answers[i])
+				}
+				return "none"
+			}
+			if g, w := at(got), at(want); g != w {
+				out = append(out, difference{fmt.Sprintf("answer %d of tx%d", i+1, call+1), g, w})
+			}
+		}
+		if g, w := got.endText(), want.endText(); g != w {
+			out = append(out, difference{fmt.Sprintf("tx%d", call+1), g, w})
+		}
+	}
+	return out
+}
+
+// toldDifferences is how many answers are named for people.
+const toldDifferences = 4
+
+// answersText tells what a run answers otherwise than the serial order that comes nearest.
+func answersText(list []difference, order []int) string {
+	var parts []string
+	for _, d := range list[:min(len(list), toldDifferences)] {
+		parts = append(parts, fmt.Sprintf("%s is %s, not %s", d.what, d.got, d.want))
+	}
+	if n := len(list) - len(parts); n > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Sprintf("%s (compared with %s: no serial order that leads to this final state comes nearer)", strings.Join(parts, "; "), orderText(order))
 }
 
 func (o *Outcome) breaks(name string) bool {

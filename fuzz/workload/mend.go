@@ -180,6 +180,14 @@ func (c *campaign) likely(f *Finding) [][]read {
 
 const noTime = "there was no time to try it"
 
+// untried says of a finding for which no read is known that none was tried.
+func (f *Finding) untried() bool { return !f.Reduced || f.MendFailed == noTime }
+
+// helpless says that reads FOR UPDATE were tried, or could not be, and that none helps.
+func (f *Finding) helpless() bool {
+	return f.Class == Isolation && !f.untried() && f.MendFailed != ""
+}
+
 // measure finds out how often an anomaly shows where nothing is mended: on the inputs
 // that are kept, and on new ones. It is false if there was no time.
 func (c *campaign) measure(t *trial) bool {

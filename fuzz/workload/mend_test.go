@@ -205,7 +205,7 @@ func TestToldOfMended(t *testing.T) {
 	}{
 		{nil, "there was no time to run it"},
 		{[]MendedRun{{Cases: 1, Seconds: 2}}, "run itself at RC, 1 case in 2.0 s: nothing seen"},
-		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(true)}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs, for which no FOR UPDATE is known"},
+		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(true)}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs, for which no FOR UPDATE helps"},
 		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false)}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs\nno FOR UPDATE was found that helps, or there was no time to look for it"},
 		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false), Added: []string{"line 1"}}, {Cases: 80, Seconds: 2}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs\nso FOR UPDATE was added on\n  line 1\nagain, run itself at RC, 80 cases in 2.0 s: nothing seen"},
 	} {
@@ -224,7 +224,7 @@ func TestToldOfMended(t *testing.T) {
 	}
 	for _, want := range []string{
 		"ot seen at RR in 2 runs; 300 runs would be needed to tell, since at RC 1 of 30 runs shows it", "ot seen in 1 run with FOR UPDATE on", "ot proposed: 300 runs would be needed to tell, since without it 1 of 30 runs shows it",
-		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely (for 1 finding none is known)", "there was no time to run it",
+		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely (no FOR UPDATE helps for 1 finding)", "there was no time to run it",
 	} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(page.String(), want) {
 			t.Errorf("no %s\n%s\n%s", want, text.String(), page.String())

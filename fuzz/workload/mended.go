@@ -23,8 +23,10 @@ type Mended struct {
 	ForUpdate []string `json:"for_update"`
 	// Undecided are those of them that were tried too rarely to be proposed.
 	Undecided []string `json:"undecided"`
-	// Left are the findings for which no read is known.
-	Left []string `json:"left"`
+	// Left are the findings for which no read is known, Untried those of them for which none
+	// was tried, for want of time.
+	Left    []string `json:"left"`
+	Untried []string `json:"untried"`
 	// Runs are those of the file itself: the next one has more reads FOR UPDATE.
 	Runs []MendedRun `json:"runs"`
 
@@ -50,8 +52,10 @@ type MendedSeen struct {
 	Seen         int      `json:"seen"`
 	Runs         int      `json:"runs"`
 	File         string   `json:"file,omitempty"`
-	// Expected says that no read was known for it before.
+	// Expected says that no read was known for it before, Untried that this is so since none
+	// was tried.
 	Expected bool `json:"expected,omitempty"`
+	Untried  bool `json:"untried,omitempty"`
 }
 
 // mended writes a workload for each level at which something was found that reads FOR
@@ -59,13 +63,16 @@ type MendedSeen struct {
 func (c *campaign) mended(ctx context.Context) error {
 	var list []*Mended
 	for _, l := range c.Levels {
-		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Runs: []MendedRun{}}
+		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Untried: []string{}, Runs: []MendedRun{}}
 		for _, f := range c.report.Findings {
 			if f.level != l || f.Class != Isolation {
 				continue
 			}
 			if m.take(f); len(f.reads) == 0 {
 				m.Left = append(m.Left, f.ID)
+				if f.untried() {
+					m.Untried = append(m.Untried, f.ID)
+				}
 			}
 		}
 		if len(m.reads) > 0 {
@@ -119,7 +126,11 @@ func (m *Mended) workload(w *workload.Workload) *workload.Workload {
 	for _, t := range w.Transactions {
 		out.Transactions = append(out.Transactions, locking(t, m.reads))
 	}
-	out.Comments = slices.Concat(w.Comments, []string{"", m.Title() + "."}, m.Told())
+	out.Comments = slices.Concat(w.Comments, []string{"", m.Title() + "."})
+	if len(m.Undecided) > 0 || slices.ContainsFunc(m.Runs, func(r MendedRun) bool { return len(r.Added) > 0 }) {
+		out.Comments = append(out.Comments, "Line numbers are those of "+filepath.Base(w.File)+", not of this file.")
+	}
+	out.Comments = append(out.Comments, m.Told()...)
 	if len(m.Undecided) > 0 {
 		out.Comments = append(out.Comments, "Not proposed, since they were tried in too few runs to tell:")
 		for _, r := range m.Undecided {
@@ -161,8 +172,9 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		again.finish()
 		c.report.Runs += again.report.Runs
 		var useless *SettingError
-		if err := errors.Join(err, again.failed); errors.As(err, &useless) {
-			return nil // by chance, only states that cannot be used: the cases had others
+		var refused *corpus.ParseError
+		if err := errors.Join(err, again.failed); errors.As(err, &useless) || errors.As(err, &refused) {
+			return nil // by chance, states or values that cannot be used: the cases had others
 		} else if err != nil {
 			return err
 		}
@@ -199,7 +211,11 @@ func (c *campaign) stillSeen(m *Mended, cell *Cell, k Kind, found []*Finding) Me
 	if i := slices.IndexFunc(found, func(f *Finding) bool { return s.is(f, m) }); i >= 0 {
 		s.File = found[i].File
 	}
-	s.Expected = slices.ContainsFunc(c.report.Findings, func(f *Finding) bool { return s.is(f, m) && len(f.reads) == 0 })
+	for _, f := range c.report.Findings {
+		if s.is(f, m) && len(f.reads) == 0 {
+			s.Expected, s.Untried = true, f.untried()
+		}
+	}
 	return s
 }
 
@@ -260,13 +276,26 @@ func (m *Mended) writeText(b *strings.Builder) {
 
 // nothing says what it means that a run showed nothing.
 func (m *Mended) nothing(r *MendedRun) string {
+	left := m.left()
 	switch {
-	case len(m.Left) > 0:
-		return fmt.Sprintf("nothing seen, which proves little: for %s no FOR UPDATE is known", spelling.Count(len(m.Left), "finding"))
 	case r.Cases < r.Wanted:
-		return fmt.Sprintf("nothing seen, but %s would be needed to tell", spelling.Count(r.Wanted, "case"))
+		return fmt.Sprintf("too few to tell, %s would be needed", spelling.Count(r.Wanted, "case")) + after("; ", left)
+	case left != "":
+		return "nothing seen, which proves little: " + left
 	}
 	return "nothing seen"
+}
+
+// left says why findings are left for which the file does nothing; empty: there are none.
+func (m *Mended) left() string {
+	var out []string
+	if n := len(m.Left) - len(m.Untried); n > 0 {
+		out = append(out, "no FOR UPDATE helps for "+spelling.Count(n, "finding"))
+	}
+	if n := len(m.Untried); n > 0 {
+		out = append(out, fmt.Sprintf("for %s there was no time to try one", spelling.Count(n, "finding")))
+	}
+	return strings.Join(out, "; ")
 }
 
 // Title says what the file holds.
@@ -280,8 +309,8 @@ func (m *Mended) Title() string {
 	case n > 0:
 		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
-	if n := len(m.Left); n > 0 {
-		out += fmt.Sprintf(" (for %s none is known)", spelling.Count(n, "finding"))
+	if left := m.left(); left != "" {
+		out += " (" + left + ")"
 	}
 	return out
 }
@@ -304,8 +333,11 @@ func (m *Mended) Told() []string {
 		helpless := false
 		for _, s := range r.Seen {
 			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, spelling.Count(s.Runs, "run"))
-			if s.Expected {
-				text += ", for which no FOR UPDATE is known"
+			switch {
+			case s.Untried:
+				text += ", for which there was no time to try a FOR UPDATE"
+			case s.Expected:
+				text += ", for which no FOR UPDATE helps"
 			}
 			helpless = helpless || !s.Expected
 			out = append(out, text+after(": ", s.File))

@@ -249,11 +249,14 @@ func (s *Stage) stateText(tables []history.Table, d *drawn) string {
 
 // text is what a call answered, as it is compared.
 func (c *CallOutcome) text() string {
-	end := string(c.End)
+	return strings.Join(append(slices.Clone(c.Answers), c.endText()), "; ")
+}
+
+func (c *CallOutcome) endText() string {
 	if c.End == Refused {
-		end = fmt.Sprintf("%s with error %d", end, c.Code)
+		return fmt.Sprintf("%s with error %d", c.End, c.Code)
 	}
-	return strings.Join(append(slices.Clone(c.Answers), end), "; ")
+	return string(c.End)
 }
 
 // decided are the calls that count: those that the server did not take back.

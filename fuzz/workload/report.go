@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -52,6 +53,10 @@ type Report struct {
 	NotRun [][]string `json:"not_run"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []*Mended `json:"mended"`
+
+	// explainNeeded is about how much time explaining all findings would take, 0 if that is
+	// not known; explainedInVain is what was too short for one of them.
+	explainNeeded, explainedInVain time.Duration
 }
 
 // Cell is what was seen of a set of transactions at a level.
@@ -215,19 +220,21 @@ func (r *Report) WriteText(out io.Writer) error {
 		if last {
 			f.writeText(&b)
 			for _, g := range also {
-				fmt.Fprintf(&b, "  also at %s: %s\n", g.Level, g.File)
-				g.writeOther(&b, f)
+				g.writeAlso(&b, f)
 			}
 		}
 	}
 	for _, m := range r.Mended {
 		m.writeText(&b)
 	}
+	if s := r.HelplessText(); s != "" {
+		fmt.Fprintf(&b, "\n%s\n", s)
+	}
 	if r.Pending > 0 {
 		fmt.Fprintf(&b, "\n%s\n", r.PendingText())
 	}
 	if len(r.Findings) == 0 {
-		b.WriteString("nothing found\n")
+		b.WriteString("nothing found" + r.ProofText() + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	if err != nil {
@@ -359,12 +366,23 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 }
 
-// writeOther says what mends a finding where that is not what mends the same at another
-// level.
-func (f *Finding) writeOther(b *strings.Builder, of *Finding) {
+// writeAlso tells of a finding that is told at another level what differs at its own.
+func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 	mine, other := slices.Concat(f.Mend, f.MayMend), slices.Concat(of.Mend, of.MayMend)
+	note := ""
 	switch {
-	case f.Class != Isolation || !f.Reduced || slices.Equal(mine, other):
+	case f.Class != Isolation || f.Reduced:
+	case !of.Reduced:
+		note = " (not explained there either)"
+	case len(other) > 0:
+		note = " (not explained there: no time, so FOR UPDATE was not tried there)"
+	default:
+		note = " (not explained there: no time)"
+	}
+	fmt.Fprintf(b, "  also at %s%s: %s\n", f.Level, note, f.File)
+	switch {
+	case f.Class != Isolation || !f.Reduced:
+	case len(mine) > 0 && slices.Equal(mine, other) && len(f.MayMend) == len(of.MayMend):
 	case len(mine) > 0:
 		fmt.Fprintf(b, "    there not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
 		for _, m := range mine {
@@ -373,7 +391,7 @@ func (f *Finding) writeOther(b *strings.Builder, of *Finding) {
 		if len(f.MayMend) > 0 {
 			fmt.Fprintf(b, "    not proposed: %s\n", f.TooFew("without it"))
 		}
-	case f.MendFailed != "":
+	case f.MendFailed != "" && f.MendFailed != of.MendFailed:
 		fmt.Fprintf(b, "    there no FOR UPDATE is proposed: %s\n", f.MendFailed)
 	}
 }
@@ -405,9 +423,83 @@ func (r *Report) NotRunText() string {
 	return fmt.Sprintf("never run: %d of %s of transactions: %s", len(r.NotRun), spelling.Count(r.Sets, "set"), strings.Join(names, ", "))
 }
 
-// PendingText says how many findings are not explained.
+// ProofText says behind "nothing found" how much was tried.
+func (r *Report) ProofText() string {
+	var rarest *Cell
+	sparse := 0
+	for _, set := range r.sets() {
+		some, everywhere := false, true
+		for _, l := range r.Levels {
+			c := r.cell(set, l)
+			if c == nil || c.Runs == 0 {
+				everywhere = false
+				continue
+			}
+			some = true
+			if rarest == nil || c.Runs < rarest.Runs {
+				rarest = c
+			}
+		}
+		if some && !everywhere {
+			sparse++
+		}
+	}
+	if rarest == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" in %s; the rarest set, %s, ran %s at %s", spelling.Count(r.Cases, "case"), strings.Join(rarest.Transactions, " × "), spelling.Count(rarest.Runs, "time"), rarest.Level)
+	if sparse > 0 {
+		text += fmt.Sprintf("; %d of %s did not run at every level", sparse, spelling.Count(r.Sets, "set"))
+	}
+	return text
+}
+
+// HelplessText says what to do where no FOR UPDATE helps; empty: there is no such finding.
+func (r *Report) HelplessText() string {
+	n := 0
+	for _, f := range r.Findings {
+		if f.helpless() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no FOR UPDATE helps for %s: lock a row that the transactions share before you count, use a unique key or one UPDATE with the condition in it, or choose a stronger level; see \"When no FOR UPDATE helps\" in docs/workloads/README.md", spelling.Count(n, "finding"))
+}
+
+// PendingText says how many findings are not explained, and about how much time would be
+// enough.
 func (r *Report) PendingText() string {
-	return fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, spelling.Count(len(r.Findings), "finding"))
+	text := fmt.Sprintf("%d of %s not explained for want of time and saved as seen: give more with --explain", r.Pending, spelling.Count(len(r.Findings), "finding"))
+	switch {
+	case r.explainNeeded > 0:
+		text += ", about " + roundUp(r.explainNeeded)
+	case r.explainedInVain > 0:
+		text += fmt.Sprintf(", since %s was too short for the first", roundUp(r.explainedInVain))
+	}
+	return text
+}
+
+// roundUp is a time of which people need no more than one or two digits.
+func roundUp(d time.Duration) string {
+	unit := 10 * time.Second
+	switch {
+	case d > 20*time.Minute:
+		unit = 10 * time.Minute
+	case d > 2*time.Minute:
+		unit = time.Minute
+	case d <= 10*time.Second:
+		unit = time.Second
+	}
+	s := (max((d+unit-1)/unit, 1) * unit).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func sortedKeys[K interface{ ~string | ~uint16 }, V any](m map[K]V) []K {

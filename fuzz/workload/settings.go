@@ -1,10 +1,14 @@
 package workload
 
 import (
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
 
 // Settings say what a campaign does.
@@ -33,6 +37,20 @@ type Settings struct {
 	Explain  time.Duration
 	Progress io.Writer
 	Every    time.Duration
+}
+
+// Fit returns a *SettingError for a name in Only that no transaction of a workload has.
+func (s *Settings) Fit(w *workload.Workload) error {
+	for _, name := range s.Only {
+		if w.Transaction(name) == nil {
+			var known []string
+			for _, t := range w.Transactions {
+				known = append(known, t.Name)
+			}
+			return &SettingError{fmt.Sprintf("--only: unknown transaction %q%s; want some of %s", name, spelling.Hint(name, known), strings.Join(known, ", "))}
+		}
+	}
+	return nil
 }
 
 // inputLen is the length of the bytes that an input is made of.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -243,5 +244,30 @@ func TestHTML(t *testing.T) {
 	b.Reset()
 	if err := (&Report{Workload: "w", Levels: []string{"RC"}}).WriteHTML(&b); err != nil || !strings.Contains(b.String(), "Nothing found.") {
 		t.Errorf("%v:\n%s", err, b.String())
+	}
+}
+
+// TestNothingFound: that nothing was found is told with how often the rarest set ran, and
+// with how many sets there are of which some level has no run.
+func TestNothingFound(t *testing.T) {
+	at := func(level string, runs int, names ...string) *Cell {
+		return &Cell{Transactions: names, Level: level, Runs: runs}
+	}
+	for _, x := range []struct {
+		cells []*Cell
+		want  string
+	}{
+		{nil, "nothing found"},
+		{[]*Cell{at("RC", 9, "a", "b"), at("RR", 7, "a", "b"), at("RC", 8, "b", "b"), at("RR", 9, "b", "b")}, "nothing found in 33 cases; the rarest set, a × b, ran 7 times at RR"},
+		{[]*Cell{at("RC", 9, "a", "b"), at("RR", 7, "a", "b"), at("RC", 1, "b", "b"), at("RR", 0, "b", "b")}, "nothing found in 33 cases; the rarest set, b × b, ran 1 time at RC; 1 of 3 sets did not run at every level"},
+	} {
+		r := &Report{Levels: []string{"RC", "RR"}, Cases: 33, Sets: 3, Cells: x.cells}
+		var text, page bytes.Buffer
+		if err := errors.Join(r.WriteText(&text), r.WriteHTML(&page)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(text.String(), "\n"+x.want+"\n") || !strings.Contains(page.String(), "<p>N"+x.want[1:]+".</p>") {
+			t.Errorf("%s\n%s\nwant %s", text.String(), page.String(), x.want)
+		}
 	}
 }

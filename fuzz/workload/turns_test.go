@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -258,5 +259,84 @@ func TestThreeUnderSnapshotIsolation(t *testing.T) {
 			}
 		}
 		t.Log(cell.Runs, slices.Collect(maps.Values(cell.Anomalies)), r.Cases, r.Seconds)
+	}
+}
+
+// TestInvariantsComeFirst: broken invariants come before final states, and these before
+// answers, in the report and in what is explained while there is time; within a kind the
+// order is that of the names, or that of the numbers of transactions and the levels.
+func TestInvariantsComeFirst(t *testing.T) {
+	const rc, rr = corpus.ReadCommitted, corpus.RepeatableRead
+	c := unrun(t, load(t, "smallbank"), 2, 3)
+	c.reduction = t.Context()
+	pair, three := []string{"balance", "amalgamate"}, []string{"balance", "amalgamate", "write-check"}
+	for _, x := range []struct {
+		kind  Kind
+		names []string
+		level corpus.Level
+	}{{AnswersKind, pair, rr}, {StateKind, pair, rc}, {invariantKind("x"), three, rr}, {invariantKind("x"), pair, rc}, {invariantKind("x"), pair, rr}} {
+		f, _ := c.claim(Isolation, x.kind, x.names, x.level, 1)
+		c.report.Findings = append(c.report.Findings, f)
+		c.queue = append(c.queue, &pending{f: f, in: &mutate.Input{Calls: make([]mutate.Call, len(x.names))}, a: &anomaly{kind: x.kind}, level: x.level})
+	}
+	told := func(f *Finding) string { return fmt.Sprintf("%s of %d at %s", f.Kind, len(f.Transactions), f.Level) }
+	var explained []string
+	for len(c.queue) > 0 {
+		left := slices.Clone(c.queue)
+		if c.due() == nil {
+			t.Fatal("nothing is due")
+		}
+		for _, p := range left {
+			if !slices.Contains(c.queue, p) {
+				explained = append(explained, told(p.f))
+			}
+		}
+	}
+	if want := []string{"invariant x of 2 at RR", "invariant x of 2 at RC", "invariant x of 3 at RR", "final state of no serial order of 2 at RC", "answers of no serial order of 2 at RR"}; !slices.Equal(explained, want) {
+		t.Errorf("explained %q, want %q", explained, want)
+	}
+	c.finish()
+	var listed []Kind
+	for i, f := range c.report.Findings {
+		listed = append(listed, f.Kind)
+		if i > 0 && f.Kind == c.report.Findings[i-1].Kind && f.ID < c.report.Findings[i-1].ID {
+			t.Errorf("%s is behind %s", f.ID, c.report.Findings[i-1].ID)
+		}
+	}
+	if !slices.IsSortedFunc(listed, func(a, b Kind) int { return a.rank() - b.rank() }) || len(listed) != 4 { // the three add nothing to the pair
+		t.Errorf("listed %q", listed)
+	}
+}
+
+// TestTrialsOfInvariants: a long trial of a broken invariant takes turns with findings that
+// matter less, and leaves out none that matters more.
+func TestTrialsOfInvariants(t *testing.T) {
+	c := unrun(t, load(t, "smallbank"), 2, 3)
+	c.reduction, c.Tries = t.Context(), 1
+	for range 3 {
+		f, _ := c.claim(Isolation, AnswersKind, []string{"balance", "amalgamate"}, corpus.RepeatableRead, 1)
+		c.queue = append(c.queue, &pending{f: f, in: &mutate.Input{Calls: make([]mutate.Call, 2)}, a: &anomaly{kind: AnswersKind}, level: corpus.RepeatableRead})
+	}
+	long := func(k Kind) *trial {
+		return &trial{f: &Finding{Kind: k}, rate: 1e-6, mends: search{ways: []way{{}}}}
+	}
+	names := map[*trial]string{long(AnswersKind): "answers", long(invariantKind("x")): "invariant"}
+	c.trials = slices.Collect(maps.Keys(names))
+	var got []string
+	for len(c.queue)+len(c.trials) > 0 {
+		before := slices.Clone(c.trials)
+		if c.due() == nil {
+			t.Fatal("nothing is due")
+		}
+		what := "finding"
+		for _, x := range before {
+			if !slices.Contains(c.trials, x) {
+				what = names[x]
+			}
+		}
+		got = append(got, what)
+	}
+	if want := []string{"invariant", "finding", "finding", "finding", "answers"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
