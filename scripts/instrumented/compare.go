@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/graph"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// kinds are the kinds of edges in the order of the report.
+var kinds = []graph.Kinds{graph.WW, graph.WR, graph.RW, graph.PredicateWR, graph.PredicateRW}
+
+// comparison is the result for one case.
+type comparison struct {
+	// own and all count equal edges by kind: those between statements of the case itself,
+	// and those with the reads of the instrumentation.
+	own, all map[graph.Kinds]int
+	// missing are derived from the answers alone, extra stand in the oracle's graph alone.
+	missing, extra []edge
+}
+
+func (c *comparison) equal() bool { return len(c.missing)+len(c.extra) == 0 }
+
+func (c *comparison) String() string {
+	var b strings.Builder
+	for _, e := range c.missing {
+		fmt.Fprintf(&b, "only by the answers: %s\n", e)
+	}
+	for _, e := range c.extra {
+		fmt.Fprintf(&b, "only in the graph: %s\n", e)
+	}
+	return b.String()
+}
+
+// compare holds the edges by the answers against those of the oracle's graph.
+func (f *facts) compare(answers, oracles map[edge]bool) comparison {
+	c := comparison{own: map[graph.Kinds]int{}, all: map[graph.Kinds]int{}}
+	for _, e := range inOrder(answers) {
+		if !oracles[e] {
+			c.missing = append(c.missing, e)
+			continue
+		}
+		c.all[e.kind]++
+		if f.step(e.fromStmt).role == own && f.step(e.toStmt).role == own {
+			c.own[e.kind]++
+		}
+	}
+	for _, e := range inOrder(oracles) {
+		if !answers[e] {
+			c.extra = append(c.extra, e)
+		}
+	}
+	return c
+}
+
+func inOrder(set map[edge]bool) []edge {
+	return slices.SortedFunc(maps.Keys(set), func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.fromStmt, b.fromStmt), cmp.Compare(a.toStmt, b.toStmt), cmp.Compare(a.kind, b.kind), cmp.Compare(a.item, b.item))
+	})
+}
+
+// graphEdges returns the edges between committed transactions of the oracle's graph, their
+// ends and items named as by derive. A row names its item by the columns id and v in it.
+func (f *facts) graphEdges(d *mvcc.Dependencies) (map[edge]bool, error) {
+	out := map[edge]bool{}
+	for _, e := range d.Edges {
+		from, to := &d.Units[e.From], &d.Units[e.To]
+		switch {
+		case !from.Committed || !to.Committed:
+			continue
+		case e.Aborted || e.Intermediate:
+			return nil, contradicts(e.ToStmt, "the graph has a read of what was not to stay")
+		}
+		name := fmt.Sprintf("%s, which nobody wrote", e.Row)
+		s := f.stores[e.Table]
+		if s == nil {
+			return nil, fmt.Errorf("the graph has an edge on table %s, which the case has not", e.Table)
+		}
+		if v := s.known[stampOfText(e.Row)]; v != nil {
+			name = v.item.name
+		}
+		out[edge{e.Kind, txnName(from.Session, from.End), txnName(to.Session, to.End), e.FromStmt, e.ToStmt, name}] = true
+	}
+	return out, nil
+}
+
+// stampOfText reads the last two columns of a row as the oracle prints it.
+func stampOfText(row string) stamp {
+	cells := strings.Split(strings.TrimSuffix(row, ")"), ",")
+	if len(cells) < 2 {
+		return stamp{}
+	}
+	return stamp{cells[len(cells)-2], cells[len(cells)-1]}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/graph"
+)
+
+// tally counts what became of the cases.
+type tally struct {
+	cases, compared, differ, contradict int
+	edges, own                          map[graph.Kinds]int
+	// reads and statements are those of compared cases: of the instrumentation, and of
+	// the cases themselves.
+	reads, statements int
+	// why counts the cases that were not compared, by reason.
+	why map[string]int
+}
+
+func newTally() *tally {
+	return &tally{edges: map[graph.Kinds]int{}, own: map[graph.Kinds]int{}, why: map[string]int{}}
+}
+
+func (t *tally) add(p *plan, c *comparison) {
+	t.compared++
+	for _, s := range p.steps {
+		if s.role == own {
+			t.statements++
+		} else {
+			t.reads++
+		}
+	}
+	for k, n := range c.all {
+		t.edges[k] += n
+		t.own[k] += c.own[k]
+	}
+	if !c.equal() {
+		t.differ++
+	}
+}
+
+// reasons lists why cases were not compared, the most frequent first.
+func (t *tally) reasons() string {
+	var b strings.Builder
+	keys := slices.SortedFunc(maps.Keys(t.why), func(a, b string) int {
+		return cmp.Or(cmp.Compare(t.why[b], t.why[a]), cmp.Compare(a, b))
+	})
+	for _, k := range keys {
+		fmt.Fprintf(&b, "%6d not compared: %s\n", t.why[k], k)
+	}
+	return b.String()
+}
+
+// line is the last line of the report.
+func (t *tally) line(target string) string {
+	var parts []string
+	for _, k := range kinds {
+		parts = append(parts, fmt.Sprintf("%s %d (%d)", k, t.edges[k], t.own[k]))
+	}
+	return fmt.Sprintf("%s: %d cases, %d usable (%.0f %%), %d waited, %d statements with %d reads around them; equal edges (between the cases' own statements): %s; %d cases differ, %d contradict themselves",
+		target, t.cases, t.compared, 100*float64(t.compared)/float64(max(t.cases, 1)), t.why[whyWaited], t.statements, t.reads, strings.Join(parts, ", "), t.differ, t.contradict)
+}
