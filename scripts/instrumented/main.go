@@ -13,6 +13,9 @@
 // matches; Adya's definitions then give the edges. The oracle's graph of the same run
 // must have the same edges, with the same transactions, statements and items.
 //
+// A case in which something waits is run again with its statements in the order in which
+// they returned, until nothing waits.
+//
 // The reads and the columns change the case: what is compared is the instrumented one.
 // It cannot see
 //

@@ -18,11 +18,13 @@ import (
 
 // outcome is what came of one generated case.
 type outcome struct {
-	r    recorded
-	p    *plan
-	c    comparison
-	err  error
-	dead error // the server is gone for good
+	r   recorded
+	p   *plan
+	c   comparison
+	err error
+	// again is how often the case was put in another order because something waited.
+	again int
+	dead  error // the server is gone for good
 }
 
 // generate returns the n-th case of a seed; every third has three transactions.
@@ -35,11 +37,27 @@ func generate(seed, n uint64, server *history.Server) *corpus.Case {
 	return mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}, DBMS: server.DBMS, Tables: 2})
 }
 
-// try runs one case.
-func try(ctx context.Context, t *fuzz.Target, seed, n uint64) (o outcome) {
+// try runs one case, until nothing waits.
+func try(ctx context.Context, t *fuzz.Target, seed, n uint64) outcome {
 	server := t.Server()
 	c := generate(seed, n, &server)
-	o.r = recorded{Name: fmt.Sprintf("%d-%d", seed, n), Case: string(corpus.Print(c, corpus.Text))}
+	for again := 0; ; again++ {
+		o := tryOrder(ctx, t, c, fmt.Sprintf("%d-%d", seed, n))
+		o.again = again
+		var not *notUsable
+		if !errors.As(o.err, &not) || not.why != whyWaited || o.dead != nil || again >= attempts {
+			return o
+		}
+		next := unwaited(c, o.p, o.r.History)
+		if next == nil || next.Equal(c) {
+			return o
+		}
+		c = next
+	}
+}
+
+func tryOrder(ctx context.Context, t *fuzz.Target, c *corpus.Case, name string) (o outcome) {
+	o.r = recorded{Name: name, Case: string(corpus.Print(c, corpus.Text))}
 	if o.p, o.err = instrument(c); o.err != nil {
 		return o
 	}
@@ -131,6 +149,9 @@ const hopeless = 1000
 // take counts one outcome, and keeps what differs.
 func (o *options) take(sum *tally, one *outcome, w io.Writer) error {
 	sum.cases++
+	if one.again > 0 {
+		sum.waited++
+	}
 	if one.dead != nil {
 		return fmt.Errorf("case %s: %w", one.r.Name, one.dead)
 	}
@@ -153,7 +174,7 @@ func (o *options) take(sum *tally, one *outcome, w io.Writer) error {
 	case one.err != nil:
 		return fmt.Errorf("case %s: %w", one.r.Name, one.err)
 	default:
-		sum.add(one.p, &one.c)
+		sum.add(one)
 		if err := o.record(&one.r); err != nil {
 			return err
 		}

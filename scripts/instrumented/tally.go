@@ -13,7 +13,10 @@ import (
 // tally counts what became of the cases.
 type tally struct {
 	cases, compared, differ, contradict int
-	edges, own                          map[graph.Kinds]int
+	// waited counts the cases in which something waited as they were generated, reordered
+	// those of them that were compared in another order.
+	waited, reordered int
+	edges, own        map[graph.Kinds]int
 	// reads and statements are those of compared cases: of the instrumentation, and of
 	// the cases themselves.
 	reads, statements int
@@ -25,20 +28,23 @@ func newTally() *tally {
 	return &tally{edges: map[graph.Kinds]int{}, own: map[graph.Kinds]int{}, why: map[string]int{}}
 }
 
-func (t *tally) add(p *plan, c *comparison) {
+func (t *tally) add(o *outcome) {
 	t.compared++
-	for _, s := range p.steps {
+	if o.again > 0 {
+		t.reordered++
+	}
+	for _, s := range o.p.steps {
 		if s.role == own {
 			t.statements++
 		} else {
 			t.reads++
 		}
 	}
-	for k, n := range c.all {
+	for k, n := range o.c.all {
 		t.edges[k] += n
-		t.own[k] += c.own[k]
+		t.own[k] += o.c.own[k]
 	}
-	if !c.equal() {
+	if !o.c.equal() {
 		t.differ++
 	}
 }
@@ -61,6 +67,6 @@ func (t *tally) line(target string) string {
 	for _, k := range kinds {
 		parts = append(parts, fmt.Sprintf("%s %d (%d)", k, t.edges[k], t.own[k]))
 	}
-	return fmt.Sprintf("%s: %d cases, %d usable (%.0f %%), %d waited, %d statements with %d reads around them; equal edges (between the cases' own statements): %s; %d cases differ, %d contradict themselves",
-		target, t.cases, t.compared, 100*float64(t.compared)/float64(max(t.cases, 1)), t.why[whyWaited], t.statements, t.reads, strings.Join(parts, ", "), t.differ, t.contradict)
+	return fmt.Sprintf("%s: %d cases, %d usable (%.0f %%), %d waited, of which %d usable in another order; %d statements with %d reads around them; equal edges (between the cases' own statements): %s; %d cases differ, %d contradict themselves",
+		target, t.cases, t.compared, 100*float64(t.compared)/float64(max(t.cases, 1)), t.waited, t.reordered, t.statements, t.reads, strings.Join(parts, ", "), t.differ, t.contradict)
 }
