@@ -64,8 +64,12 @@ func inOrder(set map[edge]bool) []edge {
 }
 
 // graphEdges returns the edges between committed transactions of the oracle's graph, their
-// ends and items named as by derive. A row names its item by the columns id and v in it.
+// ends and items named as by derive.
 func (f *facts) graphEdges(d *mvcc.Dependencies) (map[edge]bool, error) {
+	names, err := f.itemNames(d)
+	if err != nil {
+		return nil, err
+	}
 	out := map[edge]bool{}
 	for _, e := range d.Edges {
 		from, to := &d.Units[e.From], &d.Units[e.To]
@@ -75,15 +79,39 @@ func (f *facts) graphEdges(d *mvcc.Dependencies) (map[edge]bool, error) {
 		case e.Aborted || e.Intermediate:
 			return nil, contradicts(e.ToStmt, "the graph has a read of what was not to stay")
 		}
-		name := fmt.Sprintf("%s, which nobody wrote", e.Row)
+		name, ok := names[graphItem{e.Table, e.Item}]
+		if !ok {
+			name = nameless(e.Table)
+		}
+		out[edge{e.Kind, txnName(from.Session, from.End), txnName(to.Session, to.End), e.FromStmt, e.ToStmt, name}] = true
+	}
+	return out, nil
+}
+
+// graphItem is an item as the oracle numbers it.
+type graphItem struct {
+	table string
+	n     int
+}
+
+// itemNames finds out which item of the answers each item of the oracle's graph is: the
+// columns id and v in a row of it tell. All rows of one must be of one.
+func (f *facts) itemNames(d *mvcc.Dependencies) (map[graphItem]string, error) {
+	out := map[graphItem]string{}
+	for _, e := range d.Edges {
 		s := f.stores[e.Table]
 		if s == nil {
 			return nil, fmt.Errorf("the graph has an edge on table %s, which the case has not", e.Table)
 		}
-		if v := s.known[stampOfText(e.Row)]; v != nil {
-			name = v.item.name
+		v := s.known[stampOfText(e.Row)]
+		if v == nil {
+			continue
 		}
-		out[edge{e.Kind, txnName(from.Session, from.End), txnName(to.Session, to.End), e.FromStmt, e.ToStmt, name}] = true
+		it := graphItem{e.Table, e.Item}
+		if was, ok := out[it]; ok && was != v.item.name {
+			return nil, contradicts(e.ToStmt, "item %d of the graph is both %s and %s", e.Item, was, v.item.name)
+		}
+		out[it] = v.item.name
 	}
 	return out, nil
 }

@@ -109,7 +109,7 @@ func (p *plan) surround(l corpus.Line, s step) {
 		for _, r := range reads {
 			r.of = at
 			p.steps = append(p.steps, r)
-			p.c.Steps = append(p.c.Steps, corpus.Line{Session: l.Session, Stmt: p.read(r), Note: p.note(r, s)})
+			p.c.Steps = append(p.c.Steps, corpus.Line{Session: l.Session, Stmt: p.read(r), Note: note(r, s, writes(l.Stmt))})
 		}
 	}
 	add(p.readsBefore(l, s))
@@ -177,7 +177,7 @@ func (p *plan) read(s step) ast.StmtNode {
 
 // note names a read for who looks at the case. The rows that a write overwrites are those
 // that match its own condition.
-func (p *plan) note(r, s step) string {
+func note(r, s step, write bool) string {
 	switch {
 	case r.role == versionSet:
 		return "VSR"
@@ -185,10 +185,12 @@ func (p *plan) note(r, s step) string {
 		return "AWR"
 	case r.role == matchNow:
 		return "APM"
-	case r.pred == s.pred:
+	case r.pred != s.pred:
+		return "BPM"
+	case write:
 		return "PM, BWR"
 	}
-	return "BPM"
+	return "PM"
 }
 
 // predicate returns the index of a condition.

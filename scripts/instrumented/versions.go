@@ -148,10 +148,14 @@ func (s *store) itemFor(stmt int, by *txn, row []history.Cell) *item {
 			return it
 		}
 	}
-	if it := s.byKey[name]; it != nil {
-		return it
+	was := s.byKey[name]
+	if was != nil && was.last(stmt, by) != nil {
+		return was
 	}
 	it := &item{table: s.t, name: s.t.name + " " + name}
+	if was != nil {
+		it.name = was.name + " again"
+	}
 	s.byKey[name] = it
 	s.items = append(s.items, it)
 	return it
