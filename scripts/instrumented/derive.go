@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -25,6 +26,22 @@ func (e edge) String() string {
 func (t *txn) String() string { return txnName(t.session, t.end) }
 
 func txnName(session, end int) string { return fmt.Sprintf("tx%d ended in line %d", session, end+1) }
+
+// untold says why nobody can tell what a statement read.
+type untold struct{ why string }
+
+func (e *untold) Error() string { return e.why }
+
+// reader returns the statement of an edge that read, -1: none did.
+func (e edge) reader() int {
+	switch {
+	case e.kind&graph.AnyWR != 0:
+		return e.toStmt
+	case e.kind&graph.AnyRW != 0:
+		return e.fromStmt
+	}
+	return -1
+}
 
 // read is what one statement met of one item.
 type read struct {
@@ -54,6 +71,9 @@ type read struct {
 //     DUPLICATE KEY UPDATE read the row, too.
 //   - Of the rows that match a statement with LIMIT those that it left out are not met.
 //   - A statement that failed otherwise read nothing.
+//
+// Of a statement that met the key of a row, and no answer tells for which of its own, the
+// reads are left out on both sides; facts.untold has it.
 func (f *facts) derive() (map[edge]bool, error) {
 	out := map[edge]bool{}
 	for _, t := range f.p.tables {
@@ -66,6 +86,11 @@ func (f *facts) derive() (map[edge]bool, error) {
 	}
 	for i := range f.h.Stmts {
 		list, err := f.reads(i)
+		var not *untold
+		if errors.As(err, &not) {
+			f.untold[i] = not.why
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +237,7 @@ func (f *facts) picked(i int) (*picked, error) {
 	case *ast.UpdateStmt, *ast.DeleteStmt:
 		switch {
 		case r.Err != nil && r.Err.Code == errDuplicate:
-			return nil, unusable("an UPDATE met a key, of which row is not told")
+			return nil, &untold{"an UPDATE met a key, of which row is not told"}
 		case r.Err != nil:
 			return nil, nil
 		}
@@ -253,13 +278,13 @@ func (f *facts) pickedByKey(i int, n *ast.InsertStmt, out *picked) (*picked, err
 	case r.Err != nil && r.Err.Code != errDuplicate, r.Err == nil && plain:
 		return nil, nil
 	case len(n.Lists) > 1:
-		return nil, unusable("an INSERT of several rows may have met a key, of which row is not told")
+		return nil, &untold{"an INSERT of several rows may have met a key, of which row is not told"}
 	case r.Err != nil && len(n.OnDuplicate) > 0:
-		return nil, unusable("an INSERT changed a row, which met the key of a third one")
+		return nil, &untold{"an INSERT changed a row, which met the key of a third one"}
 	case n.IsReplace && r.Affected > 1 && f.unkeyed(s.table):
 		return nil, unusable("a REPLACE changed a row without a clustered key: whether it stays the same record is not told")
 	case s.pred < 0 && r.Err != nil:
-		return nil, unusable("an INSERT met a key whose value the server makes")
+		return nil, &untold{"an INSERT met a key whose value the server makes"}
 	case s.pred < 0:
 		return nil, nil
 	}
@@ -270,7 +295,7 @@ func (f *facts) pickedByKey(i int, n *ast.InsertStmt, out *picked) (*picked, err
 	}
 	if len(out.chosen) == 0 {
 		if r.Err != nil {
-			return nil, unusable("an INSERT met a key that equals none as it is written")
+			return nil, &untold{"an INSERT met a key that equals none as it is written"}
 		}
 		return nil, nil
 	}

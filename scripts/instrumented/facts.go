@@ -24,6 +24,8 @@ type facts struct {
 	near map[int]int
 	// saved holds, by session, where savepoints were set.
 	saved map[int]map[string]int
+	// untold holds the statements of which derive cannot tell what they read, and why.
+	untold map[int]string
 }
 
 // Errors of the server.
@@ -32,7 +34,7 @@ const errDuplicate = 1062
 // gather reads a run. The error is a *notUsable for one from which nothing follows, and
 // a *contradiction where answers do not go together.
 func gather(p *plan, h *history.History) (*facts, error) {
-	f := &facts{p: p, h: h, stores: map[string]*store{}, shown: map[int]content{}, near: map[int]int{}, saved: map[int]map[string]int{}}
+	f := &facts{p: p, h: h, stores: map[string]*store{}, shown: map[int]content{}, near: map[int]int{}, saved: map[int]map[string]int{}, untold: map[int]string{}}
 	for range p.preds {
 		f.holds = append(f.holds, map[stamp]bool{})
 	}

@@ -20,12 +20,13 @@ type tally struct {
 	// reads and statements are those of compared cases: of the instrumentation, and of
 	// the cases themselves.
 	reads, statements int
-	// why counts the cases that were not compared, by reason.
-	why map[string]int
+	// why counts the cases that were not compared, untold the statements of compared ones
+	// whose reads were left out, both by reason.
+	why, untold map[string]int
 }
 
 func newTally() *tally {
-	return &tally{edges: map[graph.Kinds]int{}, own: map[graph.Kinds]int{}, why: map[string]int{}}
+	return &tally{edges: map[graph.Kinds]int{}, own: map[graph.Kinds]int{}, why: map[string]int{}, untold: map[string]int{}}
 }
 
 func (t *tally) add(o *outcome) {
@@ -40,6 +41,9 @@ func (t *tally) add(o *outcome) {
 			t.reads++
 		}
 	}
+	for _, why := range o.c.untold {
+		t.untold[why]++
+	}
 	for k, n := range o.c.all {
 		t.edges[k] += n
 		t.own[k] += o.c.own[k]
@@ -49,15 +53,19 @@ func (t *tally) add(o *outcome) {
 	}
 }
 
-// reasons lists why cases were not compared, the most frequent first.
+// reasons lists what was not compared and why, the most frequent first.
 func (t *tally) reasons() string {
 	var b strings.Builder
-	keys := slices.SortedFunc(maps.Keys(t.why), func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.why[b], t.why[a]), cmp.Compare(a, b))
-	})
-	for _, k := range keys {
-		fmt.Fprintf(&b, "%6d not compared: %s\n", t.why[k], k)
+	list := func(what string, of map[string]int) {
+		keys := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+			return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
+		})
+		for _, k := range keys {
+			fmt.Fprintf(&b, "%6d %s: %s\n", of[k], what, k)
+		}
 	}
+	list("cases not compared", t.why)
+	list("statements whose reads are left out", t.untold)
 	return b.String()
 }
 
