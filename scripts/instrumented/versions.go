@@ -169,7 +169,7 @@ func (s *store) dead(stmt int, by *txn, row []history.Cell) *item {
 	}
 	key := keyText(k, row)
 	for _, it := range s.items {
-		v := it.last(stmt, by)
+		v := it.last(stmt+1, by) // REPLACE deletes first
 		if v == nil || v.row != nil {
 			continue
 		}
