@@ -2,7 +2,7 @@
 // of a server's answers alone.
 //
 //	go run -tags notidb ./scripts/instrumented --target mariadb:11.8 --cases 2000 --seed 1
-//	go run -tags notidb ./scripts/instrumented --again instrumented-differences/1-17.jsonl
+//	go run -tags notidb ./scripts/instrumented --again out/instrumented/1-17.jsonl
 //
 // It surrounds each statement of a generated case with plain SELECTs in the same session
 // that show what the statement met and what it left: all rows of the table before it
@@ -41,6 +41,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
@@ -67,7 +68,7 @@ func main() {
 	flag.IntVar(&o.cases, "cases", 2000, "run until so many cases are compared")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the cases")
 	flag.IntVar(&o.workers, "workers", 1, "how many cases run at a time")
-	flag.StringVar(&o.out, "out", "instrumented-differences", "folder for the cases that differ")
+	flag.StringVar(&o.out, "out", filepath.Join("out", "instrumented"), "folder for the cases that differ")
 	flag.StringVar(&o.recordTo, "record", "", "append what was compared to this file, for tests")
 	flag.StringVar(&o.again, "again", "", "compare a kept run again, without a server")
 	flag.Parse()

@@ -55,8 +55,7 @@ func (r *recorded) check() (comparison, error) {
 	return check(p, r.History, &v)
 }
 
-// keeper writes runs to files: those that differ each to their own in a folder, with the
-// instrumented case as text for people.
+// keeper writes runs that differ to a folder: each as a record, and as text for people.
 type keeper struct{ dir string }
 
 func (k keeper) keep(r *recorded, p *plan, why string) (string, error) {
