@@ -102,49 +102,6 @@ func (f *facts) sound() error {
 	return nil
 }
 
-func endsTxn(n ast.StmtNode) bool {
-	switch s := n.(type) {
-	case *ast.CommitStmt:
-		return true
-	case *ast.RollbackStmt:
-		return s.SavepointName == ""
-	}
-	return false
-}
-
-// transactions finds out which transaction each statement belongs to.
-func (f *facts) transactions() {
-	f.txns = make([]*txn, len(f.h.Stmts))
-	open := map[int]*txn{}
-	for i := range f.h.Stmts {
-		s := &f.h.Stmts[i]
-		switch n := f.node(i); {
-		case begins(n):
-			if t := open[s.Session]; t != nil {
-				t.end, t.committed = i, true
-			}
-			open[s.Session] = &txn{session: s.Session, end: -1}
-			f.txns[i] = open[s.Session]
-		case endsTxn(n):
-			t := open[s.Session]
-			if f.txns[i] = t; t != nil {
-				_, commit := n.(*ast.CommitStmt)
-				t.end, t.committed = i, commit
-			}
-			delete(open, s.Session)
-		case open[s.Session] != nil:
-			f.txns[i] = open[s.Session]
-		default:
-			f.txns[i] = &txn{session: s.Session, end: i, committed: s.Result.Err == nil}
-		}
-	}
-}
-
-func begins(n ast.StmtNode) bool {
-	_, ok := n.(*ast.BeginStmt)
-	return ok
-}
-
 // take adds what the answer to a statement tells.
 func (f *facts) take(i int) error {
 	s, r := f.step(i), &f.h.Stmts[i].Result
