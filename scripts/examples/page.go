@@ -38,8 +38,8 @@ that were proposed for its findings at this level then ran at this level for %s,
 weaker levels. The last column lists what such a run showed of the findings that should be gone. It
 does not list anomalies that this level is known to show, such as lost updates of the bank at RC, nor
 those for which no FOR UPDATE was found. *New* are anomalies that the first run had not seen at all.
-(These runs are older than those above: their version ran more schedules of each input, and so fewer inputs.
-Beside all but those of TPC-C there was much other work on the machine.)
+(Runs of fewer than 15,000 cases are older than those above: their version ran more schedules of each
+input, and so fewer inputs. Beside most of the runs there was much other work on the machine.)
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |
