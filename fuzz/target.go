@@ -293,6 +293,11 @@ type Trial struct {
 	named []oracle.Anomaly
 }
 
+// Run runs a case as Judge does, and leaves it unjudged.
+func (t *Target) Run(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.execute(ctx, c, levels)
+}
+
 // Judge runs a case with the levels given, one for each of its sessions. A
 // case that cannot be run has the outcome Unknown and one of the reasons
 // above, and the cause in Err.

@@ -44,6 +44,8 @@ type Backend struct {
 	told atomic.Int64
 	// open counts the connections whose client believes to be in a transaction.
 	open atomic.Int64
+	// disturbed counts what sessions did that disturbs the others.
+	disturbed atomic.Int64
 }
 
 // Through returns a backend whose connections pass through a lie; closing it
@@ -81,6 +83,11 @@ type conn struct {
 	// cache holds answers to plain SELECTs of this transaction.
 	cache map[string]answer
 	level string
+	// disturbs is its own part of what the backend counts as disturbed, heeded how much
+	// of the others' it has let act on itself.
+	disturbs, heeded int64
+	// changed says that the transaction did more than plain reads.
+	changed bool
 }
 
 func (c *conn) serve() {

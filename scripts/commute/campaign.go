@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle/commute"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// tally counts what came of the swaps.
+type tally struct {
+	mu    sync.Mutex
+	begun time.Time
+	cases int
+	count map[result]int
+	why   map[commute.Reason]int
+	rules map[string]int
+	err   error
+}
+
+func newTally() *tally {
+	return &tally{begun: time.Now(), count: map[result]int{}, why: map[commute.Reason]int{}, rules: map[string]int{}}
+}
+
+// compared is how many swaps were judged: those whose waits are the same.
+func (s *tally) compared() int {
+	return s.count[equal] + s.count[byChance] + s.count[byRule] + s.count[unexplained]
+}
+
+func (s *tally) line() string {
+	return fmt.Sprintf("%d cases, %d swaps compared (%d: %s; %d: %s), %d not since waits differ; %d differ by chance, %d under a known deviation, %d unexplained",
+		s.cases, s.compared(), s.why[commute.DisjointTables], commute.DisjointTables, s.why[commute.OpenSnapshot], commute.OpenSnapshot,
+		s.count[waitsDiffer], s.count[byChance], s.count[byRule], s.count[unexplained])
+}
+
+func (s *tally) byRules() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(keys(s.rules)) {
+		fmt.Fprintf(&b, "%6d under %s\n", s.rules[name], name)
+	}
+	return b.String()
+}
+
+func keys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// everyReport is how often progress is told.
+const everyReport = 10 * time.Second
+
+// campaign runs cases and their swaps until enough were compared.
+func (o *options) campaign(ctx context.Context, t *fuzz.Target, progress io.Writer) (*tally, error) {
+	sum := newTally()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var next atomic.Uint64
+	var workers sync.WaitGroup
+	for range o.workers {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				if err := o.one(ctx, t, next.Add(1), sum); err != nil {
+					sum.mu.Lock()
+					sum.err = errors.Join(sum.err, err)
+					sum.mu.Unlock()
+				}
+				sum.mu.Lock()
+				if sum.err != nil || sum.compared() >= o.swaps {
+					stop()
+				}
+				sum.mu.Unlock()
+			}
+		})
+	}
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tick := time.NewTicker(everyReport)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				sum.mu.Lock()
+				fmt.Fprintf(progress, "%s: %s, %s\n", t.Name, sum.line(), time.Since(sum.begun).Round(time.Second))
+				sum.mu.Unlock()
+			}
+		}
+	}()
+	workers.Wait()
+	stop()
+	<-told
+	if sum.err == nil && sum.compared() < o.swaps {
+		sum.err = fmt.Errorf("run swaps: %w", context.Canceled)
+	}
+	return sum, sum.err
+}
+
+// reorders is how often a case is put into the order in which its statements returned.
+// Nearly all cases wait as they are made, and beside a wait nothing may be swapped.
+const reorders = 2
+
+// asReturned returns a case with its statements in the order in which they returned, nil if
+// that is the order of the case, or a statement never returned.
+func asReturned(c *corpus.Case, h *history.History) *corpus.Case {
+	stmts := slices.Clone(h.Stmts)
+	slices.SortStableFunc(stmts, func(a, b history.Stmt) int { return cmp.Compare(a.Return, b.Return) })
+	if len(stmts) != len(c.Steps) || slices.ContainsFunc(stmts, func(s history.Stmt) bool { return s.Return == 0 }) ||
+		slices.IsSortedFunc(stmts, func(a, b history.Stmt) int { return cmp.Compare(a.Line, b.Line) }) {
+		return nil
+	}
+	out := c.Clone()
+	for i := range stmts {
+		out.Steps[i] = c.Steps[stmts[i].Line]
+	}
+	return out
+}
+
+// one runs the n-th case and some of its swaps.
+func (o *options) one(ctx context.Context, t *fuzz.Target, n uint64, sum *tally) error {
+	server := t.Server()
+	c := generate(o.seed, n, &server, t.Levels())
+	levels := fuzz.LevelsFor(c, corpus.RepeatableRead)
+	return o.swapsOf(ctx, func(ctx context.Context, c *corpus.Case) (*history.History, error) {
+		r := t.Run(ctx, c, levels)
+		if r.Dead != nil {
+			return nil, fmt.Errorf("run case %d: %w", n, r.Dead)
+		}
+		if r.Err != nil {
+			return nil, nil // a case that this server refuses
+		}
+		return r.History, nil
+	}, c, n, sum)
+}
+
+// swapsOf runs a case and some of its swaps.
+func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uint64, sum *tally) error {
+	h, err := run(ctx, c)
+	if err != nil || h == nil {
+		return err
+	}
+	for range reorders {
+		next := asReturned(c, h)
+		if next == nil {
+			break
+		}
+		c = next
+		if h, err = run(ctx, c); err != nil || h == nil {
+			return err
+		}
+	}
+	swaps := commute.Swaps(c, h)
+	rand.New(rand.NewPCG(o.seed, n)).Shuffle(len(swaps), func(i, k int) { swaps[i], swaps[k] = swaps[k], swaps[i] })
+	for _, s := range swaps[:min(len(swaps), o.each)] {
+		r, rules, what, err := try(ctx, run, c, h, s)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if r == unexplained {
+			if err := o.keep(c, n, s, what); err != nil {
+				return err
+			}
+		}
+		sum.mu.Lock()
+		sum.count[r]++
+		if r != waitsDiffer && r != notRun {
+			sum.why[s.Why]++
+		}
+		for _, name := range rules {
+			sum.rules[name]++
+		}
+		sum.mu.Unlock()
+	}
+	sum.mu.Lock()
+	sum.cases++
+	sum.mu.Unlock()
+	return nil
+}
+
+// generate returns the n-th case of a seed; every third has three transactions.
+func generate(seed, n uint64, server *history.Server, levels []corpus.Level) *corpus.Case {
+	at := seed<<32 + n
+	input := mutate.InputOf(at, mutate.InputLen)
+	if n%3 == 2 {
+		input = mutate.WideInput(at, 3)
+	}
+	return mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: levels, DBMS: server.DBMS, Tables: 2})
+}
+
+// keep saves a case whose difference is unexplained.
+func (o *options) keep(c *corpus.Case, n uint64, s commute.Swap, what string) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return fmt.Errorf("keep a case: %w", err)
+	}
+	out := c.Clone()
+	out.Set("note", what)
+	path := filepath.Join(o.out, fmt.Sprintf("%d-%d-%d.sql", o.seed, n, s.At+1))
+	if err := os.WriteFile(path, corpus.Print(out, corpus.Text), 0o644); err != nil {
+		return fmt.Errorf("keep a case: %w", err)
+	}
+	fmt.Fprintf(os.Stderr, "%s:\n%s\n", path, what)
+	return nil
+}

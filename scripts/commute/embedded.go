@@ -1,0 +1,5 @@
+//go:build !notidb
+
+package main
+
+import _ "github.com/txnfuzz/txnfuzz/harness/embedded"

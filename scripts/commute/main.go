@@ -1,0 +1,82 @@
+// Command commute swaps neighbouring statements that cannot bear on each other, and tells
+// where an answer or the final state changes (see package oracle/commute).
+//
+//	go run -tags notidb ./scripts/commute --target mariadb:11.8 --swaps 100000 --seed 1
+//
+// A difference is run again, and counts if each run of one order differs from each of the
+// other. It is explained where one of the runs shows a known deviation of the server. The
+// last line has the figures. Status 0: everything is explained; 1: something is not, and
+// the case is in --out; 2: wrong usage; 3: a server failed.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	_ "github.com/txnfuzz/txnfuzz/harness/server"
+)
+
+type options struct {
+	target  string
+	swaps   int
+	each    int
+	seed    uint64
+	workers int
+	out     string
+}
+
+// errUnexplained says that a difference has no explanation, which is a result.
+var errUnexplained = errors.New("some differences are unexplained")
+
+func main() {
+	var o options
+	flag.StringVar(&o.target, "target", fuzz.DefaultTarget, "a server, as txnfuzz run takes it")
+	flag.IntVar(&o.swaps, "swaps", 100_000, "run until so many swaps were compared")
+	flag.IntVar(&o.each, "each", 6, "at most so many swaps of one case")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the cases")
+	flag.IntVar(&o.workers, "workers", 2, "how many cases run at a time")
+	flag.StringVar(&o.out, "out", filepath.Join("out", "commute"), "folder for the cases whose difference is unexplained")
+	flag.Parse()
+	if flag.NArg() > 0 || o.swaps < 1 || o.each < 1 || o.workers < 1 {
+		fmt.Fprintln(os.Stderr, "commute: no arguments but flags; --swaps, --each and --workers are at least 1")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := o.run(ctx, os.Stdout, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "commute:", err)
+	}
+	var name *fuzz.TargetError
+	switch {
+	case err == nil:
+	case errors.Is(err, errUnexplained):
+		os.Exit(1)
+	case errors.As(err, &name):
+		os.Exit(2)
+	default:
+		os.Exit(3)
+	}
+}
+
+func (o *options) run(ctx context.Context, w, progress io.Writer) (err error) {
+	t, err := fuzz.OpenTarget(ctx, o.target, fuzz.TargetOptions{Workers: o.workers, Progress: progress})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	sum, err := o.campaign(ctx, t, progress)
+	fmt.Fprint(w, sum.byRules())
+	fmt.Fprintln(w, fuzz.Redact(o.target)+": "+sum.line())
+	if err == nil && sum.count[unexplained] > 0 {
+		err = errUnexplained
+	}
+	return err
+}
