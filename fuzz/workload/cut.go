@@ -16,8 +16,11 @@ import (
 // likeliest first: the other statements stay in their order, or move up; and where others
 // need what the part gave, they get what it gave in this run.
 func cuts(s shown, i, k int) []*mutate.Input {
-	without := withoutPart(s.in, i, k)
 	n := node(s.in.Calls[i].Transaction.Body, k)
+	if locks(n) {
+		return nil
+	}
+	without := withoutPart(s.in, i, k)
 	if n.Kind != workload.Run {
 		if without == nil {
 			return nil
@@ -30,6 +33,17 @@ func cuts(s shown, i, k int) []*mutate.Input {
 		}
 	}
 	return []*mutate.Input{withOrder(without, orderWithout(s, func(call int, at workload.Place) bool { return call == i && at == n.Place })), without}
+}
+
+// locks reports whether a part of a transaction has a SELECT that locks: without it the
+// rest could run in an order that the whole transaction does not allow.
+func locks(n *workload.Node) bool {
+	found := false
+	workload.Walk([]workload.Node{*n}, func(n *workload.Node) {
+		q, ok := n.Stmt.(*ast.SelectStmt)
+		found = found || n.Kind == workload.Run && ok && q.LockInfo != nil && q.LockInfo.LockType != ast.SelectLockNone
+	})
+	return found
 }
 
 // withoutPart returns an input without the k-th part of its i-th call, nil where others
@@ -94,6 +108,9 @@ func withTable(w *workload.Workload, s shown, t *workload.Table) *mutate.Input {
 			}
 			if slices.Contains(tablesOf(w, n.Stmt), t) {
 				names = true
+				continue
+			}
+			if locks(n) {
 				continue
 			}
 			// What a SELECT found may matter, too, not only its values.

@@ -197,3 +197,22 @@ func TestReducedSize(t *testing.T) {
 		}
 	}
 }
+
+// TestLockingReadsStay: a SELECT that locks is never left out, nor a repeat with one in it.
+func TestLockingReadsStay(t *testing.T) {
+	w, err := workload.Parse("w.workload", []byte(`/* schema */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* transaction x (:p INT) */
+SELECT b FROM t WHERE a = :p INTO :v FOR UPDATE;
+UPDATE t SET b = 1 WHERE a = :p;`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := mutate.Call{Transaction: w.Transactions[0], Args: map[string]ast.ExprNode{"p": corpus.IntLit(5)}}
+	s := played(t, w, call, rows("7"), changed(1))
+	if got := cuts(s, 0, 0); got != nil {
+		t.Errorf("the locking read is left out: %v", got[0].Calls[0].Transaction.Body)
+	}
+	if got := cuts(s, 0, 1); got == nil {
+		t.Error("the UPDATE must be left out")
+	}
+}

@@ -40,7 +40,7 @@ func TestOtherLevelsTellWhatMendsThere(t *testing.T) {
 		other Finding
 		want  string
 	}{
-		{"the same", told, Finding{Reduced: true, Mend: []string{"line 3"}, MendRuns: 100}, ": f\n"},
+		{"the same", told, Finding{Reduced: true, Mend: []string{"line 3"}, MendRuns: 100}, " (the same FOR UPDATE, not seen in 100 runs): f\n"},
 		{"the same, tried too rarely", told, Finding{Reduced: true, MayMend: []string{"line 3"}, MendRuns: 10, NeededRuns: 300, OneIn: 30}, ": f\n    there not seen in 10 runs with FOR UPDATE on\n      line 3\n    not proposed: 300 runs would be needed to tell, since without it 1 of 30 runs shows it\n"},
 		{"another read", told, Finding{Reduced: true, Mend: []string{"line 4"}, MendRuns: 100}, ": f\n    there not seen in 100 runs with FOR UPDATE on\n      line 4\n"},
 		{"none", told, Finding{Reduced: true, MendFailed: noTime}, ": f\n    there no FOR UPDATE is proposed: there was no time to try it\n"},

@@ -366,12 +366,23 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 }
 
+// mendsAs reports whether the reads that mend a finding are those that mend another one.
+func (f *Finding) mendsAs(of *Finding) bool {
+	mine, other := slices.Concat(f.Mend, f.MayMend), slices.Concat(of.Mend, of.MayMend)
+	return len(mine) > 0 && slices.Equal(mine, other) && len(f.MayMend) == len(of.MayMend)
+}
+
 // writeAlso tells of a finding that is told at another level what differs at its own.
 func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 	mine, other := slices.Concat(f.Mend, f.MayMend), slices.Concat(of.Mend, of.MayMend)
 	note := ""
 	switch {
-	case f.Class != Isolation || f.Reduced:
+	case f.Class != Isolation:
+	case f.Reduced && f.mendsAs(of):
+		if note = fmt.Sprintf(" (the same FOR UPDATE, not seen in %s)", spelling.Count(f.MendRuns, "run")); len(f.MayMend) > 0 {
+			note = " (the same FOR UPDATE, tried too rarely there, too)"
+		}
+	case f.Reduced:
 	case !of.Reduced:
 		note = " (not explained there either)"
 	case len(other) > 0:
@@ -381,8 +392,7 @@ func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 	}
 	fmt.Fprintf(b, "  also at %s%s: %s\n", f.Level, note, f.File)
 	switch {
-	case f.Class != Isolation || !f.Reduced:
-	case len(mine) > 0 && slices.Equal(mine, other) && len(f.MayMend) == len(of.MayMend):
+	case f.Class != Isolation || !f.Reduced, f.mendsAs(of):
 	case len(mine) > 0:
 		fmt.Fprintf(b, "    there not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
 		for _, m := range mine {

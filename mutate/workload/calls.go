@@ -174,7 +174,8 @@ func makeCalls(w *workload.Workload, s *State, set []*workload.Transaction, src 
 				key = ":" + q.Name
 			}
 			var v ast.ExprNode
-			switch earlier := used[key]; {
+			earlier := slices.DeleteFunc(slices.Clone(used[key]), func(e ast.ExprNode) bool { return !admits(q, e) })
+			switch {
 			case len(earlier) > 0 && src.below(inputLane, 16) < 9:
 				v = earlier[src.below(inputLane, len(earlier))]
 			case ok:
@@ -255,6 +256,18 @@ func ofType(q *workload.Param, src *source) ast.ExprNode {
 		return b[src.below(inputLane, len(b))]
 	}
 	return usual(c, src.below(inputLane, 8))
+}
+
+// admits reports whether a parameter may have a value that another one of its name has.
+func admits(q *workload.Param, v ast.ExprNode) bool {
+	switch {
+	case q.OneOf != nil:
+		return slices.ContainsFunc(q.OneOf, func(e ast.ExprNode) bool { return text(e) == text(v) })
+	case q.HasRange:
+		n, err := strconv.ParseInt(text(v), 10, 64)
+		return err == nil && q.Min <= n && n <= q.Max
+	}
+	return true
 }
 
 // column returns a column of a declared type.

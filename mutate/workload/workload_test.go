@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -212,5 +213,44 @@ func TestWithout(t *testing.T) {
 		if len(got.rows[0]) != x.a || len(got.rows[1]) != x.b || s.Rows() != 5 {
 			t.Errorf("%+v: %d and %d rows of %d", x, len(got.rows[0]), len(got.rows[1]), s.Rows())
 		}
+	}
+}
+
+// TestDomainsHold: a value that another call has, so that they meet, is one that the
+// parameter may have.
+func TestDomainsHold(t *testing.T) {
+	w := parse(t, `/* schema */ CREATE TABLE t (who CHAR(1) NOT NULL, k INT NOT NULL);
+/* transaction a (:k one of (1)) */
+INSERT INTO t VALUES ('a', :k);
+/* transaction b (:k one of (2, 'x')) */
+INSERT INTO t VALUES ('b', :k);
+/* transaction c (:k INT -20..20) */
+INSERT INTO t VALUES ('c', :k);
+/* transaction d (:k INT 30..40) */
+INSERT INTO t VALUES ('d', :k);`)
+	want := map[string]func(string) bool{
+		"a": func(s string) bool { return s == "1" },
+		"b": func(s string) bool { return s == "2" || s == "'x'" },
+		"c": func(s string) bool { n, err := strconv.Atoi(s); return err == nil && -20 <= n && n <= 20 },
+		"d": func(s string) bool { n, err := strconv.Atoi(s); return err == nil && 30 <= n && n <= 40 },
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	met := 0
+	for range 2000 {
+		in := Make(w, Sets(w, 3), bytesOf(r, 256))
+		seen := map[string]bool{}
+		for i := range in.Calls {
+			name, v := in.Calls[i].Transaction.Name, text(in.Calls[i].Args["k"])
+			if !want[name](v) {
+				t.Fatalf("%s is called as %s", name, in.Calls[i].String())
+			}
+			if seen[v] {
+				met++
+			}
+			seen[v] = true
+		}
+	}
+	if met == 0 {
+		t.Error("no two calls met")
 	}
 }

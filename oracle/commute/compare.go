@@ -14,15 +14,15 @@ type Outcome int
 // The outcomes.
 const (
 	Equal Outcome = iota
-	// WaitsDiffer: other statements waited, so locks came in another order, which nothing
-	// promises to be the same.
+	// WaitsDiffer: other statements waited, or a deadlock chose another victim. Nothing
+	// promises in which order locks are granted, or who is the victim.
 	WaitsDiffer
 	Differ
 )
 
 // Compare holds a run against one of the same case with two statements swapped. Of two runs
-// that differ, what says how. The caller must know that the difference is not chance,
-// such as the victim of a deadlock: each order differs from the other in every run.
+// that differ, what says how. The caller must know that the difference is not chance: each
+// order differs from the other in every run.
 func Compare(h, swapped *history.History) (o Outcome, what string) {
 	if h.End != swapped.End || len(h.Stmts) != len(swapped.Stmts) {
 		return WaitsDiffer, "one run ended in another way"
@@ -36,6 +36,9 @@ func Compare(h, swapped *history.History) (o Outcome, what string) {
 		for i := range list {
 			if len(list[i].Waits) > 0 != (len(other[i].Waits) > 0) {
 				return WaitsDiffer, fmt.Sprintf("statement %d of tx%d waits in one run", i+1, session)
+			}
+			if victim(list[i]) != victim(other[i]) {
+				return WaitsDiffer, fmt.Sprintf("statement %d of tx%d is the victim of a deadlock in one run", i+1, session)
 			}
 		}
 	}
@@ -68,6 +71,11 @@ func sorted(m map[int][]*history.Stmt) []int {
 	slices.Sort(out)
 	return out
 }
+
+// errDeadlock is ER_LOCK_DEADLOCK.
+const errDeadlock = 1213
+
+func victim(st *history.Stmt) bool { return st.Result.Err != nil && st.Result.Err.Code == errDeadlock }
 
 // answer is what a client sees, rows in no order.
 func answer(st *history.Stmt) string {

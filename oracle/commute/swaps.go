@@ -13,8 +13,7 @@
 //
 // Never swapped are statements that begin or end a transaction, or commit by themselves,
 // what depends on chance, clock or session, and what runs beside a statement that waits.
-// Deadlocks may choose another victim, so whoever compares runs each order several times
-// (see Compare).
+// Runs whose waits or deadlocks differ are not compared (see Compare).
 //
 // The idea is TxCheck's (Jiang et al., OSDI 2023), which reorders whole transactions and
 // was wrong where statements locked, waited or took snapshots.

@@ -43,7 +43,7 @@ func (s *tally) compared() int {
 }
 
 func (s *tally) line() string {
-	return fmt.Sprintf("%d cases, %d swaps compared (%d: %s; %d: %s), %d not since waits differ; %d differ by chance, %d under a known deviation, %d unexplained",
+	return fmt.Sprintf("%d cases, %d swaps compared (%d: %s; %d: %s), %d not since waits or victims differ; %d differ by chance, %d under a known deviation, %d unexplained",
 		s.cases, s.compared(), s.why[commute.DisjointTables], commute.DisjointTables, s.why[commute.OpenSnapshot], commute.OpenSnapshot,
 		s.count[waitsDiffer], s.count[byChance], s.count[byRule], s.count[unexplained])
 }

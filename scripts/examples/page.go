@@ -14,7 +14,7 @@ import (
 const pageTop = `# The examples, measured
 
 This page is written by ` + "`go run -tags notidb ./scripts/examples page`" + ` from runs of ` + "`examples times`" + ` and
-` + "`examples mended`" + `. What each example is expected to show is written down in
+` + "`examples mended`" + `. What each example is expected to show was written down in
 [expected.tsv](../../scripts/examples/expected.tsv), before the runs.
 
 ## How soon each expected anomaly was seen
@@ -23,7 +23,7 @@ Each example ran with %s for at most %s. A cell is the median time until the
 anomaly was first seen, in seconds; a seed that did not show it counts as later than all others. In
 brackets are the shortest and the longest time of the seeds that showed it. *k of n*: seen with
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
-an anomaly of any kind. The last column is the number of statements, besides BEGIN and COMMIT, of the
+an anomaly of any kind. *embedded* is the built-in TiDB. At SERIALIZABLE nothing is expected, so it has no column. The last column is the number of statements, besides BEGIN and COMMIT, of the
 smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A server
 without a row was not measured to the end. The machine had two cores, and little else to do.
 
@@ -35,11 +35,11 @@ For each finding the report of a first run proposes which reads must be FOR UPDA
 level at which the finding was not seen. *With every FOR UPDATE*: the workload with all FOR UPDATEs
 that were proposed for its findings at this level then ran at this level for %s, with other inputs.
 *As it is*: the workload ran for as long, unchanged, at a level that was proposed for some findings at
-weaker levels. The last column lists what such a run showed of the findings that should be gone. It
-does not list anomalies that this level is known to show, such as lost updates of the bank at RC, nor
-those for which no FOR UPDATE was found. *New* are anomalies that the first run had not seen at all.
-(Runs of fewer than 15,000 cases are older than those above: their version ran more schedules of each
-input, and so fewer inputs. Beside most of the runs there was much other work on the machine.)
+weaker levels. The last column lists findings that should have been gone and were seen. Others may be seen
+and are not listed: those that the first run had at this level without a proposal, such as lost updates of
+the bank at RC *as it is*. *New* are anomalies that the first run had not seen at all.
+(Runs of fewer than 15,000 cases were made by an older version, which spent its time on more schedules of
+fewer inputs. Beside most of the runs there was much other work on the machine.)
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |
