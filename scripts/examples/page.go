@@ -24,8 +24,9 @@ anomaly was first seen, in seconds; a seed that did not show it counts as later 
 brackets are the shortest and the longest time of the seeds that showed it. *k of n*: seen with
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
 an anomaly of any kind. *embedded* is the built-in TiDB. At SERIALIZABLE nothing is expected, so it has no column. The last column is the number of statements, besides BEGIN and COMMIT, of the
-smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A server
-without a row was not measured to the end. The machine had two cores, and little else to do.
+smallest case that txnfuzz made of it; it is empty if there was no time to make one small. An
+anomaly has no row for a server of which it is expected at no level; if it is expected of a server without a
+row, this was not measured to the end. The machine had two cores, and little else to do.
 
 `
 
@@ -36,8 +37,8 @@ level at which the finding was not seen. *With every FOR UPDATE*: the workload w
 that were proposed for its findings at this level then ran at this level for %s, with other inputs.
 *As it is*: the workload ran for as long, unchanged, at a level that was proposed for some findings at
 weaker levels. The last column lists findings that should have been gone and were seen. Others may be seen
-and are not listed: those that the first run had at this level without a proposal, such as lost updates of
-the bank at RC *as it is*. *New* are anomalies that the first run had not seen at all.
+and are not listed: those that the first run saw at this level, too, and that what is run here was not proposed
+against. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU. *New* are anomalies that the first run had not seen at all.
 (Runs of fewer than 15,000 cases were made by an older version, which spent its time on more schedules of
 fewer inputs. Beside most of the runs there was much other work on the machine.)
 
