@@ -37,8 +37,8 @@ level at which the finding was not seen. *With every FOR UPDATE*: the workload w
 that were proposed for its findings at this level then ran at this level for %s, with other inputs.
 *As it is*: the workload ran for as long, unchanged, at a level that was proposed for some findings at
 weaker levels. The last column lists findings that should have been gone and were seen. Others may be seen
-and are not listed: those that the first run saw at this level, too, and that what is run here was not proposed
-against. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU. *New* are anomalies that the first run had not seen at all.
+and are not listed: those that the first run saw at this level, too, and for which neither these FOR UPDATEs
+nor this level was proposed. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU. *New* are anomalies that the first run had not seen at all.
 (Runs of fewer than 15,000 cases were made by an older version, which spent its time on more schedules of
 fewer inputs. Beside most of the runs there was much other work on the machine.)
 
