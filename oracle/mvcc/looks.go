@@ -130,7 +130,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 			l.met = append(l.met, m)
 		}
 		if q, ok := node.(*ast.SelectStmt); ok {
-			l.leaveOut(q, view, s.Expected.Rows)
+			r.leaveOut(&l, q, view, s.Expected.Rows)
 		}
 		s.looks = append(s.looks, l)
 	}
