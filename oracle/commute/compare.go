@@ -2,6 +2,7 @@ package commute
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,7 +43,7 @@ func Compare(h, swapped *history.History) (o Outcome, what string) {
 			}
 		}
 	}
-	for _, session := range sorted(a) {
+	for _, session := range slices.Sorted(maps.Keys(a)) {
 		for i, st := range a[session] {
 			if x, y := answer(st), answer(b[session][i]); x != y {
 				return Differ, fmt.Sprintf("statement %d of tx%d answers %s; with the two swapped, %s", i+1, session, x, y)
@@ -60,15 +61,6 @@ func bySession(h *history.History) map[int][]*history.Stmt {
 	for i := range h.Stmts {
 		out[h.Stmts[i].Session] = append(out[h.Stmts[i].Session], &h.Stmts[i])
 	}
-	return out
-}
-
-func sorted(m map[int][]*history.Stmt) []int {
-	var out []int
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }
 

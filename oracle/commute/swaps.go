@@ -83,7 +83,6 @@ func Swaps(c *corpus.Case, h *history.History) []Swap {
 		if !f.rowsAlone() || !g.rowsAlone() {
 			continue
 		}
-		inside := func(st *history.Stmt) bool { return st.InTxn && st.Result.InTxn }
 		switch {
 		case inside(a) && inside(b) && (f.plain && readsSnapshot(h, i, open[i]) || g.plain && readsSnapshot(h, i+1, open[i+1])):
 			out = append(out, Swap{i, OpenSnapshot})
@@ -111,15 +110,17 @@ func beside(h *history.History, i int) bool {
 	return h.Stmts[i].Return > h.Stmts[i+1].Submit
 }
 
+// inside says that a statement ran in a transaction and left it open.
+func inside(st *history.Stmt) bool { return st.InTxn && st.Result.InTxn }
+
 // steady says that a statement neither commits by itself nor may take a snapshot.
 func steady(h *history.History, i int, f *fact, open bool) bool {
 	st := &h.Stmts[i]
-	inside := st.InTxn && st.Result.InTxn
 	switch h.Levels[st.Session] {
 	case corpus.ReadUncommitted, corpus.ReadCommitted:
-		return inside || f.plain && !st.InTxn && !st.Result.InTxn
+		return inside(st) || f.plain && !st.InTxn && !st.Result.InTxn
 	case corpus.RepeatableRead:
-		return inside && open
+		return inside(st) && open
 	}
 	return false
 }

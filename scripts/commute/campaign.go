@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -50,20 +51,10 @@ func (s *tally) line() string {
 
 func (s *tally) byRules() string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(keys(s.rules)) {
+	for _, name := range slices.Sorted(maps.Keys(s.rules)) {
 		fmt.Fprintf(&b, "%6d under %s\n", s.rules[name], name)
 	}
 	return b.String()
-}
-
-func keys[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // everyReport is how often progress is told.
