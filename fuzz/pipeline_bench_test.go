@@ -92,7 +92,7 @@ func BenchmarkPipeline(b *testing.B) {
 			cases := madeLike(target, n)
 			charge(&judged.input, made)
 			for _, c := range cases {
-				x := &run{r: target.execute(ctx, c, levelsWithin(c, levels, n))}
+				x := &run{r: target.Run(ctx, c, levelsWithin(c, levels, n))}
 				runs = append(runs, x)
 				judging.do(func() error {
 					defer charge(&judged.judge, time.Now())
@@ -201,7 +201,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 	var cases []Trial
 	for n := 0; len(cases) < block; n++ {
 		for _, c := range madeLike(target, n) {
-			r := target.execute(ctx, c, levelsWithin(c, levels, n))
+			r := target.Run(ctx, c, levelsWithin(c, levels, n))
 			if r.Err == nil && r.History.End == history.Complete && slices.ContainsFunc(r.History.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 }) {
 				cases = append(cases, r)
 			}
@@ -215,7 +215,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 			all.Go(func() {
 				judging := newFollower()
 				for i := w; i < len(cases); i += workers {
-					r := target.execute(ctx, cases[i].Case, cases[i].Levels)
+					r := target.Run(ctx, cases[i].Case, cases[i].Levels)
 					judging.do(func() error { judge(b.Context(), &r); return r.Err })
 				}
 				if err := judging.end(); err != nil {

@@ -293,11 +293,6 @@ type Trial struct {
 	named []oracle.Anomaly
 }
 
-// Run runs a case as Judge does, and leaves it unjudged.
-func (t *Target) Run(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	return t.execute(ctx, c, levels)
-}
-
 // Judge runs a case with the levels given, one for each of its sessions. A
 // case that cannot be run has the outcome Unknown and one of the reasons
 // above, and the cause in Err.
@@ -306,7 +301,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 }
 
 func (t *Target) judgeCounting(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted bool) Trial {
-	r := t.execute(ctx, c, levels)
+	r := t.Run(ctx, c, levels)
 	r.counted = counted
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)
@@ -351,9 +346,9 @@ func judge(ctx context.Context, r *Trial) {
 	}
 }
 
-// execute is Judge without the oracle: it leaves the verdict empty of a case
+// Run is Judge without the oracle: it leaves the verdict empty of a case
 // that has run, on a server that has no complaint.
-func (t *Target) execute(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+func (t *Target) Run(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	return t.executeBy(ctx, (*harness.Pool).Run, c, levels)
 }
 

@@ -130,7 +130,7 @@ func both(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, firs
 
 // execute runs a case on both targets; neither run is judged yet.
 func (v *versus) execute(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	return both(ctx, c, levels, v.target.execute, v.other.execute)
+	return both(ctx, c, levels, v.target.Run, v.other.Run)
 }
 
 // judge is a judgeFunc on the servers of the campaign.

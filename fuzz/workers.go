@@ -92,7 +92,7 @@ func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land fun
 			f.done <- c.versus.execute(keeping, k, levels)
 			return
 		}
-		f.done <- c.target.execute(keeping, k, levels)
+		f.done <- c.target.Run(keeping, k, levels)
 	}()
 	return f
 }
