@@ -39,8 +39,8 @@ that were proposed for its findings at this level then ran at this level for %s,
 weaker levels. The last column lists findings that should have been gone and were seen. Others may be seen
 and are not listed: those that the first run saw at this level, too, and for which neither these FOR UPDATEs
 nor this level was proposed. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU. *New* are anomalies that the first run had not seen at all.
-(Runs of fewer than 15,000 cases were made by an older version, which spent its time on more schedules of
-fewer inputs. Beside most of the runs there was much other work on the machine.)
+(The runs of fewer than 15,000 cases were made by an older version, which tried fewer inputs, each in more
+orders. Beside most of the runs there was much other work on the machine.)
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |
