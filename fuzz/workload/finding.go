@@ -80,13 +80,7 @@ func (c *campaign) id(f *Finding) string {
 
 // keep saves a finding and adds it to the report.
 func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
-	f.Calls = nil
-	for i := range in.Calls {
-		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
-	}
-	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
-	f.schedule, f.Unjudged = schedule(o), unjudged(o)
-	path, err := corpus.Save(c.Out, f.ID, c.described(f, o))
+	path, err := c.save(f, in, o)
 	if err != nil {
 		return err
 	}
@@ -97,6 +91,17 @@ func (c *campaign) keep(f *Finding, in *mutate.Input, o *Outcome) error {
 		c.report.Findings = append(c.report.Findings, f)
 	}
 	return nil
+}
+
+// save describes a finding by the run that shows it, and writes that as a case.
+func (c *campaign) save(f *Finding, in *mutate.Input, o *Outcome) (path string, err error) {
+	f.Calls = nil
+	for i := range in.Calls {
+		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
+	}
+	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
+	f.schedule, f.Unjudged = schedule(o), unjudged(o)
+	return corpus.Save(c.Out, f.ID, c.described(f, o))
 }
 
 // keyInvariant is the header's key for the invariant that a case breaks.

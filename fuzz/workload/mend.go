@@ -104,6 +104,8 @@ type trial struct {
 	// rate is how many runs of a new input show the anomaly where nothing is mended.
 	rate          float64
 	mends, levels search
+	// remains shows it with FOR UPDATE on every SELECT.
+	remains *shown
 }
 
 // mend looks for the reads that must be FOR UPDATE: the fewest with which the anomaly
@@ -212,13 +214,14 @@ func (c *campaign) measure(t *trial) bool {
 		for range orders {
 			w.tries = append(w.tries, in.Reorder(drawBytes(draws)))
 		}
-		w.again, _ = c.seenIn(w.tries, nil, f.Kind, f.level)
+		again, _ := c.seenIn(w.tries, nil, f.Kind, f.level)
+		w.again = again != nil
 		t.witnesses = append(t.witnesses, w)
 	}
 	if seen == 0 {
 		for tried := 0; tried < c.Tries && seen == 0 && c.reduction.Err() == nil; tried += orders {
 			again, n := c.seenIn(c.fresh(t.set, draws), nil, f.Kind, f.level)
-			if runs += float64(n); again {
+			if runs += float64(n); again != nil {
 				seen = 1
 			}
 		}
@@ -277,7 +280,10 @@ func (c *campaign) advance(t *trial, s *search, n int) {
 		}
 		n -= max(runs, 1)
 		switch {
-		case seen:
+		case seen != nil:
+			if s == &t.mends && len(s.ways) == 1 { // the last way is every SELECT
+				t.remains = seen
+			}
 			s.ways = s.ways[1:]
 			c.begin(t, s)
 			continue
@@ -334,6 +340,11 @@ func (c *campaign) proceed(t *trial) error {
 		return nil
 	}
 	t.tell(c)
+	if len(t.mends.ways) == 0 && t.remains != nil {
+		if err := c.remaining(t.f, *t.remains); err != nil {
+			return err
+		}
+	}
 	return c.keep(t.f, t.small.in, t.small.outcome)
 }
 
@@ -369,9 +380,9 @@ func (t *trial) tell(c *campaign) {
 	}
 }
 
-// seenIn says whether a kind of anomaly shows in one of some inputs with the same state
-// and calls, with some reads FOR UPDATE, and after how many runs.
-func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (seen bool, runs int) {
+// seenIn returns a run that shows a kind of anomaly, of some inputs with the same state
+// and calls, with some reads FOR UPDATE, and after how many runs; nil: none does.
+func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (seen *shown, runs int) {
 	var refs *serials
 	for _, in := range inputs {
 		x := *in
@@ -392,10 +403,10 @@ func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level
 		}
 		runs++
 		if a != nil && a.kind == kind && check(o).Outcome != oracle.Violation {
-			return true, runs
+			return &shown{in: &x, outcome: o, found: a}, runs
 		}
 	}
-	return false, runs
+	return nil, runs
 }
 
 // subsets returns single reads, then pairs, then all.

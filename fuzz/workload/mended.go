@@ -56,6 +56,8 @@ type MendedSeen struct {
 	// was tried.
 	Expected bool `json:"expected,omitempty"`
 	Untried  bool `json:"untried,omitempty"`
+
+	as *Finding // nil: it was known, and is told elsewhere
 }
 
 // mended writes a workload for each level at which something was found that reads FOR
@@ -209,11 +211,14 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 func (c *campaign) stillSeen(m *Mended, cell *Cell, k Kind, found []*Finding) MendedSeen {
 	s := MendedSeen{Transactions: cell.Transactions, Kind: k, Seen: cell.Anomalies[k], Runs: cell.Runs}
 	if i := slices.IndexFunc(found, func(f *Finding) bool { return s.is(f, m) }); i >= 0 {
-		s.File = found[i].File
+		s.File, s.as = found[i].File, found[i]
 	}
 	for _, f := range c.report.Findings {
 		if s.is(f, m) && len(f.reads) == 0 {
 			s.Expected, s.Untried = true, f.untried()
+			if f.Remains != nil && s.File == "" {
+				s.File = f.Remains.File
+			}
 		}
 	}
 	return s
@@ -231,6 +236,7 @@ func (c *campaign) refute(m *Mended, s MendedSeen) error {
 		}
 		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, spelling.Count(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
 		f.Mend, f.MayMend, f.reads = nil, nil, nil
+		f.Remains = s.as
 		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
 			return err
 		}
@@ -341,6 +347,11 @@ func (m *Mended) Told() []string {
 			}
 			helpless = helpless || !s.Expected
 			out = append(out, text+after(": ", s.File))
+			if s.as != nil && i == len(m.Runs)-1 {
+				for line := range strings.Lines(s.as.schedule) {
+					out = append(out, "  "+strings.TrimRight(line, "\n"))
+				}
+			}
 		}
 		switch {
 		case len(r.Added) > 0:

@@ -145,6 +145,8 @@ type Finding struct {
 	MendRuns int      `json:"for_update_runs,omitempty"`
 	// MendFailed says why none is proposed.
 	MendFailed string `json:"for_update_failed,omitempty"`
+	// Remains is what is seen although every SELECT of the transactions is FOR UPDATE.
+	Remains *Finding `json:"remains,omitempty"`
 	// Unexplained says that it was seen at SERIALIZABLE although the oracle finds the
 	// server's answers right.
 	Unexplained bool `json:"unexplained,omitempty"`
@@ -310,15 +312,7 @@ func (r *Report) finding(id string) *Finding {
 }
 
 func (f *Finding) writeText(b *strings.Builder) {
-	name := ""
-	if f.Anomaly != "" {
-		name = " (" + f.Anomaly
-		if f.NamedBy == ByOrder {
-			name += ", a guess"
-		}
-		name += ")"
-	}
-	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, name, strings.Join(f.Calls, ", "))
+	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, f.named(), strings.Join(f.Calls, ", "))
 	if f.Unexplained {
 		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
 	}
@@ -363,6 +357,9 @@ func (f *Finding) writeText(b *strings.Builder) {
 		}
 	case f.MendFailed != "":
 		fmt.Fprintf(b, "  no FOR UPDATE is proposed: %s\n", f.MendFailed)
+		if f.Remains != nil {
+			f.writeRemains(b)
+		}
 	}
 }
 
