@@ -68,6 +68,15 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 		fmt.Fprintf(&b, " (recorded: %s)", was)
 	}
 	b.WriteString("\n")
+	if of, ok := r.Case.Get("workload"); ok {
+		kind, _ := r.Case.Get("kind")
+		line("  ", "that is about the server. For the workload %s it is an %s", of, kind)
+		for _, key := range []string{"calls", "invariant"} {
+			if s, ok := r.Case.Get(key); ok {
+				line("  ", "%s: %s", key, s)
+			}
+		}
+	}
 	if v.Outcome != oracle.OK {
 		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
 			line("  ", "expected: %s", v.Expected)

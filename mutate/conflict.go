@@ -56,7 +56,7 @@ var strategies = []weighted[Conflict]{{22, None}, {26, FSF}, {26, PSF}, {26, CTC
 // is of the given session, if that is not negative.
 func (d *draft) construct(c *choices, o *Options, with int) (pair, bool) {
 	strategy := o.Conflict
-	if strategy == Mix {
+	if strategy == Mix || strategy == Pattern {
 		strategy = pick(c, strategies)
 	}
 	if strategy == None {

@@ -17,6 +17,8 @@ type draft struct {
 	levels   map[int]corpus.Level
 	// own is the order that the case came with; nil for a fresh one.
 	own []int
+	// woven says that own is the order of a pattern, which the first order keeps.
+	woven bool
 }
 
 // session holds the statements that one session runs, in order.

@@ -7,6 +7,8 @@
 package mutate
 
 import (
+	"encoding/binary"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
@@ -141,6 +143,13 @@ func (d *draft) chooseLevels(c *choices, o *Options) {
 // ordered applies links, conflict construction and features to a draft and returns up to
 // k cases that differ in their submitted order, at least one.
 func (d *draft) ordered(src Source, o *Options, k int) []*corpus.Case {
+	if o.Conflict == Pattern {
+		// Many small decisions, for which an input has no room: it seeds them.
+		seed := splitMix(binary.LittleEndian.Uint64(src.Bytes(ConflictLane, strategyBytes)))
+		if pairs, ok := d.weave(random(&seed), o); ok {
+			return d.orders(src, k, pairs)
+		}
+	}
 	strategy := window(src, ConflictLane, strategyBytes)
 	var further []*choices // one for each transaction beyond the second of a wide input
 	for range max(0, transactionsOf(src.Input())-2) {

@@ -11,21 +11,23 @@ import (
 // Conflict names a strategy of conflict construction.
 type Conflict string
 
-// The strategies; see conflict.go. Mix chooses one of the others per case.
+// The strategies; see conflict.go, and weave.go for Pattern. Mix chooses one of the
+// first four per case.
 const (
-	None Conflict = "none"
-	FSF  Conflict = "fsf"
-	PSF  Conflict = "psf"
-	CTC  Conflict = "ctc"
-	Mix  Conflict = "mix"
+	None    Conflict = "none"
+	FSF     Conflict = "fsf"
+	PSF     Conflict = "psf"
+	CTC     Conflict = "ctc"
+	Pattern Conflict = "pattern"
+	Mix     Conflict = "mix"
 )
 
 // ParseConflict reads the name of a strategy.
 func ParseConflict(s string) (Conflict, error) {
-	if c := Conflict(s); slices.Contains([]Conflict{None, FSF, PSF, CTC, Mix}, c) {
+	if c := Conflict(s); slices.Contains([]Conflict{None, FSF, PSF, CTC, Pattern, Mix}, c) {
 		return c, nil
 	}
-	return "", fmt.Errorf("unknown conflict strategy %q: want none, fsf, psf, ctc or mix", s)
+	return "", fmt.Errorf("unknown conflict strategy %q: want none, fsf, psf, ctc, pattern or mix", s)
 }
 
 // Options bounds what is generated. The zero value stands for the defaults.

@@ -58,7 +58,10 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 	}
 	first := window(src, OrderLane, n)
 	styles := orderStyles
-	if d.own != nil {
+	switch {
+	case d.woven:
+		styles = storedStyles[:1]
+	case d.own != nil:
 		styles = storedStyles
 	}
 	add(pick(first, styles)(first, d, pairs))

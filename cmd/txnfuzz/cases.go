@@ -91,7 +91,7 @@ func tellOwnLevels(w io.Writer, cases []corpus.Stored, asked []corpus.Level) {
 	if n := len(own); n > most {
 		own = append(own[:most], fmt.Sprintf("%d more", n-most))
 	}
-	fmt.Fprintf(w, "txnfuzz: --levels does not apply to what has levels in its header: %s\n", strings.Join(own, ", "))
+	fmt.Fprintf(w, "txnfuzz: note: --levels does not apply to what has levels in its header (edit that line to change them): %s\n", strings.Join(own, ", "))
 }
 
 // headerDoubts reads the files of cases once more, for their header lines. Only

@@ -24,7 +24,7 @@ func TestReplayTellsWhatDiffers(t *testing.T) {
 		stdout, stderr string // parts
 		not            string // no part of standard error
 	}{
-		{"replay --levels RR " + own + " " + free, 0, "", "--levels does not apply to what has levels in its header: " + own + " (RC)\n", free},
+		{"replay --levels RR " + own + " " + free, 0, "", "--levels does not apply to what has levels in its header (edit that line to change them): " + own + " (RC)\n", free},
 		{"replay --levels RC " + own, 0, "", "", "does not apply"},
 		{"replay --level RC,RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
 		{"show --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},

@@ -717,8 +717,18 @@ func (p *parser) shifted(from int, err error) *corpus.ParseError {
 // selectWord is put before an expression to make a statement of it.
 const selectWord = "SELECT "
 
-// expr parses text[from:to] as one expression.
+// expr parses text[from:to] as one expression that the client can evaluate.
 func (p *parser) expr(from, to int) (ast.ExprNode, *corpus.ParseError) {
+	e, err := p.anyExpr(from, to)
+	if err == nil && !constantExpr(e) {
+		from, _ = p.trim(from, to)
+		return nil, p.errorf(from, "a condition is evaluated by the client: it knows no columns and no subqueries; SELECT … INTO :x first")
+	}
+	return e, err
+}
+
+// anyExpr parses text[from:to] as one expression.
+func (p *parser) anyExpr(from, to int) (ast.ExprNode, *corpus.ParseError) {
 	from, to = p.trim(from, to)
 	s := p.text[from:to]
 	if s == "" {
@@ -746,11 +756,7 @@ func (p *parser) expr(from, to int) (ast.ExprNode, *corpus.ParseError) {
 		sel.Distinct || sel.LockInfo != nil || len(sel.Fields.Fields) != 1 || sel.Fields.Fields[0].WildCard != nil || sel.Fields.Fields[0].AsName.O != "" {
 		return nil, p.errorf(from, "want one expression, found %q", clip(s))
 	}
-	e := sel.Fields.Fields[0].Expr
-	if !constantExpr(e) {
-		return nil, p.errorf(from, "a condition is evaluated by the client: it knows no columns and no subqueries; SELECT … INTO :x first")
-	}
-	return e, nil
+	return sel.Fields.Fields[0].Expr, nil
 }
 
 type constantFinder struct{ not bool }
@@ -776,7 +782,7 @@ func constantExpr(e ast.ExprNode) bool {
 // literal parses text[from:to] as a literal, perhaps negative.
 func (p *parser) literal(from, to int) (ast.ExprNode, *corpus.ParseError) {
 	from, to = p.trim(from, to)
-	e, err := p.expr(from, to)
+	e, err := p.anyExpr(from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ func TestErrors(t *testing.T) {
 		schema + "/* transaction t () */ SELECT a, b FROM t INTO :x;":                                       "2:24: the SELECT has 2 columns, INTO has 1",
 		schema + "/* transaction t () */ /* unless 1 > 0 rollback */":                                       "want /* unless CONDITION: rollback */",
 		schema + "/* transaction t () */ /* unless 1 > 0: rolback */":                                       "did you mean \"rollback\"",
+		schema + "/* sample t.a */ 1, two;":                                                                 "2:21: want a value such as 1, -2.50, 'text' or NULL, found \"two\"",
 		schema + "/* transaction t () */ /* unless a > 0: rollback */ SELECT 1;":                            "2:34: a condition is evaluated by the client",
 		schema + "/* transaction t () */ /* unless 1 > > 0: rollback */":                                    "2:38: syntax error",
 		schema + "/* transaction t () */ /* repeat */ SELECT 1; /* end */":                                  "there is none",

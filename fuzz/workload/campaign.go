@@ -33,6 +33,8 @@ type campaign struct {
 	// smallest are the sets of Min transactions, larger those of more; dangerous are in
 	// one of these, too.
 	smallest, larger, dangerous ring
+	// mends says that the workload is a mended one.
+	mends bool
 	begun                       time.Time
 	// reduction outlives the cases by a little: endReduction ends it.
 	reduction    context.Context
@@ -47,6 +49,9 @@ type campaign struct {
 	known  map[string]*Finding
 	helped map[string]help  // by cause
 	small  map[string]shown // by cause: what it was reduced to at some level
+	// calls counts those of each transaction, ran in how many each statement ran.
+	calls  map[string]int
+	ran    map[workload.Place]int
 	report *Report
 	failed error
 	// queue holds what is explained when the cases have run, trials what was begun;
@@ -125,6 +130,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		}
 	}()
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
+	c.addDangerous()
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
 		return nil, err
 	}
@@ -152,10 +158,10 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 }
 
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
-	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string]help{}, small: map[string]shown{}}
+	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string]help{}, small: map[string]shown{}, calls: map[string]int{}, ran: map[workload.Place]int{}}
 	c.report = &Report{
 		Workload: name, Target: s.Target, Seed: s.Seed,
-		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{},
+		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{}, Apart: [][]string{}, HardlyRun: []string{}, proposes: s.Tries > 0,
 	}
 	for _, l := range s.Levels {
 		c.report.Levels = append(c.report.Levels, l.Short())
@@ -264,7 +270,7 @@ func (c *campaign) input(ctx context.Context, i int) error {
 	refs := c.stage.serials(in, c.Levels[len(c.Levels)-1])
 	runs, err := refs.of(ctx, all(in))
 	if why, ok := rejected(err); ok {
-		return c.reject(why)
+		return c.reject(why, "")
 	} else if err != nil {
 		return err
 	}
@@ -276,7 +282,8 @@ func (c *campaign) input(ctx context.Context, i int) error {
 			return err
 		}
 		if len(s.outcome.Before) > 0 {
-			return c.reject("invariant " + s.outcome.Before[0].Invariant.Name + " does not hold in the beginning")
+			b := s.outcome.Before[0]
+			return c.reject("invariant "+b.Invariant.Name+" does not hold in the beginning", fmt.Sprintf(" (line %d; in the last one its SELECT gives %s)", b.Invariant.Place.Line, orNothing(b.Answer)))
 		}
 		// What a server does wrong with one transaction after the other is not to be laid
 		// at the application's door, nor to be what others are compared with.
@@ -340,7 +347,8 @@ func rejected(err error) (string, bool) {
 	return "", false
 }
 
-func (c *campaign) reject(why string) error {
+// reject counts a state that cannot be used; what it holds is told of the last one.
+func (c *campaign) reject(why, holds string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// Messages name values.
@@ -354,7 +362,7 @@ func (c *campaign) reject(why string) error {
 		n += k
 	}
 	if n >= maxRejected && c.report.Cases == 0 {
-		return &SettingError{fmt.Sprintf("%d states were made and none can be used: %s", n, why)}
+		return &SettingError{fmt.Sprintf("%d states were made and none can be used: %s%s", n, why, holds)}
 	}
 	return nil
 }
@@ -386,6 +394,10 @@ func (c *campaign) concurrent(ctx context.Context, in *mutate.Input, refs *seria
 	cell := c.cell(names, level)
 	cell.Runs++
 	cell.drawn += stands
+	if o.aborted() {
+		cell.aborted++
+	}
+	c.count(in, o)
 	c.report.Cases++
 	c.report.Verdicts[v.Outcome]++
 	if v.Outcome == oracle.Unknown {
@@ -462,7 +474,8 @@ func (c *campaign) finish() {
 	r := c.report
 	r.Runs = int(c.stage.runs.Load())
 	r.Seconds = time.Since(c.begun).Seconds()
-	r.CasesPerMinute = float64(r.Cases) / max(c.casesTook.Seconds(), 0.001) * 60
+	r.CasesSeconds = c.casesTook.Seconds()
+	r.CasesPerMinute = float64(r.Cases) / max(r.CasesSeconds, 0.001) * 60
 	c.fold()
 	for _, f := range r.Findings {
 		f.settle(c)
@@ -493,6 +506,8 @@ func (c *campaign) finish() {
 		cell.refer(r)
 	}
 	c.listUnrun()
+	c.listApart()
+	c.listHardlyRun()
 	slices.SortStableFunc(r.Findings, func(a, b *Finding) int {
 		if a.Class != b.Class {
 			return classRank(a.Class) - classRank(b.Class)

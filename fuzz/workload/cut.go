@@ -222,6 +222,19 @@ func leftOut(w *workload.Workload, in *mutate.Input) []string {
 	return out
 }
 
+// checks tells which conditions the calls of an input have.
+func checks(in *mutate.Input) []string {
+	var out []string
+	for i := range in.Calls {
+		workload.Walk(in.Calls[i].Transaction.Body, func(n *workload.Node) {
+			if n.Kind == workload.Unless {
+				out = append(out, fmt.Sprintf("tx%d, line %d: %s", i+1, n.Place.Line, n))
+			}
+		})
+	}
+	return out
+}
+
 // statements counts those of a run that do something: BEGIN, COMMIT and ROLLBACK, which
 // come by themselves, are not among them.
 func statements(o *Outcome) int {

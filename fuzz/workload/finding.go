@@ -99,7 +99,7 @@ func (c *campaign) save(f *Finding, in *mutate.Input, o *Outcome) (path string, 
 	for i := range in.Calls {
 		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
 	}
-	f.Statements, f.LeftOut = statements(o), leftOut(c.w, in)
+	f.Statements, f.LeftOut, f.Checks = statements(o), leftOut(c.w, in), checks(in)
 	f.schedule, f.Unjudged = schedule(o), unjudged(o)
 	return corpus.Save(c.Out, f.ID, c.described(f, o))
 }

@@ -169,13 +169,16 @@ func (r *serials) judge(ctx context.Context, o *Outcome) (*anomaly, error) {
 		}
 	}
 	if nearest >= 0 {
-		return &anomaly{kind: AnswersKind, detail: answersText(fewest, runs[nearest].order)}, nil
+		return &anomaly{kind: AnswersKind, detail: answersText(o, fewest, runs[nearest].order)}, nil
 	}
 	return &anomaly{kind: StateKind, detail: "the final state is " + differing(o.final, runs, o.final) + ", " + statesText(runs, o.final)}, nil
 }
 
 // difference is what a run answers otherwise than a serial order, for people.
-type difference struct{ what, got, want string }
+type difference struct {
+	what, got, want string
+	call            int
+}
 
 // differences compares the answers of a run with those of a serial order, by call.
 func differences(o *Outcome, s serialRun) []difference {
@@ -189,14 +192,14 @@ func differences(o *Outcome, s serialRun) []difference {
 				if i < len(c.Answers) {
 					return orNothing(c.Answers[i])
 				}
-				return "none"
+				return "none, as the statement does not run"
 			}
 			if g, w := at(got), at(want); g != w {
-				out = append(out, difference{fmt.Sprintf("answer %d of tx%d", i+1, call+1), g, w})
+				out = append(out, difference{fmt.Sprintf("answer %d of tx%d", i+1, call+1), g, w, call})
 			}
 		}
 		if g, w := got.endText(), want.endText(); g != w {
-			out = append(out, difference{fmt.Sprintf("tx%d", call+1), g, w})
+			out = append(out, difference{fmt.Sprintf("tx%d", call+1), g, w, call})
 		}
 	}
 	return out
@@ -206,7 +209,7 @@ func differences(o *Outcome, s serialRun) []difference {
 const toldDifferences = 4
 
 // answersText tells what a run answers otherwise than the serial order that comes nearest.
-func answersText(list []difference, order []int) string {
+func answersText(o *Outcome, list []difference, order []int) string {
 	var parts []string
 	for _, d := range list[:min(len(list), toldDifferences)] {
 		parts = append(parts, fmt.Sprintf("%s is %s, not %s", d.what, d.got, d.want))
@@ -214,7 +217,11 @@ func answersText(list []difference, order []int) string {
 	if n := len(list) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Sprintf("%s (compared with %s: no serial order that leads to this final state comes nearer)", strings.Join(parts, "; "), orderText(order))
+	text := fmt.Sprintf("%s (compared with the serial order %s, the nearest of those that lead to this final state)", strings.Join(parts, "; "), orderText(order))
+	if !slices.ContainsFunc(list, func(d difference) bool { return o.Calls[d.call].End != RolledBack }) {
+		text += "; only a transaction got it that then took itself back"
+	}
+	return text
 }
 
 func (o *Outcome) breaks(name string) bool {
@@ -233,7 +240,7 @@ func orderText(order []int) string {
 	for i, n := range order {
 		parts[i] = fmt.Sprintf("tx%d", n+1)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ", then ")
 }
 
 // statesText tells what the serial orders lead to, in short.

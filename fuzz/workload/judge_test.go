@@ -15,22 +15,22 @@ func TestDifferingAnswersAreNamed(t *testing.T) {
 		"the first is nearer": {
 			run("same", call(Committed, `("22")`, `("0")`, "1 changed"), call(Committed, "1 changed")),
 			run("same", call(Committed, "0 changed"), call(Committed, `("22")`, `("0")`, "1 changed")),
-			`answer 2 of tx1 is ("11"), not ("0") (compared with tx1, tx2: no serial order that leads to this final state comes nearer)`,
+			`answer 2 of tx1 is ("11"), not ("0") (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
 		},
 		"it leads elsewhere": {
 			run("other", call(Committed, `("22")`, `("0")`, "1 changed"), call(Committed, "1 changed")),
 			run("same", call(Committed, "0 changed"), call(Committed, `("22")`, "", "1 changed")),
-			`answer 2 of tx1 is ("11"), not no row; answer 1 of tx2 is 1 changed, not 0 changed (compared with tx2, tx1: no serial order that leads to this final state comes nearer)`,
+			`answer 2 of tx1 is ("11"), not no row; answer 1 of tx2 is 1 changed, not 0 changed (compared with the serial order tx2, then tx1, the nearest of those that lead to this final state)`,
 		},
 		"it ends otherwise": {
 			run("same", call(RolledBack, `("22")`, `("11")`), call(Committed, "1 changed")),
 			run("other", call(Committed), call(Committed)),
-			`answer 3 of tx1 is 1 changed, not none; tx1 is committed, not rolled back (compared with tx1, tx2: no serial order that leads to this final state comes nearer)`,
+			`answer 3 of tx1 is 1 changed, not none, as the statement does not run; tx1 is committed, not rolled back (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
 		},
 		"much differs": {
 			run("same", call(RolledBack), call(RolledBack)),
 			run("other", call(Committed), call(Committed)),
-			`answer 1 of tx1 is ("22"), not none; answer 2 of tx1 is ("11"), not none; answer 3 of tx1 is 1 changed, not none; tx1 is committed, not rolled back; and 2 more (compared with tx1, tx2: no serial order that leads to this final state comes nearer)`,
+			`answer 1 of tx1 is ("22"), not none, as the statement does not run; answer 2 of tx1 is ("11"), not none, as the statement does not run; answer 3 of tx1 is 1 changed, not none, as the statement does not run; tx1 is committed, not rolled back; and 2 more (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
 		},
 		"an order explains it": {
 			run("same", call(Committed, "0 changed"), call(Committed)),

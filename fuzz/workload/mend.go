@@ -84,8 +84,10 @@ type search struct {
 	// these would have shown it as it was found.
 	runs  int
 	shown float64
-	known int // how many of the known inputs were tried
-	draws *rand.Rand
+	// aborted counts the runs in which the server took a transaction back.
+	aborted int
+	known   int // how many of the known inputs were tried
+	draws   *rand.Rand
 }
 
 // witness is an input that showed an anomaly, in several orders.
@@ -215,13 +217,13 @@ func (c *campaign) measure(t *trial) bool {
 			w.tries = append(w.tries, in.Reorder(drawBytes(draws)))
 		}
 		again, _ := c.seenIn(w.tries, nil, f.Kind, f.level)
-		w.again = again != nil
+		w.again = again.seen != nil
 		t.witnesses = append(t.witnesses, w)
 	}
 	if seen == 0 {
 		for tried := 0; tried < c.Tries && seen == 0 && c.reduction.Err() == nil; tried += orders {
 			again, n := c.seenIn(c.fresh(t.set, draws), nil, f.Kind, f.level)
-			if runs += float64(n); again != nil {
+			if runs += float64(n); again.seen != nil {
 				seen = 1
 			}
 		}
@@ -251,10 +253,11 @@ func (c *campaign) fresh(set []*workload.Transaction, draws *rand.Rand) []*mutat
 
 // begin prepares a search for its first way.
 func (c *campaign) begin(t *trial, s *search) {
-	s.runs, s.shown, s.known, s.draws = 0, 0, 0, c.draws()
+	s.runs, s.shown, s.aborted, s.known, s.draws = 0, 0, 0, 0, c.draws()
 	if len(s.ways) > 0 && s.ways[0].level != t.f.level {
 		c.mu.Lock()
-		s.runs = c.cell(t.f.Transactions, s.ways[0].level).Runs
+		cell := c.cell(t.f.Transactions, s.ways[0].level)
+		s.runs, s.aborted = cell.Runs, cell.aborted
 		c.mu.Unlock()
 		s.shown = float64(s.runs) * t.rate
 	}
@@ -274,15 +277,15 @@ func (c *campaign) advance(t *trial, s *search, n int) {
 		} else {
 			inputs = c.fresh(t.set, s.draws)
 		}
-		seen, runs := c.seenIn(inputs, s.ways[0].reads, t.f.Kind, s.ways[0].level)
+		came, runs := c.seenIn(inputs, s.ways[0].reads, t.f.Kind, s.ways[0].level)
 		if c.reduction.Err() != nil {
 			return
 		}
 		n -= max(runs, 1)
 		switch {
-		case seen != nil:
+		case came.seen != nil:
 			if s == &t.mends && len(s.ways) == 1 { // the last way is every SELECT
-				t.remains = seen
+				t.remains = came.seen
 			}
 			s.ways = s.ways[1:]
 			c.begin(t, s)
@@ -296,6 +299,7 @@ func (c *campaign) advance(t *trial, s *search, n int) {
 			}
 		}
 		s.runs += runs
+		s.aborted += came.aborted
 	}
 }
 
@@ -354,7 +358,7 @@ func (t *trial) tell(c *campaign) {
 	f.OneIn, f.NeededRuns = int(math.Round(1/t.rate)), t.needed(c.Tries)
 	f.Mend, f.MayMend, f.Weakest, f.MayBeWeakest = nil, nil, "", ""
 	if s := &t.levels; len(s.ways) > 0 && s.runs > 0 {
-		f.WeakestRuns = s.runs
+		f.WeakestRuns, f.WeakestAborts = s.runs, s.aborted
 		if c.done(t, s) {
 			f.Weakest = s.ways[0].level.Short()
 		} else {
@@ -369,7 +373,7 @@ func (t *trial) tell(c *campaign) {
 	case s.runs == 0:
 		f.MendFailed = noTime
 	default:
-		f.MendRuns, f.reads = s.runs, s.ways[0].reads
+		f.MendRuns, f.MendAborts, f.reads = s.runs, s.aborted, s.ways[0].reads
 		texts := &f.MayMend
 		if c.done(t, s) {
 			texts = &f.Mend
@@ -380,9 +384,15 @@ func (t *trial) tell(c *campaign) {
 	}
 }
 
-// seenIn returns a run that shows a kind of anomaly, of some inputs with the same state
-// and calls, with some reads FOR UPDATE, and after how many runs; nil: none does.
-func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (seen *shown, runs int) {
+// came is what came of runs that look for an anomaly.
+type came struct {
+	seen    *shown // the run that shows it, nil if none does
+	aborted int    // in how many the server took a transaction back
+}
+
+// seenIn looks for a kind of anomaly in some inputs with the same state and calls, with some
+// reads FOR UPDATE, until a run shows it, and returns after how many runs.
+func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level corpus.Level) (out came, runs int) {
 	var refs *serials
 	for _, in := range inputs {
 		x := *in
@@ -402,11 +412,15 @@ func (c *campaign) seenIn(inputs []*mutate.Input, reads []read, kind Kind, level
 			continue
 		}
 		runs++
+		if o.aborted() {
+			out.aborted++
+		}
 		if a != nil && a.kind == kind && check(o).Outcome != oracle.Violation {
-			return &shown{in: &x, outcome: o, found: a}, runs
+			out.seen = &shown{in: &x, outcome: o, found: a}
+			return out, runs
 		}
 	}
-	return nil, runs
+	return out, runs
 }
 
 // subsets returns single reads, then pairs, then all.

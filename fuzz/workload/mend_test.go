@@ -204,17 +204,17 @@ func TestToldOfMended(t *testing.T) {
 		want string
 	}{
 		{nil, "there was no time to run it"},
-		{[]MendedRun{{Cases: 1, Seconds: 2}}, "run itself at RC, 1 case in 2.0 s: nothing seen"},
-		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(true)}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs, for which no FOR UPDATE helps"},
-		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false)}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs\nno FOR UPDATE was found that helps, or there was no time to look for it"},
-		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false), Added: []string{"line 1"}}, {Cases: 80, Seconds: 2}}, "run itself at RC, 90 cases in 2.0 s: still seen\n  invariant x with a × b in 1 of 40 runs\nso FOR UPDATE was added on\n  line 1\nagain, run itself at RC, 80 cases in 2.0 s: nothing seen"},
+		{[]MendedRun{{Cases: 1, Seconds: 2}}, "this file was run at RC, 1 case in 2.0 s: nothing seen"},
+		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(true)}}, "this file was run at RC, 90 cases in 2.0 s: it still shows\n  invariant x with a × b in 1 of 40 runs, for which no FOR UPDATE helps"},
+		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false)}}, "this file was run at RC, 90 cases in 2.0 s: it still shows\n  invariant x with a × b in 1 of 40 runs\nno FOR UPDATE was found that helps, or there was no time to look for it"},
+		{[]MendedRun{{Cases: 90, Seconds: 2, Seen: seen(false), Added: []string{"line 1"}}, {Cases: 80, Seconds: 2}}, "at first, without what was added later, it was run at RC, 90 cases in 2.0 s: it still shows\n  invariant x with a × b in 1 of 40 runs\nso FOR UPDATE was added on\n  line 1\nthen this file was run at RC, 80 cases in 2.0 s: nothing seen"},
 	} {
 		if got := strings.Join((&Mended{Level: "RC", Runs: x.runs}).Told(), "\n"); got != x.want {
 			t.Errorf("%s\nwant\n%s", got, x.want)
 		}
 	}
 	f := &Finding{Class: Isolation, Level: "RC", Reduced: true, MayMend: []string{"line 1"}, MendRuns: 1, MayBeWeakest: "RR", WeakestRuns: 2, NeededRuns: 300, OneIn: 30}
-	r := &Report{Levels: []string{"RC"}, Findings: []*Finding{f}, Mended: []*Mended{{Level: "RC", File: "f", ForUpdate: []string{"line 1", "line 2"}, Undecided: []string{"line 1"}, Left: []string{"g"}}}}
+	r := &Report{Levels: []string{"RC"}, Findings: []*Finding{f}, Mended: []*Mended{{Level: "RC", File: "f", ForUpdate: []string{"line 1", "line 2"}, Undecided: []string{"line 1"}, Left: []string{"g"}, NotMended: []string{"invariant y with a × b: no FOR UPDATE helps"}}}}
 	var text, page bytes.Buffer
 	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
@@ -223,8 +223,8 @@ func TestToldOfMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"ot seen at RR in 2 runs; 300 runs would be needed to tell, since at RC 1 of 30 runs shows it", "ot seen in 1 run with FOR UPDATE on", "ot proposed: 300 runs would be needed to tell, since without it 1 of 30 runs shows it",
-		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely (no FOR UPDATE helps for 1 finding)", "there was no time to run it",
+		"ot seen at RR in 2 runs; 300 runs would be needed to tell, since at RC about 1 of 30 runs with new values shows it", "ot seen in 1 run with FOR UPDATE on", "ot proposed: 300 runs would be needed to tell, since without it about 1 of 30 runs with new values shows it",
+		"the workload for RC with every FOR UPDATE that is proposed and 1 that was tried too rarely", "invariant y with a × b: no FOR UPDATE helps", "there was no time to run it",
 	} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(page.String(), want) {
 			t.Errorf("no %s\n%s\n%s", want, text.String(), page.String())

@@ -24,9 +24,10 @@ type Mended struct {
 	// Undecided are those of them that were tried too rarely to be proposed.
 	Undecided []string `json:"undecided"`
 	// Left are the findings for which no read is known, Untried those of them for which none
-	// was tried, for want of time.
-	Left    []string `json:"left"`
-	Untried []string `json:"untried"`
+	// was tried, for want of time. NotMended says it of each, for people.
+	Left      []string `json:"left"`
+	Untried   []string `json:"untried"`
+	NotMended []string `json:"not_mended"`
 	// Runs are those of the file itself: the next one has more reads FOR UPDATE.
 	Runs []MendedRun `json:"runs"`
 
@@ -56,6 +57,13 @@ type MendedSeen struct {
 	// was tried.
 	Expected bool `json:"expected,omitempty"`
 	Untried  bool `json:"untried,omitempty"`
+	// Before is in how many of RunsBefore the unchanged workload showed it.
+	Before     int `json:"before"`
+	RunsBefore int `json:"runs_before"`
+	// Detail is what the run in File shows, MayMend the reads that were tried too rarely to
+	// be added.
+	Detail  string   `json:"detail,omitempty"`
+	MayMend []string `json:"for_update_undecided,omitempty"`
 
 	as *Finding // nil: it was known, and is told elsewhere
 }
@@ -65,16 +73,19 @@ type MendedSeen struct {
 func (c *campaign) mended(ctx context.Context) error {
 	var list []*Mended
 	for _, l := range c.Levels {
-		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Untried: []string{}, Runs: []MendedRun{}}
+		m := &Mended{Level: l.Short(), level: l, ForUpdate: []string{}, Undecided: []string{}, Left: []string{}, Untried: []string{}, NotMended: []string{}, Runs: []MendedRun{}}
 		for _, f := range c.report.Findings {
 			if f.level != l || f.Class != Isolation {
 				continue
 			}
 			if m.take(f); len(f.reads) == 0 {
+				why := "no FOR UPDATE helps"
 				m.Left = append(m.Left, f.ID)
 				if f.untried() {
+					why = "there was no time to try a FOR UPDATE"
 					m.Untried = append(m.Untried, f.ID)
 				}
+				m.NotMended = append(m.NotMended, fmt.Sprintf("%s with %s: %s", f.Kind, strings.Join(f.Transactions, " × "), why))
 			}
 		}
 		if len(m.reads) > 0 {
@@ -195,7 +206,10 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 			case Server:
 				c.report.Findings = append(c.report.Findings, f)
 			case Isolation:
-				run.Added = append(run.Added, m.take(f)...)
+				// Few cases are few tries; a lock that does nothing is worse than none.
+				if len(f.Mend) > 0 {
+					run.Added = append(run.Added, m.take(f)...)
+				}
 			}
 		}
 		if run.Cases > 0 {
@@ -211,8 +225,10 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 func (c *campaign) stillSeen(m *Mended, cell *Cell, k Kind, found []*Finding) MendedSeen {
 	s := MendedSeen{Transactions: cell.Transactions, Kind: k, Seen: cell.Anomalies[k], Runs: cell.Runs}
 	if i := slices.IndexFunc(found, func(f *Finding) bool { return s.is(f, m) }); i >= 0 {
-		s.File, s.as = found[i].File, found[i]
+		s.File, s.as, s.Detail, s.MayMend = found[i].File, found[i], found[i].Detail, found[i].MayMend
 	}
+	before := c.cell(cell.Transactions, m.level)
+	s.Before, s.RunsBefore = before.Anomalies[k], before.Runs
 	for _, f := range c.report.Findings {
 		if s.is(f, m) && len(f.reads) == 0 {
 			s.Expected, s.Untried = true, f.untried()
@@ -263,7 +279,8 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 		}
 		return out
 	}
-	again.smallest.sets, again.larger.sets, again.dangerous.sets = locked(c.smallest.sets), locked(c.larger.sets), locked(c.dangerous.sets)
+	again.smallest.sets, again.larger.sets, again.mends = locked(c.smallest.sets), locked(c.larger.sets), true
+	again.addDangerous()
 	// For these no reads are known; to look for them once more would take the time of others.
 	for _, f := range c.report.Findings {
 		if f.level == m.level && f.Class == Isolation && len(f.reads) == 0 && f.Reduced {
@@ -282,26 +299,13 @@ func (m *Mended) writeText(b *strings.Builder) {
 
 // nothing says what it means that a run showed nothing.
 func (m *Mended) nothing(r *MendedRun) string {
-	left := m.left()
 	switch {
 	case r.Cases < r.Wanted:
-		return fmt.Sprintf("too few to tell, %s would be needed", spelling.Count(r.Wanted, "case")) + after("; ", left)
-	case left != "":
-		return "nothing seen, which proves little: " + left
+		return fmt.Sprintf("nothing seen, but that is too few to tell: %s would be needed", spelling.Count(r.Wanted, "case"))
+	case len(m.NotMended) > 0:
+		return "nothing seen, which proves little, since this file does not mend all"
 	}
 	return "nothing seen"
-}
-
-// left says why findings are left for which the file does nothing; empty: there are none.
-func (m *Mended) left() string {
-	var out []string
-	if n := len(m.Left) - len(m.Untried); n > 0 {
-		out = append(out, "no FOR UPDATE helps for "+spelling.Count(n, "finding"))
-	}
-	if n := len(m.Untried); n > 0 {
-		out = append(out, fmt.Sprintf("for %s there was no time to try one", spelling.Count(n, "finding")))
-	}
-	return strings.Join(out, "; ")
 }
 
 // Title says what the file holds.
@@ -315,43 +319,40 @@ func (m *Mended) Title() string {
 	case n > 0:
 		out += fmt.Sprintf(" and %d that were tried too rarely", n)
 	}
-	if left := m.left(); left != "" {
-		out += " (" + left + ")"
-	}
 	return out
 }
 
-// Told says what its runs showed, in lines.
+// Told says what the file does not mend, and what its runs showed, in lines.
 func (m *Mended) Told() []string {
-	if len(m.Runs) == 0 {
-		return []string{"there was no time to run it"}
-	}
 	var out []string
-	for i, r := range m.Runs {
-		line := fmt.Sprintf("run itself at %s, %s in %.1f s: ", m.Level, spelling.Count(r.Cases, "case"), r.Seconds)
-		if i > 0 {
-			line = "again, " + line
+	if len(m.NotMended) > 0 {
+		out = append(out, "it does not mend")
+		for _, s := range m.NotMended {
+			out = append(out, "  "+s)
 		}
+	}
+	if len(m.Runs) == 0 {
+		return append(out, "there was no time to run it")
+	}
+	for i, r := range m.Runs {
+		which := "this file was run"
+		switch {
+		case i > 0 && i == len(m.Runs)-1 && len(r.Added) == 0:
+			which = "then this file was run"
+		case i > 0:
+			which = "then it was run again"
+		case len(m.Runs) > 1 || len(r.Added) > 0:
+			which = "at first, without what was added later, it was run"
+		}
+		line := fmt.Sprintf("%s at %s, %s in %.1f s: ", which, m.Level, spelling.Count(r.Cases, "case"), r.Seconds)
 		if len(r.Seen) == 0 {
 			return append(out, line+m.nothing(&r))
 		}
-		out = append(out, line+"still seen")
+		out = append(out, line+"it still shows")
 		helpless := false
 		for _, s := range r.Seen {
-			text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, spelling.Count(s.Runs, "run"))
-			switch {
-			case s.Untried:
-				text += ", for which there was no time to try a FOR UPDATE"
-			case s.Expected:
-				text += ", for which no FOR UPDATE helps"
-			}
-			helpless = helpless || !s.Expected
-			out = append(out, text+after(": ", s.File))
-			if s.as != nil && i == len(m.Runs)-1 {
-				for line := range strings.Lines(s.as.schedule) {
-					out = append(out, "  "+strings.TrimRight(line, "\n"))
-				}
-			}
+			out = append(out, s.told(i == len(m.Runs)-1)...)
+			helpless = helpless || !s.Expected && len(s.MayMend) == 0
 		}
 		switch {
 		case len(r.Added) > 0:
@@ -365,6 +366,64 @@ func (m *Mended) Told() []string {
 		case helpless:
 			out = append(out, "no FOR UPDATE was found that helps, or there was no time to look for it")
 		}
+	}
+	return out
+}
+
+// told says of an anomaly that a mended workload shows how often, and, if whole is set, how.
+func (s *MendedSeen) told(whole bool) []string {
+	text := fmt.Sprintf("  %s with %s in %d of %s", s.Kind, strings.Join(s.Transactions, " × "), s.Seen, spelling.Count(s.Runs, "run"))
+	if s.RunsBefore > 0 {
+		text += fmt.Sprintf(" (unchanged: in %d of %s)", s.Before, spelling.Count(s.RunsBefore, "run"))
+	}
+	switch {
+	case s.Untried:
+		text += ", for which there was no time to try a FOR UPDATE"
+	case s.Expected:
+		text += ", for which no FOR UPDATE helps"
+	}
+	out := []string{text + after(": ", s.File)}
+	if !whole || s.as == nil {
+		return out
+	}
+	out = append(out, "    "+s.Detail)
+	for line := range strings.Lines(s.as.schedule) {
+		out = append(out, "  "+strings.TrimRight(line, "\n"))
+	}
+	if len(s.MayMend) > 0 {
+		out = append(out, "    not added, since it was tried too rarely: FOR UPDATE on")
+		for _, r := range s.MayMend {
+			out = append(out, "      "+r)
+		}
+	}
+	return out
+}
+
+// UnmendedText says for which levels no workload is written, though something was found
+// there, in lines.
+func (r *Report) UnmendedText() []string {
+	var out []string
+	for _, level := range r.Levels {
+		if !r.proposes {
+			break
+		}
+		found, untried := 0, 0
+		for _, f := range r.Findings {
+			if f.Class == Isolation && f.Level == level {
+				found++
+				if f.untried() {
+					untried++
+				}
+			}
+		}
+		if found == 0 || slices.ContainsFunc(r.Mended, func(m *Mended) bool { return m.Level == level }) {
+			continue
+		}
+		text := fmt.Sprintf("no mended workload for %s: a FOR UPDATE that helps is known for none of %s", level, spelling.Count(found, "finding"))
+		if untried > 0 {
+			text += fmt.Sprintf("; for %d of them there was no time to try one", untried)
+		}
+		out = append(out, text)
 	}
 	return out
 }

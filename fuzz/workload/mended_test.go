@@ -17,11 +17,10 @@ func TestNothingSeenIsToldWithWhatItProves(t *testing.T) {
 		m    Mended
 		want string
 	}{
-		{"enough cases", Mended{Level: "RC", Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen"},
-		{"too few", Mended{Level: "RC", Runs: []MendedRun{{Cases: 60, Wanted: 300}}}, "run itself at RC, 60 cases in 0.0 s: too few to tell, 300 cases would be needed"},
-		{"none helps for others", Mended{Level: "RC", Left: []string{"a", "b"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen, which proves little: no FOR UPDATE helps for 2 findings"},
-		{"none was tried for others", Mended{Level: "RC", Left: []string{"a"}, Untried: []string{"a"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "run itself at RC, 300 cases in 0.0 s: nothing seen, which proves little: for 1 finding there was no time to try one"},
-		{"too few, and others are left", Mended{Level: "RC", Left: []string{"a", "b", "c"}, Untried: []string{"c"}, Runs: []MendedRun{{Cases: 42, Wanted: 300}}}, "run itself at RC, 42 cases in 0.0 s: too few to tell, 300 cases would be needed; no FOR UPDATE helps for 2 findings; for 1 finding there was no time to try one"},
+		{"enough cases", Mended{Level: "RC", Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "this file was run at RC, 300 cases in 0.0 s: nothing seen"},
+		{"too few", Mended{Level: "RC", Runs: []MendedRun{{Cases: 60, Wanted: 300}}}, "this file was run at RC, 60 cases in 0.0 s: nothing seen, but that is too few to tell: 300 cases would be needed"},
+		{"it does not mend all", Mended{Level: "RC", NotMended: []string{"x with a × b: why", "y with b × b: why"}, Runs: []MendedRun{{Cases: 300, Wanted: 300}}}, "it does not mend\n  x with a × b: why\n  y with b × b: why\nthis file was run at RC, 300 cases in 0.0 s: nothing seen, which proves little, since this file does not mend all"},
+		{"too few, and it does not mend all", Mended{Level: "RC", NotMended: []string{"x with a × b: why"}, Runs: []MendedRun{{Cases: 42, Wanted: 300}}}, "it does not mend\n  x with a × b: why\nthis file was run at RC, 42 cases in 0.0 s: nothing seen, but that is too few to tell: 300 cases would be needed"},
 	} {
 		if got := strings.Join(x.m.Told(), "\n"); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
@@ -41,7 +40,7 @@ func TestOtherLevelsTellWhatMendsThere(t *testing.T) {
 		want  string
 	}{
 		{"the same", told, Finding{Reduced: true, Mend: []string{"line 3"}, MendRuns: 100}, " (the same FOR UPDATE, not seen in 100 runs): f\n"},
-		{"the same, tried too rarely", told, Finding{Reduced: true, MayMend: []string{"line 3"}, MendRuns: 10, NeededRuns: 300, OneIn: 30}, ": f\n    there not seen in 10 runs with FOR UPDATE on\n      line 3\n    not proposed: 300 runs would be needed to tell, since without it 1 of 30 runs shows it\n"},
+		{"the same, tried too rarely", told, Finding{Reduced: true, MayMend: []string{"line 3"}, MendRuns: 10, NeededRuns: 300, OneIn: 30}, ": f\n    there not seen in 10 runs with FOR UPDATE on\n      line 3\n    not proposed: 300 runs would be needed to tell, since without it about 1 of 30 runs with new values shows it\n"},
 		{"another read", told, Finding{Reduced: true, Mend: []string{"line 4"}, MendRuns: 100}, ": f\n    there not seen in 100 runs with FOR UPDATE on\n      line 4\n"},
 		{"none", told, Finding{Reduced: true, MendFailed: noTime}, ": f\n    there no FOR UPDATE is proposed: there was no time to try it\n"},
 		{"none at either", helpless, Finding{Reduced: true, MendFailed: noTime}, ": f\n"},

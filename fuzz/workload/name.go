@@ -43,8 +43,11 @@ func (s *Stage) tablesOf(k Kind) []string {
 	return nil
 }
 
-// nameByGraph names the gravest phenomenon of a run by the cycle of its dependencies,
-// which goes through length calls; false where rules do not explain the run, or where a
+// mostNames is how many phenomena of a run are named.
+const mostNames = 2
+
+// nameByGraph names the gravest phenomena of a run by the cycles of its dependencies; the
+// first cycle goes through length calls. It is false where rules do not explain the run, or where a
 // condition over several tables leaves open which rows it chose.
 func nameByGraph(o *Outcome) (name string, length int, ok bool) {
 	v := check(o)
@@ -52,7 +55,13 @@ func nameByGraph(o *Outcome) (name string, length int, ok bool) {
 	if len(list) == 0 || d.Coarse || v.Outcome == oracle.Violation {
 		return "", 0, false
 	}
-	return list[0].Name(), len(list[0].Cycle), true
+	var names []string
+	for i := range list {
+		if n := list[i].Name(); !slices.Contains(names, n) && len(names) < mostNames {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, "; "), len(list[0].Cycle), true
 }
 
 // nameByOrder guesses the name for a run of two calls without its versions: by which

@@ -259,6 +259,11 @@ func (c *CallOutcome) endText() string {
 	return string(c.End)
 }
 
+// aborted says that the server took a call back, if only once.
+func (o *Outcome) aborted() bool {
+	return slices.ContainsFunc(o.Calls, func(c CallOutcome) bool { return len(c.Aborts) > 0 })
+}
+
 // decided are the calls that count: those that the server did not take back.
 func (o *Outcome) decided() []int {
 	var out []int

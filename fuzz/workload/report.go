@@ -31,7 +31,9 @@ type Report struct {
 	Serial int `json:"serial_runs"`
 	// Runs counts all, those for reduction and the like among them.
 	Runs int `json:"runs"`
-	// CasesPerMinute leaves out the time behind the cases, in which findings are explained.
+	// CasesSeconds and CasesPerMinute leave out the time behind the cases, in which findings
+	// are explained.
+	CasesSeconds   float64 `json:"cases_seconds"`
 	CasesPerMinute float64 `json:"cases_per_minute"`
 	// Rejected counts states that the server refused, or in which an invariant did not
 	// hold from the beginning, by reason.
@@ -51,12 +53,18 @@ type Report struct {
 	// those that had no run.
 	Sets   int        `json:"sets"`
 	NotRun [][]string `json:"not_run"`
+	// Apart lists the pairs of which neither touches what the other writes.
+	Apart [][]string `json:"apart"`
+	// HardlyRun lists the statements that fewer than one of a hundred calls came to.
+	HardlyRun []string `json:"hardly_run"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []*Mended `json:"mended"`
 
 	// explainNeeded is about how much time explaining all findings would take, 0 if that is
 	// not known; explainedInVain is what was too short for one of them.
 	explainNeeded, explainedInVain time.Duration
+	// proposes says that FOR UPDATE was to be tried.
+	proposes bool
 }
 
 // Cell is what was seen of a set of transactions at a level.
@@ -79,8 +87,10 @@ type Cell struct {
 	// drawn counts runs of random inputs in random orders, shown those of them that showed
 	// an anomaly: what they say of how rare it is, Runs does not.
 	drawn float64
-	shown map[Kind]float64
-	kept  map[Kind][]*mutate.Input
+	// aborted counts the runs in which the server took a transaction back.
+	aborted int
+	shown   map[Kind]float64
+	kept    map[Kind][]*mutate.Input
 }
 
 // Class says who is to blame.
@@ -114,6 +124,8 @@ type Finding struct {
 	// LeftOut tells what of the calls the case does without; the serial orders that it
 	// is compared with do without it, too.
 	LeftOut []string `json:"left_out,omitempty"`
+	// Checks are the conditions that the calls of the case still have.
+	Checks []string `json:"checks,omitempty"`
 	// Needed says of more than two transactions that it takes them all.
 	Needed string `json:"transactions_needed,omitempty"`
 	Detail string `json:"detail"`
@@ -138,11 +150,15 @@ type Finding struct {
 	Weakest      string `json:"weakest_level,omitempty"`
 	MayBeWeakest string `json:"weakest_level_undecided,omitempty"`
 	WeakestRuns  int    `json:"weakest_level_runs,omitempty"`
+	// WeakestAborts and MendAborts count those runs in which the server took a transaction
+	// back, with a deadlock for example: what the mend costs.
+	WeakestAborts int `json:"weakest_level_aborted_runs,omitempty"`
 	// Mend tells which reads, made FOR UPDATE, made it disappear; MayMend those that
 	// were tried in too few runs to tell.
-	Mend     []string `json:"for_update,omitempty"`
-	MayMend  []string `json:"for_update_undecided,omitempty"`
-	MendRuns int      `json:"for_update_runs,omitempty"`
+	Mend       []string `json:"for_update,omitempty"`
+	MayMend    []string `json:"for_update_undecided,omitempty"`
+	MendRuns   int      `json:"for_update_runs,omitempty"`
+	MendAborts int      `json:"for_update_aborted_runs,omitempty"`
 	// MendFailed says why none is proposed.
 	MendFailed string `json:"for_update_failed,omitempty"`
 	// Remains is what is seen although every SELECT of the transactions is FOR UPDATE.
@@ -180,7 +196,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 // each finding.
 func (r *Report) WriteText(out io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s %s, %s: %s (%.0f a minute) in %.1f s, %s, %s in all\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), spelling.Count(r.Cases, "case"), r.CasesPerMinute, r.Seconds, spelling.Count(r.Serial, "serial run"), spelling.Count(r.Runs, "run"))
+	fmt.Fprintf(&b, "%s on %s %s, %s: %s\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.WorkText())
 	for _, reason := range sortedKeys(r.Rejected) {
 		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
 	}
@@ -206,7 +222,7 @@ func (r *Report) WriteText(out io.Writer) error {
 		t.AppendRow(row)
 	}
 	b.WriteString(t.Render() + "\n")
-	if s := r.NotRunText(); s != "" {
+	for _, s := range r.CoverageText() {
 		b.WriteString(s + "\n")
 	}
 	for i, f := range r.Findings {
@@ -229,6 +245,9 @@ func (r *Report) WriteText(out io.Writer) error {
 	for _, m := range r.Mended {
 		m.writeText(&b)
 	}
+	for _, s := range r.UnmendedText() {
+		fmt.Fprintf(&b, "\n%s\n", s)
+	}
 	if s := r.HelplessText(); s != "" {
 		fmt.Fprintf(&b, "\n%s\n", s)
 	}
@@ -243,6 +262,11 @@ func (r *Report) WriteText(out io.Writer) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
+}
+
+// WorkText says what ran for how long.
+func (r *Report) WorkText() string {
+	return fmt.Sprintf("%s in %.1f s (%.0f a minute); %.1f s, %s and %s in all", spelling.Count(r.Cases, "case"), r.CasesSeconds, r.CasesPerMinute, r.Seconds, spelling.Count(r.Serial, "serial run"), spelling.Count(r.Runs, "run"))
 }
 
 // sets returns the sets of transactions of the cells, in their order.
@@ -264,6 +288,10 @@ func (r *Report) cell(set []string, level string) *Cell {
 	}
 	return nil
 }
+
+// fewRuns is a number of runs in which even what one of ten shows may stay unseen: with a
+// probability of 4 %.
+const fewRuns = 30
 
 func (r *Report) cellText(set []string, level string) string {
 	c := r.cell(set, level)
@@ -288,10 +316,14 @@ func (r *Report) cellText(set []string, level string) string {
 		}
 	}
 	if c.Runs > 0 {
+		only := ""
 		if len(lines) == 0 {
 			lines = append(lines, "not seen")
+			if c.Runs < fewRuns {
+				only = " only"
+			}
 		}
-		lines = append(lines, "in "+spelling.Count(c.Runs, "run"))
+		lines = append(lines, "in "+spelling.Count(c.Runs, "run")+only)
 	}
 	for _, code := range sortedKeys(c.Aborts) {
 		lines = append(lines, fmt.Sprintf("%s (%d)", spelling.Count(c.Aborts[code], "abort"), code))
@@ -328,6 +360,12 @@ func (f *Finding) writeText(b *strings.Builder) {
 			fmt.Fprintf(b, "    %s\n", x)
 		}
 	}
+	if len(f.Checks) > 0 {
+		b.WriteString("  conditions that the calls check:\n")
+		for _, x := range f.Checks {
+			fmt.Fprintf(b, "    %s\n", x)
+		}
+	}
 	if f.Needed != "" {
 		fmt.Fprintf(b, "  %s\n", f.Needed)
 	}
@@ -340,7 +378,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 	switch {
 	case f.Weakest != "":
-		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s\n", f.Weakest, spelling.Count(f.WeakestRuns, "run"))
+		fmt.Fprintf(b, "  weakest level at which it was not seen: %s, in %s%s\n", f.Weakest, spelling.Count(f.WeakestRuns, "run"), aborted(f.WeakestAborts))
 	case f.MayBeWeakest != "":
 		fmt.Fprintf(b, "  not seen at %s in %s; %s\n", f.MayBeWeakest, spelling.Count(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
 	case f.above:
@@ -348,7 +386,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 	switch {
 	case len(f.Mend)+len(f.MayMend) > 0:
-		fmt.Fprintf(b, "  not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
+		fmt.Fprintf(b, "  not seen in %s%s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts))
 		for _, m := range slices.Concat(f.Mend, f.MayMend) {
 			fmt.Fprintf(b, "    %s\n", m)
 		}
@@ -361,6 +399,14 @@ func (f *Finding) writeText(b *strings.Builder) {
 			f.writeRemains(b)
 		}
 	}
+}
+
+// aborted says of how many runs that the server took a transaction back in them.
+func aborted(runs int) string {
+	if runs == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of them with an abort, such as a deadlock)", runs)
 }
 
 // mendsAs reports whether the reads that mend a finding are those that mend another one.
@@ -391,7 +437,7 @@ func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 	switch {
 	case f.Class != Isolation || !f.Reduced, f.mendsAs(of):
 	case len(mine) > 0:
-		fmt.Fprintf(b, "    there not seen in %s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"))
+		fmt.Fprintf(b, "    there not seen in %s%s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts))
 		for _, m := range mine {
 			fmt.Fprintf(b, "      %s\n", m)
 		}
@@ -405,9 +451,9 @@ func (f *Finding) writeAlso(b *strings.Builder, of *Finding) {
 
 // TooFew says why a number of runs does not tell that an anomaly is gone.
 func (f *Finding) TooFew(where string) string {
-	often := "every run shows it"
+	often := "every run with new values shows it"
 	if f.OneIn > 1 {
-		often = fmt.Sprintf("1 of %d runs shows it", f.OneIn)
+		often = fmt.Sprintf("about 1 of %d runs with new values shows it", f.OneIn)
 	}
 	return fmt.Sprintf("%s would be needed to tell, since %s %s", spelling.Count(f.NeededRuns, "run"), where, often)
 }

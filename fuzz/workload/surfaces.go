@@ -119,7 +119,7 @@ func after(separator, text string) string {
 //go:embed report.html
 var pageHTML string
 
-var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count}).Parse(pageHTML))
+var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count, "aborted": aborted}).Parse(pageHTML))
 
 // shownCell is a cell of the page's table.
 type shownCell struct {

@@ -13,11 +13,16 @@ import (
 // structure that every anomaly of snapshot isolation contains: two rw dependencies in a
 // row between concurrent transactions, on a cycle. Fekete, Liarokapis, O'Neil, O'Neil and
 // Shasha, "Making Snapshot Isolation Serializable", TODS 30 (2), 2005. It goes by the
-// text of the statements: of transactions in Go code it knows nothing.
-func Dangerous(w *workload.Workload, set []*workload.Transaction) bool {
+// text of the statements: of transactions in Go code it knows nothing. firstWins says that
+// a server refuses the second of two writers of a row that did not see each other, as
+// snapshot isolation demands and REPEATABLE READ of MySQL does not.
+func Dangerous(w *workload.Workload, set []*workload.Transaction, firstWins bool) bool {
 	uses := make([]use, len(set))
 	for i, t := range set {
 		uses[i] = usesOf(w, t)
+		if !firstWins {
+			uses[i].owned = nil
+		}
 	}
 	var cycle func(path, rest []use) bool
 	cycle = func(path, rest []use) bool {

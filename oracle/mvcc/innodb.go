@@ -240,8 +240,11 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		x.openSnapshot()
 		return e.abort(i), nil, nil
 	}
-	unblocked := len(st.Waits) == 0 && e.victims(ph.items, i)
-	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked, 0)
+	unblocked, wait := len(st.Waits) == 0 && e.victims(ph.items, i), 0
+	if e.waitedUnseen(st, ph.items) && e.choices.choose(2) == 1 {
+		e.branched, unblocked, wait = true, true, -1
+	}
+	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked, wait)
 	if unblocked && d == nil && err == nil {
 		return nil, x, nil
 	}

@@ -125,7 +125,11 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 					e.branched = true
 					continue
 				}
-				d, err := e.resume(again, more || again.st.Return == 0, -1)
+				wait := -1
+				if !more && len(again.st.Waits) > 0 {
+					wait = 0 // the first one that was seen, behind the one that the victim ended
+				}
+				d, err := e.resume(again, more || wait == 0 || again.st.Return == 0, wait)
 				if err != nil || note(d) {
 					return true, err
 				}
@@ -165,7 +169,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		}
 	}
 	if again != nil && e.running[again.st.Session] == again {
-		d, err := e.resume(again, again.st.Return == 0, -1)
+		d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0, 0)
 		if err != nil || note(d) {
 			return true, err
 		}
@@ -222,6 +226,16 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *D
 // on its page, for example because somebody changed it.
 func (e *engine) sameWait(x *running, wait int) bool {
 	return e.h.Server.DBMS == history.MySQL && wait+1 < len(x.st.Waits) && x.st.Waits[wait+1].From == x.st.Waits[wait].Until+1
+}
+
+// waitedUnseen reports whether a statement that was just sent may have waited before the
+// first wait that was seen of it: it closed a cycle of waits, which was over with its
+// victim, and what was seen began later, at another lock.
+func (e *engine) waitedUnseen(st *history.Stmt, items []item) bool {
+	return len(st.Waits) > 0 && slices.ContainsFunc(items, func(it item) bool {
+		v := &e.h.Stmts[it.stmt]
+		return it.abort && v != st && errCode(v) == errDeadlock && v.Return < st.Waits[0].From
+	})
 }
 
 // victims reports whether a deadlock ended a statement other than the given one.

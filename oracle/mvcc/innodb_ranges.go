@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -45,11 +46,18 @@ func (p *prover) emptyRange(all []conjunct, col int) bool {
 	if len(mine) == 0 {
 		return false
 	}
+	null, admitted := p.admits(mine, col)
+	return !null && len(admitted) == 0
+}
+
+// admits returns whether conditions on one column admit NULL, and which they admit of the
+// numbers that they name, of these with the other sign, and of the halves around. Ranges are
+// those of real numbers: 3 < a AND a < 4 is not empty.
+func (p *prover) admits(mine []conjunct, col int) (null bool, admitted []float64) {
 	f := &literalFinder{}
 	for _, c := range mine {
 		c.x.Accept(f)
 	}
-	// The ranges are those of real numbers: 3 < a AND a < 4 is not empty.
 	t := *p.t.Def
 	t.Columns = slices.Clone(t.Columns)
 	t.Columns[col].Type = solve.Type{Class: solve.DoubleClass}
@@ -58,17 +66,48 @@ func (p *prover) emptyRange(all []conjunct, col int) bool {
 		row[col] = v
 		return !slices.ContainsFunc(mine, func(c conjunct) bool { return p.fails(c, &t, row) })
 	}
-	if !t.Columns[col].NotNull && admits(sqlvalue.Value{}) {
-		return false
-	}
+	null = !t.Columns[col].NotNull && admits(sqlvalue.Value{})
 	for _, n := range append(f.ints, 0) {
 		for _, d := range []float64{-0.5, 0, 0.5} {
-			if admits(sqlvalue.NewDouble(float64(n)+d)) || admits(sqlvalue.NewDouble(d-float64(n))) {
-				return false
+			for _, v := range []float64{float64(n) + d, d - float64(n)} {
+				if !slices.Contains(admitted, v) && admits(sqlvalue.NewDouble(v)) {
+					admitted = append(admitted, v)
+				}
 			}
 		}
 	}
-	return true
+	return null, admitted
+}
+
+// oneValue reports whether the range that a condition makes of a clustered key of one
+// column is a single value, however it is written: the server looks that up as it does
+// an equality. NOT a and a IS FALSE are a = 0.
+// https://dev.mysql.com/doc/refman/en/range-optimization.html
+func (e *engine) oneValue(where ast.ExprNode, t *Table) bool {
+	if t.Clustered == nil || where == nil {
+		return false
+	}
+	if looksUp(pointed(where), t, t.Clustered) {
+		return true
+	}
+	col := t.Clustered.Columns[0]
+	if len(t.Clustered.Columns) > 1 || t.Def.Columns[col].Type.Class != solve.IntClass {
+		return false
+	}
+	p := &prover{e: e, t: t, where: where}
+	mine := slices.DeleteFunc(together(where, false, nil), func(c conjunct) bool {
+		of := c.x
+		if is, ok := of.(*ast.IsTruthExpr); ok {
+			of = is.Expr
+		}
+		bare, ok := of.(*ast.ColumnNameExpr)
+		return !(ok && columnIn(t, bare) == col) && !p.makesRanges(c.x, c.not, col)
+	})
+	if len(mine) == 0 {
+		return false
+	}
+	null, admitted := p.admits(mine, col)
+	return !null && len(admitted) == 1 && admitted[0] == math.Trunc(admitted[0])
 }
 
 // makesRanges reports whether a condition is made of comparisons of one column

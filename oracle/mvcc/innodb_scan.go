@@ -214,9 +214,9 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				return err
 			}
 			// A scan of another index than the clustered one may not pass, nor may the
-			// look-up of a whole key among ranges. A scan for committed versions, or one
-			// that follows an order, may wait in place of it.
-			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
+			// look-up of a whole key among ranges, or where a range is but one value. A scan
+			// for committed versions, or one that follows an order, may wait in place of it.
+			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted || x.due && e.oneValue(a.where, t)
 			if pass && mayWait && x.due {
 				switch x.toldHere(x.atEntryOf(a, n, exclusive)) {
 				case record.Yes:

@@ -20,15 +20,16 @@ const (
 	armSignal    = "campaign"
 	armBlind     = "blind campaign"
 	armRandom    = "random"
+	armPatterns  = "patterns"
 	// startAlone opens the target and closes it: what coverage begins with.
 	startAlone = "start alone"
 )
 
 // arms are all of them, in the order of the table.
-var arms = []string{armNative, armLibFuzzer, armSignal, armBlind, armRandom, startAlone}
+var arms = []string{armNative, armLibFuzzer, armSignal, armBlind, armRandom, armPatterns, startAlone}
 
 // everywhere are the arms that need no server in the process.
-var everywhere = []string{armSignal, armBlind, armRandom}
+var everywhere = []string{armSignal, armBlind, armRandom, armPatterns}
 
 // binaries are the programs of the arms, with absolute paths.
 type binaries struct{ native, libFuzzer, campaign string }

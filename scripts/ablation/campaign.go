@@ -34,6 +34,8 @@ func campaign(ctx context.Context, f *flag.FlagSet, args []string) error {
 	switch *arm {
 	case armSignal, armBlind:
 		s.Corpus, s.Blind = filepath.Join(*dir, "corpus"), *arm == armBlind
+	case armPatterns:
+		s.Conflict = mutate.Pattern
 	case armRandom:
 	default:
 		return errors.New("no campaign is called " + *arm)

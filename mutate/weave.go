@@ -1,0 +1,427 @@
+package mutate
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
+
+	"github.com/txnfuzz/txnfuzz/mutate/pattern"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// shortPatterns take two transactions, longPatterns three; these are 3,240 and made when
+// they are first wanted.
+var (
+	shortPatterns = slices.Concat(pattern.Of(pattern.TwoItems), pattern.Of(pattern.OneItem), pattern.Of(pattern.Aborts), pattern.Of(pattern.Conditions))
+	longPatterns  = sync.OnceValue(func() []pattern.Pattern { return pattern.Of(pattern.ThreeItems) })
+)
+
+// Out of 256.
+const (
+	// longOdds is how often three transactions follow a pattern of three.
+	longOdds = 150
+	// noiseOdds is how often a transaction keeps a statement of its own before an
+	// operation of the pattern.
+	noiseOdds = 26
+	// earlyOdds is how often all transactions begin before the first operation, and not
+	// each before its own.
+	earlyOdds     = 110
+	lockingOdds   = 20
+	deletingOdds  = 26
+	sameRowOdds   = 40
+	keyedTries    = 8
+	switchedTries = 12
+)
+
+// weave lets the transactions of a draft follow a pattern, in its order: its items become
+// rows of the draft's tables, its condition a WHERE clause over one of them, its operations
+// statements that find these rows in any way that the generator knows. What a transaction
+// did before is gone but for some statements between. It returns the pairs of statements
+// that are to depend on each other; false: the draft has no rows, or too few transactions.
+func (d *draft) weave(c *choices, o *Options) ([]pair, bool) {
+	p := d.patternFor(c)
+	if p == nil {
+		return nil, false
+	}
+	w := &weaver{d: d, c: c, o: o, p: p, items: map[byte]*item{}}
+	if !w.choose() {
+		return nil, false
+	}
+	m := newMerge(d)
+	bodies := make([][]ast.StmtNode, len(d.sessions))
+	at := make([]ref, len(p.Ops))
+	turns := make([]int, len(p.Ops)) // statements of the session before the operation's end
+	for i, op := range p.Ops {
+		s := op.Txn - 1
+		if c.odds(noiseOdds) {
+			if own := d.find(s, func(Kind) bool { return true }); len(own) > 0 {
+				bodies[s] = append(bodies[s], d.stmt(oneOf(c, own)))
+			}
+		}
+		if stmt := w.statement(i); stmt != nil {
+			bodies[s] = append(bodies[s], stmt)
+		}
+		at[i], turns[i] = ref{s, len(bodies[s]) - 1}, len(bodies[s])
+	}
+	before := make([]int, len(d.sessions)) // statements up to the BEGIN
+	for i := range bodies {
+		if bodies[i] == nil {
+			continue
+		}
+		s := &d.sessions[i]
+		sp := s.spans()[0]
+		before[i] = sp.begin + 1
+		s.stmts = slices.Concat(s.stmts[:sp.begin+1], bodies[i], s.stmts[min(sp.end+1, len(s.stmts)):])
+	}
+	m = newMerge(d)
+	if c.odds(earlyOdds) {
+		for i := range d.sessions {
+			m.run(i, before[i])
+		}
+	}
+	for i := range p.Ops {
+		m.run(at[i].session, before[at[i].session]+turns[i])
+	}
+	for i := range d.sessions {
+		m.run(i, len(d.sessions[i].stmts))
+	}
+	d.own, d.woven = m.order, true
+	var pairs []pair
+	for _, e := range p.Edges() {
+		a, b := at[e.From], at[e.To]
+		if a.stmt < 0 || b.stmt < 0 {
+			continue
+		}
+		a.stmt += before[a.session]
+		b.stmt += before[b.session]
+		pairs = append(pairs, pair{a, b})
+	}
+	return pairs, true
+}
+
+// patternFor chooses a pattern for the first transactions of a draft; nil: there are none
+// with an end of their own, or no rows that they could meet at.
+func (d *draft) patternFor(c *choices) *pattern.Pattern {
+	n := 0
+	for n < len(d.sessions) {
+		s := &d.sessions[n]
+		sp := s.spans()
+		if len(sp) == 0 || !s.closed(sp[0]) {
+			break
+		}
+		n++
+	}
+	if n < 2 || !slices.ContainsFunc(d.tables, func(t *table) bool { return len(t.rows) > 1 }) {
+		return nil
+	}
+	list := shortPatterns
+	if n > 2 && c.odds(longOdds) {
+		list = longPatterns()
+	}
+	return &list[c.below(len(list))]
+}
+
+// weaver fills a pattern.
+type weaver struct {
+	d     *draft
+	c     *choices
+	o     *Options
+	p     *pattern.Pattern
+	items map[byte]*item
+}
+
+// item is a row of a table, or, for the condition, what chooses some of them.
+type item struct {
+	t     *table
+	row   []value
+	where ast.ExprNode
+	// in and out are rows that the condition chooses and does not choose; each is used once.
+	in, out [][]value
+}
+
+// choose finds a row for each item.
+func (w *weaver) choose() bool {
+	tables := slices.DeleteFunc(slices.Clone(w.d.tables), func(t *table) bool { return len(t.rows) < 2 })
+	var last *item
+	for _, op := range w.p.Ops {
+		if op.Item == 0 || w.items[op.Item] != nil {
+			continue
+		}
+		it := &item{t: oneOf(w.c, tables)}
+		if op.Item == pattern.Condition {
+			w.condition(it)
+		} else {
+			n := w.c.below(len(it.t.rows))
+			if last != nil && last.t == it.t && slices.Equal(last.row, it.t.rows[n]) && !w.c.odds(sameRowOdds) {
+				n = (n + 1) % len(it.t.rows)
+			}
+			it.row = it.t.rows[n]
+			last = it
+		}
+		w.items[op.Item] = it
+	}
+	return true
+}
+
+// statement makes that of an operation; nil for an end of a transaction that the draft has
+// no statement for.
+func (w *weaver) statement(op int) ast.StmtNode {
+	o := w.p.Ops[op]
+	switch o.Do {
+	case pattern.Commit:
+		return &ast.CommitStmt{}
+	case pattern.Abort:
+		return &ast.RollbackStmt{}
+	}
+	it := w.items[o.Item]
+	where := it.where
+	if o.Item != pattern.Condition {
+		where = w.finds(it.t, it.row)
+	}
+	switch o.Do {
+	case pattern.Read:
+		lock := ast.SelectLockNone
+		if w.c.odds(lockingOdds) {
+			lock = ast.SelectLockForUpdate
+			if w.o.shareLocks() && w.c.odds(128) {
+				lock = ast.SelectLockForShare
+			}
+		}
+		return selectStmt(it.t, nil, where, lock)
+	case pattern.Write:
+		if w.c.odds(deletingOdds) {
+			return deleteStmt(it.t, where)
+		}
+		list := assignments(w.c, it.t)
+		if it.t.repeats(list) {
+			where = w.byKey(it.t, it.row)
+		}
+		return updateStmt(it.t, list, where)
+	case pattern.Update:
+		return updateStmt(it.t, assignments(w.c, it.t), where)
+	}
+	return w.crosses(it, o.Do)
+}
+
+// byKey finds a row by a unique key, or by all of its columns where it has none.
+func (w *weaver) byKey(t *table, row []value) ast.ExprNode {
+	var keys []key
+	for _, k := range t.keys {
+		if k.unique && k.prefix == 0 && !slices.ContainsFunc(k.columns, func(i int) bool { return row[i] == null }) {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) > 0 {
+		return equal(t, row, oneOf(w.c, keys).columns)
+	}
+	var all []int
+	for i := range t.cols {
+		if t.cols[i].typ.family != opaque {
+			all = append(all, i)
+		}
+	}
+	return equal(t, row, all)
+}
+
+// equal compares columns with what a row holds in them; nil where there are none.
+func equal(t *table, row []value, columns []int) ast.ExprNode {
+	var e ast.ExprNode
+	for _, i := range columns {
+		var one ast.ExprNode
+		if row[i] == null {
+			one = isNull(columnRef(t.cols[i].name), false)
+		} else {
+			one = binaryOp(opcode.EQ, columnRef(t.cols[i].name), row[i].literal())
+		}
+		if e == nil {
+			e = one
+		} else {
+			e = binaryOp(opcode.LogicAnd, e, one)
+		}
+	}
+	return e
+}
+
+// finds makes a WHERE clause that chooses a row, and perhaps others: by a key, by a column,
+// or any one, made to hold for it as the strategy CTC does.
+func (w *weaver) finds(t *table, row []value) ast.ExprNode {
+	switch w.c.below(5) {
+	case 0, 1:
+		return w.byKey(t, row)
+	case 2:
+		if i := w.c.below(len(t.cols)); t.cols[i].typ.family != opaque {
+			return equal(t, row, []int{i})
+		}
+		return w.byKey(t, row)
+	}
+	e := where(w.c, t)
+	if e == nil {
+		return nil
+	}
+	truths, err := w.judge(t, [][]value{row}, e)
+	if err != nil {
+		return w.byKey(t, row)
+	}
+	return containing(e, truths[0])
+}
+
+func (w *weaver) judge(t *table, rows [][]value, e ast.ExprNode) ([]sqlvalue.Truth, error) {
+	lists := make([][]ast.ExprNode, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			lists[i] = append(lists[i], v.literal())
+		}
+	}
+	return w.o.Solver.Judge(w.d.creation(t.name), []*ast.InsertStmt{insertStmt(t, nil, lists)}, e)
+}
+
+// condition chooses one for the pattern, which tells some rows of the table from others. Where
+// keys are to be moved, it is one on a key.
+func (w *weaver) condition(it *item) {
+	for range keyedTries {
+		e := where(w.c, it.t)
+		if w.movesKeys() {
+			e = w.onKey(it.t)
+		}
+		if e == nil {
+			continue
+		}
+		truths, err := w.judge(it.t, it.t.rows, e)
+		if err != nil {
+			continue
+		}
+		it.where, it.in, it.out = e, nil, nil
+		for i, v := range truths {
+			if v == sqlvalue.True {
+				it.in = append(it.in, it.t.rows[i])
+			} else {
+				it.out = append(it.out, it.t.rows[i])
+			}
+		}
+		if len(it.in) > 0 && len(it.out) > 0 {
+			return
+		}
+	}
+}
+
+func (w *weaver) movesKeys() bool {
+	return slices.ContainsFunc(w.p.Ops, func(o pattern.Op) bool { return o.Do == pattern.MoveIn || o.Do == pattern.MoveOut })
+}
+
+// onKey compares a column of the first unique key with a value that a row has; nil if the
+// table has no such key.
+func (w *weaver) onKey(t *table) ast.ExprNode {
+	i := keyColumn(t)
+	if i < 0 {
+		return nil
+	}
+	v := oneOf(w.c, t.rows)[i]
+	if v == null {
+		return nil
+	}
+	return binaryOp(pick(w.c, comparisons), columnRef(t.cols[i].name), v.literal())
+}
+
+// keyColumn is the first column of the first unique key, -1 if there is none.
+func keyColumn(t *table) int {
+	for _, k := range t.keys {
+		if k.unique && t.cols[k.columns[0]].typ.family != opaque {
+			return k.columns[0]
+		}
+	}
+	return -1
+}
+
+// crosses makes a write after which the condition chooses other rows than before. Where no
+// row and no values are found that do so, it is any write.
+func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
+	leaves := do == pattern.Delete || do == pattern.Leave || do == pattern.MoveOut
+	from := &it.out
+	if leaves {
+		from = &it.in
+	}
+	if do == pattern.Insert {
+		return w.insertsChosen(it)
+	}
+	if len(*from) == 0 {
+		return updateStmt(it.t, assignments(w.c, it.t), nil)
+	}
+	n := w.c.below(len(*from))
+	row := (*from)[n]
+	*from = slices.Delete(slices.Clone(*from), n, n+1)
+	if do == pattern.Delete {
+		return deleteStmt(it.t, w.byKey(it.t, row))
+	}
+	keyed := do == pattern.MoveIn || do == pattern.MoveOut
+	var tries [][]value
+	for range switchedTries {
+		next := slices.Clone(row)
+		for i := range it.t.cols {
+			col := &it.t.cols[i]
+			_, unique := it.t.inKey(i)
+			if col.generated || col.typ.family == opaque || unique != keyed || !w.c.odds(128) {
+				continue
+			}
+			next[i] = it.t.inserted(w.c, i, w.c.below(4))
+		}
+		tries = append(tries, next)
+	}
+	truths, err := w.judge(it.t, tries, it.where)
+	if it.where == nil || err != nil {
+		return updateStmt(it.t, assignments(w.c, it.t), w.byKey(it.t, row))
+	}
+	for k, v := range truths {
+		if (v == sqlvalue.True) == leaves {
+			continue
+		}
+		var list []*ast.Assignment
+		for i := range row {
+			if tries[k][i] != row[i] {
+				list = append(list, &ast.Assignment{Column: columnName(it.t.cols[i].name), Expr: tries[k][i].literal()})
+			}
+		}
+		if list != nil {
+			return updateStmt(it.t, list, w.byKey(it.t, row))
+		}
+	}
+	return updateStmt(it.t, assignments(w.c, it.t), w.byKey(it.t, row))
+}
+
+// insertsChosen makes an INSERT of a row that the condition chooses.
+func (w *weaver) insertsChosen(it *item) ast.StmtNode {
+	var rows [][]value
+	for range switchedTries {
+		row := make([]value, len(it.t.cols))
+		for i := range it.t.cols {
+			row[i] = it.t.inserted(w.c, i, w.c.below(4))
+		}
+		rows = append(rows, row)
+	}
+	row := rows[0]
+	if it.where != nil {
+		if truths, err := w.judge(it.t, rows, it.where); err == nil {
+			if i := slices.Index(truths, sqlvalue.True); i >= 0 {
+				row = rows[i]
+			}
+		}
+	}
+	var columns []int
+	list := []ast.ExprNode{}
+	omitted := false
+	for i := range it.t.cols {
+		if it.t.cols[i].generated {
+			omitted = true
+			continue
+		}
+		columns, list = append(columns, i), append(list, row[i].literal())
+	}
+	if len(columns) == 0 {
+		return insert(w.c, it.t)
+	}
+	if !omitted {
+		columns = nil
+	}
+	return insertStmt(it.t, columns, [][]ast.ExprNode{list})
+}
