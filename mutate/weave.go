@@ -45,11 +45,14 @@ func (d *draft) weave(c *choices, o *Options) ([]pair, bool) {
 	if p == nil {
 		return nil, false
 	}
+	return d.weavePattern(c, o, p)
+}
+
+func (d *draft) weavePattern(c *choices, o *Options, p *pattern.Pattern) ([]pair, bool) {
 	w := &weaver{d: d, c: c, o: o, p: p, items: map[byte]*item{}}
 	if !w.choose() {
 		return nil, false
 	}
-	m := newMerge(d)
 	bodies := make([][]ast.StmtNode, len(d.sessions))
 	at := make([]ref, len(p.Ops))
 	turns := make([]int, len(p.Ops)) // statements of the session before the operation's end
@@ -75,7 +78,7 @@ func (d *draft) weave(c *choices, o *Options) ([]pair, bool) {
 		before[i] = sp.begin + 1
 		s.stmts = slices.Concat(s.stmts[:sp.begin+1], bodies[i], s.stmts[min(sp.end+1, len(s.stmts)):])
 	}
-	m = newMerge(d)
+	m := newMerge(d)
 	if c.odds(earlyOdds) {
 		for i := range d.sessions {
 			m.run(i, before[i])
@@ -137,13 +140,17 @@ type item struct {
 	t     *table
 	row   []value
 	where ast.ExprNode
-	// in and out are rows that the condition chooses and does not choose; each is used once.
-	in, out [][]value
+	// in and out are rows that the condition chooses and does not choose, coming such as it
+	// would choose if they were put in; each is used once.
+	in, out, coming [][]value
 }
 
 // choose finds a row for each item.
 func (w *weaver) choose() bool {
 	tables := slices.DeleteFunc(slices.Clone(w.d.tables), func(t *table) bool { return len(t.rows) < 2 })
+	if len(tables) == 0 {
+		return false
+	}
 	var last *item
 	for _, op := range w.p.Ops {
 		if op.Item == 0 || w.items[op.Item] != nil {
@@ -292,7 +299,7 @@ func (w *weaver) condition(it *item) {
 		if err != nil {
 			continue
 		}
-		it.where, it.in, it.out = e, nil, nil
+		it.where, it.in, it.out, it.coming = e, nil, nil, nil
 		for i, v := range truths {
 			if v == sqlvalue.True {
 				it.in = append(it.in, it.t.rows[i])
@@ -300,8 +307,39 @@ func (w *weaver) condition(it *item) {
 				it.out = append(it.out, it.t.rows[i])
 			}
 		}
-		if len(it.in) > 0 && len(it.out) > 0 {
+		inserts := slices.ContainsFunc(w.p.Ops, func(o pattern.Op) bool { return o.Do == pattern.Insert })
+		if inserts {
+			w.findComing(it)
+		}
+		if len(it.in) > 0 && len(it.out) > 0 && (!inserts || len(it.coming) > 1) {
 			return
+		}
+	}
+}
+
+// findComing looks for new rows that the condition chooses: any, and such as differ from a
+// row that it chooses in unique columns only.
+func (w *weaver) findComing(it *item) {
+	var rows [][]value
+	for k := range switchedTries {
+		row := make([]value, len(it.t.cols))
+		if len(it.in) > 0 && k%2 == 1 {
+			row = slices.Clone(oneOf(w.c, it.in))
+		}
+		for i := range it.t.cols {
+			if _, unique := it.t.inKey(i); unique || k%2 == 0 || len(it.in) == 0 {
+				row[i] = it.t.inserted(w.c, i, k%4)
+			}
+		}
+		rows = append(rows, row)
+	}
+	truths, err := w.judge(it.t, rows, it.where)
+	if err != nil {
+		return
+	}
+	for i, v := range truths {
+		if v == sqlvalue.True {
+			it.coming = append(it.coming, rows[i])
 		}
 	}
 }
@@ -391,20 +429,12 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 
 // insertsChosen makes an INSERT of a row that the condition chooses.
 func (w *weaver) insertsChosen(it *item) ast.StmtNode {
-	var rows [][]value
-	for range switchedTries {
-		row := make([]value, len(it.t.cols))
+	var row []value
+	if len(it.coming) > 0 {
+		row, it.coming = it.coming[0], it.coming[1:]
+	} else {
 		for i := range it.t.cols {
-			row[i] = it.t.inserted(w.c, i, w.c.below(4))
-		}
-		rows = append(rows, row)
-	}
-	row := rows[0]
-	if it.where != nil {
-		if truths, err := w.judge(it.t, rows, it.where); err == nil {
-			if i := slices.Index(truths, sqlvalue.True); i >= 0 {
-				row = rows[i]
-			}
+			row = append(row, it.t.inserted(w.c, i, w.c.below(4)))
 		}
 	}
 	var columns []int

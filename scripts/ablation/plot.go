@@ -10,7 +10,7 @@ const (
 	plotLeft, plotBottom  = 56, 40
 )
 
-var plotColours = []string{"#0b57d0", "#a0460a", "#0a7a74", "#7b2fa0", "#5f6368"}
+var plotColours = []string{"#0b57d0", "#a0460a", "#0a7a74", "#7b2fa0", "#5f6368", "#b3261e"}
 
 // plot draws the mean number of behaviours over time, a panel for each part, as SVG.
 func plot(cells []cell) string {

@@ -28,6 +28,9 @@ func (o *options) mended(ctx context.Context) error {
 				warn("%s on %s: %d findings were not explained; give more with --explain", name, target, n)
 			}
 			for _, m := range first.Report.Mended {
+				if o.level != "" && m.Level != o.level {
+					continue
+				}
 				r, err := o.once(ctx, m.File, target, m.Level, 2, o.long, sample, 0)
 				if err != nil {
 					return err
@@ -49,6 +52,9 @@ func (o *options) mended(ctx context.Context) error {
 			}
 			slices.Sort(levels)
 			for _, l := range levels {
+				if o.level != "" {
+					break
+				}
 				r, err := o.once(ctx, file, target, l, 3, o.long, sample, 0)
 				if err != nil {
 					return err
@@ -73,7 +79,7 @@ func (o *options) mended(ctx context.Context) error {
 
 // stillShown lists what a mended workload shows: refuted, although its report proposed
 // what mends it, and found, what the run that proposed it had not seen. What no FOR UPDATE
-// was known for is left out.
+// was known for is left out, and so is what the report says that the file still shows.
 func stillShown(first *workload.Report, m *workload.Mended, long *workload.Report) (refuted, found []string) {
 	for _, cell := range long.Cells {
 		for k, n := range cell.Anomalies {
@@ -84,7 +90,11 @@ func stillShown(first *workload.Report, m *workload.Mended, long *workload.Repor
 					seen, mended = true, mended && len(f.Mend) > 0
 				}
 			}
+			told := len(m.Runs) > 0 && slices.ContainsFunc(m.Runs[len(m.Runs)-1].Seen, func(s workload.MendedSeen) bool {
+				return s.Kind == k && (&workload.Finding{Transactions: s.Transactions}).Within(cell.Transactions)
+			})
 			switch {
+			case told:
 			case !seen:
 				found = append(found, text)
 			case mended:
