@@ -35,7 +35,7 @@ type campaign struct {
 	smallest, larger, dangerous ring
 	// mends says that the workload is a mended one.
 	mends bool
-	begun                       time.Time
+	begun time.Time
 	// reduction outlives the cases by a little: endReduction ends it.
 	reduction    context.Context
 	endReduction context.CancelFunc

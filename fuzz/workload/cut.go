@@ -17,7 +17,7 @@ import (
 // need what the part gave, they get what it gave in this run.
 func cuts(s shown, i, k int) []*mutate.Input {
 	n := node(s.in.Calls[i].Transaction.Body, k)
-	if locks(n) {
+	if locks(n) || sharesVariable(s.in.Calls[i].Transaction.Body, n) {
 		return nil
 	}
 	without := withoutPart(s.in, i, k)
@@ -44,6 +44,63 @@ func locks(n *workload.Node) bool {
 		found = found || n.Kind == workload.Run && ok && q.LockInfo != nil && q.LockInfo.LockType != ast.SelectLockNone
 	})
 	return found
+}
+
+// sharesVariable reports whether other statements would take another value for a variable
+// without a part of a transaction: one that a different part sets, too, or one of those that
+// the last statement of a kind sets by itself.
+func sharesVariable(body []workload.Node, part *workload.Node) bool {
+	var mine []string
+	inside := map[*workload.Node]bool{part: true}
+	workload.Walk(part.Body, func(n *workload.Node) { inside[n] = true })
+	by := map[string]bool{} // variables that the part set last
+	shared := false
+	for n := range inside {
+		mine = append(mine, n.Into...)
+	}
+	workload.Walk(body, func(n *workload.Node) {
+		if inside[n] {
+			for _, name := range impliedBy(n) {
+				by[name] = true
+			}
+			return
+		}
+		shared = shared || slices.ContainsFunc(n.Into, func(name string) bool { return slices.Contains(mine, name) })
+		for _, name := range readBy(n) {
+			shared = shared || by[name]
+		}
+		for _, name := range impliedBy(n) {
+			by[name] = false
+		}
+	})
+	return shared
+}
+
+// impliedBy returns the variables that a statement sets without INTO.
+func impliedBy(n *workload.Node) []string {
+	if n.Kind != workload.Run {
+		return nil
+	}
+	switch n.Stmt.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt:
+		return []string{workload.VarFound}
+	case *ast.InsertStmt:
+		return []string{workload.VarAffected, workload.VarLastID}
+	}
+	return []string{workload.VarAffected}
+}
+
+// readBy returns the variables that a part of a transaction reads itself.
+func readBy(n *workload.Node) []string {
+	switch {
+	case n.Kind == workload.Run:
+		return workload.Variables(n.Stmt)
+	case n.Kind == workload.Unless:
+		return workload.Variables(n.Cond)
+	case n.Times != nil:
+		return workload.Variables(n.Times)
+	}
+	return nil
 }
 
 // withoutPart returns an input without the k-th part of its i-th call, nil where others
@@ -110,7 +167,7 @@ func withTable(w *workload.Workload, s shown, t *workload.Table) *mutate.Input {
 				names = true
 				continue
 			}
-			if locks(n) {
+			if locks(n) || sharesVariable(x.in.Calls[i].Transaction.Body, n) {
 				continue
 			}
 			// What a SELECT found may matter, too, not only its values.
@@ -218,6 +275,15 @@ func leftOut(w *workload.Workload, in *mutate.Input) []string {
 			}
 			out = append(out, text)
 		})
+	}
+	return out
+}
+
+// keptLines returns the lines of the workload that the calls of an input have.
+func keptLines(in *mutate.Input) map[int]bool {
+	out := map[int]bool{}
+	for i := range in.Calls {
+		workload.Walk(in.Calls[i].Transaction.Body, func(n *workload.Node) { out[n.Place.Line] = true })
 	}
 	return out
 }

@@ -216,3 +216,34 @@ UPDATE t SET b = 1 WHERE a = :p;`))
 		t.Error("the UPDATE must be left out")
 	}
 }
+
+// TestSharedVariables: a statement stays if without it others would silently take another
+// one's value: that of a second SELECT into the same variable, or the count of rows of the
+// statement before.
+func TestSharedVariables(t *testing.T) {
+	for _, x := range []struct {
+		body string
+		part int
+		want bool
+	}{
+		{"SELECT b FROM t INTO :v; SELECT a FROM t INTO :v; UPDATE t SET b = :v;", 0, true},
+		{"SELECT b FROM t INTO :v; SELECT a FROM t INTO :v; UPDATE t SET b = :v;", 1, true},
+		{"SELECT b FROM t INTO :v; SELECT a FROM t INTO :w; UPDATE t SET b = :v;", 1, false},
+		{"SELECT b FROM t INTO :v; /* unless :found = 1: rollback */ UPDATE t SET b = :v;", 0, true},
+		{"SELECT b FROM t INTO :v; SELECT a FROM t INTO :w; /* unless :found = 1: rollback */ UPDATE t SET b = :v;", 0, false},
+		{"UPDATE t SET b = 1; SELECT a FROM t INTO :w; /* unless :affected = 1: rollback */ DELETE FROM t;", 0, true},
+		{"UPDATE t SET b = 1; DELETE FROM t; /* unless :affected = 1: rollback */ SELECT a FROM t;", 0, false},
+		{"INSERT INTO t VALUES (1, 1); UPDATE t SET b = 2; UPDATE t SET b = :last_id;", 0, true},
+		{"INSERT INTO t VALUES (1, 1); UPDATE t SET b = 2; UPDATE t SET b = :last_id;", 1, false},
+		{"SELECT a, b FROM t INTO :v, :w; /* repeat */ SELECT b FROM t INTO :w; UPDATE t SET b = :w; /* end */", 1, true},
+	} {
+		w, err := workload.Parse("w.workload", []byte("/* schema */ CREATE TABLE t (a INT PRIMARY KEY, b INT);\n/* transaction x () */ "+x.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := w.Transactions[0].Body
+		if got := sharesVariable(body, node(body, x.part)); got != x.want {
+			t.Errorf("%s, part %d: %v", x.body, x.part, got)
+		}
+	}
+}

@@ -99,6 +99,7 @@ func (c *campaign) save(f *Finding, in *mutate.Input, o *Outcome) (path string, 
 	for i := range in.Calls {
 		f.Calls = append(f.Calls, fmt.Sprintf("tx%d %s", i+1, in.Calls[i].String()))
 	}
+	f.kept = keptLines(in)
 	f.Statements, f.LeftOut, f.Checks = statements(o), leftOut(c.w, in), checks(in)
 	f.schedule, f.Unjudged = schedule(o), unjudged(o)
 	return corpus.Save(c.Out, f.ID, c.described(f, o))
@@ -199,7 +200,7 @@ func (c *campaign) applicationBug(in *mutate.Input, s serialRun, b Broken) error
 	if !fresh {
 		return nil
 	}
-	f.Detail = "one after the other, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
+	f.Detail = "one after the other, in this order, " + mutate.Numbered(small.Calls) + " break the invariant: its SELECT gives " + orNothing(o.answer(b.Invariant.Name))
 	f.rerun(c, func() bool {
 		again, err := c.stage.Serial(c.reduction, small, all(small), level)
 		return err == nil && again.Calls != nil && again.breaks(b.Invariant.Name)

@@ -192,7 +192,7 @@ func differences(o *Outcome, s serialRun) []difference {
 				if i < len(c.Answers) {
 					return orNothing(c.Answers[i])
 				}
-				return "none, as the statement does not run"
+				return notRun
 			}
 			if g, w := at(got), at(want); g != w {
 				out = append(out, difference{fmt.Sprintf("answer %d of tx%d", i+1, call+1), g, w, call})
@@ -205,6 +205,9 @@ func differences(o *Outcome, s serialRun) []difference {
 	return out
 }
 
+// notRun stands for the answer of a statement that a call did not come to.
+const notRun = "\x00"
+
 // toldDifferences is how many answers are named for people.
 const toldDifferences = 4
 
@@ -212,7 +215,14 @@ const toldDifferences = 4
 func answersText(o *Outcome, list []difference, order []int) string {
 	var parts []string
 	for _, d := range list[:min(len(list), toldDifferences)] {
-		parts = append(parts, fmt.Sprintf("%s is %s, not %s", d.what, d.got, d.want))
+		switch notRun {
+		case d.want:
+			parts = append(parts, fmt.Sprintf("%s is %s, where the serial order does not run that statement", d.what, d.got))
+		case d.got:
+			parts = append(parts, fmt.Sprintf("%s is missing, where the serial order has %s", d.what, d.want))
+		default:
+			parts = append(parts, fmt.Sprintf("%s is %s, not %s", d.what, d.got, d.want))
+		}
 	}
 	if n := len(list) - len(parts); n > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", n))
@@ -258,12 +268,15 @@ func statesText(runs []serialRun, concurrent string) string {
 // differing returns the tables of a state that are not the same in all of them.
 func differing(state string, runs []serialRun, concurrent string) string {
 	var out []string
-	for _, line := range strings.Split(strings.TrimSpace(state), "\n") {
+	for _, line := range strings.Split(strings.TrimSuffix(state, "\n"), "\n") {
 		same := strings.Contains("\n"+concurrent, "\n"+line+"\n")
 		for i := range runs {
 			same = same && strings.Contains("\n"+runs[i].outcome.final, "\n"+line+"\n")
 		}
 		if !same {
+			if strings.HasSuffix(line, ": ") {
+				line += "no row"
+			}
 			out = append(out, oneLine(line))
 		}
 	}

@@ -25,12 +25,12 @@ func TestDifferingAnswersAreNamed(t *testing.T) {
 		"it ends otherwise": {
 			run("same", call(RolledBack, `("22")`, `("11")`), call(Committed, "1 changed")),
 			run("other", call(Committed), call(Committed)),
-			`answer 3 of tx1 is 1 changed, not none, as the statement does not run; tx1 is committed, not rolled back (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
+			`answer 3 of tx1 is 1 changed, where the serial order does not run that statement; tx1 is committed, not rolled back (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
 		},
 		"much differs": {
 			run("same", call(RolledBack), call(RolledBack)),
 			run("other", call(Committed), call(Committed)),
-			`answer 1 of tx1 is ("22"), not none, as the statement does not run; answer 2 of tx1 is ("11"), not none, as the statement does not run; answer 3 of tx1 is 1 changed, not none, as the statement does not run; tx1 is committed, not rolled back; and 2 more (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
+			`answer 1 of tx1 is ("22"), where the serial order does not run that statement; answer 2 of tx1 is ("11"), where the serial order does not run that statement; answer 3 of tx1 is 1 changed, where the serial order does not run that statement; tx1 is committed, not rolled back; and 2 more (compared with the serial order tx1, then tx2, the nearest of those that lead to this final state)`,
 		},
 		"an order explains it": {
 			run("same", call(Committed, "0 changed"), call(Committed)),

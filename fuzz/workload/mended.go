@@ -15,16 +15,17 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
 
-// Mended is the workload with all the reads FOR UPDATE that may mend what was found at a
-// level.
+// Mended is the workload with all the reads FOR UPDATE that are proposed for what was found
+// at a level.
 type Mended struct {
 	Level     string   `json:"level"`
 	File      string   `json:"file"`
 	ForUpdate []string `json:"for_update"`
-	// Undecided are those of them that were tried too rarely to be proposed.
+	// Undecided are others, which were tried too rarely to be proposed. The file does not have
+	// them: a lock that is not needed costs deadlocks.
 	Undecided []string `json:"undecided"`
-	// Left are the findings for which no read is known, Untried those of them for which none
-	// was tried, for want of time. NotMended says it of each, for people.
+	// Left are the findings for which no read is proposed, Untried those of them for which none
+	// was tried, for want of time. NotMended says why of each, for people.
 	Left      []string `json:"left"`
 	Untried   []string `json:"untried"`
 	NotMended []string `json:"not_mended"`
@@ -38,6 +39,8 @@ type Mended struct {
 // MendedRun is a run of a mended workload.
 type MendedRun struct {
 	Cases int `json:"cases"`
+	// Aborted counts those in which the server took a transaction back.
+	Aborted int `json:"aborted_cases"`
 	// Wanted is how many would show with 95 % what showed even once before.
 	Wanted  int          `json:"wanted"`
 	Seconds float64      `json:"seconds"`
@@ -53,8 +56,8 @@ type MendedSeen struct {
 	Seen         int      `json:"seen"`
 	Runs         int      `json:"runs"`
 	File         string   `json:"file,omitempty"`
-	// Expected says that no read was known for it before, Untried that this is so since none
-	// was tried.
+	// Expected says that no read was proposed for it before, Untried that this is so since
+	// none was tried.
 	Expected bool `json:"expected,omitempty"`
 	Untried  bool `json:"untried,omitempty"`
 	// Before is in how many of RunsBefore the unchanged workload showed it.
@@ -78,12 +81,15 @@ func (c *campaign) mended(ctx context.Context) error {
 			if f.level != l || f.Class != Isolation {
 				continue
 			}
-			if m.take(f); len(f.reads) == 0 {
+			if m.take(f); len(f.Mend) == 0 {
 				why := "no FOR UPDATE helps"
 				m.Left = append(m.Left, f.ID)
-				if f.untried() {
+				switch {
+				case f.untried():
 					why = "there was no time to try a FOR UPDATE"
 					m.Untried = append(m.Untried, f.ID)
+				case len(f.MayMend) > 0:
+					why = "the FOR UPDATE that may help was tried too rarely"
 				}
 				m.NotMended = append(m.NotMended, fmt.Sprintf("%s with %s: %s", f.Kind, strings.Join(f.Transactions, " × "), why))
 			}
@@ -119,16 +125,19 @@ func (c *campaign) mended(ctx context.Context) error {
 func (m *Mended) take(f *Finding) []string {
 	added := []string{}
 	for _, r := range f.reads {
+		if len(f.Mend) == 0 {
+			if !slices.Contains(m.reads, r) && !slices.Contains(m.Undecided, r.String()) {
+				m.Undecided = append(m.Undecided, r.String())
+			}
+			continue
+		}
 		if !slices.Contains(m.reads, r) {
 			m.reads = append(m.reads, r)
 			added = append(added, r.String())
 		}
 	}
 	m.ForUpdate = append(m.ForUpdate, added...)
-	m.Undecided = slices.DeleteFunc(m.Undecided, func(r string) bool { return slices.Contains(f.Mend, r) })
-	if len(f.Mend) == 0 {
-		m.Undecided = append(m.Undecided, added...)
-	}
+	m.Undecided = slices.DeleteFunc(m.Undecided, func(r string) bool { return slices.Contains(m.ForUpdate, r) })
 	return added
 }
 
@@ -144,12 +153,6 @@ func (m *Mended) workload(w *workload.Workload) *workload.Workload {
 		out.Comments = append(out.Comments, "Line numbers are those of "+filepath.Base(w.File)+", not of this file.")
 	}
 	out.Comments = append(out.Comments, m.Told()...)
-	if len(m.Undecided) > 0 {
-		out.Comments = append(out.Comments, "Not proposed, since they were tried in too few runs to tell:")
-		for _, r := range m.Undecided {
-			out.Comments = append(out.Comments, "  "+oneLine(r))
-		}
-	}
 	return &out
 }
 
@@ -193,6 +196,7 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 		}
 		run := MendedRun{Cases: again.report.Cases, Wanted: again.Cases, Seconds: again.casesTook.Seconds(), Seen: []MendedSeen{}, Added: []string{}}
 		for _, cell := range again.report.Cells {
+			run.Aborted += cell.aborted
 			for _, k := range sortedKeys(cell.Anomalies) {
 				s := c.stillSeen(m, cell, k, again.report.Findings)
 				run.Seen = append(run.Seen, s)
@@ -206,10 +210,7 @@ func (c *campaign) runMended(ctx context.Context, m *Mended, until time.Time) er
 			case Server:
 				c.report.Findings = append(c.report.Findings, f)
 			case Isolation:
-				// Few cases are few tries; a lock that does nothing is worse than none.
-				if len(f.Mend) > 0 {
-					run.Added = append(run.Added, m.take(f)...)
-				}
+				run.Added = append(run.Added, m.take(f)...)
 			}
 		}
 		if run.Cases > 0 {
@@ -230,7 +231,7 @@ func (c *campaign) stillSeen(m *Mended, cell *Cell, k Kind, found []*Finding) Me
 	before := c.cell(cell.Transactions, m.level)
 	s.Before, s.RunsBefore = before.Anomalies[k], before.Runs
 	for _, f := range c.report.Findings {
-		if s.is(f, m) && len(f.reads) == 0 {
+		if s.is(f, m) && len(f.Mend) == 0 {
 			s.Expected, s.Untried = true, f.untried()
 			if f.Remains != nil && s.File == "" {
 				s.File = f.Remains.File
@@ -247,10 +248,10 @@ func (s *MendedSeen) is(f *Finding, m *Mended) bool {
 // refute takes back what was proposed for a finding: the mended workload shows it.
 func (c *campaign) refute(m *Mended, s MendedSeen) error {
 	for _, f := range c.report.Findings {
-		if !s.is(f, m) || len(f.reads) == 0 {
+		if !s.is(f, m) || len(f.Mend) == 0 {
 			continue
 		}
-		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, spelling.Count(s.Runs, "run"), strings.Join(slices.Concat(f.Mend, f.MayMend), "; "))
+		f.MendFailed = fmt.Sprintf("in the mended workload it was seen in %d of %s, with FOR UPDATE on %s", s.Seen, spelling.Count(s.Runs, "run"), strings.Join(f.Mend, "; "))
 		f.Mend, f.MayMend, f.reads = nil, nil, nil
 		f.Remains = s.as
 		if err := c.keep(f, f.trial.small.in, f.trial.small.outcome); err != nil {
@@ -267,7 +268,12 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 	s.Levels, s.Duration, s.Explain, s.Seed = []corpus.Level{m.level}, cases, explain, c.Seed+round
 	s.Progress = nil // it would count from zero again
 	// What showed even once here is then seen with 95 %, if it is as frequent as before.
-	s.Cases = 3 * c.report.Cases / len(c.Levels)
+	s.Cases = 0
+	for _, cell := range c.cells {
+		if cell.level == m.level {
+			s.Cases += 3 * cell.Runs
+		}
+	}
 	again := newCampaign(w, s, NewStage(w, c.stage.Pool), filepath.Base(m.File))
 	locked := func(sets [][]*workload.Transaction) (out [][]*workload.Transaction) {
 		for _, set := range sets {
@@ -310,16 +316,7 @@ func (m *Mended) nothing(r *MendedRun) string {
 
 // Title says what the file holds.
 func (m *Mended) Title() string {
-	out := "the workload for " + m.Level + " with every FOR UPDATE that is proposed"
-	switch n := len(m.Undecided); {
-	case n > 0 && n == len(m.ForUpdate):
-		out = "the workload for " + m.Level + " with FOR UPDATE where it may help; none is proposed"
-	case n == 1:
-		out += " and 1 that was tried too rarely"
-	case n > 0:
-		out += fmt.Sprintf(" and %d that were tried too rarely", n)
-	}
-	return out
+	return "the workload for " + m.Level + " with every FOR UPDATE that is proposed"
 }
 
 // Told says what the file does not mend, and what its runs showed, in lines.
@@ -329,6 +326,12 @@ func (m *Mended) Told() []string {
 		out = append(out, "it does not mend")
 		for _, s := range m.NotMended {
 			out = append(out, "  "+s)
+		}
+	}
+	if len(m.Undecided) > 0 {
+		out = append(out, "it does not have these, since they were tried in too few runs to tell whether they help")
+		for _, r := range m.Undecided {
+			out = append(out, "  "+oneLine(r))
 		}
 	}
 	if len(m.Runs) == 0 {
@@ -344,11 +347,15 @@ func (m *Mended) Told() []string {
 		case len(m.Runs) > 1 || len(r.Added) > 0:
 			which = "at first, without what was added later, it was run"
 		}
-		line := fmt.Sprintf("%s at %s, %s in %.1f s: ", which, m.Level, spelling.Count(r.Cases, "case"), r.Seconds)
+		line := fmt.Sprintf("%s at %s, %s in %.1f s%s: ", which, m.Level, spelling.Count(r.Cases, "case"), r.Seconds, aborted(r.Aborted))
 		if len(r.Seen) == 0 {
 			return append(out, line+m.nothing(&r))
 		}
-		out = append(out, line+"it still shows")
+		rest := ""
+		if r.Cases < r.Wanted {
+			rest = fmt.Sprintf(" (of what it does not show, that is too few to tell: %s would be needed)", spelling.Count(r.Wanted, "case"))
+		}
+		out = append(out, line+"it still shows"+rest)
 		helpless := false
 		for _, s := range r.Seen {
 			out = append(out, s.told(i == len(m.Runs)-1)...)
@@ -380,7 +387,7 @@ func (s *MendedSeen) told(whole bool) []string {
 	case s.Untried:
 		text += ", for which there was no time to try a FOR UPDATE"
 	case s.Expected:
-		text += ", for which no FOR UPDATE helps"
+		text += ", which it does not mend"
 	}
 	out := []string{text + after(": ", s.File)}
 	if !whole || s.as == nil {
@@ -407,21 +414,26 @@ func (r *Report) UnmendedText() []string {
 		if !r.proposes {
 			break
 		}
-		found, untried := 0, 0
+		found, untried, undecided := 0, 0, 0
 		for _, f := range r.Findings {
 			if f.Class == Isolation && f.Level == level {
 				found++
 				if f.untried() {
 					untried++
+				} else if len(f.MayMend) > 0 {
+					undecided++
 				}
 			}
 		}
 		if found == 0 || slices.ContainsFunc(r.Mended, func(m *Mended) bool { return m.Level == level }) {
 			continue
 		}
-		text := fmt.Sprintf("no mended workload for %s: a FOR UPDATE that helps is known for none of %s", level, spelling.Count(found, "finding"))
+		text := fmt.Sprintf("no mended workload for %s: a FOR UPDATE is proposed for none of %s", level, spelling.Count(found, "finding"))
 		if untried > 0 {
 			text += fmt.Sprintf("; for %d of them there was no time to try one", untried)
+		}
+		if undecided > 0 {
+			text += fmt.Sprintf("; for %d of them one may help, but was tried too rarely", undecided)
 		}
 		out = append(out, text)
 	}

@@ -72,7 +72,7 @@ func TestNoneHelpsIsNotUntried(t *testing.T) {
 		{"none helps", Finding{Reduced: true, MendFailed: every}, false, true},
 		{"one helps", Finding{Reduced: true, Mend: []string{"line 1"}}, false, false},
 	} {
-		x.f.Class = Isolation
+		x.f.Class, x.f.Level = Isolation, "RC"
 		if x.f.untried() != x.untried || x.f.helpless() != x.helpless {
 			t.Errorf("%s: untried %v, helpless %v", x.name, x.f.untried(), x.f.helpless())
 		}
@@ -81,13 +81,13 @@ func TestNoneHelpsIsNotUntried(t *testing.T) {
 		if err := errors.Join(r.WriteText(&text), r.WriteHTML(&page)); err != nil {
 			t.Fatal(err)
 		}
-		const words = "no FOR UPDATE helps for 1 finding: lock a row"
+		const words = "no FOR UPDATE helps for 1 finding at RC: lock a row"
 		if strings.Contains(text.String(), words) != x.helpless || strings.Contains(page.String(), words) != x.helpless {
 			t.Errorf("%s:\n%s\n%s", x.name, text.String(), page.String())
 		}
 	}
 	told := (&Mended{Level: "RC", Runs: []MendedRun{{Seen: []MendedSeen{{Kind: StateKind, Expected: true}, {Kind: AnswersKind, Expected: true, Untried: true}}}}}).Told()
-	if len(told) != 3 || !strings.HasSuffix(told[1], ", for which no FOR UPDATE helps") || !strings.HasSuffix(told[2], ", for which there was no time to try a FOR UPDATE") {
+	if len(told) != 3 || !strings.HasSuffix(told[1], ", which it does not mend") || !strings.HasSuffix(told[2], ", for which there was no time to try a FOR UPDATE") {
 		t.Errorf("%q", told)
 	}
 }

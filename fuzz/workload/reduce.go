@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
@@ -236,19 +234,11 @@ func unset(c *mutate.Call) bool {
 	}
 	carried, missing := false, false
 	workload.Walk(t.Body, func(n *workload.Node) {
-		var read ast.Node
-		switch {
-		case n.Kind == workload.Run:
-			read = n.Stmt
-		case n.Kind == workload.Unless:
-			read = n.Cond
-		case n.Times != nil:
-			read = n.Times
-		default:
+		if n.Kind == workload.Repeat && n.Times == nil {
 			missing = missing || !carried
 			return
 		}
-		for _, name := range workload.Variables(read) {
+		for _, name := range readBy(n) {
 			missing = missing || !slices.Contains(set, name)
 		}
 		set, carried = append(set, n.Into...), carried || len(n.Into) > 0

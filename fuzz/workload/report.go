@@ -168,6 +168,7 @@ type Finding struct {
 	Unexplained bool `json:"unexplained,omitempty"`
 
 	schedule string
+	kept     map[int]bool // lines of the workload that the case has
 	level    corpus.Level
 	cellKey  string
 	reads    []read
@@ -266,7 +267,7 @@ func (r *Report) WriteText(out io.Writer) error {
 
 // WorkText says what ran for how long.
 func (r *Report) WorkText() string {
-	return fmt.Sprintf("%s in %.1f s (%.0f a minute); %.1f s, %s and %s in all", spelling.Count(r.Cases, "case"), r.CasesSeconds, r.CasesPerMinute, r.Seconds, spelling.Count(r.Serial, "serial run"), spelling.Count(r.Runs, "run"))
+	return fmt.Sprintf("%s in %.1f s (%.0f a minute), beside %s; with those that explain findings %s in %.1f s", spelling.Count(r.Cases, "case"), r.CasesSeconds, r.CasesPerMinute, spelling.Count(r.Serial, "serial run"), spelling.Count(r.Runs, "run"), r.Seconds)
 }
 
 // sets returns the sets of transactions of the cells, in their order.
@@ -310,7 +311,7 @@ func (r *Report) cellText(set []string, level string) string {
 		switch f := r.finding(id); {
 		case f == nil:
 		case f.Class != Isolation:
-			lines = append(lines, string(f.Class)+": "+string(f.Kind))
+			lines = append(lines, f.Heading()+": "+string(f.Kind))
 		case c.Anomalies[f.Kind] == 0:
 			lines = append(lines, string(f.Kind)+": in a larger set that was made small")
 		}
@@ -344,7 +345,7 @@ func (r *Report) finding(id string) *Finding {
 }
 
 func (f *Finding) writeText(b *strings.Builder) {
-	fmt.Fprintf(b, "\n%s at %s: %s%s, %s\n", f.Class, f.Level, f.Kind, f.named(), strings.Join(f.Calls, ", "))
+	fmt.Fprintf(b, "\n%s: %s%s, %s\n", f.Heading(), f.Kind, f.named(), strings.Join(f.Calls, ", "))
 	if f.Unexplained {
 		b.WriteString("  at SERIALIZABLE, where nothing of that sort may be: look hard\n")
 	}
@@ -388,7 +389,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 	case len(f.Mend)+len(f.MayMend) > 0:
 		fmt.Fprintf(b, "  not seen in %s%s with FOR UPDATE on\n", spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts))
 		for _, m := range slices.Concat(f.Mend, f.MayMend) {
-			fmt.Fprintf(b, "    %s\n", m)
+			fmt.Fprintf(b, "    %s%s\n", m, f.Elsewhere(m))
 		}
 		if len(f.MayMend) > 0 {
 			fmt.Fprintf(b, "  not proposed: %s\n", f.TooFew("without it"))
@@ -401,12 +402,30 @@ func (f *Finding) writeText(b *strings.Builder) {
 	}
 }
 
+// Heading is the class, and the level at which it holds: an application bug shows in a serial
+// order, which is the same at all of them.
+func (f *Finding) Heading() string {
+	if f.Class == Application {
+		return string(f.Class) + " at every level"
+	}
+	return string(f.Class) + " at " + f.Level
+}
+
 // aborted says of how many runs that the server took a transaction back in them.
 func aborted(runs int) string {
 	if runs == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of them with an abort, such as a deadlock)", runs)
+}
+
+// Elsewhere says of a read that is proposed and left out of the case what it is for.
+func (f *Finding) Elsewhere(read string) string {
+	var line int
+	if n, _ := fmt.Sscanf(read, "line %d,", &line); n == 1 && f.kept != nil && !f.kept[line] {
+		return " (left out above; other runs of these transactions show the same without it)"
+	}
+	return ""
 }
 
 // mendsAs reports whether the reads that mend a finding are those that mend another one.
@@ -510,15 +529,19 @@ func (r *Report) ProofText() string {
 // HelplessText says what to do where no FOR UPDATE helps; empty: there is no such finding.
 func (r *Report) HelplessText() string {
 	n := 0
+	var levels []string
 	for _, f := range r.Findings {
 		if f.helpless() {
 			n++
+			if !slices.Contains(levels, f.Level) {
+				levels = append(levels, f.Level)
+			}
 		}
 	}
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("no FOR UPDATE helps for %s: lock a row that the transactions share before you count, use a unique key or one UPDATE with the condition in it, or choose a stronger level; see \"When no FOR UPDATE helps\" in docs/workloads/README.md", spelling.Count(n, "finding"))
+	return fmt.Sprintf("no FOR UPDATE helps for %s: lock a row that the transactions share before you count, use a unique key or one UPDATE with the condition in it, or choose a stronger level; see \"When no FOR UPDATE helps\" in docs/workloads/README.md", spelling.Count(n, "finding")+" at "+strings.Join(levels, ", "))
 }
 
 // PendingText says how many findings are not explained, and about how much time would be

@@ -83,7 +83,7 @@ func flags(command string, args []string) *options {
 	f.DurationVar(&o.long, "long", 10*time.Minute, "how long a mended workload is run")
 	f.IntVar(&o.workers, "workers", 2, "cases at a time")
 	f.StringVar(&o.dir, "dir", filepath.Join(cache, "txnfuzz", "examples"), "folder for results")
-	f.StringVar(&o.level, "level", "", "of mended: only what is proposed FOR UPDATE at this level, such as RR")
+	f.StringVar(&o.level, "level", "", "of mended: propose FOR UPDATE at this level only, such as RR")
 	f.StringVar(&o.binary, "binary", "", "the txnfuzz to measure; empty: it is built")
 	_ = f.Parse(args)
 	o.targets, o.workloads = strings.Split(targets, ","), strings.Split(workloads, ",")

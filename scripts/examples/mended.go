@@ -20,7 +20,7 @@ func (o *options) mended(ctx context.Context) error {
 	for _, target := range o.targets {
 		for _, name := range o.workloads {
 			file := filepath.Join("corpus", "workloads", name+".workload")
-			first, err := o.once(ctx, file, target, "", 1, o.duration, o.explain, tries)
+			first, err := o.once(ctx, file, target, o.level, 1, o.duration, o.explain, tries)
 			if err != nil {
 				return err
 			}
@@ -28,9 +28,6 @@ func (o *options) mended(ctx context.Context) error {
 				warn("%s on %s: %d findings were not explained; give more with --explain", name, target, n)
 			}
 			for _, m := range first.Report.Mended {
-				if o.level != "" && m.Level != o.level {
-					continue
-				}
 				r, err := o.once(ctx, m.File, target, m.Level, 2, o.long, sample, 0)
 				if err != nil {
 					return err

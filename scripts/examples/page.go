@@ -153,7 +153,7 @@ func (o *options) writeMended(w io.Writer, runs []*run) error {
 // stillSeen says which proposals a long run refutes.
 func (o *options) stillSeen(runs []*run, example string, long *run) (string, error) {
 	i := slices.IndexFunc(runs, func(r *run) bool {
-		return r.Workload == example && r.Target == long.Target && r.Seed == 1 && r.Levels == "" && strings.HasSuffix(r.Key, fmt.Sprintf("tries=%d", tries))
+		return r.Workload == example && r.Target == long.Target && r.Seed == 1 && (r.Levels == "" || r.Levels == long.Levels) && strings.HasSuffix(r.Key, fmt.Sprintf("tries=%d", tries))
 	})
 	if i < 0 {
 		return "", fmt.Errorf("%s: the run that proposed it is not kept", long.Key)
