@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 		schema + "/* transaction t () */ SELECT 1; /* invariant i allways */ SELECT 1;":                     "want nothing, constant or one of",
 		schema + "/* transaction t () */ SELECT 1; /* invariant i */ SELECT 1; /* invariant i */ SELECT 1;": "there are two invariants i",
 		schema + "/* sample t.z */ 1; /* transaction t () */ SELECT 1;":                                     "table t has no column z",
-		schema + "/* sample t.b */ a; /* transaction t () */ SELECT 1;":                                     "2:18: a condition",
+		schema + "/* sample t.b */ a; /* transaction t () */ SELECT 1;":                                     "2:18: want a value",
 		schema + "/* sample t.b */ 1 weight 0; /* transaction t () */ SELECT 1;":                            "want a weight",
 		schema + "/* rows t 5..2 */ /* transaction t () */ SELECT 1;":                                       "the smaller number first",
 		schema + "/* transaction t () */ SELECT a FROM t INTO :x; /* if :x > 1 */ SELECT 1;":                "2:49: there is no directive \"if :x > 1\" (did you mean \"unless\"?); want one of schema, rows, sample, transaction, unless, repeat, end, invariant",

@@ -130,7 +130,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 		}
 	}()
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
-	c.addDangerous()
+	c.addDangerous(firstWins(pool.Server()))
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
 		return nil, err
 	}

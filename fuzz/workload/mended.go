@@ -286,7 +286,7 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 		return out
 	}
 	again.smallest.sets, again.larger.sets, again.mends = locked(c.smallest.sets), locked(c.larger.sets), true
-	again.addDangerous()
+	again.addDangerous(firstWins(c.server()))
 	// For these no reads are known; to look for them once more would take the time of others.
 	for _, f := range c.report.Findings {
 		if f.level == m.level && f.Class == Isolation && len(f.reads) == 0 && f.Reduced {

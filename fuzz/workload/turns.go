@@ -55,10 +55,14 @@ func (c *campaign) addSets() {
 	}
 }
 
-// addDangerous chooses those of the larger sets that look dangerous on the server.
-func (c *campaign) addDangerous() {
-	server := c.server()
-	firstWins := server.DBMS == history.MariaDB && strings.EqualFold(server.Settings["innodb_snapshot_isolation"], "ON")
+// firstWins reports whether a server refuses the second of two writers of a row that did
+// not see each other.
+func firstWins(server history.Server) bool {
+	return server.DBMS == history.MariaDB && strings.EqualFold(server.Settings["innodb_snapshot_isolation"], "ON")
+}
+
+// addDangerous chooses those of the larger sets that look dangerous on a server.
+func (c *campaign) addDangerous(firstWins bool) {
 	for _, set := range slices.Concat(c.smallest.sets, c.larger.sets) {
 		if len(set) > 2 && mutate.Dangerous(c.w, set, firstWins) {
 			c.dangerous.sets = append(c.dangerous.sets, set)

@@ -26,6 +26,7 @@ func unrun(t *testing.T, w *workload.Workload, least, most int) *campaign {
 		report: &Report{Findings: []*Finding{}, Levels: []string{"RU", "RC", "RR", "SER"}},
 	}
 	c.addSets()
+	c.addDangerous(true)
 	return c
 }
 
@@ -338,5 +339,27 @@ func TestTrialsOfInvariants(t *testing.T) {
 	}
 	if want := []string{"invariant", "finding", "finding", "finding", "answers"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestTurnsOfMended: of a mended workload the sets that look dangerous with its locks have
+// half of the turns, if there are any.
+func TestTurnsOfMended(t *testing.T) {
+	w := load(t, "smallbank")
+	c := unrun(t, w, 2, 3)
+	c.mends = true
+	mine := 0
+	const rounds = 600
+	for i := range rounds {
+		if name := mutate.Names(c.turn(i).set); name == "balance × transact-savings × write-check" || name == "balance × amalgamate × write-check" {
+			mine++
+		}
+	}
+	if mine < rounds/2 {
+		t.Errorf("%d of %d turns", mine, rounds)
+	}
+	c.dangerous.sets = nil
+	for i := range rounds {
+		c.turn(i)
 	}
 }
