@@ -26,9 +26,9 @@ func TestReplayTellsWhatDiffers(t *testing.T) {
 	}{
 		{"replay --levels RR " + own + " " + free, 0, "", "--levels does not apply to what has levels in its header (edit that line to change them): " + own + " (RC)\n", free},
 		{"replay --levels RC " + own, 0, "", "", "does not apply"},
-		{"replay --level RC,RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
-		{"show --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
-		{"export --levels RR " + own, 0, "", "header: " + own + " (RC)\n", ""},
+		{"replay --level RC,RR " + own, 0, "", "change them): " + own + " (RC)\n", ""},
+		{"show --levels RR " + own, 0, "", "change them): " + own + " (RC)\n", ""},
+		{"export --levels RR " + own, 0, "", "change them): " + own + " (RC)\n", ""},
 		{"export --format bugs.mysql --levels RC " + free, 2, "", "bugs.mysql.com takes reports of MySQL only", ""},
 		{"replay --levels RC --fail-on new " + wrong, 0, "│ ok*     │", "", ""},
 		{"replay --levels RC " + wrong, 0, "* other than recorded at RC: known moved-row\n", "", ""},
