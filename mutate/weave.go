@@ -63,9 +63,7 @@ func (d *draft) weavePattern(c *choices, o *Options, p *pattern.Pattern) ([]pair
 				bodies[s] = append(bodies[s], d.stmt(oneOf(c, own)))
 			}
 		}
-		if stmt := w.statement(i); stmt != nil {
-			bodies[s] = append(bodies[s], stmt)
-		}
+		bodies[s] = append(bodies[s], w.statement(i))
 		at[i], turns[i] = ref{s, len(bodies[s]) - 1}, len(bodies[s])
 	}
 	before := make([]int, len(d.sessions)) // statements up to the BEGIN
@@ -94,9 +92,6 @@ func (d *draft) weavePattern(c *choices, o *Options, p *pattern.Pattern) ([]pair
 	var pairs []pair
 	for _, e := range p.Edges() {
 		a, b := at[e.From], at[e.To]
-		if a.stmt < 0 || b.stmt < 0 {
-			continue
-		}
 		a.stmt += before[a.session]
 		b.stmt += before[b.session]
 		pairs = append(pairs, pair{a, b})
@@ -172,8 +167,7 @@ func (w *weaver) choose() bool {
 	return true
 }
 
-// statement makes that of an operation; nil for an end of a transaction that the draft has
-// no statement for.
+// statement makes that of an operation.
 func (w *weaver) statement(op int) ast.StmtNode {
 	o := w.p.Ops[op]
 	switch o.Do {
