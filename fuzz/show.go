@@ -70,7 +70,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	b.WriteString("\n")
 	if of, ok := r.Case.Get("workload"); ok {
 		kind, _ := r.Case.Get("kind")
-		line("  ", "that is about the server. For the workload %s it is an %s", of, kind)
+		line("  ", "that is about the server; what was found in %s: %s", of, kind)
 		for _, key := range []string{"calls", "invariant"} {
 			if s, ok := r.Case.Get(key); ok {
 				line("  ", "%s: %s", key, s)
