@@ -229,7 +229,7 @@ func answersText(o *Outcome, list []difference, order []int) string {
 	}
 	text := fmt.Sprintf("%s (compared with the serial order %s, the nearest of those that lead to this final state)", strings.Join(parts, "; "), orderText(order))
 	if !slices.ContainsFunc(list, func(d difference) bool { return o.Calls[d.call].End != RolledBack }) {
-		text += "; only a transaction got it that then took itself back"
+		text += "; only a transaction that then rolled back got this answer"
 	}
 	return text
 }

@@ -25,24 +25,23 @@ anomaly was first seen, in seconds; a seed that did not show it counts as later 
 brackets are the shortest and the longest time of the seeds that showed it. *k of n*: seen with
 k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
 an anomaly of any kind. *embedded* is the built-in TiDB. At SERIALIZABLE nothing is expected, so it has no column. The last column is the number of statements, besides BEGIN and COMMIT, of the
-smallest case that txnfuzz made of it; it is empty if there was no time to make one small. An
-anomaly has no row for a server of which it is expected at no level; if it is expected of a server without a
-row, this was not measured to the end. The machine had two cores, and little else to do.
+smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A
+server has no row for an anomaly that is expected at none of its levels, nor for one of which the measurement was not finished. The machine had two cores, and little else to do.
 
 `
 
 const mendedTop = `## Whether the proposals hold
 
-For each finding the report of a first run proposes which reads must be FOR UPDATE, or the weakest
+For each finding the report of a first run proposes which reads must be FOR UPDATE, and the weakest
 level at which the finding was not seen. *With every FOR UPDATE*: the workload with all FOR UPDATEs
 that were proposed for its findings at this level then ran at this level for %s, with other inputs.
 *As it is*: the workload ran for as long, unchanged, at a level that was proposed for some findings at
-weaker levels. The last column lists findings that should have been gone and were seen. Others may be seen
-and are not listed: those that the first run saw at this level, too, and for which neither these FOR UPDATEs
-nor this level was proposed. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU. *New* are anomalies that the first run had not seen at all.
-(How many cases a run had went by how much other work the machine had beside it. The runs of the bank on MySQL, of TPC-C on
-MySQL at RR and *as it is*, and of SmallBank *as it is* at RR and SER on MariaDB were made by an older version, which tried
-fewer inputs, each in more orders.)
+weaker levels. The last column lists what is *refuted*, findings that should have been gone and were seen, and what is
+*new*, anomalies that the first run had not seen at all. A finding is not listed if the first run saw it at this level and
+nothing that is tried here was proposed for it. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU.
+(The machine often had much other work beside these runs, and the number of cases depended on that. An older version, which tried
+fewer inputs, each in more orders, made these: bank on MySQL; TPC-C on MySQL, RR with every FOR UPDATE, RC and RR as it is;
+SmallBank on MariaDB, RR and SER as it is.)
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |
