@@ -27,12 +27,19 @@ const (
 	noiseOdds = 26
 	// earlyOdds is how often all transactions begin before the first operation, and not
 	// each before its own.
-	earlyOdds     = 110
-	lockingOdds   = 20
-	deletingOdds  = 26
-	sameRowOdds   = 40
-	keyedTries    = 8
-	switchedTries = 12
+	earlyOdds = 110
+	// lockingOdds is how often a read locks, deletingOdds how often a write deletes,
+	// sameRowOdds how often two items that could be one row are.
+	lockingOdds  = 20
+	deletingOdds = 26
+	sameRowOdds  = 40
+)
+
+const (
+	// conditionTries is how many conditions are tried for one that tells rows apart, rowTries
+	// how many rows are made for one that a condition chooses, or does not.
+	conditionTries = 8
+	rowTries       = 12
 )
 
 // weave lets the transactions of a draft follow a pattern, in its order: its items become
@@ -281,7 +288,7 @@ func (w *weaver) judge(t *table, rows [][]value, e ast.ExprNode) ([]sqlvalue.Tru
 // condition chooses one for the pattern, which tells some rows of the table from others. Where
 // keys are to be moved, it is one on a key.
 func (w *weaver) condition(it *item) {
-	for range keyedTries {
+	for range conditionTries {
 		e := where(w.c, it.t)
 		if w.movesKeys() {
 			e = w.onKey(it.t)
@@ -315,7 +322,7 @@ func (w *weaver) condition(it *item) {
 // row that it chooses in unique columns only.
 func (w *weaver) findComing(it *item) {
 	var rows [][]value
-	for k := range switchedTries {
+	for k := range rowTries {
 		row := make([]value, len(it.t.cols))
 		if len(it.in) > 0 && k%2 == 1 {
 			row = slices.Clone(oneOf(w.c, it.in))
@@ -388,7 +395,7 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 	}
 	keyed := do == pattern.MoveIn || do == pattern.MoveOut
 	var tries [][]value
-	for range switchedTries {
+	for range rowTries {
 		next := slices.Clone(row)
 		for i := range it.t.cols {
 			col := &it.t.cols[i]
@@ -401,7 +408,7 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 		tries = append(tries, next)
 	}
 	truths, err := w.judge(it.t, tries, it.where)
-	if it.where == nil || err != nil {
+	if err != nil {
 		return updateStmt(it.t, assignments(w.c, it.t), w.byKey(it.t, row))
 	}
 	for k, v := range truths {

@@ -32,7 +32,6 @@ const rarely = 0.01
 // listHardlyRun lists the statements that no call came to, or hardly one: what depends on
 // them was not tested, whatever the table says.
 func (c *campaign) listHardlyRun() {
-	c.report.HardlyRun = []string{}
 	for _, t := range c.taking() {
 		calls := c.calls[t.Name]
 		if t.Code != nil || calls == 0 {
@@ -48,7 +47,6 @@ func (c *campaign) listHardlyRun() {
 
 // listApart lists the pairs of transactions of which neither touches what the other writes.
 func (c *campaign) listApart() {
-	c.report.Apart = [][]string{}
 	taking, sets := c.taking(), mutate.Sets(c.w, 2)
 	for i, a := range taking {
 		for _, b := range taking[i+1:] {

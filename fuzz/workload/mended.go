@@ -409,11 +409,11 @@ func (s *MendedSeen) told(whole bool) []string {
 // UnmendedText says for which levels no workload is written, though something was found
 // there, in lines.
 func (r *Report) UnmendedText() []string {
+	if !r.proposes {
+		return nil
+	}
 	var out []string
 	for _, level := range r.Levels {
-		if !r.proposes {
-			break
-		}
 		found, untried, undecided := 0, 0, 0
 		for _, f := range r.Findings {
 			if f.Class == Isolation && f.Level == level {

@@ -47,7 +47,7 @@ func (s *Stage) tablesOf(k Kind) []string {
 const mostNames = 2
 
 // nameByGraph names the gravest phenomena of a run by the cycles of its dependencies; the
-// first cycle goes through length calls. It is false where rules do not explain the run, or where a
+// first cycle goes through length calls. ok is false where rules do not explain the run, or where a
 // condition over several tables leaves open which rows it chose.
 func nameByGraph(o *Outcome) (name string, length int, ok bool) {
 	v := check(o)

@@ -43,15 +43,12 @@ func (o *options) mended(ctx context.Context) error {
 			// A level is proposed where a finding of a weaker one was not seen at it.
 			levels := []string{}
 			for _, f := range first.Report.Findings {
-				if f.Weakest != "" && !slices.Contains(levels, f.Weakest) {
+				if o.level == "" && f.Weakest != "" && !slices.Contains(levels, f.Weakest) {
 					levels = append(levels, f.Weakest)
 				}
 			}
 			slices.Sort(levels)
 			for _, l := range levels {
-				if o.level != "" {
-					break
-				}
 				r, err := o.once(ctx, file, target, l, 3, o.long, sample, 0)
 				if err != nil {
 					return err
