@@ -8,18 +8,13 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // TestExplainIsBounded: a campaign of so many cases has an end, too, and what there was
 // no time for is saved and counted.
 func TestExplainIsBounded(t *testing.T) {
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		r, err := Run(t.Context(), load(t, "smallbank"), b, Settings{
 			Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Cases: 150, Explain: time.Nanosecond, Seed: 1, Workers: 1, Tries: 1000, Out: t.TempDir(),
 		})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // withdraw is the bank's, written in Go.
@@ -54,11 +53,7 @@ func TestCode(t *testing.T) {
 				if err := w.AddCode("withdraw", ":who account.id, :amount INT 1..100", x.code); err != nil {
 					t.Fatal(err)
 				}
-				b, err := harness.Open(t.Context(), target, harness.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
+				b := backend(t, target)
 				r, err := Run(t.Context(), w, b, Settings{Target: target, Levels: []corpus.Level{x.level}, Min: 2, Max: 2, Cases: 60, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir()})
 				if err != nil {
 					t.Fatal(err)

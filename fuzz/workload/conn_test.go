@@ -13,7 +13,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -72,11 +71,7 @@ func TestConn(t *testing.T) {
 				if err := w.AddConn("take", ":who account.id, :amount INT 1..100", x.code); err != nil {
 					t.Fatal(err)
 				}
-				b, err := harness.Open(t.Context(), target, harness.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
+				b := backend(t, target)
 				r, err := Run(t.Context(), w, b, Settings{Target: target, Levels: []corpus.Level{x.level}, Min: 2, Max: 2, Cases: 60, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir()})
 				if err != nil {
 					t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -172,11 +171,7 @@ func TestCutsOfRepeat(t *testing.T) {
 // just the statements that are counted.
 func TestReducedSize(t *testing.T) {
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		r, err := Run(t.Context(), load(t, "smallbank"), b, Settings{
 			Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Only: []string{"write-check"}, Cases: 60, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir(),
 		})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 )
 
@@ -63,11 +62,7 @@ func TestOtherRoad(t *testing.T) {
 			{"two roads, one of them rare", rare, 600, []string{"line 5", "line 9"}},
 		} {
 			t.Run(x.name, func(t *testing.T) {
-				b, err := harness.Open(t.Context(), target, harness.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
+				b := backend(t, target)
 				r, err := Run(t.Context(), twoRoads(t, x.how...), b, Settings{
 					Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Cases: x.cases, Explain: 2 * time.Minute, Seed: 2, Workers: 1, Tries: 40, Out: t.TempDir(),
 				})

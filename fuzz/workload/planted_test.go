@@ -8,7 +8,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 )
 
@@ -47,11 +46,7 @@ func TestPlanted(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := harness.Open(t.Context(), target, harness.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
+				b := backend(t, target)
 				if i := slices.IndexFunc(lying.Lies, func(l lying.Lie) bool { return l.Name == x.lie }); i >= 0 {
 					b = lying.Through(b, lying.Lies[i])
 				} else if x.lie != "" {

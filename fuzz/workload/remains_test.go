@@ -10,7 +10,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // At READ COMMITTED FOR UPDATE locks the rows that there are, so it does not keep two
@@ -30,11 +29,7 @@ func TestWhatRemainsIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		r, err := Run(t.Context(), w, b, Settings{
 			Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Cases: 100, Explain: 2 * time.Minute, Seed: 1, Workers: 1, Tries: 10, Out: t.TempDir(),
 		})

@@ -31,7 +31,8 @@ func installed(t testing.TB, targets ...string) []string {
 	return out
 }
 
-func open(t testing.TB, target string) *harness.Pool {
+// backend opens a target until the test has ended.
+func backend(t testing.TB, target string) harness.Backend {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -39,15 +40,24 @@ func open(t testing.TB, target string) *harness.Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{})
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func open(t testing.TB, target string) *harness.Pool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	pool, err := harness.NewPool(ctx, backend(t, target), harness.PoolOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := pool.Leave(); err != nil {
-			t.Error(err)
-		}
-		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})

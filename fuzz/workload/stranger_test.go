@@ -8,7 +8,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // TestUnusableWorkload: what can test nothing is a mistake of the file and no clean
@@ -29,11 +28,7 @@ UPDATE t SET n = n - 1 WHERE id = :id;
 				t.Fatal(err)
 			}
 			for _, target := range installed(t, "mariadb:11.8") {
-				b, err := harness.Open(t.Context(), target, harness.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer b.Close()
+				b := backend(t, target)
 				_, err = Run(t.Context(), w, b, Settings{Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Cases: 300, Duration: 5 * time.Second, Seed: 1, Workers: 1, Out: t.TempDir()})
 				var mistake *SettingError
 				if !errors.As(err, &mistake) || !strings.Contains(err.Error(), x.want) {
@@ -49,11 +44,7 @@ UPDATE t SET n = n - 1 WHERE id = :id;
 func TestInvariantsAreChecked(t *testing.T) {
 	const head = "/* schema */ CREATE TABLE t (id INT PRIMARY KEY, a INT);\n/* transaction x (:k t.id) */ UPDATE t SET a = 1 WHERE id = :k;\n/* invariant fine */ SELECT id FROM t WHERE id < -5;\n"
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		for text, want := range map[string]string{
 			"  /* invariant no-column */ SELECT id FROM t WHERE aa < 0;":            "w.workload:4:3: invariant no-column: the server refuses it with error 1054: Unknown column 'aa'",
 			"\n/* invariant no-table */ SELECT u.id FROM t;":                        "w.workload:5:1: invariant no-table: the server refuses it with error 1054: Unknown column 'u.id'",
@@ -78,11 +69,7 @@ func TestInvariantsAreChecked(t *testing.T) {
 func TestStatementsAreChecked(t *testing.T) {
 	const head = "/* schema */ CREATE TABLE t (id INT PRIMARY KEY, a INT NOT NULL);\n/* sample t.a */ 1;\n/* transaction fine (:k t.id) */ UPDATE t SET a = 1 WHERE id = :k;\n"
 	for _, target := range installed(t, "mariadb:11.8", "mysql:9.7") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		for text, want := range map[string]string{
 			"/* transaction late (:k t.id) */ SELECT a FROM t WHERE id = :k INTO :x;\n/* unless :x > 5: rollback */\n  UPDATE t SET aa = 1;":                                           "w.workload:6:3: transaction late: UPDATE t SET aa = 1: the server refuses it with error 1054: Unknown column 'aa'",
 			"/* transaction looped (:k t.id) */ SELECT id FROM t WHERE a > 5 INTO :x;\n/* repeat */\nDELETE FROM t WHERE FROBNICATE(id) = :x;\n/* end */":                              "w.workload:6:1: transaction looped: DELETE FROM t WHERE FROBNICATE(id) = :x: the server refuses it with error 1305: ",
@@ -112,11 +99,7 @@ func TestLateRefusalKeepsReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		begun := time.Now()
 		r, err := Run(t.Context(), w, b, Settings{Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Min: 2, Max: 2, Cases: 1 << 20, Tries: 1 << 20, Explain: time.Hour, Seed: 2, Workers: 2, Out: t.TempDir()})
 		var at *corpus.ParseError

@@ -12,7 +12,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 )
 
@@ -37,11 +36,7 @@ func runKeyed(t *testing.T, target string, only ...string) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := harness.Open(t.Context(), target, harness.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	b := backend(t, target)
 	r, err := Run(t.Context(), w, b, Settings{
 		Target: target, Levels: []corpus.Level{corpus.ReadCommitted}, Only: only, Min: 2, Max: 2, Cases: 60, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir(),
 	})

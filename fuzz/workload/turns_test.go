@@ -239,11 +239,7 @@ func TestNotRunText(t *testing.T) {
 // all sets of two and three.
 func TestThreeUnderSnapshotIsolation(t *testing.T) {
 	for _, target := range installed(t, "mariadb:11.8") {
-		b, err := harness.Open(t.Context(), target, harness.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
+		b := backend(t, target)
 		r, err := Run(t.Context(), load(t, "smallbank"), b, Settings{
 			Target: target, Levels: []corpus.Level{corpus.RepeatableRead}, Min: 2, Max: 3, Cases: 1500, Duration: time.Minute, Explain: time.Nanosecond, Seed: 3, Workers: 2, Out: t.TempDir(),
 		})
