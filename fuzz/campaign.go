@@ -37,6 +37,9 @@ type Settings struct {
 	// Levels to choose from; empty: all that the target knows.
 	Levels   []corpus.Level
 	Conflict mutate.Conflict
+	// Unique makes every written value unique, so that who read from whom is read off the
+	// answers, too: see packages mutate/unique and oracle/answers.
+	Unique bool
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range
@@ -247,7 +250,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 		return nil
 	}
 	begun := time.Now()
-	r.counted = counts(n)
+	r.counted, r.rulesOnly = counts(n), !c.s.Unique && !graphs(n)
 	judge(keeping, r)
 	c.target.makeSure(keeping, r)
 	charge(&c.beside.judge, begun)

@@ -8,12 +8,27 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/mutate/unique"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // input makes the cases of the n-th input of a worker, which differ in their
-// submitted order.
+// submitted order. There are none where values are to be unique and cannot be.
 func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
+	p, made := c.decode(worker, n)
+	if !c.s.Unique {
+		return p, made
+	}
+	var out []*corpus.Case
+	for _, k := range made {
+		if u, err := unique.Case(k); err == nil {
+			out = append(out, u)
+		}
+	}
+	return p, out
+}
+
+func (c *campaign) decode(worker, n int) (inputPlan, []*corpus.Case) {
 	seed := inputSeed(c.s.Seed, worker, n)
 	transactions := c.s.transactions(n)
 	fresh := func() []byte { return newInput(freshSeed(c.s.Seed, worker, n), transactions) }

@@ -115,7 +115,8 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 		if i > 0 && time.Since(begun) > pairTotal-2*pairCase {
 			break
 		}
-		r := p.target.judgeCounting(ctx, c, levelsWithin(c, p.levels, 0), counts(p.tally.report.Executions))
+		n := p.tally.report.Executions
+		r := p.target.judgeAs(ctx, c, levelsWithin(c, p.levels, 0), counts(n), !graphs(n))
 		trials = append(trials, r)
 		signal.Hit(signal.Of(r.Case, r.History, &r.Verdict))
 		if err := p.firsts.add(&r); err != nil {

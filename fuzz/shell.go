@@ -408,7 +408,7 @@ func (s *shell) check(ctx context.Context) {
 			return
 		}
 	}
-	v, err := check(oracle.Check, s.live.Case(), h)
+	v, err := check(judgeAll, s.live.Case(), h)
 	if err != nil {
 		s.refuse("%v", err)
 		return

@@ -46,6 +46,11 @@ const countOneIn = 8
 // counts reports whether the cases of the n-th input are counted for Judged.
 func counts(n int) bool { return n%countOneIn == 0 }
 
+// graphs reports whether the cases of the n-th input are judged by their dependency graphs,
+// too: that costs two or three times the rules, so it is asked of as many inputs as are
+// counted, and of others than those. What is run again, replayed or reduced is asked always.
+func graphs(n int) bool { return n%countOneIn == countOneIn/2 }
+
 // Judged is the share of the statements with something to judge whose answer
 // was compared with one single prediction, in the cases that were counted. Statements
 // of cases without a verdict count as not judged.

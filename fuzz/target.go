@@ -272,6 +272,8 @@ type Trial struct {
 	Verdict oracle.Verdict
 	// counted says that the verdict is to count how much was judged.
 	counted bool
+	// rulesOnly says that the rules alone are to judge.
+	rulesOnly bool
 	// Err says why there is no history, or that the server was lost.
 	Err error
 	// Log is what a server wrote that went down, as far as it is known.
@@ -297,12 +299,12 @@ type Trial struct {
 // case that cannot be run has the outcome Unknown and one of the reasons
 // above, and the cause in Err.
 func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	return t.judgeCounting(ctx, c, levels, false)
+	return t.judgeAs(ctx, c, levels, false, false)
 }
 
-func (t *Target) judgeCounting(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted bool) Trial {
+func (t *Target) judgeAs(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted, rulesOnly bool) Trial {
 	r := t.Run(ctx, c, levels)
-	r.counted = counted
+	r.counted, r.rulesOnly = counted, rulesOnly
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r
@@ -327,9 +329,14 @@ func judge(ctx context.Context, r *Trial) {
 		err error
 	}
 	done := make(chan answer, 1)
-	c, h, by := r.Case, r.History, oracle.Check
-	if r.counted {
+	c, h, by := r.Case, r.History, judgeAll
+	switch {
+	case r.rulesOnly && r.counted:
 		by = oracle.CheckAndCount
+	case r.rulesOnly:
+		by = oracle.Check
+	case r.counted:
+		by = func(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, true) }
 	}
 	go func() {
 		v, err := check(by, c, h)
@@ -397,6 +404,9 @@ func (t *Target) explain(ctx context.Context, c *corpus.Case, h *history.History
 	defer t.mu.RUnlock()
 	return t.pool.ExplainPlans(ctx, c, h, stmts)
 }
+
+// judgeAll asks all judges, and counts nothing.
+func judgeAll(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, false) }
 
 // check is the oracle's for a campaign, which a defect of the oracle must not
 // end, and in which it must not look like a crash of the server.

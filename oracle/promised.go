@@ -39,11 +39,16 @@ func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mv
 	if d.Coarse {
 		return nil, d
 	}
-	limited := make([]bool, len(h.Stmts))
+	return forbidden(d, h.Server, limitedIn(c, h)), d
+}
+
+// limitedIn tells, by statement, those that may end before they have looked at every row.
+func limitedIn(c *corpus.Case, h *history.History) []bool {
+	out := make([]bool, len(h.Stmts))
 	for i := range h.Stmts {
-		limited[i] = mvcc.Limited(c.Steps[h.Stmts[i].Line].Stmt)
+		out[i] = mvcc.Limited(c.Steps[h.Stmts[i].Line].Stmt)
 	}
-	return forbidden(d, h.Server, limited), d
+	return out
 }
 
 // forbidden looks for it in a graph. limited tells the statements that ended before they

@@ -22,6 +22,9 @@ type Kind string
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {
 	Outcome Outcome `json:"verdict"`
+	// Oracle names the judge of a violation that is not one of the rules: Graph or
+	// Answers. Empty: the rules decided.
+	Oracle string `json:"oracle,omitempty"`
 	// Kind is set for a violation, and for a known deviation says how it
 	// would have been reported.
 	Kind Kind `json:"kind,omitempty"`

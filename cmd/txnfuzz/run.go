@@ -147,6 +147,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly), or mix of the first four")
+	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
 	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for findings")

@@ -246,7 +246,7 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 			return // its own, rolled back later
 		}
 		if list[at].Txn == m.by && list[at].Stmt != m.stmt && m.by != tx && (m.matched || m.hidden) {
-			if d := g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, rowAt(list, at)); d != nil {
+			if d := g.add(m.by, tx, m.stmt, i, item, l.table, m.chain, m.row(list, at)); d != nil {
 				d.Intermediate = true
 			}
 		}
@@ -258,7 +258,7 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 	match[at+1] = m.matched
 	chosen := m.matched && !l.keyOnly && at >= 0
 	if chosen {
-		g.add(list[at].Txn, tx, list[at].Stmt, i, graph.WR, l.table, m.chain, rowAt(list, at))
+		g.add(list[at].Txn, tx, list[at].Stmt, i, graph.WR, l.table, m.chain, m.row(list, at))
 		if at+1 < len(list) {
 			g.add(tx, list[at+1].Txn, i, list[at+1].Stmt, graph.RW, l.table, m.chain, rowAt(list, at+1))
 		}
@@ -299,6 +299,17 @@ func (g *dependencies) placeOf(m *met, list []*Version) int {
 		}
 	}
 	return -1
+}
+
+// row returns what a statement met, which the writer may have replaced since, by nothing even;
+// where that version is not kept, the one at its place in a list.
+func (m *met) row(list []*Version, at int) solve.Row {
+	for j := range m.chain.Versions {
+		if v := &m.chain.Versions[j]; v.Txn == m.by && v.Stmt == m.stmt && v.Row != nil {
+			return v.Row
+		}
+	}
+	return rowAt(list, at)
 }
 
 // undone reports whether the version that was met was rolled back since, be it with

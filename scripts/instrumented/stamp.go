@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
@@ -10,76 +10,44 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/mutate/unique"
 )
 
-// The columns that every table gets. Neither is part of a key.
+// The columns that every table gets.
 const (
-	idColumn      = "id"
-	versionColumn = "v"
+	idColumn      = unique.ID
+	versionColumn = unique.Version
 )
 
-// stamper makes versions of rows recognisable in answers: id numbers what was inserted
-// and is never assigned, v numbers the statement that wrote the version. A pair of both
-// is one version.
-//
-// The price is that each UPDATE changes every row that it matches: an UPDATE that writes
-// what is there does not occur in an instrumented case.
+// stamper stamps the statements of a case and says what each one is.
 type stamper struct {
-	p       *plan
-	ids, vs uint64
-}
-
-func (st *stamper) nextID() ast.ExprNode {
-	st.ids++
-	return corpus.UintLit(st.ids)
+	p *plan
+	unique.Stamper
 }
 
 // setUp adds the columns to the tables and their first rows.
 func (st *stamper) setUp() error {
 	for _, l := range st.p.c.Init {
-		switch s := l.Stmt.(type) {
-		case *ast.CreateTableStmt:
+		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok {
 			t := st.p.table(s.Table.Name.O)
 			if t.column(idColumn) >= 0 || t.column(versionColumn) >= 0 {
 				return unusable("a table has a column %s or %s of its own", idColumn, versionColumn)
 			}
-			more, err := corpus.ParseStatement(fmt.Sprintf("CREATE TABLE x (%s INT, %s INT)", idColumn, versionColumn))
-			if err != nil {
-				return fmt.Errorf("make the added columns: %w", err)
-			}
-			s.Cols = append(s.Cols, more.(*ast.CreateTableStmt).Cols...)
-		case *ast.InsertStmt:
-			if _, err := st.rows(s); err != nil {
-				return err
-			}
-		default:
-			return unusable("the set-up is more than tables and rows")
+		}
+		if err := refused(st.SetUp(l.Stmt)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// rows gives the rows of an INSERT an id each, and all of them one v.
-func (st *stamper) rows(s *ast.InsertStmt) (*table, error) {
-	_, name := mutate.KindOf(s)
-	t := st.p.table(name)
-	switch {
-	case t == nil:
-		return nil, unusable("an INSERT into several tables or none")
-	case s.Select != nil || s.Setlist || len(s.Lists) == 0:
-		return nil, unusable("an INSERT that is not of VALUES")
+// refused makes a refusal a case that is not usable.
+func refused(err error) error {
+	var r unique.Refusal
+	if errors.As(err, &r) {
+		return unusable("%s", string(r))
 	}
-	st.vs++
-	for i := range s.Lists {
-		if len(s.Lists[i]) == 0 {
-			return nil, unusable("an INSERT of a row without values")
-		}
-		s.Lists[i] = append(s.Lists[i], st.nextID(), corpus.UintLit(st.vs))
-	}
-	if len(s.Columns) > 0 {
-		s.Columns = append(s.Columns, columnName(idColumn), columnName(versionColumn))
-	}
-	return t, nil
+	return err
 }
 
 // statement rewrites an own statement and says what it is.
@@ -102,16 +70,17 @@ func (st *stamper) statement(s ast.StmtNode) (step, error) {
 	if nested(s) {
 		return none, unusable("a subquery")
 	}
+	if err := refused(st.Statement(s)); err != nil {
+		return none, err
+	}
 	var where ast.ExprNode
 	switch s := s.(type) {
 	case *ast.SelectStmt:
-		if err := addFields(s); err != nil {
+		if err := shows(s); err != nil {
 			return none, err
 		}
 		where, out.limited = s.Where, s.Limit != nil
 	case *ast.UpdateStmt:
-		st.vs++
-		s.List = append(s.List, &ast.Assignment{Column: columnName(versionColumn), Expr: corpus.UintLit(st.vs)})
 		where, out.limited = s.Where, s.Limit != nil
 	case *ast.DeleteStmt:
 		where, out.limited = s.Where, s.Limit != nil
@@ -121,8 +90,8 @@ func (st *stamper) statement(s ast.StmtNode) (step, error) {
 	return out, err
 }
 
-// addFields adds id and v to what a SELECT of single columns returns.
-func addFields(s *ast.SelectStmt) error {
+// shows says why the answer to a stamped SELECT does not tell which versions it chose.
+func shows(s *ast.SelectStmt) error {
 	if s.Distinct || s.Fields == nil {
 		return unusable("a SELECT DISTINCT")
 	}
@@ -134,30 +103,25 @@ func addFields(s *ast.SelectStmt) error {
 			return unusable("a SELECT of more than columns")
 		}
 	}
-	for _, name := range []string{idColumn, versionColumn} {
-		s.Fields.Fields = append(s.Fields.Fields, &ast.SelectField{Expr: columnRef(name)})
-	}
 	return nil
 }
 
 // insert rewrites an INSERT or REPLACE. What it asks of the table is whether a row has
 // one of the keys of its own; of several rows nobody knows which one met it.
 func (st *stamper) insert(s *ast.InsertStmt) (step, error) {
-	t, err := st.rows(s)
-	if err != nil {
+	if err := refused(st.Statement(s)); err != nil {
 		return step{}, err
 	}
+	_, name := mutate.KindOf(s)
+	t := st.p.table(name)
 	if nested(s) {
 		return step{}, unusable("a subquery")
-	}
-	if len(s.OnDuplicate) > 0 {
-		st.vs++
-		s.OnDuplicate = append(s.OnDuplicate, &ast.Assignment{Column: columnName(versionColumn), Expr: corpus.UintLit(st.vs)})
 	}
 	out := step{table: t.name, pred: -1}
 	if len(s.Lists) > 1 {
 		return out, nil
 	}
+	var err error
 	if where := t.sameKey(s); where != nil {
 		out.pred, err = st.p.predicate(t.name, where)
 	}

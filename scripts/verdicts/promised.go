@@ -14,6 +14,8 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/answers"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
@@ -24,8 +26,10 @@ func promisedCommand(dir *string) *cobra.Command {
 		Short: "Compare the verdicts of recorded histories with their dependency graphs",
 		Long: `Judges recorded histories by what anomalies the server promises to exclude, and
 counts by verdict how many show one. A verdict that is ok and a graph that shows what is
-forbidden contradict each other: status 1. Counts the anomalies that only a reader sees,
-too, which snapshot isolation allows.`,
+forbidden contradict each other: status 1. Of histories whose values are unique, what is read off
+the answers is held against the promise as well, and against the graph: what one of the two has
+and not the other is a contradiction, too. Counts the anomalies that only a reader sees, which
+snapshot isolation allows.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, sets []string) error {
 			contradictions := 0
@@ -62,7 +66,7 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 		outcome oracle.Outcome
 		what    string
 	}
-	counts, readers := map[key]int{}, map[string]int{}
+	counts, readers, read := map[key]int{}, map[string]int{}, map[string]int{}
 	d := json.NewDecoder(z)
 	for n := 1; limit == 0 || n <= limit; n++ {
 		r := new(oracle.Record)
@@ -77,6 +81,12 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 		}
 		v := oracle.Check(c, r.History)
 		p, deps := oracle.Forbidden(c, r.History, &v)
+		for _, line := range readOff(c, r.History, &v, read) {
+			contradictions++
+			if contradictions <= examples {
+				fmt.Fprintf(out, "%s:%d: %s\n%s\n", filepath.Base(file), n, line, r.Case)
+			}
+		}
 		k := key{v.Outcome, "nothing forbidden"}
 		switch {
 		case deps == nil:
@@ -103,8 +113,47 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 	for levels, n := range readers {
 		fmt.Fprintf(out, "%8d read-only anomalies at %s\n", n, levels)
 	}
+	for what, n := range read {
+		fmt.Fprintf(out, "%8d %s\n", n, what)
+	}
 	for k, n := range counts {
 		fmt.Fprintf(out, "%8d %-9s %s\n", n, k.outcome, k.what)
 	}
 	return contradictions, nil
+}
+
+// readOff counts what answers tell of a history, and returns in what that contradicts a
+// verdict that is ok, or the dependencies of the replay.
+func readOff(c *corpus.Case, h *history.History, v *oracle.Verdict, count map[string]int) (out []string) {
+	if !answers.Unique(c) {
+		return nil
+	}
+	r := answers.Read(c, h)
+	if r == nil {
+		count["read off: nothing, the end of a run or of a transaction is not told"]++
+		return nil
+	}
+	count["read off, verdict "+string(v.Outcome)]++
+	for _, e := range r.Edges {
+		count["dependencies read off: "+e.Kind.String()]++
+	}
+	if v.Outcome == oracle.Unknown {
+		return nil
+	}
+	whole := oracle.Judge(c, h, false)
+	if whole.Oracle == oracle.Answers {
+		out = append(out, whole.Actual)
+	}
+	if r.Odd != nil {
+		count["read off: "+string(r.Odd.Kind)+", verdict "+string(v.Outcome)+" "+strings.Join(v.Rules, " + ")]++
+	}
+	if v.Outcome == oracle.Violation {
+		return out
+	}
+	_, d := oracle.Phenomena(c, h, v)
+	if d == nil {
+		return out
+	}
+	count["read off and compared"]++
+	return append(out, r.Differs(d)...)
 }

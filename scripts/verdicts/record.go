@@ -33,6 +33,7 @@ type set struct {
 	seed         uint64
 	cases        int
 	transactions fuzz.Range // of a case; zero: the campaign's own mix
+	unique       bool       // every written value is unique
 }
 
 // file is the set's file below dir. The name tells the set, so a file that is
@@ -42,17 +43,20 @@ func (s set) file(dir string) string {
 	if s.transactions.Max > 0 {
 		of = fmt.Sprintf("-txns%d-%d", s.transactions.Min, s.transactions.Max)
 	}
+	if s.unique {
+		of += "-unique"
+	}
 	return filepath.Join(dir, fmt.Sprintf("%s-seed%d-%d%s%s", strings.NewReplacer(":", "-", ",", "-", "=", "-").Replace(s.target), s.seed, s.cases, of, ending))
 }
 
 // parseSets reads lines of target, seed, cases and, if it matters, the range of
-// transactions in a case, separated by tabs.
+// transactions in a case or the word unique, separated by tabs.
 func parseSets(table string) ([]set, error) {
 	var out []set
 	for n, l := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(l, "\t")
 		if len(f) != 3 && len(f) != 4 {
-			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed, cases and perhaps transactions", n+1, len(f))
+			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed, cases and perhaps unique or the number of transactions", n+1, len(f))
 		}
 		seed, err := strconv.ParseUint(f[1], 10, 64)
 		if err != nil {
@@ -63,9 +67,12 @@ func parseSets(table string) ([]set, error) {
 			return nil, fmt.Errorf("sets.tsv:%d: %q is no number of cases", n+1, f[2])
 		}
 		one := set{target: f[0], seed: seed, cases: cases}
-		if len(f) == 4 {
+		switch {
+		case len(f) == 4 && f[3] == "unique":
+			one.unique = true
+		case len(f) == 4:
 			if _, err := fmt.Sscanf(f[3], "%d..%d", &one.transactions.Min, &one.transactions.Max); err != nil {
-				return nil, fmt.Errorf("sets.tsv:%d: transactions: want a range such as 3..4, found %q", n+1, f[3])
+				return nil, fmt.Errorf("sets.tsv:%d: transactions: want unique or a range such as 3..4, found %q", n+1, f[3])
 			}
 		}
 		out = append(out, one)
@@ -143,7 +150,7 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	var writeErr error
 	enc := json.NewEncoder(z)
 	_, err = fuzz.Campaign(ctx, fuzz.Settings{
-		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions,
+		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions, Unique: s.unique,
 		Known: fuzz.StoredDir, Out: findings,
 		Observe: func(t *fuzz.Trial, input string) {
 			if t.History == nil {
