@@ -189,14 +189,20 @@ func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uin
 	return nil
 }
 
-// generate returns the n-th case of a seed; every third has three transactions.
+// generate returns the n-th case of a seed; every third has three transactions. Of every
+// other one the statements are not made to conflict: fewer of them wait, so more of them may
+// be swapped.
 func generate(seed, n uint64, server *history.Server, levels []corpus.Level) *corpus.Case {
 	at := seed<<32 + n
 	input := mutate.InputOf(at, mutate.InputLen)
 	if n%3 == 2 {
 		input = mutate.WideInput(at, 3)
 	}
-	return mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: levels, DBMS: server.DBMS, Tables: 2})
+	conflict := mutate.Mix
+	if n%2 == 0 {
+		conflict = mutate.None
+	}
+	return mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: levels, DBMS: server.DBMS, Tables: 2, Conflict: conflict})
 }
 
 // keep saves a case whose difference is unexplained.
