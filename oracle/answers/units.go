@@ -24,6 +24,8 @@ type units struct {
 // course is how far a session's transaction has come.
 type course struct {
 	unit int
+	// former are those that it had begun as, before a savepoint took all of it back.
+	former []int
 	// stmts are its statements so far.
 	stmts []int
 	// touched says that one of them named a table.
@@ -66,6 +68,9 @@ func (u *units) end(session, stmt int, committed bool) {
 		return
 	}
 	u.list[c.unit].End, u.list[c.unit].Committed = stmt, committed
+	for _, f := range c.former {
+		u.list[f].End = stmt
+	}
 	if !committed {
 		u.takeBack(c, 0)
 	}
@@ -162,9 +167,9 @@ func (u *units) savepoint(c *course, i int, n ast.StmtNode) {
 		u.takeBack(c, at.stmts)
 		c.stmts = c.stmts[:at.stmts]
 		if at.idle && u.h.Server.DBMS != history.TiDB {
-			saved := c.saved
+			saved, former := c.saved, append(c.former, c.unit)
 			*c = *u.begin(u.h.Stmts[i].Session)
-			c.saved = saved
+			c.saved, c.former = saved, former
 		}
 	}
 }

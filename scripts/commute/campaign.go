@@ -161,10 +161,17 @@ func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uin
 			return err
 		}
 	}
-	swaps := commute.Swaps(c, h)
-	rand.New(rand.NewPCG(o.seed, n)).Shuffle(len(swaps), func(i, k int) { swaps[i], swaps[k] = swaps[k], swaps[i] })
-	for _, s := range swaps[:min(len(swaps), o.each)] {
-		r, rules, what, err := try(ctx, run, c, h, s)
+	// A walk through orders that must not matter: each is compared with the one before it.
+	random := rand.New(rand.NewPCG(o.seed, n))
+	orders := map[string]bool{orderOf(c): true}
+	for range o.each {
+		fresh := slices.DeleteFunc(commute.Swaps(c, h), func(s commute.Swap) bool { return orders[orderOf(s.Of(c))] })
+		if len(fresh) == 0 {
+			break
+		}
+		s := fresh[random.IntN(len(fresh))]
+		orders[orderOf(s.Of(c))] = true
+		r, twin, rules, what, err := try(ctx, run, c, h, s)
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -182,6 +189,9 @@ func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uin
 			sum.rules[name]++
 		}
 		sum.mu.Unlock()
+		if r == equal {
+			c, h = s.Of(c), twin
+		}
 	}
 	sum.mu.Lock()
 	sum.cases++
@@ -189,9 +199,31 @@ func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uin
 	return nil
 }
 
-// generate returns the n-th case of a seed; every third has three transactions. Of every
-// other one the statements are not made to conflict: fewer of them wait, so more of them may
-// be swapped.
+// orderOf tells the orders of one case's statements apart.
+func orderOf(c *corpus.Case) string { return string(corpus.Print(c, corpus.Text)) }
+
+// alternate lets the sessions of a case take turns, so that more neighbours are of different
+// ones.
+func alternate(c *corpus.Case) {
+	queues := map[int][]corpus.Line{}
+	sessions := c.Sessions()
+	for _, l := range c.Steps {
+		queues[l.Session] = append(queues[l.Session], l)
+	}
+	steps := c.Steps[:0:0]
+	for len(steps) < len(c.Steps) {
+		for _, s := range sessions {
+			if q := queues[s]; len(q) > 0 {
+				steps, queues[s] = append(steps, q[0]), q[1:]
+			}
+		}
+	}
+	c.Steps = steps
+}
+
+// generate returns the n-th case of a seed; every third has three transactions. In three of
+// four the statements are not made to conflict, and the sessions take turns: fewer of them
+// wait, so more of them may be swapped.
 func generate(seed, n uint64, server *history.Server, levels []corpus.Level) *corpus.Case {
 	at := seed<<32 + n
 	input := mutate.InputOf(at, mutate.InputLen)
@@ -199,10 +231,14 @@ func generate(seed, n uint64, server *history.Server, levels []corpus.Level) *co
 		input = mutate.WideInput(at, 3)
 	}
 	conflict := mutate.Mix
-	if n%2 == 0 {
+	if n%4 != 0 {
 		conflict = mutate.None
 	}
-	return mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: levels, DBMS: server.DBMS, Tables: 2, Conflict: conflict})
+	c := mutate.Generate(mutate.NewBytes(input), mutate.Options{Levels: levels, DBMS: server.DBMS, Tables: 2, Conflict: conflict})
+	if conflict == mutate.None {
+		alternate(c)
+	}
+	return c
 }
 
 // keep saves a case whose difference is unexplained.

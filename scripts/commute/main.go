@@ -39,7 +39,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.target, "target", fuzz.DefaultTarget, "a server, as txnfuzz run takes it")
 	flag.IntVar(&o.swaps, "swaps", 100_000, "run until so many swaps were compared")
-	flag.IntVar(&o.each, "each", 6, "at most so many swaps of one case")
+	flag.IntVar(&o.each, "each", 6, "at most so many swaps of one case, each in the order that the one before it left")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the cases")
 	flag.IntVar(&o.workers, "workers", 2, "how many cases run at a time")
 	flag.StringVar(&o.out, "out", filepath.Join("out", "commute"), "folder for the cases whose difference is unexplained")

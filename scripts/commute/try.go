@@ -33,34 +33,34 @@ const (
 const again = 4
 
 // try runs a case with two of its statements swapped, and looks into what is different.
-func try(ctx context.Context, run runner, c *corpus.Case, h *history.History, s commute.Swap) (r result, rules []string, what string, err error) {
+func try(ctx context.Context, run runner, c *corpus.Case, h *history.History, s commute.Swap) (r result, other *history.History, rules []string, what string, err error) {
 	twin := s.Of(c)
-	other, err := run(ctx, twin)
+	other, err = run(ctx, twin)
 	if err != nil || other == nil {
-		return notRun, nil, "", err
+		return notRun, nil, nil, "", err
 	}
 	o, what := commute.Compare(h, other)
 	switch o {
 	case commute.Equal:
-		return equal, nil, "", nil
+		return equal, other, nil, "", nil
 	case commute.WaitsDiffer:
-		return waitsDiffer, nil, what, nil
+		return waitsDiffer, other, nil, what, nil
 	}
 	first, second := []*history.History{h}, []*history.History{other}
 	for range again {
 		a, err := run(ctx, c)
 		if err != nil || a == nil {
-			return notRun, nil, "", err
+			return notRun, nil, nil, "", err
 		}
 		b, err := run(ctx, twin)
 		if err != nil || b == nil {
-			return notRun, nil, "", err
+			return notRun, nil, nil, "", err
 		}
 		first, second = append(first, a), append(second, b)
 		for _, a := range first {
 			for _, b := range second {
 				if o, _ := commute.Compare(a, b); o != commute.Differ {
-					return byChance, nil, what, nil
+					return byChance, other, nil, what, nil
 				}
 			}
 		}
@@ -72,7 +72,7 @@ func try(ctx context.Context, run runner, c *corpus.Case, h *history.History, s 
 	}
 	if len(rules) > 0 {
 		slices.Sort(rules)
-		return byRule, slices.Compact(rules), what, nil
+		return byRule, other, slices.Compact(rules), what, nil
 	}
-	return unexplained, nil, fmt.Sprintf("steps %d and %d swapped, since %s: %s", s.At+1, s.At+2, s.Why, what), nil
+	return unexplained, other, nil, fmt.Sprintf("steps %d and %d swapped, since %s: %s", s.At+1, s.At+2, s.Why, what), nil
 }
