@@ -77,12 +77,23 @@ func (f *subqueries) Enter(n ast.Node) (ast.Node, bool) {
 
 func (f *subqueries) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// end names a transaction alike in both: its session and the statement that ended it.
+// end names a transaction alike in both: its session and the statement that committed it, -1
+// of one that did not.
 type end struct{ session, stmt int }
 
-func (e end) String() string { return fmt.Sprintf("tx%d (ended in statement %d)", e.session, e.stmt+1) }
+func (e end) String() string {
+	if e.stmt < 0 {
+		return fmt.Sprintf("tx%d (not committed)", e.session)
+	}
+	return fmt.Sprintf("tx%d (committed in statement %d)", e.session, e.stmt+1)
+}
 
-func endOf(units []mvcc.Unit, u int) end { return end{units[u].Session, units[u].End} }
+func endOf(units []mvcc.Unit, u int) end {
+	if !units[u].Committed {
+		return end{units[u].Session, -1}
+	}
+	return end{units[u].Session, units[u].End}
+}
 
 func (i item) String() string { return "row " + i.id + " of " + i.table }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/commute"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -31,11 +32,16 @@ type tally struct {
 	count map[result]int
 	why   map[commute.Reason]int
 	rules map[string]int
-	err   error
+	// verdicts counts what the other judges say of the runs, which cost little beside them;
+	// contradictions those in which the graph has something against what is right by the
+	// rules.
+	verdicts       map[oracle.Outcome]int
+	contradictions int
+	err            error
 }
 
 func newTally() *tally {
-	return &tally{begun: time.Now(), count: map[result]int{}, why: map[commute.Reason]int{}, rules: map[string]int{}}
+	return &tally{begun: time.Now(), count: map[result]int{}, why: map[commute.Reason]int{}, rules: map[string]int{}, verdicts: map[oracle.Outcome]int{}}
 }
 
 // compared is how many swaps were judged: those whose waits are the same.
@@ -55,6 +61,27 @@ func (s *tally) byRules() string {
 		fmt.Fprintf(&b, "%6d under %s\n", s.rules[name], name)
 	}
 	return b.String()
+}
+
+// judge lets the other judges look at a run.
+func (s *tally) judge(c *corpus.Case, h *history.History) oracle.Verdict {
+	v := oracle.Judge(c, h, false)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.verdicts[v.Outcome]++
+	if v.Oracle != "" {
+		s.contradictions++
+	}
+	return v
+}
+
+func (s *tally) judged() string {
+	n := 0
+	for _, k := range s.verdicts {
+		n += k
+	}
+	return fmt.Sprintf("%d runs judged by rules and graph: %d ok, %d known, %d unknown, %d violations, of which %d by the graph alone",
+		n, s.verdicts[oracle.OK], s.verdicts[oracle.Known], s.verdicts[oracle.Unknown], s.verdicts[oracle.Violation], s.contradictions)
 }
 
 // everyReport is how often progress is told.
@@ -141,6 +168,11 @@ func (o *options) one(ctx context.Context, t *fuzz.Target, n uint64, sum *tally)
 		if r.Err != nil {
 			return nil, nil // a case that this server refuses
 		}
+		if v := sum.judge(c, r.History); v.Outcome == oracle.Violation {
+			if err := o.keep(c, fmt.Sprintf("violation-%d-%d", o.seed, n), string(v.Kind)+": "+v.Actual+": "+v.Reason); err != nil {
+				return nil, err
+			}
+		}
 		return r.History, nil
 	}, c, n, sum)
 }
@@ -176,7 +208,7 @@ func (o *options) swapsOf(ctx context.Context, run runner, c *corpus.Case, n uin
 			return err
 		}
 		if r == unexplained {
-			if err := o.keep(c, n, s, what); err != nil {
+			if err := o.keep(c, fmt.Sprintf("%d-%d-%d", o.seed, n, s.At+1), what); err != nil {
 				return err
 			}
 		}
@@ -241,14 +273,14 @@ func generate(seed, n uint64, server *history.Server, levels []corpus.Level) *co
 	return c
 }
 
-// keep saves a case whose difference is unexplained.
-func (o *options) keep(c *corpus.Case, n uint64, s commute.Swap, what string) error {
+// keep saves a case whose difference is unexplained, or that the other judges call wrong.
+func (o *options) keep(c *corpus.Case, name, what string) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return fmt.Errorf("keep a case: %w", err)
 	}
 	out := c.Clone()
 	out.Set("note", what)
-	path := filepath.Join(o.out, fmt.Sprintf("%d-%d-%d.sql", o.seed, n, s.At+1))
+	path := filepath.Join(o.out, name+".sql")
 	if err := os.WriteFile(path, corpus.Print(out, corpus.Text), 0o644); err != nil {
 		return fmt.Errorf("keep a case: %w", err)
 	}

@@ -3,6 +3,9 @@
 //
 //	go run -tags notidb ./scripts/commute --target mariadb:11.8 --swaps 100000 --seed 1
 //
+// Each run is judged by the rules and by its dependency graph besides, which the last line
+// but one tells.
+//
 // A difference is run again, and counts if each run of one order differs from each of the
 // other. It is explained where one of the runs shows a known deviation of the server. The
 // last line has the figures. Status 0: everything is explained; 1: something is not, and
@@ -74,6 +77,7 @@ func (o *options) run(ctx context.Context, w, progress io.Writer) (err error) {
 	defer func() { err = errors.Join(err, t.Close()) }()
 	sum, err := o.campaign(ctx, t, progress)
 	fmt.Fprint(w, sum.byRules())
+	fmt.Fprintln(w, sum.judged())
 	fmt.Fprintln(w, fuzz.Redact(o.target)+": "+sum.line())
 	if err == nil && sum.count[unexplained] > 0 {
 		err = errUnexplained
