@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 )
 
 // draft is a case taken apart: sessions side by side, not yet in an order. Its
@@ -17,8 +18,12 @@ type draft struct {
 	levels   map[int]corpus.Level
 	// own is the order that the case came with; nil for a fresh one.
 	own []int
-	// woven says that own is the order of a pattern, which the first order keeps.
-	woven bool
+	// woven is the pattern whose order own is, which the first order keeps; nil: none.
+	woven *pattern.Pattern
+	// operations are the statements that stand for those of the pattern.
+	operations []ref
+	// bent says that some of them do not do what the pattern has them do.
+	bent bool
 }
 
 // session holds the statements that one session runs, in order.

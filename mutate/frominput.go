@@ -11,16 +11,26 @@ const storedOdds = 100
 // chosen depends on their sequence. It is the one way from an input to cases,
 // for fuzzing and for seeded runs alike.
 func FromInput(data []byte, entries []*corpus.Case, opts Options) []*corpus.Case {
+	cases, _ := FromInputWoven(data, entries, opts)
+	return cases
+}
+
+// FromInputWoven is FromInput, and says where the first case follows a pattern; nil: it
+// follows none.
+func FromInputWoven(data []byte, entries []*corpus.Case, opts Options) ([]*corpus.Case, *Weaving) {
 	o := opts.withDefaults()
 	src := NewBytes(data)
 	plan := on(src, PlanLane)
 	var d *draft
 	if stored := plan.odds(storedOdds); stored && len(entries) > 0 {
 		d = edited(src, plan, entries, o)
-	} else {
+	}
+	// The entries are not bent until they carry a pattern: what is made afresh mostly does.
+	if d == nil || o.Pattern != nil && !d.carries(o.Pattern) {
 		d = fresh(src, o)
 	}
-	return d.ordered(src, o, o.Orders)
+	cases := d.ordered(src, o, o.Orders)
+	return cases, d.weaving(cases[0])
 }
 
 // Mutate makes a changed copy of a case: structural edits, then conflict

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -46,6 +47,9 @@ type Options struct {
 	AllTypes bool
 	// Conflict is the strategy of conflict construction. Default: Mix.
 	Conflict Conflict
+	// Pattern is what the first transactions follow under the strategy Pattern, if the
+	// tables have rows for it. Default: the input chooses.
+	Pattern *pattern.Pattern
 	// NumTx is the number of transactions, 2 or 3, of inputs that do not say it
 	// themselves as wide ones do; a third has few bytes there. Default: 2.
 	NumTx int
@@ -78,6 +82,9 @@ func (o Options) withDefaults() *Options {
 	}
 	if o.Conflict == "" {
 		o.Conflict = Mix
+	}
+	if o.Conflict != Pattern {
+		o.Pattern = nil
 	}
 	o.NumTx = bounded(o.NumTx, 2, maxTx, 2)
 	o.Tables = bounded(o.Tables, 1, maxTables, 1)

@@ -59,7 +59,7 @@ func (d *draft) orders(src Source, k int, pairs []pair) []*corpus.Case {
 	first := window(src, OrderLane, n)
 	styles := orderStyles
 	switch {
-	case d.woven:
+	case d.woven != nil:
 		styles = storedStyles[:1]
 	case d.own != nil:
 		styles = storedStyles

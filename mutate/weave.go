@@ -18,6 +18,15 @@ var (
 	longPatterns  = sync.OnceValue(func() []pattern.Pattern { return pattern.Of(pattern.ThreeItems) })
 )
 
+// Patterns returns those that a number of transactions can follow, two or three; nobody
+// may change them.
+func Patterns(transactions int) []pattern.Pattern {
+	if transactions > 2 {
+		return longPatterns()
+	}
+	return shortPatterns
+}
+
 // Out of 256.
 const (
 	// longOdds is how often three transactions follow a pattern of three.
@@ -48,7 +57,13 @@ const (
 // did before is gone but for some statements between. It returns the pairs of statements
 // that are to depend on each other; false: the draft has no rows, or too few transactions.
 func (d *draft) weave(c *choices, o *Options) ([]pair, bool) {
-	p := d.patternFor(c)
+	p := o.Pattern
+	switch {
+	case p == nil:
+		p = d.patternFor(c)
+	case !d.carries(p):
+		p = nil
+	}
 	if p == nil {
 		return nil, false
 	}
@@ -56,36 +71,44 @@ func (d *draft) weave(c *choices, o *Options) ([]pair, bool) {
 }
 
 func (d *draft) weavePattern(c *choices, o *Options, p *pattern.Pattern) ([]pair, bool) {
-	w := &weaver{d: d, c: c, o: o, p: p, items: map[byte]*item{}}
-	if !w.choose() {
-		return nil, false
+	tries := 1
+	if o.Pattern != nil {
+		tries = givenTries
 	}
-	bodies := make([][]ast.StmtNode, len(d.sessions))
-	at := make([]ref, len(p.Ops))
-	turns := make([]int, len(p.Ops)) // statements of the session before the operation's end
-	for i, op := range p.Ops {
-		s := op.Txn - 1
-		if c.odds(noiseOdds) {
-			if own := d.find(s, func(Kind) bool { return true }); len(own) > 0 {
-				bodies[s] = append(bodies[s], d.stmt(oneOf(c, own)))
-			}
+	var w *weaver
+	var bodies [][]ast.StmtNode
+	var at []ref
+	for w == nil || w.bent && tries > 0 {
+		tries--
+		w = &weaver{d: d, c: c, o: o, p: p, items: map[byte]*item{}}
+		if !w.choose() {
+			return nil, false
 		}
-		bodies[s] = append(bodies[s], w.statement(i))
-		at[i], turns[i] = ref{s, len(bodies[s]) - 1}, len(bodies[s])
+		bodies, at = w.bodies()
+	}
+	turns := make([]int, len(p.Ops)) // statements of the session before the operation's end
+	for i := range at {
+		turns[i] = at[i].stmt + 1
 	}
 	before := make([]int, len(d.sessions)) // statements up to the BEGIN
 	for i := range bodies {
+		s := &d.sessions[i]
 		if bodies[i] == nil {
+			// A transaction that the pattern leaves out begins first: orders in which it
+			// meets no other are refused, and the pattern's is to be kept.
+			if sp := s.spans(); o.Pattern != nil && len(sp) > 0 {
+				before[i] = sp[0].begin + 1
+			}
 			continue
 		}
-		s := &d.sessions[i]
 		sp := s.spans()[0]
 		before[i] = sp.begin + 1
 		s.stmts = slices.Concat(s.stmts[:sp.begin+1], bodies[i], s.stmts[min(sp.end+1, len(s.stmts)):])
 	}
 	m := newMerge(d)
-	if c.odds(earlyOdds) {
-		for i := range d.sessions {
+	early := c.odds(earlyOdds)
+	for i := range d.sessions {
+		if early || bodies[i] == nil {
 			m.run(i, before[i])
 		}
 	}
@@ -95,30 +118,21 @@ func (d *draft) weavePattern(c *choices, o *Options, p *pattern.Pattern) ([]pair
 	for i := range d.sessions {
 		m.run(i, len(d.sessions[i].stmts))
 	}
-	d.own, d.woven = m.order, true
+	for i := range at {
+		at[i].stmt += before[at[i].session]
+	}
+	d.own, d.woven, d.operations, d.bent = m.order, p, at, w.bent
 	var pairs []pair
 	for _, e := range p.Edges() {
-		a, b := at[e.From], at[e.To]
-		a.stmt += before[a.session]
-		b.stmt += before[b.session]
-		pairs = append(pairs, pair{a, b})
+		pairs = append(pairs, pair{at[e.From], at[e.To]})
 	}
 	return pairs, true
 }
 
-// patternFor chooses a pattern for the first transactions of a draft; nil: there are none
-// with an end of their own, or no rows that they could meet at.
+// patternFor chooses a pattern for the first transactions of a draft; nil: it carries none.
 func (d *draft) patternFor(c *choices) *pattern.Pattern {
-	n := 0
-	for n < len(d.sessions) {
-		s := &d.sessions[n]
-		sp := s.spans()
-		if len(sp) == 0 || !s.closed(sp[0]) {
-			break
-		}
-		n++
-	}
-	if n < 2 || !slices.ContainsFunc(d.tables, func(t *table) bool { return len(t.rows) > 1 }) {
+	n := d.followers()
+	if n < 2 {
 		return nil
 	}
 	list := shortPatterns
@@ -128,6 +142,27 @@ func (d *draft) patternFor(c *choices) *pattern.Pattern {
 	return &list[c.below(len(list))]
 }
 
+// carries says that a draft has the transactions and the rows for a pattern.
+func (d *draft) carries(p *pattern.Pattern) bool { return d.followers() >= p.Transactions() }
+
+// followers counts the first transactions of a draft that have an end of their own; none
+// where there are no rows that they could meet at.
+func (d *draft) followers() int {
+	if !slices.ContainsFunc(d.tables, func(t *table) bool { return len(t.rows) > 1 }) {
+		return 0
+	}
+	n := 0
+	for n < len(d.sessions) {
+		s := &d.sessions[n]
+		sp := s.spans()
+		if len(sp) == 0 || !s.closed(sp[0]) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // weaver fills a pattern.
 type weaver struct {
 	d     *draft
@@ -135,6 +170,8 @@ type weaver struct {
 	o     *Options
 	p     *pattern.Pattern
 	items map[byte]*item
+	// bent says that some write is not known to do what the pattern has it do.
+	bent bool
 }
 
 // item is a row of a table, or, for the condition, what chooses some of them.
@@ -145,6 +182,23 @@ type item struct {
 	// in and out are rows that the condition chooses and does not choose, coming such as it
 	// would choose if they were put in; each is used once.
 	in, out, coming [][]value
+}
+
+// bodies makes the statements of each session between its BEGIN and what follows its
+// transaction, and says which are those of the operations.
+func (w *weaver) bodies() (bodies [][]ast.StmtNode, at []ref) {
+	bodies, at = make([][]ast.StmtNode, len(w.d.sessions)), make([]ref, len(w.p.Ops))
+	for i, op := range w.p.Ops {
+		s := op.Txn - 1
+		if w.c.odds(noiseOdds) {
+			if own := w.d.find(s, func(Kind) bool { return true }); len(own) > 0 {
+				bodies[s] = append(bodies[s], w.d.stmt(oneOf(w.c, own)))
+			}
+		}
+		bodies[s] = append(bodies[s], w.statement(i))
+		at[i] = ref{s, len(bodies[s]) - 1}
+	}
+	return bodies, at
 }
 
 // choose finds a row for each item.
@@ -165,6 +219,9 @@ func (w *weaver) choose() bool {
 			n := w.c.below(len(it.t.rows))
 			if last != nil && last.t == it.t && slices.Equal(last.row, it.t.rows[n]) && !w.c.odds(sameRowOdds) {
 				n = (n + 1) % len(it.t.rows)
+			}
+			if w.o.Pattern != nil && !w.c.odds(sameRowOdds) {
+				n = w.unused(it.t, n)
 			}
 			it.row = it.t.rows[n]
 			last = it
@@ -202,7 +259,7 @@ func (w *weaver) statement(op int) ast.StmtNode {
 		if w.c.odds(deletingOdds) {
 			return deleteStmt(it.t, where)
 		}
-		list := assignments(w.c, it.t)
+		list := w.assigned(it)
 		if it.t.repeats(list) {
 			where = w.byKey(it.t, it.row)
 		}
@@ -255,6 +312,9 @@ func equal(t *table, row []value, columns []int) ast.ExprNode {
 // finds makes a WHERE clause that chooses a row, and perhaps others: by a key, by a column,
 // or any one, made to hold for it as the strategy CTC does.
 func (w *weaver) finds(t *table, row []value) ast.ExprNode {
+	if w.o.Pattern != nil && w.c.odds(keyedOdds) {
+		return w.byKey(t, row)
+	}
 	switch w.c.below(5) {
 	case 0, 1:
 		return w.byKey(t, row)
@@ -312,7 +372,8 @@ func (w *weaver) condition(it *item) {
 		if inserts {
 			w.findComing(it)
 		}
-		if len(it.in) > 0 && len(it.out) > 0 && (!inserts || len(it.coming) > 1) {
+		leaving, entering := w.crossing()
+		if len(it.in) >= leaving && len(it.out) >= entering && (!inserts || len(it.coming) > 1) {
 			return
 		}
 	}
@@ -385,6 +446,7 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 		return w.insertsChosen(it)
 	}
 	if len(*from) == 0 {
+		w.bent = true
 		return updateStmt(it.t, assignments(w.c, it.t), nil)
 	}
 	n := w.c.below(len(*from))
@@ -395,20 +457,24 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 	}
 	keyed := do == pattern.MoveIn || do == pattern.MoveOut
 	var tries [][]value
-	for range rowTries {
+	for k := range rowTries {
 		next := slices.Clone(row)
+		like := w.model(it, leaves, k)
 		for i := range it.t.cols {
 			col := &it.t.cols[i]
 			_, unique := it.t.inKey(i)
 			if col.generated || col.typ.family == opaque || unique != keyed || !w.c.odds(128) {
 				continue
 			}
-			next[i] = it.t.inserted(w.c, i, w.c.below(4))
+			if next[i] = it.t.inserted(w.c, i, w.c.below(4)); like != nil && !unique {
+				next[i] = like[i]
+			}
 		}
 		tries = append(tries, next)
 	}
 	truths, err := w.judge(it.t, tries, it.where)
 	if err != nil {
+		w.bent = true
 		return updateStmt(it.t, assignments(w.c, it.t), w.byKey(it.t, row))
 	}
 	for k, v := range truths {
@@ -425,6 +491,7 @@ func (w *weaver) crosses(it *item, do pattern.Action) ast.StmtNode {
 			return updateStmt(it.t, list, w.byKey(it.t, row))
 		}
 	}
+	w.bent = true
 	return updateStmt(it.t, assignments(w.c, it.t), w.byKey(it.t, row))
 }
 
@@ -434,6 +501,7 @@ func (w *weaver) insertsChosen(it *item) ast.StmtNode {
 	if len(it.coming) > 0 {
 		row, it.coming = it.coming[0], it.coming[1:]
 	} else {
+		w.bent = true
 		for i := range it.t.cols {
 			row = append(row, it.t.inserted(w.c, i, w.c.below(4)))
 		}

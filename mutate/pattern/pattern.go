@@ -190,6 +190,15 @@ func (p *Pattern) Cyclic() bool {
 	return true
 }
 
+// Transactions is how many the pattern has.
+func (p *Pattern) Transactions() int {
+	n := 0
+	for _, o := range p.Ops {
+		n = max(n, o.Txn)
+	}
+	return n
+}
+
 // End returns the place of the operation that ends a transaction.
 func (p *Pattern) End(txn int) int {
 	return slices.IndexFunc(p.Ops, func(o Op) bool { return o.ends() && o.Txn == txn })
