@@ -27,7 +27,7 @@ var headerKeys = []string{
 	// What it writes of an anomaly of a workload.
 	"workload", "calls", "invariant", "not seen with",
 	// What it writes of an input that a campaign keeps.
-	"signal", "seen_on", "bytes", "variant",
+	"signal", "seen_on", "bytes", "variant", "pattern",
 }
 
 // verdictWord begins the keys of recorded verdicts, `verdict (TARGET, LEVELS)`.

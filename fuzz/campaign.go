@@ -35,7 +35,9 @@ type Settings struct {
 	Cases    int
 	Duration time.Duration
 	// Levels to choose from; empty: all that the target knows.
-	Levels   []corpus.Level
+	Levels []corpus.Level
+	// Conflict is how statements are made to conflict. Under mutate.Pattern a fresh input
+	// aims at a pattern that was not seen yet.
 	Conflict mutate.Conflict
 	// Unique makes every written value unique, so that who read from whom is read off the
 	// answers, too: see packages mutate/unique and oracle/answers.
@@ -45,8 +47,8 @@ type Settings struct {
 	Transactions Range
 	// Workers is how many cases run at a time; 0: one.
 	Workers int
-	// Seed and Workers decide which cases are made, and, without a Corpus,
-	// nothing else does.
+	// Seed and Workers decide which cases are made, and, without a Corpus and
+	// patterns to aim at, nothing else does.
 	Seed uint64
 	// Known is a folder of stored cases that new ones are made of; see LoadKnown.
 	Known string
@@ -100,24 +102,26 @@ var ErrNothingJudged = errors.New("not one case got a verdict")
 
 // campaign is one run of the loop.
 type campaign struct {
-	s       Settings
-	target  *Target
-	levels  []corpus.Level
-	known   []*corpus.Case
-	keeper  *Keeper
-	tally   *tally
-	asked   time.Time // when the campaign was asked for
-	begun   time.Time // when its server was there
-	guide   *guide    // nil: every input is made afresh
-	firsts  *firsts
-	state   *campaignState
-	next    []atomic.Int64 // of each worker, the first input that was not run
-	litters []litter       // of each worker
-	faults  atomic.Int64
-	broken  sync.Map // messages of defects of this program
-	beside  beside
-	versus  *versus // nil: nothing is compared
-	stop    context.CancelCauseFunc
+	s      Settings
+	target *Target
+	levels []corpus.Level
+	known  []*corpus.Case
+	keeper *Keeper
+	tally  *tally
+	asked  time.Time // when the campaign was asked for
+	begun  time.Time // when its server was there
+	guide  *guide    // nil: every input is made afresh
+	// patterns is nil where inputs aim at none.
+	patterns *patterns
+	firsts   *firsts
+	state    *campaignState
+	next     []atomic.Int64 // of each worker, the first input that was not run
+	litters  []litter       // of each worker
+	faults   atomic.Int64
+	broken   sync.Map // messages of defects of this program
+	beside   beside
+	versus   *versus // nil: nothing is compared
+	stop     context.CancelCauseFunc
 }
 
 // Campaign runs cases until a bound is reached or the context ends. The latter is no
@@ -168,6 +172,12 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	if c.levels, err = c.versus.offered(c.levels, len(s.Levels) > 0); err != nil {
 		return nil, errors.Join(err, c.versus.close(), t.Close())
+	}
+	if s.Conflict == mutate.Pattern {
+		c.patterns = newPatterns(c.levels)
+		if c.state != nil && c.state.base != nil {
+			c.patterns.remember(c.state.base.Patterns)
+		}
 	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
@@ -258,6 +268,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 		return nil
 	}
 	c.tally.add(r)
+	c.patterns.note(r, p.weaving)
 	if err := c.firsts.add(r); err != nil {
 		return err
 	}

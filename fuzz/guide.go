@@ -23,6 +23,7 @@ const (
 	keyServer  = "seen_on" // family and version that it showed them on
 	keyBytes   = "bytes"   // the input that it was decoded from, base64
 	keyVariant = "variant" // the n of generatorOptions that it was decoded with
+	keyPattern = "pattern" // the pattern that it was decoded for, at its level
 )
 
 // inputsDir is the folder, below that of a campaign's corpus, of kept inputs.
@@ -52,6 +53,7 @@ type entry struct {
 	c       *corpus.Case
 	data    []byte // nil: it was not decoded from bytes
 	variant int
+	aim     *aim
 	rarest  []signal.Class
 	chosen  int
 }
@@ -63,6 +65,9 @@ type inputPlan struct {
 	again   bool
 	data    []byte
 	variant int
+	aim     *aim // nil: none, or the input has its own
+	// weaving says where the first case follows a pattern; nil: it follows none.
+	weaving *mutate.Weaving
 }
 
 // openGuide reads the inputs that a folder holds, which is made if missing.
@@ -86,6 +91,9 @@ func openGuide(dir, on string) (*guide, error) {
 			if e.variant, err = strconv.Atoi(text); err != nil {
 				return nil, fmt.Errorf("campaign's corpus: %s: variant: %w", s.Path, err)
 			}
+		}
+		if e.aim, err = aimOf(s.Case); err != nil {
+			return nil, fmt.Errorf("campaign's corpus: %s: %w", s.Path, err)
 		}
 		if at, _ := s.Case.Get(keyServer); at != on {
 			g.waiting = append(g.waiting, e)
@@ -142,7 +150,7 @@ func (g *guide) next(r *rand.Rand, fresh func() []byte, n int, l *litter) inputP
 	}
 	e.chosen++
 	if l.what < afresh+changeBytes && e.data != nil {
-		return inputPlan{parent: e, data: g.changed(r, e.data), variant: e.variant}
+		return inputPlan{parent: e, data: g.changed(r, e.data), variant: e.variant, aim: e.aim}
 	}
 	return inputPlan{parent: e, variant: n}
 }
@@ -218,9 +226,9 @@ func (g *guide) others(r *rand.Rand) []*corpus.Case {
 // note counts what a case showed, and keeps it if a class is new.
 func (g *guide) note(t *Trial, p *inputPlan) error {
 	classes := signal.Of(t.Case, t.History, &t.Verdict)
-	e := &entry{data: p.data, variant: p.variant}
+	e := &entry{data: p.data, variant: p.variant, aim: p.aim}
 	if p.again {
-		e.data = p.parent.data
+		e.data, e.aim = p.parent.data, p.parent.aim
 	}
 	g.mu.Lock()
 	for _, k := range classes {
@@ -260,6 +268,9 @@ func (g *guide) save(e *entry) error {
 	if e.data != nil {
 		c.Set(keyBytes, base64.StdEncoding.EncodeToString(e.data))
 		c.Set(keyVariant, strconv.Itoa(e.variant))
+		if e.aim != nil {
+			c.Set(keyPattern, e.aim.pattern.Name())
+		}
 	}
 	// One case may be kept twice, at other levels or for another class.
 	name := corpus.ID(c)

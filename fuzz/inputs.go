@@ -13,7 +13,8 @@ import (
 )
 
 // input makes the cases of the n-th input of a worker, which differ in their
-// submitted order. There are none where values are to be unique and cannot be.
+// submitted order. Of one that aims at a pattern it is one case. There are none where
+// values are to be unique and cannot be.
 func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	p, made := c.decode(worker, n)
 	if !c.s.Unique {
@@ -40,9 +41,16 @@ func (c *campaign) decode(worker, n int) (inputPlan, []*corpus.Case) {
 		r = rand.New(rand.NewPCG(seed, 1))
 		p = c.guide.next(r, fresh, n, &c.litters[worker])
 	}
+	if p.parent == nil {
+		p.aim = c.patterns.choose(seed, transactions)
+	}
 	switch {
 	case p.data != nil:
-		return p, mutate.FromInput(p.data, c.known, c.options(p.variant))
+		o := c.options(p.variant)
+		p.aim.narrow(&o)
+		var cases []*corpus.Case
+		cases, p.weaving = mutate.FromInputWoven(p.data, c.known, o)
+		return p, cases
 	case p.again:
 		return p, []*corpus.Case{p.parent.c}
 	}
@@ -54,9 +62,9 @@ func (c *campaign) decode(worker, n int) (inputPlan, []*corpus.Case) {
 func (c *campaign) originOf(p *inputPlan, worker, n, i int) origin {
 	switch {
 	case p.parent == nil:
-		return origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i)}
+		return origin{input: fmt.Sprintf("seed %d, worker %d, input %d, order %d", c.s.Seed, worker, n, i) + p.aim.text()}
 	case p.data != nil:
-		return origin{input: inputText(p.data, i)}
+		return origin{input: inputText(p.data, i) + p.aim.text()}
 	case p.again:
 		return origin{input: "kept input " + corpus.ID(p.parent.c)}
 	}

@@ -41,6 +41,8 @@ type Report struct {
 	Findings []Finding       `json:"findings"`
 	Baseline *BaselineReport `json:"baseline,omitempty"`
 	Guide    *GuideReport    `json:"guide,omitempty"`
+	// Patterns is empty where inputs aimed at none.
+	Patterns PatternsReport `json:"patterns,omitempty"`
 	// Against is nil where nothing was compared.
 	Against *AgainstReport `json:"against,omitempty"`
 	// ShowPhases makes WriteText tell them.
@@ -78,6 +80,7 @@ func (c *campaign) report() *Report {
 	if c.guide != nil {
 		r.Guide = c.guide.report()
 	}
+	r.Patterns = c.patterns.report()
 	r.rates()
 	return r
 }
@@ -139,6 +142,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Guide != nil {
 		fmt.Fprintf(&b, "corpus: %d inputs, %d classes of behaviour\n", r.Guide.Inputs, r.Guide.Behaviours)
 	}
+	r.Patterns.writeText(&b)
 	if r.Baseline != nil {
 		writeCounts(&b, "baseline", r.Baseline.Covered)
 		for _, f := range r.Baseline.Expired {

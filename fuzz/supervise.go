@@ -234,6 +234,7 @@ func merged(a, b *Report) *Report {
 	if b.Guide != nil {
 		r.Guide = b.Guide
 	}
+	r.Patterns = a.Patterns.merged(b.Patterns)
 	r.Against = a.Against.merged(b.Against)
 	r.Findings = append([]Finding{}, a.Findings...)
 	for _, f := range b.Findings {

@@ -47,7 +47,7 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 		}
 	}()
 	for n := int(c.next[worker].Load()); quota != 0 && working.Err() == nil; n++ {
-		if c.guide != nil {
+		if c.guide != nil || c.patterns != nil {
 			judging.drain() // what is made next depends on what was seen
 		}
 		begun := time.Now()

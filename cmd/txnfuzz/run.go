@@ -35,7 +35,8 @@ The same --seed, --workers and --cases make the same cases; without --seed each 
 makes new ones. With --corpus they also depend on what was seen: an input (what a
 random case is made from) whose case showed new behaviour is kept, and new inputs are
 made by changing those whose behaviour is rarest. --resume continues such a campaign,
-even after its process was killed.
+even after its process was killed. With --conflict pattern they depend on the patterns that
+were seen.
 
 With --against each case runs on a second target, too. The two runs are compared
 statement by statement: rows, errors, counts, warnings, waits and what the tables hold in
@@ -146,7 +147,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.IntVar(&s.Cases, "cases", 0, "end after this many cases")
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
-	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly), or mix of the first four")
+	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly, of those not yet seen at their level one that was tried least), or mix of the first four")
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
