@@ -31,6 +31,7 @@ var phenomena = map[model.Kind]string{
 	model.G1b:           "dirty read of a value on the way (G1b)",
 	model.G1c:           "circular flow of information (G1c)",
 	model.LostUpdate:    "lost update (P4)",
+	model.OTV:           "observed transaction vanishes (OTV)",
 	model.GSingleItem:   "read skew (G-single)",
 	model.GSingle:       "phantom: read skew with a condition (PMP, G-single)",
 	model.GNonadjacentI: "long fork (G-nonadjacent)",
@@ -135,6 +136,11 @@ func named(d *mvcc.Dependencies) []Phenomenon {
 	})
 	find := graph.NewFinder(g)
 	for _, l := range looks {
+		if l.first == graph.RW {
+			if p := vanishes(edges); p != nil {
+				add(*p)
+			}
+		}
 		for _, e := range edges {
 			if e.Kind&l.first == 0 {
 				continue
@@ -151,6 +157,23 @@ func named(d *mvcc.Dependencies) []Phenomenon {
 		}
 	}
 	return out
+}
+
+// vanishes looks for an observed transaction that vanishes: a plain read that sees a row as
+// another transaction wrote it, and sees by then or later another row as it was before that
+// transaction (Bailis et al., "Highly Available Transactions", VLDB 2013, definition 15).
+func vanishes(edges []mvcc.Dependency) *Phenomenon {
+	for _, seen := range edges {
+		if seen.Kind != graph.WR || !seen.Plain {
+			continue
+		}
+		for _, missed := range edges {
+			if missed.Kind == graph.RW && missed.Plain && missed.From == seen.To && missed.To == seen.From && missed.Item != seen.Item && missed.FromStmt >= seen.ToStmt {
+				return &Phenomenon{model.OTV, []mvcc.Dependency{seen, missed}}
+			}
+		}
+	}
+	return nil
 }
 
 // pick returns the dependency that an edge of a path stands for: one on the same row

@@ -13,6 +13,7 @@ const (
 	FutureRead        Kind = "future-read"
 	DirtyUpdate       Kind = "dirty-update"
 	LostUpdate        Kind = "lost-update"
+	OTV               Kind = "OTV"
 	IncompatibleOrder Kind = "incompatible-order"
 	DuplicateElements Kind = "duplicate-elements"
 	Unwritten         Kind = "unwritten-value"
@@ -120,6 +121,7 @@ var Meanings = map[Kind]string{
 	FutureRead:        "a read of what the transaction itself wrote only later",
 	DirtyUpdate:       "a committed write rests on one that failed",
 	LostUpdate:        "two transactions read the same version and both replace it",
+	OTV:               "observed transaction vanishes: a transaction sees one write of another, and at the same time or later not its other one",
 	IncompatibleOrder: "two reads of a list, none of which is the start of the other",
 	DuplicateElements: "an element stands twice in a list",
 	Unwritten:         "a read of a value that nobody wrote",
