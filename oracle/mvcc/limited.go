@@ -9,9 +9,12 @@ import (
 
 // leaveOut makes unknown which of the rows that a SELECT's condition holds for it read, as
 // far as LIMIT cut them off: it read those that it returns. What is equal in the columns
-// that it returns, and partly there, is unknown, too.
+// that it returns, and partly there, is unknown, too. So is, to a read of uncommitted data,
+// what it does not return: a statement that waits has written some index of a row and not
+// the other.
 func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlvalue.Value) {
-	if q.Limit == nil || q.GroupBy != nil || aggregates(q) {
+	partly := view.Uncommitted && singleTable(q.From) != nil && !hasSubquery(q)
+	if q.Limit == nil && !partly || q.GroupBy != nil || aggregates(q) {
 		return
 	}
 	bare := *q

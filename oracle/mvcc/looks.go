@@ -119,10 +119,6 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		r.coarse = r.coarse || coarse
 		for _, c := range t.Chains {
 			m := metIn(view, c, holds)
-			if view.Uncommitted && m.by != nil && m.by != tx && r.h.Stmts[m.stmt].Return > r.h.Stmts[i].Submit {
-				// Its writer waited then, with some index of the row written and others not.
-				m = met{chain: c, unknown: true}
-			}
 			if current && exact && m.matched && !slices.Contains(s.Expected.read, c) {
 				// A LIMIT ended it before; or it passed the row while this version was
 				// not committed yet.
