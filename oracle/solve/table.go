@@ -51,6 +51,8 @@ type Key struct {
 	// nullable says that a column might hold NULL when the server put the keys into
 	// their order: the columns of a PRIMARY KEY that is declared behind might.
 	nullable bool
+	// ofColumn says that it is declared with its column, and not as a part of the table.
+	ofColumn bool
 }
 
 // ColumnIndex returns the position of a column by name (case-insensitive), or -1.
@@ -145,13 +147,17 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 // is in the way of several of them is found by: the primary key first, then the UNIQUE
 // keys without columns that may be NULL, then the other ones; of two that are alike in
 // that, one of a column's first characters comes behind. TiDB looks for the row's handle
-// before it looks at any index, and at those in the order of the definition.
+// before it looks at any index, and at those in the order of the definition, but puts those
+// that are declared with a column behind the others.
+// https://github.com/pingcap/tidb/blob/v8.1.0/pkg/ddl/ddl_api.go (buildColumnsAndConstraints)
 // https://dev.mysql.com/doc/refman/en/create-table.html (PRIMARY KEY "is placed first,
 // followed by all UNIQUE indexes, and then the nonunique indexes")
 func (t *Table) place(k *Key, d Dialect) int {
 	switch {
 	case k.Primary:
 		return 0
+	case d.DBMS == history.TiDB && k.ofColumn:
+		return 2
 	case d.DBMS == history.TiDB:
 		return 1
 	case !k.Unique:
@@ -289,7 +295,7 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 			c.NotNull = true
 			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
 		case ast.ColumnOptionUniqKey:
-			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
+			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}, ofColumn: true})
 		case ast.ColumnOptionNotNull:
 			c.NotNull = true
 		case ast.ColumnOptionNull:
