@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -23,7 +25,8 @@ import (
 //
 // It returns the phenomenon, nil if there is none, and the dependencies without versions
 // that change nothing, nil if no rules explain the history. Where some condition could not
-// be evaluated row by row (Coarse), nothing is claimed. It costs what Phenomena costs.
+// be evaluated row by row (Coarse), nothing is claimed, nor by dependencies between
+// statements that overlap. It costs what Phenomena costs.
 func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mvcc.Dependencies) {
 	if v.Outcome == Unknown {
 		return nil, nil
@@ -39,7 +42,16 @@ func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mv
 	if d.Coarse {
 		return nil, d
 	}
-	return forbidden(d, h.Server, limitedIn(c, h)), d
+	sure := *d
+	sure.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e mvcc.Dependency) bool { return overlap(h, e.FromStmt, e.ToStmt) })
+	return forbidden(&sure, h.Server, limitedIn(c, h)), d
+}
+
+// overlap says that two statements ran at the same time, as one of them waited. Which came
+// first at a row is then the replay's guess, one of several that may fit.
+func overlap(h *history.History, a, b int) bool {
+	x, y := &h.Stmts[a], &h.Stmts[b]
+	return x.Submit < y.Return && y.Submit < x.Return
 }
 
 // limitedIn tells, by statement, those that may end before they have looked at every row.

@@ -143,7 +143,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
-			if len(x.st.Result.Rows) <= 1 && x.readsNothing(s) {
+			if answersOfNothing(s, len(x.st.Result.Rows)) && x.readsNothing(s) {
 				v.view = View{Tick: x.start, Own: tx}
 				break
 			}
@@ -191,6 +191,12 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	}
 	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+}
+
+// answersOfNothing reports whether so many rows can be the answer to a query that reads no
+// row: none, or the one that aggregates return of none.
+func answersOfNothing(s *ast.SelectStmt, rows int) bool {
+	return rows == 0 || rows == 1 && aggregates(s) && s.GroupBy == nil
 }
 
 // judgesUncommitted refuses a read of uncommitted data while it is not known how far
