@@ -15,7 +15,7 @@ import (
 // promises to exclude.
 func TestRulesAndGraphAgree(t *testing.T) {
 	graphs := 0
-	for _, file := range []string{"innodb-honest", "innodb-false-alarms", "innodb-overlap", "tidb-honest", "tidb-false-alarms", "tidb-deadlocks", "hermitage", "published/innodb"} {
+	for _, file := range []string{"innodb-honest", "innodb-false-alarms", "overlap/innodb", "tidb-honest", "tidb-false-alarms", "tidb-deadlocks", "hermitage", "published/innodb"} {
 		records, err := LoadRecords("testdata/" + file + ".jsonl")
 		if err != nil {
 			t.Fatal(err)
