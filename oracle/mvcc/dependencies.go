@@ -218,7 +218,8 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 	first := len(g.Edges)
 	defer func() {
 		for k := first; k < len(g.Edges); k++ {
-			g.Edges[k].Plain, g.Edges[k].KeyOnly = l.plain && m.by != tx, l.keyOnly
+			// Whoever looks for a key and finds another row with it has read nothing of this one.
+			g.Edges[k].Plain, g.Edges[k].KeyOnly = l.plain && m.by != tx, l.keyOnly || l.holds != nil && !m.matched
 		}
 	}()
 	item, predicate := graph.WR, graph.PredicateWR
