@@ -77,7 +77,7 @@ func (v *Verdict) contradictedBy(c *corpus.Case, h *history.History, r *answers.
 	if ordered(c, h) {
 		return false
 	}
-	p := forbidden(&r.Dependencies, h.Server, limitedIn(c, h))
+	p := forbidden(&r.Dependencies, h.Server, readsApart(c, h))
 	if p == nil {
 		return false
 	}

@@ -46,7 +46,7 @@ func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mv
 	}
 	sure := *d
 	sure.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e mvcc.Dependency) bool { return overlap(h, e.FromStmt, e.ToStmt) })
-	return forbidden(&sure, h.Server, limitedIn(c, h)), d
+	return forbidden(&sure, h.Server, readsApart(c, h)), d
 }
 
 // overlap says that two statements ran at the same time, as one of them waited. Which came
@@ -56,11 +56,11 @@ func overlap(h *history.History, a, b int) bool {
 	return x.Submit < y.Return && y.Submit < x.Return
 }
 
-// limitedIn tells, by statement, those of whose reads nothing is promised to go together:
+// readsApart tells, by statement, those whose reads need not go together with others:
 // they may end before they have looked at every row; or they are INSERTs, whose queries lock
 // nothing at READ COMMITTED, and on TiDB read the newest rows without a lock.
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
-func limitedIn(c *corpus.Case, h *history.History) []bool {
+func readsApart(c *corpus.Case, h *history.History) []bool {
 	out := make([]bool, len(h.Stmts))
 	for i := range h.Stmts {
 		n := c.Steps[h.Stmts[i].Line].Stmt
@@ -70,8 +70,8 @@ func limitedIn(c *corpus.Case, h *history.History) []bool {
 	return out
 }
 
-// forbidden looks for it in a graph. What the statements read that limited tells is left out.
-func forbidden(d *mvcc.Dependencies, server history.Server, limited []bool) *Phenomenon {
+// forbidden looks for it in a graph. What the statements read that apart tells is left out.
+func forbidden(d *mvcc.Dependencies, server history.Server, apart []bool) *Phenomenon {
 	p := &pieces{d: d, server: server, of: map[piece]int32{}}
 	var edges []graph.Edge
 	var from []mvcc.Dependency
@@ -89,7 +89,7 @@ func forbidden(d *mvcc.Dependencies, server history.Server, limited []bool) *Phe
 			}
 			continue
 		}
-		if _, stmt, reads := readerOf(&e); !d.Units[e.From].Committed || !p.promised(&e) || reads && limited[stmt] {
+		if _, stmt, reads := readerOf(&e); !d.Units[e.From].Committed || !p.promised(&e) || reads && apart[stmt] {
 			continue
 		}
 		edges = append(edges, graph.Edge{From: p.leaves(&e), To: p.enters(&e), Kind: e.Kind})

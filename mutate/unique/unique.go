@@ -20,12 +20,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/answers"
 )
 
-// The columns that every table gets, its last ones.
-const (
-	ID      = answers.ID
-	Version = answers.Version
-)
-
 // Refusal says why a case cannot have unique values.
 type Refusal string
 
@@ -72,13 +66,13 @@ func (st *Stamper) table(s *ast.CreateTableStmt) error {
 	if len(s.Cols) == 0 {
 		return Refusal("a table is made of another")
 	}
-	if !stamped(s) {
+	if !answers.HasColumns(s) {
 		for _, col := range s.Cols {
-			if name := col.Name.Name.L; name == ID || name == Version {
+			if name := col.Name.Name.L; name == answers.ID || name == answers.Version {
 				return Refusal(fmt.Sprintf("a table has a column %s of its own", name))
 			}
 		}
-		more, err := corpus.ParseStatement(fmt.Sprintf("CREATE TABLE x (%s INT, %s INT)", ID, Version))
+		more, err := corpus.ParseStatement(fmt.Sprintf("CREATE TABLE x (%s INT, %s INT)", answers.ID, answers.Version))
 		if err != nil {
 			return fmt.Errorf("make the added columns: %w", err)
 		}
@@ -89,12 +83,6 @@ func (st *Stamper) table(s *ast.CreateTableStmt) error {
 	}
 	st.widths[s.Table.Name.L] = len(s.Cols)
 	return nil
-}
-
-// stamped says that a table has the columns, at its end.
-func stamped(s *ast.CreateTableStmt) bool {
-	n := len(s.Cols)
-	return n > 2 && s.Cols[n-2].Name.Name.L == ID && s.Cols[n-1].Name.Name.L == Version
 }
 
 // Statement changes a statement of a transaction. A SELECT that returns more than columns
@@ -108,7 +96,7 @@ func (st *Stamper) Statement(s ast.StmtNode) error {
 			return Refusal("an UPDATE of several tables")
 		}
 		for _, a := range s.List {
-			if a.Column.Name.L == ID {
+			if a.Column.Name.L == answers.ID {
 				return Refusal("an UPDATE of the column id")
 			}
 		}
@@ -128,11 +116,11 @@ func (st *Stamper) write(list []*ast.Assignment) []*ast.Assignment {
 	st.versions++
 	out := list[:0:0]
 	for _, a := range list {
-		if a.Column.Name.L != Version {
+		if a.Column.Name.L != answers.Version {
 			out = append(out, a)
 		}
 	}
-	return append(out, &ast.Assignment{Column: columnName(Version), Expr: corpus.UintLit(st.versions)})
+	return append(out, &ast.Assignment{Column: columnName(answers.Version), Expr: corpus.UintLit(st.versions)})
 }
 
 // insert gives the rows of an INSERT or REPLACE an id each, and all of them one v.
@@ -148,10 +136,10 @@ func (st *Stamper) insert(s *ast.InsertStmt) error {
 	has := 0
 	if n := len(s.Columns); n > 0 {
 		width = n
-		if n > 1 && s.Columns[n-2].Name.L == ID && s.Columns[n-1].Name.L == Version {
+		if n > 1 && s.Columns[n-2].Name.L == answers.ID && s.Columns[n-1].Name.L == answers.Version {
 			has = 2
 		} else {
-			s.Columns = append(s.Columns, columnName(ID), columnName(Version))
+			s.Columns = append(s.Columns, columnName(answers.ID), columnName(answers.Version))
 			width += 2
 		}
 	} else if len(s.Lists[0]) == width {
@@ -166,7 +154,7 @@ func (st *Stamper) insert(s *ast.InsertStmt) error {
 		s.Lists[i] = append(row[:len(row)-has:len(row)-has], corpus.UintLit(st.ids), corpus.UintLit(st.versions))
 	}
 	for _, a := range s.OnDuplicate {
-		if a.Column.Name.L == ID {
+		if a.Column.Name.L == answers.ID {
 			return Refusal("an UPDATE of the column id")
 		}
 	}
@@ -181,7 +169,7 @@ func addFields(s *ast.SelectStmt) {
 	if kind, _ := mutate.KindOf(s); kind == mutate.OtherKind || s.Distinct || s.Fields == nil {
 		return
 	}
-	missing := map[string]bool{ID: true, Version: true}
+	missing := map[string]bool{answers.ID: true, answers.Version: true}
 	for _, f := range s.Fields.Fields {
 		col, ok := f.Expr.(*ast.ColumnNameExpr)
 		switch {
@@ -193,7 +181,7 @@ func addFields(s *ast.SelectStmt) {
 			delete(missing, col.Name.Name.L)
 		}
 	}
-	for _, name := range []string{ID, Version} {
+	for _, name := range []string{answers.ID, answers.Version} {
 		if missing[name] {
 			s.Fields.Fields = append(s.Fields.Fields, &ast.SelectField{Expr: &ast.ColumnNameExpr{Name: columnName(name)}})
 		}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
@@ -60,22 +58,8 @@ func (r *Reading) tells(stmt int, table string) bool {
 	if s.Result.Err != nil || r.vals.shown(n) != table || columnOf(s.Result.Columns, ID) < 0 || columnOf(s.Result.Columns, Version) < 0 {
 		return false
 	}
-	inner := &subqueries{}
-	n.Accept(inner)
-	return !inner.found
+	return !mvcc.HasSubquery(n)
 }
-
-// subqueries looks for one.
-type subqueries struct{ found bool }
-
-func (f *subqueries) Enter(n ast.Node) (ast.Node, bool) {
-	if _, ok := n.(*ast.SubqueryExpr); ok {
-		f.found = true
-	}
-	return n, f.found
-}
-
-func (f *subqueries) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // end names a transaction alike in both: its session and the statement that committed it, -1
 // of one that did not.

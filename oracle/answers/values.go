@@ -35,8 +35,7 @@ func valuesOf(c *corpus.Case) *values {
 	for i := range c.Init {
 		switch s := c.Init[i].Stmt.(type) {
 		case *ast.CreateTableStmt:
-			n := len(s.Cols)
-			if n < 2 || s.Cols[n-2].Name.Name.L != ID || s.Cols[n-1].Name.Name.L != Version {
+			if !HasColumns(s) {
 				return nil
 			}
 			u.tables[s.Table.Name.L] = true
@@ -71,11 +70,16 @@ func valuesOf(c *corpus.Case) *values {
 func hasColumns(c *corpus.Case) bool {
 	for i := range c.Init {
 		if s, ok := c.Init[i].Stmt.(*ast.CreateTableStmt); ok {
-			n := len(s.Cols)
-			return n > 2 && s.Cols[n-2].Name.Name.L == ID && s.Cols[n-1].Name.Name.L == Version
+			return HasColumns(s)
 		}
 	}
 	return false
+}
+
+// HasColumns says that a table has the two columns, at its end.
+func HasColumns(s *ast.CreateTableStmt) bool {
+	n := len(s.Cols)
+	return n > 2 && s.Cols[n-2].Name.Name.L == ID && s.Cols[n-1].Name.Name.L == Version
 }
 
 // inserts notes what an INSERT of a line writes; false: not each row has values of its own.
@@ -141,7 +145,7 @@ func number(e ast.ExprNode) string {
 // for other statements.
 func (u *values) shown(n ast.StmtNode) string {
 	s, ok := n.(*ast.SelectStmt)
-	if !ok || s.From == nil || s.GroupBy != nil || s.Having != nil || s.With != nil {
+	if !ok || s.GroupBy != nil || s.Having != nil || s.With != nil {
 		return ""
 	}
 	switch mvcc.KindOf(n) {
@@ -149,16 +153,8 @@ func (u *values) shown(n ast.StmtNode) string {
 	default:
 		return ""
 	}
-	refs := s.From.TableRefs
-	if refs == nil || refs.Right != nil {
-		return ""
-	}
-	src, ok := refs.Left.(*ast.TableSource)
-	if !ok {
-		return ""
-	}
-	t, ok := src.Source.(*ast.TableName)
-	if !ok || !u.tables[t.Name.L] {
+	t := mvcc.SingleTable(s.From)
+	if t == nil || !u.tables[t.Name.L] {
 		return ""
 	}
 	for _, f := range s.Fields.Fields {

@@ -54,10 +54,10 @@ type shown struct {
 func (r *Replay) answered(i int) (look, bool) {
 	st, s := &r.h.Stmts[i], &r.Steps[i]
 	q, ok := r.c.Steps[st.Line].Stmt.(*ast.SelectStmt)
-	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || aggregates(q) || hasSubquery(q) {
+	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || aggregates(q) || HasSubquery(q) {
 		return look{}, false
 	}
-	name := singleTable(q.From)
+	name := SingleTable(q.From)
 	if name == nil || r.table(name.Name.O) == nil {
 		return look{}, false
 	}

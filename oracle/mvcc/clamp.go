@@ -26,7 +26,7 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 		return node
 	}
 	where, from := condition(node)
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return node
 	}

@@ -393,10 +393,10 @@ func (r *Replay) wouldAnswer(node ast.StmtNode, l lens, res *history.Result) boo
 	case *ast.DeleteStmt:
 		from = s.TableRefs
 	}
-	if singleTable(from) == nil {
+	if SingleTable(from) == nil {
 		return false
 	}
-	t := l.store.Tables[singleTable(from).Name.O]
+	t := l.store.Tables[SingleTable(from).Name.O]
 	if t == nil {
 		return false
 	}

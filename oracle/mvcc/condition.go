@@ -22,14 +22,14 @@ func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, 
 	}
 	where, from := condition(node)
 	parts := leaves(where, nil)
-	if len(parts) < 2 || singleTable(from) == nil {
+	if len(parts) < 2 || SingleTable(from) == nil {
 		return nil
 	}
 	evaluates := func(c uint16) bool { return c == errTruncated || c == errOutOfRange }
 	if !evaluates(code) && !evaluates(p.Err) {
 		return nil
 	}
-	t := r.table(singleTable(from).Name.O)
+	t := r.table(SingleTable(from).Name.O)
 	if t == nil {
 		return nil
 	}

@@ -49,7 +49,8 @@ func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
 	})
 }
 
-func hasSubquery(n ast.Node) bool {
+// HasSubquery reports whether a statement or an expression holds a query.
+func HasSubquery(n ast.Node) bool {
 	return contains(n, func(n ast.Node) (found, skip bool) {
 		_, found = n.(*ast.SubqueryExpr)
 		return found, false

@@ -24,7 +24,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return p, nil
 	}
 	res, err := r.solver.Select(s, views)
-	if name := singleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
+	if name := SingleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
 		err = r.overwritten(r.table(name.Name.O), s, view, i)
 	}
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return nil, errUnordered
 	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
-	name := singleTable(s.From)
+	name := SingleTable(s.From)
 	if name == nil {
 		r.touchJoined(i, tx, r.h.Stmts[i].Submit, s.From)
 		return p, nil
@@ -69,7 +69,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 // key may be named by a prefix of its name that no other key's name has.
 // https://dev.mysql.com/doc/refman/en/index-hints.html
 func (r *Replay) unknownHint(from *ast.TableRefsClause) bool {
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return false
 	}
@@ -199,7 +199,7 @@ func (r *Replay) scanOrder(t *Table, rows []solve.Row, chains []*Chain) {
 }
 
 func (r *Replay) target(from *ast.TableRefsClause) (*Table, error) {
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: a write to several tables"}
 	}
@@ -282,7 +282,7 @@ func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Predicti
 
 // insert predicts an INSERT or REPLACE and applies it.
 func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Prediction, error) {
-	name := singleTable(s.Table)
+	name := SingleTable(s.Table)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}
@@ -294,7 +294,7 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return nil, &Loss{Slug: "auto-increment exhausted"}
 	}
-	if tx.Level == corpus.RepeatableRead && s.Select == nil && hasSubquery(s) {
+	if tx.Level == corpus.RepeatableRead && s.Select == nil && HasSubquery(s) {
 		// One that does not depend on the row is evaluated with the plan, on the snapshot.
 		return nil, &Loss{Slug: "unsupported: subquery in VALUES"}
 	}

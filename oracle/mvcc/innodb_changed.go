@@ -106,7 +106,7 @@ func (x *running) lostBelow(a *access, c *Chain, views solve.Views) bool {
 // actsOn reports whether a statement would act on the row that the snapshot shows, by
 // whatever index it is sure to meet it.
 func (x *running) actsOn(a *access, c *Chain, views solve.Views) bool {
-	if Limited(x.node) || hasSubquery(x.node) {
+	if Limited(x.node) || HasSubquery(x.node) {
 		return false
 	}
 	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)

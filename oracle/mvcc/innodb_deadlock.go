@@ -88,7 +88,7 @@ func (e *engine) entersIndex(n ast.StmtNode) bool {
 	if !ok {
 		return KindOf(n) == Insert
 	}
-	name := singleTable(u.TableRefs)
+	name := SingleTable(u.TableRefs)
 	if name == nil {
 		return true
 	}
@@ -189,7 +189,7 @@ func (x *running) behind(o *running, held map[*Chain][]lock) bool {
 // clustered index, whatever its plan.
 func (x *running) byRow() bool {
 	where, from := condition(x.node)
-	name := singleTable(from)
+	name := SingleTable(from)
 	return name != nil && x.onlyPath(x.e.table(name.Name.O), where)
 }
 

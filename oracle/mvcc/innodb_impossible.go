@@ -70,25 +70,25 @@ func (x *running) skips(t *Table, where ast.ExprNode) bool {
 func (e *engine) classify(s *ast.SelectStmt) emptiness {
 	p := &prover{e: e, where: s.Where}
 	switch {
-	case s.From == nil && !hasSubquery(s), s.Limit != nil && literalZero(s.Limit.Count):
+	case s.From == nil && !HasSubquery(s), s.Limit != nil && literalZero(s.Limit.Count):
 		return provenEmpty
 	case s.From == nil:
 		return maybeProven
 	case s.Having != nil && p.impossible(s.Having.Expr, false, nil):
 		return provenEmpty
-	case s.Where == nil && singleTable(s.From) != nil:
+	case s.Where == nil && SingleTable(s.From) != nil:
 		return mustLook
 	case s.Where == nil:
 		return maybeProven
 	}
-	if name := singleTable(s.From); name != nil {
+	if name := SingleTable(s.From); name != nil {
 		p.t = e.table(name.Name.O)
 	}
 	p.ranges = p.t != nil && !p.mayReadFirst(s.Where)
 	if p.impossible(s.Where, false, map[int]sqlvalue.Value{}) {
 		return provenEmpty
 	}
-	if p.t == nil || hasSubquery(s) {
+	if p.t == nil || HasSubquery(s) {
 		if p.t == nil || p.subqueryMayBeEmpty(s.Where) {
 			return maybeProven
 		}

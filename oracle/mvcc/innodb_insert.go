@@ -158,7 +158,7 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 // insert runs an INSERT or REPLACE row by row.
 func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	e, tx := x.e, x.tx
-	name := singleTable(s.Table)
+	name := SingleTable(s.Table)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}

@@ -115,7 +115,7 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 
 // pinsSomeKey reports whether a query's condition fixes a whole unique key.
 func (e *engine) pinsSomeKey(s *ast.SelectStmt) bool {
-	name := singleTable(s.From)
+	name := SingleTable(s.From)
 	if name == nil {
 		return true
 	}

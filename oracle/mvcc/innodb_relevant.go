@@ -47,7 +47,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case rules.AfterDeadlock, rules.VictimRow:
 			return !failed(errDeadlock)
 		case rules.SubqueryView:
-			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return hasSubquery(l.Stmt) })
+			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return HasSubquery(l.Stmt) })
 		case rules.FilterScope:
 			return !failed(errOutOfRange)
 		case rules.RowAmidKeyChange:

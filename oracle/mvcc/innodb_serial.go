@@ -166,7 +166,7 @@ func (x *running) generatesTaken() bool {
 	if !ok || errCode(x.st) != errDup {
 		return false
 	}
-	name := singleTable(s.Table)
+	name := SingleTable(s.Table)
 	if name == nil {
 		return false
 	}

@@ -136,7 +136,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	switch tx.Rules.of(rules.ConsistentRead) {
 	case rules.Newest:
 		v.view = View{Uncommitted: true, Own: tx}
-		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			a := x.accessOf(e.table(name.Name.O), s.Where)
 			v.via, v.covering = a.key, a.covering
 			x.anyPendingIndex(s, a.t, v)
@@ -150,7 +150,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			tx.Snapshot = x.start
 		}
 		v.view = View{Tick: tx.Snapshot, Own: tx}
-		if name := singleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			t := e.table(name.Name.O)
 			if a := x.accessOf(t, s.Where); a.key != nil && looksUp(s.Where, t, a.key) {
 				v.once = a.key
@@ -175,7 +175,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
-	if name := singleTable(s.From); name != nil {
+	if name := SingleTable(s.From); name != nil {
 		if t := e.table(name.Name.O); t != nil {
 			gone, err := x.goneAmid(s, t, v.view)
 			if err != nil {
@@ -202,7 +202,7 @@ func answersOfNothing(s *ast.SelectStmt, rows int) bool {
 // judgesUncommitted refuses a read of uncommitted data while it is not known how far
 // another statement, which waits, has changed the rows.
 func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
-	if len(x.e.pending) > 0 && (singleTable(s.From) == nil || hasSubquery(s)) {
+	if len(x.e.pending) > 0 && (SingleTable(s.From) == nil || HasSubquery(s)) {
 		return &Loss{Slug: "unsupported: uncommitted rows of several tables amid a change"}
 	}
 	for _, o := range x.e.running {
@@ -308,7 +308,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	e := x.e
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	var views solve.Views
-	name := singleTable(s.From)
+	name := SingleTable(s.From)
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch {
 	case s.LockInfo != nil && len(s.LockInfo.Tables) > 0:
@@ -316,7 +316,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	case name == nil && s.From != nil && x.tx.Level != corpus.Serializable && hasDerivedTable(s.From):
 		// It takes a snapshot or not.
 		return nil, &Loss{Slug: "unsupported: derived table in a locking read"}
-	case name == nil && weak && hasSubquery(s):
+	case name == nil && weak && HasSubquery(s):
 		return nil, &Loss{Slug: "unsupported: subquery in a locking read of several tables"}
 	case name == nil && weak && len(x.st.Waits) > 0:
 		// What it has read of one table before the wait is not locked where it does

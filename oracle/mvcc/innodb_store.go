@@ -245,7 +245,7 @@ func (r *Replay) insertionOrder() {
 			if !ok || s.Select != nil {
 				continue
 			}
-			if name := singleTable(s.Table); name == nil || r.table(name.Name.O) != t {
+			if name := SingleTable(s.Table); name == nil || r.table(name.Name.O) != t {
 				continue
 			}
 			add, err := r.solver.Insert(s, t.Def, &stored{&r.store, View{Tick: latest}})

@@ -133,7 +133,7 @@ func ownTable(node ast.StmtNode) string {
 	if s, ok := node.(*ast.InsertStmt); ok {
 		from = s.Table
 	}
-	if name := singleTable(from); name != nil {
+	if name := SingleTable(from); name != nil {
 		return name.Name.O
 	}
 	return ""
@@ -199,7 +199,7 @@ func (v *subqueryTables) Leave(n ast.Node) (ast.Node, bool) {
 // scan has locked. They match; a subquery of the condition would find in them only
 // what is left of its table.
 func (x *running) listed(s *ast.SelectStmt) (*ast.SelectStmt, error) {
-	if !hasSubquery(s) {
+	if !HasSubquery(s) {
 		return s, nil
 	}
 	bare := x.e.bare[s]

@@ -34,14 +34,14 @@ func (x *running) claims() *claim {
 		if x.kind == Select || !locksWhatItReturns(s) || s.LockInfo != nil && !plainLock(s.LockInfo.LockType) {
 			return nil
 		}
-		t := x.e.table(singleTable(s.From).Name.O)
+		t := x.e.table(SingleTable(s.From).Name.O)
 		return &claim{t: t, kind: x.kind, where: s.Where, rows: x.p.read, cols: columnsOf(t.Def, s), gaps: gaps}
 	case *ast.UpdateStmt:
-		if name := singleTable(s.TableRefs); name != nil && s.Limit == nil && !hasSubquery(s) {
+		if name := SingleTable(s.TableRefs); name != nil && s.Limit == nil && !HasSubquery(s) {
 			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
 		}
 	case *ast.DeleteStmt:
-		if name := singleTable(s.TableRefs); name != nil && s.Limit == nil && !s.IsMultiTable && !hasSubquery(s) {
+		if name := SingleTable(s.TableRefs); name != nil && s.Limit == nil && !s.IsMultiTable && !HasSubquery(s) {
 			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
 		}
 	}
@@ -221,7 +221,7 @@ func (e *engine) overlooked(x *running) *Txn {
 // as work.
 func (e *engine) unnamed(x *running) bool {
 	s, ok := x.node.(*ast.SelectStmt)
-	return ok && e.onlyFits && singleTable(s.From) != nil && !hasSubquery(s) && e.overlooked(x) == nil
+	return ok && e.onlyFits && SingleTable(s.From) != nil && !HasSubquery(s) && e.overlooked(x) == nil
 }
 
 // wroteOver reports whether the statement wrote a version of a record.

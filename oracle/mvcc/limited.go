@@ -13,7 +13,7 @@ import (
 // what it does not return: a statement that waits has written some index of a row and not
 // the other.
 func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlvalue.Value) {
-	partly := view.Uncommitted && singleTable(q.From) != nil && !hasSubquery(q)
+	partly := view.Uncommitted && SingleTable(q.From) != nil && !HasSubquery(q)
 	if q.Limit == nil && !partly || q.GroupBy != nil || aggregates(q) {
 		return
 	}

@@ -242,7 +242,7 @@ func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View)
 		}
 	}
 	where, from := condition(node)
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil || lower(name.Name.O) != lower(t.Def.Name) {
 		r.coarse = true
 		return func(row solve.Row) bool { return row != nil }

@@ -24,10 +24,10 @@ type pointFilter struct {
 // uniqueLookup predicts, under the rule TrustsIndex, a SELECT that finds rows
 // by a whole secondary unique key. ok is false where the rule does not apply.
 func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Prediction, ok bool, err error) {
-	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || singleTable(s.From) == nil {
+	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || SingleTable(s.From) == nil {
 		return nil, false, nil
 	}
-	t := r.table(singleTable(s.From).Name.O)
+	t := r.table(SingleTable(s.From).Name.O)
 	if t == nil {
 		return nil, false, nil
 	}

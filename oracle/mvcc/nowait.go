@@ -35,7 +35,7 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	if !waitedForRow(st) || errCode(st) == errNowait || r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) != rules.WaitsInMerge {
 		return false
 	}
-	name := singleTable(s.From)
+	name := SingleTable(s.From)
 	if name == nil || s.Where == nil {
 		return false
 	}

@@ -64,7 +64,7 @@ func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLoo
 		return nil, true
 	}
 	where, from := condition(node)
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return nil, true
 	}
@@ -80,7 +80,7 @@ func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLoo
 		one.several = false
 		plans = append(plans, &one)
 	}
-	if len(name.IndexHints) > 0 || len(f.key.Columns) > 1 && len(f.rest)+len(f.pinned) == 1 || hasSubquery(node) || !integerKey(t.Def, f.key) {
+	if len(name.IndexHints) > 0 || len(f.key.Columns) > 1 && len(f.rest)+len(f.pinned) == 1 || HasSubquery(node) || !integerKey(t.Def, f.key) {
 		plans = append(plans, nil)
 	}
 	return plans[r.views.choose(len(plans))], len(plans) == 1
@@ -199,7 +199,7 @@ func (r *Replay) keep(tx *Txn, kind Kind, node ast.StmtNode, p *Prediction, abse
 	}
 	tx.cache.keys = absent
 	_, from := condition(node)
-	if name := singleTable(from); name != nil && r.table(name.Name.O) != nil {
+	if name := SingleTable(from); name != nil && r.table(name.Name.O) != nil {
 		t := r.table(name.Name.O)
 		for i := range t.Def.Keys {
 			k := &t.Def.Keys[i]

@@ -196,7 +196,7 @@ func (p *snapshotProbe) takesSnapshot(query string) (taken, answered bool) {
 func conditionsOf(c *corpus.Case) []ast.ExprNode {
 	var out []ast.ExprNode
 	for _, l := range c.Steps {
-		if where, from := condition(l.Stmt); where != nil && singleTable(from) != nil && singleTable(from).Name.O == singleTableName(c) {
+		if where, from := condition(l.Stmt); where != nil && SingleTable(from) != nil && SingleTable(from).Name.O == singleTableName(c) {
 			out = append(leaves(where, out), where)
 		}
 	}

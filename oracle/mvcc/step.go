@@ -464,7 +464,7 @@ func continues(node ast.StmtNode) bool {
 // surely the rows that it locked: one table, no LIMIT, no grouping, no
 // subquery, and no MIN or MAX, for which one entry of an index may do.
 func locksWhatItReturns(s *ast.SelectStmt) bool {
-	return singleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !hasSubquery(s) && !picksExtreme(s)
+	return SingleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksExtreme(s)
 }
 
 func picksExtreme(s *ast.SelectStmt) bool {
@@ -474,7 +474,9 @@ func picksExtreme(s *ast.SelectStmt) bool {
 	})
 }
 
-func singleTable(from *ast.TableRefsClause) *ast.TableName {
+// SingleTable returns the table of a FROM clause that names one and nothing else, be it under
+// another name; else nil.
+func SingleTable(from *ast.TableRefsClause) *ast.TableName {
 	if from == nil || from.TableRefs == nil || from.TableRefs.Right != nil {
 		return nil
 	}

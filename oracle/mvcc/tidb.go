@@ -156,10 +156,10 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 // under a later one, so that it does not matter which it has.
 func (r *Replay) sameScan(v View, later history.Tick, node ast.StmtNode) bool {
 	_, from := condition(node)
-	if singleTable(from) == nil || hasSubquery(node) {
+	if SingleTable(from) == nil || HasSubquery(node) {
 		return false
 	}
-	t := r.table(singleTable(from).Name.O)
+	t := r.table(SingleTable(from).Name.O)
 	if t == nil {
 		return false
 	}
@@ -206,7 +206,7 @@ func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node 
 	case *ast.DeleteStmt:
 		from = s.TableRefs
 	}
-	if singleTable(from) == nil {
+	if SingleTable(from) == nil {
 		return false, nil
 	}
 	t, err := r.target(from)

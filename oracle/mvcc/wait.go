@@ -86,7 +86,7 @@ func ignores(n ast.StmtNode) bool {
 func (r *Replay) waitedAnyway(i int) *Difference {
 	st := &r.h.Stmts[i]
 	node := r.c.Steps[st.Line].Stmt
-	if !r.refusesToWait(st) || !waitedForRow(st) || errCode(st) == errNowait || hasSubquery(node) {
+	if !r.refusesToWait(st) || !waitedForRow(st) || errCode(st) == errNowait || HasSubquery(node) {
 		return nil
 	}
 	code := errNowait
@@ -291,19 +291,19 @@ func needsLocks(kind Kind, node ast.StmtNode) (where ast.ExprNode, table string,
 		}
 		where, from = s.Where, s.From
 	case *ast.UpdateStmt:
-		if s.Limit != nil || hasSubquery(s) {
+		if s.Limit != nil || HasSubquery(s) {
 			return nil, "", false
 		}
 		where, from = s.Where, s.TableRefs
 	case *ast.DeleteStmt:
-		if s.Limit != nil || s.IsMultiTable || hasSubquery(s) {
+		if s.Limit != nil || s.IsMultiTable || HasSubquery(s) {
 			return nil, "", false
 		}
 		where, from = s.Where, s.TableRefs
 	case *ast.InsertStmt:
 		from = s.Table
 	}
-	name := singleTable(from)
+	name := SingleTable(from)
 	if name == nil {
 		return nil, "", false
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/mutate/unique"
+	"github.com/txnfuzz/txnfuzz/oracle/answers"
 )
 
 // The columns that every table gets.
 const (
-	idColumn      = unique.ID
-	versionColumn = unique.Version
+	idColumn      = answers.ID
+	versionColumn = answers.Version
 )
 
 // stamper stamps the statements of a case and says what each one is.

@@ -140,9 +140,8 @@ func readOff(c *corpus.Case, h *history.History, v *oracle.Verdict, count map[st
 	if v.Outcome == oracle.Unknown {
 		return nil
 	}
-	whole := oracle.Judge(c, h, false)
-	if whole.Oracle == oracle.Answers {
-		out = append(out, whole.Actual)
+	if a := oracle.JudgeAnswers(c, h); v.Outcome == oracle.OK && a.Outcome == oracle.Violation {
+		out = append(out, a.Actual)
 	}
 	if r.Odd != nil {
 		count["read off: "+string(r.Odd.Kind)+", verdict "+string(v.Outcome)+" "+strings.Join(v.Rules, " + ")]++
