@@ -117,8 +117,15 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		holds := r.condition(node, t, &r.store, view)
 		exact := !r.coarse && insert == nil
 		r.coarse = r.coarse || coarse
+		_, shown := t.Rows(view)
 		for _, c := range t.Chains {
 			m := metIn(view, c, holds)
+			switch {
+			case m.matched && !current && !slices.Contains(shown, c):
+				m = met{chain: c, unknown: true} // a row of its own with the same key hides it
+			case current && !m.matched && insert == nil && view.Seen(c) != nil && slices.Contains(s.Expected.read, c):
+				m.matched = true // a subquery saw other rows than the newest
+			}
 			if current && exact && m.matched && !slices.Contains(s.Expected.read, c) {
 				// A LIMIT ended it before; or it passed the row while this version was
 				// not committed yet.
