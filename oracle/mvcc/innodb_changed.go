@@ -27,13 +27,19 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 		}
 		return nil
 	}
-	if x.covered && x.tx.Rules.of(rules.RecordChanged) == rules.RefuseUnlessCovered {
+	if x.excused() {
 		sure = false
 	}
 	if sure || errCode(x.st) == errRecordChanged && !x.due {
 		return changedError{sure}
 	}
 	return nil
+}
+
+// excused reports whether an index covers the statement, so that it need not look at a
+// row, where that excuses it from refusing one that changed.
+func (x *running) excused() bool {
+	return x.covered && x.tx.Rules.of(rules.RecordChanged) == rules.RefuseUnlessCovered
 }
 
 // changedSince reports whether another transaction committed the newest version of a
@@ -97,10 +103,9 @@ func (x *running) lost(a *access, c *Chain, views solve.Views) bool {
 }
 
 // lostBelow is lost for a record whose newest version another transaction has not
-// committed: a statement that neither waited for it nor was refused passed it unseen. One
-// that an index covers need not look at the row.
+// committed: a statement that neither waited for it nor was refused passed it unseen.
 func (x *running) lostBelow(a *access, c *Chain, views solve.Views) bool {
-	return !x.due && !x.covered && x.e.writer(c, x.tx) != nil && x.changedBelow(c) && x.actsOn(a, c, views)
+	return !x.due && !x.excused() && x.e.writer(c, x.tx) != nil && x.changedBelow(c) && x.actsOn(a, c, views)
 }
 
 // actsOn reports whether a statement would act on the row that the snapshot shows, by
