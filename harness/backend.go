@@ -66,6 +66,15 @@ type Prober interface {
 	Close() error
 }
 
+// LockLister is implemented by a Prober that can list what transactions hold. It costs more
+// than Waiting.
+type LockLister interface {
+	// Holdings returns the locks and read views of the transactions of some connections,
+	// as far as the server lists them. In what it returns, Session is the index into
+	// conns. untold says what the server does not list, a sentence each.
+	Holdings(ctx context.Context, conns []uint64) (locks []history.Lock, views []history.ReadView, untold []string, err error)
+}
+
 // CaseObserver is implemented by a Prober that has something to do around each
 // case, for example hold a read view open so that purge cannot race with it.
 type CaseObserver interface {

@@ -221,21 +221,21 @@ func (p *Pool) Server() history.Server { return p.server }
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
 	if p.opt.Clean {
-		return p.run(ctx, c, levels, truncated)
+		return p.run(ctx, c, levels, truncated, (*run).observe)
 	}
-	return p.run(ctx, c, levels, refilled)
+	return p.run(ctx, c, levels, refilled, (*run).observe)
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind
 // it, which costs up to 100 ms: no table of it has held anything before.
 func (p *Pool) RunFresh(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, brandNew)
+	return p.run(ctx, c, levels, brandNew, (*run).observe)
 }
 
 // RunClean is Run on truncated tables, see PoolOptions.Clean: for a history
 // that is to be repeated.
 func (p *Pool) RunClean(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	return p.run(ctx, c, levels, truncated)
+	return p.run(ctx, c, levels, truncated, (*run).observe)
 }
 
 // past is what the tables of a run may have held before it.
@@ -247,7 +247,7 @@ const (
 	brandNew              // nothing
 )
 
-func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables past) (*history.History, error) {
+func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables past, observe func(*run, context.Context) error) (*history.History, error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
 		return nil, err
@@ -259,7 +259,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	}
 	s.clean = (tables == truncated || s.leftovers) && p.server.DBMS != history.TiDB
 	s.refill = s.refill && tables != brandNew
-	return w.run(ctx, c, s, levels)
+	return w.run(ctx, c, s, levels, observe)
 }
 
 func (p *Pool) borrow(ctx context.Context) (*worker, error) {

@@ -45,6 +45,7 @@ type run struct {
 	got   []answer
 	stuck bool
 	look  Watcher       // nil where the server's threads cannot be seen
+	facts *inquiry      // nil but in a run for facts
 	asked time.Duration // spent on questions who waits
 }
 
@@ -119,7 +120,7 @@ func (r *run) observe(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := r.settle(ctx, nil); err != nil || r.stuck {
+		if err := r.quiesce(ctx, nil); err != nil || r.stuck {
 			return err
 		}
 		if err := r.unpark(ctx); err != nil || r.stuck {
@@ -131,8 +132,22 @@ func (r *run) observe(ctx context.Context) error {
 
 // advance submits one step and waits until the system is quiescent again.
 func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error {
+	if r.facts != nil {
+		if err := r.facts.explain(len(r.h.Stmts), &r.s.steps[step]); err != nil {
+			return err
+		}
+	}
 	r.submit(l, step, parked)
-	return r.settle(ctx, l)
+	return r.quiesce(ctx, l)
+}
+
+// quiesce waits until all that was sent has answered or is known to wait; just is the
+// session that has submitted, if one has.
+func (r *run) quiesce(ctx context.Context, just *lane) error {
+	if err := r.settle(ctx, just); err != nil || r.facts == nil {
+		return err
+	}
+	return r.facts.list(ctx, r)
 }
 
 // unpark runs the parked lines of the sessions that have resumed.

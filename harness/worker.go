@@ -217,8 +217,8 @@ func (w *worker) discard(s *session) {
 	w.hangUp(s)
 }
 
-// run executes one case from set-up to final read.
-func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Levels) (*history.History, error) {
+// run executes one case from set-up to final read; observe submits the statements.
+func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Levels, observe func(*run, context.Context) error) (*history.History, error) {
 	if len(s.sessions) > maxSessions {
 		return nil, fmt.Errorf("case has %d sessions, at most %d can be run", len(s.sessions), maxSessions)
 	}
@@ -232,7 +232,7 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Leve
 		}
 		defer w.flight.clear()
 	}
-	err := w.perform(ctx, s, h, levels, (*run).observe)
+	err := w.perform(ctx, s, h, levels, observe)
 	return w.conclude(ctx, h, err)
 }
 

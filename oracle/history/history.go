@@ -33,6 +33,9 @@ type History struct {
 	Disagreement string `json:"disagreement,omitempty"`
 	// Plans holds EXPLAIN output by index into Stmts, where it was asked for.
 	Plans map[int]string `json:"plans,omitempty"`
+	// Facts is what the server told when it was asked for all that it knows; nil: it
+	// was not.
+	Facts *Facts `json:"facts,omitempty"`
 }
 
 // DBMS names a family of servers whose rules are alike.

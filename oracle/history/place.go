@@ -12,9 +12,11 @@ const (
 	InsertIntention LockKind = "insert intention"
 	// Supremum covers the gap behind the last record of a page.
 	Supremum LockKind = "supremum"
+	// TableLock covers a table, mostly as an intention.
+	TableLock LockKind = "table"
 )
 
-// Place is where in an index a statement waits, in the server's own words.
+// Place is where a lock is, held or waited for, in the server's own words.
 type Place struct {
 	// Table is without its database, Index as the server calls it: PRIMARY, or
 	// GEN_CLUST_INDEX for the hidden clustered index of a table without a key.

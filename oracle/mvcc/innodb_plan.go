@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -8,14 +10,58 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// plan is what EXPLAIN says of one statement: a line for each table that it
-// reads, fields joined by tabs, the names of the columns first.
+// plan is what EXPLAIN says of one statement: a step for each table that it reads.
 type plan struct{ steps []planStep }
 
 type planStep struct{ table, access, key, extra string }
 
-// parsePlan reads EXPLAIN's tabular output.
+// parsePlan reads EXPLAIN's output, as JSON or as a table: a line for each step, fields
+// joined by tabs, the names of the columns first.
 func parsePlan(text string) *plan {
+	if strings.HasPrefix(text, "{") {
+		return parseJSONPlan(text)
+	}
+	return parseTabularPlan(text)
+}
+
+// parseJSONPlan reads EXPLAIN FORMAT=JSON of MariaDB, or of MySQL in its version 1. In
+// both, each table of a query, of whatever block, is an object called "table", and what
+// is said in place of one a "message". A text that is cut off tells nothing.
+// https://dev.mysql.com/doc/refman/en/server-system-variables.html#sysvar_explain_json_format_version
+func parseJSONPlan(text string) *plan {
+	p := &plan{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				walk(x)
+			}
+		case map[string]any:
+			var st planStep
+			st.table, _ = v["table_name"].(string)
+			st.access, _ = v["access_type"].(string)
+			st.key, _ = v["key"].(string)
+			st.extra, _ = v["message"].(string)
+			if on, _ := v["using_index"].(bool); on {
+				st.extra = "Using index"
+			}
+			if st.table != "" || st.extra != "" {
+				p.steps = append(p.steps, st)
+			}
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				walk(v[k])
+			}
+		}
+	}
+	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		walk(v)
+	}
+	return p
+}
+
+func parseTabularPlan(text string) *plan {
 	p := &plan{}
 	var names []string
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
@@ -37,12 +83,16 @@ func parsePlan(text string) *plan {
 }
 
 func (r *Replay) parsedPlans() map[int]*plan {
-	if len(r.h.Plans) == 0 {
+	told := r.h.Plans
+	if len(told) == 0 && r.h.Facts != nil {
+		told = r.h.Facts.Plans
+	}
+	if len(told) == 0 {
 		return nil
 	}
 	if r.planCache == nil {
-		r.planCache = make(map[int]*plan, len(r.h.Plans))
-		for i, text := range r.h.Plans {
+		r.planCache = make(map[int]*plan, len(told))
+		for i, text := range told {
 			r.planCache[i] = parsePlan(text)
 		}
 	}

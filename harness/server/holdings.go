@@ -1,0 +1,122 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+const holdingsQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID, LOCK_STATUS, LOCK_TYPE, OBJECT_NAME, INDEX_NAME, LOCK_MODE, LOCK_DATA FROM performance_schema.data_locks"
+
+// Holdings implements harness.LockLister: all of performance_schema.data_locks. As in
+// data_lock_waits, the thread of a record lock that was moved may be another one's; that
+// of the transaction's lock on a table is its own.
+func (p *lockTableProber) Holdings(ctx context.Context, conns []uint64) (locks []history.Lock, views []history.ReadView, untold []string, err error) {
+	rows, err := p.side.query(ctx, holdingsQuery)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	owner := map[uint64]uint64{}
+	for _, r := range rows {
+		if string(r[3]) == "TABLE" {
+			txn, err1 := number(r[0])
+			thread, err2 := number(r[1])
+			if err1 != nil || err2 != nil {
+				return nil, nil, nil, fmt.Errorf("unexpected row %q of data_locks", r)
+			}
+			owner[txn] = thread
+		}
+	}
+	fleeting := map[uint64]uint64{}
+	if err := p.learnOwners(ctx, owner, fleeting); err != nil {
+		return nil, nil, nil, err
+	}
+	for _, r := range rows {
+		txn, _ := number(r[0])
+		conn, ok := p.connOf[txn]
+		if c, is := fleeting[txn]; is {
+			conn, ok = c, true
+		}
+		i := slices.Index(conns, conn)
+		if !ok || i < 0 {
+			continue
+		}
+		l := history.Lock{Session: i, Waits: string(r[2]) == "WAITING", Place: *placeOf(asText(r[4]), asText(r[5]), asText(r[6]), asText(r[7]))}
+		if string(r[3]) == "TABLE" {
+			l.Kind = history.TableLock
+		}
+		locks = append(locks, l)
+	}
+	slices.SortStableFunc(locks, func(a, b history.Lock) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Index, b.Index), slices.Compare(a.Fields, b.Fields))
+	})
+	return locks, nil, nil, nil
+}
+
+// asText is a cell as the driver gives it.
+func asText(cell []byte) driver.Value {
+	if cell == nil {
+		return nil
+	}
+	return cell
+}
+
+var readView = []byte("Trx read view will not see trx with id >= ")
+
+// Holdings implements harness.LockLister: the read views that the monitor prints, and the
+// locks where innodb_status_output_locks is on.
+// https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_status_output_locks
+func (p *statusProber) Holdings(ctx context.Context, conns []uint64) (locks []history.Lock, views []history.ReadView, untold []string, err error) {
+	rows, err := p.side.query(ctx, "SHOW ENGINE INNODB STATUS")
+	if err != nil || len(rows) == 0 {
+		return nil, nil, nil, err
+	}
+	views, complete := readViews(rows[0][len(rows[0])-1], conns)
+	if !complete {
+		untold = append(untold, "read views: the monitor's output was cut off")
+	}
+	return nil, views, append(untold, "locks: MariaDB lists those only that are waited for"), nil
+}
+
+// readViews finds the read views of connections in a monitor's output.
+//
+//	---TRANSACTION (0x7fd9fe19b680), ACTIVE 1 sec
+//	0 lock struct(s), heap size 1120, 0 row lock(s)
+//	MariaDB thread id 19, OS thread handle 140574216750784, query id 45 localhost root
+//	Trx read view will not see trx with id >= 21, sees < 21
+func readViews(text []byte, conns []uint64) (views []history.ReadView, complete bool) {
+	at := bytes.Index(text, listHeader)
+	if at < 0 || bytes.Contains(text, truncated) {
+		return nil, false
+	}
+	current, txn := -1, uint64(0)
+	for line := range bytes.Lines(text[at+len(listHeader):]) {
+		line = bytes.TrimRight(line, "\n")
+		if rest, ok := bytes.CutPrefix(line, blockStart); ok {
+			id, _, _ := bytes.Cut(rest, []byte(","))
+			current = -1
+			txn, _ = strconv.ParseUint(string(id), 10, 64) // "(0x…)" has none
+			continue
+		}
+		if conn, ok := threadOf(line); ok {
+			current = slices.Index(conns, conn)
+			continue
+		}
+		rest, ok := bytes.CutPrefix(line, readView)
+		if !ok || current < 0 {
+			continue
+		}
+		v := history.ReadView{Session: current, Txn: txn}
+		if n, err := fmt.Sscanf(string(rest), "%d, sees < %d", &v.NotFrom, &v.Sees); n == 2 && err == nil {
+			views = append(views, v)
+		}
+		current = -1
+	}
+	return views, true
+}
