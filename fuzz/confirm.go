@@ -151,6 +151,13 @@ func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 		k.fresh.prepare(ctx)
 	}
 	count, last := again(ctx, s.judge, r)
+	if count > 0 {
+		var refuted bool
+		if last, refuted = forFacts(ctx, s.facts, last); refuted {
+			k.logf("%s: by the plans that the server told, what it did is as promised", r.Verdict.Fingerprint)
+			count = 0
+		}
+	}
 	out.Reproduced = count
 	return out, last, nil
 }

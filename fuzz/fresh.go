@@ -11,6 +11,8 @@ import (
 // run nothing else, and each run of it is in a new database.
 type freshServer struct {
 	judge judgeFunc
+	// facts is judge for a run in which the server is asked for all that it knows.
+	facts judgeFunc
 	close func() error
 }
 
@@ -48,7 +50,7 @@ func freshOf(target string) *freshServers {
 		if err != nil {
 			return nil, err
 		}
-		return &freshServer{t.JudgeFresh, t.Close}, nil
+		return &freshServer{t.JudgeFresh, t.JudgeForFacts, t.Close}, nil
 	}
 	if target == DefaultTarget {
 		open = func(ctx context.Context) (*freshServer, error) { return startRunner(ctx, target) }
@@ -60,7 +62,7 @@ func freshOf(target string) *freshServers {
 // databases on the one that is there.
 func freshDatabases(t *Target) *freshServers {
 	return &freshServers{shared: true, open: func(context.Context) (*freshServer, error) {
-		return &freshServer{t.JudgeFresh, func() error { return nil }}, nil
+		return &freshServer{t.JudgeFresh, t.JudgeForFacts, func() error { return nil }}, nil
 	}}
 }
 

@@ -95,6 +95,9 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 			most = rate.runsToMiss()
 		}
 	}
+	if t.facts {
+		judge = t.JudgeForFacts
+	}
 	var r Trial
 	runs := 1
 	if l, missing := t.missing(levels); missing {

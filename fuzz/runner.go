@@ -30,6 +30,7 @@ const runnerAnswers = 3
 type runnerRequest struct {
 	Case   string               `json:"case"` // its text, levels in the header
 	Levels map[int]corpus.Level `json:"levels"`
+	Facts  bool                 `json:"facts,omitempty"` // the run is one for facts
 }
 
 // runnerChild does the part of the child. The first answer says that the target
@@ -56,7 +57,11 @@ func runnerChild(ctx context.Context, target string) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := answers.Encode(resultOf(t.JudgeFresh(ctx, c, q.Levels))); err != nil {
+		judge := t.JudgeFresh
+		if q.Facts {
+			judge = t.JudgeForFacts
+		}
+		if err := answers.Encode(resultOf(judge(ctx, c, q.Levels))); err != nil {
 			return fmt.Errorf("answer: %w", err)
 		}
 	}
@@ -92,7 +97,7 @@ func startRunner(ctx context.Context, target string) (*freshServer, error) {
 	if r.child, err = startRunnerProcess(ctx, target); err != nil {
 		return nil, err
 	}
-	return &freshServer{r.judge, r.close}, nil
+	return &freshServer{r.judge, r.judgeForFacts, r.close}, nil
 }
 
 func startRunnerProcess(ctx context.Context, target string) (*runnerProcess, error) {
@@ -153,8 +158,17 @@ func (p *runnerProcess) end() error {
 	return err
 }
 
-// judge is a judgeFunc.
+// judge is a judgeFunc, as Target.JudgeFresh is.
 func (r *runner) judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return r.ask(ctx, c, levels, false)
+}
+
+// judgeForFacts is a judgeFunc, as Target.JudgeForFacts is.
+func (r *runner) judgeForFacts(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return r.ask(ctx, c, levels, true)
+}
+
+func (r *runner) ask(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, facts bool) Trial {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := Trial{Case: c, Levels: levels, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}}
@@ -166,7 +180,7 @@ func (r *runner) judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	var text bytes.Buffer
 	bare := &corpus.Case{Init: c.Init, Steps: c.Steps}
 	text.Write(corpus.Print(bare, corpus.Text))
-	request, err := json.Marshal(runnerRequest{text.String(), levels})
+	request, err := json.Marshal(runnerRequest{text.String(), levels, facts})
 	if err != nil {
 		t.Err = fmt.Errorf("ask a child: %w", err)
 		return t

@@ -62,6 +62,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 		fmt.Fprintf(&b, "  the run ended: %s %s\n", r.History.End, oneLine(firstLines(r.History.Detail, 1)))
 	}
 	writeRowVersions(&b, t)
+	writeFacts(&b, t)
 	v := &r.Verdict
 	fmt.Fprintf(&b, "verdict: %s", verdictText(v))
 	if was := recordedVerdict(r.Case, r.Target, LevelName(r.Levels)); was != "" && was != verdictText(v) {

@@ -30,6 +30,7 @@ type Target struct {
 	Name     string
 	address  string // Name, and the password
 	released bool   // see TargetOptions
+	facts    bool   // see TargetOptions
 	backend  harness.Backend
 	server   history.Server
 	options  harness.PoolOptions
@@ -56,6 +57,8 @@ type TargetOptions struct {
 	Ahead bool
 	// Released is that of harness.Options.
 	Released bool
+	// Facts lets replays ask the server for plans, traces, locks and read views.
+	Facts bool
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -124,7 +127,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 		return nil, openError(err)
 	}
 	t := &Target{
-		Name: Redact(name), address: name, released: o.Released, backend: b, server: b.Server(),
+		Name: Redact(name), address: name, released: o.Released, facts: o.Facts, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
@@ -313,6 +316,15 @@ func (t *Target) judgeAs(ctx context.Context, c *corpus.Case, levels map[int]cor
 // JudgeFresh is Judge in a database that is made for this one run.
 func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, (*harness.Pool).RunFresh, c, levels)
+	judge(ctx, &r)
+	t.makeSure(ctx, &r)
+	return r
+}
+
+// JudgeForFacts is JudgeFresh, but that the server is asked on the way for plans, traces,
+// locks and read views; the verdict goes by what it told.
+func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := t.executeBy(ctx, (*harness.Pool).RunForFacts, c, levels)
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r

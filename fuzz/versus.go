@@ -90,7 +90,7 @@ func freshPair(first, second string) *freshServers {
 		judge := func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 			return differing(names, both(ctx, c, levels, a.judge, b.JudgeFresh))
 		}
-		return &freshServer{judge, func() error { return errors.Join(a.close(), b.Close()) }}, nil
+		return &freshServer{judge: judge, close: func() error { return errors.Join(a.close(), b.Close()) }}, nil
 	}
 	return &freshServers{open: open, shared: isDSN(first) || isDSN(second)}
 }

@@ -94,7 +94,7 @@ func TestAnUnexplainedDifferenceIsAFinding(t *testing.T) {
 		v.keeper.at.against = &place{target: b.Name, server: b.Server()}
 		v.keeper.judge, v.keeper.reduceFor, v.keeper.least = v.judge, 0, differsAlways
 		v.keeper.fresh = &freshServers{shared: true, open: func(context.Context) (*freshServer, error) {
-			return &freshServer{v.judge, func() error { return nil }}, nil
+			return &freshServer{judge: v.judge, close: func() error { return nil }}, nil
 		}}
 		r := v.execute(t.Context(), c, LevelsFor(c, corpus.ReadCommitted))
 		judge(t.Context(), &r)

@@ -16,7 +16,8 @@ type explaining struct {
 	// unique key, InnoDB's servers read the row, MariaDB with the statement's lock.
 	setup  []string
 	prefix string
-	// trace returns the optimizer's trace of the last statement; empty: there is none.
+	// trace returns a statement and the optimizer's trace of it, which may be that of an
+	// earlier one where the last has none; empty: there is no such thing.
 	trace  string
 	untold []string
 }
@@ -32,7 +33,7 @@ var explainings = map[history.DBMS]explaining{
 			"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1",
 			"SET SESSION explain_json_format_version = 1", "SET SESSION optimizer_trace = 'enabled=on'",
 		},
-		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT TRACE FROM information_schema.OPTIMIZER_TRACE",
+		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT QUERY, TRACE FROM information_schema.OPTIMIZER_TRACE",
 		untold: []string{"read views: MySQL prints them of waiting transactions only, and none of read-only ones"},
 	},
 	history.MariaDB: {
@@ -40,7 +41,7 @@ var explainings = map[history.DBMS]explaining{
 			"SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 0",
 			"SET SESSION optimizer_trace = 'enabled=on'",
 		},
-		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT TRACE FROM information_schema.OPTIMIZER_TRACE",
+		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT QUERY, TRACE FROM information_schema.OPTIMIZER_TRACE",
 	},
 	history.TiDB: {
 		prefix: "EXPLAIN FORMAT='tidb_json' ",
@@ -126,8 +127,8 @@ func (q *inquiry) explain(i int, st *step) error {
 	if q.how.trace == "" {
 		return nil
 	}
-	if rows, err = q.ask(q.how.trace); err == nil && len(rows) > 0 {
-		q.h.Facts.Traces[i] = rows[0][0].Text
+	if rows, err = q.ask(q.how.trace); err == nil && len(rows) > 0 && rows[0][0].Text == q.how.prefix+st.sql {
+		q.h.Facts.Traces[i] = rows[0][1].Text
 	}
 	return err
 }

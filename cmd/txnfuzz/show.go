@@ -2,15 +2,18 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 )
 
 func newShow() *cobra.Command {
 	var target, levels string
+	var facts bool
 	cmd := &cobra.Command{
 		Use:   "show FILE [flags]",
 		Short: "Show one case step by step: what was answered, what was expected, and why",
@@ -19,9 +22,16 @@ with the server's answers and waits. Below a wrong answer stands what was expect
 verdict and its reasons follow.
 
 A finding is shown as it was recorded. With --target, or if no record lies beside the
-file, the case is run again.`,
+file, the case is run again.
+
+With --facts the server is asked, before each statement, for its plan and the
+optimizer's trace of that, and behind each for the locks and read views of all
+transactions: all that is printed below the table. Findings are recorded with these
+facts; a case without is run again. TiDB tells its plans only, MySQL no read views,
+MariaDB no locks but those that are waited for.`,
 		Example: `  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC
-  txnfuzz show corpus/found/tidb-no-op-update-unseen.sql`,
+  txnfuzz show corpus/found/tidb-no-op-update-unseen.sql
+  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC --facts`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked, err := fuzz.ParseLevels(levels)
@@ -37,15 +47,15 @@ file, the case is run again.`,
 				if err != nil {
 					return err
 				}
-				if ok {
-					return fuzz.Show(cmd.OutOrStdout(), run, "")
+				if ok && (!facts || run.History.Facts != nil) {
+					return show(cmd.OutOrStdout(), run, "", facts)
 				}
 			}
 			tellOwnLevels(cmd.ErrOrStderr(), []corpus.Stored{{Path: args[0], Case: c}}, asked)
 			if target == "" {
 				target = fuzz.Home(c)
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
+			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Facts: facts, Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
@@ -54,7 +64,7 @@ file, the case is run again.`,
 			}
 			results := t.Replay(cmd.Context(), args[0], c, asked)
 			for i := range results {
-				if err := fuzz.Show(cmd.OutOrStdout(), results[i].Run(), results[i].ServerVersion); err != nil {
+				if err := show(cmd.OutOrStdout(), results[i].Run(), results[i].ServerVersion, facts); err != nil {
 					return err
 				}
 			}
@@ -67,6 +77,15 @@ file, the case is run again.`,
 	f := cmd.Flags()
 	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&target))
+	f.BoolVar(&facts, "facts", false, "print all that the server tells of plans, locks and read views")
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd
+}
+
+// show writes a run and, if wanted, all that the server told of it.
+func show(w io.Writer, run timeline.Run, version string, facts bool) error {
+	if err := fuzz.Show(w, run, version); err != nil || !facts {
+		return err
+	}
+	return fuzz.ShowFacts(w, run)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -51,7 +52,7 @@ type engine struct {
 	// the only legal ones.
 	branched bool
 	started  []history.Tick
-	plans    map[int]*plan
+	plans    map[int]plan.Plan
 	// needs holds transactions that stood in the way of a statement when it was
 	// sent, by its index, where a deadlock made that matter.
 	needs map[int][]*Txn

@@ -45,14 +45,17 @@ type access struct {
 func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 	e, i := x.e, x.i
 	a := &access{t: t, where: where}
-	if p := e.plans[i]; p != nil {
-		if s := p.of(t); s != nil {
-			p.apply(a, s)
-		}
+	s := e.plans[i].Of(t.Def.Name)
+	if s != nil {
+		a.byPlan(s)
 	}
-	if e.loose {
+	// Where the plan is that of the data as it was, no other one is tried.
+	told := s != nil && s.Access != "index_merge" && e.h.Facts != nil
+	switch {
+	case told:
+	case e.loose:
 		x.anyIndex(a)
-	} else {
+	default:
 		x.byToldIndex(a)
 	}
 	k := a.key
@@ -79,7 +82,10 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 	}
 	if looksUp(where, t, k) {
 		a.unique = true
-		if (a.all || e.loose) && !pinsKey(where, t, k) {
+		switch {
+		case told:
+			a.unique = !a.all
+		case (a.all || e.loose) && !pinsKey(where, t, k):
 			// A list of keys of a small table may be read by a scan.
 			e.branched = true
 			a.unique = e.choices.choose(2) == 0

@@ -1,88 +1,17 @@
 package mvcc
 
 import (
-	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// plan is what EXPLAIN says of one statement: a step for each table that it reads.
-type plan struct{ steps []planStep }
-
-type planStep struct{ table, access, key, extra string }
-
-// parsePlan reads EXPLAIN's output, as JSON or as a table: a line for each step, fields
-// joined by tabs, the names of the columns first.
-func parsePlan(text string) *plan {
-	if strings.HasPrefix(text, "{") {
-		return parseJSONPlan(text)
-	}
-	return parseTabularPlan(text)
-}
-
-// parseJSONPlan reads EXPLAIN FORMAT=JSON of MariaDB, or of MySQL in its version 1. In
-// both, each table of a query, of whatever block, is an object called "table", and what
-// is said in place of one a "message". A text that is cut off tells nothing.
-// https://dev.mysql.com/doc/refman/en/server-system-variables.html#sysvar_explain_json_format_version
-func parseJSONPlan(text string) *plan {
-	p := &plan{}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		case map[string]any:
-			var st planStep
-			st.table, _ = v["table_name"].(string)
-			st.access, _ = v["access_type"].(string)
-			st.key, _ = v["key"].(string)
-			st.extra, _ = v["message"].(string)
-			if on, _ := v["using_index"].(bool); on {
-				st.extra = "Using index"
-			}
-			if st.table != "" || st.extra != "" {
-				p.steps = append(p.steps, st)
-			}
-			for _, k := range slices.Sorted(maps.Keys(v)) {
-				walk(v[k])
-			}
-		}
-	}
-	var v any
-	if json.Unmarshal([]byte(text), &v) == nil {
-		walk(v)
-	}
-	return p
-}
-
-func parseTabularPlan(text string) *plan {
-	p := &plan{}
-	var names []string
-	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		cells := strings.Split(line, "\t")
-		if names == nil {
-			names = cells
-			continue
-		}
-		get := func(name string) string {
-			i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-			if i < 0 || i >= len(cells) || cells[i] == "NULL" {
-				return ""
-			}
-			return cells[i]
-		}
-		p.steps = append(p.steps, planStep{get("table"), get("type"), get("key"), get("extra")})
-	}
-	return p
-}
-
-func (r *Replay) parsedPlans() map[int]*plan {
+// parsedPlans returns the plans that the server told, by index of the statement: of the
+// data as it was, else of the tables as they were at first.
+func (r *Replay) parsedPlans() map[int]plan.Plan {
 	told := r.h.Plans
 	if len(told) == 0 && r.h.Facts != nil {
 		told = r.h.Facts.Plans
@@ -91,32 +20,22 @@ func (r *Replay) parsedPlans() map[int]*plan {
 		return nil
 	}
 	if r.planCache == nil {
-		r.planCache = make(map[int]*plan, len(told))
+		r.planCache = make(map[int]plan.Plan, len(told))
 		for i, text := range told {
-			r.planCache[i] = parsePlan(text)
+			r.planCache[i] = plan.Parse(text)
 		}
 	}
 	return r.planCache
 }
 
-// of returns the step that reads a table, nil if none does.
-func (p *plan) of(t *Table) *planStep {
-	for i := range p.steps {
-		if strings.EqualFold(p.steps[i].table, t.Def.Name) {
-			return &p.steps[i]
-		}
-	}
-	return nil
-}
-
-// apply sets an access path after a plan.
-func (p *plan) apply(a *access, s *planStep) {
+// byPlan sets an access path after the step of a plan.
+func (a *access) byPlan(s *plan.Step) {
 	for i := range a.t.Def.Keys {
-		if k := &a.t.Def.Keys[i]; strings.EqualFold(keyName(k), s.key) && k != a.t.Clustered {
+		if k := &a.t.Def.Keys[i]; strings.EqualFold(keyName(k), s.Key) && k != a.t.Clustered {
 			a.key = k
 		}
 	}
-	switch s.access {
+	switch s.Access {
 	case "ALL", "index", "":
 		a.all = true
 	case "const", "eq_ref", "system":
@@ -124,7 +43,7 @@ func (p *plan) apply(a *access, s *planStep) {
 	case "range":
 		a.ranged = true
 	}
-	a.covering = strings.Contains(s.extra, "Using index") && !strings.Contains(s.extra, "Using index condition")
+	a.covering = s.Covering()
 }
 
 func keyName(k *solve.Key) string {
@@ -150,11 +69,11 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 		}
 		return false
 	}
-	for _, st := range p.steps {
+	for _, st := range p {
 		switch {
-		case st.extra == "Impossible WHERE":
+		case st.Extra == "Impossible WHERE":
 			return true
-		case strings.Contains(st.extra, "Impossible WHERE"), strings.Contains(st.extra, "no matching row"):
+		case strings.Contains(st.Extra, "Impossible WHERE"), strings.Contains(st.Extra, "no matching row"):
 			pinned := x.e.pinsSomeKey(s)
 			x.e.branched = true
 			return (x.e.choices.choose(2) == 0) != pinned

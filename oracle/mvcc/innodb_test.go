@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -214,20 +215,14 @@ func TestLookUps(t *testing.T) {
 }
 
 func TestPlans(t *testing.T) {
-	p := parsePlan("id\tselect_type\ttable\ttype\tpossible_keys\tkey\tkey_len\tref\trows\tExtra\n1\tSIMPLE\tt\trange\tk\tk\t5\tNULL\t3\tUsing index condition")
 	_, tbl := scene(t, "CREATE TABLE t (a INT PRIMARY KEY, b INT, KEY k (b))")
-	s := p.of(tbl)
-	if s == nil {
-		t.Fatal("no step for t")
-	}
 	a := &access{t: tbl}
-	p.apply(a, s)
+	a.byPlan(&plan.Step{Table: "t", Access: "range", Key: "k", Extra: "Using index condition"})
 	if a.key == nil || a.key.Name != "k" || a.all || !a.ranged || a.covering {
 		t.Errorf("access %+v", a)
 	}
-	p = parsePlan("table\ttype\tkey\tExtra\nt\tindex\tPRIMARY\tUsing index")
 	a = &access{t: tbl}
-	p.apply(a, p.of(tbl))
+	a.byPlan(&plan.Step{Table: "t", Access: "index", Key: "PRIMARY", Extra: "Using index"})
 	if a.key != nil || !a.all || !a.covering {
 		t.Errorf("access %+v", a)
 	}

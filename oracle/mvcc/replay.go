@@ -10,6 +10,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -61,7 +62,7 @@ type Replay struct {
 	// that one of them was rolled back in part.
 	units     []*Txn
 	partial   bool
-	planCache map[int]*plan
+	planCache map[int]plan.Plan
 	// empties holds what is known of queries and conditions by their text.
 	empties map[ast.Node]emptiness
 	// bare holds locking reads without their conditions.

@@ -1,0 +1,113 @@
+package fuzz
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// TestForFacts: a plan that the server tells takes a violation back only if the server
+// did the same, and only the plan makes the difference.
+func TestForFacts(t *testing.T) {
+	records, err := oracle.LoadRecords("../oracle/testdata/innodb-violations.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := corpus.Parse("record", []byte(records[0].Case))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := records[0].History
+	finding := &Trial{Case: c, Levels: h.Levels, History: h, Verdict: oracle.Judge(c, h, false)}
+	if finding.Verdict.Outcome != oracle.Violation {
+		t.Fatalf("the record is no violation but %s", finding.Verdict.Outcome)
+	}
+	told := *h
+	told.Facts = &history.Facts{Plans: map[int]string{0: "{}"}}
+	other := told
+	other.Stmts = nil
+	ok := oracle.Verdict{Outcome: oracle.OK, Stmt: -1}
+	for _, x := range []struct {
+		what    string
+		h       *history.History
+		v       oracle.Verdict
+		refuted bool
+		facts   bool
+	}{
+		{"by its plans it is a violation, too", &told, finding.Verdict, false, true},
+		{"by its plans it is as promised", &told, ok, true, true},
+		{"by its plans nothing is known of it", &told, oracle.Verdict{Outcome: oracle.Unknown}, false, false},
+		{"it did not do the same", &other, ok, false, false},
+		{"it could not be run", nil, oracle.Verdict{Outcome: oracle.Unknown}, false, false},
+	} {
+		runs := 0
+		got, refuted := forFacts(t.Context(), func(context.Context, *corpus.Case, map[int]corpus.Level) Trial {
+			runs++
+			return Trial{Case: c, Levels: h.Levels, History: x.h, Verdict: x.v}
+		}, finding)
+		if refuted != x.refuted || (got.History.Facts != nil) != x.facts || runs == 0 || runs > factRuns {
+			t.Errorf("%s: refuted %v, with facts %v, in %d runs", x.what, refuted, got.History.Facts != nil, runs)
+		}
+	}
+}
+
+// TestFindingsHaveFacts: what is saved of a finding holds what its server told.
+func TestFindingsHaveFacts(t *testing.T) {
+	const file = "../corpus/found/innodb-index-condition-judges-uncommitted-rows.sql"
+	asked := 0
+	for _, name := range Installed(t.Context()) {
+		if name != "mariadb:11.8" && name != "mysql:9.7" {
+			continue
+		}
+		asked++
+		t.Run(name, func(t *testing.T) {
+			target, err := OpenTarget(t.Context(), name, TargetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := target.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			store, err := OpenStore(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := newKeeper(target, store)
+			k.strict, k.reduceFor = true, 0
+			c, err := corpus.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := target.Judge(t.Context(), c, LevelsFor(c, corpus.RepeatableRead))
+			f, _, err := k.Consider(t.Context(), &r, origin{})
+			if err != nil || f == nil {
+				t.Fatalf("no finding of %s: %v (%v)", r.Verdict.Outcome, err, r.Err)
+			}
+			saved, err := corpus.Load(f.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, ok, err := Recorded(f.File, saved)
+			if err != nil || !ok {
+				t.Fatalf("no record: %v", err)
+			}
+			if run.History.Facts == nil || len(run.History.Facts.Plans) == 0 || len(run.History.Facts.Holdings) == 0 {
+				t.Fatalf("facts: %+v", run.History.Facts)
+			}
+			var b strings.Builder
+			if err := Show(&b, run, ""); err != nil || !strings.Contains(b.String(), "range by k") {
+				t.Errorf("shown without its plan: %v\n%s", err, b.String())
+			}
+		})
+	}
+	if asked == 0 && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+		t.Error("no server was asked")
+	}
+}
