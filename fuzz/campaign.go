@@ -119,6 +119,7 @@ type campaign struct {
 	litters  []litter       // of each worker
 	faults   atomic.Int64
 	broken   sync.Map // messages of defects of this program
+	sampled  sync.Map // fingerprints of known deviations, with how often each was seen
 	beside   beside
 	versus   *versus // nil: nothing is compared
 	stop     context.CancelCauseFunc
@@ -295,6 +296,9 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	if _, _, err := c.keeper.Consider(keeping, r, from); err != nil {
 		return err
 	}
+	if err := c.askSome(keeping, r); err != nil {
+		return err
+	}
 	if c.versus != nil && r.Dead == nil {
 		return c.versus.consider(keeping, r, from)
 	}
@@ -303,12 +307,13 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 
 // keepUnjudged saves the first case for each way in which the oracle or the harness
 // breaks down, which is a defect of this program. It also saves the first case for
-// each setting that makes a server answer in a way that no rule knows, and for each
-// statement that oracle and server compute differently.
+// each setting that makes a server answer in a way that no rule knows, for each
+// statement that oracle and server compute differently, and for each deviation that is
+// something else by the plans that the server tells.
 func (c *campaign) keepUnjudged(r *Trial) error {
 	v := &r.Verdict
 	setting := strings.HasPrefix(v.Reason, reasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness && v.Reason != ReasonSolver && !setting {
+	if v.Outcome != oracle.Unknown || v.Reason != ReasonPanic && v.Reason != ReasonHarness && v.Reason != ReasonSolver && v.Reason != reasonPlan && !setting {
 		return nil
 	}
 	key, text := volatile.ReplaceAllString(v.Actual, "#"), v.Actual

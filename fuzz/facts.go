@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -26,12 +27,52 @@ func forFacts(ctx context.Context, judge judgeFunc, r *Trial) (_ *Trial, refuted
 		if t.Verdict.Fingerprint == r.Verdict.Fingerprint {
 			return &t, false
 		}
-		if v := t.Verdict.Outcome; r.Verdict.Outcome == oracle.Violation && (v == oracle.OK || v == oracle.Known) && judgedUntold(&t).Fingerprint == r.Verdict.Fingerprint {
+		if t.Verdict.Outcome != oracle.Violation && refutes(&t, r) {
 			return &t, true
 		}
 	}
 	return r, false
 }
+
+// refutes says that a run for facts is another thing than r, and would be the same
+// without what the server told. That nothing can be said of it refutes nothing.
+func refutes(told, r *Trial) bool {
+	v := told.Verdict.Outcome
+	return v != oracle.Unknown && told.Verdict.Fingerprint != r.Verdict.Fingerprint && judgedUntold(told).Fingerprint == r.Verdict.Fingerprint
+}
+
+// askSome runs cases with a known deviation again and asks for facts: the 1st, 2nd, 4th,
+// 8th of each kind, and so on, as each takes as long as some twenty cases. One that is
+// something else by the plans that the server tells is a defect of the oracle.
+func (c *campaign) askSome(ctx context.Context, r *Trial) error {
+	v := &r.Verdict
+	if v.Outcome != oracle.Known || r.Dead != nil {
+		return nil
+	}
+	seen, _ := c.sampled.LoadOrStore(v.Fingerprint, new(atomic.Int64))
+	if n := seen.(*atomic.Int64).Add(1); n&(n-1) != 0 {
+		return nil
+	}
+	told := c.target.JudgeForFacts(ctx, r.Case, r.Levels)
+	if ctx.Err() != nil || told.History == nil {
+		return nil
+	}
+	refuted := refutes(&told, r)
+	c.tally.asked(refuted)
+	if !refuted {
+		return nil
+	}
+	was := told.Verdict
+	told.Verdict = oracle.Verdict{
+		Outcome: oracle.Unknown, Stmt: -1, Reason: reasonPlan,
+		Actual: "it is " + v.Fingerprint + ", and by the plans that the server told " + string(was.Outcome) + " " + was.Fingerprint,
+	}
+	return c.keepUnjudged(&told)
+}
+
+// reasonPlan is why a case is kept whose verdict changes with the plans that the server
+// tells.
+const reasonPlan = "plan-not-foreseen"
 
 // judgedUntold is the verdict of a run without what the server told of it.
 func judgedUntold(t *Trial) oracle.Verdict {

@@ -131,6 +131,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "ok %d, known %d, violation %d, unknown %d\n",
 		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
 	writeCounts(&b, "known", r.Known)
+	if r.Asked > 0 {
+		fmt.Fprintf(&b, "  of these %d were run again with the server's plans told, %d are something else by them\n", r.Asked, r.Refuted)
+	}
 	reasons := map[string]int{}
 	for reason, n := range r.Unknown {
 		reasons[plainSQL(reason)] += n

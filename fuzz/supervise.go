@@ -222,6 +222,8 @@ func merged(a, b *Report) *Report {
 		r.Statements += c.Statements
 		r.Blocked += c.Blocked
 		r.Deadlocks += c.Deadlocks
+		r.Asked += c.Asked
+		r.Refuted += c.Refuted
 		r.judgeable += c.judgeable
 		r.judged += c.judged
 		r.overlapping += c.overlapping

@@ -26,6 +26,11 @@ type Counts struct {
 	Unknown  map[string]int         `json:"unknown"`
 	ByLevel  ByLevel                `json:"by_level"`
 	Features Features               `json:"features"`
+	// Asked counts the cases with a known deviation that were run again while the
+	// server was asked for its plans, Refuted those in which it did the same and which
+	// are something else by those plans.
+	Asked   int `json:"facts_asked"`
+	Refuted int `json:"facts_refuted"`
 
 	judgeable, judged int // statements
 	overlapping       int // cases
@@ -124,6 +129,16 @@ func (t *tally) add(r *Trial) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.c.add(r)
+}
+
+// asked counts a case that was run again for facts.
+func (t *tally) asked(refuted bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.Asked++
+	if refuted {
+		t.c.Refuted++
+	}
 }
 
 // snapshot returns a copy that nobody changes.

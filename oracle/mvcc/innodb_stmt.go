@@ -3,6 +3,7 @@ package mvcc
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -151,11 +152,8 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 		v.view = View{Tick: tx.Snapshot, Own: tx}
 		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
-			t := e.table(name.Name.O)
-			if a := x.accessOf(t, s.Where); a.key != nil && looksUp(s.Where, t, a.key) {
-				v.once = a.key
-			} else if tx.Rules.of(rules.UniqueLookup) == rules.EndsAtFirst {
-				v.once = lookedUp(t, s.Where)
+			if tx.Rules.of(rules.UniqueLookup) == rules.EndsAtFirst {
+				v.once = x.lookedUp(e.table(name.Name.O), s.Where)
 			}
 		}
 	default:
@@ -216,14 +214,17 @@ func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
 
 // lookedUp returns a unique secondary index of which a condition fixes every
 // column, nil if there is none or if it fixes the clustered key. A range of one value is
-// read as a look-up, too, and so are the values beside IS NULL (ref_or_null).
-func lookedUp(t *Table, where ast.ExprNode) *solve.Key {
+// read as a look-up, too, and so are the values beside IS NULL (ref_or_null). Where the
+// plan is told, it is the index that the plan names, if any.
+func (x *running) lookedUp(t *Table, where ast.ExprNode) *solve.Key {
+	told := x.e.plans[x.i].Of(t.Def.Name)
 	where = pointed(where)
 	var found *solve.Key
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
 		switch {
 		case !looksUp(valuesBesideNull(where, t, k), t, k):
+		case told != nil && !strings.EqualFold(keyName(k), told.Key):
 		case k == t.Clustered:
 			return nil
 		case found == nil:
