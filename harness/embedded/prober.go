@@ -42,7 +42,7 @@ func (p *prober) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting
 			seen[l.conn] = true
 			out = append(out, harness.Waiting{
 				Conn: l.conn, Kind: history.RowLock, Holders: []uint64{id},
-				ID: fmt.Sprintf("%x@%d", k, holder),
+				ID: fmt.Sprintf("%x@%d", k, holder), At: p.in.placeOf(k),
 			})
 			break
 		}

@@ -344,11 +344,16 @@ func disjuncts(e ast.ExprNode, out []ast.ExprNode) []ast.ExprNode {
 }
 
 // possible returns a filter without the parts of its ORs that are constant and not
-// true: the optimiser folds constants and leaves such parts out.
+// true: the optimiser folds constants and leaves such parts out. A column IS FALSE is one
+// that is 0: EXPLAIN of TiDB 8.2 shows a look-up of that key.
 func (r *Replay) possible(e ast.ExprNode) ast.ExprNode {
 	switch x := e.(type) {
 	case *ast.ParenthesesExpr:
 		return r.possible(x.Expr)
+	case *ast.IsTruthExpr:
+		if col, ok := x.Expr.(*ast.ColumnNameExpr); ok && x.True == 0 && !x.Not {
+			return &ast.BinaryOperationExpr{Op: opcode.EQ, L: col, R: ast.NewValueExpr(int64(0), "", "")}
+		}
 	case *ast.BinaryOperationExpr:
 		if x.Op != opcode.LogicOr && x.Op != opcode.LogicAnd {
 			break

@@ -19,7 +19,7 @@ func (r *Replay) releasedTogether() []*history.Stmt {
 	first := history.Tick(1 << 60)
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
-		if len(st.Waits) == 0 || st.Return == 0 || st.InTxn || st.Result.InTxn || st.Result.Err != nil || !KindOf(r.c.Steps[st.Line].Stmt).isWrite() {
+		if len(st.Waits) == 0 || st.Return == 0 || !r.wroteAlone(st) {
 			continue
 		}
 		out = append(out, st)
@@ -31,6 +31,11 @@ func (r *Replay) releasedTogether() []*history.Stmt {
 	}
 	slices.SortFunc(out, func(a, b *history.Stmt) int { return cmp.Compare(a.Return, b.Return) })
 	return out
+}
+
+// wroteAlone reports whether a statement is a write that committed by itself.
+func (r *Replay) wroteAlone(st *history.Stmt) bool {
+	return !st.InTxn && !st.Result.InTxn && st.Result.Err == nil && KindOf(r.c.Steps[st.Line].Stmt).isWrite()
 }
 
 // orders calls try with each order of n things but the first, until it says stop.
@@ -74,22 +79,23 @@ func (r *Replay) inSomeOrder() (fits bool, err error) {
 		for i, k := range order {
 			moved[group[k]] = ticks[i]
 		}
-		fits, err = r.fitsMoved(moved)
+		fits, err = r.fitsMoved(moved, nil)
 		return fits || err != nil
 	})
 	for _, st := range r.besideAnEnd() {
 		if fits || err != nil {
 			break
 		}
-		fits, err = r.fitsMoved(map[*history.Stmt]history.Tick{st: st.Return})
+		fits, err = r.fitsMoved(map[*history.Stmt]history.Tick{st: st.Return}, func(w *Replay) bool { return w.keepsLocks(st) })
 	}
 	return fits, err
 }
 
 // besideAnEnd returns the statements that were not seen to wait, while another session's
-// statement, which had waited, was answered and ended its transaction: a COMMIT, or one
-// that a deadlock aborted. What that transaction held was free before its answer came, so
-// the wait for it may have been too short to be seen.
+// statement, which had waited, was answered and ended its transaction: a COMMIT, one that
+// a deadlock aborted, or a write that is a transaction of its own, which went on as this
+// session gave back locks that it did not need. What that transaction held was free before
+// its answer came, so the wait for it may have been too short to be seen.
 func (r *Replay) besideAnEnd() []*history.Stmt {
 	var out []*history.Stmt
 	for i := range r.h.Stmts {
@@ -99,7 +105,7 @@ func (r *Replay) besideAnEnd() []*history.Stmt {
 		}
 		if slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool {
 			return o.Session != st.Session && len(o.Waits) > 0 && o.Return > st.Submit && o.Return < st.Return &&
-				(errCode(&o) == errDeadlock || KindOf(r.c.Steps[o.Line].Stmt).commits())
+				(errCode(&o) == errDeadlock || KindOf(r.c.Steps[o.Line].Stmt).commits() || r.wroteAlone(&o))
 		}) {
 			out = append(out, st)
 		}
@@ -107,9 +113,29 @@ func (r *Replay) besideAnEnd() []*history.Stmt {
 	return out
 }
 
+// keepsLocks reports whether no write that a statement was moved behind wrote what its
+// transaction had to have locked when the statement was sent: that got past a lock, which
+// no order of effects excuses.
+func (r *Replay) keepsLocks(st *history.Stmt) bool {
+	for a := range r.touched {
+		w := &r.touched[a]
+		if at := r.h.Stmts[w.stmt].Return; w.session == st.Session || at < st.Submit || at > st.Return || len(w.images) == 0 {
+			continue
+		}
+		for b := range r.touched {
+			o := &r.touched[b]
+			if o.session == st.Session && o.at < st.Submit && (o.txn.Ended == 0 || o.txn.Ended > st.Submit) && o.table == w.table &&
+				r.Steps[o.stmt].Kind != Select && r.matchesAny(o, w.images) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // fitsMoved reports whether some path fits the whole history if statements took effect
-// at the given moments.
-func (r *Replay) fitsMoved(moved map[*history.Stmt]history.Tick) (bool, error) {
+// at the given moments; legal, if not nil, says whether one that fits may be.
+func (r *Replay) fitsMoved(moved map[*history.Stmt]history.Tick, legal func(*Replay) bool) (bool, error) {
 	ch := &choices{}
 	for range maxWorlds {
 		w := r.world(ch)
@@ -118,7 +144,7 @@ func (r *Replay) fitsMoved(moved map[*history.Stmt]history.Tick) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if d == nil {
+		if d == nil && (legal == nil || legal(w)) {
 			r.moved = moved
 			r.take(w)
 			return true, nil

@@ -34,7 +34,7 @@ func (r *Replay) WaitedAt() []WaitedAt {
 		for k := range r.h.Stmts[i].Waits {
 			if at := r.h.Stmts[i].Waits[k].At; at != nil {
 				w := WaitedAt{Stmt: i, Wait: k, At: at}
-				w.find(store)
+				w.find(store, r.h.Server.DBMS)
 				out = append(out, w)
 			}
 		}
@@ -43,7 +43,7 @@ func (r *Replay) WaitedAt() []WaitedAt {
 }
 
 // find looks for the record of a place among all versions that there were.
-func (w *WaitedAt) find(store *Store) {
+func (w *WaitedAt) find(store *Store, dbms history.DBMS) {
 	var t *Table
 	for name, one := range store.Tables {
 		if strings.EqualFold(name, w.At.Table) {
@@ -68,7 +68,11 @@ func (w *WaitedAt) find(store *Store) {
 		if row == nil {
 			return
 		}
-		switch record.Match(w.At, t.Def, t.Clustered, key, row) {
+		behind := t.Clustered
+		if dbms == history.TiDB && key != nil {
+			behind = nil // what it locks of indexes are unique keys, without the row's
+		}
+		switch record.Match(w.At, t.Def, behind, key, row) {
 		case record.Unsure:
 			several = true
 		case record.Yes:

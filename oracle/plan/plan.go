@@ -1,10 +1,12 @@
 // Package plan reads what a server's EXPLAIN says of a statement: as a table, or as JSON
-// of MariaDB or of MySQL in version 1 of that format. What it does not know it leaves out.
+// of MariaDB, of MySQL in version 1 of that format, or of TiDB (tidb_json). What it does
+// not know it leaves out.
 package plan
 
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -27,10 +29,47 @@ type Step struct {
 // Parse reads EXPLAIN's output; a table has a line for each step, fields joined by tabs,
 // the names of the columns first. A text of another form has no steps.
 func Parse(text string) Plan {
-	if strings.HasPrefix(text, "{") {
+	switch {
+	case strings.HasPrefix(text, "{"):
 		return parseJSON(text)
+	case strings.HasPrefix(text, "["):
+		return parseTiDB(text)
 	}
 	return parseTable(text)
+}
+
+// operator is one of TiDB's: what it reads is "table:t, index:k(a, b)", or empty.
+// https://docs.pingcap.com/tidb/stable/sql-statement-explain
+type operator struct {
+	ID           string     `json:"id"`
+	AccessObject string     `json:"accessObject"`
+	OperatorInfo string     `json:"operatorInfo"`
+	SubOperators []operator `json:"subOperators"`
+}
+
+var accessed = regexp.MustCompile(`^table:([^,]+)(?:, (?:partition:[^,]+, )?(?:clustered )?index:([^(]+))?`)
+
+func parseTiDB(text string) Plan {
+	var p Plan
+	var walk func([]operator)
+	walk = func(all []operator) {
+		for _, o := range all {
+			if m := accessed.FindStringSubmatch(o.AccessObject); m != nil {
+				name := o.ID
+				if i := strings.LastIndexByte(name, '_'); i > 0 {
+					name = name[:i]
+				}
+				name, _, _ = strings.Cut(name, "(") // (Build), (Probe)
+				p = append(p, Step{m[1], strings.TrimRight(name, "_0123456789"), m[2], o.OperatorInfo})
+			}
+			walk(o.SubOperators)
+		}
+	}
+	var roots []operator
+	if json.Unmarshal([]byte(text), &roots) == nil {
+		walk(roots)
+	}
+	return p
 }
 
 // In the JSON of both vendors each table of a query, of whatever block, is an object

@@ -14,6 +14,9 @@ func TestPlans(t *testing.T) {
 		// MySQL 9.7, version 1 of the format
 		`{"query_block": {"select_id": 1, "table": {"table_name": "t", "access_type": "ref", "key": "k", "using_index": true}}}`: "t: ref by k, index only",
 		`{"query_block": {"select_id": 1, "message": "no matching row in const table"}}`:                                         "no matching row in const table",
+		// TiDB 8.2
+		`[{"id": "Update_5", "operatorInfo": "N/A", "subOperators": [{"id": "Point_Get_8", "accessObject": "table:t", "operatorInfo": "handle:0, lock"}]}]`:                                                                  "t: Point_Get, handle:0, lock",
+		`[{"id": "IndexLookUp_7", "subOperators": [{"id": "IndexRangeScan_5(Build)", "accessObject": "table:t, index:k(b)", "operatorInfo": "range:[1,1]"}, {"id": "TableRowIDScan_6(Probe)", "accessObject": "table:t"}]}]`: "t: IndexRangeScan by k, range:[1,1]; t: TableRowIDScan",
 		"{ cut off": "",
 		"":          "",
 	} {
