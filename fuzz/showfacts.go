@@ -8,7 +8,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/plan"
 )
 
 // writeFacts tells in brief what a server told that was asked in this run: how each
@@ -19,10 +18,8 @@ func writeFacts(b *strings.Builder, t *timeline.Timeline) {
 		return
 	}
 	b.WriteString("  the server was asked in this run, before each statement for its plan:\n")
-	for i := range t.History.Stmts {
-		if text := planText(f, i); text != "" {
-			fmt.Fprintf(b, "    %s\n", wrapped(fmt.Sprintf("step %d: %s", t.History.Stmts[i].Line+1, text), "      "))
-		}
+	for _, s := range t.Plans() {
+		fmt.Fprintf(b, "    %s\n", wrapped(s, "      "))
 	}
 	if h := heldAt(t.History, t.Account.Wrong); h != nil {
 		step := t.History.Stmts[t.Account.Wrong].Line + 1
@@ -33,12 +30,6 @@ func writeFacts(b *strings.Builder, t *timeline.Timeline) {
 	for _, s := range f.Untold {
 		fmt.Fprintf(b, "    %s\n", wrapped("not told: "+s, "      "))
 	}
-}
-
-// planText is how a statement reads its tables; empty where that was not told. Where the
-// words are not known they are left to ShowFacts.
-func planText(f *history.Facts, stmt int) string {
-	return plan.Parse(f.Plans[stmt]).String()
 }
 
 // heldAt returns what was held when a statement had answered or was known to wait; nil

@@ -90,7 +90,7 @@ func runOf(ctx context.Context, file, target, levels string, progress io.Writer)
 	if target == "" {
 		target = fuzz.Home(c)
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
+	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Facts: true, Progress: progress})
 	if err != nil {
 		return timeline.Run{}, err
 	}

@@ -45,13 +45,16 @@ func (s *script) title() string {
 	return s.LevelText() + ": " + strings.ReplaceAll(string(kind), "-", " ")
 }
 
-// why explains what is wrong in sentences, the last of which give its name in the
-// literature.
+// why explains what is wrong in sentences, then gives its name in the literature and,
+// where the server told them, the plans of the statements.
 func (s *script) why() []string {
 	out := slices.Clone(s.Account.Why)
 	for i := range s.Account.Anomalies {
 		a := &s.Account.Anomalies[i]
 		out = append(out, fmt.Sprintf("Anomaly: %s: %s.", a.Name, a.Cycle))
+	}
+	if plans := s.Plans(); len(plans) > 0 {
+		out = append(out, "EXPLAIN right before the statements said: "+strings.Join(plans, "; ")+".")
 	}
 	return out
 }

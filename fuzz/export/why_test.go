@@ -11,7 +11,7 @@ import (
 )
 
 // TestAnomalyInEveryFormat: each form in which a bug is told gives the name of the
-// literature, that of a tracker for its own server.
+// literature and what the server told of its plans, that of a tracker for its own server.
 func TestAnomalyInEveryFormat(t *testing.T) {
 	records, err := oracle.LoadRecords("../../oracle/testdata/hermitage.jsonl")
 	if err != nil {
@@ -24,6 +24,7 @@ func TestAnomalyInEveryFormat(t *testing.T) {
 		}
 		h := records[i].History
 		h.Stmts[8].Result.Rows[0][1] = history.Cell{Text: "18"}
+		h.Facts = &history.Facts{Plans: map[int]string{8: `{"query_block": {"table": {"table_name": "test", "access_type": "const", "key": "PRIMARY"}}}`}}
 		c, err := corpus.Parse("skew", []byte(records[i].Case))
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +41,8 @@ func TestAnomalyInEveryFormat(t *testing.T) {
 				continue
 			}
 			text := strings.ReplaceAll(string(files.Text), `\`, "")
-			for _, want := range []string{"read skew (G-single)", "in step 9 tx1 saw what tx2 did to (2,18) of test in step 7"} {
+			for _, want := range []string{"read skew (G-single)", "in step 9 tx1 saw what tx2 did to (2,18) of test in step 7",
+				"step 9: test: const by PRIMARY"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s has no %q:\n%s", format, want, files.Text)
 				}
