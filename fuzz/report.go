@@ -134,6 +134,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Asked > 0 {
 		fmt.Fprintf(&b, "  of these %d were run again with the server's plans told, %d are something else by them\n", r.Asked, r.Refuted)
 	}
+	if r.Elsewhere > 0 {
+		fmt.Fprintf(&b, "  in %s a statement waited where the rules give it no reason to; what it answered is accounted for above\n", Count(r.Elsewhere, "case"))
+	}
 	reasons := map[string]int{}
 	for reason, n := range r.Unknown {
 		reasons[plainSQL(reason)] += n

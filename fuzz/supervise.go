@@ -222,6 +222,7 @@ func merged(a, b *Report) *Report {
 		r.Statements += c.Statements
 		r.Blocked += c.Blocked
 		r.Deadlocks += c.Deadlocks
+		r.Elsewhere += c.Elsewhere
 		r.Asked += c.Asked
 		r.Refuted += c.Refuted
 		r.judgeable += c.judgeable

@@ -26,6 +26,9 @@ type Counts struct {
 	Unknown  map[string]int         `json:"unknown"`
 	ByLevel  ByLevel                `json:"by_level"`
 	Features Features               `json:"features"`
+	// Elsewhere counts cases in which a statement waited, by what the server told, where
+	// the rules give it no reason to; see oracle.Verdict.
+	Elsewhere int `json:"waits_elsewhere"`
 	// Asked counts the cases with a known deviation that were run again while the
 	// server was asked for its plans, Refuted those in which it did the same and which
 	// are something else by those plans.
@@ -89,6 +92,9 @@ func (c *Counts) add(r *Trial) {
 	c.judgeable += v.Statements
 	if v.Conflicting {
 		c.overlapping++
+	}
+	if v.Elsewhere {
+		c.Elsewhere++
 	}
 	c.Features.add(r)
 	if r.History == nil {

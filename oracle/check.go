@@ -63,7 +63,7 @@ func check(c *corpus.Case, h *history.History, counting bool) Verdict {
 			v.Outcome, v.Reason = Unknown, "out-of-time"
 			return v
 		}
-		v.Outcome = OK
+		v.Outcome, v.Elsewhere = OK, r.Elsewhere()
 		return v
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
@@ -91,7 +91,7 @@ func check(c *corpus.Case, h *history.History, counting bool) Verdict {
 	if found != nil {
 		v.Outcome = Known
 		count(&v, with, h)
-		v.Conflicting = with.Conflicting()
+		v.Conflicting, v.Elsewhere = with.Conflicting(), with.Elsewhere()
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
 	} else if ok, found := looseFit(c, h, r, p, told, deviations, &v, &loss); ok {
@@ -243,7 +243,7 @@ func fitted(v *Verdict, r *mvcc.Replay, h *history.History, honest bool) {
 		*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
 	}
 	count(v, r, h)
-	v.Conflicting = r.Conflicting()
+	v.Conflicting, v.Elsewhere = r.Conflicting(), r.Elsewhere()
 }
 
 // looseFit is the last resort on InnoDB, whose locks the replay knows in part

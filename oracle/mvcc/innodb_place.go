@@ -43,6 +43,10 @@ func (r *Replay) Rounds() []Round {
 	return []Round{AsTold, Anywhere}
 }
 
+// Elsewhere reports whether the path that the replay has found keeps to no places of
+// waiting, although the server told some: with them none fits.
+func (r *Replay) Elsewhere() bool { return r.places != nil && r.anywhere }
+
 func (r *Replay) rounds() []Round {
 	if r.round == BothRounds {
 		return r.Rounds()
