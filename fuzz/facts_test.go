@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -109,5 +110,42 @@ func TestFindingsHaveFacts(t *testing.T) {
 	}
 	if asked == 0 && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
 		t.Error("no server was asked")
+	}
+}
+
+// TestPlansAgree: the plans that a server tells change no verdict. Where one does, the
+// oracle foresees a plan that is not taken, or uses what is told wrongly.
+func TestPlansAgree(t *testing.T) {
+	const cases = 250
+	for _, name := range Installed(t.Context()) {
+		if name != "mariadb:11.8" && name != "mariadb:10.11" && name != "mysql:9.7" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			target, err := OpenTarget(t.Context(), name, TargetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := target.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			plans := 0
+			for n := range uint64(cases) {
+				c := mutate.Generate(mutate.NewSeeded(n+1), mutate.Options{Levels: target.Levels(), DBMS: target.Server().DBMS, Tables: 2, Conflict: mutate.Mix})
+				r := target.JudgeForFacts(t.Context(), c, LevelsFor(c, corpus.RepeatableRead))
+				if r.History == nil {
+					t.Fatalf("case %d: %v", n, r.Err)
+				}
+				plans += len(r.History.Facts.Plans)
+				if was := judgedUntold(&r); was.Outcome != r.Verdict.Outcome || was.Fingerprint != r.Verdict.Fingerprint {
+					t.Errorf("case %d: %s %s, with its plans %s %s\n%s", n, was.Outcome, was.Fingerprint, r.Verdict.Outcome, r.Verdict.Fingerprint, corpus.Print(c, corpus.Text))
+				}
+			}
+			if plans < 5*cases {
+				t.Errorf("only %d plans told in %d cases", plans, cases)
+			}
+		})
 	}
 }

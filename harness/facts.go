@@ -2,9 +2,11 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -139,7 +141,11 @@ func (q *inquiry) list(ctx context.Context, r *run) error {
 		return nil
 	}
 	locks, views, untold, err := q.lister.Holdings(ctx, r.ids())
-	if err != nil {
+	var answer *mysql.MySQLError
+	switch {
+	case errors.As(err, &answer):
+		q.lister, untold = nil, []string{"locks and read views: " + answer.Message}
+	case err != nil:
 		return lostUnlessCancelled(ctx, fmt.Errorf("ask what transactions hold: %w", err))
 	}
 	for i := range locks {
