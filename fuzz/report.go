@@ -25,6 +25,8 @@ type Report struct {
 	Conflict      string            `json:"conflict"`
 	Workers       int               `json:"workers"`
 	Seed          uint64            `json:"seed"`
+	// Unique says that every written value was unique, and the answers alone a judge.
+	Unique bool `json:"unique_values,omitempty"`
 	Seconds       float64           `json:"seconds"`
 	Counts
 	CasesPerMinute      float64 `json:"cases_per_minute"`
@@ -63,7 +65,7 @@ func (c *campaign) report() *Report {
 	seconds := time.Since(c.begun).Seconds()
 	r := &Report{
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
-		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Seconds: seconds, Counts: counts,
+		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique, Seconds: seconds, Counts: counts,
 		Restarts: c.target.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.baseline.Report(),
 	}
 	if c.versus != nil {
@@ -132,10 +134,13 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
 	writeCounts(&b, "known", r.Known)
 	if r.Asked > 0 {
-		fmt.Fprintf(&b, "  of these %d were run again with the server's plans told, %d are something else by them\n", r.Asked, r.Refuted)
+		fmt.Fprintf(&b, "  %d known ones were run again while the server told its plans: %d turned out to be something else\n", r.Asked, r.Refuted)
 	}
 	if r.Elsewhere > 0 {
-		fmt.Fprintf(&b, "  in %s a statement waited where the rules give it no reason to; what it answered is accounted for above\n", Count(r.Elsewhere, "case"))
+		fmt.Fprintf(&b, "  in %s, counted above by verdict, a statement waited where the rules give it no reason to\n", Count(r.Elsewhere, "case"))
+	}
+	if r.Unique {
+		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")
 	}
 	reasons := map[string]int{}
 	for reason, n := range r.Unknown {

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,6 +73,13 @@ func heldText(h *history.Holding) []string {
 	}
 	for _, v := range h.Views {
 		out = append(out, fmt.Sprintf("tx%d has a read view: it shows what transactions below %d wrote, nothing of %d and later ones", v.Session, v.Sees, v.NotFrom))
+	}
+	if len(h.Views) > 0 && len(h.Transactions) > 0 {
+		var ids []string
+		for _, s := range slices.Sorted(maps.Keys(h.Transactions)) {
+			ids = append(ids, fmt.Sprintf("tx%d is transaction %d", s, h.Transactions[s]))
+		}
+		out = append(out, strings.Join(ids, ", "))
 	}
 	return out
 }

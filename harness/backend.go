@@ -69,10 +69,10 @@ type Prober interface {
 // LockLister is implemented by a Prober that can list what transactions hold. It costs more
 // than Waiting.
 type LockLister interface {
-	// Holdings returns the locks and read views of the transactions of some connections,
-	// as far as the server lists them. In what it returns, Session is the index into
-	// conns. untold says what the server does not list, a sentence each.
-	Holdings(ctx context.Context, conns []uint64) (locks []history.Lock, views []history.ReadView, untold []string, err error)
+	// Holdings returns what the transactions of some connections hold, as far as the
+	// server lists it. In it, sessions are indexes into conns. untold says what the
+	// server does not list, a sentence each.
+	Holdings(ctx context.Context, conns []uint64) (h history.Holding, untold []string, err error)
 }
 
 // CaseObserver is implemented by a Prober that has something to do around each

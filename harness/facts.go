@@ -36,7 +36,7 @@ var explainings = map[history.DBMS]explaining{
 			"SET SESSION explain_json_format_version = 1", "SET SESSION optimizer_trace = 'enabled=on'",
 		},
 		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT QUERY, TRACE FROM information_schema.OPTIMIZER_TRACE",
-		untold: []string{"read views: MySQL prints them of waiting transactions only, and none of read-only ones"},
+		untold: []string{"read views: MySQL prints none of a transaction that is idle or only reads"},
 	},
 	history.MariaDB: {
 		setup: []string{
@@ -140,7 +140,7 @@ func (q *inquiry) list(ctx context.Context, r *run) error {
 	if q.lister == nil {
 		return nil
 	}
-	locks, views, untold, err := q.lister.Holdings(ctx, r.ids())
+	held, untold, err := q.lister.Holdings(ctx, r.ids())
 	var answer *mysql.MySQLError
 	switch {
 	case errors.As(err, &answer):
@@ -148,16 +148,22 @@ func (q *inquiry) list(ctx context.Context, r *run) error {
 	case err != nil:
 		return lostUnlessCancelled(ctx, fmt.Errorf("ask what transactions hold: %w", err))
 	}
-	for i := range locks {
-		locks[i].Session = r.lanes[locks[i].Session].number
+	held.After = r.clock
+	for i := range held.Locks {
+		held.Locks[i].Session = r.lanes[held.Locks[i].Session].number
 	}
-	for i := range views {
-		views[i].Session = r.lanes[views[i].Session].number
+	for i := range held.Views {
+		held.Views[i].Session = r.lanes[held.Views[i].Session].number
 	}
-	slices.SortStableFunc(locks, func(a, b history.Lock) int { return a.Session - b.Session })
-	slices.SortFunc(views, func(a, b history.ReadView) int { return a.Session - b.Session })
+	slices.SortStableFunc(held.Locks, func(a, b history.Lock) int { return a.Session - b.Session })
+	slices.SortFunc(held.Views, func(a, b history.ReadView) int { return a.Session - b.Session })
+	ids := map[int]uint64{}
+	for i, id := range held.Transactions {
+		ids[r.lanes[i].number] = id
+	}
+	held.Transactions = ids
 	f := q.h.Facts
-	f.Holdings = append(f.Holdings, history.Holding{After: r.clock, Locks: locks, Views: views})
+	f.Holdings = append(f.Holdings, held)
 	for _, s := range untold {
 		if !slices.Contains(f.Untold, s) {
 			f.Untold = append(f.Untold, s)

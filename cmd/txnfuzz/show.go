@@ -27,8 +27,8 @@ file, the case is run again.
 With --facts the server is asked, before each statement, for its plan and the
 optimizer's trace of that, and behind each for the locks and read views of all
 transactions: all that is printed below the table. Findings are recorded with these
-facts; a case without is run again. TiDB tells its plans only, MySQL no read views,
-MariaDB no locks but those that are waited for.`,
+facts; a case without is run again. TiDB tells its plans only; MySQL tells no read
+views, MariaDB of locks only those that are waited for.`,
 		Example: `  txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC
   txnfuzz show corpus/found/tidb-no-op-update-unseen.sql
   txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC --facts`,

@@ -31,6 +31,7 @@ type document struct {
 	Why         []string          `json:"why,omitempty"`
 	Anomaly     []oracle.Anomaly  `json:"anomaly"`
 	Plans       []string          `json:"plans,omitempty"`
+	Facts       *history.Facts    `json:"facts,omitempty"`
 	Links       []string          `json:"links,omitempty"`
 	Versions    []documentVersion `json:"versions,omitempty"`
 }
@@ -59,7 +60,7 @@ func asJSON(s *script) (Files, error) {
 	d := document{
 		Title: s.title(), File: s.File, Target: s.Target, Server: s.History.Server, Levels: map[int]string{}, Needs: s.needed, Setup: s.setup(),
 		Initial: s.History.Initial, Final: s.History.Final, Promised: s.Account.Final, Verdict: v.Outcome, Kind: v.Kind,
-		Rules: v.Rules, Fingerprint: v.Fingerprint, Why: s.Account.Why, Anomaly: s.Account.Anomalies, Plans: s.Plans(), Links: s.Account.Links,
+		Rules: v.Rules, Fingerprint: v.Fingerprint, Why: s.Account.Why, Anomaly: s.Account.Anomalies, Plans: s.Plans(), Facts: s.History.Facts, Links: s.Account.Links,
 	}
 	if d.Needs == nil {
 		d.Needs = []setting{}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -98,7 +100,7 @@ func (s *script) quotes() []quote {
 			return []quote{changedPromise}
 		}
 		var found []quote
-		if q, ok := readPromises[dbms][level]; ok && level == corpus.Serializable && step.Kind == mvcc.SelectForShare {
+		if q, ok := readPromises[dbms][level]; ok && level == corpus.Serializable && step.Kind == mvcc.SelectForShare && isPlain(s.Case.Steps[s.History.Stmts[w].Line].Stmt) {
 			found = append(found, q)
 		}
 		if q, ok := currentPromises[dbms][step.Kind]; ok {
@@ -107,6 +109,12 @@ func (s *script) quotes() []quote {
 		return found
 	}
 	return nil
+}
+
+// isPlain says that a SELECT names no lock: at SERIALIZABLE it takes one all the same.
+func isPlain(n ast.StmtNode) bool {
+	q, ok := n.(*ast.SelectStmt)
+	return ok && (q.LockInfo == nil || q.LockInfo.LockType == ast.SelectLockNone)
 }
 
 // serverNames are the families as their vendors spell them.

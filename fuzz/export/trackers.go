@@ -86,6 +86,9 @@ func mysqlReport(s *script) (Files, error) {
 	for _, w := range slices.Concat(s.why(), s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", w)
 	}
+	for _, l := range s.Account.Links {
+		fmt.Fprintf(&b, "* See %s\n", l)
+	}
 	b.WriteString("\nHow to repeat:\n")
 	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")

@@ -84,13 +84,16 @@ func TestFacts(t *testing.T) {
 					got = append(got, strings.Join([]string{map[bool]string{true: "waits", false: "has"}[l.Waits], l.Index, strings.Join(l.Fields, ",")}, " "))
 				}
 			}
-			if s := strings.Join(got, "; "); s != "waits PRIMARY 5; has PRIMARY 5" {
-				t.Errorf("locks: %s", s)
+			if s := strings.Join(got, "; "); s != "waits PRIMARY 5; has PRIMARY 5" || waiting.Transactions[2] == 0 {
+				t.Errorf("locks: %s of transactions %v", s, waiting.Transactions)
 			}
 		case history.MariaDB:
 			v := waiting.Views
-			if len(v) != 1 || v[0].Session != 1 || v[0].Sees == 0 || v[0].NotFrom < v[0].Sees {
-				t.Errorf("read views %+v", v)
+			if len(v) != 1 || v[0].Session != 1 || v[0].Sees == 0 || v[0].NotFrom < v[0].Sees || waiting.Transactions[2] < v[0].Sees {
+				t.Errorf("read views %+v beside transactions %v", v, waiting.Transactions)
+			}
+			if l := waiting.Locks; len(l) != 1 || l[0].Session != 1 || !l[0].Waits || l[0].Index != "PRIMARY" || l[0].Fields[0] != "0x80000005" {
+				t.Errorf("locks %+v", l)
 			}
 		}
 		if len(f.Untold) != 1 {

@@ -26,6 +26,9 @@ type Holding struct {
 	// Views holds the read views of the sessions that have one, where the server
 	// prints them.
 	Views []ReadView `json:"views,omitempty"`
+	// Transactions holds InnoDB's id of the transaction of each session that has
+	// written or locked something, by session: what read views speak of.
+	Transactions map[int]uint64 `json:"transactions,omitempty"`
 }
 
 // Lock is a lock that a transaction holds or waits for.
@@ -43,6 +46,4 @@ type ReadView struct {
 	Session int    `json:"session"`
 	Sees    uint64 `json:"sees"`
 	NotFrom uint64 `json:"not_from"`
-	// Txn is the transaction's own id, 0 if it has none: it has written nothing.
-	Txn uint64 `json:"txn,omitempty"`
 }
