@@ -120,7 +120,7 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	if continues(node) {
 		return nil, errContinues
 	}
-	if s.txn != nil && kind.commits() && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit)) {
+	if s.txn != nil && kind.commits() && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit, false)) {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
 			Reason: "the commit had to miss a lock"}, nil
 	}
@@ -209,7 +209,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 	commits := s.txn != nil && kind.commits()
 	if e.Code == errInternal {
 		if commits {
-			known := LostLock(e) && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit))
+			known := LostLock(e) && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit, true))
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 			if known {

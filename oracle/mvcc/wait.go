@@ -232,7 +232,7 @@ func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark 
 		return nil, nil
 	}
 	for _, o := range r.openTxns(tx) {
-		if r.endSubmitted(o, st.Return) || r.missesLock(o, st.Return) {
+		if r.endSubmitted(o, st.Return) || r.missesLock(o, st.Return, false) {
 			continue
 		}
 		chain, what, err := r.collision(t, tx, o, kind, where, r.Steps[i].View, mark)
