@@ -14,10 +14,10 @@ import (
 // whose versions answers tell, from whom it read which row; of each overwriting and each order
 // of two writers that was read off, whether the replay has it on the table, be it through
 // writers between. The row itself cannot be asked for there: to a replay it is what has a key,
-// which another row can take. Only committed transactions count.
+// which another row can take, or which a row can leave. Only committed transactions count.
 func (r *Reading) Differs(d *mvcc.Dependencies) []string {
 	derived := dependenciesOf(d)
-	mine := map[wr]bool{}
+	mine, from := map[wr]bool{}, r.readFrom()
 	var out []string
 	for i := range r.Edges {
 		e := &r.Edges[i]
@@ -25,19 +25,20 @@ func (r *Reading) Differs(d *mvcc.Dependencies) []string {
 			continue
 		}
 		at := item{e.Table, idOf(e, r)}
-		from, to := endOf(r.Units, e.From), endOf(r.Units, e.To)
+		first, to := endOf(r.Units, e.From), endOf(r.Units, e.To)
 		switch {
 		case e.Kind == graph.WR:
-			k := wr{from, e.ToStmt, at}
+			k := wr{first, e.ToStmt, at}
 			mine[k] = true
 			if !derived.wr[k] {
 				out = append(out, "only in the answers: "+k.String())
 			}
 		case !r.Units[e.From].Committed:
-		case e.Kind == graph.WW && !derived.reaches(at.table, from, to):
-			out = append(out, fmt.Sprintf("only in the answers: %s is written by %s and then by %s", at, from, to))
-		case e.Kind == graph.RW && !derived.reaches(at.table, from, to) && // the next version is the reader's own
-			!slices.ContainsFunc(derived.next[rw{e.FromStmt, at.table}], func(o end) bool { return o == to || derived.reaches(at.table, o, to) }):
+		case e.Kind == graph.WW && !derived.reaches(at.table, first, to):
+			out = append(out, fmt.Sprintf("only in the answers: %s is written by %s and then by %s", at, first, to))
+		case e.Kind == graph.RW && !derived.reaches(at.table, first, to) && // the next version is the reader's own
+			!slices.ContainsFunc(derived.next[rw{e.FromStmt, at.table}], func(o end) bool { return o == to || derived.reaches(at.table, o, to) }) &&
+			!derived.movedTo(at, from[read{e.FromStmt, at}], to):
 			out = append(out, fmt.Sprintf("only in the answers: %s overwrites %s, which statement %d read", to, at, e.FromStmt+1))
 		}
 	}
@@ -48,6 +49,23 @@ func (r *Reading) Differs(d *mvcc.Dependencies) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// read is a row that a statement's answer shows.
+type read struct {
+	stmt int
+	item item
+}
+
+// readFrom returns who wrote what answers show.
+func (r *Reading) readFrom() map[read]end {
+	out := map[read]end{}
+	for i := range r.Edges {
+		if e := &r.Edges[i]; e.Kind == graph.WR {
+			out[read{e.ToStmt, item{e.Table, idOf(e, r)}}] = endOf(r.Units, e.From)
+		}
+	}
+	return out
 }
 
 // tells says that the answer to a statement tells all versions that it read of a table, which
@@ -103,10 +121,11 @@ type derived struct {
 	wr   map[wr]bool
 	next map[rw][]end
 	ww   map[string]map[end][]end
+	rows map[item]map[end][]end // ww by the row that the later one found
 }
 
 func dependenciesOf(d *mvcc.Dependencies) *derived {
-	out := &derived{map[wr]bool{}, map[rw][]end{}, map[string]map[end][]end{}}
+	out := &derived{map[wr]bool{}, map[rw][]end{}, map[string]map[end][]end{}, map[item]map[end][]end{}}
 	for i := range d.Edges {
 		e := &d.Edges[i]
 		at := item{strings.ToLower(e.Table), idIn(e.Row)}
@@ -122,6 +141,10 @@ func dependenciesOf(d *mvcc.Dependencies) *derived {
 				out.ww[at.table] = map[end][]end{}
 			}
 			out.ww[at.table][from] = append(out.ww[at.table][from], to)
+			if out.rows[at] == nil {
+				out.rows[at] = map[end][]end{}
+			}
+			out.rows[at][from] = append(out.rows[at][from], to)
 		}
 	}
 	return out
@@ -129,7 +152,14 @@ func dependenciesOf(d *mvcc.Dependencies) *derived {
 
 // reaches says that rows of a table were written by one transaction and later by the other,
 // or by others between the two.
-func (d *derived) reaches(table string, from, to end) bool {
+func (d *derived) reaches(table string, from, to end) bool { return reach(d.ww[table], from, to) }
+
+// movedTo says that the replay has the order of two writers of a row, one of which wrote what a
+// statement read. It need not have the overwriting, if the former moved the row to another key
+// later on: to the replay that is another row, and what was read has no next version.
+func (d *derived) movedTo(at item, from, to end) bool { return reach(d.rows[at], from, to) }
+
+func reach(ww map[end][]end, from, to end) bool {
 	seen := map[end]bool{}
 	var walk func(end) bool
 	walk = func(e end) bool {
@@ -137,7 +167,7 @@ func (d *derived) reaches(table string, from, to end) bool {
 			return false
 		}
 		seen[e] = true
-		return slices.ContainsFunc(d.ww[table][e], func(o end) bool { return o == to || walk(o) })
+		return slices.ContainsFunc(ww[e], func(o end) bool { return o == to || walk(o) })
 	}
 	return walk(from)
 }
