@@ -340,7 +340,7 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 			images = append(images, row)
 			p.Changed++
 		case len(s.OnDuplicate) > 0:
-			n, image, err := r.onDuplicate(s, t, tx, view, dups[0], row)
+			n, image, err := r.onDuplicate(s, t, tx, view, r.upserted(t, tx, view, dups, row), row)
 			if err != nil {
 				p.Err, err = sqlError(err)
 				return p, err
@@ -363,6 +363,20 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 		p.Err = code
 	}
 	return p, nil
+}
+
+// upserted returns which of several rows that have keys of a new one ON DUPLICATE KEY
+// UPDATE changes.
+func (r *Replay) upserted(t *Table, tx *Txn, view View, dups []*Chain, row solve.Row) *Chain {
+	if len(dups) > 1 && tx.Snapshot != 0 && tx.Rules.of(rules.UpsertRow) == rules.FirstInSnapshot {
+		snapshot := View{Tick: tx.Snapshot, Own: tx}
+		for _, c := range r.duplicates(t, snapshot, row, nil) {
+			if slices.Contains(dups, c) && equalRows(snapshot.Seen(c).Row, view.Seen(c).Row) {
+				return c
+			}
+		}
+	}
+	return dups[0]
 }
 
 // onDuplicate applies ON DUPLICATE KEY UPDATE to the row in the way. It

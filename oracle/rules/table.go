@@ -75,6 +75,9 @@ const (
 	AbsentKey
 	// RefusedWait: whether a locking read with NOWAIT fails at once where it would wait.
 	RefusedWait
+	// UpsertRow: which row an INSERT … ON DUPLICATE KEY UPDATE changes if its new row has
+	// the keys of several.
+	UpsertRow
 	numDimensions
 )
 
@@ -296,6 +299,15 @@ const (
 	LocksExpected
 )
 
+// Answers to UpsertRow.
+const (
+	// FirstKey: the one with the first of the keys, of the newest rows.
+	FirstKey Variant = iota
+	// FirstInSnapshot: the same of the rows in the snapshot, if one of these is in the
+	// way and has not changed since.
+	FirstInSnapshot
+)
+
 // Answers to RetryLimit.
 const (
 	// UntilLocked: until it has locked what it needs.
@@ -392,6 +404,9 @@ var Table = []Rule{
 	{Name: "commit-expects-locks-of-failed-update", Dim: FailedLocks, Variant: LocksExpected, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/35682", tidbPessimistic},
 		Says: "an UPDATE changes rows and then fails, because two rows that its own transaction has written would have the same key. From the transaction's next write on, COMMIT expects a lock on each row that the failed UPDATE had changed, but nobody holds these locks. If another transaction deletes such a row, or changes its key, COMMIT fails with error 1105. (If the transaction has changed nothing else, the built-in TiDB may panic in COMMIT, which is reported as a violation.) TiDB makes one key of a transaction its primary key, to which all its locks refer. If that is the row which is gone, TiDB takes the transaction for finished, and until its COMMIT others do not wait for the locks that it really holds either"},
+	{Name: "upsert-looks-in-snapshot", Dim: UpsertRow, Variant: FirstInSnapshot, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr}, Links: []string{"https://dev.mysql.com/doc/refman/en/insert-on-duplicate.html", tidbPessimistic},
+		Says: "the new row of an INSERT … ON DUPLICATE KEY UPDATE has a key of one row and another key of a second row. If the second row was committed after the snapshot, TiDB does not meet it, although a write works on the newest data, and changes the first row, whatever the order of the keys. (Which of the two is changed the manual of MySQL leaves open, and advises against such statements.)"},
 	{Name: "retry-limit-reached-in-one-wait", Dim: RetryLimit, Variant: GivesUp, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://docs.pingcap.com/tidb/stable/tidb-configuration-file#max-retry-count", tidbPessimistic},
 		Says: "a statement that waits for one lock starts again so often that it reaches TiDB's limit (max-retry-count) and fails with error 1105, \"pessimistic lock retry limit reached\""},
