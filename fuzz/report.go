@@ -26,8 +26,8 @@ type Report struct {
 	Workers       int               `json:"workers"`
 	Seed          uint64            `json:"seed"`
 	// Unique says that every written value was unique, and the answers alone a judge.
-	Unique bool `json:"unique_values,omitempty"`
-	Seconds       float64           `json:"seconds"`
+	Unique  bool    `json:"unique_values,omitempty"`
+	Seconds float64 `json:"seconds"`
 	Counts
 	CasesPerMinute      float64 `json:"cases_per_minute"`
 	StatementsPerSecond float64 `json:"statements_per_second"`
