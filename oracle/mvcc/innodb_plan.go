@@ -13,7 +13,7 @@ import (
 // data as it was, else of the tables as they were at first.
 func (r *Replay) parsedPlans() map[int]plan.Plan {
 	told := r.h.Plans
-	if len(told) == 0 && r.h.Facts != nil {
+	if r.h.Facts != nil {
 		told = r.h.Facts.Plans
 	}
 	if len(told) == 0 {
