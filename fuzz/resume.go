@@ -144,6 +144,9 @@ func resumed(ctx context.Context, s Settings, run func(context.Context, Settings
 	if st.Target != Redact(s.Target) {
 		return nil, &ResumeError{fmt.Sprintf("the campaign in %s is one on %s, not on %s", s.Corpus, st.Target, Redact(s.Target))}
 	}
+	if st.Report != nil && st.Report.Unique != s.Unique {
+		return nil, &ResumeError{fmt.Sprintf("the campaign in %s was one %s: go on with it as it was, or give another --corpus", s.Corpus, map[bool]string{true: "with --unique-values", false: "without --unique-values"}[st.Report.Unique])}
+	}
 	s.Seed, s.Workers = st.Seed, st.Workers
 	s.logf("seed %d", s.Seed)
 	base := st.Report

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +91,14 @@ func TestResumeCountsStoredFindings(t *testing.T) {
 	f := st.Report.Findings
 	if len(f) != 2 || f[1].ID != "lost" || f[1].Kind != "dirty-read" || f[1].Reproduced != 7 || !f[1].New {
 		t.Errorf("findings %+v", f)
+	}
+}
+
+func TestResumeKeepsTheValuesUnique(t *testing.T) {
+	s, _ := stateOf(t)
+	s.Unique = true
+	var wrong *ResumeError
+	if _, err := resumed(t.Context(), s, nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "without --unique-values") {
+		t.Errorf("%v", err)
 	}
 }
