@@ -32,7 +32,7 @@ func TestPlaces(t *testing.T) {
 		{"a VARCHAR(9), b INT, PRIMARY KEY (a, b)", "('x''y', 10)", "SELECT * FROM t FOR UPDATE", "DELETE FROM t", history.Place{Index: "PRIMARY", Fields: []string{"'x''y'", "10"}}},
 		{"a INT UNSIGNED, b INT, UNIQUE KEY k (a)", "(4294967295, 10)", "UPDATE t SET a = 7", "INSERT INTO t VALUES (7, 0)", history.Place{Index: "k", Fields: []string{"7"}}},
 		{"a DATE, b DECIMAL(5,2), UNIQUE KEY k (a, b)", "('2020-01-01', 1.5)", "UPDATE t SET b = 2.25", "INSERT INTO t VALUES ('2020-01-01', 2.25)", history.Place{Index: "k", Fields: []string{"2020-01-01", "2.25"}}},
-		{"a VARCHAR(9) COLLATE utf8mb4_general_ci PRIMARY KEY", "('a')", "DELETE FROM t", "SELECT * FROM t FOR UPDATE", history.Place{Index: "PRIMARY", Fields: []string{"0x0041"}}},
+		{"a VARCHAR(9) COLLATE utf8mb4_general_ci PRIMARY KEY", "('a')", "SELECT * FROM t WHERE a = 'a' FOR UPDATE", "DELETE FROM t", history.Place{Index: "PRIMARY", Fields: []string{"0x0041"}}},
 		{"a INT", "(1)", "DELETE FROM t", "UPDATE t SET a = 2", history.Place{Index: "_tidb_rowid"}},
 	} {
 		text := "/* init */ CREATE TABLE t (" + x.table + ");\n/* init */ INSERT INTO t VALUES " + x.rows + ";\n/* tx1 */ BEGIN;\n/* tx1 */ " + x.holds + ";\n/* tx2 */ " + x.waits + ";\n/* tx1 */ ROLLBACK;\n"
