@@ -93,7 +93,7 @@ func (p *statusProber) Holdings(ctx context.Context, conns []uint64) (h history.
 	if !complete {
 		untold = append(untold, "some read views and locks: the monitor's output was cut off")
 	}
-	return h, append(untold, "locks that are held: MariaDB lists those only that are waited for"), nil
+	return h, append(untold, "locks that are held: the monitor lists those only that are waited for"), nil
 }
 
 // readViews finds the read views of connections in a monitor's output, and the ids of
