@@ -221,11 +221,22 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *D
 	return left, nil, nil
 }
 
-// sameWait reports whether a wait and the one behind it may be one: MySQL gives
-// the request that a statement waits with another name when the record is moved
-// on its page, for example because somebody changed it.
+// sameWait reports whether a wait and the one behind it may be one: the request that a
+// statement waits with gets another name when the record is moved on its page, for
+// example because somebody changed it. On MariaDB it counts only where both places are told
+// and alike.
 func (e *engine) sameWait(x *running, wait int) bool {
-	return e.h.Server.DBMS == history.MySQL && wait+1 < len(x.st.Waits) && x.st.Waits[wait+1].From == x.st.Waits[wait].Until+1
+	if wait+1 >= len(x.st.Waits) {
+		return false
+	}
+	was, is := &x.st.Waits[wait], &x.st.Waits[wait+1]
+	return is.From == was.Until+1 && (e.h.Server.DBMS == history.MySQL || samePlace(was.At, is.At))
+}
+
+// samePlace reports whether two places are told and may be one: of the fields only the
+// first is sure to be the key's, and what follows a key changes.
+func samePlace(a, b *history.Place) bool {
+	return a != nil && b != nil && a.Table == b.Table && a.Index == b.Index && a.Kind == b.Kind && a.Mode == b.Mode && len(a.Fields) > 0 && len(b.Fields) > 0 && a.Fields[0] == b.Fields[0]
 }
 
 // waitedUnseen reports whether a statement that was just sent may have waited before the
