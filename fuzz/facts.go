@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -42,7 +43,7 @@ func refutes(told, r *Trial) bool {
 }
 
 // askSome runs cases with a known deviation again and asks for facts: the 1st, 2nd, 4th,
-// 8th of each kind, and so on, as each takes as long as some twenty cases. One that is
+// 8th of each kind, and so on, as each takes as long as some ten cases. One that is
 // something else by the plans that the server tells is a defect of the oracle.
 func (c *campaign) askSome(ctx context.Context, r *Trial) error {
 	v := &r.Verdict
@@ -53,7 +54,7 @@ func (c *campaign) askSome(ctx context.Context, r *Trial) error {
 	if n := seen.(*atomic.Int64).Add(1); n&(n-1) != 0 {
 		return nil
 	}
-	told := c.target.JudgeForFacts(ctx, r.Case, r.Levels)
+	told := c.target.judgeFactsBy(ctx, (*harness.Pool).RunForFacts, r.Case, r.Levels)
 	if ctx.Err() != nil || told.History == nil {
 		return nil
 	}

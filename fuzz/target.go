@@ -324,7 +324,11 @@ func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]
 // JudgeForFacts is JudgeFresh, but that the server is asked on the way for plans, traces,
 // locks and read views; the verdict goes by what it told.
 func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	r := t.executeBy(ctx, (*harness.Pool).RunForFacts, c, levels)
+	return t.judgeFactsBy(ctx, (*harness.Pool).RunFreshForFacts, c, levels)
+}
+
+func (t *Target) judgeFactsBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := t.executeBy(ctx, run, c, levels)
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r

@@ -61,10 +61,19 @@ type inquiry struct {
 	h      *history.History
 }
 
-// RunForFacts is RunFresh, but that the server is asked for plans, traces, locks and
+// RunForFacts is Run, but that the server is asked for plans, traces, locks and
 // read views on the way, which end up in the history's Facts. It takes some ten times as
 // long. A server that does not tell one of these says so there; that is no error.
 func (p *Pool) RunForFacts(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
+	tables := refilled
+	if p.opt.Clean {
+		tables = truncated
+	}
+	return p.run(ctx, c, levels, tables, (*run).observeFacts)
+}
+
+// RunFreshForFacts is RunForFacts in a database of its own, as RunFresh.
+func (p *Pool) RunFreshForFacts(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
 	return p.run(ctx, c, levels, brandNew, (*run).observeFacts)
 }
 

@@ -42,7 +42,7 @@ func TestFacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := p.RunForFacts(t.Context(), c, levels)
+		h, err := p.RunFreshForFacts(t.Context(), c, levels)
 		if err != nil {
 			t.Fatal(err)
 		}
