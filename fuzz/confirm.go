@@ -154,7 +154,7 @@ func (k *Keeper) confirm(ctx context.Context, r *Trial) (rates, *Trial, error) {
 	if count > 0 {
 		var refuted bool
 		if last, refuted = forFacts(ctx, s.facts, last); refuted {
-			k.logf("%s: by the plans that the server told, what it did is as promised", r.Verdict.Fingerprint)
+			k.logf("%s: by the plans that the server told it is %s", r.Verdict.Fingerprint, verdictText(&last.Verdict))
 			count = 0
 		}
 	}

@@ -54,7 +54,7 @@ func (c *campaign) askSome(ctx context.Context, r *Trial) error {
 	if n := seen.(*atomic.Int64).Add(1); n&(n-1) != 0 {
 		return nil
 	}
-	told := c.target.judgeFactsBy(ctx, (*harness.Pool).RunForFacts, r.Case, r.Levels)
+	told := c.target.judgeBy(ctx, (*harness.Pool).RunForFacts, r.Case, r.Levels)
 	if ctx.Err() != nil || told.History == nil {
 		return nil
 	}

@@ -57,21 +57,6 @@ func TestForFacts(t *testing.T) {
 	}
 }
 
-// openFor opens a target that ends with the test.
-func openFor(t *testing.T, name string) *Target {
-	t.Helper()
-	target, err := OpenTarget(t.Context(), name, TargetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := target.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return target
-}
-
 // TestFindingsHaveFacts: what is saved of a finding holds what its server told.
 func TestFindingsHaveFacts(t *testing.T) {
 	const file = "../corpus/found/innodb-index-condition-judges-uncommitted-rows.sql"
@@ -82,7 +67,7 @@ func TestFindingsHaveFacts(t *testing.T) {
 		}
 		asked++
 		t.Run(name, func(t *testing.T) {
-			target := openFor(t, name)
+			target := openFor(t, name, TargetOptions{})
 			store, err := OpenStore(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -129,7 +114,7 @@ func TestPlansAgree(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target := openFor(t, name)
+			target := openFor(t, name, TargetOptions{})
 			plans := 0
 			for n := range uint64(cases) {
 				c := mutate.Generate(mutate.NewSeeded(n+1), mutate.Options{Levels: target.Levels(), DBMS: target.Server().DBMS, Tables: 2, Conflict: mutate.Mix})

@@ -315,19 +315,16 @@ func (t *Target) judgeAs(ctx context.Context, c *corpus.Case, levels map[int]cor
 
 // JudgeFresh is Judge in a database that is made for this one run.
 func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	r := t.executeBy(ctx, (*harness.Pool).RunFresh, c, levels)
-	judge(ctx, &r)
-	t.makeSure(ctx, &r)
-	return r
+	return t.judgeBy(ctx, (*harness.Pool).RunFresh, c, levels)
 }
 
 // JudgeForFacts is JudgeFresh, but that the server is asked on the way for plans, traces,
 // locks and read views; the verdict goes by what it told.
 func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	return t.judgeFactsBy(ctx, (*harness.Pool).RunFreshForFacts, c, levels)
+	return t.judgeBy(ctx, (*harness.Pool).RunFreshForFacts, c, levels)
 }
 
-func (t *Target) judgeFactsBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
+func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, run, c, levels)
 	judge(ctx, &r)
 	t.makeSure(ctx, &r)

@@ -103,7 +103,13 @@ func anyTarget(t *testing.T) *Target {
 	if len(installed) == 0 {
 		t.Skip("nothing to run a case on: this build has no embedded TiDB, and no server is installed")
 	}
-	target, err := OpenTarget(t.Context(), installed[0], TargetOptions{Clean: true})
+	return openFor(t, installed[0], TargetOptions{Clean: true})
+}
+
+// openFor opens a target that ends with the test.
+func openFor(t *testing.T, name string, o TargetOptions) *Target {
+	t.Helper()
+	target, err := OpenTarget(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
