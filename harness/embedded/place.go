@@ -11,6 +11,7 @@ import (
 	"github.com/pingcap/tidb/pkg/kv"
 	"github.com/pingcap/tidb/pkg/parser/charset"
 	"github.com/pingcap/tidb/pkg/parser/model"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/tablecodec"
 	"github.com/pingcap/tidb/pkg/types"
 	"github.com/pingcap/tidb/pkg/util/codec"
@@ -52,7 +53,7 @@ func (in *instance) placeOf(key kv.Key) *history.Place {
 	switch {
 	case meta.PKIsHandle:
 		at.Index, at.Fields = "PRIMARY", []string{handle.String()}
-		if c := meta.GetPkColInfo(); c != nil && handle.IntValue() < 0 && c.GetFlag()&unsigned != 0 {
+		if c := meta.GetPkColInfo(); c != nil && handle.IntValue() < 0 && mysql.HasUnsignedFlag(c.GetFlag()) {
 			at.Fields = nil // beyond what a signed number holds
 		}
 	case meta.IsCommonHandle:
@@ -65,9 +66,6 @@ func (in *instance) placeOf(key kv.Key) *history.Place {
 	}
 	return at
 }
-
-// unsigned is the flag of a column of that type.
-const unsigned = 1 << 5
 
 func indexName(x *model.IndexInfo) string {
 	if x.Primary {
