@@ -79,6 +79,9 @@ type running struct {
 	due    bool
 	place  *place
 	waited bool
+	// atUnseen says that it is told to wait at a record that no statement of the case has
+	// written, such as one that an earlier case has left deleted.
+	atUnseen bool
 	// from is the first choice of the current segment; holder is whom it waits
 	// for, nil where no surely held lock tells.
 	from   int
@@ -304,7 +307,7 @@ func (x *running) point(at spot, holder *Txn, gaps, sure bool) stop {
 		switch here := x.toldHere(at); {
 		case here == record.No && !sure:
 			return nowhere
-		case here == record.Yes:
+		case here == record.Yes && (holder != nil || !x.e.choices.passes()):
 			where := atEntry
 			if e.loose && gaps && e.choices.choose(2) == 1 {
 				where = beforeEntry
@@ -358,7 +361,7 @@ func (x *running) perhaps(at spot, holder *Txn) stop {
 // is, -1 for one that the history does not have.
 func (e *engine) resume(x *running, due bool, wait int) (*Difference, error) {
 	x.due, x.from = due, e.choices.pos
-	if x.place = nil; due && e.places != nil {
+	if x.place, x.atUnseen = nil, false; due && e.places != nil {
 		x.expect(wait)
 	}
 	e.choices.by, e.store.stmt = x.i, x.i

@@ -106,7 +106,15 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	}
 	e.expectVictims(ph.items)
 	var paused []*running
+	queued := false // what was sent stands in a queue behind what is left of the order
 	for k, it := range order {
+		if queued && again != nil && e.choices.choose(2) == 1 {
+			d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0, 0)
+			if err != nil || note(d) {
+				return true, err
+			}
+			again = nil
+		}
 		if it.abort {
 			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
 				// It was aborted when it was sent.
@@ -122,7 +130,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 				if !more && k+1 < len(order) && e.choices.choose(2) == 1 {
 					// Others may have stood before it in the queue for the
 					// victim's locks.
-					e.branched = true
+					e.branched, queued = true, true
 					continue
 				}
 				wait := -1

@@ -76,7 +76,8 @@ func (r *Replay) toldPlaces() [][]*place {
 		waits := r.h.Stmts[i].Waits
 		for k := range waits {
 			at := waits[k].At
-			if at == nil {
+			if at == nil || at.Kind == history.RecordLock && len(at.Fields) == 0 {
+				// The server did not print the record if its page was latched.
 				continue
 			}
 			p := &place{at: at, exclusive: strings.Contains(at.Mode, "X")}
@@ -162,15 +163,17 @@ func (x *running) told() *place {
 // expect sets where a statement that goes on is told to wait next. A record of which no
 // row is known tells nothing: it may be one that an earlier case has left in the table.
 func (x *running) expect(wait int) {
-	x.place = nil
+	x.place, x.atUnseen = nil, false
 	if x.e.anywhere || wait < 0 || wait >= len(x.e.places[x.i]) {
 		return
 	}
 	p := x.e.places[x.i][wait]
-	if p == nil || p.at.Kind == history.RecordLock && !x.e.knowsRow(p) {
+	if p == nil {
 		return
 	}
-	x.place = p
+	if x.atUnseen = p.at.Kind == history.RecordLock && !x.e.knowsRow(p); !x.atUnseen {
+		x.place = p
+	}
 }
 
 // knowsRow reports whether some version of some row may be the record of a place.
@@ -207,7 +210,7 @@ func (x *running) byToldIndex(a *access) {
 	if p == nil || p.table != a.t.Def || p.key == nil || p.key == a.key || p.at.Kind != history.RecordLock {
 		return
 	}
-	if x.e.choices.choose(2) == 0 {
+	if !x.e.choices.passes() {
 		*a = access{t: a.t, where: a.where, key: p.key, ranged: true}
 	}
 	x.e.branched = true

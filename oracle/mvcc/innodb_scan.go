@@ -175,6 +175,12 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if failed != nil {
 			return failed
 		}
+		if x.due && x.atUnseen && e.choices.keep(2) == 1 {
+			x.sure, e.branched = false, true
+			x.block(nil)
+			n = x.behindUnseen(a, prev, n)
+			continue
+		}
 		if n == nil {
 			if !stopped(nil, false) {
 				break

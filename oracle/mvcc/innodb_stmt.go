@@ -356,7 +356,13 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
 		}
 		var rows []solve.Row
-		a := x.accessOf(t, s.Where)
+		buffered := x.asked != nil && x.asked.buffered
+		where := s.Where
+		if buffered {
+			bare := outer(s)
+			x.node, where = bare, bare.Where
+		}
+		a := x.accessOf(t, where)
 		err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {
 			rows = append(rows, h.row)
 			p.read = append(p.read, h.c)
@@ -365,9 +371,11 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.touchInnoDB(x, t, s.Where, false, nil)
+		e.touchInnoDB(x, t, where, false, nil)
 		views = x.views(t, rows)
-		if s, err = x.listed(s); err != nil {
+		if buffered {
+			x.node = s
+		} else if s, err = x.listed(s); err != nil {
 			return nil, err
 		}
 	}

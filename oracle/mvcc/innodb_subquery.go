@@ -1,7 +1,10 @@
 package mvcc
 
 import (
+	"slices"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -22,6 +25,10 @@ type asked struct {
 	// first row was waited for, passing that the transaction does not keep it.
 	at              history.Tick
 	behind, passing bool
+	// buffered says that all rows of the statement's own table are locked first, in a join
+	// buffer, and the subqueries are read behind them.
+	// https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/query-optimizations/semi-join-subquery-optimizations
+	buffered bool
 	// anew says that what neither a read view nor locks hold is read for each row.
 	anew bool
 	// names are the tables that they read, rows what was read.
@@ -97,16 +104,52 @@ func (x *running) ask() error {
 		return nil
 	}
 	x.e.branched = true
-	switch x.e.choices.choose(3) {
+	ways := 3
+	if x.buffers(own, inner.names) {
+		ways = 4
+	}
+	switch x.e.choices.choose(ways) {
 	case 0:
 		a.read()
 	case 1:
 		a.behind = true
+	case 3:
+		a.buffered = true
 	}
 	if x.tx.Level == corpus.ReadUncommitted || a.locks && x.tx.Level == corpus.ReadCommitted {
 		a.anew = x.e.choices.choose(2) == 1
 	}
 	return nil
+}
+
+// buffers reports whether a locking read may be a semi-join whose rows of the table own go
+// to a join buffer before its subqueries are read.
+func (x *running) buffers(own string, names map[string]bool) bool {
+	s, ok := x.node.(*ast.SelectStmt)
+	return ok && x.e.h.Server.DBMS == history.MariaDB && own != "" && !names[own] && slices.ContainsFunc(conjuncts(s.Where, nil), semiJoins)
+}
+
+// semiJoins reports whether a conjunct of a condition is a subquery that the server may
+// make a semi-join of.
+func semiJoins(e ast.ExprNode) bool {
+	in, ok := e.(*ast.PatternInExpr)
+	return ok && in.Sel != nil && !in.Not
+}
+
+// outer is a locking read without the conjuncts that are semi-joins.
+func outer(s *ast.SelectStmt) *ast.SelectStmt {
+	bare := *s
+	bare.Where = nil
+	for _, c := range conjuncts(s.Where, nil) {
+		switch {
+		case semiJoins(c):
+		case bare.Where == nil:
+			bare.Where = c
+		default:
+			bare.Where = &ast.BinaryOperationExpr{Op: opcode.LogicAnd, L: bare.Where, R: c}
+		}
+	}
+	return &bare
 }
 
 // read evaluates the subqueries, if they were not evaluated before.
@@ -120,6 +163,9 @@ func (a *asked) read() {
 // met notes that the scan has a row that the statement acts on: the subqueries were
 // evaluated for it, those of the list, too.
 func (a *asked) met() {
+	if a.buffered {
+		return
+	}
 	a.behind = false
 	a.read()
 }

@@ -19,7 +19,10 @@ type choices struct {
 	// owner is the statement that a choice concerns; by is that of the next one.
 	owner []int
 	by    int
-	pos   int
+	// places are the choices of passes; asTold says that there are none.
+	places []bool
+	asTold bool
+	pos    int
 }
 
 // choose returns a number below n; 0 is tried first.
@@ -28,10 +31,44 @@ func (c *choices) choose(n int) int {
 		return 0
 	}
 	if c.pos == len(c.taken) {
-		c.taken, c.arity, c.fixed, c.owner = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by)
+		c.add(n)
 	}
 	c.pos++
 	return c.taken[c.pos-1]
+}
+
+func (c *choices) add(n int) {
+	c.taken, c.arity, c.fixed, c.owner, c.places = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by), append(c.places, false)
+}
+
+// passes reports whether a statement does not do what the place that it is told to wait
+// at suggests first: to wait there when it comes there first, to go by that index. settle
+// leaves it as it is.
+func (c *choices) passes() bool {
+	if c.pos == len(c.taken) {
+		c.add(2)
+		c.places[c.pos], c.fixed[c.pos] = true, true
+		c.keepAsTold(c.pos)
+	}
+	c.pos++
+	return c.taken[c.pos-1] == 1
+}
+
+func (c *choices) keepAsTold(i int) {
+	if c.asTold {
+		c.arity[i] = c.taken[i] + 1
+	}
+}
+
+// stayAsTold says that from now on no path is tried on which a statement passes, unless
+// it did on the one that was tried last.
+func (c *choices) stayAsTold() {
+	c.asTold = true
+	for i, is := range c.places {
+		if is {
+			c.keepAsTold(i)
+		}
+	}
 }
 
 // settle says that the choices made since from turned out not to be free.
@@ -81,7 +118,7 @@ func (c *choices) back(may func(int) bool) bool {
 }
 
 func (c *choices) cut(n int) {
-	c.taken, c.arity, c.fixed, c.owner = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n]
+	c.taken, c.arity, c.fixed, c.owner, c.places = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n], c.places[:n]
 }
 
 // Loose lets a statement on InnoDB have waited at any row of its scan, also
@@ -127,7 +164,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		return r.serialOrders()
 	}
 	if r.keepGoing {
-		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path))})
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path)), places: make([]bool, len(path))})
 		e.keepGoing = true
 		if _, err := e.replay(); err != nil {
 			return nil, err
@@ -254,6 +291,7 @@ const maxAlternatives = 300
 func (r *Replay) singleOut(ch *choices) {
 	fits := r.Steps
 	other := make([]bool, len(fits))
+	ch.stayAsTold()
 	for range maxAlternatives {
 		if !ch.next() {
 			for i := range fits {

@@ -24,6 +24,7 @@ const worktree = "worktree"
 
 func compareCommand(dir *string) *cobra.Command {
 	var before, after string
+	var untold bool
 	var examples int
 	c := &cobra.Command{
 		Use:   "compare [FILE...]",
@@ -35,7 +36,8 @@ the working tree is always asked.
 
 Status 0: no verdict changed; 1: some did; 3: something failed.`,
 		Example: `  verdicts compare --old HEAD                   the working tree against its last commit
-  verdicts compare --old v1 --new v2 r.jsonl.zst`,
+  verdicts compare --old v1 --new v2 r.jsonl.zst
+  verdicts compare --new HEAD --untold          what the told places and plans change`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) == 0 {
 				var err error
@@ -46,11 +48,12 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 			if len(files) == 0 {
 				return fmt.Errorf("no records in %s; `verdicts record` makes them", *dir)
 			}
-			return compare(cmd.Context(), *dir, before, after, files, examples, cmd.OutOrStdout())
+			return compare(cmd.Context(), *dir, before, untold, after, files, examples, cmd.OutOrStdout())
 		},
 	}
 	c.Flags().StringVar(&before, "old", "HEAD", "revision of git, or worktree")
 	c.Flags().StringVar(&after, "new", worktree, "revision of git, or worktree")
+	c.Flags().BoolVar(&untold, "untold", false, "the old judge is not shown the places of waits and the plans that servers told")
 	c.Flags().IntVar(&examples, "examples", 3, "records named of each change")
 	return c
 }
@@ -84,7 +87,7 @@ func (cs changes) print(out io.Writer, examples int) (changed int) {
 	return changed
 }
 
-func compare(ctx context.Context, dir, before, after string, files []string, examples int, out io.Writer) error {
+func compare(ctx context.Context, dir, before string, untold bool, after string, files []string, examples int, out io.Writer) error {
 	work, err := os.MkdirTemp("", "verdicts")
 	if err != nil {
 		return err
@@ -94,6 +97,7 @@ func compare(ctx context.Context, dir, before, after string, files []string, exa
 	if err != nil {
 		return err
 	}
+	old.untold = untold
 	young, err := newJudge(ctx, after, filepath.Join(work, "new"))
 	if err != nil {
 		return err
@@ -155,6 +159,7 @@ func (j *judged) words() string {
 type judge struct {
 	revision string // what its verdicts are kept under; empty: they are not kept
 	binary   string
+	untold   bool // hide what servers told
 }
 
 // newJudge builds the program that judges from a revision, in a working tree of
@@ -200,19 +205,22 @@ func newJudge(ctx context.Context, revision, work string) (*judge, error) {
 // verdicts judges a file of records, or reads what this revision said of it
 // before.
 func (j *judge) verdicts(ctx context.Context, dir, file string) ([]judged, error) {
-	kept := ""
+	kept, suffix, args := "", "", []string{file}
+	if j.untold {
+		suffix, args = "-untold", []string{"-untold", file}
+	}
 	if j.revision != "" {
 		info, err := os.Stat(file)
 		if err != nil {
 			return nil, err
 		}
 		name := fmt.Sprintf("%s-%d-%d.jsonl", strings.TrimSuffix(filepath.Base(file), ending), info.Size(), info.ModTime().Unix())
-		kept = filepath.Join(dir, "judged", j.revision[:12], name)
+		kept = filepath.Join(dir, "judged", j.revision[:12]+suffix, name)
 		if b, err := os.ReadFile(kept); err == nil {
 			return parseJudged(b)
 		}
 	}
-	cmd := exec.CommandContext(ctx, j.binary, file)
+	cmd := exec.CommandContext(ctx, j.binary, args...)
 	cmd.Stderr = os.Stderr
 	b, err := cmd.Output()
 	if err != nil {

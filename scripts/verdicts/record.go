@@ -34,6 +34,7 @@ type set struct {
 	cases        int
 	transactions fuzz.Range // of a case; zero: the campaign's own mix
 	unique       bool       // every written value is unique
+	facts        bool       // the server is asked for plans, locks and read views
 }
 
 // file is the set's file below dir. The name tells the set, so a file that is
@@ -46,17 +47,20 @@ func (s set) file(dir string) string {
 	if s.unique {
 		of += "-unique"
 	}
+	if s.facts {
+		of += "-facts"
+	}
 	return filepath.Join(dir, fmt.Sprintf("%s-seed%d-%d%s%s", strings.NewReplacer(":", "-", ",", "-", "=", "-").Replace(s.target), s.seed, s.cases, of, ending))
 }
 
 // parseSets reads lines of target, seed, cases and, if it matters, the range of
-// transactions in a case or the word unique, separated by tabs.
+// transactions in a case or one of the words unique and facts, separated by tabs.
 func parseSets(table string) ([]set, error) {
 	var out []set
 	for n, l := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(l, "\t")
 		if len(f) != 3 && len(f) != 4 {
-			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed, cases and perhaps unique or the number of transactions", n+1, len(f))
+			return nil, fmt.Errorf("sets.tsv:%d: %d fields, want target, seed, cases and perhaps unique, facts or the number of transactions", n+1, len(f))
 		}
 		seed, err := strconv.ParseUint(f[1], 10, 64)
 		if err != nil {
@@ -70,9 +74,11 @@ func parseSets(table string) ([]set, error) {
 		switch {
 		case len(f) == 4 && f[3] == "unique":
 			one.unique = true
+		case len(f) == 4 && f[3] == "facts":
+			one.facts = true
 		case len(f) == 4:
 			if _, err := fmt.Sscanf(f[3], "%d..%d", &one.transactions.Min, &one.transactions.Max); err != nil {
-				return nil, fmt.Errorf("sets.tsv:%d: transactions: want unique or a range such as 3..4, found %q", n+1, f[3])
+				return nil, fmt.Errorf("sets.tsv:%d: transactions: want unique, facts or a range such as 3..4, found %q", n+1, f[3])
 			}
 		}
 		out = append(out, one)
@@ -146,6 +152,13 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 		return 0, err
 	}
 	defer os.RemoveAll(findings)
+	var asked *fuzz.Target
+	if s.facts {
+		if asked, err = fuzz.OpenTarget(ctx, s.target, fuzz.TargetOptions{Workers: workers}); err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, asked.Close()) }()
+	}
 	var mu sync.Mutex
 	var writeErr error
 	enc := json.NewEncoder(z)
@@ -153,6 +166,13 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions, Unique: s.unique,
 		Known: fuzz.StoredDir, Out: findings,
 		Observe: func(t *fuzz.Trial, input string) {
+			if t.History != nil && asked != nil {
+				again := asked.JudgeForFacts(ctx, t.Case, t.Levels)
+				if again.History != nil && again.History.Facts != nil {
+					again.History.Facts.Traces = nil // long, and no judge reads them
+				}
+				t = &again
+			}
 			if t.History == nil {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -107,5 +108,44 @@ func TestSets(t *testing.T) {
 		if _, err := parseSets(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A judge that is not shown what servers told says what the oracle says of histories
+// without it, and of some of them that is something else.
+func TestUntold(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	file, records := compressed(t, dir)
+	j, err := newJudge(ctx, worktree, filepath.Join(dir, "new"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.untold = true
+	got, err := j.verdicts(ctx, dir, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differ := 0
+	for i := range records {
+		r := &records[i]
+		r.History.Facts = nil
+		for k := range r.History.Stmts {
+			for w := range r.History.Stmts[k].Waits {
+				r.History.Stmts[k].Waits[w].At = nil
+			}
+		}
+		want, err := r.Judge("untold")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got[i].Verdict, want) {
+			t.Errorf("%s: %+v, without what was told %+v", got[i].ID, got[i].Verdict, want)
+		}
+		if !reflect.DeepEqual(r.Verdict, want) {
+			differ++
+		}
+	}
+	if differ == 0 {
+		t.Error("what servers told changes nothing")
 	}
 }

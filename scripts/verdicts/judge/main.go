@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // line is what is printed of one record. ID is FILE:NUMBER, from 1.
@@ -30,9 +32,11 @@ type line struct {
 }
 
 func main() {
+	untold := flag.Bool("untold", false, "judge as if no server had told a place of waiting or a plan")
+	flag.Parse()
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
-	for _, file := range os.Args[1:] {
-		if err := judge(out, file); err != nil {
+	for _, file := range flag.Args() {
+		if err := judge(out, file, *untold); err != nil {
 			out.Flush()
 			fmt.Fprintf(os.Stderr, "judge: %s: %v\n", file, err)
 			os.Exit(3)
@@ -46,7 +50,7 @@ func main() {
 
 // judge judges the records of one file on all processors and prints them in
 // their order.
-func judge(out io.Writer, file string) error {
+func judge(out io.Writer, file string, untold bool) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func judge(out io.Writer, file string) error {
 			queue <- done
 			slots <- struct{}{}
 			go func() {
-				done <- one(fmt.Sprintf("%s:%d", name, n), raw)
+				done <- one(fmt.Sprintf("%s:%d", name, n), raw, untold)
 				<-slots
 			}()
 		}
@@ -97,7 +101,7 @@ func judge(out io.Writer, file string) error {
 	}
 }
 
-func one(id string, raw []byte) (l line) {
+func one(id string, raw []byte, untold bool) (l line) {
 	l.ID = id
 	defer func() {
 		if p := recover(); p != nil {
@@ -109,10 +113,24 @@ func one(id string, raw []byte) (l line) {
 		l.Failed = err.Error()
 		return l
 	}
+	if untold {
+		forget(r.History)
+	}
 	v, err := r.Judge(id)
 	if err != nil {
 		l.Failed = err.Error()
 	}
 	l.Verdict = v
 	return l
+}
+
+// forget takes out of a history what its server told beyond what clients see, but for
+// which waits there were.
+func forget(h *history.History) {
+	h.Facts = nil
+	for i := range h.Stmts {
+		for k := range h.Stmts[i].Waits {
+			h.Stmts[i].Waits[k].At = nil
+		}
+	}
 }
