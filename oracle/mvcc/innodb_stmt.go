@@ -215,9 +215,16 @@ func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
 // lookedUp returns a unique secondary index of which a condition fixes every
 // column, nil if there is none or if it fixes the clustered key. A range of one value is
 // read as a look-up, too, and so are the values beside IS NULL (ref_or_null). Where the
-// plan is told, it is the index that the plan names, if any.
+// plan is told, it is the index that the plan names, if any. That may look a key up of which
+// the condition fixes no value as it stands: the server has folded a part of it away.
 func (x *running) lookedUp(t *Table, where ast.ExprNode) *solve.Key {
 	told := x.e.plans[x.i].Of(t.Def.Name)
+	if told != nil {
+		a := &access{t: t}
+		if a.byPlan(told); a.unique {
+			return a.key
+		}
+	}
 	where = pointed(where)
 	var found *solve.Key
 	for i := range t.Def.Keys {
