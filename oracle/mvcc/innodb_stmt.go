@@ -245,14 +245,15 @@ func (x *running) lookedUp(t *Table, where ast.ExprNode) *solve.Key {
 // NULL.
 func valuesBesideNull(where ast.ExprNode, t *Table, k *solve.Key) ast.ExprNode {
 	parts := disjuncts(where, nil)
-	rest := slices.DeleteFunc(slices.Clone(parts), func(d ast.ExprNode) bool {
+	isNull := func(d ast.ExprNode) bool {
 		n, ok := d.(*ast.IsNullExpr)
 		if !ok || n.Not {
 			return false
 		}
 		c, ok := n.Expr.(*ast.ColumnNameExpr)
 		return ok && len(k.Columns) == 1 && columnIn(t, c) == k.Columns[0]
-	})
+	}
+	rest := slices.DeleteFunc(slices.Clone(parts), func(d ast.ExprNode) bool { return slices.ContainsFunc(conjuncts(d, nil), isNull) })
 	if len(rest) == len(parts) || len(rest) == 0 {
 		return where
 	}
@@ -263,13 +264,25 @@ func valuesBesideNull(where ast.ExprNode, t *Table, k *solve.Key) ast.ExprNode {
 	return all
 }
 
-// pointed makes BETWEEN of one value, in a conjunction, an equality.
+// pointed makes BETWEEN of one value an equality, and takes double negations away.
 func pointed(e ast.ExprNode) ast.ExprNode {
 	switch x := e.(type) {
 	case *ast.ParenthesesExpr:
 		return pointed(x.Expr)
+	case *ast.UnaryOperationExpr:
+		inner := x.V
+		for {
+			p, ok := inner.(*ast.ParenthesesExpr)
+			if !ok {
+				break
+			}
+			inner = p.Expr
+		}
+		if n, ok := inner.(*ast.UnaryOperationExpr); ok && isNot(x.Op) && isNot(n.Op) {
+			return pointed(n.V)
+		}
 	case *ast.BinaryOperationExpr:
-		if x.Op == opcode.LogicAnd {
+		if x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr {
 			return &ast.BinaryOperationExpr{Op: x.Op, L: pointed(x.L), R: pointed(x.R)}
 		}
 	case *ast.BetweenExpr:

@@ -41,9 +41,8 @@ func (c *choices) add(n int) {
 	c.taken, c.arity, c.fixed, c.owner, c.places = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by), append(c.places, false)
 }
 
-// passes reports whether a statement does not do what the place that it is told to wait
-// at suggests first: to wait there when it comes there first, to go by that index. settle
-// leaves it as it is.
+// passes reports whether a statement goes on where it is told to wait, since it comes
+// there again: that is tried last, and settle leaves it as it is.
 func (c *choices) passes() bool {
 	if c.pos == len(c.taken) {
 		c.add(2)
