@@ -102,6 +102,6 @@ func (r *Replay) pathKey(ch *choices) []byte {
 // become makes choices a copy of others.
 func (c *choices) become(o *choices) {
 	c.taken, c.arity = append(c.taken[:0], o.taken...), append(c.arity[:0], o.arity...)
-	c.fixed, c.owner, c.places = append(c.fixed[:0], o.fixed...), append(c.owner[:0], o.owner...), append(c.places[:0], o.places...)
+	c.fixed, c.owner, c.passing = append(c.fixed[:0], o.fixed...), append(c.owner[:0], o.owner...), append(c.passing[:0], o.passing...)
 	c.pos = o.pos
 }

@@ -106,14 +106,20 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 	}
 	e.expectVictims(ph.items)
 	var paused []*running
-	queued := false // what was sent stands in a queue behind what is left of the order
+	queued := false // what was sent stands in a queue behind some of what is left of the order
+	leaveQueue := func() (*Difference, error) {
+		x := again
+		if again = nil; x == nil || e.running[x.st.Session] != x {
+			return nil, nil
+		}
+		return e.resume(x, len(x.st.Waits) > 0 || x.st.Return == 0, 0)
+	}
 	for k, it := range order {
 		if queued && again != nil && e.choices.choose(2) == 1 {
-			d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0, 0)
+			d, err := leaveQueue()
 			if err != nil || note(d) {
 				return true, err
 			}
-			again = nil
 		}
 		if it.abort {
 			if it.stmt == ph.just && len(e.h.Stmts[it.stmt].Waits) == 0 {
@@ -176,11 +182,9 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 			return true, err
 		}
 	}
-	if again != nil && e.running[again.st.Session] == again {
-		d, err := e.resume(again, len(again.st.Waits) > 0 || again.st.Return == 0, 0)
-		if err != nil || note(d) {
-			return true, err
-		}
+	d, err = leaveQueue()
+	if err != nil || note(d) {
+		return true, err
 	}
 	if e.endedCount() != ended {
 		d, err := e.advance(moved)

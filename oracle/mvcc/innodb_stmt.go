@@ -270,16 +270,10 @@ func pointed(e ast.ExprNode) ast.ExprNode {
 	case *ast.ParenthesesExpr:
 		return pointed(x.Expr)
 	case *ast.UnaryOperationExpr:
-		inner := x.V
-		for {
-			p, ok := inner.(*ast.ParenthesesExpr)
-			if !ok {
-				break
+		if parts := conjuncts(x.V, nil); isNot(x.Op) && len(parts) == 1 {
+			if n, ok := parts[0].(*ast.UnaryOperationExpr); ok && isNot(n.Op) {
+				return pointed(n.V)
 			}
-			inner = p.Expr
-		}
-		if n, ok := inner.(*ast.UnaryOperationExpr); ok && isNot(x.Op) && isNot(n.Op) {
-			return pointed(n.V)
 		}
 	case *ast.BinaryOperationExpr:
 		if x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr {

@@ -22,10 +22,10 @@ type asked struct {
 	// locks says that they lock what they read, which is what is newest.
 	locks bool
 	// at is when the read view was opened, 0 before; behind says that this is when the
-	// first row was waited for, or, if all is set, each of them; passing that the
-	// transaction does not keep it.
-	at                   history.Tick
-	behind, all, passing bool
+	// first row was waited for, or, with toLast, the last one; passing that the transaction
+	// does not keep it.
+	at                      history.Tick
+	behind, toLast, passing bool
 	// buffered says that all rows of the statement's own table are locked first, in a join
 	// buffer, and the subqueries are read behind them.
 	// https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/query-optimizations/semi-join-subquery-optimizations
@@ -110,7 +110,7 @@ func (x *running) ask() error {
 		ways = append(ways, func() { a.buffered = true })
 	}
 	if len(x.st.Waits) > 1 {
-		ways = append(ways, func() { a.behind, a.all = true, true })
+		ways = append(ways, func() { a.behind, a.toLast = true, true })
 	}
 	ways[x.e.choices.choose(len(ways))]()
 	if x.tx.Level == corpus.ReadUncommitted || a.locks && x.tx.Level == corpus.ReadCommitted {
@@ -265,7 +265,7 @@ func (a *asked) table(t *Table, v *innodbViews) []solve.Row {
 	if rows, ok := a.rows[t]; ok {
 		return rows
 	}
-	tx, early := a.x.tx, a.behind && (!a.x.waited || a.all && a.x.due)
+	tx, early := a.x.tx, a.behind && (!a.x.waited || a.toLast && a.x.due)
 	at := a.at
 	switch {
 	case tx.Level == corpus.RepeatableRead && tx.Snapshot != 0:

@@ -19,10 +19,10 @@ type choices struct {
 	// owner is the statement that a choice concerns; by is that of the next one.
 	owner []int
 	by    int
-	// places are the choices of passes; asTold says that there are none.
-	places []bool
-	asTold bool
-	pos    int
+	// passing marks the choices of passes; asTold says that no more of them are free.
+	passing []bool
+	asTold  bool
+	pos     int
 }
 
 // choose returns a number below n; 0 is tried first.
@@ -38,7 +38,7 @@ func (c *choices) choose(n int) int {
 }
 
 func (c *choices) add(n int) {
-	c.taken, c.arity, c.fixed, c.owner, c.places = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by), append(c.places, false)
+	c.taken, c.arity, c.fixed, c.owner, c.passing = append(c.taken, 0), append(c.arity, n), append(c.fixed, false), append(c.owner, c.by), append(c.passing, false)
 }
 
 // passes reports whether a statement goes on where it is told to wait, since it comes
@@ -46,7 +46,7 @@ func (c *choices) add(n int) {
 func (c *choices) passes() bool {
 	if c.pos == len(c.taken) {
 		c.add(2)
-		c.places[c.pos], c.fixed[c.pos] = true, true
+		c.passing[c.pos], c.fixed[c.pos] = true, true
 		c.keepAsTold(c.pos)
 	}
 	c.pos++
@@ -63,7 +63,7 @@ func (c *choices) keepAsTold(i int) {
 // it did on the one that was tried last.
 func (c *choices) stayAsTold() {
 	c.asTold = true
-	for i, is := range c.places {
+	for i, is := range c.passing {
 		if is {
 			c.keepAsTold(i)
 		}
@@ -117,7 +117,7 @@ func (c *choices) back(may func(int) bool) bool {
 }
 
 func (c *choices) cut(n int) {
-	c.taken, c.arity, c.fixed, c.owner, c.places = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n], c.places[:n]
+	c.taken, c.arity, c.fixed, c.owner, c.passing = c.taken[:n], c.arity[:n], c.fixed[:n], c.owner[:n], c.passing[:n]
 }
 
 // Loose lets a statement on InnoDB have waited at any row of its scan, also
@@ -163,7 +163,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 		return r.serialOrders()
 	}
 	if r.keepGoing {
-		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path)), places: make([]bool, len(path))})
+		e := r.engine(&choices{taken: path, arity: make([]int, len(path)), fixed: make([]bool, len(path)), owner: make([]int, len(path)), passing: make([]bool, len(path))})
 		e.keepGoing = true
 		if _, err := e.replay(); err != nil {
 			return nil, err

@@ -37,22 +37,29 @@ func compressed(t *testing.T, dir string) (file string, records []oracle.Record)
 	return file, records
 }
 
-// What the built program says of recorded histories is what their records say,
-// in their order, and a revision compared with itself differs in nothing.
-func TestJudgeIsTheOracle(t *testing.T) {
+// judgedRecords has the program that is built from the working tree judge the records.
+func judgedRecords(t *testing.T, untold bool) (file string, records []oracle.Record, got []judged) {
+	t.Helper()
 	ctx, dir := context.Background(), t.TempDir()
-	file, records := compressed(t, dir)
+	file, records = compressed(t, dir)
 	j, err := newJudge(ctx, worktree, filepath.Join(dir, "new"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := j.verdicts(ctx, dir, file)
-	if err != nil {
+	j.untold = untold
+	if got, err = j.verdicts(ctx, dir, file); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) != len(records) || len(got) == 0 {
 		t.Fatalf("%d verdicts of %d records", len(got), len(records))
 	}
+	return file, records, got
+}
+
+// What the built program says of recorded histories is what their records say,
+// in their order, and a revision compared with itself differs in nothing.
+func TestJudgeIsTheOracle(t *testing.T) {
+	file, records, got := judgedRecords(t, false)
 	for i, g := range got {
 		if want := (&judged{Verdict: records[i].Verdict}).words(); g.words() != want {
 			t.Errorf("%s (%s): %s, recorded %s", g.ID, records[i].Note, g.words(), want)
@@ -114,17 +121,7 @@ func TestSets(t *testing.T) {
 // A judge that is not shown what servers told says what the oracle says of histories
 // without it, and of some of them that is something else.
 func TestUntold(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
-	file, records := compressed(t, dir)
-	j, err := newJudge(ctx, worktree, filepath.Join(dir, "new"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	j.untold = true
-	got, err := j.verdicts(ctx, dir, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, records, got := judgedRecords(t, true)
 	differ := 0
 	for i := range records {
 		r := &records[i]
