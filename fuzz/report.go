@@ -136,9 +136,6 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Asked > 0 {
 		fmt.Fprintf(&b, "  %d known ones were run again while the server told its plans: %d turned out to be something else\n", r.Asked, r.Refuted)
 	}
-	if r.Elsewhere > 0 {
-		fmt.Fprintf(&b, "  in %s, counted above by verdict, a statement waited where the rules give it no reason to\n", Count(r.Elsewhere, "case"))
-	}
 	if r.Unique {
 		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")
 	}

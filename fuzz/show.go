@@ -78,9 +78,6 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 			}
 		}
 	}
-	if v.Elsewhere {
-		line("  ", "a statement waited where the rules give it no reason to: no path on which all wait at the places told gives these answers")
-	}
 	if v.Outcome != oracle.OK {
 		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
 			line("  ", "expected: %s", v.Expected)

@@ -31,6 +31,7 @@ var losses = map[string]string{
 	"solver":                                 "the oracle cannot compute a statement's effect: %s",
 	"key":                                    "the oracle cannot compute a key's value: %s",
 	"server-lost":                            "the connection to the server broke before the end",
+	oracle.ReasonElsewhere:                   "a statement waited where the rules give it no reason to, by what the server told: no path on which all wait at the places told gives these answers",
 	"out-of-time":                            "the run was ended before its last statement returned",
 	"unsupported: a write to several tables": "the oracle does not know the effect of a write to several tables",
 	"unsupported: a table that no set-up line creates":        "a statement names a table that no set-up line creates",

@@ -30,7 +30,7 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	if err != nil {
 		return unknown(Verdict{Stmt: -1}, err)
 	}
-	v := check(c, h, counting)
+	v := asTold(check(c, h, counting))
 	if h.Disagreement != "" && v.Outcome != Violation {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
 		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
@@ -110,6 +110,23 @@ func check(c *corpus.Case, h *history.History, counting bool) Verdict {
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
 	return v
+}
+
+// ReasonElsewhere is the reason of an unknown verdict on a history that is as promised,
+// or as under a deviation, only if a statement waited at another place than the server
+// told. That path is not the one that the server took, so it accounts for nothing.
+const ReasonElsewhere = "waits-elsewhere"
+
+// asTold makes unknown what was found on a path that keeps to no places told. A
+// violation fits no path at all, and stays.
+func asTold(v Verdict) Verdict {
+	if !v.Elsewhere || v.Outcome == Violation {
+		return v
+	}
+	return Verdict{
+		Outcome: Unknown, Reason: ReasonElsewhere, Elsewhere: true, Stmt: -1, Refused: v.Refused,
+		Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting,
+	}
 }
 
 // unknown turns a loss of the oracle's own into a verdict.

@@ -46,9 +46,9 @@ type Verdict struct {
 	// Refused holds the indexes into History.Stmts of statements that the server
 	// refuses by their text alone, and that were taken to have no effect.
 	Refused []int `json:"refused,omitempty"`
-	// Elsewhere says that the history is as promised, or as under Rules, but that some
-	// statement waited at another place than the server told: there it had no reason
-	// to wait that the rules know.
+	// Elsewhere says that the history is as promised, or as under a deviation, only if
+	// some statement waited at another place than the server told, where by the rules
+	// it had no reason to wait. The outcome is Unknown, the reason ReasonElsewhere.
 	Elsewhere bool `json:"waits_elsewhere,omitempty"`
 	// Statements counts the executed statements that have something to judge,
 	// Judged those whose rows, counts and error were compared with one single

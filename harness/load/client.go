@@ -104,6 +104,9 @@ func (c *client) transaction(t *tape) error {
 	if status == kv.Info {
 		c.process += int64(c.run.settings.Clients)
 	}
+	if corrupt[code] {
+		return fmt.Errorf("%s: %w", c.text, err)
+	}
 	if _, usual := aborts[code]; !usual && code != 0 {
 		return c.run.unexpected(err)
 	}

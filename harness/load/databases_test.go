@@ -9,14 +9,22 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
-// databases lists the databases of a server that txnfuzz has made.
-func databases(t *testing.T, b harness.Backend) []string {
+// connect opens connections beside those of a run.
+func connect(t *testing.T, b harness.Backend) *sql.DB {
 	t.Helper()
 	connector, err := mysql.NewConnector(b.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := sql.OpenDB(connector)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// databases lists the databases of a server that txnfuzz has made.
+func databases(t *testing.T, b harness.Backend) []string {
+	t.Helper()
+	db := connect(t, b)
 	defer db.Close()
 	rows, err := db.QueryContext(t.Context(), "SHOW DATABASES LIKE 'txnfuzz%'")
 	if err != nil {

@@ -20,6 +20,7 @@ const (
 	KindLost     = "lost-acknowledged" // a commit that was acknowledged is not there
 	KindRecovery = "no-recovery"       // a killed server does not start on its own data
 	KindLog      = "server-log"        // the server wrote of corruption or a failed assertion
+	KindCorrupt  = "table-corrupt"     // the server answers that a table or index is corrupt or gone
 	KindAnswer   = "wrong-answer"      // an answer that no data explains
 )
 

@@ -165,25 +165,35 @@ func (j *judge) faultsSaid(e *epoch) string {
 	if len(e.faults) == 0 {
 		return "nothing was done to the server in this epoch"
 	}
+	return "in this epoch: " + saidOf(e.faults)
+}
+
+func saidOf(faults []Fault) string {
 	var parts []string
-	for _, f := range e.faults {
+	for _, f := range faults {
 		parts = append(parts, fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9))
 	}
-	return "in this epoch: " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }
 
 // complaints makes a finding of what a living server wrote to its log that a
 // sound one never writes.
 func (j *judge) complaints() error {
-	b, ok := j.run.backend.(interface{ LogProblems() []string })
-	if !ok {
-		return nil
-	}
-	lines := b.LogProblems()
+	lines := j.logProblems()
 	if len(lines) == 0 {
 		return nil
 	}
-	return j.found(Finding{Kind: KindLog, Count: len(lines), Says: lines[:min(len(lines), 20)]}, nil)
+	return j.found(Finding{Kind: KindLog, Count: len(lines), Says: lines[:min(len(lines), logLines)]}, nil)
+}
+
+// logLines is how many lines of a log a finding quotes.
+const logLines = 20
+
+func (j *judge) logProblems() []string {
+	if b, ok := j.run.backend.(interface{ LogProblems() []string }); ok {
+		return b.LogProblems()
+	}
+	return nil
 }
 
 // faultFailed tells a server that does not recover from a failure of the harness.
@@ -200,11 +210,20 @@ func (j *judge) faultFailed(err error) {
 }
 
 // explain makes findings of errors that tell of the server: an answer that no data
-// explains, and a server of our own that went down by itself.
+// explains, a table that it calls corrupt, and a server of our own that went down by
+// itself.
 func (j *judge) explain(err error) error {
 	var wrong *WrongAnswer
 	if errors.As(err, &wrong) {
 		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: []string{wrong.Error()}}, nil)
+	}
+	if corrupt[errorCode(err)] {
+		says := []string{err.Error()}
+		if faults := append(j.faults, j.run.takeFaults()...); len(faults) > 0 {
+			says = append(says, "before: "+saidOf(faults))
+		}
+		lines := j.logProblems()
+		return j.found(Finding{Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...)}, nil)
 	}
 	if err != nil {
 		return errors.Join(err, j.complaints())

@@ -230,6 +230,11 @@ func lieOf(t *testing.T, name string) lying.Lie {
 	return lying.Lie{}
 }
 
+// onceKilled are findings that are known of a killed server, so that they fail no test;
+// docs/load.md tells of both. MariaDB lets commits be read before they are on disk, and
+// once called a table corrupt.
+var onceKilled = map[string][]string{mariadb11: {"incompatible-order", load.KindCorrupt}}
+
 // TestKills: nothing that a durable server acknowledged is lost when it is killed,
 // and a server that syncs its log only now and then loses some.
 func TestKills(t *testing.T) {
@@ -244,13 +249,22 @@ func TestKills(t *testing.T) {
 				s := settings(t, name, w, corpus.RepeatableRead)
 				s.Faults, s.FaultEvery, s.MaxFaults, s.Duration = []load.FaultKind{load.Kill}, time.Second, 3, 0
 				r := run(t, b, s)
-				if len(r.Faults) != 3 {
+				var kinds []string
+				for _, f := range r.Findings {
+					kinds = append(kinds, f.Kind)
+				}
+				known := len(kinds) > 0 && !slices.ContainsFunc(kinds, func(k string) bool { return !slices.Contains(onceKilled[target], k) })
+				if known {
+					t.Logf("%s %s: a bug of the server:\n%s", name, w, textOf(t, r))
+				}
+				cut := slices.Contains(kinds, load.KindCorrupt) // which ends a run
+				if len(r.Faults) != 3 && !cut {
 					t.Errorf("%s %s: %d kills instead of 3", name, w, len(r.Faults))
 				}
-				if (r.Lost > 0) != c.lossy {
+				if (r.Lost > 0) != c.lossy && !cut {
 					t.Errorf("%s %s: %d lost\n%s", name, w, r.Lost, textOf(t, r))
 				}
-				if !c.lossy && (r.Found() || r.Problem() != nil) {
+				if !c.lossy && (r.Found() && !known || r.Problem() != nil && !cut) {
 					t.Errorf("%s %s: %v\n%s", name, w, r.Problem(), textOf(t, r))
 				}
 			}

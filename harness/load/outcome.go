@@ -40,6 +40,18 @@ var aborts = map[uint16]abort{
 	9004: {"resolve lock timeout", false, true},
 }
 
+// corrupt are the errors with which a server says that it cannot read what it stored
+// itself. No competition of clients and no kill explains them; the pages of error
+// codes above describe them.
+var corrupt = map[uint16]bool{
+	1034: true, // ER_NOT_KEYFILE: incorrect key file
+	1194: true, // ER_CRASHED_ON_USAGE: marked as crashed
+	1712: true, // ER_INDEX_CORRUPT
+	1812: true, // ER_TABLESPACE_MISSING
+	1877: true, // ER_TABLE_CORRUPT
+	1932: true, // MariaDB: the table is not in its engine
+}
+
 // outcome is how a transaction ended with an error. In a commit, only an error
 // that is known for an abort tells that nothing was committed. Before the COMMIT
 // was sent nothing can be, whatever happened to the connection: a server rolls

@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -35,12 +36,20 @@ func (r *Replay) In(round Round) *Replay {
 	return r
 }
 
-// Rounds returns the rounds that differ for a history of which this replay has run.
+// Rounds returns the rounds that differ for a history.
 func (r *Replay) Rounds() []Round {
-	if r.places == nil {
+	if r.h.Server.DBMS == history.TiDB || !slices.ContainsFunc(r.h.Stmts, func(s history.Stmt) bool {
+		return slices.ContainsFunc(s.Waits, func(w history.Wait) bool { return legible(w.At) })
+	}) {
 		return []Round{Anywhere}
 	}
 	return []Round{AsTold, Anywhere}
+}
+
+// legible tells whether a place says where a statement waits. A server does not print a
+// record whose page is latched.
+func legible(at *history.Place) bool {
+	return at != nil && (at.Kind != history.RecordLock || len(at.Fields) > 0)
 }
 
 // Elsewhere reports whether the path that the replay has found keeps to no places of
@@ -76,8 +85,7 @@ func (r *Replay) toldPlaces() [][]*place {
 		waits := r.h.Stmts[i].Waits
 		for k := range waits {
 			at := waits[k].At
-			if at == nil || at.Kind == history.RecordLock && len(at.Fields) == 0 {
-				// The server did not print the record if its page was latched.
+			if !legible(at) {
 				continue
 			}
 			p := &place{at: at, exclusive: strings.Contains(at.Mode, "X")}
@@ -210,11 +218,15 @@ func (x *running) byToldIndex(a *access) {
 	if p == nil || p.table != a.t.Def || p.key == nil || p.key == a.key || p.at.Kind != history.RecordLock {
 		return
 	}
-	if p.exclusive == (x.kind == SelectForShare) {
-		// A scan asks for another lock: it waits for a key that it would make twice.
-		return
+	var goes bool
+	if scans := p.exclusive != (x.kind == SelectForShare); scans {
+		goes = x.e.choices.choose(2) == 0
+	} else {
+		// A scan asks for another lock: it waits for a key that it would make twice, which
+		// tells little of how it came to the row.
+		goes = x.e.choices.keep(2) == 1
 	}
-	if x.e.choices.choose(2) == 0 {
+	if goes {
 		*a = access{t: a.t, where: a.where, key: p.key, ranged: true}
 	}
 	x.e.branched = true
