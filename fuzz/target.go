@@ -309,6 +309,7 @@ func (t *Target) judgeAs(ctx context.Context, c *corpus.Case, levels map[int]cor
 	r := t.Run(ctx, c, levels)
 	r.counted, r.rulesOnly = counted, rulesOnly
 	judge(ctx, &r)
+	t.letServerCompute(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r
 }
@@ -327,6 +328,7 @@ func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[i
 func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, run, c, levels)
 	judge(ctx, &r)
+	t.letServerCompute(ctx, &r)
 	t.makeSure(ctx, &r)
 	return r
 }

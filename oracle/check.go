@@ -40,15 +40,17 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	return v
 }
 
-func check(c *corpus.Case, h *history.History, counting bool) Verdict {
+func check(c *corpus.Case, h *history.History, counting bool) (v Verdict) {
 	p := rules.For(h.Server)
 	budget := solve.NewBudget(mvcc.Work)
 	r := mvcc.New(c, h, p, false).Within(budget)
 	if counting {
 		r.Counting()
 	}
+	v = Verdict{Stmt: -1}
+	defer func() { v.asked(r.Asking()) }()
 	d, err := r.Run()
-	v := Verdict{Stmt: -1, Refused: r.RefusedByText()}
+	v.Refused = r.RefusedByText()
 	if err != nil {
 		return unknown(v, err)
 	}
@@ -125,7 +127,24 @@ func asTold(v Verdict) Verdict {
 	}
 	return Verdict{
 		Outcome: Unknown, Reason: ReasonElsewhere, Elsewhere: true, Stmt: -1, Refused: v.Refused,
-		Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting,
+		Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked,
+	}
+}
+
+// lossAskedError is the loss where SQL that only the server knows may have failed.
+const lossAskedError = "an error beside SQL that the server computes"
+
+// asked says what the server is asked for a verdict, and what it was.
+func (v *Verdict) asked(a *solve.Asking) {
+	v.Asked = a.Used()
+	if v.Asked > 0 && v.Outcome == Violation && strings.HasSuffix(string(v.Kind), "-error") {
+		// The server computes values of rows, also of those that no statement sees, in an
+		// order of its own: an error may be another row's.
+		*v = unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked}, &mvcc.Loss{Slug: lossAskedError, Detail: v.Actual})
+		return
+	}
+	if q := a.Questions(); v.Outcome == Unknown && len(q) > 0 {
+		v.Questions = q
 	}
 }
 

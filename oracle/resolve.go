@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -9,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
 // resolved returns a case as it is judged: tables and columns without their
@@ -16,6 +18,7 @@ import (
 // Lines keep their places. The error is a *mvcc.Loss for a statement that was run
 // and uses a view otherwise.
 func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
+	c = withoutUnions(c)
 	if h.Database == "" && len(h.Views) == 0 {
 		return c, nil
 	}
@@ -34,6 +37,47 @@ func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
 	}
 	return c, nil
 }
+
+// withoutUnions puts a query on a UNION's rows in the place of each that locks nothing, so
+// that there is one kind of plain read. The case itself stays as it is.
+func withoutUnions(c *corpus.Case) *corpus.Case {
+	var own *corpus.Case
+	for i, l := range c.Steps {
+		u, ok := l.Stmt.(*ast.SetOprStmt)
+		if !ok || locks(u) {
+			continue
+		}
+		if own == nil {
+			copied := *c
+			copied.Steps = slices.Clone(c.Steps)
+			own = &copied
+		}
+		own.Steps[i].Stmt = solve.QueryOn(u)
+	}
+	if own == nil {
+		return c
+	}
+	return own
+}
+
+// locks reports whether some query in a statement has a locking clause or writes its
+// rows to a file or variable.
+func locks(n ast.Node) bool {
+	f := &lockFinder{}
+	n.Accept(f)
+	return f.found
+}
+
+type lockFinder struct{ found bool }
+
+func (f *lockFinder) Enter(n ast.Node) (ast.Node, bool) {
+	if s, ok := n.(*ast.SelectStmt); ok && (s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone || s.SelectIntoOpt != nil) {
+		f.found = true
+	}
+	return n, f.found
+}
+
+func (f *lockFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // readView returns a view's definition, nil for one that the parser does not read.
 func readView(create string) *ast.CreateViewStmt {

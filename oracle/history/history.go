@@ -36,6 +36,9 @@ type History struct {
 	// Facts is what the server told when it was asked for all that it knows; nil: it
 	// was not.
 	Facts *Facts `json:"facts,omitempty"`
+	// Answers holds what the server answered to the questions of a judge, by their keys:
+	// with them a recorded history is judged without a server.
+	Answers map[string]*Answer `json:"answers,omitempty"`
 }
 
 // DBMS names a family of servers whose rules are alike.

@@ -26,5 +26,8 @@ func (t *Table) Insert() string {
 		}
 		rows[i] = "(" + strings.Join(values, ", ") + ")"
 	}
-	return "INSERT INTO `" + strings.ReplaceAll(t.Name, "`", "``") + "` VALUES " + strings.Join(rows, ", ")
+	return "INSERT INTO " + Quoted(t.Name) + " VALUES " + strings.Join(rows, ", ")
 }
+
+// Quoted is a name as SQL takes any.
+func Quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -35,10 +35,13 @@ type gone struct {
 func (r *Replay) Under(p rules.Profile) *Replay {
 	if r.h.Server.DBMS == history.TiDB || !r.loaded {
 		again := New(r.c, r.h, p, false).Within(r.budget)
-		again.counting = r.counting
+		again.counting, again.asking = r.counting, r.asking
+		if !setsVariables(r.c) {
+			again.solver.Asking(r.asking)
+		}
 		return again
 	}
-	return &Replay{c: r.c, h: r.h, profile: p, dialect: r.dialect, solver: r.solver, budget: r.budget,
+	return &Replay{c: r.c, h: r.h, profile: p, dialect: r.dialect, solver: r.solver, asking: r.asking, budget: r.budget,
 		store: r.store, sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)),
 		planCache: r.planCache, empties: r.empties, bare: r.bare, testedBy: r.testedBy, unmodelled: r.unmodelled,
 		loaded: true, loading: r.loading, places: r.places, tried: r.tried, onlyFits: true, counting: r.counting}

@@ -328,6 +328,8 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	switch {
 	case s.LockInfo != nil && len(s.LockInfo.Tables) > 0:
 		return nil, &Loss{Slug: "unsupported: a locking read OF some of its tables"}
+	case s.With != nil:
+		return nil, &Loss{Slug: "unsupported: a common table expression (WITH)"}
 	case name == nil && s.From != nil && x.tx.Level != corpus.Serializable && hasDerivedTable(s.From):
 		// It takes a snapshot or not.
 		return nil, &Loss{Slug: "unsupported: derived table in a locking read"}

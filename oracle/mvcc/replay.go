@@ -72,6 +72,8 @@ type Replay struct {
 	unmodelled map[int]error
 	// testedBy holds the columns that conditions mention.
 	testedBy map[conditionOn]map[int]bool
+	// asking holds what the server answers where the solver refuses.
+	asking *solve.Asking
 	// budget is what may be spent on the verdict, nil for no end.
 	budget *solve.Budget
 	// loose lets a statement on InnoDB have waited anywhere; see Loose.
@@ -169,9 +171,22 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 	h = h.TimedOut()
 	d := solve.DialectOf(h.Server)
 	solver := solve.New(d)
-	return &Replay{c: c, h: h, profile: p, dialect: d, solver: solver, store: Store{solver: solver},
+	asking := solve.NewAsking(h.Answers)
+	if !setsVariables(c) {
+		solver.Asking(asking)
+	}
+	return &Replay{c: c, h: h, profile: p, dialect: d, solver: solver, asking: asking, store: Store{solver: solver},
 		sessions: make(map[int]*session), Steps: make([]Step, len(h.Stmts)), keepGoing: keepGoing}
 }
+
+// setsVariables reports whether a session sets a variable: then an answer may be another
+// one in a session that has not.
+func setsVariables(c *corpus.Case) bool {
+	return slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return KindOf(l.Stmt) == SetVariable })
+}
+
+// Asking returns what was asked of the server in the replays of one verdict.
+func (r *Replay) Asking() *solve.Asking { return r.asking }
 
 // Work is what one verdict may cost, in rows that a statement passes. A case of ten
 // rows and a dozen statements whose every explanation is tried costs 1 % of it, one

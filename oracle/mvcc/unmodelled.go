@@ -7,14 +7,23 @@ import (
 // unmodelled names a clause of a statement that no part of the replay looks at and
 // that changes what the statement reads or does; "" for none.
 func unmodelled(n ast.Node) string {
-	var f unmodelledFinder
+	f := unmodelledFinder{plain: isPlainQuery(n)}
 	n.Accept(&f)
 	return f.what
 }
 
 // unmodelledFinder is a visitor of its own since every statement of every history is
 // looked at.
-type unmodelledFinder struct{ what string }
+type unmodelledFinder struct {
+	what string
+	// plain says that it is a query, of which the server may be asked.
+	plain bool
+}
+
+func isPlainQuery(n ast.Node) bool {
+	s, ok := n.(*ast.SelectStmt)
+	return ok && KindOf(s) == Select
+}
 
 func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 	if f.what != "" {
@@ -22,6 +31,9 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 	}
 	switch x := n.(type) {
 	case *ast.WithClause:
+		if f.plain {
+			break
+		}
 		f.what = "a common table expression (WITH)"
 	case *ast.TableName:
 		if len(x.PartitionNames) > 0 {

@@ -26,6 +26,10 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	for _, x := range list {
 		e, err := c.filter(x)
 		if err != nil {
+			if t := c.askedTruth(x, err); t != nil {
+				parts = append(parts, t)
+				continue
+			}
 			return nil, err
 		}
 		t := c.truth(e)

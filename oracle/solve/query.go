@@ -49,6 +49,13 @@ type input struct {
 func (s *Solver) Select(stmt *ast.SelectStmt, v Views) (*Result, error) {
 	q, err := s.query(stmt, nil, v)
 	if err != nil {
+		// Refusals of what comes while rows are computed, errors for the most part, rest
+		// on which rows the server computes; so the statement alone tells nothing.
+		if s.asks(err, stmt) {
+			if r, failed, ok := s.askedQuery(stmt, v); ok {
+				return r, failed
+			}
+		}
 		return nil, err
 	}
 	f := frame{views: v}

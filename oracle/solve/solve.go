@@ -62,6 +62,8 @@ type Solver struct {
 	unlimited map[ast.StmtNode]ast.StmtNode
 	budget    *Budget
 	unkeyed   error
+	// asking is how a server answers what the solver refuses; nil: not at all.
+	asking *Asking
 	// frames are free.
 	frames []*frame
 }

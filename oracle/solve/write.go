@@ -147,11 +147,11 @@ func (c *compiler) defaultOf(f *frame, col *Column) sqlvalue.Value {
 // and comes earlier, error 1062 is the statement's instead.
 func (s *Solver) UpdateAll(stmt *ast.UpdateStmt, t *Table, rows []Row, v Views) (idx []int, news []Row, changed []bool, err error) {
 	p, err := s.setter(stmt, t, v)
-	if err != nil {
+	if err != nil && !s.asks(err, stmt) {
 		return nil, nil, nil, err
 	}
 	idx, news, changed, err = s.updateRows(stmt, t, rows, v)
-	if p.badLiteral && s.d.Mode&Strict != 0 {
+	if p != nil && p.badLiteral && s.d.Mode&Strict != 0 {
 		err = badLiteralError(err)
 	}
 	return idx, news, changed, err
@@ -231,6 +231,11 @@ func zeros(v, w sqlvalue.Value) bool {
 func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRow Row, changed bool, err error) {
 	p, err := s.setter(stmt, t, v)
 	if err != nil {
+		if s.asks(err, stmt) {
+			if row, changed, failed, ok := s.askedUpdate(stmt, t, row); ok {
+				return row, changed, failed
+			}
+		}
 		return nil, false, err
 	}
 	f := s.writeFrame(v, stmt.IgnoreErr)
@@ -306,6 +311,11 @@ func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) 
 	var out []Row
 	for _, list := range stmt.Lists {
 		row, err := c.insertRow(&f, t, cols, list, len(out)+1)
+		if err != nil && s.asks(err, stmt) {
+			if asked, failed, ok := s.askedRow(stmt, t, list); ok {
+				row, err, f.err = asked, failed, nil
+			}
+		}
 		if err != nil {
 			return s.partial(out), err
 		}

@@ -1,0 +1,243 @@
+package fuzz
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// askingRounds bounds how often a case is judged again with more answers: rows that a
+// write makes are known only once that was answered.
+const askingRounds = 12
+
+// mostQuestions bounds what is asked in one round.
+const mostQuestions = 256
+
+// letServerCompute has the server answer what the oracle does not know the SQL of, and
+// judges the history again. The statements run alone, in tables of their own, in three
+// layouts; the answers are kept in the history. It costs three runs a round, and
+// nothing for a case that the oracle can judge by itself.
+func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
+	for range askingRounds {
+		open := r.Verdict.Questions
+		if r.Verdict.Outcome != oracle.Unknown || len(open) == 0 || r.History == nil || r.Err != nil {
+			return
+		}
+		keys := slices.Sorted(maps.Keys(open))
+		if len(keys) > mostQuestions {
+			return
+		}
+		questions := make([]history.Question, len(keys))
+		for i, k := range keys {
+			questions[i] = open[k]
+		}
+		answers := t.answer(ctx, r, questions)
+		if answers == nil {
+			return
+		}
+		if r.History.Answers == nil {
+			r.History.Answers = map[string]*history.Answer{}
+		}
+		for i, k := range keys {
+			r.History.Answers[k] = answers[i]
+		}
+		r.Verdict = oracle.Verdict{}
+		judge(ctx, r)
+	}
+}
+
+// answer asks each question in each layout; nil if the server could not be asked.
+func (t *Target) answer(ctx context.Context, r *Trial, questions []history.Question) []*history.Answer {
+	var out []*history.Answer
+	for _, how := range layouts {
+		s := sheetOf(r.Case, questions, how)
+		if s == nil {
+			continue
+		}
+		t.mu.RLock()
+		h, err := t.pool.Run(ctx, s.c, harness.Levels{By: map[int]corpus.Level{askingSession: t.Levels()[0]}})
+		t.mu.RUnlock()
+		if err != nil || len(h.Stmts) != len(s.c.Steps) {
+			return nil
+		}
+		if got := s.answers(h); out == nil {
+			out = got
+		} else {
+			settle(out, got)
+		}
+	}
+	return out
+}
+
+// settle leaves open what two layouts answer differently.
+func settle(out, others []*history.Answer) {
+	for i, a := range out {
+		o := others[i]
+		switch {
+		case a.Open != "" || o.Result.Err != nil && o.Result.Err.Code == errNoSuchKey && a.Result.Err == nil:
+			// A hint names an index that this layout has not.
+		case o.Open != "":
+			a.Open = o.Open
+		case !sameAnswer(&a.Result, &o.Result, false) || !slices.EqualFunc(a.After, o.After, sameContents):
+			a.Open = "the answer depends on the order of rows or on indexes"
+		}
+	}
+}
+
+const errNoSuchKey = 1176 // ER_KEY_DOES_NOT_EXIST
+
+func sameContents(a, b history.Table) bool {
+	return a.Name == b.Name && slices.Equal(rowsOf(a.Rows, false), rowsOf(b.Rows, false))
+}
+
+// layout is a way to lay out the rows of a question.
+type layout struct{ backward, bare bool }
+
+// layouts are the ways in which a question is asked: what does not depend on the plan,
+// as the manuals promise of all but LIMIT without an order, is the same in all.
+var layouts = []layout{{}, {backward: true}, {backward: true, bare: true}}
+
+const askingSession = 1
+
+// sheet is a case that asks questions, one behind the other.
+type sheet struct {
+	c         *corpus.Case
+	questions []history.Question
+	at        []slots
+}
+
+// slots are the indexes of a question's steps: those that read back the rows that were
+// put in, the statement, and those that read the tables behind it.
+type slots struct {
+	before []int
+	stmt   int
+	after  []int
+}
+
+// sheetOf is nil where a case's tables cannot be laid out so.
+func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
+	s := &sheet{c: &corpus.Case{}, questions: questions}
+	for _, l := range c.Init {
+		switch stmt := l.Stmt.(type) {
+		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.LoadDataStmt:
+			continue
+		case *ast.CreateTableStmt:
+			if how.bare {
+				bare := withoutKeys(stmt)
+				if bare == nil {
+					return nil
+				}
+				l.Stmt = bare
+			}
+		case *ast.CreateIndexStmt, *ast.AlterTableStmt:
+			if how.bare {
+				return nil
+			}
+		}
+		s.c.Init = append(s.c.Init, l)
+	}
+	ok := true
+	add := func(sql string) int {
+		stmt, err := corpus.ParseStatement(sql)
+		if err != nil {
+			ok = false
+			return -1
+		}
+		s.c.Steps = append(s.c.Steps, corpus.Line{Session: askingSession, Stmt: stmt})
+		return len(s.c.Steps) - 1
+	}
+	for i := range questions {
+		q := &questions[i]
+		var at slots
+		for _, t := range q.Tables {
+			add("DELETE FROM " + history.Quoted(t.Name))
+			if len(t.Rows) > 0 {
+				if how.backward {
+					t.Rows = slices.Clone(t.Rows)
+					slices.Reverse(t.Rows)
+				}
+				add(t.Insert())
+			}
+			at.before = append(at.before, add("SELECT * FROM "+history.Quoted(t.Name)))
+		}
+		at.stmt = add(q.SQL)
+		if ok && mvcc.KindOf(s.c.Steps[at.stmt].Stmt) != mvcc.Select {
+			for _, t := range q.Tables {
+				at.after = append(at.after, add("SELECT * FROM "+history.Quoted(t.Name)))
+			}
+		}
+		s.at = append(s.at, at)
+	}
+	if !ok {
+		return nil
+	}
+	s.c = s.c.Clone()
+	return s
+}
+
+// answers reads the answers off the history of a sheet.
+func (s *sheet) answers(h *history.History) []*history.Answer {
+	var out []*history.Answer
+	for i, at := range s.at {
+		a := &history.Answer{}
+		for j, step := range at.before {
+			if h.Stmts[step].Result.Err != nil || !slices.Equal(rowsOf(h.Stmts[step].Result.Rows, false), rowsOf(s.questions[i].Tables[j].Rows, false)) {
+				a.Open = "the rows of table " + s.questions[i].Tables[j].Name + " could not be laid out"
+			}
+		}
+		r := h.Stmts[at.stmt].Result
+		a.Result = history.Result{Columns: r.Columns, Rows: r.Rows, Matched: r.Matched, Changed: r.Changed, Affected: r.Affected, Warnings: r.Warnings, Err: r.Err}
+		for j, step := range at.after {
+			t := s.questions[i].Tables[j]
+			a.After = append(a.After, history.Table{Name: t.Name, Columns: t.Columns, Rows: h.Stmts[step].Result.Rows})
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// withoutKeys is a table without its keys; nil where it cannot be.
+func withoutKeys(t *ast.CreateTableStmt) *ast.CreateTableStmt {
+	bare := *t
+	bare.Constraints, bare.Cols = nil, nil
+	for _, c := range t.Constraints {
+		switch c.Tp {
+		case ast.ConstraintCheck:
+			bare.Constraints = append(bare.Constraints, c)
+		case ast.ConstraintForeignKey:
+			return nil
+		case ast.ConstraintPrimaryKey:
+			// Its columns are NOT NULL, which the column need not say.
+			for _, k := range c.Keys {
+				if k.Column == nil || !slices.ContainsFunc(t.Cols, func(col *ast.ColumnDef) bool { return col.Name.Name.L == k.Column.Name.L }) {
+					return nil
+				}
+			}
+		}
+	}
+	for _, col := range t.Cols {
+		own := *col
+		own.Options = nil
+		for _, o := range col.Options {
+			switch o.Tp {
+			case ast.ColumnOptionAutoIncrement, ast.ColumnOptionReference:
+				return nil
+			case ast.ColumnOptionUniqKey:
+			case ast.ColumnOptionPrimaryKey:
+				own.Options = append(own.Options, &ast.ColumnOption{Tp: ast.ColumnOptionNotNull})
+			default:
+				own.Options = append(own.Options, o)
+			}
+		}
+		bare.Cols = append(bare.Cols, &own)
+	}
+	return &bare
+}

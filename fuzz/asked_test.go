@@ -1,0 +1,156 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/lying"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+const tablesOfUnknownSQL = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(40), n INT);
+/* init */ CREATE TABLE s (id INT PRIMARY KEY, a VARCHAR(40));
+/* init */ INSERT INTO t VALUES (1, '{"k": 1}', 1), (2, '{"k": 2}', 2), (3, '{"k": 3}', 3), (4, 'xyz', 4), (5, NULL, 5);
+/* init */ INSERT INTO s VALUES (1, 'one'), (2, 'two'), (9, 'nine');
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx2 */ SELECT * FROM s WHERE id = 0;
+`
+
+// tx2 runs a statement that the oracle cannot compute, for which % stands: while tx1 has
+// changed what it may answer, behind tx1's commit, and beside a tx1 that does nothing.
+const (
+	amidUnknownSQL = tablesOfUnknownSQL + `
+/* tx1 */ UPDATE t SET a = '{"k": 7}', n = n + 10 WHERE id = 1;
+/* tx2 */ %;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+	behindUnknownSQL = tablesOfUnknownSQL + `
+/* tx1 */ UPDATE t SET a = '{"k": 7}', n = n + 10 WHERE id = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ %;
+/* tx2 */ COMMIT;
+`
+	besideUnknownSQL = tablesOfUnknownSQL + `
+/* tx2 */ %;
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+`
+)
+
+type form uint8
+
+const (
+	plain     form = iota // a plain read that the change of tx1 shows in
+	unchanged             // a plain read that it does not show in
+	locking
+	write
+)
+
+// sqlForServers is SQL that the solver refuses: what it is, and whether a plain read of
+// it shows the change of tx1.
+var sqlForServers = []struct {
+	name string
+	kind form
+	sql  string
+}{
+	{"JSON", plain, `SELECT id, JSON_EXTRACT(a, '$.k') FROM t WHERE id < 4`},
+	{"REGEXP", plain, `SELECT id, n FROM t WHERE a REGEXP '^."k'`},
+	{"REGEXP beside what is known", plain, `SELECT id, n FROM t WHERE a REGEXP '^."k' AND n < 30`},
+	{"a window", plain, `SELECT id, ROW_NUMBER() OVER (ORDER BY n DESC, id) FROM t`},
+	{"an aggregate's window", plain, `SELECT id, SUM(n) OVER (PARTITION BY n % 2) FROM t`},
+	{"UNION", plain, `SELECT id, a FROM t UNION SELECT id, a FROM s`},
+	{"UNION ALL with an order", plain, `(SELECT n FROM t) UNION ALL (SELECT id FROM s) ORDER BY n LIMIT 20`},
+	{"EXCEPT", unchanged, `SELECT id FROM t EXCEPT SELECT id FROM s`},
+	{"LEFT JOIN", plain, `SELECT t.id, t.n, s.a FROM t LEFT JOIN s ON t.id = s.id`},
+	{"RIGHT JOIN", plain, `SELECT t.n, s.a FROM t RIGHT JOIN s ON t.id = s.id`},
+	{"a common table expression", plain, `WITH c AS (SELECT id, n FROM t WHERE n > 0) SELECT c.id, c.n FROM c`},
+	{"a recursive one", plain, `WITH RECURSIVE c (i) AS (SELECT MIN(id) FROM t UNION ALL SELECT i + 1 FROM c WHERE i < 4) SELECT t.n FROM c JOIN t ON t.id = c.i`},
+	{"GROUP BY WITH ROLLUP", plain, `SELECT n % 2, SUM(n) FROM t GROUP BY n % 2 WITH ROLLUP`},
+	{"a locking read with REGEXP", locking, `SELECT id, n FROM t WHERE id > 1 AND (a REGEXP 'k' OR n > 3) FOR UPDATE`},
+	{"a locking read of a function", locking, `SELECT id, SOUNDEX(a) FROM t WHERE id BETWEEN 3 AND 5 FOR UPDATE`},
+	{"UPDATE with REGEXP", write, `UPDATE t SET n = n + 100 WHERE id > 1 AND a REGEXP '^x'`},
+	{"UPDATE to a function", write, `UPDATE t SET a = SOUNDEX(a) WHERE id = 4`},
+	{"UPDATE to JSON", write, `UPDATE t SET a = JSON_SET(a, '$.k', n + 1) WHERE id = 2`},
+	{"DELETE with REGEXP", write, `DELETE FROM t WHERE id BETWEEN 2 AND 4 AND a RLIKE 'z$'`},
+	{"INSERT of a function", write, `INSERT INTO t VALUES (8, SOUNDEX('fuzz'), 8), (9, JSON_OBJECT('k', 9), 9)`},
+}
+
+// The server computes what the oracle cannot: an honest one is right in all of this, a
+// history without its answers is unknown, and one that lies while another transaction is
+// open is found out at the very statement, or, for a lost commit, in the end.
+func TestServerComputes(t *testing.T) {
+	for _, name := range serversAmong(t, "mysql:9.7", "mariadb:11.8", "mariadb:10.5") {
+		b, err := harness.Open(t.Context(), name, harness.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []struct {
+			lie    lying.Lie
+			around string
+			levels []corpus.Level
+			of     []form
+		}{
+			{lying.Honest, amidUnknownSQL, []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}, []form{plain, unchanged, locking, write}},
+			{lying.Honest, behindUnknownSQL, []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}, []form{plain, unchanged}},
+			{lying.Honest, besideUnknownSQL, []corpus.Level{corpus.RepeatableRead, corpus.Serializable}, []form{locking, write}},
+			{lieNamed(t, "row-missing-from-an-answer"), amidUnknownSQL, []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}, []form{plain, unchanged, locking}},
+			{lieNamed(t, "repeatable-read-served-as-read-committed"), behindUnknownSQL, []corpus.Level{corpus.RepeatableRead}, []form{plain}},
+			{lieNamed(t, "commit-is-lost"), besideUnknownSQL, []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}, []form{write}},
+		} {
+			liar := lying.Through(b, x.lie)
+			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool}
+			for _, q := range sqlForServers {
+				if !slices.Contains(x.of, q.kind) || x.lie.Name == "row-missing-from-an-answer" && !strings.HasPrefix(q.sql, "SELECT") { // which is not told of others
+					continue
+				}
+				c := parseCase(t, strings.Replace(x.around, "%", q.sql, 1))
+				for _, level := range x.levels {
+					r := target.Judge(t.Context(), c, LevelsFor(c, level))
+					v := &r.Verdict
+					what := fmt.Sprintf("%s, %s, %s at %s: %s %s at %d (%s; expected %s, actual %s)", name, x.lie.Name, q.name, level, v.Outcome, v.Kind, v.Stmt, v.Reason, v.Expected, v.Actual)
+					at := v.Stmt >= 0 && corpus.SQL(c.Steps[r.History.Stmts[v.Stmt].Line].Stmt, corpus.Text) == corpus.SQL(unknownSQL(t, q.sql), corpus.Text)
+					switch {
+					case x.lie.Name == lying.Honest.Name:
+						again := *r.History
+						again.Answers = nil
+						if v.Outcome != oracle.OK || v.Asked == 0 {
+							t.Error(what)
+						} else if w := oracle.Check(r.Case, &again); w.Outcome != oracle.Unknown || len(w.Questions) == 0 {
+							t.Errorf("%s; and without answers %s", what, w.Outcome)
+						}
+					case v.Outcome != oracle.Violation || q.kind != write && !at:
+						t.Error(what)
+					}
+				}
+			}
+			if err := pool.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func unknownSQL(t *testing.T, sql string) ast.StmtNode {
+	t.Helper()
+	stmt, err := corpus.ParseStatement(sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stmt
+}

@@ -1,0 +1,328 @@
+package solve
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// Asking lets a server compute what the solver refuses to: it holds what the server
+// has answered, and collects what it is still to be asked. Which rows a statement
+// sees is the caller's affair as ever; the server only does the arithmetic, alone.
+// The idea to have the tested server compute answers is Troc's (Dou et al., ICSE 2023),
+// which guesses the rows, where here they were observed.
+type Asking struct {
+	answers   map[string]*history.Answer
+	questions map[string]history.Question
+	used      map[string]bool
+}
+
+// NewAsking takes the answers that a history holds.
+func NewAsking(answers map[string]*history.Answer) *Asking {
+	return &Asking{answers: answers, questions: map[string]history.Question{}, used: map[string]bool{}}
+}
+
+// Questions returns what was asked and has no answer yet, in no particular order, by key.
+func (a *Asking) Questions() map[string]history.Question { return a.questions }
+
+// Used counts the answers that were needed.
+func (a *Asking) Used() int { return len(a.used) }
+
+// ask returns the answer to a question; nil where there is none yet or none that
+// settles it.
+func (a *Asking) ask(q history.Question) *history.Answer {
+	key := q.Key()
+	got, ok := a.answers[key]
+	switch {
+	case !ok:
+		a.questions[key] = q
+		return nil
+	case got.Open != "":
+		return nil
+	}
+	a.used[key] = true
+	return got
+}
+
+// Asking makes the solver ask where it refuses. It returns the solver.
+func (s *Solver) Asking(a *Asking) *Solver {
+	s.asking = a
+	return s
+}
+
+// asks tells whether an error is a refusal that the server may be asked about.
+func (s *Solver) asks(err error, n ast.Node) bool {
+	var u *Unsupported
+	return s != nil && s.asking != nil && errors.As(err, &u) && repeatable(n)
+}
+
+// askedQuery has the server answer a query on the rows of its views; ok is false where
+// it cannot be asked or has not answered.
+func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error, ok bool) {
+	f := &tableNames{}
+	stmt.Accept(f)
+	q := history.Question{}
+	for _, name := range f.names {
+		t, rows, err := v.Table(name)
+		if f.with[strings.ToLower(name)] {
+			if err == nil {
+				return nil, nil, false // which of the two is meant where is not looked into
+			}
+			continue
+		}
+		if err != nil {
+			return nil, nil, false
+		}
+		q.Tables = append(q.Tables, contents(t, rows))
+	}
+	if q.SQL, err = corpus.Format(asWritten(stmt), corpus.Text); err != nil {
+		return nil, nil, false
+	}
+	a := s.asking.ask(q)
+	switch {
+	case a == nil:
+		return nil, nil, false
+	case a.Result.Err != nil:
+		return nil, &SQLError{a.Result.Err.Code, a.Result.Err.Message}, true
+	}
+	r = &Result{Columns: a.Result.Columns, Warnings: a.Result.Warnings, TotalOrder: len(a.Result.Rows) < 2}
+	for _, cells := range a.Result.Rows {
+		row := make([]sqlvalue.Value, len(cells))
+		for i, c := range cells {
+			if !c.Null {
+				row[i] = sqlvalue.NewString(c.Text)
+			}
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	return r, nil, true
+}
+
+// QueryOn is a query for the rows of a UNION, EXCEPT or INTERSECT: what judges queries
+// need not know of these then. The server is asked for the statement as it was.
+func QueryOn(u *ast.SetOprStmt) *ast.SelectStmt {
+	return &ast.SelectStmt{
+		SelectStmtOpts: &ast.SelectStmtOpts{SQLCache: true},
+		Fields:         &ast.FieldList{Fields: []*ast.SelectField{{WildCard: &ast.WildCardField{}}}},
+		From:           &ast.TableRefsClause{TableRefs: &ast.Join{Left: &ast.TableSource{Source: u, AsName: model.NewCIStr(ofUnion)}}},
+	}
+}
+
+// ofUnion is no name that a case has.
+const ofUnion = "txnfuzz_rows_of_union"
+
+// asWritten undoes QueryOn, and takes the locking clause from others.
+func asWritten(stmt *ast.SelectStmt) ast.StmtNode {
+	if stmt.From != nil {
+		if src, ok := stmt.From.TableRefs.Left.(*ast.TableSource); ok && src.AsName.O == ofUnion {
+			return src.Source.(*ast.SetOprStmt)
+		}
+	}
+	bare := *stmt
+	bare.LockInfo = nil
+	return &bare
+}
+
+// askedTruth compiles an operand of a condition on one table that the solver refuses:
+// the server tells of each row whether it passes. It is nil where that cannot be asked.
+func (c *compiler) askedTruth(x ast.ExprNode, refusal error) func(*frame) sqlvalue.Truth {
+	if c.scope.outer != nil || len(c.scope.sources) != 1 || c.scope.sources[0].table == nil || !c.s.asks(refusal, x) || hasQuery(x) {
+		return nil
+	}
+	t := c.scope.sources[0].table
+	where, err := corpus.FormatExpr(x, corpus.Text)
+	if err != nil {
+		return nil
+	}
+	sql := "SELECT 1 FROM " + history.Quoted(t.Name) + aliasFor(x, t) + " WHERE " + where
+	asking := c.s.asking
+	return func(f *frame) sqlvalue.Truth {
+		a := asking.ask(history.Question{SQL: sql, Tables: []history.Table{contents(t, []Row{f.row})}})
+		switch {
+		case f.err != nil:
+		case a == nil, a.Result.Err != nil:
+			// An error's place among those of other rows is not known.
+			f.err = refusal
+		case a.Result.Warnings > 0 && f.strictWrite:
+			f.err = refusal // it may be an error then
+		case len(a.Result.Rows) == 1:
+			return sqlvalue.True
+		}
+		return sqlvalue.False
+	}
+}
+
+// askedUpdate has the server compute what an UPDATE makes of one row that it matched.
+func (s *Solver) askedUpdate(stmt *ast.UpdateStmt, t *Table, row Row) (newRow Row, changed bool, err error, ok bool) {
+	if slices.ContainsFunc(stmt.List, func(a *ast.Assignment) bool { return hasQuery(a.Expr) }) {
+		return nil, false, nil, false
+	}
+	bare := *stmt
+	bare.Where, bare.Order, bare.Limit = nil, nil, nil
+	a, err, ok := s.askedWrite(&bare, contents(t, []Row{row}))
+	if !ok || err != nil {
+		return nil, false, err, ok
+	}
+	if newRow, err = t.ParseRow(a.Rows[0]); err != nil {
+		return nil, false, nil, false
+	}
+	return newRow, !slices.Equal(a.Rows[0], contents(t, []Row{row}).Rows[0]), nil, true
+}
+
+// askedRow has the server compute the row of one value list of an INSERT.
+func (s *Solver) askedRow(stmt *ast.InsertStmt, t *Table, list []ast.ExprNode) (row Row, err error, ok bool) {
+	if slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Auto }) || slices.ContainsFunc(list, func(e ast.ExprNode) bool { return hasQuery(e) }) {
+		return nil, nil, false
+	}
+	one := *stmt
+	one.Lists, one.OnDuplicate, one.IsReplace = [][]ast.ExprNode{list}, nil, false
+	a, err, ok := s.askedWrite(&one, contents(t, nil))
+	if !ok || err != nil {
+		return nil, err, ok
+	}
+	if row, err = t.ParseRow(a.Rows[0]); err != nil {
+		return nil, nil, false
+	}
+	return row, nil, true
+}
+
+// askedWrite has the server run a write on a table that then holds one row.
+func (s *Solver) askedWrite(stmt ast.StmtNode, on history.Table) (after *history.Table, err error, ok bool) {
+	sql, err := corpus.Format(stmt, corpus.Text)
+	if err != nil {
+		return nil, nil, false
+	}
+	a := s.asking.ask(history.Question{SQL: sql, Tables: []history.Table{on}})
+	switch {
+	case a == nil:
+		return nil, nil, false
+	case a.Result.Err != nil:
+		return nil, &SQLError{a.Result.Err.Code, a.Result.Err.Message}, true
+	case len(a.After) != 1 || len(a.After[0].Rows) != 1:
+		return nil, nil, false
+	}
+	return &a.After[0], nil, true
+}
+
+func contents(t *Table, rows []Row) history.Table {
+	out := history.Table{Name: t.Name}
+	for i := range t.Columns {
+		out.Columns = append(out.Columns, t.Columns[i].Name)
+	}
+	for _, row := range rows {
+		cells := make([]history.Cell, len(row))
+		for i, v := range row {
+			text, null := v.Text()
+			cells[i] = history.Cell{Text: text, Null: null}
+		}
+		out.Rows = append(out.Rows, cells)
+	}
+	return out
+}
+
+// aliasFor names a table as a condition calls it.
+func aliasFor(x ast.ExprNode, t *Table) string {
+	f := &qualifiers{}
+	x.Accept(f)
+	if f.name == "" || strings.EqualFold(f.name, t.Name) {
+		return ""
+	}
+	return " AS " + history.Quoted(f.name)
+}
+
+type qualifiers struct{ name string }
+
+func (f *qualifiers) Enter(n ast.Node) (ast.Node, bool) {
+	if c, ok := n.(*ast.ColumnName); ok && c.Table.O != "" {
+		f.name = c.Table.O
+	}
+	return n, false
+}
+
+func (f *qualifiers) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// tableNames finds the tables that a query names, each once, and the common table
+// expressions.
+type tableNames struct {
+	names []string
+	with  map[string]bool
+}
+
+func (f *tableNames) Enter(n ast.Node) (ast.Node, bool) {
+	if c, ok := n.(*ast.CommonTableExpression); ok {
+		if f.with == nil {
+			f.with = map[string]bool{}
+		}
+		f.with[c.Name.L] = true
+	}
+	if t, ok := n.(*ast.TableName); ok && !slices.ContainsFunc(f.names, func(x string) bool { return strings.EqualFold(x, t.Name.O) }) {
+		f.names = append(f.names, t.Name.O)
+	}
+	return n, false
+}
+
+func (f *tableNames) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// hasQuery reports whether an expression holds a subquery, which may read other rows
+// than its statement.
+func hasQuery(n ast.Node) bool {
+	f := &queryFinder{}
+	n.Accept(f)
+	return f.found
+}
+
+type queryFinder struct{ found bool }
+
+func (f *queryFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n.(type) {
+	case *ast.SubqueryExpr, *ast.SelectStmt:
+		f.found = true
+	}
+	return n, f.found
+}
+
+func (f *queryFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// unrepeatable are the functions whose value another session, or the same one a moment
+// later, does not get.
+// https://dev.mysql.com/doc/refman/en/replication-features-functions.html
+// https://dev.mysql.com/doc/refman/en/information-functions.html
+var unrepeatable = map[string]bool{
+	"rand": true, "uuid": true, "uuid_short": true, "sys_guid": true, "random_bytes": true, "now": true, "sysdate": true,
+	"current_timestamp": true, "localtime": true, "localtimestamp": true, "curdate": true, "current_date": true, "curtime": true,
+	"current_time": true, "utc_date": true, "utc_time": true, "utc_timestamp": true, "unix_timestamp": true,
+	"connection_id": true, "current_user": true, "session_user": true, "system_user": true, "user": true, "current_role": true,
+	"database": true, "schema": true, "found_rows": true, "row_count": true, "last_insert_id": true, "version": true,
+	"sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true, "is_free_lock": true,
+	"is_used_lock": true, "load_file": true, "master_pos_wait": true, "source_pos_wait": true, "nextval": true, "lastval": true,
+	"setval": true, "tidb_version": true, "tidb_current_tso": true, "statement_digest": true,
+}
+
+// repeatable tells whether a statement answers the same in another session and at
+// another time, given the same rows.
+func repeatable(n ast.Node) bool {
+	f := &unrepeatableFinder{}
+	n.Accept(f)
+	return !f.found
+}
+
+type unrepeatableFinder struct{ found bool }
+
+func (f *unrepeatableFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.FuncCallExpr:
+		f.found = f.found || unrepeatable[n.FnName.L]
+	case *ast.VariableExpr, *ast.SelectIntoOption:
+		f.found = true
+	}
+	return n, f.found
+}
+
+func (f *unrepeatableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
