@@ -80,7 +80,7 @@ func TestDocumentedStatements(t *testing.T) {
 }
 
 func checkDocumented(t *testing.T, target *Target) {
-	for name, want := range map[string]oracle.Outcome{"judged": oracle.OK, "unknown": oracle.Unknown} {
+	for name, want := range map[string]oracle.Outcome{"judged": oracle.OK, "computed": oracle.OK, "unknown": oracle.Unknown} {
 		init, statements, ok := strings.Cut(docBlocks(t)[name], "\n\n")
 		if !ok {
 			t.Fatalf("no block of %s statements", name)
@@ -95,6 +95,8 @@ func checkDocumented(t *testing.T, target *Target) {
 			}
 			failed := r.run.History != nil && r.run.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
 			switch {
+			case (v.Asked > 0) != (name == "computed"):
+				t.Errorf("%s: %d answers of the server", sql, v.Asked)
 			case v.Outcome != want || r.NotRun():
 				t.Errorf("%s: %s: %s %s, expected %s", sql, v.Outcome, v.Reason, v.Actual, v.Expected)
 			case want == oracle.OK && (v.Statements == 0 || v.Judged != v.Statements || failed):

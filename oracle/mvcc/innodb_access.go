@@ -38,6 +38,9 @@ type access struct {
 	other bool
 	// back says that the index is read from its end.
 	back bool
+	// pending holds the indexes that a row's newest version has no entry in yet, since
+	// the statement that writes it waits; scan sets it.
+	pending map[*Chain][]*solve.Key
 }
 
 // accessOf returns the access path of a statement: its plan's, or without one a
@@ -274,7 +277,11 @@ func (a *access) next(after *entry, at bool) *entry {
 			}
 			continue
 		}
-		for i := range c.Versions {
+		entered := len(c.Versions)
+		if len(a.pending) > 0 && slices.Contains(a.pending[c], a.key) {
+			entered--
+		}
+		for i := range entered {
 			if r := c.Versions[i].Row; r != nil {
 				consider(entry{c, r, false})
 			}

@@ -131,7 +131,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return inner(h)
 		}
 	}
-	a.other = x.otherPath(t, a.where)
+	a.other, a.pending = x.otherPath(t, a.where), e.pending
 	only := !e.loose && !Limited(x.node) && !a.other
 	if a.ended && x.due {
 		x.sure = false
