@@ -153,7 +153,10 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		v.view = View{Tick: tx.Snapshot, Own: tx}
 		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			if tx.Rules.of(rules.UniqueLookup) == rules.EndsAtFirst {
-				v.once = x.lookedUp(e.table(name.Name.O), s.Where)
+				t := e.table(name.Name.O)
+				if v.once = x.lookedUp(t, s.Where); v.once == nil {
+					v.once, v.points = x.lookedUpAmongRanges(t, s.Where)
+				}
 			}
 		}
 	default:
@@ -257,11 +260,40 @@ func valuesBesideNull(where ast.ExprNode, t *Table, k *solve.Key) ast.ExprNode {
 	if len(rest) == len(parts) || len(rest) == 0 {
 		return where
 	}
-	all := rest[0]
-	for _, d := range rest[1:] {
+	return anyOf(rest)
+}
+
+func anyOf(parts []ast.ExprNode) ast.ExprNode {
+	all := parts[0]
+	for _, d := range parts[1:] {
 		all = &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: all, R: d}
 	}
 	return all
+}
+
+// lookedUpAmongRanges returns a unique secondary index of which some parts of an OR fix the
+// only column, while others make ranges of it: each such value is looked up all the same.
+// points are these parts.
+// https://dev.mysql.com/doc/refman/en/range-optimization.html
+func (x *running) lookedUpAmongRanges(t *Table, where ast.ExprNode) (once *solve.Key, points ast.ExprNode) {
+	parts := disjuncts(pointed(where), nil)
+	told := x.e.plans[x.i].Of(t.Def.Name)
+	for i := range t.Def.Keys {
+		k := &t.Def.Keys[i]
+		if !k.Unique || k == t.Clustered || len(k.Columns) != 1 || told != nil && !strings.EqualFold(keyName(k), told.Key) {
+			continue
+		}
+		var pinned []ast.ExprNode
+		for _, d := range parts {
+			if looksUp(d, t, k) {
+				pinned = append(pinned, d)
+			}
+		}
+		if len(pinned) > 0 && len(pinned) < len(parts) {
+			return k, anyOf(pinned)
+		}
+	}
+	return nil, nil
 }
 
 // pointed makes BETWEEN of one value an equality, and takes double negations away.

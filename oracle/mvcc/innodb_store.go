@@ -172,7 +172,7 @@ func (e *engine) snapshotRows(t *Table, views *innodbViews, rule rules.Variant) 
 	rows := make([]solve.Row, 0, len(all))
 	found := map[string]bool{}
 	for _, s := range all {
-		if views.once != nil {
+		if views.once != nil && views.looksUp(t, s.ver.Row) {
 			if tuple, null := e.store.keyOf(t.Def, views.once, s.ver.Row); !null {
 				if found[tuple] {
 					continue
@@ -208,12 +208,22 @@ type innodbViews struct {
 	via              *solve.Key
 	covering, marked bool
 	// once is a unique secondary index whose look-ups end at the first row that
-	// they find, although two records of one row may be visible.
-	once *solve.Key
+	// they find, although two records of one row may be visible; points is the condition
+	// on which it looks up, nil for any.
+	once   *solve.Key
+	points ast.ExprNode
 	// asked answers the subqueries of a statement that locks; see running. joined are
 	// the tables that it locks itself, if there are several.
 	asked  *asked
 	joined map[*Table]bool
+}
+
+func (v *innodbViews) looksUp(t *Table, row solve.Row) bool {
+	if v.points == nil {
+		return true
+	}
+	truth, _, err := v.e.solver.Where(v.points, t.Def, row, v)
+	return err == nil && truth == sqlvalue.True
 }
 
 // Table implements solve.Views.
