@@ -1,11 +1,13 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -60,6 +62,9 @@ func (t *Target) answer(ctx context.Context, r *Trial, questions []history.Quest
 	for _, how := range layouts {
 		s := sheetOf(r.Case, questions, how)
 		if s == nil {
+			for _, a := range out {
+				a.Open = cmp.Or(a.Open, "the tables cannot be laid out without their indexes")
+			}
 			continue
 		}
 		t.mu.RLock()
@@ -204,7 +209,8 @@ func (s *sheet) answers(h *history.History) []*history.Answer {
 	return out
 }
 
-// withoutKeys is a table without its keys; nil where it cannot be.
+// withoutKeys is a table without its keys, save one that AUTO_INCREMENT needs; nil where
+// it cannot be.
 func withoutKeys(t *ast.CreateTableStmt) *ast.CreateTableStmt {
 	bare := *t
 	bare.Constraints, bare.Cols = nil, nil
@@ -228,8 +234,11 @@ func withoutKeys(t *ast.CreateTableStmt) *ast.CreateTableStmt {
 		own.Options = nil
 		for _, o := range col.Options {
 			switch o.Tp {
-			case ast.ColumnOptionAutoIncrement, ast.ColumnOptionReference:
+			case ast.ColumnOptionReference:
 				return nil
+			case ast.ColumnOptionAutoIncrement: // which needs a key, if only this one
+				own.Options = append(own.Options, o)
+				bare.Constraints = append(bare.Constraints, &ast.Constraint{Tp: ast.ConstraintIndex, Keys: []*ast.IndexPartSpecification{{Column: col.Name, Length: types.UnspecifiedLength}}})
 			case ast.ColumnOptionUniqKey:
 			case ast.ColumnOptionPrimaryKey:
 				own.Options = append(own.Options, &ast.ColumnOption{Tp: ast.ColumnOptionNotNull})

@@ -78,6 +78,9 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 			}
 		}
 	}
+	if v.Asked > 0 {
+		line("  ", "the server itself computed what the oracle does not know: %s", Count(v.Asked, "answer"))
+	}
 	if v.Outcome != oracle.OK {
 		if v.Outcome != oracle.Unknown && (v.Expected != "" || v.Actual != "") {
 			line("  ", "expected: %s", v.Expected)
