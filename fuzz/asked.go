@@ -86,18 +86,12 @@ func (t *Target) answer(ctx context.Context, r *Trial, questions []history.Quest
 func settle(out, others []*history.Answer) {
 	for i, a := range out {
 		o := others[i]
-		switch {
-		case a.Open != "" || o.Result.Err != nil && o.Result.Err.Code == errNoSuchKey && a.Result.Err == nil:
-			// A hint names an index that this layout has not.
-		case o.Open != "":
-			a.Open = o.Open
-		case !sameAnswer(&a.Result, &o.Result, false) || !slices.EqualFunc(a.After, o.After, sameContents):
+		a.Open = cmp.Or(a.Open, o.Open)
+		if a.Open == "" && (!sameAnswer(&a.Result, &o.Result, false) || !slices.EqualFunc(a.After, o.After, sameContents)) {
 			a.Open = "the answer depends on the order of rows or on indexes"
 		}
 	}
 }
-
-const errNoSuchKey = 1176 // ER_KEY_DOES_NOT_EXIST
 
 func sameContents(a, b history.Table) bool {
 	return a.Name == b.Name && slices.Equal(rowsOf(a.Rows, false), rowsOf(b.Rows, false))
