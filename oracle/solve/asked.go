@@ -141,7 +141,7 @@ func (c *compiler) askedTruth(x ast.ExprNode, refusal error) func(*frame) sqlval
 	if err != nil {
 		return nil
 	}
-	sql := "SELECT 1 FROM " + history.Quoted(t.Name) + aliasFor(x, t) + " WHERE " + where
+	sql := choosing(c.stmt, t, aliasFor(x, t)) + " WHERE " + where
 	asking := c.s.asking
 	return func(f *frame) sqlvalue.Truth {
 		a := asking.ask(history.Question{SQL: sql, Tables: []history.Table{contents(t, []Row{f.row})}})
@@ -150,13 +150,25 @@ func (c *compiler) askedTruth(x ast.ExprNode, refusal error) func(*frame) sqlval
 		case a == nil, a.Result.Err != nil:
 			// An error's place among those of other rows is not known.
 			f.err = refusal
-		case a.Result.Warnings > 0 && f.strictWrite:
-			f.err = refusal // it may be an error then
-		case len(a.Result.Rows) == 1:
+		case len(a.Result.Rows) == 1 || a.Result.Matched == 1 || c.stmt != nil && a.Result.Matched < 0 && a.Result.Affected == 1:
 			return sqlvalue.True
 		}
 		return sqlvalue.False
 	}
+}
+
+// choosing begins a statement that does nothing but choose rows, as a write would whose
+// condition it is: servers convert values in another way there. nil stands for a query.
+func choosing(stmt ast.StmtNode, t *Table, alias string) string {
+	ignore := map[bool]string{true: "IGNORE "}
+	switch s := stmt.(type) {
+	case *ast.UpdateStmt:
+		same := history.Quoted(t.Columns[0].Name)
+		return "UPDATE " + ignore[s.IgnoreErr] + history.Quoted(t.Name) + alias + " SET " + same + " = " + same
+	case *ast.DeleteStmt:
+		return "DELETE " + ignore[s.IgnoreErr] + "FROM " + history.Quoted(t.Name) + alias
+	}
+	return "SELECT 1 FROM " + history.Quoted(t.Name) + alias
 }
 
 // askedUpdate has the server compute what an UPDATE makes of one row that it matched.

@@ -197,6 +197,8 @@ type compiler struct {
 	among among
 	// write says that the statement changes rows.
 	write bool
+	// stmt is the write whose condition is compiled, nil for a query's.
+	stmt ast.StmtNode
 	// inWhere says that a WHERE is compiled.
 	inWhere bool
 }

@@ -129,7 +129,9 @@ func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error)
 			}
 			c.scope.sources[0].alias = name
 		}
-		c.write = cl.write
+		if c.write = cl.write; c.write {
+			c.stmt = stmt
+		}
 		p.strict, p.unsure = s.strictness(stmt, t)
 		err = c.choose(p, cl)
 		p.badLiteral = c.badLiteral
