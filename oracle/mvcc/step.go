@@ -98,10 +98,27 @@ func (r *Replay) effect(st *history.Stmt) history.Tick {
 	if at, ok := r.moved[st]; ok {
 		return at
 	}
-	if len(st.Waits) > 0 {
+	if len(st.Waits) > 0 && !r.releasedAtOnce(st) {
 		return st.Return
 	}
 	return st.Submit
+}
+
+// releasedAtOnce reports whether the end of a transaction, which was slow to return, let
+// go a statement that was told to wait for it: it has ended by then. Nobody sends
+// anything in between, since what is sent waits for silence.
+func (r *Replay) releasedAtOnce(st *history.Stmt) bool {
+	if k := KindOf(r.c.Steps[st.Line].Stmt); k != Commit && k != Rollback {
+		return false
+	}
+	if slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind != history.Silence }) {
+		return false
+	}
+	return slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool {
+		return slices.ContainsFunc(o.Waits, func(w history.Wait) bool {
+			return w.Kind == history.RowLock && st.Submit < w.Until && w.Until < st.Waits[0].From && slices.Contains(w.Holders, st.Session)
+		})
+	})
 }
 
 func errCode(st *history.Stmt) uint16 {
