@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/types"
@@ -29,12 +30,12 @@ const mostQuestions = 256
 // nothing for a case that the oracle can judge by itself.
 func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
 	for range askingRounds {
-		open := r.Verdict.Questions
-		if r.Verdict.Outcome != oracle.Unknown || len(open) == 0 || r.History == nil || r.Err != nil {
+		if r.Verdict.Outcome != oracle.Unknown || !strings.HasPrefix(r.Verdict.Reason, unsupportedSlug) || r.History == nil || r.Err != nil {
 			return
 		}
+		open := oracle.Questions(r.Case, r.History)
 		keys := slices.Sorted(maps.Keys(open))
-		if len(keys) > mostQuestions {
+		if len(keys) == 0 || len(keys) > mostQuestions {
 			return
 		}
 		questions := make([]history.Question, len(keys))

@@ -30,7 +30,8 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	if err != nil {
 		return unknown(Verdict{Stmt: -1}, err)
 	}
-	v := asTold(check(c, h, counting))
+	v, _ := check(c, h, counting)
+	v = asTold(v)
 	if h.Disagreement != "" && v.Outcome != Violation {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
 		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
@@ -40,19 +41,30 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	return v
 }
 
-func check(c *corpus.Case, h *history.History, counting bool) (v Verdict) {
+// Questions returns, by key, what the server is to be asked before an unknown verdict can
+// be another one; the answers belong into History.Answers. It costs as much as Check.
+func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
+	c, err := resolved(c, h)
+	if err != nil {
+		return nil
+	}
+	_, asking := check(c, h, false)
+	return asking.Questions()
+}
+
+func check(c *corpus.Case, h *history.History, counting bool) (v Verdict, asking *solve.Asking) {
 	p := rules.For(h.Server)
 	budget := solve.NewBudget(mvcc.Work)
 	r := mvcc.New(c, h, p, false).Within(budget)
 	if counting {
 		r.Counting()
 	}
-	v = Verdict{Stmt: -1}
-	defer func() { v.asked(r.Asking()) }()
+	v, asking = Verdict{Stmt: -1}, r.Asking()
+	defer func() { v.asked(asking) }()
 	d, err := r.Run()
 	v.Refused = r.RefusedByText()
 	if err != nil {
-		return unknown(v, err)
+		return unknown(v, err), asking
 	}
 	count(&v, r, h)
 	v.Conflicting = r.Conflicting()
@@ -60,13 +72,13 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict) {
 		switch h.End {
 		case history.Lost:
 			v.Outcome, v.Reason = Unknown, "server-lost"
-			return v
+			return v, asking
 		case history.Unfinished:
 			v.Outcome, v.Reason = Unknown, "out-of-time"
-			return v
+			return v, asking
 		}
 		v.Outcome, v.Elsewhere = OK, r.Elsewhere()
-		return v
+		return v, asking
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
@@ -77,7 +89,7 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict) {
 	var with *mvcc.Replay
 	var loss error
 	if len(told) == 0 && seesHalfDone(c, h, d) && looseOK(h, r, p, &v) {
-		return v
+		return v, asking
 	}
 	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
 		// Another deviation makes the same error.
@@ -98,20 +110,20 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict) {
 		v.Reason += "; " + says(found)
 	} else if ok, found := looseFit(c, h, r, p, told, deviations, &v, &loss); ok {
 		if len(found) == 0 {
-			return v
+			return v, asking
 		}
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
-		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
+		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss), asking
 	} else if found, _, _ := explain(r, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
-	return v
+	return v, asking
 }
 
 // ReasonElsewhere is the reason of an unknown verdict on a history that is as promised,
@@ -134,17 +146,13 @@ func asTold(v Verdict) Verdict {
 // lossAskedError is the loss where SQL that only the server knows may have failed.
 const lossAskedError = "an error beside SQL that the server computes"
 
-// asked says what the server is asked for a verdict, and what it was.
+// asked says how many answers of the server a verdict rests on.
 func (v *Verdict) asked(a *solve.Asking) {
 	v.Asked = a.Used()
 	if v.Asked > 0 && v.Outcome == Violation && strings.HasSuffix(string(v.Kind), "-error") {
 		// The server computes values of rows, also of those that no statement sees, in an
 		// order of its own: an error may be another row's.
 		*v = unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked}, &mvcc.Loss{Slug: lossAskedError, Detail: v.Actual})
-		return
-	}
-	if q := a.Questions(); v.Outcome == Unknown && len(q) > 0 {
-		v.Questions = q
 	}
 }
 

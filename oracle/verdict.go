@@ -2,8 +2,6 @@
 // isolation levels that the server promised? It never talks to a database.
 package oracle
 
-import "github.com/txnfuzz/txnfuzz/oracle/history"
-
 // Outcome is what the oracle says of a history.
 type Outcome string
 
@@ -55,9 +53,6 @@ type Verdict struct {
 	// Asked counts the answers of the server itself that the verdict rests on, where the
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`
-	// Questions holds, by key, what the server is to be asked before an Unknown verdict
-	// can be another one; see history.Question.
-	Questions map[string]history.Question `json:"-"`
 	// Statements counts the executed statements that have something to judge,
 	// Judged those whose rows, counts and error were compared with one single
 	// prediction. Only CheckAndCount fills them in.
