@@ -3,12 +3,12 @@
 -- level: REPEATABLE READ
 -- note: AVG(DISTINCT) of a quotient: its scale is not one that a manual gives
 -- expected: ok or unknown
--- verdict (embedded, RR): unknown unsupported
--- verdict (mariadb 11.8, RR): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
--- verdict (mariadb 10.11, RR): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
--- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
 

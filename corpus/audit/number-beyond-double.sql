@@ -3,7 +3,7 @@
 -- level: REPEATABLE READ
 -- note: TiDB says that the text is incorrect, others that it is out of range
 -- expected: ok; unknown on TiDB
--- verdict (embedded, RR): unknown unsupported
+-- verdict (embedded, RR): ok
 -- verdict (mariadb 11.8, RR): ok
 -- verdict (mariadb 11.8,snapshot=off, RR): ok
 -- verdict (mariadb 10.11, RR): ok

@@ -2,14 +2,14 @@
 -- seed: no, because row operands are not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
 -- note: a point get locks a key whose row its whole condition leaves out
--- verdict (embedded, RC RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (k1 INT, k2 INT, v INT, UNIQUE KEY (k1));
 /* init */ INSERT INTO t VALUES (1, 1, NULL), (2, 2, 2);

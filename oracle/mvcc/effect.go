@@ -41,6 +41,12 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return p, nil
 	}
 	t := r.table(name.Name.O)
+	if t == nil {
+		if kind != Select {
+			return nil, &Loss{Slug: "unsupported: a common table expression (WITH)"}
+		}
+		return p, nil
+	}
 	r.touch(i, tx, t, s.Where, false, nil)
 	if kind == Select {
 		return p, nil

@@ -66,8 +66,11 @@ func (s *Solver) asks(err error, n ast.Node) bool {
 // askedQuery has the server answer a query on the rows of its views; ok is false where
 // it cannot be asked or has not answered.
 func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error, ok bool) {
-	f := &tableNames{}
+	f := &tableNames{of: stmt}
 	stmt.Accept(f)
+	if f.locks || stmt.With != nil && stmt.LockInfo != nil {
+		return nil, nil, false // a part of it reads other versions than the rest
+	}
 	q := history.Question{}
 	for _, name := range f.names {
 		t, rows, err := v.Table(name)
@@ -263,11 +266,16 @@ func (f *qualifiers) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 // tableNames finds the tables that a query names, each once, and the common table
 // expressions.
 type tableNames struct {
+	of    *ast.SelectStmt
 	names []string
 	with  map[string]bool
+	locks bool // some query within has a locking clause of its own
 }
 
 func (f *tableNames) Enter(n ast.Node) (ast.Node, bool) {
+	if s, ok := n.(*ast.SelectStmt); ok && s != f.of && s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone {
+		f.locks = true
+	}
 	if c, ok := n.(*ast.CommonTableExpression); ok {
 		if f.with == nil {
 			f.with = map[string]bool{}
