@@ -63,21 +63,11 @@ func withoutUnions(c *corpus.Case) *corpus.Case {
 // locks reports whether some query in a statement has a locking clause or writes its
 // rows to a file or variable.
 func locks(n ast.Node) bool {
-	f := &lockFinder{}
-	n.Accept(f)
-	return f.found
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		s, ok := n.(*ast.SelectStmt)
+		return ok && (s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone || s.SelectIntoOpt != nil), false
+	})
 }
-
-type lockFinder struct{ found bool }
-
-func (f *lockFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if s, ok := n.(*ast.SelectStmt); ok && (s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone || s.SelectIntoOpt != nil) {
-		f.found = true
-	}
-	return n, f.found
-}
-
-func (f *lockFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // readView returns a view's definition, nil for one that the parser does not read.
 func readView(create string) *ast.CreateViewStmt {

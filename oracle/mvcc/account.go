@@ -154,7 +154,7 @@ func (r *Replay) Promised() []history.Table {
 		to := history.Table{Name: t.Def.Name, Columns: r.h.Final[i].Columns}
 		rows, _ := t.Rows(View{Tick: latest})
 		for _, row := range rows {
-			to.Rows = append(to.Rows, cellsOf(row))
+			to.Rows = append(to.Rows, row.Cells())
 		}
 		SortRows(to.Rows)
 		out = append(out, to)
@@ -166,16 +166,7 @@ func (r *Replay) Promised() []history.Table {
 func (p *Prediction) Cells() [][]history.Cell {
 	out := make([][]history.Cell, len(p.Rows))
 	for i, row := range p.Rows {
-		out[i] = cellsOf(row)
-	}
-	return out
-}
-
-func cellsOf(row solve.Row) []history.Cell {
-	out := make([]history.Cell, len(row))
-	for i, v := range row {
-		text, null := v.Text()
-		out[i] = history.Cell{Text: text, Null: null}
+		out[i] = solve.Row(row).Cells()
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -179,7 +180,7 @@ func metOf(c *Chain, v *Version, matched bool) met {
 }
 
 func aggregates(q *ast.SelectStmt) bool {
-	return contains(q.Fields, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(q.Fields, func(n ast.Node) (found, skip bool) {
 		switch n.(type) {
 		case *ast.AggregateFuncExpr, *ast.WindowFuncExpr:
 			return true, false

@@ -5,32 +5,9 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
-
-// contains reports whether match finds a node in a tree; skip leaves out what lies
-// beneath a node.
-func contains(n ast.Node, match func(ast.Node) (found, skip bool)) bool {
-	f := &nodeFinder{match: match}
-	n.Accept(f)
-	return f.found
-}
-
-type nodeFinder struct {
-	match func(ast.Node) (found, skip bool)
-	found bool
-}
-
-func (f *nodeFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if f.found {
-		return n, true
-	}
-	found, skip := f.match(n)
-	f.found = found
-	return n, found || skip
-}
-
-func (f *nodeFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // mentionsColumn reports whether an expression reads any column, be it in a
 // subquery or an aggregate.
@@ -38,7 +15,7 @@ func mentionsColumn(x ast.Node) bool { return !onlyColumns(x, &solve.Table{}, ni
 
 // onlyColumns reports whether an expression reads no columns but the given.
 func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
-	return !contains(x, func(n ast.Node) (found, skip bool) {
+	return !corpus.Contains(x, func(n ast.Node) (found, skip bool) {
 		switch c := n.(type) {
 		case *ast.ColumnName:
 			return !cols[t.ColumnIndex(c.Name.O)], false
@@ -51,7 +28,7 @@ func onlyColumns(x ast.Node, t *solve.Table, cols map[int]bool) bool {
 
 // HasSubquery reports whether a statement or an expression holds a query.
 func HasSubquery(n ast.Node) bool {
-	return contains(n, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		_, found = n.(*ast.SubqueryExpr)
 		return found, false
 	})
@@ -59,7 +36,7 @@ func HasSubquery(n ast.Node) bool {
 
 // hasDerivedTable reports whether a FROM clause holds a query.
 func hasDerivedTable(n ast.Node) bool {
-	return contains(n, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		_, found = n.(*ast.SelectStmt)
 		return found, false
 	})
@@ -67,7 +44,7 @@ func hasDerivedTable(n ast.Node) bool {
 
 // hasScalarSubquery passes over the subqueries of IN and EXISTS.
 func hasScalarSubquery(n ast.Node) bool {
-	return contains(n, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		switch n.(type) {
 		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
 			return false, true
@@ -80,7 +57,7 @@ func hasScalarSubquery(n ast.Node) bool {
 
 // constant reports whether an operand names no column outside of a subquery.
 func constant(e ast.ExprNode) bool {
-	return !contains(e, func(n ast.Node) (found, skip bool) {
+	return !corpus.Contains(e, func(n ast.Node) (found, skip bool) {
 		switch n.(type) {
 		case *ast.ColumnNameExpr:
 			return true, false
@@ -95,7 +72,7 @@ func constant(e ast.ExprNode) bool {
 // How many values of a key others make depends on their conversion.
 func integersOnly(conds []ast.ExprNode) bool {
 	return !slices.ContainsFunc(conds, func(e ast.ExprNode) bool {
-		return contains(e, func(n ast.Node) (found, skip bool) {
+		return corpus.Contains(e, func(n ast.Node) (found, skip bool) {
 			v, ok := n.(ast.ValueExpr)
 			if !ok {
 				return false, false
@@ -113,7 +90,7 @@ func integersOnly(conds []ast.ExprNode) bool {
 // no LIKE: MariaDB, and often MySQL, decides what does row by row, whatever
 // constant is put in a column's place.
 func foldable(e ast.ExprNode) bool {
-	return !contains(e, func(n ast.Node) (found, skip bool) {
+	return !corpus.Contains(e, func(n ast.Node) (found, skip bool) {
 		switch n := n.(type) {
 		case *ast.PatternLikeOrIlikeExpr:
 			return true, false
@@ -129,7 +106,7 @@ func foldable(e ast.ExprNode) bool {
 // an unsigned column, or with a column in its list. MariaDB compares signed with
 // unsigned elements as DECIMAL, and puts no constant in a column's place there.
 func listsUnsigned(t *solve.Table, e ast.ExprNode) bool {
-	return contains(e, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(e, func(n ast.Node) (found, skip bool) {
 		in, ok := n.(*ast.PatternInExpr)
 		if !ok || len(in.List) < 2 {
 			return false, false

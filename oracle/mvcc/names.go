@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // tablesExist reports whether every table that a statement names is one of the
@@ -23,7 +24,7 @@ func (r *Replay) tablesExist(n ast.Node) bool {
 			passed, mentions = append(passed, t), append(mentions, t.Name.O)
 		}
 	}
-	missing := contains(n, func(n ast.Node) (found, skip bool) {
+	missing := corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		switch x := n.(type) {
 		case *ast.SelectStmt:
 			if x.LockInfo != nil {

@@ -26,7 +26,7 @@ func (r *Replay) RowsMet(i int) []history.Table {
 		to := history.Table{Name: of.Name, Columns: of.Columns}
 		rows, _ := t.Rows(view)
 		for _, row := range rows {
-			to.Rows = append(to.Rows, cellsOf(row))
+			to.Rows = append(to.Rows, row.Cells())
 		}
 		out = append(out, to)
 	}

@@ -485,7 +485,7 @@ func locksWhatItReturns(s *ast.SelectStmt) bool {
 }
 
 func picksExtreme(s *ast.SelectStmt) bool {
-	return contains(s.Fields, func(n ast.Node) (found, skip bool) {
+	return corpus.Contains(s.Fields, func(n ast.Node) (found, skip bool) {
 		a, ok := n.(*ast.AggregateFuncExpr)
 		return ok && (strings.EqualFold(a.F, ast.AggFuncMin) || strings.EqualFold(a.F, ast.AggFuncMax)), false
 	})

@@ -188,7 +188,7 @@ func (s *Solver) askedUpdate(stmt *ast.UpdateStmt, t *Table, row Row) (newRow Ro
 	if newRow, err = t.ParseRow(a.Rows[0]); err != nil {
 		return nil, false, nil, false
 	}
-	return newRow, !slices.Equal(a.Rows[0], contents(t, []Row{row}).Rows[0]), nil, true
+	return newRow, !slices.Equal(a.Rows[0], row.Cells()), nil, true
 }
 
 // askedRow has the server compute the row of one value list of an INSERT.
@@ -232,36 +232,25 @@ func contents(t *Table, rows []Row) history.Table {
 		out.Columns = append(out.Columns, t.Columns[i].Name)
 	}
 	for _, row := range rows {
-		cells := make([]history.Cell, len(row))
-		for i, v := range row {
-			text, null := v.Text()
-			cells[i] = history.Cell{Text: text, Null: null}
-		}
-		out.Rows = append(out.Rows, cells)
+		out.Rows = append(out.Rows, row.Cells())
 	}
 	return out
 }
 
 // aliasFor names a table as a condition calls it.
 func aliasFor(x ast.ExprNode, t *Table) string {
-	f := &qualifiers{}
-	x.Accept(f)
-	if f.name == "" || strings.EqualFold(f.name, t.Name) {
+	alias := ""
+	corpus.Contains(x, func(n ast.Node) (found, skip bool) {
+		if c, ok := n.(*ast.ColumnName); ok && c.Table.O != "" {
+			alias = c.Table.O
+		}
+		return alias != "", false
+	})
+	if alias == "" || strings.EqualFold(alias, t.Name) {
 		return ""
 	}
-	return " AS " + history.Quoted(f.name)
+	return " AS " + history.Quoted(alias)
 }
-
-type qualifiers struct{ name string }
-
-func (f *qualifiers) Enter(n ast.Node) (ast.Node, bool) {
-	if c, ok := n.(*ast.ColumnName); ok && c.Table.O != "" {
-		f.name = c.Table.O
-	}
-	return n, false
-}
-
-func (f *qualifiers) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // tableNames finds the tables that a query names, each once, and the common table
 // expressions.
@@ -293,22 +282,11 @@ func (f *tableNames) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 // hasQuery reports whether an expression holds a subquery, which may read other rows
 // than its statement.
 func hasQuery(n ast.Node) bool {
-	f := &queryFinder{}
-	n.Accept(f)
-	return f.found
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.SelectStmt)
+		return found, false
+	})
 }
-
-type queryFinder struct{ found bool }
-
-func (f *queryFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n.(type) {
-	case *ast.SubqueryExpr, *ast.SelectStmt:
-		f.found = true
-	}
-	return n, f.found
-}
-
-func (f *queryFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // unrepeatable are the functions whose value another session, or the same one a moment
 // later, does not get.
@@ -328,21 +306,13 @@ var unrepeatable = map[string]bool{
 // repeatable tells whether a statement answers the same in another session and at
 // another time, given the same rows.
 func repeatable(n ast.Node) bool {
-	f := &unrepeatableFinder{}
-	n.Accept(f)
-	return !f.found
+	return !corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		switch n := n.(type) {
+		case *ast.FuncCallExpr:
+			found = unrepeatable[n.FnName.L]
+		case *ast.VariableExpr, *ast.SelectIntoOption:
+			found = true
+		}
+		return found, false
+	})
 }
-
-type unrepeatableFinder struct{ found bool }
-
-func (f *unrepeatableFinder) Enter(n ast.Node) (ast.Node, bool) {
-	switch n := n.(type) {
-	case *ast.FuncCallExpr:
-		f.found = f.found || unrepeatable[n.FnName.L]
-	case *ast.VariableExpr, *ast.SelectIntoOption:
-		f.found = true
-	}
-	return n, f.found
-}
-
-func (f *unrepeatableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }

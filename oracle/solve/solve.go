@@ -11,11 +11,22 @@ import (
 	"fmt"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // Row is one row of a table, values in order of the table's columns.
 type Row []sqlvalue.Value
+
+// Cells is a row as the server's text protocol prints it.
+func (r Row) Cells() []history.Cell {
+	out := make([]history.Cell, len(r))
+	for i, v := range r {
+		text, null := v.Text()
+		out[i] = history.Cell{Text: text, Null: null}
+	}
+	return out
+}
 
 // Views gives the tables that a statement reads, as it sees them: definition
 // and rows in scan order. An unknown table is a *SQLError with code 1146.
