@@ -308,9 +308,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 func (t *Target) judgeAs(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted, rulesOnly bool) Trial {
 	r := t.Run(ctx, c, levels)
 	r.counted, r.rulesOnly = counted, rulesOnly
-	judge(ctx, &r)
-	t.letServerCompute(ctx, &r)
-	t.makeSure(ctx, &r)
+	t.decide(ctx, &r)
 	return r
 }
 
@@ -327,10 +325,16 @@ func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[i
 
 func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := t.executeBy(ctx, run, c, levels)
-	judge(ctx, &r)
-	t.letServerCompute(ctx, &r)
-	t.makeSure(ctx, &r)
+	t.decide(ctx, &r)
 	return r
+}
+
+// decide judges a case that was executed, and asks the server where the oracle alone
+// cannot tell, or may be wrong.
+func (t *Target) decide(ctx context.Context, r *Trial) {
+	judge(ctx, r)
+	t.letServerCompute(ctx, r)
+	t.makeSure(ctx, r)
 }
 
 // judge lets the oracle judge a case that was executed, unless that has judged

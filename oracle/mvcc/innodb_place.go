@@ -13,10 +13,10 @@ import (
 // before or at which record. Then the place of the wait is no choice: a path on which
 // the statement stops elsewhere is not the one that it took.
 //
-// But a promise speaks of answers, not of the places of waits: where a server waits
-// elsewhere than the rules have it, and answers right, nothing is wrong. So paths are
-// looked for in two rounds, first those that keep to the places told, and only if none
-// of them fits, all.
+// A promise speaks of answers, not of the places of waits: where a server waits elsewhere
+// than the rules have it, and answers right, nothing is wrong. So paths are looked for in
+// two rounds, first those that keep to the places told, and only if none of them fits,
+// all. What fits only then is no violation, but nothing vouches for it either.
 
 // Round says which paths a replay on InnoDB tries.
 type Round uint8

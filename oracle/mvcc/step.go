@@ -104,9 +104,9 @@ func (r *Replay) effect(st *history.Stmt) history.Tick {
 	return st.Submit
 }
 
-// releasedAtOnce reports whether the end of a transaction, which was slow to return, let
-// go a statement that was told to wait for it: it has ended by then. Nobody sends
-// anything in between, since what is sent waits for silence.
+// releasedAtOnce reports whether the end of a transaction let go a statement that the
+// server said waits for it, before it was itself noticed to be slow to return. It took
+// effect then, and nothing was sent in between.
 func (r *Replay) releasedAtOnce(st *history.Stmt) bool {
 	if k := KindOf(r.c.Steps[st.Line].Stmt); k != Commit && k != Rollback {
 		return false
