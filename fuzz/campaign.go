@@ -119,7 +119,7 @@ type campaign struct {
 	litters  []litter       // of each worker
 	faults   atomic.Int64
 	broken   sync.Map // messages of defects of this program
-	sampled  sync.Map // fingerprints of known deviations, with how often each was seen
+	sampled  sampler
 	beside   beside
 	versus   *versus // nil: nothing is compared
 	stop     context.CancelCauseFunc

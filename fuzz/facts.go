@@ -2,7 +2,8 @@ package fuzz
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -42,18 +43,55 @@ func refutes(told, r *Trial) bool {
 	return v != oracle.Unknown && told.Verdict.Fingerprint != r.Verdict.Fingerprint && judgedUntold(told).Fingerprint == r.Verdict.Fingerprint
 }
 
-// askSome runs cases with a known deviation again and asks for facts: the 1st, 2nd, 4th,
-// 8th of each kind, and so on, as each takes as long as some ten cases. One that is
-// something else by the plans that the server tells is a defect of the oracle.
+// askedShare is the share of a campaign's time that may go into asking for facts about
+// cases with a known deviation: one part in so many.
+const askedShare = 100
+
+// sampler chooses cases with a known deviation: the 1st, 2nd, 4th, 8th of each kind, and
+// so on, later where too much time went into the ones before.
+type sampler struct {
+	mu    sync.Mutex
+	seen  map[string]int // cases of each kind
+	due   map[string]int // which of them is to be asked about next
+	spent time.Duration
+}
+
+// choose says whether the case of a kind that has just been seen is to be asked about;
+// worked is the time of all workers so far.
+func (s *sampler) choose(kind string, worked time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen, s.due = map[string]int{}, map[string]int{}
+	}
+	s.seen[kind]++
+	n := s.seen[kind]
+	if n < s.due[kind] || s.spent > worked/askedShare {
+		return false
+	}
+	s.due[kind] = 2 * n
+	return true
+}
+
+func (s *sampler) took(d time.Duration) {
+	s.mu.Lock()
+	s.spent += d
+	s.mu.Unlock()
+}
+
+// askSome runs some of the cases with a known deviation again and asks for facts, which
+// takes as long as some ten cases. One that is something else by the plans that the
+// server tells is a defect of the oracle.
 func (c *campaign) askSome(ctx context.Context, r *Trial) error {
 	v := &r.Verdict
 	if v.Outcome != oracle.Known || r.Dead != nil {
 		return nil
 	}
-	seen, _ := c.sampled.LoadOrStore(v.Fingerprint, new(atomic.Int64))
-	if n := seen.(*atomic.Int64).Add(1); n&(n-1) != 0 {
+	begun := time.Now()
+	if !c.sampled.choose(v.Fingerprint, begun.Sub(c.begun)*time.Duration(c.s.Workers)) {
 		return nil
 	}
+	defer func() { c.sampled.took(time.Since(begun)) }()
 	told := c.target.judgeBy(ctx, (*harness.Pool).RunForFacts, r.Case, r.Levels)
 	if ctx.Err() != nil || told.History == nil {
 		return nil
