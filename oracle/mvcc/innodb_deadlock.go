@@ -137,6 +137,7 @@ func (x *running) probe() ([]*Txn, error) {
 	nextRow, undone, stmt, failed, touched := e.store.nextRow, len(e.store.undone), e.store.stmt, e.store.err, e.touched
 	e.choices = &choices{}
 	e.locks, e.doubtful, e.pending = maps.Clone(e.locks), maps.Clone(e.doubtful), maps.Clone(e.pending)
+	e.counters = maps.Clone(e.counters)
 	defer func() {
 		try.stop()
 		e.undo(x.tx, mark)
