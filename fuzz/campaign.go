@@ -42,6 +42,8 @@ type Settings struct {
 	// Unique makes every written value unique, so that who read from whom is read off the
 	// answers, too: see packages mutate/unique and oracle/answers.
 	Unique bool
+	// SQL says how often cases have SQL that only the server can compute.
+	SQL Breadth
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range
@@ -262,8 +264,7 @@ func (c *campaign) one(keeping context.Context, r *Trial, p *inputPlan, n int, f
 	}
 	begun := time.Now()
 	r.counted, r.rulesOnly = counts(n), !c.s.Unique && !graphs(n)
-	judge(keeping, r)
-	c.target.makeSure(keeping, r)
+	c.target.decide(keeping, r)
 	charge(&c.beside.judge, begun)
 	if keeping.Err() != nil {
 		return nil

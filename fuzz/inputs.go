@@ -95,7 +95,9 @@ func (s *Settings) transactions(n int) int {
 // have two tables. Of inputs that are not wide, as those that were kept once, every
 // eighth has three transactions.
 func (c *campaign) options(n int) mutate.Options {
-	return generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
+	o := generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
+	o.Computed = computedOdds[c.s.SQL]
+	return o
 }
 
 func generatorOptions(server history.Server, levels []corpus.Level, conflict mutate.Conflict, n int) mutate.Options {

@@ -136,6 +136,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Asked > 0 {
 		fmt.Fprintf(&b, "  %d known ones were run again while the server told its plans: %d turned out to be something else\n", r.Asked, r.Refuted)
 	}
+	if r.Computed > 0 {
+		fmt.Fprintf(&b, "the server computed SQL of %s that the oracle does not know: %d got a verdict\n", Count(r.Computed, "case"), r.ComputedJudged)
+	}
 	if r.Unique {
 		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")
 	}

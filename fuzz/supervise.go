@@ -223,6 +223,8 @@ func merged(a, b *Report) *Report {
 		r.Blocked += c.Blocked
 		r.Deadlocks += c.Deadlocks
 		r.Elsewhere += c.Elsewhere
+		r.Computed += c.Computed
+		r.ComputedJudged += c.ComputedJudged
 		r.Asked += c.Asked
 		r.Refuted += c.Refuted
 		r.judgeable += c.judgeable

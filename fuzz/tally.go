@@ -29,6 +29,10 @@ type Counts struct {
 	// Elsewhere counts cases in which a statement waited, by what the server told, where
 	// the rules give it no reason to; see oracle.Verdict.
 	Elsewhere int `json:"waits_elsewhere"`
+	// Computed counts the cases that the server was asked to compute SQL of, ComputedJudged
+	// those that got a verdict by its answers.
+	Computed       int `json:"computed_by_server"`
+	ComputedJudged int `json:"computed_by_server_judged"`
 	// Asked counts the cases with a known deviation that were run again while the
 	// server was asked for its plans, Refuted those in which it did the same and which
 	// are something else by those plans.
@@ -99,6 +103,12 @@ func (c *Counts) add(r *Trial) {
 	c.Features.add(r)
 	if r.History == nil {
 		return
+	}
+	if len(r.History.Answers) > 0 {
+		c.Computed++
+		if v.Outcome != oracle.Unknown {
+			c.ComputedJudged++
+		}
 	}
 	c.Statements += len(r.History.Stmts)
 	for i := range r.History.Stmts {

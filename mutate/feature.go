@@ -54,6 +54,9 @@ func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 	if !ok || len(d.tables) == 0 {
 		return false, nil
 	}
+	if o.Computed > 0 && c.odds(o.Computed) {
+		f = computed
+	}
 	p, ok := f(c, d, o, x, y)
 	if !ok || !meets {
 		return true, nil

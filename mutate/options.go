@@ -63,6 +63,9 @@ type Options struct {
 	// Orders is the largest number of submitted orders made of one set of
 	// transactions. Default: 2.
 	Orders int
+	// Computed is how many, out of 256, of the inputs with a rarer form of statement
+	// have one that only the server can compute. Default: none.
+	Computed int
 	// Solver judges predicates for the strategy CTC. Default: the statement
 	// solver in the dialect of DBMS.
 	Solver Solver
