@@ -33,7 +33,7 @@ var errorsOfValues = []uint16{1048, 1242, 1264, 1265, 1292, 1365, 1366, 1367, 14
 // one statement for each violation.
 func (t *Target) answeredAlone(ctx context.Context, r *Trial) {
 	v := &r.Verdict
-	if v.Outcome != oracle.Violation || !asksForRows(v, r) {
+	if t.solver == BySolver || v.Outcome != oracle.Violation || !asksForRows(v, r) {
 		return
 	}
 	rows := oracle.RowsMet(r.Case, r.History, v)

@@ -42,6 +42,8 @@ type Settings struct {
 	// Unique makes every written value unique, so that who read from whom is read off the
 	// answers, too: see packages mutate/unique and oracle/answers.
 	Unique bool
+	// Solver says who computes what statements answer.
+	Solver Solver
 	// SQL says how often cases have SQL that only the server can compute.
 	SQL Breadth
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
@@ -155,7 +157,7 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress, Clean: s.Against != ""})
+	t, err := OpenTarget(ctx, s.Target, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress, Clean: s.Against != "", Solver: s.Solver})
 	if err != nil {
 		return nil, err
 	}

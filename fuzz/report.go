@@ -137,7 +137,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "  %d known ones were run again while the server told its plans: %d turned out to be something else\n", r.Asked, r.Refuted)
 	}
 	if r.Computed > 0 {
-		fmt.Fprintf(&b, "the server computed SQL of %s that the oracle does not know: %d got a verdict\n", Count(r.Computed, "case"), r.ComputedJudged)
+		fmt.Fprintf(&b, "the server computed SQL of %s: %d got a verdict\n", Count(r.Computed, "case"), r.ComputedJudged)
 	}
 	if r.Unique {
 		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")

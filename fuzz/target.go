@@ -39,6 +39,7 @@ type Target struct {
 	revived  int
 	before   harness.Stats // of the pools that revivals replaced
 	doubt    doubt
+	solver   Solver
 }
 
 // TargetOptions says how a target is opened.
@@ -59,6 +60,8 @@ type TargetOptions struct {
 	Released bool
 	// Facts lets replays ask the server for plans, traces, locks and read views.
 	Facts bool
+	// Solver says who computes what statements answer.
+	Solver Solver
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -127,7 +130,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 		return nil, openError(err)
 	}
 	t := &Target{
-		Name: Redact(name), address: name, released: o.Released, facts: o.Facts, backend: b, server: b.Server(),
+		Name: Redact(name), address: name, released: o.Released, facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
@@ -332,8 +335,12 @@ func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, level
 // decide judges a case that was executed, and asks the server where the oracle alone
 // cannot tell, or may be wrong.
 func (t *Target) decide(ctx context.Context, r *Trial) {
+	if r.History != nil {
+		r.History.ServerComputes = t.solver == ByServer
+	}
 	judge(ctx, r)
 	t.letServerCompute(ctx, r)
+	disagreeing(ctx, r)
 	t.makeSure(ctx, r)
 }
 

@@ -30,7 +30,11 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	if err != nil {
 		return unknown(Verdict{Stmt: -1}, err)
 	}
-	v, _ := check(c, h, counting)
+	r := replay(c, h)
+	if counting {
+		r.Counting()
+	}
+	v := check(c, h, r)
 	v = asTold(v)
 	if h.Disagreement != "" && v.Outcome != Violation {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
@@ -48,23 +52,25 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 	if err != nil {
 		return nil
 	}
-	_, asking := check(c, h, false)
-	return asking.Questions()
+	r := replay(c, h)
+	r.Asking().Ahead()
+	check(c, h, r)
+	return r.Asking().Questions()
 }
 
-func check(c *corpus.Case, h *history.History, counting bool) (v Verdict, asking *solve.Asking) {
+// replay prepares the replay of a history under what its server promises.
+func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
+	return mvcc.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(mvcc.Work))
+}
+
+func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	p := rules.For(h.Server)
-	budget := solve.NewBudget(mvcc.Work)
-	r := mvcc.New(c, h, p, false).Within(budget)
-	if counting {
-		r.Counting()
-	}
-	v, asking = Verdict{Stmt: -1}, r.Asking()
-	defer func() { v.asked(asking) }()
+	v = Verdict{Stmt: -1}
+	defer func() { v.asked(r.Asking()) }()
 	d, err := r.Run()
 	v.Refused = r.RefusedByText()
 	if err != nil {
-		return unknown(v, err), asking
+		return unknown(v, err)
 	}
 	count(&v, r, h)
 	v.Conflicting = r.Conflicting()
@@ -72,13 +78,13 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict, asking
 		switch h.End {
 		case history.Lost:
 			v.Outcome, v.Reason = Unknown, "server-lost"
-			return v, asking
+			return v
 		case history.Unfinished:
 			v.Outcome, v.Reason = Unknown, "out-of-time"
-			return v, asking
+			return v
 		}
 		v.Outcome, v.Elsewhere = OK, r.Elsewhere()
-		return v, asking
+		return v
 	}
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
@@ -89,7 +95,7 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict, asking
 	var with *mvcc.Replay
 	var loss error
 	if len(told) == 0 && seesHalfDone(c, h, d) && looseOK(h, r, p, &v) {
-		return v, asking
+		return v
 	}
 	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
 		// Another deviation makes the same error.
@@ -110,20 +116,20 @@ func check(c *corpus.Case, h *history.History, counting bool) (v Verdict, asking
 		v.Reason += "; " + says(found)
 	} else if ok, found := looseFit(c, h, r, p, told, deviations, &v, &loss); ok {
 		if len(found) == 0 {
-			return v, asking
+			return v
 		}
 		v.Outcome = Known
 		v.Rules = names(found)
 		v.Reason += "; " + says(found)
 	} else if loss != nil {
-		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss), asking
+		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
 	} else if found, _, _ := explain(r, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
 		v.Kind = "deviation-out-of-scope"
 		v.Rules = names(found)
 		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
-	return v, asking
+	return v
 }
 
 // ReasonElsewhere is the reason of an unknown verdict on a history that is as promised,

@@ -19,7 +19,7 @@ import (
 
 func newReplay() *cobra.Command {
 	var targets []string
-	var levels, only, jsonFile, htmlFile, against string
+	var levels, only, jsonFile, htmlFile, against, solver string
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
@@ -59,6 +59,10 @@ another verdict.`,
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
+			by, err := fuzz.ParseSolver(solver)
+			if err != nil {
+				return usagef("--solver: %w", err)
+			}
 			failOn, err := ci.failOn()
 			if err != nil {
 				return err
@@ -80,7 +84,7 @@ another verdict.`,
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			list := &jsonList{path: jsonFile, stdout: cmd.OutOrStdout()}
-			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), against, cases, asked, list.add)
+			results, failed := replayAll(cmd, expanded(cmd.Context(), targets), against, by, cases, asked, list.add)
 			if exitCode(failed) == exitUsage && len(results) == 0 {
 				return failed
 			}
@@ -101,11 +105,14 @@ another verdict.`,
 	f.StringVar(&against, "against", "", "a second target: each case runs there, too, and what the two do differently is shown side by side")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
+	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
 	ci.add(f)
 	f.StringVar(&htmlFile, "html", "", "write the matrix and the cases as one HTML page")
 	return cmd
 }
+
+const solverUsage = "who computes what statements answer on the rows that they see: model (the oracle's own solver; SQL that it does not know is not judged), server (the tested server, asked alone; slow; where the solver's verdict is another one, the case is told as solver-disagreement), or both (the solver, and the server where that does not know)"
 
 func wantCases(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -163,7 +170,7 @@ func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stor
 // replayAll runs the cases on one target after the other: two servers at a time
 // would only make each other slow. A target that cannot be had does not keep the
 // others from being tried.
-func replayAll(cmd *cobra.Command, targets []string, against string, cases []corpus.Stored, levels []corpus.Level, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
+func replayAll(cmd *cobra.Command, targets []string, against string, by fuzz.Solver, cases []corpus.Stored, levels []corpus.Level, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
 	meter := newMeter(cmd.ErrOrStderr(), len(targets))
 	defer meter.stop()
 	var out []fuzz.Replayed
@@ -171,7 +178,7 @@ func replayAll(cmd *cobra.Command, targets []string, against string, cases []cor
 	var other *fuzz.Target
 	if against != "" {
 		var err error
-		if other, err = fuzz.OpenAgainst(cmd.Context(), against, fuzz.TargetOptions{Clean: true, Progress: meter.log()}); err != nil {
+		if other, err = fuzz.OpenAgainst(cmd.Context(), against, fuzz.TargetOptions{Clean: true, Solver: by, Progress: meter.log()}); err != nil {
 			return nil, err
 		}
 		defer func() { // nothing is written through it any more
@@ -181,7 +188,7 @@ func replayAll(cmd *cobra.Command, targets []string, against string, cases []cor
 		}()
 	}
 	for _, name := range targets {
-		r, err := replayOn(cmd.Context(), name, other, cases, levels, meter, told)
+		r, err := replayOn(cmd.Context(), name, other, by, cases, levels, meter, told)
 		out = append(out, r...)
 		failed = errors.Join(failed, err)
 		if cmd.Context().Err() != nil {
@@ -191,8 +198,8 @@ func replayAll(cmd *cobra.Command, targets []string, against string, cases []cor
 	return out, failed
 }
 
-func replayOn(ctx context.Context, name string, other *fuzz.Target, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
-	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Clean: true, Progress: meter.log()})
+func replayOn(ctx context.Context, name string, other *fuzz.Target, by fuzz.Solver, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
+	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Clean: true, Solver: by, Progress: meter.log()})
 	if err != nil {
 		return nil, err
 	}

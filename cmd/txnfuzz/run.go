@@ -17,7 +17,7 @@ import (
 
 func newRun() *cobra.Command {
 	var s fuzz.Settings
-	var levels, conflict, txns, breadth, jsonFile string
+	var levels, conflict, txns, breadth, solver, jsonFile string
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags]",
@@ -68,6 +68,12 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			}
 			if s.SQL, err = fuzz.ParseBreadth(breadth); err != nil {
 				return usagef("--sql: %w", err)
+			}
+			if s.Solver, err = fuzz.ParseSolver(solver); err != nil {
+				return usagef("--solver: %w", err)
+			}
+			if !cmd.Flags().Changed("sql") && s.Solver == fuzz.BySolver {
+				s.SQL = fuzz.KnownSQL
 			}
 			if !cmd.Flags().Changed("sql") && (s.Against != "" || s.Unique) {
 				s.SQL = fuzz.KnownSQL // servers print what they compute in ways of their own, and other judges know no such SQL
@@ -155,6 +161,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly, of those not yet seen at their level one that was tried least), or mix of the first four")
 	f.StringVar(&breadth, "sql", string(fuzz.MixedSQL), "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases), or wide (in every third); such a case takes as long as some ten others")
+	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")

@@ -39,6 +39,9 @@ type History struct {
 	// Answers holds what the server answered to the questions of a judge, by their keys:
 	// with them a recorded history is judged without a server.
 	Answers map[string]*Answer `json:"answers,omitempty"`
+	// ServerComputes says that the judge is to leave to those answers what it could
+	// compute itself, too.
+	ServerComputes bool `json:"server_computes,omitempty"`
 }
 
 // DBMS names a family of servers whose rules are alike.

@@ -172,6 +172,9 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 	d := solve.DialectOf(h.Server)
 	solver := solve.New(d)
 	asking := solve.NewAsking(h.Answers)
+	if h.ServerComputes {
+		asking.All()
+	}
 	if !setsVariables(c) {
 		solver.Asking(asking)
 	}

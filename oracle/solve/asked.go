@@ -22,12 +22,28 @@ type Asking struct {
 	answers   map[string]*history.Answer
 	questions map[string]history.Question
 	used      map[string]bool
+	// all says that the server is to compute whatever it can be asked, missing that an
+	// answer was when it was needed last; ahead, that the solver stands in then.
+	all, missing, ahead bool
 }
 
 // NewAsking takes the answers that a history holds.
 func NewAsking(answers map[string]*history.Answer) *Asking {
 	return &Asking{answers: answers, questions: map[string]history.Question{}, used: map[string]bool{}}
 }
+
+// All has the server compute whatever it can be asked, also what the solver knows.
+func (a *Asking) All() { a.all = true }
+
+// Ahead has the solver compute, where it can, what the server has yet to: so one replay
+// finds more questions. What it comes to is no verdict.
+func (a *Asking) Ahead() { a.ahead = true }
+
+// refuses says that there is no answer and that nothing stands in for it.
+func (a *Asking) refuses() bool { return a.missing && !a.ahead }
+
+// errToBeAsked refuses what the server is to compute though the solver could.
+var errToBeAsked = unsupported("SQL that the server is to compute")
 
 // Questions returns what was asked and has no answer yet, in no particular order, by key.
 func (a *Asking) Questions() map[string]history.Question { return a.questions }
@@ -42,7 +58,7 @@ func (a *Asking) ask(q history.Question) *history.Answer {
 	got, ok := a.answers[key]
 	switch {
 	case !ok:
-		a.questions[key] = q
+		a.questions[key], a.missing = q, true
 		return nil
 	case got.Open != "":
 		return nil
@@ -61,6 +77,15 @@ func (s *Solver) Asking(a *Asking) *Solver {
 func (s *Solver) asks(err error, n ast.Node) bool {
 	var u *Unsupported
 	return s != nil && s.asking != nil && errors.As(err, &u) && repeatable(n)
+}
+
+// leaves tells whether the server is to compute n though the solver may know it.
+func (s *Solver) leaves(n ast.Node) bool {
+	if s == nil || s.asking == nil || !s.asking.all || !repeatable(n) {
+		return false
+	}
+	s.asking.missing = false
+	return true
 }
 
 // askedQuery has the server answer a query on the rows of its views; ok is false where
@@ -135,7 +160,8 @@ func asWritten(stmt *ast.SelectStmt) ast.StmtNode {
 
 // askedTruth compiles an operand of a condition on one table that the solver refuses:
 // the server tells of each row whether it passes. It is nil where that cannot be asked.
-func (c *compiler) askedTruth(x ast.ExprNode, refusal error) func(*frame) sqlvalue.Truth {
+// own, if not nil, decides on rows of which the server's answer settles nothing.
+func (c *compiler) askedTruth(x ast.ExprNode, refusal error, own func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
 	if c.scope.outer != nil || len(c.scope.sources) != 1 || c.scope.sources[0].table == nil || !c.s.asks(refusal, x) || hasQuery(x) {
 		return nil
 	}
@@ -147,14 +173,19 @@ func (c *compiler) askedTruth(x ast.ExprNode, refusal error) func(*frame) sqlval
 	sql := choosing(c.stmt, t, aliasFor(x, t)) + " WHERE " + where
 	asking := c.s.asking
 	return func(f *frame) sqlvalue.Truth {
+		asking.missing = false
 		a := asking.ask(history.Question{SQL: sql, Tables: []history.Table{contents(t, []Row{f.row})}})
 		switch {
 		case f.err != nil:
-		case a == nil, a.Result.Err != nil:
+		case a != nil && a.Result.Err == nil:
+			if len(a.Result.Rows) == 1 || a.Result.Matched == 1 || c.stmt != nil && a.Result.Matched < 0 && a.Result.Affected == 1 {
+				return sqlvalue.True
+			}
+		case own != nil && !asking.refuses():
+			return own(f)
+		default:
 			// An error's place among those of other rows is not known.
 			f.err = refusal
-		case len(a.Result.Rows) == 1 || a.Result.Matched == 1 || c.stmt != nil && a.Result.Matched < 0 && a.Result.Affected == 1:
-			return sqlvalue.True
 		}
 		return sqlvalue.False
 	}

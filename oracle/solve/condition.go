@@ -16,6 +16,18 @@ import (
 // rows that an index excludes. So an error in one operand is certain only if
 // all others are true.
 func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
+	t, err := c.ownCondition(n)
+	if n != nil && c.s.leaves(n) {
+		if asked := c.askedTruth(n, cmp.Or(err, errToBeAsked), t); asked != nil {
+			return asked, nil
+		}
+	}
+	return t, err
+}
+
+// ownCondition is a condition that the solver itself computes, but for operands that it
+// does not know.
+func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
 	var parts []func(*frame) sqlvalue.Truth
 	c.inWhere = true
 	defer func() { c.inWhere = false }()
@@ -26,7 +38,7 @@ func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error
 	for _, x := range list {
 		e, err := c.filter(x)
 		if err != nil {
-			if t := c.askedTruth(x, err); t != nil {
+			if t := c.askedTruth(x, err, nil); t != nil {
 				parts = append(parts, t)
 				continue
 			}

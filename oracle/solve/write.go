@@ -229,6 +229,14 @@ func zeros(v, w sqlvalue.Value) bool {
 // row itself is left as it is; changed tells whether any stored value differs,
 // bytes compared.
 func (s *Solver) Update(stmt *ast.UpdateStmt, t *Table, row Row, v Views) (newRow Row, changed bool, err error) {
+	if s.leaves(stmt) {
+		switch row, changed, failed, ok := s.askedUpdate(stmt, t, row); {
+		case ok:
+			return row, changed, failed
+		case s.asking.refuses():
+			return nil, false, errToBeAsked
+		}
+	}
 	p, err := s.setter(stmt, t, v)
 	if err != nil {
 		if s.asks(err, stmt) {
@@ -310,7 +318,20 @@ func (s *Solver) Insert(stmt *ast.InsertStmt, t *Table, v Views) ([]Row, error) 
 	f.nullsLater = s.d.is(nullsLast)
 	var out []Row
 	for _, list := range stmt.Lists {
-		row, err := c.insertRow(&f, t, cols, list, len(out)+1)
+		var row Row
+		var err error
+		if s.leaves(stmt) {
+			switch asked, failed, ok := s.askedRow(stmt, t, list); {
+			case ok && failed == nil:
+				out = append(out, asked)
+				continue
+			case ok:
+				return s.partial(out), failed
+			case s.asking.refuses():
+				return nil, errToBeAsked
+			}
+		}
+		row, err = c.insertRow(&f, t, cols, list, len(out)+1)
 		if err != nil && s.asks(err, stmt) {
 			if asked, failed, ok := s.askedRow(stmt, t, list); ok {
 				row, err, f.err = asked, failed, nil
