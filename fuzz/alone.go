@@ -87,7 +87,7 @@ func onRows(c *corpus.Case, st *history.Stmt, rows []history.Table) *corpus.Case
 		if len(rows[i].Rows) == 0 {
 			continue
 		}
-		stmt, err := corpus.ParseStatement(rows[i].Insert())
+		stmt, err := corpus.ParseStatement(rows[i].Insert(history.WrittenFor(c, rows[i].Name)))
 		if err != nil {
 			return nil
 		}

@@ -171,7 +171,7 @@ func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 					t.Rows = slices.Clone(t.Rows)
 					slices.Reverse(t.Rows)
 				}
-				add(t.Insert())
+				add(t.Insert(history.WrittenFor(c, t.Name)))
 			}
 			at.before = append(at.before, add("SELECT * FROM "+history.Quoted(t.Name)))
 		}

@@ -85,6 +85,34 @@ var sqlForServers = []struct {
 	{"INSERT of a function", write, `INSERT INTO t VALUES (8, SOUNDEX('fuzz'), 8), (9, JSON_OBJECT('k', 9), 9)`},
 }
 
+// tablesOfMadeRows have rows that only the server can make.
+const tablesOfMadeRows = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT, j JSON, g INT GENERATED ALWAYS AS (n * 2) STORED, v INT GENERATED ALWAYS AS (n + 1) VIRTUAL, d VARCHAR(20) DEFAULT (UPPER('ab')), KEY (g), CHECK (n < 1000));
+/* init */ INSERT INTO t (id, n, j) VALUES (1, 1, '{"k": 1}'), (2, 2, '[2]'), (3, 3, NULL), (4, 4, '"x"'), (5, NULL, '5');
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx2 */ SELECT n FROM t WHERE id = 0;
+`
+
+// sqlOfMadeRows meets such rows. All but the last change them or lock them.
+var sqlOfMadeRows = []struct {
+	name string
+	kind form
+	sql  string
+}{
+	{"UPDATE of a base column", write, `UPDATE t SET n = n + 10 WHERE id = 3`},
+	{"UPDATE by a generated column", write, `UPDATE t SET n = 7 WHERE g = 8`},
+	{"UPDATE of JSON", write, `UPDATE t SET j = JSON_SET(j, '$[1]', n) WHERE id = 2`},
+	{"INSERT of JSON", write, `INSERT INTO t (id, n, j) VALUES (7, 7, '{"k": 7, "a": [1]}')`},
+	{"INSERT with defaults", write, `INSERT INTO t (id, n) VALUES (8, 8), (9, NULL)`},
+	{"REPLACE", write, `REPLACE INTO t (id, n, d) VALUES (4, 40, 5)`},
+	{"DELETE by a generated column", write, `DELETE FROM t WHERE g = 6`},
+	{"a locking read", locking, `SELECT id, g, v FROM t WHERE g BETWEEN 4 AND 8 FOR UPDATE`},
+	{"a locking read of JSON", locking, `SELECT * FROM t WHERE id > 1 AND JSON_VALID(j) FOR UPDATE`},
+	{"a read of JSON", plain, `SELECT id, j FROM t WHERE JSON_EXTRACT(j, '$.k') = 1`},
+	{"a read of all", plain, `SELECT * FROM t`},
+}
+
 // The server computes what the oracle cannot: an honest one is right in all of this, a
 // history without its answers is unknown, and one that lies while another transaction is
 // open is found out at the very statement, or, for a lost commit, in the end.
@@ -134,6 +162,54 @@ func TestServerComputes(t *testing.T) {
 						}
 					case v.Outcome != oracle.Violation || q.kind != write && !at:
 						t.Error(what)
+					}
+				}
+			}
+			if err := pool.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Tables with JSON, generated columns, defaults that are computed and CHECK are judged:
+// the server makes their rows, and a row that is left out or a lost commit is found.
+func TestServerMakesRows(t *testing.T) {
+	const steps = tablesOfMadeRows + `
+/* tx1 */ UPDATE t SET n = 100, j = '{"k": 100}' WHERE id = 1;
+/* tx2 */ %;
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t WHERE id > 1;
+/* tx2 */ COMMIT;
+`
+	for _, name := range serversAmong(t, "mysql:9.7", "mariadb:11.8", "mariadb:10.5") {
+		b, err := harness.Open(t.Context(), name, harness.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lie := range []lying.Lie{lying.Honest, lieNamed(t, "row-missing-from-an-answer"), lieNamed(t, "commit-is-lost")} {
+			liar := lying.Through(b, lie)
+			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool}
+			for _, q := range sqlOfMadeRows {
+				if q.kind == write && lie.Name == "row-missing-from-an-answer" {
+					continue
+				}
+				c := parseCase(t, strings.Replace(steps, "%", q.sql, 1))
+				for _, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead} {
+					v := target.Judge(t.Context(), c, LevelsFor(c, level)).Verdict
+					want := oracle.Violation
+					if lie.Name == lying.Honest.Name {
+						want = oracle.OK
+					}
+					if v.Outcome != want {
+						t.Errorf("%s, %s, %s at %s: %s %s (%s; expected %s, actual %s)", name, lie.Name, q.name, level, v.Outcome, v.Kind, v.Reason, v.Expected, v.Actual)
 					}
 				}
 			}

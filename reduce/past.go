@@ -45,7 +45,7 @@ func Pasts(c *corpus.Case, h *history.History) []*corpus.Case {
 		if len(t.Rows) == 0 {
 			continue
 		}
-		l, err := line(t.Insert())
+		l, err := line(t.Insert(history.WrittenFor(c, t.Name)))
 		if err != nil {
 			return nil
 		}

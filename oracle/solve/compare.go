@@ -17,6 +17,8 @@ type comparator func(f *frame, a, b sqlvalue.Value) int
 // https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html
 func (c *compiler) comparison(a, b expr) (comparator, error) {
 	switch {
+	case a.typ.Class == JSONClass || b.typ.Class == JSONClass:
+		return nil, unsupported("a comparison of JSON")
 	case a.typ.Class == b.typ.Class && (isMember(a.typ) || a.typ.Class == BitClass):
 		return func(_ *frame, x, y sqlvalue.Value) int { return cmp.Compare(x.Uint(), y.Uint()) }, nil
 	case a.typ.Class == NullClass || b.typ.Class == NullClass:

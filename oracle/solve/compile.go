@@ -283,6 +283,9 @@ func (c *compiler) column(n *ast.ColumnName) (expr, error) {
 		if !found {
 			continue
 		}
+		if col.Type.Class == JSONClass {
+			return expr{}, unsupported("a JSON column in an expression")
+		}
 		e := columnAt(col.Type, at, depth)
 		e.keyed = keyed
 		if col.Type.Blob && c.d.is(blobsAreSilent) {

@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,10 @@ type Table struct {
 	Columns []Column
 	Keys    []Key
 	// Given holds what the set-up may have stored in FLOAT columns.
-	Given  Floats
+	Given Floats
+	// Made says by what of the definition the server alone knows which row a write makes,
+	// such as a generated column; empty: by nothing.
+	Made   string
 	byName map[string]int
 }
 
@@ -113,6 +117,9 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			return nil, &SQLError{1060, fmt.Sprintf("Duplicate column name '%s'", def.Name.Name.O)}
 		}
 		t.byName[def.Name.Name.L] = i
+		if typ.Class == JSONClass {
+			t.Made = "a JSON column"
+		}
 		t.Columns = append(t.Columns, Column{Name: def.Name.Name.O, Type: typ})
 		if err := t.columnOptions(i, def.Options, d); err != nil {
 			return nil, fmt.Errorf("column %s: %w", def.Name.Name.O, err)
@@ -236,6 +243,8 @@ func columnType(ft *types.FieldType, collation Collation) (Type, error) {
 		return Type{Class: BitClass, Bits: uint8(max(ft.GetFlen(), 1)), Unsigned: true, Prec: 20}, nil
 	case mysql.TypeEnum, mysql.TypeSet:
 		return memberType(ft, collation)
+	case mysql.TypeJSON:
+		return Type{Class: JSONClass}, nil
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
 		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
 		return stringType(ft, collation)
@@ -308,8 +317,14 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 			}
 		case ast.ColumnOptionDefaultValue:
 			if err := c.setDefault(o.Expr, d); err != nil {
-				return err
+				var u *Unsupported
+				if !errors.As(err, &u) || !repeatable(o.Expr) {
+					return err
+				}
+				c.HasDefault, t.Made = true, "DEFAULT of an expression"
 			}
+		case ast.ColumnOptionGenerated, ast.ColumnOptionCheck:
+			t.Made = optionWord(o.Tp)
 		default:
 			return unsupported("%s", optionWord(o.Tp))
 		}
@@ -374,6 +389,9 @@ func (t *Table) constraint(con *ast.Constraint, d Dialect) error {
 	case ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
 		k.Unique = true
 	case ast.ConstraintKey, ast.ConstraintIndex:
+	case ast.ConstraintCheck:
+		t.Made = constraintWord(con.Tp)
+		return nil
 	default:
 		return unsupported("%s", constraintWord(con.Tp))
 	}
@@ -423,6 +441,9 @@ func (t *Table) ParseRow(cells []history.Cell) (Row, error) {
 func (t Type) Parse(cell history.Cell) (sqlvalue.Value, error) {
 	if cell.Null {
 		return sqlvalue.Value{}, nil
+	}
+	if t.Class == JSONClass {
+		return sqlvalue.NewString(cell.Text), nil
 	}
 	if t.Class == StringClass {
 		if t.Binary {

@@ -21,6 +21,8 @@ const (
 	EnumClass
 	SetClass
 	BitClass
+	// JSONClass is that of columns which the solver copies and does not compute with.
+	JSONClass
 )
 
 // Type is the static type of a column or expression.

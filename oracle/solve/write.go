@@ -18,6 +18,9 @@ type assignment struct {
 }
 
 func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, error) {
+	if t.Made != "" {
+		return nil, unsupported("a row made beside %s", t.Made)
+	}
 	var out []assignment
 	for _, a := range list {
 		i := t.ColumnIndex(a.Column.Name.O)
@@ -358,6 +361,9 @@ func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode
 	if len(list) == 0 {
 		cols = nil
 	}
+	if t.Made != "" {
+		return nil, unsupported("a row made beside %s", t.Made)
+	}
 	if len(list) != len(cols) {
 		return nil, &SQLError{1136, fmt.Sprintf("Column count doesn't match value count at row %d", n)}
 	}
@@ -467,6 +473,9 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	sel, ok := stmt.Select.(*ast.SelectStmt)
 	if !ok {
 		return nil, unsupported("INSERT of %s", inWords(stmt.Select))
+	}
+	if t.Made != "" {
+		return nil, unsupported("a row made beside %s", t.Made)
 	}
 	q, err := c.s.query(sel, nil, c.views)
 	if err != nil {
