@@ -297,7 +297,7 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 		return nil, &Loss{Slug: "unsupported: a table that no set-up line creates"}
 	}
 	p := &Prediction{Matched: -1, Single: true}
-	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
+	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement || c == errAutoRange) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return nil, &Loss{Slug: "auto-increment exhausted"}
 	}
 	if tx.Level == corpus.RepeatableRead && s.Select == nil && HasSubquery(s) {

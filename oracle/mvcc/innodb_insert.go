@@ -178,6 +178,9 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
+	if c := errCode(x.st); (c == errAutoIncrement || c == errAutoRange) && autoColumn(t) >= 0 {
+		return nil, &Loss{Slug: "auto-increment exhausted"}
+	}
 	st := x.identified(t)
 	if len(rows) > 0 && st.Result.LastID != 0 {
 		// Values are taken for all rows at once, and are lost if one fails.

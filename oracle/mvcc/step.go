@@ -23,10 +23,13 @@ const (
 	errNoKey         = 1176
 	errNotSupported  = 1235
 	errAutoIncrement = 1467
-	errInconsistent  = 8133
-	errNowait        = 3572
-	errTiDBConflict  = 9007
-	errTiDBLevel     = 8048 // this isolation level is not supported
+	// errAutoRange is the same on MariaDB: HA_ERR_AUTOINC_ERANGE.
+	// https://mariadb.com/docs/server/reference/data-types/auto_increment
+	errAutoRange    = 167
+	errInconsistent = 8133
+	errNowait       = 3572
+	errTiDBConflict = 9007
+	errTiDBLevel    = 8048 // this isolation level is not supported
 )
 
 // step replays one statement.
