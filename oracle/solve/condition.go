@@ -202,12 +202,16 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 			case k == i:
 				continue
 			case !onlyColumn(list[k], t, col):
-				if computes(list[k]) && c.partFails(list[k], t, col, &f) {
+				if computes(list[k]) && c.partFails(list[k], t, col, &f, false) {
 					return true
 				}
 				continue
 			}
 			if p(&f); f.err != nil || beyond && computes(list[k]) {
+				return true
+			}
+			// MySQL folds all that the value makes constant, also beside what is true.
+			if c.d.DBMS == history.MySQL && computes(list[k]) && c.partFails(list[k], t, col, &f, true) {
 				return true
 			}
 		}
@@ -216,9 +220,9 @@ func (c *compiler) propagatesError(list []ast.ExprNode, parts []func(*frame) sql
 }
 
 // partFails tells whether a part of an expression that reads one column and nothing
-// else fails on a row.
-func (c *compiler) partFails(n ast.ExprNode, t *Table, col int, f *frame) bool {
-	v := &failingPart{c: c, t: t, col: col, f: f}
+// else fails on a row: one of the largest such parts or, if every is set, any.
+func (c *compiler) partFails(n ast.ExprNode, t *Table, col int, f *frame, every bool) bool {
+	v := &failingPart{c: c, t: t, col: col, f: f, every: every}
 	n.Accept(v)
 	return v.found
 }
@@ -228,6 +232,7 @@ type failingPart struct {
 	t     *Table
 	col   int
 	f     *frame
+	every bool
 	found bool
 }
 
@@ -240,7 +245,7 @@ func (v *failingPart) Enter(n ast.Node) (ast.Node, bool) {
 		e.eval(v.f)
 		v.found, v.f.err = v.f.err != nil, nil
 	}
-	return n, true
+	return n, v.found || !v.every
 }
 
 func (v *failingPart) Leave(n ast.Node) (ast.Node, bool) { return n, true }
