@@ -21,83 +21,133 @@ import (
 // write makes are known only once that was answered.
 const askingRounds = 24
 
-// mostQuestions bounds what is asked in one round, mostAnswers what of one case.
+// mostQuestions bounds what is asked in one run, mostAnswers what of one case.
 const (
 	mostQuestions = 256
 	mostAnswers   = 1024
 )
 
 // letServerCompute has the server answer what the oracle does not know the SQL of, and
-// judges the history again. The statements run alone, in tables of their own, in three
-// layouts; the answers are kept in the history. It costs three runs a round, and
+// judges the history again. The statements run alone, in tables of their own; the answers
+// are kept in the history. While there are more questions they run in the case's own
+// tables, once a round. What a verdict rests on is asked in all layouts then. It costs
 // nothing for a case that the oracle can judge by itself.
 func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
-	if t.solver == BySolver {
+	if t.solver == BySolver || !r.asksServer() {
 		return
 	}
+	unsettled := map[string]history.Question{}
 	for range askingRounds {
-		if r.Verdict.Outcome != oracle.Unknown || !strings.HasPrefix(r.Verdict.Reason, unsupportedSlug) || r.History == nil || r.Err != nil {
+		open := map[string]history.Question{}
+		if r.asksServer() && len(r.History.Answers) < mostAnswers {
+			open = oracle.Questions(r.Case, r.History)
+		}
+		switch {
+		case len(open) > 0:
+			if !t.answer(ctx, r, open, layouts[:1]) {
+				maps.DeleteFunc(r.History.Answers, func(k string, _ *history.Answer) bool { _, half := open[k]; return half })
+				open = nil
+			}
+			maps.Copy(unsettled, open)
+		case len(unsettled) == 0:
 			return
 		}
-		open := oracle.Questions(r.Case, r.History)
-		keys := slices.Sorted(maps.Keys(open))
-		if len(keys) == 0 || len(r.History.Answers) >= mostAnswers {
-			return
+		if len(open) == 0 {
+			if changed := t.confirmAnswers(ctx, r, unsettled); !changed {
+				return
+			}
+			clear(unsettled)
 		}
-		keys = keys[:min(len(keys), mostQuestions)]
-		questions := make([]history.Question, len(keys))
-		for i, k := range keys {
-			questions[i] = open[k]
-		}
-		answers := t.answer(ctx, r, questions)
-		if answers == nil {
-			return
-		}
-		if r.History.Answers == nil {
-			r.History.Answers = map[string]*history.Answer{}
-		}
-		for i, k := range keys {
-			r.History.Answers[k] = answers[i]
-		}
+		r.Verdict = oracle.Verdict{}
+		judge(ctx, r)
+	}
+	if len(unsettled) > 0 && t.confirmAnswers(ctx, r, unsettled) {
 		r.Verdict = oracle.Verdict{}
 		judge(ctx, r)
 	}
 }
 
-// answer asks each question in each layout; nil if the server could not be asked.
-func (t *Target) answer(ctx context.Context, r *Trial, questions []history.Question) []*history.Answer {
-	var out []*history.Answer
-	for _, how := range layouts {
-		s := sheetOf(r.Case, questions, how)
-		if s == nil {
-			for _, a := range out {
-				a.Open = cmp.Or(a.Open, "the tables cannot be laid out without their indexes")
-			}
-			continue
-		}
-		t.mu.RLock()
-		h, err := t.pool.Run(ctx, s.c, harness.Levels{By: map[int]corpus.Level{askingSession: t.Levels()[0]}})
-		t.mu.RUnlock()
-		if err != nil || len(h.Stmts) != len(s.c.Steps) {
-			return nil
-		}
-		if got := s.answers(h); out == nil {
-			out = got
-		} else {
-			settle(out, got)
-		}
-	}
-	return out
+// asksServer says that a verdict may be another one with answers of the server.
+func (r *Trial) asksServer() bool {
+	return r.Verdict.Outcome == oracle.Unknown && strings.HasPrefix(r.Verdict.Reason, unsupportedSlug) && r.History != nil && r.Err == nil
 }
 
-// settle leaves open what two layouts answer differently.
-func settle(out, others []*history.Answer) {
-	for i, a := range out {
-		o := others[i]
-		a.Open = cmp.Or(a.Open, o.Open)
-		if a.Open == "" && (!sameAnswer(&a.Result, &o.Result, false) || !slices.EqualFunc(a.After, o.After, sameContents)) {
-			a.Open = "the answer depends on the order of rows or on indexes"
+// confirmAnswers asks in the other layouts what was asked in the first one, and leaves open
+// what is answered differently, or cannot be asked. It reports whether that is something.
+func (t *Target) confirmAnswers(ctx context.Context, r *Trial, questions map[string]history.Question) (changed bool) {
+	had := 0
+	for k := range questions {
+		if r.History.Answers[k].Open != "" {
+			had++
 		}
+	}
+	if !t.answer(ctx, r, questions, layouts[1:]) {
+		for k := range questions {
+			a := r.History.Answers[k]
+			a.Open = cmp.Or(a.Open, "the server could not be asked again")
+		}
+	}
+	for k := range questions {
+		if r.History.Answers[k].Open != "" {
+			had--
+		}
+	}
+	return had != 0
+}
+
+// answer asks each question in some layouts and keeps the answers in the history, settled
+// with those that are there. It is false if the server could not be asked.
+func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Question, in []layout) bool {
+	keys := slices.Sorted(maps.Keys(open))
+	for len(keys) > 0 {
+		some := keys[:min(len(keys), mostQuestions)]
+		keys = keys[len(some):]
+		questions := make([]history.Question, len(some))
+		for i, k := range some {
+			questions[i] = open[k]
+		}
+		for _, how := range in {
+			if !t.answerIn(ctx, r, some, questions, how) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, questions []history.Question, how layout) bool {
+	s := sheetOf(r.Case, questions, how)
+	if s == nil {
+		for _, k := range keys {
+			a := r.History.Answers[k]
+			a.Open = cmp.Or(a.Open, "the tables cannot be laid out without their indexes")
+		}
+		return true
+	}
+	t.mu.RLock()
+	h, err := t.pool.Run(ctx, s.c, harness.Levels{By: map[int]corpus.Level{askingSession: t.Levels()[0]}})
+	t.mu.RUnlock()
+	if err != nil || len(h.Stmts) != len(s.c.Steps) {
+		return false
+	}
+	if r.History.Answers == nil {
+		r.History.Answers = map[string]*history.Answer{}
+	}
+	for i, got := range s.answers(h) {
+		if had := r.History.Answers[keys[i]]; had == nil {
+			r.History.Answers[keys[i]] = got
+		} else {
+			settle(had, got)
+		}
+	}
+	return true
+}
+
+// settle leaves open what another layout answers differently.
+func settle(a, other *history.Answer) {
+	a.Open = cmp.Or(a.Open, other.Open)
+	if a.Open == "" && (!sameAnswer(&a.Result, &other.Result, false) || !slices.EqualFunc(a.After, other.After, sameContents)) {
+		a.Open = "the answer depends on the order of rows or on indexes"
 	}
 }
 

@@ -125,7 +125,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	start := time.Now()
 	opts := mutate.Options{DBMS: b.Server().DBMS, Levels: harness.LevelsOf(b)}
 	for s := size.seed; time.Since(start) < size.limit; s++ {
-		opts.Computed = 256 * int(s%2) // of every second one the liar computes some SQL, alone
+		opts.Computed = 64 * int(s%2) // of some the liar has to compute SQL, alone
 		data := mutate.InputOf(s, size.inputLen)
 		if l.Transactions > 2 {
 			data = mutate.WideInput(s, 3+int(s%2))
