@@ -28,8 +28,8 @@ func (r *Replay) refusesToWait(st *history.Stmt) bool {
 	return refusesToWait(node) && !r.waitsInMerge(st, node.(*ast.SelectStmt))
 }
 
-// waitsInMerge reports whether a NOWAIT waited that may have merged two indexes, under
-// the rule RefusedWait. Before the tables are known every condition may.
+// waitsInMerge reports whether a NOWAIT or SKIP LOCKED waited that may have merged two
+// indexes, under the rule RefusedWait. Before the tables are known every condition may.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
 func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	if !waitedForRow(st) || errCode(st) == errNowait || r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) != rules.WaitsInMerge {
@@ -108,6 +108,9 @@ func (r *Replay) waitedInSpite() *Difference {
 	}
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
+		if d := r.waitedInSkipping(i); d != nil {
+			return d
+		}
 		if len(st.Waits) == 0 || errCode(st) == refusal || !r.refusesToWait(st) {
 			continue
 		}

@@ -1,0 +1,265 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// standing is what is known of a record for a statement that wants to lock it now.
+type standing uint8
+
+const (
+	// isUnsure: somebody may have locked it.
+	isUnsure standing = iota
+	// isTaken: another open transaction surely holds a lock that stands against the
+	// wanted one, whatever indexes the two go by.
+	isTaken
+	// isFree: nobody else can hold such a lock.
+	isFree
+)
+
+// other is an open transaction of another session, as a statement that does not wait
+// finds it.
+type other struct {
+	tx *Txn
+	// moving says that a statement of its session may have run at the same time: what it
+	// holds changes.
+	moving bool
+	// stmts are its statements so far.
+	stmts []int
+}
+
+// othersNow returns the open transactions of other sessions. One that ended while the
+// statement ran counts as open.
+func (x *running) othersNow() []other {
+	e := x.e
+	open := e.openTxns(x.tx)
+	for _, n := range e.sessionNumbers() {
+		if w := e.running[n]; w.auto && w != x {
+			open = append(open, w.tx)
+		}
+	}
+	out := make([]other, 0, len(open))
+	for _, tx := range open {
+		out = append(out, other{tx: tx, stmts: e.stmtsOf(tx)})
+	}
+	for j := range e.h.Stmts {
+		st := &e.h.Stmts[j]
+		if st.Session == x.st.Session || !x.movesAmid(st) {
+			continue
+		}
+		k := slices.IndexFunc(out, func(o other) bool { return o.tx.Session == st.Session })
+		if k < 0 {
+			k = len(out)
+			out = append(out, other{tx: &Txn{Session: st.Session, Level: e.h.Levels[st.Session]}})
+		}
+		out[k].moving = true
+	}
+	return out
+}
+
+// stmtsOf returns the statements of an open transaction that were sent so far.
+func (e *engine) stmtsOf(tx *Txn) []int {
+	var out []int
+	for j := range e.h.Stmts {
+		if e.h.Stmts[j].Session == tx.Session && e.started[j] >= tx.Begin && e.started[j] > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// movesAmid reports whether a statement of another session may have done something while
+// this one ran: it did not wait all the time, up to what was sent next.
+func (x *running) movesAmid(st *history.Stmt) bool {
+	own := x.st
+	if st.Submit > own.Submit && (own.Return != 0 && st.Submit > own.Return) || st.Return != 0 && st.Return < own.Submit {
+		return false
+	}
+	var next history.Tick
+	for j := range x.e.h.Stmts {
+		if at := x.e.h.Stmts[j].Submit; at > own.Submit && (next == 0 || at < next) {
+			next = at
+		}
+	}
+	beyond := func(t history.Tick) bool { return t == 0 || next != 0 && t > next }
+	return !beyond(st.Return) || !slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.From < own.Submit && beyond(w.Until) })
+}
+
+// standingOf says what is known of a record of the statement's table.
+func (x *running) standingOf(c *Chain) standing {
+	k := x.skip
+	if k.t.onlyClustered() && len(c.Versions) > 0 && c.last().Txn == x.tx {
+		return isFree // its own lock on the record is the only one that there can be
+	}
+	at := isFree
+	for i := range k.others {
+		switch o := &k.others[i]; {
+		case !x.waited && !o.moving && x.surelyHeld(c, o.tx):
+			return isTaken
+		case x.waited || o.moving || x.mayBeHeld(c, o):
+			at = isUnsure
+		}
+	}
+	return at
+}
+
+// onlyClustered reports whether a table has no other index than the clustered one, so
+// that all who lock a row meet at its record.
+func (t *Table) onlyClustered() bool {
+	return !slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !sameKey(&k, t.Clustered) })
+}
+
+func sameKey(a, b *solve.Key) bool {
+	return a.Name == b.Name && a.Primary == b.Primary && slices.Equal(a.Columns, b.Columns)
+}
+
+// surelyHeld reports whether another transaction surely holds a lock on a record that
+// stands against the one that the statement wants: on the clustered record, which all
+// come to but a share lock that the entry of another index is enough for.
+// https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
+func (x *running) surelyHeld(c *Chain, o *Txn) bool {
+	e, t := x.e, x.skip.t
+	share := x.kind == SelectForShare
+	aside := share && !t.onlyClustered()
+	if e.writer(c, x.tx) == o {
+		if w := e.running[o.Session]; w != nil && c.last().seq > w.seq {
+			return false // how far a statement has come that waits is not certain
+		}
+		newest, before := c.last(), e.committed(c, x.tx)
+		if before == nil || before.Row == nil || newest.Row == nil {
+			return true
+		}
+		return !equalRows(before.Row, newest.Row) && (!aside || changes(before.Row, newest.Row, columnsOf(t.Def, x.node.(*ast.SelectStmt))))
+	}
+	return slices.ContainsFunc(o.claims, func(h *claim) bool {
+		switch {
+		case !slices.Contains(h.rows, c), aside:
+			return false
+		case h.kind == SelectForShare:
+			return !share && t.onlyClustered()
+		}
+		return h.kind == SelectForUpdate
+	})
+}
+
+// mayBeHeld reports whether another transaction may hold a lock on a record, or on an
+// entry of it in any index, that stands against the one that the statement wants.
+func (x *running) mayBeHeld(c *Chain, o *other) bool {
+	e := x.e
+	exclusive := x.kind == SelectForUpdate
+	held := func(l lock) bool { return l.tx == o.tx && (l.exclusive || exclusive) }
+	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.doubtful[c], held) {
+		return true
+	}
+	return slices.ContainsFunc(o.stmts, func(i int) bool { return x.mayHaveLocked(c, o.tx, i) })
+}
+
+// mayHaveLocked reports whether a statement of another transaction may have locked a
+// record of the statement's table. At REPEATABLE READ and above it keeps the locks of all
+// that it passes, below only those of what matches, but also what lies behind a range, or
+// what an index condition left out.
+// https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html
+func (x *running) mayHaveLocked(c *Chain, tx *Txn, i int) bool {
+	e, t := x.e, x.skip.t
+	st := &e.h.Stmts[i]
+	node := e.c.Steps[st.Line].Stmt
+	kind := KindOf(node)
+	switch {
+	case kind.isControl(), !e.names(node, t), st.RefusedAlone && TextError(errCode(st)):
+		return false
+	case kind == Select && (tx.auto || tx.Rules.of(rules.ConsistentRead) != rules.SharedLock) && !HasSubquery(node):
+		return false
+	case (kind == Select || kind == SelectForShare) && x.kind == SelectForShare && !HasSubquery(node):
+		return false // share locks do not exclude each other
+	case st.Return == 0 || e.running[st.Session] != nil && e.running[st.Session].i == i, errCode(st) != 0, HasSubquery(node):
+		return true
+	}
+	if ins, ok := node.(*ast.InsertStmt); ok {
+		// It locks the rows that are in its way.
+		return ins.Select != nil || ins.IsReplace || ins.IgnoreErr || len(ins.OnDuplicate) > 0 || len(st.Waits) > 0 || !t.onlyClustered()
+	}
+	where, from := condition(node)
+	if SingleTable(from) == nil {
+		return true
+	}
+	if u, ok := node.(*ast.UpdateStmt); ok && assignsUnique(u, t) {
+		return true
+	}
+	if key := t.lookedUpBy(where, kind); key != nil {
+		return x.everTrue(c, key)
+	}
+	if tx.Level >= corpus.RepeatableRead || where == nil || len(st.Waits) > 0 || !t.onlyClustered() {
+		return true
+	}
+	if t.Clustered != nil && columnsIn(t.Def, where)[t.Clustered.Columns[0]] {
+		return true
+	}
+	return x.everTrue(c, conjuncts(where, nil))
+}
+
+// names reports whether a statement names a table.
+func (e *engine) names(node ast.StmtNode, t *Table) bool {
+	f := &tableFinder{}
+	node.Accept(f)
+	return slices.ContainsFunc(f.names, func(n string) bool { return e.table(n) == t })
+}
+
+// lookedUpBy returns the parts of a condition that fix all columns of a unique key of
+// integers, nil if none do: then no record is met but that of this key. A write may still
+// go by another index than a secondary one.
+// https://dev.mysql.com/doc/refman/en/explain-output.html#jointype_const
+func (t *Table) lookedUpBy(where ast.ExprNode, kind Kind) []ast.ExprNode {
+	parts := conjuncts(where, nil)
+keys:
+	for i := range t.Def.Keys {
+		k := &t.Def.Keys[i]
+		if !k.Unique && !k.Primary || kind.isWrite() && !(t.Clustered != nil && sameKey(k, t.Clustered)) {
+			continue
+		}
+		var fixed []ast.ExprNode
+		for _, col := range k.Columns {
+			at := slices.IndexFunc(parts, func(p ast.ExprNode) bool { return t.equalsInteger(p, col) })
+			if at < 0 {
+				continue keys
+			}
+			fixed = append(fixed, parts[at])
+		}
+		return fixed
+	}
+	return nil
+}
+
+// equalsInteger reports whether a condition says that a column of integers is a literal
+// one.
+func (t *Table) equalsInteger(p ast.ExprNode, col int) bool {
+	if t.Def.Columns[col].Type.Class != solve.IntClass {
+		return false
+	}
+	b, ok := p.(*ast.BinaryOperationExpr)
+	if !ok || !pins(p, t, col, false) {
+		return false
+	}
+	_, left := smallLiteral(b.L)
+	_, right := smallLiteral(b.R)
+	return left || right
+}
+
+// everTrue reports whether conditions hold together for any version of a record, those
+// that were taken back included, or fail for one.
+func (x *running) everTrue(c *Chain, parts []ast.ExprNode) bool {
+	holds := func(row solve.Row) bool {
+		return row != nil && !slices.ContainsFunc(parts, func(p ast.ExprNode) bool {
+			truth, _, err := x.e.solver.Where(p, x.skip.t.Def, row, x.views(nil, nil))
+			return err == nil && truth != sqlvalue.True
+		})
+	}
+	return slices.ContainsFunc(c.Versions, func(v Version) bool { return holds(v.Row) }) ||
+		slices.ContainsFunc(x.e.store.undone, func(u undone) bool { return u.chain == c && holds(u.version.Row) })
+}
