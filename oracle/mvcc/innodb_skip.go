@@ -158,7 +158,7 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *Prediction) error {
 	}
 	if cut && len(rows) < count {
 		// The answer is wrong. Tell a right one.
-		rows = foundIn(k.free)
+		rows = foundIn(may)
 	}
 	res, err := x.e.solver.Select(all, x.views(k.t, rows))
 	if err != nil {
