@@ -67,8 +67,9 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 	}
 	e.touchInnoDB(x, t, s.Where, false, nil)
 	p := &Prediction{Matched: -1, Changed: -1, Single: len(k.perhaps) == 0}
-	if len(k.taken)+len(k.perhaps) > 0 {
-		// Who does not see what others do has no place in a serial order.
+	if len(k.others) > 0 {
+		// Who passes over what others are doing, and leaves its gap open, has no place in a
+		// serial order.
 		x.tx.missed = true
 	}
 	if err := x.followAnswer(s, p); err != nil {

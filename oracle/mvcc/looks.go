@@ -21,6 +21,9 @@ type look struct {
 	// plain says that it locked nothing: it looked through a snapshot, or at uncommitted
 	// versions, too.
 	plain bool
+	// some says that it promises nothing of the rows that it did not return, those
+	// included that come later.
+	some bool
 	// columns are those that a SELECT names, nil: all.
 	columns []int
 	met     []met
@@ -112,7 +115,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		}
 		done = append(done, t)
 		// At READ UNCOMMITTED a plain SELECT has no snapshot.
-		l := look{table: t, plain: !current || s.Kind == Select, columns: columnsRead(node, t)}
+		l := look{table: t, plain: !current || s.Kind == Select, some: skips, columns: columnsRead(node, t)}
 		coarse := r.coarse
 		r.coarse = false
 		holds := r.condition(node, t, &r.store, view)
