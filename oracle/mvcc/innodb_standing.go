@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -113,11 +114,12 @@ func (x *running) standingOf(c *Chain) standing {
 // onlyClustered reports whether a table has no other index than the clustered one, so
 // that all who lock a row meet at its record.
 func (t *Table) onlyClustered() bool {
-	return !slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !sameKey(&k, t.Clustered) })
-}
-
-func sameKey(a, b *solve.Key) bool {
-	return a.Name == b.Name && a.Primary == b.Primary && slices.Equal(a.Columns, b.Columns)
+	for i := range t.Def.Keys {
+		if &t.Def.Keys[i] != t.Clustered {
+			return false
+		}
+	}
+	return true
 }
 
 // surelyHeld reports whether another transaction surely holds a lock on a record that
@@ -126,8 +128,8 @@ func sameKey(a, b *solve.Key) bool {
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
 func (x *running) surelyHeld(c *Chain, o *Txn) bool {
 	e, t := x.e, x.skip.t
-	share := x.kind == SelectForShare
-	aside := share && !t.onlyClustered()
+	share, need := x.kind == SelectForShare, columnsOf(t.Def, x.node.(*ast.SelectStmt))
+	aside := share && t.heldByIndexes(need)
 	if e.writer(c, x.tx) == o {
 		if w := e.running[o.Session]; w != nil && c.last().seq > w.seq {
 			return false // how far a statement has come that waits is not certain
@@ -136,17 +138,37 @@ func (x *running) surelyHeld(c *Chain, o *Txn) bool {
 		if before == nil || before.Row == nil || newest.Row == nil {
 			return true
 		}
-		return !equalRows(before.Row, newest.Row) && (!aside || changes(before.Row, newest.Row, columnsOf(t.Def, x.node.(*ast.SelectStmt))))
+		return !equalRows(before.Row, newest.Row) && (!aside || changes(before.Row, newest.Row, need))
 	}
 	return slices.ContainsFunc(o.claims, func(h *claim) bool {
 		switch {
 		case !slices.Contains(h.rows, c), aside:
 			return false
 		case h.kind == SelectForShare:
-			return !share && t.onlyClustered()
+			return !share && !t.heldByIndexes(h.cols)
 		}
 		return h.kind == SelectForUpdate
 	})
+}
+
+// heldByIndexes reports whether secondary indexes hold all of the columns, one of them or
+// several that are merged; nil stands for every column. Then a share lock on their entries
+// may do.
+// https://dev.mysql.com/doc/refman/en/index-merge-optimization.html#index-merge-intersection
+func (t *Table) heldByIndexes(need map[int]bool) bool {
+	held, some := map[int]bool{}, false
+	for i := range t.Def.Keys {
+		if k := &t.Def.Keys[i]; k != t.Clustered {
+			some = true
+			maps.Copy(held, t.entryColumns(k))
+		}
+	}
+	for c := range t.Def.Columns {
+		if (need == nil || need[c]) && !held[c] {
+			return false
+		}
+	}
+	return some
 }
 
 // mayBeHeld reports whether another transaction may hold a lock on a record, or on an
@@ -220,7 +242,7 @@ func (t *Table) lookedUpBy(where ast.ExprNode, kind Kind) []ast.ExprNode {
 keys:
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
-		if !k.Unique && !k.Primary || kind.isWrite() && !(t.Clustered != nil && sameKey(k, t.Clustered)) {
+		if !k.Unique && !k.Primary || kind.isWrite() && k != t.Clustered {
 			continue
 		}
 		var fixed []ast.ExprNode
