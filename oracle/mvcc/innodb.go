@@ -234,7 +234,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	}
 	e.running[st.Session] = x
 	c := errCode(st)
-	victims := e.victims(ph.items, i) && !skipsLocked(node) // which runs into no lock
+	victims := e.victims(ph.items, i) && !SkipsLocked(node) // which runs into no lock
 	if c == errDeadlock && len(st.Waits) == 0 || victims {
 		var err error
 		if e.needs[i], err = x.probe(); err != nil {

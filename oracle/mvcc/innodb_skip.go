@@ -26,8 +26,8 @@ const (
 	SkipWaited = "skip-locked-waited"
 )
 
-// skipsLocked reports whether a statement is a SKIP LOCKED.
-func skipsLocked(node ast.StmtNode) bool {
+// SkipsLocked reports whether a statement is a SKIP LOCKED.
+func SkipsLocked(node ast.StmtNode) bool {
 	s, ok := node.(*ast.SelectStmt)
 	return ok && locksButSkips(s)
 }
@@ -55,7 +55,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 		// For metadata; what else it waits for is a difference of its own.
 		x.block(nil)
 	}
-	k := &skipping{t: t, others: x.othersNow(), limited: s.Limit != nil, seen: map[*Chain]bool{}}
+	k := &skipping{t: t, others: x.othersNow(t), limited: s.Limit != nil, seen: map[*Chain]bool{}}
 	x.skip = k
 	a := x.accessOf(t, s.Where)
 	err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {

@@ -32,13 +32,20 @@ type other struct {
 	// moving says that a statement of its session may have run at the same time: what it
 	// holds changes.
 	moving bool
-	// stmts are its statements so far.
-	stmts []int
+	// reached says what its statements so far may have locked of the table.
+	reached []reach
 }
 
-// othersNow returns the open transactions of other sessions. One that ended while the
-// statement ran counts as open.
-func (x *running) othersNow() []other {
+// reach is what a statement may have locked of a table: every record, or those for which
+// some conditions ever held.
+type reach struct {
+	all   bool
+	parts []ast.ExprNode
+}
+
+// othersNow returns the open transactions of other sessions, and what they may have locked
+// of a table, if it is not nil. One that ended while the statement ran counts as open.
+func (x *running) othersNow(t *Table) []other {
 	e := x.e
 	open := e.openTxns(x.tx)
 	for _, n := range e.sessionNumbers() {
@@ -48,7 +55,15 @@ func (x *running) othersNow() []other {
 	}
 	out := make([]other, 0, len(open))
 	for _, tx := range open {
-		out = append(out, other{tx: tx, stmts: e.stmtsOf(tx)})
+		o := other{tx: tx}
+		for _, i := range e.stmtsOf(tx) {
+			if t != nil {
+				if at, some := x.reachOf(t, tx, i); some {
+					o.reached = append(o.reached, at)
+				}
+			}
+		}
+		out = append(out, o)
 	}
 	for j := range e.h.Stmts {
 		st := &e.h.Stmts[j]
@@ -180,50 +195,50 @@ func (x *running) mayBeHeld(c *Chain, o *other) bool {
 	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.doubtful[c], held) {
 		return true
 	}
-	return slices.ContainsFunc(o.stmts, func(i int) bool { return x.mayHaveLocked(c, o.tx, i) })
+	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(c, r.parts) })
 }
 
-// mayHaveLocked reports whether a statement of another transaction may have locked a
-// record of the statement's table. At REPEATABLE READ and above it keeps the locks of all
-// that it passes, below only those of what matches, but also what lies behind a range, or
-// what an index condition left out.
+// reachOf says what a statement of another transaction may have locked of a table, so that
+// it stands against the lock that this one wants; some is false for nothing. At REPEATABLE
+// READ and above it keeps the locks of all that it passes, below only those of what
+// matches, but also of what lies behind a range, or what an index condition left out.
 // https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html
-func (x *running) mayHaveLocked(c *Chain, tx *Txn, i int) bool {
-	e, t := x.e, x.skip.t
+func (x *running) reachOf(t *Table, tx *Txn, i int) (at reach, some bool) {
+	e := x.e
 	st := &e.h.Stmts[i]
 	node := e.c.Steps[st.Line].Stmt
 	kind := KindOf(node)
+	every := reach{all: true}
 	switch {
 	case kind.isControl(), !e.names(node, t), st.RefusedAlone && TextError(errCode(st)):
-		return false
-	case kind == Select && (tx.auto || tx.Rules.of(rules.ConsistentRead) != rules.SharedLock) && !HasSubquery(node):
-		return false
-	case (kind == Select || kind == SelectForShare) && x.kind == SelectForShare && !HasSubquery(node):
-		return false // share locks do not exclude each other
-	case st.Return == 0 || e.running[st.Session] != nil && e.running[st.Session].i == i, errCode(st) != 0, HasSubquery(node):
-		return true
+		return reach{}, false
+	case HasSubquery(node):
+		return every, true
+	case kind == Select && (tx.auto || tx.Rules.of(rules.ConsistentRead) != rules.SharedLock):
+		return reach{}, false
+	case (kind == Select || kind == SelectForShare) && x.kind == SelectForShare:
+		return reach{}, false // share locks do not exclude each other
+	case st.Return == 0 || errCode(st) != 0 || e.running[st.Session] != nil && e.running[st.Session].i == i:
+		return every, true
 	}
 	if ins, ok := node.(*ast.InsertStmt); ok {
-		// It locks the rows that are in its way.
-		return ins.Select != nil || ins.IsReplace || ins.IgnoreErr || len(ins.OnDuplicate) > 0 || len(st.Waits) > 0 || !t.onlyClustered()
+		// It locks the rows that are in its way; its own are no question.
+		return every, ins.Select != nil || ins.IsReplace || ins.IgnoreErr || len(ins.OnDuplicate) > 0 || len(st.Waits) > 0 || !t.onlyClustered()
 	}
 	where, from := condition(node)
-	if SingleTable(from) == nil {
-		return true
-	}
-	if u, ok := node.(*ast.UpdateStmt); ok && assignsUnique(u, t) {
-		return true
+	u, ok := node.(*ast.UpdateStmt)
+	if SingleTable(from) == nil || ok && assignsUnique(u, t) {
+		return every, true
 	}
 	if key := t.lookedUpBy(where, kind); key != nil {
-		return x.everTrue(c, key)
+		return reach{parts: key}, true
 	}
-	if tx.Level >= corpus.RepeatableRead || where == nil || len(st.Waits) > 0 || !t.onlyClustered() {
-		return true
+	switch {
+	case tx.Level >= corpus.RepeatableRead, where == nil, len(st.Waits) > 0, !t.onlyClustered(),
+		t.Clustered != nil && columnsIn(t.Def, where)[t.Clustered.Columns[0]]:
+		return every, true
 	}
-	if t.Clustered != nil && columnsIn(t.Def, where)[t.Clustered.Columns[0]] {
-		return true
-	}
-	return x.everTrue(c, conjuncts(where, nil))
+	return reach{parts: conjuncts(where, nil)}, true
 }
 
 // names reports whether a statement names a table.

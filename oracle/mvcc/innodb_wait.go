@@ -74,7 +74,7 @@ func (e *engine) missingWaitInnoDB(x *running) (*Difference, error) {
 	if x.kind == Select || x.p == nil {
 		return nil, nil
 	}
-	if skipsLocked(x.node) {
+	if SkipsLocked(x.node) {
 		x.claimSkipping()
 		return nil, nil
 	}

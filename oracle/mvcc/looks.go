@@ -106,7 +106,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		view = newest
 	}
 	view.Current = i + 1
-	skips := skipsLocked(node)
+	skips := SkipsLocked(node)
 	var done []*Table
 	for _, name := range tablesRead(node) {
 		t := r.table(name)
