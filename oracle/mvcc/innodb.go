@@ -416,6 +416,9 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
 	d := e.waitedAnyway(i)
+	if d != nil && d.Kind == SkipWaited && x.waitedForGone() {
+		d = nil
+	}
 	if d != nil {
 		return d, nil
 	}

@@ -504,7 +504,7 @@ func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error)
 // sweep visits the rows that the promise does not allow to be missed although
 // the scan did not meet them, or notes that they are missed.
 func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit func(hit) error) error {
-	if !x.waited {
+	if !x.waited || x.skip != nil {
 		return nil
 	}
 	byRow := x.tx.Rules.of(rules.Resumption) == rules.ByRow

@@ -111,15 +111,18 @@ func (x *running) movesAmid(st *history.Stmt) bool {
 // standingOf says what is known of a record of the statement's table.
 func (x *running) standingOf(c *Chain) standing {
 	k := x.skip
+	if x.waited {
+		return isUnsure // nor is it known when the row was met
+	}
 	if k.t.onlyClustered() && len(c.Versions) > 0 && c.last().Txn == x.tx {
 		return isFree // its own lock on the record is the only one that there can be
 	}
 	at := isFree
 	for i := range k.others {
 		switch o := &k.others[i]; {
-		case !x.waited && !o.moving && x.surelyHeld(c, o.tx):
+		case !o.moving && x.surelyHeld(c, o.tx):
 			return isTaken
-		case x.waited || o.moving || x.mayBeHeld(c, o):
+		case o.moving || x.mayBeHeld(c, o):
 			at = isUnsure
 		}
 	}

@@ -117,9 +117,6 @@ func (r *Replay) waitedInSpite() *Difference {
 	}
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
-		if d := r.waitedInSkipping(i); d != nil {
-			return d
-		}
 		if len(st.Waits) == 0 || errCode(st) == refusal || !r.refusesToWait(st) {
 			continue
 		}
