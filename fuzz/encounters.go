@@ -15,6 +15,7 @@ var StatementForms = []string{
 	"SAVEPOINT", "ROLLBACK TO", "RELEASE SAVEPOINT",
 	"REPLACE", "INSERT IGNORE", "INSERT … ON DUPLICATE KEY UPDATE",
 	"SELECT … FOR UPDATE NOWAIT", "SELECT … LOCK IN SHARE MODE NOWAIT",
+	"SELECT … FOR UPDATE SKIP LOCKED", "SELECT … LOCK IN SHARE MODE SKIP LOCKED",
 	"SELECT … ORDER BY", "SELECT … ORDER BY … LIMIT", "SELECT … ORDER BY … FOR UPDATE", "SELECT … ORDER BY … LIMIT … FOR UPDATE",
 	"UPDATE … ORDER BY … LIMIT", "DELETE … ORDER BY … LIMIT",
 	"SELECT … JOIN … FOR UPDATE",
@@ -65,6 +66,10 @@ func formOfSelect(s *ast.SelectStmt) string {
 		return "SELECT … FOR UPDATE NOWAIT"
 	case lock == ast.SelectLockForShareNoWait:
 		return "SELECT … LOCK IN SHARE MODE NOWAIT"
+	case lock == ast.SelectLockForUpdateSkipLocked:
+		return "SELECT … FOR UPDATE SKIP LOCKED"
+	case lock == ast.SelectLockForShareSkipLocked:
+		return "SELECT … LOCK IN SHARE MODE SKIP LOCKED"
 	case lock != ast.SelectLockNone && s.From != nil && s.From.TableRefs.Right != nil:
 		return "SELECT … JOIN … FOR UPDATE"
 	case s.OrderBy == nil:

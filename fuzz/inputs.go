@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/mutate/unique"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // input makes the cases of the n-th input of a worker, which differ in their
@@ -103,7 +104,7 @@ func (c *campaign) options(n int) mutate.Options {
 func generatorOptions(server history.Server, levels []corpus.Level, conflict mutate.Conflict, n int) mutate.Options {
 	o := mutate.Options{
 		Levels: levels, DBMS: server.DBMS, Conflict: conflict,
-		ShareLocks: server.Settings["tidb_enable_noop_functions"] == "ON",
+		ShareLocks: server.Settings["tidb_enable_noop_functions"] == "ON", SkipLocked: rules.SkipsLocked(server),
 	}
 	if n%8 == 7 {
 		o.NumTx = 3

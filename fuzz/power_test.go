@@ -18,6 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // powerTargets returns the targets of the power test: the built-in one and a
@@ -123,7 +124,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	r := lieRun{kinds: map[string]int{}, steps: map[string]int{}}
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
-	opts := mutate.Options{DBMS: b.Server().DBMS, Levels: harness.LevelsOf(b)}
+	opts := mutate.Options{DBMS: b.Server().DBMS, Levels: harness.LevelsOf(b), SkipLocked: rules.SkipsLocked(b.Server())}
 	for s := size.seed; time.Since(start) < size.limit; s++ {
 		opts.Computed = 64 * int(s%2) // of some the liar has to compute SQL, alone
 		data := mutate.InputOf(s, size.inputLen)

@@ -6,7 +6,7 @@ import (
 )
 
 // A feature puts into session x a statement of a rarer form (a savepoint, REPLACE,
-// NOWAIT and the like) that meets a statement of session y, and returns both. It
+// NOWAIT, SKIP LOCKED and the like) that meets a statement of session y, and returns both. It
 // returns false if it changed nothing.
 type feature func(c *choices, d *draft, o *Options, x, y int) (pair, bool)
 
@@ -33,6 +33,9 @@ var features = []weighted[feature]{
 const (
 	// featureOdds is how often an input that has the lane shows a feature.
 	featureOdds = 96
+	// skipOdds is how often one that shows none has a SKIP LOCKED, where the server knows
+	// it. It is drawn apart, so that inputs mean the same on servers that do not.
+	skipOdds = 32
 	// meetingOdds is how often the two statements must be open together.
 	meetingOdds = 236
 	// sharedRowsOdds is how often the one selects the rows that the other does.
@@ -45,10 +48,15 @@ const (
 // have moved.
 func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 	c := on(src, FeatureLane)
-	if !c.odds(featureOdds) {
+	var f feature
+	switch {
+	case c.odds(featureOdds):
+		f = pick(c, features)
+	case o.SkipLocked && c.odds(skipOdds):
+		f = skippingRead
+	default:
 		return false, nil
 	}
-	f := pick(c, features)
 	x, y, ok := d.two(c)
 	meets := c.odds(meetingOdds)
 	if !ok || len(d.tables) == 0 {

@@ -170,6 +170,26 @@ func lockingRead(form ast.SelectLockType) feature {
 	}
 }
 
+// skippingRead lets x read with a lock what of y's rows is not locked: all of it, or a few
+// rows, as one of several workers that empty a queue.
+func skippingRead(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
+	lock := ast.SelectLockForUpdateSkipLocked
+	if c.odds(100) {
+		lock = ast.SelectLockForShareSkipLocked
+	}
+	return d.meet(c, o, x, y, anyTable, func(t *table, w ast.ExprNode) ast.StmtNode {
+		s := selectStmt(t, nil, w, lock)
+		form := c.below(8)
+		if form >= 5 && hasTotalKey(t) {
+			s.OrderBy = t.totalOrder(c, true)
+		}
+		if form == 4 || form >= 6 {
+			s.Limit = few(c)
+		}
+		return s
+	})
+}
+
 // meet puts a statement into x over rows that y writes.
 func (d *draft) meet(c *choices, o *Options, x, y int, suits func(*table) bool, stmt func(*table, ast.ExprNode) ast.StmtNode) (pair, bool) {
 	other, ok := d.write(c, o, y, suits)

@@ -42,6 +42,8 @@ type Options struct {
 	// ShareLocks says that the server takes FOR SHARE although the family
 	// does not by default.
 	ShareLocks bool
+	// SkipLocked says that the server takes SKIP LOCKED, and does not ignore it.
+	SkipLocked bool
 	// AllTypes adds DECIMAL, CHAR, DATE and DATETIME columns to integers and
 	// VARCHAR.
 	AllTypes bool

@@ -25,7 +25,7 @@ const (
 	LevelLane
 	// EditLane decides on structural mutations.
 	EditLane
-	// FeatureLane decides on savepoints, REPLACE, NOWAIT and the like. It lies
+	// FeatureLane decides on savepoints, REPLACE, SKIP LOCKED and the like. It lies
 	// behind the blocks of the others, so that an input that ends with them has
 	// none of that, and is what it was before there were any.
 	FeatureLane

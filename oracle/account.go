@@ -128,7 +128,11 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if a.Level != h.Levels[st.Session] {
 			say("tx%d is at %s in step %d, since it has set its level", st.Session, a.Level, st.Line+1)
 		}
-		for _, r := range promises(h.Server, a.Level, a.Steps[a.Wrong].Kind) {
+		rs := promises(h.Server, a.Level, a.Steps[a.Wrong].Kind)
+		if mvcc.SkipsLocked(c.Steps[st.Line].Stmt) {
+			rs = append(rs, rules.Holding(h.Server, a.Level, rules.RefusedWait)...)
+		}
+		for _, r := range rs {
 			say("%s at %s: %s", serverName(h.Server.DBMS), a.Level, r.Says)
 			a.Links = append(a.Links, r.Links...)
 		}

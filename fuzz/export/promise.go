@@ -96,6 +96,9 @@ func (s *script) quotes() []quote {
 			return []quote{q}
 		}
 	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
+		if mvcc.SkipsLocked(s.Case.Steps[s.History.Stmts[w].Line].Stmt) {
+			return nil // the sentences below are about reads that wait
+		}
 		if p := step.Promised; p != nil && p.Err == errChanged {
 			return []quote{changedPromise}
 		}

@@ -47,6 +47,8 @@ var Lies = []Lie{
 	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
 	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
 	{Name: "nowait-waits", Form: "NOWAIT", Kinds: []string{"nowait-waited"}, Steps: reads, answer: amidOthers(patient)},
+	{Name: "skip-locked-returns-locked", Form: "SKIP LOCKED", Kinds: []string{"locked-row-returned", "wrong-rows", "skip-locked-waited", "missing-wait"}, Steps: anything, Not: history.TiDB, answer: amidOthers(unskipping)},
+	{Name: "skip-locked-skips-more", Form: "SKIP LOCKED", Kinds: []string{"free-row-skipped", "wrong-rows"}, Steps: reads, Not: history.TiDB, answer: amidOthers(skipMore)},
 	{Name: "third-locking-read-takes-no-lock", Transactions: 3, Kinds: []string{"missing-wait"}, Steps: anything, answer: amidTwoOthers(unlocked)},
 	{Name: "row-missing-while-three-are-open", Transactions: 3, Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: amidTwoOthers(dropRow)},
 }
@@ -378,4 +380,28 @@ func patient(c *conn, sql string) (answer, error) {
 		sql = rest
 	}
 	return c.ask(sql)
+}
+
+var skipLocked = regexp.MustCompile(`(?i) (FOR UPDATE|FOR SHARE|LOCK IN SHARE MODE) SKIP LOCKED;?\s*$`)
+
+// unskipping reads without a lock where it was told to skip locked rows.
+func unskipping(c *conn, sql string) (answer, error) {
+	if skipLocked.MatchString(sql) {
+		c.tell()
+		sql = skipLocked.ReplaceAllString(sql, "")
+	}
+	return c.ask(sql)
+}
+
+// skipMore skips the last row that is not locked, too.
+func skipMore(c *conn, sql string) (answer, error) {
+	a, err := c.ask(sql)
+	if err != nil || !skipLocked.MatchString(sql) || len(a) < 3 {
+		return a, err
+	}
+	if columns, _ := lengthEncoded(a[0].body); len(a)-int(columns)-3 > 0 {
+		c.tell()
+		return a.dropLastRow(), nil
+	}
+	return a, nil
 }

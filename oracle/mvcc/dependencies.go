@@ -199,7 +199,7 @@ func (g *dependencies) reads(i int, l *look, store *Store) {
 		g.read(i, l, &l.met[k], store, holds)
 	}
 	for _, c := range l.table.Chains {
-		if !seen[c] {
+		if !seen[c] && !l.some {
 			g.read(i, l, &met{chain: c, none: true}, store, holds)
 		}
 	}

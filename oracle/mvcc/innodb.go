@@ -120,6 +120,8 @@ type running struct {
 	asked *asked
 	// inTheWay holds the rows that stood in the way of its own, if that is observed.
 	inTheWay []obstacle
+	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
+	skip *skipping
 }
 
 var errAbandoned = errors.New("statement abandoned")
@@ -232,7 +234,8 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	}
 	e.running[st.Session] = x
 	c := errCode(st)
-	if c == errDeadlock && len(st.Waits) == 0 || e.victims(ph.items, i) {
+	victims := e.victims(ph.items, i) && !SkipsLocked(node) // which runs into no lock
+	if c == errDeadlock && len(st.Waits) == 0 || victims {
 		var err error
 		if e.needs[i], err = x.probe(); err != nil {
 			return nil, nil, err
@@ -244,7 +247,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		x.openSnapshot()
 		return e.abort(i), nil, nil
 	}
-	unblocked, wait := len(st.Waits) == 0 && e.victims(ph.items, i), 0
+	unblocked, wait := len(st.Waits) == 0 && victims, 0
 	if e.waitedUnseen(st, ph.items) && e.choices.choose(2) == 1 {
 		e.branched, unblocked, wait = true, true, -1
 	}
@@ -413,6 +416,9 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
 	d := e.waitedAnyway(i)
+	if d != nil && d.Kind == SkipWaited && x.waitedForGone() {
+		d = nil
+	}
 	if d != nil {
 		return d, nil
 	}
@@ -428,10 +434,14 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	}
 	if d == nil {
 		if d = e.compare(i, x.kind, x.p); d != nil {
-			if !e.unnamed(x) {
-				e.nameInnoDB(d, x)
+			if x.skip != nil {
+				x.nameSkipping(d)
+			} else {
+				if !e.unnamed(x) {
+					e.nameInnoDB(d, x)
+				}
+				e.hadToWait(d, x)
 			}
-			e.hadToWait(d, x)
 		}
 	}
 	if d == nil {

@@ -186,13 +186,18 @@ func (x *running) expect(wait int) {
 
 // knowsRow reports whether some version of some row may be the record of a place.
 func (e *engine) knowsRow(p *place) bool {
+	return e.matchesRow(p, func(a record.Answer) bool { return a != record.No })
+}
+
+// matchesRow reports whether the record of a place agrees with some version of some row.
+func (e *engine) matchesRow(p *place, agrees func(record.Answer) bool) bool {
 	for _, t := range e.store.Tables {
 		if t.Def != p.table {
 			continue
 		}
 		for _, c := range t.Chains {
 			for k := range c.Versions {
-				if row := c.Versions[k].Row; row != nil && record.Match(p.at, p.table, p.clustered, p.key, row) != record.No {
+				if row := c.Versions[k].Row; row != nil && agrees(record.Match(p.at, p.table, p.clustered, p.key, row)) {
 					return true
 				}
 			}

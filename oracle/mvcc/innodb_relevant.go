@@ -53,7 +53,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case rules.RowAmidKeyChange:
 			return !waits || !updates || r.Variant == rules.NotFound && !failed(errKeyNotFound)
 		case rules.RefusedWait:
-			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return refusesToWait(l.Stmt) })
+			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return refusesToWait(l.Stmt) || SkipsLocked(l.Stmt) })
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}

@@ -210,6 +210,16 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			n = a.next(n, false)
 			continue
 		}
+		if x.skip != nil {
+			passes, err := x.passesLocked(a, n, views)
+			if err != nil {
+				return err
+			}
+			if passes {
+				prev, n = n, a.next(n, false)
+				continue
+			}
+		}
 		if err := x.recordChanged(n.c, only || x.lost(a, n.c, views)); err != nil {
 			return err
 		}
@@ -258,7 +268,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		prev, n = n, a.next(n, false)
 	}
 	for _, c := range t.Chains {
-		if x.lostBelow(a, c, views) {
+		if x.skip == nil && x.lostBelow(a, c, views) {
 			return changedError{true}
 		}
 	}
@@ -494,7 +504,7 @@ func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error)
 // sweep visits the rows that the promise does not allow to be missed although
 // the scan did not meet them, or notes that they are missed.
 func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit func(hit) error) error {
-	if !x.waited {
+	if !x.waited || x.skip != nil {
 		return nil
 	}
 	byRow := x.tx.Rules.of(rules.Resumption) == rules.ByRow

@@ -373,6 +373,10 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		return nil, &Loss{Slug: "unsupported: locking read of several tables that waits"}
 	case weak && len(x.st.Waits) > 0 && backward(s.OrderBy):
 		return nil, &Loss{Slug: "unsupported: locking read that waits while it goes backward"}
+	case locksButSkips(s) && name != nil && !HasSubquery(s) && e.table(name.Name.O) != nil:
+		return x.skippingRead(s, e.table(name.Name.O))
+	case locksButSkips(s) && len(x.othersNow(nil)) > 0:
+		return nil, &Loss{Slug: "unsupported: SKIP LOCKED of several tables or with a subquery"}
 	}
 	if name == nil {
 		for x.due {

@@ -74,6 +74,10 @@ func (e *engine) missingWaitInnoDB(x *running) (*Difference, error) {
 	if x.kind == Select || x.p == nil {
 		return nil, nil
 	}
+	if SkipsLocked(x.node) {
+		x.claimSkipping()
+		return nil, nil
+	}
 	own := x.claims()
 	var d *Difference
 	if !x.waited {

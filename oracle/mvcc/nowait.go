@@ -28,11 +28,20 @@ func (r *Replay) refusesToWait(st *history.Stmt) bool {
 	return refusesToWait(node) && !r.waitsInMerge(st, node.(*ast.SelectStmt))
 }
 
-// waitsInMerge reports whether a NOWAIT waited that may have merged two indexes, under
-// the rule RefusedWait. Before the tables are known every condition may.
+// waitsInMerge reports whether a NOWAIT or SKIP LOCKED waited that may have merged two
+// indexes, under the rule RefusedWait. Before the tables are known every condition may.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
 func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
-	if !waitedForRow(st) || errCode(st) == errNowait || r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) != rules.WaitsInMerge {
+	if !waitedForRow(st) || errCode(st) == errNowait {
+		return false
+	}
+	switch r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) {
+	case rules.WaitsInMerge:
+	case rules.SkipWaitsInMerge:
+		if !locksButSkips(s) {
+			return false
+		}
+	default:
 		return false
 	}
 	name := SingleTable(s.From)

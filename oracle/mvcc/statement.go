@@ -61,9 +61,9 @@ func KindOf(n ast.StmtNode) Kind {
 		switch s.LockInfo.LockType {
 		case ast.SelectLockNone:
 			return Select
-		case ast.SelectLockForShare, ast.SelectLockForShareNoWait:
+		case ast.SelectLockForShare, ast.SelectLockForShareNoWait, ast.SelectLockForShareSkipLocked:
 			return SelectForShare
-		case ast.SelectLockForUpdate, ast.SelectLockForUpdateNoWait:
+		case ast.SelectLockForUpdate, ast.SelectLockForUpdateNoWait, ast.SelectLockForUpdateSkipLocked:
 			return SelectForUpdate
 		}
 		return Other

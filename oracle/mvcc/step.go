@@ -45,7 +45,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	if err := r.unmodelled[i]; err != nil {
 		return nil, err
 	}
-	if kind == Other {
+	if kind == Other || SkipsLocked(node) { // TiDB reads SKIP LOCKED and does nothing of it
 		return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := r.session(st.Session)

@@ -7,7 +7,7 @@ import (
 // unmodelled names a clause of a statement that no part of the replay looks at and
 // that changes what the statement reads or does; "" for none.
 func unmodelled(n ast.Node) string {
-	f := unmodelledFinder{plain: isPlainQuery(n)}
+	f := unmodelledFinder{root: n, plain: isPlainQuery(n)}
 	n.Accept(&f)
 	return f.what
 }
@@ -16,6 +16,7 @@ func unmodelled(n ast.Node) string {
 // looked at.
 type unmodelledFinder struct {
 	what string
+	root ast.Node
 	// plain says that it is a query, of which the server may be asked.
 	plain bool
 }
@@ -41,6 +42,10 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 		}
 		if x.AsOf != nil || x.TableSample != nil {
 			f.what = "AS OF or TABLESAMPLE behind a table's name"
+		}
+	case *ast.SelectStmt:
+		if n != f.root && locksButSkips(x) {
+			f.what = "SKIP LOCKED in a part of a statement"
 		}
 	case *ast.InsertStmt:
 		if len(x.PartitionNames) > 0 {

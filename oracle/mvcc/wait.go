@@ -24,6 +24,8 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 		why = "no session waited for a lock, so there was no deadlock"
 	case errLockTimeout, errNowait:
 		switch refuses := r.refusesToWait(st); {
+		case r.waitedInSkipping(i) != nil:
+			return r.waitedInSkipping(i)
 		case refuses && errCode(st) == errLockTimeout && r.h.Server.DBMS != history.MariaDB && waitedForRow(st):
 			return r.waitedAnyway(i)
 		case errCode(st) == errLockTimeout && len(st.Waits) > 0, refuses && (r.othersHold(st) || r.othersWaited(st)):
@@ -81,9 +83,13 @@ func ignores(n ast.StmtNode) bool {
 	return false
 }
 
-// waitedAnyway judges a NOWAIT that answered: it must not have waited for a row. A
+// waitedAnyway judges a NOWAIT or SKIP LOCKED that answered: it must not have waited for
+// a row. A
 // subquery's locks are waited for all the same.
 func (r *Replay) waitedAnyway(i int) *Difference {
+	if d := r.waitedInSkipping(i); d != nil {
+		return d
+	}
 	st := &r.h.Stmts[i]
 	node := r.c.Steps[st.Line].Stmt
 	if !r.refusesToWait(st) || !waitedForRow(st) || errCode(st) == errNowait || HasSubquery(node) {

@@ -94,6 +94,21 @@ func before(version string, firsts []string) bool {
 	return false
 }
 
+// SkipsLocked reports whether a server knows SKIP LOCKED and does as it says: TiDB reads it
+// and ignores it. A version that is no version does not.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select-skip-locked
+func SkipsLocked(s history.Server) bool {
+	v, ok := numbers(s.Version)
+	switch {
+	case !ok:
+		return false
+	case s.DBMS == history.MariaDB:
+		return slices.Compare(v[:2], []int{10, 6}) >= 0
+	}
+	return s.DBMS == history.MySQL && v[0] >= 8
+}
+
 // numbers reads major, minor and patch from the front of a version.
 func numbers(version string) (v [3]int, ok bool) {
 	for i := range v { // without fmt, since every history comes by here

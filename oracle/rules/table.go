@@ -73,7 +73,8 @@ const (
 	// AbsentKey: what a locking look-up finds of a key that was absent when the
 	// transaction looked it up before.
 	AbsentKey
-	// RefusedWait: whether a locking read with NOWAIT fails at once where it would wait.
+	// RefusedWait: whether a locking read with NOWAIT fails at once where it would wait, and
+	// one with SKIP LOCKED leaves the row out.
 	RefusedWait
 	// UpsertRow: which row an INSERT … ON DUPLICATE KEY UPDATE changes if its new row has
 	// the keys of several.
@@ -332,6 +333,8 @@ const (
 	// WaitsInMerge: it may wait like any other where it reads several indexes of its
 	// table.
 	WaitsInMerge
+	// SkipWaitsInMerge: it does, but one with SKIP LOCKED may wait there.
+	SkipWaitsInMerge
 )
 
 var (
