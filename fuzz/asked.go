@@ -116,11 +116,15 @@ func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Q
 }
 
 func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, questions []history.Question, how layout) bool {
+	if r.History.Answers == nil {
+		r.History.Answers = map[string]*history.Answer{}
+	}
 	s := sheetOf(r.Case, questions, how)
 	if s == nil {
 		for _, k := range keys {
-			a := r.History.Answers[k]
-			a.Open = cmp.Or(a.Open, "the tables cannot be laid out without their indexes")
+			a := cmp.Or(r.History.Answers[k], &history.Answer{})
+			a.Open = cmp.Or(a.Open, "the question cannot be laid out")
+			r.History.Answers[k] = a
 		}
 		return true
 	}
@@ -129,9 +133,6 @@ func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, question
 	t.mu.RUnlock()
 	if err != nil || len(h.Stmts) != len(s.c.Steps) {
 		return false
-	}
-	if r.History.Answers == nil {
-		r.History.Answers = map[string]*history.Answer{}
 	}
 	for i, got := range s.answers(h) {
 		if had := r.History.Answers[keys[i]]; had == nil {

@@ -10,12 +10,11 @@ import (
 // Solver says who computes what statements answer on the rows that they are to see.
 type Solver string
 
-// BySolver is the statement solver of the oracle alone: SQL that it does not know is not
-// judged. ByServer is the tested server, asked alone for each statement that it can be
-// asked, which takes some fifty times as long; where the solver comes to another verdict,
-// the case is told as a disagreement. ByBoth is
-// the solver, and the server where that does not know, or where it expects what the server
-// does not answer alone either.
+// ByBoth is the statement solver of the oracle, and the server where that does not know, or
+// where it expects what the server does not answer alone either. BySolver is the solver
+// alone: SQL that it does not know is not judged. ByServer is the tested server, asked
+// alone for each statement that it can be asked, which takes some fifty times as long;
+// where the solver comes to another verdict, the case is told as a disagreement.
 const (
 	ByBoth   Solver = ""
 	BySolver Solver = "model"
