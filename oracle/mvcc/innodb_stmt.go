@@ -371,7 +371,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		// What it has read of one table before the wait is not locked where it does
 		// not match, and may be out of date behind it.
 		return nil, &Loss{Slug: "unsupported: locking read of several tables that waits"}
-	case weak && len(x.st.Waits) > 0 && backward(s.OrderBy):
+	case x.waitsBackward(s.OrderBy):
 		return nil, &Loss{Slug: "unsupported: locking read that waits while it goes backward"}
 	case locksButSkips(s) && name != nil && !HasSubquery(s) && e.table(name.Name.O) != nil:
 		return x.skippingRead(s, e.table(name.Name.O))
@@ -443,6 +443,14 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 }
 
 // backward reports whether an index may be read from its end for an ORDER BY.
+// waitsBackward says that a statement waits below REPEATABLE READ while it may go backward:
+// rows that it has passed are not locked then, and others come in front of it.
+func (x *running) waitsBackward(o *ast.OrderByClause) bool {
+	return x.tx.Level < corpus.RepeatableRead && len(x.st.Waits) > 0 && backward(o)
+}
+
+var errBackwardWrite = &Loss{Slug: "unsupported: a write that waits while it goes backward"}
+
 func backward(o *ast.OrderByClause) bool {
 	return o != nil && slices.ContainsFunc(o.Items, func(it *ast.ByItem) bool { return it.Desc })
 }
@@ -555,6 +563,9 @@ func (x *running) overruns(c *Chain) {
 // delete runs a DELETE.
 func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 	e := x.e
+	if x.waitsBackward(s.Order) {
+		return nil, errBackwardWrite
+	}
 	p := &Prediction{Matched: -1, Single: true}
 	a := x.accessOf(t, s.Where)
 	x.table = t

@@ -17,6 +17,9 @@ import (
 // row identity goes by, first all matching rows and then their changes.
 func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	e, tx := x.e, x.tx
+	if x.waitsBackward(s.Order) {
+		return nil, errBackwardWrite
+	}
 	p := &Prediction{Single: true}
 	a := x.accessOf(t, s.Where)
 	x.table = t
