@@ -449,8 +449,6 @@ func (x *running) waitsBackward(o *ast.OrderByClause) bool {
 	return x.tx.Level < corpus.RepeatableRead && len(x.st.Waits) > 0 && backward(o)
 }
 
-var errBackwardWrite = &Loss{Slug: "unsupported: a write that waits while it goes backward"}
-
 func backward(o *ast.OrderByClause) bool {
 	return o != nil && slices.ContainsFunc(o.Items, func(it *ast.ByItem) bool { return it.Desc })
 }
@@ -563,9 +561,6 @@ func (x *running) overruns(c *Chain) {
 // delete runs a DELETE.
 func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 	e := x.e
-	if x.waitsBackward(s.Order) {
-		return nil, errBackwardWrite
-	}
 	p := &Prediction{Matched: -1, Single: true}
 	a := x.accessOf(t, s.Where)
 	x.table = t
