@@ -17,8 +17,9 @@ import (
 // row identity goes by, first all matching rows and then their changes.
 func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	e, tx := x.e, x.tx
-	if x.waitsBackward(s.Order) {
-		// It passes rows that others have locked, which a DELETE does not.
+	if x.waitsBackward(s.Order) && e.h.Server.DBMS == history.MySQL {
+		// It changes rows as it goes, and passes some that others have locked; a DELETE does
+		// not pass them, and MariaDB sorts before it changes.
 		return nil, &Loss{Slug: "unsupported: UPDATE that waits while it goes backward"}
 	}
 	p := &Prediction{Single: true}
