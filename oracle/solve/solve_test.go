@@ -260,6 +260,11 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("%s: %v", q, err)
 			}
 		}
+		for _, q := range []string{"CREATE TABLE x (a JSON)", "CREATE TABLE x (a INT, b INT AS (a + 1))", "CREATE TABLE x (a INT CHECK (a > 0))", "CREATE TABLE x (a INT, CHECK (a > 0))"} {
+			if def, err := solve.NewTable(parse(t, q).(*ast.CreateTableStmt), d); err != nil || def.Made == "" {
+				t.Errorf("%s: %v; the solver would make its rows", q, err)
+			}
+		}
 		for _, q := range []string{"CREATE TABLE x (a FLOAT(7,3))", "CREATE TABLE x (a INT, b VARCHAR(40) DEFAULT (UUID()))"} {
 			_, err := solve.NewTable(parse(t, q).(*ast.CreateTableStmt), d)
 			var u *solve.Unsupported
