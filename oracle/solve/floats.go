@@ -46,7 +46,8 @@ func (f *floatFinder) Enter(n ast.Node) (ast.Node, bool) {
 		x.Format(&b)
 		p = sqlvalue.NumericPrefix(b.String())
 	}
-	if v, over := p.Double(); !over && !p.Empty {
+	// What no FLOAT can hold was stored in none.
+	if v, over := p.Double(); !over && !p.Empty && math.Abs(v) <= math.MaxFloat32 {
 		f.given.add(float32(v))
 		f.given.add(-float32(v))
 	}

@@ -13,7 +13,7 @@ import (
 // A FLOAT that the server prints in six digits is the literal that it was given,
 // not the text; where no literal tells it, it is not known.
 func TestGivenFloats(t *testing.T) {
-	c, err := corpus.Parse("t.sql", []byte("/* init */ CREATE TABLE t (f FLOAT);\n/* init */ INSERT INTO t VALUES (16777216), (-1234567), (0.1), ('2.5'), (3000001), (3000002);\n/* tx1 */ SELECT 1;\n"))
+	c, err := corpus.Parse("t.sql", []byte("/* init */ CREATE TABLE t (f FLOAT);\n/* init */ INSERT INTO t VALUES (16777216), (-1234567), (0.1), ('2.5'), (3000001), (3000002), (1e100);\n/* tx1 */ SELECT 1;\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
