@@ -72,11 +72,8 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			if s.Solver, err = fuzz.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)
 			}
-			if !cmd.Flags().Changed("sql") && s.Solver == fuzz.BySolver {
-				s.SQL = fuzz.KnownSQL
-			}
-			if !cmd.Flags().Changed("sql") && (s.Against != "" || s.Unique) {
-				s.SQL = fuzz.KnownSQL // servers print what they compute in ways of their own, and other judges know no such SQL
+			if !cmd.Flags().Changed("sql") && (s.Solver == fuzz.BySolver || s.Against != "" || s.Unique) {
+				s.SQL = fuzz.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
 			}
 			if txns != "" {
 				if s.Transactions.Min, s.Transactions.Max, err = parseTxns(txns); err != nil {

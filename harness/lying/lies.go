@@ -45,9 +45,9 @@ var Lies = []Lie{
 	{Name: "affected-rows-miscounted", Kinds: []string{"wrong-count"}, Steps: writes, answer: miscount},
 	{Name: "rollback-to-savepoint-ignored", Form: "ROLLBACK TO", Kinds: []string{"kept-rollback", "wrong-count", "wrong-rows", "wrong-final-state", "missing-error", "stale-read"}, Steps: later, answer: amidOthers(keepBehindSavepoint)},
 	{Name: "replace-served-as-insert-ignore", Form: "REPLACE", Kinds: []string{"wrong-count"}, Steps: []string{"INSERT"}, answer: amidOthers(replaceAsIgnore)},
-	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(unordered)},
+	{Name: "order-by-dropped", Form: "ORDER BY", Kinds: []string{"wrong-rows"}, Steps: anything, answer: amidOthers(without(orderBy, "$1"))},
 	{Name: "nowait-waits", Form: "NOWAIT", Kinds: []string{"nowait-waited"}, Steps: reads, answer: amidOthers(patient)},
-	{Name: "skip-locked-returns-locked", Form: "SKIP LOCKED", Kinds: []string{"locked-row-returned", "wrong-rows", "skip-locked-waited", "missing-wait"}, Steps: anything, Not: history.TiDB, answer: amidOthers(unskipping)},
+	{Name: "skip-locked-returns-locked", Form: "SKIP LOCKED", Kinds: []string{"locked-row-returned", "wrong-rows", "skip-locked-waited", "missing-wait"}, Steps: anything, Not: history.TiDB, answer: amidOthers(without(skipLocked, ""))},
 	{Name: "skip-locked-skips-more", Form: "SKIP LOCKED", Kinds: []string{"free-row-skipped", "wrong-rows"}, Steps: reads, Not: history.TiDB, answer: amidOthers(skipMore)},
 	{Name: "third-locking-read-takes-no-lock", Transactions: 3, Kinds: []string{"missing-wait"}, Steps: anything, answer: amidTwoOthers(unlocked)},
 	{Name: "row-missing-while-three-are-open", Transactions: 3, Kinds: []string{"wrong-rows", "lost-own-write", "stale-read"}, Steps: reads, answer: amidTwoOthers(dropRow)},
@@ -364,13 +364,15 @@ func replaceAsIgnore(c *conn, sql string) (answer, error) {
 
 var orderBy = regexp.MustCompile(`(?i) ORDER BY .*?( LIMIT | FOR | LOCK |;|$)`)
 
-// unordered leaves ORDER BY out.
-func unordered(c *conn, sql string) (answer, error) {
-	if orderBy.MatchString(sql) {
-		c.tell()
-		sql = orderBy.ReplaceAllString(sql, "$1")
+// without leaves out what a pattern matches, but for its part of that name.
+func without(pattern *regexp.Regexp, part string) func(*conn, string) (answer, error) {
+	return func(c *conn, sql string) (answer, error) {
+		if pattern.MatchString(sql) {
+			c.tell()
+			sql = pattern.ReplaceAllString(sql, part)
+		}
+		return c.ask(sql)
 	}
-	return c.ask(sql)
 }
 
 // patient waits where it was told not to.
@@ -383,15 +385,6 @@ func patient(c *conn, sql string) (answer, error) {
 }
 
 var skipLocked = regexp.MustCompile(`(?i) (FOR UPDATE|FOR SHARE|LOCK IN SHARE MODE) SKIP LOCKED;?\s*$`)
-
-// unskipping reads without a lock where it was told to skip locked rows.
-func unskipping(c *conn, sql string) (answer, error) {
-	if skipLocked.MatchString(sql) {
-		c.tell()
-		sql = skipLocked.ReplaceAllString(sql, "")
-	}
-	return c.ask(sql)
-}
 
 // skipMore skips the last row that is not locked, too.
 func skipMore(c *conn, sql string) (answer, error) {

@@ -442,13 +442,13 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	return p, nil
 }
 
-// backward reports whether an index may be read from its end for an ORDER BY.
 // waitsBackward says that a statement waits below REPEATABLE READ while it may go backward:
 // rows that it has passed are not locked then, and others come in front of it.
 func (x *running) waitsBackward(o *ast.OrderByClause) bool {
 	return x.tx.Level < corpus.RepeatableRead && len(x.st.Waits) > 0 && backward(o)
 }
 
+// backward reports whether an index may be read from its end for an ORDER BY.
 func backward(o *ast.OrderByClause) bool {
 	return o != nil && slices.ContainsFunc(o.Items, func(it *ast.ByItem) bool { return it.Desc })
 }

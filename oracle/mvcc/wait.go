@@ -84,8 +84,7 @@ func ignores(n ast.StmtNode) bool {
 }
 
 // waitedAnyway judges a NOWAIT or SKIP LOCKED that answered: it must not have waited for
-// a row. A
-// subquery's locks are waited for all the same.
+// a row. A subquery's locks are waited for all the same.
 func (r *Replay) waitedAnyway(i int) *Difference {
 	if d := r.waitedInSkipping(i); d != nil {
 		return d

@@ -18,8 +18,8 @@ type assignment struct {
 }
 
 func (c *compiler) assignments(list []*ast.Assignment, t *Table) ([]assignment, error) {
-	if t.Made != "" {
-		return nil, unsupported("a row made beside %s", t.Made)
+	if err := t.leavesRows(); err != nil {
+		return nil, err
 	}
 	var out []assignment
 	for _, a := range list {
@@ -361,8 +361,8 @@ func (c *compiler) insertRow(f *frame, t *Table, cols []int, list []ast.ExprNode
 	if len(list) == 0 {
 		cols = nil
 	}
-	if t.Made != "" {
-		return nil, unsupported("a row made beside %s", t.Made)
+	if err := t.leavesRows(); err != nil {
+		return nil, err
 	}
 	if len(list) != len(cols) {
 		return nil, &SQLError{1136, fmt.Sprintf("Column count doesn't match value count at row %d", n)}
@@ -474,8 +474,8 @@ func (c *compiler) insertSelect(f *frame, stmt *ast.InsertStmt, t *Table, cols [
 	if !ok {
 		return nil, unsupported("INSERT of %s", inWords(stmt.Select))
 	}
-	if t.Made != "" {
-		return nil, unsupported("a row made beside %s", t.Made)
+	if err := t.leavesRows(); err != nil {
+		return nil, err
 	}
 	q, err := c.s.query(sel, nil, c.views)
 	if err != nil {
