@@ -137,6 +137,8 @@ func (w *sqlWriter) plain(s string) {
 			w.stats = w.stats[1:]
 		}
 		return
+	case "INSERT_FUNC":
+		s = "INSERT" // the parser's own name of the function
 	case "ENFORCED", " ENFORCED":
 		w.out = bytes.TrimSuffix(w.out, []byte(" "))
 		return // the default, a word that MariaDB does not know
