@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // The read in the middle differs from its promise through both lies.
@@ -70,4 +71,24 @@ func lieNamed(t *testing.T, name string) lying.Lie {
 	}
 	t.Fatalf("no lie %s", name)
 	return lying.Lie{}
+}
+
+// That a row was changed since a snapshot no server says to a statement alone: to ask it
+// would hide that it does not say so in company.
+func TestSnapshotErrorIsNotAskedAlone(t *testing.T) {
+	for sql, asked := range map[string]bool{
+		"SELECT * FROM t WHERE a > 1 FOR UPDATE": false,
+		"SELECT DISTINCT b FROM t FOR UPDATE":    true,
+		"SELECT MIN(b) FROM t FOR UPDATE":        true,
+		"SELECT b FROM t GROUP BY b FOR UPDATE":  true,
+		"UPDATE t SET b = 1":                     false,
+	} {
+		r := &Trial{Case: parseCase(t, "/* init */ CREATE TABLE t (a INT, b INT);\n/* tx1 */ "+sql+";\n"), History: &history.History{Stmts: make([]history.Stmt, 1)}}
+		if got := asksForRows(&oracle.Verdict{Kind: "missing-error", Expected: snapshotError}, r); got != asked {
+			t.Errorf("%s: asked %v", sql, got)
+		}
+		if !asksForRows(&oracle.Verdict{Kind: "missing-error", Expected: "error 1690"}, r) {
+			t.Errorf("%s: an overflow is not asked for", sql)
+		}
+	}
 }
