@@ -296,7 +296,8 @@ func (x *running) lookedUpAmongRanges(t *Table, where ast.ExprNode) (once *solve
 	return nil, nil
 }
 
-// pointed makes BETWEEN of one value an equality, and takes double negations away.
+// pointed makes BETWEEN and IN of one value, be it there twice, an equality, and takes
+// double negations away.
 func pointed(e ast.ExprNode) ast.ExprNode {
 	switch x := e.(type) {
 	case *ast.ParenthesesExpr:
@@ -312,13 +313,21 @@ func pointed(e ast.ExprNode) ast.ExprNode {
 			return &ast.BinaryOperationExpr{Op: x.Op, L: pointed(x.L), R: pointed(x.R)}
 		}
 	case *ast.BetweenExpr:
-		low, ok := smallLiteral(x.Left)
-		high, also := smallLiteral(x.Right)
-		if ok && also && low == high && !x.Not {
+		if !x.Not && sameLiteral(x.Left, x.Right) {
 			return &ast.BinaryOperationExpr{Op: opcode.EQ, L: x.Expr, R: x.Left}
+		}
+	case *ast.PatternInExpr:
+		if !x.Not && x.Sel == nil && !slices.ContainsFunc(x.List, func(v ast.ExprNode) bool { return !sameLiteral(v, x.List[0]) }) {
+			return &ast.BinaryOperationExpr{Op: opcode.EQ, L: x.Expr, R: x.List[0]}
 		}
 	}
 	return e
+}
+
+func sameLiteral(a, b ast.ExprNode) bool {
+	x, ok := smallLiteral(a)
+	y, also := smallLiteral(b)
+	return ok && also && x == y
 }
 
 // anyPendingIndex lets a read of uncommitted data go by any index of a table
