@@ -28,7 +28,7 @@ import (
 // It returns the phenomenon, nil if there is none, and the dependencies without versions
 // that change nothing, nil if no rules explain the history. Where some condition could not
 // be evaluated row by row (Coarse), nothing is claimed, nor by dependencies between
-// statements that overlap. It costs what Phenomena costs.
+// statements that overlap, or on what one of these wrote. It costs what Phenomena costs.
 func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mvcc.Dependencies) {
 	if v.Outcome == Unknown {
 		return nil, nil
@@ -45,7 +45,9 @@ func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mv
 		return nil, d
 	}
 	sure := *d
-	sure.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e mvcc.Dependency) bool { return overlap(h, e.FromStmt, e.ToStmt) })
+	sure.Edges = slices.DeleteFunc(slices.Clone(d.Edges), func(e mvcc.Dependency) bool {
+		return overlap(h, e.FromStmt, e.ToStmt) || e.Own >= 0 && overlap(h, e.Own, e.ToStmt)
+	})
 	return forbidden(&sure, h.Server, readsApart(c, h)), d
 }
 

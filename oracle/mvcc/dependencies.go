@@ -42,6 +42,8 @@ type Dependency struct {
 	// Fresh says of what a condition saw that the version before it is not in the reader's
 	// snapshot either: a row came and went.
 	Fresh bool
+	// Own is the statement that wrote the version read, if the reader itself did, else -1.
+	Own int
 }
 
 // Dependencies is the direct serialization graph of a history as a replay explains
@@ -164,7 +166,7 @@ func (g *dependencies) add(from, to *Txn, fromStmt, toStmt int, k graph.Kinds, t
 	if from == nil || to == nil || from == to {
 		return nil
 	}
-	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: FormatRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt})
+	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: FormatRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt, Own: -1})
 	return &g.Edges[len(g.Edges)-1]
 }
 
@@ -220,6 +222,9 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 		for k := first; k < len(g.Edges); k++ {
 			// Whoever looks for a key and finds another row with it has read nothing of this one.
 			g.Edges[k].Plain, g.Edges[k].KeyOnly = l.plain && m.by != tx, l.keyOnly || l.holds != nil && !m.matched
+			if m.by == tx {
+				g.Edges[k].Own = m.stmt
+			}
 		}
 	}()
 	item, predicate := graph.WR, graph.PredicateWR
