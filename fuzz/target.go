@@ -332,6 +332,17 @@ func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, level
 	return r
 }
 
+// JudgeRecorded judges a history that was recorded on a server like this one. The server
+// answers what the oracle has to ask; nothing of the case is run again.
+func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.History) Trial {
+	r := Trial{Case: c, Levels: h.Levels, History: h}
+	h.ServerComputes = t.solver == ByServer
+	judge(ctx, &r)
+	t.letServerCompute(ctx, &r)
+	disagreeing(ctx, &r)
+	return r
+}
+
 // decide judges a case that was executed, and asks the server where the oracle alone
 // cannot tell, or may be wrong.
 func (t *Target) decide(ctx context.Context, r *Trial) {

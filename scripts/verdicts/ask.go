@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/spf13/cobra"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+func askCommand(dir *string) *cobra.Command {
+	var target, solver, keep string
+	var seed uint64
+	var cases, workers, examples int
+	c := &cobra.Command{
+		Use:   "ask",
+		Short: "Judge recorded histories anew, and have a server answer what the oracle asks",
+		Long: `Judges recorded sets with the oracle at hand. Where that leaves values to the server,
+a server like the recorded one is asked; the cases themselves are not run again. What
+was said when the set was recorded, and what is said now, is listed where it differs. So
+a part of the oracle can go in whose place the server answers: what it judged must still
+be judged alike.
+
+With --solver server all that can be asked is; take a small --cases then.
+
+Status 0: no verdict changed; 1: some did; 3: something failed.`,
+		Example: `  verdicts ask --seed 9404
+  verdicts ask --seed 9401 --solver server --cases 2000
+  verdicts ask --seed 9405 --keep changed.jsonl        with the answers, as the oracle's tests read them`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			sets, err := parseSets(setsTable)
+			if err != nil {
+				return err
+			}
+			a := asking{cases: cases, workers: workers, examples: examples, out: cmd.OutOrStdout(), seen: changes{}}
+			if a.solver, err = fuzz.ParseSolver(solver); err != nil {
+				return err
+			}
+			if keep != "" {
+				f, err := os.Create(keep)
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, f.Close()) }()
+				a.keep = json.NewEncoder(f)
+			}
+			sets = slices.DeleteFunc(sets, func(s set) bool {
+				_, missing := os.Stat(s.file(*dir))
+				return missing != nil || target != "" && s.target != target || seed != 0 && s.seed != seed
+			})
+			if len(sets) == 0 {
+				return errors.New("no such set is recorded")
+			}
+			for _, s := range sets {
+				if err := a.set(cmd.Context(), s, s.file(*dir)); err != nil {
+					return fmt.Errorf("%s: %w", s.file(*dir), err)
+				}
+			}
+			if a.seen.print(a.out, a.examples) > 0 {
+				return errChanged
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&target, "target", "", "the sets of this target only")
+	c.Flags().Uint64Var(&seed, "seed", 0, "the sets of this seed only")
+	c.Flags().StringVar(&solver, "solver", "both", "who computes values: model, server or both")
+	c.Flags().StringVar(&keep, "keep", "", "write the records whose verdict changed, with their answers, as lines of JSON")
+	c.Flags().IntVar(&cases, "cases", 0, "so many of each set; 0: all")
+	c.Flags().IntVar(&workers, "workers", 2, "histories that are judged at a time")
+	c.Flags().IntVar(&examples, "examples", 6, "records named of each change")
+	return c
+}
+
+// asking is one run of the command.
+type asking struct {
+	solver                   fuzz.Solver
+	cases, workers, examples int
+	out                      io.Writer
+	keep                     *json.Encoder
+
+	mu     sync.Mutex // of what follows
+	seen   changes
+	judged int
+	asked  int // of these, histories with answers
+	err    error
+}
+
+// numbered is a record and its place in its file, from 1.
+type numbered struct {
+	n int
+	r *oracle.Record
+}
+
+func (a *asking) set(ctx context.Context, s set, file string) (err error) {
+	t, err := fuzz.OpenTarget(ctx, s.target, fuzz.TargetOptions{Workers: a.workers, Solver: a.solver})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	a.judged, a.asked = 0, 0
+	queue := make(chan numbered, a.workers)
+	var wg sync.WaitGroup
+	for range a.workers {
+		wg.Go(func() {
+			for r := range queue {
+				a.judge(ctx, t, s, r)
+			}
+		})
+	}
+	err = a.read(ctx, file, queue)
+	close(queue)
+	wg.Wait()
+	fmt.Fprintf(a.out, "%s seed %d: %d histories, the server was asked about %d\n", s.target, s.seed, a.judged, a.asked)
+	return errors.Join(err, a.err, ctx.Err())
+}
+
+func (a *asking) read(ctx context.Context, file string, into chan<- numbered) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := zstd.NewReader(f)
+	if err != nil {
+		return err
+	}
+	defer z.Close()
+	d := json.NewDecoder(bufio.NewReaderSize(z, 1<<20))
+	for n := 1; (a.cases == 0 || n <= a.cases) && ctx.Err() == nil; n++ {
+		r := new(oracle.Record)
+		if err := d.Decode(r); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("record %d: %w", n, err)
+		}
+		into <- numbered{n, r}
+	}
+	return nil
+}
+
+func (a *asking) judge(ctx context.Context, t *fuzz.Target, s set, r numbered) {
+	id := s.target + " " + strconv.FormatUint(s.seed, 10) + ":" + strconv.Itoa(r.n)
+	c, err := corpus.Parse(id, []byte(r.r.Case))
+	was := judged{Verdict: r.r.Verdict}
+	had := len(r.r.History.Answers)
+	var now judged
+	if err == nil {
+		trial := t.JudgeRecorded(ctx, c, r.r.History)
+		now.Verdict, err = trial.Verdict, trial.Err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.err = errors.Join(a.err, fmt.Errorf("%s: %w", id, err))
+		return
+	}
+	a.judged++
+	if len(r.r.History.Answers) > had {
+		a.asked++
+	}
+	if was.words() == now.words() {
+		return
+	}
+	key := change{was.words(), now.words()}
+	a.seen[key] = append(a.seen[key], id)
+	if a.keep != nil {
+		r.r.Note, r.r.Verdict = id+": "+r.r.Note, now.Verdict
+		a.err = errors.Join(a.err, a.keep.Encode(r.r))
+	}
+}
