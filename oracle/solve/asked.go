@@ -191,6 +191,32 @@ func (c *compiler) askedTruth(x ast.ExprNode, refusal error, own func(*frame) sq
 	}
 }
 
+// askedWhereRefused is own, the condition n of a statement that chooses rows of one table,
+// but that the server tells of the rows on which own refuses to.
+func (c *compiler) askedWhereRefused(n ast.ExprNode, own func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
+	if own == nil || !c.s.asks(errToBeAsked, n) {
+		return own
+	}
+	var asked func(*frame) sqlvalue.Truth // not made before it is needed, as it seldom is
+	return func(f *frame) sqlvalue.Truth {
+		t := own(f)
+		var refused *Unsupported
+		if !errors.As(f.err, &refused) {
+			return t
+		}
+		if asked == nil {
+			if asked = c.askedTruth(n, errToBeAsked, nil); asked == nil {
+				return t
+			}
+		}
+		f.err = nil
+		if t = asked(f); f.err != nil {
+			f.err = refused
+		}
+		return t
+	}
+}
+
 // choosing begins a statement that does nothing but choose rows, as a write would whose
 // condition it is: servers convert values in another way there. nil stands for a query.
 func choosing(stmt ast.StmtNode, t *Table, alias string) string {

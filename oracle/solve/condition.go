@@ -11,10 +11,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-// condition compiles a WHERE clause; nil stands for none. Servers evaluate the
-// operands of its outermost ANDs in an order of their own, and not at all on
-// rows that an index excludes. So an error in one operand is certain only if
-// all others are true.
+// condition compiles a WHERE clause; nil stands for none. It is a filter, of which each
+// operand may be asked of the server.
 func (c *compiler) condition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, error) {
 	t, err := c.ownCondition(n)
 	if n != nil && c.s.leaves(n) {
@@ -31,9 +29,12 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	var parts []func(*frame) sqlvalue.Truth
 	c.inWhere = true
 	defer func() { c.inWhere = false }()
-	list := conjuncts(n, nil)
-	if c.write && len(list) == 1 {
-		list = negatedOr(list)
+	if n == nil {
+		return nil, nil
+	}
+	isAnd, list := operands(n, false)
+	if !isAnd {
+		list = []ast.ExprNode{n}
 	}
 	for _, x := range list {
 		e, err := c.filter(x)
@@ -58,20 +59,7 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 				return plain(f)
 			}
 		}
-		if c.folds(x) {
-			plain := t
-			t = func(f *frame) sqlvalue.Truth {
-				u := plain(f)
-				if _, ok := f.err.(*SQLError); ok {
-					f.err = &Unsupported{"error beside a constant condition"}
-				}
-				return u
-			}
-		}
 		parts = append(parts, t)
-	}
-	if len(parts) == 0 {
-		return nil, nil
 	}
 	if slices.ContainsFunc(list, connects) && !(c.write && c.d.DBMS == history.MariaDB) {
 		if substituted, err := c.branchFails(n); err != nil || substituted {
@@ -84,80 +72,17 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if c.propagatesError(list, parts) {
 		return nil, ErrSubstituted
 	}
-	fixed := c.fixesExpression(list)
+	all := connect(true, parts)
+	if !c.fixesExpression(list) {
+		return all, nil
+	}
 	return func(f *frame) sqlvalue.Truth {
-		t := sqlvalue.True
-		var first error
-		for _, p := range parts {
-			u := p(f)
-			if f.err == nil {
-				t = and(t, u)
-				continue
-			}
-			if first != nil && !sameError(first, f.err) {
-				first = &Unsupported{"two errors in a condition"}
-			} else if first == nil {
-				first = f.err
-			}
-			f.err = nil
+		t := all(f)
+		if isSQL(f.err) {
+			f.err = &Unsupported{"error of an expression that another condition fixes"}
 		}
-		switch {
-		case first != nil && t != sqlvalue.True:
-			first = &Unsupported{"error beside a condition that is not true"}
-		case isSQL(first) && fixed:
-			first = &Unsupported{"error of an expression that another condition fixes"}
-		}
-		f.err = first
 		return t
 	}, nil
-}
-
-// folds reports whether an AND or OR in a condition has an operand that the
-// optimiser knows to be constant: then what is beside it may not be evaluated.
-func (c *compiler) folds(x ast.ExprNode) bool {
-	f := &foldFinder{c: c}
-	x.Accept(f)
-	return f.found
-}
-
-type foldFinder struct {
-	c     *compiler
-	found bool
-}
-
-func (f *foldFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if b, ok := n.(*ast.BinaryOperationExpr); ok && (b.Op == opcode.LogicAnd || b.Op == opcode.LogicOr) {
-		f.found = f.found || f.constant(b.L) || f.constant(b.R)
-	}
-	return n, f.found
-}
-
-func (f *foldFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
-
-func (f *foldFinder) constant(x ast.ExprNode) bool {
-	switch n := x.(type) {
-	case *ast.ParenthesesExpr:
-		return f.constant(n.Expr)
-	case *ast.UnaryOperationExpr:
-		return f.constant(n.V)
-	case *ast.IsNullExpr:
-		return f.c.foldsNull(n.Expr)
-	case *ast.FuncCallExpr:
-		return n.FnName.L == "isnull" && len(n.Args) == 1 && f.c.foldsNull(n.Args[0])
-	case ast.ValueExpr:
-		return true
-	}
-	return false
-}
-
-// foldsNull tells whether it is known before a row is read that x is NULL or is not.
-func (c *compiler) foldsNull(x ast.ExprNode) bool {
-	name, ok := x.(*ast.ColumnNameExpr)
-	if !ok {
-		return !mentionsColumn(x)
-	}
-	col := c.ownColumn(name.Name)
-	return col != nil && col.NotNull
 }
 
 // ErrSubstituted refuses a condition that may fail once the value to which another one
@@ -344,19 +269,4 @@ func conjuncts(n ast.ExprNode, list []ast.ExprNode) []ast.ExprNode {
 		}
 	}
 	return append(list, n)
-}
-
-// negatedOr makes of a lone NOT (a OR b) the operands NOT a and NOT b, as servers
-// do before they choose an index for one of them.
-func negatedOr(list []ast.ExprNode) []ast.ExprNode {
-	not, ok := list[0].(*ast.UnaryOperationExpr)
-	if !ok || !isNot(not.Op) {
-		return list
-	}
-	inner := conjuncts(not.V, nil)
-	or, ok := inner[0].(*ast.BinaryOperationExpr)
-	if !ok || len(inner) > 1 || or.Op != opcode.LogicOr {
-		return list
-	}
-	return []ast.ExprNode{&ast.UnaryOperationExpr{Op: opcode.Not, V: or.L}, &ast.UnaryOperationExpr{Op: opcode.Not, V: or.R}}
 }

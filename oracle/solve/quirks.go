@@ -181,10 +181,6 @@ const (
 	roundsByDouble
 	// branchesCountBits: NULLIF of a BIT, and a branch beside integers, is a number.
 	branchesCountBits
-	// nullStops: where NULL counts as false (WHERE, ON, HAVING, the condition of
-	// IF) AND does not evaluate what stands behind a NULL, although the manual
-	// says that NULL AND x() is not cut short.
-	nullStops
 	// pointCasts: an UPDATE that looks its rows up by a unique key casts a value
 	// before it converts it for the column.
 	pointCasts
@@ -443,8 +439,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
 	{roundsByDouble, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/numeric-functions-and-operators/"},
-	{nullStops, []history.DBMS{history.MariaDB, history.MySQL},
-		"https://mariadb.com/docs/server/reference/sql-structure/operators/operator-precedence#short-circuit-evaluation"},
 	{pointCasts, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/explain-indexes/#point_get-and-batch_point_get"},
 	{copiesOverflow, []history.DBMS{history.TiDB},

@@ -134,6 +134,7 @@ func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error)
 		}
 		p.strict, p.unsure = s.strictness(stmt, t)
 		err = c.choose(p, cl)
+		p.truth = c.askedWhereRefused(cl.where, p.truth)
 		p.badLiteral = c.badLiteral
 		return err
 	})
