@@ -182,6 +182,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	e.Steps[i].Kind = kind
 	e.started[i] = e.now()
 	if e.refusedByText(st) {
+		e.snapshotOfRefused(st, kind, node)
 		return nil, nil, nil
 	}
 	if err := e.unmodelled[i]; err != nil {
