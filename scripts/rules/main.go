@@ -60,6 +60,10 @@ If a stored case shows a deviation, the entry ends with a command that runs this
 which it does. ` + "`--target embedded`" + ` needs a build with TiDB, without ` + "`-tags notidb`" + `; for the other
 targets first fetch the server, with ` + "`scripts/servers mysql:9.7`" + ` for example.
 
+Each line has scripts of about ten lines that show it, beside one that comes near but is a violation:
+histories with the verdicts that they get, [for MySQL and MariaDB](../oracle/testdata/scripts/innodb) and
+[for TiDB](../oracle/testdata/scripts/tidb).
+
 Words used below:
 
 * The *snapshot* (InnoDB's manual: *read view*) is the committed state of the database that plain

@@ -11,29 +11,33 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// TestInnoDBScripts judges histories that are written down by hand, one rule at
-// a time. A line is a session, a statement and, behind a bar, its answer:
+// TestScripts judges histories that are written down by hand, one rule at a time:
+// the folder innodb for MySQL and MariaDB, tidb for TiDB. A line is a session, a
+// statement and, behind a bar, its answer:
 //
 //	tx1 UPDATE t SET a = 1 | 2/1        matched/changed
 //	tx1 DELETE FROM t | 3               affected
 //	tx1 SELECT * FROM t | (1,2) (3,)    rows; an empty cell is NULL
 //	tx1 SELECT * FROM t |               no rows
+//	tx1 SELECT * FROM t | (1) in-txn    the server says that it is in a transaction
 //	tx2 UPDATE t SET a = 2 | waits      the answer comes later:
 //	tx2 | 1/1
 //	tx2 | error 1213
+//	tx2 | error 1105 tikv aborts txn    what the message says matters
 //	final (1,2)
 //
-// A line that begins with ">" is EXPLAIN's line for the statement above it.
-func TestInnoDBScripts(t *testing.T) {
-	datadriven.Walk(t, "testdata/innodb", func(t *testing.T, path string) {
+// A line that begins with ">" is EXPLAIN's line for the statement above it. Behind a
+// colon "table", "rows" and "final" name a table other than t: "rows:u (1)".
+//
+// A block with rule=NAME belongs to that deviation, or to the promise that has the name
+// in promiseNames; so does one of a known verdict to its deviation.
+func TestScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd != "judge" {
 				d.Fatalf(t, "unknown command %q", d.Cmd)
 			}
-			var server, level string
-			d.ScanArgs(t, "server", &server)
-			d.ScanArgs(t, "level", &level)
-			c, h := readScript(t, d, server, level)
+			c, h := readScript(t, d)
 			v := CheckAndCount(c, h)
 			out := string(v.Outcome)
 			if len(v.Rules) > 0 {
@@ -56,10 +60,16 @@ var scriptServers = map[string]history.Server{
 	"mysql-row":  {DBMS: history.MySQL, Version: "9.7.4", Settings: map[string]string{"log_bin": "ON", "binlog_format": "ROW"}},
 	"mariadb":    {DBMS: history.MariaDB, Version: "10.11.19-MariaDB", Settings: map[string]string{"innodb_snapshot_isolation": "OFF"}},
 	"mariadb-si": {DBMS: history.MariaDB, Version: "11.8.9-MariaDB", Settings: map[string]string{"innodb_snapshot_isolation": "ON"}},
+	// It has no innodb_snapshot_isolation yet.
+	"mariadb-old": {DBMS: history.MariaDB, Version: "10.5.23-MariaDB", Settings: map[string]string{"log_bin": "OFF"}},
+	"tidb":        {DBMS: history.TiDB, Version: "8.0.11-TiDB-None", Settings: map[string]string{"store": "unistore", "tidb_enable_noop_functions": "OFF"}},
 }
 
-func readScript(t *testing.T, d *datadriven.TestData, server, level string) (*corpus.Case, *history.History) {
+func readScript(t *testing.T, d *datadriven.TestData) (*corpus.Case, *history.History) {
 	t.Helper()
+	var server, level string
+	d.ScanArgs(t, "server", &server)
+	d.ScanArgs(t, "level", &level)
 	srv, ok := scriptServers[server]
 	if !ok {
 		d.Fatalf(t, "unknown server %q", server)
@@ -73,23 +83,27 @@ func readScript(t *testing.T, d *datadriven.TestData, server, level string) (*co
 	tick := history.Tick(0)
 	next := func() history.Tick { tick++; return tick }
 	inTxn, open := map[int]bool{}, map[int]int{}
-	columns := []string{}
+	columns := map[string][]string{}
 	line := 0
 	for _, s := range strings.Split(d.Input, "\n") {
 		who, rest, _ := strings.Cut(s, " ")
-		switch {
-		case who == "table":
-			fmt.Fprintf(&text, "/* init */ CREATE TABLE t (%s);\n", rest)
+		word, table, named := strings.Cut(who, ":")
+		if !named {
+			table = "t"
+		}
+		switch word {
+		case "table":
+			fmt.Fprintf(&text, "/* init */ CREATE TABLE %s (%s);\n", table, rest)
 			for _, def := range strings.Split(rest, ", ") {
-				if name, typ, _ := strings.Cut(def, " "); strings.HasPrefix(typ, "INT") {
-					columns = append(columns, name)
+				if name, typ, _ := strings.Cut(def, " "); name != strings.ToUpper(name) && typ != "" {
+					columns[table] = append(columns[table], name)
 				}
 			}
-		case who == "rows":
-			h.Initial = []history.Table{{Name: "t", Columns: columns, Rows: scriptRows(t, d, rest)}}
-		case who == "final":
-			h.Final = []history.Table{{Name: "t", Columns: columns, Rows: scriptRows(t, d, rest)}}
-		case who == ">":
+		case "rows":
+			h.Initial = append(h.Initial, history.Table{Name: table, Columns: columns[table], Rows: scriptRows(t, d, rest)})
+		case "final":
+			h.Final = append(h.Final, history.Table{Name: table, Columns: columns[table], Rows: scriptRows(t, d, rest)})
+		case ">":
 			i := len(h.Stmts) - 1
 			h.Plans[i] = "table\ttype\tkey\tExtra\n" + strings.ReplaceAll(rest, " | ", "\t")
 		default:
@@ -114,20 +128,22 @@ func readScript(t *testing.T, d *datadriven.TestData, server, level string) (*co
 				}
 			}
 			st := &h.Stmts[i]
+			if waiting {
+				st.Waits[len(st.Waits)-1].Until = next()
+				delete(open, n)
+			}
 			if answer == "waits" {
 				st.Waits = append(st.Waits, history.Wait{Kind: history.RowLock, From: next()})
 				open[n] = i
 				continue
 			}
-			if waiting {
-				st.Waits[len(st.Waits)-1].Until = next()
-				delete(open, n)
-			}
 			st.Return = next()
+			answer, still := strings.CutSuffix(answer, " in-txn")
 			st.Result = scriptAnswer(t, d, answer)
 			if e := st.Result.Err; e != nil && (e.Code == 1213 || e.Code == 1020) {
 				inTxn[n] = false
 			}
+			inTxn[n] = inTxn[n] || still
 			st.Result.InTxn = inTxn[n]
 		}
 	}
@@ -140,9 +156,16 @@ func readScript(t *testing.T, d *datadriven.TestData, server, level string) (*co
 
 func scriptAnswer(t *testing.T, d *datadriven.TestData, s string) history.Result {
 	r := history.Result{Matched: -1, Changed: -1, Affected: -1}
-	var code uint16
-	if _, err := fmt.Sscanf(s, "error %d", &code); err == nil {
-		r.Err = &history.Error{Code: code, Message: "as the script says"}
+	if said, ok := strings.CutPrefix(s, "error "); ok {
+		number, message, ok := strings.Cut(said, " ")
+		code, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			d.Fatalf(t, "answer %q", s)
+		}
+		if !ok {
+			message = "as the script says"
+		}
+		r.Err = &history.Error{Code: uint16(code), Message: message}
 		return r
 	}
 	if _, err := fmt.Sscanf(s, "%d/%d", &r.Matched, &r.Changed); err == nil {
