@@ -55,15 +55,22 @@ func (s *Solver) Select(stmt *ast.SelectStmt, v Views) (*Result, error) {
 			return nil, errToBeAsked
 		}
 	}
+	r, err := s.selected(stmt, v)
+	if s.asks(err, stmt) {
+		// Also what is refused while rows are computed, which is errors for the most part:
+		// where the server alone gives one, or none, and did otherwise in the history, which
+		// rows it computed is not known, and nothing is claimed.
+		if asked, failed, ok := s.askedQuery(stmt, v); ok {
+			return asked, failed
+		}
+	}
+	return r, err
+}
+
+// selected is Select by the solver alone.
+func (s *Solver) selected(stmt *ast.SelectStmt, v Views) (*Result, error) {
 	q, err := s.query(stmt, nil, v)
 	if err != nil {
-		// Refusals of what comes while rows are computed, errors for the most part, rest
-		// on which rows the server computes; so the statement alone tells nothing.
-		if s.asks(err, stmt) {
-			if r, failed, ok := s.askedQuery(stmt, v); ok {
-				return r, failed
-			}
-		}
 		return nil, err
 	}
 	f := frame{views: v}

@@ -61,6 +61,7 @@ func (s *Solver) Where(cond ast.ExprNode, t *Table, row Row, v Views) (sqlvalue.
 		c.scope.sources[0].alias = "" // the condition does not tell what its statement calls the table
 		var err error
 		p.truth, err = c.condition(cond)
+		p.truth = c.askedWhereRefused(cond, p.truth)
 		return err
 	})
 	if err != nil {
