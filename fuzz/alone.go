@@ -62,7 +62,7 @@ func (t *Target) answeredAlone(ctx context.Context, r *Trial) {
 }
 
 // asksForRows reports whether a verdict rests on what one statement answered: on an
-// error, or on the rows of a read.
+// error, on the rows of a read, or on how many a write touched.
 func asksForRows(v *oracle.Verdict, r *Trial) bool {
 	if v.Stmt < 0 || r.History == nil || r.Err != nil {
 		return false
@@ -80,7 +80,7 @@ func asksForRows(v *oracle.Verdict, r *Trial) bool {
 			return false
 		}
 		fallthrough
-	case "unexpected-error", "wrong-error", "wrong-rows":
+	case "unexpected-error", "wrong-error", "wrong-rows", "wrong-count":
 		return mvcc.KindOf(stmt).Judgeable()
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// The read in the middle differs from its promise through both lies.
+// The read in the middle differs from its promise through two lies.
 const readAmidWrite = `
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT, s VARCHAR(20), d DATETIME);
 /* init */ INSERT INTO t VALUES (1, 1, 'a''\\', NULL), (2, 2, NULL, '2001-02-03 04:05:06'), (3, 3, '', NULL), (4, 4, '4', NULL);
@@ -18,6 +18,18 @@ const readAmidWrite = `
 /* tx2 */ BEGIN;
 /* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
 /* tx2 */ SELECT * FROM t WHERE id > 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
+// So does the write.
+const writeAmidWrite = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT, s VARCHAR(20));
+/* init */ INSERT INTO t VALUES (1, 1, 'a'), (2, 2, NULL), (3, 3, ''), (4, 4, '4');
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
+/* tx2 */ UPDATE t SET n = n + 10 WHERE id > 2;
 /* tx1 */ COMMIT;
 /* tx2 */ COMMIT;
 `
@@ -32,19 +44,22 @@ func TestAnsweredAlone(t *testing.T) {
 		}
 		for _, x := range []struct {
 			lie    lying.Lie
+			sql    string
 			want   oracle.Outcome
 			reason string
 		}{
-			{lying.OwnSQL, oracle.Unknown, ReasonSolver},
-			{lieNamed(t, "row-missing-from-an-answer"), oracle.Violation, ""},
-			{lying.Honest, oracle.OK, ""},
+			{lying.OwnSQL, readAmidWrite, oracle.Unknown, ReasonSolver},
+			{lieNamed(t, "row-missing-from-an-answer"), readAmidWrite, oracle.Violation, ""},
+			{lying.Honest, readAmidWrite, oracle.OK, ""},
+			{lying.OwnWrites, writeAmidWrite, oracle.Unknown, ReasonSolver},
+			{lying.Honest, writeAmidWrite, oracle.OK, ""},
 		} {
 			liar := lying.Through(b, x.lie)
 			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := parseCase(t, readAmidWrite)
+			c := parseCase(t, x.sql)
 			for i, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead, corpus.ReadCommitted, corpus.RepeatableRead} {
 				target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool, solver: []Solver{ByBoth, ByServer}[i/2]}
 				v := target.Judge(t.Context(), c, LevelsFor(c, level)).Verdict

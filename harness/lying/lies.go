@@ -94,6 +94,15 @@ var OwnSQL = Lie{Name: "where-loses-a-row", answer: func(c *conn, sql string) (a
 	return a, nil
 }}
 
+// OwnWrites is OwnSQL of writes: no UPDATE reaches the row whose id is 4.
+var OwnWrites = Lie{Name: "update-never-reaches-a-row", answer: func(c *conn, sql string) (answer, error) {
+	if verb(sql) == "UPDATE" && strings.Contains(sql, " WHERE ") {
+		c.tell()
+		sql = strings.Replace(sql, " WHERE ", " WHERE id <> 4 AND ", 1)
+	}
+	return c.ask(sql)
+}}
+
 // levelAs asks the server for another level than the client did.
 func levelAs(from, to string) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {
