@@ -72,7 +72,12 @@ func computed(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
 		if len(f.u.plainColumns()) == 0 {
 			f.u = t
 		}
-		switch form := c.below(16); {
+		switch form := c.below(20); {
+		case form >= 16:
+			if s, ok := f.several(d.tables); ok {
+				return s
+			}
+			fallthrough
 		case form < 6:
 			return f.statement(pick(c, computedQueries))
 		case form < 9:
@@ -108,6 +113,8 @@ type filling struct {
 	c     *choices
 	t, u  *table
 	where ast.ExprNode
+	// set and by are the columns of t and u that a write of both assigns.
+	set, by int
 }
 
 var gap = regexp.MustCompile(`\{[a-z]+\}`)
@@ -139,6 +146,20 @@ func (f *filling) text(form string) string {
 			return "(" + textOf(f.where) + ")"
 		case "{computed}":
 			return f.text(pick(f.c, computedConditions))
+		case "{s}":
+			return history.Quoted(f.t.cols[f.set].name)
+		case "{r}":
+			return history.Quoted(f.u.cols[f.by].name)
+		case "{g}":
+			return history.Quoted(f.like(f.t, f.set, f.u))
+		case "{f}":
+			return history.Quoted(f.like(f.u, f.by, f.t))
+		case "{p}":
+			return textOf(f.t.constant(f.c, f.set).literal())
+		case "{q}":
+			return textOf(f.u.constant(f.c, f.by).literal())
+		case "{on}":
+			return f.text(pick(f.c, computedJoins))
 		}
 		panic("mutate: no such gap: " + g)
 	})

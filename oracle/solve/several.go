@@ -1,0 +1,281 @@
+package solve
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Found is a table with the rows of it that a statement finds.
+type Found struct {
+	Table *Table
+	Rows  []Row
+}
+
+// Chosen is a row that a write of several tables chose: the row At of the table In.
+type Chosen struct {
+	In, At int
+	// Row is what the write makes of it, nil for nothing.
+	Row     Row
+	Changed bool
+}
+
+// mostTuples bounds what is asked about one write of several tables.
+const mostTuples = 160
+
+// errSeveral refuses a write of several tables of which the server has not told what it
+// does.
+var errSeveral = unsupported("a write to several tables")
+
+// WriteSeveral has the server compute what an UPDATE or DELETE of several tables does to
+// the rows that it finds. Each row that may be written is asked about alone, so it cannot
+// be taken for another; and where other tables give the new values, with each choice of
+// their rows: a row that several of them match is written once, with the values of
+// whichever the plan meets first, so they have to agree.
+// https://dev.mysql.com/doc/refman/en/update.html
+func (s *Solver) WriteSeveral(stmt ast.StmtNode, on []Found) ([]Chosen, error) {
+	w := severalOf(stmt, on)
+	if w == nil || !s.asks(errSeveral, stmt) || hasQuery(stmt) {
+		return nil, errSeveral
+	}
+	var err error
+	if w.sql, err = corpus.Format(stmt, corpus.Text); err != nil {
+		return nil, errSeveral
+	}
+	w.asking = s.asking
+	w.asking.missing = false
+	var out []Chosen
+	settled := true
+	for _, in := range w.written {
+		for at, old := range on[in].Rows {
+			// What is unsettled stops nothing: so one replay finds all questions.
+			cells, matched, ok := w.outcome(in, at)
+			if settled = settled && ok; !settled || !matched {
+				continue
+			}
+			c := Chosen{In: in, At: at, Changed: true}
+			if cells != nil {
+				if c.Row, err = on[in].Table.ParseRow(cells); err != nil {
+					return nil, errSeveral
+				}
+				c.Changed = !slices.Equal(cells, old.Cells())
+			}
+			out = append(out, c)
+		}
+	}
+	if !settled {
+		return nil, errSeveral
+	}
+	return out, nil
+}
+
+// several is a write of several tables, in the order in which on has them.
+type several struct {
+	on      []Found
+	sql     string
+	asking  *Asking
+	written []int
+	deletes bool
+	// alone says that the new values of a row depend on no row of another table.
+	alone bool
+	left  int
+}
+
+// outcome tells of a row whether the write chooses it, and what becomes of it: nil, if it
+// is deleted.
+func (w *several) outcome(in, at int) (cells []history.Cell, matched, ok bool) {
+	if w.deletes || len(w.written) == 1 {
+		all := make([][]Row, len(w.on))
+		for i := range w.on {
+			all[i] = w.on[i].Rows
+		}
+		all[in] = all[in][at : at+1]
+		cells, matched, ok = w.ask(in, all)
+		if !ok || !matched || w.deletes || w.alone {
+			return cells, matched, ok
+		}
+	}
+	ok = true
+	var first []history.Cell
+	tuple := make([][]Row, len(w.on))
+	var each func(i int)
+	each = func(i int) {
+		switch {
+		case i == len(w.on):
+			c, m, told := w.ask(in, tuple)
+			switch {
+			case !told:
+				ok = false
+			case !m:
+			case first == nil:
+				first = c
+			default:
+				ok = ok && slices.Equal(first, c)
+			}
+		case i == in:
+			tuple[i] = w.on[in].Rows[at : at+1]
+			each(i + 1)
+		default:
+			for k := range w.on[i].Rows {
+				tuple[i] = w.on[i].Rows[k : k+1]
+				each(i + 1)
+			}
+		}
+	}
+	each(0)
+	if matched && first == nil { // the parts do not make the whole
+		ok = false
+	}
+	return first, first != nil, ok
+}
+
+// ask asks what becomes of the only row of one table.
+func (w *several) ask(in int, rows [][]Row) (cells []history.Cell, matched, ok bool) {
+	if w.left--; w.left < 0 {
+		return nil, false, false
+	}
+	q := history.Question{SQL: w.sql}
+	for i := range w.on {
+		q.Tables = append(q.Tables, contents(w.on[i].Table, rows[i]))
+	}
+	a := w.asking.ask(q)
+	if a == nil || a.Result.Err != nil || len(a.After) != len(w.on) {
+		return nil, false, false
+	}
+	after := a.After[in].Rows
+	switch {
+	case w.deletes:
+		return nil, len(after) == 0, len(after) <= 1
+	case len(after) != 1 || a.Result.Matched < 0:
+		return nil, false, false
+	}
+	return after[0], a.Result.Matched > 0, true
+}
+
+// severalOf reads a write whose answer is the sum of those for each row; nil for others.
+func severalOf(stmt ast.StmtNode, on []Found) *several {
+	w := &several{on: on, left: mostTuples}
+	switch s := stmt.(type) {
+	case *ast.DeleteStmt:
+		from := namedIn(s.TableRefs, on)
+		if from == nil || s.With != nil || s.Order != nil || s.Limit != nil || s.IgnoreErr || s.Tables == nil {
+			return nil
+		}
+		w.deletes = true
+		for _, t := range s.Tables.Tables {
+			i := from.named(t.Name.L)
+			if i < 0 || slices.Contains(w.written, i) {
+				return nil
+			}
+			w.written = append(w.written, i)
+		}
+	case *ast.UpdateStmt:
+		from := namedIn(s.TableRefs, on)
+		if from == nil || s.With != nil || s.Order != nil || s.Limit != nil || s.IgnoreErr || !w.assigned(s.List, from) {
+			return nil
+		}
+	default:
+		return nil
+	}
+	slices.Sort(w.written)
+	return w
+}
+
+// assigned notes which tables an UPDATE writes. It reports false where the answer may
+// depend on more than the rows: no order of the assignments is promised, so none may read
+// what another assigns, and what an outer join makes of a row depends on all rows beside it.
+func (w *several) assigned(list []*ast.Assignment, from *named) bool {
+	type column struct{ table, at int }
+	var set []column
+	reads := make([][]column, len(list))
+	for k, a := range list {
+		i, at := from.column(a.Column)
+		if i < 0 || slices.Contains(set, column{i, at}) {
+			return false
+		}
+		set = append(set, column{i, at})
+		if !slices.Contains(w.written, i) {
+			w.written = append(w.written, i)
+		}
+		unknown := corpus.Contains(a.Expr, func(n ast.Node) (found, skip bool) {
+			if c, ok := n.(*ast.ColumnName); ok {
+				j, at := from.column(c)
+				reads[k] = append(reads[k], column{j, at})
+				return j < 0, false
+			}
+			return false, false
+		})
+		if unknown {
+			return false
+		}
+	}
+	w.alone = true
+	for k := range list {
+		for _, c := range reads[k] {
+			if c != set[k] && slices.Contains(set, c) {
+				return false
+			}
+			w.alone = w.alone && c.table == set[k].table
+		}
+	}
+	return !from.outer || w.alone && len(w.written) == 1
+}
+
+// named are the tables of a FROM clause by the names that a statement calls them.
+type named struct {
+	on    []Found
+	names []string
+	outer bool
+}
+
+// namedIn returns nil where a FROM clause holds anything else than the given tables, each once.
+func namedIn(from *ast.TableRefsClause, on []Found) *named {
+	f := &named{on: on, names: make([]string, len(on))}
+	if from == nil || !f.add(from.TableRefs) || slices.Contains(f.names, "") {
+		return nil
+	}
+	return f
+}
+
+func (f *named) add(n ast.ResultSetNode) bool {
+	switch x := n.(type) {
+	case *ast.Join:
+		f.outer = f.outer || x.Tp == ast.LeftJoin || x.Tp == ast.RightJoin
+		return f.add(x.Left) && (x.Right == nil || f.add(x.Right))
+	case *ast.TableSource:
+		t, ok := x.Source.(*ast.TableName)
+		if !ok {
+			return false
+		}
+		i := slices.IndexFunc(f.on, func(o Found) bool { return lower(o.Table.Name) == t.Name.L })
+		if i < 0 || f.names[i] != "" {
+			return false
+		}
+		if f.names[i] = x.AsName.L; f.names[i] == "" {
+			f.names[i] = t.Name.L
+		}
+		return true
+	}
+	return false
+}
+
+func (f *named) named(name string) int { return slices.Index(f.names, name) }
+
+// column returns which column of which table a name stands for, -1 if not just one.
+func (f *named) column(c *ast.ColumnName) (table, at int) {
+	table = -1
+	for i := range f.on {
+		k := f.on[i].Table.ColumnIndex(c.Name.O)
+		if k < 0 || c.Table.L != "" && f.names[i] != c.Table.L {
+			continue
+		}
+		if table >= 0 {
+			return -1, -1
+		}
+		table, at = i, k
+	}
+	return table, at
+}
