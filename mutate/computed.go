@@ -115,6 +115,7 @@ type filling struct {
 	where ast.ExprNode
 	// set and by are the columns of t and u that a write of both assigns.
 	set, by int
+	both    bool
 }
 
 var gap = regexp.MustCompile(`\{[a-z]+\}`)
@@ -151,15 +152,15 @@ func (f *filling) text(form string) string {
 		case "{r}":
 			return history.Quoted(f.u.cols[f.by].name)
 		case "{g}":
-			return history.Quoted(f.like(f.t, f.set, f.u))
+			return f.given(f.t, f.set, f.u, "y")
 		case "{f}":
-			return history.Quoted(f.like(f.u, f.by, f.t))
+			return f.given(f.u, f.by, f.t, "x")
 		case "{p}":
 			return textOf(f.t.constant(f.c, f.set).literal())
 		case "{q}":
 			return textOf(f.u.constant(f.c, f.by).literal())
 		case "{on}":
-			return f.text(pick(f.c, computedJoins))
+			return f.joining()
 		}
 		panic("mutate: no such gap: " + g)
 	})

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -27,9 +28,10 @@ func (x *running) several() (*Prediction, error) {
 	switch code := errCode(x.st); {
 	case code == errRecordChanged && x.someRecordChanged():
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
-	case code != 0:
+	case code != 0 && code != errDup:
 		return nil, errSeveralFails
-	case x.waited && (amid || x.overtaken()):
+	case x.waited && x.tx.Level < corpus.RepeatableRead && (amid || x.overtaken()):
+		// What it has read before the wait is not locked where it does not match.
 		return nil, &Loss{Slug: "unsupported: a write to several tables that waits while others write"}
 	}
 	rows, err := e.chosenRows(x.node, View{Tick: latest, Own: x.tx})
@@ -42,6 +44,9 @@ func (x *running) several() (*Prediction, error) {
 	if err := x.changeSeveral(rows); err != nil {
 		return nil, err
 	}
+	if errCode(x.st) == errDup {
+		return nil, errSeveralFails
+	}
 	return p, nil
 }
 
@@ -49,7 +54,17 @@ func (x *running) several() (*Prediction, error) {
 // are not committed.
 func (x *running) watched() bool {
 	return x.shows() && slices.ContainsFunc(x.e.h.Stmts, func(o history.Stmt) bool {
-		return o.Session != x.st.Session && o.Submit > x.st.Submit && (o.Submit < x.st.Return || x.st.Return == 0) && !KindOf(x.e.c.Steps[o.Line].Stmt).isControl()
+		if o.Session == x.st.Session || o.Submit < x.st.Submit || o.Submit > x.st.Return && x.st.Return != 0 {
+			return false
+		}
+		switch s := x.e.c.Steps[o.Line].Stmt.(type) {
+		case *ast.UpdateStmt: // which may pass a row by what is not committed of it
+			return HasSubquery(s) || x.e.rulesAt(corpus.ReadUncommitted).of(rules.LockedRow) == rules.PassUncommitted
+		case *ast.InsertStmt:
+			return s.Select != nil || HasSubquery(s)
+		default:
+			return KindOf(s) == Select || HasSubquery(s)
+		}
 	})
 }
 

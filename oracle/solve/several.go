@@ -79,7 +79,7 @@ type several struct {
 	asking  *Asking
 	written []int
 	deletes bool
-	// alone says that the new values of a row depend on no row of another table.
+	// alone says that one table is written, with values that depend on no other.
 	alone bool
 	left  int
 }
@@ -87,16 +87,13 @@ type several struct {
 // outcome tells of a row whether the write chooses it, and what becomes of it: nil, if it
 // is deleted.
 func (w *several) outcome(in, at int) (cells []history.Cell, matched, ok bool) {
-	if w.deletes || len(w.written) == 1 {
+	if w.deletes || w.alone {
 		all := make([][]Row, len(w.on))
 		for i := range w.on {
 			all[i] = w.on[i].Rows
 		}
 		all[in] = all[in][at : at+1]
-		cells, matched, ok = w.ask(in, all)
-		if !ok || !matched || w.deletes || w.alone {
-			return cells, matched, ok
-		}
+		return w.ask(in, all)
 	}
 	ok = true
 	var first []history.Cell
@@ -126,9 +123,6 @@ func (w *several) outcome(in, at int) (cells []history.Cell, matched, ok bool) {
 		}
 	}
 	each(0)
-	if matched && first == nil { // the parts do not make the whole
-		ok = false
-	}
 	return first, first != nil, ok
 }
 
@@ -174,7 +168,7 @@ func severalOf(stmt ast.StmtNode, on []Found) *several {
 		}
 	case *ast.UpdateStmt:
 		from := namedIn(s.TableRefs, on)
-		if from == nil || s.With != nil || s.Order != nil || s.Limit != nil || s.IgnoreErr || !w.assigned(s.List, from) {
+		if from == nil || s.With != nil || s.Order != nil || s.Limit != nil || s.IgnoreErr || !w.assigned(s, from) {
 			return nil
 		}
 	default:
@@ -186,49 +180,54 @@ func severalOf(stmt ast.StmtNode, on []Found) *several {
 
 // assigned notes which tables an UPDATE writes. It reports false where the answer may
 // depend on more than the rows: no order of the assignments is promised, so none may read
-// what another assigns, and what an outer join makes of a row depends on all rows beside it.
-func (w *several) assigned(list []*ast.Assignment, from *named) bool {
-	type column struct{ table, at int }
+// what another assigns; a row of one table may be written before it is joined to the next
+// one of the other, so that no condition may read what is assigned if both are written; and
+// what an outer join makes of a row depends on all rows beside it.
+func (w *several) assigned(s *ast.UpdateStmt, from *named) bool {
 	var set []column
-	reads := make([][]column, len(list))
-	for k, a := range list {
-		i, at := from.column(a.Column)
-		if i < 0 || slices.Contains(set, column{i, at}) {
+	for _, a := range s.List {
+		c := from.column(a.Column)
+		if c == nowhere || slices.Contains(set, c) {
 			return false
 		}
-		set = append(set, column{i, at})
-		if !slices.Contains(w.written, i) {
-			w.written = append(w.written, i)
-		}
-		unknown := corpus.Contains(a.Expr, func(n ast.Node) (found, skip bool) {
-			if c, ok := n.(*ast.ColumnName); ok {
-				j, at := from.column(c)
-				reads[k] = append(reads[k], column{j, at})
-				return j < 0, false
-			}
-			return false, false
-		})
-		if unknown {
-			return false
+		set = append(set, c)
+		if !slices.Contains(w.written, c.table) {
+			w.written = append(w.written, c.table)
 		}
 	}
-	w.alone = true
-	for k := range list {
-		for _, c := range reads[k] {
-			if c != set[k] && slices.Contains(set, c) {
+	w.alone = len(w.written) == 1
+	for k, a := range s.List {
+		for _, c := range from.columnsIn(a.Expr) {
+			if c == nowhere || c != set[k] && slices.Contains(set, c) {
 				return false
 			}
 			w.alone = w.alone && c.table == set[k].table
 		}
 	}
-	return !from.outer || w.alone && len(w.written) == 1
+	if len(w.written) > 1 {
+		conditions := from.columnsIn(s.TableRefs)
+		if s.Where != nil {
+			conditions = append(conditions, from.columnsIn(s.Where)...)
+		}
+		if slices.ContainsFunc(conditions, func(c column) bool { return c == nowhere || slices.Contains(set, c) }) || from.merged {
+			return false
+		}
+	}
+	return w.alone || !from.outer
 }
+
+// column is a column of one of several tables.
+type column struct{ table, at int }
+
+// nowhere is what stands for a name that does not tell its column.
+var nowhere = column{-1, -1}
 
 // named are the tables of a FROM clause by the names that a statement calls them.
 type named struct {
 	on    []Found
 	names []string
-	outer bool
+	// outer says that a join is an outer one, merged that one makes columns of one name one.
+	outer, merged bool
 }
 
 // namedIn returns nil where a FROM clause holds anything else than the given tables, each once.
@@ -244,6 +243,7 @@ func (f *named) add(n ast.ResultSetNode) bool {
 	switch x := n.(type) {
 	case *ast.Join:
 		f.outer = f.outer || x.Tp == ast.LeftJoin || x.Tp == ast.RightJoin
+		f.merged = f.merged || x.NaturalJoin || len(x.Using) > 0
 		return f.add(x.Left) && (x.Right == nil || f.add(x.Right))
 	case *ast.TableSource:
 		t, ok := x.Source.(*ast.TableName)
@@ -264,18 +264,29 @@ func (f *named) add(n ast.ResultSetNode) bool {
 
 func (f *named) named(name string) int { return slices.Index(f.names, name) }
 
-// column returns which column of which table a name stands for, -1 if not just one.
-func (f *named) column(c *ast.ColumnName) (table, at int) {
-	table = -1
+// column returns which column a name stands for.
+func (f *named) column(c *ast.ColumnName) column {
+	out := nowhere
 	for i := range f.on {
 		k := f.on[i].Table.ColumnIndex(c.Name.O)
 		if k < 0 || c.Table.L != "" && f.names[i] != c.Table.L {
 			continue
 		}
-		if table >= 0 {
-			return -1, -1
+		if out != nowhere {
+			return nowhere
 		}
-		table, at = i, k
+		out = column{i, k}
 	}
-	return table, at
+	return out
+}
+
+func (f *named) columnsIn(n ast.Node) []column {
+	var out []column
+	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		if c, ok := n.(*ast.ColumnName); ok {
+			out = append(out, f.column(c))
+		}
+		return false, false
+	})
+	return out
 }
