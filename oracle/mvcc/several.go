@@ -101,7 +101,8 @@ func (r *Replay) touchSeveral(i int, tx *Txn, node ast.StmtNode, rows []chosenRo
 
 // several predicts a write of several tables and applies it.
 func (r *Replay) several(i int, tx *Txn, kind Kind, node ast.StmtNode, view View) (*Prediction, error) {
-	if errCode(&r.h.Stmts[i]) != 0 {
+	code := errCode(&r.h.Stmts[i])
+	if code != 0 && code != errDup {
 		return nil, errSeveralFails
 	}
 	rows, err := r.chosenRows(node, view)
@@ -118,8 +119,11 @@ func (r *Replay) several(i int, tx *Txn, kind Kind, node ast.StmtNode, view View
 			r.store.Update(w.t, w.c, w.row, tx)
 		}
 	}
-	if r.sharesKey(rows, tx) {
+	switch {
+	case r.sharesKey(rows, tx):
 		p.Err = errDup
+	case code == errDup:
+		return nil, errSeveralFails
 	}
 	return p, nil
 }

@@ -66,7 +66,7 @@ func (s *Solver) WriteSeveral(stmt ast.StmtNode, on []Found) ([]Chosen, error) {
 			out = append(out, c)
 		}
 	}
-	if !settled {
+	if !w.whole(out) || !settled {
 		return nil, errSeveral
 	}
 	return out, nil
@@ -82,6 +82,36 @@ type several struct {
 	// alone says that one table is written, with values that depend on no other.
 	alone bool
 	left  int
+}
+
+// whole reports whether the write of all rows at once does what the writes of each do
+// together: where it does not, a server computes it in another way than row by row.
+func (w *several) whole(parts []Chosen) bool {
+	q := history.Question{SQL: w.sql}
+	left := make([][][]history.Cell, len(w.on))
+	for i := range w.on {
+		q.Tables = append(q.Tables, contents(w.on[i].Table, w.on[i].Rows))
+		left[i] = slices.Clone(q.Tables[i].Rows)
+	}
+	a := w.asking.ask(q)
+	if a == nil || a.Result.Err != nil || len(a.After) != len(w.on) || !w.deletes && a.Result.Matched != int64(len(parts)) {
+		return false
+	}
+	for _, c := range parts {
+		if left[c.In][c.At] = nil; c.Row != nil {
+			left[c.In][c.At] = c.Row.Cells()
+		}
+	}
+	for i := range left {
+		want := history.RowTexts(slices.DeleteFunc(left[i], func(row []history.Cell) bool { return row == nil }))
+		got := history.RowTexts(a.After[i].Rows)
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(want, got) {
+			return false
+		}
+	}
+	return true
 }
 
 // outcome tells of a row whether the write chooses it, and what becomes of it: nil, if it

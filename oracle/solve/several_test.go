@@ -86,12 +86,14 @@ func TestSeveralAgree(t *testing.T) {
 		second  string
 		matched bool
 		open    string
+		whole   string
 		ok      bool
 	}{
-		{"7", true, "", true},
-		{"8", true, "", false},
-		{"8", false, "", true},
-		{"7", true, "it depends", false},
+		{"7", true, "", "7", true},
+		{"8", true, "", "7", false},
+		{"8", false, "", "7", true},
+		{"8", false, "", "8", false},
+		{"7", true, "it depends", "7", false},
 	} {
 		on := []Found{{tt, []Row{row(tt, "1", "2")}}, {u, []Row{row(u, "1", "7"), row(u, "1", x.second)}}}
 		on[1].Rows[1][0] = row(u, "3", "0")[0]
@@ -101,7 +103,9 @@ func TestSeveralAgree(t *testing.T) {
 			got, err := New(d).Asking(a).WriteSeveral(stmt, on)
 			for k, q := range a.Questions() {
 				gives, matched, open := q.Tables[1].Rows[0][1], true, ""
-				if q.Tables[1].Rows[0][0].Text == "3" {
+				if len(q.Tables[1].Rows) > 1 {
+					gives = history.Cell{Text: x.whole}
+				} else if q.Tables[1].Rows[0][0].Text == "3" {
 					matched, open = x.matched, x.open
 				}
 				left := q.Tables[0].Rows[0]
@@ -114,7 +118,7 @@ func TestSeveralAgree(t *testing.T) {
 			}
 			return got, err
 		}
-		if _, err := ask(); err == nil || len(answers) != 2 {
+		if _, err := ask(); err == nil || len(answers) != 3 {
 			t.Fatalf("%d questions, error %v", len(answers), err)
 		}
 		got, err := ask()
