@@ -30,8 +30,7 @@ func (x *running) several() (*Prediction, error) {
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
 	case code != 0 && code != errDup:
 		return nil, errSeveralFails
-	case x.waited && x.tx.Level < corpus.RepeatableRead && (amid || x.overtaken()):
-		// What it has read before the wait is not locked where it does not match.
+	case x.waited && (amid || x.overtaken()):
 		return nil, &Loss{Slug: "unsupported: a write to several tables that waits while others write"}
 	}
 	rows, err := e.chosenRows(x.node, View{Tick: latest, Own: x.tx})
@@ -68,17 +67,34 @@ func (x *running) watched() bool {
 	})
 }
 
-// overtaken reports whether another transaction has written a row of the statement's
-// tables since that began: it may have read the row before or behind that.
+// overtaken reports whether another transaction, since the statement began, has written a
+// row of its tables that it may have read before that. Below REPEATABLE READ it locks no row
+// that does not match. Above, it locks what it reads, but goes on behind the key where it
+// waited: a row that came in front of that in some index may be missed.
 func (x *running) overtaken() bool {
 	f := &tableFinder{}
 	x.node.Accept(f)
+	locks := x.tx.Level >= corpus.RepeatableRead
 	return slices.ContainsFunc(f.names, func(name string) bool {
 		t := x.e.table(name)
 		return t != nil && slices.ContainsFunc(t.Chains, func(c *Chain) bool {
-			return slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Txn != nil && v.Txn != x.tx && v.seq > x.seq })
+			for i := range c.Versions {
+				if v := &c.Versions[i]; v.Txn != nil && v.Txn != x.tx && v.seq > x.seq && !(locks && staysInPlace(t, c, i)) {
+					return true
+				}
+			}
+			return false
 		})
 	})
+}
+
+// staysInPlace reports whether a version makes no new entry in any index.
+func staysInPlace(t *Table, c *Chain, i int) bool {
+	row := c.Versions[i].Row
+	if row == nil {
+		return true
+	}
+	return i > 0 && c.Versions[i-1].Row != nil && !slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return !equalIn(&k, c.Versions[i-1].Row, row) })
 }
 
 // changeSeveral writes the rows that a write of several tables has chosen.
