@@ -82,6 +82,12 @@ var sqlForServers = []struct {
 	{"UPDATE to a function", write, `UPDATE t SET a = SOUNDEX(a) WHERE id = 4`},
 	{"UPDATE to JSON", write, `UPDATE t SET a = JSON_SET(a, '$.k', n + 1) WHERE id = 2`},
 	{"DELETE with REGEXP", write, `DELETE FROM t WHERE id BETWEEN 2 AND 4 AND a RLIKE 'z$'`},
+	{"UPDATE of one of two tables", write, `UPDATE t JOIN s ON t.id = s.id SET t.a = s.a, t.n = t.n + 100 WHERE t.id > 1`},
+	{"UPDATE of two tables", write, `UPDATE t, s SET t.n = 100, s.a = 'x' WHERE t.id = s.id AND t.id > 1`},
+	{"DELETE from one of two tables", write, `DELETE x FROM t AS x JOIN s ON x.id = s.id WHERE s.a LIKE 't%'`},
+	{"DELETE with a LEFT JOIN", write, `DELETE FROM t USING t LEFT JOIN s ON t.id = s.id WHERE s.id IS NULL AND t.id > 3`},
+	{"ON DUPLICATE KEY UPDATE to a function", write, `INSERT INTO t VALUES (4, 'abc', 1) ON DUPLICATE KEY UPDATE a = SOUNDEX(CONCAT(a, VALUES(a))), n = n + VALUES(n)`},
+	{"ON DUPLICATE KEY UPDATE to JSON", write, `INSERT INTO t (id, a) VALUES (2, '5') ON DUPLICATE KEY UPDATE a = JSON_SET(a, '$.k', VALUES(a))`},
 	{"INSERT of a function", write, `INSERT INTO t VALUES (8, SOUNDEX('fuzz'), 8), (9, JSON_OBJECT('k', 9), 9)`},
 }
 

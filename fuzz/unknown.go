@@ -35,8 +35,11 @@ var losses = map[string]string{
 	oracle.ReasonElsewhere:                   "a statement waited where the rules give it no reason to, by what the server told: no path on which all wait at the places told gives these answers",
 	"out-of-time":                            "the run was ended before its last statement returned",
 	"unsupported: a write to several tables": "the oracle does not know the effect of a write to several tables",
-	"unsupported: a table that no set-up line creates":        "a statement names a table that no set-up line creates",
-	"unsupported: an INSERT into something else than a table": "an INSERT goes into something else than a table",
+	"unsupported: a write to several tables that fails":                    "the oracle does not know on which row a write to several tables failed",
+	"unsupported: a write to several tables that waits while others write": "the oracle does not know which rows a write to several tables had read before others wrote there, while it waited",
+	"unsupported: uncommitted rows amid a write to several tables":         "the oracle does not know which rows a write to several tables had changed when it waited, and uncommitted data was read",
+	"unsupported: a table that no set-up line creates":                     "a statement names a table that no set-up line creates",
+	"unsupported: an INSERT into something else than a table":              "an INSERT goes into something else than a table",
 }
 
 // unsupportedSlug begins the slugs of SQL that the solver leaves out; what

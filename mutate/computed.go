@@ -72,7 +72,12 @@ func computed(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
 		if len(f.u.plainColumns()) == 0 {
 			f.u = t
 		}
-		switch form := c.below(16); {
+		switch form := c.below(20); {
+		case form >= 16:
+			if s, ok := f.several(d.tables); ok {
+				return s
+			}
+			fallthrough
 		case form < 6:
 			return f.statement(pick(c, computedQueries))
 		case form < 9:
@@ -88,7 +93,7 @@ func computed(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
 		case form < 15 || slices.ContainsFunc(t.cols, func(c column) bool { return c.generated || c.typ.family == opaque }):
 			return updateStmt(t, f.assignment(), w)
 		}
-		return f.insertion()
+		return f.insertion(c.odds(128))
 	})
 }
 
@@ -108,6 +113,9 @@ type filling struct {
 	c     *choices
 	t, u  *table
 	where ast.ExprNode
+	// set and by are the columns of t and u that a write of both assigns.
+	set, by int
+	both    bool
 }
 
 var gap = regexp.MustCompile(`\{[a-z]+\}`)
@@ -139,6 +147,20 @@ func (f *filling) text(form string) string {
 			return "(" + textOf(f.where) + ")"
 		case "{computed}":
 			return f.text(pick(f.c, computedConditions))
+		case "{s}":
+			return history.Quoted(f.t.cols[f.set].name)
+		case "{r}":
+			return history.Quoted(f.u.cols[f.by].name)
+		case "{g}":
+			return f.given(f.t, f.set, f.u, "y")
+		case "{f}":
+			return f.given(f.u, f.by, f.t, "x")
+		case "{p}":
+			return textOf(f.t.constant(f.c, f.set).literal())
+		case "{q}":
+			return textOf(f.u.constant(f.c, f.by).literal())
+		case "{on}":
+			return f.joining()
 		}
 		panic("mutate: no such gap: " + g)
 	})
@@ -195,15 +217,23 @@ func (f *filling) assignment() []*ast.Assignment {
 	return []*ast.Assignment{{Column: columnName(f.t.cols[set].name), Expr: f.expr(form)}}
 }
 
-// insertion inserts a row of which a value is computed from constants.
-func (f *filling) insertion() ast.StmtNode {
-	row := literals(f.t.newRow(f.c, 0))
+// insertion inserts a row of which a value is computed from constants; or, if it meets is
+// set, one that is in the way of a row of the set-up, with a value computed for that.
+func (f *filling) insertion(meets bool) ast.StmtNode {
+	row := f.t.newRow(f.c, 0)
+	if keys := f.t.uniqueKeys(); meets && len(keys) > 0 && len(f.t.rows) > 0 {
+		f.t.collide(f.c, row, oneOf(f.c, f.t.rows), oneOf(f.c, keys))
+		s := insertStmt(f.t, nil, [][]ast.ExprNode{literals(row)})
+		s.OnDuplicate = f.assignment()
+		return s
+	}
+	list := literals(row)
 	set := f.assignment()[0]
 	i := f.t.column(set.Column.Name.O)
 	if f.t.cols[i].typ.family == texts {
-		row[i] = f.expr(fmt.Sprintf("LEFT(SHA2(%s, 256), %d)", textOf(f.t.constant(f.c, i).literal()), 1+f.c.below(4)))
+		list[i] = f.expr(fmt.Sprintf("LEFT(SHA2(%s, 256), %d)", textOf(f.t.constant(f.c, i).literal()), 1+f.c.below(4)))
 	} else {
-		row[i] = f.expr(fmt.Sprintf("LENGTH(QUOTE(%d)) + %d", f.c.below(9), f.c.below(8)))
+		list[i] = f.expr(fmt.Sprintf("LENGTH(QUOTE(%d)) + %d", f.c.below(9), f.c.below(8)))
 	}
-	return insertStmt(f.t, nil, [][]ast.ExprNode{row})
+	return insertStmt(f.t, nil, [][]ast.ExprNode{list})
 }

@@ -19,7 +19,7 @@ func TestComputedForms(t *testing.T) {
 			continue
 		}
 		sql := corpus.SQL(d.stmt(p.a), corpus.Text)
-		for _, table := range [][]weighted[string]{computedConditions, computedValues, computedQueries} {
+		for _, table := range [][]weighted[string]{computedConditions, computedValues, computedQueries, computedSeveral} {
 			for _, form := range table {
 				if skeleton(form.value, sql) {
 					made[form.value]++
@@ -34,7 +34,7 @@ func TestComputedForms(t *testing.T) {
 			t.Fatalf("seed %d: %s does not come back from its text: %v", seed, sql, err)
 		}
 	}
-	for _, table := range [][]weighted[string]{computedConditions, computedValues, computedQueries} {
+	for _, table := range [][]weighted[string]{computedConditions, computedValues, computedQueries, computedSeveral} {
 		for _, form := range table {
 			if made[form.value] < 10 {
 				t.Errorf("%s is made %d times in 4,000", form.value, made[form.value])

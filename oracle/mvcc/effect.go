@@ -265,9 +265,6 @@ func touchesUnique(t *solve.Table, olds, news []solve.Row) bool {
 
 // delete predicts a DELETE and applies it.
 func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Prediction, error) {
-	if s.IsMultiTable {
-		return nil, &Loss{Slug: "unsupported: a write to several tables"}
-	}
 	t, err := r.target(s.TableRefs)
 	if err != nil {
 		return nil, err

@@ -103,6 +103,9 @@ func (x *running) perform() (*Prediction, error) {
 	if _, from := condition(x.node); e.unknownHint(from) {
 		return nil, &solve.SQLError{Code: errNoKey, Message: "no such key"}
 	}
+	if writesSeveral(x.node) {
+		return x.several()
+	}
 	switch s := x.node.(type) {
 	case *ast.SelectStmt:
 		if x.kind == Select {
@@ -116,9 +119,6 @@ func (x *running) perform() (*Prediction, error) {
 		}
 		return x.update(s, t)
 	case *ast.DeleteStmt:
-		if s.IsMultiTable {
-			return nil, &Loss{Slug: "unsupported: a write to several tables"}
-		}
 		t, err := e.target(s.TableRefs)
 		if err != nil {
 			return nil, err

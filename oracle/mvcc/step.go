@@ -409,9 +409,17 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 			}
 		}
 	case *ast.UpdateStmt:
-		p, err = r.update(i, tx, s, view)
+		if writesSeveral(s) {
+			p, err = r.several(i, tx, kind, s, view)
+		} else {
+			p, err = r.update(i, tx, s, view)
+		}
 	case *ast.DeleteStmt:
-		p, err = r.delete(i, tx, s, view)
+		if writesSeveral(s) {
+			p, err = r.several(i, tx, kind, s, view)
+		} else {
+			p, err = r.delete(i, tx, s, view)
+		}
 	default:
 		return nil, view, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
 	}

@@ -265,6 +265,22 @@ func (s *Solver) askedRow(stmt *ast.InsertStmt, t *Table, list []ast.ExprNode) (
 	return row, nil, true
 }
 
+// askedDuplicate has the server compute what ON DUPLICATE KEY UPDATE makes of the row that
+// is in the way of the only one that is inserted.
+func (s *Solver) askedDuplicate(stmt *ast.InsertStmt, t *Table, inTheWay Row) (row Row, changed bool, err error, ok bool) {
+	if len(stmt.Lists) != 1 || stmt.Select != nil || stmt.IgnoreErr || hasQuery(stmt) || slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Auto }) {
+		return nil, false, nil, false
+	}
+	a, err, ok := s.askedWrite(stmt, contents(t, []Row{inTheWay}))
+	if !ok || err != nil {
+		return nil, false, err, ok
+	}
+	if row, err = t.ParseRow(a.Rows[0]); err != nil {
+		return nil, false, nil, false
+	}
+	return row, !slices.Equal(a.Rows[0], inTheWay.Cells()), nil, true
+}
+
 // askedWrite has the server run a write on a table that then holds one row.
 func (s *Solver) askedWrite(stmt ast.StmtNode, on history.Table) (after *history.Table, err error, ok bool) {
 	sql, err := corpus.Format(stmt, corpus.Text)

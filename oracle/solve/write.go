@@ -539,6 +539,11 @@ func (s *Solver) OnDuplicate(stmt *ast.InsertStmt, t *Table, oldRow, newRow Row,
 		return err
 	})
 	if err != nil {
+		if s.asks(err, stmt) {
+			if row, changed, failed, ok := s.askedDuplicate(stmt, t, oldRow); ok {
+				return row, changed, failed
+			}
+		}
 		return nil, false, err
 	}
 	f := s.writeFrame(v, stmt.IgnoreErr)
