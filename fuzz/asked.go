@@ -11,10 +11,10 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // askingRounds bounds how often a case is judged again with more answers: rows that a
@@ -227,7 +227,7 @@ func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 			at.before = append(at.before, add("SELECT * FROM "+history.Quoted(t.Name)))
 		}
 		at.stmt = add(q.SQL)
-		if ok && mvcc.KindOf(s.c.Steps[at.stmt].Stmt) != mvcc.Select {
+		if ok && stmt.KindOf(s.c.Steps[at.stmt].Stmt) != stmt.Select {
 			for _, t := range q.Tables {
 				at.after = append(at.after, add("SELECT * FROM "+history.Quoted(t.Name)))
 			}

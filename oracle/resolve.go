@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -28,9 +29,9 @@ func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
 		views[strings.ToLower(v.Name)] = readView(v.Create)
 	}
 	for i := range h.Stmts {
-		stmt := c.Steps[h.Stmts[i].Line].Stmt
-		r := &viewResolver{views: views, plain: mvcc.KindOf(stmt) == mvcc.Select}
-		stmt.Accept(r)
+		n := c.Steps[h.Stmts[i].Line].Stmt
+		r := &viewResolver{views: views, plain: stmt.KindOf(n) == stmt.Select}
+		n.Accept(r)
 		if r.lost != "" {
 			return nil, &mvcc.Loss{Slug: "view", Detail: r.lost}
 		}
@@ -65,14 +66,14 @@ func withoutUnions(c *corpus.Case) *corpus.Case {
 func locks(n ast.Node) bool {
 	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		s, ok := n.(*ast.SelectStmt)
-		return ok && (s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone || s.SelectIntoOpt != nil), false
+		return ok && (stmt.LockOf(s).Mode != stmt.None || s.SelectIntoOpt != nil), false
 	})
 }
 
 // readView returns a view's definition, nil for one that the parser does not read.
 func readView(create string) *ast.CreateViewStmt {
-	stmt, err := corpus.ParseStatement(create)
-	v, ok := stmt.(*ast.CreateViewStmt)
+	n, err := corpus.ParseStatement(create)
+	v, ok := n.(*ast.CreateViewStmt)
 	if err != nil || !ok {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -45,13 +46,13 @@ func (r *Replay) refusedByText(st *history.Stmt) bool {
 	node := r.c.Steps[st.Line].Stmt
 	switch errCode(st) {
 	case 1305:
-		return !KindOf(node).isControl() // of a savepoint that its transaction lacks
+		return !KindOf(node).Control() // of a savepoint that its transaction lacks
 	case errUnknownTable, errNoTable:
 		return !r.tablesExist(node)
 	case errTableUsed:
 		return !r.refusesOwnTable(node)
 	case errNotSupported:
-		return KindOf(node) != SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
+		return KindOf(node) != stmt.SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -293,7 +294,7 @@ type tableNames struct {
 }
 
 func (f *tableNames) Enter(n ast.Node) (ast.Node, bool) {
-	if s, ok := n.(*ast.SelectStmt); ok && s != f.of && s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone {
+	if s, ok := n.(*ast.SelectStmt); ok && s != f.of && stmt.LockOf(s).Mode != stmt.None {
 		f.locks = true
 	}
 	if c, ok := n.(*ast.CommonTableExpression); ok {
