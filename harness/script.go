@@ -202,6 +202,12 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 		if of.Kind == stmt.Select {
 			v.traits |= plainRead
 		}
+	case *stmt.RawStmt:
+		t, refused := rawTraits(x)
+		if refused != "" {
+			return 0, &RefusedError{sql, refused}
+		}
+		v.traits |= t
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
 	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		v.traits |= locks | ignoring(of.Ignore)

@@ -19,7 +19,7 @@ import (
 // Lines keep their places. The error is a *mvcc.Loss for a statement that was run
 // and uses a view otherwise.
 func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
-	c = withoutUnions(c)
+	c = withoutUnread(c)
 	if h.Database == "" && len(h.Views) == 0 {
 		return c, nil
 	}
@@ -39,13 +39,24 @@ func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
 	return c, nil
 }
 
-// withoutUnions puts a query on a UNION's rows in the place of each that locks nothing, so
-// that there is one kind of plain read. The case itself stays as it is.
-func withoutUnions(c *corpus.Case) *corpus.Case {
+// unread reports whether a statement is a plain read that is not a SELECT: a UNION, or one
+// that the parser does not read.
+func unread(n ast.StmtNode) bool {
+	switch s := n.(type) {
+	case *ast.SetOprStmt:
+		return !locks(s)
+	case *stmt.RawStmt:
+		return s.Plain()
+	}
+	return false
+}
+
+// withoutUnread puts a query on their rows in the place of such reads, so that there is one
+// kind of plain read. The case itself stays as it is.
+func withoutUnread(c *corpus.Case) *corpus.Case {
 	var own *corpus.Case
 	for i, l := range c.Steps {
-		u, ok := l.Stmt.(*ast.SetOprStmt)
-		if !ok || locks(u) {
+		if !unread(l.Stmt) {
 			continue
 		}
 		if own == nil {
@@ -53,7 +64,7 @@ func withoutUnions(c *corpus.Case) *corpus.Case {
 			copied.Steps = slices.Clone(c.Steps)
 			own = &copied
 		}
-		own.Steps[i].Stmt = solve.QueryOn(u)
+		own.Steps[i].Stmt = solve.QueryOn(l.Stmt.(solve.RowsStmt))
 	}
 	if own == nil {
 		return c

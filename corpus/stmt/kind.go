@@ -5,8 +5,8 @@ import "github.com/pingcap/tidb/pkg/parser/ast"
 // Kind is what a statement is. REPLACE is a kind of INSERT.
 type Kind string
 
-// The kinds of statements. Other is any that no other name is for: definitions of
-// tables, a UNION.
+// The kinds of statements. Raw is one that the parser does not read, and Other any that
+// no other name is for: definitions of tables, a UNION.
 const (
 	Begin            Kind = "BEGIN"
 	BeginSnapshot    Kind = "BEGIN SNAPSHOT"
@@ -24,6 +24,7 @@ const (
 	SetLevel         Kind = "SET TRANSACTION"
 	SetVariable      Kind = "SET"
 	Use              Kind = "USE"
+	Raw              Kind = "RAW"
 	Other            Kind = "OTHER"
 )
 
@@ -61,6 +62,8 @@ func KindOf(n ast.Node) Kind {
 		return SetVariable
 	case *ast.UseStmt:
 		return Use
+	case *RawStmt:
+		return Raw
 	}
 	return Other
 }

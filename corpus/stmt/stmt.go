@@ -9,7 +9,7 @@ import "github.com/pingcap/tidb/pkg/parser/ast"
 // allocate nothing.
 type View struct {
 	Kind Kind
-	// Lock is what a SELECT locks that is not told to by its level.
+	// Lock is what a SELECT locks by its own word, or a raw statement.
 	Lock Lock
 	// From holds the tables of which Where, Order and Limit choose rows: those that a
 	// SELECT reads, an UPDATE changes or a DELETE reads.
@@ -42,6 +42,8 @@ func Of(n ast.Node) View {
 		v.Ignore, v.Several = s.IgnoreErr, s.IsMultiTable
 	case *ast.InsertStmt:
 		v.Into, v.Ignore = s.Table, s.IgnoreErr
+	case *RawStmt:
+		v.Lock.Mode = s.Lock
 	case *ast.SavepointStmt:
 		v.Savepoint = s.Name
 	case *ast.RollbackStmt:

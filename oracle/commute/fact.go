@@ -27,7 +27,7 @@ type fact struct {
 func factOf(n ast.StmtNode) fact {
 	k := stmt.KindOf(n)
 	f := fact{
-		plain: k == stmt.Select, inserts: k == stmt.Insert, control: !k.TouchesRows(),
+		plain: k == stmt.Select, inserts: k == stmt.Insert, control: !k.TouchesRows() || k == stmt.Raw,
 		begins: k.Begins(), snapshot: k == stmt.BeginSnapshot, setsLevel: k == stmt.SetLevel || k == stmt.SetVariable,
 	}
 	if s, ok := n.(*ast.SelectStmt); ok {
