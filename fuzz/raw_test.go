@@ -56,3 +56,22 @@ func TestRawReads(t *testing.T) {
 		}
 	}
 }
+
+// The documentation's example is run and judged.
+func TestDocumentedRawCase(t *testing.T) {
+	for _, name := range serversAmong(t, "mysql:9.7") {
+		target, err := OpenTarget(t.Context(), name, TargetOptions{Clean: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := parseCase(t, docBlocks(t)["raw"])
+		for _, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead} {
+			if v := target.Judge(t.Context(), c, LevelsFor(c, level)).Verdict; v.Outcome != oracle.OK || v.Asked == 0 {
+				t.Errorf("%s: %s, %d answers of the server (%s)", level, v.Outcome, v.Asked, v.Reason)
+			}
+		}
+		if err := target.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
