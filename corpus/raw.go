@@ -155,7 +155,7 @@ func (r *caseReader) rawText(start, end int) (string, error) {
 			}
 			switch body := s[i+2 : i+n-2]; {
 			case strings.HasPrefix(body, "+"):
-				out.WriteString(s[i : i+n])
+				out.WriteString(oneLine(s[i : i+n]))
 			case isCode(body):
 				return "", r.errorf(i, "a raw statement cannot have a version comment: what it holds is not looked at; write what is in it without one")
 			default:
@@ -167,8 +167,8 @@ func (r *caseReader) rawText(start, end int) (string, error) {
 			if n < 0 {
 				return "", r.errorf(i, "%c is never closed", c)
 			}
-			if c == '`' && strings.ContainsAny(s[i:n], "\n\r") {
-				return "", r.errorf(i, "a raw statement cannot have a name with a line end")
+			if c == '`' && strings.ContainsAny(s[i:n], "\n\r\x00\x1a") {
+				return "", r.errorf(i, "a raw statement cannot have a name with a line end or a control character")
 			}
 			out.Write(appendEscaped(nil, s[i:n]))
 			i = n
