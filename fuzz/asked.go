@@ -184,12 +184,13 @@ type slots struct {
 func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 	s := &sheet{c: &corpus.Case{}, questions: questions}
 	for _, l := range c.Init {
-		switch stmt := l.Stmt.(type) {
-		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.LoadDataStmt:
+		if fills(l.Stmt) {
 			continue
+		}
+		switch def := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 			if how.bare {
-				bare := withoutKeys(stmt)
+				bare := withoutKeys(def)
 				if bare == nil {
 					return nil
 				}
