@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 func parseCase(t *testing.T, text string) *Case {
@@ -102,14 +104,14 @@ func TestConsistentSnapshot(t *testing.T) {
 		"START TRANSACTION /* WITH CONSISTENT SNAPSHOT */ READ ONLY": false,
 	} {
 		want = strings.HasSuffix(strings.ToUpper(sql), "SNAPSHOT") || want
-		if got := ConsistentSnapshot(mustParse(sql)); got != want {
+		if got := stmt.KindOf(mustParse(sql)) == stmt.BeginSnapshot; got != want {
 			t.Errorf("%s: %v", sql, got)
 		}
-		if got := ConsistentSnapshot(CloneStmt(mustParse(sql))); got != want {
+		if got := stmt.KindOf(CloneStmt(mustParse(sql))) == stmt.BeginSnapshot; got != want {
 			t.Errorf("clone of %s: %v", sql, got)
 		}
 	}
-	if !ConsistentSnapshot(BeginSnapshot()) || ConsistentSnapshot(Begin()) {
+	if stmt.KindOf(BeginSnapshot()) != stmt.BeginSnapshot || stmt.KindOf(Begin()) != stmt.Begin {
 		t.Error("constructors")
 	}
 }

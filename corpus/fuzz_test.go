@@ -14,6 +14,7 @@ var parserSeeds = []string{
 	"/* init */ create table t(a int unique check(a>0), b enum('x'), key(a)) engine=innodb;",
 	"/* tx1 */ select a = b is true, -(-1), not a, x'41', b'1', 1e3, 1.50, '\\0' from t for share skip locked;",
 	"/* tx1 */ with c as (select 1 union select 2) select * from c, (select 3) d where a in (select 1) group by 1;",
+	"/* init */ create table t (a int); /* tx1 */ /*raw  reads=t,T writes=t locks=share*/ select `a`, 'b\n' -- x\n, /*+ h\n */ \"c\" from t /* y */ # z\n fetch first; -- n",
 	"/* tx1 */ set transaction isolation level read committed, read only; /* tx2 */ start transaction with consistent snapshot;",
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // ParseError says where a case is malformed.
@@ -78,6 +80,8 @@ type caseReader struct {
 	above      []string // comments since the last statement
 	last       *Line    // the statement that ended on the current line
 	c          *Case
+	// raws holds the raw statements.
+	raws []rawLine
 	// heard, if set, is told of every comment on a line of its own, and whether
 	// it stands where header lines do.
 	heard func(at int, text string, header bool)
@@ -117,7 +121,7 @@ func (r *caseReader) read() error {
 		return r.errorf(len(r.text), "no statement: want lines such as /* init */ CREATE TABLE …; and /* tx1 */ BEGIN;")
 	}
 	r.c.Tail = r.above
-	return nil
+	return r.rawTables()
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\f' || b == '\v' }
@@ -217,6 +221,9 @@ func (r *caseReader) statement() error {
 	if line.Stmt, err = r.parse(start, end); err != nil {
 		return err
 	}
+	if line.Session == InitSession && stmt.KindOf(line.Stmt) == stmt.Raw {
+		return r.errorf(prefix, "a raw statement cannot set a case up: what it makes would not be known")
+	}
 	for _, c := range inner {
 		if err := r.addAbove(c.at, c.text); err != nil {
 			return err
@@ -265,7 +272,7 @@ func (r *caseReader) scan(prefix, start int) (end int, inner []innerComment, err
 			if j < 0 {
 				return 0, nil, r.errorf(i, "this comment is never closed")
 			}
-			if body := s[i+2 : i+2+j]; !isCode(body) {
+			if body := s[i+2 : i+2+j]; !isCode(body) && !(rawPattern.MatchString(s[i:]) && strings.TrimSpace(s[start:i]) == "") {
 				if prefixPattern.MatchString(s[i:]) {
 					return 0, nil, r.errorf(prefix, "this statement has no semicolon at its end")
 				}
@@ -308,11 +315,14 @@ func EndOfQuote(s string, i int) int {
 
 // parse turns text[start:end] into a statement.
 func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
-	stmt, at, msg := parseFaithful(r.text[start:end])
+	if raw, err := r.raw(start, end); raw != nil || err != nil {
+		return raw, err
+	}
+	node, at, msg := parseFaithful(r.text[start:end])
 	if msg != "" {
 		return nil, r.errorf(start+at, "%s", msg)
 	}
-	return stmt, nil
+	return node, nil
 }
 
 // A parser costs 100 µs and 250 KB to make.

@@ -9,12 +9,14 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // differentMeaning compares two trees up to parentheses, texts and positions. It
 // returns "" or the path of the first difference.
 func differentMeaning(a, b ast.Node) string {
-	if x, ok := a.(ast.StmtNode); ok && ConsistentSnapshot(x) != ConsistentSnapshot(b.(ast.StmtNode)) {
+	if (stmt.KindOf(a) == stmt.BeginSnapshot) != (stmt.KindOf(b) == stmt.BeginSnapshot) {
 		return "WITH CONSISTENT SNAPSHOT"
 	}
 	return differs("", reflect.ValueOf(a), reflect.ValueOf(b))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // The parser gives BEGIN, START TRANSACTION and START TRANSACTION WITH
@@ -15,7 +17,7 @@ import (
 const (
 	textBegin    = "BEGIN"
 	textStart    = "START TRANSACTION"
-	textSnapshot = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+	textSnapshot = stmt.SnapshotText
 	// textReadWrite matters only after SET SESSION TRANSACTION READ ONLY.
 	textReadWrite = "START TRANSACTION READ WRITE"
 )
@@ -35,13 +37,6 @@ func newBegin(text string) *ast.BeginStmt {
 	s := &ast.BeginStmt{}
 	s.SetText(nil, text)
 	return s
-}
-
-// ConsistentSnapshot reports whether a statement is START TRANSACTION WITH
-// CONSISTENT SNAPSHOT. The tree alone does not tell.
-func ConsistentSnapshot(s ast.StmtNode) bool {
-	b, ok := s.(*ast.BeginStmt)
-	return ok && b.OriginalText() == textSnapshot
 }
 
 // BeginsReadWrite reports whether a statement is START TRANSACTION READ WRITE.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/format"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 const restoreFlags = format.RestoreStringSingleQuotes | format.RestoreKeyWordUppercase |
@@ -187,8 +189,11 @@ func appendEscaped(out []byte, s string) []byte {
 
 // statement writes one statement. Where Restore writes what some server does
 // not take, or loses a difference, it is written here.
-func (w *sqlWriter) statement(stmt ast.StmtNode) error {
-	switch s := stmt.(type) {
+func (w *sqlWriter) statement(n ast.StmtNode) error {
+	switch s := n.(type) {
+	case *stmt.RawStmt:
+		w.out = append(w.out, s.String()...)
+		return nil
 	case *ast.BeginStmt:
 		if s.Mode == "" && !s.ReadOnly && !s.CausalConsistencyOnly && s.AsOf == nil {
 			switch text := s.OriginalText(); text {
@@ -226,8 +231,8 @@ func (w *sqlWriter) statement(stmt ast.StmtNode) error {
 			return w.statement(s.Stmt)
 		}
 	}
-	w.stats = statsPersistent(stmt)
-	return bracketedStmt(stmt).Restore(w.ctx)
+	w.stats = statsPersistent(n)
+	return bracketedStmt(n).Restore(w.ctx)
 }
 
 func (w *sqlWriter) quote(name string) { w.name(strings.ReplaceAll(name, "`", "``")) }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/against"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // AgainstReport says how two targets differed. Its JSON keys are part of the command
@@ -37,7 +37,7 @@ type AgainstReport struct {
 type DifferenceSum struct {
 	Kind        against.Kind        `json:"kind"`
 	Attribution against.Attribution `json:"attribution"`
-	Statement   mvcc.Kind           `json:"statement"`
+	Statement   stmt.Kind           `json:"statement"`
 	Reason      string              `json:"reason"`
 	// Follows says that they follow from an earlier difference in their cases.
 	Follows bool   `json:"follows,omitempty"`

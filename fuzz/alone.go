@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -81,7 +82,7 @@ func asksForRows(v *oracle.Verdict, r *Trial) bool {
 		}
 		fallthrough
 	case "unexpected-error", "wrong-error", "wrong-rows", "wrong-count":
-		return mvcc.KindOf(stmt).Judgeable()
+		return mvcc.KindOf(stmt).TouchesRows()
 	}
 	return false
 }
@@ -117,7 +118,7 @@ func onRows(c *corpus.Case, st *history.Stmt, rows []history.Table) *corpus.Case
 	}
 	var set []corpus.Line
 	for _, l := range c.Steps[:st.Line] {
-		if s, ok := l.Stmt.(*ast.SetStmt); ok && l.Session == st.Session && mvcc.KindOf(s) == mvcc.SetVariable {
+		if s, ok := l.Stmt.(*ast.SetStmt); ok && l.Session == st.Session && mvcc.KindOf(s) == stmt.SetVariable {
 			set = append(set, l)
 		}
 	}
@@ -148,7 +149,7 @@ func rowsOf(rows [][]history.Cell, ordered bool) []string {
 	return out
 }
 
-func inOrder(stmt ast.StmtNode) bool {
-	s, ok := stmt.(*ast.SelectStmt)
-	return ok && s.OrderBy != nil
+func inOrder(n ast.StmtNode) bool {
+	v := stmt.Of(n)
+	return v.Kind.Reads() && v.Order != nil
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // askingRounds bounds how often a case is judged again with more answers: rows that a
@@ -195,12 +195,13 @@ type slots struct {
 func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 	s := &sheet{c: &corpus.Case{}, questions: questions}
 	for _, l := range c.Init {
-		switch stmt := l.Stmt.(type) {
-		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.LoadDataStmt:
+		if fills(l.Stmt) {
 			continue
+		}
+		switch def := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 			if how.bare {
-				bare := withoutKeys(stmt)
+				bare := withoutKeys(def)
 				if bare == nil {
 					return nil
 				}
@@ -238,7 +239,7 @@ func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 			at.before = append(at.before, add("SELECT * FROM "+history.Quoted(t.Name)))
 		}
 		at.stmt = add(q.SQL)
-		if ok && mvcc.KindOf(s.c.Steps[at.stmt].Stmt) != mvcc.Select {
+		if ok && stmt.KindOf(s.c.Steps[at.stmt].Stmt) != stmt.Select {
 			for _, t := range q.Tables {
 				at.after = append(at.after, add("SELECT * FROM "+history.Quoted(t.Name)))
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -24,17 +25,12 @@ var StatementForms = []string{
 // FormOf returns the form of a statement, "" for a plain one. An order without
 // LIMIT is none in a write.
 func FormOf(n ast.StmtNode) string {
-	switch s := n.(type) {
-	case *ast.SavepointStmt:
-		return "SAVEPOINT"
-	case *ast.ReleaseSavepointStmt:
-		return "RELEASE SAVEPOINT"
-	case *ast.RollbackStmt:
-		if s.SavepointName != "" {
-			return "ROLLBACK TO"
-		}
-	case *ast.InsertStmt:
-		switch {
+	v := stmt.Of(n)
+	switch v.Kind {
+	case stmt.Savepoint, stmt.ReleaseSavepoint, stmt.RollbackTo:
+		return string(v.Kind)
+	case stmt.Insert:
+		switch s := n.(*ast.InsertStmt); {
 		case s.IsReplace:
 			return "REPLACE"
 		case len(s.OnDuplicate) > 0:
@@ -42,44 +38,38 @@ func FormOf(n ast.StmtNode) string {
 		case s.IgnoreErr:
 			return "INSERT IGNORE"
 		}
-	case *ast.UpdateStmt:
-		if s.Order != nil && s.Limit != nil {
-			return "UPDATE … ORDER BY … LIMIT"
+	case stmt.Update, stmt.Delete:
+		if v.Order != nil && v.Limit != nil {
+			return string(v.Kind) + " … ORDER BY … LIMIT"
 		}
-	case *ast.DeleteStmt:
-		if s.Order != nil && s.Limit != nil {
-			return "DELETE … ORDER BY … LIMIT"
-		}
-	case *ast.SelectStmt:
-		return formOfSelect(s)
+	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate:
+		return formOfSelect(v)
 	}
 	return ""
 }
 
-func formOfSelect(s *ast.SelectStmt) string {
-	lock := ast.SelectLockNone
-	if s.LockInfo != nil {
-		lock = s.LockInfo.LockType
-	}
-	switch {
-	case lock == ast.SelectLockForUpdateNoWait:
-		return "SELECT … FOR UPDATE NOWAIT"
-	case lock == ast.SelectLockForShareNoWait:
-		return "SELECT … LOCK IN SHARE MODE NOWAIT"
-	case lock == ast.SelectLockForUpdateSkipLocked:
-		return "SELECT … FOR UPDATE SKIP LOCKED"
-	case lock == ast.SelectLockForShareSkipLocked:
-		return "SELECT … LOCK IN SHARE MODE SKIP LOCKED"
-	case lock != ast.SelectLockNone && s.From != nil && s.From.TableRefs.Right != nil:
+var lockForms = map[stmt.Lock]string{
+	{Mode: stmt.Exclusive, Wait: stmt.Fails}: "SELECT … FOR UPDATE NOWAIT",
+	{Mode: stmt.Share, Wait: stmt.Fails}:     "SELECT … LOCK IN SHARE MODE NOWAIT",
+	{Mode: stmt.Exclusive, Wait: stmt.Skips}: "SELECT … FOR UPDATE SKIP LOCKED",
+	{Mode: stmt.Share, Wait: stmt.Skips}:     "SELECT … LOCK IN SHARE MODE SKIP LOCKED",
+}
+
+func formOfSelect(v stmt.View) string {
+	locks := v.Lock.Mode != stmt.None
+	switch form := lockForms[v.Lock]; {
+	case form != "":
+		return form
+	case locks && v.From != nil && v.From.TableRefs.Right != nil:
 		return "SELECT … JOIN … FOR UPDATE"
-	case s.OrderBy == nil:
+	case v.Order == nil:
 		return ""
 	}
 	form := "SELECT … ORDER BY"
-	if s.Limit != nil {
+	if v.Limit != nil {
 		form += " … LIMIT"
 	}
-	if lock != ast.SelectLockNone {
+	if locks {
 		form += " … FOR UPDATE"
 	}
 	return form
@@ -178,25 +168,20 @@ var lockErrors = map[uint16]bool{1205: true, errDeadlock: true, 3572: true}
 func guarded(r *Trial, i int) (from, to int, is bool) {
 	at := func(j int) corpus.Line { return r.Case.Steps[r.History.Stmts[j].Line] }
 	own := func(j int) bool { return at(j).Session == at(i).Session }
-	var name string
-	switch s := at(i).Stmt.(type) {
-	case *ast.SavepointStmt:
+	of := stmt.Of(at(i).Stmt)
+	switch {
+	case of.Savepoint == "":
+		return 0, 0, false
+	case of.Kind == stmt.Savepoint:
 		for to = i + 1; to < len(r.History.Stmts); to++ {
 			if own(to) && endsTransaction(at(to).Stmt) {
 				break
 			}
 		}
 		return i + 1, to, true
-	case *ast.ReleaseSavepointStmt:
-		name = s.Name
-	case *ast.RollbackStmt:
-		name = s.SavepointName
-	}
-	if name == "" {
-		return 0, 0, false
 	}
 	for from = i - 1; from >= 0; from-- {
-		if p, ok := at(from).Stmt.(*ast.SavepointStmt); ok && own(from) && strings.EqualFold(p.Name, name) {
+		if p := stmt.Of(at(from).Stmt); p.Kind == stmt.Savepoint && own(from) && strings.EqualFold(p.Savepoint, of.Savepoint) {
 			return from + 1, i, true
 		}
 		if own(from) && endsTransaction(at(from).Stmt) {
@@ -207,11 +192,6 @@ func guarded(r *Trial, i int) (from, to int, is bool) {
 }
 
 func endsTransaction(n ast.StmtNode) bool {
-	switch s := n.(type) {
-	case *ast.CommitStmt, *ast.BeginStmt:
-		return true
-	case *ast.RollbackStmt:
-		return s.SavepointName == ""
-	}
-	return false
+	kind := stmt.KindOf(n)
+	return kind.Ends() || kind.Begins()
 }

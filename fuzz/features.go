@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/pingcap/tidb/pkg/parser/types"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -89,23 +90,7 @@ func featuresOf(r *Trial) map[feature]bool {
 // statementName tells the kind of a statement that touches tables; "" for any
 // other.
 func statementName(n ast.StmtNode) string {
-	switch s := n.(type) {
-	case *ast.SelectStmt:
-		if s.LockInfo == nil {
-			return "SELECT"
-		}
-		switch s.LockInfo.LockType {
-		case ast.SelectLockForShare, ast.SelectLockForShareNoWait, ast.SelectLockForShareSkipLocked:
-			return "SELECT FOR SHARE"
-		case ast.SelectLockNone:
-			return "SELECT"
-		}
-		return "SELECT FOR UPDATE"
-	case *ast.UpdateStmt:
-		return "UPDATE"
-	case *ast.DeleteStmt:
-		return "DELETE"
-	case *ast.InsertStmt:
+	if s, ok := n.(*ast.InsertStmt); ok {
 		switch {
 		case s.IsReplace:
 			return "REPLACE"
@@ -116,7 +101,9 @@ func statementName(n ast.StmtNode) string {
 		case s.IgnoreErr:
 			return "INSERT IGNORE"
 		}
-		return "INSERT"
+	}
+	if kind := stmt.KindOf(n); kind.TouchesRows() {
+		return string(kind)
 	}
 	return ""
 }

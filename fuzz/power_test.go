@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -185,16 +186,16 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 func toldByServer(c *corpus.Case, h *history.History) bool {
 	return h.Server.DBMS == history.TiDB && slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool {
 		e := s.Result.Err
-		return mvcc.LostLock(e) || e != nil && e.Code == 1213 && mvcc.KindOf(c.Steps[s.Line].Stmt) == mvcc.Commit
+		return mvcc.LostLock(e) || e != nil && e.Code == 1213 && mvcc.KindOf(c.Steps[s.Line].Stmt) == stmt.Commit
 	})
 }
 
 // stepOf names the sort of the statement that a violation names.
-func stepOf(c *corpus.Case, h *history.History, stmt int) string {
-	if stmt < 0 {
+func stepOf(c *corpus.Case, h *history.History, at int) string {
+	if at < 0 {
 		return "final state"
 	}
-	return string(mvcc.KindOf(c.Steps[h.Stmts[stmt].Line].Stmt))
+	return string(stmt.KindOf(c.Steps[h.Stmts[at].Line].Stmt))
 }
 
 // answers prints all that a client saw.

@@ -331,7 +331,7 @@ func (s *shell) tell(events []harness.Event) {
 
 // described is an answer in a few words.
 func described(stmt ast.StmtNode, r *history.Result) string {
-	if r.Err == nil && len(r.Columns) == 0 && r.Affected <= 0 && !mvcc.KindOf(stmt).Judgeable() {
+	if r.Err == nil && len(r.Columns) == 0 && r.Affected <= 0 && !mvcc.KindOf(stmt).TouchesRows() {
 		return "ok" // SET and such
 	}
 	return mvcc.Describe(stmt, r)

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -62,11 +63,15 @@ type runFunc func(context.Context, *corpus.Case, harness.Levels) (*history.Histo
 func aloneOn(c *corpus.Case, line int) *corpus.Case {
 	one := &corpus.Case{Steps: []corpus.Line{c.Steps[line]}}
 	for _, l := range c.Init {
-		switch l.Stmt.(type) {
-		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.LoadDataStmt:
-		default:
+		if !fills(l.Stmt) {
 			one.Init = append(one.Init, l)
 		}
 	}
 	return one
+}
+
+// fills reports whether a statement of a set-up changes rows.
+func fills(n ast.StmtNode) bool {
+	_, loads := n.(*ast.LoadDataStmt)
+	return loads || stmt.KindOf(n).Writes()
 }

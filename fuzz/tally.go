@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -126,11 +127,8 @@ func (c *Counts) add(r *Trial) {
 }
 
 func touchesTables(l corpus.Line) bool {
-	switch l.Stmt.(type) {
-	case *ast.SelectStmt, *ast.SetOprStmt, *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
-		return true
-	}
-	return false
+	_, union := l.Stmt.(*ast.SetOprStmt)
+	return union || stmt.KindOf(l.Stmt).TouchesRows()
 }
 
 // tally is Counts for several goroutines.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -84,16 +85,13 @@ func (r *run) interrupt(l *lane) error {
 }
 
 // setsTimeout reports whether a statement says how long locks are waited for.
-func setsTimeout(stmt ast.StmtNode) bool {
-	switch s := stmt.(type) {
-	case *ast.SetStmt:
+func setsTimeout(n ast.StmtNode) bool {
+	if s, ok := n.(*ast.SetStmt); ok {
 		return slices.ContainsFunc(s.Variables, func(a *ast.VariableAssignment) bool {
 			return strings.Contains(strings.ToLower(a.Name), "lock_wait_timeout")
 		})
-	case *ast.SelectStmt:
-		return s.LockInfo != nil && s.LockInfo.WaitSec > 0
 	}
-	return false
+	return stmt.Of(n).Lock.Seconds > 0
 }
 
 // timedBy reports whether any of the lines does.

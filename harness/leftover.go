@@ -4,6 +4,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // overflows holds the columns, by name, that lie in the entries of a secondary index,
@@ -45,13 +47,13 @@ func (o overflows) add(t *ast.CreateTableStmt) {
 // whether their rows are visible, those of rows that were deleted and are not
 // purged yet among them: what an earlier case has left in the table could fail it.
 // https://dev.mysql.com/doc/refman/en/index-condition-pushdown-optimization.html
-func (o overflows) judged(stmt ast.StmtNode) bool {
-	s, ok := stmt.(*ast.SelectStmt)
-	if !ok || s.Where == nil || len(o) == 0 || s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone {
+func (o overflows) judged(n ast.StmtNode) bool {
+	of := stmt.Of(n)
+	if of.Kind != stmt.Select || of.Where == nil || len(o) == 0 {
 		return false
 	}
 	v := &calculation{of: o}
-	s.Where.Accept(v)
+	of.Where.Accept(v)
 	return v.found
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -151,12 +152,8 @@ func fillsTable(c *corpus.Case) map[int]string {
 		switch x := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 		case *ast.InsertStmt:
-			source, ok := x.Table.TableRefs.Left.(*ast.TableSource)
-			if !ok || x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
-				return nil
-			}
-			name, ok := source.Source.(*ast.TableName)
-			if !ok {
+			name := stmt.Of(x).Table()
+			if name == nil || x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
 				return nil
 			}
 			out[i] = name.Name.O

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -168,12 +169,9 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 	return s, nil
 }
 
-func deletes(stmt ast.StmtNode) bool {
-	switch stmt.(type) {
-	case *ast.DeleteStmt, *ast.UpdateStmt:
-		return true
-	}
-	return false
+func deletes(n ast.StmtNode) bool {
+	kind := stmt.KindOf(n)
+	return kind == stmt.Delete || kind == stmt.Update
 }
 
 // schemaKey is equal for cases whose tables are made alike.
@@ -193,28 +191,31 @@ func (s *script) text(lines []int) string {
 
 // inspect tells the traits of a statement and refuses what could touch more
 // than the tables of the case.
-func inspect(stmt ast.StmtNode, sql string) (traits, error) {
+func inspect(n ast.StmtNode, sql string) (traits, error) {
 	v := &inspector{}
-	switch x := stmt.(type) {
+	of := stmt.Of(n)
+	switch x := n.(type) {
 	case *ast.SelectStmt:
 		if x.SelectIntoOpt != nil {
 			return 0, &RefusedError{sql, "it writes a file or a variable"}
 		}
-		if x.LockInfo == nil || x.LockInfo.LockType == ast.SelectLockNone {
+		if of.Kind == stmt.Select {
 			v.traits |= plainRead
 		}
+	case *stmt.RawStmt:
+		t, refused := rawTraits(x)
+		if refused != "" {
+			return 0, &RefusedError{sql, refused}
+		}
+		v.traits |= t
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
-	case *ast.InsertStmt:
-		v.traits |= locks | ignoring(x.IgnoreErr)
-	case *ast.UpdateStmt:
-		v.traits |= locks | ignoring(x.IgnoreErr)
-	case *ast.DeleteStmt:
-		v.traits |= locks | ignoring(x.IgnoreErr)
+	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		v.traits |= locks | ignoring(of.Ignore)
 	case *ast.BeginStmt, *ast.SavepointStmt, *ast.ReleaseSavepointStmt:
 	case *ast.CommitStmt:
 		v.traits |= ends | closing(x.CompletionType)
 	case *ast.RollbackStmt:
-		if x.SavepointName == "" {
+		if of.Kind.Ends() {
 			v.traits |= ends | closing(x.CompletionType)
 		}
 	case *ast.SetStmt:
@@ -230,9 +231,9 @@ func inspect(stmt ast.StmtNode, sql string) (traits, error) {
 		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.RenameTableStmt, *ast.AnalyzeTableStmt, *ast.CreateViewStmt:
 		v.traits |= altersSchema | taints
 	default:
-		return 0, &RefusedError{sql, fmt.Sprintf("%T is not a statement of a transaction test", stmt)}
+		return 0, &RefusedError{sql, fmt.Sprintf("%T is not a statement of a transaction test", n)}
 	}
-	stmt.Accept(v)
+	n.Accept(v)
 	if v.reason != "" {
 		return 0, &RefusedError{sql, v.reason}
 	}
@@ -328,7 +329,7 @@ func (v *inspector) Enter(n ast.Node) (ast.Node, bool) {
 			v.traits |= varies
 		}
 	case *ast.SelectStmt:
-		if x.LockInfo != nil && x.LockInfo.LockType != ast.SelectLockNone {
+		if stmt.LockOf(x).Mode != stmt.None {
 			v.traits = v.traits&^plainRead | locks
 		}
 	}

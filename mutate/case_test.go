@@ -9,6 +9,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // checkCase returns what is wrong with a generated case.
@@ -45,7 +46,7 @@ func checkSetUp(c *corpus.Case) error {
 		case *ast.CreateTableStmt:
 			defs[s.Table.Name.L] = s
 		case *ast.InsertStmt:
-			name, _ := soleTable(s.Table)
+			name, _ := soleTable(stmt.Of(s))
 			def := defs[name]
 			if def == nil {
 				return fmt.Errorf("the set-up inserts into %q, which does not exist", name)
@@ -137,12 +138,12 @@ func checkSteps(c *corpus.Case) error {
 	open := map[int]bool{}
 	for i, l := range c.Steps {
 		switch {
-		case begins(l.Stmt):
+		case stmt.KindOf(l.Stmt).Begins():
 			if open[l.Session] {
 				return fmt.Errorf("step %d begins inside a transaction", i)
 			}
 			open[l.Session] = true
-		case ends(l.Stmt):
+		case stmt.KindOf(l.Stmt).Ends():
 			if !open[l.Session] {
 				return fmt.Errorf("step %d ends nothing", i)
 			}
@@ -155,7 +156,7 @@ func checkSteps(c *corpus.Case) error {
 			}
 			k, name := KindOf(l.Stmt)
 			t := tableNamed(tables, name)
-			if k == OtherKind || t == nil {
+			if k == stmt.Other || t == nil {
 				return fmt.Errorf("step %d is no statement on a table: %s", i, corpus.SQL(l.Stmt, corpus.Text))
 			}
 			v := &columnVisitor{t: t}

@@ -5,42 +5,46 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // combination is a pair of kinds of statements that conflict, and whether the
 // strategies that share a filter (FSF, PSF) apply. CTC applies to all.
 type combination struct {
-	a, b         []Kind
+	a, b         []stmt.Kind
 	sharedFilter bool
 }
 
 // combinations is Table 2 of the Fucci paper, row by row.
 var combinations = []combination{
-	{[]Kind{SelectForShare}, []Kind{SelectForShare}, true},
-	{[]Kind{SelectForUpdate}, []Kind{SelectForUpdate}, true},
-	{[]Kind{Update}, []Kind{Update}, true},
-	{[]Kind{Delete}, []Kind{Delete}, true},
-	{[]Kind{Select}, []Kind{Update}, true},
-	{[]Kind{Select}, []Kind{Delete}, true},
-	{[]Kind{SelectForShare, SelectForUpdate}, []Kind{Update}, true},
-	{[]Kind{SelectForShare, SelectForUpdate}, []Kind{Delete}, true},
-	{[]Kind{Update}, []Kind{Delete}, true},
-	{[]Kind{Select}, []Kind{Insert}, false},
-	{[]Kind{SelectForShare, SelectForUpdate}, []Kind{Insert}, false},
-	{[]Kind{Update}, []Kind{Insert}, false},
-	{[]Kind{Delete}, []Kind{Insert}, false},
+	{[]stmt.Kind{stmt.SelectForShare}, []stmt.Kind{stmt.SelectForShare}, true},
+	{[]stmt.Kind{stmt.SelectForUpdate}, []stmt.Kind{stmt.SelectForUpdate}, true},
+	{[]stmt.Kind{stmt.Update}, []stmt.Kind{stmt.Update}, true},
+	{[]stmt.Kind{stmt.Delete}, []stmt.Kind{stmt.Delete}, true},
+	{[]stmt.Kind{stmt.Select}, []stmt.Kind{stmt.Update}, true},
+	{[]stmt.Kind{stmt.Select}, []stmt.Kind{stmt.Delete}, true},
+	{[]stmt.Kind{stmt.SelectForShare, stmt.SelectForUpdate}, []stmt.Kind{stmt.Update}, true},
+	{[]stmt.Kind{stmt.SelectForShare, stmt.SelectForUpdate}, []stmt.Kind{stmt.Delete}, true},
+	{[]stmt.Kind{stmt.Update}, []stmt.Kind{stmt.Delete}, true},
+	{[]stmt.Kind{stmt.Select}, []stmt.Kind{stmt.Insert}, false},
+	{[]stmt.Kind{stmt.SelectForShare, stmt.SelectForUpdate}, []stmt.Kind{stmt.Insert}, false},
+	{[]stmt.Kind{stmt.Update}, []stmt.Kind{stmt.Insert}, false},
+	{[]stmt.Kind{stmt.Delete}, []stmt.Kind{stmt.Insert}, false},
 }
 
-// combines tells for two kinds whether they stand in the table, in either
-// order, and whether in a row with a shared filter.
-var combines = func() (m [numKinds][numKinds]struct{ any, sharedFilter bool }) {
+// combining tells whether two kinds stand in the table, in either order, and whether
+// in a row with a shared filter.
+type combining struct{ any, sharedFilter bool }
+
+// combines is the table by its pairs of kinds.
+var combines = func() map[[2]stmt.Kind]combining {
+	m := map[[2]stmt.Kind]combining{}
 	for _, c := range combinations {
 		for _, a := range c.a {
 			for _, b := range c.b {
-				for _, p := range [][2]Kind{{a, b}, {b, a}} {
-					e := &m[p[0]][p[1]]
-					e.any, e.sharedFilter = true, e.sharedFilter || c.sharedFilter
+				for _, p := range [][2]stmt.Kind{{a, b}, {b, a}} {
+					m[p] = combining{true, m[p].sharedFilter || c.sharedFilter}
 				}
 			}
 		}
@@ -62,8 +66,8 @@ func (d *draft) construct(c *choices, o *Options, with int) (pair, bool) {
 	if strategy == None {
 		return pair{}, false
 	}
-	pairs := d.pairs(func(a, b Kind) bool {
-		return combines[a][b].any && (strategy == CTC || combines[a][b].sharedFilter)
+	pairs := d.pairs(func(a, b stmt.Kind) bool {
+		return combines[[2]stmt.Kind{a, b}].any && (strategy == CTC || combines[[2]stmt.Kind{a, b}].sharedFilter)
 	})
 	if with >= 0 {
 		pairs = slices.DeleteFunc(pairs, func(p pair) bool { return p.a.session != with && p.b.session != with })
@@ -88,15 +92,15 @@ func (d *draft) construct(c *choices, o *Options, with int) (pair, bool) {
 
 // pairs returns the pairs of statements inside transactions of different
 // sessions, on the same table, whose kinds satisfy a condition.
-func (d *draft) pairs(want func(a, b Kind) bool) []pair {
+func (d *draft) pairs(want func(a, b stmt.Kind) bool) []pair {
 	type candidate struct {
 		ref
-		kind  Kind
+		kind  stmt.Kind
 		table *table
 	}
 	var all []candidate
 	for i := range d.sessions {
-		for _, r := range d.find(i, func(Kind) bool { return true }) {
+		for _, r := range d.find(i, func(stmt.Kind) bool { return true }) {
 			k, name := KindOf(d.stmt(r))
 			all = append(all, candidate{r, k, tableNamed(d.tables, name)})
 		}
@@ -114,8 +118,8 @@ func (d *draft) pairs(want func(a, b Kind) bool) []pair {
 
 // conflicting returns the pairs that can conflict by their kinds.
 func (d *draft) conflicting() []pair {
-	return d.pairs(func(a, b Kind) bool {
-		return a.writes() && b.writes() || a != b && (a.writes() || b.writes()) || a == SelectForUpdate && b == SelectForUpdate
+	return d.pairs(func(a, b stmt.Kind) bool {
+		return a.Writes() && b.Writes() || a != b && (a.Writes() || b.Writes()) || a == stmt.SelectForUpdate && b == stmt.SelectForUpdate
 	})
 }
 
@@ -220,7 +224,7 @@ func (d *draft) setUps(t *table) []*ast.InsertStmt {
 	var out []*ast.InsertStmt
 	for _, l := range d.init {
 		if s, ok := l.Stmt.(*ast.InsertStmt); ok {
-			if name, ok := soleTable(s.Table); ok && tableNamed(d.tables, name) == t {
+			if name, ok := soleTable(stmt.Of(s)); ok && tableNamed(d.tables, name) == t {
 				out = append(out, s)
 			}
 		}

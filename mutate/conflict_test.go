@@ -6,35 +6,40 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
+// rowKinds are the kinds of statements that cases are made of.
+var rowKinds = []stmt.Kind{stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate, stmt.Update, stmt.Delete, stmt.Insert}
+
 func TestCombinations(t *testing.T) {
-	reads := []Kind{Select, SelectForShare, SelectForUpdate}
-	for a := OtherKind; a < numKinds; a++ {
-		for b := OtherKind; b < numKinds; b++ {
-			if combines[a][b] != combines[b][a] {
+	reads := []stmt.Kind{stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate}
+	together := func(a, b stmt.Kind) combining { return combines[[2]stmt.Kind{a, b}] }
+	for _, a := range rowKinds {
+		for _, b := range rowKinds {
+			if together(a, b) != together(b, a) {
 				t.Errorf("%s and %s: not symmetric", a, b)
 			}
 		}
-		if combines[OtherKind][a].any {
+		if together(stmt.Other, a).any {
 			t.Errorf("other combines with %s", a)
 		}
-		if combines[Insert][a].sharedFilter {
+		if together(stmt.Insert, a).sharedFilter {
 			t.Errorf("INSERT shares a filter with %s", a)
 		}
 	}
 	for _, r := range reads {
-		for _, w := range []Kind{Update, Delete} {
-			if !combines[r][w].any || !combines[r][w].sharedFilter {
+		for _, w := range []stmt.Kind{stmt.Update, stmt.Delete} {
+			if !together(r, w).any || !together(r, w).sharedFilter {
 				t.Errorf("%s and %s do not combine", r, w)
 			}
 		}
-		if !combines[r][Insert].any {
+		if !together(r, stmt.Insert).any {
 			t.Errorf("%s and INSERT do not combine", r)
 		}
 	}
-	if combines[Select][Select].any || combines[Insert][Insert].any || combines[SelectForShare][SelectForUpdate].any {
+	if together(stmt.Select, stmt.Select).any || together(stmt.Insert, stmt.Insert).any || together(stmt.SelectForShare, stmt.SelectForUpdate).any {
 		t.Error("a pair combines that is not in the table")
 	}
 	if len(combinations) != 13 {
@@ -156,7 +161,7 @@ func TestConstructedPairsStandInTheTable(t *testing.T) {
 			count[strategy]++
 			ka, ta := KindOf(d.stmt(p.a))
 			kb, tb := KindOf(d.stmt(p.b))
-			if c := combines[ka][kb]; !c.any || strategy != CTC && !c.sharedFilter || ta != tb || p.a.session == p.b.session {
+			if c := combines[[2]stmt.Kind{ka, kb}]; !c.any || strategy != CTC && !c.sharedFilter || ta != tb || p.a.session == p.b.session {
 				t.Fatalf("seed %d: %s on %s %s and %s %s", seed, strategy, ka, ta, kb, tb)
 			}
 			fa, fb := filter(d.stmt(p.a)), filter(d.stmt(p.b))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -12,7 +13,7 @@ import (
 // profile counts what generated cases hold.
 type profile struct {
 	cases, statements        int
-	kinds                    [numKinds]int
+	kinds                    map[stmt.Kind]int
 	mixed, rollbacks, starts int
 	snapshots, autocommit    int
 	levels                   map[string]int
@@ -27,7 +28,7 @@ type profile struct {
 }
 
 func profileOf(n int, o Options) *profile {
-	p := &profile{levels: map[string]int{}}
+	p := &profile{kinds: map[stmt.Kind]int{}, levels: map[string]int{}}
 	for seed := range uint64(n) {
 		p.add(Generate(NewSeeded(seed), o), o.withDefaults().Solver)
 	}
@@ -50,30 +51,30 @@ func (p *profile) add(c *corpus.Case, s Solver) {
 		p.levels[first.Short()]++
 	}
 	type touch struct {
-		kind Kind
+		kind stmt.Kind
 		rows []bool
 	}
 	touched := make([][]touch, len(d.sessions))
 	for i := range d.sessions {
 		inside := map[int]bool{}
-		for _, r := range d.find(i, func(Kind) bool { return true }) {
+		for _, r := range d.find(i, func(stmt.Kind) bool { return true }) {
 			inside[r.stmt] = true
 		}
-		for j, stmt := range d.sessions[i].stmts {
-			k, name := KindOf(stmt)
-			switch {
-			case begins(stmt):
+		for j, n := range d.sessions[i].stmts {
+			k, name := KindOf(n)
+			switch kind := stmt.KindOf(n); {
+			case kind.Begins():
 				p.starts++
-				if corpus.ConsistentSnapshot(stmt) {
+				if kind == stmt.BeginSnapshot {
 					p.snapshots++
 				}
 				continue
-			case ends(stmt):
-				if _, is := stmt.(*ast.RollbackStmt); is {
+			case kind.Ends():
+				if kind == stmt.Rollback {
 					p.rollbacks++
 				}
 				continue
-			case k == OtherKind:
+			case k == stmt.Other:
 				continue
 			case !inside[j]:
 				p.autocommit++
@@ -81,7 +82,7 @@ func (p *profile) add(c *corpus.Case, s Solver) {
 			}
 			p.statements++
 			p.kinds[k]++
-			w := filter(stmt)
+			w := filter(n)
 			if w == nil {
 				continue
 			}
@@ -95,7 +96,7 @@ func (p *profile) add(c *corpus.Case, s Solver) {
 		for _, a := range touched[i] {
 			for _, other := range touched[i+1:] {
 				for _, b := range other {
-					if (a.kind.writes() || b.kind.writes()) && intersect(a.rows, b.rows) {
+					if (a.kind.Writes() || b.kind.Writes()) && intersect(a.rows, b.rows) {
 						p.overlapping++
 						return
 					}
@@ -151,7 +152,7 @@ func share(n, of int) float64 { return float64(n) / float64(max(of, 1)) }
 func (p *profile) log(t *testing.T, name string) {
 	t.Helper()
 	t.Logf("%s: %d cases, %.2f statements in transactions a case", name, p.cases, share(p.statements, p.cases))
-	for k := Select; k < numKinds; k++ {
+	for _, k := range rowKinds {
 		t.Logf("  %-18s %5.1f %%", k, 100*share(p.kinds[k], p.statements))
 	}
 	t.Logf("  mixed levels %.1f %%, uniform %v, rollback %.1f %%, consistent snapshot %.1f %%, autocommit statements %d",
@@ -171,8 +172,8 @@ func TestDistribution(t *testing.T) {
 	p := profileOf(3000, Options{Levels: corpus.Levels})
 	p.log(t, "four levels")
 	within(t, "statements a case", share(p.statements, p.cases), 8, 12)
-	for k := Select; k < numKinds; k++ {
-		within(t, k.String(), share(p.kinds[k], p.statements), 0.05, 0.40)
+	for _, k := range rowKinds {
+		within(t, string(k), share(p.kinds[k], p.statements), 0.05, 0.40)
 	}
 	within(t, "mixed levels", share(p.mixed, p.cases), 0.16, 0.24)
 	for _, l := range corpus.Levels {
@@ -188,9 +189,9 @@ func TestDistribution(t *testing.T) {
 
 func TestShareLocksAreRareWhereTheyFail(t *testing.T) {
 	p := profileOf(3000, Options{DBMS: history.TiDB})
-	within(t, "FOR SHARE on TiDB", share(p.kinds[SelectForShare], p.statements), 0.0005, 0.01)
+	within(t, "FOR SHARE on TiDB", share(p.kinds[stmt.SelectForShare], p.statements), 0.0005, 0.01)
 	p = profileOf(1000, Options{DBMS: history.TiDB, ShareLocks: true})
-	within(t, "FOR SHARE on TiDB where it locks", share(p.kinds[SelectForShare], p.statements), 0.05, 0.2)
+	within(t, "FOR SHARE on TiDB where it locks", share(p.kinds[stmt.SelectForShare], p.statements), 0.05, 0.2)
 }
 
 func TestConflictRaisesOverlap(t *testing.T) {

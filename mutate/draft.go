@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 )
 
@@ -79,14 +80,14 @@ func (d *draft) build(order []int) *corpus.Case {
 func (s *session) spans() []span {
 	var out []span
 	open := -1
-	for i, stmt := range s.stmts {
-		switch {
-		case begins(stmt):
+	for i, n := range s.stmts {
+		switch kind := stmt.KindOf(n); {
+		case kind.Begins():
 			if open >= 0 {
 				out = append(out, span{open, i})
 			}
 			open = i
-		case ends(stmt) && open >= 0:
+		case kind.Ends() && open >= 0:
 			out = append(out, span{open, i})
 			open = -1
 		}
@@ -98,7 +99,9 @@ func (s *session) spans() []span {
 }
 
 // closed says that a transaction is ended by a statement of its own.
-func (s *session) closed(sp span) bool { return sp.end < len(s.stmts) && ends(s.stmts[sp.end]) }
+func (s *session) closed(sp span) bool {
+	return sp.end < len(s.stmts) && stmt.KindOf(s.stmts[sp.end]).Ends()
+}
 
 // body returns the range [lo, hi) of the statements inside the first
 // transaction of a session; ok is false if it has none.
@@ -123,11 +126,11 @@ func (s *session) room(limit int) {
 
 // find returns the statements inside transactions of session i that satisfy a
 // condition on their kind, on tables that the draft knows.
-func (d *draft) find(i int, want func(Kind) bool) []ref {
+func (d *draft) find(i int, want func(stmt.Kind) bool) []ref {
 	var out []ref
 	for _, sp := range d.sessions[i].spans() {
 		for j := sp.begin + 1; j < sp.end; j++ {
-			if k, name := KindOf(d.sessions[i].stmts[j]); k != OtherKind && want(k) && tableNamed(d.tables, name) != nil {
+			if k, name := KindOf(d.sessions[i].stmts[j]); k != stmt.Other && want(k) && tableNamed(d.tables, name) != nil {
 				out = append(out, ref{i, j})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // An edit changes the structure of a draft. It returns false where it does not
@@ -117,7 +118,7 @@ func (d *draft) allowed(o *Options) bool {
 func (d *draft) all() []ref {
 	var out []ref
 	for i := range d.sessions {
-		out = append(out, d.find(i, func(Kind) bool { return true })...)
+		out = append(out, d.find(i, func(stmt.Kind) bool { return true })...)
 	}
 	return out
 }
@@ -139,7 +140,7 @@ func swapStatements(c *choices, d *draft, _ *editing) bool {
 	if !ok {
 		return false
 	}
-	in := d.find(x, func(Kind) bool { return true })
+	in := d.find(x, func(stmt.Kind) bool { return true })
 	if len(in) < 2 {
 		return false
 	}

@@ -3,6 +3,7 @@ package mutate
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // A feature puts into session x a statement of a rarer form (a savepoint, REPLACE,
@@ -77,10 +78,10 @@ func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 
 // inFirst returns the statements of the first transaction of session i that
 // satisfy a condition on their kind and table.
-func (d *draft) inFirst(i int, want func(Kind, *table) bool) []ref {
+func (d *draft) inFirst(i int, want func(stmt.Kind, *table) bool) []ref {
 	lo, hi, _ := d.sessions[i].body()
 	var out []ref
-	for _, r := range d.find(i, func(Kind) bool { return true }) {
+	for _, r := range d.find(i, func(stmt.Kind) bool { return true }) {
 		k, name := KindOf(d.stmt(r))
 		if lo <= r.stmt && r.stmt < hi && want(k, tableNamed(d.tables, name)) {
 			out = append(out, r)
@@ -92,7 +93,7 @@ func (d *draft) inFirst(i int, want func(Kind, *table) bool) []ref {
 // write returns a write in session i on a table that suits: one that is there,
 // or an UPDATE of one row that it puts there.
 func (d *draft) write(c *choices, o *Options, i int, suits func(*table) bool) (ref, bool) {
-	if there := d.inFirst(i, func(k Kind, t *table) bool { return k.writes() && suits(t) }); len(there) > 0 {
+	if there := d.inFirst(i, func(k stmt.Kind, t *table) bool { return k.Writes() && suits(t) }); len(there) > 0 {
 		return oneOf(c, there), true
 	}
 	var tables []*table

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Inputs that end where the feature lane begins give the cases that they gave
@@ -81,7 +82,7 @@ func TestEveryFeature(t *testing.T) {
 			if p.a.session != 0 || p.b.session != 1 {
 				t.Fatalf("feature %d: the pair %v is not of the two sessions", n, p)
 			}
-			if k, _ := KindOf(d.stmt(p.b)); !k.writes() {
+			if k, _ := KindOf(d.stmt(p.b)); !k.Writes() {
 				t.Fatalf("feature %d: meets %s", n, corpus.SQL(d.stmt(p.b), corpus.Text))
 			}
 			if lo, hi, _ := d.sessions[0].body(); p.a.stmt < lo || p.a.stmt >= hi {
@@ -112,7 +113,7 @@ func TestSavepointsExist(t *testing.T) {
 			case *ast.RollbackStmt:
 				name = s.SavepointName
 			}
-			if begins(l.Stmt) {
+			if stmt.KindOf(l.Stmt).Begins() {
 				set[l.Session] = map[string]bool{}
 			}
 			if name != "" && !set[l.Session][name] {

@@ -2,6 +2,8 @@ package mutate
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // A link ties the transactions of sessions x and y together: it puts statements
@@ -62,7 +64,7 @@ func echoWrite(c *choices, d *draft, o *Options, x, y int) bool {
 
 // echoAt does so part/4 of the way through session y.
 func echoAt(c *choices, d *draft, o *Options, x, y, part int) bool {
-	writes := d.find(x, Kind.writes)
+	writes := d.find(x, stmt.Kind.Writes)
 	if len(writes) == 0 {
 		return false
 	}
@@ -87,7 +89,7 @@ func readFirst(c *choices, d *draft, o *Options, x, y int) bool {
 	var w ast.ExprNode
 	if c.odds(90) {
 		// What the other writes is what is worth reading.
-		if writes := d.find(x, func(k Kind) bool { return k.writes() && k != Insert }); len(writes) > 0 {
+		if writes := d.find(x, func(k stmt.Kind) bool { return k.Writes() && k != stmt.Insert }); len(writes) > 0 {
 			stmt := d.stmt(oneOf(c, writes))
 			t, w = d.tableOf(stmt), *filter(stmt)
 		}
@@ -99,11 +101,11 @@ func readFirst(c *choices, d *draft, o *Options, x, y int) bool {
 // readAgain lets a transaction end with a read: of everything, or the repeat
 // of a read that it made before.
 func readAgain(c *choices, d *draft, o *Options, _, y int) bool {
-	stmt := ast.StmtNode(selectStmt(oneOf(c, d.tables), nil, nil, ast.SelectLockNone))
-	if reads := d.find(y, func(k Kind) bool { return k == Select }); len(reads) > 0 && c.odds(110) {
-		stmt = d.stmt(oneOf(c, reads))
+	read := ast.StmtNode(selectStmt(oneOf(c, d.tables), nil, nil, ast.SelectLockNone))
+	if reads := d.find(y, func(k stmt.Kind) bool { return k == stmt.Select }); len(reads) > 0 && c.odds(110) {
+		read = d.stmt(oneOf(c, reads))
 	}
-	d.put(y, 4, stmt, o)
+	d.put(y, 4, read, o)
 	return true
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // pair names two statements of different sessions that conflict.
@@ -239,7 +240,7 @@ func (f *orderFilter) canonical(order []int) {
 	next := make([]int, len(f.d.sessions))
 	run := 0
 	for i, s := range order {
-		if begins(f.d.sessions[s].stmts[next[s]]) {
+		if stmt.KindOf(f.d.sessions[s].stmts[next[s]]).Begins() {
 			for j := i; j > run && order[j] < order[j-1]; j-- {
 				order[j], order[j-1] = order[j-1], order[j]
 			}

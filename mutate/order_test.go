@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 var orderCases = map[string]string{
@@ -93,10 +94,10 @@ func bruteOrders(t *testing.T, c *corpus.Case) map[string]bool {
 func wanted(steps []corpus.Line) bool {
 	begin, end := map[int]int{}, map[int]int{}
 	for i, l := range steps {
-		if begins(l.Stmt) {
+		if stmt.KindOf(l.Stmt).Begins() {
 			begin[l.Session] = i
 		}
-		if ends(l.Stmt) {
+		if stmt.KindOf(l.Stmt).Ends() {
 			end[l.Session] = i
 		}
 	}
@@ -129,10 +130,10 @@ func wanted(steps []corpus.Line) bool {
 			ka, ta := KindOf(a.Stmt)
 			kb, tb := KindOf(b.Stmt)
 			inside := func(l corpus.Line, at int) bool { return begin[l.Session] < at && at < end[l.Session] }
-			if a.Session == b.Session || ta == "" || ta != tb || !inside(a, i) || !inside(b, j) || !ka.writes() {
+			if a.Session == b.Session || ta == "" || ta != tb || !inside(a, i) || !inside(b, j) || !ka.Writes() {
 				continue
 			}
-			if !kb.writes() && kb == OtherKind {
+			if !kb.Writes() && kb == stmt.Other {
 				continue
 			}
 			possible = true
@@ -153,7 +154,7 @@ func withSortedBegins(steps []corpus.Line) string {
 	}
 	for _, l := range steps {
 		text := string(rune('0'+l.Session)) + " " + corpus.SQL(l.Stmt, corpus.Text)
-		if begins(l.Stmt) {
+		if stmt.KindOf(l.Stmt).Begins() {
 			run = append(run, text)
 			continue
 		}

@@ -3,17 +3,18 @@ package mutate
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // kindMix weighs the kinds of the statements of a transaction.
-type kindMix []weighted[Kind]
+type kindMix []weighted[stmt.Kind]
 
 var (
-	balanced = kindMix{{22, Select}, {30, Update}, {12, Delete}, {14, Insert}, {12, SelectForUpdate}, {10, SelectForShare}}
+	balanced = kindMix{{22, stmt.Select}, {30, stmt.Update}, {12, stmt.Delete}, {14, stmt.Insert}, {12, stmt.SelectForUpdate}, {10, stmt.SelectForShare}}
 	// A transaction that mostly reads waits for nothing, so that others can
 	// run and commit in its midst.
-	reading = kindMix{{64, Select}, {18, Update}, {5, Delete}, {7, Insert}, {3, SelectForUpdate}, {3, SelectForShare}}
-	writing = kindMix{{12, Select}, {44, Update}, {18, Delete}, {22, Insert}, {2, SelectForUpdate}, {2, SelectForShare}}
+	reading = kindMix{{64, stmt.Select}, {18, stmt.Update}, {5, stmt.Delete}, {7, stmt.Insert}, {3, stmt.SelectForUpdate}, {3, stmt.SelectForShare}}
+	writing = kindMix{{12, stmt.Select}, {44, stmt.Update}, {18, stmt.Delete}, {22, stmt.Insert}, {2, stmt.SelectForUpdate}, {2, stmt.SelectForShare}}
 
 	kindMixes = []weighted[kindMix]{{54, balanced}, {26, reading}, {20, writing}}
 )
@@ -48,28 +49,28 @@ const (
 // statement makes a statement of some kind.
 func statement(c *choices, t *table, mix kindMix, o *Options) ast.StmtNode {
 	k := pick(c, mix)
-	if k == SelectForShare && !o.shareLocks() && !c.odds(unsupportedShareOdds) {
-		k = SelectForUpdate
+	if k == stmt.SelectForShare && !o.shareLocks() && !c.odds(unsupportedShareOdds) {
+		k = stmt.SelectForUpdate
 	}
 	return statementOf(c, t, k)
 }
 
-func statementOf(c *choices, t *table, k Kind) ast.StmtNode {
+func statementOf(c *choices, t *table, k stmt.Kind) ast.StmtNode {
 	switch k {
-	case SelectForShare:
+	case stmt.SelectForShare:
 		return read(c, t, ast.SelectLockForShare)
-	case SelectForUpdate:
+	case stmt.SelectForUpdate:
 		return read(c, t, ast.SelectLockForUpdate)
-	case Update:
+	case stmt.Update:
 		w := where(c, t)
 		list := assignments(c, t)
 		if t.repeats(list) && c.odds(repeatedKeyOdds) {
 			w = pointPredicate(c, t)
 		}
 		return updateStmt(t, list, w)
-	case Delete:
+	case stmt.Delete:
 		return deleteStmt(t, narrow(c, t))
-	case Insert:
+	case stmt.Insert:
 		return insert(c, t)
 	default:
 		return read(c, t, ast.SelectLockNone)

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // table is what statements are generated against: a definition and the rows
@@ -84,7 +85,7 @@ func readTables(c *corpus.Case) []*table {
 				out = append(out, readTable(s))
 			}
 		case *ast.InsertStmt:
-			name, ok := soleTable(s.Table)
+			name, ok := soleTable(stmt.Of(s))
 			if !ok {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -191,7 +192,7 @@ func (w *weaver) bodies() (bodies [][]ast.StmtNode, at []ref) {
 	for i, op := range w.p.Ops {
 		s := op.Txn - 1
 		if w.c.odds(noiseOdds) {
-			if own := w.d.find(s, func(Kind) bool { return true }); len(own) > 0 {
+			if own := w.d.find(s, func(stmt.Kind) bool { return true }); len(own) > 0 {
 				bodies[s] = append(bodies[s], w.d.stmt(oneOf(w.c, own)))
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 )
 
@@ -60,11 +61,11 @@ func holdsWeaving(t *testing.T, c *corpus.Case, w *Weaving) {
 	for txn, s := range sessions { // one transaction from its first operation to its end
 		first := slices.IndexFunc(p.Ops, func(o pattern.Op) bool { return o.Txn == txn })
 		for n := w.Lines[first]; n < w.Lines[p.End(txn)]; n++ {
-			if l := c.Steps[n]; l.Session == s && (begins(l.Stmt) || ends(l.Stmt)) {
+			if l := c.Steps[n]; l.Session == s && (stmt.KindOf(l.Stmt).Begins() || stmt.KindOf(l.Stmt).Ends()) {
 				t.Errorf("%s: transaction %d has %s amid it", p.Name(), txn, corpus.SQL(l.Stmt, corpus.Text))
 			}
 		}
-		if !slices.ContainsFunc(c.Steps[:w.Lines[first]], func(l corpus.Line) bool { return l.Session == s && begins(l.Stmt) }) {
+		if !slices.ContainsFunc(c.Steps[:w.Lines[first]], func(l corpus.Line) bool { return l.Session == s && stmt.KindOf(l.Stmt).Begins() }) {
 			t.Errorf("%s: transaction %d does not begin", p.Name(), txn)
 		}
 	}

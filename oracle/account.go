@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -15,7 +16,7 @@ import (
 type Step struct {
 	// Stmt is the index into History.Stmts.
 	Stmt             int
-	Kind             mvcc.Kind
+	Kind             stmt.Kind
 	Expected, Actual string
 	// Promised is what was promised in full; nil where nothing was.
 	Promised *Promise
@@ -129,7 +130,7 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 			say("tx%d is at %s in step %d, since it has set its level", st.Session, a.Level, st.Line+1)
 		}
 		rs := promises(h.Server, a.Level, a.Steps[a.Wrong].Kind)
-		if mvcc.SkipsLocked(c.Steps[st.Line].Stmt) {
+		if stmt.Of(c.Steps[st.Line].Stmt).Lock.Wait == stmt.Skips {
 			rs = append(rs, rules.Holding(h.Server, a.Level, rules.RefusedWait)...)
 		}
 		for _, r := range rs {
@@ -179,14 +180,14 @@ func ofVendor(d history.DBMS, links []string) []string {
 }
 
 // promises returns the rules that say what a statement sees.
-func promises(s history.Server, l corpus.Level, k mvcc.Kind) []*rules.Rule {
+func promises(s history.Server, l corpus.Level, k stmt.Kind) []*rules.Rule {
 	switch k {
-	case mvcc.Select:
+	case stmt.Select:
 		if l < corpus.RepeatableRead { // whose statements have a snapshot each, or none
 			return rules.Holding(s, l, rules.ConsistentRead)
 		}
 		return rules.Holding(s, l, rules.ConsistentRead, rules.SnapshotPoint)
-	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
+	case stmt.SelectForShare, stmt.SelectForUpdate, stmt.Update, stmt.Delete, stmt.Insert:
 		return rules.Holding(s, l, rules.CurrentRead, rules.RecordChanged)
 	}
 	return nil
@@ -198,7 +199,7 @@ func viewPoint(c *corpus.Case, h *history.History, i int, level corpus.Level) in
 	st := &h.Stmts[i]
 	p := rules.For(h.Server)
 	set := p.At(level)
-	if set[rules.ConsistentRead] != rules.Snapshot || mvcc.KindOf(c.Steps[st.Line].Stmt) != mvcc.Select {
+	if set[rules.ConsistentRead] != rules.Snapshot || stmt.KindOf(c.Steps[st.Line].Stmt) != stmt.Select {
 		return -1
 	}
 	if !st.InTxn {
@@ -213,8 +214,8 @@ func viewPoint(c *corpus.Case, h *history.History, i int, level corpus.Level) in
 			continue
 		}
 		switch kind := mvcc.KindOf(c.Steps[h.Stmts[j].Line].Stmt); {
-		case set[rules.SnapshotPoint] == rules.AtBegin, kind == mvcc.BeginSnapshot, kind == mvcc.Select,
-			set[rules.SnapshotPoint] == rules.AtFirstStatement && kind.Judgeable():
+		case set[rules.SnapshotPoint] == rules.AtBegin, kind == stmt.BeginSnapshot, kind == stmt.Select,
+			set[rules.SnapshotPoint] == rules.AtFirstStatement && kind.TouchesRows():
 			return j
 		}
 	}
@@ -223,7 +224,7 @@ func viewPoint(c *corpus.Case, h *history.History, i int, level corpus.Level) in
 
 func isBegin(c *corpus.Case, h *history.History, i int) bool {
 	k := mvcc.KindOf(c.Steps[h.Stmts[i].Line].Stmt)
-	return k == mvcc.Begin || k == mvcc.BeginSnapshot
+	return k == stmt.Begin || k == stmt.BeginSnapshot
 }
 
 func serverName(d history.DBMS) string {

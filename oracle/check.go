@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -267,7 +268,7 @@ func seesHalfDone(c *corpus.Case, h *history.History, d *mvcc.Difference) bool {
 		return false
 	}
 	st := &h.Stmts[d.Stmt]
-	if mvcc.KindOf(c.Steps[st.Line].Stmt) != mvcc.Select || !slices.Contains(mvcc.Levels(c, h), corpus.ReadUncommitted) {
+	if stmt.KindOf(c.Steps[st.Line].Stmt) != stmt.Select || !slices.Contains(mvcc.Levels(c, h), corpus.ReadUncommitted) {
 		return false
 	}
 	return slices.ContainsFunc(h.Stmts, func(w history.Stmt) bool {
@@ -401,7 +402,7 @@ func count(v *Verdict, r *mvcc.Replay, h *history.History) {
 	v.Statements, v.Judged = 0, 0
 	for i := range h.Stmts {
 		s := &r.Steps[i]
-		if !s.Kind.Judgeable() {
+		if !s.Kind.TouchesRows() {
 			continue
 		}
 		v.Statements++

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -40,7 +41,7 @@ func plainKind(c *corpus.Case, h *history.History, v *Verdict) Kind {
 			return v.Kind
 		}
 		switch mvcc.KindOf(c.Steps[h.Stmts[v.Stmt].Line].Stmt) {
-		case mvcc.Update, mvcc.Delete, mvcc.Insert:
+		case stmt.Update, stmt.Delete, stmt.Insert:
 			return "wrong-count"
 		}
 		if v.Kind != "lost-commit" {
@@ -92,18 +93,18 @@ func Blind(c *corpus.Case, h *history.History) string {
 // returned too much or too little. Of several relations it is the first in text
 // order, those to rows of the set-up last, so that rows which come and go beside
 // it do not change the name.
-func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, stmt int) string {
-	if stmt < 0 {
+func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, at int) string {
+	if at < 0 {
 		return "final state"
 	}
-	st := &h.Stmts[stmt]
+	st := &h.Stmts[at]
 	kind := mvcc.KindOf(c.Steps[st.Line].Stmt)
 	out := string(kind)
-	chains, _ := r.Account(stmt)
+	chains, _ := r.Account(at)
 	wrong, relations := chains, []string(nil)
-	p := r.Steps[stmt].Expected
+	p := r.Steps[at].Expected
 	if p != nil && p.Err == 0 && st.Result.Err == nil && len(st.Result.Columns) > 0 {
-		if wrong, relations = differing(c, h, stmt, chains, p.Cells()); len(wrong) == 0 {
+		if wrong, relations = differing(c, h, at, chains, p.Cells()); len(wrong) == 0 {
 			wrong = chains
 		}
 	}
@@ -113,7 +114,7 @@ func shape(c *corpus.Case, h *history.History, r *mvcc.Replay, stmt int) string 
 		}
 		return e
 	}
-	if kind == mvcc.Select {
+	if kind == stmt.Select {
 		if done := handling(wrong, st.Session); done != "" {
 			return out + " of a row " + done
 		}

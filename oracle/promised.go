@@ -3,9 +3,8 @@ package oracle
 import (
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -65,9 +64,8 @@ func overlap(h *history.History, a, b int) bool {
 func readsApart(c *corpus.Case, h *history.History) []bool {
 	out := make([]bool, len(h.Stmts))
 	for i := range h.Stmts {
-		n := c.Steps[h.Stmts[i].Line].Stmt
-		_, inserts := n.(*ast.InsertStmt)
-		out[i] = mvcc.Limited(n) || inserts
+		v := stmt.Of(c.Steps[h.Stmts[i].Line].Stmt)
+		out[i] = v.Limit != nil || v.Kind == stmt.Insert
 	}
 	return out
 }

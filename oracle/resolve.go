@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -18,7 +19,7 @@ import (
 // Lines keep their places. The error is a *mvcc.Loss for a statement that was run
 // and uses a view otherwise.
 func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
-	c = withoutUnions(c)
+	c = withoutUnread(c)
 	if h.Database == "" && len(h.Views) == 0 {
 		return c, nil
 	}
@@ -28,9 +29,9 @@ func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
 		views[strings.ToLower(v.Name)] = readView(v.Create)
 	}
 	for i := range h.Stmts {
-		stmt := c.Steps[h.Stmts[i].Line].Stmt
-		r := &viewResolver{views: views, plain: mvcc.KindOf(stmt) == mvcc.Select}
-		stmt.Accept(r)
+		n := c.Steps[h.Stmts[i].Line].Stmt
+		r := &viewResolver{views: views, plain: stmt.KindOf(n) == stmt.Select}
+		n.Accept(r)
 		if r.lost != "" {
 			return nil, &mvcc.Loss{Slug: "view", Detail: r.lost}
 		}
@@ -38,13 +39,24 @@ func resolved(c *corpus.Case, h *history.History) (*corpus.Case, error) {
 	return c, nil
 }
 
-// withoutUnions puts a query on a UNION's rows in the place of each that locks nothing, so
-// that there is one kind of plain read. The case itself stays as it is.
-func withoutUnions(c *corpus.Case) *corpus.Case {
+// unread reports whether a statement is a plain read that is not a SELECT: a UNION, or one
+// that the parser does not read.
+func unread(n ast.StmtNode) bool {
+	switch s := n.(type) {
+	case *ast.SetOprStmt:
+		return !locks(s)
+	case *stmt.RawStmt:
+		return s.Plain()
+	}
+	return false
+}
+
+// withoutUnread puts a query on their rows in the place of such reads, so that there is one
+// kind of plain read. The case itself stays as it is.
+func withoutUnread(c *corpus.Case) *corpus.Case {
 	var own *corpus.Case
 	for i, l := range c.Steps {
-		u, ok := l.Stmt.(*ast.SetOprStmt)
-		if !ok || locks(u) {
+		if !unread(l.Stmt) {
 			continue
 		}
 		if own == nil {
@@ -52,7 +64,7 @@ func withoutUnions(c *corpus.Case) *corpus.Case {
 			copied.Steps = slices.Clone(c.Steps)
 			own = &copied
 		}
-		own.Steps[i].Stmt = solve.QueryOn(u)
+		own.Steps[i].Stmt = solve.QueryOn(l.Stmt.(solve.RowsStmt))
 	}
 	if own == nil {
 		return c
@@ -65,14 +77,14 @@ func withoutUnions(c *corpus.Case) *corpus.Case {
 func locks(n ast.Node) bool {
 	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		s, ok := n.(*ast.SelectStmt)
-		return ok && (s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone || s.SelectIntoOpt != nil), false
+		return ok && (stmt.LockOf(s).Mode != stmt.None || s.SelectIntoOpt != nil), false
 	})
 }
 
 // readView returns a view's definition, nil for one that the parser does not read.
 func readView(create string) *ast.CreateViewStmt {
-	stmt, err := corpus.ParseStatement(create)
-	v, ok := stmt.(*ast.CreateViewStmt)
+	n, err := corpus.ParseStatement(create)
+	v, ok := n.(*ast.CreateViewStmt)
 	if err != nil || !ok {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // mergeCandidates lists the pairs of columns of a table that can become one. Every
@@ -45,6 +46,9 @@ func (d *draft) merged(m *merge) *draft {
 	return d.transform(func(st *statement) (*statement, bool) {
 		if !slices.Contains(st.tables, m.table.name) {
 			return st, true
+		}
+		if stmt.KindOf(st.tree) == stmt.Raw {
+			return nil, false // its text may name the column
 		}
 		tree := corpus.CloneStmt(st.tree)
 		if st.creates != nil && st.creates.name != m.table.name {

@@ -10,6 +10,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // names maps what a draft calls things to what they should be called: tables
@@ -103,6 +104,9 @@ func (d *draft) rename(n names) *draft {
 		out = d.transform(func(st *statement) (*statement, bool) {
 			if len(st.tables) == 0 {
 				return st, true
+			}
+			if stmt.KindOf(st.tree) == stmt.Raw {
+				return nil, false // its text keeps the names
 			}
 			tree := corpus.CloneStmt(st.tree)
 			n.applyTo(tree, sc)

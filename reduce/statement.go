@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // role is what a statement does to a transaction.
@@ -129,20 +130,29 @@ func (s *statement) describe() {
 	s.tokens = countTokens(s.text)
 	s.deletion = armDeleteOther
 	n := s.tree
-	switch n := n.(type) {
-	case *ast.BeginStmt:
+	of := stmt.Of(n)
+	s.savepoint = strings.ToLower(of.Savepoint)
+	switch of.Kind {
+	case stmt.Begin, stmt.BeginSnapshot:
 		s.role = roleBegin
-	case *ast.CommitStmt:
+	case stmt.Commit, stmt.Rollback:
 		s.role = roleEnd
-	case *ast.RollbackStmt:
-		s.role = roleEnd
-		if n.SavepointName != "" {
-			s.role, s.savepoint = roleToSavepoint, strings.ToLower(n.SavepointName)
-		}
-	case *ast.SavepointStmt:
-		s.role, s.savepoint = roleSavepoint, strings.ToLower(n.Name)
-	case *ast.ReleaseSavepointStmt:
-		s.role, s.savepoint = roleToSavepoint, strings.ToLower(n.Name)
+	case stmt.Savepoint:
+		s.role = roleSavepoint
+	case stmt.RollbackTo, stmt.ReleaseSavepoint:
+		s.role = roleToSavepoint
+	case stmt.Select:
+		s.deletion = armDeleteSelect
+	case stmt.SelectForShare, stmt.SelectForUpdate:
+		s.deletion = armDeleteLockingRead
+	case stmt.Update:
+		s.deletion = armDeleteUpdate
+	case stmt.Delete:
+		s.deletion = armDeleteDelete
+	case stmt.Insert:
+		s.deletion = armDeleteInsert
+	}
+	switch n := n.(type) {
 	case *ast.CreateTableStmt:
 		s.creates = tableOf(n)
 		for _, c := range n.Cols {
@@ -152,17 +162,6 @@ func (s *statement) describe() {
 		}
 	case *ast.CreateIndexStmt:
 		s.indexes = indexOf(n)
-	case *ast.SelectStmt:
-		s.deletion = armDeleteSelect
-		if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
-			s.deletion = armDeleteLockingRead
-		}
-	case *ast.UpdateStmt:
-		s.deletion = armDeleteUpdate
-	case *ast.DeleteStmt:
-		s.deletion = armDeleteDelete
-	case *ast.InsertStmt:
-		s.deletion = armDeleteInsert
 	}
 	n.Accept(&describer{s: s})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Table is a table of the schema.
@@ -279,7 +280,7 @@ func checkBody(t *Transaction, fail func(Place, string, ...any) *corpus.ParseErr
 			switch n.Stmt.(type) {
 			case *ast.SelectStmt, *ast.SetOprStmt, *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt, *ast.SavepointStmt, *ast.ReleaseSavepointStmt:
 			case *ast.RollbackStmt:
-				if n.Stmt.(*ast.RollbackStmt).SavepointName == "" {
+				if stmt.KindOf(n.Stmt) == stmt.Rollback {
 					err = fail(n.Place, "BEGIN and COMMIT come by themselves; write /* unless FALSE: rollback */")
 					return
 				}

@@ -9,9 +9,9 @@ import (
 	"fmt"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // Side is what one of the two servers did with a case.
@@ -74,7 +74,7 @@ type Difference struct {
 	// Stmt is the index into the statements of both histories; -1: none.
 	Stmt int
 	// Statement is its kind, "" for none; Level that of its session.
-	Statement mvcc.Kind
+	Statement stmt.Kind
 	Level     corpus.Level
 	// First and Second are the answers, each on one line.
 	First, Second string

@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // attribute says what the i-th difference is put down to: the first of these that fits,
@@ -175,16 +175,16 @@ func fails(d *Difference, codes []uint16) bool {
 // choice is what the promises of servers leave to them.
 type choice struct {
 	kind       Kind
-	statements []mvcc.Kind    // empty: all
+	statements []stmt.Kind    // empty: all
 	codes      []uint16       // one server's answer is one of these errors; nil: whatever
 	sql        *regexp.Regexp // the statement's text matches; nil: whatever
 	says, link string
 }
 
 var (
-	reads  = []mvcc.Kind{mvcc.Select}
-	locks  = []mvcc.Kind{mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete}
-	insert = []mvcc.Kind{mvcc.Insert}
+	reads  = []stmt.Kind{stmt.Select}
+	locks  = []stmt.Kind{stmt.SelectForShare, stmt.SelectForUpdate, stmt.Update, stmt.Delete}
+	insert = []stmt.Kind{stmt.Insert}
 )
 
 const (

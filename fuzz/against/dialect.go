@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // byCode puts a difference down to the numbers that the servers have for one error.
@@ -59,7 +59,7 @@ var dialects = []dialect{
 		"https://mariadb.com/docs/release-notes/community-server/about/compatibility-and-differences/mariadb-vs-mysql-compatibility"},
 	{levelRefused, "a level that one of the servers does not have",
 		"https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"},
-	{warns(mvcc.BeginSnapshot, ""), "MySQL warns that WITH CONSISTENT SNAPSHOT takes none at levels other than REPEATABLE READ",
+	{warns(stmt.BeginSnapshot, ""), "MySQL warns that WITH CONSISTENT SNAPSHOT takes none at levels other than REPEATABLE READ",
 		"https://dev.mysql.com/doc/refman/en/commit.html"},
 	{warns("", `\bAS UNSIGNED\b`), "MariaDB warns of each negative number that becomes an unsigned one",
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/cast"},
@@ -67,7 +67,7 @@ var dialects = []dialect{
 		"https://dev.mysql.com/doc/refman/en/optimizer-hints.html"},
 	{warns("", `\bSQL_CALC_FOUND_ROWS\b`), "MySQL warns that SQL_CALC_FOUND_ROWS is outdated",
 		"https://dev.mysql.com/doc/refman/en/information-functions.html#function_found-rows"},
-	{warns(mvcc.Insert, `\bVALUES\(\S+\)( |$|,)`), "MySQL warns that VALUES() in ON DUPLICATE KEY UPDATE is outdated",
+	{warns(stmt.Insert, `\bVALUES\(\S+\)( |$|,)`), "MySQL warns that VALUES() in ON DUPLICATE KEY UPDATE is outdated",
 		"https://dev.mysql.com/doc/refman/en/insert-on-duplicate.html"},
 	{warns("", ""), "how many warnings a conversion gives depends on the rows that the server tries it on",
 		"https://dev.mysql.com/doc/refman/en/type-conversion.html"},
@@ -108,7 +108,7 @@ func (p *pair) matches(d *Difference, pattern *regexp.Regexp) bool {
 }
 
 func refusedByText(p *pair, d *Difference) bool {
-	if d.Stmt < 0 || d.Kind != Error || d.Statement == mvcc.RollbackTo || d.Statement == mvcc.ReleaseSavepoint {
+	if d.Stmt < 0 || d.Kind != Error || d.Statement == stmt.RollbackTo || d.Statement == stmt.ReleaseSavepoint {
 		return false // alone, there is no savepoint
 	}
 	for i, s := range p.side {
@@ -134,7 +134,7 @@ func (p *pair) unrun(reason string) bool {
 
 // warns tells a statement that gives more warnings on one server, by its kind, "" for any,
 // and by a pattern that its text must match.
-func warns(kind mvcc.Kind, pattern string) func(*pair, *Difference) bool {
+func warns(kind stmt.Kind, pattern string) func(*pair, *Difference) bool {
 	sql := regexp.MustCompile(pattern)
 	return func(p *pair, d *Difference) bool {
 		return d.Kind == Warnings && (kind == "" || d.Statement == kind) && p.matches(d, sql)

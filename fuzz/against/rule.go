@@ -10,6 +10,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -117,7 +118,7 @@ func changesNothing(p *pair) bool {
 
 // hasBefore reports whether the session of a difference has sent a statement of a kind
 // before.
-func (p *pair) hasBefore(d *Difference, kind mvcc.Kind) bool {
+func (p *pair) hasBefore(d *Difference, kind stmt.Kind) bool {
 	stmts := p.h[0].Stmts[:d.Stmt+1]
 	return slices.ContainsFunc(stmts, func(st history.Stmt) bool {
 		return st.Session == stmts[d.Stmt].Session && mvcc.KindOf(p.c.Steps[st.Line].Stmt) == kind

@@ -4,8 +4,8 @@ import (
 	"regexp"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -37,20 +37,20 @@ var sameErrors = []sameError{
 type ruleShows struct {
 	dim        rules.Dimension
 	kinds      []Kind
-	statements []mvcc.Kind // empty: all
+	statements []stmt.Kind // empty: all
 	levels     []corpus.Level
 	codes      []uint16 // one server's answer is one of these errors; nil: whatever
 	// after is a kind of statement that the session must have sent before; "": none.
-	after mvcc.Kind
+	after stmt.Kind
 }
 
 var rulesShow = []ruleShows{
-	{dim: rules.LateLevel, kinds: []Kind{Wait, Rows, Error}, after: mvcc.SetLevel},
+	{dim: rules.LateLevel, kinds: []Kind{Wait, Rows, Error}, after: stmt.SetLevel},
 	{dim: rules.RecordChanged, kinds: []Kind{Error, Wait}, codes: []uint16{1020}},
 	{dim: rules.ShareLock, kinds: []Kind{Error}, codes: []uint16{1235}},
-	{dim: rules.LockedRow, kinds: []Kind{Wait, Count, Error}, statements: []mvcc.Kind{mvcc.Update}},
-	{dim: rules.AutocommitLock, kinds: []Kind{Wait, Rows}, statements: []mvcc.Kind{mvcc.SelectForUpdate, mvcc.SelectForShare}},
-	{dim: rules.SnapshotPoint, kinds: []Kind{Rows}, statements: []mvcc.Kind{mvcc.Select}, levels: []corpus.Level{corpus.RepeatableRead}},
+	{dim: rules.LockedRow, kinds: []Kind{Wait, Count, Error}, statements: []stmt.Kind{stmt.Update}},
+	{dim: rules.AutocommitLock, kinds: []Kind{Wait, Rows}, statements: []stmt.Kind{stmt.SelectForUpdate, stmt.SelectForShare}},
+	{dim: rules.SnapshotPoint, kinds: []Kind{Rows}, statements: []stmt.Kind{stmt.Select}, levels: []corpus.Level{corpus.RepeatableRead}},
 }
 
 // settingShows says in which differences a setting can show that has another value on the

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -124,7 +125,7 @@ func (s *script) seen() bool { return s.demo || !s.decided }
 type action struct {
 	*timeline.Moment
 	sql  string
-	kind mvcc.Kind
+	kind stmt.Kind
 	// recorded is what came, promised what had to come; the latter is the
 	// former where nothing was promised. Both are nil for a send.
 	recorded, promised *answer
@@ -208,7 +209,7 @@ func promised(s *oracle.Step, got *answer) *answer {
 		return out
 	}
 	if s.Differs && got.err != 0 {
-		return &answer{unknown: s.Kind.Judgeable()}
+		return &answer{unknown: s.Kind.TouchesRows()}
 	}
 	return got
 }
@@ -254,7 +255,7 @@ func (s *script) past() bool {
 	gone, wrong := false, false
 	for i := range s.actions {
 		a := &s.actions[i]
-		if gone && !a.Resumed && a.kind.Judgeable() && (a.Waits || !wrong) {
+		if gone && !a.Resumed && a.kind.TouchesRows() && (a.Waits || !wrong) {
 			return true
 		}
 		wrong = wrong || a.Differs
@@ -263,7 +264,7 @@ func (s *script) past() bool {
 		}
 		st := &s.History.Stmts[a.Stmt]
 		left[a.Session] = left[a.Session] || leavesRecords(s.Case.Steps[st.Line].Stmt, keyed)
-		if left[a.Session] && !st.Result.InTxn && a.kind != mvcc.Rollback {
+		if left[a.Session] && !st.Result.InTxn && a.kind != stmt.Rollback {
 			gone, left[a.Session] = true, false
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 //go:embed gotest.tmpl
@@ -89,7 +89,7 @@ func goTest(s *script) (Files, error) {
 }
 
 // text prints an answer as the generated test does.
-func (a *answer) text(k mvcc.Kind) string {
+func (a *answer) text(k stmt.Kind) string {
 	switch {
 	case a.err != 0:
 		return fmt.Sprintf("error %d", a.err)
@@ -100,7 +100,7 @@ func (a *answer) text(k mvcc.Kind) string {
 			return timeline.Rows(a.rows)
 		}
 		return bag(a.rows)
-	case k == mvcc.Update || k == mvcc.Delete || k == mvcc.Insert:
+	case k == stmt.Update || k == stmt.Delete || k == stmt.Insert:
 		return fmt.Sprintf("%d affected", a.changed)
 	}
 	return "ok"

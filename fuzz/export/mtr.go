@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // mtr writes a test for mysql-test-run and the result that it must have on a
@@ -173,7 +173,7 @@ func (m *mtrWriter) action(a *action) {
 	switch {
 	case want.err != 0:
 		m.quietly(a, want.err)
-	case want.unknown || len(want.columns) == 0 && a.kind != mvcc.Update && a.kind != mvcc.Delete:
+	case want.unknown || len(want.columns) == 0 && a.kind != stmt.Update && a.kind != stmt.Delete:
 		m.send(a)
 	case len(want.columns) > 0:
 		if !want.ordered {
@@ -187,7 +187,7 @@ func (m *mtrWriter) action(a *action) {
 		m.command("disable_info")
 		fmt.Fprintf(&m.result, "affected rows: %d\n", want.changed)
 		// A server that sees an impossible condition tells no matched rows.
-		if a.kind == mvcc.Update && a.recorded.matched >= 0 {
+		if a.kind == stmt.Update && a.recorded.matched >= 0 {
 			fmt.Fprintf(&m.result, "info: Rows matched: %d  Changed: %d  Warnings: %d\n", max(want.matched, want.changed), want.changed, want.warnings)
 		}
 	}

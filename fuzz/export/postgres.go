@@ -11,6 +11,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // postgresTypes are the column types that PostgreSQL has under another name, or
@@ -61,6 +62,8 @@ func (v *unparsable) Enter(n ast.Node) (ast.Node, bool) {
 		}
 	}
 	switch x := n.(type) {
+	case *stmt.RawStmt:
+		say(true, "a raw statement")
 	case *ast.InsertStmt:
 		say(x.IsReplace, "REPLACE")
 		say(x.IgnoreErr, "INSERT IGNORE")

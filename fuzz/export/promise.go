@@ -6,13 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // quote is what a vendor's manual says, word for word, and the page that it stands on.
@@ -56,22 +54,22 @@ var (
 	}
 	// MariaDB's manual has no sentence on what an UPDATE or a DELETE reads, and none
 	// of the InnoDB manuals has one on INSERT.
-	currentPromises = map[history.DBMS]map[mvcc.Kind]quote{
+	currentPromises = map[history.DBMS]map[stmt.Kind]quote{
 		history.MySQL: {
-			mvcc.SelectForShare:  {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
-			mvcc.SelectForUpdate: {"If you want to see the “freshest” state of the database, use either the READ COMMITTED isolation level or a locking read", mysqlReads},
-			mvcc.Update:          {mysqlNotOnSnap, mysqlReads},
-			mvcc.Delete:          {mysqlNotOnSnap, mysqlReads},
+			stmt.SelectForShare:  {"If any of these rows were changed by another transaction that has not yet committed, your query waits until that transaction ends and then uses the latest values.", mysqlLocking},
+			stmt.SelectForUpdate: {"If you want to see the “freshest” state of the database, use either the READ COMMITTED isolation level or a locking read", mysqlReads},
+			stmt.Update:          {mysqlNotOnSnap, mysqlReads},
+			stmt.Delete:          {mysqlNotOnSnap, mysqlReads},
 		},
 		history.MariaDB: {
-			mvcc.SelectForShare:  {"When LOCK IN SHARE MODE is specified in a SELECT statement, MariaDB will wait until all transactions that have modified the rows are committed.", mariadbShare},
-			mvcc.SelectForUpdate: {"In both cases, a lock is acquired on the rows read by the query, and it will be released when the current transaction is committed.", mariadbUpdate},
+			stmt.SelectForShare:  {"When LOCK IN SHARE MODE is specified in a SELECT statement, MariaDB will wait until all transactions that have modified the rows are committed.", mariadbShare},
+			stmt.SelectForUpdate: {"In both cases, a lock is acquired on the rows read by the query, and it will be released when the current transaction is committed.", mariadbUpdate},
 		},
 		history.TiDB: {
-			mvcc.SelectForUpdate: {tidbCurrent, tidbLocking},
-			mvcc.Update:          {tidbCurrent, tidbLocking},
-			mvcc.Delete:          {tidbCurrent, tidbLocking},
-			mvcc.Insert:          {tidbCurrent, tidbLocking},
+			stmt.SelectForUpdate: {tidbCurrent, tidbLocking},
+			stmt.Update:          {tidbCurrent, tidbLocking},
+			stmt.Delete:          {tidbCurrent, tidbLocking},
+			stmt.Insert:          {tidbCurrent, tidbLocking},
 		},
 	}
 	changedPromise = quote{"If enabled (set to ON), an error DB_RECORD_CHANGED (HA_ERR_RECORD_CHANGED, ER_CHECKREAD) is raised if an attempt is made to acquire a lock on a record that does not exist in the current read view.", mariadbVars}
@@ -91,19 +89,19 @@ func (s *script) quotes() []quote {
 	dbms, step := s.History.Server.DBMS, &s.Account.Steps[w]
 	level := s.Account.Level
 	switch step.Kind {
-	case mvcc.Select:
+	case stmt.Select:
 		if q, ok := readPromises[dbms][level]; ok {
 			return []quote{q}
 		}
-	case mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
-		if mvcc.SkipsLocked(s.Case.Steps[s.History.Stmts[w].Line].Stmt) {
+	case stmt.SelectForShare, stmt.SelectForUpdate, stmt.Update, stmt.Delete, stmt.Insert:
+		if stmt.Of(s.Case.Steps[s.History.Stmts[w].Line].Stmt).Lock.Wait == stmt.Skips {
 			return nil // the sentences below are about reads that wait
 		}
 		if p := step.Promised; p != nil && p.Err == errChanged {
 			return []quote{changedPromise}
 		}
 		var found []quote
-		if q, ok := readPromises[dbms][level]; ok && level == corpus.Serializable && step.Kind == mvcc.SelectForShare && isPlain(s.Case.Steps[s.History.Stmts[w].Line].Stmt) {
+		if q, ok := readPromises[dbms][level]; ok && level == corpus.Serializable && step.Kind == stmt.SelectForShare && stmt.KindOf(s.Case.Steps[s.History.Stmts[w].Line].Stmt) == stmt.Select {
 			found = append(found, q)
 		}
 		if q, ok := currentPromises[dbms][step.Kind]; ok {
@@ -112,12 +110,6 @@ func (s *script) quotes() []quote {
 		return found
 	}
 	return nil
-}
-
-// isPlain says that a SELECT names no lock: at SERIALIZABLE it takes one all the same.
-func isPlain(n ast.StmtNode) bool {
-	q, ok := n.(*ast.SelectStmt)
-	return ok && (q.LockInfo == nil || q.LockInfo.LockType == ast.SelectLockNone)
 }
 
 // serverNames are the families as their vendors spell them.
@@ -195,8 +187,8 @@ var shareText = map[history.DBMS]string{history.MySQL: "SELECT … FOR SHARE", h
 
 // sharing names a statement that locks as SELECT … FOR SHARE does: a plain SELECT does
 // so at SERIALIZABLE.
-func sharing(t *timeline.Timeline, stmt int) string {
-	if stmt >= 0 && mvcc.KindOf(t.Case.Steps[t.History.Stmts[stmt].Line].Stmt) == mvcc.Select {
+func sharing(t *timeline.Timeline, at int) string {
+	if at >= 0 && stmt.KindOf(t.Case.Steps[t.History.Stmts[at].Line].Stmt) == stmt.Select {
 		return "SELECT"
 	}
 	return shareText[t.History.Server.DBMS]
@@ -230,7 +222,7 @@ var knownAs = regexp.MustCompile(`^Known as [a-z-]+: `)
 // maintainers.
 func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c := *t
-	shares := strings.NewReplacer(string(mvcc.SelectForShare), sharing(t, t.Account.Wrong), "SELECT … FOR SHARE", shareText[t.History.Server.DBMS])
+	shares := strings.NewReplacer(string(stmt.SelectForShare), sharing(t, t.Account.Wrong), "SELECT … FOR SHARE", shareText[t.History.Server.DBMS])
 	told := func(text string) string { return shares.Replace(plain(text)) }
 	c.Moments = append(c.Moments[:0:0], t.Moments...)
 	for i := range c.Moments {

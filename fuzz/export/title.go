@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // inTheEnd says what is wrong where it is no answer to a statement.
@@ -31,7 +31,7 @@ func (s *script) title() string {
 	if w := s.Account.Wrong; w >= 0 && kind != "not-serializable" {
 		_, expected, actual := s.Wrong()
 		kind := string(s.Account.Steps[w].Kind)
-		if s.Account.Steps[w].Kind == mvcc.SelectForShare {
+		if s.Account.Steps[w].Kind == stmt.SelectForShare {
 			kind = sharing(s.Timeline, w)
 		}
 		if leavesOpen(s.Timeline) {

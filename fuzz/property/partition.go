@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -102,16 +103,7 @@ func predicatesOn(c *corpus.Case, table string) []ast.ExprNode {
 		if _, name := mutate.KindOf(l.Stmt); name != table {
 			continue
 		}
-		var where ast.ExprNode
-		switch s := l.Stmt.(type) {
-		case *ast.SelectStmt:
-			where = s.Where
-		case *ast.UpdateStmt:
-			where = s.Where
-		case *ast.DeleteStmt:
-			where = s.Where
-		}
-		if where != nil {
+		if where := stmt.Of(l.Stmt).Where; where != nil {
 			out = append(out, where)
 		}
 	}

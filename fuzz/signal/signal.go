@@ -17,6 +17,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -68,12 +69,12 @@ func (f *finder) add(parts ...string) {
 
 // kind names a statement, transaction control among them.
 func (f *finder) kind(s *history.Stmt) string {
-	stmt := f.c.Steps[s.Line].Stmt
-	k, _ := mutate.KindOf(stmt)
-	if k != mutate.OtherKind {
-		return k.String()
+	n := f.c.Steps[s.Line].Stmt
+	k, _ := mutate.KindOf(n)
+	if k != stmt.Other {
+		return string(k)
 	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", stmt), "*ast.")
+	return strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast.")
 }
 
 func (f *finder) level(s *history.Stmt) string { return f.h.Levels[s.Session].Short() }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 )
@@ -40,8 +41,7 @@ func cuts(s shown, i, k int) []*mutate.Input {
 func locks(n *workload.Node) bool {
 	found := false
 	workload.Walk([]workload.Node{*n}, func(n *workload.Node) {
-		q, ok := n.Stmt.(*ast.SelectStmt)
-		found = found || n.Kind == workload.Run && ok && q.LockInfo != nil && q.LockInfo.LockType != ast.SelectLockNone
+		found = found || n.Kind == workload.Run && stmt.KindOf(n.Stmt).LocksRead()
 	})
 	return found
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/answers"
 )
@@ -92,7 +93,7 @@ func (st *Stamper) Statement(s ast.StmtNode) error {
 	case *ast.InsertStmt:
 		return st.insert(s)
 	case *ast.UpdateStmt:
-		if kind, _ := mutate.KindOf(s); kind != mutate.Update {
+		if kind, _ := mutate.KindOf(s); kind != stmt.Update {
 			return Refusal("an UPDATE of several tables")
 		}
 		for _, a := range s.List {
@@ -102,7 +103,7 @@ func (st *Stamper) Statement(s ast.StmtNode) error {
 		}
 		s.List = st.write(s.List)
 	case *ast.DeleteStmt:
-		if kind, _ := mutate.KindOf(s); kind != mutate.Delete {
+		if kind, _ := mutate.KindOf(s); kind != stmt.Delete {
 			return Refusal("a DELETE from several tables")
 		}
 	case *ast.SelectStmt:
@@ -166,7 +167,7 @@ func (st *Stamper) insert(s *ast.InsertStmt) error {
 
 // addFields adds id and v to what a SELECT of single columns of one table returns.
 func addFields(s *ast.SelectStmt) {
-	if kind, _ := mutate.KindOf(s); kind == mutate.OtherKind || s.Distinct || s.Fields == nil {
+	if kind, _ := mutate.KindOf(s); kind == stmt.Other || s.Distinct || s.Fields == nil {
 		return
 	}
 	missing := map[string]bool{answers.ID: true, answers.Version: true}

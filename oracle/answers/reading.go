@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -244,7 +245,7 @@ func (r *Reading) read(s *sight) {
 	unit, v := r.u.of[s.stmt], s.v
 	st := &r.u.h.Stmts[s.stmt]
 	kind := mvcc.KindOf(r.u.c.Steps[st.Line].Stmt)
-	plain := kind == mvcc.Select || kind == mvcc.SelectForShare && r.u.h.Server.DBMS == history.TiDB
+	plain := kind == stmt.Select || kind == stmt.SelectForShare && r.u.h.Server.DBMS == history.TiDB
 	level := r.Units[unit].Level
 	it := r.items[s.item]
 	if own := r.ownWrite(it, unit, s.stmt); own != nil && (v.unit != unit || v.stmt < own.stmt) {

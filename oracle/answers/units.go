@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
@@ -96,25 +97,25 @@ func (u *units) take(i int) bool {
 	}
 	n := u.c.Steps[s.Line].Stmt
 	switch kind := mvcc.KindOf(n); kind {
-	case mvcc.Begin, mvcc.BeginSnapshot:
+	case stmt.Begin, stmt.BeginSnapshot:
 		if r.Err != nil {
 			return false
 		}
 		u.end(s.Session, i, true)
 		c := u.begin(s.Session)
-		c.touched = kind == mvcc.BeginSnapshot
+		c.touched = kind == stmt.BeginSnapshot
 		u.open[s.Session], u.of[i] = c, c.unit
 		return true
-	case mvcc.Commit, mvcc.Rollback:
+	case stmt.Commit, stmt.Rollback:
 		if r.Err != nil {
 			return false
 		}
 		if c := u.open[s.Session]; c != nil {
 			u.of[i] = c.unit
 		}
-		u.end(s.Session, i, kind == mvcc.Commit)
+		u.end(s.Session, i, kind == stmt.Commit)
 		return true
-	case mvcc.Savepoint, mvcc.ReleaseSavepoint, mvcc.RollbackTo:
+	case stmt.Savepoint, stmt.ReleaseSavepoint, stmt.RollbackTo:
 		if c := u.open[s.Session]; c != nil {
 			u.of[i] = c.unit
 			if r.Err == nil {
@@ -122,7 +123,7 @@ func (u *units) take(i int) bool {
 			}
 		}
 		return u.died(i)
-	case mvcc.Select, mvcc.SelectForShare, mvcc.SelectForUpdate, mvcc.Update, mvcc.Delete, mvcc.Insert:
+	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate, stmt.Update, stmt.Delete, stmt.Insert:
 	default:
 		return false
 	}
@@ -156,11 +157,11 @@ func (u *units) died(i int) bool {
 // the transaction had named a table takes all of it back, its snapshot, too: what follows
 // is as if it had just begun.
 func (u *units) savepoint(c *course, i int, n ast.StmtNode) {
-	switch s := n.(type) {
-	case *ast.SavepointStmt:
-		c.saved[strings.ToLower(s.Name)] = savepoint{len(c.stmts), !c.touched}
-	case *ast.RollbackStmt:
-		at, ok := c.saved[strings.ToLower(s.SavepointName)]
+	switch of := stmt.Of(n); of.Kind {
+	case stmt.Savepoint:
+		c.saved[strings.ToLower(of.Savepoint)] = savepoint{len(c.stmts), !c.touched}
+	case stmt.RollbackTo:
+		at, ok := c.saved[strings.ToLower(of.Savepoint)]
 		if !ok {
 			return
 		}

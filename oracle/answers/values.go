@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
@@ -148,12 +149,10 @@ func (u *values) shown(n ast.StmtNode) string {
 	if !ok || s.GroupBy != nil || s.Having != nil || s.With != nil {
 		return ""
 	}
-	switch mvcc.KindOf(n) {
-	case mvcc.Select, mvcc.SelectForShare, mvcc.SelectForUpdate:
-	default:
+	if !mvcc.KindOf(n).Reads() {
 		return ""
 	}
-	t := mvcc.SingleTable(s.From)
+	t := stmt.SoleTable(s.From)
 	if t == nil || !u.tables[t.Name.L] {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // fact is what of a statement decides whether it may be swapped.
@@ -24,20 +25,13 @@ type fact struct {
 }
 
 func factOf(n ast.StmtNode) fact {
-	f := fact{}
-	switch s := n.(type) {
-	case *ast.SelectStmt:
-		f.plain = s.LockInfo == nil || s.LockInfo.LockType == ast.SelectLockNone
+	k := stmt.KindOf(n)
+	f := fact{
+		plain: k == stmt.Select, inserts: k == stmt.Insert, control: !k.TouchesRows() || k == stmt.Raw,
+		begins: k.Begins(), snapshot: k == stmt.BeginSnapshot, setsLevel: k == stmt.SetLevel || k == stmt.SetVariable,
+	}
+	if s, ok := n.(*ast.SelectStmt); ok {
 		f.returnsRows = s.From != nil && s.GroupBy == nil
-	case *ast.InsertStmt:
-		f.inserts = true
-	case *ast.UpdateStmt, *ast.DeleteStmt:
-	case *ast.BeginStmt:
-		f.control, f.begins, f.snapshot = true, true, corpus.ConsistentSnapshot(s)
-	case *ast.SetStmt:
-		f.control, f.setsLevel = true, true
-	default:
-		f.control = true
 	}
 	v := &finder{fact: &f}
 	n.Accept(v)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -123,9 +124,9 @@ func put(st *history.Stmt, s *mvcc.Step) bool {
 	switch {
 	case p.Err != 0:
 		to.Err = &history.Error{Code: p.Err}
-	case s.Kind == mvcc.Update:
+	case s.Kind == stmt.Update:
 		to.Matched, to.Changed, to.Affected = p.Matched, p.Changed, p.Changed
-	case s.Kind == mvcc.Insert || s.Kind == mvcc.Delete:
+	case s.Kind == stmt.Insert || s.Kind == stmt.Delete:
 		to.Affected = p.Changed
 	default:
 		to.Rows = p.Cells()

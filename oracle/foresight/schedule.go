@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -187,13 +188,6 @@ func inTransaction(before bool, n ast.StmtNode, r *history.Result) bool {
 	if r.Err != nil {
 		return before && r.Err.Code != errDeadlock
 	}
-	switch n := n.(type) {
-	case *ast.BeginStmt:
-		return true
-	case *ast.CommitStmt:
-		return false
-	case *ast.RollbackStmt:
-		return before && n.SavepointName != ""
-	}
-	return before
+	kind := stmt.KindOf(n)
+	return kind.Begins() || before && !kind.Ends()
 }

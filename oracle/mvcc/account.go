@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -82,7 +83,7 @@ func (h *RowHistory) add(v *Version, seen, undone bool) {
 // begins another.
 func (r *Replay) relate(h *RowHistory, t *solve.Table, c *Chain, j int) {
 	to, row := &h.Versions[len(h.Versions)-1], c.Versions[j].Row
-	if KindOf(r.c.Steps[r.h.Stmts[to.Stmt].Line].Stmt) == Update && (j == 0 || row == nil) {
+	if KindOf(r.c.Steps[r.h.Stmts[to.Stmt].Line].Stmt) == stmt.Update && (j == 0 || row == nil) {
 		to.Moved = true
 	}
 	if j == 0 || row == nil || c.Versions[j-1].Row == nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -23,7 +24,7 @@ func (r *Replay) Answered() bool {
 			continue
 		}
 		switch s.Kind {
-		case Select, SelectForShare, SelectForUpdate:
+		case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate:
 		default:
 			return false
 		}
@@ -58,7 +59,7 @@ func (r *Replay) answered(i int) (look, bool) {
 	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || aggregates(q) || HasSubquery(q) {
 		return look{}, false
 	}
-	name := SingleTable(q.From)
+	name := stmt.SoleTable(q.From)
 	if name == nil || r.table(name.Name.O) == nil {
 		return look{}, false
 	}

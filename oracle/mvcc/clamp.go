@@ -4,6 +4,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -13,7 +14,7 @@ import (
 // starts again, because it waited or because what it locks was changed since its
 // transaction began; whether it did is not always seen, so this is a choice. Where
 // the rule changes nothing it returns the statement itself.
-func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNode) ast.StmtNode {
+func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind stmt.Kind, node ast.StmtNode) ast.StmtNode {
 	if tx.Rules.of(rules.RestartedLookup) != rules.ClampedValues {
 		return node
 	}
@@ -25,12 +26,12 @@ func (r *Replay) restarted(tx *Txn, st *history.Stmt, kind Kind, node ast.StmtNo
 	if !again {
 		return node
 	}
-	where, from := condition(node)
-	name := SingleTable(from)
+	of := stmt.Of(node)
+	name := stmt.SoleTable(of.From)
 	if name == nil || r.table(name.Name.O) == nil {
 		return node
 	}
-	in := clampedList(r.table(name.Name.O).Def, r.possible(where))
+	in := clampedList(r.table(name.Name.O).Def, r.possible(of.Where))
 	if in == nil || r.views.choose(2) == 1 {
 		return node
 	}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // compare holds a statement's answer against its prediction.
-func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
+func (r *Replay) compare(i int, kind stmt.Kind, p *Prediction) *Difference {
 	st := &r.h.Stmts[i]
 	res := &st.Result
 	// The texts cost more than the comparison, and nearly every answer agrees.
@@ -33,7 +34,7 @@ func (r *Replay) compare(i int, kind Kind, p *Prediction) *Difference {
 	case code != 0:
 		return nil
 	}
-	if kind == Select || kind == SelectForShare || kind == SelectForUpdate {
+	if kind == stmt.Select || kind == stmt.SelectForShare || kind == stmt.SelectForUpdate {
 		if sameRows(p.Rows, res.Rows, p.Ordered) {
 			return nil
 		}
@@ -131,15 +132,15 @@ func formatCells(r []history.Cell) string {
 }
 
 // String prints a prediction on one line, in the words of describe.
-func (p *Prediction) String(kind Kind) string {
+func (p *Prediction) String(kind stmt.Kind) string {
 	switch {
 	case p.Err != 0:
 		return fmt.Sprintf("error %d", p.Err)
-	case kind == Update:
+	case kind == stmt.Update:
 		return fmt.Sprintf("%d matched, %d changed", p.Matched, p.Changed)
-	case kind.isWrite():
+	case kind.Writes():
 		return fmt.Sprintf("%d affected", p.Changed)
-	case kind.isControl():
+	case kind.Control():
 		return "ok"
 	}
 	return listRows(rowTexts(p.Rows), p.Ordered)
@@ -148,15 +149,15 @@ func (p *Prediction) String(kind Kind) string {
 // Describe prints a server's answer on one line.
 func Describe(n ast.StmtNode, res *history.Result) string { return describe(KindOf(n), res) }
 
-func describe(kind Kind, res *history.Result) string {
+func describe(kind stmt.Kind, res *history.Result) string {
 	switch {
 	case res.Err != nil:
 		return describeError(res.Err)
-	case kind == Update && res.Matched >= 0:
+	case kind == stmt.Update && res.Matched >= 0:
 		return fmt.Sprintf("%d matched, %d changed", res.Matched, res.Changed)
-	case kind.isWrite():
+	case kind.Writes():
 		return fmt.Sprintf("%d affected", res.Affected)
-	case kind.isControl():
+	case kind.Control():
 		return "ok"
 	}
 	return listRows(cellTexts(res.Rows), true)
@@ -193,7 +194,7 @@ type anomaly struct {
 var anomalies = []anomaly{
 	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
 		func(r *Replay, tx *Txn, st *history.Stmt) []lens {
-			if tx.Rules.of(rules.ConsistentRead) != rules.Snapshot || KindOf(r.c.Steps[st.Line].Stmt) != Select {
+			if tx.Rules.of(rules.ConsistentRead) != rules.Snapshot || KindOf(r.c.Steps[st.Line].Stmt) != stmt.Select {
 				return nil
 			}
 			return []lens{{&r.store, View{Tick: st.Submit, Own: tx}}, {&r.store, View{Tick: st.Return, Own: tx}}}
@@ -252,7 +253,7 @@ var anomalies = []anomaly{
 // viewOf is the view that a statement has, as far as naming needs it.
 func (r *Replay) viewOf(tx *Txn, st *history.Stmt) View {
 	v := View{Tick: st.Submit, Own: tx}
-	if tx.Snapshot > 0 && tx.Rules.of(rules.ConsistentRead) == rules.Snapshot && KindOf(r.c.Steps[st.Line].Stmt) == Select {
+	if tx.Snapshot > 0 && tx.Rules.of(rules.ConsistentRead) == rules.Snapshot && KindOf(r.c.Steps[st.Line].Stmt) == stmt.Select {
 		v.Tick = tx.Snapshot
 	}
 	return v
@@ -359,7 +360,7 @@ func (r *Replay) writeStmts() []int {
 
 // name refines a difference in rows or counts: which wrong view yields the
 // answer?
-func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNode) {
+func (r *Replay) name(d *Difference, i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) {
 	if d.Kind != "wrong-rows" && d.Kind != "wrong-count" {
 		return
 	}
@@ -379,24 +380,20 @@ func (r *Replay) name(d *Difference, i int, tx *Txn, kind Kind, node ast.StmtNod
 // write, whether it would match as many rows.
 func (r *Replay) wouldAnswer(node ast.StmtNode, l lens, res *history.Result) bool {
 	views := &stored{l.store, l.view}
-	var from *ast.TableRefsClause
-	want := res.Affected
-	switch s := node.(type) {
-	case *ast.SelectStmt:
+	if s, ok := node.(*ast.SelectStmt); ok {
 		out, err := r.solver.Select(s, views)
 		return err == nil && sameRows(out.Rows, res.Rows, out.TotalOrder)
-	case *ast.UpdateStmt:
-		from = s.TableRefs
-		if res.Matched >= 0 {
-			want = res.Matched
-		}
-	case *ast.DeleteStmt:
-		from = s.TableRefs
 	}
-	if SingleTable(from) == nil {
+	v := stmt.Of(node)
+	want := res.Affected
+	if v.Kind == stmt.Update && res.Matched >= 0 {
+		want = res.Matched
+	}
+	name := stmt.SoleTable(v.From)
+	if name == nil {
 		return false
 	}
-	t := l.store.Tables[SingleTable(from).Name.O]
+	t := l.store.Tables[name.Name.O]
 	if t == nil {
 		return false
 	}

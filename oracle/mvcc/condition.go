@@ -3,6 +3,7 @@ package mvcc
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Errors that evaluating a condition can raise.
@@ -15,21 +16,21 @@ const (
 // conditionOrder recognises a difference that comes from the order in which
 // the parts of a condition are evaluated: no manual promises one, and whether a
 // part that would fail is reached depends on the plan.
-func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, p *Prediction) error {
+func (r *Replay) conditionOrder(i int, kind stmt.Kind, node ast.StmtNode, view View, p *Prediction) error {
 	code := errCode(&r.h.Stmts[i])
 	if code == p.Err {
 		return nil
 	}
-	where, from := condition(node)
-	parts := leaves(where, nil)
-	if len(parts) < 2 || SingleTable(from) == nil {
+	of := stmt.Of(node)
+	parts, name := leaves(of.Where, nil), stmt.SoleTable(of.From)
+	if len(parts) < 2 || name == nil {
 		return nil
 	}
 	evaluates := func(c uint16) bool { return c == errTruncated || c == errOutOfRange }
 	if !evaluates(code) && !evaluates(p.Err) {
 		return nil
 	}
-	t := r.table(SingleTable(from).Name.O)
+	t := r.table(name.Name.O)
 	if t == nil {
 		return nil
 	}
@@ -49,20 +50,6 @@ func (r *Replay) conditionOrder(i int, kind Kind, node ast.StmtNode, view View, 
 		}
 	}
 	return nil
-}
-
-// condition returns the condition of a SELECT, UPDATE or DELETE and the tables
-// that it reads or changes, nil for other statements.
-func condition(node ast.StmtNode) (ast.ExprNode, *ast.TableRefsClause) {
-	switch s := node.(type) {
-	case *ast.SelectStmt:
-		return s.Where, s.From
-	case *ast.UpdateStmt:
-		return s.Where, s.TableRefs
-	case *ast.DeleteStmt:
-		return s.Where, s.TableRefs
-	}
-	return nil, nil
 }
 
 // leaves returns the parts of a condition that logical operators connect.

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -11,7 +12,7 @@ import (
 // wrote, before and after.
 func (r *Replay) touch(i int, tx *Txn, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
 	st := &r.h.Stmts[i]
-	r.touched = append(r.touched, touch{stmt: i, session: st.Session, txn: tx, at: st.Submit, table: t, where: where, insert: KindOf(r.c.Steps[st.Line].Stmt) == Insert, write: write, images: images})
+	r.touched = append(r.touched, touch{stmt: i, session: st.Session, txn: tx, at: st.Submit, table: t, where: where, insert: KindOf(r.c.Steps[st.Line].Stmt) == stmt.Insert, write: write, images: images})
 }
 
 // touch is what one statement read or wrote.

@@ -101,7 +101,7 @@ func (r *Replay) endOf(i int) int {
 		if s.Session != r.h.Stmts[i].Session {
 			continue
 		}
-		if k := KindOf(r.c.Steps[s.Line].Stmt); !s.Result.InTxn || j > i && s.Result.Err == nil && k.commits() {
+		if k := KindOf(r.c.Steps[s.Line].Stmt); !s.Result.InTxn || j > i && s.Result.Err == nil && k.Commits() {
 			return j
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -16,7 +17,7 @@ import (
 func lower(s string) string { return strings.ToLower(s) }
 
 // read predicts a query under one view.
-func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (*Prediction, error) {
+func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind stmt.Kind) (*Prediction, error) {
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	views := &stored{&r.store, view}
 	if r.unknownHint(s.From) {
@@ -24,7 +25,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return p, nil
 	}
 	res, err := r.solver.Select(s, views)
-	if name := SingleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
+	if name := stmt.SoleTable(s.From); err == nil && name != nil && r.table(name.Name.O) != nil {
 		err = r.overwritten(r.table(name.Name.O), s, view, i)
 	}
 	if err != nil {
@@ -35,20 +36,20 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 		return nil, errUnordered
 	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
-	name := SingleTable(s.From)
+	name := stmt.SoleTable(s.From)
 	if name == nil {
 		r.touchJoined(i, tx, r.h.Stmts[i].Submit, s.From)
 		return p, nil
 	}
 	t := r.table(name.Name.O)
 	if t == nil {
-		if kind != Select {
+		if kind != stmt.Select {
 			return nil, &Loss{Slug: "unsupported: a common table expression (WITH)"}
 		}
 		return p, nil
 	}
 	r.touch(i, tx, t, s.Where, false, nil)
-	if kind == Select {
+	if kind == stmt.Select {
 		return p, nil
 	}
 	rows, chains, err := r.reached(t, view)
@@ -75,7 +76,7 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind Kind) (
 // key may be named by a prefix of its name that no other key's name has.
 // https://dev.mysql.com/doc/refman/en/index-hints.html
 func (r *Replay) unknownHint(from *ast.TableRefsClause) bool {
-	name := SingleTable(from)
+	name := stmt.SoleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return false
 	}
@@ -111,8 +112,8 @@ func hintName(t *solve.Table, k *solve.Key) string {
 }
 
 // scan returns the rows of a table that a write matches, in scan order.
-func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*Chain, error) {
-	if err := r.overwritten(t, stmt, view, r.store.stmt); err != nil {
+func (r *Replay) scan(t *Table, node ast.StmtNode, view View) ([]solve.Row, []*Chain, error) {
+	if err := r.overwritten(t, node, view, r.store.stmt); err != nil {
 		return nil, nil, err
 	}
 	rows, chains, err := r.reached(t, view)
@@ -120,11 +121,11 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 		return nil, nil, err
 	}
 	r.scanOrder(t, rows, chains)
-	idx, err := r.solver.Matches(stmt, t.Def, rows, &stored{&r.store, subqueryView(stmt, view, r.h.Stmts[r.store.stmt].Submit)})
+	idx, err := r.solver.Matches(node, t.Def, rows, &stored{&r.store, subqueryView(node, view, r.h.Stmts[r.store.stmt].Submit)})
 	if err != nil {
 		return nil, nil, err
 	}
-	if Limited(stmt) && !ordered(stmt, t, rows, idx) {
+	if stmt.Of(node).Limit != nil && !ordered(node, t, rows, idx) {
 		return nil, nil, errUnordered
 	}
 	outRows := make([]solve.Row, len(idx))
@@ -137,11 +138,11 @@ func (r *Replay) scan(t *Table, stmt ast.StmtNode, view View) ([]solve.Row, []*C
 
 // subqueryView returns what the subqueries of a write see that started at the
 // given tick.
-func subqueryView(stmt ast.StmtNode, view View, started history.Tick) View {
+func subqueryView(node ast.StmtNode, view View, started history.Tick) View {
 	if view.Own == nil || view.Own.Rules.of(rules.SubqueryView) != rules.SnapshotSubquery {
 		return view
 	}
-	if _, ok := stmt.(*ast.SelectStmt); ok || !hasScalarSubquery(stmt) {
+	if _, ok := node.(*ast.SelectStmt); ok || !hasScalarSubquery(node) {
 		return view
 	}
 	if view.Own.Rules.of(rules.ConsistentRead) == rules.Snapshot {
@@ -154,7 +155,7 @@ func subqueryView(stmt ast.StmtNode, view View, started history.Tick) View {
 // has overwritten, where the rule FilterScope says so, and returns the error
 // that this raises. Which part of the filter is reached is the plan's affair,
 // so an error that some part raises is returned if the answer has it.
-func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) error {
+func (r *Replay) overwritten(t *Table, node ast.StmtNode, view View, i int) error {
 	if view.Own == nil || view.Own.Rules.of(rules.FilterScope) != rules.OverwrittenRows {
 		return nil
 	}
@@ -164,7 +165,7 @@ func (r *Replay) overwritten(t *Table, stmt ast.StmtNode, view View, i int) erro
 	}
 	committed := View{Tick: view.Tick}
 	rows, chains := t.Rows(committed)
-	where, _ := condition(stmt)
+	where := stmt.Of(node).Where
 	for k, c := range chains {
 		if ver := view.version(c); ver == nil || ver.Txn != view.Own {
 			continue
@@ -205,7 +206,7 @@ func (r *Replay) scanOrder(t *Table, rows []solve.Row, chains []*Chain) {
 }
 
 func (r *Replay) target(from *ast.TableRefsClause) (*Table, error) {
-	name := SingleTable(from)
+	name := stmt.SoleTable(from)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: a write to several tables"}
 	}
@@ -285,7 +286,7 @@ func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Predicti
 
 // insert predicts an INSERT or REPLACE and applies it.
 func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Prediction, error) {
-	name := SingleTable(s.Table)
+	name := stmt.SoleTable(s.Table)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
@@ -67,7 +68,7 @@ type running struct {
 	st   *history.Stmt
 	tx   *Txn
 	auto bool
-	kind Kind
+	kind stmt.Kind
 	node ast.StmtNode
 	// start is when it began, mark how many writes its transaction had then.
 	// seq is the number of the newest version at its start.
@@ -188,14 +189,14 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	if err := e.unmodelled[i]; err != nil {
 		return nil, nil, err
 	}
-	if kind == Other {
+	if kind == stmt.Other {
 		return nil, nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := e.session(st.Session)
 	if loss := e.beforehand(s, kind, node); loss != nil {
 		return nil, nil, loss
 	}
-	if kind.isControl() {
+	if kind.Control() {
 		if st.Return == 0 {
 			d, err := e.neverReturned(i)
 			return d, nil, err
@@ -230,12 +231,12 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 		return e.compare(i, kind, p), nil, nil
 	}
 	x := &running{e: e, i: i, st: st, tx: tx, auto: auto, kind: kind, node: node, start: e.clock, mark: len(tx.writes), seq: e.nextSeq}
-	if kind == Select && tx.Rules.of(rules.ConsistentRead) == rules.SharedLock && !auto {
-		x.kind = SelectForShare
+	if kind == stmt.Select && tx.Rules.of(rules.ConsistentRead) == rules.SharedLock && !auto {
+		x.kind = stmt.SelectForShare
 	}
 	e.running[st.Session] = x
 	c := errCode(st)
-	victims := e.victims(ph.items, i) && !SkipsLocked(node) // which runs into no lock
+	victims := e.victims(ph.items, i) && stmt.Of(node).Lock.Wait != stmt.Skips // which runs into no lock
 	if c == errDeadlock && len(st.Waits) == 0 || victims {
 		var err error
 		if e.needs[i], err = x.probe(); err != nil {
@@ -413,7 +414,7 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	}
 	code := errCode(x.st)
 	s.reopened = s.reopened && code != 0
-	if code != errRecordChanged && !(x.auto && x.kind == Select) {
+	if code != errRecordChanged && !(x.auto && x.kind == stmt.Select) {
 		x.tx.stmts = append(x.tx.stmts, i)
 	}
 	d := e.waitedAnyway(i)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -378,7 +379,7 @@ func makesRange(x ast.ExprNode) bool {
 // columns admit: no other index begins with a column that is tested, or holds
 // all that a query reads.
 func (x *running) onlyPath(t *Table, where ast.ExprNode) bool {
-	return !x.e.loose && !Limited(x.node) && !x.otherPath(t, where)
+	return !x.e.loose && stmt.Of(x.node).Limit == nil && !x.otherPath(t, where)
 }
 
 // otherPath reports whether a secondary index may lead to the rows.

@@ -1,6 +1,9 @@
 package mvcc
 
-import "github.com/txnfuzz/txnfuzz/oracle/rules"
+import (
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
 
 // A rollback undoes the newest change first, and whoever waits for a row that it
 // takes away goes on at once, while older changes are still to be undone. Only
@@ -23,7 +26,7 @@ func (e *engine) undoAmid(t *Txn, n int) {
 func (e *engine) releaseAmid(t *Txn, from int) {
 	for _, n := range e.sessionNumbers() {
 		x := e.running[n]
-		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != Update || x.tx.Rules.of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
+		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != stmt.Update || x.tx.Rules.of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
 			continue
 		}
 		x.amid = nil

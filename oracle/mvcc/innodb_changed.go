@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -111,7 +112,7 @@ func (x *running) lostBelow(a *access, c *Chain, views solve.Views) bool {
 // actsOn reports whether a statement would act on the row that the snapshot shows, by
 // whatever index it is sure to meet it.
 func (x *running) actsOn(a *access, c *Chain, views solve.Views) bool {
-	if Limited(x.node) || HasSubquery(x.node) {
+	if stmt.Of(x.node).Limit != nil || HasSubquery(x.node) {
 		return false
 	}
 	was := View{Tick: x.tx.Snapshot, Own: x.tx}.version(c)

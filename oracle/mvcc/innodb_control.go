@@ -3,6 +3,7 @@ package mvcc
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -65,12 +66,12 @@ func (r *Replay) reopened() *Difference {
 		case manual[st.Session]: // its next statement begins a transaction
 		case code == errDeadlock:
 			ended[st.Session] = true
-		case code == 0 && !kind.isControl() && ended[st.Session]:
+		case code == 0 && !kind.Control() && ended[st.Session]:
 			if tx := r.rulesAt(r.h.Levels[st.Session]); st.Result.InTxn && tx.of(rules.AfterDeadlock) == rules.NoTransaction {
 				return &Difference{Stmt: i, Kind: LeftOpen, Expected: "outside of a transaction", Actual: "inside of one",
 					Reason: "the session's transaction was a deadlock's victim, and no BEGIN was sent since, yet the server says that it is in a transaction"}
 			}
-		case kind == Begin || kind == BeginSnapshot || code == 0 && (kind == Commit || kind == Rollback):
+		case kind == stmt.Begin || kind == stmt.BeginSnapshot || code == 0 && (kind == stmt.Commit || kind == stmt.Rollback):
 			delete(ended, st.Session)
 		}
 	}
@@ -124,7 +125,7 @@ func (s *session) takeNext() {
 }
 
 // controlInnoDB replays a statement that touches no table.
-func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+func (e *engine) controlInnoDB(i int, s *session, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &e.h.Stmts[i]
 	if st.Result.Err != nil {
 		return e.controlError(i, s, kind, node)
@@ -133,7 +134,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		return nil, errContinues
 	}
 	switch kind {
-	case Begin, BeginSnapshot:
+	case stmt.Begin, stmt.BeginSnapshot:
 		begun := s.txn != nil
 		if begun {
 			s.endsOddly(s.txn)
@@ -142,29 +143,29 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 		e.takeLevel(s, !begun)
 		s.txn = e.beginInnoDB(s, st.Session)
 		s.characterize(s.txn, node)
-		s.txn.entered = corpus.ConsistentSnapshot(node)
-		if kind == BeginSnapshot && s.txn.Rules.of(rules.ConsistentRead) == rules.Snapshot || corpus.ConsistentSnapshot(node) && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
+		s.txn.entered = stmt.KindOf(node) == stmt.BeginSnapshot
+		if kind == stmt.BeginSnapshot && s.txn.Rules.of(rules.ConsistentRead) == rules.Snapshot || stmt.KindOf(node) == stmt.BeginSnapshot && s.txn.Level == corpus.Serializable && e.isolatesSnapshots(s.txn) {
 			// What BEGIN has committed is older than the snapshot.
 			s.txn.Snapshot = e.now()
 		}
 		return nil, nil
-	case Commit:
+	case stmt.Commit:
 		if s.txn != nil {
 			e.commitInnoDB(s, s.txn)
 			s.txn = nil
 		}
 		s.settled()
-	case Rollback:
+	case stmt.Rollback:
 		if s.txn != nil {
 			e.rollbackInnoDB(s, s.txn)
 			s.txn = nil
 		}
 		s.settled()
-	case RollbackTo:
+	case stmt.RollbackTo:
 		if s.txn == nil {
 			break
 		}
-		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
+		if j := s.txn.savepoint(stmt.Of(node).Savepoint); j >= 0 {
 			kept := s.txn.savepoints[:j+1]
 			if kept[j].idle {
 				// InnoDB was not in the transaction yet: all that it holds goes.
@@ -179,7 +180,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 			s.txn.savepoints = kept
 			e.partial = true
 		}
-	case SetLevel, SetVariable:
+	case stmt.SetLevel, stmt.SetVariable:
 		if s.reopened {
 			// The transaction that follows has not begun on the server, as the answer shows.
 			s.txn = nil
@@ -188,7 +189,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 				s.reopened = true
 			}()
 		}
-		if kind == SetLevel {
+		if kind == stmt.SetLevel {
 			return e.control(i, s, kind, node)
 		}
 		if loss := e.setVariables(s, st, node.(*ast.SetStmt), func(t *Txn) { e.commitInnoDB(s, t) }); loss != nil {
@@ -198,7 +199,7 @@ func (e *engine) controlInnoDB(i int, s *session, kind Kind, node ast.StmtNode) 
 	default:
 		return e.control(i, s, kind, node)
 	}
-	if kind != RollbackTo {
+	if kind != stmt.RollbackTo {
 		s.takeNext()
 	}
 	return nil, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -61,7 +62,7 @@ func (e *engine) uninvolved(x *running) *Difference {
 		return nil
 	}
 	for _, i := range x.tx.stmts {
-		if e.Steps[i].Kind != Select || x.tx.Rules.of(rules.ConsistentRead) == rules.SharedLock {
+		if e.Steps[i].Kind != stmt.Select || x.tx.Rules.of(rules.ConsistentRead) == rules.SharedLock {
 			return nil
 		}
 	}
@@ -86,9 +87,9 @@ func (e *engine) uninvolved(x *running) *Difference {
 func (e *engine) entersIndex(n ast.StmtNode) bool {
 	u, ok := n.(*ast.UpdateStmt)
 	if !ok {
-		return KindOf(n) == Insert
+		return KindOf(n) == stmt.Insert
 	}
-	name := SingleTable(u.TableRefs)
+	name := stmt.SoleTable(u.TableRefs)
 	if name == nil {
 		return true
 	}
@@ -178,7 +179,7 @@ func (x *running) probe() ([]*Txn, error) {
 // https://dev.mysql.com/doc/refman/en/innodb-deadlock-example.html
 func (x *running) behind(o *running, held map[*Chain][]lock) bool {
 	switch {
-	case o == nil || o.at == nil || !o.sure || !o.exclusive && x.kind == SelectForShare:
+	case o == nil || o.at == nil || !o.sure || !o.exclusive && x.kind == stmt.SelectForShare:
 		return false
 	case slices.Contains(held[o.at], lock{x.tx, true}) || slices.Contains(x.tx.writes[:x.mark], o.at):
 		return false
@@ -189,9 +190,9 @@ func (x *running) behind(o *running, held map[*Chain][]lock) bool {
 // byRow reports whether the statement reaches the rows of its one table by the
 // clustered index, whatever its plan.
 func (x *running) byRow() bool {
-	where, from := condition(x.node)
-	name := SingleTable(from)
-	return name != nil && x.onlyPath(x.e.table(name.Name.O), where)
+	of := stmt.Of(x.node)
+	name := stmt.SoleTable(of.From)
+	return name != nil && x.onlyPath(x.e.table(name.Name.O), of.Where)
 }
 
 // needsLock reports whether a scan has to have the lock on an entry that

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -76,12 +77,12 @@ func (e *engine) classify(s *ast.SelectStmt) emptiness {
 		return maybeProven
 	case s.Having != nil && p.impossible(s.Having.Expr, false, nil):
 		return provenEmpty
-	case s.Where == nil && SingleTable(s.From) != nil:
+	case s.Where == nil && stmt.SoleTable(s.From) != nil:
 		return mustLook
 	case s.Where == nil:
 		return maybeProven
 	}
-	if name := SingleTable(s.From); name != nil {
+	if name := stmt.SoleTable(s.From); name != nil {
 		p.t = e.table(name.Name.O)
 	}
 	p.ranges = p.t != nil && !p.mayReadFirst(s.Where)

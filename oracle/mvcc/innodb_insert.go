@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -108,7 +109,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 // see that, it needs no more than the entry of the unique index.
 func (x *running) skipsDuplicates() bool {
 	ins, ok := x.node.(*ast.InsertStmt)
-	return ignores(x.node) && !(ok && (ins.IsReplace || len(ins.OnDuplicate) > 0))
+	return stmt.Of(x.node).Ignore && !(ok && (ins.IsReplace || len(ins.OnDuplicate) > 0))
 }
 
 // put inserts a row: the clustered record goes in first, then an entry of each other
@@ -158,7 +159,7 @@ func (x *running) put(t *Table, row solve.Row) (c, dup *Chain, key int, err erro
 // insert runs an INSERT or REPLACE row by row.
 func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	e, tx := x.e, x.tx
-	name := SingleTable(s.Table)
+	name := stmt.SoleTable(s.Table)
 	if name == nil {
 		return nil, &Loss{Slug: "unsupported: an INSERT into something else than a table"}
 	}
@@ -254,7 +255,7 @@ func (x *running) judgesQuery(s *ast.InsertStmt) error {
 	sel, ok := s.Select.(*ast.SelectStmt)
 	switch {
 	case !ok || x.tx.Level >= corpus.RepeatableRead:
-	case sel.LockInfo != nil && sel.LockInfo.LockType != ast.SelectLockNone:
+	case stmt.LockOf(sel).Mode != stmt.None:
 		return &Loss{Slug: "unsupported: INSERT of a locking query"}
 	case x.e.isolatesSnapshots(x.tx) && len(x.st.Waits) > 0:
 		return &Loss{Slug: "unsupported: INSERT of a query that waits under snapshot isolation"}

@@ -205,7 +205,7 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *D
 	st := &e.h.Stmts[just]
 	// Without an open transaction its session holds no lock that its end could release.
 	open := e.session(st.Session).txn != nil
-	releases := !st.InTxn && open || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).isControl() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
+	releases := !st.InTxn && open || len(st.Waits) > 0 || KindOf(e.c.Steps[st.Line].Stmt).Control() || slices.ContainsFunc(items, func(it item) bool { return it.abort })
 	var left []item
 	for k, it := range items {
 		x := e.running[e.h.Stmts[it.stmt].Session]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -224,7 +225,7 @@ func (x *running) byToldIndex(a *access) {
 		return
 	}
 	var goes bool
-	if scans := p.exclusive != (x.kind == SelectForShare); scans {
+	if scans := p.exclusive != (x.kind == stmt.SelectForShare); scans {
 		goes = x.e.choices.choose(2) == 0
 	} else {
 		// A scan asks for another lock: it waits for a key that it would make twice, which

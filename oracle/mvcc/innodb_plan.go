@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -84,7 +85,7 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 
 // pinsSomeKey reports whether a query's condition fixes a whole unique key.
 func (e *engine) pinsSomeKey(s *ast.SelectStmt) bool {
-	name := SingleTable(s.From)
+	name := stmt.SoleTable(s.From)
 	if name == nil {
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -19,12 +20,12 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 	var updates, upserts, setsLevel bool
 	for _, l := range c.Steps {
 		switch KindOf(l.Stmt) {
-		case Update:
+		case stmt.Update:
 			updates = true
-		case Insert:
+		case stmt.Insert:
 			upserts = upserts || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
 			updates = updates || upserts
-		case SetLevel, SetVariable:
+		case stmt.SetLevel, stmt.SetVariable:
 			setsLevel = true
 		}
 	}
@@ -53,7 +54,7 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case rules.RowAmidKeyChange:
 			return !waits || !updates || r.Variant == rules.NotFound && !failed(errKeyNotFound)
 		case rules.RefusedWait:
-			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return refusesToWait(l.Stmt) || SkipsLocked(l.Stmt) })
+			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return refusesToWait(l.Stmt) || stmt.Of(l.Stmt).Lock.Wait == stmt.Skips })
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -122,7 +123,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		// It may fail before a row is read.
 		return err
 	}
-	x.covered = x.kind == SelectForShare && x.coverable(t)
+	x.covered = x.kind == stmt.SelectForShare && x.coverable(t)
 	keeps := tx.Level == corpus.RepeatableRead || tx.Level == corpus.Serializable
 	judged := make(map[int]bool, len(t.Chains))
 	if asked, inner := x.asked, visit; asked != nil {
@@ -132,7 +133,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		}
 	}
 	a.other, a.pending = x.otherPath(t, a.where), e.pending
-	only := !e.loose && !Limited(x.node) && !a.other
+	only := !e.loose && stmt.Of(x.node).Limit == nil && !a.other
 	if a.ended && x.due {
 		x.sure = false
 		x.block(nil)
@@ -224,7 +225,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
-		if (holder != nil || x.amidVersion(n.c) != nil) && x.kind == Update && (a.key == nil || e.loose) && !a.unique && !keeps {
+		if (holder != nil || x.amidVersion(n.c) != nil) && x.kind == stmt.Update && (a.key == nil || e.loose) && !a.unique && !keeps {
 			pass, err := x.passes(a, n.c, judged)
 			if err != nil {
 				return err
@@ -378,7 +379,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 		return nil, nil
 	}
 	// LIMIT may end the scan before it.
-	if err := x.recordChanged(n.c, !Limited(x.node)); err != nil {
+	if err := x.recordChanged(n.c, stmt.Of(x.node).Limit == nil); err != nil {
 		return nil, err
 	}
 	if holder == nil {
@@ -433,8 +434,8 @@ func (x *running) written(c *Chain) bool {
 // matches tests the statement's condition on a row. Where a conversion fails, a
 // write fails in strict mode, a read does not; a LIMIT is counted elsewhere.
 func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, error) {
-	if x.kind == Update || x.kind == Delete {
-		if !Limited(x.node) {
+	if x.kind == stmt.Update || x.kind == stmt.Delete {
+		if stmt.Of(x.node).Limit == nil {
 			idx, err := x.e.solver.Matches(x.node, a.t.Def, []solve.Row{ver.Row}, views)
 			return len(idx) > 0, err
 		}
@@ -450,24 +451,10 @@ func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, err
 	return truth == sqlvalue.True, err
 }
 
-// Limited reports whether a statement has a LIMIT, and so may end before it has looked
-// at every row.
-func Limited(n ast.StmtNode) bool {
-	switch s := n.(type) {
-	case *ast.SelectStmt:
-		return s.Limit != nil
-	case *ast.UpdateStmt:
-		return s.Limit != nil
-	case *ast.DeleteStmt:
-		return s.Limit != nil
-	}
-	return false
-}
-
 // inOrder reports whether an UPDATE has an ORDER BY.
 func inOrder(n ast.StmtNode) bool {
-	s, ok := n.(*ast.UpdateStmt)
-	return ok && s.Order != nil
+	v := stmt.Of(n)
+	return v.Kind == stmt.Update && v.Order != nil
 }
 
 // passes decides whether an UPDATE passes a row that another transaction has

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -118,8 +119,8 @@ func (s *serial) explainsAlong(order []*Txn, ch *choices) (bool, error) {
 			st := &r.h.Stmts[i]
 			node := r.c.Steps[st.Line].Stmt
 			kind := KindOf(node)
-			if kind == Select {
-				kind = SelectForShare
+			if kind == stmt.Select {
+				kind = stmt.SelectForShare
 			}
 			x := &running{e: e, i: i, st: st, tx: tx, kind: kind, node: node, start: e.now(), mark: len(tx.writes)}
 			p, err := x.execute()
@@ -166,7 +167,7 @@ func (x *running) generatesTaken() bool {
 	if !ok || errCode(x.st) != errDup {
 		return false
 	}
-	name := SingleTable(s.Table)
+	name := stmt.SoleTable(s.Table)
 	if name == nil {
 		return false
 	}

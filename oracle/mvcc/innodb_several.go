@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -62,7 +63,7 @@ func (x *running) watched() bool {
 		case *ast.InsertStmt:
 			return s.Select != nil || HasSubquery(s)
 		default:
-			return KindOf(s) == Select || HasSubquery(s)
+			return KindOf(s) == stmt.Select || HasSubquery(s)
 		}
 	})
 }
@@ -119,7 +120,7 @@ func (x *running) changeSeveral(rows []chosenRow) error {
 		x.table = nil
 	}
 	switch {
-	case x.kind == Delete:
+	case x.kind == stmt.Delete:
 		for _, w := range changed {
 			x.deleteRow(w.t, w.c)
 		}

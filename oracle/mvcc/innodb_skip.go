@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -27,16 +28,6 @@ const (
 	// SkipWaited: it waited for a row.
 	SkipWaited = "skip-locked-waited"
 )
-
-// SkipsLocked reports whether a statement is a SKIP LOCKED.
-func SkipsLocked(node ast.StmtNode) bool {
-	s, ok := node.(*ast.SelectStmt)
-	return ok && locksButSkips(s)
-}
-
-func locksButSkips(s *ast.SelectStmt) bool {
-	return s.LockInfo != nil && (s.LockInfo.LockType == ast.SelectLockForUpdateSkipLocked || s.LockInfo.LockType == ast.SelectLockForShareSkipLocked)
-}
 
 // skipping is what a SKIP LOCKED makes of the rows that match.
 type skipping struct {
@@ -60,7 +51,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 	k := &skipping{t: t, others: x.othersNow(t), limited: s.Limit != nil, seen: map[*Chain]bool{}}
 	x.skip = k
 	a := x.accessOf(t, s.Where)
-	err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {
+	err := x.scan(a, x.kind == stmt.SelectForUpdate, func(h hit) error {
 		k.free = append(k.free, h)
 		return nil
 	})
@@ -78,7 +69,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 		return nil, err
 	}
 	for _, c := range p.read {
-		e.lock(c, x.tx, x.kind == SelectForUpdate)
+		e.lock(c, x.tx, x.kind == stmt.SelectForUpdate)
 	}
 	return p, nil
 }
@@ -92,7 +83,7 @@ func (x *running) passesLocked(a *access, n *entry, views solve.Views) (bool, er
 		return false, nil
 	}
 	// The entry of an index may have been locked before the row was found to be.
-	x.e.doubt(c, x.tx, x.kind == SelectForUpdate)
+	x.e.doubt(c, x.tx, x.kind == stmt.SelectForUpdate)
 	ver := x.e.committed(c, x.tx)
 	if k.seen[c] || ver == nil || ver.Row == nil || a.key != nil && !equalIn(a.key, ver.Row, n.row) {
 		return true, nil
@@ -371,7 +362,7 @@ func (x *running) waitedForGone() bool {
 func (r *Replay) heldUp(st *history.Stmt) bool {
 	return slices.ContainsFunc(st.Waits, func(w history.Wait) bool {
 		return w.Kind == history.RowLock && (w.Until == 0 || slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool {
-			releases := KindOf(r.c.Steps[o.Line].Stmt).isControl() || !o.InTxn || errCode(&o) == errDeadlock || errCode(&o) == errRecordChanged
+			releases := KindOf(r.c.Steps[o.Line].Stmt).Control() || !o.InTxn || errCode(&o) == errDeadlock || errCode(&o) == errRecordChanged
 			return o.Session != st.Session && o.Submit < w.Until && (o.Return == 0 || o.Return > w.From) && releases
 		}))
 	})
@@ -382,7 +373,7 @@ func (r *Replay) waitedInSkipping(i int) *Difference {
 	st := &r.h.Stmts[i]
 	node := r.c.Steps[st.Line].Stmt
 	s, ok := node.(*ast.SelectStmt)
-	if !ok || !locksButSkips(s) || !r.heldUp(st) || HasSubquery(s) || SingleTable(s.From) == nil || r.waitsInMerge(st, s) {
+	if !ok || stmt.LockOf(s).Wait != stmt.Skips || !r.heldUp(st) || HasSubquery(s) || stmt.SoleTable(s.From) == nil || r.waitsInMerge(st, s) {
 		return nil
 	}
 	return &Difference{Stmt: i, Kind: SkipWaited, Expected: "an answer at once", Actual: "waited, then " + Describe(node, &st.Result),

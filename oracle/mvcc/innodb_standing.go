@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -146,7 +147,7 @@ func (t *Table) onlyClustered() bool {
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
 func (x *running) surelyHeld(c *Chain, o *Txn) bool {
 	e, t := x.e, x.skip.t
-	share, need := x.kind == SelectForShare, columnsOf(t.Def, x.node.(*ast.SelectStmt))
+	share, need := x.kind == stmt.SelectForShare, columnsOf(t.Def, x.node.(*ast.SelectStmt))
 	aside := share && t.heldByIndexes(need)
 	if e.writer(c, x.tx) == o {
 		if w := e.running[o.Session]; w != nil && c.last().seq > w.seq {
@@ -162,10 +163,10 @@ func (x *running) surelyHeld(c *Chain, o *Txn) bool {
 		switch {
 		case !slices.Contains(h.rows, c), aside:
 			return false
-		case h.kind == SelectForShare:
+		case h.kind == stmt.SelectForShare:
 			return !share && !t.heldByIndexes(h.cols)
 		}
-		return h.kind == SelectForUpdate
+		return h.kind == stmt.SelectForUpdate
 	})
 }
 
@@ -193,7 +194,7 @@ func (t *Table) heldByIndexes(need map[int]bool) bool {
 // entry of it in any index, that stands against the one that the statement wants.
 func (x *running) mayBeHeld(c *Chain, o *other) bool {
 	e := x.e
-	exclusive := x.kind == SelectForUpdate
+	exclusive := x.kind == stmt.SelectForUpdate
 	held := func(l lock) bool { return l.tx == o.tx && (l.exclusive || exclusive) }
 	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.doubtful[c], held) {
 		return true
@@ -213,13 +214,13 @@ func (x *running) reachOf(t *Table, tx *Txn, i int) (at reach, some bool) {
 	kind := KindOf(node)
 	every := reach{all: true}
 	switch {
-	case kind.isControl(), !e.names(node, t), st.RefusedAlone && TextError(errCode(st)):
+	case kind.Control(), !e.names(node, t), st.RefusedAlone && TextError(errCode(st)):
 		return reach{}, false
 	case HasSubquery(node):
 		return every, true
-	case kind == Select && (tx.auto || tx.Rules.of(rules.ConsistentRead) != rules.SharedLock):
+	case kind == stmt.Select && (tx.auto || tx.Rules.of(rules.ConsistentRead) != rules.SharedLock):
 		return reach{}, false
-	case (kind == Select || kind == SelectForShare) && x.kind == SelectForShare:
+	case (kind == stmt.Select || kind == stmt.SelectForShare) && x.kind == stmt.SelectForShare:
 		return reach{}, false // share locks do not exclude each other
 	case st.Return == 0 || errCode(st) != 0 || e.running[st.Session] != nil && e.running[st.Session].i == i:
 		return every, true
@@ -228,9 +229,10 @@ func (x *running) reachOf(t *Table, tx *Txn, i int) (at reach, some bool) {
 		// It locks the rows that are in its way; its own are no question.
 		return every, ins.Select != nil || ins.IsReplace || ins.IgnoreErr || len(ins.OnDuplicate) > 0 || len(st.Waits) > 0 || !t.onlyClustered()
 	}
-	where, from := condition(node)
+	of := stmt.Of(node)
+	where := of.Where
 	u, ok := node.(*ast.UpdateStmt)
-	if SingleTable(from) == nil || ok && assignsUnique(u, t) {
+	if stmt.SoleTable(of.From) == nil || ok && assignsUnique(u, t) {
 		return every, true
 	}
 	if key := t.lookedUpBy(where, kind); key != nil {
@@ -255,12 +257,12 @@ func (e *engine) names(node ast.StmtNode, t *Table) bool {
 // integers, nil if none do: then no record is met but that of this key. A write may still
 // go by another index than a secondary one.
 // https://dev.mysql.com/doc/refman/en/explain-output.html#jointype_const
-func (t *Table) lookedUpBy(where ast.ExprNode, kind Kind) []ast.ExprNode {
+func (t *Table) lookedUpBy(where ast.ExprNode, kind stmt.Kind) []ast.ExprNode {
 	parts := conjuncts(where, nil)
 keys:
 	for i := range t.Def.Keys {
 		k := &t.Def.Keys[i]
-		if !k.Unique && !k.Primary || kind.isWrite() && k != t.Clustered {
+		if !k.Unique && !k.Primary || kind.Writes() && k != t.Clustered {
 			continue
 		}
 		var fixed []ast.ExprNode

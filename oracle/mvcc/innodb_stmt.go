@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -41,7 +42,7 @@ func (x *running) execute() (*Prediction, error) {
 	if errors.As(err, &changed) && changed.sure {
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Single: true}, nil
 	}
-	if errCode(x.st) == errRecordChanged && x.kind != Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
+	if errCode(x.st) == errRecordChanged && x.kind != stmt.Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
 		// Somewhere beside the rows that surely had to be locked.
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
 	}
@@ -100,7 +101,7 @@ func (x *running) perform() (*Prediction, error) {
 	if err := x.ask(); err != nil {
 		return nil, err
 	}
-	if _, from := condition(x.node); e.unknownHint(from) {
+	if e.unknownHint(stmt.Of(x.node).From) {
 		return nil, &solve.SQLError{Code: errNoKey, Message: "no such key"}
 	}
 	if writesSeveral(x.node) {
@@ -108,7 +109,7 @@ func (x *running) perform() (*Prediction, error) {
 	}
 	switch s := x.node.(type) {
 	case *ast.SelectStmt:
-		if x.kind == Select {
+		if x.kind == stmt.Select {
 			return x.consistent(s)
 		}
 		return x.lockingRead(s)
@@ -137,7 +138,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	switch tx.Rules.of(rules.ConsistentRead) {
 	case rules.Newest:
 		v.view = View{Uncommitted: true, Own: tx}
-		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+		if name := stmt.SoleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			a := x.accessOf(e.table(name.Name.O), s.Where)
 			v.via, v.covering = a.key, a.covering
 			x.anyPendingIndex(s, a.t, v)
@@ -151,7 +152,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			tx.Snapshot = x.start
 		}
 		v.view = View{Tick: tx.Snapshot, Own: tx}
-		if name := SingleTable(s.From); name != nil && e.table(name.Name.O) != nil {
+		if name := stmt.SoleTable(s.From); name != nil && e.table(name.Name.O) != nil {
 			if tx.Rules.of(rules.UniqueLookup) == rules.EndsAtFirst {
 				t := e.table(name.Name.O)
 				if v.once = x.lookedUp(t, s.Where); v.once == nil {
@@ -176,7 +177,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
-	if name := SingleTable(s.From); name != nil {
+	if name := stmt.SoleTable(s.From); name != nil {
 		if t := e.table(name.Name.O); t != nil {
 			gone, err := x.goneAmid(s, t, v.view)
 			if err != nil {
@@ -203,7 +204,7 @@ func answersOfNothing(s *ast.SelectStmt, rows int) bool {
 // judgesUncommitted refuses a read of uncommitted data while it is not known how far
 // another statement, which waits, has changed the rows.
 func (x *running) judgesUncommitted(s *ast.SelectStmt) error {
-	if len(x.e.pending) > 0 && (SingleTable(s.From) == nil || HasSubquery(s)) {
+	if len(x.e.pending) > 0 && (stmt.SoleTable(s.From) == nil || HasSubquery(s)) {
 		return &Loss{Slug: "unsupported: uncommitted rows of several tables amid a change"}
 	}
 	for _, o := range x.e.running {
@@ -364,7 +365,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	e := x.e
 	p := &Prediction{Matched: -1, Changed: -1, Single: true}
 	var views solve.Views
-	name := SingleTable(s.From)
+	name := stmt.SoleTable(s.From)
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch {
 	case s.LockInfo != nil && len(s.LockInfo.Tables) > 0:
@@ -382,9 +383,9 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		return nil, &Loss{Slug: "unsupported: locking read of several tables that waits"}
 	case x.waitsBackward(s.OrderBy):
 		return nil, &Loss{Slug: "unsupported: locking read that waits while it goes backward"}
-	case locksButSkips(s) && name != nil && !HasSubquery(s) && e.table(name.Name.O) != nil:
+	case stmt.LockOf(s).Wait == stmt.Skips && name != nil && !HasSubquery(s) && e.table(name.Name.O) != nil:
 		return x.skippingRead(s, e.table(name.Name.O))
-	case locksButSkips(s) && len(x.othersNow(nil)) > 0:
+	case stmt.LockOf(s).Wait == stmt.Skips && len(x.othersNow(nil)) > 0:
 		return nil, &Loss{Slug: "unsupported: SKIP LOCKED of several tables or with a subquery"}
 	}
 	if name == nil {
@@ -424,7 +425,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			x.node, where = bare, bare.Where
 		}
 		a := x.accessOf(t, where)
-		err := x.scan(a, x.kind == SelectForUpdate, func(h hit) error {
+		err := x.scan(a, x.kind == stmt.SelectForUpdate, func(h hit) error {
 			rows = append(rows, h.row)
 			p.read = append(p.read, h.c)
 			return nil
@@ -625,5 +626,5 @@ func (x *running) deleteRow(t *Table, c *Chain) {
 }
 
 func (e *engine) touchInnoDB(x *running, t *Table, where ast.ExprNode, write bool, images []solve.Row) {
-	e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: t, where: where, insert: x.kind == Insert, write: write, images: images})
+	e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: t, where: where, insert: x.kind == stmt.Insert, write: write, images: images})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -255,7 +256,7 @@ func (r *Replay) insertionOrder() {
 			if !ok || s.Select != nil {
 				continue
 			}
-			if name := SingleTable(s.Table); name == nil || r.table(name.Name.O) != t {
+			if name := stmt.SoleTable(s.Table); name == nil || r.table(name.Name.O) != t {
 				continue
 			}
 			add, err := r.solver.Insert(s, t.Def, &stored{&r.store, View{Tick: latest}})

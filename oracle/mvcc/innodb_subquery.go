@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -46,11 +47,11 @@ type asked struct {
 func (x *running) asksUnlocked() bool {
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch x.kind {
-	case SelectForUpdate, SelectForShare:
+	case stmt.SelectForUpdate, stmt.SelectForShare:
 		return weak || x.tx.Level == corpus.RepeatableRead || x.auto && x.tx.Rules.of(rules.SubqueryView) == rules.SnapshotSubquery
-	case Update:
+	case stmt.Update:
 		return weak
-	case Insert:
+	case stmt.Insert:
 		return weak && x.node.(*ast.InsertStmt).Select != nil
 	}
 	return false
@@ -59,7 +60,7 @@ func (x *running) asksUnlocked() bool {
 // ask prepares the answers of subqueries. When they are evaluated is the plan's
 // affair: when it is made, or with the first row, before its lock or behind it.
 func (x *running) ask() error {
-	if x.kind == Select {
+	if x.kind == stmt.Select {
 		return nil
 	}
 	inner := &subqueryTables{}
@@ -69,7 +70,7 @@ func (x *running) ask() error {
 	}
 	own := x.ownTable()
 	switch {
-	case inner.names[own] && x.kind == Insert:
+	case inner.names[own] && x.kind == stmt.Insert:
 		return &Loss{Slug: "unsupported: subquery on the table of the INSERT"}
 	case x.e.refusesOwnTable(x.node):
 		return &solve.SQLError{Code: errTableUsed, Message: "target table of a write in a subquery"}
@@ -172,11 +173,7 @@ func (a *asked) met() {
 func (x *running) ownTable() string { return ownTable(x.node) }
 
 func ownTable(node ast.StmtNode) string {
-	_, from := condition(node)
-	if s, ok := node.(*ast.InsertStmt); ok {
-		from = s.Table
-	}
-	if name := SingleTable(from); name != nil {
+	if name := stmt.Of(node).Table(); name != nil {
 		return name.Name.O
 	}
 	return ""
@@ -186,7 +183,7 @@ func ownTable(node ast.StmtNode) string {
 // it names the table that it changes, outside of derived tables.
 // https://dev.mysql.com/doc/refman/en/subquery-errors.html
 func (r *Replay) refusesOwnTable(node ast.StmtNode) bool {
-	if r.h.Server.DBMS != history.MySQL || !KindOf(node).isWrite() {
+	if r.h.Server.DBMS != history.MySQL || !KindOf(node).Writes() {
 		return false
 	}
 	inner := &subqueryTables{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -277,17 +278,11 @@ var errUnordered = &Loss{Slug: "unsupported: LIMIT without a total order"}
 // ordered reports whether ORDER BY tells the rows that LIMIT leaves from each of those
 // that it does not.
 func ordered(s ast.StmtNode, t *Table, rows []solve.Row, left []int) bool {
-	var by *ast.OrderByClause
-	switch s := s.(type) {
-	case *ast.UpdateStmt:
-		by = s.Order
-	case *ast.DeleteStmt:
-		by = s.Order
-	}
-	if by == nil {
+	of := stmt.Of(s)
+	if of.Order == nil || !of.Kind.Writes() {
 		return false
 	}
-	cols := columnsIn(t.Def, by)
+	cols := columnsIn(t.Def, of.Order)
 	for i := range rows {
 		if !slices.Contains(left, i) && slices.ContainsFunc(left, func(k int) bool { return !changes(rows[i], rows[k], cols) }) {
 			return false

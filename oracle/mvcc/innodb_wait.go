@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -15,7 +16,7 @@ import (
 // transaction ends.
 type claim struct {
 	t     *Table
-	kind  Kind
+	kind  stmt.Kind
 	where ast.ExprNode
 	// rows holds the records that a locking read returned.
 	rows []*Chain
@@ -29,32 +30,33 @@ type claim struct {
 // certain: one table, no LIMIT, no grouping, no subquery.
 func (x *running) claims() *claim {
 	gaps := x.tx.Level == corpus.RepeatableRead || x.tx.Level == corpus.Serializable
-	switch s := x.node.(type) {
-	case *ast.SelectStmt:
-		if x.kind == Select || !locksWhatItReturns(s) || s.LockInfo != nil && !plainLock(s.LockInfo.LockType) {
-			return nil
-		}
-		t := x.e.table(SingleTable(s.From).Name.O)
-		return &claim{t: t, kind: x.kind, where: s.Where, rows: x.p.read, cols: columnsOf(t.Def, s), gaps: gaps}
-	case *ast.UpdateStmt:
-		if name := SingleTable(s.TableRefs); name != nil && s.Limit == nil && !HasSubquery(s) {
-			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
-		}
-	case *ast.DeleteStmt:
-		if name := SingleTable(s.TableRefs); name != nil && s.Limit == nil && !s.IsMultiTable && !HasSubquery(s) {
-			return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: s.Where, gaps: gaps}
-		}
+	v := stmt.Of(x.node)
+	if !locksAllItMeets(v, x.kind, x.node) {
+		return nil
 	}
-	return nil
+	switch name := stmt.SoleTable(v.From); {
+	case name == nil:
+		return nil
+	case v.Kind.Reads():
+		t := x.e.table(name.Name.O)
+		return &claim{t: t, kind: x.kind, where: v.Where, rows: x.p.read, cols: columnsOf(t.Def, x.node.(*ast.SelectStmt)), gaps: gaps}
+	default:
+		return &claim{t: x.e.table(name.Name.O), kind: x.kind, where: v.Where, gaps: gaps}
+	}
 }
 
-// plainLock reports whether a locking read takes the locks of all rows that it meets.
-func plainLock(l ast.SelectLockType) bool {
-	return l == ast.SelectLockNone || l == ast.SelectLockForShare || l == ast.SelectLockForUpdate || noWait(l)
-}
-
-func noWait(l ast.SelectLockType) bool {
-	return l == ast.SelectLockForShareNoWait || l == ast.SelectLockForUpdateNoWait
+// locksAllItMeets reports whether a statement surely locks every row that its condition
+// holds for; kind is what it comes to at its level.
+func locksAllItMeets(v stmt.View, kind stmt.Kind, node ast.StmtNode) bool {
+	switch v.Kind {
+	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate:
+		return kind != stmt.Select && locksWhatItReturns(node.(*ast.SelectStmt)) && (v.Lock.Wait == stmt.Waits || v.Lock.Wait == stmt.Fails)
+	case stmt.Update:
+		return v.Limit == nil && !HasSubquery(node)
+	case stmt.Delete:
+		return v.Limit == nil && !v.Several && !HasSubquery(node)
+	}
+	return false
 }
 
 // columnsOf returns the columns that a query mentions, nil for all.
@@ -71,10 +73,10 @@ func columnsOf(t *solve.Table, s *ast.SelectStmt) map[int]bool {
 // another open transaction surely held a lock that it surely needed. Then it
 // notes what the statement itself holds.
 func (e *engine) missingWaitInnoDB(x *running) (*Difference, error) {
-	if x.kind == Select || x.p == nil {
+	if x.kind == stmt.Select || x.p == nil {
 		return nil, nil
 	}
-	if SkipsLocked(x.node) {
+	if stmt.Of(x.node).Lock.Wait == stmt.Skips {
 		x.claimSkipping()
 		return nil, nil
 	}
@@ -137,13 +139,13 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 			newest, before := c.last(), e.committed(c, x.tx)
 			if before != nil && before.Row != nil && newest.Row != nil && !changes(before.Row, newest.Row, own.cols) {
 				// Perhaps only an entry of an index is needed, which is as it was.
-				if secondary && own.kind == SelectForShare || equalRows(before.Row, newest.Row) {
+				if secondary && own.kind == stmt.SelectForShare || equalRows(before.Row, newest.Row) {
 					continue
 				}
 			}
 			row := newest.Row
 			if row == nil {
-				if before == nil || before.Row == nil || x.kind == Update && x.tx.Rules.of(rules.LockedRow) == rules.PassUncommitted {
+				if before == nil || before.Row == nil || x.kind == stmt.Update && x.tx.Rules.of(rules.LockedRow) == rules.PassUncommitted {
 					continue
 				}
 				row = before.Row
@@ -152,7 +154,7 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if ok && x.kind == Update && !own.gaps {
+			if ok && x.kind == stmt.Update && !own.gaps {
 				// It may have judged the committed version and passed the row.
 				if before == nil || before.Row == nil {
 					ok = false
@@ -166,7 +168,7 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 			continue
 		}
 		v := e.committed(c, x.tx)
-		if v == nil || v.Row == nil || v.Txn == x.tx && own.kind != SelectForShare {
+		if v == nil || v.Row == nil || v.Txn == x.tx && own.kind != stmt.SelectForShare {
 			// A row that the statement wrote is judged by what it changed.
 			if !e.wroteOver(x, c) {
 				continue
@@ -177,11 +179,11 @@ func (e *engine) rowBarrier(x *running, own *claim, o *Txn) (string, error) {
 				continue
 			}
 			switch {
-			case h.kind == SelectForUpdate && own.kind == SelectForShare && secondary:
+			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
-			case h.kind == SelectForShare && (own.kind == SelectForShare || own.kind == SelectForUpdate):
+			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
 				continue
-			case h.kind == SelectForShare && !e.changedOver(x, c, h.cols):
+			case h.kind == stmt.SelectForShare && !e.changedOver(x, c, h.cols):
 				continue
 			}
 			if slices.Contains(x.p.read, c) {
@@ -208,7 +210,7 @@ func (e *engine) hadToWait(d *Difference, x *running) {
 // overlooked returns the open transaction of another session that wrote a row which a
 // statement acts on without having waited, nil if there is none.
 func (e *engine) overlooked(x *running) *Txn {
-	if x.waited || x.kind == Select {
+	if x.waited || x.kind == stmt.Select {
 		return nil
 	}
 	for _, c := range x.p.read {
@@ -225,7 +227,7 @@ func (e *engine) overlooked(x *running) *Txn {
 // as work.
 func (e *engine) unnamed(x *running) bool {
 	s, ok := x.node.(*ast.SelectStmt)
-	return ok && e.onlyFits && SingleTable(s.From) != nil && !HasSubquery(s) && e.overlooked(x) == nil
+	return ok && e.onlyFits && stmt.SoleTable(s.From) != nil && !HasSubquery(s) && e.overlooked(x) == nil
 }
 
 // wroteOver reports whether the statement wrote a version of a record.
@@ -353,7 +355,7 @@ func (e *engine) nameInnoDB(d *Difference, x *running) {
 		tries[2].views = append(tries[2].views, View{Tick: t, Own: x.tx})
 	}
 	for _, t := range tries {
-		if t.kind == "non-repeatable-read" && (x.kind != Select || x.tx.Rules.of(rules.ConsistentRead) != rules.Snapshot) {
+		if t.kind == "non-repeatable-read" && (x.kind != stmt.Select || x.tx.Rules.of(rules.ConsistentRead) != rules.Snapshot) {
 			continue
 		}
 		if slices.ContainsFunc(t.views, answers) {

@@ -1,6 +1,7 @@
 package mvcc
 
 import (
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"slices"
 )
 
@@ -323,7 +324,7 @@ func (r *Replay) readsBefore(d *Difference) []int {
 	}
 	var out []int
 	for i := range r.h.Stmts[:d.Stmt] {
-		if o := &r.h.Stmts[i]; o.Session == r.h.Stmts[d.Stmt].Session && KindOf(r.c.Steps[o.Line].Stmt) == Select {
+		if o := &r.h.Stmts[i]; o.Session == r.h.Stmts[d.Stmt].Session && KindOf(r.c.Steps[o.Line].Stmt) == stmt.Select {
 			out = append(out, i)
 		}
 	}

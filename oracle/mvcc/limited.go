@@ -3,6 +3,7 @@ package mvcc
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -13,7 +14,7 @@ import (
 // what it does not return: a statement that waits has written some index of a row and not
 // the other.
 func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlvalue.Value) {
-	partly := view.Uncommitted && SingleTable(q.From) != nil && !HasSubquery(q)
+	partly := view.Uncommitted && stmt.SoleTable(q.From) != nil && !HasSubquery(q)
 	if q.Limit == nil && !partly || q.GroupBy != nil || aggregates(q) {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -101,12 +102,12 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		return
 	}
 	view := s.View
-	current := view == (View{}) || s.Kind != Select && s.Kind != Insert
+	current := view == (View{}) || s.Kind != stmt.Select && s.Kind != stmt.Insert
 	if current {
 		view = newest
 	}
 	view.Current = i + 1
-	skips := SkipsLocked(node)
+	skips := stmt.Of(node).Lock.Wait == stmt.Skips
 	var done []*Table
 	for _, name := range tablesRead(node) {
 		t := r.table(name)
@@ -115,7 +116,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 		}
 		done = append(done, t)
 		// At READ UNCOMMITTED a plain SELECT has no snapshot.
-		l := look{table: t, plain: !current || s.Kind == Select, some: skips, columns: columnsRead(node, t)}
+		l := look{table: t, plain: !current || s.Kind == stmt.Select, some: skips, columns: columnsRead(node, t)}
 		coarse := r.coarse
 		r.coarse = false
 		holds := r.condition(node, t, &r.store, view)
@@ -136,7 +137,7 @@ func (r *Replay) observe(i int, tx *Txn, start history.Tick) {
 				// A LIMIT ended it before; or it passed the row while this version was
 				// not committed yet.
 				before := View{Tick: start, Own: tx, Current: i + 1}
-				if m = metIn(before, c, holds); m.matched || Limited(node) {
+				if m = metIn(before, c, holds); m.matched || stmt.Of(node).Limit != nil {
 					m = met{chain: c, unknown: true}
 				}
 			}
@@ -254,8 +255,8 @@ func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View)
 			node = sel
 		}
 	}
-	where, from := condition(node)
-	name := SingleTable(from)
+	of := stmt.Of(node)
+	name := stmt.SoleTable(of.From)
 	if name == nil || lower(name.Name.O) != lower(t.Def.Name) {
 		r.coarse = true
 		return func(row solve.Row) bool { return row != nil }
@@ -265,10 +266,10 @@ func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View)
 		if row == nil {
 			return false
 		}
-		if where == nil {
+		if of.Where == nil {
 			return true
 		}
-		ok, _, err := r.solver.Where(where, t.Def, row, views)
+		ok, _, err := r.solver.Where(of.Where, t.Def, row, views)
 		if err != nil {
 			r.coarse = true
 			return true

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -24,10 +25,10 @@ type pointFilter struct {
 // uniqueLookup predicts, under the rule TrustsIndex, a SELECT that finds rows
 // by a whole secondary unique key. ok is false where the rule does not apply.
 func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Prediction, ok bool, err error) {
-	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || SingleTable(s.From) == nil {
+	if tx.Rules.of(rules.UniqueLookup) != rules.TrustsIndex || stmt.SoleTable(s.From) == nil {
 		return nil, false, nil
 	}
-	t := r.table(SingleTable(s.From).Name.O)
+	t := r.table(stmt.SoleTable(s.From).Name.O)
 	if t == nil {
 		return nil, false, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -103,7 +104,7 @@ func (m *model) version(row, i int, at history.Tick, dirty bool) int {
 func (m *model) snapshot(i int) (at history.Tick, dirty bool) {
 	s := &m.h.Stmts[i]
 	for j := range m.h.Stmts[:i] {
-		if k := mvcc.KindOf(m.stmt(j)); m.h.Stmts[j].Session == s.Session && (k == mvcc.SetLevel || k == mvcc.SetVariable) {
+		if k := mvcc.KindOf(m.stmt(j)); m.h.Stmts[j].Session == s.Session && (k == stmt.SetLevel || k == stmt.SetVariable) {
 			return 0, false // at which level it runs is not in the history
 		}
 	}
@@ -126,13 +127,13 @@ func (m *model) snapshot(i int) (at history.Tick, dirty bool) {
 		case o.Session != s.Session:
 			continue
 		case m.isBegin(j):
-			if set[rules.SnapshotPoint] == rules.AtBegin || corpus.ConsistentSnapshot(m.stmt(j)) {
+			if set[rules.SnapshotPoint] == rules.AtBegin || stmt.KindOf(m.stmt(j)) == stmt.BeginSnapshot {
 				return m.h.Stmts[j].Submit, false
 			}
 			return m.h.Stmts[first].Submit, false
 		case j < i && !o.Result.InTxn:
 			return m.h.Stmts[first].Submit, false
-		case mvcc.KindOf(m.stmt(j)) == mvcc.Select, set[rules.SnapshotPoint] == rules.AtFirstStatement && mvcc.KindOf(m.stmt(j)).Judgeable():
+		case stmt.KindOf(m.stmt(j)) == stmt.Select, set[rules.SnapshotPoint] == rules.AtFirstStatement && mvcc.KindOf(m.stmt(j)).TouchesRows():
 			first = j
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -17,8 +18,7 @@ import (
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
 // https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
 func refusesToWait(node ast.StmtNode) bool {
-	s, ok := node.(*ast.SelectStmt)
-	return ok && s.LockInfo != nil && noWait(s.LockInfo.LockType)
+	return stmt.Of(node).Lock.Wait == stmt.Fails
 }
 
 // refusesToWait is the same of a statement of the history, less what the rule
@@ -38,13 +38,13 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	switch r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) {
 	case rules.WaitsInMerge:
 	case rules.SkipWaitsInMerge:
-		if !locksButSkips(s) {
+		if stmt.LockOf(s).Wait != stmt.Skips {
 			return false
 		}
 	default:
 		return false
 	}
-	name := SingleTable(s.From)
+	name := stmt.SoleTable(s.From)
 	if name == nil || s.Where == nil {
 		return false
 	}

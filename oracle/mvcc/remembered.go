@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -59,12 +60,13 @@ type keyLookup struct {
 
 // lockingLookup recognises, under the rule AbsentRemembered, a locking look-up;
 // nil if the statement is none. single is false if that is a guess at the plan.
-func (r *Replay) lockingLookup(tx *Txn, kind Kind, node ast.StmtNode) (l *keyLookup, single bool) {
-	if tx.Rules.of(rules.AbsentKey) != rules.AbsentRemembered || tx.auto || kind != SelectForUpdate && kind != Update && kind != Delete {
+func (r *Replay) lockingLookup(tx *Txn, kind stmt.Kind, node ast.StmtNode) (l *keyLookup, single bool) {
+	if tx.Rules.of(rules.AbsentKey) != rules.AbsentRemembered || tx.auto || kind != stmt.SelectForUpdate && kind != stmt.Update && kind != stmt.Delete {
 		return nil, true
 	}
-	where, from := condition(node)
-	name := SingleTable(from)
+	of := stmt.Of(node)
+	where, from := of.Where, of.From
+	name := stmt.SoleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
 		return nil, true
 	}
@@ -193,17 +195,17 @@ func (r *Replay) holds(tx *Txn, t *Table, f *pointFilter, view View) bool {
 // keep enters what a successful statement has cached and locked: what its look-up
 // did, the rows that it returned or wrote, and of rows that it wrote or left
 // unchanged their unique keys.
-func (r *Replay) keep(tx *Txn, kind Kind, node ast.StmtNode, p *Prediction, absent []absentKey, held []heldKey) {
+func (r *Replay) keep(tx *Txn, kind stmt.Kind, node ast.StmtNode, p *Prediction, absent []absentKey, held []heldKey) {
 	if tx.cache == nil {
 		tx.cache = &absentCache{}
 	}
 	tx.cache.keys = absent
-	_, from := condition(node)
-	if name := SingleTable(from); name != nil && r.table(name.Name.O) != nil {
+	from := stmt.Of(node).From
+	if name := stmt.SoleTable(from); name != nil && r.table(name.Name.O) != nil {
 		t := r.table(name.Name.O)
 		for i := range t.Def.Keys {
 			k := &t.Def.Keys[i]
-			if k != t.Clustered && (!k.Unique || kind == SelectForUpdate) {
+			if k != t.Clustered && (!k.Unique || kind == stmt.SelectForUpdate) {
 				continue
 			}
 			for _, c := range p.read {
@@ -359,8 +361,8 @@ func listedBy(t *solve.Table, e ast.ExprNode, col int) (values []string, ok bool
 // is asked for: TiDB then asks for its keys in a batch even if it is one key. In a
 // list of primary keys a NULL makes it plan otherwise.
 func listAlone(node ast.StmtNode, key *solve.Key) bool {
-	where, _ := condition(node)
-	in, ok := where.(*ast.PatternInExpr)
+	v := stmt.Of(node)
+	in, ok := v.Where.(*ast.PatternInExpr)
 	if !ok || slices.ContainsFunc(in.List, func(e ast.ExprNode) bool {
 		v, ok := e.(ast.ValueExpr)
 		return !ok || v.GetValue() == nil && key.Primary
@@ -370,19 +372,15 @@ func listAlone(node ast.StmtNode, key *solve.Key) bool {
 	if _, ok := in.Expr.(*ast.ColumnNameExpr); !ok {
 		return false
 	}
-	switch s := node.(type) {
-	case *ast.SelectStmt:
-		return s.OrderBy == nil && s.GroupBy == nil && s.Limit == nil && s.Having == nil && !s.Distinct &&
-			!slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool {
-				_, column := f.Expr.(*ast.ColumnNameExpr)
-				return f.WildCard == nil && !column
-			})
-	case *ast.UpdateStmt:
-		return s.Order == nil && s.Limit == nil
-	case *ast.DeleteStmt:
-		return s.Order == nil && s.Limit == nil
+	if v.Order != nil || v.Limit != nil {
+		return false
 	}
-	return false
+	s, ok := node.(*ast.SelectStmt)
+	return !ok || s.GroupBy == nil && s.Having == nil && !s.Distinct &&
+		!slices.ContainsFunc(s.Fields.Fields, func(f *ast.SelectField) bool {
+			_, column := f.Expr.(*ast.ColumnNameExpr)
+			return f.WildCard == nil && !column
+		})
 }
 
 // integerKey reports whether all columns of a key are integers. Of others it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -117,7 +118,7 @@ type session struct {
 
 // Step is the prediction for one statement and how it compares.
 type Step struct {
-	Kind Kind
+	Kind stmt.Kind
 	// Expected is nil where nothing is predicted.
 	Expected *Prediction
 	// View is what a read saw, or the last view of a write.
@@ -185,7 +186,7 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 // setsVariables reports whether a session sets a variable: then an answer may be another
 // one in a session that has not.
 func setsVariables(c *corpus.Case) bool {
-	return slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return KindOf(l.Stmt) == SetVariable })
+	return slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return KindOf(l.Stmt) == stmt.SetVariable })
 }
 
 // Asking returns what was asked of the server in the replays of one verdict.
@@ -289,7 +290,7 @@ func (r *Replay) order() []int {
 		if s.Return == 0 {
 			return 1 << 60
 		}
-		if k := KindOf(r.c.Steps[s.Line].Stmt); k == Begin || k == BeginSnapshot {
+		if k := KindOf(r.c.Steps[s.Line].Stmt); k == stmt.Begin || k == stmt.BeginSnapshot {
 			return s.Submit
 		}
 		return r.effect(s)

@@ -1,6 +1,9 @@
 package mvcc
 
-import "github.com/txnfuzz/txnfuzz/oracle/history"
+import (
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
 
 // RowsMet returns the rows of each table on which the statement i was judged, in
 // which the replay differed: those of its view, or, of a current read and of a
@@ -8,7 +11,7 @@ import "github.com/txnfuzz/txnfuzz/oracle/history"
 // statement wrote itself is not among them.
 func (r *Replay) RowsMet(i int) []history.Table {
 	view := r.Steps[i].View
-	if view == (View{}) || KindOf(r.c.Steps[r.h.Stmts[i].Line].Stmt) != Select {
+	if view == (View{}) || KindOf(r.c.Steps[r.h.Stmts[i].Line].Stmt) != stmt.Select {
 		view = View{Tick: latest}
 		if s := r.sessions[r.h.Stmts[i].Session]; s != nil {
 			view.Own = s.txn

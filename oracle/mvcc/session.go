@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -194,14 +195,14 @@ func (s *session) endsOddly(t *Txn) {
 func (s *session) settled() { s.once, s.onceAccess, s.unsure = 0, 0, false }
 
 // beforehand says why a statement cannot be judged in its session's state.
-func (r *Replay) beforehand(s *session, kind Kind, node ast.StmtNode) *Loss {
-	begins := kind == Begin || kind == BeginSnapshot || s.txn == nil && !kind.isControl()
+func (r *Replay) beforehand(s *session, kind stmt.Kind, node ast.StmtNode) *Loss {
+	begins := kind == stmt.Begin || kind == stmt.BeginSnapshot || s.txn == nil && !kind.Control()
 	switch b, _ := node.(*ast.BeginStmt); {
 	case begins && (s.unsure || s.txn != nil && s.txn.own):
 		return &Loss{Slug: "level of one transaction, carried over or not"}
 	case b != nil && b.ReadOnly && r.h.Server.DBMS == history.TiDB:
 		return &Loss{Slug: "unsupported: READ ONLY"}
-	case kind == Savepoint && s.manual && s.txn == nil:
+	case kind == stmt.Savepoint && s.manual && s.txn == nil:
 		return &Loss{Slug: "unsupported: SAVEPOINT before a transaction has begun"}
 	}
 	return nil
@@ -253,8 +254,8 @@ func (s *session) missed(st *history.Stmt) bool {
 
 // refusal is the answer to a statement that a READ ONLY transaction does not take,
 // nil if it takes it.
-func refusal(t *Txn, kind Kind) *Prediction {
-	if !t.readOnly || !kind.isWrite() && kind != SelectForUpdate {
+func refusal(t *Txn, kind stmt.Kind) *Prediction {
+	if !t.readOnly || !kind.Writes() && kind != stmt.SelectForUpdate {
 		return nil
 	}
 	return &Prediction{Matched: -1, Changed: -1, Err: errReadOnly, Single: true}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -12,13 +13,8 @@ import (
 // writesSeveral reports whether a statement has the form of a write of several tables, of
 // which it may write one and only read the others.
 func writesSeveral(node ast.StmtNode) bool {
-	switch s := node.(type) {
-	case *ast.UpdateStmt:
-		return SingleTable(s.TableRefs) == nil
-	case *ast.DeleteStmt:
-		return s.IsMultiTable || SingleTable(s.TableRefs) == nil
-	}
-	return false
+	of := stmt.Of(node)
+	return (of.Kind == stmt.Update || of.Kind == stmt.Delete) && (of.Several || stmt.SoleTable(of.From) == nil)
 }
 
 // errSeveralFails is the loss of a write of several tables whose error may come from any
@@ -36,7 +32,7 @@ type chosenRow struct {
 // chosenRows returns what a write of several tables does on the rows of a view, table by
 // table and in the order of their clustered keys.
 func (r *Replay) chosenRows(node ast.StmtNode, view View) ([]chosenRow, error) {
-	_, from := condition(node)
+	from := stmt.Of(node).From
 	f := &tableFinder{}
 	from.Accept(f)
 	var tables []*Table
@@ -68,9 +64,9 @@ func (r *Replay) chosenRows(node ast.StmtNode, view View) ([]chosenRow, error) {
 }
 
 // severalPrediction counts what a write of several tables does.
-func severalPrediction(kind Kind, rows []chosenRow) *Prediction {
+func severalPrediction(kind stmt.Kind, rows []chosenRow) *Prediction {
 	p := &Prediction{Matched: -1, Single: true}
-	if kind == Update {
+	if kind == stmt.Update {
 		p.Matched = int64(len(rows))
 	}
 	for _, w := range rows {
@@ -84,7 +80,7 @@ func severalPrediction(kind Kind, rows []chosenRow) *Prediction {
 
 // touchSeveral notes what a write of several tables read and wrote.
 func (r *Replay) touchSeveral(i int, tx *Txn, node ast.StmtNode, rows []chosenRow) {
-	_, from := condition(node)
+	from := stmt.Of(node).From
 	at := r.h.Stmts[i].Submit
 	r.touchJoined(i, tx, at, from)
 	for _, w := range rows {
@@ -100,7 +96,7 @@ func (r *Replay) touchSeveral(i int, tx *Txn, node ast.StmtNode, rows []chosenRo
 }
 
 // several predicts a write of several tables and applies it.
-func (r *Replay) several(i int, tx *Txn, kind Kind, node ast.StmtNode, view View) (*Prediction, error) {
+func (r *Replay) several(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode, view View) (*Prediction, error) {
 	code := errCode(&r.h.Stmts[i])
 	if code != 0 && code != errDup {
 		return nil, errSeveralFails

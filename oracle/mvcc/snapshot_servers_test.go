@@ -14,6 +14,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -196,8 +197,9 @@ func (p *snapshotProbe) takesSnapshot(query string) (taken, answered bool) {
 func conditionsOf(c *corpus.Case) []ast.ExprNode {
 	var out []ast.ExprNode
 	for _, l := range c.Steps {
-		if where, from := condition(l.Stmt); where != nil && SingleTable(from) != nil && SingleTable(from).Name.O == singleTableName(c) {
-			out = append(leaves(where, out), where)
+		of := stmt.Of(l.Stmt)
+		if name := stmt.SoleTable(of.From); of.Where != nil && name != nil && name.Name.O == singleTableName(c) {
+			out = append(leaves(of.Where, out), of.Where)
 		}
 	}
 	return out

@@ -2,104 +2,45 @@ package mvcc
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
-// Kind is a statement's kind as the rules distinguish it.
-type Kind string
-
-// The kinds of statements.
-const (
-	Begin            Kind = "BEGIN"
-	BeginSnapshot    Kind = "BEGIN SNAPSHOT"
-	Commit           Kind = "COMMIT"
-	Rollback         Kind = "ROLLBACK"
-	Savepoint        Kind = "SAVEPOINT"
-	RollbackTo       Kind = "ROLLBACK TO"
-	ReleaseSavepoint Kind = "RELEASE SAVEPOINT"
-	Select           Kind = "SELECT"
-	SelectForShare   Kind = "SELECT FOR SHARE"
-	SelectForUpdate  Kind = "SELECT FOR UPDATE"
-	Update           Kind = "UPDATE"
-	Delete           Kind = "DELETE"
-	Insert           Kind = "INSERT"
-	SetLevel         Kind = "SET TRANSACTION"
-	SetVariable      Kind = "SET"
-	Use              Kind = "USE"
-	Other            Kind = "OTHER"
-)
-
-// KindOf returns the kind of a statement.
-func KindOf(n ast.StmtNode) Kind {
-	switch s := n.(type) {
-	case *ast.BeginStmt:
-		if s.CausalConsistencyOnly || s.AsOf != nil {
-			return Other
+// KindOf returns the kind of a statement, Other if it has something about it of which
+// the rules do not know what it does.
+func KindOf(n ast.StmtNode) stmt.Kind {
+	kind := stmt.KindOf(n)
+	switch kind {
+	case stmt.Begin, stmt.BeginSnapshot:
+		if b := n.(*ast.BeginStmt); b.CausalConsistencyOnly || b.AsOf != nil || b.Mode != "" && b.Mode != ast.Pessimistic {
+			return stmt.Other
 		}
-		if s.Mode != "" && s.Mode != ast.Pessimistic {
-			return Other
+	case stmt.SelectForUpdate:
+		if stmt.LockOf(n.(*ast.SelectStmt)).Wait == stmt.Bounded {
+			return stmt.Other
 		}
-		if corpus.ConsistentSnapshot(s) {
-			return BeginSnapshot
-		}
-		return Begin
-	case *ast.CommitStmt:
-		return Commit
-	case *ast.RollbackStmt:
-		if s.SavepointName != "" {
-			return RollbackTo
-		}
-		return Rollback
-	case *ast.SavepointStmt:
-		return Savepoint
-	case *ast.ReleaseSavepointStmt:
-		return ReleaseSavepoint
-	case *ast.SelectStmt:
-		if s.LockInfo == nil {
-			return Select
-		}
-		switch s.LockInfo.LockType {
-		case ast.SelectLockNone:
-			return Select
-		case ast.SelectLockForShare, ast.SelectLockForShareNoWait, ast.SelectLockForShareSkipLocked:
-			return SelectForShare
-		case ast.SelectLockForUpdate, ast.SelectLockForUpdateNoWait, ast.SelectLockForUpdateSkipLocked:
-			return SelectForUpdate
-		}
-		return Other
-	case *ast.UpdateStmt:
-		return Update
-	case *ast.DeleteStmt:
-		return Delete
-	case *ast.InsertStmt:
-		return Insert
-	case *ast.SetStmt:
+	case stmt.Raw:
+		return stmt.Other
+	case stmt.SetLevel, stmt.SetVariable:
+		s := n.(*ast.SetStmt)
 		if _, ok := levelOfSet(s); ok {
-			return SetLevel
+			return stmt.SetLevel
 		}
-		if _, ok := changesOf(s); ok {
-			return SetVariable
+		if _, ok := changesOf(s); !ok {
+			return stmt.Other
 		}
-	case *ast.UseStmt:
-		return Use
+		return stmt.SetVariable
 	}
-	return Other
+	return kind
 }
 
-// levelOfSet recognises SET SESSION TRANSACTION ISOLATION LEVEL.
+// levelOfSet returns the level that SET SESSION TRANSACTION ISOLATION LEVEL sets.
 func levelOfSet(s *ast.SetStmt) (corpus.Level, bool) {
-	if len(s.Variables) != 1 {
+	if stmt.KindOf(s) != stmt.SetLevel {
 		return 0, false
 	}
-	v := s.Variables[0]
-	if v.Name != "tx_isolation" && v.Name != "transaction_isolation" || v.IsGlobal {
-		return 0, false
-	}
-	lit, ok := v.Value.(ast.ValueExpr)
-	if !ok {
-		return 0, false
-	}
-	text := []byte(lit.GetString())
+	text := []byte(s.Variables[0].Value.(ast.ValueExpr).GetString())
 	for i := range text {
 		if text[i] == '-' {
 			text[i] = ' '
@@ -108,22 +49,3 @@ func levelOfSet(s *ast.SetStmt) (corpus.Level, bool) {
 	l, err := corpus.ParseLevel(string(text))
 	return l, err == nil
 }
-
-// isWrite reports whether a statement of this kind changes rows.
-func (k Kind) isWrite() bool { return k == Update || k == Delete || k == Insert }
-
-// commits reports whether a statement of this kind commits an open transaction.
-func (k Kind) commits() bool { return k == Commit || k == Begin || k == BeginSnapshot }
-
-// isControl reports whether a statement of this kind touches no table.
-func (k Kind) isControl() bool {
-	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use:
-		return true
-	}
-	return false
-}
-
-// Judgeable reports whether the answer to a statement of this kind has rows,
-// counts or an error that a rule predicts.
-func (k Kind) Judgeable() bool { return !k.isControl() && k != Other }

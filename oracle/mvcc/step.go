@@ -8,6 +8,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -45,7 +46,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	if err := r.unmodelled[i]; err != nil {
 		return nil, err
 	}
-	if kind == Other || SkipsLocked(node) { // TiDB reads SKIP LOCKED and does nothing of it
+	if kind == stmt.Other || stmt.Of(node).Lock.Wait == stmt.Skips { // TiDB reads SKIP LOCKED and does nothing of it
 		return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := r.session(st.Session)
@@ -55,7 +56,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	if loss := r.beforehand(s, kind, node); loss != nil {
 		return nil, loss
 	}
-	if kind.isControl() {
+	if kind.Control() {
 		return r.control(i, s, kind, node)
 	}
 	if s.missed(st) {
@@ -111,7 +112,7 @@ func (r *Replay) effect(st *history.Stmt) history.Tick {
 // server said waits for it, before it was itself noticed to be slow to return. It took
 // effect then, and nothing was sent in between.
 func (r *Replay) releasedAtOnce(st *history.Stmt) bool {
-	if k := KindOf(r.c.Steps[st.Line].Stmt); k != Commit && k != Rollback {
+	if k := KindOf(r.c.Steps[st.Line].Stmt); k != stmt.Commit && k != stmt.Rollback {
 		return false
 	}
 	if slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind != history.Silence }) {
@@ -132,7 +133,7 @@ func errCode(st *history.Stmt) uint16 {
 }
 
 // control replays a statement that touches no table.
-func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+func (r *Replay) control(i int, s *session, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	if st.Result.Err != nil {
 		return r.controlError(i, s, kind, node)
@@ -140,53 +141,54 @@ func (r *Replay) control(i int, s *session, kind Kind, node ast.StmtNode) (*Diff
 	if continues(node) {
 		return nil, errContinues
 	}
-	if s.txn != nil && kind.commits() && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit, false)) {
+	if s.txn != nil && kind.Commits() && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit, false)) {
 		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", errInternal), Actual: "ok",
 			Reason: "the commit had to miss a lock"}, nil
 	}
 	switch kind {
-	case Begin, BeginSnapshot:
+	case stmt.Begin, stmt.BeginSnapshot:
 		r.beginAnew(i, s, node)
-	case Commit:
+	case stmt.Commit:
 		if s.txn != nil {
 			r.commit(s.txn, r.effect(st))
 			s.txn = nil
 		}
 		s.settled()
-	case Rollback:
+	case stmt.Rollback:
 		if s.txn != nil {
 			r.rollback(s.txn, st.Submit)
 			s.txn = nil
 		}
 		s.settled()
-	case Savepoint:
+	case stmt.Savepoint:
 		if s.txn != nil {
-			s.txn.dropSavepoint(node.(*ast.SavepointStmt).Name)
-			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(node.(*ast.SavepointStmt).Name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0 && !s.txn.entered})
+			name := stmt.Of(node).Savepoint
+			s.txn.dropSavepoint(name)
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0 && !s.txn.entered})
 		}
-	case RollbackTo:
+	case stmt.RollbackTo:
 		if s.txn == nil {
 			break
 		}
-		if j := s.txn.savepoint(node.(*ast.RollbackStmt).SavepointName); j >= 0 {
+		if j := s.txn.savepoint(stmt.Of(node).Savepoint); j >= 0 {
 			r.store.undo(s.txn, s.txn.savepoints[j].writes)
 			s.txn.cache = s.txn.savepoints[j].cache
 			s.txn.savepoints = s.txn.savepoints[:j+1]
 		}
-	case ReleaseSavepoint:
+	case stmt.ReleaseSavepoint:
 		if s.txn != nil {
-			if j := s.txn.savepoint(node.(*ast.ReleaseSavepointStmt).Name); j >= 0 {
+			if j := s.txn.savepoint(stmt.Of(node).Savepoint); j >= 0 {
 				s.txn.savepoints = s.txn.savepoints[:j]
 			}
 		}
-	case SetLevel:
+	case stmt.SetLevel:
 		l, _ := levelOfSet(node.(*ast.SetStmt))
 		if s.txn != nil {
 			s.next = l
 		} else {
 			s.level, s.next, s.once = l, 0, 0
 		}
-	case SetVariable:
+	case stmt.SetVariable:
 		if loss := r.setVariables(s, st, node.(*ast.SetStmt), func(t *Txn) { r.commit(t, r.effect(st)) }); loss != nil {
 			return nil, loss
 		}
@@ -206,7 +208,7 @@ func (r *Replay) beginAnew(i int, s *session, node ast.StmtNode) {
 	s.takeNext()
 	s.txn = r.begin(st.Session, at)
 	s.characterize(s.txn, node)
-	if corpus.ConsistentSnapshot(node) {
+	if stmt.KindOf(node) == stmt.BeginSnapshot {
 		s.txn.Snapshot = at
 	}
 }
@@ -223,10 +225,10 @@ func LostLock(e *history.Error) bool {
 }
 
 // controlError judges an error of a statement that touches no table.
-func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (*Difference, error) {
+func (r *Replay) controlError(i int, s *session, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	e := st.Result.Err
-	commits := s.txn != nil && kind.commits()
+	commits := s.txn != nil && kind.Commits()
 	if e.Code == errInternal {
 		if commits {
 			known := LostLock(e) && (len(s.txn.forgotten) > 0 || r.missesLock(s.txn, st.Submit, true))
@@ -237,7 +239,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 			}
 		}
 		what := string(kind)
-		if commits && kind != Commit {
+		if commits && kind != stmt.Commit {
 			what += ", which commits the open transaction,"
 		}
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: describeError(e),
@@ -245,7 +247,7 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 	}
 	lateLocks := commits && s.txn.Rules.of(rules.LateLocks) == rules.LockedAtCommit && s.txn.failedUpdate
 	if lateLocks && e.Code == errLockTimeout && len(st.Waits) > 0 {
-		if kind == Commit {
+		if kind == stmt.Commit {
 			r.rollback(s.txn, st.Return)
 			s.txn = nil
 		} else {
@@ -269,13 +271,13 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: describeError(e),
 			Reason: "a pessimistic transaction holds locks on all that it wrote, so its commit cannot conflict"}, nil
 	}
-	if kind == SetVariable && s.setRefused(r.c.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code) {
+	if kind == stmt.SetVariable && s.setRefused(r.c.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code) {
 		return nil, nil
 	}
-	if kind == SetVariable {
+	if kind == stmt.SetVariable {
 		return nil, &Loss{Slug: "unsupported: variable that the server refuses"}
 	}
-	if kind == SetLevel && e.Code == errTiDBLevel {
+	if kind == stmt.SetLevel && e.Code == errTiDBLevel {
 		// TiDB has no other levels; the session keeps the one it has:
 		// https://docs.pingcap.com/tidb/stable/system-variables#tidb_skip_isolation_level_check
 		l, _ := levelOfSet(r.c.Steps[st.Line].Stmt.(*ast.SetStmt))
@@ -283,24 +285,14 @@ func (r *Replay) controlError(i int, s *session, kind Kind, node ast.StmtNode) (
 			return nil, nil
 		}
 	}
-	if (kind == RollbackTo || kind == ReleaseSavepoint) && e.Code == 1305 {
-		name := savepointName(r.c.Steps[st.Line].Stmt)
+	if (kind == stmt.RollbackTo || kind == stmt.ReleaseSavepoint) && e.Code == 1305 {
+		name := stmt.Of(r.c.Steps[st.Line].Stmt).Savepoint
 		if s.txn == nil || s.txn.savepoint(name) < 0 {
 			return nil, nil
 		}
 	}
 	return &Difference{Stmt: i, Kind: "unexpected-error", Expected: "no error", Actual: describeError(e),
 		Reason: fmt.Sprintf("%s has no reason to fail", kind)}, nil
-}
-
-func savepointName(n ast.StmtNode) string {
-	switch s := n.(type) {
-	case *ast.RollbackStmt:
-		return s.SavepointName
-	case *ast.ReleaseSavepointStmt:
-		return s.Name
-	}
-	return ""
 }
 
 func (t *Txn) savepoint(name string) int {
@@ -314,7 +306,7 @@ func (t *Txn) dropSavepoint(name string) {
 }
 
 // statement replays a statement that reads or writes rows.
-func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Difference, error) {
+func (r *Replay) statement(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	if d := r.cause(i, tx); d != nil {
 		return d, nil
@@ -346,7 +338,7 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 		r.observe(i, tx, st.Submit)
 	}
 	if errCode(st) == 0 && p.Err == 0 {
-		if kind.isWrite() {
+		if kind.Writes() {
 			tx.wrote(r.effect(st))
 		}
 		if d, err := r.missingWait(i, tx, kind, node, before, p); d != nil || err != nil {
@@ -367,27 +359,27 @@ func (r *Replay) statement(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Diffe
 }
 
 // predict computes a statement's answer and applies its effect.
-func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Prediction, View, error) {
+func (r *Replay) predict(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*Prediction, View, error) {
 	st := &r.h.Stmts[i]
 	r.lookup = nil
 	switch kind {
-	case Select:
+	case stmt.Select:
 		view := r.readView(tx, st, node)
 		if p, ok, err := r.uniqueLookup(tx, node.(*ast.SelectStmt), view); ok || err != nil {
 			return p, view, err
 		}
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
-	case Insert:
+	case stmt.Insert:
 		view, single := r.insertView(st, tx)
 		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
 		if p != nil {
 			p.Single = p.Single && single
 		}
 		return p, view, err
-	case SelectForShare:
+	case stmt.SelectForShare:
 		// With NOWAIT it is taken, and promises a lock.
-		if tx.Rules.of(rules.ShareLock) == rules.ShareRefused && !noWait(node.(*ast.SelectStmt).LockInfo.LockType) {
+		if tx.Rules.of(rules.ShareLock) == rules.ShareRefused && stmt.Of(node).Lock.Wait != stmt.Fails {
 			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
 		}
 	}
@@ -405,7 +397,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 		p, err = r.read(i, tx, s, view, kind)
 		if err == nil && p.Err == 0 && locksWhatItReturns(s) {
 			for _, c := range p.read {
-				tx.locked = append(tx.locked, RowLock{c, kind == SelectForUpdate})
+				tx.locked = append(tx.locked, RowLock{c, kind == stmt.SelectForUpdate})
 			}
 		}
 	case *ast.UpdateStmt:
@@ -425,7 +417,7 @@ func (r *Replay) predict(i int, tx *Txn, kind Kind, node ast.StmtNode) (*Predict
 	}
 	if p != nil {
 		p.Single = p.Single && single && sure
-		if kind == Update && p.Err != 0 {
+		if kind == stmt.Update && p.Err != 0 {
 			tx.failedUpdate = true
 		}
 		if tx.Rules.of(rules.AbsentKey) == rules.AbsentRemembered && p.Err == 0 && errCode(st) == 0 {
@@ -492,7 +484,7 @@ func continues(node ast.StmtNode) bool {
 // surely the rows that it locked: one table, no LIMIT, no grouping, no
 // subquery, and no MIN or MAX, for which one entry of an index may do.
 func locksWhatItReturns(s *ast.SelectStmt) bool {
-	return SingleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksExtreme(s)
+	return stmt.SoleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksExtreme(s)
 }
 
 func picksExtreme(s *ast.SelectStmt) bool {
@@ -500,20 +492,6 @@ func picksExtreme(s *ast.SelectStmt) bool {
 		a, ok := n.(*ast.AggregateFuncExpr)
 		return ok && (strings.EqualFold(a.F, ast.AggFuncMin) || strings.EqualFold(a.F, ast.AggFuncMax)), false
 	})
-}
-
-// SingleTable returns the table of a FROM clause that names one and nothing else, be it under
-// another name; else nil.
-func SingleTable(from *ast.TableRefsClause) *ast.TableName {
-	if from == nil || from.TableRefs == nil || from.TableRefs.Right != nil {
-		return nil
-	}
-	src, ok := from.TableRefs.Left.(*ast.TableSource)
-	if !ok {
-		return nil
-	}
-	name, _ := src.Source.(*ast.TableName)
-	return name
 }
 
 // sqlError returns the code of a server error that the solver predicts, or the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -41,9 +42,9 @@ var unopened = []uint16{1064, 1149, 1046, 1049, errUnknownTable, 1066, errNoTabl
 // a table takes it: a query or an INSERT does so as well whose text is refused, once it has
 // opened its tables. An UPDATE or DELETE does not, as seen on MariaDB 11.8: its names are
 // looked up before it locks a table.
-func (e *engine) snapshotOfRefused(st *history.Stmt, kind Kind, node ast.StmtNode) {
+func (e *engine) snapshotOfRefused(st *history.Stmt, kind stmt.Kind, node ast.StmtNode) {
 	switch kind {
-	case Select, SelectForShare, SelectForUpdate, Insert:
+	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate, stmt.Insert:
 	default:
 		return
 	}
@@ -69,13 +70,13 @@ func (r *Replay) refusedByText(st *history.Stmt) bool {
 	node := r.c.Steps[st.Line].Stmt
 	switch errCode(st) {
 	case 1305:
-		return !KindOf(node).isControl() // of a savepoint that its transaction lacks
+		return !KindOf(node).Control() // of a savepoint that its transaction lacks
 	case errUnknownTable, errNoTable:
 		return !r.tablesExist(node)
 	case errTableUsed:
 		return !r.refusesOwnTable(node)
 	case errNotSupported:
-		return KindOf(node) != SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
+		return KindOf(node) != stmt.SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -87,7 +88,7 @@ func (r *Replay) take(w *Replay) {
 
 // currentView returns the view of a locking read or a write, and whether it was
 // the only legal one.
-func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind Kind, node ast.StmtNode) (View, bool, error) {
+func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind stmt.Kind, node ast.StmtNode) (View, bool, error) {
 	if at, ok := r.moved[st]; ok {
 		return View{Tick: at, Own: tx}, false, nil
 	}
@@ -155,11 +156,11 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 // sameScan reports whether a statement meets the same rows under a view and
 // under a later one, so that it does not matter which it has.
 func (r *Replay) sameScan(v View, later history.Tick, node ast.StmtNode) bool {
-	_, from := condition(node)
-	if SingleTable(from) == nil || HasSubquery(node) {
+	from := stmt.Of(node).From
+	if stmt.SoleTable(from) == nil || HasSubquery(node) {
 		return false
 	}
-	t := r.table(SingleTable(from).Name.O)
+	t := r.table(stmt.SoleTable(from).Name.O)
 	if t == nil {
 		return false
 	}
@@ -196,17 +197,9 @@ func (r *Replay) changedWithin(tx *Txn, from, to history.Tick) bool {
 // conflicts reports whether a row that the statement locks under a view, or a
 // row with a unique key that it writes, got a newer committed version before
 // the given tick.
-func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind Kind, node ast.StmtNode) (bool, error) {
-	var from *ast.TableRefsClause
-	switch s := node.(type) {
-	case *ast.SelectStmt:
-		from = s.From
-	case *ast.UpdateStmt:
-		from = s.TableRefs
-	case *ast.DeleteStmt:
-		from = s.TableRefs
-	}
-	if SingleTable(from) == nil {
+func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind stmt.Kind, node ast.StmtNode) (bool, error) {
+	from := stmt.Of(node).From
+	if stmt.SoleTable(from) == nil {
 		return false, nil
 	}
 	t, err := r.target(from)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -35,7 +36,7 @@ func (r *Replay) releasedTogether() []*history.Stmt {
 
 // wroteAlone reports whether a statement is a write that committed by itself.
 func (r *Replay) wroteAlone(st *history.Stmt) bool {
-	return !st.InTxn && !st.Result.InTxn && st.Result.Err == nil && KindOf(r.c.Steps[st.Line].Stmt).isWrite()
+	return !st.InTxn && !st.Result.InTxn && st.Result.Err == nil && KindOf(r.c.Steps[st.Line].Stmt).Writes()
 }
 
 // orders calls try with each order of n things but the first, until it says stop.
@@ -100,12 +101,12 @@ func (r *Replay) besideAnEnd() []*history.Stmt {
 	var out []*history.Stmt
 	for i := range r.h.Stmts {
 		st := &r.h.Stmts[i]
-		if len(st.Waits) > 0 || KindOf(r.c.Steps[st.Line].Stmt).isControl() {
+		if len(st.Waits) > 0 || KindOf(r.c.Steps[st.Line].Stmt).Control() {
 			continue
 		}
 		if slices.ContainsFunc(r.h.Stmts, func(o history.Stmt) bool {
 			return o.Session != st.Session && len(o.Waits) > 0 && o.Return > st.Submit && o.Return < st.Return &&
-				(errCode(&o) == errDeadlock || KindOf(r.c.Steps[o.Line].Stmt).commits() || r.wroteAlone(&o))
+				(errCode(&o) == errDeadlock || KindOf(r.c.Steps[o.Line].Stmt).Commits() || r.wroteAlone(&o))
 		}) {
 			out = append(out, st)
 		}
@@ -125,7 +126,7 @@ func (r *Replay) keepsLocks(st *history.Stmt) bool {
 		for b := range r.touched {
 			o := &r.touched[b]
 			if o.session == st.Session && o.at < st.Submit && (o.txn.Ended == 0 || o.txn.Ended > st.Submit) && o.table == w.table &&
-				r.Steps[o.stmt].Kind != Select && r.matchesAny(o, w.images) {
+				r.Steps[o.stmt].Kind != stmt.Select && r.matchesAny(o, w.images) {
 				return false
 			}
 		}

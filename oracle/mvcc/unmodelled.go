@@ -2,12 +2,13 @@ package mvcc
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // unmodelled names a clause of a statement that no part of the replay looks at and
 // that changes what the statement reads or does; "" for none.
 func unmodelled(n ast.Node) string {
-	f := unmodelledFinder{root: n, plain: isPlainQuery(n)}
+	f := unmodelledFinder{root: n, plain: stmt.KindOf(n) == stmt.Select}
 	n.Accept(&f)
 	return f.what
 }
@@ -19,11 +20,6 @@ type unmodelledFinder struct {
 	root ast.Node
 	// plain says that it is a query, of which the server may be asked.
 	plain bool
-}
-
-func isPlainQuery(n ast.Node) bool {
-	s, ok := n.(*ast.SelectStmt)
-	return ok && KindOf(s) == Select
 }
 
 func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
@@ -44,8 +40,12 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 			f.what = "AS OF or TABLESAMPLE behind a table's name"
 		}
 	case *ast.SelectStmt:
-		if n != f.root && locksButSkips(x) {
+		if n != f.root && stmt.LockOf(x).Wait == stmt.Skips {
 			f.what = "SKIP LOCKED in a part of a statement"
+		}
+	case *stmt.RawStmt:
+		if n == f.root {
+			f.what = "a raw statement that locks or writes"
 		}
 	case *ast.InsertStmt:
 		if len(x.PartitionNames) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -55,7 +56,7 @@ func (r *Replay) cause(i int, tx *Txn) *Difference {
 // https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/ignore
 func (r *Replay) swallowsTimeout(x *running) bool {
 	n := len(x.st.Waits)
-	if r.h.Server.DBMS != history.MariaDB || n == 0 || errCode(x.st) != 0 || !ignores(x.node) {
+	if r.h.Server.DBMS != history.MariaDB || n == 0 || errCode(x.st) != 0 || !stmt.Of(x.node).Ignore {
 		return false
 	}
 	from := x.st.Waits[n-1].From
@@ -64,23 +65,11 @@ func (r *Replay) swallowsTimeout(x *running) bool {
 		if o.Session == x.st.Session || o.Submit > x.st.Return || o.Return != 0 && o.Return < from {
 			continue
 		}
-		if kind := KindOf(r.c.Steps[o.Line].Stmt); kind.isControl() || kind == Other || !o.InTxn || errCode(o) != 0 {
+		if kind := KindOf(r.c.Steps[o.Line].Stmt); kind.Control() || kind == stmt.Other || !o.InTxn || errCode(o) != 0 {
 			return false
 		}
 	}
 	return true
-}
-
-func ignores(n ast.StmtNode) bool {
-	switch s := n.(type) {
-	case *ast.InsertStmt:
-		return s.IgnoreErr
-	case *ast.UpdateStmt:
-		return s.IgnoreErr
-	case *ast.DeleteStmt:
-		return s.IgnoreErr
-	}
-	return false
 }
 
 // waitedAnyway judges a NOWAIT or SKIP LOCKED that answered: it must not have waited for
@@ -115,7 +104,7 @@ func (r *Replay) othersHold(st *history.Stmt) bool {
 		o := &r.h.Stmts[i]
 		s := r.sessions[o.Session]
 		kind := KindOf(r.c.Steps[o.Line].Stmt)
-		if o.Session == st.Session || s == nil || s.txn == nil || kind.isControl() || kind == Select && r.h.Levels[o.Session] != corpus.Serializable {
+		if o.Session == st.Session || s == nil || s.txn == nil || kind.Control() || kind == stmt.Select && r.h.Levels[o.Session] != corpus.Serializable {
 			continue
 		}
 		other := &tableFinder{}
@@ -163,7 +152,7 @@ func (r *Replay) leftOpen(i int) bool {
 	var open func(i int) bool
 	open = func(i int) bool {
 		st := &r.h.Stmts[i]
-		if seen[st.Session] || r.Steps[i].Kind.isControl() {
+		if seen[st.Session] || r.Steps[i].Kind.Control() {
 			return false
 		}
 		seen[st.Session] = true
@@ -189,7 +178,7 @@ func (r *Replay) leftOpen(i int) bool {
 func (r *Replay) mayHoldLocks(session int) bool {
 	for i := range r.h.Stmts {
 		if st := &r.h.Stmts[i]; st.Session == session {
-			if k := KindOf(r.c.Steps[st.Line].Stmt); !k.isControl() && (k != Select || slices.Contains(Levels(r.c, r.h), corpus.Serializable)) {
+			if k := KindOf(r.c.Steps[st.Line].Stmt); !k.Control() && (k != stmt.Select || slices.Contains(Levels(r.c, r.h), corpus.Serializable)) {
 				return true
 			}
 		}
@@ -226,10 +215,10 @@ func (r *Replay) neverReturned(i int) (*Difference, error) {
 // missingWait reports a statement that returned although another transaction
 // surely held a lock that the statement surely needed. It claims only what
 // cannot be doubted; servers may lock more.
-func (r *Replay) missingWait(i int, tx *Txn, kind Kind, node ast.StmtNode, mark int, p *Prediction) (*Difference, error) {
+func (r *Replay) missingWait(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode, mark int, p *Prediction) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	where, table, ok := needsLocks(kind, node)
-	if !ok || kind == SelectForUpdate && tx.auto && tx.Rules.of(rules.AutocommitLock) == rules.AutocommitPasses {
+	if !ok || kind == stmt.SelectForUpdate && tx.auto && tx.Rules.of(rules.AutocommitLock) == rules.AutocommitPasses {
 		return nil, nil
 	}
 	t := r.table(table)
@@ -264,7 +253,7 @@ func (r *Replay) endSubmitted(o *Txn, before history.Tick) bool {
 			continue
 		}
 		switch KindOf(r.c.Steps[st.Line].Stmt) {
-		case Commit, Rollback, Begin, BeginSnapshot, SetVariable:
+		case stmt.Commit, stmt.Rollback, stmt.Begin, stmt.BeginSnapshot, stmt.SetVariable:
 			return true
 		}
 		if errCode(st) == errDeadlock {
@@ -287,41 +276,25 @@ func (r *Replay) openTxns(own *Txn) []*Txn {
 
 // needsLocks returns the filter and table of a statement that must lock every
 // row which it matches; ok is false where that is not certain.
-func needsLocks(kind Kind, node ast.StmtNode) (where ast.ExprNode, table string, ok bool) {
-	var from *ast.TableRefsClause
-	switch s := node.(type) {
-	case *ast.SelectStmt:
-		if kind == Select || !locksWhatItReturns(s) || !plainLock(s.LockInfo.LockType) {
-			return nil, "", false
-		}
-		where, from = s.Where, s.From
-	case *ast.UpdateStmt:
-		if s.Limit != nil || HasSubquery(s) {
-			return nil, "", false
-		}
-		where, from = s.Where, s.TableRefs
-	case *ast.DeleteStmt:
-		if s.Limit != nil || s.IsMultiTable || HasSubquery(s) {
-			return nil, "", false
-		}
-		where, from = s.Where, s.TableRefs
-	case *ast.InsertStmt:
-		from = s.Table
+func needsLocks(kind stmt.Kind, node ast.StmtNode) (where ast.ExprNode, table string, ok bool) {
+	v := stmt.Of(node)
+	if v.Kind != stmt.Insert && !locksAllItMeets(v, kind, node) {
+		return nil, "", false
 	}
-	name := SingleTable(from)
+	name := v.Table()
 	if name == nil {
 		return nil, "", false
 	}
-	return where, name.Name.O, true
+	return v.Where, name.Name.O, true
 }
 
 // collision returns a row of t that o surely holds locked and that the
 // statement surely needs, with what o did to it.
-func (r *Replay) collision(t *Table, tx, o *Txn, kind Kind, where ast.ExprNode, view View, mark int) (*Chain, string, error) {
-	if kind == Insert {
+func (r *Replay) collision(t *Table, tx, o *Txn, kind stmt.Kind, where ast.ExprNode, view View, mark int) (*Chain, string, error) {
+	if kind == stmt.Insert {
 		return r.keyCollision(t, tx, o, mark)
 	}
-	exclusive := kind != SelectForShare
+	exclusive := kind != stmt.SelectForShare
 	views := &stored{&r.store, view}
 	for _, c := range t.Chains {
 		what := o.holds(c, exclusive)

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -133,24 +134,31 @@ func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error
 	return r, nil, true
 }
 
-// QueryOn is a query for the rows of a UNION, EXCEPT or INTERSECT: what judges queries
-// need not know of these then. The server is asked for the statement as it was.
-func QueryOn(u *ast.SetOprStmt) *ast.SelectStmt {
+// RowsStmt is a statement whose rows another query may read.
+type RowsStmt interface {
+	ast.StmtNode
+	ast.ResultSetNode
+}
+
+// QueryOn is a query for the rows of a UNION, EXCEPT or INTERSECT, or of a statement that the
+// parser does not read: what judges queries need not know of these then. The server is asked
+// for the statement as it was.
+func QueryOn(u RowsStmt) *ast.SelectStmt {
 	return &ast.SelectStmt{
 		SelectStmtOpts: &ast.SelectStmtOpts{SQLCache: true},
 		Fields:         &ast.FieldList{Fields: []*ast.SelectField{{WildCard: &ast.WildCardField{}}}},
-		From:           &ast.TableRefsClause{TableRefs: &ast.Join{Left: &ast.TableSource{Source: u, AsName: model.NewCIStr(ofUnion)}}},
+		From:           &ast.TableRefsClause{TableRefs: &ast.Join{Left: &ast.TableSource{Source: u, AsName: model.NewCIStr(ofRows)}}},
 	}
 }
 
-// ofUnion is no name that a case has.
-const ofUnion = "txnfuzz_rows_of_union"
+// ofRows is no name that a case has.
+const ofRows = "txnfuzz_rows"
 
 // asWritten undoes QueryOn, and takes the locking clause from others.
 func asWritten(stmt *ast.SelectStmt) ast.StmtNode {
 	if stmt.From != nil {
-		if src, ok := stmt.From.TableRefs.Left.(*ast.TableSource); ok && src.AsName.O == ofUnion {
-			return src.Source.(*ast.SetOprStmt)
+		if src, ok := stmt.From.TableRefs.Left.(*ast.TableSource); ok && src.AsName.O == ofRows {
+			return src.Source.(RowsStmt)
 		}
 	}
 	bare := *stmt
@@ -335,7 +343,7 @@ type tableNames struct {
 }
 
 func (f *tableNames) Enter(n ast.Node) (ast.Node, bool) {
-	if s, ok := n.(*ast.SelectStmt); ok && s != f.of && s.LockInfo != nil && s.LockInfo.LockType != ast.SelectLockNone {
+	if s, ok := n.(*ast.SelectStmt); ok && s != f.of && stmt.LockOf(s).Mode != stmt.None {
 		f.locks = true
 	}
 	if c, ok := n.(*ast.CommonTableExpression); ok {
@@ -383,6 +391,8 @@ func repeatable(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncCallExpr:
 			found = unrepeatable[n.FnName.L]
+		case *stmt.RawStmt:
+			found = n.Calls(unrepeatable) || slices.Contains(n.Words(), "@")
 		case *ast.VariableExpr, *ast.SelectIntoOption:
 			found = true
 		}

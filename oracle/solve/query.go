@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -146,7 +147,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 	}
 	c.joins = len(q.inputs) > 1 || c.scope.outer != nil
 	aggs := []aggregate{}
-	if err := c.choose(&q.program, clauses{where: n.Where, limit: n.Limit}); err != nil {
+	if err := c.choose(&q.program, stmt.View{Where: n.Where, Limit: n.Limit}); err != nil {
 		return nil, err
 	}
 	c.scope.aggs = &aggs
@@ -656,7 +657,7 @@ func (q *query) output(e *expr, f *frame) sqlvalue.Value {
 // rows where the statement around it reads a snapshot, and waits and fails by
 // itself; https://dev.mysql.com/doc/refman/9.7/en/innodb-locking-reads.html
 func plainRead(sel *ast.SelectStmt) error {
-	if sel.LockInfo != nil && sel.LockInfo.LockType != ast.SelectLockNone {
+	if stmt.LockOf(sel).Mode != stmt.None {
 		return unsupported("locking subquery")
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -95,47 +96,26 @@ func (s *Solver) release(f *frame) {
 	s.frames = append(s.frames, f)
 }
 
-// clauses are the parts of a statement that choose rows of a single table.
-type clauses struct {
-	from  *ast.TableRefsClause
-	where ast.ExprNode
-	order *ast.OrderByClause
-	limit *ast.Limit
-	write bool
-}
-
-func clausesOf(stmt ast.Node) (clauses, error) {
-	switch n := stmt.(type) {
-	case *ast.SelectStmt:
-		return clauses{n.From, n.Where, n.OrderBy, n.Limit, false}, nil
-	case *ast.UpdateStmt:
-		return clauses{n.TableRefs, n.Where, n.Order, n.Limit, true}, nil
-	case *ast.DeleteStmt:
-		return clauses{n.TableRefs, n.Where, n.Order, n.Limit, true}, nil
-	}
-	return clauses{}, unsupported("rows chosen by %s", inWords(stmt))
-}
-
 // chooser compiles the clauses of a single-table statement.
-func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error) {
-	return s.compile(stmt, t, v, func(c *compiler, p *program) error {
-		cl, err := clausesOf(stmt)
-		if err != nil {
-			return err
+func (s *Solver) chooser(n ast.StmtNode, t *Table, v Views) (*program, error) {
+	return s.compile(n, t, v, func(c *compiler, p *program) error {
+		of := stmt.Of(n)
+		if !of.Kind.Reads() && of.Kind != stmt.Update && of.Kind != stmt.Delete {
+			return unsupported("rows chosen by %s", inWords(n))
 		}
-		if cl.from != nil {
-			name, ok := singleTable(cl.from)
+		if of.From != nil {
+			name, ok := singleTable(of.From)
 			if !ok {
 				return unsupported("rows chosen from several tables")
 			}
 			c.scope.sources[0].alias = name
 		}
-		if c.write = cl.write; c.write {
-			c.stmt = stmt
+		if c.write = of.Kind.Writes(); c.write {
+			c.stmt = n
 		}
-		p.strict, p.unsure = s.strictness(stmt, t)
-		err = c.choose(p, cl)
-		p.truth = c.askedWhereRefused(cl.where, p.truth)
+		p.strict, p.unsure = s.strictness(of)
+		err := c.choose(p, of)
+		p.truth = c.askedWhereRefused(of.Where, p.truth)
 		p.badLiteral = c.badLiteral
 		return err
 	})
@@ -143,49 +123,30 @@ func (s *Solver) chooser(stmt ast.StmtNode, t *Table, v Views) (*program, error)
 
 // singleTable returns the alias of a FROM clause's only base table.
 func singleTable(from *ast.TableRefsClause) (string, bool) {
-	j := from.TableRefs
-	if j == nil || j.Right != nil {
+	src := stmt.SoleSource(from)
+	switch {
+	case src == nil:
 		return "", false
-	}
-	src, ok := j.Left.(*ast.TableSource)
-	if !ok {
-		return "", false
-	}
-	name, ok := src.Source.(*ast.TableName)
-	if !ok {
-		return "", false
-	}
-	if src.AsName.O != "" {
+	case src.AsName.O != "":
 		return src.AsName.O, true
 	}
-	return name.Name.O, true
+	return src.Source.(*ast.TableName).Name.O, true
 }
 
 // strictness tells whether a loss in the WHERE clause of a statement is an
 // error, or cannot be told without the access path.
-func (s *Solver) strictness(stmt ast.StmtNode, t *Table) (strict, unsure bool) {
-	if s.d.Mode&Strict == 0 {
+func (s *Solver) strictness(of stmt.View) (strict, unsure bool) {
+	switch {
+	case s.d.Mode&Strict == 0 || of.Ignore:
 		return false, false
-	}
-	switch n := stmt.(type) {
-	case *ast.DeleteStmt:
-		if n.IgnoreErr {
-			return false, false
-		}
+	case of.Kind == stmt.Delete:
 		return !s.d.is(deleteIsLenient), false
-	case *ast.UpdateStmt:
-		if n.IgnoreErr {
-			return false, false
-		}
-		if !s.d.is(updateLenience) {
-			return true, false
-		}
-		if n.Order != nil {
-			return false, false
-		}
-		return true, true
+	case of.Kind != stmt.Update:
+		return false, false
+	case !s.d.is(updateLenience):
+		return true, false
 	}
-	return false, false
+	return of.Order == nil, of.Order == nil
 }
 
 func (p *program) frame(v Views) frame {
@@ -207,15 +168,15 @@ func (s *Solver) Test(stmt ast.StmtNode, t *Table, row Row, v Views) (sqlvalue.T
 	return p.truth(&f), f.err
 }
 
-func (c *compiler) choose(p *program, cl clauses) error {
+func (c *compiler) choose(p *program, of stmt.View) error {
 	var err error
-	if p.truth, err = c.condition(cl.where); err != nil {
+	if p.truth, err = c.condition(of.Where); err != nil {
 		return err
 	}
-	if p.order, err = c.orderBy(cl.order); err != nil {
+	if p.order, err = c.orderBy(of.Order); err != nil {
 		return err
 	}
-	p.skip, p.limit, err = c.limits(cl.limit)
+	p.skip, p.limit, err = c.limits(of.Limit)
 	return err
 }
 

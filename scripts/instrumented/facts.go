@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -84,18 +85,12 @@ func (f *facts) sound() error {
 		if s.Result.Err != nil && f.step(i).role != own {
 			return unusable("a read of the instrumentation failed")
 		}
-		switch n := f.node(i).(type) {
-		case *ast.BeginStmt:
-			open[s.Session] = true
-		case *ast.CommitStmt:
-			open[s.Session] = false
-		case *ast.RollbackStmt:
-			open[s.Session] = open[s.Session] && n.SavepointName != ""
-		}
+		kind := stmt.KindOf(f.node(i))
+		open[s.Session] = kind.Begins() || open[s.Session] && !kind.Ends()
 		switch {
 		case open[s.Session] && !s.Result.InTxn:
 			return unusable("an error ended a transaction")
-		case endsTxn(f.node(i)) && s.Result.Err != nil:
+		case stmt.KindOf(f.node(i)).Ends() && s.Result.Err != nil:
 			return unusable("a COMMIT or ROLLBACK failed")
 		}
 	}
@@ -121,14 +116,14 @@ func (f *facts) take(i int) error {
 		f.near[i] = f.beside(i)
 		return f.learn(i)
 	}
-	switch n := f.node(i).(type) {
-	case *ast.SavepointStmt:
+	switch of := stmt.Of(f.node(i)); of.Kind {
+	case stmt.Savepoint:
 		if r.Err == nil {
-			f.savepoints(i)[strings.ToLower(n.Name)] = i
+			f.savepoints(i)[strings.ToLower(of.Savepoint)] = i
 		}
-	case *ast.RollbackStmt:
-		f.undo(i, n.SavepointName)
-	case *ast.BeginStmt, *ast.CommitStmt:
+	case stmt.Rollback, stmt.RollbackTo:
+		f.undo(i, of.Savepoint)
+	case stmt.Begin, stmt.BeginSnapshot, stmt.Commit:
 		delete(f.saved, f.h.Stmts[i].Session)
 	}
 	if s.table != "" {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
@@ -136,7 +137,7 @@ func TestStaleRead(t *testing.T) {
 		p, f, d := judged(t, &r)
 		for i := range r.History.Stmts {
 			k, _ := mutate.KindOf(f.node(i))
-			if f.step(i).role != own || k != mutate.Select || r.History.Stmts[i].Result.Err != nil {
+			if f.step(i).role != own || k != stmt.Select || r.History.Stmts[i].Result.Err != nil {
 				continue
 			}
 			list, err := f.reads(i)

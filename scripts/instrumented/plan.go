@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
@@ -220,13 +221,12 @@ func (p *plan) table(name string) *table {
 // writes says that a statement may change rows of its table.
 func writes(s ast.StmtNode) bool {
 	k, _ := mutate.KindOf(s)
-	return k == mutate.Update || k == mutate.Delete || k == mutate.Insert
+	return k.Writes()
 }
 
 // back says that a statement goes back to a savepoint.
 func back(s ast.StmtNode) bool {
-	r, ok := s.(*ast.RollbackStmt)
-	return ok && r.SavepointName != ""
+	return stmt.KindOf(s) == stmt.RollbackTo
 }
 
 func selectAll(table string) *ast.SelectStmt {

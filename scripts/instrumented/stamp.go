@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/mutate/unique"
 	"github.com/txnfuzz/txnfuzz/oracle/answers"
@@ -61,7 +62,7 @@ func (st *stamper) statement(s ast.StmtNode) (step, error) {
 		return st.insert(s)
 	}
 	kind, name := mutate.KindOf(s)
-	if kind == mutate.OtherKind {
+	if kind == stmt.Other {
 		return none, unusable("a statement of several tables, or of a form that is not read")
 	}
 	out := step{table: name}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -36,13 +36,13 @@ func (f *facts) transactions() {
 			f.txns[i] = c.txn
 		}
 		switch n := f.node(i); {
-		case begins(n):
+		case stmt.KindOf(n).Begins():
 			if c != nil {
 				c.txn.end, c.txn.committed = i, true
 			}
-			c = &course{txn: &txn{session: s.Session, end: -1}, touched: corpus.ConsistentSnapshot(n), idle: map[string]bool{}}
+			c = &course{txn: &txn{session: s.Session, end: -1}, touched: stmt.KindOf(n) == stmt.BeginSnapshot, idle: map[string]bool{}}
 			open[s.Session], f.txns[i] = c, c.txn
-		case endsTxn(n):
+		case stmt.KindOf(n).Ends():
 			if c != nil {
 				_, commit := n.(*ast.CommitStmt)
 				c.txn.end, c.txn.committed = i, commit
@@ -62,27 +62,12 @@ func (f *facts) transactions() {
 // savepoint keeps whether a savepoint is idle, and begins the transaction anew where one
 // is gone back to.
 func (f *facts) savepoint(c *course, n ast.StmtNode) {
-	switch s := n.(type) {
-	case *ast.SavepointStmt:
-		c.idle[strings.ToLower(s.Name)] = !c.touched
-	case *ast.RollbackStmt:
-		if c.idle[strings.ToLower(s.SavepointName)] && f.h.Server.DBMS != history.TiDB {
+	switch of := stmt.Of(n); of.Kind {
+	case stmt.Savepoint:
+		c.idle[strings.ToLower(of.Savepoint)] = !c.touched
+	case stmt.RollbackTo:
+		if c.idle[strings.ToLower(of.Savepoint)] && f.h.Server.DBMS != history.TiDB {
 			c.txn, c.touched = &txn{session: c.txn.session, end: -1}, false
 		}
 	}
-}
-
-func begins(n ast.StmtNode) bool {
-	_, ok := n.(*ast.BeginStmt)
-	return ok
-}
-
-func endsTxn(n ast.StmtNode) bool {
-	switch s := n.(type) {
-	case *ast.CommitStmt:
-		return true
-	case *ast.RollbackStmt:
-		return s.SavepointName == ""
-	}
-	return false
 }

@@ -1,0 +1,114 @@
+package stmt
+
+import "github.com/pingcap/tidb/pkg/parser/ast"
+
+// Kind is what a statement is. REPLACE is a kind of INSERT.
+type Kind string
+
+// The kinds of statements. Raw is one that the parser does not read, and Other any that
+// no other name is for: definitions of tables, a UNION.
+const (
+	Begin            Kind = "BEGIN"
+	BeginSnapshot    Kind = "BEGIN SNAPSHOT"
+	Commit           Kind = "COMMIT"
+	Rollback         Kind = "ROLLBACK"
+	Savepoint        Kind = "SAVEPOINT"
+	RollbackTo       Kind = "ROLLBACK TO"
+	ReleaseSavepoint Kind = "RELEASE SAVEPOINT"
+	Select           Kind = "SELECT"
+	SelectForShare   Kind = "SELECT FOR SHARE"
+	SelectForUpdate  Kind = "SELECT FOR UPDATE"
+	Update           Kind = "UPDATE"
+	Delete           Kind = "DELETE"
+	Insert           Kind = "INSERT"
+	SetLevel         Kind = "SET TRANSACTION"
+	SetVariable      Kind = "SET"
+	Use              Kind = "USE"
+	Raw              Kind = "RAW"
+	Other            Kind = "OTHER"
+)
+
+// KindOf returns the kind of a statement.
+func KindOf(n ast.Node) Kind {
+	switch s := n.(type) {
+	case *ast.SelectStmt:
+		return kindOfRead[LockOf(s).Mode]
+	case *ast.UpdateStmt:
+		return Update
+	case *ast.DeleteStmt:
+		return Delete
+	case *ast.InsertStmt:
+		return Insert
+	case *ast.BeginStmt:
+		if s.OriginalText() == SnapshotText {
+			return BeginSnapshot
+		}
+		return Begin
+	case *ast.CommitStmt:
+		return Commit
+	case *ast.RollbackStmt:
+		if s.SavepointName != "" {
+			return RollbackTo
+		}
+		return Rollback
+	case *ast.SavepointStmt:
+		return Savepoint
+	case *ast.ReleaseSavepointStmt:
+		return ReleaseSavepoint
+	case *ast.SetStmt:
+		if setsLevel(s) {
+			return SetLevel
+		}
+		return SetVariable
+	case *ast.UseStmt:
+		return Use
+	case *RawStmt:
+		return Raw
+	}
+	return Other
+}
+
+// SnapshotText is the text that a tree of START TRANSACTION WITH CONSISTENT SNAPSHOT
+// carries: the parser makes the same tree of it as of BEGIN.
+const SnapshotText = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
+
+// setsLevel recognises SET SESSION TRANSACTION ISOLATION LEVEL.
+func setsLevel(s *ast.SetStmt) bool {
+	if len(s.Variables) != 1 {
+		return false
+	}
+	v := s.Variables[0]
+	_, literal := v.Value.(ast.ValueExpr)
+	return literal && !v.IsGlobal && (v.Name == "tx_isolation" || v.Name == "transaction_isolation")
+}
+
+// Begins reports whether a statement of this kind begins a transaction.
+func (k Kind) Begins() bool { return k == Begin || k == BeginSnapshot }
+
+// Commits reports whether a statement of this kind commits an open transaction.
+func (k Kind) Commits() bool { return k == Commit || k.Begins() }
+
+// Ends reports whether a statement of this kind is there to end a transaction. BEGIN
+// does so, too.
+func (k Kind) Ends() bool { return k == Commit || k == Rollback }
+
+// Reads reports whether a statement of this kind is a SELECT, locking or not.
+func (k Kind) Reads() bool { return k == Select || k.LocksRead() }
+
+// LocksRead reports whether a statement of this kind is a SELECT that names a lock.
+func (k Kind) LocksRead() bool { return k == SelectForShare || k == SelectForUpdate }
+
+// Writes reports whether a statement of this kind changes rows.
+func (k Kind) Writes() bool { return k == Update || k == Delete || k == Insert }
+
+// Control reports whether a statement of this kind touches no table.
+func (k Kind) Control() bool {
+	switch k {
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use:
+		return true
+	}
+	return false
+}
+
+// TouchesRows reports whether a statement of this kind is known to read or write rows.
+func (k Kind) TouchesRows() bool { return !k.Control() && k != Other }

@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
+
+// Nothing but its words tells what a raw statement may reach, so what they could mean counts.
+
+// rawVerbs begin the statements that read and change rows.
+var rawVerbs = []string{"select", "with", "values", "table", "(", "insert", "replace", "update", "delete", "merge"}
+
+// refusedWords write files, set variables of the whole server, or stop its threads.
+var refusedWords = []string{"outfile", "dumpfile", "load_file", "benchmark", "global", "persist", "persist_only"}
+
+// rawTraits tells the traits of a raw statement, and why it is refused.
+func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
+	words := s.Words()
+	if !slices.Contains(rawVerbs, words[0]) {
+		return 0, "a raw statement is a query, INSERT, REPLACE, UPDATE or DELETE"
+	}
+	for i, w := range words {
+		switch {
+		case slices.Contains(refusedWords, w):
+			return 0, "a raw statement may not hold the word " + w
+		case w == "." && i > 0 && !qualifies(words, i-1, s):
+			return 0, "it may name another database: " + words[i-1] + " before a dot is no table of the statement and is not made by AS in it"
+		case w == "@":
+			t |= taints
+		case w == "ignore":
+			t |= ignores
+		}
+	}
+	if s.Calls(statefulFuncs) {
+		t |= taints
+	}
+	if s.Calls(varyingFuncs) {
+		t |= varies
+	}
+	if !s.Plain() {
+		t |= locks
+	}
+	return t, ""
+}
+
+// qualifies reports whether a word is surely the name of a table, or of something that the
+// statement itself makes, and so no database.
+func qualifies(words []string, at int, s *stmt.RawStmt) bool {
+	name := words[at]
+	names := func(w string) bool {
+		return slices.ContainsFunc(slices.Concat(s.Reads, s.Writes), func(t *ast.TableName) bool { return t.Name.L == w })
+	}
+	if names(name) {
+		return true
+	}
+	for i, w := range words {
+		if w != name {
+			continue
+		}
+		if i > 0 && (words[i-1] == "as" || words[i-1] == ")" || names(words[i-1])) || i+2 < len(words) && words[i+1] == "as" && words[i+2] == "(" {
+			return true
+		}
+	}
+	return false
+}
