@@ -4,11 +4,11 @@
 -- note: MySQL and MariaDB document that a zero date IS NULL where its column is NOT NULL
 -- expected: ok or unknown
 -- verdict (embedded, RR): ok
--- verdict (mariadb 11.8, RR): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
--- verdict (mariadb 10.11, RR): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
--- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): unknown unsupported
 -- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
 

@@ -17,6 +17,8 @@
 -- verdict (mariadb 10.11,snapshot=on, RC): known skip-locked-waits-in-index-merge
 -- verdict (mysql 9.7, RC): known nowait-waits-in-index-merge
 -- verdict (mysql 9.7,binlog=off, RC): known nowait-waits-in-index-merge
+-- verdict (embedded, RC): unknown unsupported
+-- verdict (mariadb 10.5, RC): unknown stale
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY (a), KEY (b));
 /* init */ INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);
