@@ -33,6 +33,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
 	}
+	for _, m := range ms { // to find out before the first of them costs a minute
+		if _, err := m.source(); err != nil {
+			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", m.Name, err)
+			os.Exit(2)
+		}
+	}
 	planted, survivors := 0, 0
 	for _, m := range ms {
 		if !strings.Contains(m.Name, *only) {
@@ -84,15 +90,24 @@ func parse(text string) ([]mutant, error) {
 	return ms, sc.Err()
 }
 
+// source reads the file that the mistake goes into, which holds its place once.
+func (m *mutant) source() (string, error) {
+	src, err := os.ReadFile(m.File)
+	if err != nil {
+		return "", fmt.Errorf("read the source (run this from the repository's root): %w", err)
+	}
+	if n := strings.Count(string(src), m.Old); n != 1 {
+		return "", fmt.Errorf("%s holds the text %q %d times, want once", m.File, m.Old, n)
+	}
+	return string(src), nil
+}
+
 // run tests the oracle with one mistake in it. caught is false if all tests
 // pass; a mistake that does not compile is an error.
 func run(m mutant) (caught bool, out string, err error) {
-	src, err := os.ReadFile(m.File)
+	src, err := m.source()
 	if err != nil {
-		return false, "", fmt.Errorf("read the source (run this from the repository's root): %w", err)
-	}
-	if n := strings.Count(string(src), m.Old); n != 1 {
-		return false, "", fmt.Errorf("%s holds the text %q %d times, want once", m.File, m.Old, n)
+		return false, "", err
 	}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -104,7 +119,7 @@ func run(m mutant) (caught bool, out string, err error) {
 		return false, "", err
 	}
 	mutated := filepath.Join(dir, "mutated.go")
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(src), m.Old, m.New, 1)), 0o600); err != nil {
+	if err := os.WriteFile(mutated, []byte(strings.Replace(src, m.Old, m.New, 1)), 0o600); err != nil {
 		return false, "", err
 	}
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {abs: mutated}})
