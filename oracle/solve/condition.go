@@ -32,7 +32,7 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if n == nil {
 		return nil, nil
 	}
-	isAnd, list := operands(n, false)
+	isAnd, list := operands(n)
 	if !isAnd {
 		list = []ast.ExprNode{n}
 	}

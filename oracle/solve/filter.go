@@ -14,7 +14,23 @@ import (
 // their place, and skip rows that an index excludes. So all are evaluated here, and what
 // fails in one is certain only if none decides without it; else the server is to be asked.
 // NOT is handed on to operands by De Morgan's laws, which tells what decides.
-func (c *compiler) filter(n ast.ExprNode) (expr, error) { return c.filterOf(n, false) }
+func (c *compiler) filter(n ast.ExprNode) (expr, error) {
+	isAnd, list := operands(n)
+	if len(list) == 1 {
+		return c.expr(list[0])
+	}
+	konst := true
+	var parts []func(*frame) sqlvalue.Truth
+	for _, x := range list {
+		e, err := c.filter(x)
+		if err != nil {
+			return expr{}, err
+		}
+		konst = konst && e.konst
+		parts = append(parts, c.truth(c.numbered(e)))
+	}
+	return boolExpr(konst, connect(isAnd, parts)), nil
+}
 
 // soleCondition returns an accessor for the truth of n, compiled as e, which is a
 // condition as a whole, not an operand of AND or OR.
@@ -79,26 +95,6 @@ func roundsToZero(v sqlvalue.Value) (zero, sure bool) {
 	return false, true
 }
 
-// filterOf is filter for n, or for NOT n.
-func (c *compiler) filterOf(n ast.ExprNode, not bool) (expr, error) {
-	switch x := n.(type) {
-	case *ast.ParenthesesExpr:
-		return c.filterOf(x.Expr, not)
-	case *ast.UnaryOperationExpr:
-		if isNot(x.Op) && connects(x.V) {
-			return c.filterOf(x.V, !not)
-		}
-	case *ast.BinaryOperationExpr:
-		if x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr {
-			return c.connected(n, not)
-		}
-	}
-	if not {
-		n = &ast.UnaryOperationExpr{Op: opcode.Not, V: n}
-	}
-	return c.expr(n)
-}
-
 func isNot(op opcode.Op) bool { return op == opcode.Not || op == opcode.Not2 }
 
 // connects tells whether n is an AND, OR or NOT.
@@ -112,22 +108,6 @@ func connects(n ast.ExprNode) bool {
 		return x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr
 	}
 	return false
-}
-
-// connected compiles n, an AND or OR, or NOT of it.
-func (c *compiler) connected(n ast.ExprNode, not bool) (expr, error) {
-	konst := true
-	isAnd, list := operands(n, not)
-	var parts []func(*frame) sqlvalue.Truth
-	for _, x := range list {
-		e, err := c.filter(x)
-		if err != nil {
-			return expr{}, err
-		}
-		konst = konst && e.konst
-		parts = append(parts, c.truth(c.numbered(e)))
-	}
-	return boolExpr(konst, connect(isAnd, parts)), nil
 }
 
 // connect evaluates all operands of an AND or OR on a row. What the solver refuses behind
@@ -168,9 +148,9 @@ func connect(isAnd bool, parts []func(*frame) sqlvalue.Truth) func(*frame) sqlva
 }
 
 // operands returns those of nested ANDs, or ORs, in their order, and whether they are
-// connected by AND: for n or, with not, for NOT n. Another n is the only operand of an AND.
-func operands(n ast.ExprNode, not bool) (isAnd bool, list []ast.ExprNode) {
-	for {
+// connected by AND. Another n is the only operand of an AND.
+func operands(n ast.ExprNode) (isAnd bool, list []ast.ExprNode) {
+	for not := false; ; {
 		switch x := n.(type) {
 		case *ast.ParenthesesExpr:
 			n = x.Expr
