@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -129,27 +127,13 @@ func (a *asking) set(ctx context.Context, s set, file string) (err error) {
 }
 
 func (a *asking) read(ctx context.Context, file string, into chan<- numbered) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	d := json.NewDecoder(bufio.NewReaderSize(z, 1<<20))
-	for n := 1; (a.cases == 0 || n <= a.cases) && ctx.Err() == nil; n++ {
-		r := new(oracle.Record)
-		if err := d.Decode(r); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("record %d: %w", n, err)
+	return eachRecord(file, func(n int, r *oracle.Record) error {
+		if a.cases > 0 && n > a.cases || ctx.Err() != nil {
+			return errEnough
 		}
 		into <- numbered{n, r}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (a *asking) judge(ctx context.Context, t *fuzz.Target, s set, r numbered) {

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -52,32 +48,18 @@ snapshot isolation allows.`,
 }
 
 func promised(file string, examples, limit int, out io.Writer) (contradictions int, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		return 0, err
-	}
-	defer z.Close()
 	type key struct {
 		outcome oracle.Outcome
 		what    string
 	}
 	counts, readers, read := map[key]int{}, map[string]int{}, map[string]int{}
-	d := json.NewDecoder(z)
-	for n := 1; limit == 0 || n <= limit; n++ {
-		r := new(oracle.Record)
-		if err := d.Decode(r); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return 0, fmt.Errorf("%s: record %d: %w", file, n, err)
+	err = eachRecord(file, func(n int, r *oracle.Record) error {
+		if limit > 0 && n > limit {
+			return errEnough
 		}
 		c, err := corpus.Parse(file, []byte(r.Case))
 		if err != nil {
-			return 0, fmt.Errorf("%s: record %d: %w", file, n, err)
+			return err
 		}
 		v := oracle.Check(c, r.History)
 		p, deps := oracle.Forbidden(c, r.History, &v)
@@ -109,6 +91,10 @@ func promised(file string, examples, limit int, out io.Writer) (contradictions i
 		if deps != nil && !deps.Coarse && v.Outcome == oracle.OK && readOnlyAnomaly(deps) {
 			readers[fmt.Sprint(mvcc.Levels(c, r.History))]++
 		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	for levels, n := range readers {
 		fmt.Fprintf(out, "%8d read-only anomalies at %s\n", n, levels)

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -30,7 +26,7 @@ func toldCommand() *cobra.Command {
 			for _, f := range files {
 				t := told{}
 				if err := t.file(cmd.Context(), f); err != nil {
-					return fmt.Errorf("%s: %w", f, err)
+					return err
 				}
 				if err := t.print(cmd.OutOrStdout()); err != nil {
 					return err
@@ -49,31 +45,12 @@ type told map[string]*toldCount
 type toldCount struct{ waits, placed, known int }
 
 func (t told) file(ctx context.Context, name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	d := json.NewDecoder(z)
-	for ctx.Err() == nil {
-		var r oracle.Record
-		err := d.Decode(&r)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+	return eachRecord(name, func(_ int, r *oracle.Record) error {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := t.add(&r); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+		return t.add(r)
+	})
 }
 
 func (t told) add(r *oracle.Record) error {
