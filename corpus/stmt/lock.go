@@ -33,26 +33,24 @@ const (
 
 var kindOfRead = [...]Kind{None: Select, Share: SelectForShare, Exclusive: SelectForUpdate}
 
+var locks = [...]Lock{
+	ast.SelectLockForShare:            {Mode: Share},
+	ast.SelectLockForShareNoWait:      {Mode: Share, Wait: Fails},
+	ast.SelectLockForShareSkipLocked:  {Mode: Share, Wait: Skips},
+	ast.SelectLockForUpdate:           {Mode: Exclusive},
+	ast.SelectLockForUpdateNoWait:     {Mode: Exclusive, Wait: Fails},
+	ast.SelectLockForUpdateSkipLocked: {Mode: Exclusive, Wait: Skips},
+	ast.SelectLockForUpdateWaitN:      {Mode: Exclusive, Wait: Bounded},
+}
+
 // LockOf returns what the locking clause of a query says, also of one within a statement.
 func LockOf(s *ast.SelectStmt) Lock {
 	if s.LockInfo == nil {
 		return Lock{}
 	}
-	switch s.LockInfo.LockType {
-	case ast.SelectLockForShare:
-		return Lock{Mode: Share, Wait: Waits}
-	case ast.SelectLockForShareNoWait:
-		return Lock{Mode: Share, Wait: Fails}
-	case ast.SelectLockForShareSkipLocked:
-		return Lock{Mode: Share, Wait: Skips}
-	case ast.SelectLockForUpdate:
-		return Lock{Mode: Exclusive, Wait: Waits}
-	case ast.SelectLockForUpdateNoWait:
-		return Lock{Mode: Exclusive, Wait: Fails}
-	case ast.SelectLockForUpdateSkipLocked:
-		return Lock{Mode: Exclusive, Wait: Skips}
-	case ast.SelectLockForUpdateWaitN:
-		return Lock{Exclusive, Bounded, s.LockInfo.WaitSec}
+	l := locks[s.LockInfo.LockType]
+	if l.Wait == Bounded {
+		l.Seconds = s.LockInfo.WaitSec
 	}
-	return Lock{}
+	return l
 }
