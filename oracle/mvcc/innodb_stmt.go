@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -89,9 +90,11 @@ func (f *tableFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // openSnapshot gives the transaction its snapshot where its first statement
 // takes it, whatever becomes of that.
-func (x *running) openSnapshot() {
-	if x.tx.Rules.of(rules.SnapshotPoint) == rules.AtFirstStatement && x.tx.Snapshot == 0 {
-		x.tx.Snapshot = x.start
+func (x *running) openSnapshot() { x.tx.openSnapshot(x.start) }
+
+func (t *Txn) openSnapshot(at history.Tick) {
+	if t.Rules.of(rules.SnapshotPoint) == rules.AtFirstStatement && t.Snapshot == 0 {
+		t.Snapshot = at
 	}
 }
 

@@ -48,12 +48,8 @@ func (e *engine) snapshotOfRefused(st *history.Stmt, kind stmt.Kind, node ast.St
 	default:
 		return
 	}
-	tx := e.session(st.Session).txn
-	if tx == nil || tx.Snapshot != 0 || slices.Contains(unopened, errCode(st)) || !namesTables(node) {
-		return
-	}
-	if tx.Rules.of(rules.SnapshotPoint) == rules.AtFirstStatement {
-		tx.Snapshot = e.clock
+	if tx := e.session(st.Session).txn; tx != nil && !slices.Contains(unopened, errCode(st)) && namesTables(node) {
+		tx.openSnapshot(e.clock)
 	}
 }
 
@@ -61,7 +57,7 @@ func (e *engine) snapshotOfRefused(st *history.Stmt, kind stmt.Kind, node ast.St
 func TextError(code uint16) bool { return slices.Contains(textErrors, code) }
 
 // refusedByText reports whether the server has refused the text of a statement,
-// which then had no effect at all. It is not asked where the rules predict that
+// which has then read and written nothing. It is not asked where the rules predict that
 // very error.
 func (r *Replay) refusedByText(st *history.Stmt) bool {
 	if !st.RefusedAlone || !TextError(errCode(st)) {
