@@ -20,6 +20,8 @@ type Step struct {
 	Expected, Actual string
 	// Promised is what was promised in full; nil where nothing was.
 	Promised *Promise
+	// Or holds what else would have been right, if the step is the wrong one.
+	Or []string
 	// Differs says that the answer is not what was promised.
 	Differs bool
 	// Reason is a sentence for a step that differs.
@@ -108,6 +110,9 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	}
 	if a.Wrong >= 0 {
 		a.Level = r.LevelOf(a.Wrong)
+		if d != nil && d.Stmt == a.Wrong && d.Expected == a.Steps[a.Wrong].Expected {
+			a.Steps[a.Wrong].Or = d.Or
+		}
 	}
 	if loss == nil {
 		a.Final = r.Promised()
@@ -140,10 +145,7 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if at := viewPoint(c, h, a.Wrong, a.Level); at >= 0 && a.Viewed {
 			say("the snapshot of tx%d was taken at step %d", st.Session, h.Stmts[at].Line+1)
 		}
-		due := "get " + a.Steps[a.Wrong].Expected
-		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Expected, "waits"); ok {
-			due = "wait" + rest
-		}
+		due := asDue([]string{a.Steps[a.Wrong].Expected})
 		got := "gets " + a.Steps[a.Wrong].Actual
 		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Actual, "waited, then "); ok {
 			got = "waits, then gets " + rest
@@ -152,6 +154,9 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 			say("behind step %d tx%d should be %s; it is %s", st.Line+1, st.Session, v.Expected, v.Actual)
 		} else {
 			say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
+			if or := a.Steps[a.Wrong].Or; len(or) > 0 {
+				say("by another index, or going on at another moment, it might as well %s", asDue(or))
+			}
 		}
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
@@ -165,6 +170,25 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		}
 	}
 	a.Links = ofVendor(h.Server.DBMS, distinct(a.Links))
+}
+
+// mostOr bounds the answers that a sentence lists.
+const mostOr = 4
+
+// asDue says what a statement is to answer: one of several things.
+func asDue(answers []string) string {
+	out := make([]string, 0, len(answers))
+	for _, a := range answers[:min(len(answers), mostOr)] {
+		if rest, ok := strings.CutPrefix(a, "waits"); ok {
+			out = append(out, "wait"+rest)
+		} else {
+			out = append(out, "get "+a)
+		}
+	}
+	if left := len(answers) - len(out); left > 0 {
+		out = append(out, fmt.Sprintf("get one of %d other answers", left))
+	}
+	return strings.Join(out, ", or ")
 }
 
 // ofVendor leaves MySQL's manual out for MariaDB where another page is cited, too: its

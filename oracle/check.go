@@ -156,9 +156,9 @@ const lossAskedError = "an error beside SQL that the server computes"
 // asked says how many answers of the server a verdict rests on.
 func (v *Verdict) asked(a *solve.Asking) {
 	v.Asked = a.Used()
-	if v.Asked > 0 && v.Outcome == Violation && strings.HasSuffix(string(v.Kind), "-error") && v.Kind != "internal-error" {
-		// The server computes values of rows, also of those that no statement sees, in an
-		// order of its own: an error may be another row's.
+	if v.Outcome == Violation && a.UsedBy(v.Stmt) && strings.HasSuffix(string(v.Kind), "-error") && v.Kind != "internal-error" {
+		// The server computes values of rows, also of those that the statement does not see,
+		// in an order of its own: an error may be another row's.
 		*v = unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked}, &mvcc.Loss{Slug: lossAskedError, Detail: v.Actual})
 	}
 }
@@ -406,7 +406,7 @@ func count(v *Verdict, r *mvcc.Replay, h *history.History) {
 			continue
 		}
 		v.Statements++
-		if s.Expected != nil && s.Expected.Single {
+		if s.Expected != nil && s.Expected.Only() {
 			v.Judged++
 		}
 	}

@@ -35,7 +35,7 @@ func Encounters(c *corpus.Case, h *history.History, v *Verdict) []Encounter {
 	out := make([]Encounter, len(h.Stmts))
 	for i, met := range r.Meeting() {
 		s := &r.Steps[i]
-		out[i] = Encounter{Met: met, Judged: v.Outcome != Unknown && s.Kind.TouchesRows() && s.Expected != nil && s.Expected.Single}
+		out[i] = Encounter{Met: met, Judged: v.Outcome != Unknown && s.Kind.TouchesRows() && s.Expected != nil && s.Expected.Only()}
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func lower(s string) string { return strings.ToLower(s) }
 
 // read predicts a query under one view.
 func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind stmt.Kind) (*Prediction, error) {
-	p := &Prediction{Matched: -1, Changed: -1, Single: true}
+	p := &Prediction{Matched: -1, Changed: -1}
 	views := &stored{&r.store, view}
 	if r.unknownHint(s.From) {
 		p.Err = errNoKey
@@ -270,7 +270,7 @@ func (r *Replay) delete(i int, tx *Txn, s *ast.DeleteStmt, view View) (*Predicti
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{Matched: -1, Single: true}
+	p := &Prediction{Matched: -1}
 	rows, chains, err := r.scan(t, s, view)
 	if err != nil {
 		p.Err, err = sqlError(err)
@@ -294,7 +294,7 @@ func (r *Replay) insert(i int, tx *Txn, s *ast.InsertStmt, view View) (*Predicti
 	if t == nil {
 		return nil, &Loss{Slug: "unsupported: a table that no set-up line creates"}
 	}
-	p := &Prediction{Matched: -1, Single: true}
+	p := &Prediction{Matched: -1}
 	if c := errCode(&r.h.Stmts[i]); (c == errOutOfRange || c == errAutoIncrement || c == errAutoRange) && slices.ContainsFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return nil, &Loss{Slug: "auto-increment exhausted"}
 	}

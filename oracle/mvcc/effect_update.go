@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -15,7 +16,7 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	if err != nil {
 		return nil, err
 	}
-	p := &Prediction{Single: true}
+	p := &Prediction{}
 	rows, chains, err := r.scan(t, s, view)
 	if err != nil {
 		p.Err, err = sqlError(err)
@@ -51,18 +52,19 @@ func (r *Replay) update(i int, tx *Txn, s *ast.UpdateStmt, view View) (*Predicti
 	passed := !ok // a row, which IGNORE leaves as it is
 	if len(rows) > 1 && touchesUnique(t.Def, rows, news) {
 		// Whether a key is free in passing depends on the order in which the
-		// rows are met, which is the access path's affair: follow the answer.
+		// rows are met, which is the access path's affair.
 		r.store.undo(tx, mark)
 		backward := slices.Clone(forward)
 		slices.Reverse(backward)
 		okBack := r.applyUpdate(t, tx, chains, news, changed, backward)
-		p.Single = okBack == ok
 		passed = passed || !okBack
-		if okBack != ok && okBack != (errCode(&r.h.Stmts[i]) == 0) {
-			r.store.undo(tx, mark)
-			okBack = r.applyUpdate(t, tx, chains, news, changed, forward)
+		if okBack != ok {
+			p = r.followed(i, stmt.Update, p, &Prediction{Matched: p.Matched, Changed: p.Changed, Err: errDup, read: p.read})
+			if ok = p.Err == 0; ok != okBack {
+				r.store.undo(tx, mark)
+				r.applyUpdate(t, tx, chains, news, changed, forward)
+			}
 		}
-		ok = okBack
 	}
 	if passed && s.IgnoreErr {
 		return nil, errIgnored
@@ -86,13 +88,18 @@ func (r *Replay) failedUpdate(i int, tx *Txn, s *ast.UpdateStmt, t *Table, p *Pr
 		return p, err
 	}
 	p.Err = code
-	switch seen := errCode(&r.h.Stmts[i]); {
-	case seen == code:
-	case r.earlierDuplicate(t, tx, chains[:k], news, changed):
-		p.Err, p.Single = errDup, false
+	met := r.inTheWay
+	early := r.earlierDuplicate(t, tx, chains[:k], news, changed)
+	if !early && !r.duplicateByIndex(tx, s, t, view, rows, chains) {
+		return p, nil
+	}
+	dup := *p
+	dup.Err = errDup
+	switch p = r.followed(i, stmt.Update, p, &dup); {
+	case p.Err != errDup:
+		r.inTheWay = met
+	case early:
 		r.expectLocks(tx, t, chains[:k], news, changed)
-	case seen == errDup && r.duplicateByIndex(tx, s, t, view, rows, chains):
-		p.Err, p.Single = errDup, false
 	}
 	return p, nil
 }

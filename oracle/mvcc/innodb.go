@@ -33,9 +33,6 @@ type engine struct {
 	// need not keep to it.
 	places   [][]*place
 	anywhere bool
-	// raced holds the statements that were sent while another one may or may not
-	// have gone on already.
-	raced map[int]bool
 	// clock counts what happens; the ticks of views and transactions are its.
 	clock   history.Tick
 	running map[int]*running
@@ -49,16 +46,11 @@ type engine struct {
 	counters map[*Table]int64
 	nextSeq  int
 	nextRID  int
-	// branched says that a choice was made, so that later predictions are not
-	// the only legal ones.
-	branched bool
 	started  []history.Tick
 	plans    map[int]plan.Plan
 	// needs holds transactions that stood in the way of a statement when it was
 	// sent, by its index, where a deadlock made that matter.
 	needs map[int][]*Txn
-	// unproved holds the deadlocks' victims whose cycle is not proved.
-	unproved []int
 }
 
 // running is a statement between its submission and its end.
@@ -93,9 +85,6 @@ type running struct {
 	// lock that it asked for.
 	at        *Chain
 	exclusive bool
-	// guessed says that it may have waited behind another request, which another
-	// place explains as well: its answer does not count as the only one.
-	guessed bool
 
 	next  func() (struct{}, bool)
 	stop  func()
@@ -121,6 +110,9 @@ type running struct {
 	asked *asked
 	// inTheWay holds the rows that stood in the way of its own, if that is observed.
 	inTheWay []obstacle
+	// open is why other answers than its own are allowed; mayRefuse says that error 1020 is.
+	open      string
+	mayRefuse bool
 	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
 	skip *skipping
 }
@@ -132,8 +124,8 @@ func (r *Replay) engine(ch *choices) *engine {
 	ch.pos = 0
 	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables))},
-		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits, observed: r.observed}
-	e := &engine{Replay: w, choices: ch, loose: r.loose, places: r.places, anywhere: r.anywhere, raced: make(map[int]bool), running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
+		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), onlyFits: r.onlyFits, observed: r.observed, counting: r.counting}
+	e := &engine{Replay: w, choices: ch, loose: r.loose, places: r.places, anywhere: r.anywhere, running: make(map[int]*running), locks: make(map[*Chain][]lock), doubtful: make(map[*Chain][]lock), pending: make(map[*Chain][]*solve.Key), needs: make(map[int][]*Txn),
 		started: make([]history.Tick, len(r.h.Stmts)), counters: map[*Table]int64{}}
 	for n, t := range r.store.Tables {
 		nt := &Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*Chain, len(t.Chains), len(t.Chains)+4)}
@@ -251,7 +243,7 @@ func (e *engine) submit(ph phase) (*Difference, *running, error) {
 	}
 	unblocked, wait := len(st.Waits) == 0 && victims, 0
 	if e.waitedUnseen(st, ph.items) && e.choices.choose(2) == 1 {
-		e.branched, unblocked, wait = true, true, -1
+		unblocked, wait = true, -1
 	}
 	d, err := e.resume(x, len(st.Waits) > 0 || st.Return == 0 || unblocked, wait)
 	if unblocked && d == nil && err == nil {
@@ -277,8 +269,6 @@ func (x *running) body(yield func(struct{}) bool) {
 // block stops the statement until the history lets it go on.
 func (x *running) block(holder *Txn) {
 	x.holder, x.waited = holder, true
-	// Where no lock tells the place, there were others to choose from.
-	x.e.branched = x.e.branched || holder == nil
 	if !x.yield(struct{}{}) {
 		panic(errAbandoned)
 	}
@@ -339,7 +329,6 @@ func (x *running) point(at spot, holder *Txn, gaps, sure bool) stop {
 		options = append(options, beforeEntry)
 	}
 	where := options[e.choices.choose(len(options))]
-	e.branched = e.branched || e.loose
 	if where != nowhere {
 		x.sure = false
 		x.block(holder)
@@ -356,7 +345,6 @@ func (x *running) perhaps(at spot, holder *Txn) stop {
 	if here := x.toldHere(at); here == record.No || here == record.Unsure && (holder == nil || x.e.choices.keep(2) == 0) {
 		return nowhere
 	}
-	x.e.branched = true
 	x.sure = false
 	x.block(holder)
 	return atEntry
@@ -369,7 +357,8 @@ func (e *engine) resume(x *running, due bool, wait int) (*Difference, error) {
 	if x.place, x.atUnseen = nil, false; due && e.places != nil {
 		x.expect(wait)
 	}
-	e.choices.by, e.store.stmt = x.i, x.i
+	e.choices.by = x.i
+	e.runs(x.i)
 	e.now()
 	if x.next == nil && !due {
 		// It does not stop on its way, so that it needs no stack of its own, whose
@@ -394,11 +383,12 @@ func (e *engine) resume(x *running, due bool, wait int) (*Difference, error) {
 func (e *engine) conclude(x *running) (*Difference, error) {
 	i, s := x.i, e.session(x.st.Session)
 	e.Steps[i].Expected = x.p
-	if x.waited && e.choices.pos > x.from {
-		e.branched = true
+	if e.Steps[i].chosen = e.choices.pos; x.open != "" {
+		x.p.leaves(x.open)
 	}
-	single := x.p.Single && !e.raced[i]
-	x.p.determined, x.p.Single = single && !x.guessed, single && !e.branched
+	if x.mayRefuse {
+		x.p.or((&Prediction{Err: errRecordChanged}).String(x.kind), x.p.String(x.kind))
+	}
 	if x.p.Err != 0 {
 		e.undoAmid(x.tx, x.mark)
 	}

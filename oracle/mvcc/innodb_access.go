@@ -91,7 +91,6 @@ func (x *running) accessOf(t *Table, where ast.ExprNode) *access {
 			a.unique = !a.all
 		case (a.all || e.loose) && !pinsKey(where, t, k):
 			// A list of keys of a small table may be read by a scan.
-			e.branched = true
 			a.unique = e.choices.choose(2) == 0
 		}
 	}
@@ -134,7 +133,6 @@ func (x *running) anyIndex(a *access) {
 	if k == 0 {
 		return
 	}
-	x.e.branched = true
 	*a = access{t: a.t, where: a.where, key: ways[k], ranged: ways[k] != nil}
 	switch {
 	case k >= merged:

@@ -67,7 +67,6 @@ func (x *running) resumeAmid() {
 		return
 	}
 	x.amid = x.amid[:x.e.choices.keep(len(x.amid)+1)]
-	x.e.branched = true
 }
 
 // amidVersion returns the version of a record that a rollback has not yet undone,

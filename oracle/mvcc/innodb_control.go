@@ -15,12 +15,13 @@ func (e *engine) abort(i int) *Difference {
 	if x == nil || x.i != i {
 		return nil
 	}
+	e.Steps[i].chosen = e.choices.pos
 	if errCode(st) == errDeadlock {
 		if e.Steps[i].Expected == nil {
 			e.Steps[i].Expected = e.cornered(x)
 		}
 		if e.Steps[i].Expected == nil {
-			e.unproved = append(e.unproved, i)
+			e.Steps[i].unproved = true
 		}
 	}
 	if x.stop != nil {

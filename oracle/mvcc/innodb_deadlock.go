@@ -51,7 +51,7 @@ func (e *engine) cornered(x *running) *Prediction {
 	if !leads(x) {
 		return nil
 	}
-	return &Prediction{Matched: -1, Changed: -1, Err: errDeadlock, Single: !e.branched, determined: true}
+	return &Prediction{Matched: -1, Changed: -1, Err: errDeadlock}
 }
 
 // uninvolved reports an abort by a deadlock that the statement cannot have been
@@ -147,7 +147,8 @@ func (x *running) probe() ([]*Txn, error) {
 		e.Steps, e.touched = steps, touched
 		e.store.nextRow, e.store.undone, e.store.stmt, e.store.err = nextRow, e.store.undone[:undone], stmt, failed
 	}()
-	e.store.stmt, try.due = x.i, true
+	e.runs(x.i)
+	try.due = true
 	try.next, try.stop = iter.Pull(try.body)
 	if try.next(); try.holder != nil {
 		if try.sure {

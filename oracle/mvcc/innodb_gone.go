@@ -53,11 +53,11 @@ func (x *running) goneAmid(s *ast.SelectStmt, t *Table, view View) (*solve.Resul
 	}
 	if rule == rules.NotFound {
 		if errCode(x.st) == errKeyNotFound {
+			x.open = "whether it merges indexes"
 			return nil, &solve.SQLError{Code: errKeyNotFound, Message: "can't find record"}
 		}
 		return nil, nil
 	}
-	x.e.branched = true
 	if x.e.choices.choose(2) == 0 {
 		return nil, nil
 	}

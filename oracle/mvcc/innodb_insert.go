@@ -167,7 +167,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 	if t == nil {
 		return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
 	}
-	p := &Prediction{Matched: -1, Single: true}
+	p := &Prediction{Matched: -1}
 	x.table = t
 	if err := x.judgesQuery(s); err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 				if !more && k+1 < len(order) && e.choices.choose(2) == 1 {
 					// Others may have stood before it in the queue for the
 					// victim's locks.
-					e.branched, queued = true, true
+					queued = true
 					continue
 				}
 				wait := -1
@@ -159,14 +159,13 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 		}
 		moved[it.stmt] = true
 		if e.choices.by = x.i; e.sameWait(x, it.wait) && e.choices.choose(2) == 1 {
-			e.branched = true
 			continue
 		}
 		due, wait := it.wait+1 < len(x.st.Waits) || x.st.Return == 0, it.wait+1
 		if !due && k+1 < len(order) && x.tx.Rules.of(rules.Resumption) == rules.ByKey && e.choices.choose(2) == 1 {
 			// What the same event let go may stand before it at a row further on. That
 			// wait is over before anybody can see it, and it goes on from its key.
-			e.branched, due, wait, paused = true, true, -1, append(paused, x)
+			due, wait, paused = true, -1, append(paused, x)
 		}
 		d, err := e.resume(x, due, wait)
 		if err != nil || note(d) {
@@ -199,8 +198,7 @@ func (e *engine) phase(ph phase, note func(*Difference) bool) (bool, error) {
 // reason: whom they waited for had ended before, or what was submitted cannot
 // have released a lock, so that purge did. They may have gone on before the
 // submission, and been noticed after it. It returns the items that are left, and
-// adds the statements that went on to moved. What the submission answers is not
-// the only answer then.
+// adds the statements that went on to moved.
 func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *Difference, error) {
 	st := &e.h.Stmts[just]
 	// Without an open transaction its session holds no lock that its end could release.
@@ -220,12 +218,11 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *D
 			left = append(left, it)
 			continue
 		}
-		e.raced[just] = true
 		if e.choices.by = x.i; e.choices.choose(2) == 0 {
 			left = append(left, it)
 			continue
 		}
-		e.branched, moved[x.i] = true, true
+		moved[x.i] = true
 		if d, err := e.resume(x, it.wait+1 < len(x.st.Waits) || x.st.Return == 0, it.wait+1); d != nil || err != nil {
 			return append(left, items[k+1:]...), d, err
 		}
@@ -315,7 +312,6 @@ func (e *engine) advance(moved map[int]bool) (*Difference, error) {
 		}
 		e.choices.by = x.i
 		if e.choices.choose(2) == 1 {
-			e.branched = true
 			continue
 		}
 		if d, err := e.resume(x, true, -1); d != nil || err != nil {

@@ -235,7 +235,6 @@ func (x *running) byToldIndex(a *access) {
 	if goes {
 		*a = access{t: a.t, where: a.where, key: p.key, ranged: true}
 	}
-	x.e.branched = true
 }
 
 // atEntryOf is the spot of a scan at an entry; at the end of the index if that is nil. It

@@ -65,7 +65,6 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 		case provenEmpty:
 			return true
 		case maybeProven:
-			x.e.branched = true
 			return x.e.choices.choose(2) == 1
 		}
 		return false
@@ -76,7 +75,6 @@ func (x *running) readsNothing(s *ast.SelectStmt) bool {
 			return true
 		case strings.Contains(st.Extra, "Impossible WHERE"), strings.Contains(st.Extra, "no matching row"):
 			pinned := x.e.pinsSomeKey(s)
-			x.e.branched = true
 			return (x.e.choices.choose(2) == 0) != pinned
 		}
 	}

@@ -177,7 +177,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return failed
 		}
 		if x.due && x.atUnseen && e.choices.keep(2) == 1 {
-			x.sure, e.branched = false, true
+			x.sure = false
 			x.block(nil)
 			n = x.behindUnseen(a, prev, n)
 			continue
@@ -250,11 +250,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 			holder = nil
 		}
-		if holder == nil && stopped(e.queued(n.c, tx, exclusive), true) {
-			x.guessed = true
-			continue
-		}
-		if holder == nil && stopped(e.doubtfulHolder(n.c, tx, exclusive), true) || stopped(holder, false) {
+		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.doubtfulHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
 			continue
 		}
 		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)
@@ -302,7 +298,7 @@ func (x *running) readsVictim(a *access, met *Version, views solve.Views) bool {
 	if err != nil || !ok || x.e.choices.choose(2) == 0 {
 		return false
 	}
-	x.e.branched, x.tx.missed = true, true
+	x.tx.missed = true
 	return true
 }
 
@@ -311,7 +307,7 @@ func (x *running) readsVictim(a *access, met *Version, views solve.Views) bool {
 // index, or by none.
 func (x *running) strayError(a *access, n *entry, views solve.Views) error {
 	code := errCode(x.st)
-	if code == 0 || x.due || code == errRecordChanged {
+	if code == 0 && !x.e.counting || x.due || code == errRecordChanged {
 		return nil
 	}
 	ver := x.e.committed(n.c, x.tx)
@@ -320,10 +316,16 @@ func (x *running) strayError(a *access, n *entry, views solve.Views) error {
 	}
 	_, err := x.matches(a, ver, views)
 	var e *solve.SQLError
-	if err == nil || errors.As(err, &e) && e.Code != code {
+	switch {
+	case err == nil:
 		return nil
+	case errors.As(err, &e):
+		if x.open = strayOrNot; e.Code != code {
+			return nil
+		}
+	case code == 0:
+		return nil // it would be asked for what the answer does not need
 	}
-	x.e.branched = true
 	return err
 }
 

@@ -28,7 +28,7 @@ func (x *running) several() (*Prediction, error) {
 	}
 	switch code := errCode(x.st); {
 	case code == errRecordChanged && x.someRecordChanged():
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
 	case code != 0 && code != errDup:
 		return nil, errSeveralFails
 	case x.waited && (amid || x.overtaken()):
@@ -39,7 +39,9 @@ func (x *running) several() (*Prediction, error) {
 		return nil, err
 	}
 	p := severalPrediction(x.kind, rows)
-	p.Single = !x.waited
+	if x.waited {
+		p.leaves("what it had read before it waited")
+	}
 	e.touchSeveral(x.i, x.tx, x.node, rows)
 	if err := x.changeSeveral(rows); err != nil {
 		return nil, err

@@ -41,11 +41,14 @@ func (x *running) execute() (*Prediction, error) {
 	p, err := x.perform()
 	var changed changedError
 	if errors.As(err, &changed) && changed.sure {
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Single: true}, nil
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
 	}
 	if errCode(x.st) == errRecordChanged && x.kind != stmt.Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
 		// Somewhere beside the rows that surely had to be locked.
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+	}
+	if x.e.counting && x.kind != stmt.Select && x.e.isolatesSnapshots(x.tx) && x.someRecordChanged() {
+		x.mayRefuse = true
 	}
 	if err == nil {
 		return p, nil
@@ -54,7 +57,7 @@ func (x *running) execute() (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prediction{Matched: -1, Changed: -1, Err: code, Single: true}, nil
+	return &Prediction{Matched: -1, Changed: -1, Err: code}, nil
 }
 
 // someRecordChanged reports whether any record that the statement may have
@@ -195,7 +198,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			e.touchInnoDB(x, t, s.Where, false, nil)
 		}
 	}
-	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder, Single: true}, nil
+	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder}, nil
 }
 
 // answersOfNothing reports whether so many rows can be the answer to a query that reads no
@@ -358,7 +361,6 @@ func (x *running) anyPendingIndex(s *ast.SelectStmt, t *Table, v *innodbViews) {
 		}
 	}
 	p := paths[e.choices.choose(len(paths))]
-	e.branched = e.branched || len(paths) > 1
 	v.via, v.covering, v.marked = p.via, p.covering, p.marked
 }
 
@@ -366,7 +368,7 @@ func (x *running) anyPendingIndex(s *ast.SelectStmt, t *Table, v *innodbViews) {
 // plain SELECT.
 func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 	e := x.e
-	p := &Prediction{Matched: -1, Changed: -1, Single: true}
+	p := &Prediction{Matched: -1, Changed: -1}
 	var views solve.Views
 	name := stmt.SoleTable(s.From)
 	weak := x.tx.Level < corpus.RepeatableRead
@@ -397,7 +399,9 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 				x.block(nil)
 			}
 		}
-		p.Single = !x.waited
+		if x.waited {
+			p.leaves("what it had read before it waited")
+		}
 		e.touchJoined(x.i, x.tx, x.start, s.From)
 		own := &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, joined: map[*Table]bool{}, view: View{Tick: latest, Own: x.tx}}
 		f := &tableFinder{}
@@ -574,7 +578,7 @@ func (x *running) overruns(c *Chain) {
 // delete runs a DELETE.
 func (x *running) delete(s *ast.DeleteStmt, t *Table) (*Prediction, error) {
 	e := x.e
-	p := &Prediction{Matched: -1, Single: true}
+	p := &Prediction{Matched: -1}
 	a := x.accessOf(t, s.Where)
 	x.table = t
 	var images []solve.Row

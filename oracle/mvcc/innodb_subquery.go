@@ -94,7 +94,6 @@ func (x *running) ask() error {
 	if x.tx.Level == corpus.RepeatableRead && !a.locks && x.tx.Snapshot == 0 {
 		// A subquery that no row needs may be evaluated with the plan, or not at all,
 		// and then takes no snapshot.
-		x.e.branched = true
 		switch x.e.choices.choose(3) {
 		case 1:
 			a.passing = true
@@ -105,7 +104,6 @@ func (x *running) ask() error {
 	if len(x.st.Waits) == 0 {
 		return nil
 	}
-	x.e.branched = true
 	ways := []func(){a.read, func() { a.behind = true }, func() {}}
 	if x.buffers(own, inner.names) {
 		ways = append(ways, func() { a.buffered = true })

@@ -42,6 +42,7 @@ func (x *running) unseenError(s *ast.SelectStmt, t *Table, view View) error {
 					_, _, err := x.e.solver.Where(part, t.Def, v.Row, &innodbViews{e: x.e, view: view})
 					var e *solve.SQLError
 					if errors.As(err, &e) && e.Code == code {
+						x.open = strayOrNot
 						return err
 					}
 				}

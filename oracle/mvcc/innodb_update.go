@@ -23,7 +23,7 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 		// not pass them, and MariaDB sorts before it changes.
 		return nil, &Loss{Slug: "unsupported: UPDATE that waits while it goes backward"}
 	}
-	p := &Prediction{Single: true}
+	p := &Prediction{}
 	a := x.accessOf(t, s.Where)
 	x.table = t
 	var images []solve.Row
@@ -51,7 +51,6 @@ func (x *running) update(s *ast.UpdateStmt, t *Table) (*Prediction, error) {
 	if !two && !cut && (errCode(x.st) != 0 || x.shows()) && assignsTested(s, t) {
 		// Of several errors, which comes first is the plan's affair, and so is what a
 		// reader of uncommitted data sees of an UPDATE that waits.
-		e.branched = true
 		two = e.choices.choose(2) == 1
 	}
 	if !two {
@@ -108,7 +107,6 @@ func (x *running) asItGoes(a *access, by *ast.OrderByClause) bool {
 	if !x.shows() || !hasOrder(a, by, back) {
 		return false
 	}
-	x.e.branched = true
 	goes := x.e.choices.choose(2) == 1
 	a.back = goes && back
 	return goes
@@ -203,7 +201,6 @@ func (x *running) enough(a *access, s *ast.UpdateStmt) int {
 	if x.e.h.Server.DBMS != history.MySQL || !hasOrder(a, s.Order, back) {
 		return 0
 	}
-	x.e.branched = true
 	if x.e.choices.choose(2) == 0 {
 		return 0
 	}

@@ -20,7 +20,7 @@ type choices struct {
 	// owner is the statement that a choice concerns; by is that of the next one.
 	owner []int
 	by    int
-	// passing marks the choices of passes; asTold says that no more of them are free.
+	// passing marks the choices of passes; asTold says that none of them is free.
 	passing []bool
 	asTold  bool
 	pos     int
@@ -48,27 +48,25 @@ func (c *choices) passes() bool {
 	if c.pos == len(c.taken) {
 		c.add(2)
 		c.passing[c.pos], c.fixed[c.pos] = true, true
-		c.keepAsTold(c.pos)
+		if c.asTold {
+			c.arity[c.pos] = 1
+		}
 	}
 	c.pos++
 	return c.taken[c.pos-1] == 1
 }
 
-func (c *choices) keepAsTold(i int) {
-	if c.asTold {
-		c.arity[i] = c.taken[i] + 1
-	}
-}
+// free reports whether there was another way at any of the choices.
+func (c *choices) free() bool { return c.first() < len(c.taken) }
 
-// stayAsTold says that from now on no path is tried on which a statement passes, unless
-// it did on the one that was tried last.
-func (c *choices) stayAsTold() {
-	c.asTold = true
-	for i, is := range c.passing {
-		if is {
-			c.keepAsTold(i)
+// first returns which choice is the first that could have been another one.
+func (c *choices) first() int {
+	for i := range c.taken {
+		if c.taken[i] > 0 || c.taken[i]+1 < c.arity[i] {
+			return i
 		}
 	}
+	return len(c.taken)
 }
 
 // settle says that the choices made since from turned out not to be free.
@@ -236,16 +234,25 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		d := g.d
 		if d == nil {
 			r.adopt(e)
-			if e.branched && r.counting {
-				r.singleOut(ch)
+			if r.counting {
+				r.allow(ch, func(ch *choices) ([]Step, *Difference, error) {
+					e := r.engine(ch)
+					defer e.abandon()
+					d, err := e.replay()
+					return e.Steps, d, err
+				})
 			}
 			return nil, nil, nil
 		}
-		if at := r.reach(d); at > bestAt {
-			best, bestAt, path = d, at, slices.Clone(ch.taken)
+		switch at := r.reach(d); {
+		case at > bestAt:
+			first := *d // d is kept for other profiles
+			best, bestAt, path = &first, at, slices.Clone(ch.taken)
 			if e != nil {
 				r.adopt(e)
 			}
+		case at == bestAt && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
+			best.Or = append(best.Or, d.Expected)
 		}
 		if jumping && !ch.jump(g.blame, r.readsBefore(d), r.waitsBefore(d), waiters) || !jumping && !ch.next() {
 			break
@@ -279,41 +286,6 @@ func (r *Replay) waiters() []int {
 		}
 	}
 	return out
-}
-
-// maxAlternatives bounds the paths that are tried to learn what was the only
-// possible prediction.
-const maxAlternatives = 300
-
-// singleOut decides which predictions of a fitting path count as single: those
-// that no other path which fits so far makes differently. If there are too many
-// paths, what stands behind a free choice stays uncounted.
-func (r *Replay) singleOut(ch *choices) {
-	fits := r.Steps
-	other := make([]bool, len(fits))
-	ch.stayAsTold()
-	for range maxAlternatives {
-		if !ch.next() {
-			for i := range fits {
-				if p := fits[i].Expected; p != nil {
-					p.Single = p.determined && !other[i]
-				}
-			}
-			return
-		}
-		e := r.engine(ch)
-		d, err := e.replay()
-		e.abandon()
-		if err != nil {
-			return
-		}
-		for _, i := range e.unproved {
-			other[i] = true
-		}
-		if d != nil && d.Stmt >= 0 {
-			other[d.Stmt] = true
-		}
-	}
 }
 
 // readsBefore returns the plain SELECTs of the session that a difference concerns, before

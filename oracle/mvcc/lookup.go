@@ -61,7 +61,7 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	for _, c := range misled {
 		ver := view.Seen(c)
 		if ver == nil {
-			return &Prediction{Err: errInconsistent, Matched: -1, Changed: -1, Single: true}, true, nil
+			return &Prediction{Err: errInconsistent, Matched: -1, Changed: -1}, true, nil
 		}
 		if r.allTrue(f.rest, t, ver.Row, view) {
 			found = append(found, ver.Row)
@@ -72,7 +72,7 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 		if err != nil {
 			return nil, true, lossOf("solver", err)
 		}
-		return &Prediction{Rows: res.Rows, Matched: -1, Changed: -1, Single: true}, true, nil
+		return &Prediction{Rows: res.Rows, Matched: -1, Changed: -1}, true, nil
 	}
 	bare := *s // the rows are those that the index led to, whatever the condition says of them
 	bare.Where = nil
@@ -83,7 +83,7 @@ func (r *Replay) uniqueLookup(tx *Txn, s *ast.SelectStmt, view View) (p *Predict
 	case res.Cut:
 		return nil, true, errUnordered
 	}
-	return &Prediction{Rows: res.Rows, Ordered: res.TotalOrder, Matched: -1, Changed: -1, Single: true}, true, nil
+	return &Prediction{Rows: res.Rows, Ordered: res.TotalOrder, Matched: -1, Changed: -1}, true, nil
 }
 
 // foundRows gives the solver the rows that a look-up found of its only table.

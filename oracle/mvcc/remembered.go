@@ -59,23 +59,23 @@ type keyLookup struct {
 }
 
 // lockingLookup recognises, under the rule AbsentRemembered, a locking look-up;
-// nil if the statement is none. single is false if that is a guess at the plan.
-func (r *Replay) lockingLookup(tx *Txn, kind stmt.Kind, node ast.StmtNode) (l *keyLookup, single bool) {
+// nil if the statement is none. Where the plan may be another one, that is a choice.
+func (r *Replay) lockingLookup(tx *Txn, kind stmt.Kind, node ast.StmtNode) *keyLookup {
 	if tx.Rules.of(rules.AbsentKey) != rules.AbsentRemembered || tx.auto || kind != stmt.SelectForUpdate && kind != stmt.Update && kind != stmt.Delete {
-		return nil, true
+		return nil
 	}
 	of := stmt.Of(node)
 	where, from := of.Where, of.From
 	name := stmt.SoleTable(from)
 	if name == nil || r.table(name.Name.O) == nil {
-		return nil, true
+		return nil
 	}
 	t := r.table(name.Name.O)
 	f, points := cheapestFilter(t.Def, r.possible(where))
 	if f == nil {
-		return nil, true
+		return nil
 	}
-	l = &keyLookup{table: t, filter: f, several: points != 1 || listAlone(node, f.key)}
+	l := &keyLookup{table: t, filter: f, several: points != 1 || listAlone(node, f.key)}
 	plans := []*keyLookup{l}
 	if points == unsurePoints || !integersOnly(f.pinned) {
 		one := *l
@@ -85,7 +85,7 @@ func (r *Replay) lockingLookup(tx *Txn, kind stmt.Kind, node ast.StmtNode) (l *k
 	if len(name.IndexHints) > 0 || len(f.key.Columns) > 1 && len(f.rest)+len(f.pinned) == 1 || HasSubquery(node) || !integerKey(t.Def, f.key) {
 		plans = append(plans, nil)
 	}
-	return plans[r.views.choose(len(plans))], len(plans) == 1
+	return plans[r.views.choose(len(plans))]
 }
 
 // reached returns what a view sees of a table, less the rows that the statement's

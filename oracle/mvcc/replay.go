@@ -92,7 +92,7 @@ type Replay struct {
 	loading int
 	// tried holds the paths that did not fit, by their choices.
 	tried map[string][]*gone
-	// counting says that it is wanted which predictions were the only ones.
+	// counting says that it is wanted what else is allowed.
 	counting bool
 	// onlyFits says that the steps of a replay that does not fit are not wanted.
 	onlyFits bool
@@ -125,6 +125,10 @@ type Step struct {
 	View View
 	// Diff is nil where prediction and answer agree.
 	Diff *Difference
+	// chosen counts the choices of its path by the statement's end; unproved says that it
+	// is a deadlock's victim on a cycle that is not proved.
+	chosen   int
+	unproved bool
 	// txn is the statement's transaction, looks what it met, both kept where the replay
 	// is observed.
 	txn   *Txn
@@ -148,11 +152,11 @@ type Prediction struct {
 	Matched, Changed int64
 	// Err is the error's code, 0 for none.
 	Err uint16
-	// Single is false where several answers would have been legal, so that an
-	// agreement proves less. It is set where the replay is Counting.
-	Single bool
-	// determined is Single as far as the statement alone decides it.
-	determined bool
+	// Or holds the other answers that the rules allow, as String writes them; Open says why
+	// there may be more than can be listed, "" if there are none. What other paths allow is
+	// in them where the replay is Counting.
+	Or   []string
+	Open string
 	// read holds the chains whose rows the statement matched.
 	read []*Chain
 }
@@ -164,6 +168,8 @@ type Difference struct {
 	Kind             string
 	Expected, Actual string
 	Reason           string
+	// Or holds what else could have been expected there, by other ways through the history.
+	Or []string
 }
 
 // New prepares a replay. keepGoing makes it go on behind the first difference,
@@ -204,8 +210,8 @@ func (r *Replay) Within(b *solve.Budget) *Replay {
 	return r
 }
 
-// Counting makes a replay that fits set Prediction.Single of all its steps, for which
-// it tries the other paths, too.
+// Counting makes a replay that fits fill in what else is allowed of all its steps, for
+// which it tries the other paths, too.
 func (r *Replay) Counting() *Replay {
 	r.counting = true
 	return r

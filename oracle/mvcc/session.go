@@ -258,7 +258,7 @@ func refusal(t *Txn, kind stmt.Kind) *Prediction {
 	if !t.readOnly || !kind.Writes() && kind != stmt.SelectForUpdate {
 		return nil
 	}
-	return &Prediction{Matched: -1, Changed: -1, Err: errReadOnly, Single: true}
+	return &Prediction{Matched: -1, Changed: -1, Err: errReadOnly}
 }
 
 // manualSessions returns the sessions that set autocommit.

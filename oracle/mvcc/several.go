@@ -65,7 +65,7 @@ func (r *Replay) chosenRows(node ast.StmtNode, view View) ([]chosenRow, error) {
 
 // severalPrediction counts what a write of several tables does.
 func severalPrediction(kind stmt.Kind, rows []chosenRow) *Prediction {
-	p := &Prediction{Matched: -1, Single: true}
+	p := &Prediction{Matched: -1}
 	if kind == stmt.Update {
 		p.Matched = int64(len(rows))
 	}

@@ -38,7 +38,7 @@ func (r *Replay) step(i int) (*Difference, error) {
 	st := &r.h.Stmts[i]
 	node := r.c.Steps[st.Line].Stmt
 	kind := KindOf(node)
-	r.store.stmt = i
+	r.runs(i)
 	r.Steps[i].Kind = kind
 	if r.refusedByText(st) {
 		return nil, nil
@@ -123,6 +123,12 @@ func (r *Replay) releasedAtOnce(st *history.Stmt) bool {
 			return w.Kind == history.RowLock && st.Submit < w.Until && w.Until < st.Waits[0].From && slices.Contains(w.Holders, st.Session)
 		})
 	})
+}
+
+// runs notes which statement is replayed.
+func (r *Replay) runs(i int) {
+	r.store.stmt = i
+	r.solver.AskFor(i)
 }
 
 func errCode(st *history.Stmt) uint16 {
@@ -331,6 +337,12 @@ func (r *Replay) statement(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*
 		return nil, err
 	}
 	r.Steps[i].Expected = p
+	if r.views != nil {
+		r.Steps[i].chosen = r.views.pos
+	}
+	if _, moved := r.moved[st]; moved {
+		p.leaves("when it took effect")
+	}
 	if p.Err != 0 {
 		r.store.undo(tx, before)
 	}
@@ -371,21 +383,17 @@ func (r *Replay) predict(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*Pr
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
 		return p, view, err
 	case stmt.Insert:
-		view, single := r.insertView(st, tx)
+		view := r.insertView(st, tx)
 		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
-		if p != nil {
-			p.Single = p.Single && single
-		}
 		return p, view, err
 	case stmt.SelectForShare:
 		// With NOWAIT it is taken, and promises a lock.
 		if tx.Rules.of(rules.ShareLock) == rules.ShareRefused && stmt.Of(node).Lock.Wait != stmt.Fails {
-			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported, Single: true}, View{}, nil
+			return &Prediction{Matched: -1, Changed: -1, Err: errNotSupported}, View{}, nil
 		}
 	}
-	look, sure := r.lockingLookup(tx, kind, node)
-	r.lookup = look
-	view, single, err := r.currentView(st, tx, kind, node)
+	r.lookup = r.lockingLookup(tx, kind, node)
+	view, err := r.currentView(st, tx, kind, node)
 	if err != nil {
 		return nil, view, err
 	}
@@ -416,7 +424,6 @@ func (r *Replay) predict(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*Pr
 		return nil, view, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
 	}
 	if p != nil {
-		p.Single = p.Single && single && sure
 		if kind == stmt.Update && p.Err != 0 {
 			tx.failedUpdate = true
 		}

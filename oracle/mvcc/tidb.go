@@ -35,9 +35,12 @@ func (r *Replay) runTiDB() (*Difference, error) {
 		} else if d != nil {
 			at = len(r.h.Stmts)
 		}
-		if at > bestAt {
+		switch {
+		case at > bestAt:
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
 			r.take(w)
+		case at == bestAt && d != nil && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
+			best.Or = append(best.Or, d.Expected)
 		}
 		if d == nil || !ch.next() {
 			break
@@ -50,6 +53,13 @@ func (r *Replay) runTiDB() (*Difference, error) {
 		case fits:
 			return nil, nil
 		}
+	}
+	if best == nil && r.counting {
+		r.allow(ch, func(ch *choices) ([]Step, *Difference, error) {
+			w := r.world(ch)
+			d, err := w.replay()
+			return w.Steps, d, err
+		})
 	}
 	if r.keepGoing {
 		w := r.world(&choices{taken: path, arity: make([]int, len(path))})
@@ -86,35 +96,29 @@ func (r *Replay) take(w *Replay) {
 	r.Steps, r.touched, r.sessions, r.told = w.Steps, w.touched, w.sessions, &w.store
 }
 
-// currentView returns the view of a locking read or a write, and whether it was
-// the only legal one.
-func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind stmt.Kind, node ast.StmtNode) (View, bool, error) {
+// currentView returns the view of a locking read or a write.
+func (r *Replay) currentView(st *history.Stmt, tx *Txn, kind stmt.Kind, node ast.StmtNode) (View, error) {
 	if at, ok := r.moved[st]; ok {
-		return View{Tick: at, Own: tx}, false, nil
+		return View{Tick: at, Own: tx}, nil
 	}
 	v := View{Tick: st.Submit, Own: tx}
-	single := true
 	for _, w := range st.Waits {
 		if w.Until == 0 || !r.changedWithin(tx, v.Tick, w.Until) {
 			continue
 		}
 		must, err := r.conflicts(v, w.Until, tx, kind, node)
 		if err != nil {
-			return v, false, err
+			return v, err
 		}
 		if !must && r.sameScan(v, w.Until, node) {
 			continue
 		}
-		if !must {
-			single = false
-		}
 		if must || r.views.choose(2) == 0 {
 			ticks := r.releasedWithin([]history.Tick{w.Until}, w.From, w.Until)
 			v.Tick = ticks[r.views.choose(len(ticks))]
-			single = single && len(ticks) == 1
 		}
 	}
-	return v, single, nil
+	return v, nil
 }
 
 // releasedWithin appends when autocommit statements, and COMMITs that had waited,
@@ -134,12 +138,11 @@ func (r *Replay) releasedWithin(ticks []history.Tick, from, until history.Tick) 
 	return ticks
 }
 
-// insertView returns what an INSERT's duplicate checks see, and whether nothing
-// else could be: they are made when the lock is granted, which was at the end of
-// one of its waits.
-func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
+// insertView returns what an INSERT's duplicate checks see: they are made when the lock is
+// granted, which was at the end of one of its waits.
+func (r *Replay) insertView(st *history.Stmt, tx *Txn) View {
 	if at, ok := r.moved[st]; ok {
-		return View{Tick: at, Own: tx}, false
+		return View{Tick: at, Own: tx}
 	}
 	ticks := []history.Tick{r.effect(st)}
 	for i := len(st.Waits) - 1; i >= 0; i-- {
@@ -150,7 +153,7 @@ func (r *Replay) insertView(st *history.Stmt, tx *Txn) (View, bool) {
 	if len(st.Waits) > 0 {
 		ticks = r.releasedWithin(ticks, st.Waits[0].From, st.Return)
 	}
-	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}, len(ticks) == 1
+	return View{Tick: ticks[r.views.choose(len(ticks))], Own: tx}
 }
 
 // sameScan reports whether a statement meets the same rows under a view and

@@ -23,6 +23,9 @@ type Asking struct {
 	answers   map[string]*history.Answer
 	questions map[string]history.Question
 	used      map[string]bool
+	// by is the statement that asks, usedBy holds those that needed an answer.
+	by     int
+	usedBy map[int]bool
 	// all says that the server is to compute whatever it can be asked, missing that an
 	// answer was when it was needed last; ahead, that the solver stands in then.
 	all, missing, ahead bool
@@ -30,7 +33,7 @@ type Asking struct {
 
 // NewAsking takes the answers that a history holds.
 func NewAsking(answers map[string]*history.Answer) *Asking {
-	return &Asking{answers: answers, questions: map[string]history.Question{}, used: map[string]bool{}}
+	return &Asking{answers: answers, questions: map[string]history.Question{}, used: map[string]bool{}, usedBy: map[int]bool{}}
 }
 
 // All has the server compute whatever it can be asked, also what the solver knows.
@@ -52,6 +55,16 @@ func (a *Asking) Questions() map[string]history.Question { return a.questions }
 // Used counts the answers that were needed.
 func (a *Asking) Used() int { return len(a.used) }
 
+// UsedBy reports whether a statement needed an answer.
+func (a *Asking) UsedBy(stmt int) bool { return a.usedBy[stmt] }
+
+// AskFor says which statement of a history is computed from now on.
+func (s *Solver) AskFor(stmt int) {
+	if s.asking != nil {
+		s.asking.by = stmt
+	}
+}
+
 // ask returns the answer to a question; nil where there is none yet or none that
 // settles it.
 func (a *Asking) ask(q history.Question) *history.Answer {
@@ -64,7 +77,7 @@ func (a *Asking) ask(q history.Question) *history.Answer {
 	case got.Open != "":
 		return nil
 	}
-	a.used[key] = true
+	a.used[key], a.usedBy[a.by] = true, true
 	return got
 }
 

@@ -1,0 +1,99 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
+
+// What the manuals leave to the server makes a set of the answers that a statement may
+// have: by which index it goes, when it goes on behind a wait, in which order it meets
+// rows that have each other's keys. Where such a thing is a choice of a replay's path, each
+// path that fits the history up to a statement tells one answer of it. An answer that is
+// the only one of its set is the strictest that can be asked for.
+
+// maxAlternatives bounds the paths that are tried to learn what else is allowed.
+const maxAlternatives = 1000
+
+const (
+	// moreWays is why a set is open whose statement stands behind a choice of which not
+	// every path was tried.
+	moreWays = "there are more ways through the history than were tried"
+	// changedOrNot is why error 1020 is allowed beside another answer.
+	changedOrNot = "whether it meets a record that was changed after its snapshot"
+	// strayOrNot is why an error is allowed beside another answer.
+	strayOrNot = "whether it evaluates its condition on a row that an index leaves out"
+)
+
+// Only reports whether no other answer than this one is allowed.
+func (p *Prediction) Only() bool { return len(p.Or) == 0 && p.Open == "" }
+
+// or adds to the set of allowed answers.
+func (p *Prediction) or(answer, self string) {
+	if answer != self && !slices.Contains(p.Or, answer) {
+		p.Or = append(p.Or, answer)
+	}
+}
+
+// leaves says that there may be answers beside those listed, and why.
+func (p *Prediction) leaves(why string) {
+	if p.Open == "" {
+		p.Open = why
+	}
+}
+
+// allow tries the other paths, and adds to each step's set what they answer. fit holds the
+// choices of the path that the steps are of; run replays one.
+func (r *Replay) allow(fit *choices, run func(*choices) ([]Step, *Difference, error)) {
+	if !fit.free() {
+		return
+	}
+	ch := &choices{asTold: true}
+	for range maxAlternatives {
+		steps, d, err := run(ch)
+		if err != nil {
+			break
+		}
+		r.join(steps, d)
+		if !ch.next() {
+			return
+		}
+	}
+	first := fit.first()
+	for i := range r.Steps {
+		if p := r.Steps[i].Expected; p != nil && r.Steps[i].chosen > first {
+			p.leaves(moreWays)
+		}
+	}
+}
+
+// join adds to each step's set what it has on another path, which ends at the difference.
+func (r *Replay) join(others []Step, d *Difference) {
+	for i := range r.Steps {
+		p, other := r.Steps[i].Expected, &others[i]
+		switch {
+		case p == nil:
+		case other.unproved:
+			p.leaves("whether it closes a cycle of waits")
+		case d != nil && d.Stmt == i:
+			p.or(d.Expected, "")
+		case other.Expected != nil:
+			for _, a := range other.Expected.Or {
+				p.or(a, p.String(r.Steps[i].Kind))
+			}
+			if other.Expected.Open != "" {
+				p.leaves(other.Expected.Open)
+			}
+		}
+	}
+}
+
+// followed returns the answer of two, both allowed, that the server has given, the first
+// if neither is, with the other one in its set.
+func (r *Replay) followed(i int, kind stmt.Kind, a, b *Prediction) *Prediction {
+	if r.compare(i, kind, a) != nil && r.compare(i, kind, b) == nil {
+		a, b = b, a
+	}
+	a.or(b.String(kind), a.String(kind))
+	return a
+}
