@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/pingcap/tidb/pkg/parser/types"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -106,7 +107,7 @@ func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Q
 			var these []string
 			var questions []history.Question
 			for _, k := range some {
-				if q := open[k]; !how.bare || !needsKeys(&q) {
+				if q := open[k]; how.tells(&q) {
 					these, questions = append(these, k), append(questions, q)
 				}
 			}
@@ -122,7 +123,7 @@ func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, question
 	if r.History.Answers == nil {
 		r.History.Answers = map[string]*history.Answer{}
 	}
-	s := sheetOf(r.Case, questions, how)
+	s := sheetOf(r.Case, r.History.Server.DBMS, questions, how)
 	if s == nil {
 		for _, k := range keys {
 			a := cmp.Or(r.History.Answers[k], &history.Answer{})
@@ -145,6 +146,14 @@ func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, question
 		}
 	}
 	return true
+}
+
+// tells says that a question is asked in a layout: for its plan, in the case's own only.
+func (how layout) tells(q *history.Question) bool {
+	if q.Plan {
+		return how == layout{}
+	}
+	return !how.bare || !needsKeys(q)
 }
 
 // needsKeys says that a question asks what a statement does with the one row that has a key
@@ -192,7 +201,7 @@ type slots struct {
 }
 
 // sheetOf is nil where a case's tables cannot be laid out so.
-func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
+func sheetOf(c *corpus.Case, dbms history.DBMS, questions []history.Question, how layout) *sheet {
 	s := &sheet{c: &corpus.Case{}, questions: questions}
 	for _, l := range c.Init {
 		if fills(l.Stmt) {
@@ -238,7 +247,11 @@ func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 			}
 			at.before = append(at.before, add("SELECT * FROM "+history.Quoted(t.Name)))
 		}
-		at.stmt = add(q.SQL)
+		if q.Plan {
+			at.stmt = s.explains(q, dbms)
+		} else {
+			at.stmt = add(q.SQL)
+		}
 		if ok && stmt.KindOf(s.c.Steps[at.stmt].Stmt) != stmt.Select {
 			for _, t := range q.Tables {
 				at.after = append(at.after, add("SELECT * FROM "+history.Quoted(t.Name)))
@@ -251,6 +264,16 @@ func sheetOf(c *corpus.Case, questions []history.Question, how layout) *sheet {
 	}
 	s.c = s.c.Clone()
 	return s
+}
+
+// explains adds a step that asks for a plan, in words of the server's own.
+func (s *sheet) explains(q *history.Question, dbms history.DBMS) int {
+	raw := &stmt.RawStmt{SQL: harness.Explain(dbms, q.SQL), Plan: true}
+	for _, t := range q.Tables {
+		raw.Reads = append(raw.Reads, &ast.TableName{Name: model.NewCIStr(t.Name)})
+	}
+	s.c.Steps = append(s.c.Steps, corpus.Line{Session: askingSession, Stmt: raw})
+	return len(s.c.Steps) - 1
 }
 
 // answers reads the answers off the history of a sheet.

@@ -38,6 +38,7 @@ var losses = map[string]string{
 	"unsupported: a write to several tables that fails":                    "the oracle does not know on which row a write to several tables failed",
 	"unsupported: a write to several tables that waits while others write": "the oracle does not know which rows a write to several tables had read before others wrote there, while it waited",
 	"unsupported: uncommitted rows amid a write to several tables":         "the oracle does not know which rows a write to several tables had changed when it waited, and uncommitted data was read",
+	"unsupported: a condition that may be found impossible":                "the server may have found a statement's condition impossible before it looked at a table, and could not be asked for the plan",
 	"unsupported: a table that no set-up line creates":                     "a statement names a table that no set-up line creates",
 	"unsupported: an INSERT into something else than a table":              "an INSERT goes into something else than a table",
 }

@@ -3,16 +3,19 @@ package harness
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 )
 
-// explain begins a request for a plan as a table, which is no longer what plain
-// EXPLAIN gives on MySQL 9.
-var explain = map[history.DBMS]string{
-	history.TiDB: "EXPLAIN ", history.MySQL: "EXPLAIN FORMAT=TRADITIONAL ", history.MariaDB: "EXPLAIN ",
+// Explain returns a request for a statement's plan as a table, which is no longer what
+// plain EXPLAIN gives on MySQL 9.
+func Explain(dbms history.DBMS, sql string) string {
+	if dbms == history.MySQL {
+		return "EXPLAIN FORMAT=TRADITIONAL " + sql
+	}
+	return "EXPLAIN " + sql
 }
 
 // ExplainPlans asks for the access paths of some statements of a run, given as
@@ -47,28 +50,13 @@ func (p *Pool) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hist
 		if i < 0 || i >= len(h.Stmts) {
 			return fmt.Errorf("explain statement %d of %d", i, len(h.Stmts))
 		}
-		r, err := w.control(explain[p.server.DBMS] + s.steps[h.Stmts[i].Line].sql)
+		r, err := w.control(Explain(p.server.DBMS, s.steps[h.Stmts[i].Line].sql))
 		if err != nil {
 			return err
 		}
 		if r.Err == nil {
-			h.Plans[i] = planText(r.Result)
+			h.Plans[i] = plan.Text(&r.Result)
 		}
 	}
 	return nil
-}
-
-func planText(r history.Result) string {
-	var b strings.Builder
-	b.WriteString(strings.Join(r.Columns, "\t"))
-	for _, row := range r.Rows {
-		b.WriteByte('\n')
-		for i, c := range row {
-			if i > 0 {
-				b.WriteByte('\t')
-			}
-			b.WriteString(c.String())
-		}
-	}
-	return b.String()
 }

@@ -22,8 +22,8 @@ import (
 func Check(c *corpus.Case, h *history.History) Verdict { return judge(c, h, false) }
 
 // CheckAndCount is Check, and counts how much of the history was judged. It costs
-// twice as much in the mean, since it tries all the ways that statements on InnoDB
-// may have taken, to learn which answers only one prediction fits.
+// twice as much in the mean, since it tries all the ways that statements may have taken, to
+// learn which answers are allowed.
 func CheckAndCount(c *corpus.Case, h *history.History) Verdict { return judge(c, h, true) }
 
 func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
@@ -393,7 +393,7 @@ func says(rs []*rules.Rule) string {
 }
 
 // count fills in how much of the history was judged: statements that touch
-// tables, and those whose answer was compared with one single prediction. A replay
+// tables, and those beside whose answer no other is allowed. A replay
 // that does not count leaves it as it is.
 func count(v *Verdict, r *mvcc.Replay, h *history.History) {
 	if !r.Counts() {

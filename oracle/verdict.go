@@ -54,8 +54,8 @@ type Verdict struct {
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`
 	// Statements counts the executed statements that have something to judge,
-	// Judged those whose rows, counts and error were compared with one single
-	// prediction. Only CheckAndCount fills them in.
+	// Judged those beside whose answer the rules allow no other. Only CheckAndCount fills
+	// them in.
 	Statements int `json:"statements"`
 	Judged     int `json:"judged"`
 	// Conflicting says that the transactions touched overlapping rows or

@@ -20,6 +20,8 @@ type RawStmt struct {
 	Reads, Writes []*ast.TableName
 	// Lock is what it locks of the rows that it reads.
 	Lock Mode
+	// Plan says that it asks for the plan of another statement. No file of a case says so.
+	Plan bool
 }
 
 // Plain reports whether a statement does nothing but read, as a SELECT without locks.

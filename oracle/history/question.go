@@ -15,6 +15,8 @@ type Question struct {
 	// Tables holds the tables that the statement names, with their rows. They have the
 	// definitions of the case.
 	Tables []Table `json:"tables"`
+	// Plan asks for the statement's plan, as a table, in place of its answer.
+	Plan bool `json:"plan,omitempty"`
 }
 
 // Key is the same for equal questions, whatever the order of rows: no statement may
@@ -22,6 +24,9 @@ type Question struct {
 func (q *Question) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q\n", q.SQL)
+	if q.Plan {
+		b.WriteString("plan\n")
+	}
 	for i := range q.Tables {
 		fmt.Fprintf(&b, "%q\n", q.Tables[i].Name)
 		rows := RowTexts(q.Tables[i].Rows)

@@ -1,7 +1,6 @@
 package mvcc
 
 import (
-	"math"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -86,34 +85,22 @@ func integersOnly(conds []ast.ExprNode) bool {
 	})
 }
 
-// foldable reports whether an expression holds no literals but small integers and
-// no LIKE: MariaDB, and often MySQL, decides what does row by row, whatever
-// constant is put in a column's place.
-func foldable(e ast.ExprNode) bool {
-	return !corpus.Contains(e, func(n ast.Node) (found, skip bool) {
-		switch n := n.(type) {
-		case *ast.PatternLikeOrIlikeExpr:
-			return true, false
-		case ast.ValueExpr:
-			k, isInt := n.GetValue().(int64)
-			return !isInt || k > math.MaxInt32, false
-		}
-		return false, false
-	})
+func isNull(x ast.ExprNode) bool {
+	v, ok := x.(ast.ValueExpr)
+	return ok && v.GetValue() == nil
 }
 
-// listsUnsigned reports whether an expression holds an IN of several elements with
-// an unsigned column, or with a column in its list. MariaDB compares signed with
-// unsigned elements as DECIMAL, and puts no constant in a column's place there.
-func listsUnsigned(t *solve.Table, e ast.ExprNode) bool {
-	return corpus.Contains(e, func(n ast.Node) (found, skip bool) {
-		in, ok := n.(*ast.PatternInExpr)
-		if !ok || len(in.List) < 2 {
-			return false, false
-		}
-		if i := columnRef(t, in.Expr); i >= 0 && t.Columns[i].Type.Unsigned {
-			return true, false
-		}
-		return slices.ContainsFunc(in.List, func(e ast.ExprNode) bool { return mentionsColumn(e) }), false
-	})
+func columnIn(t *Table, n *ast.ColumnNameExpr) int {
+	if n == nil {
+		return -1
+	}
+	return t.Def.ColumnIndex(n.Name.Name.O)
+}
+
+func columnSet(cols []int) map[int]bool {
+	set := make(map[int]bool, len(cols))
+	for _, c := range cols {
+		set[c] = true
+	}
+	return set
 }

@@ -29,6 +29,8 @@ type engine struct {
 	choices *choices
 	// loose admits every place of waiting, also against the locks.
 	loose bool
+	// exploring says that it is looked for what else is allowed.
+	exploring bool
 	// places holds where the server told that statements wait; anywhere says that paths
 	// need not keep to it.
 	places   [][]*place
@@ -142,7 +144,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	}
 	w.touched = make([]touch, 0, len(r.h.Stmts))
 	e.plans = r.parsedPlans()
-	w.empties, w.bare, w.testedBy, w.unmodelled = r.empties, r.bare, r.testedBy, r.unmodelled
+	w.unmetBy, w.bare, w.testedBy, w.unmodelled = r.unmetBy, r.bare, r.testedBy, r.unmodelled
 	return e
 }
 

@@ -54,33 +54,6 @@ func keyName(k *solve.Key) string {
 	return k.Name
 }
 
-// readsNothing reports whether a query is answered without opening a table,
-// because its condition is impossible whatever the rows are. EXPLAIN words a
-// condition found to be impossible only after a look-up of a unique key in the
-// same way as one whose ranges are empty; then either is tried.
-func (x *running) readsNothing(s *ast.SelectStmt) bool {
-	p := x.e.plans[x.i]
-	if p == nil {
-		switch x.e.emptiness(s) {
-		case provenEmpty:
-			return true
-		case maybeProven:
-			return x.e.choices.choose(2) == 1
-		}
-		return false
-	}
-	for _, st := range p {
-		switch {
-		case st.Extra == "Impossible WHERE":
-			return true
-		case strings.Contains(st.Extra, "Impossible WHERE"), strings.Contains(st.Extra, "no matching row"):
-			pinned := x.e.pinsSomeKey(s)
-			return (x.e.choices.choose(2) == 0) != pinned
-		}
-	}
-	return false
-}
-
 // pinsSomeKey reports whether a query's condition fixes a whole unique key.
 func (e *engine) pinsSomeKey(s *ast.SelectStmt) bool {
 	name := stmt.SoleTable(s.From)

@@ -17,8 +17,8 @@ const maxSamples = 2000
 
 // samples returns values of a column that tell apart all ranges that the literals
 // of an expression can make of it.
-func (p *prover) samples(col int, x ast.Node) []sqlvalue.Value {
-	def := &p.t.Def.Columns[col]
+func samples(t *Table, col int, x ast.Node) []sqlvalue.Value {
+	def := &t.Def.Columns[col]
 	f := &literalFinder{}
 	x.Accept(f)
 	var out []sqlvalue.Value
@@ -72,18 +72,18 @@ func moments(layout string, texts []string) []sqlvalue.Value {
 
 // noneMatches reports whether a condition is true of none of the rows that the
 // literals in it tell apart.
-func (p *prover) noneMatches(c conjunct) bool {
-	used := columnsIn(p.t.Def, c.x)
-	row := make(solve.Row, len(p.t.Def.Columns))
+func (e *engine) noneMatches(t *Table, where ast.ExprNode) bool {
+	used := columnsIn(t.Def, where)
+	row := make(solve.Row, len(t.Def.Columns))
 	values := make([][]sqlvalue.Value, len(row))
 	total := 1
 	for i := range row {
 		if used[i] {
-			values[i] = p.samples(i, c.x)
+			values[i] = samples(t, i, where)
 			total = min(total*len(values[i]), maxSamples*maxSamples)
 		}
 	}
-	views := &innodbViews{e: p.e}
+	views := &innodbViews{e: e}
 	for k := range min(total, maxSamples) {
 		if total > maxSamples {
 			// A stride that is prime to most counts spreads what is tried.
@@ -95,11 +95,11 @@ func (p *prover) noneMatches(c conjunct) bool {
 				k /= len(vs)
 			}
 		}
-		truth, _, err := p.e.solver.Where(c.x, p.t.Def, row, views)
+		truth, _, err := e.solver.Where(where, t.Def, row, views)
 		if err != nil && errors.As(err, new(*solve.Unsupported)) {
 			continue // this row tells nothing
 		}
-		if err != nil || truth == c.wanted() {
+		if err != nil || truth == sqlvalue.True {
 			return false
 		}
 	}

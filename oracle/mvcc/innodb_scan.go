@@ -115,8 +115,8 @@ type hit struct {
 // for each row that matches, in the order of the index, while it goes.
 func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	e, t, tx := x.e, a.t, x.tx
-	if x.skips(t, a.where) {
-		return nil
+	if nothing, err := x.skips(t, a.where); nothing || err != nil {
+		return err
 	}
 	views := x.views(nil, nil)
 	if _, err := e.solver.Matches(x.node, t.Def, nil, views); errors.Is(err, solve.ErrSubstituted) {
@@ -231,16 +231,12 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				return err
 			}
 			// A scan of another index than the clustered one may not pass, nor may the
-			// look-up of a whole key among ranges, or where a range is but one value. A scan
-			// for committed versions, or one that follows an order, may wait in place of it.
-			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted || x.due && e.oneValue(a.where, t)
-			if pass && mayWait && x.due {
-				switch x.toldHere(x.atEntryOf(a, n, exclusive)) {
-				case record.Yes:
-					pass = false
-				case record.No:
-					mayWait = false
-				}
+			// look-up of a whole key among ranges. A scan for committed versions, or one that
+			// follows an order, may wait in place of it, and so does one that is told to.
+			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.of(rules.LockedRow) == rules.PassCommitted
+			if pass && x.due {
+				here := x.toldHere(x.atEntryOf(a, n, exclusive))
+				pass, mayWait = here != record.Yes, mayWait && here != record.No
 			}
 			if pass && (!mayWait || e.choices.choose(2) == 1) {
 				prev, n = n, a.next(n, false)

@@ -151,9 +151,15 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 		}
 	case rules.Snapshot:
 		if tx.Snapshot == 0 {
-			if answersOfNothing(s, len(x.st.Result.Rows)) && x.readsNothing(s) {
-				v.view = View{Tick: x.start, Own: tx}
-				break
+			if answersOfNothing(s, len(x.st.Result.Rows)) {
+				nothing, err := x.readsNothing(s)
+				if err != nil {
+					return nil, err
+				}
+				if nothing {
+					v.view = View{Tick: x.start, Own: tx}
+					break
+				}
 			}
 			tx.Snapshot = x.start
 		}

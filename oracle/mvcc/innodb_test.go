@@ -259,24 +259,3 @@ func TestKeyChangeInSnapshots(t *testing.T) {
 		t.Errorf("two records: %s", got)
 	}
 }
-
-// TestOneValue: by a condition that is true here, an UPDATE of MariaDB 11.8 waits for the row
-// with a = 0 that another transaction has moved, and by one that is false it skips it. Each was
-// acted out at READ UNCOMMITTED.
-func TestOneValue(t *testing.T) {
-	e, tbl := scene(t, "CREATE TABLE t (a INT PRIMARY KEY, b INT)")
-	for cond, want := range map[string]bool{
-		"a = 0": true, "a <=> 0": true, "a IN (0)": true, "a IN (0, 3)": true,
-		"NOT a": true, "a IS FALSE": true, "NOT a AND a < 5": true, "NOT (a != 0)": true, "a BETWEEN 0 AND 0": true,
-		"a <= 0 AND a >= 0": true, "NOT (a > 0 OR a < 0)": true,
-		"a <= 0": false, "a >= 0": false, "a != 1": false, "NOT (a = 1)": false, "a BETWEEN 0 AND 1": false,
-		"b = 0": false, "NOT b": false, "a + 1 = 1": false, "a XOR 1": false, "(a = 0) IS TRUE": false,
-	} {
-		if got := e.oneValue(where(t, cond), tbl); got != want {
-			t.Errorf("%s: %v", cond, got)
-		}
-	}
-	if e.oneValue(nil, tbl) {
-		t.Error("no condition")
-	}
-}

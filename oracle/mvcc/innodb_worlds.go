@@ -1,8 +1,10 @@
 package mvcc
 
 import (
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"errors"
 	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // maxWorlds bounds the sequences of choices tried for one ruleset. A replay of
@@ -151,7 +153,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 	)
 	for _, round := range r.rounds() {
 		r.anywhere = round == Anywhere
-		if best, path, err = r.search(); best == nil && err == nil {
+		if best, path, err = r.search(); best == nil && (err == nil || errors.Is(err, errUnplanned)) {
 			break
 		}
 	}
@@ -177,7 +179,7 @@ func (r *Replay) runInnoDB() (*Difference, error) {
 // furthest, and that path.
 func (r *Replay) search() (*Difference, []int, error) {
 	best, path, err := r.explore(true)
-	if best != nil && err == nil {
+	if best != nil && err == nil || errors.Is(err, errUnplanned) {
 		// What was jumped over may have mattered after all.
 		b, p, e := r.explore(false)
 		if b == nil || e != nil {
@@ -216,6 +218,8 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		bestAt = -2
 		path   []int
 		ch     = &choices{}
+		// unplanned is the loss of a way that may fit, if a plan is as it would have to be.
+		unplanned error
 	)
 	waiters := r.waiters()
 	worlds := maxWorlds
@@ -228,15 +232,18 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			return nil, nil, errWork
 		}
 		g, e := r.along(ch, bestAt)
-		if g.err != nil {
-			return nil, nil, g.err
-		}
 		d := g.d
-		if d == nil {
+		switch {
+		case errors.Is(g.err, errUnplanned):
+			unplanned = g.err
+		case g.err != nil:
+			return nil, nil, g.err
+		case d == nil:
 			r.adopt(e)
 			if r.counting {
 				r.allow(ch, func(ch *choices) ([]Step, *Difference, error) {
 					e := r.engine(ch)
+					e.exploring = true
 					defer e.abandon()
 					d, err := e.replay()
 					return e.Steps, d, err
@@ -244,19 +251,32 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			}
 			return nil, nil, nil
 		}
-		switch at := r.reach(d); {
+		at := bestAt
+		if d != nil {
+			at = r.reach(d)
+		}
+		switch {
 		case at > bestAt:
 			first := *d // d is kept for other profiles
 			best, bestAt, path = &first, at, slices.Clone(ch.taken)
 			if e != nil {
 				r.adopt(e)
 			}
-		case at == bestAt && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
+		case d != nil && at == bestAt && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
 			best.Or = append(best.Or, d.Expected)
 		}
-		if jumping && !ch.jump(g.blame, r.readsBefore(d), r.waitsBefore(d), waiters) || !jumping && !ch.next() {
+		more := false
+		if jumping && d != nil {
+			more = ch.jump(g.blame, r.readsBefore(d), r.waitsBefore(d), waiters)
+		} else {
+			more = ch.next()
+		}
+		if !more {
 			break
 		}
+	}
+	if unplanned != nil {
+		return nil, nil, unplanned
 	}
 	return best, path, nil
 }

@@ -305,15 +305,6 @@ func smallLiteral(e ast.ExprNode) (int64, bool) {
 
 func equals(op opcode.Op) bool { return op == opcode.EQ || op == opcode.NullEQ }
 
-// equality reports whether a comparison, negated if not is set, holds of equal
-// operands alone.
-func equality(op opcode.Op, not bool) bool {
-	if not {
-		return op == opcode.NE
-	}
-	return equals(op)
-}
-
 func isNot(op opcode.Op) bool { return op == opcode.Not || op == opcode.Not2 }
 
 // conjuncts returns the conditions that AND connects at the top.

@@ -64,8 +64,8 @@ type Replay struct {
 	units     []*Txn
 	partial   bool
 	planCache map[int]plan.Plan
-	// empties holds what is known of queries and conditions by their text.
-	empties map[ast.Node]emptiness
+	// unmetBy holds of queries and conditions whether no row is known that they find.
+	unmetBy map[ast.Node]bool
 	// bare holds locking reads without their conditions.
 	bare map[*ast.SelectStmt]*ast.SelectStmt
 	// unmodelled holds the statements that no part of the replay understands, by
@@ -310,7 +310,7 @@ func (r *Replay) load() error {
 	if !r.budget.Spend(r.cost()) {
 		return errWork
 	}
-	r.empties, r.bare, r.testedBy = map[ast.Node]emptiness{}, map[*ast.SelectStmt]*ast.SelectStmt{}, map[conditionOn]map[int]bool{}
+	r.unmetBy, r.bare, r.testedBy = map[ast.Node]bool{}, map[*ast.SelectStmt]*ast.SelectStmt{}, map[conditionOn]map[int]bool{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Plan is what EXPLAIN says of one statement: a step for each table that it reads, in
@@ -36,6 +38,22 @@ func Parse(text string) Plan {
 		return parseTiDB(text)
 	}
 	return parseTable(text)
+}
+
+// Text writes the answer to an EXPLAIN as Parse reads it.
+func Text(r *history.Result) string {
+	var b strings.Builder
+	b.WriteString(strings.Join(r.Columns, "\t"))
+	for _, row := range r.Rows {
+		b.WriteByte('\n')
+		for i, c := range row {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(c.String())
+		}
+	}
+	return b.String()
 }
 
 // operator is one of TiDB's: what it reads is "table:t, index:k(a, b)", or empty.

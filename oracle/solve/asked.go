@@ -77,7 +77,10 @@ func (a *Asking) ask(q history.Question) *history.Answer {
 	case got.Open != "":
 		return nil
 	}
-	a.used[key], a.usedBy[a.by] = true, true
+	a.used[key] = true
+	if !q.Plan {
+		a.usedBy[a.by] = true
+	}
 	return got
 }
 
@@ -145,6 +148,26 @@ func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error
 		r.Rows = append(r.Rows, row)
 	}
 	return r, nil, true
+}
+
+// AskedPlan has the server tell the plan of a statement on the rows of its tables; nil where
+// it cannot be asked or has not answered.
+func (s *Solver) AskedPlan(n ast.StmtNode, on []Found) *history.Result {
+	if s.asking == nil || !repeatable(n) {
+		return nil
+	}
+	q := history.Question{Plan: true}
+	for _, f := range on {
+		q.Tables = append(q.Tables, contents(f.Table, f.Rows))
+	}
+	var err error
+	if q.SQL, err = corpus.Format(n, corpus.Text); err != nil {
+		return nil
+	}
+	if a := s.asking.ask(q); a != nil && a.Result.Err == nil {
+		return &a.Result
+	}
+	return nil
 }
 
 // RowsStmt is a statement whose rows another query may read.
