@@ -248,13 +248,9 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
-	stops := c.d.is(stopsAtNull) && isExact(a.typ) && isExact(b.typ) && !a.konst && !b.konst && !c.joins
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
-			if stops {
-				return sqlvalue.Unknown
-			}
 			f.beside(y)
 			if f.err != nil {
 				return sqlvalue.Unknown

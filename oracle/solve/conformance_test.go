@@ -265,7 +265,7 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{blobs, noText, "UPDATE t SET i = bl DIV 1", [3]string{"1366", "1292", "1292"}},
 		{blobs, numText, "UPDATE t SET i = bl DIV bl", [3]string{"1,1a,1a,5.00", "1292", "1292"}},
 		{blobs, numText, "UPDATE t SET i = v DIV 1", [3]string{"1292", "1292", "1292"}},
-		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"NULL", "NULL", "NULL"}},
+		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"?NULL", "?NULL", "?NULL"}},
 		{blobs, numText, "SELECT GREATEST(9223372036854775807 + 127, i) FROM t", [3]string{"1690", "1690", "1690"}},
 		{doubles, half, "SELECT 9223372036854775807 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"?", "?", "?"}},
 		{doubles, half, "SELECT 7 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"1", "1", "1"}},
@@ -286,8 +286,8 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 				row, _, err := s.Update(n, v.def, v.rows[0], v)
 				got = outcome(err, func() string { return texts([][]sqlvalue.Value{row}) })
 			}
-			if got != test.wants[i] {
-				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, test.q, got, test.wants[i])
+			if want := foreseen(test.wants[i]); got != want {
+				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, test.q, got, want)
 			}
 		}
 	}

@@ -49,11 +49,6 @@ const (
 	// updateLenience: whether a conversion in an UPDATE's WHERE is an error
 	// depends on how the rows are found: not where they are collected first.
 	updateLenience
-	// eager: both operands of + - * on integers and doubles are evaluated even
-	// where the first one is NULL.
-	eager
-	// eagerShifts: the same for <<, >> and ^.
-	eagerShifts
 	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
 	// whatever their width.
 	mixedIsDecimal
@@ -272,10 +267,6 @@ const (
 	// nullBoundIsDouble: BETWEEN with the literal NULL as a bound compares integers
 	// as doubles.
 	nullBoundIsDouble
-	// stopsAtNull: beside a NULL on the left, / % DIV and + - * of decimals, & | ^ and
-	// comparisons do not evaluate the right operand, and + - * / % of doubles, as
-	// integers do, evaluate it.
-	stopsAtNull
 	// bitsClip: the bits of a number out of range are those of the nearest in range.
 	bitsClip
 	// computedDoublesFail: a computed double out of the range of a BIGINT is error
@@ -351,10 +342,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
-	{eager, []history.DBMS{history.MySQL, history.MariaDB},
-		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
-	{eagerShifts, []history.DBMS{history.MariaDB},
-		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators"},
 	{mixedIsDecimal, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/control-flow-functions/case-operator"},
 	{whereFirst, []history.DBMS{history.TiDB},
@@ -523,8 +510,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{nullBoundIsDouble, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_between"},
-	{stopsAtNull, []history.DBMS{history.MySQL, history.MariaDB},
-		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
 	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
 		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
 	{computedDoublesFail, []history.DBMS{history.MySQL},
