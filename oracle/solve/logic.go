@@ -26,42 +26,36 @@ func negateIf(not bool, t sqlvalue.Truth) sqlvalue.Truth {
 	return t
 }
 
-// losesConstant tells whether n is a NULLIF of a constant that is computed, beside
-// anything but an integer: under the IS NULL of a query's WHERE it is taken for
-// NULL.
-func (c *compiler) losesConstant(n ast.ExprNode) bool {
+// constantOrNull tells whether n is a NULLIF of a constant that is no literal: in a WHERE it
+// may be taken for NULL wherever it is asked whether it is.
+func (c *compiler) constantOrNull(n ast.ExprNode) bool {
 	switch x := n.(type) {
 	case *ast.ParenthesesExpr:
-		return c.losesConstant(x.Expr)
+		return c.constantOrNull(x.Expr)
 	case *ast.FuncCallExpr:
-		if x.FnName.L != "nullif" || len(x.Args) != 2 || c.write || !c.inWhere || !c.d.is(nullifLosesConstant) {
+		if x.FnName.L != "nullif" || len(x.Args) != 2 || !c.inWhere {
 			return false
 		}
-		a, err := c.expr(x.Args[0])
 		_, literal := x.Args[0].(ast.ValueExpr)
-		if err != nil || literal || !a.konst {
-			return false
-		}
-		b, err := c.expr(x.Args[1])
-		return err == nil && b.typ.Class != IntClass
+		return !literal && !mentionsColumn(x.Args[0])
 	}
 	return false
 }
 
 func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
-	if c.losesConstant(n.Expr) {
-		return expr{}, unsupported("IS NULL of a NULLIF of a constant")
-	}
 	e, err := c.expr(n.Expr)
 	if err != nil {
 		return expr{}, err
 	}
-	x, zero := e.eval, c.zeroIsNull(n.Expr)
+	x, zero, orNull := e.eval, c.zeroIsNull(n.Expr), c.constantOrNull(n.Expr)
 	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		null := v.IsNull()
 		if zero && isZeroDate(v) {
 			f.refuse("IS NULL of a zero date whose column is NOT NULL")
+		}
+		if orNull && !null {
+			f.refuse("IS NULL of a NULLIF of a constant")
 		}
 		f.underNull()
 		return truthOf(null != n.Not)
