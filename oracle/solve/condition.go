@@ -65,7 +65,7 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	all := connect(true, parts)
+	all := connect(true, true, parts)
 	if !c.fixesExpression(list) {
 		return all, nil
 	}
