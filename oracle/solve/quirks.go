@@ -47,7 +47,7 @@ const (
 	// deleteIsLenient: conversions in a DELETE only warn.
 	deleteIsLenient
 	// updateLenience: whether a conversion in an UPDATE's WHERE is an error
-	// depends on how the rows are found: not where they are collected first.
+	// depends on how the rows are found.
 	updateLenience
 	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
 	// whatever their width.
