@@ -57,7 +57,7 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 	}
 	e := expr{konst: a.konst && b.konst, ofBits: a.bits || b.bits || a.moment || b.moment || a.ofBits || b.ofBits}
 	x, y := a.eval, b.eval
-	eager, wraps := c.d.is(eager), c.d.is(zeroMinusLeast)
+	wraps := c.d.is(zeroMinusLeast)
 	leastUnsure := op == opcode.Mul && c.d.is(leastProductUnsure)
 	switch cls {
 	case IntClass:
@@ -79,11 +79,11 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 			opcode.Plus: sqlvalue.Add64, opcode.Minus: sqlvalue.Sub64, opcode.Mul: sqlvalue.Mul64}[op]
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
-			if v.IsNull() && !eager {
+			if v.IsNull() {
 				return f.beside(y)
 			}
 			w := y(f)
-			if v.IsNull() || w.IsNull() || f.err != nil {
+			if w.IsNull() || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			if raw {
@@ -120,11 +120,10 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		whole := (a.moment || b.moment) && c.d.is(signedMoments) && e.typ.Scale == 0
 		e.typ.Unsigned = c.bothUnsigned(a, b)
 		positive := op == opcode.Minus && e.typ.Unsigned && c.d.is(unsignedFails) && c.d.Mode&NoUnsignedSubtraction == 0
-		beside := c.afterNull(b, false, y)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v := x(f)
 			if v.IsNull() {
-				return beside(f)
+				return f.beside(y)
 			}
 			w := y(f)
 			if w.IsNull() || f.err != nil {
@@ -167,11 +166,11 @@ func (c *compiler) arith(op opcode.Op, a, b expr) (expr, error) {
 		value := c.computed(e.typ)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
-			if null && !eager {
+			if null {
 				return f.beside(asValue(q))
 			}
-			w, null2 := q(f)
-			if null || null2 || f.err != nil {
+			w, null := q(f)
+			if null || f.err != nil {
 				return sqlvalue.Value{}
 			}
 			switch op {
@@ -209,29 +208,18 @@ func beyondSigned(v sqlvalue.Value) bool {
 
 var least = sqlvalue.NewInt(math.MinInt64)
 
-// beside evaluates the operand beside a NULL. Servers agree on the value, which
-// is NULL, but not on whether an error in the other operand shows.
+// beside evaluates the operand beside a NULL. The value is NULL, but whether an error in
+// the other operand shows depends on the operator, the types, the server, and what it
+// has computed before.
 func (f *frame) beside(y func(*frame) sqlvalue.Value) sqlvalue.Value {
 	if f.err == nil {
+		warnings := f.warnings
 		if y(f); f.err != nil {
 			f.err = &Unsupported{"error in an operand beside NULL"}
 		}
+		f.warnings = warnings
 	}
 	return sqlvalue.Value{}
-}
-
-// afterNull returns what becomes of the operand b, read by y, where the one on its
-// left is NULL: it is evaluated or, unless both always are, not looked at. A
-// constant may have been computed before, and rows of several tables may be
-// compared otherwise.
-func (c *compiler) afterNull(b expr, both bool, y func(*frame) sqlvalue.Value) func(*frame) sqlvalue.Value {
-	switch {
-	case b.konst || c.joins || !c.d.is(stopsAtNull):
-		return func(f *frame) sqlvalue.Value { return f.beside(y) }
-	case both:
-		return func(f *frame) sqlvalue.Value { y(f); return sqlvalue.Value{} }
-	}
-	return func(*frame) sqlvalue.Value { return sqlvalue.Value{} }
 }
 
 // asValue makes an accessor fit for beside.

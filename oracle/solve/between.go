@@ -90,7 +90,7 @@ func (c *compiler) between(n *ast.BetweenExpr) (expr, error) {
 	keyed := c.isColumn(n.Expr, true)
 	keyedLow, keyedHigh := e[0].konst && c.isColumn(n.Left, true), e[0].konst && c.isColumn(n.Right, true)
 	anyMixed := !isTemporal(e[0].typ) && (mixed(e[0], e[1]) || mixed(e[0], e[2]) || mixed(e[1], e[2]))
-	x, y, z := c.besideColumn(e[0], e[1], e[2]), e[1].eval, e[2].eval
+	x, y, z := computedBefore(e[0]), e[1].eval, e[2].eval
 	unreadLow, unreadHigh := c.besideNull(e[0], e[1]), c.besideNull(e[0], e[2])
 	return boolExpr(e[0].konst && e[1].konst && e[2].konst, func(f *frame) sqlvalue.Truth {
 		if f.strictWrite && anyMixed {

@@ -216,15 +216,14 @@ func (c *compiler) bitwise(op opcode.Op, a, b expr) (expr, error) {
 	case shift && c.d.is(shiftBy32):
 		q = c.bits(withinSigned(b))
 	}
-	eager, short := c.d.is(eagerShifts) && (shift || op == opcode.Xor), c.d.is(shiftBy32)
-	beside := c.afterNull(b, false, asValue(q))
+	short := c.d.is(shiftBy32)
 	return expr{typ: bigUint, konst: a.konst && b.konst, eval: func(f *frame) sqlvalue.Value {
 		v, null := p(f)
-		if null && !eager {
-			return beside(f)
+		if null {
+			return f.beside(asValue(q))
 		}
-		w, null2 := q(f)
-		if null || null2 || f.err != nil {
+		w, null := q(f)
+		if null || f.err != nil {
 			return sqlvalue.Value{}
 		}
 		switch op {

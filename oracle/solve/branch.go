@@ -611,15 +611,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 	case name == "mod" && len(args) == 2:
 		return c.modulo(args[0], args[1])
 	case name == "isnull" && len(args) == 1:
-		if c.losesConstant(n.Args[0]) {
-			return expr{}, unsupported("IS NULL of a NULLIF of a constant")
-		}
-		x := args[0].eval
-		return boolExpr(k, func(f *frame) sqlvalue.Truth {
-			null := x(f).IsNull()
-			f.underNull()
-			return truthOf(null)
-		}), nil
+		return c.isNull(&ast.IsNullExpr{Expr: n.Args[0]})
 	}
 	if fn, ok := functions[n.FnName.L]; ok && len(args) >= fn.min && len(args) <= fn.max {
 		return fn.compile(c, args)

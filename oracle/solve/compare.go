@@ -75,11 +75,7 @@ func (c *compiler) comparison(a, b expr) (comparator, error) {
 			if e.castText && c.d.is(castTextRounds) {
 				return nil, unsupported("CAST AS CHAR compared with a number")
 			}
-			if e.konst && e.lit && e.typ.Class == StringClass {
-				if n := sqlvalue.NumericPrefix(e.eval(nil).Str()); n.Rest || n.Empty {
-					c.badLiteral = true
-				}
-			}
+			c.noteText(e)
 		}
 		if c.joins && d.is(hashJoinClips) && (a.typ.Class == DecimalClass || b.typ.Class == DecimalClass) && !a.konst && !b.konst {
 			return nil, unsupported("join of a decimal with text or a double")
@@ -121,29 +117,17 @@ func (c *compiler) literalReading(e expr) reading {
 // the comparison is refused. sign is -1 where the string stands left.
 func (c *compiler) textComparison(num, text expr, rn, rs reading, sign int) comparator {
 	d := c.d
-	among := c.inList
-	rounds := num.typ.Class == DecimalClass && text.konst && d.is(compareRounds) && d.is(constTextRounds)
-	folded := num.typ.Class == DecimalClass && text.konst && !text.lit && d.is(foldedComputed)
-	if folded {
-		c.noteText(text)
-	}
+	folds := num.typ.Class == DecimalClass && text.konst
+	computed, rounds := folds && !text.lit, folds && d.is(compareRounds)
 	exact := num.typ.Class == IntClass && d.is(textMeetsIntExactly)
 	return func(f *frame, x, y sqlvalue.Value) int {
 		if sign < 0 {
 			x, y = y, x
 		}
-		if folded && f.strictWrite {
+		if computed && f.strictWrite {
 			if n := sqlvalue.NumericPrefix(y.Str()); n.Rest || n.Empty {
 				f.refuse("text of a branch or function that is no decimal, in a write")
 			}
-		}
-		if rounds {
-			short := rounded(x, num.typ)
-			if among && short != x {
-				// Other types in the list may make doubles of both.
-				f.refuse("comparison of a quotient")
-			}
-			x = short
 		}
 		r := cmp.Compare(d.number(f, x, rn), d.number(f, y, rs))
 		if i, ok := x.Small(); ok && x.Scale() == 0 && i < 1<<53 && i > -1<<53 {
@@ -154,7 +138,11 @@ func (c *compiler) textComparison(num, text expr, rn, rs reading, sign int) comp
 			f.refuse("long decimal in a string")
 			return 0
 		}
-		if e := sqlvalue.CmpExact(x, v); e != r {
+		e := sqlvalue.CmpExact(x, v)
+		if rounds && sqlvalue.CmpExact(rounded(x, num.typ), v) != e {
+			f.refuse("quotient compared with a text that may be made a decimal")
+		}
+		if e != r {
 			if !exact {
 				f.refuse("comparison of a number with text that doubles cannot tell apart")
 			}
@@ -226,7 +214,7 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	if op == opcode.EQ && c.d.is(keyLosesText) && (c.fractionAtKey(a, b) || c.fractionAtKey(b, a)) {
 		return expr{}, unsupported("fractional decimal for an integer column")
 	}
-	x, y := c.besideColumn(a, b), c.besideColumn(b, a)
+	x, y := computedBefore(a), computedBefore(b)
 	unread := c.besideNull(a, b)
 	d := c.d
 	numeric, leftText := mixed(a, b), a.typ.Class == StringClass
@@ -248,13 +236,9 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 			return truthOf(order(f, v, w) == 0)
 		}), nil
 	}
-	stops := c.d.is(stopsAtNull) && isExact(a.typ) && isExact(b.typ) && !a.konst && !b.konst && !c.joins
 	return boolExpr(a.konst && b.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		if v.IsNull() {
-			if stops {
-				return sqlvalue.Unknown
-			}
 			f.beside(y)
 			if f.err != nil {
 				return sqlvalue.Unknown
@@ -288,35 +272,21 @@ func (c *compiler) compare(op opcode.Op, a, b expr) (expr, error) {
 	}), nil
 }
 
-// besideColumn evaluates an operand of a comparison: one that is constant may be
+// computedBefore evaluates an operand of a comparison: a constant that is not literal may be
 // computed once beforehand, where its error is lost.
-func (c *compiler) besideColumn(e expr, others ...expr) func(*frame) sqlvalue.Value {
-	all := e.konst && !e.lit
-	column := false
-	for _, o := range others {
-		column = column || o.column
-		all = all && o.konst
+func computedBefore(e expr) func(*frame) sqlvalue.Value {
+	if !e.konst || e.lit {
+		return e.eval
 	}
 	x := e.eval
-	switch {
-	case all && c.d.is(constErrorsLost):
-		return func(f *frame) sqlvalue.Value {
-			v := x(f)
-			if isSQL(f.err) {
-				f.err = &Unsupported{"error in a comparison of constants"}
-			}
-			return v
+	return func(f *frame) sqlvalue.Value {
+		failed := f.err
+		v := x(f)
+		if failed == nil && isSQL(f.err) {
+			f.err = &Unsupported{"error of a constant in a comparison"}
 		}
-	case e.konst && !e.lit && column && c.d.is(constLosesText):
-		return func(f *frame) sqlvalue.Value {
-			v := x(f)
-			if isSQL(f.err) && f.strictWrite {
-				f.err = &Unsupported{"error in a constant compared with a column, in a write"}
-			}
-			return v
-		}
+		return v
 	}
-	return x
 }
 
 // mixed tells whether one of two operands is text that is read as a number.

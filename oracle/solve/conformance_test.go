@@ -53,9 +53,9 @@ func TestQueriesAsServersAnswered(t *testing.T) {
 		"CONCAT(CEIL(f) + 1)":                                 {"1e20", "?"},
 		"SUM(GREATEST(w, 'ab'))":                              {"?", "?"},
 		"'a ' BETWEEN LEAST(w, 'b') AND d":                    {"?", "?"},
-		"bi / 20240101 > 'a'":                                 {"0", "0"},
+		"bi / 20240101 > 'a'":                                 {"0", "?0"},
 		"'' IN (f, bi / 20240101)":                            {"1", "?"},
-		"'' IN (bi / 20240101)":                               {"1", "1"},
+		"'' IN (bi / 20240101)":                               {"1", "?1"},
 		"bi / 20240101 > 0":                                   {"0", "0"},
 		"vb IN (SELECT v FROM t s)":                           {"?", "?"},
 		"b IN (NULL, 18446744073709551615)":                   {"NULL", "NULL"},
@@ -182,8 +182,8 @@ func TestQueriesAsServersAnswered(t *testing.T) {
 			s := solve.New(d)
 			v := makeTable(t, d, s, conformed, conformedRow)
 			r, err := s.Select(parse(t, "SELECT "+q+" FROM t").(*ast.SelectStmt), v)
-			if got := outcome(err, func() string { return texts(r.Rows) }); got != want {
-				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, q, got, want)
+			if got := outcome(err, func() string { return texts(r.Rows) }); got != foreseen(want) {
+				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, q, got, foreseen(want))
 			}
 		}
 	}
@@ -251,8 +251,8 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{moments, leapDay, "SELECT MONTH(dt) IN ('x', 2.5e0) FROM t", [3]string{"?", "0", "0"}},
 		{moments, newYear, "SELECT CASE '2024-01-01' WHEN dt THEN 1 ELSE 0 END FROM t", [3]string{"?", "1", "1"}},
 		{moments, newYear, "SELECT CASE dt WHEN '2024-01-01' THEN 1 ELSE 0 END FROM t", [3]string{"1", "1", "1"}},
-		{blobs, noText, "SELECT 1 FROM t WHERE NULLIF(-2, d) IS NOT NULL", [3]string{"?", "1", "1"}},
-		{blobs, noText, "SELECT 1 FROM t WHERE NULLIF(-2, i) IS NOT NULL", [3]string{"1", "1", "1"}},
+		{blobs, noText, "SELECT 1 FROM t WHERE NULLIF(-2, d) IS NOT NULL", [3]string{"?", "?1", "?1"}},
+		{blobs, noText, "SELECT 1 FROM t WHERE NULLIF(-2, i) IS NOT NULL", [3]string{"?1", "?1", "?1"}},
 		{blobs, noText, "SELECT NULLIF(-2, d) IS NOT NULL FROM t", [3]string{"1", "1", "1"}},
 		{moments, leapDay, "UPDATE t SET dt = dt - 128", [3]string{"2024-02-29,2024-02-29 12:29:17", "2024-02-29,2024-02-29 12:29:17", "2024-02-29,2024-02-29 12:29:17"}},
 		{moments, leapDay, "UPDATE t SET db = dt - 128", [3]string{"2024-02-29,2024-02-29 12:30:45", "2024-02-29,2024-02-29 12:30:45", "2024-02-29,2024-02-29 12:30:45"}},
@@ -265,7 +265,7 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 		{blobs, noText, "UPDATE t SET i = bl DIV 1", [3]string{"1366", "1292", "1292"}},
 		{blobs, numText, "UPDATE t SET i = bl DIV bl", [3]string{"1,1a,1a,5.00", "1292", "1292"}},
 		{blobs, numText, "UPDATE t SET i = v DIV 1", [3]string{"1292", "1292", "1292"}},
-		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"NULL", "NULL", "NULL"}},
+		{blobs, numText, "SELECT LEAST(i, 9223372036854775807 + 127) FROM t", [3]string{"?NULL", "?NULL", "?NULL"}},
 		{blobs, numText, "SELECT GREATEST(9223372036854775807 + 127, i) FROM t", [3]string{"1690", "1690", "1690"}},
 		{doubles, half, "SELECT 9223372036854775807 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"?", "?", "?"}},
 		{doubles, half, "SELECT 7 IN (SELECT i FROM t s WHERE -2 - i) FROM t", [3]string{"1", "1", "1"}},
@@ -286,8 +286,8 @@ func TestOwnTablesAsServersAnswered(t *testing.T) {
 				row, _, err := s.Update(n, v.def, v.rows[0], v)
 				got = outcome(err, func() string { return texts([][]sqlvalue.Value{row}) })
 			}
-			if got != test.wants[i] {
-				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, test.q, got, test.wants[i])
+			if want := foreseen(test.wants[i]); got != want {
+				t.Errorf("%s %s: %s: %s, want %s", server.DBMS, server.Version, test.q, got, want)
 			}
 		}
 	}

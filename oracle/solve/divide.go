@@ -43,11 +43,11 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 		}
 		e.nullDouble = a.typ.Class == NullClass || b.typ.Class == NullClass
 		e.arithmetic = !e.konst
-		value, beside := c.computed(e.typ), c.afterNull(b, true, asValue(q))
+		value := c.computed(e.typ)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
-				return beside(f)
+				return f.beside(asValue(q))
 			}
 			w, null := q(f)
 			if null || f.err != nil {
@@ -64,11 +64,10 @@ func (c *compiler) divide(a, b expr) (expr, error) {
 	scale := min(a.typ.Scale+divPrecision, c.d.maxScale())
 	e.typ = Type{Class: DecimalClass, Prec: a.typ.Prec + b.typ.Scale + divPrecision, Scale: scale, Unsigned: c.bothUnsigned(a, b)}
 	words, shortZero := c.d.is(divisionKeepsWords), c.d.is(zeroProduct)
-	beside := c.afterNull(b, false, y)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return beside(f)
+			return f.beside(y)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {
@@ -126,14 +125,10 @@ func (c *compiler) intDivide(a, b expr) (expr, error) {
 		t = bigUint
 	}
 	konst := a.konst && b.konst
-	beside := c.afterNull(b, intOperands, y)
-	if members || a.moment || b.moment {
-		beside = func(f *frame) sqlvalue.Value { return f.beside(y) }
-	}
 	return expr{typ: t, konst: konst, eval: func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return beside(f)
+			return f.beside(y)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {
@@ -213,11 +208,11 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		p, q := c.double(a), c.double(b)
 		e.typ, e.arithmetic = computedDouble(a, b), !e.konst
 		e.typ.Unsigned = a.typ.Unsigned
-		value, beside := c.computed(e.typ), c.afterNull(b, true, asValue(q))
+		value := c.computed(e.typ)
 		e.eval = func(f *frame) sqlvalue.Value {
 			v, null := p(f)
 			if null {
-				return beside(f)
+				return f.beside(asValue(q))
 			}
 			w, null := q(f)
 			if null || f.err != nil {
@@ -248,11 +243,10 @@ func (c *compiler) modulo(a, b expr) (expr, error) {
 		e.keepScale = c.d.is(branchCasts)
 	}
 	unsigned := e.typ.Unsigned
-	beside := c.afterNull(b, cls == IntClass, y)
 	e.eval = func(f *frame) sqlvalue.Value {
 		v := x(f)
 		if v.IsNull() {
-			return beside(f)
+			return f.beside(y)
 		}
 		w := y(f)
 		if w.IsNull() || f.err != nil {

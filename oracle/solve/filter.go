@@ -29,7 +29,7 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 		konst = konst && e.konst
 		parts = append(parts, c.truth(c.numbered(e)))
 	}
-	return boolExpr(konst, connect(isAnd, parts)), nil
+	return boolExpr(konst, connect(isAnd, true, parts)), nil
 }
 
 // soleCondition returns an accessor for the truth of n, compiled as e, which is a
@@ -110,9 +110,9 @@ func connects(n ast.ExprNode) bool {
 	return false
 }
 
-// connect evaluates all operands of an AND or OR on a row. What the solver refuses behind
-// an operand that decides does not matter.
-func connect(isAnd bool, parts []func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
+// connect evaluates all operands of an AND or OR on a row; nullFails says that NULL counts as
+// false. What the solver refuses behind an operand that decides does not matter.
+func connect(isAnd, nullFails bool, parts []func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
 	return func(f *frame) sqlvalue.Truth {
 		t, decided := truthOf(isAnd), false
 		var failed error
@@ -129,7 +129,7 @@ func connect(isAnd bool, parts []func(*frame) sqlvalue.Truth) func(*frame) sqlva
 				}
 			case err == nil && isAnd:
 				t = and(t, u)
-				decided = u != sqlvalue.True
+				decided = u == sqlvalue.False || nullFails && u == sqlvalue.Unknown
 			case err == nil:
 				t = negateIf(true, and(negateIf(true, t), negateIf(true, u)))
 				decided = u == sqlvalue.True

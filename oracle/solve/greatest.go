@@ -58,13 +58,11 @@ func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
 	if err != nil {
 		return expr{}, err
 	}
-	stops := c.d.is(stopsAtNull)
-	surely := stops && t.Class == IntClass && !c.joins
 	return expr{typ: t, konst: allKonst(args), computed: true, notNumber: t.Class == StringClass, worded: t.Class == StringClass, eval: func(f *frame) sqlvalue.Value {
 		var best sqlvalue.Value
 		null := false
 		for i, a := range args {
-			if null && stops {
+			if null {
 				f.beside(a.eval)
 				continue
 			}
@@ -75,10 +73,7 @@ func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
 			if v.Kind() == sqlvalue.Uint && v.Int() < 0 {
 				return f.refuse("GREATEST or LEAST beyond the signed range")
 			}
-			if null = null || v.IsNull(); null && surely {
-				return sqlvalue.Value{}
-			}
-			if null || i == 0 {
+			if null = v.IsNull(); null || i == 0 {
 				best = v
 				continue
 			}

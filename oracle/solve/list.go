@@ -83,12 +83,12 @@ func (c *compiler) in(n *ast.PatternInExpr) (expr, error) {
 	d := c.d
 	whole := c.d.is(betweenStops)
 	anyMixed := false
-	x := c.besideColumn(e, list...)
+	x := computedBefore(e)
 	unread := make([]func(*frame, sqlvalue.Value, sqlvalue.Value) sqlvalue.Value, len(list))
 	for i := range list {
 		anyMixed = anyMixed || mixed(e, list[i])
 		unread[i] = c.besideNull(e, list[i])
-		list[i].eval = c.besideColumn(list[i], e)
+		list[i].eval = computedBefore(list[i])
 	}
 	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)

@@ -26,42 +26,36 @@ func negateIf(not bool, t sqlvalue.Truth) sqlvalue.Truth {
 	return t
 }
 
-// losesConstant tells whether n is a NULLIF of a constant that is computed, beside
-// anything but an integer: under the IS NULL of a query's WHERE it is taken for
-// NULL.
-func (c *compiler) losesConstant(n ast.ExprNode) bool {
+// constantOrNull tells whether n is a NULLIF of a constant that is no literal: in a WHERE it
+// may be taken for NULL wherever it is asked whether it is.
+func (c *compiler) constantOrNull(n ast.ExprNode) bool {
 	switch x := n.(type) {
 	case *ast.ParenthesesExpr:
-		return c.losesConstant(x.Expr)
+		return c.constantOrNull(x.Expr)
 	case *ast.FuncCallExpr:
-		if x.FnName.L != "nullif" || len(x.Args) != 2 || c.write || !c.inWhere || !c.d.is(nullifLosesConstant) {
+		if x.FnName.L != "nullif" || len(x.Args) != 2 || !c.inWhere {
 			return false
 		}
-		a, err := c.expr(x.Args[0])
 		_, literal := x.Args[0].(ast.ValueExpr)
-		if err != nil || literal || !a.konst {
-			return false
-		}
-		b, err := c.expr(x.Args[1])
-		return err == nil && b.typ.Class != IntClass
+		return !literal && !mentionsColumn(x.Args[0])
 	}
 	return false
 }
 
 func (c *compiler) isNull(n *ast.IsNullExpr) (expr, error) {
-	if c.losesConstant(n.Expr) {
-		return expr{}, unsupported("IS NULL of a NULLIF of a constant")
-	}
 	e, err := c.expr(n.Expr)
 	if err != nil {
 		return expr{}, err
 	}
-	x, zero := e.eval, c.zeroIsNull(n.Expr)
+	x, zero, orNull := e.eval, c.zeroIsNull(n.Expr), c.constantOrNull(n.Expr)
 	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth {
 		v := x(f)
 		null := v.IsNull()
 		if zero && isZeroDate(v) {
 			f.refuse("IS NULL of a zero date whose column is NOT NULL")
+		}
+		if orNull && !null {
+			f.refuse("IS NULL of a NULLIF of a constant")
 		}
 		f.underNull()
 		return truthOf(null != n.Not)
@@ -103,8 +97,7 @@ func (c *compiler) isTruth(n *ast.IsTruthExpr) (expr, error) {
 	return boolExpr(e.konst, func(f *frame) sqlvalue.Truth { return truthOf((t(f) == want) != n.Not) }), nil
 }
 
-// logic compiles AND, OR, XOR. The right side is not evaluated where the left
-// one decides.
+// logic compiles AND, OR, XOR.
 func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 	a, b = c.numbered(a), c.numbered(b)
 	p, q := c.truth(a), c.truth(b)
@@ -112,17 +105,8 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		p, q = c.intTruth(a), c.intTruth(b)
 	}
 	k := a.konst && b.konst
-	switch op {
-	case opcode.LogicAnd:
-		return boolExpr(k, func(f *frame) sqlvalue.Truth {
-			t := p(f)
-			if t == sqlvalue.False || f.err != nil {
-				return sqlvalue.False
-			}
-			return and(t, q(f))
-		}), nil
-	case opcode.LogicOr:
-		return c.or(b, k, p, q), nil
+	if op != opcode.LogicXor {
+		return boolExpr(k, connect(op == opcode.LogicAnd, false, []func(*frame) sqlvalue.Truth{p, q})), nil
 	}
 	return boolExpr(k, func(f *frame) sqlvalue.Truth {
 		t := p(f)
@@ -136,54 +120,6 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 		}
 		return truthOf(t != u)
 	}), nil
-}
-
-// or is OR of p and q, which is the operand b.
-func (c *compiler) or(b expr, konst bool, p, q func(*frame) sqlvalue.Truth) expr {
-	if c.failsAhead(b, q) {
-		decided := p
-		p = func(f *frame) sqlvalue.Truth {
-			t := decided(f)
-			if t == sqlvalue.True {
-				f.refuse("constant error beside a true condition")
-			}
-			return t
-		}
-	}
-	return orExpr(konst, p, q)
-}
-
-// failsAhead tells whether a condition of a write is a constant that cannot be
-// computed: it may fail before any row is looked at.
-func (c *compiler) failsAhead(e expr, truth func(*frame) sqlvalue.Truth) bool {
-	if !c.write || !e.konst {
-		return false
-	}
-	f := frame{views: c.views, strictWrite: true}
-	truth(&f)
-	return isSQL(f.err)
-}
-
-// orExpr is OR; q is not evaluated where p is true.
-func orExpr(konst bool, p, q func(*frame) sqlvalue.Truth) expr {
-	return boolExpr(konst, func(f *frame) sqlvalue.Truth {
-		t := p(f)
-		if t == sqlvalue.True || f.err != nil {
-			if failed := f.err; failed != nil {
-				// A side that is always true may have been folded before.
-				if f.err = nil; q(f) == sqlvalue.True || f.err != nil {
-					failed = &Unsupported{"error beside a true condition"}
-				}
-				f.err = failed
-			}
-			return sqlvalue.True
-		}
-		u := q(f)
-		if u == sqlvalue.True || t == sqlvalue.False {
-			return u
-		}
-		return sqlvalue.Unknown
-	})
 }
 
 // intTruth is truth for an operand that is read as an integer first.

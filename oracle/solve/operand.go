@@ -16,7 +16,7 @@ func (c *compiler) numbered(e expr) expr {
 			t.Prec = 14
 		}
 		x := e.eval
-		if e.konst && !e.lit && c.inWhere && c.d.is(badDateIsZero) {
+		if e.konst && !e.lit && c.inWhere {
 			known := x
 			x = func(f *frame) sqlvalue.Value {
 				v := known(f)

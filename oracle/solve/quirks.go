@@ -47,13 +47,8 @@ const (
 	// deleteIsLenient: conversions in a DELETE only warn.
 	deleteIsLenient
 	// updateLenience: whether a conversion in an UPDATE's WHERE is an error
-	// depends on how the rows are found: not where they are collected first.
+	// depends on how the rows are found.
 	updateLenience
-	// eager: both operands of + - * on integers and doubles are evaluated even
-	// where the first one is NULL.
-	eager
-	// eagerShifts: the same for <<, >> and ^.
-	eagerShifts
 	// mixedIsDecimal: branches of signed and unsigned integers make a decimal
 	// whatever their width.
 	mixedIsDecimal
@@ -210,9 +205,6 @@ const (
 	// where a condition on it holds, with the number that it is compared with taken
 	// for a text.
 	extremeKeyByText
-	// constTextRounds: a constant text compared with a decimal is a decimal, too,
-	// and compared as compareRounds says.
-	constTextRounds
 	// roundedIsLong: the text of FLOOR and CEIL of a double has no exponent.
 	roundedIsLong
 	// firstCollation: REPLACE has the collation of its first argument alone.
@@ -243,25 +235,14 @@ const (
 	caseReadsMoments
 	// binaryCase: CASE compares texts as bytes where a result is a binary string.
 	binaryCase
-	// nullifLosesConstant: NULLIF of a computed constant is taken for NULL under the
-	// IS NULL of a query's WHERE.
-	nullifLosesConstant
 	// searchedFirst: LOCATE evaluates the text that it searches, and stops at NULL.
 	searchedFirst
 	// momentQuotient: the negation of a date or time has no digits behind the
 	// point, and a quotient of it four.
 	momentQuotient
-	// foldedComputed: a constant text out of a function that is compared with a
-	// decimal is converted like one that is stored.
-	foldedComputed
 	// chosenDatesAreText: a DATE out of IF, CASE, IFNULL, COALESCE or NULLIF is
 	// stored in a number by way of its text, which fails.
 	chosenDatesAreText
-	// constLosesText: a constant compared with a column is computed before the
-	// statement is run, and a text in it that is no number is no error then.
-	constLosesText
-	// constErrorsLost: an error in a comparison of constants may be lost.
-	constErrorsLost
 	// longSubstring: SUBSTRING is empty where position and length overflow.
 	longSubstring
 	// negatesConstants: the negation of a constant integer below zero, or beyond the
@@ -272,10 +253,6 @@ const (
 	// nullBoundIsDouble: BETWEEN with the literal NULL as a bound compares integers
 	// as doubles.
 	nullBoundIsDouble
-	// stopsAtNull: beside a NULL on the left, / % DIV and + - * of decimals, & | ^ and
-	// comparisons do not evaluate the right operand, and + - * / % of doubles, as
-	// integers do, evaluate it.
-	stopsAtNull
 	// bitsClip: the bits of a number out of range are those of the nearest in range.
 	bitsClip
 	// computedDoublesFail: a computed double out of the range of a BIGINT is error
@@ -292,9 +269,6 @@ const (
 	// productDropsWords: the fraction of a product of decimals is stored in a string
 	// without words of nine digits that are zero.
 	productDropsWords
-	// badDateIsZero: DATE of a constant that is no date is 0, not NULL, as a number
-	// beside a column in a WHERE.
-	badDateIsZero
 	// greatestTakesLast: GREATEST takes the last of equal numbers, LEAST the first.
 	greatestTakesLast
 	// datesOverflowApart: a DATE behind the year 9999 has an error of its own.
@@ -343,18 +317,12 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_in"},
 	{deleteIsLenient, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
-	{badDateIsZero, []history.DBMS{history.MariaDB},
-		"https://mariadb.com/docs/server/reference/sql-functions/date-time-functions/date-function"},
 	{greatestTakesLast, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest"},
 	{datesOverflowApart, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
-	{eager, []history.DBMS{history.MySQL, history.MariaDB},
-		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
-	{eagerShifts, []history.DBMS{history.MariaDB},
-		"https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/bit-functions-and-operators"},
 	{mixedIsDecimal, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/control-flow-functions/case-operator"},
 	{whereFirst, []history.DBMS{history.TiDB},
@@ -459,8 +427,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/aggregate-functions.html#function_count"},
 	{extremeKeyByText, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
-	{constTextRounds, []history.DBMS{history.MariaDB},
-		"https://mariadb.com/docs/server/reference/sql-functions/string-functions/type-conversion"},
 	{roundedIsLong, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/sql-functions/numeric-functions/ceiling"},
 	{firstCollation, []history.DBMS{history.MySQL, history.TiDB},
@@ -483,22 +449,14 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#operator_case"},
 	{binaryCase, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
-	{nullifLosesConstant, []history.DBMS{history.MySQL},
-		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html#function_nullif"},
 	{branchKeepsInt, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
 	{searchedFirst, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/string-functions.html#function_locate"},
 	{momentQuotient, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
-	{foldedComputed, []history.DBMS{history.MySQL},
-		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
 	{chosenDatesAreText, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
-	{constLosesText, []history.DBMS{history.MySQL},
-		"https://dev.mysql.com/doc/refman/9.7/en/type-conversion.html"},
-	{constErrorsLost, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/operators/"},
 	{longSubstring, []history.DBMS{history.TiDB},
 		"https://docs.pingcap.com/tidb/stable/string-functions/"},
 	{negatesConstants, []history.DBMS{history.MySQL, history.MariaDB},
@@ -523,8 +481,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html#operator_div"},
 	{nullBoundIsDouble, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#operator_between"},
-	{stopsAtNull, []history.DBMS{history.MySQL, history.MariaDB},
-		"https://dev.mysql.com/doc/refman/9.7/en/arithmetic-functions.html"},
 	{bitsClip, []history.DBMS{history.MySQL, history.MariaDB},
 		"https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html"},
 	{computedDoublesFail, []history.DBMS{history.MySQL},

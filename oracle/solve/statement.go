@@ -143,10 +143,8 @@ func (s *Solver) strictness(of stmt.View) (strict, unsure bool) {
 		return !s.d.is(deleteIsLenient), false
 	case of.Kind != stmt.Update:
 		return false, false
-	case !s.d.is(updateLenience):
-		return true, false
 	}
-	return of.Order == nil, of.Order == nil
+	return true, s.d.is(updateLenience)
 }
 
 func (p *program) frame(v Views) frame {
