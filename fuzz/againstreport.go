@@ -177,8 +177,8 @@ func (r *AgainstReport) Count(a against.Attribution) int {
 	return n
 }
 
-// writeText writes the differences for people.
-func (r *AgainstReport) writeText(b *strings.Builder) {
+// writeAgainst writes the differences for people.
+func writeAgainst(b *strings.Builder, r *AgainstReport) {
 	if r == nil {
 		return
 	}

@@ -44,7 +44,7 @@ func TestDocumentedCase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range target.Replay(t.Context(), "docs/cases.md", c, target.Levels()) {
+		for _, r := range Replay(t.Context(), target, "docs/cases.md", c, target.Levels()) {
 			if r.Level != cell.Level || r.Verdictline() != cell.Verdict {
 				t.Errorf("%s at %s: %s, documented: %s", r.Target, r.Level, r.Verdictline(), cell.Verdict)
 			}
@@ -87,20 +87,20 @@ func checkDocumented(t *testing.T, target *Target) {
 		}
 		for _, sql := range strings.Split(strings.TrimSpace(statements), "\n") {
 			c := parseCase(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
-			r := target.Replay(t.Context(), "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
-			v := &r.run.Verdict
+			r := Replay(t.Context(), target, "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
+			v := &r.Trial.Verdict
 			if v.Outcome == oracle.OK {
-				counted := oracle.CheckAndCount(r.run.Case, r.run.History)
+				counted := oracle.CheckAndCount(r.Trial.Case, r.Trial.History)
 				v = &counted
 			}
-			failed := r.run.History != nil && r.run.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
+			failed := r.Trial.History != nil && r.Trial.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
 			switch {
 			case (v.Asked > 0) != (name == "computed"):
 				t.Errorf("%s: %d answers of the server", sql, v.Asked)
 			case v.Outcome != want || r.NotRun():
 				t.Errorf("%s: %s: %s %s, expected %s", sql, v.Outcome, v.Reason, v.Actual, v.Expected)
 			case want == oracle.OK && (v.Statements == 0 || v.Judged != v.Statements || failed):
-				t.Errorf("%s: %d of %d statements judged, %v", sql, v.Judged, v.Statements, r.run.History.Stmts[1].Result.Err)
+				t.Errorf("%s: %d of %d statements judged, %v", sql, v.Judged, v.Statements, r.Trial.History.Stmts[1].Result.Err)
 			case want == oracle.Unknown && !strings.HasPrefix(v.Actual, "the oracle does not know"):
 				t.Errorf("%s: %s", sql, v.Actual)
 			}

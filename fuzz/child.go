@@ -44,9 +44,9 @@ const childStart = time.Minute
 // childEnd is how long a child that was told to end may take.
 const childEnd = 20 * time.Second
 
-// RunChild does the part of a child process, if this is one. Programs and
-// tests that open targets call it first thing.
-func RunChild() (code int, ran bool) {
+// runChildPart does the part of a child process, if this is one; campaign is the part of
+// roleCampaign, with the folder that it talks through.
+func runChildPart(campaign func(ctx context.Context, dir string) error) (code int, ran bool) {
 	role, dir := os.Getenv(envChild), os.Getenv(envChildDir)
 	if role == "" {
 		return 0, false
@@ -64,7 +64,7 @@ func RunChild() (code int, ran bool) {
 	case roleCase:
 		err = caseChild(ctx, dir)
 	case roleCampaign:
-		err = campaignChild(ctx, dir)
+		err = campaign(ctx, dir)
 	case roleRunner:
 		err = runnerChild(ctx, dir) // a target's name
 	default:
@@ -271,10 +271,11 @@ func (j *childJudge) judge(ctx context.Context, c *corpus.Case, levels map[int]c
 	return r
 }
 
-func (j *childJudge) at() place {
+// Server is that of the last child that got far enough to tell.
+func (j *childJudge) Server() history.Server {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return place{target: Redact(j.target), server: j.server}
+	return j.server
 }
 
 func readJSON(path string, v any) error {

@@ -117,10 +117,10 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 	}()
 	runs := 0
 	for _, s := range cases {
-		if !steady(s.Case) || !*update && !due(s.Case, name) {
+		if !Steady(s.Case) || !*update && !Due(s.Case, name) {
 			continue
 		}
-		results, err := target.Verify(ctx, s)
+		results, err := Verify(ctx, target, s)
 		if err != nil {
 			t.Error(err)
 			return runs

@@ -45,7 +45,8 @@ func Orphans(ctx context.Context, s Settings, text string) ([]Finding, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", err)
 	}
 	j := &childJudge{target: s.Target}
-	k := &Keeper{store: store, judge: j.judge, strict: s.Strict, begun: time.Now(), byID: map[string]*Finding{}, logf: s.logf}
+	k := orphanKeeper(store, j.judge)
+	k.strict, k.logf = s.Strict, s.logf
 	if s.Reduce > 0 {
 		k.reduceFor = max(s.Reduce, crashReduce)
 	}
@@ -84,7 +85,7 @@ func (k *Keeper) orphan(ctx context.Context, j *childJudge, path string) error {
 	var r Trial
 	for range crashTries {
 		r = j.judge(ctx, c, levels)
-		k.at = j.at()
+		k.at = place{target: Redact(j.target), server: j.Server()}
 		if r.Verdict.Kind == KindCrash && ours(r.Log) {
 			return fmt.Errorf("a defect of txnfuzz itself shows with %s:\n%s", path, r.Log)
 		}

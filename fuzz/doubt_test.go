@@ -70,7 +70,7 @@ func TestSettingsThatChangeAnswers(t *testing.T) {
 				}
 				c := parseCase(t, strings.TrimSpace(x.text)+"\n")
 				doubted := 0
-				for _, r := range target.Replay(t.Context(), x.option, c, target.Levels()) {
+				for _, r := range Replay(t.Context(), target, x.option, c, target.Levels()) {
 					if r.Verdict == oracle.Violation {
 						t.Errorf("%s at %s: %s: expected %s, got %s", x.option, r.Level, r.Kind, r.Expected, r.Actual)
 					}

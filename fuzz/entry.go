@@ -107,11 +107,11 @@ func LoadEntries(paths []string) ([]Entry, error) {
 	return out, errors.Join(errs...)
 }
 
-// Decode fills in the cases that inputs become when they are fuzzed on the
+// DecodeEntries fills in the cases that inputs become when they are fuzzed on a
 // target at these levels with these stored cases.
-func (t *Target) Decode(entries []Entry, known []*corpus.Case, levels []corpus.Level) {
+func DecodeEntries(t *Target, entries []Entry, known []*corpus.Case, levels []corpus.Level) {
 	for i := range entries {
-		entries[i].Cases = PairCases(entries[i].Data, known, pairOptions(t.server, levels))
+		entries[i].Cases = PairCases(entries[i].Data, known, pairOptions(t.Server(), levels))
 	}
 }
 

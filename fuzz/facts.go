@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -92,7 +91,7 @@ func (c *campaign) askSome(ctx context.Context, r *Trial) error {
 		return nil
 	}
 	defer func() { c.sampled.took(time.Since(begun)) }()
-	told := c.target.judgeBy(ctx, (*harness.Pool).RunForFacts, r.Case, r.Levels)
+	told := c.target.JudgeForFactsInPlace(ctx, r.Case, r.Levels)
 	if ctx.Err() != nil || told.History == nil {
 		return nil
 	}

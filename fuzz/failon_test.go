@@ -28,7 +28,7 @@ func TestFailOnFindings(t *testing.T) {
 			t.Errorf("%s: report", c.failOn)
 		}
 		v := oracle.Verdict{Outcome: oracle.Violation, Kind: "dirty-read"}
-		r := Replayed{Verdict: v.Outcome, run: Trial{Verdict: v}, Recorded: "violation dirty-read"}
+		r := Replayed{Verdict: v.Outcome, Trial: Trial{Verdict: v}, Recorded: "violation dirty-read"}
 		if c.failOn.Replayed(&r) != c.replayRecorded {
 			t.Errorf("%s: a violation that is recorded", c.failOn)
 		}
@@ -40,7 +40,7 @@ func TestFailOnFindings(t *testing.T) {
 		for recorded, want := range map[string]bool{
 			"": false, "known moved-row": false, "ok": c.failOn == FailNew, "known other": c.failOn == FailNew,
 		} {
-			if c.failOn.Replayed(&Replayed{Verdict: known.Outcome, run: Trial{Verdict: known}, Recorded: recorded}) != want {
+			if c.failOn.Replayed(&Replayed{Verdict: known.Outcome, Trial: Trial{Verdict: known}, Recorded: recorded}) != want {
 				t.Errorf("%s: a known deviation, recorded %q, want %t", c.failOn, recorded, want)
 			}
 		}

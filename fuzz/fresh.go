@@ -58,6 +58,9 @@ func freshOf(target string) *freshServers {
 	return &freshServers{open: open, shared: isDSN(target)}
 }
 
+// Fresh is freshOf of this target.
+func (t *Target) Fresh() *freshServers { return freshOf(t.address) }
+
 // freshDatabases is for those who have no time to start an instance: new
 // databases on the one that is there.
 func freshDatabases(t *Target) *freshServers {

@@ -56,7 +56,7 @@ func (m *Matrix) WriteHTML(w io.Writer, cases []corpus.Stored) error {
 			for _, s := range m.slots(f, t) {
 				c := htmlCell{markNone, markClasses[markNone[0]], s.Level + ": not run"}
 				if s.Replayed != nil {
-					mark := s.mark()
+					mark := markOf(s.Replayed)
 					c = htmlCell{mark, markClasses[mark[0]], fmt.Sprintf("%s at %s: %s", t, s.Level, s.Verdictline())}
 				}
 				cells = append(cells, c)

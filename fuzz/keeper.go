@@ -63,6 +63,12 @@ func newKeeper(t *Target, s *Store) *Keeper {
 	}
 }
 
+// orphanKeeper is for cases whose process died, which are judged each in a process of its
+// own.
+func orphanKeeper(s *Store, judge judgeFunc) *Keeper {
+	return &Keeper{store: s, judge: judge, begun: time.Now(), byID: map[string]*Finding{}, logf: func(string, ...any) {}}
+}
+
 // wrong says that a run is one to keep: a violation or, where asked for, a
 // known deviation.
 func (k *Keeper) wrong(v *oracle.Verdict) bool {

@@ -63,7 +63,7 @@ func (r *Replayed) Changed() bool {
 }
 
 // Verdictline is the verdict as a header line would record it.
-func (r *Replayed) Verdictline() string { return verdictText(&r.run.Verdict) }
+func (r *Replayed) Verdictline() string { return verdictText(&r.Trial.Verdict) }
 
 // Marks of a cell of the matrix.
 const (
@@ -78,8 +78,8 @@ const (
 
 const legend = "Marks stand for RU, RC, RR, SER: . ok, k known deviation, V violation, ? unknown, ! set-up failed or stale, - not run or unsupported, * behind a mark: other than recorded."
 
-// mark is one character for a verdict, or two.
-func (r *Replayed) mark() string {
+// markOf is one character for a verdict, or two.
+func markOf(r *Replayed) string {
 	mark := markOK
 	switch {
 	case r.Reason == ReasonLevel:
@@ -150,7 +150,7 @@ func (m *Matrix) WriteText(w io.Writer, colored bool) error {
 			for _, s := range m.slots(f, name) {
 				mark := markNone
 				if s.Replayed != nil {
-					mark = s.mark()
+					mark = markOf(s.Replayed)
 				}
 				if c, ok := markColors[mark[0]]; ok && colored {
 					mark = c.Sprint(mark)

@@ -13,7 +13,7 @@ import (
 func replayed(file, target, level, recorded string, v oracle.Verdict) Replayed {
 	return Replayed{
 		File: file, Target: target, ServerVersion: "1.0", Level: level, Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules,
-		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Recorded: recorded, run: Trial{Verdict: v},
+		Expected: v.Expected, Actual: v.Actual, Reason: v.Reason, Recorded: recorded, Trial: Trial{Verdict: v},
 	}
 }
 

@@ -51,7 +51,7 @@ func TestReplayRepeats(t *testing.T) {
 		if recorded != "" {
 			c.Set("verdict (fake, RC)", recorded)
 		}
-		if got := (&Target{Name: "fake"}).shouldShow(c, recorded); got != want {
+		if got := shouldShow(&Target{Name: "fake"}, c, recorded); got != want {
 			t.Errorf("recorded %q: %t", recorded, got)
 		}
 	}

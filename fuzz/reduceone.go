@@ -13,7 +13,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
-// Reduce makes a case as small as it can get while it shows the same on the target.
+// Reduce makes a case as small as it can get while it shows the same on a target.
 // A case whose header gives no level is reduced at the weakest level at which it
 // shows a violation, or else a known deviation. If several known deviations explain
 // the case together, those are kept that the smallest case can show.
@@ -22,14 +22,14 @@ import (
 // other statements, and with what its own run showed. If an error comes with a
 // result (Useful above 0), the case is smaller, but was not measured. experience may
 // be nil.
-func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (result reduce.Result, err error) {
-	start, ok := t.showing(ctx, c)
+func Reduce(ctx context.Context, t *Target, c *corpus.Case, strategy reduce.Strategy, seed uint64, experience *reduce.Experience) (result reduce.Result, err error) {
+	start, ok := showing(ctx, t, c)
 	if !ok {
 		return reduce.Result{Case: c}, reduce.ErrNotReproduced
 	}
 	from := start.Case.Clone()
 	from.SetLevels(start.Levels)
-	fresh := freshOf(t.address)
+	fresh := t.Fresh()
 	defer func() {
 		if e := fresh.end(); e != nil && err == nil {
 			err = fmt.Errorf("end the instance that the result was confirmed on: %w", e)
@@ -64,7 +64,7 @@ func (t *Target) Reduce(ctx context.Context, c *corpus.Case, strategy reduce.Str
 	if corpus.ID(last.Case) != corpus.ID(c) {
 		shown.Case = withoutRecord(last.Case)
 	}
-	result.Case = describe(place{target: t.Name, server: t.server}, &shown, origin{input, first}, rates{count, Unconfirmed})
+	result.Case = describe(place{target: t.Name, server: t.Server()}, &shown, origin{input, first}, rates{count, Unconfirmed})
 	if source, ok := c.Get(keySource); ok {
 		result.Case.Set(keySource, source)
 	}
@@ -90,15 +90,15 @@ func withoutRecord(c *corpus.Case) *corpus.Case {
 }
 
 // showing runs a case at its levels and returns the run to reduce by.
-func (t *Target) showing(ctx context.Context, c *corpus.Case) (*Trial, bool) {
+func showing(ctx context.Context, t *Target, c *corpus.Case) (*Trial, bool) {
 	var known *Trial
-	for _, r := range t.Replay(ctx, "", c, t.Levels()) {
+	for _, r := range Replay(ctx, t, "", c, t.Levels()) {
 		switch r.Verdict {
 		case oracle.Violation:
-			return &r.run, true
+			return &r.Trial, true
 		case oracle.Known:
 			if known == nil {
-				known = &r.run
+				known = &r.Trial
 			}
 		}
 	}

@@ -27,7 +27,7 @@ func TestReducedHeader(t *testing.T) {
 	c.Set("vendor defaults", "shows, too")
 	c.Steps = append(c.Steps, parseCase(t, "/* tx3 */ SELECT 1 FROM t;").Steps...)
 	source, _ := c.Get("source")
-	result, err := target.Reduce(t.Context(), c, reduce.EpsilonGreedy, 1, nil)
+	result, err := Reduce(t.Context(), target, c, reduce.EpsilonGreedy, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestReducedHeader(t *testing.T) {
 	for _, d := range corpus.CheckHeader("reduced.sql", []byte(text)) {
 		t.Errorf("%v in\n%s", d, text)
 	}
-	again, err := target.Reduce(t.Context(), withCell(result.Case, "mysql 0.1", level), reduce.EpsilonGreedy, 1, nil)
+	again, err := Reduce(t.Context(), target, withCell(result.Case, "mysql 0.1", level), reduce.EpsilonGreedy, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/workload"
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Replayed is the verdict of one file on one target at one level. Its JSON
@@ -42,7 +40,7 @@ type Replayed struct {
 	Recorded string `json:"recorded,omitempty"`
 	// Runs is how often the case ran until it showed what its header records, or
 	// until that would be missed no more than once in a hundred times; see
-	// Target.Replay.
+	// Replay.
 	Runs int `json:"runs"`
 	// Invariant says whether the run kept the invariant that the header of a workload's
 	// finding names; nil where it names none. The verdict is on the server alone.
@@ -50,15 +48,16 @@ type Replayed struct {
 	// Against says what another server did; nil where none was asked for.
 	Against *ReplayedAgainst `json:"against,omitempty"`
 
-	run Trial
+	// Trial is the last run.
+	Trial Trial `json:"-"`
 }
 
-// Replay runs a case at the levels of its header. Sessions that have none there run
+// Replay runs a case on a target at the levels of its header. Sessions that have none there run
 // at each of the levels given. A case runs once, unless its header tells how surely
 // it shows something: then it runs, in new databases as when that was measured,
 // until it shows it, or so often that it would be missed by chance at most once in a
 // hundred times. Runs that the end of the context cuts off are left out.
-func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
+func Replay(ctx context.Context, t *Target, file string, c *corpus.Case, levels []corpus.Level) []Replayed {
 	if SetsLevels(c) {
 		levels = levels[:1]
 	}
@@ -67,7 +66,7 @@ func (t *Target) Replay(ctx context.Context, file string, c *corpus.Case, levels
 		if ctx.Err() != nil {
 			break
 		}
-		r := t.replayAt(ctx, file, c, LevelsFor(c, l))
+		r := replayAt(ctx, t, file, c, LevelsFor(c, l))
 		if ctx.Err() != nil {
 			break
 		}
@@ -85,22 +84,22 @@ func SetsLevels(c *corpus.Case) bool {
 	})
 }
 
-func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, levels map[int]corpus.Level) Replayed {
+func replayAt(ctx context.Context, t *Target, file string, c *corpus.Case, levels map[int]corpus.Level) Replayed {
 	level := LevelName(levels)
 	recorded := recordedVerdict(c, t.Name, level)
 	judge, most := t.Judge, 1
 	if rate := rateIn(c, keyReproduced); rate != Unconfirmed {
 		judge = t.JudgeFresh
-		if t.shouldShow(c, recorded) {
+		if shouldShow(t, c, recorded) {
 			most = rate.runsToMiss()
 		}
 	}
-	if t.facts {
+	if t.Facts {
 		judge = t.JudgeForFacts
 	}
 	var r Trial
 	runs := 1
-	if l, missing := t.missing(levels); missing {
+	if l, missing := t.Missing(levels); missing {
 		err := &LevelError{t.Name, l, t.Levels()}
 		r = Trial{Case: c, Levels: levels, Err: err, Verdict: oracle.Verdict{
 			Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonLevel, Actual: err.Error(),
@@ -109,29 +108,21 @@ func (t *Target) replayAt(ctx context.Context, file string, c *corpus.Case, leve
 		for r = judge(ctx, c, levels); runs < most && !showsAgain(c, recorded, &r.Verdict) && ctx.Err() == nil; runs++ {
 			r = judge(ctx, c, levels)
 		}
-		explain(ctx, &r)
+		Explain(ctx, &r)
 	}
-	kept := workload.Keeps(ctx, c, r.History, func(ctx context.Context, c *corpus.Case) (*history.History, error) {
-		t.mu.RLock()
-		defer t.mu.RUnlock()
-		h, err := t.pool.Run(ctx, c, harness.At(t.Levels()[0]))
-		if err != nil {
-			return nil, fmt.Errorf("on %s: %w", t.Name, err)
-		}
-		return h, nil
-	})
+	kept := workload.Keeps(ctx, c, r.History, t.History)
 	v := &r.Verdict
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Anomaly: r.anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, run: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Anomaly: r.anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, Trial: r,
 	}
 }
 
 // shouldShow says that a case with a rate is to show something here: by its
 // record for the target and level or, where there is none for the target at all,
 // because it did so where it was found.
-func (t *Target) shouldShow(c *corpus.Case, recorded string) bool {
+func shouldShow(t *Target, c *corpus.Case, recorded string) bool {
 	if recorded == "" {
 		return len(recordedOn(c, t.Name)) == 0
 	}
@@ -148,9 +139,9 @@ func showsAgain(c *corpus.Case, recorded string, v *oracle.Verdict) bool {
 	return fingerprint != "" && v.Fingerprint == fingerprint
 }
 
-// explain tells people why a case has no verdict, unless the context ends before
+// Explain tells people why a case has no verdict, unless the context ends before
 // that is found out.
-func explain(ctx context.Context, r *Trial) {
+func Explain(ctx context.Context, r *Trial) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -168,8 +159,8 @@ func explain(ctx context.Context, r *Trial) {
 	}
 }
 
-// missing returns a level of a run that the target does not know.
-func (t *Target) missing(levels map[int]corpus.Level) (corpus.Level, bool) {
+// Missing returns a level of a run that the target does not know.
+func (t *Target) Missing(levels map[int]corpus.Level) (corpus.Level, bool) {
 	have := map[corpus.Level]bool{}
 	for _, l := range t.Levels() {
 		have[l] = true
@@ -313,7 +304,7 @@ func TableStyle() table.Style {
 
 // Step is the statement that differs, counted from 1 in the order of the file;
 // 0: the final state, or the run as a whole.
-func (r *Replayed) Step() int { return stepNumber(r.run.History, r.run.Verdict.Stmt) }
+func (r *Replayed) Step() int { return stepNumber(r.Trial.History, r.Trial.Verdict.Stmt) }
 
 // What names the kind, the rules or the reason of a verdict, "" for ok.
 func (r *Replayed) What() string { return r.what() }

@@ -40,16 +40,11 @@ type ReplayedDifference struct {
 	Reproduced Rate `json:"reproduced"`
 }
 
-// OpenAgainst opens the target that a replay is compared with.
-func OpenAgainst(ctx context.Context, name string, o TargetOptions) (*Target, error) {
-	return openAgainst(ctx, name, o)
-}
-
-// Against runs what was replayed on another target, too, and adds to the result how the
+// ReplayAgainst runs what was replayed on another target, too, and adds to the result how the
 // two differ. What nothing explains is run ten more times on both.
-func (t *Target) Against(ctx context.Context, other *Target, r *Replayed) {
-	o := other.Judge(ctx, r.run.Case, r.run.Levels)
-	trial := r.run
+func ReplayAgainst(ctx context.Context, t, other *Target, r *Replayed) {
+	o := other.Judge(ctx, r.Trial.Case, r.Trial.Levels)
+	trial := r.Trial
 	trial.Against = &o
 	names := [2]string{t.Name, other.Name}
 	out := &ReplayedAgainst{Target: other.Name, ServerVersion: other.Server().Version, Verdict: o.Verdict.Outcome, What: whatOf(&o.Verdict), Differences: []ReplayedDifference{}}
@@ -70,7 +65,7 @@ func (t *Target) Against(ctx context.Context, other *Target, r *Replayed) {
 			x.Statement = fmt.Sprintf("tx%d: %s", l.Session, corpus.SQL(l.Stmt, corpus.Text))
 		}
 		if d.Attribution == against.Unattributed {
-			x.Reproduced = t.showsAgainst(ctx, other, &trial, d)
+			x.Reproduced = showsAgainst(ctx, t, other, &trial, d)
 		}
 		out.Differences = append(out.Differences, x)
 	}
@@ -78,7 +73,7 @@ func (t *Target) Against(ctx context.Context, other *Target, r *Replayed) {
 
 // showsAgainst runs a case ten more times on both targets and returns how often it showed
 // the difference.
-func (t *Target) showsAgainst(ctx context.Context, other *Target, r *Trial, d *against.Difference) Rate {
+func showsAgainst(ctx context.Context, t, other *Target, r *Trial, d *against.Difference) Rate {
 	names := [2]string{t.Name, other.Name}
 	shown := *r
 	shown.Verdict = verdictOn(names, r, d)
@@ -124,7 +119,7 @@ func WriteAgainst(w io.Writer, results []Replayed) error {
 			if d.Counts() {
 				open++
 			}
-			rows = append(rows, []string{stepText(d.Step), d.Statement, d.First, d.Second, d.why()})
+			rows = append(rows, []string{stepText(d.Step), d.Statement, d.First, d.Second, putDownTo(&d)})
 			if d.Reason != "" && !d.Follows {
 				reasons += "  " + wrapped(strings.TrimSpace(fmt.Sprintf("%s: %s. %s", stepText(d.Step), d.Reason, d.Link)), "    ") + "\n"
 			}
@@ -147,8 +142,8 @@ func stepText(step int) string {
 	return fmt.Sprint(step)
 }
 
-// why says what a difference is put down to.
-func (d *ReplayedDifference) why() string {
+// putDownTo says what a difference is put down to.
+func putDownTo(d *ReplayedDifference) string {
 	text := fmt.Sprintf("%s, %s", d.Kind, d.Attribution)
 	switch {
 	case d.Follows:

@@ -47,7 +47,7 @@ type Report struct {
 	Patterns PatternsReport `json:"patterns,omitempty"`
 	// Against is nil where nothing was compared.
 	Against *AgainstReport `json:"against,omitempty"`
-	// ShowPhases makes WriteText tell them.
+	// ShowPhases makes the summary for people tell them.
 	ShowPhases bool `json:"-"`
 }
 
@@ -123,8 +123,8 @@ func writeJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// WriteText writes the summary for people.
-func (r *Report) WriteText(w io.Writer) error {
+// WriteReport writes the summary of a campaign for people.
+func WriteReport(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %s: %s in %.1f s (%.0f a minute), %s (%.1f a case)\n",
 		r.Target, r.ServerVersion, strings.Join(r.Levels, " "), Count(r.Cases, "case"), r.Seconds, r.CasesPerMinute, Count(r.Statements, "statement"), r.MeanStatements)
@@ -163,7 +163,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "  baseline entry matched nothing: %s\n", f)
 		}
 	}
-	r.Against.writeText(&b)
+	writeAgainst(&b, r.Against)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, Count(f.Statements, "statement"), f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", short(f.Expected), short(f.Actual))

@@ -121,7 +121,7 @@ func (c *campaign) explainSome(ctx context.Context, r *Trial, n int) {
 			some = append(some, i)
 		}
 	}
-	_ = c.target.explain(ctx, r.Case, r.History, some)
+	_ = c.target.ExplainPlans(ctx, r.Case, r.History, some)
 }
 
 // ResumeError says that a campaign cannot be gone on with as asked.

@@ -44,9 +44,9 @@ type ShellResult struct {
 	Violation bool
 }
 
-// Shell lets a person run a case statement by statement in several sessions,
-// until the input ends or ctx does.
-func (t *Target) Shell(ctx context.Context, o ShellOptions) (ShellResult, error) {
+// Shell lets a person run a case on a target statement by statement in several
+// sessions, until the input ends or ctx does.
+func Shell(ctx context.Context, t *Target, o ShellOptions) (ShellResult, error) {
 	if o.Level == 0 {
 		for _, l := range t.Levels() {
 			if l < corpus.Serializable {
@@ -54,8 +54,7 @@ func (t *Target) Shell(ctx context.Context, o ShellOptions) (ShellResult, error)
 			}
 		}
 	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
+	defer t.Hold()()
 	s := &shell{t: t, o: o, levels: harness.At(o.Level)}
 	if err := s.reset(ctx); err != nil {
 		return s.result, err
@@ -93,7 +92,7 @@ func (s *shell) reset(ctx context.Context) error {
 		}
 	}
 	var err error
-	s.live, err = s.t.pool.Live(ctx, s.levels)
+	s.live, err = s.t.Live(ctx, s.levels)
 	s.session = corpus.InitSession
 	return err
 }
@@ -111,7 +110,7 @@ func (s *shell) prompt() string {
 
 // loop takes lines, and between them what the server does of its own accord.
 func (s *shell) loop(ctx context.Context) error {
-	s.printf("%s %s. help lists the commands.\n", s.t.Name, s.t.server.Version)
+	s.printf("%s %s. help lists the commands.\n", s.t.Name, s.t.Server().Version)
 	lines, failed := readLines(ctx, s.o.In)
 	for !s.ended {
 		s.printf("%s", s.prompt())
@@ -381,7 +380,7 @@ func (s *shell) checkLevels(probe *corpus.Case, text string) error {
 			continue
 		}
 		found = true
-		if _, missing := s.t.missing(map[int]corpus.Level{n: l}); missing {
+		if _, missing := s.t.Missing(map[int]corpus.Level{n: l}); missing {
 			return &LevelError{s.t.Name, l, have}
 		}
 	}
@@ -402,19 +401,10 @@ func (s *shell) check(ctx context.Context) {
 		s.refuse("%v", err)
 		return
 	}
-	if s.t.options.Workers > 1 { // the live session has a worker of its own
-		if err := askAlone(ctx, s.live.Case(), h, h.Levels, s.t.pool.Run); err != nil {
-			s.refuse("%v", err)
-			return
-		}
-	}
-	v, err := check(judgeAll, s.live.Case(), h)
+	v, err := s.t.JudgeLive(ctx, s.live.Case(), h)
 	if err != nil {
 		s.refuse("%v", err)
 		return
-	}
-	if !stale(&v, s.live.Case(), h) {
-		explainUnknown(&v, s.live.Case(), h)
 	}
 	s.result.Violation = v.Outcome == oracle.Violation
 	s.printf("verdict: %s\n", verdictText(&v))
@@ -447,7 +437,7 @@ func (s *shell) written() *corpus.Case {
 	c := s.live.Case().Clone()
 	c.Set(keySource, "txnfuzz shell")
 	c.Set(keyTarget, s.t.Name)
-	c.Set(keyVersion, s.t.server.Version)
+	c.Set(keyVersion, s.t.Server().Version)
 	c.SetLevels(s.live.Levels())
 	if h, err := s.live.History(); err == nil {
 		annotate(c, h)

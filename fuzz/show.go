@@ -28,7 +28,7 @@ func Recorded(file string, c *corpus.Case) (timeline.Run, bool, error) {
 
 // Run returns what was run, for those who show it.
 func (r *Replayed) Run() timeline.Run {
-	return timeline.Run{File: r.File, Target: r.Target, Case: r.run.Case, Levels: r.run.Levels, History: r.run.History, Verdict: r.run.Verdict, Reduction: r.run.Reduction}
+	return timeline.Run{File: r.File, Target: r.Target, Case: r.Trial.Case, Levels: r.Trial.Levels, History: r.Trial.History, Verdict: r.Trial.Verdict, Reduction: r.Trial.Reduction}
 }
 
 // Show writes a run for people: who did what, the expected beside the actual,

@@ -24,7 +24,7 @@ func TestStaleCaseIsNoPass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := target.Replay(t.Context(), "stale.sql", c, target.Levels())[0]
+		r := Replay(t.Context(), target, "stale.sql", c, target.Levels())[0]
 		if stale := r.Reason == ReasonStale; stale != (x.stale != "") || stale != r.NotRun() || !strings.HasPrefix(r.Actual, x.stale) {
 			t.Errorf("%s: %s %s %s", x.steps, r.Verdict, r.Reason, r.Actual)
 		} else if stale && (r.Verdict != oracle.Unknown || outcomeText(&r) != "stale") {

@@ -171,6 +171,10 @@ func (v *supervisor) child(ctx context.Context, s Settings) (*Report, error) {
 	return result.Report, err
 }
 
+// RunChild does the part of a child process, if this is one. Programs and
+// tests that open targets call it first thing.
+func RunChild() (code int, ran bool) { return runChildPart(campaignChild) }
+
 func campaignChild(ctx context.Context, dir string) error {
 	var s Settings
 	if err := readJSON(filepath.Join(dir, fileRequest), &s); err != nil {

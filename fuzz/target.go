@@ -30,7 +30,7 @@ type Target struct {
 	Name     string
 	address  string // Name, and the password
 	released bool   // see TargetOptions
-	facts    bool   // see TargetOptions
+	Facts    bool   // see TargetOptions
 	backend  harness.Backend
 	server   history.Server
 	options  harness.PoolOptions
@@ -130,7 +130,7 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 		return nil, openError(err)
 	}
 	t := &Target{
-		Name: Redact(name), address: name, released: o.Released, facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
+		Name: Redact(name), address: name, released: o.Released, Facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
@@ -332,6 +332,12 @@ func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, level
 	return r
 }
 
+// JudgeForFactsInPlace is JudgeForFacts in the database whose tables are filled again and
+// again.
+func (t *Target) JudgeForFactsInPlace(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.judgeBy(ctx, (*harness.Pool).RunForFacts, c, levels)
+}
+
 // JudgeRecorded judges a history that was recorded on a server like this one. The server
 // answers what the oracle has to ask; nothing of the case is run again.
 func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.History) Trial {
@@ -396,6 +402,18 @@ func (t *Target) Run(ctx context.Context, c *corpus.Case, levels map[int]corpus.
 	return t.executeBy(ctx, (*harness.Pool).Run, c, levels)
 }
 
+// History runs a case at the first of the target's levels and returns what was seen;
+// nothing judges it.
+func (t *Target) History(ctx context.Context, c *corpus.Case) (*history.History, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	h, err := t.pool.Run(ctx, c, harness.At(t.Levels()[0]))
+	if err != nil {
+		return nil, fmt.Errorf("on %s: %w", t.Name, err)
+	}
+	return h, nil
+}
+
 // poolRun is one of the ways in which a pool runs a case.
 type poolRun func(*harness.Pool, context.Context, *corpus.Case, harness.Levels) (*history.History, error)
 
@@ -435,8 +453,8 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 	return r
 }
 
-// explain adds the plans of some statements to the history of a case that ran.
-func (t *Target) explain(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
+// ExplainPlans adds the plans of some statements to the history of a case that ran.
+func (t *Target) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.pool.ExplainPlans(ctx, c, h, stmts)

@@ -26,7 +26,7 @@ func TestUnknownIsExplained(t *testing.T) {
 			"the oracle does not know the effect of ANALYZE TABLE; at step 1, tx1: ANALYZE TABLE t"},
 	} {
 		c := parseCase(t, "-- level: RC\n"+setUp+x.steps+"\n")
-		r := target.Replay(t.Context(), "unknown.sql", c, target.Levels())[0]
+		r := Replay(t.Context(), target, "unknown.sql", c, target.Levels())[0]
 		if r.Verdict != oracle.Unknown || r.Reason != x.reason || r.Expected != "" || r.Actual != x.says {
 			t.Errorf("%s\n%s %s, expected %q:\n%q, want\n%q", x.steps, r.Verdict, r.Reason, r.Expected, r.Actual, x.says)
 		}
@@ -36,13 +36,13 @@ func TestUnknownIsExplained(t *testing.T) {
 		"INT, FOREIGN KEY (b) REFERENCES t (a)":      "a foreign key", "VARCHAR(9) CHARACTER SET latin1": "character set latin1",
 	} {
 		c := parseCase(t, "/* init */ CREATE TABLE t (a INT PRIMARY KEY, b "+column+");\n/* tx1 */ SELECT a FROM t;\n")
-		r := target.Replay(t.Context(), "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
+		r := Replay(t.Context(), target, "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
 		if r.Verdict != oracle.Unknown || !strings.HasPrefix(r.Actual, "the oracle does not know this SQL: "+says) && says != "" {
 			t.Errorf("a column %s: %s, %q", column, r.Verdict, r.Actual)
 		}
 	}
 	c := parseCase(t, "/* tx1 */ LOCK TABLES t READ;\n")
-	r := target.Replay(t.Context(), "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
+	r := Replay(t.Context(), target, "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
 	if r.Reason != ReasonRefused || !strings.HasSuffix(r.Actual, "LOCK TABLES is not a statement of a transaction test") {
 		t.Errorf("a statement that is refused: %s, %q", r.Reason, r.Actual)
 	}

@@ -76,50 +76,47 @@ func (r *Replayed) LevelsFlag() string {
 	return " --levels " + r.Level
 }
 
-// Verify runs a stored case at every level that it and the target have. Levels
+// Verify runs a stored case on a target at every level that the two have. Levels
 // that the target does not know are left out.
-func (t *Target) Verify(ctx context.Context, s corpus.Stored) ([]Verified, error) {
+func Verify(ctx context.Context, t *Target, s corpus.Stored) ([]Verified, error) {
 	var out []Verified
-	for _, r := range t.Replay(ctx, s.Path, s.Case, t.Levels()) {
+	for _, r := range Replay(ctx, t, s.Path, s.Case, t.Levels()) {
 		if r.Reason == ReasonLevel {
 			continue
 		}
 		v := Verified{Replayed: r}
 		for {
 			v.Runs++
-			v.Now = verdictText(&v.run.Verdict)
+			v.Now = verdictText(&v.Trial.Verdict)
 			if v.Now == v.Recorded {
 				v.Agreed++
 			}
 			if v.Runs == 1 && v.Agreed == 1 || v.Runs == verifyRuns {
 				break
 			}
-			v.Replayed = t.replayAt(ctx, s.Path, s.Case, r.run.Levels)
+			v.Replayed = replayAt(ctx, t, s.Path, s.Case, r.Trial.Levels)
 		}
-		if v.run.Dead != nil {
-			return out, fmt.Errorf("verify %s at %s: %w", s.Path, v.Level, v.run.Dead)
+		if v.Trial.Dead != nil {
+			return out, fmt.Errorf("verify %s at %s: %w", s.Path, v.Level, v.Trial.Dead)
 		}
 		out = append(out, v)
 	}
 	return out, ctx.Err()
 }
 
-// steady says that a stored case is a regression test: a published one, or a
+// Steady says that a stored case is a regression test: a published one, or a
 // finding that showed each time.
-func steady(c *corpus.Case) bool {
+func Steady(c *corpus.Case) bool {
 	k, finding := c.Get(keyReproduced)
 	return !finding || k == Rate(reruns).String()
 }
 
-// due says that a case must have a verdict on every target. A finding that a
+// Due says that a case must have a verdict on every target. A finding that a
 // campaign has just saved records only that of its own.
-func due(c *corpus.Case, target string) bool {
+func Due(c *corpus.Case, target string) bool {
 	_, finding := c.Get(keyReproduced)
 	return !finding || len(recordedOn(c, target)) > 0
 }
-
-// Due says that a stored case has a verdict to keep on this target.
-func (t *Target) Due(c *corpus.Case) bool { return steady(c) && due(c, t.Name) }
 
 // versionsFile names, beside the folders of cases, the file that tells on which
 // version of each target the verdicts were recorded.

@@ -131,7 +131,7 @@ func TestVerifySeesAChangedVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = record(text, target.Name, []Cell{{Level: "RC", Verdict: "ok"}, {Level: "RR", Verdict: "violation wrong-rows"}})
-	results, err := target.Verify(t.Context(), corpus.Stored{Path: "corpus/known/base-G-single.sql", Case: parseCase(t, string(text))})
+	results, err := Verify(t.Context(), target, corpus.Stored{Path: "corpus/known/base-G-single.sql", Case: parseCase(t, string(text))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestVerifySeesAChangedVerdict(t *testing.T) {
 func TestVerifyReportsAStaleCase(t *testing.T) {
 	target := anyTarget(t)
 	c := parseCase(t, "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ SELECT * FROM t;\n")
-	results, err := target.Verify(t.Context(), corpus.Stored{Path: "stale.sql", Case: c})
+	results, err := Verify(t.Context(), target, corpus.Stored{Path: "stale.sql", Case: c})
 	if err != nil {
 		t.Fatal(err)
 	}

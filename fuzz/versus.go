@@ -35,7 +35,7 @@ func openVersus(ctx context.Context, s Settings, t *Target, store *Store, baseli
 	if s.Against == "" {
 		return nil, nil
 	}
-	other, err := openAgainst(ctx, s.Against, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Against, 2*s.Workers), Progress: s.Progress, Clean: true})
+	other, err := OpenAgainst(ctx, s.Against, TargetOptions{Workers: s.Workers, Ahead: ahead(s.Against, 2*s.Workers), Progress: s.Progress, Clean: true})
 	if err != nil {
 		return nil, err
 	}
@@ -61,9 +61,9 @@ const differsAlways = 9
 // instances of their own are started for it: what comes by chance mostly ends here.
 const looksFirst = 2
 
-// openAgainst opens a target that another one is compared with: never the user's own
+// OpenAgainst opens a target that another one is compared with: never the user's own
 // build, which is what is looked into.
-func openAgainst(ctx context.Context, name string, o TargetOptions) (*Target, error) {
+func OpenAgainst(ctx context.Context, name string, o TargetOptions) (*Target, error) {
 	if name == DefaultTarget {
 		return nil, &TargetError{fmt.Sprintf("%s cannot be compared against; make it the --target", name)}
 	}
@@ -82,7 +82,7 @@ func freshPair(first, second string) *freshServers {
 		if err != nil {
 			return nil, err
 		}
-		b, err := openAgainst(ctx, second, TargetOptions{})
+		b, err := OpenAgainst(ctx, second, TargetOptions{})
 		if err != nil {
 			return nil, errors.Join(err, a.close())
 		}
@@ -199,7 +199,7 @@ func (v *versus) unattributed(r *Trial, d *against.Difference, from origin) erro
 	for range looksFirst {
 		if again := v.judge(v.patient, r.Case, r.Levels); again.Verdict.Fingerprint != shown.Verdict.Fingerprint && v.patient.Err() == nil {
 			v.tally.vanished()
-			return again.dead()
+			return dead(&again)
 		}
 	}
 	f, _, err := v.keeper.Consider(v.patient, &shown, from)
@@ -217,7 +217,7 @@ func (v *versus) unattributed(r *Trial, d *against.Difference, from origin) erro
 }
 
 // dead says that one of the two servers died for good.
-func (r *Trial) dead() error {
+func dead(r *Trial) error {
 	if r.Against == nil {
 		return r.Dead
 	}

@@ -66,15 +66,15 @@ func TestAnUnexplainedDifferenceIsAFinding(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = a.Close() }()
-		b, err := openAgainst(t.Context(), target+",group_concat_max_len=4", TargetOptions{Clean: true})
+		b, err := OpenAgainst(t.Context(), target+",group_concat_max_len=4", TargetOptions{Clean: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = b.Close() }()
 		c := parseCase(t, text)
 		c.Init = slices.Concat(c.Init, parseCase(t, "/* init */ INSERT INTO t VALUES (3), (4);\n/* tx1 */ SELECT 1;\n").Init)
-		results := a.Replay(t.Context(), "case.sql", c, []corpus.Level{corpus.ReadCommitted})
-		a.Against(t.Context(), b, &results[0])
+		results := Replay(t.Context(), a, "case.sql", c, []corpus.Level{corpus.ReadCommitted})
+		ReplayAgainst(t.Context(), a, b, &results[0])
 		got := results[0].Against
 		if len(got.Differences) != 1 || !got.Differences[0].Counts() || got.Differences[0].Reproduced != reruns || got.Differences[0].First == got.Differences[0].Second {
 			t.Errorf("%+v", got)

@@ -46,7 +46,7 @@ func TestCasesAsWritten(t *testing.T) {
 				}
 				want, _ := s.Case.Get(keyWant)
 				for range 2 {
-					for _, r := range target.Replay(t.Context(), s.Path, s.Case, target.Levels()) {
+					for _, r := range Replay(t.Context(), target, s.Path, s.Case, target.Levels()) {
 						if got := asWritten(&r); got != want {
 							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
 						}

@@ -109,10 +109,10 @@ func verifyOn(cmd *cobra.Command, name string, cases []corpus.Stored) (runs, bad
 		}
 	}()
 	for _, s := range cases {
-		if !t.Due(s.Case) {
+		if !fuzz.Steady(s.Case) || !fuzz.Due(s.Case, t.Name) {
 			continue
 		}
-		results, err := t.Verify(cmd.Context(), s)
+		results, err := fuzz.Verify(cmd.Context(), t, s)
 		if err != nil {
 			return runs, bad, err
 		}
@@ -224,7 +224,7 @@ the folder of stored cases.`,
 			if len(asked) == 0 {
 				asked = t.Levels()
 			}
-			t.Decode(entries, cases, asked)
+			fuzz.DecodeEntries(t, entries, cases, asked)
 			return errors.Join(writeEntries(cmd.OutOrStdout(), out, entries), t.Close())
 		},
 	}

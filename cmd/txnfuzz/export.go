@@ -97,7 +97,7 @@ func runOf(ctx context.Context, file, target, levels string, progress io.Writer)
 	if len(asked) == 0 {
 		asked = t.Levels()
 	}
-	results := t.Replay(ctx, file, c, asked)
+	results := fuzz.Replay(ctx, t, file, c, asked)
 	if err := errors.Join(ctx.Err(), t.Close()); err != nil {
 		return timeline.Run{}, fmt.Errorf("run %s on %s: %w", file, t.Name, err)
 	}

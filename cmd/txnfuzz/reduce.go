@@ -72,7 +72,7 @@ the weakest level of the target at which it shows a finding.`,
 
 func reduceOn(ctx context.Context, t *fuzz.Target, c *corpus.Case, how reduce.Strategy, seed uint64, learn bool) (reduce.Result, error) {
 	if !learn {
-		return t.Reduce(ctx, c, how, seed, nil)
+		return fuzz.Reduce(ctx, t, c, how, seed, nil)
 	}
 	file, err := t.ExperienceFile()
 	if err != nil {
@@ -82,7 +82,7 @@ func reduceOn(ctx context.Context, t *fuzz.Target, c *corpus.Case, how reduce.St
 	if err != nil {
 		return reduce.Result{}, err
 	}
-	result, err := t.Reduce(ctx, c, how, seed, experience)
+	result, err := fuzz.Reduce(ctx, t, c, how, seed, experience)
 	if err != nil {
 		return result, err
 	}

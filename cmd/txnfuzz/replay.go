@@ -213,10 +213,10 @@ func replayOn(ctx context.Context, name string, other *fuzz.Target, by fuzz.Solv
 		if ctx.Err() != nil || failed != nil {
 			break
 		}
-		results := t.Replay(ctx, s.Path, s.Case, levels)
+		results := fuzz.Replay(ctx, t, s.Path, s.Case, levels)
 		for i := range results {
 			if other != nil && ctx.Err() == nil {
-				t.Against(ctx, other, &results[i])
+				fuzz.ReplayAgainst(ctx, t, other, &results[i])
 			}
 		}
 		out = append(out, results...)

@@ -129,7 +129,7 @@ func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress
 		return nil, err
 	}
 	for _, s := range cases {
-		for _, r := range t.Replay(ctx, s.Path, s.Case, t.Levels()) {
+		for _, r := range fuzz.Replay(ctx, t, s.Path, s.Case, t.Levels()) {
 			if r.Verdict == oracle.Known || r.Verdict == oracle.Violation || len(cases) == 1 {
 				out = append(out, item(r.Run(), s.Case))
 			}

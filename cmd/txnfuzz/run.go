@@ -136,7 +136,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			report.ShowPhases = s.Phases
 			text := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			err = errors.Join(err,
-				report.WriteText(text),
+				fuzz.WriteReport(text, report),
 				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }),
 				ci.writeRun(cmd, s.Target, report, failOn, err))
 			if failOn.Report(report) && !unwritten(err) {

@@ -48,7 +48,7 @@ not be used, else 1 if the last check found a violation.`,
 				return err
 			}
 			piped := !isTerminal(os.Stdin)
-			r, err := t.Shell(cmd.Context(), fuzz.ShellOptions{In: os.Stdin, Out: cmd.OutOrStdout(), Echo: piped, Level: l})
+			r, err := fuzz.Shell(cmd.Context(), t, fuzz.ShellOptions{In: os.Stdin, Out: cmd.OutOrStdout(), Echo: piped, Level: l})
 			if e := t.Close(); e != nil {
 				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
 			}

@@ -62,7 +62,7 @@ views, MariaDB of locks only those that are waited for.`,
 			if len(asked) == 0 {
 				asked = t.Levels()
 			}
-			results := t.Replay(cmd.Context(), args[0], c, asked)
+			results := fuzz.Replay(cmd.Context(), t, args[0], c, asked)
 			for i := range results {
 				if err := show(cmd.OutOrStdout(), results[i].Run(), results[i].ServerVersion, facts); err != nil {
 					return err

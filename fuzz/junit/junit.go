@@ -72,7 +72,7 @@ func WriteRun(w io.Writer, target string, r *fuzz.Report, failOn fuzz.FailOn, fa
 			{"cases", strconv.Itoa(r.Cases)}, {"judged", strconv.FormatFloat(r.JudgedShare, 'f', 4, 64)}, {"fail_on", string(failOn)},
 		}
 		var text strings.Builder
-		if err := r.WriteText(&text); err != nil {
+		if err := fuzz.WriteReport(&text, r); err != nil {
 			return err
 		}
 		whole.Output = text.String()
