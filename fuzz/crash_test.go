@@ -28,12 +28,12 @@ func openCrashing(context.Context, string, harness.Options) (harness.Backend, er
 	if dir == "" {
 		return nil, fmt.Errorf("%s runs in child processes only", crashing)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, fileCase)); err == nil {
-		must(writeJSONFile(filepath.Join(dir, fileServer), crashServer))
+	if text, err := os.ReadFile(filepath.Join(dir, childsCase)); err == nil {
+		must(writeJSONFile(filepath.Join(dir, childsServer), crashServer))
 		if strings.Contains(string(text), "DELETE") {
 			fallOver()
 		}
-		must(writeJSONFile(filepath.Join(dir, fileResult), caseResult{Verdict: oracle.Verdict{Outcome: oracle.OK, Stmt: -1}}))
+		must(writeJSONFile(filepath.Join(dir, fileResult), childsResult{Verdict: oracle.Verdict{Outcome: oracle.OK, Stmt: -1}}))
 		os.Exit(0)
 	}
 	var s Settings
@@ -122,6 +122,16 @@ func deadProcess(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return p.Pid
+}
+
+// What this process writes for a child that runs one case.
+const (
+	childsCase   = "case.sql"
+	childsServer = "server.json"
+)
+
+type childsResult struct {
+	Verdict oracle.Verdict `json:"verdict"`
 }
 
 func TestOrphansAreReducedInChildren(t *testing.T) {

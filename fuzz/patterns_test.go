@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -182,7 +183,7 @@ func TestPatternsNote(t *testing.T) {
 // all of its sessions at the chosen level.
 func TestAimedInput(t *testing.T) {
 	c := &campaign{
-		s: Settings{Conflict: mutate.Pattern, Seed: 1}, target: &Target{server: history.Server{DBMS: history.MariaDB}},
+		s: Settings{Conflict: mutate.Pattern, Seed: 1}, target: Through("", aMariaDB{}, nil),
 		levels: corpus.Levels, patterns: newPatterns(corpus.Levels),
 	}
 	followed, long, at := 0, 0, map[corpus.Level]int{}
@@ -261,6 +262,11 @@ func TestAimNarrows(t *testing.T) {
 		t.Errorf("without the level: %+v", o)
 	}
 }
+
+// aMariaDB is a backend that only says what it is.
+type aMariaDB struct{ harness.Backend }
+
+func (aMariaDB) Server() history.Server { return history.Server{DBMS: history.MariaDB} }
 
 func TestPatternsReport(t *testing.T) {
 	p := newPatterns(twoLevels)

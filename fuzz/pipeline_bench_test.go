@@ -51,13 +51,20 @@ func BenchmarkPipeline(b *testing.B) {
 		stall = 100 * time.Millisecond
 	)
 	ctx := context.Background()
-	target, err := OpenTarget(ctx, benchTarget(), TargetOptions{Workers: 1})
+	backend, err := harness.Open(ctx, benchTarget(), harness.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer target.Close()
+	defer backend.Close()
+	options := harness.PoolOptions{Workers: 1, DeadLine: 7 * time.Second}
+	pool, err := harness.NewPool(ctx, backend, options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer pool.Leave()
+	target := Through(benchTarget(), backend, pool)
 	defer collectLess(target.Server())()
-	replays, err := harness.NewPool(ctx, target.backend, target.options)
+	replays, err := harness.NewPool(ctx, backend, options)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,7 +90,7 @@ func BenchmarkPipeline(b *testing.B) {
 	b.ResetTimer()
 	for cases < b.N {
 		runs := make([]*run, 0, block)
-		before := target.pool.Stats()
+		before := pool.Stats()
 		judging := newFollower()
 		begun := time.Now()
 		last := begun
@@ -109,7 +116,7 @@ func BenchmarkPipeline(b *testing.B) {
 		}
 		rest := time.Since(last) / time.Duration(len(runs))
 		whole += time.Since(begun)
-		addSpent(&spent, before, target.pool.Stats())
+		addSpent(&spent, before, pool.Stats())
 		var blockPipeline, blockReplay time.Duration
 		for _, x := range runs {
 			for i := range x.r.History.Stmts {

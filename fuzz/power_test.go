@@ -121,7 +121,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	}
 	defer honest.Close()
 	// Judged as for a user: what the server also answers alone is no finding.
-	target := &Target{Name: l.Name, backend: liar, server: b.Server(), pool: lied}
+	target := Through(l.Name, liar, lied)
 	r := lieRun{kinds: map[string]int{}, steps: map[string]int{}}
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
@@ -316,7 +316,7 @@ func TestFormsCostLittle(t *testing.T) {
 				t.Logf("%s: %d cases until it is found, %d with plain statements only", l.Name, after, before)
 				plain, all = plain+before, all+after
 			}
-			t.Logf("all lies: %d cases, %d with plain statements only: %.2f times", all, plain, share(all, plain))
+			t.Logf("all lies: %d cases, %d with plain statements only: %.2f times", all, plain, float64(all)/float64(max(plain, 1)))
 			if float64(all) > 1.2*float64(plain) {
 				t.Errorf("%d cases are more than 1.2 times %d", all, plain)
 			}

@@ -77,7 +77,7 @@ func seenMark(t *testing.T, c *corpus.Case, h *history.History, level corpus.Lev
 			switch e.Code {
 			case 1020:
 				return "E"
-			case errDeadlock:
+			case 1213:
 				return "D"
 			}
 			if level == corpus.Serializable {

@@ -139,6 +139,11 @@ func OpenTarget(ctx context.Context, name string, o TargetOptions) (*Target, err
 	return t, nil
 }
 
+// Through returns a target on a backend, by a pool of it. Both stay the caller's to close.
+func Through(name string, b harness.Backend, p *harness.Pool) *Target {
+	return &Target{Name: name, backend: b, server: b.Server(), pool: p}
+}
+
 // openError tells a wrong name from a server that cannot be had.
 func openError(err error) error {
 	var name *harness.NameError
