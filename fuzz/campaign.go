@@ -186,7 +186,8 @@ func Campaign(ctx context.Context, s Settings) (*Report, error) {
 	}
 	c.keeper = newKeeper(t, store)
 	c.keeper.strict, c.keeper.baseline, c.keeper.reduceFor, c.keeper.again = s.Strict, baseline, s.Reduce, s.Reduce > 0
-	c.keeper.fresh, c.keeper.bench, c.keeper.later = freshOf(s.Target), benchOf(s), newPending()
+	c.keeper.fresh, c.keeper.bench = freshOf(s.Target), benchOf(s)
+	c.keeper.Defer()
 	if s.Progress != nil {
 		lines := &lineWriter{w: s.Progress}
 		c.s.Progress = lines

@@ -70,11 +70,12 @@ func TestSettingsThatChangeAnswers(t *testing.T) {
 				}
 				c := parseCase(t, strings.TrimSpace(x.text)+"\n")
 				doubted := 0
-				for _, r := range Replay(t.Context(), target, x.option, c, target.Levels()) {
-					if r.Verdict == oracle.Violation {
-						t.Errorf("%s at %s: %s: expected %s, got %s", x.option, r.Level, r.Kind, r.Expected, r.Actual)
+				for _, l := range target.Levels() {
+					v := target.Judge(t.Context(), c, LevelsFor(c, l)).Verdict
+					if v.Outcome == oracle.Violation {
+						t.Errorf("%s at %s: %s: expected %s, got %s", x.option, l.Short(), v.Kind, v.Expected, v.Actual)
 					}
-					if strings.HasPrefix(r.Reason, reasonSetting) {
+					if strings.HasPrefix(v.Reason, reasonSetting) {
 						doubted++
 					}
 				}

@@ -47,7 +47,7 @@ func (c *campaign) run(ctx context.Context) error {
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		if err := c.keeper.later.run(keeping, c.keeper.work); err != nil {
+		if err := c.keeper.WorkOff(keeping); err != nil {
 			c.stop(&stopped{err})
 		}
 	}()
@@ -61,7 +61,7 @@ func (c *campaign) run(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
-	c.keeper.later.noMore()
+	c.keeper.NoMore()
 	c.versus.noMore()
 	var why *stopped
 	if errors.As(context.Cause(working), &why) {

@@ -19,15 +19,10 @@ import (
 
 // Header keys of a kept input.
 const (
-	keySignal  = "signal"  // the classes that it showed, in hexadecimal
-	keyServer  = "seen_on" // family and version that it showed them on
 	keyBytes   = "bytes"   // the input that it was decoded from, base64
 	keyVariant = "variant" // the n of generatorOptions that it was decoded with
 	keyPattern = "pattern" // the pattern that it was decoded for, at its level
 )
-
-// inputsDir is the folder, below that of a campaign's corpus, of kept inputs.
-const inputsDir = "inputs"
 
 // guide keeps inputs that show behaviour which no input before them showed, and
 // makes new ones of those whose behaviour is rarest. It is safe for several

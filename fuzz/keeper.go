@@ -69,6 +69,26 @@ func orphanKeeper(s *Store, judge judgeFunc) *Keeper {
 	return &Keeper{store: s, judge: judge, begun: time.Now(), byID: map[string]*Finding{}, logf: func(string, ...any) {}}
 }
 
+// Defer has what is to be done of saved findings wait for WorkOff.
+func (k *Keeper) Defer() { k.later = newPending() }
+
+// WorkOff does what waits until NoMore was called and nothing is left, or the context
+// ends. An error is that of a finding that could not be written.
+func (k *Keeper) WorkOff(ctx context.Context) error { return k.later.run(ctx, k.work) }
+
+// NoMore says that the last case has run.
+func (k *Keeper) NoMore() { k.later.noMore() }
+
+// Waiting returns how many findings are being confirmed or reduced, and how many wait for
+// that.
+func (k *Keeper) Waiting() (doing, waiting int) { return k.later.counts() }
+
+// Hold keeps a crash from being looked into until what it returns is called.
+func (k *Keeper) Hold() (release func()) {
+	k.quiet.RLock()
+	return k.quiet.RUnlock
+}
+
 // wrong says that a run is one to keep: a violation or, where asked for, a
 // known deviation.
 func (k *Keeper) wrong(v *oracle.Verdict) bool {

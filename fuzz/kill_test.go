@@ -102,15 +102,15 @@ func killAgainAndAgain(t *testing.T, target string) {
 		switch {
 		case f.Kind == KindCrash:
 			deaths++
-			if f.Reproduced > 1 { // one kill may have hit the reruns
+			if f.Reproduced > 1 { // one kill may have hit the tenOfTen
 				t.Errorf("%s: no case kills this server, but this one did so %d times of ten", f.ID, f.Reproduced)
 			}
 		case f.Verdict == oracle.Violation && f.Reproduced > 0:
-			// Its reruns were not killed.
-			t.Logf("found besides, %d/%d: %s: %s", f.Reproduced, reruns, f.ID, f.File)
+			// Its tenOfTen were not killed.
+			t.Logf("found besides, %d/%d: %s: %s", f.Reproduced, tenOfTen, f.ID, f.File)
 		case f.Verdict == oracle.Violation:
 			text, err := os.ReadFile(f.File)
-			t.Errorf("found besides: %s, reproduced %d/%d: %v\n%s", f.ID, f.Reproduced, reruns, err, text)
+			t.Errorf("found besides: %s, reproduced %d/%d: %v\n%s", f.ID, f.Reproduced, tenOfTen, err, text)
 		}
 		if _, err := os.Stat(f.File); err != nil {
 			t.Errorf("finding %s: %v", f.ID, err)
@@ -123,7 +123,7 @@ func killAgainAndAgain(t *testing.T, target string) {
 		if _, err := os.Stat(filepath.Join(out, name)); err == nil {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(out, unreproduced, name)); err != nil {
+		if _, err := os.Stat(filepath.Join(out, "unreproduced", name)); err != nil {
 			t.Errorf("%s was there before a kill and is lost", name)
 		}
 	}

@@ -12,6 +12,15 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 )
 
+// Header keys of a kept input.
+const (
+	keySignal = "signal"  // the classes that it showed, in hexadecimal
+	keyServer = "seen_on" // family and version that it showed them on
+)
+
+// inputsDir is the folder, below that of a campaign's corpus, of kept inputs.
+const inputsDir = "inputs"
+
 // Merged is what came of folders of several campaigns.
 type Merged struct {
 	// Inputs counts those that were read, Taken those that show a class of

@@ -82,7 +82,7 @@ const AreaMark = "\x1d"
 func (c *campaign) areaLine(now, at time.Time, last, counts *Counts) string {
 	since := max(now.Sub(at).Seconds(), 1e-3)
 	findings := c.keeper.Findings()
-	doing, waiting := c.keeper.later.counts()
+	doing, waiting := c.keeper.Waiting()
 	of := func(o oracle.Outcome) int { return counts.Verdicts[o] }
 	rows := []string{
 		fmt.Sprintf("%s: %s, %.0f a second; %.0f %% in conflict, %.1f %% judged",

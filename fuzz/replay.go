@@ -237,7 +237,7 @@ func WriteReplayText(w io.Writer, results []Replayed) error {
 			verdict += markChanged
 			below += fmt.Sprintf("%s other than recorded at %s: %s\n", markChanged, r.Level, r.Recorded)
 		}
-		t.AppendRow(table.Row{r.File, r.Target, r.Level, verdict, r.what(), r.Expected, r.Actual})
+		t.AppendRow(table.Row{r.File, r.Target, r.Level, verdict, r.What(), r.Expected, r.Actual})
 	}
 	for i := range results {
 		for k := range results[i].Anomaly {
@@ -281,8 +281,8 @@ func outcomeText(r *Replayed) string {
 	return string(r.Verdict)
 }
 
-// what names the kind or the rules or the reason, whichever says most.
-func (r *Replayed) what() string {
+// What names the kind or the rules or the reason, whichever says most, "" for ok.
+func (r *Replayed) What() string {
 	switch r.Verdict {
 	case oracle.Known:
 		return strings.Join(r.Rules, " + ")
@@ -305,9 +305,6 @@ func TableStyle() table.Style {
 // Step is the statement that differs, counted from 1 in the order of the file;
 // 0: the final state, or the run as a whole.
 func (r *Replayed) Step() int { return stepNumber(r.Trial.History, r.Trial.Verdict.Stmt) }
-
-// What names the kind, the rules or the reason of a verdict, "" for ok.
-func (r *Replayed) What() string { return r.what() }
 
 // NotRun says that the case could not be run at all, for a reason that is
 // neither the server's level nor a limit of the oracle: a set-up that the

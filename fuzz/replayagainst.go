@@ -91,7 +91,7 @@ func (d *ReplayedDifference) Counts() bool {
 // whatOf names the rules or the kind or the reason of a verdict.
 func whatOf(v *oracle.Verdict) string {
 	r := Replayed{Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Reason: v.Reason}
-	return r.what()
+	return r.What()
 }
 
 // WriteAgainst writes for each result what differs and why, the answers side by side.
@@ -111,7 +111,7 @@ func WriteAgainst(w io.Writer, results []Replayed) error {
 		differing++
 		verdict := func(o oracle.Outcome, what string) string { return strings.TrimSpace(string(o) + " " + what) }
 		b.WriteString("\n" + wrapped(fmt.Sprintf("%s at %s: %s on %s, %s on %s",
-			r.File, r.Level, verdict(r.Verdict, r.what()), r.Target, verdict(a.Verdict, a.What), a.Target), "  ") + "\n")
+			r.File, r.Level, verdict(r.Verdict, r.What()), r.Target, verdict(a.Verdict, a.What), a.Target), "  ") + "\n")
 		rows := [][]string{{"step", "statement", r.Target, a.Target, "put down to"}}
 		reasons := ""
 		for _, d := range a.Differences {

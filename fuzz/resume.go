@@ -201,13 +201,13 @@ func (st *campaignState) missed(out string, r *Report) error {
 		if at != st.Target || filepath.Dir(f.Path) != filepath.Clean(out) || slices.Contains(st.Before, id) || indexOfFinding(r.Findings, id) >= 0 {
 			continue
 		}
-		r.Findings = append(r.Findings, findingOf(id, f))
+		r.Findings = append(r.Findings, FromFile(id, f))
 	}
 	return nil
 }
 
-// findingOf reads a finding off its file.
-func findingOf(id string, s corpus.Stored) Finding {
+// FromFile reads a finding off its file; id is its name.
+func FromFile(id string, s corpus.Stored) Finding {
 	get := func(key string) string {
 		text, _ := s.Case.Get(key)
 		return text

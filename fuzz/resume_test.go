@@ -78,9 +78,9 @@ func TestResumeCountsStoredFindings(t *testing.T) {
 	for id, target := range map[string]string{"one": st.Target, "old": st.Target, "elsewhere": "mysql:9.7", "lost": st.Target} {
 		c := parseCase(t, dirtyCase)
 		c.Set(keyTarget, target)
-		c.Set(keyKind, "dirty-read")
+		c.Set("kind", "dirty-read")
 		c.Set(keyFingerprint, "dirty-read/RC")
-		c.Set(keyReproduced, "7/10")
+		c.Set("reproduced", "7/10")
 		if _, err := corpus.Save(s.Out, id, c); err != nil {
 			t.Fatal(err)
 		}

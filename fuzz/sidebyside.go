@@ -88,6 +88,17 @@ const followsMark = "follows"
 // difference that is explained.
 const examples = "differences"
 
+// Example keeps the case of a run as one of a difference that is explained.
+func (k *Keeper) Example(r *Trial, d *against.Difference, from origin) (string, error) {
+	c := r.Case.Clone()
+	c.SetLevels(r.Levels)
+	c.Set(keySource, ownFinding)
+	c.Set(keyInput, from.input)
+	describeAgainst(c, k.at, r)
+	describeDifference(c, d)
+	return k.store.saveExample(exampleID(d), c)
+}
+
 // saveExample keeps a case that shows a difference which is explained.
 func (s *Store) saveExample(id string, c *corpus.Case) (string, error) {
 	return corpus.Save(filepath.Join(s.dir, examples), id, c)

@@ -109,7 +109,7 @@ func TestHeadersOfFindings(t *testing.T) {
 		Verdict: oracle.Verdict{Outcome: oracle.Known, Kind: "k", Rules: []string{"a", "b"}, Expected: "x", Actual: "y", Reason: "z", Fingerprint: "f", Stmt: -1},
 	}
 	c := describe(place{target: "mysql:9.7,binlog=off", server: history.Server{Version: "9.7", Settings: map[string]string{"a": "b"}}}, &r, origin{"in", "now"}, rates{3, Unconfirmed})
-	for _, key := range []string{keySignal, keyServer, keyBytes, keyVariant} {
+	for _, key := range []string{keySignal, keyServer, "bytes", "variant"} {
 		c.Set(key, "1")
 	}
 	text := corpus.Print(c, corpus.Text)

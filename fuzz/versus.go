@@ -16,7 +16,6 @@ import (
 // two do differently. What nothing explains is a finding once it has shown again.
 type versus struct {
 	target, other *Target
-	store         *Store
 	keeper        *Keeper
 	tally         againstTally
 	faults        atomic.Int64
@@ -39,14 +38,15 @@ func openVersus(ctx context.Context, s Settings, t *Target, store *Store, baseli
 	if err != nil {
 		return nil, err
 	}
-	v := &versus{target: t, other: other, store: store, patient: ctx}
+	v := &versus{target: t, other: other, patient: ctx}
 	v.tally.begin(other)
 	v.keeper = newKeeper(t, store)
 	k := v.keeper
 	k.at.against = &place{target: other.Name, server: other.Server()}
 	k.judge = v.judge
 	k.fresh = freshPair(s.Target, s.Against)
-	k.baseline, k.reduceFor, k.confirmsNow, k.later = baseline, s.Reduce, true, newPending()
+	k.baseline, k.reduceFor, k.confirmsNow = baseline, s.Reduce, true
+	k.Defer()
 	k.least = differsAlways
 	return v, nil
 }
@@ -176,13 +176,7 @@ func (v *versus) note(d *against.Difference, r *Trial, from origin) error {
 	if !v.tally.add(d) {
 		return nil
 	}
-	c := r.Case.Clone()
-	c.SetLevels(r.Levels)
-	c.Set(keySource, ownFinding)
-	c.Set(keyInput, from.input)
-	describeAgainst(c, v.keeper.at, r)
-	describeDifference(c, d)
-	path, err := v.store.saveExample(exampleID(d), c)
+	path, err := v.keeper.Example(r, d, from)
 	if err != nil {
 		return err
 	}
@@ -281,7 +275,7 @@ func (v *versus) begin(user, keeping context.Context, failed func(error)) {
 	}
 	v.patient = user
 	v.keeping.Go(func() {
-		if err := v.keeper.later.run(keeping, v.keeper.work); err != nil {
+		if err := v.keeper.WorkOff(keeping); err != nil {
 			failed(err)
 		}
 	})
@@ -295,7 +289,7 @@ func (v *versus) tell(logf func(string, ...any)) {
 
 func (v *versus) noMore() {
 	if v != nil {
-		v.keeper.later.noMore()
+		v.keeper.NoMore()
 	}
 }
 

@@ -85,8 +85,7 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land func(Trial) bool) *flight {
 	f := &flight{done: make(chan Trial, 1), land: land}
 	go func() {
-		c.keeper.quiet.RLock()
-		defer c.keeper.quiet.RUnlock()
+		defer c.keeper.Hold()()
 		levels := levelsWithin(k, c.levels, n)
 		if c.versus != nil {
 			f.done <- c.versus.execute(keeping, k, levels)
