@@ -4,4 +4,6 @@ package fuzz
 
 import _ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target
 
+// registers the target
+
 const builtInTarget = DefaultTarget

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -26,12 +28,12 @@ func TestCasesAsWritten(t *testing.T) {
 	}
 	stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: parseCase(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])})
 	anyTarget(t)
-	for _, name := range Installed(t.Context()) {
+	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := OpenTarget(t.Context(), name, TargetOptions{})
+			target, err := target.Open(t.Context(), name, target.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +48,7 @@ func TestCasesAsWritten(t *testing.T) {
 				}
 				want, _ := s.Case.Get(keyWant)
 				for range 2 {
-					for _, r := range Replay(t.Context(), target, s.Path, s.Case, target.Levels()) {
+					for _, r := range findings.Replay(t.Context(), target, s.Path, s.Case, target.Levels()) {
 						if got := asWritten(&r); got != want {
 							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
 						}
@@ -58,9 +60,9 @@ func TestCasesAsWritten(t *testing.T) {
 }
 
 // asWritten sorts a verdict into what headers of testdata/written want.
-func asWritten(r *Replayed) string {
+func asWritten(r *findings.Replayed) string {
 	switch {
-	case r.Reason == ReasonRefused:
+	case r.Reason == target.ReasonRefused:
 		return "refused"
 	case r.NotRun():
 		return r.Reason
