@@ -26,16 +26,16 @@ func TestDocumentedCase(t *testing.T) {
 			continue
 		}
 		ran++
-		target, err := target.Open(t.Context(), installed[i], target.Options{Clean: true})
+		on, err := target.Open(t.Context(), installed[i], target.Options{Clean: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range findings.Replay(t.Context(), target, "docs/cases.md", c, target.Levels()) {
+		for _, r := range findings.Replay(t.Context(), on, "docs/cases.md", c, on.Levels()) {
 			if r.Level != cell.Level || r.Verdictline() != cell.Verdict {
 				t.Errorf("%s at %s: %s, documented: %s", r.Target, r.Level, r.Verdictline(), cell.Verdict)
 			}
 		}
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -53,12 +53,12 @@ func TestDocumentedStatements(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := target.Open(t.Context(), name, target.Options{Clean: true})
+			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkDocumented(t, target)
-			if err := target.Close(); err != nil {
+			checkDocumented(t, on)
+			if err := on.Close(); err != nil {
 				t.Error(err)
 			}
 		})

@@ -109,13 +109,13 @@ func demandRecorded(t *testing.T, cases []corpus.Stored, targets []string) {
 func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[string]string) int {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	target, err := target.Open(ctx, name, target.Options{Clean: true})
+	on, err := target.Open(ctx, name, target.Options{Clean: true})
 	if err != nil {
 		t.Error(err)
 		return 0
 	}
 	defer func() {
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -124,7 +124,7 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 		if !findings.Steady(s.Case) || !*update && !findings.Due(s.Case, name) {
 			continue
 		}
-		results, err := findings.Verify(ctx, target, s)
+		results, err := findings.Verify(ctx, on, s)
 		if err != nil {
 			t.Error(err)
 			return runs
@@ -147,7 +147,7 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 		}
 	}
 	if *update {
-		versions[name] = target.Server().Version
+		versions[name] = on.Server().Version
 	}
 	return runs
 }

@@ -17,6 +17,18 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
+func TestMain(m *testing.M) {
+	if code, ran := campaign.RunChild(); ran {
+		os.Exit(code)
+	}
+	flag.Parse()
+	if err := minimizeNothing(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	os.Exit(m.Run())
+}
+
 // minimizeNothing keeps the engine from minimising inputs unless the command line
 // asks for it. It would cut each input that shows something new as short as it
 // can, a minute long by default, and the bytes that it cuts read as zeros: it would

@@ -122,7 +122,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	}
 	defer honest.Close()
 	// Judged as for a user: what the server also answers alone is no finding.
-	opened := target.Through(l.Name, liar, lied)
+	liarTarget := target.Through(l.Name, liar, lied)
 	r := lieRun{kinds: map[string]int{}, steps: map[string]int{}}
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
@@ -135,7 +135,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 		}
 		for _, c := range mutate.FromInput(data, nil, opts) {
 			told := liar.Told()
-			trial := opened.Judge(ctx, c, target.LevelsFor(c, corpus.RepeatableRead))
+			trial := liarTarget.Judge(ctx, c, target.LevelsFor(c, corpus.RepeatableRead))
 			if trial.Err != nil {
 				t.Fatalf("run through the lie: %v\n%s", trial.Err, corpus.Print(c, corpus.Text))
 			}

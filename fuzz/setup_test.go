@@ -56,14 +56,14 @@ func anyTarget(t *testing.T) *target.Target {
 // openFor opens a target that ends with the test.
 func openFor(t *testing.T, name string, o target.Options) *target.Target {
 	t.Helper()
-	target, err := target.Open(t.Context(), name, o)
+	on, err := target.Open(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return target
+	return on
 }

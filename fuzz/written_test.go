@@ -33,22 +33,22 @@ func TestCasesAsWritten(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := target.Open(t.Context(), name, target.Options{})
+			on, err := target.Open(t.Context(), name, target.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := target.Close(); err != nil {
+				if err := on.Close(); err != nil {
 					t.Error(err)
 				}
 			}()
 			for _, s := range stored {
-				if not, _ := s.Case.Get(keyNot); not == string(target.Server().DBMS) {
+				if not, _ := s.Case.Get(keyNot); not == string(on.Server().DBMS) {
 					continue
 				}
 				want, _ := s.Case.Get(keyWant)
 				for range 2 {
-					for _, r := range findings.Replay(t.Context(), target, s.Path, s.Case, target.Levels()) {
+					for _, r := range findings.Replay(t.Context(), on, s.Path, s.Case, on.Levels()) {
 						if got := asWritten(&r); got != want {
 							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
 						}

@@ -33,15 +33,15 @@ func addBinary(root *cobra.Command) {
 		if err := os.Setenv(server.EnvBinary, value); err != nil {
 			return err
 		}
-		on := cmd.Flags().Lookup("target")
-		if on == nil {
+		given := cmd.Flags().Lookup("target")
+		if given == nil {
 			return nil
 		}
-		if !on.Changed {
+		if !given.Changed {
 			// A target that is an argument wins over it.
 			return cmd.Flags().Set("target", string(family))
 		}
-		for _, name := range strings.Fields(strings.Trim(on.Value.String(), "[]")) {
+		for _, name := range strings.Fields(strings.Trim(given.Value.String(), "[]")) {
 			if name == target.Default || strings.Contains(name, "/") {
 				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, target.Redact(name), family)
 			}

@@ -41,7 +41,7 @@ func exitCode(err error) int {
 		parse    *corpus.ParseError
 		baseline *findings.BaselineError
 		level    *target.LevelError
-		name     *target.Error
+		noTarget *target.Error
 		resume   *campaign.ResumeError
 	)
 	switch {
@@ -49,7 +49,7 @@ func exitCode(err error) int {
 		return exitClean
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &name), errors.As(err, &resume):
+	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &noTarget), errors.As(err, &resume):
 		return exitUsage
 	}
 	return exitFailure

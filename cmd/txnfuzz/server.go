@@ -9,7 +9,7 @@ import (
 )
 
 func newServer() *cobra.Command {
-	var name func([]string) []*string
+	var names func([]string) []*string
 	var port int
 	cmd := &cobra.Command{
 		Use:   "server TARGET",
@@ -28,14 +28,14 @@ machine can, at 127.0.0.1 and with the random password in the DSN.`,
 			if port < 0 || port > 65535 {
 				return usagef("--port: want 1 to 65535, found %d", port)
 			}
-			return target.Serve(cmd.Context(), *name(args)[0], port, cmd.ErrOrStderr(), func(dsn string) error {
+			return target.Serve(cmd.Context(), *names(args)[0], port, cmd.ErrOrStderr(), func(dsn string) error {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), dsn)
 				return err
 			})
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "listen on this port of 127.0.0.1, too; 0: on the socket only")
-	name = firstArgument(cmd)
-	addServerOpts(cmd, name)
+	names = firstArgument(cmd)
+	addServerOpts(cmd, names)
 	return cmd
 }

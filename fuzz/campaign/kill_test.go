@@ -36,7 +36,7 @@ func TestKilledServers(t *testing.T) {
 	}
 }
 
-func killAgainAndAgain(t *testing.T, named string) {
+func killAgainAndAgain(t *testing.T, name string) {
 	length, every := 20*time.Second, 5*time.Second
 	if s := os.Getenv("TXNFUZZ_KILL_FOR"); s != "" {
 		var err error
@@ -69,7 +69,7 @@ func killAgainAndAgain(t *testing.T, named string) {
 	})
 	var progress strings.Builder
 	r, err := RunHere(ctx, Settings{
-		Target: named, Conflict: mutate.Mix, Seed: 5, Workers: 2, Out: out, Strict: true,
+		Target: name, Conflict: mutate.Mix, Seed: 5, Workers: 2, Out: out, Strict: true,
 		Reduce: 5 * time.Second, Progress: &progress, Every: time.Second,
 	})
 	cancel()

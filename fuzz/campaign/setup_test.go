@@ -11,6 +11,14 @@ import (
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 )
 
+// TestMain plays the part of a child process where the tests started one.
+func TestMain(m *testing.M) {
+	if code, ran := RunChild(); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
 // fromRoot makes a path usable that a setting gives relative to the root of
 // the project: a test runs in the folder of its package.
 func fromRoot(path string) string {

@@ -29,8 +29,8 @@ func openForRuns(ctx context.Context, name string) (target.JudgeFunc, func() err
 //
 // Before it says that the case does not show, it runs it so often that a case as
 // sure as this one would be missed at most once in a hundred times.
-func onDefaults(ctx context.Context, open opener, named string, r *target.Trial, sure Rate) (string, error) {
-	server, options := target.SplitOptions(named)
+func onDefaults(ctx context.Context, open opener, on string, r *target.Trial, sure Rate) (string, error) {
+	server, options := target.SplitOptions(on)
 	if len(options) == 0 || r.Verdict.Kind == target.KindCrash || r.Verdict.Kind == target.KindLog {
 		return "", nil
 	}

@@ -60,11 +60,11 @@ func TestOnDefaults(t *testing.T) {
 func TestOnDefaultsFails(t *testing.T) {
 	gone := errors.New("no such\nserver")
 	open := func(context.Context, string) (target.JudgeFunc, func() error, error) { return nil, nil, gone }
-	const all = "mariadb:11.8,snapshot=off"
-	if _, err := onDefaults(context.Background(), open, all, &target.Trial{}, reruns); !errors.Is(err, gone) {
+	const name = "mariadb:11.8,snapshot=off"
+	if _, err := onDefaults(context.Background(), open, name, &target.Trial{}, reruns); !errors.Is(err, gone) {
 		t.Errorf("error %v", err)
 	}
-	if got := defaultsOf(context.Background(), open, all, &target.Trial{}, reruns); got != "not tried: look whether a finding shows on mariadb:11.8: no such server" {
+	if got := defaultsOf(context.Background(), open, name, &target.Trial{}, reruns); got != "not tried: look whether a finding shows on mariadb:11.8: no such server" {
 		t.Errorf("%q", got)
 	}
 }

@@ -1,6 +1,9 @@
 package findings
 
 import (
+	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +13,18 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
+
+// TestMain plays the part of a child process where the tests started one.
+func TestMain(m *testing.M) {
+	if code, ran := target.RunChild(noCampaign); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+func noCampaign(context.Context, string) error {
+	return errors.New("no test here runs a campaign in a child")
+}
 
 // skewed is a run of Hermitage's test for read skew, with one answer changed so that it
 // shows the skew at a level that forbids it.
@@ -77,14 +92,14 @@ func anyTarget(t *testing.T) *target.Target {
 // openFor opens a target that ends with the test.
 func openFor(t *testing.T, name string, o target.Options) *target.Target {
 	t.Helper()
-	target, err := target.Open(t.Context(), name, o)
+	on, err := target.Open(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return target
+	return on
 }

@@ -1,6 +1,8 @@
 package target
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +12,18 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 )
+
+// TestMain plays the part of a child process where the tests started one.
+func TestMain(m *testing.M) {
+	if code, ran := RunChild(noCampaign); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+func noCampaign(context.Context, string) error {
+	return errors.New("no test here runs a campaign in a child")
+}
 
 // docBlocks returns the SQL of docs/cases.md by the word behind ```sql.
 func docBlocks(t *testing.T) map[string]string {

@@ -1,13 +1,23 @@
 package telling
 
 import (
+	"os"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
+
+// TestMain plays the part of a child process where the tests started one.
+func TestMain(m *testing.M) {
+	if code, ran := campaign.RunChild(); ran {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
 
 // skewed is a run of Hermitage's test for read skew, with one answer changed so that it
 // shows the skew at a level that forbids it.
@@ -54,14 +64,14 @@ func anyTarget(t *testing.T) *target.Target {
 // openFor opens a target that ends with the test.
 func openFor(t *testing.T, name string, o target.Options) *target.Target {
 	t.Helper()
-	target, err := target.Open(t.Context(), name, o)
+	on, err := target.Open(t.Context(), name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return target
+	return on
 }

@@ -17,20 +17,20 @@ import (
 // runCampaign runs an arm that is a campaign of txnfuzz.
 func runCampaign(ctx context.Context, f *flag.FlagSet, args []string) error {
 	arm := f.String("arm", "", "which")
-	on := f.String("target", target.Default, "as txnfuzz run takes it")
+	name := f.String("target", target.Default, "as txnfuzz run takes it")
 	dir := f.String("dir", "", "folder to work in")
 	seed := f.Uint64("seed", 1, "of the campaign")
 	duration := f.Duration("duration", time.Minute, "of the campaign")
 	_ = f.Parse(args) // exits on an error
 	if *arm == startAlone {
-		t, err := target.Open(ctx, *on, target.Options{})
+		t, err := target.Open(ctx, *name, target.Options{})
 		if err != nil {
 			return err
 		}
 		return t.Close()
 	}
 	s := campaign.Settings{
-		Target: *on, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: findings.StoredDir,
+		Target: *name, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: findings.StoredDir,
 		Out: filepath.Join(*dir, "found"), Firsts: filepath.Join(*dir, firstsFile),
 	}
 	switch *arm {

@@ -87,10 +87,10 @@ func TestServers(t *testing.T) {
 
 // liesAreSeen changes the last answer of a run at REPEATABLE READ to that of a read
 // skew: the program must see the anomaly, and that it is not allowed.
-func liesAreSeen(t *testing.T, name *target.Target) {
+func liesAreSeen(t *testing.T, on *target.Target) {
 	p := found(t, "r1x w2x w2y c2 r1y c1")
 	c := p.Case()
-	r := name.Judge(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead))
+	r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead))
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -149,11 +149,11 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	if err != nil {
 		return 0, err
 	}
-	name, err := os.MkdirTemp("", "verdicts")
+	dir, err := os.MkdirTemp("", "verdicts")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(name)
+	defer os.RemoveAll(dir)
 	var asked *target.Target
 	if s.facts {
 		if asked, err = target.Open(ctx, s.target, target.Options{Workers: workers}); err != nil {
@@ -166,7 +166,7 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	enc := json.NewEncoder(z)
 	_, err = campaign.RunHere(ctx, campaign.Settings{
 		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions, Unique: s.unique,
-		Known: findings.StoredDir, Out: name,
+		Known: findings.StoredDir, Out: dir,
 		Observe: func(t *target.Trial, input string) {
 			if t.History != nil && asked != nil {
 				again := asked.JudgeForFacts(ctx, t.Case, t.Levels)
