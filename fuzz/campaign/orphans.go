@@ -61,6 +61,7 @@ func Orphans(ctx context.Context, s Settings, text string) ([]findings.Finding, 
 	return k.Findings(), errors.Join(errs...)
 }
 
+// logf writes a line for people, where some are to be told.
 func (s *Settings) logf(format string, args ...any) {
 	if s.Progress != nil {
 		fmt.Fprintf(s.Progress, format+"\n", args...)

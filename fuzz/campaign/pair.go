@@ -145,6 +145,7 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 	return nil
 }
 
+// Options are those that make the cases of an input.
 func (p *Pair) Options() mutate.Options { return pairOptions(p.target.Server(), p.levels) }
 
 func pairOptions(server history.Server, levels []corpus.Level) mutate.Options {

@@ -16,7 +16,7 @@ import (
 // maxDeaths is how often a campaign starts anew after its process died.
 const maxDeaths = 10
 
-// Run is Campaign, in a child process where the server lives in the process:
+// Run is RunHere, in a child process where the server lives in the process:
 // when the server dies, the cases that ran are looked into, and the campaign
 // goes on in a new child. Cases that an earlier process left behind when it
 // died come first.

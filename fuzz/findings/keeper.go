@@ -16,16 +16,20 @@ import (
 // runs again to see how surely it shows, reduces, and replaces the file. It
 // does so once for each fingerprint. It is safe for several goroutines.
 type Keeper struct {
+	// At is what the cases run on.
 	At Place
 	// Judge runs a case on the server of the campaign, whose tables are refilled.
 	Judge target.JudgeFunc
-	// Fresh is where findings are confirmed; nil: judge runs each case on an
+	// Fresh is where findings are confirmed; nil: Judge runs each case on an
 	// instance of its own.
 	Fresh *target.FreshServers
-	// Bench is where reductions run; nil: judge.
-	Bench    *target.Bench
-	Store    *Store
-	Strict   bool
+	// Bench is where reductions run; nil: Judge.
+	Bench *target.Bench
+	// Store is where findings are kept.
+	Store *Store
+	// Strict makes known deviations findings, too.
+	Strict bool
+	// Baseline covers what is no finding; nil: nothing.
 	Baseline *Baseline
 	// Again lets later cases of a finding be reduced, too.
 	Again bool
@@ -34,7 +38,8 @@ type Keeper struct {
 	// ReduceFor bounds one reduction.
 	ReduceFor time.Duration
 	begun     time.Time
-	Logf      func(format string, args ...any)
+	// Logf receives lines for people.
+	Logf func(format string, args ...any)
 	// later does what is to be done of a finding once it is saved, beside the
 	// campaign; nil: it is done at once.
 	later *pending
@@ -53,6 +58,8 @@ type Keeper struct {
 	quiet sync.RWMutex
 }
 
+// NewKeeper is for the cases that run on a target. What it finds it confirms in new databases
+// there, at once, and reduces for a minute at most; its fields say otherwise.
 func NewKeeper(t *target.Target, s *Store) *Keeper {
 	return &Keeper{
 		At: Place{Target: t.Name, Server: t.Server()}, Judge: t.Judge, Fresh: target.FreshDatabases(t), Store: s, levels: t.Levels(), ReduceFor: time.Minute, begun: time.Now(),
@@ -60,7 +67,7 @@ func NewKeeper(t *target.Target, s *Store) *Keeper {
 	}
 }
 
-// ForOrphans is for cases whose process died, which are judged each in a process of its
+// ForOrphans is NewKeeper for cases whose process died, which are judged each in a process of its
 // own.
 func ForOrphans(s *Store, judge target.JudgeFunc) *Keeper {
 	return &Keeper{Store: s, Judge: judge, begun: time.Now(), byID: map[string]*Finding{}, Logf: func(string, ...any) {}}

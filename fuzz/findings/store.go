@@ -262,6 +262,7 @@ func (s *Store) setAside(id string) (string, error) {
 	return to, nil
 }
 
+// ShortHash tells texts apart in names of files, in eight digits.
 func ShortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])

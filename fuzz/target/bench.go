@@ -9,12 +9,14 @@ import (
 // one is due. A case of it takes no worker of the campaign, and a candidate that
 // kills its server kills nobody else's.
 type Bench struct {
+	// Open starts the instance.
 	Open func(context.Context) (*Target, error)
 
 	mu sync.Mutex
 	t  *Target
 }
 
+// Target returns the instance, and starts it the first time.
 func (b *Bench) Target(ctx context.Context) (*Target, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -30,6 +32,7 @@ func (b *Bench) Target(ctx context.Context) (*Target, error) {
 	return b.t, err
 }
 
+// Close ends the instance, if one was started.
 func (b *Bench) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,15 +25,15 @@ import (
 // variables. The two talk through files of a folder; the end of the child's
 // standard input, which comes with the end of the parent too, cancels it.
 const (
-	EnvChild    = "TXNFUZZ_CHILD"
-	EnvChildDir = "TXNFUZZ_CHILD_DIR"
+	EnvChild    = "TXNFUZZ_CHILD"     // the part
+	EnvChildDir = "TXNFUZZ_CHILD_DIR" // the folder, or of roleRunner the target's name
 
-	roleCase     = "case"
-	RoleCampaign = "campaign"
+	roleCase     = "case"     // one case
+	RoleCampaign = "campaign" // a whole campaign
 
-	FileRequest = "request.json"
-	fileServer  = "server.json"
-	FileResult  = "result.json"
+	FileRequest = "request.json" // what the child is to do
+	fileServer  = "server.json"  // what its server is
+	FileResult  = "result.json"  // what came of it
 	fileCase    = "case.sql"
 )
 
@@ -109,6 +109,7 @@ func caseChild(ctx context.Context, dir string) error {
 
 // ChildProcess is this program started again with a part to play.
 type ChildProcess struct {
+	// Role is the part, Dir the folder that both talk through.
 	Role, Dir string
 	// Stderr receives what the child writes, up to the text of a crash.
 	Stderr io.Writer
@@ -121,9 +122,10 @@ type Died struct {
 	Text string
 }
 
+// Error tells how the process ended, and the first of its last words.
 func (d *Died) Error() string { return "the process died: " + d.state + ": " + FirstLines(d.Text, 2) }
 
-// Run waits for the end of the child. A *died error says that it was taken
+// Run starts the child and waits for its end. A *Died error says that it was taken
 // down; others that it could not do its part.
 func (p *ChildProcess) Run(ctx context.Context) error {
 	exe, err := os.Executable()
@@ -220,7 +222,7 @@ func (f *crashFilter) text() string {
 
 // ChildJudge judges cases on a target, each in a process of its own.
 type ChildJudge struct {
-	Target string
+	Target string // by name, with its password
 	mu     sync.Mutex
 	server history.Server // of the last child that got that far
 }
@@ -278,6 +280,7 @@ func (j *ChildJudge) Server() history.Server {
 	return j.server
 }
 
+// ReadJSON reads a message between a child and its parent.
 func ReadJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -289,6 +292,7 @@ func ReadJSON(path string, v any) error {
 	return nil
 }
 
+// WriteJSON writes a message, in one step.
 func WriteJSON(path string, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

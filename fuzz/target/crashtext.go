@@ -59,6 +59,7 @@ func sessionPanic(line string) string {
 }
 
 var (
+	// Volatile matches what differs between two runs of one bug: numbers, addresses.
 	Volatile = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
 	// sourceLine finds file and line behind a frame.
 	sourceLine = regexp.MustCompile(`([^/\s]+\.go:\d+)`)
@@ -129,6 +130,7 @@ func logFingerprint(line string) string {
 	return string(KindLog) + "/" + hex.EncodeToString(sum[:4])
 }
 
+// FirstLines returns the first n lines of a text.
 func FirstLines(s string, n int) string {
 	lines := strings.SplitN(s, "\n", n+1)
 	return strings.Join(lines[:min(n, len(lines))], "\n")

@@ -105,6 +105,7 @@ func Differing(names [2]string, r Trial) Trial {
 	return r
 }
 
+// Unexplained is the reason given for a difference that has none.
 const Unexplained = "nothing that is known of the two servers explains it"
 
 // VerdictOn is the verdict on a difference, in the form of findings.

@@ -126,6 +126,7 @@ func SplitOptions(target string) (server string, options []string) {
 	return items[0], options
 }
 
+// JoinOptions puts together what SplitOptions cuts.
 func JoinOptions(server string, options []string) string {
 	return strings.Join(append([]string{server}, options...), ",")
 }

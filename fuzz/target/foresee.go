@@ -15,6 +15,7 @@ import (
 // Watch runs the candidates of one reduction and remembers the last one that
 // showed the bug, so that variants of it can be foreseen.
 type Watch struct {
+	// Judge runs a candidate, Same says whether its verdict shows the bug.
 	Judge JudgeFunc
 	Same  func(oracle.Verdict) bool
 	seer  *foresight.Seer
@@ -33,6 +34,7 @@ func (w *Watch) Try(ctx context.Context, c *corpus.Case) (oracle.Verdict, error)
 	})(ctx, c)
 }
 
+// Foresee tells of a candidate what the last run that showed the bug tells of it.
 func (w *Watch) Foresee(c *corpus.Case) foresight.Guess {
 	if w.seer == nil {
 		return foresight.Open

@@ -10,10 +10,11 @@ import (
 // FreshServer is an instance of a target on which findings are confirmed: it has
 // run nothing else, and each run of it is in a new database.
 type FreshServer struct {
+	// Judge runs a case in a new database.
 	Judge JudgeFunc
-	// Facts is judge for a run in which the server is asked for all that it knows.
+	// Facts is Judge for a run in which the server is asked for all that it knows.
 	Facts JudgeFunc
-	Close func() error
+	Close func() error // ends the instance
 }
 
 // FreshServers hands out such instances, one for each confirmation. The next one
@@ -25,6 +26,7 @@ type FreshServer struct {
 // The embedded TiDB has global state and one instance to a process, so a fresh
 // one is a process of its own, as that of a replay is.
 type FreshServers struct {
+	// Open starts an instance.
 	Open func(context.Context) (*FreshServer, error)
 	// Shared says that the instance is the one on which the campaign runs.
 	Shared bool

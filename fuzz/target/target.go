@@ -72,7 +72,9 @@ type Options struct {
 const Default = "embedded"
 
 // Error says that a target cannot be one.
-type Error struct{ Msg string }
+type Error struct {
+	Msg string // what is wrong with its name
+}
 
 func (e *Error) Error() string { return e.Msg }
 
@@ -313,6 +315,7 @@ func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	return t.JudgeAs(ctx, c, levels, false, false)
 }
 
+// JudgeAs is Judge with Trial.Counted and Trial.RulesOnly as given.
 func (t *Target) JudgeAs(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted, rulesOnly bool) Trial {
 	r := t.Run(ctx, c, levels)
 	r.Counted, r.RulesOnly = counted, rulesOnly
@@ -600,9 +603,10 @@ func Offered(t *Target, asked []corpus.Level) ([]corpus.Level, error) {
 type LevelError struct {
 	Target string
 	Level  corpus.Level
-	Have   []corpus.Level
+	Have   []corpus.Level // those that it knows
 }
 
+// Error names the levels that there are.
 func (e *LevelError) Error() string {
 	names := ""
 	for i, l := range e.Have {
@@ -630,6 +634,7 @@ func (t *Target) Missing(levels map[int]corpus.Level) (corpus.Level, bool) {
 	return 0, false
 }
 
+// LevelNames returns the short names of levels, such as RC.
 func LevelNames(levels []corpus.Level) []string {
 	out := make([]string, len(levels))
 	for i, l := range levels {
