@@ -127,7 +127,7 @@ type campaign struct {
 	stop     context.CancelCauseFunc
 }
 
-// RunHere runs cases until a bound is reached or the context ends. The latter is no
+// RunHere runs cases, in this process, until a bound is reached or the context ends. The latter is no
 // error unless no case has been judged by then. Findings are saved as they are seen,
 // and confirmed and reduced beside the cases; what is not done when the time is up,
 // or the context ends, stays as it was saved. The Report is complete as far as the

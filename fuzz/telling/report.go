@@ -16,8 +16,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
-// writeAgainst writes the differences for people.
-func writeAgainst(b *strings.Builder, r *campaign.AgainstReport) {
+// writeAgainstReport writes the differences for people.
+func writeAgainstReport(b *strings.Builder, r *campaign.AgainstReport) {
 	if r == nil {
 		return
 	}
@@ -111,7 +111,7 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 			fmt.Fprintf(&b, "  baseline entry matched nothing: %s\n", f)
 		}
 	}
-	writeAgainst(&b, r.Against)
+	writeAgainstReport(&b, r.Against)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, campaign.Count(f.Statements, "statement"), f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", findings.Short(f.Expected), findings.Short(f.Actual))
