@@ -8,7 +8,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
-	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 )
 
 // docBlocks returns the SQL of docs/cases.md by the word behind ```sql.

@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
