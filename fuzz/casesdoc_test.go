@@ -1,29 +1,15 @@
 package fuzz
 
 import (
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
-
-// docBlocks returns the SQL of docs/cases.md by the word behind ```sql.
-func docBlocks(t *testing.T) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile(fromRoot("docs/cases.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)```sql ([a-z]+)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		out[m[1]] = m[2]
-	}
-	return out
-}
 
 // The example of the documentation does what its header records.
 func TestDocumentedCase(t *testing.T) {
@@ -32,24 +18,24 @@ func TestDocumentedCase(t *testing.T) {
 	for _, d := range corpus.CheckHeader("docs/cases.md", []byte(text)) {
 		t.Error(d)
 	}
-	installed := Installed(t.Context())
+	installed := target.Installed(t.Context())
 	ran := 0
-	for _, cell := range RecordedCells(c) {
-		i := slices.IndexFunc(installed, func(name string) bool { return headerTarget(name) == cell.Target })
+	for _, cell := range findings.RecordedCells(c) {
+		i := slices.IndexFunc(installed, func(name string) bool { return findings.HeaderTarget(name) == cell.Target })
 		if i < 0 {
 			continue
 		}
 		ran++
-		target, err := OpenTarget(t.Context(), installed[i], TargetOptions{Clean: true})
+		on, err := target.Open(t.Context(), installed[i], target.Options{Clean: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range target.Replay(t.Context(), "docs/cases.md", c, target.Levels()) {
+		for _, r := range findings.Replay(t.Context(), on, "docs/cases.md", c, on.Levels()) {
 			if r.Level != cell.Level || r.Verdictline() != cell.Verdict {
 				t.Errorf("%s at %s: %s, documented: %s", r.Target, r.Level, r.Verdictline(), cell.Verdict)
 			}
 		}
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -62,24 +48,24 @@ func TestDocumentedCase(t *testing.T) {
 // calls unknown is that.
 func TestDocumentedStatements(t *testing.T) {
 	anyTarget(t)
-	for _, name := range Installed(t.Context()) {
+	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := OpenTarget(t.Context(), name, TargetOptions{Clean: true})
+			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkDocumented(t, target)
-			if err := target.Close(); err != nil {
+			checkDocumented(t, on)
+			if err := on.Close(); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-func checkDocumented(t *testing.T, target *Target) {
+func checkDocumented(t *testing.T, on *target.Target) {
 	for name, want := range map[string]oracle.Outcome{"judged": oracle.OK, "computed": oracle.OK, "unknown": oracle.Unknown} {
 		init, statements, ok := strings.Cut(docBlocks(t)[name], "\n\n")
 		if !ok {
@@ -87,20 +73,20 @@ func checkDocumented(t *testing.T, target *Target) {
 		}
 		for _, sql := range strings.Split(strings.TrimSpace(statements), "\n") {
 			c := parseCase(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
-			r := target.Replay(t.Context(), "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
-			v := &r.run.Verdict
+			r := findings.Replay(t.Context(), on, "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
+			v := &r.Trial.Verdict
 			if v.Outcome == oracle.OK {
-				counted := oracle.CheckAndCount(r.run.Case, r.run.History)
+				counted := oracle.CheckAndCount(r.Trial.Case, r.Trial.History)
 				v = &counted
 			}
-			failed := r.run.History != nil && r.run.History.Stmts[1].Result.Err != nil && !(target.Name == DefaultTarget && strings.Contains(sql, "LOCK IN SHARE MODE"))
+			failed := r.Trial.History != nil && r.Trial.History.Stmts[1].Result.Err != nil && !(on.Name == target.Default && strings.Contains(sql, "LOCK IN SHARE MODE"))
 			switch {
 			case (v.Asked > 0) != (name == "computed"):
 				t.Errorf("%s: %d answers of the server", sql, v.Asked)
 			case v.Outcome != want || r.NotRun():
 				t.Errorf("%s: %s: %s %s, expected %s", sql, v.Outcome, v.Reason, v.Actual, v.Expected)
 			case want == oracle.OK && (v.Statements == 0 || v.Judged != v.Statements || failed):
-				t.Errorf("%s: %d of %d statements judged, %v", sql, v.Judged, v.Statements, r.run.History.Stmts[1].Result.Err)
+				t.Errorf("%s: %d of %d statements judged, %v", sql, v.Judged, v.Statements, r.Trial.History.Stmts[1].Result.Err)
 			case want == oracle.Unknown && !strings.HasPrefix(v.Actual, "the oracle does not know"):
 				t.Errorf("%s: %s", sql, v.Actual)
 			}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 var update = flag.Bool("update", false, "record the verdicts of stored cases as they are now")
@@ -25,8 +27,8 @@ var update = flag.Bool("update", false, "record the verdicts of stored cases as 
 func TestCorpus(t *testing.T) {
 	s := pairSettings(t)
 	cases := storedCases(t)
-	targets := Installed(t.Context())
-	if os.Getenv(envTarget) != "" {
+	targets := target.Installed(t.Context())
+	if os.Getenv("TXNFUZZ_TARGET") != "" {
 		targets = []string{s.Target}
 	}
 	if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
@@ -59,7 +61,7 @@ func TestCorpus(t *testing.T) {
 func storedCases(t *testing.T) []corpus.Stored {
 	t.Helper()
 	var out []corpus.Stored
-	for _, dir := range []string{KnownDir, DefaultOut, AuditDir} {
+	for _, dir := range []string{findings.KnownDir, findings.DefaultOut, findings.AuditDir} {
 		stored, err := corpus.LoadDir(fromRoot(dir))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
@@ -81,7 +83,9 @@ func storedCases(t *testing.T) []corpus.Stored {
 }
 
 func recordedAnywhere(cases []corpus.Stored, target string) bool {
-	return slices.ContainsFunc(cases, func(s corpus.Stored) bool { return len(recordedOn(s.Case, target)) > 0 })
+	return slices.ContainsFunc(cases, func(s corpus.Stored) bool {
+		return slices.ContainsFunc(findings.RecordedCells(s.Case), func(c findings.Cell) bool { return c.Target == findings.HeaderTarget(target) })
+	})
 }
 
 // demandRecorded fails where verdicts are recorded for a target that cannot be
@@ -90,8 +94,8 @@ func demandRecorded(t *testing.T, cases []corpus.Stored, targets []string) {
 	t.Helper()
 	missing := map[string]bool{}
 	for _, s := range cases {
-		for _, r := range RecordedCells(s.Case) {
-			if !slices.ContainsFunc(targets, func(name string) bool { return headerTarget(name) == r.Target }) {
+		for _, r := range findings.RecordedCells(s.Case) {
+			if !slices.ContainsFunc(targets, func(name string) bool { return findings.HeaderTarget(name) == r.Target }) {
 				missing[r.Target] = true
 			}
 		}
@@ -105,31 +109,31 @@ func demandRecorded(t *testing.T, cases []corpus.Stored, targets []string) {
 func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[string]string) int {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	target, err := OpenTarget(ctx, name, TargetOptions{Clean: true})
+	on, err := target.Open(ctx, name, target.Options{Clean: true})
 	if err != nil {
 		t.Error(err)
 		return 0
 	}
 	defer func() {
-		if err := target.Close(); err != nil {
+		if err := on.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
 	runs := 0
 	for _, s := range cases {
-		if !steady(s.Case) || !*update && !due(s.Case, name) {
+		if !findings.Steady(s.Case) || !*update && !findings.Due(s.Case, name) {
 			continue
 		}
-		results, err := target.Verify(ctx, s)
+		results, err := findings.Verify(ctx, on, s)
 		if err != nil {
 			t.Error(err)
 			return runs
 		}
-		var cells []Cell
+		var cells []findings.Cell
 		for i := range results {
 			v := &results[i]
 			runs += v.Runs
-			cells = append(cells, Cell{name, v.Level, v.Now})
+			cells = append(cells, findings.Cell{Target: name, Level: v.Level, Verdict: v.Now})
 			switch {
 			case v.Unsteady():
 				t.Logf("%s on %s at %s: %s in %d of %d runs, else %s", v.File, v.Target, v.Level, v.Recorded, v.Agreed, v.Runs, v.Now)
@@ -143,18 +147,18 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 		}
 	}
 	if *update {
-		versions[name] = target.Server().Version
+		versions[name] = on.Server().Version
 	}
 	return runs
 }
 
-func recordIn(t *testing.T, path, target string, cells []Cell) {
+func recordIn(t *testing.T, path, target string, cells []findings.Cell) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, record(text, target, cells), 0o644); err != nil {
+	if err := os.WriteFile(path, findings.Record(text, target, cells), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,7 +166,7 @@ func recordIn(t *testing.T, path, target string, cells []Cell) {
 // Every stored case records its verdicts, whatever can be run here.
 func TestCorpusIsRecorded(t *testing.T) {
 	for _, s := range storedCases(t) {
-		cells := RecordedCells(s.Case)
+		cells := findings.RecordedCells(s.Case)
 		if len(cells) == 0 {
 			t.Errorf("%s records no verdict; run: go test ./fuzz -run TestCorpus -update", s.Path)
 		}

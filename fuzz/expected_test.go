@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // TestExpectedBeforeTheFirstRun holds what the published cases were expected to
@@ -30,7 +32,7 @@ func TestExpectedBeforeTheFirstRun(t *testing.T) {
 			t.Errorf("%q: want a case and %d cells", line, len(levels))
 			continue
 		}
-		c, err := corpus.Load(filepath.Join(fromRoot(KnownDir), columns[0]+corpus.Ext))
+		c, err := corpus.Load(filepath.Join(fromRoot(findings.KnownDir), columns[0]+corpus.Ext))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -43,7 +45,7 @@ func TestExpectedBeforeTheFirstRun(t *testing.T) {
 				seen = expected
 			}
 			differs = differs || other
-			recorded := recordedVerdict(c, DefaultTarget, level)
+			recorded := findings.RecordedVerdict(c, target.Default, level)
 			outcome, rule, _ := strings.Cut(recorded, " ")
 			if outcome == "known" {
 				outcome += ":" + rule

@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
 func TestMain(m *testing.M) {
-	if code, ran := RunChild(); ran {
+	if code, ran := campaign.RunChild(); ran {
 		os.Exit(code)
 	}
 	flag.Parse()
@@ -41,22 +43,13 @@ func minimizeNothing() error {
 	return flag.Set(name, "0s")
 }
 
-// fromRoot makes a path usable that a setting gives relative to the root of
-// the project: a test runs in the folder of its package.
-func fromRoot(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join("..", path)
-}
-
 // pairSettings are those of the environment. Target is empty where none was
 // given and none is built in.
-func pairSettings(tb testing.TB) Settings {
+func pairSettings(tb testing.TB) campaign.Settings {
 	tb.Helper()
-	s := Settings{Target: builtInTarget, Out: DefaultOut, Known: StoredDir}
+	s := campaign.Settings{Target: builtInTarget, Out: findings.DefaultOut, Known: findings.StoredDir}
 	if !isWorker() {
-		for _, w := range StrangeVariables(os.Environ()) {
+		for _, w := range campaign.StrangeVariables(os.Environ()) {
 			fmt.Fprintln(os.Stderr, "warning: "+w)
 		}
 	}
@@ -78,16 +71,16 @@ func isWorker() bool {
 // a target it only checks what holds for every case.
 func FuzzTxnPair(f *testing.F) {
 	s := pairSettings(f)
-	known, err := LoadKnown(s.Known)
+	known, err := campaign.LoadKnown(s.Known)
 	if err != nil {
 		f.Fatal(err)
 	}
 	// The cases that are stored show what they show each time. A run that ended at
 	// them would never begin, so they are only told of.
 	stored := map[string]bool{}
-	for i, seed := range PairSeeds(known) {
+	for i, seed := range campaign.PairSeeds(known) {
 		f.Add(seed)
-		stored[string(seed)] = i >= OwnSeeds
+		stored[string(seed)] = i >= campaign.OwnSeeds
 	}
 	if s.Target == "" {
 		f.Fuzz(func(t *testing.T, data []byte) { checkCases(t, data, known, mutate.Options{Tables: 2}) })
@@ -96,29 +89,29 @@ func FuzzTxnPair(f *testing.F) {
 	ctx := context.Background()
 	if !isWorker() {
 		// What killed an earlier process comes first.
-		found, err := Orphans(ctx, s, "")
+		found, err := campaign.Orphans(ctx, s, "")
 		if err != nil {
 			f.Fatal(err)
 		}
 		for _, x := range found {
-			f.Error((&FoundError{x, s.Target}).Error())
+			f.Error((&campaign.FoundError{Finding: x, Target: s.Target}).Error())
 		}
 	}
-	pair, err := OpenPair(ctx, s)
+	pair, err := campaign.OpenPair(ctx, s)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
 		if isWorker() {
-			ExitCovered() // before the engine kills it
+			campaign.ExitCovered() // before the engine kills it
 		}
 		if err := pair.Close(); err != nil {
 			f.Error(err)
 		}
 	})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		checkCases(t, data, known, pair.options())
-		var found *FoundError
+		checkCases(t, data, known, pair.Options())
+		var found *campaign.FoundError
 		switch err := pair.Run(t.Context(), data); {
 		case errors.As(err, &found):
 			if rel, err := filepath.Rel("..", found.Finding.File); err == nil {
@@ -139,7 +132,7 @@ func FuzzTxnPair(f *testing.F) {
 // each time, can be saved, and read back as they are.
 func checkCases(t *testing.T, data []byte, known []*corpus.Case, o mutate.Options) {
 	t.Helper()
-	cases, again := PairCases(data, known, o), PairCases(data, known, o)
+	cases, again := campaign.PairCases(data, known, o), campaign.PairCases(data, known, o)
 	if len(cases) == 0 || len(cases) != len(again) {
 		t.Fatalf("%d cases, then %d", len(cases), len(again))
 	}

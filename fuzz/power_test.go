@@ -13,6 +13,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -29,8 +30,8 @@ func powerTargets(t *testing.T) []string {
 		return []string{one}
 	}
 	var out []string
-	for _, name := range Installed(t.Context()) {
-		if name == DefaultTarget || name == "mariadb:10.11" {
+	for _, name := range target.Installed(t.Context()) {
+		if name == target.Default || name == "mariadb:10.11" {
 			out = append(out, name)
 		}
 	}
@@ -121,7 +122,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 	}
 	defer honest.Close()
 	// Judged as for a user: what the server also answers alone is no finding.
-	target := &Target{Name: l.Name, backend: liar, server: b.Server(), pool: lied}
+	liarTarget := target.Through(l.Name, liar, lied)
 	r := lieRun{kinds: map[string]int{}, steps: map[string]int{}}
 	explained := map[uint64]bool{} // by seed: the orders of one pair show one deviation
 	start := time.Now()
@@ -134,13 +135,13 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 		}
 		for _, c := range mutate.FromInput(data, nil, opts) {
 			told := liar.Told()
-			trial := target.Judge(ctx, c, LevelsFor(c, corpus.RepeatableRead))
+			trial := liarTarget.Judge(ctx, c, target.LevelsFor(c, corpus.RepeatableRead))
 			if trial.Err != nil {
 				t.Fatalf("run through the lie: %v\n%s", trial.Err, corpus.Print(c, corpus.Text))
 			}
 			r.cases++
 			h, v := trial.History, trial.Verdict
-			if v.Reason == ReasonSolver {
+			if v.Reason == target.ReasonSolver {
 				t.Errorf("%s, seed %d: a lie is told as a disagreement about SQL: %s\n%s", l.Name, s, v.Actual, corpus.Print(c, corpus.Text))
 			}
 			if v.Outcome == oracle.Violation {
@@ -156,7 +157,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 				}
 			}
 			if liar.Told() > told && r.changed < size.enough {
-				truth, err := honest.Run(ctx, c, harness.Levels{By: LevelsFor(c, corpus.RepeatableRead)})
+				truth, err := honest.Run(ctx, c, harness.Levels{By: target.LevelsFor(c, corpus.RepeatableRead)})
 				if err != nil {
 					t.Fatalf("honest run: %v", err)
 				}
@@ -316,7 +317,7 @@ func TestFormsCostLittle(t *testing.T) {
 				t.Logf("%s: %d cases until it is found, %d with plain statements only", l.Name, after, before)
 				plain, all = plain+before, all+after
 			}
-			t.Logf("all lies: %d cases, %d with plain statements only: %.2f times", all, plain, share(all, plain))
+			t.Logf("all lies: %d cases, %d with plain statements only: %.2f times", all, plain, float64(all)/float64(max(plain, 1)))
 			if float64(all) > 1.2*float64(plain) {
 				t.Errorf("%d cases are more than 1.2 times %d", all, plain)
 			}

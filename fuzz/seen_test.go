@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -28,29 +30,29 @@ func TestSeenBefore(t *testing.T) {
 			table = append(table, strings.Split(strings.TrimSpace(line), "\t"))
 		}
 	}
-	installed := Installed(t.Context())
+	installed := target.Installed(t.Context())
 	compared := 0
 	for column, name := range table[0][1:] {
 		if !slices.Contains(installed, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := OpenTarget(t.Context(), name, TargetOptions{Clean: true})
+			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := target.Close(); err != nil {
+				if err := on.Close(); err != nil {
 					t.Error(err)
 				}
 			}()
 			for _, row := range table[1:] {
-				c, err := corpus.Load(filepath.Join(fromRoot(KnownDir), row[0]+corpus.Ext))
+				c, err := corpus.Load(filepath.Join(fromRoot(findings.KnownDir), row[0]+corpus.Ext))
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i, want := range strings.Split(row[column+1], "/") {
-					r := target.Judge(t.Context(), c, LevelsFor(c, corpus.Levels[i]))
+					r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.Levels[i]))
 					if r.History == nil {
 						t.Errorf("%s at %s: %v", row[0], corpus.Levels[i].Short(), r.Err)
 						continue
@@ -77,7 +79,7 @@ func seenMark(t *testing.T, c *corpus.Case, h *history.History, level corpus.Lev
 			switch e.Code {
 			case 1020:
 				return "E"
-			case errDeadlock:
+			case 1213:
 				return "D"
 			}
 			if level == corpus.Serializable {

@@ -2,6 +2,9 @@
 
 package fuzz
 
-import _ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target
+import (
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	_ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target
+)
 
-const builtInTarget = DefaultTarget
+const builtInTarget = target.Default

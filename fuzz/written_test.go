@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -26,27 +28,27 @@ func TestCasesAsWritten(t *testing.T) {
 	}
 	stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: parseCase(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])})
 	anyTarget(t)
-	for _, name := range Installed(t.Context()) {
+	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			target, err := OpenTarget(t.Context(), name, TargetOptions{})
+			on, err := target.Open(t.Context(), name, target.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := target.Close(); err != nil {
+				if err := on.Close(); err != nil {
 					t.Error(err)
 				}
 			}()
 			for _, s := range stored {
-				if not, _ := s.Case.Get(keyNot); not == string(target.Server().DBMS) {
+				if not, _ := s.Case.Get(keyNot); not == string(on.Server().DBMS) {
 					continue
 				}
 				want, _ := s.Case.Get(keyWant)
 				for range 2 {
-					for _, r := range target.Replay(t.Context(), s.Path, s.Case, target.Levels()) {
+					for _, r := range findings.Replay(t.Context(), on, s.Path, s.Case, on.Levels()) {
 						if got := asWritten(&r); got != want {
 							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
 						}
@@ -58,9 +60,9 @@ func TestCasesAsWritten(t *testing.T) {
 }
 
 // asWritten sorts a verdict into what headers of testdata/written want.
-func asWritten(r *Replayed) string {
+func asWritten(r *findings.Replayed) string {
 	switch {
-	case r.Reason == ReasonRefused:
+	case r.Reason == target.ReasonRefused:
 		return "refused"
 	case r.NotRun():
 		return r.Reason

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/server"
 )
@@ -33,17 +33,17 @@ func addBinary(root *cobra.Command) {
 		if err := os.Setenv(server.EnvBinary, value); err != nil {
 			return err
 		}
-		target := cmd.Flags().Lookup("target")
-		if target == nil {
+		given := cmd.Flags().Lookup("target")
+		if given == nil {
 			return nil
 		}
-		if !target.Changed {
+		if !given.Changed {
 			// A target that is an argument wins over it.
 			return cmd.Flags().Set("target", string(family))
 		}
-		for _, name := range strings.Fields(strings.Trim(target.Value.String(), "[]")) {
-			if name == fuzz.DefaultTarget || strings.Contains(name, "/") {
-				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, fuzz.Redact(name), family)
+		for _, name := range strings.Fields(strings.Trim(given.Value.String(), "[]")) {
+			if name == target.Default || strings.Contains(name, "/") {
+				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, target.Redact(name), family)
 			}
 		}
 		return nil

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // loadCases reads files and folders in the order given, and tells of header
@@ -79,8 +80,8 @@ func warn(w io.Writer, doubts []error) {
 func tellOwnLevels(w io.Writer, cases []corpus.Stored, asked []corpus.Level) {
 	var own []string
 	for _, s := range cases {
-		at := fuzz.LevelName(fuzz.LevelsFor(s.Case, 0))
-		if fuzz.SetsLevels(s.Case) && len(asked) > 0 && !(len(asked) == 1 && at == asked[0].Short()) {
+		at := target.LevelName(target.LevelsFor(s.Case, 0))
+		if findings.SetsLevels(s.Case) && len(asked) > 0 && !(len(asked) == 1 && at == asked[0].Short()) {
 			own = append(own, s.Path+" ("+at+")")
 		}
 	}

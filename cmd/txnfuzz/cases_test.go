@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // A file that cannot be read is named with its place and does not hide the others;
@@ -41,7 +41,7 @@ func TestUnreadFilesOfAFolder(t *testing.T) {
 		err    error
 		status int
 	}{
-		{nil, exitUsage}, {fuzz.ErrNothingJudged, exitUsage}, {errFound, exitFound}, {errors.New("the server failed"), exitFailure},
+		{nil, exitUsage}, {campaign.ErrNothingJudged, exitUsage}, {errFound, exitFound}, {errors.New("the server failed"), exitFailure},
 	} {
 		if got := exitCode(withUnread(c.err, unread)); got != c.status {
 			t.Errorf("behind %v: status %d, want %d", c.err, got, c.status)

@@ -12,7 +12,10 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 )
 
 func newCorpus() *cobra.Command {
@@ -37,13 +40,13 @@ func storedIn(args []string, warnings io.Writer) ([]corpus.Stored, error) {
 	if len(args) > 0 {
 		return loadCases(args, warnings)
 	}
-	for _, dir := range []string{fuzz.KnownDir, fuzz.DefaultOut, fuzz.AuditDir} {
+	for _, dir := range []string{findings.KnownDir, findings.DefaultOut, findings.AuditDir} {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			args = append(args, dir)
 		}
 	}
 	if len(args) == 0 {
-		return nil, usagef("no %s here: name a file or a folder of cases", fuzz.KnownDir)
+		return nil, usagef("no %s here: name a file or a folder of cases", findings.KnownDir)
 	}
 	return loadCases(args, warnings)
 }
@@ -72,7 +75,7 @@ is malformed, or has an unknown header line (other commands only warn of those);
 			}
 			w := cmd.OutOrStdout()
 			bad := 0
-			for _, d := range fuzz.Duplicates(cases) {
+			for _, d := range telling.Duplicates(cases) {
 				bad++
 				fmt.Fprintln(w, d)
 			}
@@ -84,14 +87,14 @@ is malformed, or has an unknown header line (other commands only warn of those);
 				}
 				runs, bad = runs+n, bad+wrong
 			}
-			fmt.Fprintf(w, "%s read, %d run; %s\n", fuzz.Count(len(cases), "case"), runs, fuzz.Count(bad, "complaint"))
+			fmt.Fprintf(w, "%s read, %d run; %s\n", campaign.Count(len(cases), "case"), runs, campaign.Count(bad, "complaint"))
 			if bad > 0 {
 				return errFound
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for replay")
+	cmd.Flags().StringArrayVar(&targets, "target", []string{target.Default}, "as for replay")
 	addServerOpts(cmd, eachTarget(&targets))
 	return cmd
 }
@@ -99,7 +102,7 @@ is malformed, or has an unknown header line (other commands only warn of those);
 // verifyOn runs the cases on one target and returns how many, and how many
 // complaints there were.
 func verifyOn(cmd *cobra.Command, name string, cases []corpus.Stored) (runs, bad int, err error) {
-	t, err := fuzz.OpenTarget(cmd.Context(), name, fuzz.TargetOptions{Clean: true, Progress: cmd.ErrOrStderr()})
+	t, err := target.Open(cmd.Context(), name, target.Options{Clean: true, Progress: cmd.ErrOrStderr()})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -109,10 +112,10 @@ func verifyOn(cmd *cobra.Command, name string, cases []corpus.Stored) (runs, bad
 		}
 	}()
 	for _, s := range cases {
-		if !t.Due(s.Case) {
+		if !findings.Steady(s.Case) || !findings.Due(s.Case, t.Name) {
 			continue
 		}
-		results, err := t.Verify(cmd.Context(), s)
+		results, err := findings.Verify(cmd.Context(), t, s)
 		if err != nil {
 			return runs, bad, err
 		}
@@ -166,7 +169,7 @@ names such as maria-32898.sql.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", fuzz.KnownDir, "folder to write to")
+	cmd.Flags().StringVar(&out, "out", findings.KnownDir, "folder to write to")
 	return cmd
 }
 
@@ -180,13 +183,13 @@ func newCorpusStats() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return fuzz.Stats(cases).WriteText(cmd.OutOrStdout())
+			return telling.Stats(cases).WriteText(cmd.OutOrStdout())
 		},
 	}
 }
 
 func newCorpusDecode() *cobra.Command {
-	var target, known, levels, out string
+	var name, known, levels, out string
 	cmd := &cobra.Command{
 		Use:   "decode [FILE|DIR...] [flags]",
 		Short: "Print the cases that inputs of go test -fuzz stand for",
@@ -197,46 +200,46 @@ the folder of stored cases.`,
 		Example: `  txnfuzz corpus decode
   txnfuzz corpus decode fuzz/testdata/fuzz/FuzzTxnPair/0a1b2c3d --out /tmp/cases`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asked, err := fuzz.ParseLevels(levels)
+			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
 			if len(args) == 0 {
-				if args, err = fuzz.EntryDirs(cmd.Context()); err != nil {
+				if args, err = campaign.EntryDirs(cmd.Context()); err != nil {
 					return err
 				}
 			}
-			entries, err := fuzz.LoadEntries(args)
+			entries, err := campaign.LoadEntries(args)
 			if err != nil {
 				return &usageError{err}
 			}
 			if len(entries) == 0 {
 				return usagef("no inputs of FuzzTxnPair here; go test -fuzz=FuzzTxnPair ./fuzz makes some")
 			}
-			cases, err := fuzz.LoadKnown(known)
+			cases, err := campaign.LoadKnown(known)
 			if err != nil {
 				return err
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			t, err := target.Open(cmd.Context(), name, target.Options{Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
 			if len(asked) == 0 {
 				asked = t.Levels()
 			}
-			t.Decode(entries, cases, asked)
+			campaign.DecodeEntries(t, entries, cases, asked)
 			return errors.Join(writeEntries(cmd.OutOrStdout(), out, entries), t.Close())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", fuzz.DefaultTarget, "the target that the inputs were made for")
-	f.StringVar(&known, "corpus", fuzz.StoredDir, "folder of stored cases that inputs select from")
+	f.StringVar(&name, "target", target.Default, "the target that the inputs were made for")
+	f.StringVar(&known, "corpus", findings.StoredDir, "folder of stored cases that inputs select from")
 	f.StringVar(&levels, "levels", "", "the levels that were fuzzed (default: all that the target has)")
 	f.StringVar(&out, "out", "", "write the cases to this folder instead of standard output")
 	return cmd
 }
 
-func writeEntries(w io.Writer, dir string, entries []fuzz.Entry) error {
+func writeEntries(w io.Writer, dir string, entries []campaign.Entry) error {
 	for _, e := range entries {
 		for i, c := range e.Cases {
 			name := fmt.Sprintf("%s-%d", filepath.Base(e.Path), i+1)
@@ -269,11 +272,11 @@ selects depends on how many there are, so write it again when the folder has cha
 			if err != nil {
 				return err
 			}
-			cases, err := fuzz.LoadKnown(known)
+			cases, err := campaign.LoadKnown(known)
 			if err != nil {
 				return err
 			}
-			data, ok := fuzz.SeedOf(c, cases)
+			data, ok := campaign.SeedOf(c, cases)
 			if !ok {
 				return usagef("%s is none of the %d cases in %s that may be mutated; import it, or see its header line `seed`", args[0], len(cases), known)
 			}
@@ -281,15 +284,15 @@ selects depends on how many there are, so write it again when the folder has cha
 				return err
 			}
 			path := filepath.Join(out, strings.TrimSuffix(filepath.Base(args[0]), corpus.Ext))
-			if err := wholefile.Write(path, fuzz.EncodeEntry(data)); err != nil {
+			if err := wholefile.Write(path, campaign.EncodeEntry(data)); err != nil {
 				return fmt.Errorf("write the input: %w", err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), path)
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&known, "corpus", fuzz.StoredDir, "folder of stored cases that inputs select from")
-	cmd.Flags().StringVar(&out, "out", fuzz.SeedDir, "folder to write to")
+	cmd.Flags().StringVar(&known, "corpus", findings.StoredDir, "folder of stored cases that inputs select from")
+	cmd.Flags().StringVar(&out, "out", campaign.SeedDir, "folder to write to")
 	return cmd
 }
 
@@ -310,7 +313,7 @@ level.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			m, err := fuzz.Merge(args[0], args[1:])
+			m, err := findings.Merge(args[0], args[1:])
 			fmt.Fprintf(cmd.OutOrStdout(), "%d inputs, %d taken; %d findings, %d new, %d smaller\n", m.Inputs, m.Taken, m.Findings, m.New, m.Smaller)
 			return err
 		},

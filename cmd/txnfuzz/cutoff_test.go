@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // strictRun starts a strict campaign without an end, and returns once it has
@@ -45,7 +45,7 @@ func strictRun(t *testing.T, out string, more ...string) (*exec.Cmd, *bufio.Scan
 
 func serverTarget(t *testing.T) string {
 	t.Helper()
-	for _, name := range fuzz.Installed(t.Context()) {
+	for _, name := range target.Installed(t.Context()) {
 		if strings.HasPrefix(name, "mariadb:") {
 			return name
 		}

@@ -10,7 +10,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // Exit statuses, a fixed contract. Any error that is none of the types below
@@ -37,17 +39,17 @@ func exitCode(err error) int {
 	var (
 		usage    *usageError
 		parse    *corpus.ParseError
-		baseline *fuzz.BaselineError
-		level    *fuzz.LevelError
-		target   *fuzz.TargetError
-		resume   *fuzz.ResumeError
+		baseline *findings.BaselineError
+		level    *target.LevelError
+		noTarget *target.Error
+		resume   *campaign.ResumeError
 	)
 	switch {
 	case err == nil:
 		return exitClean
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &target), errors.As(err, &resume):
+	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &noTarget), errors.As(err, &resume):
 		return exitUsage
 	}
 	return exitFailure

@@ -14,8 +14,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
-	"github.com/txnfuzz/txnfuzz/fuzz"
 	"github.com/txnfuzz/txnfuzz/fuzz/export"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -72,8 +73,8 @@ answered, and passes as long as the bug is there.`,
 
 // runOf returns the recorded run of a case or, where a target is named or
 // nothing was recorded, a new one: at the first level that shows something.
-func runOf(ctx context.Context, file, target, levels string, progress io.Writer) (timeline.Run, error) {
-	asked, err := fuzz.ParseLevels(levels)
+func runOf(ctx context.Context, file, name, levels string, progress io.Writer) (timeline.Run, error) {
+	asked, err := target.ParseLevels(levels)
 	if err != nil {
 		return timeline.Run{}, usagef("--levels: %w", err)
 	}
@@ -81,23 +82,23 @@ func runOf(ctx context.Context, file, target, levels string, progress io.Writer)
 	if err != nil {
 		return timeline.Run{}, err
 	}
-	if target == "" && len(asked) == 0 {
-		if run, ok, err := fuzz.Recorded(file, c); err != nil || ok {
+	if name == "" && len(asked) == 0 {
+		if run, ok, err := findings.Recorded(file, c); err != nil || ok {
 			return run, err
 		}
 	}
 	tellOwnLevels(progress, []corpus.Stored{{Path: file, Case: c}}, asked)
-	if target == "" {
-		target = fuzz.Home(c)
+	if name == "" {
+		name = findings.Home(c)
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Facts: true, Progress: progress})
+	t, err := target.Open(ctx, name, target.Options{Clean: true, Facts: true, Progress: progress})
 	if err != nil {
 		return timeline.Run{}, err
 	}
 	if len(asked) == 0 {
 		asked = t.Levels()
 	}
-	results := t.Replay(ctx, file, c, asked)
+	results := findings.Replay(ctx, t, file, c, asked)
 	if err := errors.Join(ctx.Err(), t.Close()); err != nil {
 		return timeline.Run{}, fmt.Errorf("run %s on %s: %w", file, t.Name, err)
 	}

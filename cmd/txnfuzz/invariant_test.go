@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
@@ -39,7 +39,7 @@ func TestReplayTellsInvariant(t *testing.T) {
 		t.Errorf("status %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	got := txnfuzz(t, "replay", dir, "--target", target, "--json", "-")
-	for _, r := range decode[[]fuzz.Replayed](t, got.stdout) {
+	for _, r := range decode[[]findings.Replayed](t, got.stdout) {
 		name, k := filepath.Base(r.File), r.Invariant
 		if r.Verdict != "ok" || (k == nil) != (name == "none.sql") || k != nil && (k.Broken != (name == "broken.sql") || k.NotKnown != "") {
 			t.Errorf("%s: %s, %+v", name, r.Verdict, k)

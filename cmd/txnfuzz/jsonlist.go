@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 )
 
 // jsonList is the file that --json of replay names: results are in it as soon as
@@ -16,13 +17,13 @@ type jsonList struct {
 	path   string // "": there is none; "-": standard output
 	stdout io.Writer
 	file   *os.File
-	list   *fuzz.ReplayJSON
+	list   *telling.ReplayJSON
 	kept   bool   // it is a file, no device and no pipe
 	before string // where the file that stood here waits until the list is whole
 	failed bool
 }
 
-func (j *jsonList) add(results []fuzz.Replayed) error {
+func (j *jsonList) add(results []findings.Replayed) error {
 	if j.path == "" {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (j *jsonList) open() error {
 		}
 		to = j.file
 	}
-	j.list = fuzz.NewReplayJSON(to)
+	j.list = telling.NewReplayJSON(to)
 	return nil
 }
 

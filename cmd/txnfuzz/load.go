@@ -13,7 +13,8 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -91,7 +92,7 @@ failed, nothing was committed, or something could not be decided.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 8, "connections that run transactions at a time")
@@ -106,7 +107,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")
 	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
-	f.StringVar(&s.Found, "found", fuzz.DefaultOut, "folder for findings")
+	f.StringVar(&s.Found, "found", findings.DefaultOut, "folder for findings")
 	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
 	return cmd
@@ -149,11 +150,11 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 }
 
 func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err error) {
-	target := s.Target
-	s.Target = fuzz.Redact(target)
+	name := s.Target
+	s.Target = target.Redact(name)
 	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := fuzz.OpenBackend(cmd.Context(), target, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	b, err := target.OpenBackend(cmd.Context(), name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
 	if err != nil {
 		return err
 	}

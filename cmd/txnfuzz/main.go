@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 func main() {
 	os.Args = hidePasswords(os.Args)
-	if code, ran := fuzz.RunChild(); ran {
+	if code, ran := campaign.RunChild(); ran {
 		os.Exit(code)
 	}
-	for _, w := range fuzz.StrangeVariables(os.Environ()) {
+	for _, w := range campaign.StrangeVariables(os.Environ()) {
 		fmt.Fprintln(os.Stderr, "txnfuzz: warning: "+w)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // meter shows how far a replay has come: bars on a terminal, elsewhere one line for
@@ -99,7 +99,7 @@ func (s *stretch) end() {
 		return
 	}
 	took := time.Since(s.begun).Seconds()
-	fmt.Fprintf(s.m.w, "%s: %s, %s in %.1f s (%.0f cases a second)\n", s.target, fuzz.Count(s.cases, "case"), fuzz.Count(s.runs, "run"), took, float64(s.cases)/max(took, 1e-3))
+	fmt.Fprintf(s.m.w, "%s: %s, %s in %.1f s (%.0f cases a second)\n", s.target, campaign.Count(s.cases, "case"), campaign.Count(s.runs, "run"), took, float64(s.cases)/max(took, 1e-3))
 }
 
 // isTerminal reports whether somebody looks at what is written to w.

@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
 func newReduce() *cobra.Command {
-	var target, strategy, out string
+	var name, strategy, out string
 	var seed uint64
 	var learn bool
 	cmd := &cobra.Command{
@@ -37,10 +38,10 @@ the weakest level of the target at which it shows a finding.`,
 			if err != nil {
 				return err
 			}
-			if target == "" {
-				target = fuzz.Home(c)
+			if name == "" {
+				name = findings.Home(c)
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Progress: cmd.ErrOrStderr()})
+			t, err := target.Open(cmd.Context(), name, target.Options{Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
@@ -61,8 +62,8 @@ the weakest level of the target at which it shows a finding.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
-	addServerOpts(cmd, oneTarget(&target))
+	f.StringVar(&name, "target", "", "as for run; empty: the one that the file's header names, else embedded")
+	addServerOpts(cmd, oneTarget(&name))
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "how the next simplification is chosen: epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
 	f.BoolVar(&learn, "experience", false, "use and extend what earlier reductions on this DBMS learnt; the result then depends on it, too")
@@ -70,9 +71,9 @@ the weakest level of the target at which it shows a finding.`,
 	return cmd
 }
 
-func reduceOn(ctx context.Context, t *fuzz.Target, c *corpus.Case, how reduce.Strategy, seed uint64, learn bool) (reduce.Result, error) {
+func reduceOn(ctx context.Context, t *target.Target, c *corpus.Case, how reduce.Strategy, seed uint64, learn bool) (reduce.Result, error) {
 	if !learn {
-		return t.Reduce(ctx, c, how, seed, nil)
+		return findings.Reduce(ctx, t, c, how, seed, nil)
 	}
 	file, err := t.ExperienceFile()
 	if err != nil {
@@ -82,7 +83,7 @@ func reduceOn(ctx context.Context, t *fuzz.Target, c *corpus.Case, how reduce.St
 	if err != nil {
 		return reduce.Result{}, err
 	}
-	result, err := t.Reduce(ctx, c, how, seed, experience)
+	result, err := findings.Reduce(ctx, t, c, how, seed, experience)
 	if err != nil {
 		return result, err
 	}

@@ -13,7 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -55,11 +58,11 @@ another verdict.`,
   txnfuzz replay corpus/found --only '^tidb-' --levels RC,RR --json -`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asked, err := fuzz.ParseLevels(levels)
+			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
-			by, err := fuzz.ParseSolver(solver)
+			by, err := target.ParseSolver(solver)
 			if err != nil {
 				return usagef("--solver: %w", err)
 			}
@@ -93,14 +96,14 @@ another verdict.`,
 				return failed
 			}
 			people := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
-			matrix := fuzz.NewMatrix(results)
+			matrix := telling.NewMatrix(results)
 			failed = errors.Join(failed, writeReplay(people, matrix, results, time.Since(begun)),
 				writeOutput(htmlFile, cmd.OutOrStdout(), func(w io.Writer) error { return matrix.WriteHTML(w, cases) }))
 			return withUnread(replayStatus(cmd.ErrOrStderr(), results, failOn, failed), unread)
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&targets, "target", []string{fuzz.DefaultTarget}, "as for run, or all for all that are available here; may be given several times")
+	f.StringArrayVar(&targets, "target", []string{target.Default}, "as for run, or all for all that are available here; may be given several times")
 	addServerOpts(cmd, eachTarget(&targets))
 	f.StringVar(&against, "against", "", "a second target: each case runs there, too, and what the two do differently is shown side by side")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
@@ -126,8 +129,8 @@ func expanded(ctx context.Context, names []string) []string {
 	var out []string
 	for _, name := range names {
 		more := []string{name}
-		if name == fuzz.AllTargets {
-			more = fuzz.Installed(ctx)
+		if name == target.All {
+			more = target.Installed(ctx)
 		}
 		for _, n := range more {
 			if !slices.Contains(out, n) {
@@ -141,7 +144,7 @@ func expanded(ctx context.Context, names []string) []string {
 // withUnread turns the error of a replay that has nothing else to tell into wrong
 // usage if some files could not be read. Those have been named already.
 func withUnread(err error, unread []error) error {
-	if len(unread) == 0 || err != nil && !errors.Is(err, fuzz.ErrNothingJudged) {
+	if len(unread) == 0 || err != nil && !errors.Is(err, campaign.ErrNothingJudged) {
 		return err
 	}
 	if len(unread) == 1 {
@@ -170,15 +173,15 @@ func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stor
 // replayAll runs the cases on one target after the other: two servers at a time
 // would only make each other slow. A target that cannot be had does not keep the
 // others from being tried.
-func replayAll(cmd *cobra.Command, targets []string, against string, by fuzz.Solver, cases []corpus.Stored, levels []corpus.Level, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
+func replayAll(cmd *cobra.Command, targets []string, against string, by target.Solver, cases []corpus.Stored, levels []corpus.Level, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
 	meter := newMeter(cmd.ErrOrStderr(), len(targets))
 	defer meter.stop()
-	var out []fuzz.Replayed
+	var out []findings.Replayed
 	var failed error
-	var other *fuzz.Target
+	var other *target.Target
 	if against != "" {
 		var err error
-		if other, err = fuzz.OpenAgainst(cmd.Context(), against, fuzz.TargetOptions{Clean: true, Solver: by, Progress: meter.log()}); err != nil {
+		if other, err = target.OpenAgainst(cmd.Context(), against, target.Options{Clean: true, Solver: by, Progress: meter.log()}); err != nil {
 			return nil, err
 		}
 		defer func() { // nothing is written through it any more
@@ -198,8 +201,8 @@ func replayAll(cmd *cobra.Command, targets []string, against string, by fuzz.Sol
 	return out, failed
 }
 
-func replayOn(ctx context.Context, name string, other *fuzz.Target, by fuzz.Solver, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]fuzz.Replayed) error) ([]fuzz.Replayed, error) {
-	t, err := fuzz.OpenTarget(ctx, name, fuzz.TargetOptions{Clean: true, Solver: by, Progress: meter.log()})
+func replayOn(ctx context.Context, name string, other *target.Target, by target.Solver, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
+	t, err := target.Open(ctx, name, target.Options{Clean: true, Solver: by, Progress: meter.log()})
 	if err != nil {
 		return nil, err
 	}
@@ -207,16 +210,16 @@ func replayOn(ctx context.Context, name string, other *fuzz.Target, by fuzz.Solv
 		levels = t.Levels()
 	}
 	begin := meter.begin(t.Name, len(cases))
-	var out []fuzz.Replayed
+	var out []findings.Replayed
 	var failed error
 	for _, s := range cases {
 		if ctx.Err() != nil || failed != nil {
 			break
 		}
-		results := t.Replay(ctx, s.Path, s.Case, levels)
+		results := findings.Replay(ctx, t, s.Path, s.Case, levels)
 		for i := range results {
 			if other != nil && ctx.Err() == nil {
-				t.Against(ctx, other, &results[i])
+				findings.ReplayAgainst(ctx, t, other, &results[i])
 			}
 		}
 		out = append(out, results...)
@@ -231,14 +234,14 @@ func replayOn(ctx context.Context, name string, other *fuzz.Target, by fuzz.Solv
 }
 
 // writeReplay shows a single case on a single target in full, more as a matrix.
-func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time.Duration) error {
+func writeReplay(w io.Writer, m *telling.Matrix, results []findings.Replayed, took time.Duration) error {
 	if len(m.Files) == 1 && len(m.Targets) == 1 {
-		return errors.Join(fuzz.WriteReplayText(w, results), fuzz.WriteAgainst(w, results))
+		return errors.Join(telling.WriteReplayText(w, results), telling.WriteAgainst(w, results))
 	}
 	if err := m.WriteText(w, isTerminal(w)); err != nil {
 		return err
 	}
-	if err := errors.Join(fuzz.WriteInvariants(w, results), fuzz.WriteAgainst(w, results)); err != nil {
+	if err := errors.Join(telling.WriteInvariants(w, results), telling.WriteAgainst(w, results)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s. %.1f s, %.0f runs a second, servers' starts included.\n", m.Summary(), took.Seconds(), float64(m.Runs)/took.Seconds())
@@ -248,7 +251,7 @@ func writeReplay(w io.Writer, m *fuzz.Matrix, results []fuzz.Replayed, took time
 // replayStatus turns verdicts into the error that ends the command. A replay
 // in which nothing got a verdict is a failure, never a pass; so is one with a
 // case that could not be run, if its header does not say so.
-func replayStatus(stderr io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+func replayStatus(stderr io.Writer, results []findings.Replayed, failOn campaign.FailOn, failed error) error {
 	judged, found := 0, 0
 	for i := range results {
 		r := &results[i]
@@ -273,7 +276,7 @@ func replayStatus(stderr io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn,
 	case failed != nil:
 		return failed
 	case judged == 0:
-		return fuzz.ErrNothingJudged
+		return campaign.ErrNothingJudged
 	}
 	return nil
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/report"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -109,27 +110,27 @@ func casesOf(paths []string, warnings io.Writer) ([]corpus.Stored, error) {
 
 // itemsOf takes each case's recorded run, or runs it where a target is named:
 // then it gives one item for each level that shows something.
-func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress io.Writer) ([]report.Item, error) {
+func itemsOf(ctx context.Context, cases []corpus.Stored, name string, progress io.Writer) ([]report.Item, error) {
 	var out []report.Item
-	if target == "" {
+	if name == "" {
 		for _, s := range cases {
-			run, ok, err := fuzz.Recorded(s.Path, s.Case)
+			run, ok, err := findings.Recorded(s.Path, s.Case)
 			if err != nil {
 				return nil, err
 			}
 			if !ok {
-				run = fuzz.Unrecorded(s.Path, s.Case)
+				run = findings.Unrecorded(s.Path, s.Case)
 			}
 			out = append(out, item(run, s.Case))
 		}
 		return out, nil
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: true, Progress: progress})
+	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range cases {
-		for _, r := range t.Replay(ctx, s.Path, s.Case, t.Levels()) {
+		for _, r := range findings.Replay(ctx, t, s.Path, s.Case, t.Levels()) {
 			if r.Verdict == oracle.Known || r.Verdict == oracle.Violation || len(cases) == 1 {
 				out = append(out, item(r.Run(), s.Case))
 			}
@@ -142,5 +143,5 @@ func itemsOf(ctx context.Context, cases []corpus.Stored, target string, progress
 }
 
 func item(run timeline.Run, c *corpus.Case) report.Item {
-	return report.Item{Run: run, Reproduced: fuzz.Reproduced(c)}
+	return report.Item{Run: run, Reproduced: findings.Reproduced(c)}
 }

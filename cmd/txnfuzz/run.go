@@ -11,12 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
 func newRun() *cobra.Command {
-	var s fuzz.Settings
+	var s campaign.Settings
 	var levels, conflict, txns, breadth, solver, jsonFile string
 	var ci surfaces
 	cmd := &cobra.Command{
@@ -60,20 +63,20 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if s.Levels, err = fuzz.ParseLevels(levels); err != nil {
+			if s.Levels, err = target.ParseLevels(levels); err != nil {
 				return usagef("--levels: %w", err)
 			}
 			if s.Conflict, err = mutate.ParseConflict(conflict); err != nil {
 				return usagef("--conflict: %w", err)
 			}
-			if s.SQL, err = fuzz.ParseBreadth(breadth); err != nil {
+			if s.SQL, err = campaign.ParseBreadth(breadth); err != nil {
 				return usagef("--sql: %w", err)
 			}
-			if s.Solver, err = fuzz.ParseSolver(solver); err != nil {
+			if s.Solver, err = target.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)
 			}
-			if !cmd.Flags().Changed("sql") && (s.Solver == fuzz.BySolver || s.Against != "" || s.Unique) {
-				s.SQL = fuzz.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
+			if !cmd.Flags().Changed("sql") && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
+				s.SQL = campaign.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
 			}
 			if txns != "" {
 				if s.Transactions.Min, s.Transactions.Max, err = parseTxns(txns); err != nil {
@@ -123,7 +126,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 				shown := newStatus(os.Stderr)
 				s.Progress, s.Area = shown, true
 			}
-			report, err := fuzz.Run(cmd.Context(), s)
+			report, err := campaign.Run(cmd.Context(), s)
 			if shown, ok := s.Progress.(*status); ok {
 				shown.end()
 			}
@@ -136,7 +139,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			report.ShowPhases = s.Phases
 			text := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			err = errors.Join(err,
-				report.WriteText(text),
+				telling.WriteReport(text, report),
 				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }),
 				ci.writeRun(cmd, s.Target, report, failOn, err))
 			if failOn.Report(report) && !unwritten(err) {
@@ -149,7 +152,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", fuzz.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	f.StringVar(&s.Against, "against", "", "a second target: each case runs there, too; what the two do differently is counted, and a finding if nothing explains it")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")
@@ -157,17 +160,17 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly, of those not yet seen at their level one that was tried least), or mix of the first four")
-	f.StringVar(&breadth, "sql", string(fuzz.MixedSQL), "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases), or wide (in every third); such a case takes as long as some ten others")
+	f.StringVar(&breadth, "sql", string(campaign.MixedSQL), "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases), or wide (in every third); such a case takes as long as some ten others")
 	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
-	f.StringVar(&s.Out, "out", fuzz.DefaultOut, "folder for findings")
+	f.StringVar(&s.Out, "out", findings.DefaultOut, "folder for findings")
 	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings, too")
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs that are not reported, one a line: fingerprint | reason | link | last day")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Known, "known", fuzz.StoredDir, "folder of stored cases from which new ones are made; if it is not there, the cases in the program")
+	f.StringVar(&s.Known, "known", findings.StoredDir, "folder of stored cases from which new ones are made; if it is not there, the cases in the program")
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")
 	f.BoolVar(&s.Phases, "phases", false, "print what each phase of a run costs (--json always holds it)")

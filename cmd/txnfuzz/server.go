@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 func newServer() *cobra.Command {
-	var target func([]string) []*string
+	var names func([]string) []*string
 	var port int
 	cmd := &cobra.Command{
 		Use:   "server TARGET",
@@ -28,14 +28,14 @@ machine can, at 127.0.0.1 and with the random password in the DSN.`,
 			if port < 0 || port > 65535 {
 				return usagef("--port: want 1 to 65535, found %d", port)
 			}
-			return fuzz.Serve(cmd.Context(), *target(args)[0], port, cmd.ErrOrStderr(), func(dsn string) error {
+			return target.Serve(cmd.Context(), *names(args)[0], port, cmd.ErrOrStderr(), func(dsn string) error {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), dsn)
 				return err
 			})
 		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "listen on this port of 127.0.0.1, too; 0: on the socket only")
-	target = firstArgument(cmd)
-	addServerOpts(cmd, target)
+	names = firstArgument(cmd)
+	addServerOpts(cmd, names)
 	return cmd
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // addServerOpts gives a command the flag --server-opt, which appends to the
@@ -77,7 +77,7 @@ func eachTarget(targets *[]string) func([]string) []*string {
 
 // withServerOpt adds an option to a target's name, which every finding and its
 // command to replay carry.
-func withServerOpt(target, opt string) (string, error) {
+func withServerOpt(on, opt string) (string, error) {
 	name, value, ok := strings.Cut(opt, "=")
 	_, behindComma, list := strings.Cut(value, ",")
 	switch {
@@ -87,12 +87,12 @@ func withServerOpt(target, opt string) (string, error) {
 		return "", usagef("--server-opt %s: want one variable; give the flag several times", opt)
 	case list && strings.Contains(behindComma, "="), strings.ContainsAny(value, "/\n\r"):
 		return "", usagef("--server-opt %s: a value can hold neither '/' nor, behind a comma, '='", opt)
-	case target == "", target == fuzz.DefaultTarget:
+	case on == "", on == target.Default:
 		return "", usagef("--server-opt %s: only private servers take it; name one, such as --target mariadb:11.8", opt)
-	case target == fuzz.AllTargets:
-		return "", usagef("--server-opt %s: name the private servers that take it, not %s", opt, fuzz.AllTargets)
-	case strings.Contains(target, "/"):
+	case on == target.All:
+		return "", usagef("--server-opt %s: name the private servers that take it, not %s", opt, target.All)
+	case strings.Contains(on, "/"):
 		return "", usagef("--server-opt %s: the server behind a DSN is not ours to configure; set the variable there", opt)
 	}
-	return target + "," + opt, nil
+	return on + "," + opt, nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 )
 
 func newShell() *cobra.Command {
@@ -35,7 +36,7 @@ not be used, else 1 if the last check found a violation.`,
   txnfuzz shell mysql:9.7 --levels RC < session.txt`,
 		Args: targetArgument(true),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			target := cmp.Or(*named(args)[0], fuzz.DefaultTarget)
+			name := cmp.Or(*named(args)[0], target.Default)
 			var l corpus.Level
 			if levels != "" {
 				var err error
@@ -43,12 +44,12 @@ not be used, else 1 if the last check found a violation.`,
 					return usagef("--levels: %w", err)
 				}
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Workers: 2, Progress: cmd.ErrOrStderr()})
+			t, err := target.Open(cmd.Context(), name, target.Options{Workers: 2, Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
 			piped := !isTerminal(os.Stdin)
-			r, err := t.Shell(cmd.Context(), fuzz.ShellOptions{In: os.Stdin, Out: cmd.OutOrStdout(), Echo: piped, Level: l})
+			r, err := telling.Shell(cmd.Context(), t, telling.ShellOptions{In: os.Stdin, Out: cmd.OutOrStdout(), Echo: piped, Level: l})
 			if e := t.Close(); e != nil {
 				err = errors.Join(err, fmt.Errorf("close target %s: %w", t.Name, e))
 			}

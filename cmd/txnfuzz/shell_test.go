@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // The case of MDEV-27992 as a person types it: the DELETE waits for a row whose
@@ -33,9 +33,9 @@ var typed27992 = []string{
 // the verdict at READ COMMITTED: MariaDB shows it; TiDB does not.
 func shellTargets(t *testing.T) map[string]string {
 	t.Helper()
-	installed := fuzz.Installed(t.Context())
+	installed := target.Installed(t.Context())
 	out := map[string]string{}
-	for name, verdict := range map[string]string{"mariadb:11.8": "known moved-row", "mariadb:10.5": "known moved-row", fuzz.DefaultTarget: "ok"} {
+	for name, verdict := range map[string]string{"mariadb:11.8": "known moved-row", "mariadb:10.5": "known moved-row", target.Default: "ok"} {
 		if slices.Contains(installed, name) {
 			out[name] = verdict
 		}

@@ -7,12 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 )
 
 func newShow() *cobra.Command {
-	var target, levels string
+	var name, levels string
 	var facts bool
 	cmd := &cobra.Command{
 		Use:   "show FILE [flags]",
@@ -34,7 +37,7 @@ views, MariaDB of locks only those that are waited for.`,
   txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC --facts`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			asked, err := fuzz.ParseLevels(levels)
+			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
@@ -43,7 +46,7 @@ views, MariaDB of locks only those that are waited for.`,
 				return err
 			}
 			if !cmd.Flags().Changed("target") && len(asked) == 0 {
-				run, ok, err := fuzz.Recorded(args[0], c)
+				run, ok, err := findings.Recorded(args[0], c)
 				if err != nil {
 					return err
 				}
@@ -52,17 +55,17 @@ views, MariaDB of locks only those that are waited for.`,
 				}
 			}
 			tellOwnLevels(cmd.ErrOrStderr(), []corpus.Stored{{Path: args[0], Case: c}}, asked)
-			if target == "" {
-				target = fuzz.Home(c)
+			if name == "" {
+				name = findings.Home(c)
 			}
-			t, err := fuzz.OpenTarget(cmd.Context(), target, fuzz.TargetOptions{Clean: true, Facts: facts, Progress: cmd.ErrOrStderr()})
+			t, err := target.Open(cmd.Context(), name, target.Options{Clean: true, Facts: facts, Progress: cmd.ErrOrStderr()})
 			if err != nil {
 				return err
 			}
 			if len(asked) == 0 {
 				asked = t.Levels()
 			}
-			results := t.Replay(cmd.Context(), args[0], c, asked)
+			results := findings.Replay(cmd.Context(), t, args[0], c, asked)
 			for i := range results {
 				if err := show(cmd.OutOrStdout(), results[i].Run(), results[i].ServerVersion, facts); err != nil {
 					return err
@@ -71,12 +74,12 @@ views, MariaDB of locks only those that are waited for.`,
 			if err := t.Close(); err != nil {
 				return fmt.Errorf("close target %s: %w", t.Name, err)
 			}
-			return replayStatus(cmd.ErrOrStderr(), results, fuzz.FailAny, cmd.Context().Err())
+			return replayStatus(cmd.ErrOrStderr(), results, campaign.FailAny, cmd.Context().Err())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&target, "target", "", "as for run; empty: the one that the file's header names, else embedded")
-	addServerOpts(cmd, oneTarget(&target))
+	f.StringVar(&name, "target", "", "as for run; empty: the one that the file's header names, else embedded")
+	addServerOpts(cmd, oneTarget(&name))
 	f.BoolVar(&facts, "facts", false, "print all that the server tells of plans, locks and read views")
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd
@@ -84,8 +87,8 @@ views, MariaDB of locks only those that are waited for.`,
 
 // show writes a run and, if wanted, all that the server told of it.
 func show(w io.Writer, run timeline.Run, version string, facts bool) error {
-	if err := fuzz.Show(w, run, version); err != nil || !facts {
+	if err := telling.Show(w, run, version); err != nil || !facts {
 		return err
 	}
-	return fuzz.ShowFacts(w, run)
+	return telling.ShowFacts(w, run)
 }

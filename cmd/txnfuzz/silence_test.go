@@ -10,20 +10,20 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // A server of which nothing can be asked: neither its family is known nor may
 // the user see who waits. The run says both.
 func TestSilentServer(t *testing.T) {
-	const target = "mariadb:10.11" // MySQL's version cannot be set
-	if !slices.Contains(fuzz.Installed(t.Context()), target) {
+	const name = "mariadb:10.11" // MySQL's version cannot be set
+	if !slices.Contains(target.Installed(t.Context()), name) {
 		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
-			t.Fatalf("%s is not installed", target)
+			t.Fatalf("%s is not installed", name)
 		}
 		return
 	}
-	server := command(t, "server", target, "--server-opt", "version=8.0.99-Acme")
+	server := command(t, "server", name, "--server-opt", "version=8.0.99-Acme")
 	out, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

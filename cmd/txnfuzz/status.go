@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // status shows the progress of a campaign on a terminal: an area at its bottom that
@@ -40,8 +40,8 @@ func (s *status) Write(p []byte) (int, error) {
 		}
 		text := string(line)
 		s.line = append(s.line[:0], rest...)
-		if rows, ok := strings.CutPrefix(text, fuzz.AreaMark); ok {
-			s.rows = strings.Split(rows, fuzz.AreaMark)
+		if rows, ok := strings.CutPrefix(text, campaign.AreaMark); ok {
+			s.rows = strings.Split(rows, campaign.AreaMark)
 			s.draw()
 			continue
 		}

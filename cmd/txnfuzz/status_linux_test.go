@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // The area stands once at the bottom, is cut at the width that the terminal has at
@@ -43,7 +43,7 @@ func TestStatusArea(t *testing.T) {
 		}
 	}
 	area := func(rows ...string) string {
-		return fuzz.AreaMark + strings.Join(rows, fuzz.AreaMark) + "\n"
+		return campaign.AreaMark + strings.Join(rows, campaign.AreaMark) + "\n"
 	}
 	see("starting\n", "starting")
 	see(area("10 cases", "nothing found"), "starting", "10 cases", "nothing found")
@@ -99,7 +99,7 @@ func TestRunOnATerminal(t *testing.T) {
 // Where there is no terminal, progress is plain lines.
 func TestRunWithoutATerminal(t *testing.T) {
 	got := txnfuzz(t, "run", "--target", serverTarget(t), "--strict", "--cases", "50", "--seed", "1", "--reduce", "0", "--out", t.TempDir())
-	if strings.ContainsAny(got.stderr+got.stdout, "\x1b\r"+fuzz.AreaMark) {
+	if strings.ContainsAny(got.stderr+got.stdout, "\x1b\r"+campaign.AreaMark) {
 		t.Errorf("not plain:\n%q\n%q", got.stderr, got.stdout)
 	}
 	if !strings.Contains(got.stderr, "seed 1\n") {

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/junit"
 	"github.com/txnfuzz/txnfuzz/fuzz/sarif"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // surfaces are the flags that bring results to continuous integration.
@@ -20,11 +22,11 @@ type surfaces struct{ junit, sarif, asked string }
 func (s *surfaces) add(f *pflag.FlagSet) {
 	f.StringVar(&s.junit, "junit", "", "write the results as JUnit XML; - is standard output")
 	f.StringVar(&s.sarif, "sarif", "", "write the findings as SARIF 2.1.0; - is standard output")
-	f.StringVar(&s.asked, "fail-on", string(fuzz.FailAny), "which findings give status 1: new, any or none")
+	f.StringVar(&s.asked, "fail-on", string(campaign.FailAny), "which findings give status 1: new, any or none")
 }
 
-func (s *surfaces) failOn() (fuzz.FailOn, error) {
-	f, err := fuzz.ParseFailOn(s.asked)
+func (s *surfaces) failOn() (campaign.FailOn, error) {
+	f, err := campaign.ParseFailOn(s.asked)
 	if err != nil {
 		return f, usagef("--fail-on: %w", err)
 	}
@@ -47,15 +49,15 @@ func (s *surfaces) onStdout(jsonFile string) (string, error) {
 
 // writeRun writes what was asked for, also of a run that failed: whoever looks
 // at the file only must see that. failed is nil for a run that is complete.
-func (s *surfaces) writeRun(cmd *cobra.Command, target string, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
+func (s *surfaces) writeRun(cmd *cobra.Command, name string, r *campaign.Report, failOn campaign.FailOn, failed error) error {
 	return errors.Join(
-		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteRun(w, fuzz.Redact(target), r, failOn, failed) }),
+		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteRun(w, target.Redact(name), r, failOn, failed) }),
 		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error {
-			return sarif.WriteRun(w, category("run", fuzz.Redact(target)), r, failOn, failed)
+			return sarif.WriteRun(w, category("run", target.Redact(name)), r, failOn, failed)
 		}))
 }
 
-func (s *surfaces) writeReplay(cmd *cobra.Command, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+func (s *surfaces) writeReplay(cmd *cobra.Command, results []findings.Replayed, failOn campaign.FailOn, failed error) error {
 	return errors.Join(
 		writeOutput(s.junit, cmd.OutOrStdout(), func(w io.Writer) error { return junit.WriteReplay(w, results, failOn, failed) }),
 		writeOutput(s.sarif, cmd.OutOrStdout(), func(w io.Writer) error {
@@ -69,7 +71,7 @@ func category(command string, targets ...string) sarif.Run {
 }
 
 // targetsOf lists the targets of a replay, in order.
-func targetsOf(results []fuzz.Replayed) []string {
+func targetsOf(results []findings.Replayed) []string {
 	var out []string
 	for i := range results {
 		if !slices.Contains(out, results[i].Target) {

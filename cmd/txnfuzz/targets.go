@@ -6,7 +6,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 )
 
 func newTargets() *cobra.Command {
@@ -17,9 +18,9 @@ func newTargets() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := table.NewWriter()
-			t.SetStyle(fuzz.TableStyle())
+			t.SetStyle(telling.TableStyle())
 			t.AppendHeader(table.Row{"target", "version", "available", "note"})
-			for _, x := range fuzz.Targets(cmd.Context()) {
+			for _, x := range target.Targets(cmd.Context()) {
 				available := "no"
 				if x.Available {
 					available = "yes"

@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
-	fuzzing "github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	run "github.com/txnfuzz/txnfuzz/fuzz/workload"
 	"github.com/txnfuzz/txnfuzz/harness"
 )
@@ -51,7 +52,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 		Args: exactly(1, "the file of a workload"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
-			if s.Levels, err = fuzzing.ParseLevels(levels); err != nil {
+			if s.Levels, err = target.ParseLevels(levels); err != nil {
 				return usagef("--levels: %w", err)
 			}
 			if s.Min, s.Max, err = parseTxns(txns); err != nil {
@@ -94,7 +95,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", fuzzing.DefaultTarget, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb, mariadb:11.8, mysql, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "2..3", "how many transactions run concurrently: 2, or 2..4")
@@ -105,7 +106,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
 	f.IntVar(&s.Tries, "tries", 100, "a FOR UPDATE is proposed if at least this many runs with it, more for a rare anomaly, do not show the anomaly; 0: propose none")
-	f.StringVar(&s.Out, "out", fuzzing.DefaultOut, "folder for findings")
+	f.StringVar(&s.Out, "out", findings.DefaultOut, "folder for findings")
 	f.StringVar(&out.json, "json", "", "write the report as JSON; - is standard output")
 	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")
 	f.StringVar(&out.sarif, "sarif", "", "write the findings as SARIF to this file")
@@ -168,11 +169,11 @@ func parseTxns(text string) (lo, hi int, err error) {
 }
 
 func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out workloadOutputs) (err error) {
-	target := s.Target
-	s.Target = fuzzing.Redact(target)
+	name := s.Target
+	s.Target = target.Redact(name)
 	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := fuzzing.OpenBackend(cmd.Context(), target, harness.Options{Progress: s.Progress})
+	b, err := target.OpenBackend(cmd.Context(), name, harness.Options{Progress: s.Progress})
 	if err != nil {
 		return err
 	}

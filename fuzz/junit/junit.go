@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -62,7 +64,7 @@ func class(command, target string) string {
 // WriteRun writes a run: one test for the run as a whole, which is an error
 // where failed is not nil, and one for each finding, which is a failure where
 // failOn counts it, else skipped. r may be nil where a run never began.
-func WriteRun(w io.Writer, target string, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
+func WriteRun(w io.Writer, target string, r *campaign.Report, failOn campaign.FailOn, failed error) error {
 	s := suite{Name: "txnfuzz run " + target}
 	whole := testCase{Class: class("run", target), Name: "the run is complete", Error: failure(failed)}
 	if r != nil {
@@ -72,7 +74,7 @@ func WriteRun(w io.Writer, target string, r *fuzz.Report, failOn fuzz.FailOn, fa
 			{"cases", strconv.Itoa(r.Cases)}, {"judged", strconv.FormatFloat(r.JudgedShare, 'f', 4, 64)}, {"fail_on", string(failOn)},
 		}
 		var text strings.Builder
-		if err := r.WriteText(&text); err != nil {
+		if err := telling.WriteReport(&text, r); err != nil {
 			return err
 		}
 		whole.Output = text.String()
@@ -86,7 +88,7 @@ func WriteRun(w io.Writer, target string, r *fuzz.Report, failOn fuzz.FailOn, fa
 	return write(w, []suite{s})
 }
 
-func finding(target string, f *fuzz.Finding, failOn fuzz.FailOn) testCase {
+func finding(target string, f *findings.Finding, failOn campaign.FailOn) testCase {
 	c := testCase{Class: class("run", target), Name: f.ID}
 	what := string(f.Kind)
 	if len(f.Rules) > 0 {
@@ -107,7 +109,7 @@ func finding(target string, f *fuzz.Finding, failOn fuzz.FailOn) testCase {
 // could not be run, unless their header says so, are errors; what has no
 // verdict is skipped. Where failed is not nil, or nothing got a verdict, one
 // more test is an error.
-func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+func WriteReplay(w io.Writer, results []findings.Replayed, failOn campaign.FailOn, failed error) error {
 	var all []suite
 	judged := 0
 	for i := range results {
@@ -124,7 +126,7 @@ func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, faile
 		s.Cases = append(s.Cases, replayed(r, failOn))
 	}
 	if failed == nil && judged == 0 {
-		failed = fuzz.ErrNothingJudged
+		failed = campaign.ErrNothingJudged
 	}
 	all = append(all, suite{Name: "txnfuzz replay", Cases: []testCase{
 		{Class: "txnfuzz.replay", Name: "the replay is complete", Error: failure(failed)},
@@ -132,7 +134,7 @@ func WriteReplay(w io.Writer, results []fuzz.Replayed, failOn fuzz.FailOn, faile
 	return write(w, all)
 }
 
-func replayed(r *fuzz.Replayed, failOn fuzz.FailOn) testCase {
+func replayed(r *findings.Replayed, failOn campaign.FailOn) testCase {
 	c := testCase{Class: class("replay", r.Target), Name: r.File + " at " + r.Level}
 	text := fmt.Sprintf("expected: %s\nactual:   %s\nbecause:  %s\nreplay:   txnfuzz replay %s%s --target '%s'\n",
 		r.Expected, r.Actual, r.Reason, r.File, r.LevelsFlag(), r.Target)

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -102,8 +104,8 @@ func parse(t *testing.T, b *bytes.Buffer) suites {
 	return s
 }
 
-func report() *fuzz.Report {
-	r := &fuzz.Report{Target: "mariadb:11.8", Levels: []string{"RC"}, Seconds: 1.5, Findings: []fuzz.Finding{
+func report() *campaign.Report {
+	r := &campaign.Report{Target: "mariadb:11.8", Levels: []string{"RC"}, Seconds: 1.5, Findings: []findings.Finding{
 		{ID: "new", Verdict: oracle.Violation, Kind: "dirty-read", Level: "RC", New: true, Expected: "a < 1 & \"b\" \x02", Actual: "]]>", File: "x.sql"},
 		{ID: "old", Verdict: oracle.Known, Kind: "wrong-rows", Rules: []string{"no-op-update-unseen"}, Level: "RR", File: "y.sql"},
 	}}
@@ -112,14 +114,14 @@ func report() *fuzz.Report {
 
 func TestRun(t *testing.T) {
 	for _, c := range []struct {
-		failOn                    fuzz.FailOn
+		failOn                    campaign.FailOn
 		failed                    error
 		failures, errors, skipped int
 	}{
-		{fuzz.FailAny, nil, 2, 0, 0},
-		{fuzz.FailNew, nil, 1, 0, 1},
-		{fuzz.FailNone, nil, 0, 0, 2},
-		{fuzz.FailNone, errors.New("the server died"), 0, 1, 2},
+		{campaign.FailAny, nil, 2, 0, 0},
+		{campaign.FailNew, nil, 1, 0, 1},
+		{campaign.FailNone, nil, 0, 0, 2},
+		{campaign.FailNone, errors.New("the server died"), 0, 1, 2},
 	} {
 		var b bytes.Buffer
 		if err := WriteRun(&b, "mariadb:11.8", report(), c.failOn, c.failed); err != nil {
@@ -130,7 +132,7 @@ func TestRun(t *testing.T) {
 		if got.Tests != 3 || got.Failures != c.failures || got.Errors != c.errors || got.Skipped != c.skipped || s.Failures != c.failures || s.Errors != c.errors {
 			t.Errorf("%s, %v: %d tests, %d failures, %d errors, %d skipped", c.failOn, c.failed, got.Tests, got.Failures, got.Errors, got.Skipped)
 		}
-		if c.failOn == fuzz.FailAny && !strings.Contains(got.Cases[1].Failure.Text, "replay x.sql --target 'mariadb:11.8'") {
+		if c.failOn == campaign.FailAny && !strings.Contains(got.Cases[1].Failure.Text, "replay x.sql --target 'mariadb:11.8'") {
 			t.Errorf("failure %+v", got.Cases[1].Failure)
 		}
 	}
@@ -138,7 +140,7 @@ func TestRun(t *testing.T) {
 
 func TestRunThatNeverBegan(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteRun(&b, "embedded", nil, fuzz.FailAny, errors.New("connection refused")); err != nil {
+	if err := WriteRun(&b, "embedded", nil, campaign.FailAny, errors.New("connection refused")); err != nil {
 		t.Fatal(err)
 	}
 	if s := parse(t, &b); s.Errors != 1 || s.Tests != 1 || s.Suites[0].Cases[0].Error.Message != "connection refused" {
@@ -147,14 +149,14 @@ func TestRunThatNeverBegan(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
-	at := func(level string, v oracle.Outcome, reason string) fuzz.Replayed {
-		return fuzz.Replayed{File: "a.sql", Target: "embedded", Level: level, Verdict: v, Reason: reason, Kind: "dirty-read", Actual: "x"}
+	at := func(level string, v oracle.Outcome, reason string) findings.Replayed {
+		return findings.Replayed{File: "a.sql", Target: "embedded", Level: level, Verdict: v, Reason: reason, Kind: "dirty-read", Actual: "x"}
 	}
-	list := []fuzz.Replayed{
-		at("RU", oracle.Unknown, fuzz.ReasonLevel), at("RC", oracle.OK, ""), at("RR", oracle.Violation, ""), at("SER", oracle.Unknown, fuzz.ReasonInit),
+	list := []findings.Replayed{
+		at("RU", oracle.Unknown, target.ReasonLevel), at("RC", oracle.OK, ""), at("RR", oracle.Violation, ""), at("SER", oracle.Unknown, target.ReasonInit),
 	}
 	var b bytes.Buffer
-	if err := WriteReplay(&b, list, fuzz.FailAny, nil); err != nil {
+	if err := WriteReplay(&b, list, campaign.FailAny, nil); err != nil {
 		t.Fatal(err)
 	}
 	s := parse(t, &b)
@@ -162,17 +164,17 @@ func TestReplay(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.Reset()
-	if err := WriteReplay(&b, list, fuzz.FailNone, nil); err != nil {
+	if err := WriteReplay(&b, list, campaign.FailNone, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s := parse(t, &b); s.Failures != 0 || s.Errors != 1 {
 		t.Errorf("--fail-on none: %+v", s)
 	}
 	b.Reset()
-	if err := WriteReplay(&b, list[:1], fuzz.FailAny, nil); err != nil {
+	if err := WriteReplay(&b, list[:1], campaign.FailAny, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s := parse(t, &b); s.Errors != 1 || !strings.Contains(b.String(), fuzz.ErrNothingJudged.Error()) {
+	if s := parse(t, &b); s.Errors != 1 || !strings.Contains(b.String(), campaign.ErrNothingJudged.Error()) {
 		t.Errorf("nothing got a verdict: %s", b.String())
 	}
 }

@@ -17,8 +17,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/frames"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the embedded TiDB
 )
 
@@ -32,16 +34,16 @@ func txnfuzz_end() {
 	if err := end(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	fuzz.ExitCovered()
+	campaign.ExitCovered()
 }
 
 func openTxnPair() (func([]byte), error) {
-	s := fuzz.Settings{Target: fuzz.DefaultTarget, Out: fuzz.DefaultOut, Known: fuzz.StoredDir}
+	s := campaign.Settings{Target: target.Default, Out: findings.DefaultOut, Known: findings.StoredDir}
 	if err := s.FromEnvironment(); err != nil {
 		return nil, err
 	}
 	scratch := ""
-	if s.Out == fuzz.DefaultOut {
+	if s.Out == findings.DefaultOut {
 		// A fleet keeps artifacts, not what lies beside them.
 		var err error
 		if scratch, err = os.MkdirTemp("", "txnfuzz-found-*"); err != nil {
@@ -49,7 +51,7 @@ func openTxnPair() (func([]byte), error) {
 		}
 		s.Out = scratch
 	}
-	pair, err := fuzz.OpenPair(context.Background(), s)
+	pair, err := campaign.OpenPair(context.Background(), s)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func openTxnPair() (func([]byte), error) {
 	C.end_at_exit()
 	return func(data []byte) {
 		err := pair.Run(context.Background(), data)
-		var found *fuzz.FoundError
+		var found *campaign.FoundError
 		switch {
 		case errors.As(err, &found) && s.GoOn:
 			fmt.Fprintln(os.Stderr, found)

@@ -16,7 +16,8 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -59,7 +60,7 @@ type defect struct {
 // WriteRun writes the findings of a run: errors where failOn counts them, else
 // warnings, known deviations notes. failed, if not nil, is told as the reason
 // why the execution was no success. r may be nil where a run never began.
-func WriteRun(w io.Writer, of Run, r *fuzz.Report, failOn fuzz.FailOn, failed error) error {
+func WriteRun(w io.Writer, of Run, r *campaign.Report, failOn campaign.FailOn, failed error) error {
 	var list []defect
 	if r != nil {
 		for i := range r.Findings {
@@ -76,7 +77,7 @@ func WriteRun(w io.Writer, of Run, r *fuzz.Report, failOn fuzz.FailOn, failed er
 
 // WriteReplay writes the violations and known deviations of a replay, with
 // levels as WriteRun gives them; what has another verdict is no result.
-func WriteReplay(w io.Writer, of Run, results []fuzz.Replayed, failOn fuzz.FailOn, failed error) error {
+func WriteReplay(w io.Writer, of Run, results []findings.Replayed, failOn campaign.FailOn, failed error) error {
 	var list []defect
 	judged := false
 	for i := range results {
@@ -92,7 +93,7 @@ func WriteReplay(w io.Writer, of Run, results []fuzz.Replayed, failOn fuzz.FailO
 		})
 	}
 	if failed == nil && !judged {
-		failed = fuzz.ErrNothingJudged
+		failed = campaign.ErrNothingJudged
 	}
 	return write(w, of, list, failed)
 }

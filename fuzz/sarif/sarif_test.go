@@ -12,7 +12,8 @@ import (
 
 	published "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -26,13 +27,13 @@ const caseText = `-- level: READ COMMITTED
 /* tx1 */ SELECT * FROM t;
 `
 
-func findings(t *testing.T) (*fuzz.Report, string) {
+func someFindings(t *testing.T) (*campaign.Report, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a case.sql")
 	if err := os.WriteFile(path, []byte(caseText), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return &fuzz.Report{Target: "mysql:9.7", Findings: []fuzz.Finding{
+	return &campaign.Report{Target: "mysql:9.7", Findings: []findings.Finding{
 		{ID: "a", Fingerprint: "dirty-read/RC", Verdict: oracle.Violation, Kind: "dirty-read", Level: "RC", File: path, Step: 3, New: true,
 			Expected: "a < 2 && \"b\"", Actual: "no rows\x01", Reason: "why"},
 		{ID: "b", Fingerprint: "known/x", Verdict: oracle.Known, Kind: "wrong-rows", Rules: []string{"no-op-update-unseen"}, Level: "RR", File: "corpus/found/gone.sql", Step: 2},
@@ -92,9 +93,9 @@ func lost(t *testing.T, at string, was, is any) {
 }
 
 func TestRunConforms(t *testing.T) {
-	r, path := findings(t)
+	r, path := someFindings(t)
 	var b bytes.Buffer
-	if err := WriteRun(&b, Run{"v1.2.3", "run/mysql:9.7"}, r, fuzz.FailNew, nil); err != nil {
+	if err := WriteRun(&b, Run{"v1.2.3", "run/mysql:9.7"}, r, campaign.FailNew, nil); err != nil {
 		t.Fatal(err)
 	}
 	conforms(t, b.Bytes())
@@ -134,10 +135,12 @@ func TestRunConforms(t *testing.T) {
 
 func TestFailuresAreTold(t *testing.T) {
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"run":    func(b *bytes.Buffer) error { return WriteRun(b, Run{}, nil, fuzz.FailAny, errors.New("no server")) },
-		"replay": func(b *bytes.Buffer) error { return WriteReplay(b, Run{}, nil, fuzz.FailAny, errors.New("no server")) },
+		"run": func(b *bytes.Buffer) error { return WriteRun(b, Run{}, nil, campaign.FailAny, errors.New("no server")) },
+		"replay": func(b *bytes.Buffer) error {
+			return WriteReplay(b, Run{}, nil, campaign.FailAny, errors.New("no server"))
+		},
 		"nothing judged": func(b *bytes.Buffer) error {
-			return WriteReplay(b, Run{}, []fuzz.Replayed{{Verdict: oracle.Unknown}}, fuzz.FailAny, nil)
+			return WriteReplay(b, Run{}, []findings.Replayed{{Verdict: oracle.Unknown}}, campaign.FailAny, nil)
 		},
 	} {
 		var b bytes.Buffer
@@ -157,14 +160,14 @@ func TestFailuresAreTold(t *testing.T) {
 }
 
 func TestReplayConforms(t *testing.T) {
-	_, path := findings(t)
-	list := []fuzz.Replayed{
+	_, path := someFindings(t)
+	list := []findings.Replayed{
 		{File: path, Target: "mysql:9.7", Level: "RC", Verdict: oracle.Violation, Kind: "dirty-read", Fingerprint: "x"},
 		{File: path, Target: "mysql:9.7", Level: "RR", Verdict: oracle.Known, Kind: "dirty-read", Rules: []string{"no-op-update-unseen"}, Fingerprint: "y"},
 		{File: path, Target: "mysql:9.7", Level: "SER", Verdict: oracle.OK},
 	}
 	var b bytes.Buffer
-	if err := WriteReplay(&b, Run{}, list, fuzz.FailAny, nil); err != nil {
+	if err := WriteReplay(&b, Run{}, list, campaign.FailAny, nil); err != nil {
 		t.Fatal(err)
 	}
 	conforms(t, b.Bytes())

@@ -10,7 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 )
 
 // The arms, as the table names them.
@@ -118,11 +119,11 @@ func prepare(c *cell, dir string) error {
 	if err := os.Symlink(stored, filepath.Join(dir, "root", "corpus")); err != nil {
 		return fmt.Errorf("%s: %w", c, err)
 	}
-	known, err := fuzz.LoadKnown(fuzz.StoredDir)
+	known, err := campaign.LoadKnown(findings.StoredDir)
 	if err != nil {
 		return err
 	}
-	for i, seed := range fuzz.PairSeeds(known) {
+	for i, seed := range campaign.PairSeeds(known) {
 		if err := os.WriteFile(filepath.Join(dir, "seeds", strconv.Itoa(i)), seed, 0o644); err != nil {
 			return fmt.Errorf("%s: %w", c, err)
 		}
@@ -161,7 +162,7 @@ func (b *binaries) arguments(c *cell, dir string, d time.Duration) []string {
 		return []string{b.native, "-test.run=^$", "-test.fuzz=^FuzzTxnPair$", "-test.fuzzcachedir=" + kept,
 			"-test.fuzzminimizetime=0s", "-test.parallel=1", "-test.fuzztime=" + seconds + "s"}
 	case armLibFuzzer:
-		return []string{b.libFuzzer, "-seed=" + seed, "-use_counters=0", "-len_control=0", "-max_len=" + strconv.Itoa(fuzz.MaxInput),
+		return []string{b.libFuzzer, "-seed=" + seed, "-use_counters=0", "-len_control=0", "-max_len=" + strconv.Itoa(campaign.MaxInput),
 			"-timeout=30", "-rss_limit_mb=4096", "-max_total_time=" + seconds, "-artifact_prefix=" + dir + "/", kept, filepath.Join(dir, "seeds")}
 	}
 	return []string{b.campaign, "campaign", "-arm", c.Arm, "-target", c.Target, "-dir", dir, "-seed", seed, "-duration", d.String()}

@@ -7,28 +7,30 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
-// campaign runs an arm that is a campaign of txnfuzz.
-func campaign(ctx context.Context, f *flag.FlagSet, args []string) error {
+// runCampaign runs an arm that is a campaign of txnfuzz.
+func runCampaign(ctx context.Context, f *flag.FlagSet, args []string) error {
 	arm := f.String("arm", "", "which")
-	target := f.String("target", fuzz.DefaultTarget, "as txnfuzz run takes it")
+	name := f.String("target", target.Default, "as txnfuzz run takes it")
 	dir := f.String("dir", "", "folder to work in")
 	seed := f.Uint64("seed", 1, "of the campaign")
 	duration := f.Duration("duration", time.Minute, "of the campaign")
 	_ = f.Parse(args) // exits on an error
 	if *arm == startAlone {
-		t, err := fuzz.OpenTarget(ctx, *target, fuzz.TargetOptions{})
+		t, err := target.Open(ctx, *name, target.Options{})
 		if err != nil {
 			return err
 		}
 		return t.Close()
 	}
-	s := fuzz.Settings{
-		Target: *target, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: fuzz.StoredDir,
+	s := campaign.Settings{
+		Target: *name, Duration: *duration, Conflict: mutate.Mix, Workers: 1, Seed: *seed, Known: findings.StoredDir,
 		Out: filepath.Join(*dir, "found"), Firsts: filepath.Join(*dir, firstsFile),
 	}
 	switch *arm {
@@ -40,6 +42,6 @@ func campaign(ctx context.Context, f *flag.FlagSet, args []string) error {
 	default:
 		return errors.New("no campaign is called " + *arm)
 	}
-	_, err := fuzz.Run(ctx, s)
+	_, err := campaign.Run(ctx, s)
 	return err
 }

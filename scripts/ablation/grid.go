@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // cell is what one arm did with one seed on one target, a line of cells.jsonl.
@@ -92,15 +92,15 @@ type grid struct {
 // number of seeds for all, or one more.
 func (g *grid) cells() []cell {
 	var out []cell
-	add := func(target, arm string, seed int, d time.Duration) {
+	add := func(name, arm string, seed int, d time.Duration) {
 		if d > 0 && (g.only == nil || slices.Contains(g.only, arm)) {
-			out = append(out, cell{Target: target, Later: g.later, Arm: arm, Seed: seed, Seconds: int(d.Seconds())})
+			out = append(out, cell{Target: name, Later: g.later, Arm: arm, Seed: seed, Seconds: int(d.Seconds())})
 		}
 	}
 	for seed := 1; seed <= g.seeds; seed++ {
 		for _, arm := range arms {
 			if arm != startAlone || seed == 1 {
-				add(fuzz.DefaultTarget, arm, seed, g.embedded)
+				add(target.Default, arm, seed, g.embedded)
 			}
 		}
 		for _, arm := range everywhere {

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // The files, relative to the root of the project.
@@ -29,7 +29,7 @@ const (
 )
 
 func main() {
-	if code, ran := fuzz.RunChild(); ran {
+	if code, ran := campaign.RunChild(); ran {
 		os.Exit(code)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		return errors.Join(intoFile(tableFile, table(cells)), writeFile(plotFile, plot(cells)))
 	case "campaign": // the part of a process that run starts
-		return campaign(ctx, f, args[1:])
+		return runCampaign(ctx, f, args[1:])
 	}
 	return errUsage
 }

@@ -6,26 +6,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
-func lineAt(after time.Duration, process, cases int, what, name string) fuzz.FirstSeen {
-	return fuzz.FirstSeen{At: time.Unix(1000, 0).Add(after), Process: process, Cases: cases, What: what, Name: name}
+func lineAt(after time.Duration, process, cases int, what, name string) campaign.FirstSeen {
+	return campaign.FirstSeen{At: time.Unix(1000, 0).Add(after), Process: process, Cases: cases, What: what, Name: name}
 }
 
 // Two processes, of which the second followed the death of the first.
 func TestCellJoinsProcesses(t *testing.T) {
 	c := cell{Seconds: 100, Curve: make([]int, tenths), Deviations: map[string]float64{}, Violations: map[string]float64{}}
-	c.count([]fuzz.FirstSeen{
-		lineAt(0, 1, 0, fuzz.FirstCases, ""),
-		lineAt(5*time.Second, 1, 9, fuzz.FirstBehaviour, "a"),
-		lineAt(20*time.Second, 1, 30, fuzz.FirstDeviation, "moved-row"),
-		lineAt(45*time.Second, 2, 0, fuzz.FirstCases, ""),
-		lineAt(46*time.Second, 2, 2, fuzz.FirstBehaviour, "a"),
-		lineAt(55*time.Second, 2, 4, fuzz.FirstBehaviour, "b"),
-		lineAt(60*time.Second, 2, 5, fuzz.FirstDeviation, "moved-row"),
-		lineAt(61*time.Second, 2, 6, fuzz.FirstViolation, "wrong-rows"),
-		lineAt(103*time.Second, 2, 270, fuzz.FirstBehaviour, "late"),
+	c.count([]campaign.FirstSeen{
+		lineAt(0, 1, 0, campaign.FirstCases, ""),
+		lineAt(5*time.Second, 1, 9, campaign.FirstBehaviour, "a"),
+		lineAt(20*time.Second, 1, 30, campaign.FirstDeviation, "moved-row"),
+		lineAt(45*time.Second, 2, 0, campaign.FirstCases, ""),
+		lineAt(46*time.Second, 2, 2, campaign.FirstBehaviour, "a"),
+		lineAt(55*time.Second, 2, 4, campaign.FirstBehaviour, "b"),
+		lineAt(60*time.Second, 2, 5, campaign.FirstDeviation, "moved-row"),
+		lineAt(61*time.Second, 2, 6, campaign.FirstViolation, "wrong-rows"),
+		lineAt(103*time.Second, 2, 270, campaign.FirstBehaviour, "late"),
 	})
 	if len(c.ByCases) != 1 || c.ByCases[0] != 2 {
 		t.Errorf("behaviours by cases %v, want 2 after 250", c.ByCases)

@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // tenths is how many points a curve has.
@@ -25,7 +26,7 @@ const caseStep = 250
 func (c *cell) measure(ctx context.Context, dir string) error {
 	c.Curve, c.Deviations, c.Violations = make([]int, tenths), map[string]float64{}, map[string]float64{}
 	if c.Arm != startAlone {
-		lines, err := fuzz.ReadFirsts(filepath.Join(dir, firstsFile))
+		lines, err := campaign.ReadFirsts(filepath.Join(dir, firstsFile))
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ func (c *cell) measure(ctx context.Context, dir string) error {
 			return errors.New("not one case was judged")
 		}
 	}
-	if c.Target != fuzz.DefaultTarget {
+	if c.Target != target.Default {
 		return nil
 	}
 	var err error
@@ -46,7 +47,7 @@ func (c *cell) measure(ctx context.Context, dir string) error {
 }
 
 // count joins the lines of the processes of an arm.
-func (c *cell) count(lines []fuzz.FirstSeen) {
+func (c *cell) count(lines []campaign.FirstSeen) {
 	seen, cases := map[string]bool{}, map[int]int{}
 	for _, l := range lines {
 		c.Cases += l.Cases - cases[l.Process]
@@ -61,15 +62,15 @@ func (c *cell) count(lines []fuzz.FirstSeen) {
 		}
 		seen[key] = true
 		switch l.What {
-		case fuzz.FirstBehaviour:
+		case campaign.FirstBehaviour:
 			c.Behaviours++
 			at := int(after * tenths / float64(c.Seconds))
 			for i := at; i < tenths; i++ {
 				c.Curve[i]++
 			}
-		case fuzz.FirstDeviation:
+		case campaign.FirstDeviation:
 			c.Deviations[l.Name] = round(after)
-		case fuzz.FirstViolation:
+		case campaign.FirstViolation:
 			c.Violations[l.Name] = round(after)
 		}
 	}

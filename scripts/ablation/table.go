@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // least is the factor below which a difference counts as not shown: seeds are
@@ -74,8 +74,8 @@ func partsOf(cells []cell) []part {
 		seen[part{c.Target, c.Later}] = true
 	}
 	return slices.SortedFunc(maps.Keys(seen), func(a, b part) int {
-		if (a.target != fuzz.DefaultTarget) != (b.target != fuzz.DefaultTarget) {
-			if a.target == fuzz.DefaultTarget {
+		if (a.target != target.Default) != (b.target != target.Default) {
+			if a.target == target.Default {
 				return -1
 			}
 			return 1

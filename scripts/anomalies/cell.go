@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -27,8 +27,8 @@ type cell struct {
 func (c *cell) shown() bool { return c.outcome == seen || c.outcome == seenLater }
 
 // runCell runs a pattern and judges what it did.
-func runCell(ctx context.Context, t *fuzz.Target, p *pattern.Pattern, c *corpus.Case, l corpus.Level) (cell, error) {
-	r := t.Judge(ctx, c, fuzz.LevelsFor(c, l))
+func runCell(ctx context.Context, t *target.Target, p *pattern.Pattern, c *corpus.Case, l corpus.Level) (cell, error) {
+	r := t.Judge(ctx, c, target.LevelsFor(c, l))
 	if r.History == nil {
 		return cell{}, fmt.Errorf("%s at %s on %s: %w", p.Name(), l.Short(), t.Name, r.Err)
 	}

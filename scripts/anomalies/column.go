@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -40,8 +40,8 @@ func runTarget(ctx context.Context, target string, families []pattern.Family) ([
 // family makes. Its tables are emptied before each case, so that nothing depends on
 // what ran before: a deleted row that is still there can turn a wait into a deadlock.
 // Where only counts of what came about are told, that would cost more than it is worth.
-func runFamily(ctx context.Context, target string, f pattern.Family, out []*column) (_ []*column, err error) {
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Clean: f != pattern.ThreeItems})
+func runFamily(ctx context.Context, name string, f pattern.Family, out []*column) (_ []*column, err error) {
+	t, err := target.Open(ctx, name, target.Options{Clean: f != pattern.ThreeItems})
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 	"path/filepath"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 )
@@ -53,7 +53,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "anomalies:", err)
 	}
-	var name *fuzz.TargetError
+	var name *target.Error
 	switch {
 	case err == nil:
 	case errors.Is(err, errWrong):

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -42,7 +42,7 @@ var expectedCells = []struct {
 // TestServers runs some patterns on real servers, and tells the program that they
 // answered something else.
 func TestServers(t *testing.T) {
-	installed := fuzz.Installed(t.Context())
+	installed := target.Installed(t.Context())
 	for _, name := range []string{"mariadb:10.11", "mariadb:11.8"} {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(installed, name) {
@@ -51,12 +51,12 @@ func TestServers(t *testing.T) {
 				}
 				t.Skipf("not installed: scripts/servers %s does it", name)
 			}
-			target, err := fuzz.OpenTarget(t.Context(), name, fuzz.TargetOptions{Clean: true})
+			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := target.Close(); err != nil {
+				if err := on.Close(); err != nil {
 					t.Error(err)
 				}
 			}()
@@ -67,7 +67,7 @@ func TestServers(t *testing.T) {
 				p := found(t, x.pattern)
 				var got []string
 				for _, l := range corpus.Levels {
-					c, err := runCell(t.Context(), target, p, p.Case(), l)
+					c, err := runCell(t.Context(), on, p, p.Case(), l)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -80,17 +80,17 @@ func TestServers(t *testing.T) {
 					t.Errorf("%s: %s, want %s", x.pattern, s, x.cells)
 				}
 			}
-			liesAreSeen(t, target)
+			liesAreSeen(t, on)
 		})
 	}
 }
 
 // liesAreSeen changes the last answer of a run at REPEATABLE READ to that of a read
 // skew: the program must see the anomaly, and that it is not allowed.
-func liesAreSeen(t *testing.T, target *fuzz.Target) {
+func liesAreSeen(t *testing.T, on *target.Target) {
 	p := found(t, "r1x w2x w2y c2 r1y c1")
 	c := p.Case()
-	r := target.Judge(t.Context(), c, fuzz.LevelsFor(c, corpus.RepeatableRead))
+	r := on.Judge(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead))
 	if r.Err != nil {
 		t.Fatal(r.Err)
 	}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/commute"
@@ -88,7 +88,7 @@ func (s *tally) judged() string {
 const everyReport = 10 * time.Second
 
 // campaign runs cases and their swaps until enough were compared.
-func (o *options) campaign(ctx context.Context, t *fuzz.Target, progress io.Writer) (*tally, error) {
+func (o *options) campaign(ctx context.Context, t *target.Target, progress io.Writer) (*tally, error) {
 	sum := newTally()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -156,10 +156,10 @@ func asReturned(c *corpus.Case, h *history.History) *corpus.Case {
 }
 
 // one runs the n-th case and some of its swaps.
-func (o *options) one(ctx context.Context, t *fuzz.Target, n uint64, sum *tally) error {
+func (o *options) one(ctx context.Context, t *target.Target, n uint64, sum *tally) error {
 	server := t.Server()
 	c := generate(o.seed, n, &server, t.Levels())
-	levels := fuzz.LevelsFor(c, corpus.RepeatableRead)
+	levels := target.LevelsFor(c, corpus.RepeatableRead)
 	return o.swapsOf(ctx, func(ctx context.Context, c *corpus.Case) (*history.History, error) {
 		r := t.Run(ctx, c, levels)
 		if r.Dead != nil {

@@ -22,7 +22,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 )
 
@@ -40,7 +40,7 @@ var errUnexplained = errors.New("some differences are unexplained")
 
 func main() {
 	var o options
-	flag.StringVar(&o.target, "target", fuzz.DefaultTarget, "a server, as txnfuzz run takes it")
+	flag.StringVar(&o.target, "target", target.Default, "a server, as txnfuzz run takes it")
 	flag.IntVar(&o.swaps, "swaps", 100_000, "run until so many swaps were compared")
 	flag.IntVar(&o.each, "each", 6, "at most so many swaps of one case, each in the order that the one before it left")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the cases")
@@ -57,7 +57,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "commute:", err)
 	}
-	var name *fuzz.TargetError
+	var name *target.Error
 	switch {
 	case err == nil:
 	case errors.Is(err, errUnexplained):
@@ -70,7 +70,7 @@ func main() {
 }
 
 func (o *options) run(ctx context.Context, w, progress io.Writer) (err error) {
-	t, err := fuzz.OpenTarget(ctx, o.target, fuzz.TargetOptions{Workers: o.workers, Progress: progress})
+	t, err := target.Open(ctx, o.target, target.Options{Workers: o.workers, Progress: progress})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (o *options) run(ctx context.Context, w, progress io.Writer) (err error) {
 	sum, err := o.campaign(ctx, t, progress)
 	fmt.Fprint(w, sum.byRules())
 	fmt.Fprintln(w, sum.judged())
-	fmt.Fprintln(w, fuzz.Redact(o.target)+": "+sum.line())
+	fmt.Fprintln(w, target.Redact(o.target)+": "+sum.line())
 	if err == nil && sum.count[unexplained] > 0 {
 		err = errUnexplained
 	}

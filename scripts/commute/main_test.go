@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -39,7 +39,7 @@ func TestPlanted(t *testing.T) {
 					of = []corpus.Level{corpus.RepeatableRead} // elsewhere no snapshot lasts
 				}
 				c := generate(o.seed, n, &server, of)
-				levels := harness.Levels{By: fuzz.LevelsFor(c, corpus.RepeatableRead)}
+				levels := harness.Levels{By: target.LevelsFor(c, corpus.RepeatableRead)}
 				run := func(ctx context.Context, c *corpus.Case) (*history.History, error) {
 					h, err := pool.Run(ctx, c, levels)
 					if err != nil {

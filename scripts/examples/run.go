@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/workload"
 )
 
@@ -124,7 +124,7 @@ func (o *options) build(ctx context.Context) error {
 	}
 	tags := "notidb"
 	for _, t := range o.targets {
-		if t == fuzz.DefaultTarget {
+		if t == target.Default {
 			tags = ""
 		}
 	}

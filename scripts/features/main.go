@@ -18,7 +18,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
@@ -47,11 +49,11 @@ type options struct {
 
 // measured is what one campaign made.
 type measured struct {
-	Target  string          `json:"target"`
-	Version string          `json:"server_version"`
-	Seed    uint64          `json:"seed"`
-	Unknown int             `json:"unknown"`
-	Counts  fuzz.FormCounts `json:"counts"`
+	Target  string              `json:"target"`
+	Version string              `json:"server_version"`
+	Seed    uint64              `json:"seed"`
+	Unknown int                 `json:"unknown"`
+	Counts  campaign.FormCounts `json:"counts"`
 }
 
 func run(ctx context.Context, o options, targets []string) error {
@@ -85,12 +87,12 @@ func run(ctx context.Context, o options, targets []string) error {
 
 // measure runs a campaign without reduction and tells its verdicts on standard
 // error.
-func measure(ctx context.Context, o options, target string) (*measured, error) {
-	m := &measured{Target: target, Seed: o.seed}
+func measure(ctx context.Context, o options, name string) (*measured, error) {
+	m := &measured{Target: name, Seed: o.seed}
 	var mu sync.Mutex
-	report, err := fuzz.Campaign(ctx, fuzz.Settings{
-		Target: target, Cases: o.cases, Workers: o.workers, Seed: o.seed, Conflict: mutate.Mix, Known: fuzz.StoredDir, Out: o.out,
-		Observe: func(r *fuzz.Trial, _ string) {
+	report, err := campaign.RunHere(ctx, campaign.Settings{
+		Target: name, Cases: o.cases, Workers: o.workers, Seed: o.seed, Conflict: mutate.Mix, Known: findings.StoredDir, Out: o.out,
+		Observe: func(r *target.Trial, _ string) {
 			mu.Lock()
 			defer mu.Unlock()
 			m.Counts.Add(r)
@@ -100,7 +102,7 @@ func measure(ctx context.Context, o options, target string) (*measured, error) {
 		return nil, err
 	}
 	m.Version, m.Unknown = report.ServerVersion, report.Verdicts["unknown"]
-	fmt.Fprintf(os.Stderr, "%s: %d cases, %v\n", target, m.Counts.Cases, report.Verdicts)
+	fmt.Fprintf(os.Stderr, "%s: %d cases, %v\n", name, m.Counts.Cases, report.Verdicts)
 	return m, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 const head = `# Features of SQL in random cases
@@ -41,7 +41,7 @@ func tableOf(all []*measured) string {
 	for _, m := range all {
 		fmt.Fprintf(&b, "## %s\n\n%s; %d cases of seed %d, of which %s are unknown.\n\n", m.Target, m.Version, m.Counts.Cases, m.Seed, percent(m.Unknown, m.Counts.Cases))
 		b.WriteString("| form | made | met | one answer | unknown |\n| --- | ---: | ---: | ---: | ---: |\n")
-		for _, form := range fuzz.StatementForms {
+		for _, form := range campaign.StatementForms {
 			f := m.Counts.Forms[form]
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", form, percent(f.Generated, m.Counts.Cases), percent(f.Met, f.Generated), percent(f.Judged, f.Met), percent(f.Unknown, f.Generated))
 		}

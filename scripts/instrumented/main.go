@@ -43,7 +43,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 )
 
@@ -64,7 +64,7 @@ var errUsage = errors.New("usage")
 
 func main() {
 	var o options
-	flag.StringVar(&o.target, "target", fuzz.DefaultTarget, "a server, as txnfuzz run takes it")
+	flag.StringVar(&o.target, "target", target.Default, "a server, as txnfuzz run takes it")
 	flag.IntVar(&o.cases, "cases", 2000, "run until so many cases are compared")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the cases")
 	flag.IntVar(&o.workers, "workers", 1, "how many cases run at a time")
@@ -78,7 +78,7 @@ func main() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "instrumented:", err)
 	}
-	var name *fuzz.TargetError
+	var name *target.Error
 	switch {
 	case err == nil:
 	case errors.Is(err, errDiffer):
@@ -100,7 +100,7 @@ func run(ctx context.Context, o options, w, progress io.Writer) error {
 	sum, err := runCases(ctx, o, progress)
 	if sum != nil {
 		fmt.Fprint(w, sum.reasons())
-		fmt.Fprintln(w, sum.line(fuzz.Redact(o.target)))
+		fmt.Fprintln(w, sum.line(target.Redact(o.target)))
 	}
 	if err == nil && sum.differ+sum.contradict > 0 {
 		err = errDiffer

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -38,7 +38,7 @@ func generate(seed, n uint64, server *history.Server) *corpus.Case {
 }
 
 // try runs one case, until nothing waits.
-func try(ctx context.Context, t *fuzz.Target, seed, n uint64) outcome {
+func try(ctx context.Context, t *target.Target, seed, n uint64) outcome {
 	server := t.Server()
 	c := generate(seed, n, &server)
 	for again := 0; ; again++ {
@@ -56,12 +56,12 @@ func try(ctx context.Context, t *fuzz.Target, seed, n uint64) outcome {
 	}
 }
 
-func tryOrder(ctx context.Context, t *fuzz.Target, c *corpus.Case, name string) (o outcome) {
+func tryOrder(ctx context.Context, t *target.Target, c *corpus.Case, name string) (o outcome) {
 	o.r = recorded{Name: name, Case: string(corpus.Print(c, corpus.Text))}
 	if o.p, o.err = instrument(c); o.err != nil {
 		return o
 	}
-	trial := t.Judge(ctx, o.p.c, fuzz.LevelsFor(o.p.c, corpus.ReadCommitted))
+	trial := t.Judge(ctx, o.p.c, target.LevelsFor(o.p.c, corpus.ReadCommitted))
 	o.dead = trial.Dead
 	if trial.History == nil || trial.Err != nil {
 		o.err = unusable("the run broke down: %s %v", trial.Verdict.Reason, trial.Err)
@@ -81,7 +81,7 @@ const everyReport = 200
 // runCases runs cases until enough are compared. Results are taken in the order of the
 // cases, so that the figures do not depend on the number of workers.
 func runCases(ctx context.Context, o options, w io.Writer) (_ *tally, err error) {
-	t, err := fuzz.OpenTarget(ctx, o.target, fuzz.TargetOptions{Workers: o.workers, Deadline: deadline, Progress: w})
+	t, err := target.Open(ctx, o.target, target.Options{Workers: o.workers, Deadline: deadline, Progress: w})
 	if err != nil {
 		return nil, err
 	}

@@ -16,29 +16,29 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 func main() {
-	target := flag.String("target", fuzz.DefaultTarget, "target, as txnfuzz run takes it")
+	name := flag.String("target", target.Default, "target, as txnfuzz run takes it")
 	levels := flag.String("levels", "RR", "levels of cases whose header names none")
 	note := flag.String("note", "", "what the records are about; empty: file, target and level")
 	verdict := flag.String("verdict", "", "write only records of this verdict, or of a known verdict that needs this rule")
 	flag.Parse()
-	if err := run(context.Background(), *target, *levels, *note, *verdict, flag.Args()); err != nil {
+	if err := run(context.Background(), *name, *levels, *note, *verdict, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "record:", err)
 		os.Exit(3)
 	}
 }
 
-func run(ctx context.Context, target, levels, note, verdict string, files []string) (err error) {
-	asked, err := fuzz.ParseLevels(levels)
+func run(ctx context.Context, name, levels, note, verdict string, files []string) (err error) {
+	asked, err := target.ParseLevels(levels)
 	if err != nil {
 		return err
 	}
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{})
+	t, err := target.Open(ctx, name, target.Options{})
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func run(ctx context.Context, target, levels, note, verdict string, files []stri
 		}
 		for _, s := range stored {
 			for _, l := range asked {
-				r := t.Judge(ctx, s.Case, fuzz.LevelsFor(s.Case, l))
+				r := t.Judge(ctx, s.Case, target.LevelsFor(s.Case, l))
 				if r.History == nil {
 					fmt.Fprintf(os.Stderr, "%s at %s: not run: %v\n", s.Path, l.Short(), r.Err)
 					continue

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
@@ -47,7 +48,7 @@ var strategies = []reduce.Strategy{reduce.EpsilonGreedy, reduce.ProbabilityTable
 
 // benchmark reduces each finding of a target with each strategy and appends a
 // line for each to the results. What these hold already is not done again.
-func benchmark(ctx context.Context, set []finding, target, results string, chosen []reduce.Strategy, limit time.Duration, joint, blindly bool) error {
+func benchmark(ctx context.Context, set []finding, name, results string, chosen []reduce.Strategy, limit time.Duration, joint, blindly bool) error {
 	done, err := readMeasurements(results)
 	if err != nil {
 		return err
@@ -61,13 +62,13 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 		return fmt.Errorf("append results: %w", err)
 	}
 	defer out.Close()
-	t, err := fuzz.OpenTarget(ctx, target, fuzz.TargetOptions{Progress: os.Stderr})
+	t, err := target.Open(ctx, name, target.Options{Progress: os.Stderr})
 	if err != nil {
 		return err
 	}
 	defer t.Close()
 	for i := range set {
-		if set[i].Target != target {
+		if set[i].Target != name {
 			continue
 		}
 		for _, s := range chosen {
@@ -87,13 +88,13 @@ func benchmark(ctx context.Context, set []finding, target, results string, chose
 				return fmt.Errorf("append results: %w", err)
 			}
 			fmt.Printf("%s %d %s, %s: %d → %d steps, %d → %d characters, %d attempts, %.2f s, minimal %t\n",
-				target, i, m.Cause, s, m.StepsBefore, m.StepsAfter, m.CharsBefore, m.CharsAfter, m.Attempts, m.Seconds, m.Minimal)
+				name, i, m.Cause, s, m.StepsBefore, m.StepsAfter, m.CharsBefore, m.CharsAfter, m.Attempts, m.Seconds, m.Minimal)
 		}
 	}
 	return nil
 }
 
-func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy, limit time.Duration, joint, blindly bool) (measurement, error) {
+func measure(ctx context.Context, t *target.Target, f *finding, s reduce.Strategy, limit time.Duration, joint, blindly bool) (measurement, error) {
 	m := measurement{Target: f.Target, Strategy: s.String(), Cause: f.cause()}
 	c, err := f.parse()
 	if err != nil {
@@ -107,7 +108,7 @@ func measure(ctx context.Context, t *fuzz.Target, f *finding, s reduce.Strategy,
 	m.Cause = (&finding{Rules: want.Rules, Kind: want.Kind}).cause()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	same := fuzz.SameBug(want, "")
+	same := findings.SameBug(want, "")
 	if joint {
 		same = nil // equal fingerprints
 	}

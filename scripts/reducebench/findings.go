@@ -12,7 +12,8 @@ import (
 	"sync"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -54,9 +55,9 @@ type collection struct {
 	alike map[string]int
 }
 
-func (l *collection) observe(r *fuzz.Trial, input string) {
+func (l *collection) observe(r *target.Trial, input string) {
 	v := &r.Verdict
-	if v.Outcome != oracle.Known && v.Outcome != oracle.Violation || v.Kind == fuzz.KindCrash {
+	if v.Outcome != oracle.Known && v.Outcome != oracle.Violation || v.Kind == target.KindCrash {
 		return
 	}
 	c := r.Case.Clone()
@@ -96,10 +97,10 @@ func collect(ctx context.Context, target string, want, mostAlike int, histories 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &collection{target: target, want: want, mostAlike: mostAlike, histories: histories, enough: cancel, seen: map[string]bool{}, alike: map[string]int{}}
-	_, err = fuzz.Campaign(ctx, fuzz.Settings{
+	_, err = campaign.RunHere(ctx, campaign.Settings{
 		Target: target, Conflict: mutate.Mix, Workers: 1, Seed: seed, Out: out, Strict: true, Observe: l.observe,
 	})
-	if err != nil && !errors.Is(err, fuzz.ErrNothingJudged) {
+	if err != nil && !errors.Is(err, campaign.ErrNothingJudged) {
 		return nil, fmt.Errorf("collect findings on %s: %w", target, err)
 	}
 	return l.list, nil

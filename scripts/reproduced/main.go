@@ -23,11 +23,13 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 var (
-	target   = flag.String("target", "mariadb:10.11", "the server, as for txnfuzz run")
+	server   = flag.String("target", "mariadb:10.11", "the server, as for txnfuzz run")
 	wanted   = flag.Int("findings", 40, "how many findings to replay")
 	cases    = flag.Int("cases", 400, "cases of one campaign")
 	seed     = flag.Uint64("seed", 1, "seed of the first campaign; each one after it has the next")
@@ -60,7 +62,7 @@ type counted struct {
 	// claimed counts those whose file says that they reproduce, lied those of
 	// them that did not show.
 	claimed, lied, unconfirmed int
-	rates                      map[fuzz.Rate]int
+	rates                      map[findings.Rate]int
 }
 
 func measure(ctx context.Context) (bool, error) {
@@ -76,7 +78,7 @@ func measure(ctx context.Context) (bool, error) {
 	if *binary == "" {
 		*binary = filepath.Join(out, "txnfuzz")
 		tags := "-tags=notidb"
-		if *target == fuzz.DefaultTarget {
+		if *server == target.Default {
 			tags = "-tags="
 		}
 		build := exec.CommandContext(ctx, "go", "build", tags, "-o", *binary, "./cmd/txnfuzz")
@@ -85,9 +87,9 @@ func measure(ctx context.Context) (bool, error) {
 			return false, fmt.Errorf("build txnfuzz: %w", err)
 		}
 	}
-	sum := counted{rates: map[fuzz.Rate]int{}}
+	sum := counted{rates: map[findings.Rate]int{}}
 	for s := *seed; sum.findings < *wanted && ctx.Err() == nil; s++ {
-		r, err := campaign(ctx, s, filepath.Join(out, "seed-"+strconv.FormatUint(s, 10)))
+		r, err := runCampaign(ctx, s, filepath.Join(out, "seed-"+strconv.FormatUint(s, 10)))
 		if ctx.Err() != nil {
 			break
 		}
@@ -106,8 +108,8 @@ func measure(ctx context.Context) (bool, error) {
 	}
 	got := float64(sum.shown) / float64(max(sum.findings, 1))
 	fmt.Printf("%s: %d findings, %d (%.0f%%) show on a new instance from the file alone; %d say that they reproduce, of which %d do not; %d say that they do not, %d are unconfirmed\n",
-		*target, sum.findings, sum.shown, 100*got, sum.claimed, sum.lied, sum.findings-sum.claimed-sum.unconfirmed, sum.unconfirmed)
-	for r := fuzz.Unconfirmed; r <= 10; r++ {
+		*server, sum.findings, sum.shown, 100*got, sum.claimed, sum.lied, sum.findings-sum.claimed-sum.unconfirmed, sum.unconfirmed)
+	for r := findings.Unconfirmed; r <= 10; r++ {
 		if n := sum.rates[r]; n > 0 {
 			fmt.Printf("  reproduced %s: %d\n", r, n)
 		}
@@ -118,17 +120,17 @@ func measure(ctx context.Context) (bool, error) {
 	return got >= *share && sum.lied == 0, nil
 }
 
-// campaign runs one and returns its report.
-func campaign(ctx context.Context, seed uint64, out string) (*fuzz.Report, error) {
-	var r fuzz.Report
-	return &r, txnfuzz(ctx, &r, "run", "--target", *target, "--strict", "--seed", strconv.FormatUint(seed, 10),
+// runCampaign runs one and returns its report.
+func runCampaign(ctx context.Context, seed uint64, out string) (*campaign.Report, error) {
+	var r campaign.Report
+	return &r, txnfuzz(ctx, &r, "run", "--target", *server, "--strict", "--seed", strconv.FormatUint(seed, 10),
 		"--cases", strconv.Itoa(*cases), "--reduce", reduceIn.String(), "--out", out, "--json", "-")
 }
 
 // add replays the file of a finding.
-func (c *counted) add(ctx context.Context, f *fuzz.Finding) error {
-	var results []fuzz.Replayed
-	if err := txnfuzz(ctx, &results, "replay", f.File, "--target", *target, "--json", "-"); err != nil {
+func (c *counted) add(ctx context.Context, f *findings.Finding) error {
+	var results []findings.Replayed
+	if err := txnfuzz(ctx, &results, "replay", f.File, "--target", *server, "--json", "-"); err != nil {
 		return err
 	}
 	shown, runs, got := false, 0, ""
@@ -151,7 +153,7 @@ func (c *counted) add(ctx context.Context, f *fuzz.Finding) error {
 			c.lied++
 		}
 	}
-	if f.Reproduced == fuzz.Unconfirmed {
+	if f.Reproduced == findings.Unconfirmed {
 		c.unconfirmed++
 	}
 	return nil

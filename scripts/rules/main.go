@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -198,7 +198,7 @@ func examplesIn(dir string) (map[string]example, error) {
 			return nil, fmt.Errorf("read the stored cases: %w", err)
 		}
 		for _, s := range stored {
-			for _, c := range fuzz.RecordedCells(s.Case) {
+			for _, c := range findings.RecordedCells(s.Case) {
 				name, ok := strings.CutPrefix(c.Verdict, "known ")
 				if n := len(s.Case.Steps); ok && !strings.ContainsAny(name, " ,+") && !strings.Contains(c.Level, "=") && (steps[name] == 0 || n < steps[name]) {
 					steps[name] = n

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 func mariadb(ruleset string, seed, cases, seen int) *row {
@@ -18,7 +18,7 @@ func mariadb(ruleset string, seed, cases, seen int) *row {
 		Seconds: 1.5, Cases: cases, Statements: 10 * cases, Judged: 0.99, Blocked: 3, Conflicting: 0.8,
 		Verdicts: map[string]int{"ok": cases - seen, "known": seen, "violation": 1, "unknown": 0},
 		Known:    map[string]int{"record-gone-unseen": seen}, Unknown: map[string]int{},
-		ByLevel: fuzz.ByLevel{"RR": {Cases: cases, Known: map[string]int{"record-gone-unseen": seen}, Violations: map[string]int{"wrong-rows/RR/SELECT": 1}}},
+		ByLevel: campaign.ByLevel{"RR": {Cases: cases, Known: map[string]int{"record-gone-unseen": seen}, Violations: map[string]int{"wrong-rows/RR/SELECT": 1}}},
 	}}
 }
 

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -75,7 +76,7 @@ func summed(chunks []row) []*sum {
 		if i < 0 {
 			i = len(out)
 			out = append(out, &sum{row: row{ruleset: c.ruleset, target: c.target, summary: summary{
-				ServerVersion: c.ServerVersion, DBMS: c.DBMS, Settings: c.Settings, Verdicts: map[string]int{}, ByLevel: fuzz.ByLevel{},
+				ServerVersion: c.ServerVersion, DBMS: c.DBMS, Settings: c.Settings, Verdicts: map[string]int{}, ByLevel: campaign.ByLevel{},
 			}}})
 		}
 		s := out[i]
@@ -90,7 +91,7 @@ func summed(chunks []row) []*sum {
 	return out
 }
 
-var levelOrder = []string{"RU", "RC", "RR", "SER", fuzz.LevelsMixed}
+var levelOrder = []string{"RU", "RC", "RR", "SER", campaign.LevelsMixed}
 
 func tableText(sums []*sum, stored []corpus.Stored) string {
 	var b strings.Builder
@@ -232,14 +233,14 @@ func smallest(stored []corpus.Stored, target, level string, within int, wanted f
 	var all []candidate
 	family, _, _ := strings.Cut(target, ":")
 	for _, s := range stored {
-		for _, c := range fuzz.RecordedCells(s.Case) {
+		for _, c := range findings.RecordedCells(s.Case) {
 			if !wanted(c.Verdict) {
 				continue
 			}
 			to := candidate{0, len(s.Case.Init) + len(s.Case.Steps), s.Path, ""}
 			recorded, at := c.Target, c.Level
 			if strings.Contains(at, "=") {
-				at = fuzz.LevelsMixed
+				at = campaign.LevelsMixed
 			}
 			if at != level {
 				to.distance += otherLevel

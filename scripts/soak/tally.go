@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // summary is what the tally keeps of the JSON that `txnfuzz run` writes.
@@ -27,7 +27,7 @@ type summary struct {
 	Verdicts      map[string]int    `json:"verdicts"`
 	Known         map[string]int    `json:"known"`
 	Unknown       map[string]int    `json:"unknown"`
-	ByLevel       fuzz.ByLevel      `json:"by_level"`
+	ByLevel       campaign.ByLevel  `json:"by_level"`
 }
 
 // columns of the tally. Rows of older versions lack the last ones.

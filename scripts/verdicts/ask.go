@@ -14,12 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 func askCommand(dir *string) *cobra.Command {
-	var target, solver, keep string
+	var name, solver, keep string
 	var seed uint64
 	var cases, workers, examples int
 	c := &cobra.Command{
@@ -44,7 +44,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 				return err
 			}
 			a := asking{cases: cases, workers: workers, examples: examples, out: cmd.OutOrStdout(), seen: changes{}}
-			if a.solver, err = fuzz.ParseSolver(solver); err != nil {
+			if a.solver, err = target.ParseSolver(solver); err != nil {
 				return err
 			}
 			if keep != "" {
@@ -57,7 +57,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 			}
 			sets = slices.DeleteFunc(sets, func(s set) bool {
 				_, missing := os.Stat(s.file(*dir))
-				return missing != nil || target != "" && s.target != target || seed != 0 && s.seed != seed
+				return missing != nil || name != "" && s.target != name || seed != 0 && s.seed != seed
 			})
 			if len(sets) == 0 {
 				return errors.New("no such set is recorded")
@@ -73,7 +73,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&target, "target", "", "the sets of this target only")
+	c.Flags().StringVar(&name, "target", "", "the sets of this target only")
 	c.Flags().Uint64Var(&seed, "seed", 0, "the sets of this seed only")
 	c.Flags().StringVar(&solver, "solver", "both", "who computes values: model, server or both")
 	c.Flags().StringVar(&keep, "keep", "", "write the records whose verdict changed, with their answers, as lines of JSON")
@@ -85,7 +85,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 
 // asking is one run of the command.
 type asking struct {
-	solver                   fuzz.Solver
+	solver                   target.Solver
 	cases, workers, examples int
 	out                      io.Writer
 	keep                     *json.Encoder
@@ -104,7 +104,7 @@ type numbered struct {
 }
 
 func (a *asking) set(ctx context.Context, s set, file string) (err error) {
-	t, err := fuzz.OpenTarget(ctx, s.target, fuzz.TargetOptions{Workers: a.workers, Solver: a.solver})
+	t, err := target.Open(ctx, s.target, target.Options{Workers: a.workers, Solver: a.solver})
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (a *asking) read(ctx context.Context, file string, into chan<- numbered) er
 	})
 }
 
-func (a *asking) judge(ctx context.Context, t *fuzz.Target, s set, r numbered) {
+func (a *asking) judge(ctx context.Context, t *target.Target, s set, r numbered) {
 	id := s.target + " " + strconv.FormatUint(s.seed, 10) + ":" + strconv.Itoa(r.n)
 	c, err := corpus.Parse(id, []byte(r.r.Case))
 	was := judged{Verdict: r.r.Verdict}

@@ -17,7 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -32,9 +34,9 @@ type set struct {
 	target       string
 	seed         uint64
 	cases        int
-	transactions fuzz.Range // of a case; zero: the campaign's own mix
-	unique       bool       // every written value is unique
-	facts        bool       // the server is asked for plans, locks and read views
+	transactions campaign.Range // of a case; zero: the campaign's own mix
+	unique       bool           // every written value is unique
+	facts        bool           // the server is asked for plans, locks and read views
 }
 
 // file is the set's file below dir. The name tells the set, so a file that is
@@ -147,14 +149,14 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	if err != nil {
 		return 0, err
 	}
-	findings, err := os.MkdirTemp("", "verdicts")
+	dir, err := os.MkdirTemp("", "verdicts")
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(findings)
-	var asked *fuzz.Target
+	defer os.RemoveAll(dir)
+	var asked *target.Target
 	if s.facts {
-		if asked, err = fuzz.OpenTarget(ctx, s.target, fuzz.TargetOptions{Workers: workers}); err != nil {
+		if asked, err = target.Open(ctx, s.target, target.Options{Workers: workers}); err != nil {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, asked.Close()) }()
@@ -162,10 +164,10 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	var mu sync.Mutex
 	var writeErr error
 	enc := json.NewEncoder(z)
-	_, err = fuzz.Campaign(ctx, fuzz.Settings{
+	_, err = campaign.RunHere(ctx, campaign.Settings{
 		Target: s.target, Cases: s.cases, Seed: s.seed, Workers: workers, Transactions: s.transactions, Unique: s.unique,
-		Known: fuzz.StoredDir, Out: findings,
-		Observe: func(t *fuzz.Trial, input string) {
+		Known: findings.StoredDir, Out: dir,
+		Observe: func(t *target.Trial, input string) {
 			if t.History != nil && asked != nil {
 				again := asked.JudgeForFacts(ctx, t.Case, t.Levels)
 				if again.History != nil && again.History.Facts != nil {

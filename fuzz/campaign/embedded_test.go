@@ -1,0 +1,5 @@
+//go:build !notidb
+
+package campaign
+
+import _ "github.com/txnfuzz/txnfuzz/harness/embedded" // registers the target

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package fuzz
-
-func isHangUp(error) bool { return false }

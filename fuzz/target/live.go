@@ -1,0 +1,39 @@
+package target
+
+import (
+	"context"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Hold keeps the server from being replaced until what it returns is called.
+func (t *Target) Hold() (release func()) {
+	t.mu.RLock()
+	return t.mu.RUnlock
+}
+
+// Live begins a case whose statements come one by one. The caller holds the server.
+func (t *Target) Live(ctx context.Context, levels harness.Levels) (*harness.Live, error) {
+	return t.pool.Live(ctx, levels)
+}
+
+// JudgeLive judges what was seen of a live case, and says in words why there is no
+// verdict. The caller holds the server.
+func (t *Target) JudgeLive(ctx context.Context, c *corpus.Case, h *history.History) (oracle.Verdict, error) {
+	if t.options.Workers > 1 { // the live session has a worker of its own
+		if err := askAlone(ctx, c, h, h.Levels, t.pool.Run); err != nil {
+			return oracle.Verdict{}, err
+		}
+	}
+	v, err := check(judgeAll, c, h)
+	if err != nil {
+		return v, err
+	}
+	if !stale(&v, c, h) {
+		explainUnknown(&v, c, h)
+	}
+	return v, nil
+}

@@ -1,0 +1,62 @@
+package target
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/oracle"
+)
+
+// Solver says who computes what statements answer on the rows that they are to see.
+type Solver string
+
+// ByBoth is the statement solver of the oracle, and the server where that does not know, or
+// where it expects what the server does not answer alone either. BySolver is the solver
+// alone: SQL that it does not know is not judged. ByServer is the tested server, asked
+// alone for each statement that it can be asked, which takes some fifty times as long;
+// where the solver comes to another verdict, the case is told as a disagreement.
+const (
+	ByBoth   Solver = ""
+	BySolver Solver = "model"
+	ByServer Solver = "server"
+)
+
+// ParseSolver reads model, server or both.
+func ParseSolver(s string) (Solver, error) {
+	switch v := Solver(s); {
+	case s == "both":
+		return ByBoth, nil
+	case v == BySolver, v == ByServer:
+		return v, nil
+	}
+	return "", fmt.Errorf("unknown solver %q: want model, server or both", s)
+}
+
+// disagreeing judges a case once more by the solver if the server has computed all of it:
+// where the verdicts differ, one of the two computes SQL wrongly.
+func disagreeing(ctx context.Context, r *Trial) {
+	v := &r.Verdict
+	if r.History == nil || !r.History.ServerComputes || v.Outcome == oracle.Unknown || r.Err != nil {
+		return
+	}
+	own := *r
+	h := *r.History
+	h.ServerComputes = false
+	own.History, own.Verdict = &h, oracle.Verdict{}
+	JudgeByOracle(ctx, &own)
+	w := &own.Verdict
+	if w.Outcome == oracle.Unknown || w.Outcome == v.Outcome && w.Fingerprint == v.Fingerprint {
+		return
+	}
+	*v = oracle.Verdict{
+		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting, Reason: ReasonSolver, Asked: v.Asked,
+		Actual: fmt.Sprintf("as the server computes it is %s, as the solver does %s", oneVerdict(v), oneVerdict(w)),
+	}
+}
+
+func oneVerdict(v *oracle.Verdict) string {
+	if v.Fingerprint == "" {
+		return string(v.Outcome)
+	}
+	return fmt.Sprintf("%s %s (expected %s, actual %s)", v.Outcome, v.Fingerprint, v.Expected, v.Actual)
+}

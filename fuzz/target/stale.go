@@ -1,0 +1,77 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// stale reports whether the server refuses a statement of the case because of its
+// text, and changes the verdict ok of such a case to one that says so. The error is
+// an honest answer, but a saved case in which it comes up tests nothing.
+func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
+	if v.Outcome != oracle.OK || len(v.Refused) == 0 {
+		return false
+	}
+	i := v.Refused[0]
+	e := h.Stmts[i].Result.Err
+	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale,
+		Actual: fmt.Sprintf("%s: error %d (%s)", StatementText(c, h, i), e.Code, e.Message)}
+	return true
+}
+
+// askAlone marks the statements of a history whose errors come from their text. It
+// sends each statement that failed so once more, alone, to empty copies of the
+// tables. If it succeeds there, its error came from the case. This costs a run of
+// one statement for each such error, and nothing for a case without.
+func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels map[int]corpus.Level, run runFunc) error {
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		if st.Result.Err == nil || !mvcc.TextError(st.Result.Err.Code) {
+			continue
+		}
+		alone, err := run(ctx, aloneOn(c, st.Line), harness.Levels{By: map[int]corpus.Level{st.Session: levels[st.Session]}})
+		if ctx.Err() != nil {
+			return fmt.Errorf("ask for a statement alone: %w", ctx.Err())
+		}
+		var lost *harness.LostError
+		if errors.As(err, &lost) {
+			return err
+		}
+		if err != nil || len(alone.Stmts) != 1 {
+			continue // then nothing speaks for the text
+		}
+		if e := alone.Stmts[0].Result.Err; e != nil && e.Code == st.Result.Err.Code {
+			st.RefusedAlone = true
+		}
+	}
+	return nil
+}
+
+type runFunc func(context.Context, *corpus.Case, harness.Levels) (*history.History, error)
+
+// aloneOn is a case of one step of another, on its tables without their rows.
+func aloneOn(c *corpus.Case, line int) *corpus.Case {
+	one := &corpus.Case{Steps: []corpus.Line{c.Steps[line]}}
+	for _, l := range c.Init {
+		if !fills(l.Stmt) {
+			one.Init = append(one.Init, l)
+		}
+	}
+	return one
+}
+
+// fills reports whether a statement of a set-up changes rows.
+func fills(n ast.StmtNode) bool {
+	_, loads := n.(*ast.LoadDataStmt)
+	return loads || stmt.KindOf(n).Writes()
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package telling
+
+func isHangUp(error) bool { return false }
