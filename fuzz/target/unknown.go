@@ -15,7 +15,7 @@ import (
 
 // losses says in words what the oracle's slugs stand for; %s is the detail.
 var losses = map[string]string{
-	"an error beside SQL that the server computes": "a statement failed, or should have, in a case with SQL that only the server can compute: on which row it fails is not known; it answered %s",
+	"an error beside SQL that the server computes": "a statement failed, or should have, whose SQL only the server can compute: on which row it fails is not known; it answered %s",
 	"silence": "the server could not be asked whether a statement waits, and one was silent for long",
 	"order in which a condition is evaluated":       "it depends on the order in which the server evaluates a condition %s",
 	"auto-increment exhausted":                      "the AUTO_INCREMENT column has run out of values",
