@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,6 +211,38 @@ func falsify(h *history.History, n int) (*history.History, int) {
 	return &out, k
 }
 
+// looked answers each question about a plan: the statement looks at its table. It returns the
+// verdict then.
+func looked(t *testing.T, r *Record) Verdict {
+	t.Helper()
+	c, err := corpus.Parse("case", []byte(r.Case))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := *r.History
+	h.Answers = maps.Clone(h.Answers)
+	for {
+		v := Check(c, &h)
+		if v.Outcome != Unknown {
+			return v
+		}
+		more := false
+		for key, q := range Questions(c, &h) {
+			if !q.Plan {
+				continue
+			}
+			if more = true; h.Answers == nil {
+				h.Answers = map[string]*history.Answer{}
+			}
+			h.Answers[key] = &history.Answer{Result: history.Result{Columns: []string{"table", "type", "key", "Extra"},
+				Rows: [][]history.Cell{{{Text: q.Tables[0].Name}, {Text: "ALL"}, {Null: true}, {Text: "Using where"}}}}}
+		}
+		if !more {
+			return v
+		}
+	}
+}
+
 // TestRejectsLies changes every answer of every recorded honest history, one
 // at a time: each change must be seen.
 func TestRejectsLies(t *testing.T) {
@@ -235,10 +268,12 @@ func TestRejectsLies(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				tried++
+				if tried++; v.Outcome == Unknown {
+					v = looked(t, &lied)
+				}
 				if v.Outcome != Violation {
 					missed++
-					t.Errorf("%s record %d: change %d was judged %s %v", file, i+1, k, v.Outcome, v.Rules)
+					t.Errorf("%s record %d: change %d was judged %s %v (%s)", file, i+1, k, v.Outcome, v.Rules, v.Reason)
 				}
 			}
 		}

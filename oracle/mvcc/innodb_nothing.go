@@ -122,7 +122,10 @@ func (x *running) soleTable(from *ast.TableRefsClause) *Table {
 func (e *engine) unmet(of ast.Node, t *Table, where ast.ExprNode) bool {
 	is, known := e.unmetBy[of]
 	if !known {
-		is = t == nil || where != nil && (HasSubquery(where) || e.noneMatches(t, where))
+		is = t == nil || where != nil && HasSubquery(where)
+		if !is && where != nil {
+			e.solver.Silently(func() { is = e.noneMatches(t, where) })
+		}
 		e.unmetBy[of] = is
 	}
 	return is

@@ -29,6 +29,8 @@ type Asking struct {
 	// all says that the server is to compute whatever it can be asked, missing that an
 	// answer was when it was needed last; ahead, that the solver stands in then.
 	all, missing, ahead bool
+	// silent says that nothing is asked for now.
+	silent bool
 }
 
 // NewAsking takes the answers that a history holds.
@@ -44,7 +46,7 @@ func (a *Asking) All() { a.all = true }
 func (a *Asking) Ahead() { a.ahead = true }
 
 // refuses says that there is no answer and that nothing stands in for it.
-func (a *Asking) refuses() bool { return a.missing && !a.ahead }
+func (a *Asking) refuses() bool { return a.missing && !a.ahead && !a.silent }
 
 // errToBeAsked refuses what the server is to compute though the solver could.
 var errToBeAsked = unsupported("SQL that the server is to compute")
@@ -65,12 +67,25 @@ func (s *Solver) AskFor(stmt int) {
 	}
 }
 
+// Silently has the solver compute by itself, as far as it can: what no statement of the
+// history does is no affair of the server's.
+func (s *Solver) Silently(compute func()) {
+	if s.asking != nil {
+		defer func(was bool) { s.asking.silent = was }(s.asking.silent)
+		s.asking.silent = true
+	}
+	compute()
+}
+
 // ask returns the answer to a question; nil where there is none yet or none that
 // settles it.
 func (a *Asking) ask(q history.Question) *history.Answer {
 	key := q.Key()
 	got, ok := a.answers[key]
 	switch {
+	case !ok && a.silent:
+		a.missing = true
+		return nil
 	case !ok:
 		a.questions[key], a.missing = q, true
 		return nil
