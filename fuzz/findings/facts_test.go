@@ -56,8 +56,9 @@ func TestForFacts(t *testing.T) {
 	}
 }
 
-// TestPlansAgree: the plans that a server tells change no verdict. Where one does, the
-// oracle foresees a plan that is not taken, or uses what is told wrongly.
+// TestPlansAgree: the plans that a server tells change no verdict, unless it is unknown for
+// want of one. Where one does, the oracle foresees a plan that is not taken, or uses what is
+// told wrongly.
 func TestPlansAgree(t *testing.T) {
 	const cases = 250
 	for _, name := range target.Installed(t.Context()) {
@@ -66,7 +67,7 @@ func TestPlansAgree(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			on := openFor(t, name, target.Options{})
-			plans := 0
+			plans, wants := 0, 0
 			for n := range uint64(cases) {
 				c := mutate.Generate(mutate.NewSeeded(n+1), mutate.Options{Levels: on.Levels(), DBMS: on.Server().DBMS, Tables: 2, Conflict: mutate.Mix})
 				r := on.JudgeForFacts(t.Context(), c, target.LevelsFor(c, corpus.RepeatableRead))
@@ -74,7 +75,14 @@ func TestPlansAgree(t *testing.T) {
 					t.Fatalf("case %d: %v", n, r.Err)
 				}
 				plans += len(r.History.Facts.Plans)
-				if was := judgedUntold(&r); was.Outcome != r.Verdict.Outcome || was.Fingerprint != r.Verdict.Fingerprint {
+				was := judgedUntold(&r)
+				if was.Outcome == oracle.Unknown && was.Reason == "unsupported: a condition that may be found impossible" {
+					if wants++; wants > cases/20 {
+						t.Errorf("of %d cases %d want a plan: too many to be asked for", n+1, wants)
+					}
+					continue
+				}
+				if was.Outcome != r.Verdict.Outcome || was.Fingerprint != r.Verdict.Fingerprint {
 					t.Errorf("case %d: %s %s, with its plans %s %s\n%s", n, was.Outcome, was.Fingerprint, r.Verdict.Outcome, r.Verdict.Fingerprint, corpus.Print(c, corpus.Text))
 				}
 			}
