@@ -53,20 +53,23 @@ func newCounts() Counts {
 	return c
 }
 
-// countOneIn is of how many inputs one is counted for Judged: to count costs as much as
-// the verdict.
-const countOneIn = 8
+// countOneIn is of how many inputs one is counted for Judged: to count costs four times as
+// much as the verdict. graphOneIn is of how many one is judged by its dependency graphs.
+const (
+	countOneIn = 24
+	graphOneIn = 8
+)
 
 // counts reports whether the cases of the n-th input are counted for Judged.
 func counts(n int) bool { return n%countOneIn == 0 }
 
 // graphs reports whether the cases of the n-th input are judged by their dependency graphs,
-// too: that costs two or three times the rules, so it is asked of as many inputs as are
-// counted, and of others than those. What is run again, replayed or reduced is asked always.
-func graphs(n int) bool { return n%countOneIn == countOneIn/2 }
+// too: that costs two or three times the rules, so it is asked of some inputs only, and of
+// others than those that are counted. What is run again, replayed or reduced is asked always.
+func graphs(n int) bool { return n%graphOneIn == graphOneIn/2 }
 
 // Judged is the share of the statements with something to judge whose answer
-// was compared with one single prediction, in the cases that were counted. Statements
+// is the only one that the rules allow, in the cases that were counted. Statements
 // of cases without a verdict count as not judged.
 func (c *Counts) Judged() float64 { return share(c.judged, c.judgeable) }
 

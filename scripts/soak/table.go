@@ -116,7 +116,7 @@ How to read the tables:
   different kinds of statements. So compare only targets with the same commit, and do not conclude
   from a missing row that a server does not have the deviation.
 * "one answer" is the share of statements for which exactly one answer was accepted, counted in
-  one of eight inputs. The others may be answered in several ways, or belong to an unknown case.
+  a share of the inputs. The others may be answered in several ways, or belong to an unknown case.
 * "cases" is how many cases showed the deviation, "of" how many cases ran at this level; the next
   column is the rate per 100,000 of these. A case can show several deviations. The level is
   that with which sessions start. A case may change it, so a few rows name a deviation that does
