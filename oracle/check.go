@@ -21,9 +21,9 @@ import (
 // It leaves Statements and Judged of the verdict 0.
 func Check(c *corpus.Case, h *history.History) Verdict { return judge(c, h, false) }
 
-// CheckAndCount is Check, and counts how much of the history was judged. It costs
-// twice as much in the mean, since it tries all the ways that statements may have taken, to
-// learn which answers are allowed.
+// CheckAndCount is Check, and counts how much of the history was judged. It costs four to
+// five times as much in the mean, since it tries all the ways that statements may have taken,
+// to learn which answers are allowed.
 func CheckAndCount(c *corpus.Case, h *history.History) Verdict { return judge(c, h, true) }
 
 func judge(c *corpus.Case, h *history.History, counting bool) Verdict {

@@ -73,17 +73,24 @@ const (
 	opensOrNot
 )
 
+// openingOf reads a plan. Where one query block opens a table and another one none, as with a
+// subquery, it depends on which of them is run.
 func openingOf(p plan.Plan) opening {
+	says, tables := opensSome, 0
 	for _, st := range p {
-		switch st.Extra {
-		case "Impossible WHERE", "Impossible HAVING", "Zero limit":
-			return opensNone
-		}
-		if strings.Contains(st.Extra, "Impossible WHERE") || strings.Contains(st.Extra, "no matching row") {
-			return opensOrNot
+		switch {
+		case st.Table != "" && st.Table != "NULL":
+			tables++
+		case st.Extra == "Impossible WHERE", st.Extra == "Impossible HAVING", st.Extra == "Zero limit":
+			says = max(says, opensNone)
+		case strings.Contains(st.Extra, "Impossible WHERE"), strings.Contains(st.Extra, "no matching row"):
+			says = opensOrNot
 		}
 	}
-	return opensSome
+	if says == opensNone && tables > 0 {
+		return opensOrNot
+	}
+	return says
 }
 
 // plan returns the statement's plan, if that was told, or answered to a question; nil if not.

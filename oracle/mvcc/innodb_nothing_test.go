@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -66,4 +67,26 @@ func isUnmet(t *testing.T, dbms history.DBMS, table, query string) bool {
 	x := &running{e: e, node: s, tx: &Txn{}}
 	nothing, err := x.readsNothing(s)
 	return nothing || err != nil || e.choices.pos > 0
+}
+
+// TestOpening reads plans as MariaDB and MySQL word them.
+func TestOpening(t *testing.T) {
+	const columns = "table\ttype\tkey\tExtra\n"
+	for _, x := range []struct {
+		rows string
+		want opening
+	}{
+		{"t\tALL\tNULL\tUsing where", opensSome},
+		{"NULL\tNULL\tNULL\tImpossible WHERE", opensNone},
+		{"NULL\tNULL\tNULL\tImpossible HAVING", opensNone},
+		{"NULL\tNULL\tNULL\tImpossible WHERE noticed after reading const tables", opensOrNot},
+		{"NULL\tNULL\tNULL\tno matching row in const table", opensOrNot},
+		{"t\tALL\tNULL\tUsing where\nNULL\tNULL\tNULL\tImpossible WHERE", opensOrNot},
+		{"NULL\tNULL\tNULL\tImpossible WHERE\nu\tALL\tNULL\tNULL", opensOrNot},
+		{"t\tconst\tPRIMARY\tNULL\nNULL\tNULL\tNULL\tno matching row in const table", opensOrNot},
+	} {
+		if got := openingOf(plan.Parse(columns + x.rows)); got != x.want {
+			t.Errorf("%q: %d, want %d", x.rows, got, x.want)
+		}
+	}
 }
