@@ -8,13 +8,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 // The example of the documentation does what its header records.
 func TestDocumentedCase(t *testing.T) {
 	text := docBlocks(t)["case"]
-	c := parseCase(t, text)
+	c := targettest.Case(t, text)
 	for _, d := range corpus.CheckHeader("docs/cases.md", []byte(text)) {
 		t.Error(d)
 	}
@@ -47,7 +48,7 @@ func TestDocumentedCase(t *testing.T) {
 // Each statement that the documentation calls judged is, in full; each that it
 // calls unknown is that.
 func TestDocumentedStatements(t *testing.T) {
-	anyTarget(t)
+	targettest.Any(t)
 	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue
@@ -72,7 +73,7 @@ func checkDocumented(t *testing.T, on *target.Target) {
 			t.Fatalf("no block of %s statements", name)
 		}
 		for _, sql := range strings.Split(strings.TrimSpace(statements), "\n") {
-			c := parseCase(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
+			c := targettest.Case(t, init+"\n/* tx1 */ BEGIN;\n/* tx1 */ "+sql+"\n/* tx1 */ ROLLBACK;\n")
 			r := findings.Replay(t.Context(), on, "docs/cases.md", c, []corpus.Level{corpus.ReadCommitted})[0]
 			v := &r.Trial.Verdict
 			if v.Outcome == oracle.OK {

@@ -5,11 +5,14 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 )
 
 func TestDuplicates(t *testing.T) {
-	stored := func(path, text string) corpus.Stored { return corpus.Stored{Path: path, Case: parseCase(t, text)} }
+	stored := func(path, text string) corpus.Stored {
+		return corpus.Stored{Path: path, Case: targettest.Case(t, text)}
+	}
 	got := telling.Duplicates([]corpus.Stored{
 		stored("a", "-- source: one\n/* tx1 */ SELECT 1;"), stored("b", "/* tx1 */ select 1; -- the same"), stored("c", "/* tx2 */ SELECT 1;"),
 		stored("d", "-- target: mariadb:11.8\n-- fingerprint: x/RR\n/* tx1 */ SELECT 2;"),

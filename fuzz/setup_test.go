@@ -5,9 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-
-	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // docBlocks returns the SQL of docs/cases.md by the word behind ```sql.
@@ -31,38 +28,4 @@ func fromRoot(path string) string {
 		return path
 	}
 	return filepath.Join("..", path)
-}
-
-func parseCase(t *testing.T, text string) *corpus.Case {
-	t.Helper()
-	c, err := corpus.Parse("case", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// anyTarget opens the first target to be had here.
-func anyTarget(t *testing.T) *target.Target {
-	t.Helper()
-	installed := target.Installed(t.Context())
-	if len(installed) == 0 {
-		t.Skip("nothing to run a case on: this build has no embedded TiDB, and no server is installed")
-	}
-	return openFor(t, installed[0], target.Options{Clean: true})
-}
-
-// openFor opens a target that ends with the test.
-func openFor(t *testing.T, name string, o target.Options) *target.Target {
-	t.Helper()
-	on, err := target.Open(t.Context(), name, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := on.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return on
 }

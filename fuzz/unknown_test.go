@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -14,7 +15,7 @@ import (
 // a person is told of each.
 func TestUnknownIsExplained(t *testing.T) {
 	const setUp = "/* init */ CREATE TABLE t (a INT PRIMARY KEY, c VARCHAR(20));\n/* init */ INSERT INTO t VALUES (1, 'x'), (2, 'y');\n"
-	on := anyTarget(t)
+	on := targettest.Any(t)
 	for _, x := range []struct{ steps, reason, says string }{
 		{"/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET c = 'z' WHERE a = 1;\n/* tx2 */ SELECT * FROM t WHERE a = 1 AND CONNECTION_ID() = 1 FOR UPDATE;\n/* tx1 */ COMMIT;\n/* tx2 */ SELECT * FROM t;",
 			"unsupported: function CONNECTION_ID",
@@ -27,7 +28,7 @@ func TestUnknownIsExplained(t *testing.T) {
 		{"/* tx1 */ ANALYZE TABLE t;", "unsupported: a statement of unknown effect",
 			"the oracle does not know the effect of ANALYZE TABLE; at step 1, tx1: ANALYZE TABLE t"},
 	} {
-		c := parseCase(t, "-- level: RC\n"+setUp+x.steps+"\n")
+		c := targettest.Case(t, "-- level: RC\n"+setUp+x.steps+"\n")
 		r := findings.Replay(t.Context(), on, "unknown.sql", c, on.Levels())[0]
 		if r.Verdict != oracle.Unknown || r.Reason != x.reason || r.Expected != "" || r.Actual != x.says {
 			t.Errorf("%s\n%s %s, expected %q:\n%q, want\n%q", x.steps, r.Verdict, r.Reason, r.Expected, r.Actual, x.says)
@@ -37,13 +38,13 @@ func TestUnknownIsExplained(t *testing.T) {
 		"TIMESTAMP NULL ON UPDATE CURRENT_TIMESTAMP": "ON UPDATE of a column",
 		"INT, FOREIGN KEY (b) REFERENCES t (a)":      "a foreign key", "VARCHAR(9) CHARACTER SET latin1": "character set latin1",
 	} {
-		c := parseCase(t, "/* init */ CREATE TABLE t (a INT PRIMARY KEY, b "+column+");\n/* tx1 */ SELECT a FROM t;\n")
+		c := targettest.Case(t, "/* init */ CREATE TABLE t (a INT PRIMARY KEY, b "+column+");\n/* tx1 */ SELECT a FROM t;\n")
 		r := findings.Replay(t.Context(), on, "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
 		if r.Verdict != oracle.Unknown || !strings.HasPrefix(r.Actual, "the oracle does not know this SQL: "+says) && says != "" {
 			t.Errorf("a column %s: %s, %q", column, r.Verdict, r.Actual)
 		}
 	}
-	c := parseCase(t, "/* tx1 */ LOCK TABLES t READ;\n")
+	c := targettest.Case(t, "/* tx1 */ LOCK TABLES t READ;\n")
 	r := findings.Replay(t.Context(), on, "unknown.sql", c, []corpus.Level{corpus.ReadCommitted})[0]
 	if r.Reason != target.ReasonRefused || !strings.HasSuffix(r.Actual, "LOCK TABLES is not a statement of a transaction test") {
 		t.Errorf("a statement that is refused: %s, %q", r.Reason, r.Actual)

@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -26,8 +27,8 @@ func TestCasesAsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: parseCase(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])})
-	anyTarget(t)
+	stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: targettest.Case(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])})
+	targettest.Any(t)
 	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue

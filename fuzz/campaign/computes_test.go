@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/mutate"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 )
 
 // A campaign has the server compute what its cases hold of unknown SQL, and so judges
 // nearly all of them.
 func TestCampaignComputes(t *testing.T) {
-	for _, name := range serversAmong(t, "mysql:9.7", "mariadb:11.8", "mariadb:10.5") {
+	for _, name := range targettest.Among(t, "mysql:9.7", "mariadb:11.8", "mariadb:10.5") {
 		r, err := RunHere(t.Context(), Settings{Target: name, Cases: 200, Seed: 1, SQL: WideSQL, Conflict: mutate.Mix, Out: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -30,7 +31,7 @@ func TestInputsAreDistinct(t *testing.T) {
 // A case without a verdict counts as statements not judged: losses must not
 // raise the share.
 func TestCountsChargeUnknowns(t *testing.T) {
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	h := &history.History{}
 	for i, l := range c.Steps {
 		h.Stmts = append(h.Stmts, history.Stmt{Line: i, Session: l.Session})
@@ -71,7 +72,7 @@ func TestMergedReports(t *testing.T) {
 // Features count in cases that were judged in a conflict; elsewhere they are
 // seen with the count 0.
 func TestFeatures(t *testing.T) {
-	c := parseCase(t, `-- level: READ COMMITTED
+	c := targettest.Case(t, `-- level: READ COMMITTED
 /* init */ CREATE TABLE t (a INT UNSIGNED PRIMARY KEY, b VARCHAR(10), KEY (b(2), a));
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET b = CONCAT(b, 'x') WHERE a NOT IN (1, 2) AND b LIKE 'k%';

@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -158,7 +159,7 @@ func TestOrphansThatShowNothing(t *testing.T) {
 	dir := InFlightDir(s.Out, s.Target)
 	must(os.MkdirAll(dir, 0o700))
 	pid := deadProcess(t)
-	must(os.WriteFile(filepath.Join(dir, fmt.Sprintf("inflight-%d-0.sql", pid)), []byte("-- level: READ COMMITTED\n"+dirtyCase), 0o600))
+	must(os.WriteFile(filepath.Join(dir, fmt.Sprintf("inflight-%d-0.sql", pid)), []byte("-- level: READ COMMITTED\n"+targettest.DirtyRead), 0o600))
 	must(os.WriteFile(filepath.Join(dir, fmt.Sprintf("inflight-%d-1.sql", pid)), []byte("/* init */ CREATE TAB"), 0o600))
 	found, err := Orphans(t.Context(), s, tidbPanic)
 	if err != nil || len(found) != 1 || found[0].Reproduced != 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
@@ -75,7 +76,7 @@ func TestSeedsSelectTheirCases(t *testing.T) {
 			}
 		}
 	}
-	other := parseCase(t, dirtyCase)
+	other := targettest.Case(t, targettest.DirtyRead)
 	if _, ok := SeedOf(other, known); ok {
 		t.Error("a case that is not stored has a seed")
 	}

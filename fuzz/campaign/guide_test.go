@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -17,7 +18,7 @@ const onFake = "tidb 1.0"
 // seen is a run of a case that ended in an error, which is its behaviour.
 func seen(t *testing.T, code uint16) *target.Trial {
 	t.Helper()
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	r := &target.Trial{Case: c, Levels: target.LevelsFor(c, corpus.ReadCommitted), Verdict: oracle.Verdict{Outcome: oracle.OK}}
 	r.History = &history.History{Levels: r.Levels}
 	for i, l := range c.Steps {

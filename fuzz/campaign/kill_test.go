@@ -21,6 +21,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -31,7 +32,7 @@ import (
 // TXNFUZZ_KILL_FOR gives a length other than 20 s; kills come every 5 s, from a
 // minute on every 15.
 func TestKilledServers(t *testing.T) {
-	for _, target := range serversAmong(t, "mariadb:10.11") {
+	for _, target := range targettest.Among(t, "mariadb:10.11") {
 		t.Run(target, func(t *testing.T) { killAgainAndAgain(t, target) })
 	}
 }
@@ -148,7 +149,7 @@ func (k *killer) kill(t *testing.T) {
 // TestComplaintsOfALivingServer: a failed assertion in the error log of a server
 // that goes on is a finding, with the log beside it, and the server is replaced.
 func TestComplaintsOfALivingServer(t *testing.T) {
-	for _, target := range serversAmong(t, "mariadb:10.11", "mysql:9.7") {
+	for _, target := range targettest.Among(t, "mariadb:10.11", "mysql:9.7") {
 		t.Run(target, func(t *testing.T) { complain(t, target) })
 	}
 }
@@ -160,7 +161,7 @@ func complain(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	defer at.Close()
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	levels := target.LevelsFor(c, corpus.ReadCommitted)
 	if r := at.Judge(ctx, c, levels); r.Verdict.Outcome != oracle.OK {
 		t.Fatalf("before: %+v %v", r.Verdict, r.Err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 )
 
 // TestLoadKnown holds which stored cases are changed, and with how many chances.
@@ -14,7 +16,7 @@ func TestLoadKnown(t *testing.T) {
 		"a-published": "-- source: https://example.org/1\n", "b-only-replayed": "-- seed: no, because it is slow\n",
 		"c-found": "-- source: txnfuzz\n", "d-found-and-named": "-- source: txnfuzz\n-- seed: yes\n", "e-often": "-- source: txnfuzz\n-- seed: 3\n",
 	} {
-		if _, err := corpus.Save(dir, name, parseCase(t, header+"/* init */ CREATE TABLE `"+name+"` (a INT);\n/* tx1 */ SELECT 1;")); err != nil {
+		if _, err := corpus.Save(dir, name, targettest.Case(t, header+"/* init */ CREATE TABLE `"+name+"` (a INT);\n/* tx1 */ SELECT 1;")); err != nil {
 			t.Fatal(err)
 		}
 	}

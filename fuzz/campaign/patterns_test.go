@@ -10,6 +10,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -240,11 +241,11 @@ func TestAimIsKept(t *testing.T) {
 	if p := g.next(rand.New(rand.NewPCG(1, 1)), fresh, 1, &l); p.data == nil || p.aim == nil || *p.aim != *a {
 		t.Errorf("of changed bytes: %+v", p)
 	}
-	c := parseCase(t, "-- pattern: w1x w2y\n"+dirtyCase)
+	c := targettest.Case(t, "-- pattern: w1x w2y\n"+targettest.DirtyRead)
 	if _, err := aimOf(c); err == nil {
 		t.Error("a pattern that is none is read")
 	}
-	if a, err := aimOf(parseCase(t, dirtyCase)); a != nil || err != nil {
+	if a, err := aimOf(targettest.Case(t, targettest.DirtyRead)); a != nil || err != nil {
 		t.Errorf("no pattern: %v, %v", a, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -18,7 +19,7 @@ func hermitageRun(t *testing.T, note string) (*target.Trial, corpus.Level) {
 	}
 	for i := range records {
 		if r := &records[i]; r.Note == note {
-			c := parseCase(t, r.Case)
+			c := targettest.Case(t, r.Case)
 			return &target.Trial{Case: c, Levels: r.History.Levels, History: r.History, Verdict: r.Verdict}, r.History.Levels[1]
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -77,7 +78,7 @@ func TestResumeOnAnotherTarget(t *testing.T) {
 func TestResumeCountsStoredFindings(t *testing.T) {
 	s, st := stateOf(t)
 	for id, target := range map[string]string{"one": st.Target, "old": st.Target, "elsewhere": "mysql:9.7", "lost": st.Target} {
-		c := parseCase(t, dirtyCase)
+		c := targettest.Case(t, targettest.DirtyRead)
 		c.Set(findings.KeyTarget, target)
 		c.Set("kind", "dirty-read")
 		c.Set(findings.KeyFingerprint, "dirty-read/RC")

@@ -3,11 +3,8 @@ package campaign
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 )
 
@@ -26,42 +23,6 @@ func fromRoot(path string) string {
 		return path
 	}
 	return filepath.Join("..", "..", path)
-}
-
-const dirtyCase = `
-/* init */ CREATE TABLE t (a INT);
-/* init */ INSERT INTO t VALUES (1), (2), (3);
-/* tx1 */ BEGIN;
-/* tx2 */ BEGIN;
-/* tx1 */ UPDATE t SET a = 4 WHERE a = 1;
-/* tx1 */ SELECT * FROM t;
-/* tx2 */ SELECT * FROM t;
-/* tx2 */ COMMIT;
-/* tx1 */ COMMIT;
-`
-
-func parseCase(t *testing.T, text string) *corpus.Case {
-	t.Helper()
-	c, err := corpus.Parse("case", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// serversAmong returns those of some servers that can be started here; where
-// servers are required, all must be.
-func serversAmong(t *testing.T, wanted ...string) []string {
-	var out []string
-	installed := target.Installed(t.Context())
-	for _, w := range wanted {
-		if slices.Contains(installed, w) {
-			out = append(out, w)
-		} else if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
-			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set and %s is not installed", w)
-		}
-	}
-	return out
 }
 
 const tidbPanic = `[WARN] something before

@@ -13,13 +13,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/against"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // TestOneServerAgainstItself: whatever comes by chance on either of two equal servers must
 // not be counted, attributed or not.
 func TestOneServerAgainstItself(t *testing.T) {
-	for _, target := range serversAmong(t, "mariadb:11.8") {
+	for _, target := range targettest.Among(t, "mariadb:11.8") {
 		out := t.TempDir()
 		r, err := RunHere(t.Context(), Settings{Target: target, Against: target, Cases: 150, Workers: 2, Seed: 3, Out: out})
 		if err != nil {
@@ -37,7 +38,7 @@ func TestOneServerAgainstItself(t *testing.T) {
 // TestASettingOfTheSecond: 1020 comes of snapshot isolation, so two MariaDBs that have it set
 // otherwise differ, and each difference is put down to that.
 func TestASettingOfTheSecond(t *testing.T) {
-	for _, target := range serversAmong(t, "mariadb:11.8") {
+	for _, target := range targettest.Among(t, "mariadb:11.8") {
 		out := t.TempDir()
 		r, err := RunHere(t.Context(), Settings{Target: target, Against: target + ",snapshot=off", Cases: 150, Workers: 2, Seed: 3, Out: out})
 		if err != nil {
@@ -65,7 +66,7 @@ func TestAnUnexplainedDifferenceIsAFinding(t *testing.T) {
 /* init */ INSERT INTO t VALUES (1), (2);
 /* tx1 */ SELECT GROUP_CONCAT(a) FROM t;
 `
-	for _, name := range serversAmong(t, "mariadb:11.8") {
+	for _, name := range targettest.Among(t, "mariadb:11.8") {
 		a, err := target.Open(t.Context(), name, target.Options{Clean: true})
 		if err != nil {
 			t.Fatal(err)
@@ -76,8 +77,8 @@ func TestAnUnexplainedDifferenceIsAFinding(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = b.Close() }()
-		c := parseCase(t, text)
-		c.Init = slices.Concat(c.Init, parseCase(t, "/* init */ INSERT INTO t VALUES (3), (4);\n/* tx1 */ SELECT 1;\n").Init)
+		c := targettest.Case(t, text)
+		c.Init = slices.Concat(c.Init, targettest.Case(t, "/* init */ INSERT INTO t VALUES (3), (4);\n/* tx1 */ SELECT 1;\n").Init)
 		results := findings.Replay(t.Context(), a, "case.sql", c, []corpus.Level{corpus.ReadCommitted})
 		findings.ReplayAgainst(t.Context(), a, b, &results[0])
 		got := results[0].Against

@@ -5,6 +5,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -12,16 +13,16 @@ import (
 // The header of a finding has the anomaly's name, once, and loses it with the anomaly. A
 // note of other people on their case stays.
 func TestHeaderNamesAnomaly(t *testing.T) {
-	r := skewed(t)
+	r := targettest.Skewed(t, "../..")
 	c := describe(Place{Target: "mysql:9.7", Server: r.History.Server}, r, Origin{}, rates{Unconfirmed, Unconfirmed})
-	if got, _ := c.Get("anomaly"); got != skew {
-		t.Errorf("anomaly: %q, want %q\n%s", got, skew, corpus.Print(c, corpus.Text))
+	if got, _ := c.Get("anomaly"); got != targettest.Skew {
+		t.Errorf("anomaly: %q, want %q\n%s", got, targettest.Skew, corpus.Print(c, corpus.Text))
 	}
 	again := &target.Trial{Case: c, Levels: r.Levels, Verdict: r.Verdict}
 	if got, ok := describe(Place{Target: "mysql:9.7", Server: r.History.Server}, again, Origin{}, rates{}).Get("anomaly"); ok {
 		t.Errorf("anomaly: %q of a run without a history", got)
 	}
-	theirs := skewed(t)
+	theirs := targettest.Skewed(t, "../..")
 	theirs.Case.Set(KeySource, "https://bugs.example/1")
 	theirs.Case.Set("anomaly", "(2,18)")
 	if got, _ := describe(Place{Target: "mysql:9.7", Server: r.History.Server}, theirs, Origin{}, rates{}).Get("anomaly"); got != "(2,18)" {
@@ -33,7 +34,7 @@ func TestHeaderNamesAnomaly(t *testing.T) {
 // corpus.CheckHeader.
 func TestHeadersOfFindings(t *testing.T) {
 	r := target.Trial{
-		Case: parseCase(t, dirtyCase), Levels: map[int]corpus.Level{1: corpus.ReadCommitted, 2: corpus.RepeatableRead},
+		Case: targettest.Case(t, targettest.DirtyRead), Levels: map[int]corpus.Level{1: corpus.ReadCommitted, 2: corpus.RepeatableRead},
 		Also: corpus.Levels, Defaults: "shows, too",
 		Verdict: oracle.Verdict{Outcome: oracle.Known, Kind: "k", Rules: []string{"a", "b"}, Expected: "x", Actual: "y", Reason: "z", Fingerprint: "f", Stmt: -1},
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -66,7 +67,7 @@ func TestPlansAgree(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			on := openFor(t, name, target.Options{})
+			on := targettest.Open(t, name, target.Options{})
 			plans, wants := 0, 0
 			for n := range uint64(cases) {
 				c := mutate.Generate(mutate.NewSeeded(n+1), mutate.Options{Levels: on.Levels(), DBMS: on.Server().DBMS, Tables: 2, Conflict: mutate.Mix})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -47,7 +48,7 @@ const jointCase = `/* init */ CREATE TABLE t (a INT);
 
 func considered(t *testing.T, k *Keeper, text string) (*Finding, bool) {
 	t.Helper()
-	c := parseCase(t, text)
+	c := targettest.Case(t, text)
 	r := k.Judge(t.Context(), c, target.LevelsFor(c, corpus.ReadCommitted))
 	f, first, err := k.Consider(t.Context(), &r, Origin{})
 	if err != nil {

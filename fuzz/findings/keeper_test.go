@@ -11,6 +11,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -67,7 +68,7 @@ func newFakeKeeper(t *testing.T, f *fakeServer) *Keeper {
 
 func trialOf(t *testing.T, f *fakeServer) *target.Trial {
 	t.Helper()
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	r := f.judge(t.Context(), c, target.LevelsFor(c, corpus.ReadCommitted))
 	r.Verdict = f.v
 	f.runs = 0
@@ -150,7 +151,7 @@ func TestKeeperTellsHowSurely(t *testing.T) {
 func TestKeeperKeepsTheSmallest(t *testing.T) {
 	f := &fakeServer{}
 	dir := ""
-	for i, text := range []string{dirtyCase, dirtyCase} {
+	for i, text := range []string{targettest.DirtyRead, targettest.DirtyRead} {
 		k := newFakeKeeper(t, f)
 		if i == 0 {
 			dir = k.Store.dir
@@ -162,7 +163,7 @@ func TestKeeperKeepsTheSmallest(t *testing.T) {
 			}
 			k.ReduceFor = 0 // would leave seven
 		}
-		c := parseCase(t, text)
+		c := targettest.Case(t, text)
 		r := f.judge(t.Context(), c, target.LevelsFor(c, corpus.ReadCommitted))
 		found, _, err := k.Consider(t.Context(), &r, Origin{})
 		if err != nil {

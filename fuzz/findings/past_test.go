@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -27,7 +28,7 @@ func TestKeeperWritesThePastOfTables(t *testing.T) {
 		}
 		return r
 	}
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	r := k.Judge(t.Context(), c, target.LevelsFor(c, corpus.ReadCommitted))
 	r.Verdict = dirtyRead // on the campaign's tables
 	r.History.Final = []history.Table{{Name: "t", Columns: []string{"a"}, Rows: [][]history.Cell{{{Text: "4"}}}}}
@@ -48,7 +49,7 @@ func TestKeeperWritesThePastOfTables(t *testing.T) {
 // A file with a rate is replayed until it shows or that is missed for sure.
 func TestReplayRepeats(t *testing.T) {
 	for recorded, want := range map[string]bool{"": true, "known moved-row": true, "violation wrong-rows": true, "ok": false, "unknown": false} {
-		c := parseCase(t, dirtyCase)
+		c := targettest.Case(t, targettest.DirtyRead)
 		if recorded != "" {
 			c.Set("verdict (fake, RC)", recorded)
 		}
@@ -56,7 +57,7 @@ func TestReplayRepeats(t *testing.T) {
 			t.Errorf("recorded %q: %t", recorded, got)
 		}
 	}
-	c := parseCase(t, dirtyCase)
+	c := targettest.Case(t, targettest.DirtyRead)
 	c.Set(KeyFingerprint, dirtyRead.Fingerprint)
 	known := oracle.Verdict{Outcome: oracle.Known, Rules: []string{"moved-row"}, Fingerprint: dirtyRead.Fingerprint}
 	other := known

@@ -6,13 +6,14 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
 // A reduced case tells of itself only: what its header says of the larger one,
 // on whatever target, is gone, and where that came from stays.
 func TestReducedHeader(t *testing.T) {
-	on := anyTarget(t)
+	on := targettest.Any(t)
 	// MDEV-27992 on MariaDB and MySQL, TiDB#33315 on TiDB, with a line too many.
 	file, level := "maria-27992.sql", "READ COMMITTED"
 	if on.Name == target.Default {
@@ -26,7 +27,7 @@ func TestReducedHeader(t *testing.T) {
 	c.Set("expected (RC)", "(77)")
 	c.Set("stmt", "step 99")
 	c.Set("vendor defaults", "shows, too")
-	c.Steps = append(c.Steps, parseCase(t, "/* tx3 */ SELECT 1 FROM t;").Steps...)
+	c.Steps = append(c.Steps, targettest.Case(t, "/* tx3 */ SELECT 1 FROM t;").Steps...)
 	source, _ := c.Get("source")
 	result, err := Reduce(t.Context(), on, c, reduce.EpsilonGreedy, 1, nil)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -40,7 +41,7 @@ func TestFindingsAreNewOnce(t *testing.T) {
 	}
 	other := t.TempDir()
 	for version, want := range map[string]bool{"8.0.11-TiDB-v8.2.0": false, "11.8.3-MariaDB-log": true, "9.7.0": true} {
-		c := parseCase(t, dirtyCase)
+		c := targettest.Case(t, targettest.DirtyRead)
 		c.Set(KeyVersion, version)
 		c.Set(KeyFingerprint, dirtyRead.Fingerprint)
 		dir := filepath.Join(other, version)

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 )
 
 const recordedText = `-- source: a test
@@ -21,7 +23,7 @@ const recordedText = `-- source: a test
 `
 
 func TestRecordedCells(t *testing.T) {
-	c := parseCase(t, recordedText+"-- verdict (mysql 9.7, SER): violation behind the header\n")
+	c := targettest.Case(t, recordedText+"-- verdict (mysql 9.7, SER): violation behind the header\n")
 	want := []Cell{
 		{"embedded", "RC", "ok"}, {"embedded", "RR", "ok"},
 		{"mysql 9.7", "RU", "known semi-consistent-read"}, {"mysql 9.7", "RC", "known semi-consistent-read"},
@@ -69,7 +71,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("recorded again:\n%s", diff)
 			}
 			for _, c := range x.cells {
-				if v := RecordedVerdict(parseCase(t, string(got)), x.target, c.Level); v != c.Verdict {
+				if v := RecordedVerdict(targettest.Case(t, string(got)), x.target, c.Level); v != c.Verdict {
 					t.Errorf("read back at %s: %q", c.Level, v)
 				}
 			}
@@ -80,14 +82,14 @@ func TestRecord(t *testing.T) {
 // Somebody changes a verdict in a file: the complaint names the file, the
 // server, the level, both verdicts, and what to do.
 func TestVerifySeesAChangedVerdict(t *testing.T) {
-	target := anyTarget(t)
+	target := targettest.Any(t)
 	path := fromRoot(KnownDir + "/base-G-single.sql")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text = Record(text, target.Name, []Cell{{Level: "RC", Verdict: "ok"}, {Level: "RR", Verdict: "violation wrong-rows"}})
-	results, err := Verify(t.Context(), target, corpus.Stored{Path: "corpus/known/base-G-single.sql", Case: parseCase(t, string(text))})
+	results, err := Verify(t.Context(), target, corpus.Stored{Path: "corpus/known/base-G-single.sql", Case: targettest.Case(t, string(text))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +120,8 @@ func TestVerifySeesAChangedVerdict(t *testing.T) {
 // A case whose set-up a server refuses is never a pass: it is reported with the
 // server's message, and another message is another verdict.
 func TestVerifyReportsAStaleCase(t *testing.T) {
-	target := anyTarget(t)
-	c := parseCase(t, "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ SELECT * FROM t;\n")
+	target := targettest.Any(t)
+	c := targettest.Case(t, "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ SELECT * FROM t;\n")
 	results, err := Verify(t.Context(), target, corpus.Stored{Path: "stale.sql", Case: c})
 	if err != nil {
 		t.Fatal(err)

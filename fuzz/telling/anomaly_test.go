@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -18,7 +19,7 @@ import (
 
 // The JSON of a finding and of a replay has the names as a list, empty where there is none.
 func TestJSONNamesAnomaly(t *testing.T) {
-	r := skewed(t)
+	r := targettest.Skewed(t, "../..")
 	for _, x := range []any{&findings.Finding{Anomaly: r.Anomalies()}, &findings.Replayed{Anomaly: r.Anomalies()}} {
 		text, err := json.Marshal(x)
 		if err != nil {
@@ -30,7 +31,7 @@ func TestJSONNamesAnomaly(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Anomaly) != 1 || got.Anomaly[0].Name != skew || got.Anomaly[0].Kind != string(model.GSingleItem) || !strings.HasPrefix(got.Anomaly[0].Cycle, "in step 3 tx1 did not see") {
+		if len(got.Anomaly) != 1 || got.Anomaly[0].Name != targettest.Skew || got.Anomaly[0].Kind != string(model.GSingleItem) || !strings.HasPrefix(got.Anomaly[0].Cycle, "in step 3 tx1 did not see") {
 			t.Errorf("%s", text)
 		}
 	}
@@ -42,8 +43,8 @@ func TestJSONNamesAnomaly(t *testing.T) {
 
 func sighted() []findings.Replayed {
 	a := func(cycle string) []oracle.Anomaly {
-		return []oracle.Anomaly{{Name: skew, Kind: model.GSingleItem, Cycle: cycle, Drawing: &graph.Drawing{
-			Title: skew, Nodes: []string{"tx1", "tx2"}, Edges: []graph.Arrow{{From: 0, To: 1, Label: "rw (<i>) of t\nstep 1 → step 2"}, {From: 1, To: 0, Label: "wr"}},
+		return []oracle.Anomaly{{Name: targettest.Skew, Kind: model.GSingleItem, Cycle: cycle, Drawing: &graph.Drawing{
+			Title: targettest.Skew, Nodes: []string{"tx1", "tx2"}, Edges: []graph.Arrow{{From: 0, To: 1, Label: "rw (<i>) of t\nstep 1 → step 2"}, {From: 1, To: 0, Label: "wr"}},
 		}}}
 	}
 	ok := oracle.Verdict{Outcome: oracle.OK}
@@ -57,7 +58,7 @@ func TestMatrixNamesAnomalies(t *testing.T) {
 ┌───────┬──────────────────────┬───────────┐
 │ case  │ anomaly              │ where     │
 ├───────┼──────────────────────┼───────────┤
-│ a.sql │ read skew (G-single) │ one RU RC │
+│ a.sql │ read targettest.Skew (G-single) │ one RU RC │
 │       │                      │ two RU    │
 └───────┴──────────────────────┴───────────┘
 `
@@ -71,10 +72,10 @@ func TestMatrixNamesAnomalies(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	var page bytes.Buffer
-	if err := m.WriteHTML(&page, []corpus.Stored{{Path: "a.sql", Case: parseCase(t, "/* tx1 */ SELECT 1;")}}); err != nil {
+	if err := m.WriteHTML(&page, []corpus.Stored{{Path: "a.sql", Case: targettest.Case(t, "/* tx1 */ SELECT 1;")}}); err != nil {
 		t.Fatal(err)
 	}
-	for part, n := range map[string]int{"<svg": 1, ">rw (&lt;i&gt;) of t</text>": 1, "in step 1 &lt;i&gt;": 1, "<h3>" + skew + "</h3>": 1, "one RU RC<br>two RU<br>": 1, "<i>": 0} {
+	for part, n := range map[string]int{"<svg": 1, ">rw (&lt;i&gt;) of t</text>": 1, "in step 1 &lt;i&gt;": 1, "<h3>" + targettest.Skew + "</h3>": 1, "one RU RC<br>two RU<br>": 1, "<i>": 0} {
 		if got := strings.Count(page.String(), part); got != n {
 			t.Errorf("%q is %d times on the page, want %d", part, got, n)
 		}
@@ -83,7 +84,7 @@ func TestMatrixNamesAnomalies(t *testing.T) {
 	if err := WriteReplayText(&b, sighted()[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if want := "RU: read skew (G-single): in step 1 <i>\n"; !strings.HasSuffix(b.String(), want) {
+	if want := "RU: read targettest.Skew (G-single): in step 1 <i>\n"; !strings.HasSuffix(b.String(), want) {
 		t.Errorf("no %q behind\n%s", want, b.String())
 	}
 }

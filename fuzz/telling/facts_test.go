@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 )
 
 // TestFindingsHaveFacts: what is saved of a finding holds what its server told.
@@ -20,7 +21,7 @@ func TestFindingsHaveFacts(t *testing.T) {
 		}
 		asked++
 		t.Run(name, func(t *testing.T) {
-			on := openFor(t, name, target.Options{})
+			on := targettest.Open(t, name, target.Options{})
 			store, err := findings.OpenStore(t.TempDir())
 			if err != nil {
 				t.Fatal(err)

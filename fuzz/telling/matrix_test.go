@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -103,7 +104,7 @@ func TestReplayText(t *testing.T) {
 func TestMatrixAsHTML(t *testing.T) {
 	m := NewMatrix(matrixResults())
 	var b strings.Builder
-	stored := corpus.Stored{Path: "a.sql", Case: parseCase(t, "-- source: <x>\n-- verdict (one, RR): ok\n/* tx1 */ SELECT 1 < 2;")}
+	stored := corpus.Stored{Path: "a.sql", Case: targettest.Case(t, "-- source: <x>\n-- verdict (one, RR): ok\n/* tx1 */ SELECT 1 < 2;")}
 	if err := m.WriteHTML(&b, []corpus.Stored{stored}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -14,7 +15,7 @@ import (
 // that they do not fit their tables.
 func TestStaleCaseIsNoPass(t *testing.T) {
 	const setUp = "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1);\n"
-	on := anyTarget(t)
+	on := targettest.Any(t)
 	for _, x := range []struct{ steps, stale string }{
 		{"/* tx1 */ SELECT * FROM u;", "step 1, tx1: SELECT * FROM u: error 1146"},
 		{"/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET b = 2;\n/* tx1 */ COMMIT;", "step 2, tx1: UPDATE t SET b = 2: error 1054"},
