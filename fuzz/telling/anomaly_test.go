@@ -58,7 +58,7 @@ func TestMatrixNamesAnomalies(t *testing.T) {
 ┌───────┬──────────────────────┬───────────┐
 │ case  │ anomaly              │ where     │
 ├───────┼──────────────────────┼───────────┤
-│ a.sql │ read targettest.Skew (G-single) │ one RU RC │
+│ a.sql │ read skew (G-single) │ one RU RC │
 │       │                      │ two RU    │
 └───────┴──────────────────────┴───────────┘
 `
@@ -84,7 +84,7 @@ func TestMatrixNamesAnomalies(t *testing.T) {
 	if err := WriteReplayText(&b, sighted()[:1]); err != nil {
 		t.Fatal(err)
 	}
-	if want := "RU: read targettest.Skew (G-single): in step 1 <i>\n"; !strings.HasSuffix(b.String(), want) {
+	if want := "RU: read skew (G-single): in step 1 <i>\n"; !strings.HasSuffix(b.String(), want) {
 		t.Errorf("no %q behind\n%s", want, b.String())
 	}
 }
