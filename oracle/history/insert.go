@@ -19,9 +19,17 @@ type Written uint8
 const (
 	// AsDefault is for a generated column, whose values the server makes itself.
 	AsDefault Written = iota + 1
-	// AsText is for a JSON column, which takes no number that is not quoted.
+	// AsText is for a JSON column, which takes no number that is not quoted, and for one of
+	// texts or members: the number 00 would be the text '0', the number 1 an ENUM's first.
 	AsText
 )
+
+// asText holds the types of columns that are written AsText.
+var asText = map[byte]bool{
+	mysql.TypeJSON: true, mysql.TypeString: true, mysql.TypeVarchar: true, mysql.TypeVarString: true,
+	mysql.TypeTinyBlob: true, mysql.TypeBlob: true, mysql.TypeMediumBlob: true, mysql.TypeLongBlob: true,
+	mysql.TypeEnum: true, mysql.TypeSet: true,
+}
 
 // WrittenFor says how the values of a table's columns are written, by what the set-up of
 // a case declares.
@@ -36,7 +44,7 @@ func WrittenFor(c *corpus.Case, table string) map[string]Written {
 			switch {
 			case slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionGenerated }):
 				out[col.Name.Name.O] = AsDefault
-			case col.Tp.GetType() == mysql.TypeJSON:
+			case asText[col.Tp.GetType()]:
 				out[col.Name.Name.O] = AsText
 			}
 		}
