@@ -107,7 +107,7 @@ func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Q
 			var these []string
 			var questions []history.Question
 			for _, k := range some {
-				if q := open[k]; how.tells(&q) {
+				if q := open[k]; how.asks(&q) {
 					these, questions = append(these, k), append(questions, q)
 				}
 			}
@@ -148,8 +148,8 @@ func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, question
 	return true
 }
 
-// tells says that a question is asked in a layout: for its plan, in the case's own only.
-func (how layout) tells(q *history.Question) bool {
+// asks says that a question is asked in a layout: for its plan, in the case's own only.
+func (how layout) asks(q *history.Question) bool {
 	if q.Plan {
 		return how == layout{}
 	}

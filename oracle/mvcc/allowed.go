@@ -28,23 +28,23 @@ const (
 // Only reports whether no other answer than this one is allowed.
 func (p *Prediction) Only() bool { return len(p.Or) == 0 && p.Open == "" }
 
-// or adds to the set of allowed answers.
-func (p *Prediction) or(answer, self string) {
+// addAnswer adds to the set of allowed answers, unless it is the prediction itself.
+func (p *Prediction) addAnswer(answer, self string) {
 	if answer != self && !slices.Contains(p.Or, answer) {
 		p.Or = append(p.Or, answer)
 	}
 }
 
-// leaves says that there may be answers beside those listed, and why.
-func (p *Prediction) leaves(why string) {
+// leaveOpen says that there may be answers beside those listed, and why.
+func (p *Prediction) leaveOpen(why string) {
 	if p.Open == "" {
 		p.Open = why
 	}
 }
 
-// allow tries the other paths, and adds to each step's set what they answer. fit holds the
+// tryOtherWays tries the other paths, and adds to each step's set what they answer. fit holds the
 // choices of the path that the steps are of; run replays one.
-func (r *Replay) allow(fit *choices, run func(*choices) ([]Step, *Difference, error)) {
+func (r *Replay) tryOtherWays(fit *choices, run func(*choices) ([]Step, *Difference, error)) {
 	if !fit.free() {
 		return
 	}
@@ -54,7 +54,7 @@ func (r *Replay) allow(fit *choices, run func(*choices) ([]Step, *Difference, er
 		if err != nil {
 			break
 		}
-		r.join(steps, d)
+		r.addWay(steps, d)
 		if !ch.next() {
 			return
 		}
@@ -62,29 +62,29 @@ func (r *Replay) allow(fit *choices, run func(*choices) ([]Step, *Difference, er
 	first := fit.first()
 	for i := range r.Steps {
 		if p := r.Steps[i].Expected; p != nil && r.Steps[i].chosen > first {
-			p.leaves(moreWays)
+			p.leaveOpen(moreWays)
 		}
 	}
 }
 
-// join adds to each step's set what it has on another path, which ends at the difference.
-func (r *Replay) join(others []Step, d *Difference) {
+// addWay adds to each step's set what it has on another path, which ends at the difference.
+func (r *Replay) addWay(others []Step, d *Difference) {
 	for i := range r.Steps {
 		p, other := r.Steps[i].Expected, &others[i]
 		switch {
 		case p == nil:
 		case other.unproved:
-			p.leaves("whether it closes a cycle of waits")
+			p.leaveOpen("whether it closes a cycle of waits")
 		case d != nil && d.Stmt == i && d.Kind == "missing-wait":
 			// There it would have to wait: that is no answer.
 		case d != nil && d.Stmt == i:
-			p.or(d.Expected, "")
+			p.addAnswer(d.Expected, "")
 		case other.Expected != nil:
 			for _, a := range other.Expected.Or {
-				p.or(a, p.String(r.Steps[i].Kind))
+				p.addAnswer(a, p.String(r.Steps[i].Kind))
 			}
 			if other.Expected.Open != "" {
-				p.leaves(other.Expected.Open)
+				p.leaveOpen(other.Expected.Open)
 			}
 		}
 	}
@@ -96,6 +96,13 @@ func (r *Replay) followed(i int, kind stmt.Kind, a, b *Prediction) *Prediction {
 	if r.compare(i, kind, a) != nil && r.compare(i, kind, b) == nil {
 		a, b = b, a
 	}
-	a.or(b.String(kind), a.String(kind))
+	a.addAnswer(b.String(kind), a.String(kind))
 	return a
+}
+
+// addWay adds what is expected at the same statement on another path, which went as far.
+func (d *Difference) addWay(other *Difference) {
+	if other.Stmt == d.Stmt && other.Expected != d.Expected && !slices.Contains(d.Or, other.Expected) {
+		d.Or = append(d.Or, other.Expected)
+	}
 }

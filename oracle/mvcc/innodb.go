@@ -386,10 +386,10 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	i, s := x.i, e.session(x.st.Session)
 	e.Steps[i].Expected = x.p
 	if e.Steps[i].chosen = e.choices.pos; x.open != "" {
-		x.p.leaves(x.open)
+		x.p.leaveOpen(x.open)
 	}
 	if x.mayRefuse {
-		x.p.or((&Prediction{Err: errRecordChanged}).String(x.kind), x.p.String(x.kind))
+		x.p.addAnswer((&Prediction{Err: errRecordChanged}).String(x.kind), x.p.String(x.kind))
 	}
 	if x.p.Err != 0 {
 		e.undoAmid(x.tx, x.mark)

@@ -40,7 +40,7 @@ func (x *running) several() (*Prediction, error) {
 	}
 	p := severalPrediction(x.kind, rows)
 	if x.waited {
-		p.leaves("what it had read before it waited")
+		p.leaveOpen("what it had read before it waited")
 	}
 	e.touchSeveral(x.i, x.tx, x.node, rows)
 	if err := x.changeSeveral(rows); err != nil {

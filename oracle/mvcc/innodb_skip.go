@@ -61,7 +61,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 	e.touchInnoDB(x, t, s.Where, false, nil)
 	p := &Prediction{Matched: -1, Changed: -1}
 	if len(k.perhaps) > 0 {
-		p.leaves("which of the rows it passes over that others may have locked")
+		p.leaveOpen("which of the rows it passes over that others may have locked")
 	}
 	if len(k.others) > 0 {
 		// Who passes over what others are doing, and leaves its gap open, has no place in a
@@ -147,7 +147,7 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *Prediction) error {
 	must, may := k.free, k.perhaps
 	if cut {
 		must, may = nil, slices.Concat(k.free, k.perhaps)
-		p.leaves("which rows it finds before its LIMIT")
+		p.leaveOpen("which rows it finds before its LIMIT")
 	}
 	rows, read, err := x.cameOf(all, must, may)
 	if err != nil {

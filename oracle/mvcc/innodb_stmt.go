@@ -406,7 +406,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			}
 		}
 		if x.waited {
-			p.leaves("what it had read before it waited")
+			p.leaveOpen("what it had read before it waited")
 		}
 		e.touchJoined(x.i, x.tx, x.start, s.From)
 		own := &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, joined: map[*Table]bool{}, view: View{Tick: latest, Own: x.tx}}

@@ -241,7 +241,7 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 		case d == nil:
 			r.adopt(e)
 			if r.counting {
-				r.allow(ch, func(ch *choices) ([]Step, *Difference, error) {
+				r.tryOtherWays(ch, func(ch *choices) ([]Step, *Difference, error) {
 					e := r.engine(ch)
 					e.exploring = true
 					defer e.abandon()
@@ -262,8 +262,8 @@ func (r *Replay) explore(jumping bool) (*Difference, []int, error) {
 			if e != nil {
 				r.adopt(e)
 			}
-		case d != nil && at == bestAt && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
-			best.Or = append(best.Or, d.Expected)
+		case d != nil && at == bestAt:
+			best.addWay(d)
 		}
 		more := false
 		if jumping && d != nil {

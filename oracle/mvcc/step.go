@@ -341,7 +341,7 @@ func (r *Replay) statement(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode) (*
 		r.Steps[i].chosen = r.views.pos
 	}
 	if _, moved := r.moved[st]; moved {
-		p.leaves("when it took effect")
+		p.leaveOpen("when it took effect")
 	}
 	if p.Err != 0 {
 		r.store.undo(tx, before)

@@ -39,8 +39,8 @@ func (r *Replay) runTiDB() (*Difference, error) {
 		case at > bestAt:
 			best, bestAt, path = d, at, slices.Clone(ch.taken)
 			r.take(w)
-		case at == bestAt && d != nil && d.Stmt == best.Stmt && d.Expected != best.Expected && !slices.Contains(best.Or, d.Expected):
-			best.Or = append(best.Or, d.Expected)
+		case at == bestAt && d != nil:
+			best.addWay(d)
 		}
 		if d == nil || !ch.next() {
 			break
@@ -55,7 +55,7 @@ func (r *Replay) runTiDB() (*Difference, error) {
 		}
 	}
 	if best == nil && r.counting {
-		r.allow(ch, func(ch *choices) ([]Step, *Difference, error) {
+		r.tryOtherWays(ch, func(ch *choices) ([]Step, *Difference, error) {
 			w := r.world(ch)
 			d, err := w.replay()
 			return w.Steps, d, err
