@@ -36,17 +36,17 @@ func TestPlanDecides(t *testing.T) {
 		}
 	}
 	for _, says := range []struct {
-		access, extra string
-		want          Outcome
-		kind          Kind
+		table, access, extra string
+		want                 Outcome
+		kind                 Kind
 	}{
-		{"", "Impossible WHERE", OK, ""},
-		{"range", "Using index condition", Violation, "non-repeatable-read"},
-		{"", "Impossible WHERE noticed after reading const tables", OK, ""},
+		{"NULL", "NULL", "Impossible WHERE", OK, ""},
+		{"t", "range", "Using index condition", Violation, "non-repeatable-read"},
+		{"NULL", "NULL", "Impossible WHERE noticed after reading const tables", OK, ""},
 	} {
 		r.History.Answers = map[string]*history.Answer{key: {Result: history.Result{
 			Columns: []string{"id", "select_type", "table", "type", "Extra"},
-			Rows:    [][]history.Cell{{{Text: "1"}, {Text: "SIMPLE"}, {Text: "t"}, {Text: says.access}, {Text: says.extra}}},
+			Rows:    [][]history.Cell{{{Text: "1"}, {Text: "SIMPLE"}, {Text: says.table}, {Text: says.access}, {Text: says.extra}}},
 		}}}
 		if v := Check(c, r.History); v.Outcome != says.want || v.Kind != says.kind {
 			t.Errorf("%s: %s %s, want %s %s (%s)", says.extra, v.Outcome, v.Kind, says.want, says.kind, v.Reason)
