@@ -24,7 +24,7 @@ const (
 	SetLevel         Kind = "SET TRANSACTION"
 	SetVariable      Kind = "SET"
 	Use              Kind = "USE"
-	Raw              Kind = "RAW"
+	Raw              Kind = "raw statement"
 	Other            Kind = "OTHER"
 )
 

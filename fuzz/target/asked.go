@@ -156,12 +156,21 @@ func (how layout) asks(q *history.Question) bool {
 	return !how.bare || !needsKeys(q)
 }
 
-// needsKeys says that a question asks what a statement does with the one row that has a key
-// of its own: there is no order or index that could matter.
+// needsKeys says that a question asks what a statement does with the rows that have keys of
+// its own: there is no order or index that could matter.
 func needsKeys(q *history.Question) bool {
-	stmt, err := corpus.ParseStatement(q.SQL)
-	s, ok := stmt.(*ast.InsertStmt)
-	return err == nil && ok && len(s.OnDuplicate) > 0
+	n, err := corpus.ParseStatement(q.SQL)
+	if err != nil {
+		return false
+	}
+	switch s := n.(type) {
+	case *ast.InsertStmt:
+		return len(s.OnDuplicate) > 0
+	case *stmt.RawStmt:
+		words := s.Words()
+		return (words[0] == "insert" || words[0] == "replace") && !slices.Contains(words, "limit")
+	}
+	return false
 }
 
 // settle leaves open what another layout answers differently.

@@ -177,6 +177,9 @@ func (c *conn) ask(sql string) (answer, error) {
 }
 
 func verb(sql string) string {
+	if rest, ok := strings.CutPrefix(sql, "/*"); ok { // what a raw statement touches
+		_, sql, _ = strings.Cut(rest, "*/")
+	}
 	f := strings.Fields(sql)
 	if len(f) == 0 {
 		return ""

@@ -34,7 +34,7 @@ func (r *Replay) compare(i int, kind stmt.Kind, p *Prediction) *Difference {
 	case code != 0:
 		return nil
 	}
-	if kind == stmt.Select || kind == stmt.SelectForShare || kind == stmt.SelectForUpdate {
+	if kind == stmt.Select || kind == stmt.SelectForShare || kind == stmt.SelectForUpdate || kind == stmt.Raw && len(p.Rows)+len(res.Rows) > 0 {
 		if sameRows(p.Rows, res.Rows, p.Ordered) {
 			return nil
 		}
@@ -44,14 +44,18 @@ func (r *Replay) compare(i int, kind stmt.Kind, p *Prediction) *Difference {
 		}
 		return d
 	}
-	changed := res.Changed
-	if changed < 0 {
-		changed = res.Affected
-	}
-	if p.Changed != changed || p.Matched >= 0 && res.Matched >= 0 && p.Matched != res.Matched {
+	if p.Changed != changedRows(res) || p.Matched >= 0 && res.Matched >= 0 && p.Matched != res.Matched {
 		return differs("wrong-count", "the %s touched another number of rows than it should", kind)
 	}
 	return nil
+}
+
+// changedRows counts the rows that a write changed; -1: the answer does not say.
+func changedRows(r *history.Result) int64 {
+	if r.Changed < 0 {
+		return r.Affected
+	}
+	return r.Changed
 }
 
 // sameRows compares predicted rows with the server's text, as bags unless the
@@ -138,7 +142,7 @@ func (p *Prediction) String(kind stmt.Kind) string {
 		return fmt.Sprintf("error %d", p.Err)
 	case kind == stmt.Update:
 		return fmt.Sprintf("%d matched, %d changed", p.Matched, p.Changed)
-	case kind.Writes():
+	case kind.Writes(), kind == stmt.Raw && p.Changed >= 0:
 		return fmt.Sprintf("%d affected", p.Changed)
 	case kind.Control():
 		return "ok"
@@ -155,7 +159,7 @@ func describe(kind stmt.Kind, res *history.Result) string {
 		return describeError(res.Err)
 	case kind == stmt.Update && res.Matched >= 0:
 		return fmt.Sprintf("%d matched, %d changed", res.Matched, res.Changed)
-	case kind.Writes():
+	case kind.Writes(), kind == stmt.Raw && res.Affected >= 0 && len(res.Columns) == 0:
 		return fmt.Sprintf("%d affected", res.Affected)
 	case kind.Control():
 		return "ok"

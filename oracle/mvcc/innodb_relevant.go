@@ -25,6 +25,8 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case stmt.Insert:
 			upserts = upserts || len(l.Stmt.(*ast.InsertStmt).OnDuplicate) > 0
 			updates = updates || upserts
+		case stmt.Raw:
+			updates = updates || len(l.Stmt.(*stmt.RawStmt).Writes) > 0
 		case stmt.SetLevel, stmt.SetVariable:
 			setsLevel = true
 		}

@@ -133,6 +133,8 @@ func (x *running) perform() (*Prediction, error) {
 		return x.delete(s, t)
 	case *ast.InsertStmt:
 		return x.insert(s)
+	case *stmt.RawStmt:
+		return x.raw(s)
 	}
 	return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(x.kind)}
 }

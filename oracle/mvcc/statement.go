@@ -20,8 +20,6 @@ func KindOf(n ast.StmtNode) stmt.Kind {
 		if stmt.LockOf(n.(*ast.SelectStmt)).Wait == stmt.Bounded {
 			return stmt.Other
 		}
-	case stmt.Raw:
-		return stmt.Other
 	case stmt.SetLevel, stmt.SetVariable:
 		s := n.(*ast.SetStmt)
 		if _, ok := levelOfSet(s); ok {

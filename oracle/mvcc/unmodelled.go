@@ -43,10 +43,6 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 		if n != f.root && stmt.LockOf(x).Wait == stmt.Skips {
 			f.what = "SKIP LOCKED in a part of a statement"
 		}
-	case *stmt.RawStmt:
-		if n == f.root {
-			f.what = "a raw statement that locks or writes"
-		}
 	case *ast.InsertStmt:
 		if len(x.PartitionNames) > 0 {
 			f.what = "PARTITION behind a table's name"

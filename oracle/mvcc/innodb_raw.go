@@ -1,0 +1,311 @@
+package mvcc
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+)
+
+// A statement that the parser does not read and that writes or locks is judged by what the
+// server makes of the newest rows of the tables that it names. Which rows it looks at, by
+// which index, and what it locks besides the rows that it changes, nobody knows. So its locks
+// explain the waits of others and are missed by none; and an answer other than the server's
+// own is wrong only where nothing that others do meanwhile could have made it that.
+// https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
+
+func rawLoss(what string) *Loss { return &Loss{Slug: "unsupported: a raw statement " + what} }
+
+// raw runs such a statement.
+func (x *running) raw(s *stmt.RawStmt) (*Prediction, error) {
+	e := x.e
+	switch {
+	case slices.Contains(s.Words(), "skip"):
+		return nil, rawLoss("that may skip locked rows")
+	case x.watched():
+		return nil, rawLoss("whose rows are seen uncommitted while it waits")
+	}
+	for x.due {
+		if x.point(spot{}, nil, false, false) == nowhere {
+			x.block(nil)
+		}
+	}
+	switch {
+	case errCode(x.st) == errRecordChanged && x.someRecordChanged():
+		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+	case x.waited && x.overtaken():
+		return nil, rawLoss("that waits while others write")
+	}
+	on, err := x.rawTables(s)
+	if err != nil {
+		return nil, err
+	}
+	asked := make([]solve.Found, len(on))
+	for i, t := range on {
+		asked[i] = solve.Found{Table: t.table.Def, Rows: t.rows}
+	}
+	effect, err := e.solver.AskedRaw(s, asked)
+	if err != nil {
+		return nil, lossOf("solver", err)
+	}
+	p := rawPrediction(effect.Result)
+	switch {
+	case x.readsUnlocked(s, on):
+		return nil, rawLoss("whose queries may have read older or uncommitted rows")
+	case x.unlike(p) && (p.Err != 0 || errCode(x.st) != 0 || x.waited || x.besideWrites(on) || x.readsSnapshot(s, on)):
+		return nil, rawLoss("amid others")
+	}
+	if x.waited {
+		p.leaveOpen("what it had read before it waited")
+	}
+	var changes []chosenRow
+	for i, t := range on {
+		of, ok := e.rawChanges(s, t, effect.After[i])
+		if !ok || len(of) > 0 && !writesTable(s, t.table) {
+			return nil, rawLoss("whose effect on single rows is not known")
+		}
+		changes = append(changes, of...)
+		e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: t.table, wide: true})
+	}
+	if p.Err == 0 && !accountsFor(s, effect.Result, changes) {
+		return nil, rawLoss("that writes what is there already")
+	}
+	for _, w := range changes {
+		if w.c != nil {
+			p.read = append(p.read, w.c)
+		}
+	}
+	return p, x.applyRaw(changes)
+}
+
+// rawTable is a table that a raw statement names, with the newest rows that are committed or
+// its transaction's own.
+type rawTable struct {
+	table  *Table
+	rows   []solve.Row
+	chains []*Chain
+}
+
+func (x *running) rawTables(s *stmt.RawStmt) ([]rawTable, error) {
+	var on []rawTable
+	for _, name := range slices.Concat(s.Reads, s.Writes) {
+		t := x.e.table(name.Name.O)
+		if t == nil {
+			return nil, rawLoss("on what is no table")
+		}
+		if slices.ContainsFunc(on, func(o rawTable) bool { return o.table == t }) {
+			continue
+		}
+		rows, chains := t.Rows(View{Tick: latest, Own: x.tx})
+		x.e.scanOrder(t, rows, chains)
+		on = append(on, rawTable{t, rows, chains})
+	}
+	return on, nil
+}
+
+func writesTable(s *stmt.RawStmt, t *Table) bool {
+	return slices.ContainsFunc(s.Writes, func(n *ast.TableName) bool { return lower(n.Name.O) == lower(t.Def.Name) })
+}
+
+// rawPrediction is the answer that the server gave alone.
+func rawPrediction(r *history.Result) *Prediction {
+	if r.Err != nil {
+		return &Prediction{Matched: -1, Changed: -1, Err: r.Err.Code}
+	}
+	p := &Prediction{Matched: r.Matched, Changed: changedRows(r), Ordered: len(r.Rows) < 2}
+	for _, cells := range r.Rows {
+		row := make([]sqlvalue.Value, len(cells))
+		for i, c := range cells {
+			if !c.Null {
+				row[i] = sqlvalue.NewString(c.Text)
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
+
+// unlike reports whether the statement's answer is another one.
+func (x *running) unlike(p *Prediction) bool { return x.e.compare(x.i, x.kind, p) != nil }
+
+// besideWrites reports whether another open transaction has written to one of the tables.
+func (x *running) besideWrites(on []rawTable) bool {
+	return slices.ContainsFunc(on, func(t rawTable) bool {
+		return slices.ContainsFunc(t.table.Chains, func(c *Chain) bool { return x.e.writer(c, x.tx) != nil })
+	})
+}
+
+// queriesIn counts the queries within a raw statement, the one that locks not among them.
+func queriesIn(s *stmt.RawStmt) int {
+	n := 0
+	for _, w := range s.Words() {
+		if w == "select" || w == "table" || w == "values" {
+			n++
+		}
+	}
+	if len(s.Writes) == 0 {
+		n--
+	}
+	return n
+}
+
+// readsUnlocked reports whether a query within the statement may have read other rows than
+// those that are newest now, without a lock: below REPEATABLE READ those of a write do so.
+func (x *running) readsUnlocked(s *stmt.RawStmt, on []rawTable) bool {
+	switch {
+	case queriesIn(s) <= 0:
+		return false
+	case x.tx.Level == corpus.ReadUncommitted:
+		return x.waited || x.besideWrites(on)
+	}
+	return x.tx.Level == corpus.ReadCommitted && changedAfter(x.start, x.tx, on)
+}
+
+// readsSnapshot reports whether a query within a locking read may have read other rows than
+// the newest from its transaction's snapshot. Those of a write lock what they read.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html ("does not lock the rows of a
+// table in a nested subquery")
+func (x *running) readsSnapshot(s *stmt.RawStmt, on []rawTable) bool {
+	return len(s.Writes) == 0 && queriesIn(s) > 0 && x.tx.Snapshot != 0 && changedAfter(x.tx.Snapshot, x.tx, on)
+}
+
+// changedAfter reports whether a view of that time sees other rows than the newest.
+func changedAfter(at history.Tick, tx *Txn, on []rawTable) bool {
+	was, is := View{Tick: at, Own: tx}, View{Tick: latest, Own: tx}
+	return slices.ContainsFunc(on, func(t rawTable) bool {
+		return slices.ContainsFunc(t.table.Chains, func(c *Chain) bool { return was.version(c) != is.version(c) })
+	})
+}
+
+// rawChanges tells which rows a statement changed, from what a table held before and behind
+// it; false where that does not tell which row became which.
+func (e *engine) rawChanges(s *stmt.RawStmt, t rawTable, after []solve.Row) (changes []chosenRow, ok bool) {
+	key := FormatRow
+	if t.table.Clustered != nil {
+		key = func(r solve.Row) string { return e.store.clusteredKeyOf(t.table, r) }
+	}
+	before := map[string][]int{}
+	for i, row := range t.rows {
+		before[key(row)] = append(before[key(row)], i)
+	}
+	kept := map[string]bool{}
+	deleted, inserted := 0, 0
+	for _, row := range after {
+		k := key(row)
+		at := before[k]
+		if len(at) == 0 {
+			changes = append(changes, chosenRow{t.table, nil, nil, row, true})
+			inserted++
+			continue
+		}
+		before[k], kept[k] = at[1:], true
+		if old := t.rows[at[0]]; !equalRows(old, row) {
+			changes = append(changes, chosenRow{t.table, t.chains[at[0]], old, row, true})
+		}
+	}
+	for k, left := range before {
+		if len(left) > 0 && kept[k] {
+			return nil, false // one of several equal rows
+		}
+		deleted += len(left)
+	}
+	for i, row := range t.rows {
+		if slices.Contains(before[key(row)], i) {
+			changes = append(changes, chosenRow{t.table, t.chains[i], row, nil, true})
+		}
+	}
+	generates := slices.ContainsFunc(t.table.Def.Columns, func(c solve.Column) bool { return c.Auto })
+	return changes, (deleted == 0 || inserted == 0 || verbOf(s) == "replace") && (inserted == 0 || !generates)
+}
+
+// verbOf is the word that says what a raw statement does, behind its WITH if it has one.
+func verbOf(s *stmt.RawStmt) string {
+	words := s.Words()
+	if i := slices.IndexFunc(words, func(w string) bool { return w == "update" || w == "delete" }); words[0] == "with" && i > 0 {
+		return words[i]
+	}
+	return words[0]
+}
+
+// accountsFor reports whether the changes are all that a statement did: one that writes a
+// row as it is makes a version of it or none, and which row that is, its count does not tell.
+func accountsFor(s *stmt.RawStmt, r *history.Result, changes []chosenRow) bool {
+	if len(s.Writes) == 0 {
+		return true
+	}
+	deleted, changed, inserted := 0, 0, 0
+	for _, c := range changes {
+		switch {
+		case c.row == nil:
+			deleted++
+		case c.c == nil:
+			inserted++
+		default:
+			changed++
+		}
+	}
+	n := changedRows(r)
+	returns := n < 0 // RETURNING: a row for each that it has written
+	if returns {
+		n = int64(len(r.Rows))
+	}
+	switch verb := verbOf(s); {
+	case returns && (verb == "insert" || verb == "replace"):
+		return n == int64(inserted+changed)
+	case verb == "insert" || verb == "replace":
+		// One for each row that is new, two for each that it has changed.
+		// https://dev.mysql.com/doc/c-api/9.7/en/mysql-affected-rows.html
+		return n == int64(inserted+deleted+2*changed)
+	case verb == "delete":
+		return n == int64(deleted)
+	}
+	return r.Matched == int64(changed+deleted) && n == r.Matched
+}
+
+// applyRaw writes the rows that a raw statement has changed.
+func (x *running) applyRaw(changes []chosenRow) error {
+	e := x.e
+	var changed []chosenRow
+	for _, w := range changes {
+		images := slices.DeleteFunc([]solve.Row{w.old, w.row}, func(r solve.Row) bool { return r == nil })
+		e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: w.t, write: true, images: images, wide: true})
+		x.images = append(x.images, image{w.old, w.row})
+	}
+	if len(changes) > 0 && !slices.ContainsFunc(changes, func(w chosenRow) bool { return w.t != changes[0].t }) {
+		x.table = changes[0].t
+	}
+	for _, w := range changes {
+		if w.c == nil {
+			continue
+		}
+		if o := e.writer(w.c, x.tx); o != nil && !x.waited {
+			x.overran = o
+		}
+		if w.row == nil {
+			x.deleteRow(w.t, w.c)
+		} else {
+			changed = append(changed, w)
+		}
+	}
+	var err error
+	if len(changed) == 1 {
+		err = x.changeRow(changed[0].t, hit{changed[0].c, changed[0].old}, changed[0].row)
+	} else {
+		err = x.changeAtOnce(changed)
+	}
+	for _, w := range changes {
+		if w.c != nil || err != nil {
+			continue
+		}
+		var dup *Chain
+		if _, dup, _, err = x.put(w.t, w.row); dup != nil {
+			return rawLoss("that inserts a row beside one with its key")
+		}
+	}
+	return err
+}
