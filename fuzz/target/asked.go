@@ -168,7 +168,7 @@ func needsKeys(q *history.Question) bool {
 		return len(s.OnDuplicate) > 0
 	case *stmt.RawStmt:
 		words := s.Words()
-		return (words[0] == "insert" || words[0] == "replace") && !slices.Contains(words, "limit")
+		return (words[0] == "insert" || words[0] == "replace") && !slices.Contains(words, "select") && !slices.Contains(words, "table")
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 const (
@@ -128,6 +129,24 @@ func TestRawWrites(t *testing.T) {
 		}
 		if err := b.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// What a raw statement inserts of a query is asked without the tables' keys, too, as which row
+// comes first may be the plan's affair; rows that it gives itself need their keys.
+func TestRawInsertsAreAskedWithoutKeys(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"/* raw writes=t */ INSERT INTO t VALUES (1) RETURNING a":              true,
+		"/* raw writes=t */ REPLACE INTO t VALUES (1) RETURNING a":             true,
+		"/* raw reads=u writes=t */ INSERT INTO t SELECT a FROM u RETURNING a": false,
+		"/* raw reads=u writes=t */ INSERT INTO t TABLE u RETURNING a":         false,
+		"/* raw reads=t writes=t */ DELETE FROM t WHERE a = 1 RETURNING a":     false,
+		"INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 2":               true,
+		"INSERT INTO t VALUES (1)":                                             false,
+	} {
+		if got := needsKeys(&history.Question{SQL: sql}); got != want {
+			t.Errorf("%s: %v", sql, got)
 		}
 	}
 }

@@ -25,8 +25,8 @@ func rawLoss(what string) *Loss { return &Loss{Slug: "unsupported: a raw stateme
 func (x *running) raw(s *stmt.RawStmt) (*Prediction, error) {
 	e := x.e
 	switch {
-	case slices.Contains(s.Words(), "skip"):
-		return nil, rawLoss("that may skip locked rows")
+	case x.opensSnapshotWithin(s):
+		return nil, rawLoss("with a query that takes the transaction's snapshot, or does not")
 	case x.watched():
 		return nil, rawLoss("whose rows are seen uncommitted while it waits")
 	}
@@ -140,15 +140,16 @@ func (x *running) besideWrites(on []rawTable) bool {
 	})
 }
 
-// queriesIn counts the queries within a raw statement, the one that locks not among them.
+// queriesIn counts the queries within a raw statement, the one that locks not among them,
+// and, of one that locks, what it says of the tables that it does not lock (FOR UPDATE OF).
 func queriesIn(s *stmt.RawStmt) int {
-	n := 0
+	n, writes := 0, len(s.Writes) > 0
 	for _, w := range s.Words() {
-		if w == "select" || w == "table" || w == "values" {
+		if w == "select" || w == "table" || w == "of" && !writes {
 			n++
 		}
 	}
-	if len(s.Writes) == 0 {
+	if !writes {
 		n--
 	}
 	return n
@@ -172,6 +173,12 @@ func (x *running) readsUnlocked(s *stmt.RawStmt, on []rawTable) bool {
 // table in a nested subquery")
 func (x *running) readsSnapshot(s *stmt.RawStmt, on []rawTable) bool {
 	return len(s.Writes) == 0 && queriesIn(s) > 0 && x.tx.Snapshot != 0 && changedAfter(x.tx.Snapshot, x.tx, on)
+}
+
+// opensSnapshotWithin reports whether a query within a locking read may be the first read of
+// its transaction's snapshot: when it does so, if at all, is not known.
+func (x *running) opensSnapshotWithin(s *stmt.RawStmt) bool {
+	return len(s.Writes) == 0 && queriesIn(s) > 0 && x.tx.Level == corpus.RepeatableRead && x.tx.Snapshot == 0
 }
 
 // changedAfter reports whether a view of that time sees other rows than the newest.

@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"slices"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
@@ -42,6 +44,10 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.SelectStmt:
 		if n != f.root && stmt.LockOf(x).Wait == stmt.Skips {
 			f.what = "SKIP LOCKED in a part of a statement"
+		}
+	case *stmt.RawStmt:
+		if n == f.root && slices.ContainsFunc(x.Words(), func(w string) bool { return w == "nowait" || w == "wait" || w == "skip" }) {
+			f.what = "NOWAIT, WAIT or SKIP LOCKED in a raw statement"
 		}
 	case *ast.InsertStmt:
 		if len(x.PartitionNames) > 0 {

@@ -3,10 +3,12 @@ package solve
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -62,6 +64,21 @@ func (g Floats) add(v float32) {
 		v = float32(math.NaN())
 	}
 	g[text] = v
+}
+
+// exactFloats writes each FLOAT that is not the number that the server prints of it with all
+// its digits. The server then reads another text back than was written, so that what was
+// asked of such rows settles nothing.
+func exactFloats(t *Table, row Row, cells []history.Cell) {
+	for i := range cells {
+		if typ := t.Columns[i].Type; typ.Class != FloatClass || typ.Digits != floatDigits || cells[i].Null {
+			continue
+		}
+		stored := float32(row[i].Double())
+		if printed, err := strconv.ParseFloat(cells[i].Text, 32); err != nil || float32(printed) != stored {
+			cells[i].Text = strconv.FormatFloat(float64(stored), 'g', 9, 32)
+		}
+	}
 }
 
 // value returns the FLOAT that the server printed as text. It is not known where
