@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/pingcap/tidb/pkg/parser/types"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -340,9 +341,21 @@ func pointed(e ast.ExprNode) ast.ExprNode {
 }
 
 func sameLiteral(a, b ast.ExprNode) bool {
-	x, ok := smallLiteral(a)
-	y, also := smallLiteral(b)
+	if x, ok := smallLiteral(a); ok {
+		y, also := smallLiteral(b)
+		return also && x == y
+	}
+	x, ok := textLiteral(a)
+	y, also := textLiteral(b)
 	return ok && also && x == y
+}
+
+func textLiteral(e ast.ExprNode) (string, bool) {
+	v, ok := e.(ast.ValueExpr)
+	if !ok || v.GetType().EvalType() != types.ETString {
+		return "", false
+	}
+	return v.GetString(), true
 }
 
 // anyPendingIndex lets a read of uncommitted data go by any index of a table

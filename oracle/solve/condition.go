@@ -65,9 +65,14 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
-	all := connect(true, true, parts)
+	return c.unsureWhereFixed(list, connect(true, true, parts)), nil
+}
+
+// unsureWhereFixed is all, the truth of an AND, but that an error settles nothing where one of
+// its operands fixes an expression.
+func (c *compiler) unsureWhereFixed(list []ast.ExprNode, all func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
 	if !c.fixesExpression(list) {
-		return all, nil
+		return all
 	}
 	return func(f *frame) sqlvalue.Truth {
 		t := all(f)
@@ -75,7 +80,7 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 			f.err = &Unsupported{"error of an expression that another condition fixes"}
 		}
 		return t
-	}, nil
+	}
 }
 
 func sameError(a, b error) bool {

@@ -29,7 +29,11 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 		konst = konst && e.konst
 		parts = append(parts, c.truth(c.numbered(e)))
 	}
-	return boolExpr(konst, connect(isAnd, true, parts)), nil
+	t := connect(isAnd, true, parts)
+	if isAnd {
+		t = c.unsureWhereFixed(list, t)
+	}
+	return boolExpr(konst, t), nil
 }
 
 // soleCondition returns an accessor for the truth of n, compiled as e, which is a

@@ -3,6 +3,7 @@ package solve
 import (
 	"hash/crc32"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -143,15 +144,32 @@ func (c *compiler) textArgs(args []expr) []func(*frame) (string, bool) {
 
 // textsOf evaluates all arguments: an error behind a NULL is not certain.
 func textsOf(f *frame, xs []func(*frame) (string, bool)) (s []string, null bool) {
-	for _, x := range xs {
+	for i, x := range xs {
 		if null {
 			f.beside(asValue(x))
 			continue
 		}
 		one, isNull := x(f)
+		if isSQL(f.err) && f.hidesError(xs[i+1:]) {
+			f.err = &Unsupported{"error in an operand beside NULL"}
+		}
+		if f.err != nil {
+			return nil, false
+		}
 		s, null = append(s, one), isNull
 	}
 	return s, null
+}
+
+// hidesError reports whether one of the arguments behind one that fails is NULL: a server that
+// evaluates it first never comes to the error.
+func (f *frame) hidesError(rest []func(*frame) (string, bool)) bool {
+	defer func(failed error, warnings int) { f.err, f.warnings = failed, warnings }(f.err, f.warnings)
+	return slices.ContainsFunc(rest, func(x func(*frame) (string, bool)) bool {
+		f.err = nil
+		_, null := x(f)
+		return null
+	})
 }
 
 func textOf(join func([]string, string) string) func(*compiler, []expr) (expr, error) {
@@ -343,7 +361,8 @@ func (c *compiler) substring(args []expr) (expr, error) {
 	})
 }
 
-// replace is case-sensitive.
+// replace is case-sensitive. Whether an error in the replacement shows where there is nothing
+// to replace is the server's affair.
 func (c *compiler) replace(args []expr) (expr, error) {
 	e, err := c.textFunction(args, func(_ *frame, s []string) (string, bool) {
 		if s[1] == "" {
@@ -354,25 +373,21 @@ func (c *compiler) replace(args []expr) (expr, error) {
 	if err != nil {
 		return e, err
 	}
-	if c.d.is(replaceStops) {
-		xs := c.textArgs(args)
-		e.eval = func(f *frame) sqlvalue.Value {
-			s, null := textsOf(f, xs[:2])
-			switch {
-			case null:
-				f.beside(asValue(xs[2]))
-				return sqlvalue.Value{}
-			case f.err != nil:
-				return sqlvalue.Value{}
-			case s[1] == "", e.typ.Binary && !strings.Contains(s[0], s[1]):
-				return e.typ.string(s[0])
-			}
-			to, null := xs[2](f)
-			if null || f.err != nil {
-				return sqlvalue.Value{}
-			}
-			return e.typ.string(strings.ReplaceAll(s[0], s[1], to))
+	xs, whole, stops := c.textArgs(args), e.eval, c.d.is(replaceStops)
+	e.eval = func(f *frame) sqlvalue.Value {
+		v := whole(f)
+		if !v.IsNull() || f.err != nil && !isSQL(f.err) || f.err == nil && !stops {
+			return v
 		}
+		failed, warnings := f.err, f.warnings
+		f.err = nil
+		s, null := textsOf(f, xs[:2])
+		f.warnings = warnings
+		if f.err == nil && !null && (s[1] == "" || !strings.Contains(s[0], s[1])) {
+			return f.refuse("REPLACE of what is not there by NULL, or by what fails")
+		}
+		f.err = failed
+		return v
 	}
 	return c.ofFirst(e, args, firstCollation)
 }
@@ -474,9 +489,8 @@ func (c *compiler) locate(sub, in expr) (expr, error) {
 		return expr{}, err
 	}
 	xs := c.textArgs([]expr{sub, in})
-	w, stops := t.Collation.table(), c.d.is(searchedFirst)
-	if t.Binary && stops {
-		// In a condition other rows are found than in a select list.
+	w := t.Collation.table()
+	if t.Binary && c.d.is(binarySearchUnsure) {
 		return expr{}, unsupported("search of a binary string")
 	}
 	find := func(f *frame, sub, in string) sqlvalue.Value {
@@ -496,17 +510,6 @@ func (c *compiler) locate(sub, in expr) (expr, error) {
 		return sqlvalue.NewInt(0)
 	}
 	return expr{typ: bigInt, konst: sub.konst && in.konst, eval: func(f *frame) sqlvalue.Value {
-		if stops {
-			text, null := xs[1](f)
-			if null || f.err != nil {
-				return sqlvalue.Value{}
-			}
-			what, null := xs[0](f)
-			if null || f.err != nil {
-				return sqlvalue.Value{}
-			}
-			return find(f, what, text)
-		}
 		s, null := textsOf(f, xs)
 		if null || f.err != nil {
 			return sqlvalue.Value{}

@@ -197,7 +197,7 @@ const (
 	// branchesKeepUnsigned: branches, ROUND and TRUNCATE of unsigned decimals are
 	// unsigned.
 	branchesKeepUnsigned
-	// replaceStops: REPLACE of the empty string does not look at the replacement.
+	// replaceStops: REPLACE of the empty string may not see that the replacement is NULL.
 	replaceStops
 	// countsUnseen: COUNT does not evaluate what cannot be NULL.
 	countsUnseen
@@ -235,8 +235,9 @@ const (
 	caseReadsMoments
 	// binaryCase: CASE compares texts as bytes where a result is a binary string.
 	binaryCase
-	// searchedFirst: LOCATE evaluates the text that it searches, and stops at NULL.
-	searchedFirst
+	// binarySearchUnsure: LOCATE in a binary string finds other rows in a condition than in a
+	// select list.
+	binarySearchUnsure
 	// momentQuotient: the negation of a date or time has no digits behind the
 	// point, and a quotient of it four.
 	momentQuotient
@@ -451,7 +452,7 @@ var dialectTable = []dialectLine{
 		"https://docs.pingcap.com/tidb/stable/control-flow-functions/"},
 	{branchKeepsInt, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/flow-control-functions.html"},
-	{searchedFirst, []history.DBMS{history.MySQL},
+	{binarySearchUnsure, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/string-functions.html#function_locate"},
 	{momentQuotient, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html"},
