@@ -22,8 +22,10 @@ func (changedError) Error() string { return "record has changed since last read"
 // newest version was committed after the snapshot. Where it is not certain that
 // the record is touched (sure is false), the answer decides.
 func (x *running) recordChanged(c *Chain, sure bool) error {
+	x.metChanged = x.metChanged || x.changedBelow(c)
 	if !x.changedSince(c) {
 		if errCode(x.st) == errRecordChanged && !x.due && x.writtenSince(c) {
+			x.metChanged = true
 			return changedError{false}
 		}
 		return nil

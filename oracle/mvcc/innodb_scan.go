@@ -134,6 +134,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	}
 	a.other, a.pending = x.otherPath(t, a.where), e.pending
 	only := !e.loose && stmt.Of(x.node).Limit == nil && !a.other
+	x.one = only
 	if a.ended && x.due {
 		x.sure = false
 		x.block(nil)

@@ -44,11 +44,16 @@ func (x *running) execute() (*Prediction, error) {
 	if errors.As(err, &changed) && changed.sure {
 		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged}, nil
 	}
-	if errCode(x.st) == errRecordChanged && x.kind != stmt.Select && !errors.As(err, new(*Loss)) && x.someRecordChanged() {
+	if errCode(x.st) == errRecordChanged && x.kind != stmt.Select && !errors.As(err, new(*Loss)) {
 		// Somewhere beside the rows that surely had to be locked.
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+		switch {
+		case x.mayBeRefused():
+			return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+		case x.someRecordChanged():
+			return nil, &Loss{Slug: "unsupported: error 1020 of a record that the statement does not come to"}
+		}
 	}
-	if x.e.counting && x.kind != stmt.Select && x.e.isolatesSnapshots(x.tx) && x.someRecordChanged() {
+	if x.e.counting && x.kind != stmt.Select && x.e.isolatesSnapshots(x.tx) && x.mayBeRefused() {
 		x.mayRefuse = true
 	}
 	if err == nil {
@@ -59,6 +64,27 @@ func (x *running) execute() (*Prediction, error) {
 		return nil, err
 	}
 	return &Prediction{Matched: -1, Changed: -1, Err: code}, nil
+}
+
+// mayBeRefused reports whether error 1020 is among the answers that are allowed. A statement
+// that goes by the only index that it can go by is refused for records only that it comes to,
+// and an INSERT for those with a key of its rows. A scan that has waited may be refused for
+// others that came meanwhile: in front of where it waited, or behind the end of its range.
+func (x *running) mayBeRefused() bool {
+	if HasSubquery(x.node) {
+		return x.someRecordChanged()
+	}
+	switch s := x.node.(type) {
+	case *ast.InsertStmt:
+		if s.Select == nil {
+			return x.metChanged
+		}
+	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		if x.one && !x.waited && stmt.SoleTable(stmt.Of(s).From) != nil {
+			return x.metChanged
+		}
+	}
+	return x.someRecordChanged()
 }
 
 // someRecordChanged reports whether any record that the statement may have
