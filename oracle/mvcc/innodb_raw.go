@@ -54,14 +54,14 @@ func (x *running) raw(s *stmt.RawStmt) (*Prediction, error) {
 		return nil, lossOf("solver", err)
 	}
 	p := rawPrediction(effect.Result)
+	unsure := p.Err != 0 || errCode(x.st) != 0 || x.waited || x.besideWrites(on) || x.readsSnapshot(s, on)
 	switch {
 	case x.readsUnlocked(s, on):
 		return nil, rawLoss("whose queries may have read older or uncommitted rows")
-	case x.unlike(p) && (p.Err != 0 || errCode(x.st) != 0 || x.waited || x.besideWrites(on) || x.readsSnapshot(s, on)):
+	case unsure && x.unlike(p):
 		return nil, rawLoss("amid others")
-	}
-	if x.waited {
-		p.leaveOpen("what it had read before it waited")
+	case unsure:
+		p.leaveOpen("what it has read of what others do meanwhile")
 	}
 	var changes []chosenRow
 	for i, t := range on {
