@@ -115,9 +115,9 @@ type running struct {
 	// open is why other answers than its own are allowed; mayRefuse says that error 1020 is.
 	open      string
 	mayRefuse bool
-	// one says that its scan goes by the only index that it can go by, metChanged that it came
-	// to a record that may have it refused.
-	one, metChanged bool
+	// wholly says that it can but scan its whole table, metChanged that it came to a record that
+	// may have it refused.
+	wholly, metChanged bool
 	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
 	skip *skipping
 }

@@ -67,11 +67,11 @@ func (x *running) execute() (*Prediction, error) {
 }
 
 // mayBeRefused reports whether error 1020 is among the answers that are allowed. A statement
-// that goes by the only index that it can go by is refused for records only that it comes to,
-// and an INSERT for those with a key of its rows. A scan that has waited may be refused for
-// others that came meanwhile: in front of where it waited, or behind the end of its range.
+// that can but scan the whole table is refused for records only that it comes to, and an
+// INSERT for those with a key of its rows. Another one may be for what stands behind the end of
+// its range, and one that has waited for what came meanwhile, or for the neighbours of its row.
 func (x *running) mayBeRefused() bool {
-	if HasSubquery(x.node) {
+	if x.waited || HasSubquery(x.node) {
 		return x.someRecordChanged()
 	}
 	switch s := x.node.(type) {
@@ -80,7 +80,7 @@ func (x *running) mayBeRefused() bool {
 			return x.metChanged
 		}
 	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
-		if x.one && !x.waited && stmt.SoleTable(stmt.Of(s).From) != nil {
+		if x.wholly && stmt.SoleTable(stmt.Of(s).From) != nil {
 			return x.metChanged
 		}
 	}
