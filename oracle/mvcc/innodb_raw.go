@@ -9,7 +9,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
-	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // A statement that the parser does not read and that writes or locks is judged by what the
@@ -53,7 +52,7 @@ func (x *running) raw(s *stmt.RawStmt) (*Prediction, error) {
 	if err != nil {
 		return nil, lossOf("solver", err)
 	}
-	p := rawPrediction(effect.Result)
+	p := rawPrediction(effect)
 	unsure := p.Err != 0 || errCode(x.st) != 0 || x.waited || x.besideWrites(on) || x.readsSnapshot(s, on)
 	switch {
 	case x.readsUnlocked(s, on):
@@ -113,21 +112,11 @@ func writesTable(s *stmt.RawStmt, t *Table) bool {
 }
 
 // rawPrediction is the answer that the server gave alone.
-func rawPrediction(r *history.Result) *Prediction {
-	if r.Err != nil {
-		return &Prediction{Matched: -1, Changed: -1, Err: r.Err.Code}
+func rawPrediction(a *solve.AskedEffect) *Prediction {
+	if a.Result.Err != nil {
+		return &Prediction{Matched: -1, Changed: -1, Err: a.Result.Err.Code}
 	}
-	p := &Prediction{Matched: r.Matched, Changed: changedRows(r), Ordered: len(r.Rows) < 2}
-	for _, cells := range r.Rows {
-		row := make([]sqlvalue.Value, len(cells))
-		for i, c := range cells {
-			if !c.Null {
-				row[i] = sqlvalue.NewString(c.Text)
-			}
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return p
+	return &Prediction{Matched: a.Result.Matched, Changed: changedRows(a.Result), Rows: a.Rows, Ordered: len(a.Rows) < 2}
 }
 
 // unlike reports whether the statement's answer is another one.

@@ -152,17 +152,23 @@ func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error
 	case a.Result.Err != nil:
 		return nil, &SQLError{a.Result.Err.Code, a.Result.Err.Message}, true
 	}
-	r = &Result{Columns: a.Result.Columns, Warnings: a.Result.Warnings, TotalOrder: len(a.Result.Rows) < 2}
-	for _, cells := range a.Result.Rows {
+	r = &Result{Columns: a.Result.Columns, Warnings: a.Result.Warnings, TotalOrder: len(a.Result.Rows) < 2, Rows: textsAsRows(a.Result.Rows)}
+	return r, nil, true
+}
+
+// textsAsRows makes texts of the cells of an answer.
+func textsAsRows(answer [][]history.Cell) [][]sqlvalue.Value {
+	var rows [][]sqlvalue.Value
+	for _, cells := range answer {
 		row := make([]sqlvalue.Value, len(cells))
 		for i, c := range cells {
 			if !c.Null {
 				row[i] = sqlvalue.NewString(c.Text)
 			}
 		}
-		r.Rows = append(r.Rows, row)
+		rows = append(rows, row)
 	}
-	return r, nil, true
+	return rows
 }
 
 // AskedPlan has the server tell the plan of a statement on the rows of its tables; nil where

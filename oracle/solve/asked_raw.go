@@ -4,11 +4,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // AskedEffect is what a statement does, as the server tells that ran it alone.
 type AskedEffect struct {
 	Result *history.Result
+	// Rows are those of the result, all as texts.
+	Rows [][]sqlvalue.Value
 	// After holds the rows of each table behind it.
 	After [][]Row
 }
@@ -32,7 +35,7 @@ func (s *Solver) AskedRaw(n *stmt.RawStmt, on []Found) (*AskedEffect, error) {
 	if a == nil || len(a.After) != len(on) {
 		return nil, refusal
 	}
-	effect := &AskedEffect{Result: &a.Result, After: make([][]Row, len(on))}
+	effect := &AskedEffect{Result: &a.Result, Rows: textsAsRows(a.Result.Rows), After: make([][]Row, len(on))}
 	for i, f := range on {
 		for _, cells := range a.After[i].Rows {
 			row, err := f.Table.ParseRow(cells)
