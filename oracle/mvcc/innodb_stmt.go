@@ -69,7 +69,8 @@ func (x *running) execute() (*Prediction, error) {
 // mayBeRefused reports whether error 1020 is among the answers that are allowed. A statement
 // that can but scan the whole table is refused for records only that it comes to, and an
 // INSERT for those with a key of its rows. Another one may be for what stands behind the end of
-// its range, and one that has waited for what came meanwhile, or for the neighbours of its row.
+// its range, one that has waited for what came meanwhile, or for the neighbours of its row, and
+// one that skips locked rows for these.
 func (x *running) mayBeRefused() bool {
 	if x.waited || HasSubquery(x.node) {
 		return x.someRecordChanged()
@@ -80,7 +81,7 @@ func (x *running) mayBeRefused() bool {
 			return x.metChanged
 		}
 	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
-		if x.wholly && stmt.SoleTable(stmt.Of(s).From) != nil {
+		if x.wholly && x.skip == nil && stmt.SoleTable(stmt.Of(s).From) != nil {
 			return x.metChanged
 		}
 	}
