@@ -115,9 +115,9 @@ type running struct {
 	// open is why other answers than its own are allowed; mayRefuse says that error 1020 is.
 	open      string
 	mayRefuse bool
-	// wholly says that it can but scan its whole table, metChanged that it came to a record that
-	// may have it refused.
-	wholly, metChanged bool
+	// scansAll says that it can but scan its whole table, metChanged that it came to a record
+	// that may have it refused with error 1020.
+	scansAll, metChanged bool
 	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
 	skip *skipping
 }
@@ -339,6 +339,15 @@ func (x *running) point(at spot, holder *Txn, gaps, sure bool) stop {
 		x.block(holder)
 	}
 	return where
+}
+
+// waitSomewhere stops a statement as often as it is made to wait, where its locks are not known.
+func (x *running) waitSomewhere() {
+	for x.due {
+		if x.point(spot{}, nil, false, false) == nowhere {
+			x.block(nil)
+		}
+	}
 }
 
 // perhaps is a place where the statement waits if another transaction holds a

@@ -22,6 +22,9 @@ func (changedError) Error() string { return "record has changed since last read"
 // newest version was committed after the snapshot. Where it is not certain that
 // the record is touched (sure is false), the answer decides.
 func (x *running) recordChanged(c *Chain, sure bool) error {
+	if !x.e.isolatesSnapshots(x.tx) {
+		return nil
+	}
 	x.metChanged = x.metChanged || x.changedBelow(c)
 	if !x.changedSince(c) {
 		if errCode(x.st) == errRecordChanged && !x.due && x.writtenSince(c) {
@@ -37,6 +40,12 @@ func (x *running) recordChanged(c *Chain, sure bool) error {
 		return changedError{sure}
 	}
 	return nil
+}
+
+// changedPerhaps is the answer of a statement that was refused for a record that it may have
+// come to.
+func changedPerhaps() *Prediction {
+	return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}
 }
 
 // excused reports whether an index covers the statement, so that it need not look at a

@@ -41,7 +41,7 @@ func (x *running) duplicate(t *Table, k *solve.Key, row solve.Row, self *Chain) 
 			if c == self {
 				continue
 			}
-			if !x.metChanged && slices.ContainsFunc(c.Versions, func(v Version) bool { return has(v.Row) }) {
+			if e.isolatesSnapshots(tx) && !x.metChanged && slices.ContainsFunc(c.Versions, func(v Version) bool { return has(v.Row) }) {
 				x.metChanged = x.changedSince(c) || x.changedBelow(c)
 			}
 			w := e.writer(c, tx)

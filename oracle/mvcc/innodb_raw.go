@@ -29,14 +29,10 @@ func (x *running) raw(s *stmt.RawStmt) (*Prediction, error) {
 	case x.watched():
 		return nil, rawLoss("whose rows are seen uncommitted while it waits")
 	}
-	for x.due {
-		if x.point(spot{}, nil, false, false) == nowhere {
-			x.block(nil)
-		}
-	}
+	x.waitSomewhere()
 	switch {
 	case errCode(x.st) == errRecordChanged && x.someRecordChanged():
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+		return changedPerhaps(), nil
 	case x.waited && x.overtaken():
 		return nil, rawLoss("that waits while others write")
 	}
@@ -265,43 +261,28 @@ func accountsFor(s *stmt.RawStmt, r *history.Result, changes []chosenRow) bool {
 
 // applyRaw writes the rows that a raw statement has changed.
 func (x *running) applyRaw(changes []chosenRow) error {
-	e := x.e
-	var changed []chosenRow
-	for _, w := range changes {
-		images := slices.DeleteFunc([]solve.Row{w.old, w.row}, func(r solve.Row) bool { return r == nil })
-		e.touched = append(e.touched, touch{stmt: x.i, session: x.st.Session, txn: x.tx, at: x.start, table: w.t, write: true, images: images, wide: true})
-		x.images = append(x.images, image{w.old, w.row})
-	}
-	if len(changes) > 0 && !slices.ContainsFunc(changes, func(w chosenRow) bool { return w.t != changes[0].t }) {
-		x.table = changes[0].t
-	}
+	x.e.touchChosen(x.i, x.tx, x.start, changes)
+	var there, fresh []chosenRow
 	for _, w := range changes {
 		if w.c == nil {
+			fresh = append(fresh, w)
 			continue
 		}
-		if o := e.writer(w.c, x.tx); o != nil && !x.waited {
-			x.overran = o
-		}
-		if w.row == nil {
-			x.deleteRow(w.t, w.c)
-		} else {
-			changed = append(changed, w)
-		}
+		x.overrunsUnwaited(w.c)
+		there = append(there, w)
 	}
-	var err error
-	if len(changed) == 1 {
-		err = x.changeRow(changed[0].t, hit{changed[0].c, changed[0].old}, changed[0].row)
-	} else {
-		err = x.changeAtOnce(changed)
+	if err := x.applyChosen(there); err != nil {
+		return err
 	}
-	for _, w := range changes {
-		if w.c != nil || err != nil {
-			continue
-		}
-		var dup *Chain
-		if _, dup, _, err = x.put(w.t, w.row); dup != nil {
+	x.table = soleOf(changes)
+	for _, w := range fresh {
+		x.images = append(x.images, image{nil, w.row})
+		switch _, dup, _, err := x.put(w.t, w.row); {
+		case err != nil:
+			return err
+		case dup != nil:
 			return rawLoss("that inserts a row beside one with its key")
 		}
 	}
-	return err
+	return nil
 }

@@ -134,7 +134,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 	}
 	a.other, a.pending = x.otherPath(t, a.where), e.pending
 	only := !e.loose && stmt.Of(x.node).Limit == nil && !a.other
-	x.wholly = only && (t.Clustered == nil || !e.tested(t, a.where)[t.Clustered.Columns[0]])
+	x.scansAll = only && (t.Clustered == nil || !e.tested(t, a.where)[t.Clustered.Columns[0]])
 	if a.ended && x.due {
 		x.sure = false
 		x.block(nil)

@@ -21,14 +21,10 @@ func (x *running) several() (*Prediction, error) {
 		// How far it has come when it waits is the affair of the order in which it joins.
 		return nil, &Loss{Slug: "unsupported: uncommitted rows amid a write to several tables"}
 	}
-	for x.due {
-		if x.point(spot{}, nil, false, false) == nowhere {
-			x.block(nil)
-		}
-	}
+	x.waitSomewhere()
 	switch code := errCode(x.st); {
 	case code == errRecordChanged && x.someRecordChanged():
-		return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+		return changedPerhaps(), nil
 	case code != 0 && code != errDup:
 		return nil, errSeveralFails
 	case x.waited && (amid || x.overtaken()):
@@ -42,7 +38,7 @@ func (x *running) several() (*Prediction, error) {
 	if x.waited {
 		p.leaveOpen("what it had read before it waited")
 	}
-	e.touchSeveral(x.i, x.tx, x.node, rows)
+	e.touchSeveral(x.i, x.tx, x.start, x.node, rows)
 	if err := x.changeSeveral(rows); err != nil {
 		return nil, err
 	}
@@ -100,37 +96,52 @@ func staysInPlace(t *Table, c *Chain, i int) bool {
 	return i > 0 && c.Versions[i-1].Row != nil && !slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return !equalIn(&k, c.Versions[i-1].Row, row) })
 }
 
+// overrunsUnwaited notes that the statement acts on what another transaction has changed and
+// not committed, without having waited.
+func (x *running) overrunsUnwaited(c *Chain) {
+	if o := x.e.writer(c, x.tx); o != nil && !x.waited {
+		x.overran = o
+	}
+}
+
 // changeSeveral writes the rows that a write of several tables has chosen.
 func (x *running) changeSeveral(rows []chosenRow) error {
-	e := x.e
 	var changed []chosenRow
 	for _, w := range rows {
-		if o := e.writer(w.c, x.tx); o != nil && !x.waited {
-			x.overran = o
-		}
+		x.overrunsUnwaited(w.c)
 		if w.changed {
 			changed = append(changed, w)
 		} else if err := x.changeNothing(w); err != nil {
 			return err
 		}
 	}
-	for _, w := range changed {
-		x.table = w.t
+	return x.applyChosen(changed)
+}
+
+// applyChosen deletes rows and changes others.
+func (x *running) applyChosen(rows []chosenRow) error {
+	var changed []chosenRow
+	for _, w := range rows {
 		x.images = append(x.images, image{w.old, w.row})
-	}
-	if slices.ContainsFunc(changed, func(w chosenRow) bool { return w.t != x.table }) {
-		x.table = nil
-	}
-	switch {
-	case x.kind == stmt.Delete:
-		for _, w := range changed {
+		if w.row == nil {
 			x.deleteRow(w.t, w.c)
+		} else {
+			changed = append(changed, w)
 		}
-		return nil
-	case len(changed) == 1:
+	}
+	x.table = soleOf(rows)
+	if len(changed) == 1 {
 		return x.changeRow(changed[0].t, hit{changed[0].c, changed[0].old}, changed[0].row)
 	}
 	return x.changeAtOnce(changed)
+}
+
+// soleOf returns the table that all of the rows are of, nil if there is none.
+func soleOf(rows []chosenRow) *Table {
+	if len(rows) == 0 || slices.ContainsFunc(rows, func(w chosenRow) bool { return w.t != rows[0].t }) {
+		return nil
+	}
+	return rows[0].t
 }
 
 // changeNothing leaves a row as it is, with or without a new version of it.

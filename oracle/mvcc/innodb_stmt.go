@@ -48,7 +48,7 @@ func (x *running) execute() (*Prediction, error) {
 		// Somewhere beside the rows that surely had to be locked.
 		switch {
 		case x.mayBeRefused():
-			return &Prediction{Matched: -1, Changed: -1, Err: errRecordChanged, Open: changedOrNot}, nil
+			return changedPerhaps(), nil
 		case x.someRecordChanged():
 			return nil, &Loss{Slug: "unsupported: error 1020 of a record that the statement does not come to"}
 		}
@@ -81,7 +81,7 @@ func (x *running) mayBeRefused() bool {
 			return x.metChanged
 		}
 	case *ast.SelectStmt, *ast.UpdateStmt, *ast.DeleteStmt:
-		if x.wholly && x.skip == nil && stmt.SoleTable(stmt.Of(s).From) != nil {
+		if x.scansAll && x.skip == nil && stmt.SoleTable(stmt.Of(s).From) != nil {
 			return x.metChanged
 		}
 	}
@@ -442,11 +442,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		return nil, &Loss{Slug: "unsupported: SKIP LOCKED of several tables or with a subquery"}
 	}
 	if name == nil {
-		for x.due {
-			if x.point(spot{}, nil, false, false) == nowhere {
-				x.block(nil)
-			}
-		}
+		x.waitSomewhere()
 		if x.waited {
 			p.leaveOpen("what it had read before it waited")
 		}

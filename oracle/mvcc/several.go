@@ -6,6 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -21,7 +22,8 @@ func writesSeveral(node ast.StmtNode) bool {
 // row that its plan has it look at.
 var errSeveralFails = &Loss{Slug: "unsupported: a write to several tables that fails"}
 
-// chosenRow is what a write of several tables does to one row.
+// chosenRow is what a write does to one row. Of a new one c and old are nil, and row is nil of
+// one that it deletes.
 type chosenRow struct {
 	t        *Table
 	c        *Chain
@@ -79,18 +81,18 @@ func severalPrediction(kind stmt.Kind, rows []chosenRow) *Prediction {
 }
 
 // touchSeveral notes what a write of several tables read and wrote.
-func (r *Replay) touchSeveral(i int, tx *Txn, node ast.StmtNode, rows []chosenRow) {
-	from := stmt.Of(node).From
-	at := r.h.Stmts[i].Submit
-	r.touchJoined(i, tx, at, from)
+func (r *Replay) touchSeveral(i int, tx *Txn, at history.Tick, node ast.StmtNode, rows []chosenRow) {
+	r.touchJoined(i, tx, at, stmt.Of(node).From)
+	r.touchChosen(i, tx, at, rows)
+}
+
+// touchChosen notes the rows that a statement wrote.
+func (r *Replay) touchChosen(i int, tx *Txn, at history.Tick, rows []chosenRow) {
 	for _, w := range rows {
 		if !w.changed {
 			continue
 		}
-		images := []solve.Row{w.old}
-		if w.row != nil {
-			images = append(images, w.row)
-		}
+		images := slices.DeleteFunc([]solve.Row{w.old, w.row}, func(row solve.Row) bool { return row == nil })
 		r.touched = append(r.touched, touch{stmt: i, session: r.h.Stmts[i].Session, txn: tx, at: at, table: w.t, write: true, images: images, wide: true})
 	}
 }
@@ -106,7 +108,7 @@ func (r *Replay) several(i int, tx *Txn, kind stmt.Kind, node ast.StmtNode, view
 		return nil, err
 	}
 	p := severalPrediction(kind, rows)
-	r.touchSeveral(i, tx, node, rows)
+	r.touchSeveral(i, tx, r.h.Stmts[i].Submit, node, rows)
 	for _, w := range rows {
 		switch {
 		case w.row == nil:

@@ -46,7 +46,10 @@ func (r *Replay) step(i int) (*Difference, error) {
 	if err := r.unmodelled[i]; err != nil {
 		return nil, err
 	}
-	if kind == stmt.Other || kind == stmt.Raw || stmt.Of(node).Lock.Wait == stmt.Skips { // TiDB reads SKIP LOCKED and does nothing of it
+	switch {
+	case kind == stmt.Other,
+		kind == stmt.Raw,                      // what TiDB runs its parser reads, which is ours
+		stmt.Of(node).Lock.Wait == stmt.Skips: // TiDB reads SKIP LOCKED and does nothing of it
 		return nil, &Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
 	}
 	s := r.session(st.Session)
