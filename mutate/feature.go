@@ -37,6 +37,8 @@ const (
 	// skipOdds is how often one that shows none has a SKIP LOCKED, where the server knows
 	// it. It is drawn apart, so that inputs mean the same on servers that do not.
 	skipOdds = 32
+	// anyRowsOdds is how often one that shows none of these has a LIMIT without an order.
+	anyRowsOdds = 24
 	// meetingOdds is how often the two statements must be open together.
 	meetingOdds = 236
 	// sharedRowsOdds is how often the one selects the rows that the other does.
@@ -55,6 +57,8 @@ func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 		f = pick(c, features)
 	case o.SkipLocked && c.odds(skipOdds):
 		f = skippingRead
+	case c.odds(anyRowsOdds):
+		f = anyRows
 	default:
 		return false, nil
 	}

@@ -190,6 +190,22 @@ func skippingRead(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
 	})
 }
 
+// anyRows lets x read some of y's rows, mostly with a lock, and no order says which.
+func anyRows(c *choices, d *draft, o *Options, x, y int) (pair, bool) {
+	lock := ast.SelectLockForUpdate
+	switch form := c.below(8); {
+	case form >= 6:
+		lock = ast.SelectLockNone // which locks at SERIALIZABLE
+	case form >= 4 && o.shareLocks():
+		lock = ast.SelectLockForShare
+	}
+	return d.meet(c, o, x, y, anyTable, func(t *table, w ast.ExprNode) ast.StmtNode {
+		s := selectStmt(t, nil, w, lock)
+		s.Limit = few(c)
+		return s
+	})
+}
+
 // meet puts a statement into x over rows that y writes.
 func (d *draft) meet(c *choices, o *Options, x, y int, suits func(*table) bool, stmt func(*table, ast.ExprNode) ast.StmtNode) (pair, bool) {
 	other, ok := d.write(c, o, y, suits)

@@ -21,6 +21,7 @@ var StatementForms = []string{
 	"SELECT … ORDER BY", "SELECT … ORDER BY … LIMIT", "SELECT … ORDER BY … FOR UPDATE", "SELECT … ORDER BY … LIMIT … FOR UPDATE",
 	"UPDATE … ORDER BY … LIMIT", "DELETE … ORDER BY … LIMIT",
 	"SELECT … JOIN … FOR UPDATE",
+	"SELECT … LIMIT", "SELECT … LIMIT … FOR UPDATE",
 }
 
 // FormOf returns the form of a statement, "" for a plain one. An order without
@@ -63,10 +64,13 @@ func formOfSelect(v stmt.View) string {
 		return form
 	case locks && v.From != nil && v.From.TableRefs.Right != nil:
 		return "SELECT … JOIN … FOR UPDATE"
-	case v.Order == nil:
+	case v.Order == nil && v.Limit == nil:
 		return ""
 	}
-	form := "SELECT … ORDER BY"
+	form := "SELECT"
+	if v.Order != nil {
+		form += " … ORDER BY"
+	}
 	if v.Limit != nil {
 		form += " … LIMIT"
 	}

@@ -32,10 +32,16 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind stmt.Ki
 		p.Err, err = sqlError(err)
 		return p, err
 	}
-	if res.Cut {
-		return nil, errUnordered
-	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
+	if res.Cut {
+		all, err := r.solver.Select(r.unlimited(s), views)
+		if err != nil {
+			return nil, lossOf("solver", err)
+		}
+		if err := p.anyOf(s, all.Rows, r.h.Stmts[i].Result.Rows); err != nil {
+			return nil, err
+		}
+	}
 	name := stmt.SoleTable(s.From)
 	if name == nil {
 		r.touchJoined(i, tx, r.h.Stmts[i].Submit, s.From)
@@ -58,9 +64,15 @@ func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind stmt.Ki
 		return p, err
 	}
 	if seen, _ := t.Rows(view); len(rows) < len(seen) {
+		if res.Cut {
+			return nil, errUnordered
+		}
 		if p.Rows, err = r.readReached(s, t, rows, views); err != nil {
 			return nil, lossOf("solver", err)
 		}
+	}
+	if res.Cut {
+		return p, nil // which rows it has read is not known
 	}
 	idx, err := r.solver.Matches(s, t.Def, rows, views)
 	if err != nil {

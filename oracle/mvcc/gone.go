@@ -43,7 +43,7 @@ func (r *Replay) Under(p rules.Profile) *Replay {
 	}
 	return &Replay{c: r.c, h: r.h, profile: p, dialect: r.dialect, solver: r.solver, asking: r.asking, budget: r.budget,
 		store: r.store, sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)),
-		planCache: r.planCache, unmetBy: r.unmetBy, bare: r.bare, testedBy: r.testedBy, unmodelled: r.unmodelled,
+		planCache: r.planCache, unmetBy: r.unmetBy, bare: r.bare, uncut: r.uncut, testedBy: r.testedBy, unmodelled: r.unmodelled,
 		loaded: true, loading: r.loading, places: r.places, tried: r.tried, onlyFits: true, counting: r.counting}
 }
 

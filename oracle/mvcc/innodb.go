@@ -120,6 +120,11 @@ type running struct {
 	scansAll, metChanged bool
 	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
 	skip *skipping
+	// mayStop says that it is a locking read which may stop before it has met all rows, at a
+	// place that no order tells; cut that it has, and taken the rows that others hold and for
+	// which it has not waited.
+	mayStop, cut bool
+	taken        []hit
 }
 
 var errAbandoned = errors.New("statement abandoned")
@@ -147,7 +152,7 @@ func (r *Replay) engine(ch *choices) *engine {
 	}
 	w.touched = make([]touch, 0, len(r.h.Stmts))
 	e.plans = r.parsedPlans()
-	w.unmetBy, w.bare, w.testedBy, w.unmodelled = r.unmetBy, r.bare, r.testedBy, r.unmodelled
+	w.unmetBy, w.bare, w.uncut, w.testedBy, w.unmodelled = r.unmetBy, r.bare, r.uncut, r.testedBy, r.unmodelled
 	return e
 }
 
@@ -440,9 +445,10 @@ func (e *engine) conclude(x *running) (*Difference, error) {
 	}
 	if d == nil {
 		if d = e.compare(i, x.kind, x.p); d != nil {
-			if x.skip != nil {
+			switch {
+			case x.skip != nil:
 				x.nameSkipping(d)
-			} else {
+			case !x.nameCut(d):
 				if !e.unnamed(x) {
 					e.nameInnoDB(d, x)
 				}

@@ -200,8 +200,9 @@ func (x *running) byRow() bool {
 // another transaction holds: it can get there by one path only, or the row is
 // what the statement looks for.
 func (x *running) needsLock(a *access, n *entry, holder *Txn, exclusive bool, views solve.Views) bool {
-	if n == nil || a.late != nil {
-		// An index merge may meet the row in another of its parts.
+	if n == nil || a.late != nil || x.mayStop {
+		// An index merge may meet the row in another of its parts, and a LIMIT may end the
+		// scan in front of it.
 		return false
 	}
 	if x.e.loose {

@@ -360,7 +360,7 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 		return nil, nil
 	}
 	if keeps && holder == nil && !a.other {
-		e.lock(n.c, tx, exclusive)
+		x.locks(n.c, exclusive)
 	}
 	ok, err := x.matches(a, ver, views)
 	if err != nil {
@@ -382,13 +382,23 @@ func (x *running) judge(a *access, n *entry, holder *Txn, keeps, exclusive, wait
 		return nil, err
 	}
 	if holder == nil {
-		e.lock(n.c, tx, exclusive)
+		x.locks(n.c, exclusive)
 	}
 	if judged[ver.rid] && x.written(n.c) {
 		return nil, nil
 	}
 	judged[ver.rid] = true
 	return &hit{n.c, ver.Row}, nil
+}
+
+// locks notes the lock on a record that the scan has met, which is not certain where it may
+// have stopped before.
+func (x *running) locks(c *Chain, exclusive bool) {
+	if x.mayStop {
+		x.e.doubt(c, x.tx, exclusive)
+	} else {
+		x.e.lock(c, x.tx, exclusive)
+	}
 }
 
 // came reports whether a row came to match while the statement ran in a way that

@@ -81,7 +81,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *Table) (*Prediction, error)
 // entry, and keeps the row for the answer where it may be in it.
 func (x *running) passesLocked(a *access, n *entry, views solve.Views) (bool, error) {
 	k, c := x.skip, n.c
-	at := x.standingOf(c)
+	at := x.standingOf(k.t, c, k.others)
 	if at == isFree && !k.limited {
 		return false, nil
 	}
@@ -132,7 +132,7 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *Prediction) error {
 		if res.TotalOrder && !res.Cut {
 			p.Rows, p.Ordered = res.Rows, true
 			if plainRows(s) {
-				_, p.read, err = x.cameOf(all, nil, k.free)
+				_, p.read, err = x.cameOf(all, k.t, nil, k.free)
 			}
 			return err
 		}
@@ -147,9 +147,9 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *Prediction) error {
 	must, may := k.free, k.perhaps
 	if cut {
 		must, may = nil, slices.Concat(k.free, k.perhaps)
-		p.leaveOpen("which rows it finds before its LIMIT")
+		p.leaveOpen(whyCut)
 	}
-	rows, read, err := x.cameOf(all, must, may)
+	rows, read, err := x.cameOf(all, k.t, must, may)
 	if err != nil {
 		return err
 	}
@@ -170,13 +170,13 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *Prediction) error {
 
 // cameOf returns the rows that must be in the answer with those that may be and are,
 // and the records of which this is certain: two of them may look alike.
-func (x *running) cameOf(s *ast.SelectStmt, must, may []hit) (rows []solve.Row, read []*Chain, err error) {
+func (x *running) cameOf(s *ast.SelectStmt, t *Table, must, may []hit) (rows []solve.Row, read []*Chain, err error) {
 	came := map[string]int{}
 	for _, text := range cellTexts(x.st.Result.Rows) {
 		came[text]++
 	}
 	for _, h := range must {
-		text, err := x.textOf(s, h.row)
+		text, err := x.textOf(s, t, h.row)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -185,7 +185,7 @@ func (x *running) cameOf(s *ast.SelectStmt, must, may []hit) (rows []solve.Row, 
 	}
 	texts, alike := make([]string, len(may)), map[string]int{}
 	for i, h := range may {
-		if texts[i], err = x.textOf(s, h.row); err != nil {
+		if texts[i], err = x.textOf(s, t, h.row); err != nil {
 			return nil, nil, err
 		}
 		alike[texts[i]]++
@@ -206,13 +206,13 @@ func (x *running) cameOf(s *ast.SelectStmt, must, may []hit) (rows []solve.Row, 
 }
 
 // textOf returns the row that a query makes of one row of its table.
-func (x *running) textOf(s *ast.SelectStmt, row solve.Row) (string, error) {
-	res, err := x.e.solver.Project(s, x.skip.t.Def, []solve.Row{row}, x.views(nil, nil))
+func (x *running) textOf(s *ast.SelectStmt, t *Table, row solve.Row) (string, error) {
+	res, err := x.e.solver.Project(s, t.Def, []solve.Row{row}, x.views(nil, nil))
 	if err != nil {
 		return "", err
 	}
 	if len(res.Rows) != 1 {
-		return "", &Loss{Slug: "unsupported: SKIP LOCKED in a query of other rows than its table's"}
+		return "", &Loss{Slug: "unsupported: LIMIT or SKIP LOCKED in a query of other rows than its table's"}
 	}
 	return FormatRow(res.Rows[0]), nil
 }
@@ -263,22 +263,6 @@ func limitOf(s *ast.SelectStmt) (n int, ok bool) {
 	return int(min(count, 1<<30)), ok && s.Limit.Offset == nil
 }
 
-// unlimited returns a query without its LIMIT, the same one each time, since the solver
-// keeps what it compiles.
-func (e *engine) unlimited(s *ast.SelectStmt) *ast.SelectStmt {
-	if s.Limit == nil {
-		return s
-	}
-	all := e.bare[s]
-	if all == nil {
-		c := *s
-		c.Limit = nil
-		all = &c
-		e.bare[s] = all
-	}
-	return all
-}
-
 func foundIn(hits []hit) []solve.Row {
 	rows := make([]solve.Row, len(hits))
 	for i, h := range hits {
@@ -311,29 +295,32 @@ func (x *running) nameSkipping(d *Difference) {
 		return
 	}
 	came, k := cellTexts(x.st.Result.Rows), x.skip
-	// find returns the first row, in any version that is committed or, if any, newest, that
-	// is in the answer, or is not.
-	find := func(hits []hit, newest, in bool) string {
-		for _, h := range hits {
-			for _, row := range []solve.Row{h.row, h.c.last().Row} {
-				if row == nil {
-					continue
-				}
-				if text, err := x.textOf(x.e.unlimited(s), row); err == nil && slices.Contains(came, text) == in {
-					return text
-				}
-				if !newest {
-					break
-				}
-			}
-		}
-		return ""
-	}
-	if text := find(k.taken, true, true); text != "" {
+	if text := x.firstIn(s, k.t, k.taken, true, true); text != "" {
 		d.Kind, d.Reason = LockedReturned, fmt.Sprintf("tx%d's %s returned the row %s, although another transaction had locked it and had not ended: SKIP LOCKED must leave it out", x.st.Session, x.kind, text)
-	} else if text := find(k.free, false, false); text != "" && !(k.limited && len(came) >= len(x.p.Rows)) {
+	} else if text := x.firstIn(s, k.t, k.free, false, false); text != "" && !(k.limited && len(came) >= len(x.p.Rows)) {
 		d.Kind, d.Reason = FreeSkipped, fmt.Sprintf("tx%d's %s left out the row %s, although no other transaction can have locked it", x.st.Session, x.kind, text)
 	}
+}
+
+// firstIn returns the first of some rows of a table, in the version that is committed or, if
+// newest says so, in the newest, too, that is in the answer of a query, or, if in is not set,
+// is not; "" for none.
+func (x *running) firstIn(s *ast.SelectStmt, t *Table, hits []hit, newest, in bool) string {
+	came := cellTexts(x.st.Result.Rows)
+	for _, h := range hits {
+		for _, row := range []solve.Row{h.row, h.c.last().Row} {
+			if row == nil {
+				continue
+			}
+			if text, err := x.textOf(x.e.unlimited(s), t, row); err == nil && slices.Contains(came, text) == in {
+				return text
+			}
+			if !newest {
+				break
+			}
+		}
+	}
+	return ""
 }
 
 // waitedForGone reports whether all that a statement waited for are records that, by what

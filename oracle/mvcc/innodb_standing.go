@@ -109,21 +109,21 @@ func (x *running) movesAmid(st *history.Stmt) bool {
 	return !beyond(st.Return) || !slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.From < own.Submit && beyond(w.Until) })
 }
 
-// standingOf says what is known of a record of the statement's table.
-func (x *running) standingOf(c *Chain) standing {
-	k := x.skip
+// standingOf says what is known of a record of the statement's only table, others being who
+// may have locked it.
+func (x *running) standingOf(t *Table, c *Chain, others []other) standing {
 	if x.waited {
 		return isUnsure // nor is it known when the row was met
 	}
-	if k.t.onlyClustered() && len(c.Versions) > 0 && c.last().Txn == x.tx {
+	if t.onlyClustered() && len(c.Versions) > 0 && c.last().Txn == x.tx {
 		return isFree // its own lock on the record is the only one that there can be
 	}
 	at := isFree
-	for i := range k.others {
-		switch o := &k.others[i]; {
-		case !o.moving && x.surelyHeld(c, o.tx):
+	for i := range others {
+		switch o := &others[i]; {
+		case !o.moving && x.surelyHeld(t, c, o.tx):
 			return isTaken
-		case o.moving || x.mayBeHeld(c, o):
+		case o.moving || x.mayBeHeld(t, c, o):
 			at = isUnsure
 		}
 	}
@@ -145,8 +145,8 @@ func (t *Table) onlyClustered() bool {
 // stands against the one that the statement wants: on the clustered record, which all
 // come to but a share lock that the entry of another index is enough for.
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
-func (x *running) surelyHeld(c *Chain, o *Txn) bool {
-	e, t := x.e, x.skip.t
+func (x *running) surelyHeld(t *Table, c *Chain, o *Txn) bool {
+	e := x.e
 	share, need := x.kind == stmt.SelectForShare, columnsOf(t.Def, x.node.(*ast.SelectStmt))
 	aside := share && t.heldByIndexes(need)
 	if e.writer(c, x.tx) == o {
@@ -192,14 +192,14 @@ func (t *Table) heldByIndexes(need map[int]bool) bool {
 
 // mayBeHeld reports whether another transaction may hold a lock on a record, or on an
 // entry of it in any index, that stands against the one that the statement wants.
-func (x *running) mayBeHeld(c *Chain, o *other) bool {
+func (x *running) mayBeHeld(t *Table, c *Chain, o *other) bool {
 	e := x.e
 	exclusive := x.kind == stmt.SelectForUpdate
 	held := func(l lock) bool { return l.tx == o.tx && (l.exclusive || exclusive) }
 	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.doubtful[c], held) {
 		return true
 	}
-	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(c, r.parts) })
+	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(t, c, r.parts) })
 }
 
 // reachOf says what a statement of another transaction may have locked of a table, so that
@@ -295,10 +295,10 @@ func (t *Table) equalsInteger(p ast.ExprNode, col int) bool {
 
 // everTrue reports whether conditions hold together for any version of a record, those
 // that were taken back included, or fail for one.
-func (x *running) everTrue(c *Chain, parts []ast.ExprNode) bool {
+func (x *running) everTrue(t *Table, c *Chain, parts []ast.ExprNode) bool {
 	holds := func(row solve.Row) bool {
 		return row != nil && !slices.ContainsFunc(parts, func(p ast.ExprNode) bool {
-			truth, _, err := x.e.solver.Where(p, x.skip.t.Def, row, x.views(nil, nil))
+			truth, _, err := x.e.solver.Where(p, t.Def, row, x.views(nil, nil))
 			return err == nil && truth != sqlvalue.True
 		})
 	}

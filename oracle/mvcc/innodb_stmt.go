@@ -211,8 +211,15 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder}
 	if res.Cut {
-		return nil, errUnordered
+		all, err := e.solver.Select(e.unlimited(s), v)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.anyOf(s, all.Rows, x.st.Result.Rows); err != nil {
+			return nil, err
+		}
 	}
 	if tx.Rules.of(rules.ConsistentRead) == rules.Newest {
 		if err := x.judgesUncommitted(s); err != nil {
@@ -225,8 +232,11 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			if err != nil {
 				return nil, err
 			}
-			if gone != nil {
-				res = gone
+			switch {
+			case gone != nil && gone.Cut:
+				return nil, errUnordered
+			case gone != nil:
+				p.Rows, p.Ordered = gone.Rows, gone.TotalOrder
 			}
 			if err := x.unseenError(s, t, v.view); err != nil {
 				return nil, err
@@ -234,7 +244,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			e.touchInnoDB(x, t, s.Where, false, nil)
 		}
 	}
-	return &Prediction{Matched: -1, Changed: -1, Rows: res.Rows, Ordered: res.TotalOrder}, nil
+	return p, nil
 }
 
 // answersOfNothing reports whether so many rows can be the answer to a query that reads no
@@ -315,8 +325,8 @@ func anyOf(parts []ast.ExprNode) ast.ExprNode {
 }
 
 // lookedUpAmongRanges returns a unique secondary index of which some parts of an OR fix the
-// only column, while others make ranges of it: each such value is looked up all the same.
-// points are these parts.
+// only column, while others make ranges of it: each such value is looked up all the same,
+// but one that lies within a range, which becomes a part of it. points says what is looked up.
 // https://dev.mysql.com/doc/refman/en/range-optimization.html
 func (x *running) lookedUpAmongRanges(t *Table, where ast.ExprNode) (once *solve.Key, points ast.ExprNode) {
 	parts := disjuncts(pointed(where), nil)
@@ -326,15 +336,22 @@ func (x *running) lookedUpAmongRanges(t *Table, where ast.ExprNode) (once *solve
 		if !k.Unique || k == t.Clustered || len(k.Columns) != 1 || told != nil && !strings.EqualFold(keyName(k), told.Key) {
 			continue
 		}
-		var pinned []ast.ExprNode
+		var pinned, ranges []ast.ExprNode
 		for _, d := range parts {
 			if looksUp(d, t, k) {
 				pinned = append(pinned, d)
+			} else if cols := columnsIn(t.Def, d); len(cols) == 1 && cols[k.Columns[0]] {
+				ranges = append(ranges, d)
 			}
 		}
-		if len(pinned) > 0 && len(pinned) < len(parts) {
-			return k, anyOf(pinned)
+		if len(pinned) == 0 || len(pinned) == len(parts) {
+			continue
 		}
+		if points = anyOf(pinned); len(ranges) > 0 {
+			without := &ast.UnaryOperationExpr{Op: opcode.Not, V: &ast.ParenthesesExpr{Expr: anyOf(ranges)}}
+			points = &ast.BinaryOperationExpr{Op: opcode.LogicAnd, L: points, R: without}
+		}
+		return k, points
 	}
 	return nil, nil
 }
@@ -468,28 +485,38 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 		if t == nil {
 			return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
 		}
-		var rows []solve.Row
+		var hits []hit
 		buffered := x.asked != nil && x.asked.buffered
 		where := s.Where
 		if buffered {
 			bare := outer(s)
 			x.node, where = bare, bare.Where
 		}
-		a := x.accessOf(t, where)
-		err := x.scan(a, x.kind == stmt.SelectForUpdate, func(h hit) error {
-			rows = append(rows, h.row)
-			p.read = append(p.read, h.c)
+		a, exclusive := x.accessOf(t, where), x.kind == stmt.SelectForUpdate
+		x.mayStop = s.Limit != nil && s.OrderBy == nil
+		err := x.scan(a, exclusive, func(h hit) error {
+			if hits = append(hits, h); x.mayStop {
+				x.meetsTaken(t, h)
+			}
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 		e.touchInnoDB(x, t, where, false, nil)
-		views = x.views(t, rows)
+		p.read, views = chainsOf(hits), x.views(t, foundIn(hits))
 		if buffered {
 			x.node = s
 		} else if s, err = x.listed(s); err != nil {
 			return nil, err
+		}
+		if x.mayStop {
+			if res, err := e.solver.Select(s, views); err == nil && res.Cut {
+				return x.cutRead(s, t, hits)
+			}
+			for _, c := range p.read {
+				e.lock(c, x.tx, exclusive)
+			}
 		}
 	}
 	res, err := e.solver.Select(s, views)

@@ -80,6 +80,7 @@ func (e *engine) missingWaitInnoDB(x *running) (*Difference, error) {
 		x.claimSkipping()
 		return nil, nil
 	}
+	x.claimCut()
 	own := x.claims()
 	var d *Difference
 	if !x.waited {

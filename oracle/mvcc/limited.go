@@ -18,6 +18,14 @@ func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlv
 	if q.Limit == nil && !partly || q.GroupBy != nil || aggregates(q) {
 		return
 	}
+	if name := stmt.SoleTable(q.From); name == nil || r.table(name.Name.O) == nil || r.table(name.Name.O).Def != l.table.Def {
+		for k := range l.met { // how far it came in a join, or with a subquery, is not known
+			if m := &l.met[k]; m.matched {
+				*m = met{chain: m.chain, unknown: true}
+			}
+		}
+		return
+	}
 	bare := *q
 	bare.OrderBy, bare.Limit = nil, nil
 	texts := make([]string, len(l.met))

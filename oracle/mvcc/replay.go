@@ -66,8 +66,8 @@ type Replay struct {
 	planCache map[int]plan.Plan
 	// unmetBy holds of queries and conditions whether no row is known that they find.
 	unmetBy map[ast.Node]bool
-	// bare holds locking reads without their conditions.
-	bare map[*ast.SelectStmt]*ast.SelectStmt
+	// bare holds locking reads without their conditions, uncut queries without their LIMIT.
+	bare, uncut map[*ast.SelectStmt]*ast.SelectStmt
 	// unmodelled holds the statements that no part of the replay understands, by
 	// their indexes.
 	unmodelled map[int]error
@@ -310,7 +310,8 @@ func (r *Replay) load() error {
 	if !r.budget.Spend(r.cost()) {
 		return errWork
 	}
-	r.unmetBy, r.bare, r.testedBy = map[ast.Node]bool{}, map[*ast.SelectStmt]*ast.SelectStmt{}, map[conditionOn]map[int]bool{}
+	r.unmetBy, r.testedBy = map[ast.Node]bool{}, map[conditionOn]map[int]bool{}
+	r.bare, r.uncut = map[*ast.SelectStmt]*ast.SelectStmt{}, map[*ast.SelectStmt]*ast.SelectStmt{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (r *Replay) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *Replay) world(ch *choices) *Replay {
 	ch.pos = 0
-	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver, views: ch,
+	w := &Replay{c: r.c, h: r.h, profile: r.profile, dialect: r.dialect, solver: r.solver, views: ch, uncut: r.uncut,
 		store:    Store{solver: r.solver, Order: r.store.Order, Tables: make(map[string]*Table, len(r.store.Tables)), nextRow: r.store.nextRow},
 		sessions: make(map[int]*session), Steps: make([]Step, len(r.h.Stmts)), observed: r.observed}
 	for n, t := range r.store.Tables {
@@ -204,6 +204,9 @@ func (r *Replay) conflicts(v View, until history.Tick, tx *Txn, kind stmt.Kind, 
 	from := stmt.Of(node).From
 	if stmt.SoleTable(from) == nil {
 		return false, nil
+	}
+	if s, ok := node.(*ast.SelectStmt); ok && s.Limit != nil && s.OrderBy == nil {
+		return false, nil // which rows it locks is not known
 	}
 	t, err := r.target(from)
 	if err != nil {

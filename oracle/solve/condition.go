@@ -37,6 +37,13 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	for _, x := range list {
 		e, err := c.filter(x)
 		if err != nil {
+			if c.fixedByOthers(list, x) {
+				// The server may compute it of the value that these tell, in place of the column.
+				if t := c.askedTruth(n, err, nil); t != nil {
+					return t, nil
+				}
+				return nil, err
+			}
 			if t := c.askedTruth(x, err, nil); t != nil {
 				parts = append(parts, t)
 				continue

@@ -174,6 +174,23 @@ func onlyColumn(n ast.ExprNode, t *Table, col int) bool {
 	}) && found
 }
 
+// fixedByOthers tells whether one of several conditions equates a column that another one, x,
+// reads.
+// https://dev.mysql.com/doc/refman/9.7/en/where-optimization.html
+func (c *compiler) fixedByOthers(list []ast.ExprNode, x ast.ExprNode) bool {
+	if len(c.scope.sources) != 1 || c.scope.sources[0].table == nil {
+		return false
+	}
+	t := c.scope.sources[0].table
+	return slices.ContainsFunc(list, func(y ast.ExprNode) bool {
+		col, _ := fixed(t, y)
+		return y != x && col >= 0 && corpus.Contains(x, func(n ast.Node) (found, skip bool) {
+			name, ok := n.(*ast.ColumnName)
+			return ok && t.ColumnIndex(name.Name.O) == col, false
+		})
+	})
+}
+
 // fixesExpression tells whether one of several conditions equates an expression of
 // columns with a constant and another one holds that expression, too. The optimiser
 // may put the constant there, and then know without a row that all is false:
