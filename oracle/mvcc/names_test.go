@@ -1,6 +1,10 @@
 package mvcc
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
 
 // TestTablesExist holds which statements name tables that are all there: of such
 // a one an error 1146 or 1051 is no error of its text.
@@ -26,7 +30,11 @@ func TestTablesExist(t *testing.T) {
 		"WITH s AS (SELECT a FROM t) SELECT * FROM s":  false, // of which no table is known
 		"DROP TABLE u":                                 false,
 	} {
-		if got := r.tablesExist(statement(t, sql)); got != want {
+		node, err := corpus.ParseStatement(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.tablesExist(node); got != want {
 			t.Errorf("%s: %v, want %v", sql, got, want)
 		}
 	}
