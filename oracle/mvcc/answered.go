@@ -109,16 +109,16 @@ func (r *Replay) answered(i int) (look, bool) {
 // included that were rolled back, and of each row those, nil for none yet, that it may
 // have met and not shown.
 func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history.Stmt) (all []shown, unmatched map[*Chain][]*Version, ok bool) {
-	versions := map[*Chain][]*Version{}
+	had := map[*Chain][]*Version{}
 	var order []*Chain
 	add := func(c *Chain, v *Version) {
 		if v.Txn != nil && r.h.Stmts[v.Stmt].Submit > st.Return {
 			return // it came later
 		}
-		if versions[c] == nil {
+		if had[c] == nil {
 			order = append(order, c)
 		}
-		versions[c] = append(versions[c], v)
+		had[c] = append(had[c], v)
 	}
 	for _, c := range t.Chains {
 		for k := range c.Versions {
@@ -136,10 +136,10 @@ func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history
 	unmatched = map[*Chain][]*Version{}
 	for _, c := range order {
 		unmatched[c] = nil
-		if !slices.ContainsFunc(versions[c], func(v *Version) bool { return v.Txn == nil }) {
+		if !slices.ContainsFunc(had[c], func(v *Version) bool { return v.Txn == nil }) {
 			unmatched[c] = append(unmatched[c], nil)
 		}
-		for _, v := range versions[c] {
+		for _, v := range had[c] {
 			var rows []int
 			var err error
 			if v.Row != nil {
