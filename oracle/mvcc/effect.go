@@ -14,8 +14,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-func lower(s string) string { return strings.ToLower(s) }
-
 // read predicts a query under one view.
 func (r *Replay) read(i int, tx *Txn, s *ast.SelectStmt, view View, kind stmt.Kind) (*Prediction, error) {
 	p := &Prediction{Matched: -1, Changed: -1}
@@ -118,9 +116,9 @@ func hintName(t *solve.Table, k *solve.Key) string {
 	case k.Primary:
 		return "primary"
 	case k.Name == "":
-		return lower(t.Columns[k.Columns[0]].Name)
+		return strings.ToLower(t.Columns[k.Columns[0]].Name)
 	}
-	return lower(k.Name)
+	return strings.ToLower(k.Name)
 }
 
 // scan returns the rows of a table that a write matches, in scan order.

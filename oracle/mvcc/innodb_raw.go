@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -104,7 +105,7 @@ func (x *running) rawTables(s *stmt.RawStmt) ([]rawTable, error) {
 }
 
 func writesTable(s *stmt.RawStmt, t *Table) bool {
-	return slices.ContainsFunc(s.Writes, func(n *ast.TableName) bool { return lower(n.Name.O) == lower(t.Def.Name) })
+	return slices.ContainsFunc(s.Writes, func(n *ast.TableName) bool { return strings.ToLower(n.Name.O) == strings.ToLower(t.Def.Name) })
 }
 
 // rawPrediction is the answer that the server gave alone.

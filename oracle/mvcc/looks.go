@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -227,7 +228,7 @@ func columnsRead(node ast.StmtNode, t *Table) []int {
 	node.Accept(f)
 	out := []int{}
 	for i := range t.Def.Columns {
-		if slices.Contains(f.names, lower(t.Def.Columns[i].Name)) {
+		if slices.Contains(f.names, strings.ToLower(t.Def.Columns[i].Name)) {
 			out = append(out, i)
 		}
 	}
@@ -257,7 +258,7 @@ func (r *Replay) condition(node ast.StmtNode, t *Table, store *Store, view View)
 	}
 	of := stmt.Of(node)
 	name := stmt.SoleTable(of.From)
-	if name == nil || lower(name.Name.O) != lower(t.Def.Name) {
+	if name == nil || strings.ToLower(name.Name.O) != strings.ToLower(t.Def.Name) {
 		r.coarse = true
 		return func(row solve.Row) bool { return row != nil }
 	}

@@ -173,7 +173,7 @@ func (r *Replay) control(i int, s *session, kind stmt.Kind, node ast.StmtNode) (
 		if s.txn != nil {
 			name := stmt.Of(node).Savepoint
 			s.txn.dropSavepoint(name)
-			s.txn.savepoints = append(s.txn.savepoints, savepoint{lower(name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0 && !s.txn.entered})
+			s.txn.savepoints = append(s.txn.savepoints, savepoint{strings.ToLower(name), len(s.txn.writes), s.txn.cache.clone(), len(s.txn.stmts) == 0 && s.txn.Snapshot == 0 && !s.txn.entered})
 		}
 	case stmt.RollbackTo:
 		if s.txn == nil {
@@ -305,7 +305,7 @@ func (r *Replay) controlError(i int, s *session, kind stmt.Kind, node ast.StmtNo
 }
 
 func (t *Txn) savepoint(name string) int {
-	return slices.IndexFunc(t.savepoints, func(s savepoint) bool { return s.name == lower(name) })
+	return slices.IndexFunc(t.savepoints, func(s savepoint) bool { return s.name == strings.ToLower(name) })
 }
 
 func (t *Txn) dropSavepoint(name string) {
@@ -469,7 +469,7 @@ func scansBackwards(n ast.StmtNode) bool {
 		}
 	}
 	for _, f := range s.Fields.Fields {
-		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && lower(a.F) == "max" {
+		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && strings.ToLower(a.F) == "max" {
 			return true
 		}
 	}
