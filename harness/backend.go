@@ -1,5 +1,3 @@
-// Package harness executes cases on a live DBMS and records what it was seen
-// to do. Backends register themselves under a target name.
 package harness
 
 import (
