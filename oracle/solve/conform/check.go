@@ -1,6 +1,3 @@
-// Package conform holds the statement solver against live servers: it makes
-// random single statements, runs them on a server and compares rows, counts,
-// errors and the table behind them with what the solver predicts.
 package conform
 
 import (
