@@ -1,7 +1,3 @@
-// Package corpus holds test cases for transactions: a schema, rows, sessions
-// and a submitted order, their text form, and the store of saved ones.
-//
-// It knows no database and no oracle. Statements are pingcap/tidb parser ASTs.
 package corpus
 
 import (

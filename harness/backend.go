@@ -1,5 +1,3 @@
-// Package harness executes cases on a live DBMS and records what it was seen
-// to do. Backends register themselves under a target name.
 package harness
 
 import (
@@ -11,8 +9,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Backend is a live DBMS that cases can run on. It is safe for several
-// goroutines; each worker has its own connections.
+// Backend is a live DBMS of MySQL's protocol that cases can run on: a Database whose
+// sessions a Pool opens itself. It is safe for several goroutines; each worker has its own
+// connections.
 type Backend interface {
 	// Server tells family, version and the settings that rules depend on.
 	Server() history.Server
@@ -40,7 +39,7 @@ type Reachable interface {
 
 // Waiting is one connection that waits for a lock at the moment of asking.
 type Waiting struct {
-	// Conn is the CONNECTION_ID() of the waiting session.
+	// Conn is the ID of the waiting Session.
 	Conn uint64
 	Kind history.WaitKind
 	// Holders holds the connection ids in the way, where the server tells. A
@@ -55,7 +54,8 @@ type Waiting struct {
 	At *history.Place
 }
 
-// Prober knows which of some connections wait for a lock.
+// Prober knows which of some connections wait for a lock; connections are named by the ID
+// of their Session.
 type Prober interface {
 	// Waiting asks the server, once, which of the given connections, each of
 	// which has a statement outstanding, waits for a lock right now.
@@ -71,9 +71,15 @@ type Prober interface {
 type LockLister interface {
 	// Holdings returns what the transactions of some connections hold, as far as the
 	// server lists it. In it, sessions are indexes into conns. untold says what the
-	// server does not list, a sentence each.
+	// server does not list, a sentence each. An *UntoldError says that it lists nothing.
 	Holdings(ctx context.Context, conns []uint64) (h history.Holding, untold []string, err error)
 }
+
+// UntoldError says that the server refuses to list what its transactions hold, for example
+// because this user may not see it. Nothing is broken.
+type UntoldError struct{ Reason string }
+
+func (e *UntoldError) Error() string { return "the server lists no locks: " + e.Reason }
 
 // CaseObserver is implemented by a Prober that has something to do around each
 // case, for example hold a read view open so that purge cannot race with it.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -55,7 +54,7 @@ var explainings = map[history.DBMS]explaining{
 // connection of its own, on which no statement of the case runs.
 type inquiry struct {
 	how  explaining
-	side *session
+	side *connection
 	// lister is nil where nothing can list what is held.
 	lister LockLister
 	h      *history.History
@@ -113,7 +112,7 @@ func (r *run) inquire(ctx context.Context) (*inquiry, error) {
 // ask runs a statement on the connection of the inquiry; what the server refuses has no
 // rows.
 func (q *inquiry) ask(sql string) ([][]history.Cell, error) {
-	r, err := q.side.do(sql)
+	r, err := q.side.Execute(sql)
 	if err != nil {
 		q.side.broken = true
 		return nil, &LostError{fmt.Errorf("ask for facts: %s: %w", sql, err)}
@@ -150,10 +149,10 @@ func (q *inquiry) list(ctx context.Context, r *run) error {
 		return nil
 	}
 	held, untold, err := q.lister.Holdings(ctx, r.ids())
-	var answer *mysql.MySQLError
+	var refused *UntoldError
 	switch {
-	case errors.As(err, &answer):
-		q.lister, untold = nil, []string{"locks and read views: " + answer.Message}
+	case errors.As(err, &refused):
+		q.lister, untold = nil, []string{"locks and read views: " + refused.Reason}
 	case err != nil:
 		return lostUnlessCancelled(ctx, fmt.Errorf("ask what transactions hold: %w", err))
 	}

@@ -41,13 +41,13 @@ func (w *worker) kill(r *run) error {
 		default:
 			cut = true
 			for _, l := range r.lanes {
-				l.cut()
+				l.Cut()
 			}
 			limit = time.Now().Add(grace)
 		}
 	}
 	for _, l := range r.lanes {
-		w.discard(l.session)
+		w.discard(l.connection)
 	}
 	return nil
 }

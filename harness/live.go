@@ -181,7 +181,7 @@ func (l *Live) begin(ctx context.Context) error {
 	l.r.end = time.Now().Add(liveDeadline)
 	for _, lane := range l.r.lanes {
 		lane.tainted = true // by the time-out: no other case gets this session
-		if err := w.idleExec(lane.session, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", liveLockWait)); err != nil {
+		if err := w.idleExec(lane.connection, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", liveLockWait)); err != nil {
 			return err
 		}
 	}
@@ -368,7 +368,7 @@ func (l *Live) Close(ctx context.Context) error {
 	default:
 		errs = append(errs, l.r.rollBack())
 		for _, lane := range l.r.lanes {
-			l.w.discard(lane.session)
+			l.w.discard(lane.connection)
 		}
 	}
 	if l.settle != nil {

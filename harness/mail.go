@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness/direct"
@@ -12,11 +11,11 @@ import (
 // mail carries statements to the sessions of one worker and answers back.
 type mail interface {
 	// join is called once for each new session.
-	join(s *session) error
+	join(s *connection) error
 	// leave is called before a session is closed.
-	leave(s *session)
+	leave(s *connection)
 	// send submits a statement of a session that has none outstanding.
-	send(s *session, sql string)
+	send(s *connection, sql string)
 	// receive waits for an answer, for a token of wake, or until d is over; ok
 	// says that it is an answer. Errors are those of ctx.
 	receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (a answer, ok bool, err error)
@@ -27,16 +26,15 @@ type mail interface {
 	close() error
 }
 
-// newMail returns what suits connections like those of s.
-func newMail(s *session) (mail, error) {
-	if s.direct != nil {
+// newMail returns what suits sessions like s.
+func newMail(s *connection) (mail, error) {
+	if s.polled != nil {
 		return newBox()
 	}
 	return newCouriers()
 }
 
-// couriers serves each session by a goroutine of its own: for connections that
-// only the runtime can wait for.
+// couriers serves each session by a goroutine of its own: for those that are not Polled.
 type couriers struct {
 	answers chan answer
 	alarm   *alarm
@@ -50,24 +48,24 @@ func newCouriers() (*couriers, error) {
 	return &couriers{answers: make(chan answer, maxSessions), alarm: a}, nil
 }
 
-func (c *couriers) join(s *session) error {
+func (c *couriers) join(s *connection) error {
 	s.queries, s.ended = make(chan string, 1), make(chan struct{})
 	go func() {
 		defer close(s.ended)
 		for q := range s.queries {
-			r, err := s.do(q)
+			r, err := s.Execute(q)
 			c.answers <- answer{s, r, err}
 		}
 	}()
 	return nil
 }
 
-func (c *couriers) leave(s *session) {
+func (c *couriers) leave(s *connection) {
 	close(s.queries)
 	<-s.ended
 }
 
-func (c *couriers) send(s *session, sql string) { s.queries <- sql }
+func (c *couriers) send(s *connection, sql string) { s.queries <- sql }
 
 func (c *couriers) receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (answer, bool, error) {
 	c.alarm.set(d)
@@ -100,9 +98,8 @@ func (c *couriers) close() error { return c.alarm.close() }
 // waits for their sockets.
 type box struct {
 	set      *direct.Set
-	sessions map[*direct.Conn]*session
+	sessions map[*direct.Conn]*connection
 	in       []answer // come in and not received
-	buf      []byte
 }
 
 func newBox() (*box, error) {
@@ -110,29 +107,32 @@ func newBox() (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &box{set: set, sessions: map[*direct.Conn]*session{}, buf: make([]byte, 16<<10)}, nil
+	return &box{set: set, sessions: map[*direct.Conn]*connection{}}, nil
 }
 
-func (b *box) join(s *session) error {
-	b.sessions[s.direct] = s
-	return b.set.Add(s.direct)
+func (b *box) join(s *connection) error {
+	if s.polled == nil {
+		return fmt.Errorf("session %d cannot be waited for, unlike the first of its server", s.number)
+	}
+	b.sessions[s.polled.Socket()] = s
+	return b.set.Add(s.polled.Socket())
 }
 
-func (b *box) leave(s *session) {
-	b.set.Remove(s.direct)
-	delete(b.sessions, s.direct)
+func (b *box) leave(s *connection) {
+	b.set.Remove(s.polled.Socket())
+	delete(b.sessions, s.polled.Socket())
 }
 
-func (b *box) send(s *session, sql string) {
+func (b *box) send(s *connection, sql string) {
 	s.asked = true
-	if err := s.tap.query(sql); err != nil {
-		b.answered(s, err)
+	if err := s.polled.Send(sql); err != nil {
+		b.answered(s, Reply{}, err)
 	}
 }
 
-func (b *box) answered(s *session, err error) {
+func (b *box) answered(s *connection, r Reply, err error) {
 	s.asked = false
-	b.in = append(b.in, answer{s, s.tap.reply, err})
+	b.in = append(b.in, answer{s, r, err})
 }
 
 // notice is how soon the end of a context shows while nothing else comes about.
@@ -186,31 +186,12 @@ func (b *box) collect(d time.Duration) error {
 	if s == nil || !s.asked { // what a connection without a statement says shows at its next one
 		return nil
 	}
-	for {
-		n, err := c.TryRead(b.buf)
-		if direct.Empty(err) {
-			return nil
-		}
-		if err == nil {
-			s.tap.feed(b.buf[:n])
-			err = s.tap.err
-		}
-		if err != nil || s.tap.reply.done {
-			b.answered(s, err)
-			return nil
-		}
+	if r, done, err := s.polled.Receive(); done || err != nil {
+		b.answered(s, r, err)
 	}
+	return nil
 }
 
 func (b *box) putBack(a answer) { b.in = append(b.in, a) }
 
 func (b *box) close() error { return b.set.Close() }
-
-// cut ends a connection under whoever reads it.
-func cut(c net.Conn) {
-	if d, ok := c.(*direct.Conn); ok {
-		d.Shutdown() // its owner may wait for the descriptor
-		return
-	}
-	_ = c.Close()
-}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Tenant is implemented by a Backend whose server outlives this process and may have
+// Tenant is implemented by a Backend or Database whose server outlives this process and may have
 // other users. A process that is killed drops nothing, so each pool on such a server
 // holds a lock in its name: what carries the name of a lock that nobody holds was left
 // behind, and the next pool drops it.
@@ -23,26 +23,23 @@ const ownerTimeout = 31536000
 
 // claim takes the lock of a pool's name and drops what dead pools left. The session
 // keeps the lock until it is closed.
-func claim(ctx context.Context, b Backend, prefix string) (*session, error) {
-	if _, ok := b.(Tenant); !ok {
-		return nil, nil
-	}
-	s, err := connect(ctx, b, 0)
+func claim(ctx context.Context, db Database, prefix string) (Session, error) {
+	s, err := db.Open(ctx, true)
 	if err != nil {
 		return nil, fmt.Errorf("claim the databases: %w", err)
 	}
-	late := time.AfterFunc(dropPatience, s.cut)
+	late := time.AfterFunc(dropPatience, s.Cut)
 	defer late.Stop()
 	if err := claimBy(s, prefix); err != nil {
-		s.close()
+		_ = s.Close()
 		return nil, fmt.Errorf("claim the databases: %w", err)
 	}
 	return s, nil
 }
 
-func claimBy(s *session, prefix string) error {
-	ask := func(sql string) (reply, error) {
-		r, err := s.do(sql)
+func claimBy(s Session, prefix string) error {
+	ask := func(sql string) (Reply, error) {
+		r, err := s.Execute(sql)
 		if err == nil && r.Err != nil {
 			err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
 		}

@@ -267,10 +267,10 @@ func (a *stage) probe(r *run) ([]history.Result, error) {
 		return nil, err
 	}
 	if reply.Err != nil {
-		return nil, &ProbeError{Index: len(reply.earlier), Err: *reply.Err}
+		return nil, &ProbeError{Index: len(reply.Earlier), Err: *reply.Err}
 	}
 	out := make([]history.Result, 0, len(a.Probes))
-	for _, set := range append(reply.earlier, rowSet{reply.Columns, reply.Rows}) {
+	for _, set := range append(reply.Earlier, RowSet{reply.Columns, reply.Rows}) {
 		out = append(out, history.Result{Columns: set.Columns, Rows: set.Rows})
 	}
 	if len(out) != len(a.Probes) {

@@ -116,13 +116,13 @@ func (e *LostError) Unwrap() error { return e.Err }
 // connections; the databases are common to all. A Pool is safe for several
 // goroutines.
 type Pool struct {
-	backend Backend
+	db      Database
 	server  history.Server
 	opt     PoolOptions
 	prefix  string // of the databases of this pool
 	shelf   *shelf
 	reaped  func()        // closes the connection of what empties the shelf
-	owner   *session      // holds the lock of the prefix; nil: none is needed
+	owner   Session       // holds the lock of the prefix; nil: none is needed
 	turn    chan struct{} // a token for each case that may run
 	idle    chan *worker
 	workers []*worker
@@ -170,21 +170,32 @@ var ErrClosed = errors.New("pool is closed")
 
 // NewPool connects the workers. The pool does not own the backend.
 func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
+	_, tenant := b.(Tenant)
+	return newPool(ctx, mysqlDatabase{b}, tenant, o)
+}
+
+// NewPoolOn is NewPool for a server whose sessions are another driver's.
+func NewPoolOn(ctx context.Context, db Database, o PoolOptions) (*Pool, error) {
+	_, tenant := db.(Tenant)
+	return newPool(ctx, db, tenant, o)
+}
+
+func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Pool, error) {
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		backend: b, server: b.Server(), opt: o, closed: make(chan struct{}),
+		db: db, server: db.Server(), opt: o, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
-	if _, ok := b.(Tenant); ok {
-		p.prefix = fmt.Sprintf("%s%d_%sk_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:]))
-	}
 	p.opt.fillDefaults(p.server.DBMS)
-	var err error
-	if p.owner, err = claim(ctx, b, p.prefix); err != nil {
-		return nil, err
+	if tenant {
+		p.prefix = fmt.Sprintf("%s%d_%sk_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:]))
+		var err error
+		if p.owner, err = claim(ctx, db, p.prefix); err != nil {
+			return nil, err
+		}
 	}
 	workers := p.opt.Workers
 	p.turn = make(chan struct{}, workers)
@@ -195,7 +206,7 @@ func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 		workers *= 2
 	}
 	var reap func([]string) error
-	reap, p.reaped = reaper(b)
+	reap, p.reaped = reaper(db)
 	p.shelf = newShelf(p.prefix, workers*p.opt.CacheSize, reap)
 	p.idle = make(chan *worker, workers)
 	for i := range workers {
@@ -307,7 +318,7 @@ func (p *Pool) end(drop bool) error {
 			errs = append(errs, w.close())
 		}
 		if p.owner != nil {
-			p.owner.close()
+			_ = p.owner.Close()
 		}
 	})
 	return errors.Join(errs...)
@@ -336,7 +347,7 @@ func (p *Pool) emptyShelf() error {
 				return fmt.Errorf("drop databases: %w", err)
 			}
 		}
-		late := time.AfterFunc(dropPatience, w.ctl.cut)
+		late := time.AfterFunc(dropPatience, w.ctl.Cut)
 		defer late.Stop()
 		return w.ctlExec(dropText(dbs))
 	})

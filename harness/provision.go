@@ -313,8 +313,8 @@ func readText(specs []tableSpec) string {
 }
 
 // tablesOf takes the tables out of the answer to a text that ends with theirs.
-func tablesOf(r *reply, specs []tableSpec) ([]history.Table, error) {
-	sets := append(r.earlier, rowSet{r.Columns, r.Rows})
+func tablesOf(r *Reply, specs []tableSpec) ([]history.Table, error) {
+	sets := append(r.Earlier, RowSet{r.Columns, r.Rows})
 	if len(specs) == 0 || len(sets) != len(specs) || r.Columns == nil {
 		return nil, fmt.Errorf("read %d tables: the server gave the rows of %d", len(specs), len(sets))
 	}

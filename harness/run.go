@@ -12,7 +12,7 @@ import (
 
 // lane is one session in one run.
 type lane struct {
-	*session
+	*connection
 	// stmt is the index into History.Stmts of the outstanding statement, -1
 	// where there is none.
 	stmt   int
@@ -53,7 +53,7 @@ func newRun(w *worker, s *script, h *history.History) *run {
 	r := &run{w: w, s: s, h: h, end: time.Now().Add(w.pool.opt.DeadLine)}
 	h.Stmts = make([]history.Stmt, 0, len(s.steps))
 	for _, n := range s.sessions {
-		r.lanes = append(r.lanes, &lane{session: w.sessions[n], stmt: -1})
+		r.lanes = append(r.lanes, &lane{connection: w.sessions[n], stmt: -1})
 	}
 	return r
 }
@@ -185,7 +185,7 @@ func (r *run) submit(l *lane, i int, parked bool) {
 	if st.traits&uses != 0 {
 		sql = "USE " + l.db
 	}
-	r.w.mail.send(l.session, sql)
+	r.w.mail.send(l.connection, sql)
 }
 
 func (r *run) outstanding() int {
@@ -203,7 +203,7 @@ func (r *run) outstanding() int {
 // of just. So an order may be chosen that does not depend on which of two
 // sockets was read first; see rank for why it is a true one.
 func (r *run) record(just *lane, waiting []Waiting) error {
-	slices.SortStableFunc(r.got, func(a, b answer) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(r.got, func(a, b answer) int { return a.At.Compare(b.At) })
 	ends := func(a *answer) bool {
 		l := r.lane(a.session.number)
 		return just == l && r.doing(l)&ends != 0
@@ -239,7 +239,7 @@ func (r *run) record(just *lane, waiting []Waiting) error {
 
 const (
 	rankCommit   = iota // the submitted end of a transaction
-	rankVictim          // a deadlock's victim, rolled back
+	rankVictim          // a deadlock's victim, or another error that has surely rolled back
 	rankReleaser        // another statement that left no transaction behind
 	rankKeeper          // a statement inside a transaction that goes on
 )
@@ -252,7 +252,7 @@ func rank(a *answer, ends bool) int {
 	switch {
 	case ends:
 		return rankCommit
-	case a.Err != nil && a.Err.Code == errDeadlock:
+	case a.Err != nil && (a.Err.Code == errDeadlock || a.InTxnTold && !a.InTxn):
 		return rankVictim
 	case !a.InTxn && a.Err == nil:
 		return rankReleaser
@@ -272,13 +272,15 @@ func (r *run) finish(l *lane, a *answer) error {
 	if l.waits {
 		st.Waits[len(st.Waits)-1].Until = r.tick()
 	} else if !l.untimed {
-		r.w.gates.of(r.s.steps[st.Line].traits).observe(a.at.Sub(l.sent))
+		r.w.gates.of(r.s.steps[st.Line].traits).observe(a.At.Sub(l.sent))
 	}
 	st.Return = r.tick()
 	st.Result = a.Result
 	if a.Err != nil {
 		r.s.nameDatabase(a.Err, l.db)
-		st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
+		if !a.InTxnTold {
+			st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
+		}
 	}
 	l.inTxn = st.Result.InTxn
 	if r.s.steps[st.Line].traits&closes != 0 && a.Err == nil {
@@ -295,7 +297,7 @@ const (
 	errSnapshot = 1020
 )
 
-// endsTxn says that an error took the whole transaction with it. A failed
+// endsTxn infers, for a server that does not tell, that an error took the whole transaction with it. A failed
 // COMMIT or ROLLBACK leaves none either.
 func (r *run) endsTxn(st *history.Stmt, e *history.Error) bool {
 	switch e.Code {
@@ -376,7 +378,7 @@ func (r *run) rollBack() error {
 		// After an error it is not known for sure, and after SET autocommit = 0
 		// the flag may lag; a needless ROLLBACK costs a round trip.
 		if !l.broken && (l.inTxn || l.tainted || r.lastFailed(l)) {
-			if err := r.w.idleExec(l.session, "ROLLBACK"); err != nil {
+			if err := r.w.idleExec(l.connection, "ROLLBACK"); err != nil {
 				return err
 			}
 			l.inTxn = false

@@ -55,13 +55,13 @@ func TestSameWaits(t *testing.T) {
 // phase makes a run in which every lane has one statement outstanding and the
 // statement of lane just was the last to be submitted; traits are those of the
 // statement of each lane.
-func phase(tr ...traits) (*run, []*session) {
+func phase(tr ...traits) (*run, []*connection) {
 	r := &run{w: &worker{pool: &Pool{}}, s: &script{}, h: &history.History{}}
-	var sessions []*session
+	var sessions []*connection
 	for i, x := range tr {
-		s := &session{number: i + 1, id: uint64(i + 1), inTxn: true}
+		s := &connection{number: i + 1, id: uint64(i + 1), inTxn: true}
 		sessions = append(sessions, s)
-		r.lanes = append(r.lanes, &lane{session: s, stmt: i})
+		r.lanes = append(r.lanes, &lane{connection: s, stmt: i})
 		r.s.steps = append(r.s.steps, step{session: i + 1, traits: x})
 		r.h.Stmts = append(r.h.Stmts, history.Stmt{Line: i, Session: i + 1, Submit: r.tick()})
 	}
@@ -126,8 +126,8 @@ func TestRecordOrder(t *testing.T) {
 			base := time.Now()
 			var arrival []int
 			for at, i := range order {
-				r.got = append(r.got, answer{session: sessions[i], reply: reply{
-					Result: c.results[i], done: true, at: base.Add(time.Duration(at)),
+				r.got = append(r.got, answer{session: sessions[i], Reply: Reply{
+					Result: c.results[i], At: base.Add(time.Duration(at)),
 				}})
 				arrival = append(arrival, i+1)
 			}
@@ -205,7 +205,7 @@ func TestErrorEndsTransaction(t *testing.T) {
 	} {
 		r, sessions := phase(c.traits)
 		r.h.Server.DBMS = c.dbms
-		r.got = []answer{{session: sessions[0], reply: reply{Result: history.Result{Err: &history.Error{Code: c.code}}, done: true}}}
+		r.got = []answer{{session: sessions[0], Reply: Reply{Result: history.Result{Err: &history.Error{Code: c.code}}}}}
 		if err := r.record(r.lanes[0], nil); err != nil {
 			t.Fatal(err)
 		}
@@ -319,7 +319,7 @@ func TestKillCountsAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer post.close()
-	r.w.ctl, r.w.mail, r.w.sessions = &session{broken: true}, post, map[int]*session{}
+	r.w.ctl, r.w.mail, r.w.sessions = &connection{broken: true}, post, map[int]*connection{}
 	r.got = []answer{{session: sessions[0]}}
 	post.putBack(answer{session: sessions[1]})
 	if err := r.w.kill(r); err != nil {

@@ -2,119 +2,93 @@ package harness
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
-	"fmt"
-	"net"
-	"strconv"
+	"time"
 
-	"github.com/go-sql-driver/mysql"
-	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// session is one connection that runs its statements one at a time. It belongs
-// to one worker.
-type session struct {
-	number int // as in the case; 0 for the control connection
-	id     uint64
-	conn   driver.Conn
-	exec   driver.ExecerContext
-	tap    *tap
-	direct *direct.Conn // beneath tap; nil where only the runtime can wait for it
-	joined bool         // the worker's mail carries its statements
-	// asked says that a statement is outstanding; of a box.
-	asked bool
-	// queries goes to the goroutine of a courier, which closes ended.
-	queries chan string
-	ended   chan struct{}
-
-	// State of the connection as the worker knows it.
-	db      string
-	level   corpus.Level // 0: not known
-	inTxn   bool
-	tainted bool // holds state of a case that no statement of ours resets
-	broken  bool
+// Session is one connection to a server, whose statements run one at a time. A driver
+// implements it; nothing else of a driver is known where the lines of a case are run.
+//
+// A new Session has no transaction open and commits each statement by itself. It belongs
+// to one goroutine at a time; only Cut may come from another.
+type Session interface {
+	// ID is the number by which the server knows the connection and a Prober is asked
+	// about it, for example CONNECTION_ID(). It stays the same until Close.
+	ID() uint64
+	// Execute sends one statement and returns when its answer has come in whole. An
+	// error that the server answers with is Reply.Err. The error that Execute returns
+	// says that the connection is of no more use: it broke, it was cut, or what came in
+	// follows no protocol. The Reply then holds what came before.
+	//
+	// There is no time-out: whoever wants one calls Cut.
+	Execute(sql string) (Reply, error)
+	// Cut breaks the connection, at any time and any number of times. An Execute under
+	// way ends with an error. The server may notice only when the statement ends.
+	Cut()
+	// Close ends the connection; no statement may be outstanding. After it only Cut may
+	// be called. An error says that the farewell failed, no more.
+	Close() error
 }
 
-// answer is the end of one statement of a session.
-type answer struct {
-	session *session
-	reply
-	err error // the connection broke; nil for an error of the server
+// Polled is implemented by a Session that need not block: the goroutine that runs a case
+// then waits for the sockets of all its sessions at once, and an answer costs no switch to
+// another goroutine. Other Sessions are given a goroutine each, which calls Execute.
+type Polled interface {
+	Session
+	// Socket is what the answers come in by. nil: it cannot be waited for, and neither
+	// Send nor Receive is called. After Cut it has something to read, if only an error.
+	Socket() *direct.Conn
+	// Send sends one statement and does not wait for the answer. Errors are those of
+	// Execute.
+	Send(sql string) error
+	// Receive takes what has come in and does not wait for more; done says that the
+	// answer to the statement sent last is whole, which r then is. Errors are those of
+	// Execute.
+	Receive() (r Reply, done bool, err error)
 }
 
-// connect opens a session.
-func connect(ctx context.Context, b Backend, number int) (*session, error) {
-	cfg := b.Config()
-	cfg.DBName = ""
-	cfg.CheckConnLiveness = false
-	cfg.Logger = &mysql.NopLogger{} // what breaks is told by errors
-	cfg.MultiStatements = number == 0
-	if cfg.MaxAllowedPacket == 0 { // 0 would cost a query for each connection
-		cfg.MaxAllowedPacket = 64 << 20
-	}
-	encrypt := secure(cfg)
-	var t *tap
-	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := b.Dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if encrypt != nil {
-			c = encrypt(direct.Indirect(c))
-		}
-		t = &tap{Conn: c}
-		return t, nil
-	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("connect session %d: %w", number, err)
-	}
-	conn, err := connector.Connect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("connect session %d: %w", number, err)
-	}
-	s := &session{
-		number: number, conn: conn, exec: conn.(driver.ExecerContext), tap: t,
-	}
-	s.direct, _ = t.Conn.(*direct.Conn)
-	r, err := s.do("SELECT CONNECTION_ID()")
-	if err == nil && r.Err != nil {
-		err = fmt.Errorf("error %d: %s", r.Err.Code, r.Err.Message)
-	}
-	if err == nil {
-		s.id, err = strconv.ParseUint(r.Rows[0][0].Text, 10, 64)
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("connect session %d: read connection id: %w", number, err)
-	}
-	return s, nil
+// Reply is what a server answered to one text.
+//
+// Of the Result, Matched, Changed and Affected are -1 and Warnings is 0 where the server
+// does not tell them. InTxn says that a transaction is open which may hold locks: one that
+// has failed and only waits for its ROLLBACK is not.
+type Reply struct {
+	history.Result
+	// InTxnTold says that the server told InTxn with this answer. Where it did not, as
+	// MySQL does not with an error, the runner infers it from the error and from what
+	// was open before.
+	InTxnTold bool
+	// Earlier holds the rows of all statements of the text but the last, as far as they
+	// gave any.
+	Earlier []RowSet
+	// At is when the end of the answer came in. It orders the answers of sessions that
+	// waited for each other.
+	At time.Time
 }
 
-// do runs one statement to its end. The driver only moves the bytes and waits
-// for the last packet; what they say comes from the tap. An error packet is a
-// reply, not an error.
-func (s *session) do(query string) (reply, error) {
-	// The context is never cancelled: a watched one costs two channel
-	// operations a statement. A deadline closes the socket instead.
-	_, err := s.exec.ExecContext(context.Background(), query, nil)
-	var me *mysql.MySQLError
-	switch {
-	case s.tap.err != nil:
-		return s.tap.reply, s.tap.err
-	case err != nil && !errors.As(err, &me):
-		return s.tap.reply, err
-	case !s.tap.reply.done:
-		return s.tap.reply, errMalformed
-	}
-	return s.tap.reply, nil
+// RowSet is the rows of one of several statements.
+type RowSet struct {
+	Columns []string
+	Rows    [][]history.Cell
 }
 
-// cut closes the socket under a running statement, which then answers with an
-// error. The server may notice only when the statement ends.
-func (s *session) cut() { cut(s.tap.Conn) }
-
-// close ends a session without a statement outstanding.
-func (s *session) close() { _ = s.conn.Close() }
+// Database is what a Pool needs to know of a server. It is safe for several goroutines.
+//
+// What a pool sends of its own (USE, SET TRANSACTION, SHOW TABLES, KILL and so on) is in
+// the SQL of Server().DBMS; a Database passes it on as it is.
+type Database interface {
+	// Server tells family, version and the settings that rules depend on.
+	Server() history.Server
+	// Open connects. A control session takes texts of several statements, too, which ';'
+	// separates: the server stops at the first that fails, whose error is the Reply's.
+	Open(ctx context.Context, control bool) (Session, error)
+	// Prober returns a new way to ask which sessions wait for a lock. Each worker owns
+	// one and closes it.
+	Prober(ctx context.Context) (Prober, error)
+	// Log returns the last lines of the server's error log, if it can be had.
+	Log() string
+	// Alive returns nil while the server works.
+	Alive(ctx context.Context) error
+}

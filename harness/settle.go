@@ -156,7 +156,7 @@ func (r *run) drain() int {
 
 func (r *run) answered(l *lane) bool {
 	for i := range r.got {
-		if r.got[i].session == l.session {
+		if r.got[i].session == l.connection {
 			return true
 		}
 	}
@@ -261,7 +261,7 @@ func (r *run) harmless(l *lane) bool {
 		return false
 	}
 	for i := range r.got {
-		if r.got[i].session == l.session {
+		if r.got[i].session == l.connection {
 			return r.got[i].Err == nil && r.got[i].err == nil
 		}
 	}

@@ -70,10 +70,10 @@ func TestLooksPause(t *testing.T) {
 	r.end = time.Now().Add(time.Minute)
 	r.lanes[0].waits, r.lanes[0].slept = true, Sight{Runs: 1, Asleep: true, Seen: true}
 	r.h.Stmts[0].Waits = []history.Wait{{Kind: history.RowLock, From: r.tick()}}
-	post.putBack(answer{session: sessions[1], reply: reply{done: true, at: time.Now()}})
+	post.putBack(answer{session: sessions[1], Reply: Reply{At: time.Now()}})
 	begun := time.Now()
 	time.AfterFunc(20*time.Millisecond, func() {
-		post.putBack(answer{session: sessions[0], reply: reply{done: true, at: time.Now()}})
+		post.putBack(answer{session: sessions[0], Reply: Reply{At: time.Now()}})
 	})
 	if err := r.settle(t.Context(), r.lanes[1]); err != nil {
 		t.Fatal(err)

@@ -178,17 +178,17 @@ func dropText(dbs []string) string {
 
 // reaper returns what drops databases on a connection that is opened when it is
 // first needed, and what closes it.
-func reaper(b Backend) (reap func([]string) error, end func()) {
-	var s *session
+func reaper(db Database) (reap func([]string) error, end func()) {
+	var s Session
 	reap = func(dbs []string) error {
 		if s == nil {
 			var err error
-			if s, err = connect(context.Background(), b, 0); err != nil {
+			if s, err = db.Open(context.Background(), true); err != nil {
 				return fmt.Errorf("drop databases: %w", err)
 			}
 		}
-		late := time.AfterFunc(dropPatience, s.cut) // who holds a metadata lock may never let go
-		r, err := s.do(dropText(dbs))
+		late := time.AfterFunc(dropPatience, s.Cut) // who holds a metadata lock may never let go
+		r, err := s.Execute(dropText(dbs))
 		late.Stop()
 		if err == nil && r.Err != nil {
 			err = fmt.Errorf("error %d (%s): %s", r.Err.Code, r.Err.State, r.Err.Message)
@@ -200,7 +200,7 @@ func reaper(b Backend) (reap func([]string) error, end func()) {
 	}
 	return reap, func() {
 		if s != nil {
-			s.close()
+			_ = s.Close()
 		}
 	}
 }

@@ -31,24 +31,6 @@ const (
 // errMalformed is a reply that does not follow the protocol.
 var errMalformed = errors.New("malformed server packet")
 
-// reply is what a server answered to one COM_QUERY.
-type reply struct {
-	history.Result
-	// earlier holds the rows of all statements but the last, where several were
-	// sent at once.
-	earlier []rowSet
-	// done says that the last packet of the reply was seen whole.
-	done bool
-	// at is when that packet came in.
-	at time.Time
-}
-
-// rowSet is the rows that one of several statements gave.
-type rowSet struct {
-	Columns []string
-	Rows    [][]history.Cell
-}
-
 type tapState uint8
 
 const (
@@ -72,7 +54,8 @@ type tap struct {
 	nhead   int
 	left    int    // bytes of its payload still to come
 	partial []byte // payload so far, where it came in pieces
-	reply   reply
+	reply   Reply  // to the last COM_QUERY
+	done    bool   // its last packet was seen whole
 	err     error
 	out     []byte // the last packet that query sent
 }
@@ -85,7 +68,7 @@ func (t *tap) Write(p []byte) (int, error) {
 		t.state, t.nhead, t.left, t.partial = tapIdle, 0, 0, t.partial[:0]
 		if p[4] == comQuery {
 			t.state = tapHeader
-			t.reply = reply{Result: history.Result{Matched: -1, Changed: -1, Affected: -1}}
+			t.reply, t.done = Reply{Result: history.Result{Matched: -1, Changed: -1, Affected: -1}}, false
 		}
 	}
 	return t.Conn.Write(p)
@@ -228,10 +211,10 @@ func (t *tap) eof(p []byte) error {
 
 // end closes a result; of one that others follow only the rows are kept.
 func (t *tap) end(status uint16) {
-	t.reply.InTxn = status&statusInTrans != 0
+	t.reply.InTxn, t.reply.InTxnTold = status&statusInTrans != 0, true
 	if status&statusMoreResults != 0 {
 		if r := &t.reply; r.Columns != nil {
-			r.earlier = append(r.earlier, rowSet{r.Columns, r.Rows})
+			r.Earlier = append(r.Earlier, RowSet{r.Columns, r.Rows})
 			r.Columns, r.Rows = nil, nil
 		}
 		t.state = tapHeader
@@ -250,14 +233,14 @@ func (t *tap) fail(p []byte) error {
 		e.State, msg = string(msg[1:6]), msg[6:]
 	}
 	e.Message = string(msg)
-	t.reply.Err = e
+	t.reply.Err, t.reply.InTxnTold = e, false // the packet has no status
 	t.finish()
 	return nil
 }
 
 func (t *tap) finish() {
 	t.state = tapIdle
-	t.reply.done, t.reply.at = true, time.Now()
+	t.done, t.reply.At = true, time.Now()
 }
 
 // column takes the name out of a column definition: its fifth string, behind

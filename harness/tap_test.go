@@ -137,11 +137,11 @@ func TestTapSeveralStatements(t *testing.T) {
 		check(t, conn, history.Result{
 			Matched: -1, Changed: -1, Affected: 1, Columns: []string{"c"}, Rows: [][]history.Cell{{{Text: "9"}}},
 		})
-		want := []rowSet{
+		want := []RowSet{
 			{[]string{"a"}, [][]history.Cell{{{Text: "7"}}, {{Text: "8"}}}},
 			{[]string{"b"}, nil},
 		}
-		if diff := cmp.Diff(want, conn.reply.earlier); diff != "" {
+		if diff := cmp.Diff(want, conn.reply.Earlier); diff != "" {
 			t.Fatalf("earlier rows (-want +got):\n%s", diff)
 		}
 	}
@@ -199,7 +199,7 @@ func check(t *testing.T, conn *tap, want history.Result) {
 	if conn.err != nil {
 		t.Fatalf("tap: %v", conn.err)
 	}
-	if !conn.reply.done {
+	if !conn.done {
 		t.Fatal("reply is not complete")
 	}
 	if diff := cmp.Diff(want, conn.reply.Result); diff != "" {
@@ -293,8 +293,8 @@ func FuzzTap(f *testing.F) {
 		listen(t, whole, b)
 		cut = min(max(cut, 0), len(b))
 		listen(t, halves, b[:cut], b[cut:])
-		if (whole.err == nil) != (halves.err == nil) || whole.reply.done != halves.reply.done {
-			t.Fatalf("cut at %d: %v %v, whole: %v %v", cut, halves.err, halves.reply.done, whole.err, whole.reply.done)
+		if (whole.err == nil) != (halves.err == nil) || whole.done != halves.done {
+			t.Fatalf("cut at %d: %v %v, whole: %v %v", cut, halves.err, halves.done, whole.err, whole.done)
 		}
 		if diff := cmp.Diff(whole.reply.Result, halves.reply.Result); diff != "" {
 			t.Fatalf("cut at %d (-whole +cut):\n%s", cut, diff)

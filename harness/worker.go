@@ -24,20 +24,20 @@ const grace = 5 * time.Second
 type worker struct {
 	pool     *Pool
 	number   int
-	ctl      *session // for set-up, final reads and KILL
-	sessions map[int]*session
+	ctl      *connection // for set-up, final reads and KILL
+	sessions map[int]*connection
 	prober   Prober
 	mail     mail
 	gates    gates
 	flight   *flightFile
 
 	mu   sync.Mutex
-	live map[*session]bool // sessions with an open socket
+	live map[*connection]bool // sessions with an open socket
 }
 
 func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 	w := &worker{
-		pool: p, number: number, sessions: map[int]*session{}, live: map[*session]bool{},
+		pool: p, number: number, sessions: map[int]*connection{}, live: map[*connection]bool{},
 	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (w *worker) open(ctx context.Context) (err error) {
 		w.hangUp(w.ctl)
 		return errors.Join(err, w.flight.remove())
 	}
-	if w.prober, err = w.pool.backend.Prober(ctx); err != nil {
+	if w.prober, err = w.pool.db.Prober(ctx); err != nil {
 		w.hangUp(w.ctl)
 		_ = w.mail.close()
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
@@ -75,11 +75,12 @@ func (w *worker) connectControl(ctx context.Context) error {
 	return err
 }
 
-func (w *worker) connect(ctx context.Context, number int) (*session, error) {
-	s, err := connect(ctx, w.pool.backend, number)
+func (w *worker) connect(ctx context.Context, number int) (*connection, error) {
+	opened, err := w.pool.db.Open(ctx, number == 0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("connect session %d: %w", number, err)
 	}
+	s := newConnection(opened, number)
 	w.mu.Lock()
 	w.live[s] = true
 	w.mu.Unlock()
@@ -87,7 +88,7 @@ func (w *worker) connect(ctx context.Context, number int) (*session, error) {
 }
 
 // hangUp closes an idle or broken session, once.
-func (w *worker) hangUp(s *session) {
+func (w *worker) hangUp(s *connection) {
 	w.mu.Lock()
 	open := w.live[s]
 	delete(w.live, s)
@@ -98,7 +99,7 @@ func (w *worker) hangUp(s *session) {
 	if s.joined {
 		w.mail.leave(s)
 	}
-	s.close()
+	_ = s.Close()
 }
 
 // cutAll closes every socket; it is called from a timer.
@@ -106,13 +107,13 @@ func (w *worker) cutAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for s := range w.live {
-		s.cut()
+		s.Cut()
 	}
 }
 
 // control runs a statement on the control connection.
-func (w *worker) control(sql string) (reply, error) {
-	r, err := w.ctl.do(sql)
+func (w *worker) control(sql string) (Reply, error) {
+	r, err := w.ctl.Execute(sql)
 	if err != nil {
 		w.ctl.broken = true
 		return r, &LostError{fmt.Errorf("control connection: %s: %w", sql, err)}
@@ -122,7 +123,7 @@ func (w *worker) control(sql string) (reply, error) {
 
 // query is control for statements that are ours, where an error packet is a
 // fault of the harness.
-func (w *worker) query(sql string) (reply, error) {
+func (w *worker) query(sql string) (Reply, error) {
 	r, err := w.control(sql)
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("%s: error %d (%s): %s", sql, r.Err.Code, r.Err.State, r.Err.Message)
@@ -136,7 +137,7 @@ func (w *worker) ctlExec(sql string) error {
 }
 
 // use makes db the database of an idle session.
-func (w *worker) use(s *session, db string) error {
+func (w *worker) use(s *connection, db string) error {
 	if s.db == db {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (w *worker) use(s *session, db string) error {
 }
 
 // idleExec runs a statement of ours on a session that has none outstanding.
-func (w *worker) idleExec(s *session, sql string) error {
+func (w *worker) idleExec(s *connection, sql string) error {
 	r, err := w.idle(s, sql)
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("session %d: %s: error %d (%s): %s", s.number, sql, r.Err.Code, r.Err.State, r.Err.Message)
@@ -158,8 +159,8 @@ func (w *worker) idleExec(s *session, sql string) error {
 
 // idle runs a statement on a session's connection from this goroutine, which
 // is allowed while the session's own goroutine waits for a statement.
-func (w *worker) idle(s *session, sql string) (reply, error) {
-	r, err := s.do(sql)
+func (w *worker) idle(s *connection, sql string) (Reply, error) {
+	r, err := s.Execute(sql)
 	if err != nil {
 		s.broken = true
 		return r, &LostError{fmt.Errorf("session %d: %s: %w", s.number, sql, err)}
@@ -212,7 +213,7 @@ func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels)
 }
 
 // discard closes a session's connection for good.
-func (w *worker) discard(s *session) {
+func (w *worker) discard(s *connection) {
 	delete(w.sessions, s.number)
 	w.hangUp(s)
 }
@@ -349,10 +350,10 @@ func (w *worker) conclude(ctx context.Context, h *history.History, err error) (*
 	if errors.As(err, &lost) {
 		h.End = history.Lost
 		h.Detail = lost.Error()
-		if e := w.pool.backend.Alive(ctx); e != nil {
+		if e := w.pool.db.Alive(ctx); e != nil {
 			h.Detail += "\nserver: " + e.Error()
 		}
-		if log := w.pool.backend.Log(); log != "" {
+		if log := w.pool.db.Log(); log != "" {
 			h.Detail += "\n" + log
 		}
 		return h, err

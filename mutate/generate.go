@@ -1,9 +1,3 @@
-// Package mutate turns a stream of choices into test cases: fresh ones, and
-// changed copies of stored ones. The stream is a fuzzer's input or comes from
-// a seed; the same input gives the same case.
-//
-// It constructs conflicts between the transactions of a case by the strategies
-// FSF, PSF and CTC, and samples submitted orders.
 package mutate
 
 import (

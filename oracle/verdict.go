@@ -1,5 +1,3 @@
-// Package oracle judges a History of a Case: is what was seen legal at the
-// isolation levels that the server promised? It never talks to a database.
 package oracle
 
 // Outcome is what the oracle says of a history.

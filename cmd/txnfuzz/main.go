@@ -1,5 +1,3 @@
-// Command txnfuzz finds isolation bugs in transactional databases: it makes
-// cases of several transactions, runs them, and judges what the server did.
 package main
 
 import (

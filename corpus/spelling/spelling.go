@@ -1,4 +1,3 @@
-// Package spelling finds the word that a person meant, and puts a number before a noun.
 package spelling
 
 import (

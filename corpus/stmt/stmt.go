@@ -1,5 +1,3 @@
-// Package stmt is one view of a statement, for all who ask what it is and not how it
-// is built: its kind, its tables, its condition, its locks, its order and limit.
 package stmt
 
 import "github.com/pingcap/tidb/pkg/parser/ast"

@@ -1,6 +1,3 @@
-// Package wholefile writes files that are there whole or as they were before: a disk
-// that is full, or a process that dies, leaves neither half a file nor an empty one
-// where there was something.
 package wholefile
 
 import (

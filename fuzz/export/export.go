@@ -1,5 +1,3 @@
-// Package export writes a recorded run in the forms that people file bugs in
-// and keep regression tests in.
 package export
 
 import (

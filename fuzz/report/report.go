@@ -1,5 +1,3 @@
-// Package report writes the findings of a run as one HTML page, and one of them
-// as a drawing.
 package report
 
 import (

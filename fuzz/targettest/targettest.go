@@ -1,5 +1,3 @@
-// Package targettest opens targets for the tests of the rooms behind target, and makes the
-// cases and trials that several of them use.
 package targettest
 
 import (

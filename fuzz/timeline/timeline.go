@@ -1,6 +1,3 @@
-// Package timeline tells a run as a sequence of moments: who sent what, who
-// waited for whom, what came back and what was promised instead. Everything
-// that shows a run to people, in whatever form, starts here.
 package timeline
 
 import (

@@ -1,6 +1,3 @@
-// Package workload tests what an application's transactions do to each other: it runs
-// them against each other at the isolation levels of a server, and each alone in every
-// serial order, and tells what no serial order gives.
 package workload
 
 import (

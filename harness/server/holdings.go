@@ -5,10 +5,14 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -18,6 +22,7 @@ const holdingsQuery = "SELECT ENGINE_TRANSACTION_ID, THREAD_ID, LOCK_STATUS, LOC
 // data_lock_waits, the thread of a record lock that was moved may be another one's; that
 // of the transaction's lock on a table is its own.
 func (p *lockTableProber) Holdings(ctx context.Context, conns []uint64) (h history.Holding, untold []string, err error) {
+	defer func() { err = asUntold(err) }()
 	rows, err := p.side.query(ctx, holdingsQuery)
 	if err != nil {
 		return h, nil, err
@@ -63,6 +68,15 @@ func (p *lockTableProber) Holdings(ctx context.Context, conns []uint64) (h histo
 	return h, nil, nil
 }
 
+// asUntold tells what the server itself refuses from what broke.
+func asUntold(err error) error {
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) {
+		return &harness.UntoldError{Reason: refused.Message}
+	}
+	return err
+}
+
 // asText is a cell as the driver gives it.
 func asText(cell []byte) driver.Value {
 	if cell == nil {
@@ -80,7 +94,7 @@ var readView = []byte("Trx read view will not see trx with id >= ")
 func (p *statusProber) Holdings(ctx context.Context, conns []uint64) (h history.Holding, untold []string, err error) {
 	rows, err := p.side.query(ctx, "SHOW ENGINE INNODB STATUS")
 	if err != nil || len(rows) == 0 {
-		return h, nil, err
+		return h, nil, asUntold(err)
 	}
 	text := rows[0][len(rows[0])-1]
 	blocks, complete := parseTransactions(text, nil)

@@ -1,5 +1,3 @@
-// Package workload makes what a run of a workload needs from bytes: the rows of its
-// tables, which transactions run with which parameters, and in which order.
 package workload
 
 // lane is one of the independent streams that an input is made of: a decision about

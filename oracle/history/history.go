@@ -1,6 +1,3 @@
-// Package history holds what a run of a case was seen to do. It is plain data:
-// the harness fills it in, the oracle judges it, and it round-trips through
-// encoding/json so that a recorded run can be judged again without a server.
 package history
 
 import "github.com/txnfuzz/txnfuzz/corpus"

@@ -1,8 +1,3 @@
-// Package infer turns a recorded history into a dependency graph and judges it:
-// which anomalies it shows, which consistency models hold and which fail.
-//
-// What a list shows of its order, or a register that is read before it is
-// written, is known; the order of blind writes is searched for (solve.go).
 package infer
 
 import (

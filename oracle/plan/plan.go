@@ -1,6 +1,3 @@
-// Package plan reads what a server's EXPLAIN says of a statement: as a table, or as JSON
-// of MariaDB, of MySQL in version 1 of that format, or of TiDB (tidb_json). What it does
-// not know it leaves out.
 package plan
 
 import (

@@ -1,5 +1,3 @@
-// Package record knows how InnoDB stores the fields of a record, and tells whether
-// the fields of an index entry that a server prints are those of a row.
 package record
 
 import (

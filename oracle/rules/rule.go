@@ -1,7 +1,3 @@
-// Package rules holds the one table of what servers promise, document and do:
-// dimension × variant × scope × status × link. The oracle checks a history
-// against the promised and documented variants, and explains a difference with
-// the deviations that are in scope.
 package rules
 
 import (

@@ -1,10 +1,3 @@
-// Package solve is the statement solver: it evaluates SQL expressions over
-// parser ASTs and computes the effect of one statement on one view of a
-// database, exactly as the modelled server does. What it cannot predict
-// exactly it refuses with *Unsupported; it never guesses.
-//
-// It knows nothing of transactions: the caller says which rows a statement
-// sees.
 package solve
 
 import (

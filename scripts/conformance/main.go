@@ -1,9 +1,3 @@
-// Command conformance holds the statement solver against a live server.
-//
-//	go run ./scripts/conformance -target mariadb:11.8 -statements 100000 -pairs 8
-//
-// It makes a database txnfuzz_conformance_SEED of its own and drops it. Exit
-// status: 0 no difference, 1 differences, 3 the server failed.
 package main
 
 import (

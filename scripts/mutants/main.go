@@ -1,6 +1,3 @@
-// Command mutants plants mistakes in the oracle, one at a time, and demands
-// that a test fails for each. The mistakes stand in mutants.txt beside it; the
-// sources are not touched (go test -overlay).
 package main
 
 import (

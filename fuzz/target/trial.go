@@ -1,0 +1,253 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Reasons why a case has no verdict that are no fault of the oracle.
+const (
+	ReasonInit    = "init-error"        // the server refused a set-up line
+	ReasonStale   = "stale"             // a statement does not fit the tables
+	ReasonLevel   = "unsupported-level" // the server does not take the level
+	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
+	ReasonHarness = "harness-error"     // the run broke down for another reason
+	ReasonPanic   = "oracle-panic"      // the oracle broke down; see Trial.Err
+	ReasonCutOff  = "cut-off"           // the process was told to end
+	ReasonLost    = "server-lost"       // the connection broke, and the server lives
+)
+
+// Trial is one execution of a case and the judgement of it.
+type Trial struct {
+	Case    *corpus.Case
+	Levels  map[int]corpus.Level
+	server  history.Server
+	History *history.History // nil if the case could not be run
+	Verdict oracle.Verdict
+	// Counted says that the verdict is to count how much was judged.
+	Counted bool
+	// RulesOnly says that the rules alone are to judge.
+	RulesOnly bool
+	// Err says why there is no history, or that the server was lost.
+	Err error
+	// Log is what a server wrote that went down, as far as it is known.
+	Log string
+	// Reduction is how Case became what it is, if it was reduced.
+	Reduction *timeline.Reduction
+	// Also holds other levels at which the case shows the same cause, as far as
+	// they were tried.
+	Also []corpus.Level
+	// Defaults says, of a case found under a server's options, whether it shows
+	// with the vendor's defaults, or which options it needs; empty: not tried.
+	Defaults string
+	// Dead says that the server died and could not be brought back.
+	Dead error
+	// Against is the run of the same case on the target that is compared with this one;
+	// nil: there is none.
+	Against *Trial
+	// named holds its anomalies once they are known.
+	named []oracle.Anomaly
+}
+
+// Judge runs a case with the levels given, one for each of its sessions. A
+// case that cannot be run has the outcome Unknown and one of the reasons
+// above, and the cause in Err.
+func (t *Target) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.JudgeAs(ctx, c, levels, false, false)
+}
+
+// JudgeAs is Judge with Trial.Counted and Trial.RulesOnly as given.
+func (t *Target) JudgeAs(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, counted, rulesOnly bool) Trial {
+	r := t.Run(ctx, c, levels)
+	r.Counted, r.RulesOnly = counted, rulesOnly
+	t.Decide(ctx, &r)
+	return r
+}
+
+// JudgeFresh is Judge in a database that is made for this one run.
+func (t *Target) JudgeFresh(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.judgeBy(ctx, (*harness.Pool).RunFresh, c, levels)
+}
+
+// JudgeForFacts is JudgeFresh, but that the server is asked on the way for plans, traces,
+// locks and read views; the verdict goes by what it told.
+func (t *Target) JudgeForFacts(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.judgeBy(ctx, (*harness.Pool).RunFreshForFacts, c, levels)
+}
+
+func (t *Target) judgeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := t.executeBy(ctx, run, c, levels)
+	t.Decide(ctx, &r)
+	return r
+}
+
+// JudgeForFactsInPlace is JudgeForFacts in the database whose tables are filled again and
+// again.
+func (t *Target) JudgeForFactsInPlace(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.judgeBy(ctx, (*harness.Pool).RunForFacts, c, levels)
+}
+
+// JudgeRecorded judges a history that was recorded on a server like this one. The server
+// answers what the oracle has to ask; nothing of the case is run again.
+func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.History) Trial {
+	r := Trial{Case: c, Levels: h.Levels, History: h}
+	h.ServerComputes = t.solver == ByServer
+	JudgeByOracle(ctx, &r)
+	t.letServerCompute(ctx, &r)
+	disagreeing(ctx, &r)
+	return r
+}
+
+// Decide judges a case that was executed, and asks the server where the oracle alone
+// cannot tell, or may be wrong.
+func (t *Target) Decide(ctx context.Context, r *Trial) {
+	if r.History != nil {
+		r.History.ServerComputes = t.solver == ByServer
+	}
+	JudgeByOracle(ctx, r)
+	t.letServerCompute(ctx, r)
+	disagreeing(ctx, r)
+	t.MakeSure(ctx, r)
+}
+
+// JudgeByOracle lets the oracle judge a case that was executed, unless that has judged
+// it. Where the context ends first, the verdict is unknown.
+func JudgeByOracle(ctx context.Context, r *Trial) {
+	if r.Verdict.Outcome != "" {
+		return
+	}
+	type answer struct {
+		v   oracle.Verdict
+		err error
+	}
+	done := make(chan answer, 1)
+	c, h, by := r.Case, r.History, judgeAll
+	switch {
+	case r.RulesOnly && r.Counted:
+		by = oracle.CheckAndCount
+	case r.RulesOnly:
+		by = oracle.Check
+	case r.Counted:
+		by = func(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, true) }
+	}
+	go func() {
+		v, err := check(by, c, h)
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		r.Verdict, r.Err = a.v, a.err
+	case <-ctx.Done():
+		// The oracle may need long for a large case, and whoever ends the process
+		// wants it to end.
+		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonCutOff, Actual: context.Cause(ctx).Error()}
+		r.Err = fmt.Errorf("judge a case: %w", ctx.Err())
+	}
+}
+
+// Run is Judge without the oracle: it leaves the verdict empty of a case
+// that has run, on a server that has no complaint.
+func (t *Target) Run(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.executeBy(ctx, (*harness.Pool).Run, c, levels)
+}
+
+// History runs a case at the first of the target's levels and returns what was seen;
+// nothing judges it.
+func (t *Target) History(ctx context.Context, c *corpus.Case) (*history.History, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	h, err := t.pool.Run(ctx, c, harness.At(t.Levels()[0]))
+	if err != nil {
+		return nil, fmt.Errorf("on %s: %w", t.Name, err)
+	}
+	return h, nil
+}
+
+// poolRun is one of the ways in which a pool runs a case.
+type poolRun func(*harness.Pool, context.Context, *corpus.Case, harness.Levels) (*history.History, error)
+
+func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := Trial{Case: c, Levels: levels, server: t.server}
+	t.mu.RLock()
+	seen := t.revived
+	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
+	if r.History != nil && r.Err == nil {
+		r.Err = askAlone(ctx, c, r.History, levels, t.pool.Run)
+	}
+	t.mu.RUnlock()
+	if r.History != nil && r.Err == nil {
+		t.readLog(ctx, &r, seen)
+		return r
+	}
+	var (
+		lost    *harness.LostError
+		init    *harness.InitError
+		level   *harness.LevelError
+		refused *harness.RefusedError
+	)
+	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
+	switch {
+	case errors.As(r.Err, &lost):
+		r.Verdict, r.Dead = t.judgeLost(ctx, &r, seen)
+	case errors.As(r.Err, &init):
+		r.Verdict.Reason = ReasonInit
+	case errors.As(r.Err, &level):
+		r.Verdict.Reason = ReasonLevel
+	case errors.As(r.Err, &refused):
+		r.Verdict.Reason = ReasonRefused
+	}
+	if r.Err != nil && r.Verdict.Actual == "" {
+		r.Verdict.Actual = PlainSQL(OneLine(r.Err.Error()))
+	}
+	return r
+}
+
+// ExplainPlans adds the plans of some statements to the history of a case that ran.
+func (t *Target) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.History, stmts []int) error {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.pool.ExplainPlans(ctx, c, h, stmts)
+}
+
+// judgeAll asks all judges, and counts nothing.
+func judgeAll(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, false) }
+
+// check is the oracle's for a campaign, which a defect of the oracle must not
+// end, and in which it must not look like a crash of the server.
+func check(by func(*corpus.Case, *history.History) oracle.Verdict, c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonPanic, Actual: fmt.Sprint(p)}
+			err = fmt.Errorf("the oracle broke down: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return by(c, h), nil
+}
+
+// Anomalies tells what the literature calls what a run shows. It is found out once, and
+// only for runs that are kept or looked at: it takes a replay.
+func (t *Trial) Anomalies() (out []oracle.Anomaly) {
+	if t.named != nil {
+		return t.named
+	}
+	defer func() {
+		// A name is an extra; without one a finding is still to be saved.
+		if recover() != nil {
+			out = []oracle.Anomaly{}
+		}
+		t.named = out
+	}()
+	return oracle.Anomalies(t.Case, t.History, &t.Verdict)
+}
+
+// caseDeadline bounds one case: a worker of native fuzzing gives up after 10 s.
+const caseDeadline = 7 * time.Second
