@@ -1,5 +1,3 @@
-// Package mvcc is the external multi-version store that the oracle replays a
-// history on: version chains, transactions, read views.
 package mvcc
 
 import (
