@@ -1,12 +1,14 @@
 package mvcc
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -80,6 +82,20 @@ func (r *Replay) unlimited(s *ast.SelectStmt) *ast.SelectStmt {
 	return all
 }
 
+// underLimit is the error of a query on some row, which settles nothing if a LIMIT may have
+// ended the query in front of that row; then the answer is it or another one.
+func (x *running) underLimit(s *ast.SelectStmt, err error) error {
+	var failed *solve.SQLError
+	switch {
+	case s.Limit == nil || !errors.As(err, &failed):
+	case failed.Code != errCode(x.st):
+		return &Loss{Slug: "unsupported: error under ORDER BY or LIMIT"}
+	default:
+		x.open = strayOrNot
+	}
+	return err
+}
+
 // meetsTaken notes that a locking read which may stop has passed a row, without having
 // waited for it, that another transaction surely holds: then it has stopped before.
 func (x *running) meetsTaken(t *Table, h hit) {
@@ -104,7 +120,7 @@ func (x *running) cutRead(s *ast.SelectStmt, t *Table, hits []hit) (*Prediction,
 	all := e.unlimited(s)
 	res, err := e.solver.Select(all, x.views(t, foundIn(free)))
 	if err != nil {
-		return nil, err
+		return nil, x.underLimit(s, err)
 	}
 	if err := p.anyOf(s, res.Rows, x.st.Result.Rows); err != nil {
 		return nil, err

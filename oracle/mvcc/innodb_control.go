@@ -43,6 +43,7 @@ func (e *engine) abort(i int) *Difference {
 		}
 		if !x.auto && x.tx.Rules.of(rules.AfterDeadlock) == rules.AnotherTransaction {
 			s.txn = e.beginInnoDB(s, x.st.Session)
+			s.txn.readOnly = x.tx.readOnly
 			s.reopened = true
 		}
 	default:

@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -182,7 +183,7 @@ func (x *running) insert(s *ast.InsertStmt) (*Prediction, error) {
 			return nil, err
 		}
 	}
-	if c := errCode(x.st); (c == errAutoIncrement || c == errAutoRange) && autoColumn(t) >= 0 {
+	if c := errCode(x.st); (c == errAutoIncrement || c == errAutoRange || c == errDup && holdsLast(t)) && autoColumn(t) >= 0 {
 		return nil, &Loss{Slug: "auto-increment exhausted"}
 	}
 	st := x.identified(t)
@@ -311,6 +312,26 @@ func judgesGenerated(s *ast.InsertStmt, t *Table, rows []solve.Row, st *history.
 // there is none.
 func autoColumn(t *Table) int {
 	return slices.IndexFunc(t.Def.Columns, func(c solve.Column) bool { return c.Auto && c.Type.Class == solve.IntClass })
+}
+
+// holdsLast reports whether some version of a row has the greatest value of an AUTO_INCREMENT
+// column: then the next one that is generated may be the same, and a duplicate.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
+func holdsLast(t *Table) bool {
+	auto := autoColumn(t)
+	if auto < 0 {
+		return false
+	}
+	_, last := t.Def.Columns[auto].Type.Limits()
+	return slices.ContainsFunc(t.Chains, func(c *Chain) bool {
+		return slices.ContainsFunc(c.Versions, func(v Version) bool {
+			if v.Row == nil {
+				return false
+			}
+			text, null := v.Row[auto].Text()
+			return !null && text == strconv.FormatUint(last, 10)
+		})
+	})
 }
 
 // errAmidDelete is the loss of a statement that finds a row by an index from which a

@@ -23,6 +23,9 @@ var errUnplanned = &Loss{Slug: "unsupported: a condition that may be found impos
 // readsNothing reports whether a query is answered without opening a table.
 func (x *running) readsNothing(s *ast.SelectStmt) (bool, error) {
 	switch {
+	case s.Limit != nil && literalZero(s.Limit.Count) && s.Limit.Offset != nil && !literalZero(s.Limit.Offset):
+		// MySQL runs it, MariaDB does not.
+		return x.e.choices.choose(2) == 0, nil
 	case s.From == nil && !HasSubquery(s), s.Limit != nil && literalZero(s.Limit.Count):
 		return true, nil
 	case !x.e.unmet(s, x.soleTable(s.From), s.Where) && s.Having == nil:

@@ -131,7 +131,9 @@ func (t *Txn) openSnapshot(at history.Tick) {
 
 func (x *running) perform() (*Prediction, error) {
 	e := x.e
-	x.openSnapshot()
+	if x.kind == stmt.Raw || namesTables(x.node) {
+		x.openSnapshot()
+	}
 	if err := x.ask(); err != nil {
 		return nil, err
 	}
@@ -180,6 +182,10 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 			x.anyPendingIndex(s, a.t, v)
 		}
 	case rules.Snapshot:
+		if !namesTables(s) {
+			v.view = View{Tick: x.start, Own: tx}
+			break
+		}
 		if tx.Snapshot == 0 {
 			if answersOfNothing(s, len(x.st.Result.Rows)) {
 				nothing, err := x.readsNothing(s)
@@ -215,7 +221,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*Prediction, error) {
 	if res.Cut {
 		all, err := e.solver.Select(e.unlimited(s), v)
 		if err != nil {
-			return nil, err
+			return nil, x.underLimit(s, err)
 		}
 		if err := p.anyOf(s, all.Rows, x.st.Result.Rows); err != nil {
 			return nil, err
@@ -501,7 +507,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*Prediction, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, x.underLimit(s, err)
 		}
 		e.touchInnoDB(x, t, where, false, nil)
 		p.read, views = chainsOf(hits), x.views(t, foundIn(hits))

@@ -14,6 +14,13 @@ import (
 // what it does not return: a statement that waits has written some index of a row and not
 // the other.
 func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlvalue.Value) {
+	if n, ok := rowsOf(q.Limit); ok && n == 0 {
+		l.some = true
+		for k := range l.met {
+			l.met[k] = met{chain: l.met[k].chain, unknown: true}
+		}
+		return
+	}
 	partly := view.Uncommitted && stmt.SoleTable(q.From) != nil && !HasSubquery(q)
 	if q.Limit == nil && !partly || q.GroupBy != nil || aggregates(q) {
 		return
@@ -43,6 +50,16 @@ func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view View, answer [][]sqlv
 		if err == nil && len(res.Rows) == 1 {
 			texts[k] = FormatRow(res.Rows[0])
 			chosen[texts[k]]++
+		}
+	}
+	n, limited := rowsOf(q.Limit)
+	if full := limited && uint64(len(answer)) == n; full || q.Limit != nil && q.Limit.Offset != nil {
+		// What comes later may be cut off, too.
+		l.some = true
+		for k := range l.met {
+			if m := &l.met[k]; !m.matched {
+				*m = met{chain: m.chain, unknown: true}
+			}
 		}
 	}
 	if all <= len(answer) {
