@@ -2,10 +2,8 @@ package mvcc
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
@@ -13,97 +11,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
-
-// pinsKey reports whether a condition fixes every column of a unique key to one
-// value: an AND of equalities with literals.
-func pinsKey(where ast.ExprNode, t *Table, k *solve.Key) bool {
-	if where == nil || !k.Unique && !k.Primary {
-		return false
-	}
-	return !slices.ContainsFunc(k.Columns, func(c int) bool { return !pins(where, t, c, false) })
-}
-
-// looksUp reports whether a condition makes the scan of a unique key a series
-// of look-ups of single values: those of IN, of equalities joined by OR.
-func looksUp(where ast.ExprNode, t *Table, k *solve.Key) bool {
-	return pinsKey(where, t, k) || where != nil && (k.Unique || k.Primary) && len(k.Columns) == 1 && pins(where, t, k.Columns[0], true)
-}
-
-// looksUpPart reports whether a part of an OR fixes every column of the clustered
-// index to one value: its range is a look-up. There are ranges only if each part makes
-// some; a part that computes with columns has the whole table read.
-// https://dev.mysql.com/doc/refman/en/range-optimization.html
-func looksUpPart(where ast.ExprNode, t *Table) bool {
-	if t.Clustered == nil {
-		return false
-	}
-	parts := disjuncts(where, nil)
-	return slices.ContainsFunc(parts, func(d ast.ExprNode) bool { return pinsKey(d, t, t.Clustered) }) &&
-		!slices.ContainsFunc(parts, func(d ast.ExprNode) bool { return !comparesKey(d, t) })
-}
-
-// comparesKey reports whether a condition, or one of those that it connects, compares
-// the first column of a key itself, not what is computed of it.
-func comparesKey(x ast.ExprNode, t *Table) bool {
-	is := func(x ast.ExprNode) bool {
-		c, ok := x.(*ast.ColumnNameExpr)
-		return ok && slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return k.Columns[0] == columnIn(t, c) })
-	}
-	switch n := x.(type) {
-	case *ast.ParenthesesExpr:
-		return comparesKey(n.Expr, t)
-	case *ast.UnaryOperationExpr:
-		return comparesKey(n.V, t)
-	case *ast.BinaryOperationExpr:
-		if n.Op == opcode.LogicAnd || n.Op == opcode.LogicOr {
-			return comparesKey(n.L, t) || comparesKey(n.R, t)
-		}
-		return is(n.L) || is(n.R)
-	case *ast.BetweenExpr:
-		return is(n.Expr)
-	case *ast.PatternInExpr:
-		return is(n.Expr)
-	case *ast.PatternLikeOrIlikeExpr:
-		return is(n.Expr)
-	case *ast.IsNullExpr:
-		return is(n.Expr)
-	}
-	return is(x)
-}
-
-// pins reports whether a condition fixes a column to one literal, or, if some is
-// set, to one of several.
-func pins(x ast.ExprNode, t *Table, col int, some bool) bool {
-	is := func(x ast.ExprNode) bool {
-		c, ok := x.(*ast.ColumnNameExpr)
-		return ok && t.Def.ColumnIndex(c.Name.Name.O) == col
-	}
-	literal := func(x ast.ExprNode) bool {
-		if u, ok := x.(*ast.UnaryOperationExpr); ok && u.Op == opcode.Minus {
-			x = u.V
-		}
-		_, ok := x.(ast.ValueExpr)
-		return ok
-	}
-	switch n := x.(type) {
-	case *ast.ParenthesesExpr:
-		return pins(n.Expr, t, col, some)
-	case *ast.BinaryOperationExpr:
-		switch n.Op {
-		case opcode.LogicAnd:
-			return pins(n.L, t, col, some) || pins(n.R, t, col, some)
-		case opcode.LogicOr:
-			return some && pins(n.L, t, col, some) && pins(n.R, t, col, some)
-		case opcode.EQ:
-			return is(n.L) && literal(n.R) || is(n.R) && literal(n.L)
-		case opcode.NullEQ: // a look-up, too, but of NULL there may be several
-			return is(n.L) && literal(n.R) && !isNull(n.R) || is(n.R) && literal(n.L) && !isNull(n.L)
-		}
-	case *ast.PatternInExpr:
-		return !n.Not && n.Sel == nil && (some || len(n.List) == 1) && is(n.Expr) && !slices.ContainsFunc(n.List, func(e ast.ExprNode) bool { return !literal(e) })
-	}
-	return false
-}
 
 // hit is a row that a scan found to match.
 type hit struct {
@@ -401,45 +308,6 @@ func (x *running) locks(c *Chain, exclusive bool) {
 	}
 }
 
-// came reports whether a row came to match while the statement ran in a way that
-// hides it from a scan that had passed: it did not exist when the statement
-// began, or it did not match and has moved in an index by which a part of the
-// condition may have been looked up.
-// https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
-func (x *running) came(a *access, ver *Version, views solve.Views) bool {
-	before := View{Tick: x.start, Own: x.tx}
-	for _, c := range a.t.Chains {
-		was := before.Seen(c)
-		if was == nil || was.Row == nil || was.rid != ver.rid {
-			continue
-		}
-		if a.where == nil {
-			return false
-		}
-		tested := x.e.tested(a.t, a.where)
-		for i := range a.t.Def.Keys {
-			if k := &a.t.Def.Keys[i]; k != a.t.Clustered && tested[k.Columns[0]] && !equalIn(k, was.Row, ver.Row) {
-				ok, err := x.matches(a, was, views)
-				return err == nil && !ok
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// written reports whether this statement itself wrote a record's newest
-// version: a scan does not meet its own change of a row again, because such an
-// UPDATE first collects its rows.
-func (x *running) written(c *Chain) bool {
-	for _, w := range x.tx.writes[x.mark:] {
-		if w == c {
-			return true
-		}
-	}
-	return false
-}
-
 // matches tests the statement's condition on a row. Where a conversion fails, a
 // write fails in strict mode, a read does not; a LIMIT is counted elsewhere.
 func (x *running) matches(a *access, ver *Version, views solve.Views) (bool, error) {
@@ -495,71 +363,4 @@ func (x *running) passes(a *access, c *Chain, judged map[int]bool) (bool, error)
 	}
 	ok, err := x.matches(a, ver, x.views(nil, nil))
 	return err == nil && !ok, err
-}
-
-// sweep visits the rows that the promise does not allow to be missed although
-// the scan did not meet them, or notes that they are missed.
-func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit func(hit) error) error {
-	if !x.waited || x.skip != nil {
-		return nil
-	}
-	byRow := x.tx.Rules.of(rules.Resumption) == rules.ByRow
-	left, err := x.movedBehind(a, judged, views, !byRow)
-	if !byRow {
-		where := pointed(a.where)
-		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(where, a.t, &k) }) {
-			x.tx.missed = true
-		}
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, h := range left {
-		if err := visit(h); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// movedBehind returns the rows that matched when the statement began and match now,
-// but moved behind the place where it waited. Below says to judge what is committed of a
-// row that another transaction is changing, too.
-func (x *running) movedBehind(a *access, judged map[int]bool, views solve.Views, below bool) ([]hit, error) {
-	e, t := x.e, a.t
-	before := View{Tick: x.start, Own: x.tx}
-	matched := make(map[int]bool)
-	for _, c := range t.Chains {
-		ver := before.Seen(c)
-		if ver == nil || judged[ver.rid] {
-			continue
-		}
-		ok, err := x.matches(a, ver, views)
-		if err != nil && !errors.As(err, new(*solve.SQLError)) {
-			return nil, err
-		}
-		// Nobody evaluates the condition on what is out of date: its error is none.
-		matched[ver.rid] = ok && err == nil
-	}
-	var left []hit
-	for _, c := range t.Chains {
-		ver := c.last()
-		if e.writer(c, x.tx) != nil {
-			if ver = e.committed(c, nil); !below || ver == nil {
-				continue
-			}
-		}
-		if ver.Row == nil || !matched[ver.rid] {
-			continue
-		}
-		ok, err := x.matches(a, ver, views)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			left = append(left, hit{c, ver.Row})
-		}
-	}
-	return left, nil
 }
