@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -69,7 +70,7 @@ type Account struct {
 // one differs from it: its statements waited elsewhere, or went by other indexes.
 func fitting(c *corpus.Case, h *history.History, likeliest *mvcc.Replay) *mvcc.Replay {
 	// One that is to end at its first difference tries all paths.
-	anew := func() *mvcc.Replay { return mvcc.New(c, h, rules.For(h.Server), false) }
+	anew := func() *mvcc.Replay { return engines.New(c, h, rules.For(h.Server), false) }
 	for _, r := range []*mvcc.Replay{anew(), anew().Loose(), anew().Loose().Patient()} {
 		if d, err := r.Run(); err == nil && d == nil {
 			return r
@@ -84,7 +85,7 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}
-	r := mvcc.New(c, h, rules.For(h.Server), true)
+	r := engines.New(c, h, rules.For(h.Server), true)
 	d, loss := r.Run() // what was told so far is shown
 	if d != nil && v.Outcome == OK {
 		r = fitting(c, h, r)

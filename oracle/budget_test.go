@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -34,7 +35,7 @@ func TestBudget(t *testing.T) {
 			}
 			run := func(work int) string {
 				h := records[i].History
-				d, err := mvcc.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(work)).Run()
+				d, err := engines.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(work)).Run()
 				var loss *mvcc.Loss
 				var unsupported *solve.Unsupported
 				switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -61,7 +62,7 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 
 // replay prepares the replay of a history under what its server promises.
 func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
-	return mvcc.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(mvcc.Work))
+	return engines.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(mvcc.Work))
 }
 
 func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -30,7 +31,7 @@ func Encounters(c *corpus.Case, h *history.History, v *Verdict) []Encounter {
 			p = p.With(d)
 		}
 	}
-	r := mvcc.New(c, h, p, false).Counting()
+	r := engines.New(c, h, p, false).Counting()
 	_, _ = r.Run() // what it finds is in the verdict
 	out := make([]Encounter, len(h.Stmts))
 	for i, met := range r.Meeting() {

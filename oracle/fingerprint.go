@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -78,7 +79,7 @@ func Blind(c *corpus.Case, h *history.History) string {
 	if err != nil {
 		return ""
 	}
-	r := mvcc.New(c, h, rules.For(h.Server), false)
+	r := engines.New(c, h, rules.For(h.Server), false)
 	d, err := r.Run()
 	if err != nil || d == nil {
 		return ""

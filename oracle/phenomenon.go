@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -73,7 +74,7 @@ func explaining(c *corpus.Case, h *history.History, v *Verdict) *mvcc.Replay {
 		}
 	}
 	budget := solve.NewBudget(mvcc.Work)
-	anew := func(keepGoing bool) *mvcc.Replay { return mvcc.New(c, h, p, keepGoing).Observed().Within(budget) }
+	anew := func(keepGoing bool) *mvcc.Replay { return engines.New(c, h, p, keepGoing).Observed().Within(budget) }
 	if v.Outcome == Violation {
 		r := anew(true)
 		if d, err := r.Run(); err == nil && (d == nil || d.Stmt == v.Stmt && r.Answered()) {

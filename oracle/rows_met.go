@@ -2,8 +2,8 @@ package oracle
 
 import (
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -18,7 +18,7 @@ func RowsMet(c *corpus.Case, h *history.History, v *Verdict) []history.Table {
 	if err != nil {
 		return nil
 	}
-	r := mvcc.New(own, h, rules.For(h.Server), false)
+	r := engines.New(own, h, rules.For(h.Server), false)
 	d, err := r.Run()
 	if err != nil || d == nil || d.Stmt != v.Stmt {
 		return nil

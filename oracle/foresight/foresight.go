@@ -6,6 +6,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -90,7 +91,7 @@ func within(some, all []string) bool {
 // with the history, for example because a statement would have to wait.
 func answer(c *corpus.Case, h *history.History, p rules.Profile) bool {
 	for range len(h.Stmts) + 1 {
-		r := mvcc.New(c, h, p, false)
+		r := engines.New(c, h, p, false)
 		d, err := r.Run()
 		if err != nil {
 			return false

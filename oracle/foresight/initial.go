@@ -3,8 +3,8 @@ package foresight
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -47,7 +47,7 @@ func (s *Seer) initial(c *corpus.Case) []history.Table {
 			return nil
 		}
 	}
-	r := mvcc.New(alone, h, p, false)
+	r := engines.New(alone, h, p, false)
 	h.Final = h.Initial // names the tables to tell
 	if _, err := r.Run(); err != nil {
 		return nil

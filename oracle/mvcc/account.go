@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // RowVersion is one version of a row as a step found it.
@@ -38,16 +39,16 @@ type RowHistory struct {
 // view, as a write that judges each row when its scan passes it. The replay
 // must have gone on behind its first difference.
 func (r *Replay) Account(i int) (out []RowHistory, viewed bool) {
-	store, view := r.rows(), View{Tick: latest}
+	store, view := r.rows(), versions.View{Tick: versions.Latest}
 	if i >= 0 {
 		view = r.Steps[i].View
 	}
-	viewed = view != View{}
+	viewed = view != versions.View{}
 	for _, name := range store.Order {
 		t := store.Tables[name]
 		for _, c := range t.Chains {
 			h := RowHistory{Table: t.Def.Name, Row: c.ID}
-			seen := view.version(c)
+			seen := view.Version(c)
 			for j := range c.Versions {
 				v := &c.Versions[j]
 				h.add(v, viewed && v == seen, false)
@@ -56,22 +57,22 @@ func (r *Replay) Account(i int) (out []RowHistory, viewed bool) {
 				}
 			}
 			h.undone(store, c)
-			if h.cut(i, r.h); len(h.Versions) > 0 {
+			if h.cut(i, r.History); len(h.Versions) > 0 {
 				out = append(out, h)
 			}
 		}
-		out = append(out, lostRows(store, t, i, r.h)...)
+		out = append(out, lostRows(store, t, i, r.History)...)
 	}
 	return out, viewed
 }
 
-func (h *RowHistory) add(v *Version, seen, undone bool) {
+func (h *RowHistory) add(v *versions.Version, seen, undone bool) {
 	to := RowVersion{Stmt: -1, Seen: seen, Undone: undone, Deleted: v.Row == nil}
 	if v.Txn != nil {
 		to.Stmt, to.Session = v.Stmt, v.Txn.Session
 	}
 	if v.Row != nil {
-		to.Row = FormatRow(v.Row)
+		to.Row = versions.FormatRow(v.Row)
 	} else if n := len(h.Versions); n > 0 {
 		to.Row = h.Versions[n-1].Row
 	}
@@ -81,31 +82,31 @@ func (h *RowHistory) add(v *Version, seen, undone bool) {
 // relate compares the newest version told, the j-th of its chain, with the one
 // before. On InnoDB an UPDATE that changes the clustered key ends one chain and
 // begins another.
-func (r *Replay) relate(h *RowHistory, t *solve.Table, c *Chain, j int) {
+func (r *Replay) relate(h *RowHistory, t *solve.Table, c *versions.Chain, j int) {
 	to, row := &h.Versions[len(h.Versions)-1], c.Versions[j].Row
-	if KindOf(r.c.Steps[r.h.Stmts[to.Stmt].Line].Stmt) == stmt.Update && (j == 0 || row == nil) {
+	if KindOf(r.Case.Steps[r.History.Stmts[to.Stmt].Line].Stmt) == stmt.Update && (j == 0 || row == nil) {
 		to.Moved = true
 	}
 	if j == 0 || row == nil || c.Versions[j-1].Row == nil {
 		return
 	}
 	before := c.Versions[j-1].Row
-	to.Same = equalRows(row, before)
+	to.Same = versions.EqualRows(row, before)
 	for i := range t.Keys {
-		to.Moved = to.Moved || !equalIn(&t.Keys[i], row, before)
+		to.Moved = to.Moved || !versions.EqualIn(&t.Keys[i], row, before)
 	}
 }
 
 // undone adds the versions of a chain that rollbacks removed, behind those that
 // earlier statements wrote.
-func (h *RowHistory) undone(s *Store, c *Chain) {
-	for k := range s.undone {
-		u := &s.undone[k]
-		if u.chain != c {
+func (h *RowHistory) undone(s *versions.Store, c *versions.Chain) {
+	for k := range s.Undone {
+		u := &s.Undone[k]
+		if u.Chain != c {
 			continue
 		}
 		var one RowHistory
-		one.add(&u.version, false, true)
+		one.add(&u.Version, false, true)
 		at := len(h.Versions)
 		for at > 0 && h.Versions[at-1].Stmt > one.Versions[0].Stmt {
 			at--
@@ -125,17 +126,17 @@ func (h *RowHistory) cut(i int, of *history.History) {
 }
 
 // lostRows tells the rows that exist in rolled-back versions only.
-func lostRows(s *Store, t *Table, i int, of *history.History) []RowHistory {
+func lostRows(s *versions.Store, t *versions.Table, i int, of *history.History) []RowHistory {
 	var out []RowHistory
-	done := map[*Chain]bool{}
-	for k := range s.undone {
-		u := &s.undone[k]
-		if u.table != t || done[u.chain] || slices.Contains(t.Chains, u.chain) {
+	done := map[*versions.Chain]bool{}
+	for k := range s.Undone {
+		u := &s.Undone[k]
+		if u.Table != t || done[u.Chain] || slices.Contains(t.Chains, u.Chain) {
 			continue
 		}
-		done[u.chain] = true
-		h := RowHistory{Table: t.Def.Name, Row: u.chain.ID}
-		h.undone(s, u.chain)
+		done[u.Chain] = true
+		h := RowHistory{Table: t.Def.Name, Row: u.Chain.ID}
+		h.undone(s, u.Chain)
 		if h.cut(i, of); len(h.Versions) > 0 {
 			out = append(out, h)
 		}
@@ -147,13 +148,13 @@ func lostRows(s *Store, t *Table, i int, of *history.History) []RowHistory {
 func (r *Replay) Promised() []history.Table {
 	store := r.rows()
 	var out []history.Table
-	for i := range r.h.Final {
-		t := store.Tables[r.h.Final[i].Name]
+	for i := range r.History.Final {
+		t := store.Tables[r.History.Final[i].Name]
 		if t == nil {
 			return nil
 		}
-		to := history.Table{Name: t.Def.Name, Columns: r.h.Final[i].Columns}
-		rows, _ := t.Rows(View{Tick: latest})
+		to := history.Table{Name: t.Def.Name, Columns: r.History.Final[i].Columns}
+		rows, _ := t.Rows(versions.View{Tick: versions.Latest})
 		for _, row := range rows {
 			to.Rows = append(to.Rows, row.Cells())
 		}
@@ -178,9 +179,9 @@ func SortRows(rows [][]history.Cell) {
 }
 
 // rows returns the tables as the replay left them: those of the path that it told last.
-func (r *Replay) rows() *Store {
-	if r.told != nil {
-		return r.told
+func (r *Replay) rows() *versions.Store {
+	if r.Told != nil {
+		return r.Told
 	}
-	return &r.store
+	return &r.Store
 }

@@ -2,8 +2,6 @@ package mvcc
 
 import (
 	"slices"
-
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // What the manuals leave to the server makes a set of the answers that a statement may
@@ -19,50 +17,50 @@ const (
 	// moreWays is why a set is open whose statement stands behind a choice of which not
 	// every path was tried.
 	moreWays = "there are more ways through the history than were tried"
-	// changedOrNot is why error 1020 is allowed beside another answer.
-	changedOrNot = "whether it meets a record that was changed after its snapshot"
-	// strayOrNot is why an error is allowed beside another answer.
-	strayOrNot = "whether it evaluates its condition on a row that an index leaves out"
+	// ChangedOrNot is why error 1020 is allowed beside another answer.
+	ChangedOrNot = "whether it meets a record that was changed after its snapshot"
+	// StrayOrNot is why an error is allowed beside another answer.
+	StrayOrNot = "whether it evaluates its condition on a row that an index leaves out"
 )
 
 // Only reports whether no other answer than this one is allowed.
 func (p *Prediction) Only() bool { return len(p.Or) == 0 && p.Open == "" }
 
-// addAnswer adds to the set of allowed answers, unless it is the prediction itself.
-func (p *Prediction) addAnswer(answer, self string) {
+// AddAnswer adds to the set of allowed answers, unless it is the prediction itself.
+func (p *Prediction) AddAnswer(answer, self string) {
 	if answer != self && !slices.Contains(p.Or, answer) {
 		p.Or = append(p.Or, answer)
 	}
 }
 
-// leaveOpen says that there may be answers beside those listed, and why.
-func (p *Prediction) leaveOpen(why string) {
+// LeaveOpen says that there may be answers beside those listed, and why.
+func (p *Prediction) LeaveOpen(why string) {
 	if p.Open == "" {
 		p.Open = why
 	}
 }
 
-// tryOtherWays tries the other paths, and adds to each step's set what they answer. fit holds the
+// TryOtherWays tries the other paths, and adds to each step's set what they answer. fit holds the
 // choices of the path that the steps are of; run replays one.
-func (r *Replay) tryOtherWays(fit *choices, run func(*choices) ([]Step, *Difference, error)) {
+func (r *Replay) TryOtherWays(fit *Choices, run func(*Choices) ([]Step, *Difference, error)) {
 	if !fit.free() {
 		return
 	}
-	ch := &choices{asTold: true}
+	ch := &Choices{AsTold: true}
 	for range maxAlternatives {
 		steps, d, err := run(ch)
 		if err != nil {
 			break
 		}
 		r.addWay(steps, d)
-		if !ch.next() {
+		if !ch.Next() {
 			return
 		}
 	}
 	first := fit.first()
 	for i := range r.Steps {
-		if p := r.Steps[i].Expected; p != nil && r.Steps[i].chosen > first {
-			p.leaveOpen(moreWays)
+		if p := r.Steps[i].Expected; p != nil && r.Steps[i].Chosen > first {
+			p.LeaveOpen(moreWays)
 		}
 	}
 }
@@ -73,35 +71,25 @@ func (r *Replay) addWay(others []Step, d *Difference) {
 		p, other := r.Steps[i].Expected, &others[i]
 		switch {
 		case p == nil:
-		case other.unproved:
-			p.leaveOpen("whether it closes a cycle of waits")
+		case other.Unproved:
+			p.LeaveOpen("whether it closes a cycle of waits")
 		case d != nil && d.Stmt == i && d.Kind == "missing-wait":
 			// There it would have to wait: that is no answer.
 		case d != nil && d.Stmt == i:
-			p.addAnswer(d.Expected, "")
+			p.AddAnswer(d.Expected, "")
 		case other.Expected != nil:
 			for _, a := range other.Expected.Or {
-				p.addAnswer(a, p.String(r.Steps[i].Kind))
+				p.AddAnswer(a, p.String(r.Steps[i].Kind))
 			}
 			if other.Expected.Open != "" {
-				p.leaveOpen(other.Expected.Open)
+				p.LeaveOpen(other.Expected.Open)
 			}
 		}
 	}
 }
 
-// followed returns the answer of two, both allowed, that the server has given, the first
-// if neither is, with the other one in its set.
-func (r *Replay) followed(i int, kind stmt.Kind, a, b *Prediction) *Prediction {
-	if r.compare(i, kind, a) != nil && r.compare(i, kind, b) == nil {
-		a, b = b, a
-	}
-	a.addAnswer(b.String(kind), a.String(kind))
-	return a
-}
-
-// addWay adds what is expected at the same statement on another path, which went as far.
-func (d *Difference) addWay(other *Difference) {
+// AddWay adds what is expected at the same statement on another path, which went as far.
+func (d *Difference) AddWay(other *Difference) {
 	if other.Stmt == d.Stmt && other.Expected != d.Expected && !slices.Contains(d.Or, other.Expected) {
 		d.Or = append(d.Or, other.Expected)
 	}

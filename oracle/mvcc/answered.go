@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // Answered puts, for Dependencies, in the place of what each wrong answer should rest on
@@ -47,34 +47,34 @@ func (r *Replay) Unanswered() {
 
 // shown is a version and the row that a query makes of it.
 type shown struct {
-	chain   *Chain
-	version *Version
+	chain   *versions.Chain
+	version *versions.Version
 	text    string
 }
 
 // answered reads off a query's answer which version of each row it met.
 func (r *Replay) answered(i int) (look, bool) {
-	st, s := &r.h.Stmts[i], &r.Steps[i]
-	q, ok := r.c.Steps[st.Line].Stmt.(*ast.SelectStmt)
-	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || aggregates(q) || HasSubquery(q) {
+	st, s := &r.History.Stmts[i], &r.Steps[i]
+	q, ok := r.Case.Steps[st.Line].Stmt.(*ast.SelectStmt)
+	if !ok || st.Result.Err != nil || s.txn == nil || q.Limit != nil || q.GroupBy != nil || q.Distinct || Aggregates(q) || HasSubquery(q) {
 		return look{}, false
 	}
 	name := stmt.SoleTable(q.From)
-	if name == nil || r.table(name.Name.O) == nil {
+	if name == nil || r.Table(name.Name.O) == nil {
 		return look{}, false
 	}
 	store := r.rows()
-	t := store.Tables[r.table(name.Name.O).Def.Name]
+	t := store.Tables[r.Table(name.Name.O).Def.Name]
 	all, unmatched, ok := r.showable(t, store, q, st)
 	if !ok {
 		return look{}, false
 	}
 	came, chosen := map[string]int{}, map[string]int{}
-	for _, row := range cellTexts(st.Result.Rows) {
+	for _, row := range CellTexts(st.Result.Rows) {
 		came[row]++
 	}
 	l := look{table: t}
-	cameOf := map[*Chain]bool{}
+	cameOf := map[*versions.Chain]bool{}
 	for _, v := range all {
 		if came[v.text] == 0 {
 			continue
@@ -108,11 +108,11 @@ func (r *Replay) answered(i int) (look, bool) {
 // showable returns the versions of a table's rows that a query may have shown, those
 // included that were rolled back, and of each row those, nil for none yet, that it may
 // have met and not shown.
-func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history.Stmt) (all []shown, unmatched map[*Chain][]*Version, ok bool) {
-	had := map[*Chain][]*Version{}
-	var order []*Chain
-	add := func(c *Chain, v *Version) {
-		if v.Txn != nil && r.h.Stmts[v.Stmt].Submit > st.Return {
+func (r *Replay) showable(t *versions.Table, store *versions.Store, q *ast.SelectStmt, st *history.Stmt) (all []shown, unmatched map[*versions.Chain][]*versions.Version, ok bool) {
+	had := map[*versions.Chain][]*versions.Version{}
+	var order []*versions.Chain
+	add := func(c *versions.Chain, v *versions.Version) {
+		if v.Txn != nil && r.History.Stmts[v.Stmt].Submit > st.Return {
 			return // it came later
 		}
 		if had[c] == nil {
@@ -125,25 +125,25 @@ func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history
 			add(c, &c.Versions[k])
 		}
 	}
-	for k := range store.undone {
-		if u := &store.undone[k]; u.table == t && !u.chain.has(u.tx, u.version.Stmt) {
-			add(u.chain, &u.version)
+	for k := range store.Undone {
+		if u := &store.Undone[k]; u.Table == t && !u.Chain.Has(u.Tx, u.Version.Stmt) {
+			add(u.Chain, &u.Version)
 		}
 	}
-	views := &stored{store, View{Tick: latest}}
+	views := &Stored{store, versions.View{Tick: versions.Latest}}
 	bare := *q
 	bare.OrderBy = nil
-	unmatched = map[*Chain][]*Version{}
+	unmatched = map[*versions.Chain][]*versions.Version{}
 	for _, c := range order {
 		unmatched[c] = nil
-		if !slices.ContainsFunc(had[c], func(v *Version) bool { return v.Txn == nil }) {
+		if !slices.ContainsFunc(had[c], func(v *versions.Version) bool { return v.Txn == nil }) {
 			unmatched[c] = append(unmatched[c], nil)
 		}
 		for _, v := range had[c] {
 			var rows []int
 			var err error
 			if v.Row != nil {
-				if rows, err = r.solver.Matches(&bare, t.Def, []solve.Row{v.Row}, views); err != nil {
+				if rows, err = r.Solver.Matches(&bare, t.Def, []solve.Row{v.Row}, views); err != nil {
 					return nil, nil, false
 				}
 			}
@@ -151,18 +151,18 @@ func (r *Replay) showable(t *Table, store *Store, q *ast.SelectStmt, st *history
 				unmatched[c] = append(unmatched[c], v)
 				continue
 			}
-			res, err := r.solver.Project(&bare, t.Def, []solve.Row{v.Row}, views)
+			res, err := r.Solver.Project(&bare, t.Def, []solve.Row{v.Row}, views)
 			if err != nil || len(res.Rows) != 1 {
 				return nil, nil, false
 			}
-			all = append(all, shown{c, v, FormatRow(res.Rows[0])})
+			all = append(all, shown{c, v, versions.FormatRow(res.Rows[0])})
 		}
 	}
 	return all, unmatched, true
 }
 
 // due returns what a statement should have met of a row, if it should not have shown it.
-func due(s *Step, c *Chain) met {
+func due(s *Step, c *versions.Chain) met {
 	for i := range s.looks {
 		for _, m := range s.looks[i].met {
 			if m.chain == c && !m.matched {
@@ -173,14 +173,14 @@ func due(s *Step, c *Chain) met {
 	return met{chain: c, unknown: true}
 }
 
-func metOf(c *Chain, v *Version, matched bool) met {
+func metOf(c *versions.Chain, v *versions.Version, matched bool) met {
 	if v == nil {
 		return met{chain: c, none: true}
 	}
 	return met{chain: c, by: v.Txn, stmt: v.Stmt, matched: matched}
 }
 
-func aggregates(q *ast.SelectStmt) bool {
+func Aggregates(q *ast.SelectStmt) bool {
 	return corpus.Contains(q.Fields, func(n ast.Node) (found, skip bool) {
 		switch n.(type) {
 		case *ast.AggregateFuncExpr, *ast.WindowFuncExpr:

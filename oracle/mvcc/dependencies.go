@@ -6,6 +6,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // Unit is one transaction of a history, a node of its dependency graph.
@@ -67,8 +68,8 @@ func (r *Replay) Dependencies() *Dependencies { return r.dependencies(false) }
 func (r *Replay) EffectiveDependencies() *Dependencies { return r.dependencies(true) }
 
 func (r *Replay) dependencies(effective bool) *Dependencies {
-	g := &dependencies{r: r, of: map[*Txn]int{}, effective: effective}
-	last := map[*Txn]int{}
+	g := &dependencies{r: r, of: map[*versions.Txn]int{}, effective: effective}
+	last := map[*versions.Txn]int{}
 	for i := range r.Steps {
 		if t := r.Steps[i].txn; t != nil {
 			g.unit(t) // in their order
@@ -96,12 +97,12 @@ func (r *Replay) dependencies(effective bool) *Dependencies {
 // endOf returns the statement that ended the transaction which the i-th ran in, -1 if
 // none did.
 func (r *Replay) endOf(i int) int {
-	for j := i; j < len(r.h.Stmts); j++ {
-		s := &r.h.Stmts[j]
-		if s.Session != r.h.Stmts[i].Session {
+	for j := i; j < len(r.History.Stmts); j++ {
+		s := &r.History.Stmts[j]
+		if s.Session != r.History.Stmts[i].Session {
 			continue
 		}
-		if k := KindOf(r.c.Steps[s.Line].Stmt); !s.Result.InTxn || j > i && s.Result.Err == nil && k.Commits() {
+		if k := KindOf(r.Case.Steps[s.Line].Stmt); !s.Result.InTxn || j > i && s.Result.Err == nil && k.Commits() {
 			return j
 		}
 	}
@@ -111,12 +112,12 @@ func (r *Replay) endOf(i int) int {
 type dependencies struct {
 	Dependencies
 	r  *Replay
-	of map[*Txn]int
+	of map[*versions.Txn]int
 	// effective leaves out versions that change nothing.
 	effective bool
 }
 
-func (g *dependencies) unit(t *Txn) int {
+func (g *dependencies) unit(t *versions.Txn) int {
 	u, ok := g.of[t]
 	if !ok {
 		u = len(g.Units)
@@ -128,12 +129,12 @@ func (g *dependencies) unit(t *Txn) int {
 
 // installed returns the committed versions of a row that count for who reads some of its
 // columns, nil being all.
-func (g *dependencies) installed(c *Chain, columns []int) []*Version {
+func (g *dependencies) installed(c *versions.Chain, columns []int) []*versions.Version {
 	all := installed(c)
 	if !g.effective {
 		return all
 	}
-	return slices.CompactFunc(all, func(a, b *Version) bool { return sameIn(columns, a.Row, b.Row) })
+	return slices.CompactFunc(all, func(a, b *versions.Version) bool { return sameIn(columns, a.Row, b.Row) })
 }
 
 func sameIn(columns []int, a, b solve.Row) bool {
@@ -141,37 +142,37 @@ func sameIn(columns []int, a, b solve.Row) bool {
 		return a == nil && b == nil
 	}
 	if columns == nil {
-		return FormatRow(a) == FormatRow(b)
+		return versions.FormatRow(a) == versions.FormatRow(b)
 	}
-	return !slices.ContainsFunc(columns, func(i int) bool { return FormatRow(a[i:i+1]) != FormatRow(b[i:i+1]) })
+	return !slices.ContainsFunc(columns, func(i int) bool { return versions.FormatRow(a[i:i+1]) != versions.FormatRow(b[i:i+1]) })
 }
 
 // installed returns the committed versions of a row, of each transaction its last.
-func installed(c *Chain) []*Version {
-	var out []*Version
+func installed(c *versions.Chain) []*versions.Version {
+	var out []*versions.Version
 	for j := range c.Versions {
 		v := &c.Versions[j]
 		if v.Txn != nil && v.Txn.Commit == 0 {
 			continue
 		}
 		if v.Txn != nil { // what others wrote between two of its versions comes before it
-			out = slices.DeleteFunc(out, func(o *Version) bool { return o.Txn == v.Txn })
+			out = slices.DeleteFunc(out, func(o *versions.Version) bool { return o.Txn == v.Txn })
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-func (g *dependencies) add(from, to *Txn, fromStmt, toStmt int, k graph.Kinds, t *Table, c *Chain, row solve.Row) *Dependency {
+func (g *dependencies) add(from, to *versions.Txn, fromStmt, toStmt int, k graph.Kinds, t *versions.Table, c *versions.Chain, row solve.Row) *Dependency {
 	if from == nil || to == nil || from == to {
 		return nil
 	}
-	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: FormatRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt, Own: -1})
+	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: versions.FormatRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt, Own: -1})
 	return &g.Edges[len(g.Edges)-1]
 }
 
 // writes adds the order in which transactions wrote a row.
-func (g *dependencies) writes(t *Table, c *Chain) {
+func (g *dependencies) writes(t *versions.Table, c *versions.Chain) {
 	list := g.installed(c, nil)
 	for k := 1; k < len(list); k++ {
 		g.add(list[k-1].Txn, list[k].Txn, list[k-1].Stmt, list[k].Stmt, graph.WW, t, c, rowAt(list, k))
@@ -179,7 +180,7 @@ func (g *dependencies) writes(t *Table, c *Chain) {
 }
 
 // rowAt returns a version's row, of a deletion that of the version before.
-func rowAt(list []*Version, k int) solve.Row {
+func rowAt(list []*versions.Version, k int) solve.Row {
 	for ; k >= 0; k-- {
 		if list[k].Row != nil {
 			return list[k].Row
@@ -190,12 +191,12 @@ func rowAt(list []*Version, k int) solve.Row {
 
 // reads adds what a look of a statement at a table depends on. A row that came later
 // than the statement had no version yet that it could have met.
-func (g *dependencies) reads(i int, l *look, store *Store) {
+func (g *dependencies) reads(i int, l *look, store *versions.Store) {
 	holds := l.holds
 	if holds == nil {
-		holds = g.r.condition(g.r.c.Steps[g.r.h.Stmts[i].Line].Stmt, l.table, store, View{Tick: latest, Own: g.r.Steps[i].txn})
+		holds = g.r.condition(g.r.Case.Steps[g.r.History.Stmts[i].Line].Stmt, l.table, store, versions.View{Tick: versions.Latest, Own: g.r.Steps[i].txn})
 	}
-	seen := map[*Chain]bool{}
+	seen := map[*versions.Chain]bool{}
 	for k := range l.met {
 		seen[l.met[k].chain] = true
 		g.read(i, l, &l.met[k], store, holds)
@@ -212,7 +213,7 @@ func (g *dependencies) reads(i int, l *look, store *Store) {
 // next one. Of the condition: who last changed, up to this version, whether the row
 // matches, and all who change it later. An intermediate version counts as one of its
 // transaction.
-func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(solve.Row) bool) {
+func (g *dependencies) read(i int, l *look, m *met, store *versions.Store, holds func(solve.Row) bool) {
 	tx := g.r.Steps[i].txn
 	if m.unknown {
 		return
@@ -269,7 +270,7 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 			g.add(tx, list[at+1].Txn, i, list[at+1].Stmt, graph.RW, l.table, m.chain, rowAt(list, at+1))
 		}
 	}
-	changes := func(k int, from, to *Txn, fromStmt, toStmt int, kind graph.Kinds) {
+	changes := func(k int, from, to *versions.Txn, fromStmt, toStmt int, kind graph.Kinds) {
 		if d := g.add(from, to, fromStmt, toStmt, kind, l.table, m.chain, rowAt(list, k)); d != nil {
 			d.Chosen = chosen
 		}
@@ -294,12 +295,12 @@ func (g *dependencies) read(i int, l *look, m *met, store *Store, holds func(sol
 
 // placeOf returns the place of the version that was met, -1 if it did not stay. That of
 // one which is left out is the one before it, to which it is equal.
-func (g *dependencies) placeOf(m *met, list []*Version) int {
-	if k := slices.IndexFunc(list, func(v *Version) bool { return v.Txn == m.by }); k >= 0 || !g.effective {
+func (g *dependencies) placeOf(m *met, list []*versions.Version) int {
+	if k := slices.IndexFunc(list, func(v *versions.Version) bool { return v.Txn == m.by }); k >= 0 || !g.effective {
 		return k
 	}
 	all := installed(m.chain)
-	for k := slices.IndexFunc(all, func(v *Version) bool { return v.Txn == m.by }); k > 0; k-- {
+	for k := slices.IndexFunc(all, func(v *versions.Version) bool { return v.Txn == m.by }); k > 0; k-- {
 		if before := slices.Index(list, all[k-1]); before >= 0 {
 			return before
 		}
@@ -309,7 +310,7 @@ func (g *dependencies) placeOf(m *met, list []*Version) int {
 
 // row returns what a statement met, which the writer may have replaced since, by nothing even;
 // where that version is not kept, the one at its place in a list.
-func (m *met) row(list []*Version, at int) solve.Row {
+func (m *met) row(list []*versions.Version, at int) solve.Row {
 	for j := range m.chain.Versions {
 		if v := &m.chain.Versions[j]; v.Txn == m.by && v.Stmt == m.stmt && v.Row != nil {
 			return v.Row
@@ -321,20 +322,15 @@ func (m *met) row(list []*Version, at int) solve.Row {
 // undone reports whether the version that was met was rolled back since, be it with
 // its transaction or alone. A statement may have been tried in two ways, one of which
 // was taken back.
-func (m *met) undone(s *Store) bool {
-	return !m.chain.has(m.by, m.stmt) && slices.ContainsFunc(s.undone, func(u undone) bool { return u.chain == m.chain && u.tx == m.by && u.version.Stmt == m.stmt })
-}
-
-// has reports whether a row has a version that a statement of a transaction wrote.
-func (c *Chain) has(tx *Txn, stmt int) bool {
-	return slices.ContainsFunc(c.Versions, func(v Version) bool { return v.Txn == tx && v.Stmt == stmt })
+func (m *met) undone(s *versions.Store) bool {
+	return !m.chain.Has(m.by, m.stmt) && slices.ContainsFunc(s.Undone, func(u versions.Undone) bool { return u.Chain == m.chain && u.Tx == m.by && u.Version.Stmt == m.stmt })
 }
 
 // goneRow returns the row of a version that was taken back since.
-func goneRow(m *met, s *Store) solve.Row {
-	for j := range s.undone {
-		if u := &s.undone[j]; u.chain == m.chain && u.tx == m.by && u.version.Stmt == m.stmt && u.version.Row != nil {
-			return u.version.Row
+func goneRow(m *met, s *versions.Store) solve.Row {
+	for j := range s.Undone {
+		if u := &s.Undone[j]; u.Chain == m.chain && u.Tx == m.by && u.Version.Stmt == m.stmt && u.Version.Row != nil {
+			return u.Version.Row
 		}
 	}
 	return rowAt(installed(m.chain), len(installed(m.chain))-1)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -35,7 +36,7 @@ func (n *tally) hold(t *testing.T, name string, r *oracle.Record) {
 			p = p.With(d)
 		}
 	}
-	replay := mvcc.New(c, r.History, p, false).Observed()
+	replay := engines.New(c, r.History, p, false).Observed()
 	if d, err := replay.Run(); d != nil || err != nil {
 		return
 	}

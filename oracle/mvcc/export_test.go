@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // FactVersion is a version as a replay holds it; Txn is -1 for the set-up.
@@ -32,9 +33,9 @@ type Facts struct {
 // Facts tells what a replay that was Observed holds. Transactions are numbered as by
 // Dependencies.
 func (r *Replay) Facts() *Facts {
-	f := &Facts{Solver: r.solver}
-	var txns []*Txn
-	number := func(t *Txn) int {
+	f := &Facts{Solver: r.Solver}
+	var txns []*versions.Txn
+	number := func(t *versions.Txn) int {
 		if t == nil {
 			return -1
 		}
@@ -52,9 +53,9 @@ func (r *Replay) Facts() *Facts {
 	for _, name := range store.Order {
 		t := store.Tables[name]
 		rows := slices.Clone(t.Chains)
-		for _, u := range store.undone {
-			if u.table == t && !slices.Contains(rows, u.chain) {
-				rows = append(rows, u.chain)
+		for _, u := range store.Undone {
+			if u.Table == t && !slices.Contains(rows, u.Chain) {
+				rows = append(rows, u.Chain)
 			}
 		}
 		for _, c := range rows {
@@ -62,15 +63,15 @@ func (r *Replay) Facts() *Facts {
 			for _, v := range c.Versions {
 				row.Versions = append(row.Versions, FactVersion{number(v.Txn), v.Stmt, v.Row, false})
 			}
-			for _, u := range slices.Backward(store.undone) {
-				if u.chain != c {
+			for _, u := range slices.Backward(store.Undone) {
+				if u.Chain != c {
 					continue
 				}
 				at := len(row.Versions)
-				for at > 0 && row.Versions[at-1].Txn >= 0 && row.Versions[at-1].Stmt > u.version.Stmt {
+				for at > 0 && row.Versions[at-1].Txn >= 0 && row.Versions[at-1].Stmt > u.Version.Stmt {
 					at--
 				}
-				row.Versions = slices.Insert(row.Versions, at, FactVersion{number(u.tx), u.version.Stmt, u.version.Row, true})
+				row.Versions = slices.Insert(row.Versions, at, FactVersion{number(u.Tx), u.Version.Stmt, u.Version.Row, true})
 			}
 			f.Rows = append(f.Rows, row)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // model tells from the times of a history alone which version of each row a statement
@@ -247,7 +248,7 @@ func (m *model) answers(i int, met map[int]int, reads []read) bool {
 		}
 		var a, b []string
 		for k := range got.Rows {
-			a = append(a, mvcc.FormatRow(got.Rows[k]))
+			a = append(a, versions.FormatRow(got.Rows[k]))
 			var cells []string
 			for _, c := range res.Rows[k] {
 				cells = append(cells, c.String())

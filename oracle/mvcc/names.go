@@ -44,7 +44,7 @@ func (r *Replay) tablesExist(n ast.Node) bool {
 				sources[name.Name.O] = true
 			}
 		case *ast.TableName:
-			_, ok := r.store.Tables[x.Name.O]
+			_, ok := r.Store.Tables[x.Name.O]
 			return !ok && !slices.Contains(passed, x), false
 		}
 		return false, false

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // TestTablesExist holds which statements name tables that are all there: of such
 // a one an error 1146 or 1051 is no error of its text.
 func TestTablesExist(t *testing.T) {
-	r := &Replay{store: Store{Tables: map[string]*Table{"t": {}, "Orders": {}}}}
+	r := &Replay{Store: versions.Store{Tables: map[string]*versions.Table{"t": {}, "Orders": {}}}}
 	for sql, want := range map[string]bool{
 		"SELECT * FROM t":                              true,
 		"SELECT * FROM T":                              false, // which some servers tell from t

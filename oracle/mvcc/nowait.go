@@ -6,12 +6,52 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
-
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
+
+// SKIP LOCKED leaves out the rows that the statement would have to wait for. Which
+// locks there are beside those that a statement needs is the server's choice, so the
+// answer is judged as a set: what is surely locked must not be in it, what is surely
+// free must, and between the two it may have any row.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select-skip-locked
+
+// The kinds of differences of SKIP LOCKED.
+const (
+	// LockedReturned: a row is in the answer that another transaction surely holds locked.
+	LockedReturned = "locked-row-returned"
+	// FreeSkipped: a row is not in the answer that nobody else can have locked.
+	FreeSkipped = "free-row-skipped"
+	// SkipWaited: it waited for a row.
+	SkipWaited = "skip-locked-waited"
+)
+
+// heldUp reports whether a statement waited for a row until something came about that can
+// have released a lock. MariaDB puts the request into the queue before it takes it out
+// again and passes the row, and it may be seen there: then it goes on by itself.
+func (r *Replay) heldUp(st *history.Stmt) bool {
+	return slices.ContainsFunc(st.Waits, func(w history.Wait) bool {
+		return w.Kind == history.RowLock && (w.Until == 0 || slices.ContainsFunc(r.History.Stmts, func(o history.Stmt) bool {
+			releases := KindOf(r.Case.Steps[o.Line].Stmt).Control() || !o.InTxn || ErrCode(&o) == ErrDeadlock || ErrCode(&o) == ErrRecordChanged
+			return o.Session != st.Session && o.Submit < w.Until && (o.Return == 0 || o.Return > w.From) && releases
+		}))
+	})
+}
+
+// waitedInSkipping looks at what a SKIP LOCKED waited for: a row is none of it.
+func (r *Replay) waitedInSkipping(i int) *Difference {
+	st := &r.History.Stmts[i]
+	node := r.Case.Steps[st.Line].Stmt
+	s, ok := node.(*ast.SelectStmt)
+	if !ok || stmt.LockOf(s).Wait != stmt.Skips || !r.heldUp(st) || HasSubquery(s) || stmt.SoleTable(s.From) == nil || r.waitsInMerge(st, s) {
+		return nil
+	}
+	return &Difference{Stmt: i, Kind: SkipWaited, Expected: "an answer at once", Actual: "waited, then " + Describe(node, &st.Result),
+		Reason: "it waited for a row lock, although a statement with SKIP LOCKED must leave the row out instead of waiting"}
+}
 
 // refusesToWait reports whether a statement is a NOWAIT, which fails where it would
 // wait: with error 3572, on MariaDB with that of a wait that lasts too long.
@@ -24,7 +64,7 @@ func refusesToWait(node ast.StmtNode) bool {
 // refusesToWait is the same of a statement of the history, less what the rule
 // RefusedWait excuses.
 func (r *Replay) refusesToWait(st *history.Stmt) bool {
-	node := r.c.Steps[st.Line].Stmt
+	node := r.Case.Steps[st.Line].Stmt
 	return refusesToWait(node) && !r.waitsInMerge(st, node.(*ast.SelectStmt))
 }
 
@@ -32,10 +72,10 @@ func (r *Replay) refusesToWait(st *history.Stmt) bool {
 // indexes, under the rule RefusedWait. Before the tables are known every condition may.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
 func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
-	if !waitedForRow(st) || errCode(st) == errNowait {
+	if !waitedForRow(st) || ErrCode(st) == ErrNowait {
 		return false
 	}
-	switch r.rulesAt(r.h.Levels[st.Session]).of(rules.RefusedWait) {
+	switch r.RulesAt(r.History.Levels[st.Session]).Of(rules.RefusedWait) {
 	case rules.WaitsInMerge:
 	case rules.SkipWaitsInMerge:
 		if stmt.LockOf(s).Wait != stmt.Skips {
@@ -48,11 +88,11 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 	if name == nil || s.Where == nil {
 		return false
 	}
-	t := r.table(name.Name.O)
+	t := r.Table(name.Name.O)
 	if t == nil {
 		return true
 	}
-	return slices.ContainsFunc(operandsOf(opcode.LogicAnd, r.possible(s.Where), false, nil), func(o operand) bool {
+	return slices.ContainsFunc(operandsOf(opcode.LogicAnd, r.Possible(s.Where), false, nil), func(o operand) bool {
 		return mergesIndexes(t.Def, operandsOf(opcode.LogicOr, o.expr, o.negated, nil))
 	})
 }
@@ -63,7 +103,7 @@ func (r *Replay) waitsInMerge(st *history.Stmt, s *ast.SelectStmt) bool {
 func mergesIndexes(t *solve.Table, alternatives []operand) bool {
 	first := map[int]bool{}
 	for _, a := range alternatives {
-		cols, tested := columnsIn(t, a.expr), false
+		cols, tested := ColumnsIn(t, a.expr), false
 		for i := range t.Keys {
 			if c := t.Keys[i].Columns[0]; cols[c] {
 				first[c], tested = true, true
@@ -111,21 +151,21 @@ const NowaitWaited = "nowait-waited"
 // https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
 // https://docs.pingcap.com/tidb/stable/pessimistic-transaction
 func (r *Replay) waitedInSpite() *Difference {
-	refusal := uint16(errNowait)
-	if r.h.Server.DBMS == history.MariaDB {
-		refusal = errLockTimeout
+	refusal := uint16(ErrNowait)
+	if r.History.Server.DBMS == history.MariaDB {
+		refusal = ErrLockTimeout
 	}
-	for i := range r.h.Stmts {
-		st := &r.h.Stmts[i]
-		if len(st.Waits) == 0 || errCode(st) == refusal || !r.refusesToWait(st) {
+	for i := range r.History.Stmts {
+		st := &r.History.Stmts[i]
+		if len(st.Waits) == 0 || ErrCode(st) == refusal || !r.refusesToWait(st) {
 			continue
 		}
 		for _, w := range st.Waits {
 			meanwhile := func(o history.Stmt) bool {
 				return o.Session != st.Session && o.Submit > w.From && (st.Return == 0 || o.Submit < st.Return)
 			}
-			if w.Kind == history.RowLock && slices.ContainsFunc(r.h.Stmts, meanwhile) {
-				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: describe(KindOf(r.c.Steps[st.Line].Stmt), &st.Result),
+			if w.Kind == history.RowLock && slices.ContainsFunc(r.History.Stmts, meanwhile) {
+				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: DescribeAs(KindOf(r.Case.Steps[st.Line].Stmt), &st.Result),
 					Reason: "it waited for a row lock until another session had sent a statement, although a statement with NOWAIT must fail at once instead of waiting"}
 			}
 		}

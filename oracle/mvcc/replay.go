@@ -1,7 +1,6 @@
 package mvcc
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // Loss is a reason why a history cannot be judged, through a limit of the
@@ -31,89 +31,100 @@ func (l *Loss) Error() string {
 	return l.Slug + ": " + l.Detail
 }
 
+// Engine replays histories of one way of isolation.
+type Engine interface {
+	// Run replays the history of r. It returns the first difference from it, that of the
+	// way through the history that goes furthest, or nil; the error is a *Loss. What was
+	// predicted is in r.Steps then.
+	Run(r *Replay) (*Difference, error)
+	// TellsPlaces says that it heeds where the server told that statements wait.
+	TellsPlaces() bool
+}
+
 // Replay replays a history on version chains under one profile and compares
 // each statement's answer with what the profile predicts. Use it once.
 type Replay struct {
-	c       *corpus.Case
-	h       *history.History
-	profile rules.Profile
-	// consulted holds the dimensions of the profile that the replay looked at.
-	consulted rules.Consulted
-	dialect   solve.Dialect
-	solver    *solve.Solver
-	store     Store
-	// told is the store of the world that was taken over.
-	told     *Store
-	sessions map[int]*session
+	engine  Engine
+	Case    *corpus.Case
+	History *history.History
+	Profile rules.Profile
+	// Consulted holds the dimensions of the profile that the replay looked at.
+	Consulted rules.Consulted
+	Dialect   solve.Dialect
+	Solver    *solve.Solver
+	Store     versions.Store
+	// Told is the store of the world that was taken over.
+	Told     *versions.Store
+	Sessions map[int]*Session
 	// Steps holds what was predicted, by index into the history's statements.
 	Steps []Step
-	// keepGoing makes the replay go on behind the first difference.
-	keepGoing bool
-	touched   []touch
-	// views holds the choices between the views of statements that waited.
-	views *choices
-	// moved holds when statements took effect whose order was not seen.
-	moved map[*history.Stmt]history.Tick
-	// lookup is how the statement that was predicted last finds its rows, nil
+	// KeepGoing makes the replay go on behind the first difference.
+	KeepGoing bool
+	Touched   []Touch
+	// Views holds the choices between the views of statements that waited.
+	Views *Choices
+	// Moved holds when statements took effect whose order was not seen.
+	Moved map[*history.Stmt]history.Tick
+	// Lookup is how the statement that was predicted last finds its rows, nil
 	// where no rule asks.
-	lookup *keyLookup
-	// ownKeysOnly limits duplicate checks to the transaction's own rows.
-	ownKeysOnly bool
-	// units holds the committed transactions of an InnoDB history; partial says
+	Lookup *KeyLookup
+	// OwnKeysOnly limits duplicate checks to the transaction's own rows.
+	OwnKeysOnly bool
+	// Units holds the committed transactions of an InnoDB history; partial says
 	// that one of them was rolled back in part.
-	units     []*Txn
-	partial   bool
-	planCache map[int]plan.Plan
-	// unmetBy holds of queries and conditions whether no row is known that they find.
-	unmetBy map[ast.Node]bool
-	// bare holds locking reads without their conditions, uncut queries without their LIMIT.
-	bare, uncut map[*ast.SelectStmt]*ast.SelectStmt
-	// unmodelled holds the statements that no part of the replay understands, by
+	Units     []*versions.Txn
+	Partial   bool
+	PlanCache map[int]plan.Plan
+	// UnmetBy holds of queries and conditions whether no row is known that they find.
+	UnmetBy map[ast.Node]bool
+	// Bare holds locking reads without their conditions, Uncut queries without their LIMIT.
+	Bare, Uncut map[*ast.SelectStmt]*ast.SelectStmt
+	// Unmodelled holds the statements that no part of the replay understands, by
 	// their indexes.
-	unmodelled map[int]error
-	// testedBy holds the columns that conditions mention.
-	testedBy map[conditionOn]map[int]bool
+	Unmodelled map[int]error
+	// TestedBy holds the columns that conditions mention.
+	TestedBy map[ConditionOn]map[int]bool
 	// asking holds what the server answers where the solver refuses.
 	asking *solve.Asking
-	// budget is what may be spent on the verdict, nil for no end.
-	budget *solve.Budget
-	// loose lets a statement on InnoDB have waited anywhere; see Loose.
-	loose bool
-	// places holds where the server told that statements wait, if it told any; anywhere
+	// Budget is what may be spent on the verdict, nil for no end.
+	Budget *solve.Budget
+	// AnyWait lets a statement on InnoDB have waited anywhere; see Loose.
+	AnyWait bool
+	// Places holds where the server told that statements wait, if it told any; anywhere
 	// says that paths need not keep to it.
-	places   [][]*place
-	anywhere bool
-	// round says which paths are tried; see In.
-	round Round
-	// patient raises the bound on sequences of choices; see Patient.
-	patient bool
-	// loaded says that the tables are there, loading what they cost the budget.
-	loaded  bool
-	loading int
-	// tried holds the paths that did not fit, by their choices.
-	tried map[string][]*gone
-	// counting says that it is wanted what else is allowed.
-	counting bool
-	// onlyFits says that the steps of a replay that does not fit are not wanted.
-	onlyFits bool
-	// observed says that the steps keep what they met; coarse, that a condition was
+	Places        [][]*Place
+	AgainstPlaces bool
+	// Trying says which paths are tried; see In.
+	Trying Round
+	// Persistent raises the bound on sequences of choices; see Patient.
+	Persistent bool
+	// Loaded says that the tables are there, loading what they cost the budget.
+	Loaded  bool
+	Loading int
+	// Tried holds the paths that did not fit, by their choices.
+	Tried map[string][]*Gone
+	// EveryAnswer says that it is wanted what else is allowed.
+	EveryAnswer bool
+	// OnlyFits says that the steps of a replay that does not fit are not wanted.
+	OnlyFits bool
+	// KeepsLooks says that the steps keep what they met; coarse, that a condition was
 	// taken to match every row.
-	observed, coarse bool
-	// inTheWay holds the rows that stood in the way of the statement's, if observed.
-	inTheWay []obstacle
+	KeepsLooks, coarse bool
+	// InTheWay holds the rows that stood in the way of the statement's, if observed.
+	InTheWay []Obstacle
 }
 
-type session struct {
-	level corpus.Level
+type Session struct {
+	Level corpus.Level
 	characteristics
-	txn *Txn
+	Txn *versions.Txn
 	// next is a level that SET TRANSACTION left for the next transaction.
 	next corpus.Level
-	// ended counts the transactions that ended.
-	ended int
-	// reopened says that a deadlock took the transaction and that the session is
+	// Ended counts the transactions that ended.
+	Ended int
+	// Reopened says that a deadlock took the transaction and that the session is
 	// in another one, which no answer has shown yet: error packets do not.
-	reopened bool
+	Reopened bool
 }
 
 // Step is the prediction for one statement and how it compares.
@@ -122,16 +133,16 @@ type Step struct {
 	// Expected is nil where nothing is predicted.
 	Expected *Prediction
 	// View is what a read saw, or the last view of a write.
-	View View
+	View versions.View
 	// Diff is nil where prediction and answer agree.
 	Diff *Difference
-	// chosen counts the choices of its path by the statement's end; unproved says that it
+	// Chosen counts the choices of its path by the statement's end; unproved says that it
 	// is a deadlock's victim on a cycle that is not proved.
-	chosen   int
-	unproved bool
+	Chosen   int
+	Unproved bool
 	// txn is the statement's transaction, looks what it met, both kept where the replay
 	// is observed.
-	txn   *Txn
+	txn   *versions.Txn
 	looks []look
 }
 
@@ -141,7 +152,7 @@ func (r *Replay) LevelOf(stmt int) corpus.Level {
 	if t := r.Steps[stmt].View.Own; t != nil && t.Level != 0 {
 		return t.Level
 	}
-	return r.h.Levels[r.h.Stmts[stmt].Session]
+	return r.History.Levels[r.History.Stmts[stmt].Session]
 }
 
 // Prediction is the answer that the rules predict.
@@ -157,8 +168,8 @@ type Prediction struct {
 	// in them where the replay is Counting.
 	Or   []string
 	Open string
-	// read holds the chains whose rows the statement matched.
-	read []*Chain
+	// Read holds the chains whose rows the statement matched.
+	Read []*versions.Chain
 }
 
 // Difference is a disagreement between a prediction and an answer.
@@ -174,7 +185,7 @@ type Difference struct {
 
 // New prepares a replay. keepGoing makes it go on behind the first difference,
 // so that every step has its prediction.
-func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *Replay {
+func New(engine Engine, c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *Replay {
 	h = h.TimedOut()
 	d := solve.DialectOf(h.Server)
 	solver := solve.New(d)
@@ -185,8 +196,8 @@ func New(c *corpus.Case, h *history.History, p rules.Profile, keepGoing bool) *R
 	if !setsVariables(c) {
 		solver.Asking(asking)
 	}
-	return &Replay{c: c, h: h, profile: p, dialect: d, solver: solver, asking: asking, store: Store{solver: solver},
-		sessions: make(map[int]*session), Steps: make([]Step, len(h.Stmts)), keepGoing: keepGoing}
+	return &Replay{engine: engine, Case: c, History: h, Profile: p, Dialect: d, Solver: solver, asking: asking, Store: versions.Store{Solver: solver},
+		Sessions: make(map[int]*Session), Steps: make([]Step, len(h.Stmts)), KeepGoing: keepGoing}
 }
 
 // setsVariables reports whether a session sets a variable: then an answer may be another
@@ -205,133 +216,74 @@ const Work = 200_000_000
 
 // Within makes the replay stop when a budget is spent, with a *Loss.
 func (r *Replay) Within(b *solve.Budget) *Replay {
-	r.budget = b
-	r.solver.Within(b)
+	r.Budget = b
+	r.Solver.Within(b)
 	return r
 }
 
 // Counting makes a replay that fits fill in what else is allowed of all its steps, for
 // which it tries the other paths, too.
 func (r *Replay) Counting() *Replay {
-	r.counting = true
+	r.EveryAnswer = true
 	return r
 }
 
 // Counts reports whether the replay is Counting.
-func (r *Replay) Counts() bool { return r.counting }
+func (r *Replay) Counts() bool { return r.EveryAnswer }
 
-// errWork is the loss of a case that is too large.
-var errWork = &Loss{Slug: "work"}
+// ErrWork is the loss of a case that is too large.
+var ErrWork = &Loss{Slug: "work"}
 
-// cost is what one way through the history costs: each statement passes all rows,
+// Cost is what one way through the history costs: each statement passes all rows,
 // and some compare those that they meet with each other.
-func (r *Replay) cost() int {
+func (r *Replay) Cost() int {
 	rows := 1
-	for i := range r.h.Initial {
-		rows += len(r.h.Initial[i].Rows)
+	for i := range r.History.Initial {
+		rows += len(r.History.Initial[i].Rows)
 	}
-	return (len(r.h.Stmts) + 1) * (rows + rows*(rows/64))
+	return (len(r.History.Stmts) + 1) * (rows + rows*(rows/64))
 }
 
 // Run replays the whole history. It returns the first difference, or nil; the
 // error is a *Loss.
 func (r *Replay) Run() (*Difference, error) {
-	if d := r.waitedInSpite(); d != nil && !r.keepGoing {
+	if d := r.waitedInSpite(); d != nil && !r.KeepGoing {
 		return d, nil
 	}
-	run := r.runTiDB
-	if r.h.Server.DBMS != history.TiDB {
-		run = r.runInnoDB
-	}
-	d, err := run()
-	if d != nil && r.solver.Unkeyed() != nil {
-		return nil, lossOf("key", r.solver.Unkeyed())
+	d, err := r.engine.Run(r)
+	if d != nil && r.Solver.Unkeyed() != nil {
+		return nil, LossOf("key", r.Solver.Unkeyed())
 	}
 	return d, err
 }
 
-// replay replays the history along one path of choices.
-func (r *Replay) replay() (*Difference, error) {
-	var first *Difference
-	note := func(d *Difference) bool {
-		if d == nil {
-			return false
-		}
-		if d.Stmt >= 0 {
-			r.Steps[d.Stmt].Diff = d
-		}
-		if first == nil {
-			first = d
-		}
-		return !r.keepGoing
+// Load makes the tables and their first versions from what the harness read back.
+func (r *Replay) Load() error {
+	if !r.Budget.Spend(r.Cost()) {
+		return ErrWork
 	}
-	for _, i := range r.order() {
-		d, err := r.step(i)
-		if err != nil {
-			return nil, err
-		}
-		if note(d) {
-			return first, nil
-		}
-	}
-	d, err := r.finish()
-	if err != nil {
-		return nil, err
-	}
-	note(d)
-	return first, nil
-}
-
-// order returns the statements in the order in which they took effect: one
-// that did not wait at its submission, since submission is serial; one that
-// waited when it returned, since its last view is later than all its waits.
-// What a BEGIN commits is committed before the BEGIN waits for anything.
-func (r *Replay) order() []int {
-	idx := make([]int, len(r.h.Stmts))
-	for i := range idx {
-		idx[i] = i
-	}
-	at := func(i int) history.Tick {
-		s := &r.h.Stmts[i]
-		if s.Return == 0 {
-			return 1 << 60
-		}
-		if k := KindOf(r.c.Steps[s.Line].Stmt); k == stmt.Begin || k == stmt.BeginSnapshot {
-			return s.Submit
-		}
-		return r.effect(s)
-	}
-	slices.SortStableFunc(idx, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
-	return idx
-}
-
-// load makes the tables and their first versions from what the harness read back.
-func (r *Replay) load() error {
-	if !r.budget.Spend(r.cost()) {
-		return errWork
-	}
-	r.unmetBy, r.testedBy = map[ast.Node]bool{}, map[conditionOn]map[int]bool{}
-	r.bare, r.uncut = map[*ast.SelectStmt]*ast.SelectStmt{}, map[*ast.SelectStmt]*ast.SelectStmt{}
+	r.UnmetBy, r.TestedBy = map[ast.Node]bool{}, map[ConditionOn]map[int]bool{}
+	r.Bare, r.Uncut = map[*ast.SelectStmt]*ast.SelectStmt{}, map[*ast.SelectStmt]*ast.SelectStmt{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}
-	for i := range r.h.Stmts {
-		if err := unmodelledLoss(r.c.Steps[r.h.Stmts[i].Line].Stmt); err != nil {
-			if r.unmodelled == nil {
-				r.unmodelled = map[int]error{}
+	for i := range r.History.Stmts {
+		if err := unmodelledLoss(r.Case.Steps[r.History.Stmts[i].Line].Stmt); err != nil {
+			if r.Unmodelled == nil {
+				r.Unmodelled = map[int]error{}
 			}
-			r.unmodelled[i] = err
+			r.Unmodelled[i] = err
 		}
 	}
 	var given solve.Floats
-	for i := range r.h.Initial {
-		if t := r.table(r.h.Initial[i].Name); t != nil && t.Def.HasFloats() {
+	for i := range r.History.Initial {
+		if t := r.Table(r.History.Initial[i].Name); t != nil && t.Def.HasFloats() {
 			if given == nil {
-				given = solve.GivenFloats(initStmts(r.c))
+				given = solve.GivenFloats(initStmts(r.Case))
 			}
 			t.Def.Given = given
 		}
-		if err := r.loadRows(&r.h.Initial[i]); err != nil {
+		if err := r.loadRows(&r.History.Initial[i]); err != nil {
 			return err
 		}
 	}
@@ -341,19 +293,19 @@ func (r *Replay) load() error {
 // loadTables takes the tables' definitions from the server where it was asked for
 // them, else from the set-up.
 func (r *Replay) loadTables() error {
-	if len(r.h.Initial) > 0 && r.h.Initial[0].Create != "" {
-		for i := range r.h.Initial {
-			def, engine, err := solve.ReadTable(r.h.Initial[i].Create, r.dialect)
+	if len(r.History.Initial) > 0 && r.History.Initial[0].Create != "" {
+		for i := range r.History.Initial {
+			def, engine, err := solve.ReadTable(r.History.Initial[i].Create, r.Dialect)
 			if err := r.define(def, engine, err); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for _, l := range r.c.Init {
+	for _, l := range r.Case.Init {
 		switch s := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
-			def, err := solve.NewTable(s, r.dialect)
+			def, err := solve.NewTable(s, r.Dialect)
 			if err := r.define(def, solve.Engine(s), err); err != nil {
 				return err
 			}
@@ -368,12 +320,12 @@ func (r *Replay) loadTables() error {
 // define makes a table of its definition, err being what kept it from being read.
 func (r *Replay) define(def *solve.Table, engine string, err error) error {
 	switch {
-	case !solve.Transactional(engine, r.h.Server.DBMS):
+	case !solve.Transactional(engine, r.History.Server.DBMS):
 		return &Loss{Slug: "engine", Detail: engine}
 	case err != nil:
-		return lossOf("schema", err)
+		return LossOf("schema", err)
 	}
-	r.store.NewTable(def, clusteredKey(def, r.h.Server.DBMS))
+	r.Store.NewTable(def, clusteredKey(def, r.History.Server.DBMS))
 	return nil
 }
 
@@ -381,7 +333,7 @@ func (r *Replay) define(def *solve.Table, engine string, err error) error {
 // from the INSERTs: the harness read it on an idle server, so this is the
 // truth, generated values included.
 func (r *Replay) loadRows(obs *history.Table) error {
-	t := r.table(obs.Name)
+	t := r.Table(obs.Name)
 	if t == nil {
 		return &Loss{Slug: "table that no set-up line creates", Detail: obs.Name}
 	}
@@ -391,9 +343,9 @@ func (r *Replay) loadRows(obs *history.Table) error {
 	for _, cells := range obs.Rows {
 		row, err := t.Def.ParseRow(cells)
 		if err != nil {
-			return lossOf("value that cannot be read", err)
+			return LossOf("value that cannot be read", err)
 		}
-		r.store.Insert(t, row, nil)
+		r.Store.Insert(t, row, nil)
 	}
 	return nil
 }
@@ -406,11 +358,11 @@ func initStmts(c *corpus.Case) []ast.StmtNode {
 	return out
 }
 
-func (r *Replay) table(name string) *Table {
-	if t, ok := r.store.Tables[name]; ok {
+func (r *Replay) Table(name string) *versions.Table {
+	if t, ok := r.Store.Tables[name]; ok {
 		return t
 	}
-	for n, t := range r.store.Tables {
+	for n, t := range r.Store.Tables {
 		if strings.EqualFold(n, name) {
 			return t
 		}
@@ -439,54 +391,54 @@ func clusteredKey(t *solve.Table, dbms history.DBMS) *solve.Key {
 	return nil
 }
 
-func (r *Replay) session(n int) *session {
-	s, ok := r.sessions[n]
+func (r *Replay) Session(n int) *Session {
+	s, ok := r.Sessions[n]
 	if !ok {
-		s = &session{level: r.h.Levels[n]}
-		r.sessions[n] = s
+		s = &Session{Level: r.History.Levels[n]}
+		r.Sessions[n] = s
 	}
 	return s
 }
 
-// begin opens a transaction.
-func (r *Replay) begin(n int, at history.Tick) *Txn {
-	s := r.session(n)
-	level := s.nextLevel()
-	t := &Txn{Session: n, Level: level, Rules: r.rulesAt(level), Begin: at}
-	if t.Rules.of(rules.SnapshotPoint) == rules.AtBegin {
+// Begin opens a transaction.
+func (r *Replay) Begin(n int, at history.Tick) *versions.Txn {
+	s := r.Session(n)
+	level := s.NextLevel()
+	t := &versions.Txn{Session: n, Level: level, Rules: r.RulesAt(level), Begin: at}
+	if t.Rules.Of(rules.SnapshotPoint) == rules.AtBegin {
 		t.Snapshot = at
 	}
 	return t
 }
 
-func (r *Replay) commit(t *Txn, at history.Tick) {
+func (r *Replay) Commit(t *versions.Txn, at history.Tick) {
 	t.Commit, t.Ended = at, at
 }
 
-func (r *Replay) rollback(t *Txn, at history.Tick) {
-	r.store.undo(t, 0)
+func (r *Replay) Rollback(t *versions.Txn, at history.Tick) {
+	r.Store.Undo(t, 0)
 	t.Ended = at
 }
 
-// stored gives the solver what one view sees.
-type stored struct {
-	store *Store
-	view  View
+// Stored gives the solver what one view sees.
+type Stored struct {
+	Store *versions.Store
+	View  versions.View
 }
 
 // Table implements solve.Views.
-func (v *stored) Table(name string) (*solve.Table, []solve.Row, error) {
-	for n, t := range v.store.Tables {
+func (v *Stored) Table(name string) (*solve.Table, []solve.Row, error) {
+	for n, t := range v.Store.Tables {
 		if strings.EqualFold(n, name) {
-			rows, _ := t.Rows(v.view)
+			rows, _ := t.Rows(v.View)
 			return t.Def, rows, nil
 		}
 	}
 	return nil, nil, &solve.SQLError{Code: 1146, Message: fmt.Sprintf("Table '%s' doesn't exist", name)}
 }
 
-// lossOf turns the solver's refusal into a loss.
-func lossOf(slug string, err error) error {
+// LossOf turns the solver's refusal into a loss.
+func LossOf(slug string, err error) error {
 	var l *Loss
 	if errors.As(err, &l) {
 		return l

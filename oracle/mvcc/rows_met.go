@@ -3,6 +3,7 @@ package mvcc
 import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // RowsMet returns the rows of each table on which the statement i was judged, in
@@ -11,17 +12,17 @@ import (
 // statement wrote itself is not among them.
 func (r *Replay) RowsMet(i int) []history.Table {
 	view := r.Steps[i].View
-	if view == (View{}) || KindOf(r.c.Steps[r.h.Stmts[i].Line].Stmt) != stmt.Select {
-		view = View{Tick: latest}
-		if s := r.sessions[r.h.Stmts[i].Session]; s != nil {
-			view.Own = s.txn
+	if view == (versions.View{}) || KindOf(r.Case.Steps[r.History.Stmts[i].Line].Stmt) != stmt.Select {
+		view = versions.View{Tick: versions.Latest}
+		if s := r.Sessions[r.History.Stmts[i].Session]; s != nil {
+			view.Own = s.Txn
 		}
 	}
 	view.Current = i + 1
 	store := r.rows()
 	var out []history.Table
-	for k := range r.h.Initial {
-		of := &r.h.Initial[k]
+	for k := range r.History.Initial {
+		of := &r.History.Initial[k]
 		t := store.Tables[of.Name]
 		if t == nil {
 			return nil

@@ -1,21 +1,29 @@
 package mvcc
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// errReadOnly: a statement that writes, or locks for writing, in a transaction that
-// is READ ONLY. The server looks before it looks for columns.
-// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_cant_execute_in_read_only_transaction
-const errReadOnly = 1792
+// LeftOpen is the kind of a difference: a session whose transaction was ended
+// for it is in a transaction all the same, as the status of an answer says.
+const LeftOpen = "transaction-left-open"
+
+// TakeNext lets a level take effect that was set inside a transaction. The end
+// of a statement that is a transaction of its own does that in any case: the
+// level that the rule of takeLevel left waiting is that of the next transaction
+// only, not of the rest of the session.
+func (s *Session) TakeNext() {
+	if s.next != 0 {
+		s.Level, s.next = s.next, 0
+	}
+}
 
 // errInProgress: SET TRANSACTION inside of a transaction.
 // https://dev.mysql.com/doc/refman/9.7/en/set-transaction.html
@@ -32,9 +40,9 @@ const (
 // characteristics is what a session's statements say of its transactions beside
 // the level.
 type characteristics struct {
-	// manual says autocommit = 0: statements outside of BEGIN and COMMIT begin a
+	// Manual says autocommit = 0: statements outside of BEGIN and COMMIT begin a
 	// transaction that goes on.
-	manual bool
+	Manual bool
 	// once and onceAccess are for the next transaction only, access for those
 	// after it.
 	once       corpus.Level
@@ -113,17 +121,17 @@ func changesOf(s *ast.SetStmt) (c change, ok bool) {
 	return c, true
 }
 
-// setVariables replays SET on the session. commit ends the open transaction.
-func (r *Replay) setVariables(s *session, st *history.Stmt, node *ast.SetStmt, commit func(*Txn)) *Loss {
+// SetVariables replays SET on the session. commit ends the open transaction.
+func (r *Replay) SetVariables(s *Session, st *history.Stmt, node *ast.SetStmt, commit func(*versions.Txn)) *Loss {
 	c, _ := changesOf(node)
-	if r.h.Server.DBMS == history.TiDB && (c.access != 0 || c.onceAccess != 0) {
+	if r.History.Server.DBMS == history.TiDB && (c.access != 0 || c.onceAccess != 0) {
 		return &Loss{Slug: "unsupported: READ ONLY"}
 	}
 	if c.level != 0 {
-		if s.txn != nil {
+		if s.Txn != nil {
 			s.next = c.level
 		} else {
-			s.level, s.next, s.once = c.level, 0, 0
+			s.Level, s.next, s.once = c.level, 0, 0
 		}
 	}
 	if c.access != 0 {
@@ -136,32 +144,32 @@ func (r *Replay) setVariables(s *session, st *history.Stmt, node *ast.SetStmt, c
 		s.onceAccess = c.onceAccess
 	}
 	if c.autocommit != nil {
-		if *c.autocommit && s.manual && s.txn != nil {
-			s.endsOddly(s.txn)
-			commit(s.txn)
-			s.txn = nil
+		if *c.autocommit && s.Manual && s.Txn != nil {
+			s.EndsOddly(s.Txn)
+			commit(s.Txn)
+			s.Txn = nil
 		}
-		s.manual = !*c.autocommit
+		s.Manual = !*c.autocommit
 	}
 	return nil
 }
 
 // setRefused judges an error of SET that its session's state explains.
-func (s *session) setRefused(node *ast.SetStmt, code uint16) bool {
+func (s *Session) setRefused(node *ast.SetStmt, code uint16) bool {
 	c, ok := changesOf(node)
-	return ok && code == errInProgress && (c.once != 0 || c.onceAccess != 0) && s.txn != nil
+	return ok && code == errInProgress && (c.once != 0 || c.onceAccess != 0) && s.Txn != nil
 }
 
-// characterize gives a transaction that begins what was said of it.
-func (s *session) characterize(t *Txn, begin ast.StmtNode) {
-	t.own = s.once != 0 || s.onceAccess != 0
-	t.readOnly = s.access == readOnly
+// Characterize gives a transaction that begins what was said of it.
+func (s *Session) Characterize(t *versions.Txn, begin ast.StmtNode) {
+	t.OwnLevel = s.once != 0 || s.onceAccess != 0
+	t.ReadOnly = s.access == readOnly
 	if s.onceAccess != 0 {
-		t.readOnly = s.onceAccess == readOnly
+		t.ReadOnly = s.onceAccess == readOnly
 	}
 	if b, ok := begin.(*ast.BeginStmt); ok {
 		if a := accessOf(b); a != 0 {
-			t.readOnly, t.own = a == readOnly, true
+			t.ReadOnly, t.OwnLevel = a == readOnly, true
 		}
 	}
 	s.once, s.onceAccess = 0, 0
@@ -177,40 +185,40 @@ func accessOf(b *ast.BeginStmt) accessMode {
 	return 0
 }
 
-// nextLevel is the level of the transaction that begins now.
-func (s *session) nextLevel() corpus.Level {
+// NextLevel is the level of the transaction that begins now.
+func (s *Session) NextLevel() corpus.Level {
 	if s.once != 0 {
 		return s.once
 	}
-	return s.level
+	return s.Level
 }
 
-// endsOddly notes that a transaction ends without COMMIT and ROLLBACK, which
+// EndsOddly notes that a transaction ends without COMMIT and ROLLBACK, which
 // forget what was said of it alone.
-func (s *session) endsOddly(t *Txn) {
-	s.unsure = s.unsure || t != nil && t.own
+func (s *Session) EndsOddly(t *versions.Txn) {
+	s.unsure = s.unsure || t != nil && t.OwnLevel
 }
 
-// settled notes COMMIT or ROLLBACK.
-func (s *session) settled() { s.once, s.onceAccess, s.unsure = 0, 0, false }
+// Settled notes COMMIT or ROLLBACK.
+func (s *Session) Settled() { s.once, s.onceAccess, s.unsure = 0, 0, false }
 
-// beforehand says why a statement cannot be judged in its session's state.
-func (r *Replay) beforehand(s *session, kind stmt.Kind, node ast.StmtNode) *Loss {
-	begins := kind == stmt.Begin || kind == stmt.BeginSnapshot || s.txn == nil && !kind.Control()
+// Beforehand says why a statement cannot be judged in its session's state.
+func (r *Replay) Beforehand(s *Session, kind stmt.Kind, node ast.StmtNode) *Loss {
+	begins := kind == stmt.Begin || kind == stmt.BeginSnapshot || s.Txn == nil && !kind.Control()
 	switch b, _ := node.(*ast.BeginStmt); {
-	case begins && (s.unsure || s.txn != nil && s.txn.own):
+	case begins && (s.unsure || s.Txn != nil && s.Txn.OwnLevel):
 		return &Loss{Slug: "level of one transaction, carried over or not"}
-	case b != nil && b.ReadOnly && r.h.Server.DBMS == history.TiDB:
+	case b != nil && b.ReadOnly && r.History.Server.DBMS == history.TiDB:
 		return &Loss{Slug: "unsupported: READ ONLY"}
-	case kind == stmt.Savepoint && s.manual && s.txn == nil:
+	case kind == stmt.Savepoint && s.Manual && s.Txn == nil:
 		return &Loss{Slug: "unsupported: SAVEPOINT before a transaction has begun"}
 	}
 	return nil
 }
 
-// namesTables reports whether a statement reads or writes a table: else it begins
+// NamesTables reports whether a statement reads or writes a table: else it begins
 // no transaction.
-func namesTables(node ast.StmtNode) bool {
+func NamesTables(node ast.StmtNode) bool {
 	f := &anyTable{}
 	node.Accept(f)
 	return f.found
@@ -227,47 +235,27 @@ func (f *anyTable) Enter(n ast.Node) (ast.Node, bool) {
 
 func (f *anyTable) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// begun notes the end of a statement in a transaction that no BEGIN began. It
+// Begun notes the end of a statement in a transaction that no BEGIN began. It
 // returns a difference if the server says that there is none although the
 // statement wrote.
-func (s *session) begun(t *Txn, i int, st *history.Stmt) *Difference {
-	if !t.implicit || st.Result.Err != nil || s.txn != t {
+func (s *Session) Begun(t *versions.Txn, i int, st *history.Stmt) *Difference {
+	if !t.Implicit || st.Result.Err != nil || s.Txn != t {
 		return nil
 	}
 	if st.Result.InTxn {
-		t.shown = true
+		t.Shown = true
 		return nil
 	}
-	if len(t.writes) == 0 {
-		s.txn = nil
+	if len(t.Writes) == 0 {
+		s.Txn = nil
 		return nil
 	}
 	return &Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
 		Reason: "autocommit is off, yet the server says that the statement left no transaction open"}
 }
 
-// missed reports whether the server says that the session's transaction is gone.
+// Missed reports whether the server says that the session's transaction is gone.
 // An error packet does not show one that its statement began.
-func (s *session) missed(st *history.Stmt) bool {
-	return s.txn != nil && !st.InTxn && !(s.txn.implicit && !s.txn.shown)
-}
-
-// refusal is the answer to a statement that a READ ONLY transaction does not take,
-// nil if it takes it.
-func refusal(t *Txn, kind stmt.Kind) *Prediction {
-	if !t.readOnly || !kind.Writes() && kind != stmt.SelectForUpdate {
-		return nil
-	}
-	return &Prediction{Matched: -1, Changed: -1, Err: errReadOnly}
-}
-
-// manualSessions returns the sessions that set autocommit.
-func (r *Replay) manualSessions() map[int]bool {
-	out := map[int]bool{}
-	for i := range r.h.Stmts {
-		if s, ok := r.c.Steps[r.h.Stmts[i].Line].Stmt.(*ast.SetStmt); ok && slices.ContainsFunc(s.Variables, func(v *ast.VariableAssignment) bool { return v.Name == "autocommit" }) {
-			out[r.h.Stmts[i].Session] = true
-		}
-	}
-	return out
+func (s *Session) Missed(st *history.Stmt) bool {
+	return s.Txn != nil && !st.InTxn && !(s.Txn.Implicit && !s.Txn.Shown)
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -13,8 +11,8 @@ import (
 
 // Error numbers that say that a table is not there.
 const (
-	errUnknownTable = 1051
-	errNoTable      = 1146
+	ErrUnknownTable = 1051
+	ErrNoTable      = 1146
 )
 
 // textErrors are errors of a statement's text: of syntax, names, clauses and
@@ -25,54 +23,36 @@ const (
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
 var textErrors = []uint16{
 	// Syntax, and what a server does not have.
-	1064, 1149, errNotSupported, 1295,
+	1064, 1149, ErrNotSupported, 1295,
 	// Names of databases, tables, columns, keys, partitions, functions, variables.
-	1046, 1049, errUnknownTable, 1052, 1054, 1060, 1066, 1072, 1091, 1103, 1109, 1110, errNoTable, errNoKey, 1193, 1305, 1327, 1735, 1747,
+	1046, 1049, ErrUnknownTable, 1052, 1054, 1060, 1066, 1072, 1091, 1103, 1109, 1110, ErrNoTable, ErrNoKey, 1193, 1305, 1327, 1735, 1747,
 	// Numbers of values, columns and arguments.
 	1136, 1222, 1241, 1318, 1353, 1582,
 	// Clauses, options and types that do not go together.
-	1055, 1056, errTableUsed, 1111, 1115, 1120, 1140, 1221, 1231, 1232, 1234, 1238, 1247, 1248, 1250, 1253, 1267, 1270, 1271, 1273,
+	1055, 1056, ErrTableUsed, 1111, 1115, 1120, 1140, 1221, 1231, 1232, 1234, 1238, 1247, 1248, 1250, 1253, 1267, 1270, 1271, 1273,
 	1286, 1288, 1463, 1471, 1616, 3028, 3029, 3065, 3066, 3568, 3569, 3577, 3579, 3593, 4078, 4079,
-}
-
-// unopened are the errors of a text that servers give before they have opened all tables.
-var unopened = []uint16{1064, 1149, 1046, 1049, errUnknownTable, 1066, errNoTable}
-
-// snapshotOfRefused gives a transaction its snapshot where the first statement that touches
-// a table takes it: a query or an INSERT does so as well whose text is refused, once it has
-// opened its tables. An UPDATE or DELETE does not, as seen on MariaDB 11.8: its names are
-// looked up before it locks a table.
-func (e *engine) snapshotOfRefused(st *history.Stmt, kind stmt.Kind, node ast.StmtNode) {
-	switch kind {
-	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate, stmt.Insert:
-	default:
-		return
-	}
-	if tx := e.session(st.Session).txn; tx != nil && !slices.Contains(unopened, errCode(st)) && namesTables(node) {
-		tx.openSnapshot(e.clock)
-	}
 }
 
 // TextError reports whether a code is that of an error of a statement's text.
 func TextError(code uint16) bool { return slices.Contains(textErrors, code) }
 
-// refusedByText reports whether the server has refused the text of a statement,
+// RefusesText reports whether the server has refused the text of a statement,
 // which has then read and written nothing. It is not asked where the rules predict that
 // very error.
-func (r *Replay) refusedByText(st *history.Stmt) bool {
-	if !st.RefusedAlone || !TextError(errCode(st)) {
+func (r *Replay) RefusesText(st *history.Stmt) bool {
+	if !st.RefusedAlone || !TextError(ErrCode(st)) {
 		return false
 	}
-	node := r.c.Steps[st.Line].Stmt
-	switch errCode(st) {
+	node := r.Case.Steps[st.Line].Stmt
+	switch ErrCode(st) {
 	case 1305:
 		return !KindOf(node).Control() // of a savepoint that its transaction lacks
-	case errUnknownTable, errNoTable:
+	case ErrUnknownTable, ErrNoTable:
 		return !r.tablesExist(node)
-	case errTableUsed:
-		return !r.refusesOwnTable(node)
-	case errNotSupported:
-		return KindOf(node) != stmt.SelectForShare || r.rulesAt(r.session(st.Session).level).of(rules.ShareLock) != rules.ShareRefused
+	case ErrTableUsed:
+		return !r.RefusesOwnTable(node)
+	case ErrNotSupported:
+		return KindOf(node) != stmt.SelectForShare || r.RulesAt(r.Session(st.Session).Level).Of(rules.ShareLock) != rules.ShareRefused
 	}
 	return true
 }
@@ -81,19 +61,19 @@ func (r *Replay) refusedByText(st *history.Stmt) bool {
 // indexes into the history, where no rule predicts that.
 func (r *Replay) RefusedByText() []int {
 	var out []int
-	for i := range r.h.Stmts {
-		if r.refusedByText(&r.h.Stmts[i]) {
+	for i := range r.History.Stmts {
+		if r.RefusesText(&r.History.Stmts[i]) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// textLoss is what becomes of an error that the oracle predicts of a statement's
+// TextLoss is what becomes of an error that the oracle predicts of a statement's
 // text and that the server does not give: the server knows its own grammar and
 // names, and the oracle has misread the statement.
-func textLoss(p *Prediction, st *history.Stmt) error {
-	if p.Err == 0 || p.Err == errCode(st) || !TextError(p.Err) {
+func TextLoss(p *Prediction, st *history.Stmt) error {
+	if p.Err == 0 || p.Err == ErrCode(st) || !TextError(p.Err) {
 		return nil
 	}
 	return &Loss{Slug: "text error predicted", Detail: fmt.Sprint(p.Err)}

@@ -7,6 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // WaitedAt is a wait of which the server told the place.
@@ -30,11 +31,11 @@ type WaitedAt struct {
 func (r *Replay) WaitedAt() []WaitedAt {
 	store := r.rows()
 	var out []WaitedAt
-	for i := range r.h.Stmts {
-		for k := range r.h.Stmts[i].Waits {
-			if at := r.h.Stmts[i].Waits[k].At; at != nil {
+	for i := range r.History.Stmts {
+		for k := range r.History.Stmts[i].Waits {
+			if at := r.History.Stmts[i].Waits[k].At; at != nil {
 				w := WaitedAt{Stmt: i, Wait: k, At: at}
-				w.find(store, r.h.Server.DBMS)
+				w.find(store, r.History.Server.DBMS)
 				out = append(out, w)
 			}
 		}
@@ -43,8 +44,8 @@ func (r *Replay) WaitedAt() []WaitedAt {
 }
 
 // find looks for the record of a place among all versions that there were.
-func (w *WaitedAt) find(store *Store, dbms history.DBMS) {
-	var t *Table
+func (w *WaitedAt) find(store *versions.Store, dbms history.DBMS) {
+	var t *versions.Table
 	for name, one := range store.Tables {
 		if strings.EqualFold(name, w.At.Table) {
 			t = one
@@ -62,9 +63,9 @@ func (w *WaitedAt) find(store *Store, dbms history.DBMS) {
 		w.Known = true
 		return
 	}
-	var chain *Chain
+	var chain *versions.Chain
 	several := false
-	consider := func(c *Chain, row solve.Row) {
+	consider := func(c *versions.Chain, row solve.Row) {
 		if row == nil {
 			return
 		}
@@ -85,9 +86,9 @@ func (w *WaitedAt) find(store *Store, dbms history.DBMS) {
 			consider(c, c.Versions[v].Row)
 		}
 	}
-	for k := range store.undone {
-		if u := &store.undone[k]; u.table == t {
-			consider(u.chain, u.version.Row)
+	for k := range store.Undone {
+		if u := &store.Undone[k]; u.Table == t {
+			consider(u.Chain, u.Version.Row)
 		}
 	}
 	if w.Known = chain != nil && !several; !w.Known {

@@ -23,7 +23,7 @@ type course struct {
 // On InnoDB, ROLLBACK TO a savepoint that was set before the transaction touched a table
 // takes all of it back, its locks and its snapshot, too: what follows is as if it had just
 // begun. Whether the reads before it are still the transaction's is a question of
-// definition. Here, as in oracle/mvcc, they are those of one that was rolled back. A
+// definition. Here, as in oracle/versions, they are those of one that was rolled back. A
 // savepoint that was set later, and any on TiDB, takes back what was written and not what
 // was read.
 func (f *facts) transactions() {

@@ -70,7 +70,7 @@ func contradicts(stmt int, format string, args ...any) error {
 //
 // What an item is, no answer tells: it is a decision. Adya leaves open whether a key that
 // is deleted and inserted again is another object, and whether a row whose key changes
-// stays the same one. Here, as in oracle/mvcc, a key that is inserted again goes on with
+// stays the same one. Here, as in oracle/versions, a key that is inserted again goes on with
 // the item of the deleted one. On InnoDB an item is a record of the clustered index, so
 // that a change of its key ends one and begins another; on TiDB it is the row, which keeps
 // its item.

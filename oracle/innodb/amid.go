@@ -1,0 +1,82 @@
+package innodb
+
+import (
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
+)
+
+// A rollback undoes the newest change first, and whoever waits for a row that it
+// takes away goes on at once, while older changes are still to be undone. Only
+// who tests uncommitted versions can notice.
+
+// written is one change of a record: the version that it made.
+type written struct {
+	c       *versions.Chain
+	version versions.Version
+}
+
+// undoAmid takes back what a transaction did behind its n-th change, and notes for
+// each statement that waits for a row which this takes away what is then still to
+// be undone.
+func (e *engine) undoAmid(t *versions.Txn, n int) {
+	e.releaseAmid(t, n)
+	e.undo(t, n)
+}
+
+func (e *engine) releaseAmid(t *versions.Txn, from int) {
+	for _, n := range e.sessionNumbers() {
+		x := e.running[n]
+		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != stmt.Update || x.tx.Rules.Of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
+			continue
+		}
+		x.amid = nil
+		var amid []written
+		made := map[*versions.Chain]int{}
+		for i, c := range t.Writes {
+			if c == x.at {
+				if i >= from {
+					x.amid = amid
+				}
+				break
+			}
+			if v := nth(c, t, made[c]); v != nil && i >= from {
+				amid = append(amid, written{c, *v})
+			}
+			made[c]++
+		}
+	}
+}
+
+// nth returns the version of a record that a transaction wrote as its n-th.
+func nth(c *versions.Chain, t *versions.Txn, n int) *versions.Version {
+	for i := range c.Versions {
+		if c.Versions[i].Txn != t {
+			continue
+		}
+		if n == 0 {
+			return &c.Versions[i]
+		}
+		n--
+	}
+	return nil
+}
+
+// resumeAmid chooses how far the rollback has come when the statement goes on.
+func (x *running) resumeAmid() {
+	if len(x.amid) == 0 {
+		return
+	}
+	x.amid = x.amid[:keep(x.e.choices, len(x.amid)+1)]
+}
+
+// amidVersion returns the version of a record that a rollback has not yet undone,
+// nil if there is none.
+func (x *running) amidVersion(c *versions.Chain) *versions.Version {
+	for i := len(x.amid) - 1; i >= 0; i-- {
+		if x.amid[i].c == c {
+			return &x.amid[i].version
+		}
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package innodb
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
+)
+
+func TestLevels(t *testing.T) {
+	c := &corpus.Case{Steps: []corpus.Line{
+		{Stmt: statement(t, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")},
+		{Stmt: statement(t, "BEGIN")},
+		{Stmt: statement(t, "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")},
+	}}
+	h := &history.History{
+		Levels: map[int]corpus.Level{1: corpus.Serializable, 2: corpus.Serializable},
+		Stmts:  []history.Stmt{{Session: 1, Line: 0}, {Session: 1, Line: 1}},
+	}
+	// What was not sent was not set.
+	if got, want := mvcc.Levels(c, h), []corpus.Level{corpus.ReadCommitted, corpus.Serializable}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestQueued(t *testing.T) {
+	e, tbl := scene(t, "CREATE TABLE t (a INT)", "1", "2")
+	holder, writer, reader := &versions.Txn{Session: 1}, &versions.Txn{Session: 2}, &versions.Txn{Session: 3}
+	first, second := tbl.Chains[0], tbl.Chains[1]
+	e.lock(first, holder, false)
+	e.running[2] = &running{e: e, tx: writer, at: first, exclusive: true}
+	tests := []struct {
+		name      string
+		c         *versions.Chain
+		tx        *versions.Txn
+		exclusive bool
+		want      *versions.Txn
+	}{
+		{"a share lock behind an exclusive request", first, reader, false, writer},
+		{"another record", second, reader, false, nil},
+		{"who holds a lock there", first, holder, false, nil},
+		{"the waiting transaction itself", first, writer, true, nil},
+	}
+	for _, tt := range tests {
+		if got := e.queued(tt.c, tt.tx, tt.exclusive); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+	e.running[2].exclusive = false
+	if got := e.queued(first, reader, false); got != nil {
+		t.Errorf("a share lock behind a request for another: got %v", got)
+	}
+}

@@ -1,0 +1,23 @@
+// Package tidb replays histories on the rules of TiDB's pessimistic transactions. It takes a
+// replay of package mvcc and says what each statement had to answer: a statement reads one
+// committed state as a whole, and starts again with a newer one where a lock that it waited
+// for was released by a commit.
+//
+// It follows the manual's page on pessimistic transactions, and what the rules table
+// (oracle/rules) says beyond it: https://docs.pingcap.com/tidb/stable/pessimistic-transaction
+package tidb
+
+import "github.com/txnfuzz/txnfuzz/oracle/mvcc"
+
+// Engine replays histories of servers whose current reads have one view and are retried
+// (rules.Retry).
+type Engine struct{}
+
+// Run implements mvcc.Engine.
+func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&engine{r}).run() }
+
+// TellsPlaces implements mvcc.Engine.
+func (Engine) TellsPlaces() bool { return false }
+
+// engine replays a history along one path of choices.
+type engine struct{ *mvcc.Replay }
