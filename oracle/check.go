@@ -2,13 +2,10 @@ package oracle
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -65,8 +62,27 @@ func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 	return engines.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(mvcc.Work))
 }
 
+// check argues from the promise to the deviations to a violation, in that order, as each
+// step needs a stronger reason than the one before it:
+//
+//  1. What the server promises and documents predicts the whole history: ok.
+//  2. It does, if each statement may have waited at any row of its scan, where what differs is
+//     the affair of a statement that had done half of its work: ok.
+//  3. Some deviations of the rules table predict the whole history, each of them necessary,
+//     fewer before more: known.
+//  4. One of the two holds if each statement may have waited anywhere, searched for longer: ok, or
+//     known.
+//  5. Some deviation predicts it up to a statement that the oracle cannot judge: unknown.
+//  6. Nothing predicts it: a violation, be it of a deviation that is recorded for other servers
+//     or levels.
+//
+// A legal history does not become known as long as the promise is asked first, and as a
+// deviation has to predict every answer and the final state: where it makes no difference to
+// the history it is not necessary, and where it makes one it has to be seen. It can still happen
+// on InnoDB, whose locks are known in part: to a history that is legal only because a statement
+// waited where the known locks tell nothing (step 4) a deviation may come first. Step 2 and the
+// places of waiting that servers tell (Elsewhere) are what keeps that rare.
 func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
-	p := rules.For(h.Server)
 	v = Verdict{Stmt: -1}
 	defer func() { v.asked(r.Asking()) }()
 	d, err := r.Run()
@@ -77,61 +93,110 @@ func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	count(&v, r, h)
 	v.Conflicting = r.Conflicting()
 	if d == nil {
-		switch h.End {
-		case history.Lost:
-			v.Outcome, v.Reason = Unknown, "server-lost"
-			return v
-		case history.Unfinished:
-			v.Outcome, v.Reason = Unknown, "out-of-time"
-			return v
-		}
-		v.Outcome, v.Elsewhere = OK, r.Elsewhere()
-		return v
+		return asPromised(v, h, r)
 	}
-	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	v.Outcome = Violation
-	levels := mvcc.Levels(c, h)
-	deviations := mvcc.Relevant(c, h, rules.Deviations(h.Server, levels))
-	told, rest := toldByServer(d, h, deviations)
-	var found []*rules.Rule
-	var with *mvcc.Replay
-	var loss error
-	if len(told) == 0 && seesHalfDone(c, h, d) && looseOK(h, r, p, &v) {
+	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
+	a := &argument{c: c, h: h, first: r, p: rules.For(h.Server), levels: mvcc.Levels(c, h)}
+	a.told, a.deviations = toldByServer(d, h, r.Relevant(rules.Deviations(h.Server, a.levels)))
+	switch {
+	case a.halfDone(d, &v):
 		return v
-	}
-	if slices.ContainsFunc(told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
-		// Another deviation makes the same error.
-		found, with, _ = explain(r, p, nil, deviations, 2)
-	}
-	if found == nil {
-		deviations = rest
-		for _, r := range told {
-			p = p.With(r)
-		}
-		found, with, loss = explain(r, p, told, deviations, 2)
-	}
-	if found != nil {
-		v.Outcome = Known
-		count(&v, with, h)
-		v.Conflicting, v.Elsewhere = with.Conflicting(), with.Elsewhere()
-		v.Rules = names(found)
-		v.Reason += "; " + says(found)
-	} else if ok, found := looseFit(c, h, r, p, told, deviations, &v, &loss); ok {
-		if len(found) == 0 {
+	case a.explained(&v), a.fitsLoosely(&v):
+		if v.Outcome == OK {
 			return v
 		}
-		v.Outcome = Known
-		v.Rules = names(found)
-		v.Reason += "; " + says(found)
-	} else if loss != nil {
-		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, loss)
-	} else if found, _, _ := explain(r, p, told, mvcc.Relevant(c, h, rules.OutOfScope(h.Server, levels)), 1); found != nil {
-		v.Kind = "deviation-out-of-scope"
-		v.Rules = names(found)
-		v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
+	case a.loss != nil:
+		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, a.loss)
+	default:
+		a.outOfScope(&v)
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
 	return v
+}
+
+// asPromised is the verdict on a history that the promise predicts as far as it goes.
+func asPromised(v Verdict, h *history.History, r *mvcc.Replay) Verdict {
+	switch h.End {
+	case history.Lost:
+		v.Outcome, v.Reason = Unknown, "server-lost"
+	case history.Unfinished:
+		v.Outcome, v.Reason = Unknown, "out-of-time"
+	default:
+		v.Outcome, v.Elsewhere = OK, r.Elsewhere()
+	}
+	return v
+}
+
+// argument is what the steps of check hand on.
+type argument struct {
+	c     *corpus.Case
+	h     *history.History
+	first *mvcc.Replay
+	// p is the promise, with the deviations that the server itself tells once explained has
+	// been asked.
+	p      rules.Profile
+	levels []corpus.Level
+	// told are those deviations, deviations the others in scope.
+	told, deviations []*rules.Rule
+	// loss is set where a deviation predicts the history up to what cannot be judged.
+	loss error
+}
+
+// halfDone is step 2. It fills in v where it holds.
+func (a *argument) halfDone(d *mvcc.Difference, v *Verdict) bool {
+	return len(a.told) == 0 && a.seesHalfDone(d) && looseOK(a.h, a.first, a.p, v)
+}
+
+// explained is step 3. What the server itself tells of an error may be another deviation's,
+// which is tried first where it may.
+func (a *argument) explained(v *Verdict) bool {
+	var found []*rules.Rule
+	var with *mvcc.Replay
+	if slices.ContainsFunc(a.told, func(r *rules.Rule) bool { return r.Dim == rules.StaleLocks }) {
+		all := a.first.Relevant(rules.Deviations(a.h.Server, a.levels))
+		found, with, _ = explain(a.first, a.p, nil, all, 2)
+	}
+	if found == nil {
+		for _, r := range a.told {
+			a.p = a.p.With(r)
+		}
+		found, with, a.loss = explain(a.first, a.p, a.told, a.deviations, 2)
+	}
+	if found == nil {
+		return false
+	}
+	count(v, with, a.h)
+	v.Conflicting, v.Elsewhere = with.Conflicting(), with.Elsewhere()
+	v.known(found)
+	return true
+}
+
+// fitsLoosely is step 4.
+func (a *argument) fitsLoosely(v *Verdict) bool {
+	ok, found := a.looseFit(v)
+	if ok && len(found) > 0 {
+		v.known(found)
+	}
+	return ok
+}
+
+// outOfScope says of a violation that a deviation which is recorded for other servers or
+// levels would predict the history.
+func (a *argument) outOfScope(v *Verdict) {
+	found, _, _ := explain(a.first, a.p, a.told, a.first.Relevant(rules.OutOfScope(a.h.Server, a.levels)), 1)
+	if found == nil {
+		return
+	}
+	v.Kind = "deviation-out-of-scope"
+	v.Rules = names(found)
+	v.Reason += "; a deviation recorded for other servers or levels would predict it: " + found[len(found)-1].Says
+}
+
+// known makes a verdict of the deviations that predict the history.
+func (v *Verdict) known(found []*rules.Rule) {
+	v.Outcome, v.Rules = Known, names(found)
+	v.Reason += "; " + says(found)
 }
 
 // ReasonElsewhere is the reason of an unknown verdict on a history that is as promised,
@@ -175,253 +240,4 @@ func unknown(v Verdict, err error) Verdict {
 	}
 	v.Reason = err.Error()
 	return v
-}
-
-// toldByServer takes from the deviations what the server itself says that it
-// does, in the status of an answer or the text of an error. That need not be
-// guessed, and does not count among the deviations of an explanation.
-func toldByServer(d *mvcc.Difference, h *history.History, deviations []*rules.Rule) (told, rest []*rules.Rule) {
-	lostLock := slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return mvcc.LostLock(s.Result.Err) })
-	for _, r := range deviations {
-		switch {
-		case r.Dim == rules.AfterDeadlock && d.Kind == mvcc.LeftOpen, r.Dim == rules.StaleLocks && lostLock:
-			told = append(told, r)
-		default:
-			rest = append(rest, r)
-		}
-	}
-	return told, rest
-}
-
-// explain returns the smallest set of at most n deviations, n being 1 or 2, each
-// necessary, under which the whole history is predicted; nil if there is none.
-// Smaller sets are tried first, in the order of the table, so each member of a
-// pair is necessary; a pair of countAsOne may have a third beside it. Those told
-// are in p and in the set already. with is the replay under that set. loss is set
-// if there is none, but some deviation predicted the history up to a statement
-// that the oracle cannot judge: then nobody knows.
-func explain(first *mvcc.Replay, p rules.Profile, told, candidates []*rules.Rule, n int) (found []*rules.Rule, with *mvcc.Replay, loss error) {
-	predicts := func(round mvcc.Round, p rules.Profile) bool {
-		with = first.Under(p).In(round)
-		d, err := with.Run()
-		if err != nil {
-			loss = err
-		}
-		return err == nil && d == nil
-	}
-	if len(told) > 0 && predicts(mvcc.BothRounds, p) {
-		return told, with, nil
-	}
-	// Of as many deviations, those that agree with the places of waiting that the server
-	// told come first.
-	rounds := first.Rounds()
-	for _, round := range rounds {
-		for _, r := range candidates {
-			if predicts(round, p.With(r)) {
-				return append(told, r), with, nil
-			}
-		}
-	}
-	for _, round := range rounds {
-		for i, a := range candidates {
-			for _, b := range candidates[i+1:] {
-				if n > 1 && a.Dim != b.Dim && predicts(round, p.With(a).With(b)) {
-					return append(told, a, b), with, nil
-				}
-			}
-		}
-	}
-	for _, pair := range inseparable(candidates) {
-		for _, one := range candidates {
-			if n > 1 && one.Dim != pair[0].Dim && one.Dim != pair[1].Dim && predicts(mvcc.BothRounds, p.With(one).With(pair[0]).With(pair[1])) {
-				return append(told, one, pair[0], pair[1]), with, nil
-			}
-		}
-	}
-	return nil, nil, loss
-}
-
-// countAsOne are pairs of dimensions whose deviations come together so often that
-// they count as one: error 1020 is left out for a record that was changed and for
-// one that is gone; and a look-up can end at a row's old self only where a change
-// of its key left that visible.
-var countAsOne = [][2]rules.Dimension{{rules.RecordChanged, rules.RecordGone}, {rules.KeyChange, rules.UniqueLookup}}
-
-func inseparable(candidates []*rules.Rule) [][2]*rules.Rule {
-	var out [][2]*rules.Rule
-	for _, dims := range countAsOne {
-		for _, a := range candidates {
-			for _, b := range candidates {
-				if a.Dim == dims[0] && b.Dim == dims[1] {
-					out = append(out, [2]*rules.Rule{a, b})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// seesHalfDone reports whether a history differs in what a reader of uncommitted data
-// saw of a statement that waited. That is the affair of the path which the statement
-// took, so other paths are tried before a deviation.
-func seesHalfDone(c *corpus.Case, h *history.History, d *mvcc.Difference) bool {
-	if h.Server.DBMS == history.TiDB || d.Stmt < 0 {
-		return false
-	}
-	st := &h.Stmts[d.Stmt]
-	if stmt.KindOf(c.Steps[st.Line].Stmt) != stmt.Select || !slices.Contains(mvcc.Levels(c, h), corpus.ReadUncommitted) {
-		return false
-	}
-	return slices.ContainsFunc(h.Stmts, func(w history.Stmt) bool {
-		return len(w.Waits) > 0 && w.Submit < st.Submit && (w.Return == 0 || w.Return > st.Submit)
-	})
-}
-
-// looseOK reports whether a history fits without any deviation if each statement may
-// have waited at any row and gone by any index. It fills in v then.
-func looseOK(h *history.History, first *mvcc.Replay, p rules.Profile, v *Verdict) bool {
-	r := first.Under(p).Loose()
-	d, err := r.Run()
-	if err != nil || d != nil {
-		return false
-	}
-	fitted(v, r, h, true)
-	return true
-}
-
-// fitted fills in what a replay tells of the history that it predicts.
-func fitted(v *Verdict, r *mvcc.Replay, h *history.History, honest bool) {
-	if honest {
-		*v = Verdict{Outcome: OK, Stmt: -1, Refused: v.Refused}
-	}
-	count(v, r, h)
-	v.Conflicting, v.Elsewhere = r.Conflicting(), r.Elsewhere()
-}
-
-// looseFit is the last resort on InnoDB, whose locks the replay knows in part
-// only: does the history fit if a statement may have waited at any row? Then
-// each row was judged by what was committed while its statement ran, which is
-// all that is promised. Before the history is called wrong, places of waiting are
-// looked for longer. It returns the deviations needed, at most two beside those
-// told, none for an honest history, in which case it fills in v. It sets loss if a
-// replay fits up to a statement that the oracle cannot judge.
-func looseFit(c *corpus.Case, h *history.History, first *mvcc.Replay, p rules.Profile, told, deviations []*rules.Rule, v *Verdict, loss *error) (bool, []*rules.Rule) {
-	if h.Server.DBMS == history.TiDB {
-		return false, nil
-	}
-	// fit returns the difference that is left, nil if none is.
-	fit := func(r *mvcc.Replay, honest bool) *mvcc.Difference {
-		d, err := r.Run()
-		switch {
-		case err != nil:
-			*loss = err
-			return &mvcc.Difference{Stmt: -1}
-		case d != nil:
-			return d
-		}
-		fitted(v, r, h, honest)
-		return nil
-	}
-	fits := func(with ...*rules.Rule) *mvcc.Difference {
-		q := p
-		for _, a := range with {
-			q = q.With(a)
-		}
-		return fit(first.Under(q).Loose(), len(told)+len(with) == 0)
-	}
-	bare := fits()
-	if bare == nil {
-		return true, told
-	}
-	// One of two must make something of the history different; the other may do so
-	// only behind it. To pair those that do not costs most.
-	var matter []*rules.Rule
-	for _, a := range deviations {
-		d := fits(a)
-		if d == nil {
-			return true, append(told, a)
-		}
-		if d.Stmt != bare.Stmt || d.Expected != bare.Expected || placesWait(a) {
-			matter = append(matter, a)
-		}
-	}
-	for i, a := range matter {
-		for _, b := range deviations {
-			if a.Dim != b.Dim && !slices.Contains(matter[:i], b) && fits(a, b) == nil {
-				return true, append(told, a, b)
-			}
-		}
-	}
-	if fit(first.Under(p).Loose().Patient(), len(told) == 0) == nil {
-		return true, told
-	}
-	// These show or not by the place of waiting.
-	var places []*rules.Rule
-	for _, a := range deviations {
-		if !placesWait(a) {
-			continue
-		}
-		if fit(first.Under(p.With(a)).Loose().Patient(), false) == nil {
-			return true, append(told, a)
-		}
-		places = append(places, a)
-	}
-	if len(places) == 2 && places[0].Dim != places[1].Dim && fit(first.Under(p.With(places[0]).With(places[1])).Loose().Patient(), false) == nil {
-		return true, append(told, places...)
-	}
-	return false, nil
-}
-
-// placesWait reports whether a deviation moves where a statement waits, which shows
-// only in what another one sees meanwhile.
-func placesWait(r *rules.Rule) bool { return r.Dim == rules.Resumption || r.Dim == rules.LockedRow }
-
-func names(rs []*rules.Rule) []string {
-	out := make([]string, len(rs))
-	for i, r := range rs {
-		out[i] = r.Name
-	}
-	sort.Strings(out)
-	return out
-}
-
-func says(rs []*rules.Rule) string {
-	out := make([]string, len(rs))
-	for i, r := range rs {
-		out[i] = fmt.Sprintf("under the deviation %q (%s) the whole history is what the server does: %s", r.Name, r.Links[0], r.Says)
-	}
-	return strings.Join(out, "; ")
-}
-
-// count fills in how much of the history was judged: statements that touch
-// tables, and those beside whose answer no other is allowed. A replay
-// that does not count leaves it as it is.
-func count(v *Verdict, r *mvcc.Replay, h *history.History) {
-	if !r.Counts() {
-		return
-	}
-	v.Statements, v.Judged = 0, 0
-	for i := range h.Stmts {
-		s := &r.Steps[i]
-		if !s.Kind.TouchesRows() {
-			continue
-		}
-		v.Statements++
-		if s.Expected != nil && s.Expected.Only() {
-			v.Judged++
-		}
-	}
-}
-
-func levelNames(h *history.History) string {
-	seen := map[string]bool{}
-	var out []string
-	for _, l := range h.Levels {
-		if n := l.Short(); !seen[n] {
-			seen[n] = true
-			out = append(out, n)
-		}
-	}
-	sort.Strings(out)
-	return strings.Join(out, "+")
 }

@@ -17,8 +17,8 @@ type Engine struct{}
 // Run implements mvcc.Engine.
 func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&paths{r}).run() }
 
-// TellsPlaces implements mvcc.Engine.
-func (Engine) TellsPlaces() bool { return true }
+// LeavesPlaces implements mvcc.Engine.
+func (Engine) LeavesPlaces() bool { return true }
 
 // paths looks for the ways through a history that its waits leave open.
 type paths struct{ *mvcc.Replay }

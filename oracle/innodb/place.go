@@ -19,11 +19,8 @@ func (r *paths) rounds() []mvcc.Round {
 }
 
 // toldPlaces returns the places of the waits that a history tells, by statement and
-// wait; nil if there is none, and of TiDB, whose replay looks for none.
+// wait; nil if there is none.
 func (r *paths) toldPlaces() [][]*mvcc.Place {
-	if r.History.Server.DBMS == history.TiDB {
-		return nil
-	}
 	var out [][]*mvcc.Place
 	for i := range r.History.Stmts {
 		waits := r.History.Stmts[i].Waits

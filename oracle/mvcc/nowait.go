@@ -53,19 +53,19 @@ func (r *Replay) waitedInSkipping(i int) *Difference {
 		Reason: "it waited for a row lock, although a statement with SKIP LOCKED must leave the row out instead of waiting"}
 }
 
-// refusesToWait reports whether a statement is a NOWAIT, which fails where it would
+// RefusesToWait reports whether a statement is a NOWAIT, which fails where it would
 // wait: with error 3572, on MariaDB with that of a wait that lasts too long.
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
 // https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
-func refusesToWait(node ast.StmtNode) bool {
+func RefusesToWait(node ast.StmtNode) bool {
 	return stmt.Of(node).Lock.Wait == stmt.Fails
 }
 
-// refusesToWait is the same of a statement of the history, less what the rule
+// RefusesToWait is the same of a statement of the history, less what the rule
 // RefusedWait excuses.
 func (r *Replay) refusesToWait(st *history.Stmt) bool {
 	node := r.Case.Steps[st.Line].Stmt
-	return refusesToWait(node) && !r.waitsInMerge(st, node.(*ast.SelectStmt))
+	return RefusesToWait(node) && !r.waitsInMerge(st, node.(*ast.SelectStmt))
 }
 
 // waitsInMerge reports whether a NOWAIT or SKIP LOCKED waited that may have merged two

@@ -36,7 +36,7 @@ func (r *Replay) In(round Round) *Replay {
 
 // Rounds returns the rounds that differ for a history.
 func (r *Replay) Rounds() []Round {
-	if !r.engine.TellsPlaces() || !slices.ContainsFunc(r.History.Stmts, func(s history.Stmt) bool {
+	if !r.engine.LeavesPlaces() || !slices.ContainsFunc(r.History.Stmts, func(s history.Stmt) bool {
 		return slices.ContainsFunc(s.Waits, func(w history.Wait) bool { return Legible(w.At) })
 	}) {
 		return []Round{Anywhere}

@@ -37,8 +37,13 @@ type Engine interface {
 	// way through the history that goes furthest, or nil; the error is a *Loss. What was
 	// predicted is in r.Steps then.
 	Run(r *Replay) (*Difference, error)
-	// TellsPlaces says that it heeds where the server told that statements wait.
-	TellsPlaces() bool
+	// Relevant returns those of some rules that can change what it predicts for a history
+	// at all, so that an explanation need not be searched among the others: a difference
+	// costs one replay for each pair of them.
+	Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*rules.Rule
+	// LeavesPlaces says that what it knows of locks does not always tell where a statement
+	// waits: then it heeds what the server told of that, and replays can be Loose.
+	LeavesPlaces() bool
 }
 
 // Replay replays a history on version chains under one profile and compares
@@ -68,8 +73,6 @@ type Replay struct {
 	// Lookup is how the statement that was predicted last finds its rows, nil
 	// where no rule asks.
 	Lookup *KeyLookup
-	// OwnKeysOnly limits duplicate checks to the transaction's own rows.
-	OwnKeysOnly bool
 	// Units holds the committed transactions of an InnoDB history; partial says
 	// that one of them was rolled back in part.
 	Units     []*versions.Txn
@@ -182,6 +185,14 @@ type Difference struct {
 	// Or holds what else could have been expected there, by other ways through the history.
 	Or []string
 }
+
+// Relevant is that of the replay's engine.
+func (r *Replay) Relevant(candidates []*rules.Rule) []*rules.Rule {
+	return r.engine.Relevant(r.Case, r.History, candidates)
+}
+
+// LeavesPlaces is that of the replay's engine.
+func (r *Replay) LeavesPlaces() bool { return r.engine.LeavesPlaces() }
 
 // New prepares a replay. keepGoing makes it go on behind the first difference,
 // so that every step has its prediction.

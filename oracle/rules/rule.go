@@ -245,3 +245,13 @@ func Named(srv history.Server, levels []corpus.Level, name string) []*Rule {
 	}
 	return nil
 }
+
+// CountAsOne are pairs of dimensions whose deviations come together so often that an
+// explanation counts them as one: error 1020 is left out for a record that was changed and for
+// one that is gone; and a look-up can end at a row's old self only where a change of its key
+// left that visible.
+var CountAsOne = [][2]Dimension{{RecordChanged, RecordGone}, {KeyChange, UniqueLookup}}
+
+// PlacesWait reports whether a rule moves where a statement waits, which shows only in what
+// another one sees meanwhile.
+func (r *Rule) PlacesWait() bool { return r.Dim == Resumption || r.Dim == LockedRow }

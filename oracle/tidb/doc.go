@@ -7,17 +7,31 @@
 // (oracle/rules) says beyond it: https://docs.pingcap.com/tidb/stable/pessimistic-transaction
 package tidb
 
-import "github.com/txnfuzz/txnfuzz/oracle/mvcc"
+import (
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+)
 
 // Engine replays histories of servers whose current reads have one view and are retried
 // (rules.Retry).
 type Engine struct{}
 
 // Run implements mvcc.Engine.
-func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&engine{r}).run() }
+func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&engine{Replay: r}).run() }
 
-// TellsPlaces implements mvcc.Engine.
-func (Engine) TellsPlaces() bool { return false }
+// Relevant implements mvcc.Engine: each of its rules may change something.
+func (Engine) Relevant(_ *corpus.Case, _ *history.History, candidates []*rules.Rule) []*rules.Rule {
+	return candidates
+}
+
+// LeavesPlaces implements mvcc.Engine.
+func (Engine) LeavesPlaces() bool { return false }
 
 // engine replays a history along one path of choices.
-type engine struct{ *mvcc.Replay }
+type engine struct {
+	*mvcc.Replay
+	// ownKeysOnly limits duplicate checks to the transaction's own rows.
+	ownKeysOnly bool
+}

@@ -169,7 +169,7 @@ func (r *engine) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *engine) world(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	w := &engine{&mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver, Views: ch, Uncut: r.Uncut,
+	w := &engine{Replay: &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver, Views: ch, Uncut: r.Uncut,
 		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables)), NextRow: r.Store.NextRow},
 		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), KeepsLooks: r.KeepsLooks}}
 	for n, t := range r.Store.Tables {

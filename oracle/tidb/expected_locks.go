@@ -16,8 +16,8 @@ func (r *engine) expectLocks(tx *versions.Txn, t *versions.Table, chains []*vers
 	}
 	mark, now := len(tx.Writes), versions.View{Tick: versions.Latest, Own: tx}
 	defer r.Store.Undo(tx, mark)
-	r.OwnKeysOnly = true
-	defer func() { r.OwnKeysOnly = false }()
+	r.ownKeysOnly = true
+	defer func() { r.ownKeysOnly = false }()
 	var met []versions.ExpectedLock
 	for k, c := range chains {
 		if !changed[k] {

@@ -173,7 +173,7 @@ func (r *engine) duplicates(t *versions.Table, view versions.View, row solve.Row
 			if c == self || slices.Contains(out, c) {
 				continue
 			}
-			if ver := view.Seen(c); ver != nil && (!r.OwnKeysOnly || ver.Txn == view.Own) {
+			if ver := view.Seen(c); ver != nil && (!r.ownKeysOnly || ver.Txn == view.Own) {
 				if other, null := r.Store.KeyOf(t.Def, k, ver.Row); !null && other == tuple {
 					out = append(out, c)
 				}
@@ -239,18 +239,11 @@ func (r *engine) insert(i int, tx *versions.Txn, s *ast.InsertStmt, view version
 		return nil, &mvcc.Loss{Slug: "unsupported: subquery in VALUES"}
 	}
 	rows, evalErr := r.Solver.Insert(s, t.Def, &mvcc.Stored{Store: &r.Store, View: view})
-	var code uint16
 	if evalErr != nil {
+		// All rows are evaluated before the first one is written.
 		var err error
-		if code, err = mvcc.SQLErrorOf(evalErr); err != nil {
-			return nil, err
-		}
-		// TiDB evaluates all rows before it writes the first one; InnoDB's
-		// servers write row by row, so that an earlier row's duplicate wins.
-		if r.History.Server.DBMS == history.TiDB {
-			p.Err = code
-			return p, nil
-		}
+		p.Err, err = mvcc.SQLErrorOf(evalErr)
+		return p, err
 	}
 	if err := mvcc.JudgesGenerated(s, t, rows, &r.History.Stmts[i]); err != nil {
 		return nil, err
@@ -299,9 +292,6 @@ func (r *engine) insert(i int, tx *versions.Txn, s *ast.InsertStmt, view version
 	}
 	r.touch(i, tx, t, nil, true, images)
 	r.Touched[len(r.Touched)-1].Tried = rows
-	if code != 0 {
-		p.Err = code
-	}
 	return p, nil
 }
 

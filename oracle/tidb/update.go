@@ -5,7 +5,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -151,16 +150,16 @@ func (r *engine) duplicateByIndex(tx *versions.Txn, s *ast.UpdateStmt, t *versio
 // earlierDuplicate reports whether one of the rows met before an evaluation
 // error already failed as a duplicate. TiDB looks only at the transaction's own
 // writes while it goes through the rows, and at the store when it locks them
-// all at the end; InnoDB's servers finish each row before the next one.
+// all at the end.
 func (r *engine) earlierDuplicate(t *versions.Table, tx *versions.Txn, chains []*versions.Chain, news []solve.Row, changed []bool) bool {
 	order := make([]int, len(chains))
 	for k := range order {
 		order[k] = k
 	}
 	mark := len(tx.Writes)
-	r.OwnKeysOnly = r.History.Server.DBMS == history.TiDB
+	r.ownKeysOnly = true
 	ok := r.applyUpdate(t, tx, chains, news, changed, order)
-	r.OwnKeysOnly = false
+	r.ownKeysOnly = false
 	if ok {
 		r.Store.Undo(tx, mark)
 	}

@@ -1,4 +1,4 @@
-package mvcc
+package innodb
 
 import (
 	"slices"
@@ -7,19 +7,15 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
-// Relevant returns the rules that can change the prediction for a history at
-// all, so that an explanation need not be searched among the others: a
-// difference costs one replay for each pair of them.
-func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*rules.Rule {
-	if h.Server.DBMS == history.TiDB {
-		return candidates
-	}
+// Relevant implements mvcc.Engine.
+func (Engine) Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*rules.Rule {
 	var updates, upserts, setsLevel bool
 	for _, l := range c.Steps {
-		switch KindOf(l.Stmt) {
+		switch mvcc.KindOf(l.Stmt) {
 		case stmt.Update:
 			updates = true
 		case stmt.Insert:
@@ -31,9 +27,9 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 			setsLevel = true
 		}
 	}
-	waits := Waited(h)
+	waits := mvcc.Waited(h)
 	failed := func(code uint16) bool {
-		return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return ErrCode(&s) == code })
+		return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return mvcc.ErrCode(&s) == code })
 	}
 	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
 		switch r.Dim {
@@ -48,25 +44,19 @@ func Relevant(c *corpus.Case, h *history.History, candidates []*rules.Rule) []*r
 		case rules.LateLevel:
 			return !setsLevel
 		case rules.AfterDeadlock, rules.VictimRow:
-			return !failed(ErrDeadlock)
+			return !failed(mvcc.ErrDeadlock)
 		case rules.SubqueryView:
-			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return HasSubquery(l.Stmt) })
+			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return mvcc.HasSubquery(l.Stmt) })
 		case rules.FilterScope:
-			return !failed(ErrOutOfRange)
+			return !failed(mvcc.ErrOutOfRange)
 		case rules.RowAmidKeyChange:
-			return !waits || !updates || r.Variant == rules.NotFound && !failed(ErrKeyNotFound)
+			return !waits || !updates || r.Variant == rules.NotFound && !failed(mvcc.ErrKeyNotFound)
 		case rules.RefusedWait:
-			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return refusesToWait(l.Stmt) || stmt.Of(l.Stmt).Lock.Wait == stmt.Skips })
+			return !waits || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return mvcc.RefusesToWait(l.Stmt) || stmt.Of(l.Stmt).Lock.Wait == stmt.Skips })
 		case rules.ConsistentRead, rules.SnapshotPoint, rules.RecordChanged, rules.RecordGone, rules.UniqueLookup:
 			return false
 		}
 		// The other dimensions are not InnoDB's.
 		return true
 	})
-}
-
-// Waited reports whether any statement of a history waited, or was released by
-// the rollback of a deadlock's victim, which may have gone unseen.
-func Waited(h *history.History) bool {
-	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 || ErrCode(&s) == ErrDeadlock })
 }
