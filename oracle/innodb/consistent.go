@@ -79,7 +79,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 	}
 	if name := stmt.SoleTable(s.From); name != nil {
 		if t := e.Table(name.Name.O); t != nil {
-			gone, err := x.goneAmid(s, t, v.view)
+			gone, err := x.goneDuringKeyChange(s, t, v.view)
 			if err != nil {
 				return nil, err
 			}

@@ -52,7 +52,7 @@ func (e *engine) abort(i int) *mvcc.Difference {
 		}
 	default:
 		x.tx.GaveUp = true
-		e.undoAmid(x.tx, x.mark)
+		e.undoGradually(x.tx, x.mark)
 	}
 	return d
 }
@@ -103,7 +103,7 @@ func (e *engine) rollbackInnoDB(s *mvcc.Session, t *versions.Txn) {
 
 // withdraw takes back what a transaction did and lets go what it locked.
 func (e *engine) withdraw(t *versions.Txn) {
-	e.undoAmid(t, 0)
+	e.undoGradually(t, 0)
 	t.Ended = e.now()
 }
 
@@ -167,7 +167,7 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 				s.Txn.Level, s.Txn.Rules = old.Level, old.Rules
 				s.Txn.Implicit, s.Txn.Shown, s.Txn.ReadOnly, s.Txn.OwnLevel = old.Implicit, old.Shown, old.ReadOnly, old.OwnLevel
 			} else {
-				e.undoAmid(s.Txn, kept[j].Writes)
+				e.undoGradually(s.Txn, kept[j].Writes)
 			}
 			s.Txn.Savepoints = kept
 			e.Partial = true

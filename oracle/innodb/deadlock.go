@@ -139,7 +139,7 @@ func (x *running) probe() ([]*versions.Txn, error) {
 	world, steps, tx, mark := *e, slices.Clone(e.Steps), *x.tx, len(x.tx.Writes)
 	nextRow, undone, stmt, failed, touched := e.Store.NextRow, len(e.Store.Undone), e.Store.Stmt, e.Store.Err, e.Touched
 	e.choices = &mvcc.Choices{}
-	e.locks, e.doubtful, e.pending = maps.Clone(e.locks), maps.Clone(e.doubtful), maps.Clone(e.pending)
+	e.locks, e.uncertainLocks, e.pending = maps.Clone(e.locks), maps.Clone(e.uncertainLocks), maps.Clone(e.pending)
 	e.counters = maps.Clone(e.counters)
 	defer func() {
 		try.stop()

@@ -42,8 +42,8 @@ type engine struct {
 	clock   history.Tick
 	running map[int]*running
 	locks   map[*versions.Chain][]lock
-	// doubtful holds locks that a server may or may not have kept.
-	doubtful map[*versions.Chain][]lock
+	// uncertainLocks holds locks that a server may or may not have kept.
+	uncertainLocks map[*versions.Chain][]lock
 	// pending holds the secondary indexes that do not yet have the entry of a
 	// record's newest version, because the statement that wrote it waits.
 	pending map[*versions.Chain][]*solve.Key
@@ -96,9 +96,9 @@ type running struct {
 	yield func(struct{}) bool
 	p     *mvcc.Prediction
 	err   error
-	// amid holds what a transaction had written before the row that this statement
+	// stillToUndo holds what a transaction had written before the row that this statement
 	// waits for, if that one is being rolled back.
-	amid []written
+	stillToUndo []written
 	// covered says that its locks stay on an index that holds all it reads.
 	covered bool
 	// collided is a transaction whose uncommitted key this statement did not
@@ -138,7 +138,7 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 	w := &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver,
 		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables))},
 		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), OnlyFits: r.OnlyFits, KeepsLooks: r.KeepsLooks, EveryAnswer: r.EveryAnswer}
-	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, places: r.Places, anywhere: r.AgainstPlaces, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), doubtful: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, places: r.Places, anywhere: r.AgainstPlaces, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), uncertainLocks: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
 		started: make([]history.Tick, len(r.History.Stmts)), counters: map[*versions.Table]int64{}}
 	for n, t := range r.Store.Tables {
 		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains), len(t.Chains)+4)}
@@ -161,7 +161,7 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 
 // adopt takes over what a world found.
 func (r *paths) adopt(e *engine) {
-	r.Steps, r.Touched, r.Sessions, r.Units, r.Partial, r.Told = e.Steps, e.Touched, e.Sessions, e.Units, e.Partial, &e.Store
+	r.Steps, r.Touched, r.Sessions, r.Units, r.Partial, r.Replayed = e.Steps, e.Touched, e.Sessions, e.Units, e.Partial, &e.Store
 }
 
 func (e *engine) now() history.Tick {
@@ -312,7 +312,7 @@ func (x *running) point(at spot, holder *versions.Txn, gaps, sure bool) stop {
 	e := x.e
 	if holder == nil || e.loose {
 		// What is told is one of the places that the locks admit, not another one.
-		switch here := x.toldHere(at); {
+		switch here := x.waitsHere(at); {
 		case here == record.No && !sure:
 			return nowhere
 		case here == record.Yes && (holder != nil || !passes(x.e.choices)):
@@ -358,13 +358,13 @@ func (x *running) waitSomewhere() {
 	}
 }
 
-// perhaps is a place where the statement waits if another transaction holds a
+// mayWait is a place where the statement waits if another transaction holds a
 // lock there that it may have kept, which is not certain.
-func (x *running) perhaps(at spot, holder *versions.Txn) stop {
+func (x *running) mayWait(at spot, holder *versions.Txn) stop {
 	if !x.due {
 		return nowhere
 	}
-	if here := x.toldHere(at); here == record.No || here == record.Unsure && (holder == nil || keep(x.e.choices, 2) == 0) {
+	if here := x.waitsHere(at); here == record.No || here == record.Unsure && (holder == nil || keep(x.e.choices, 2) == 0) {
 		return nowhere
 	}
 	x.sure = false
@@ -412,7 +412,7 @@ func (e *engine) conclude(x *running) (*mvcc.Difference, error) {
 		x.p.AddAnswer((&mvcc.Prediction{Err: mvcc.ErrRecordChanged}).String(x.kind), x.p.String(x.kind))
 	}
 	if x.p.Err != 0 {
-		e.undoAmid(x.tx, x.mark)
+		e.undoGradually(x.tx, x.mark)
 	}
 	if e.KeepsLooks {
 		e.InTheWay = x.inTheWay

@@ -61,12 +61,12 @@ func (x *running) duplicate(t *versions.Table, k *solve.Key, row solve.Row, self
 					return nil, err
 				}
 				// A scan by this index may have left a lock here that no other path takes.
-				if h := e.holder(c, tx, false); h != nil && x.point(here, h, false, false) != nowhere || x.perhaps(here, e.doubtfulHolder(c, tx, false)) != nowhere ||
+				if h := e.holder(c, tx, false); h != nil && x.point(here, h, false, false) != nowhere || x.mayWait(here, e.uncertainHolder(c, tx, false)) != nowhere ||
 					e.loose && x.point(here, nil, false, false) != nowhere {
 					again = true
 					break
 				}
-				e.doubt(c, tx, false)
+				e.lockUncertainly(c, tx, false)
 				return c, nil
 			}
 			// Only the versions since the last committed one concern w.
@@ -212,7 +212,7 @@ func (x *running) insert(s *ast.InsertStmt) (*mvcc.Prediction, error) {
 		}
 		switch {
 		case dup.Last().Row == nil && len(s.OnDuplicate) > 0:
-			return nil, errAmidDelete
+			return nil, errDuringDelete
 		case s.IsReplace:
 			n, err := x.replace(t, row, dup, key)
 			if err != nil {
@@ -315,7 +315,7 @@ func holdsLast(t *versions.Table) bool {
 
 // errAmidDelete is the loss of a statement that finds a row by an index from which a
 // DELETE that waits has yet to take it.
-var errAmidDelete = &mvcc.Loss{Slug: "unsupported: a duplicate of a row amid its DELETE"}
+var errDuringDelete = &mvcc.Loss{Slug: "unsupported: a duplicate of a row amid its DELETE"}
 
 // replace puts a row where others are in the way, the first by the key of the index
 // given: it deletes them one after another and tries again each time. What is in the
@@ -334,7 +334,7 @@ func (x *running) replace(t *versions.Table, row solve.Row, dup *versions.Chain,
 		old := dup.Last().Row
 		switch {
 		case old == nil:
-			return 0, errAmidDelete
+			return 0, errDuringDelete
 		case versions.EqualRows(old, row):
 			// Nothing is deleted if its key is the last unique one of the table.
 			return 0, mvcc.ErrIdentical

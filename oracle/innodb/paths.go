@@ -12,7 +12,7 @@ import (
 // along replays the history along a path; e is nil where the result is known from
 // before. The one of a path that goes further than the statement furthest is not
 // taken over where its steps are wanted.
-func (r *paths) along(ch *mvcc.Choices, furthest int) (g *mvcc.Gone, e *engine) {
+func (r *paths) along(ch *mvcc.Choices, furthest int) (g *mvcc.TriedPath, e *engine) {
 	key := r.pathKey(ch)
 	for _, g := range slices.Backward(r.Tried[string(key)]) {
 		differ := r.Profile.Differ(g.Profile)
@@ -26,7 +26,7 @@ func (r *paths) along(ch *mvcc.Choices, furthest int) (g *mvcc.Gone, e *engine) 
 	e = r.engine(ch)
 	d, err := e.replay()
 	e.abandon()
-	g = &mvcc.Gone{Profile: &r.Profile, Consulted: e.Consulted, Difference: d, Err: err, Spent: before - r.Budget.Left()}
+	g = &mvcc.TriedPath{Profile: &r.Profile, Consulted: e.Consulted, Difference: d, Err: err, Spent: before - r.Budget.Left()}
 	if d == nil && err == nil {
 		return g, e
 	}
@@ -185,7 +185,7 @@ func (r *paths) prepare() error {
 	}
 	r.insertionOrder()
 	r.Loaded, r.Loading = true, before-r.Budget.Left()
-	r.Tried = map[string][]*mvcc.Gone{}
+	r.Tried = map[string][]*mvcc.TriedPath{}
 	r.Places = r.toldPlaces()
 	r.parsedPlans()
 	return nil

@@ -100,9 +100,9 @@ func is(p *mvcc.Place, s *spot) record.Answer {
 	return out
 }
 
-// told returns the place of the wait that a statement is to come to, nil where none is
+// placeTold returns the place of the wait that a statement is to come to, nil where none is
 // told, or where all paths are tried.
-func (x *running) told() *mvcc.Place {
+func (x *running) placeTold() *mvcc.Place {
 	if !x.due {
 		return nil
 	}
@@ -147,10 +147,10 @@ func (e *engine) matchesRow(p *mvcc.Place, agrees func(record.Answer) bool) bool
 	return false
 }
 
-// toldHere tells whether a statement that is to wait does so at a spot: Unsure where the
+// waitsHere tells whether a statement that is to wait does so at a spot: Unsure where the
 // server did not tell, and where what it told may be the spot or not.
-func (x *running) toldHere(s spot) record.Answer {
-	p := x.told()
+func (x *running) waitsHere(s spot) record.Answer {
+	p := x.placeTold()
 	if p == nil || s.t == nil {
 		return record.Unsure
 	}
@@ -160,7 +160,7 @@ func (x *running) toldHere(s spot) record.Answer {
 // byToldIndex lets a statement go by the index in which it is told to wait. It may as well
 // have gone by another one, and wait where it changes an entry of this one.
 func (x *running) byToldIndex(a *access) {
-	p := x.told()
+	p := x.placeTold()
 	if p == nil || p.Table != a.t.Def || p.Key == nil || p.Key == a.key || p.At.Kind != history.RecordLock {
 		return
 	}
@@ -180,7 +180,7 @@ func (x *running) byToldIndex(a *access) {
 // atEntryOf is the spot of a scan at an entry; at the end of the index if that is nil. It
 // is empty where no place is told, since it is asked for at each entry.
 func (x *running) atEntryOf(a *access, n *entry, exclusive bool) spot {
-	if x.told() == nil {
+	if x.placeTold() == nil {
 		return spot{}
 	}
 	s := spot{t: a.t, key: a.key, scan: true, exclusive: exclusive}

@@ -62,14 +62,14 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			}
 		}
 		if doubtful {
-			where = x.perhaps(x.atEntryOf(a, n, exclusive), holder)
+			where = x.mayWait(x.atEntryOf(a, n, exclusive), holder)
 		} else {
 			where = x.point(x.atEntryOf(a, n, exclusive), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
 		}
 		x.at = nil
 		switch where {
 		case atEntry:
-			x.resumeAmid()
+			x.resumeDuringRollback()
 			if n != nil {
 				waitedFor = n.c
 				if x.readsVictim(a, &met, views) {
@@ -101,10 +101,10 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if !e.touches(a, n) {
 			// The scan of a range ends behind it, at an entry that it has
 			// locked; which ranges there are is the optimiser's affair.
-			if a.ranged || !a.unique && x.toldHere(x.atEntryOf(a, n, exclusive)) == record.Yes {
+			if a.ranged || !a.unique && x.waitsHere(x.atEntryOf(a, n, exclusive)) == record.Yes {
 				holder := e.holder(n.c, tx, exclusive)
 				if holder == nil {
-					holder = e.doubtfulHolder(n.c, tx, exclusive)
+					holder = e.uncertainHolder(n.c, tx, exclusive)
 				}
 				if stopped(holder, !e.loose) {
 					continue
@@ -112,7 +112,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				if err := x.recordChanged(n.c, false); err != nil {
 					return err
 				}
-				e.doubt(n.c, tx, exclusive)
+				e.lockUncertainly(n.c, tx, exclusive)
 				prev = n
 			}
 			if err := x.strayError(a, n, views); err != nil {
@@ -135,7 +135,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			return err
 		}
 		holder := e.holder(n.c, tx, exclusive)
-		if (holder != nil || x.amidVersion(n.c) != nil) && x.kind == stmt.Update && (a.key == nil || e.loose) && !a.unique && !keeps {
+		if (holder != nil || x.versionDuringRollback(n.c) != nil) && x.kind == stmt.Update && (a.key == nil || e.loose) && !a.unique && !keeps {
 			pass, err := x.passes(a, n.c, judged)
 			if err != nil {
 				return err
@@ -145,7 +145,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			// follows an order, may wait in place of it, and so does one that is told to.
 			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.Of(rules.LockedRow) == rules.PassCommitted
 			if pass && x.due {
-				here := x.toldHere(x.atEntryOf(a, n, exclusive))
+				here := x.waitsHere(x.atEntryOf(a, n, exclusive))
 				pass, mayWait = here != record.Yes, mayWait && here != record.No
 			}
 			if pass && (!mayWait || e.choices.Choose(2) == 1) {
@@ -156,7 +156,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 			holder = nil
 		}
-		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.doubtfulHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
+		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.uncertainHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
 			continue
 		}
 		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)
@@ -275,14 +275,14 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 	if err != nil {
 		return nil, err
 	}
-	if ok && e.loose && x.waited && !waitedFor && x.came(a, ver, views) && e.choices.Choose(2) == 1 {
+	if ok && e.loose && x.waited && !waitedFor && x.cameToMatch(a, ver, views) && e.choices.Choose(2) == 1 {
 		// It did not match when the statement began.
 		return nil, nil
 	}
 	if !ok {
 		judged[ver.RowID] = true
 		if waitedFor || keeps && holder == nil && a.other {
-			e.doubt(n.c, tx, exclusive)
+			e.lockUncertainly(n.c, tx, exclusive)
 		}
 		return nil, nil
 	}
@@ -304,7 +304,7 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 // have stopped before.
 func (x *running) locks(c *versions.Chain, exclusive bool) {
 	if x.mayStop {
-		x.e.doubt(c, x.tx, exclusive)
+		x.e.lockUncertainly(c, x.tx, exclusive)
 	} else {
 		x.e.lock(c, x.tx, exclusive)
 	}
@@ -348,7 +348,7 @@ func (x *running) passes(a *access, c *versions.Chain, judged map[int]bool) (boo
 			return false, nil
 		}
 	case rules.PassUncommitted:
-		if ver = x.amidVersion(c); ver == nil {
+		if ver = x.versionDuringRollback(c); ver == nil {
 			ver = c.Last()
 		}
 	default:

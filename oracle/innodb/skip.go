@@ -22,7 +22,7 @@ type skipping struct {
 	limited bool
 	// free holds the rows that match and that nobody else can have locked, perhaps those
 	// of which this is not certain, taken those that somebody has surely locked.
-	free, perhaps, taken []hit
+	free, unsure, taken []hit
 	seen                 map[*versions.Chain]bool
 }
 
@@ -45,7 +45,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *versions.Table) (*mvcc.Pred
 	}
 	e.touchInnoDB(x, t, s.Where, false, nil)
 	p := &mvcc.Prediction{Matched: -1, Changed: -1}
-	if len(k.perhaps) > 0 {
+	if len(k.unsure) > 0 {
 		p.LeaveOpen("which of the rows it passes over that others may have locked")
 	}
 	if len(k.others) > 0 {
@@ -71,7 +71,7 @@ func (x *running) passesLocked(a *access, n *entry, views solve.Views) (bool, er
 		return false, nil
 	}
 	// The entry of an index may have been locked before the row was found to be.
-	x.e.doubt(c, x.tx, x.kind == stmt.SelectForUpdate)
+	x.e.lockUncertainly(c, x.tx, x.kind == stmt.SelectForUpdate)
 	ver := x.e.committed(c, x.tx)
 	if k.seen[c] || ver == nil || ver.Row == nil || a.key != nil && !versions.EqualIn(a.key, ver.Row, n.row) {
 		return true, nil
@@ -93,7 +93,7 @@ func (x *running) passesLocked(a *access, n *entry, views solve.Views) (bool, er
 	case isFree:
 		k.free = append(k.free, h)
 	default:
-		k.perhaps = append(k.perhaps, h)
+		k.unsure = append(k.unsure, h)
 	}
 	return true, nil
 }
@@ -108,7 +108,7 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *mvcc.Prediction) error {
 	}
 	all := x.e.Unlimited(s)
 	cut := k.limited && len(x.st.Result.Rows) >= count
-	if cut && len(k.perhaps) == 0 {
+	if cut && len(k.unsure) == 0 {
 		// Where the order says which ones they are, these are the only ones.
 		res, err := x.e.Solver.Select(s, x.views(k.t, foundIn(k.free)))
 		if err != nil {
@@ -129,9 +129,9 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *mvcc.Prediction) error {
 	default:
 		return x.tryAnswers(s, p)
 	}
-	must, may := k.free, k.perhaps
+	must, may := k.free, k.unsure
 	if cut {
-		must, may = nil, slices.Concat(k.free, k.perhaps)
+		must, may = nil, slices.Concat(k.free, k.unsure)
 		p.LeaveOpen(mvcc.WhyCut)
 	}
 	rows, read, err := x.cameOf(all, k.t, must, may)
@@ -209,12 +209,12 @@ const maxPerhaps = 8
 // did.
 func (x *running) tryAnswers(s *ast.SelectStmt, p *mvcc.Prediction) error {
 	k := x.skip
-	if len(k.perhaps) > maxPerhaps {
+	if len(k.unsure) > maxPerhaps {
 		return &mvcc.Loss{Slug: "unsupported: SKIP LOCKED of many rows in a query that groups"}
 	}
-	for chosen := range 1 << len(k.perhaps) {
+	for chosen := range 1 << len(k.unsure) {
 		rows := foundIn(k.free)
-		for i, h := range k.perhaps {
+		for i, h := range k.unsure {
 			if chosen>>i&1 == 1 {
 				rows = append(rows, h.row)
 			}

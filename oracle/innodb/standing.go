@@ -70,7 +70,7 @@ func (x *running) othersNow(t *versions.Table) []other {
 	}
 	for j := range e.History.Stmts {
 		st := &e.History.Stmts[j]
-		if st.Session == x.st.Session || !x.movesAmid(st) {
+		if st.Session == x.st.Session || !x.runsMeanwhile(st) {
 			continue
 		}
 		k := slices.IndexFunc(out, func(o other) bool { return o.tx.Session == st.Session })
@@ -94,9 +94,9 @@ func (e *engine) stmtsOf(tx *versions.Txn) []int {
 	return out
 }
 
-// movesAmid reports whether a statement of another session may have done something while
+// runsMeanwhile reports whether a statement of another session may have done something while
 // this one ran: it did not wait all the time, up to what was sent next.
-func (x *running) movesAmid(st *history.Stmt) bool {
+func (x *running) runsMeanwhile(st *history.Stmt) bool {
 	own := x.st
 	if st.Submit > own.Submit && (own.Return != 0 && st.Submit > own.Return) || st.Return != 0 && st.Return < own.Submit {
 		return false
@@ -198,7 +198,7 @@ func (x *running) mayBeHeld(t *versions.Table, c *versions.Chain, o *other) bool
 	e := x.e
 	exclusive := x.kind == stmt.SelectForUpdate
 	held := func(l lock) bool { return l.tx == o.tx && (l.exclusive || exclusive) }
-	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.doubtful[c], held) {
+	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.uncertainLocks[c], held) {
 		return true
 	}
 	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(t, c, r.parts) })

@@ -50,14 +50,14 @@ func (e *engine) holder(c *versions.Chain, tx *versions.Txn, exclusive bool) *ve
 	return nil
 }
 
-// doubt notes a lock that a server may or may not keep.
-func (e *engine) doubt(c *versions.Chain, tx *versions.Txn, exclusive bool) {
-	e.doubtful[c] = append(e.doubtful[c], lock{tx, exclusive})
+// lockUncertainly notes a lock that a server may or may not keep.
+func (e *engine) lockUncertainly(c *versions.Chain, tx *versions.Txn, exclusive bool) {
+	e.uncertainLocks[c] = append(e.uncertainLocks[c], lock{tx, exclusive})
 }
 
-// doubtfulHolder is holder for locks that may have been kept.
-func (e *engine) doubtfulHolder(c *versions.Chain, tx *versions.Txn, exclusive bool) *versions.Txn {
-	for _, l := range e.doubtful[c] {
+// uncertainHolder is holder for locks that may have been kept.
+func (e *engine) uncertainHolder(c *versions.Chain, tx *versions.Txn, exclusive bool) *versions.Txn {
+	for _, l := range e.uncertainLocks[c] {
 		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
 			return l.tx
 		}

@@ -9,12 +9,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// came reports whether a row came to match while the statement ran in a way that
+// cameToMatch reports whether a row came to match while the statement ran in a way that
 // hides it from a scan that had passed: it did not exist when the statement
 // began, or it did not match and has moved in an index by which a part of the
 // condition may have been looked up.
 // https://dev.mysql.com/doc/refman/en/index-merge-optimization.html
-func (x *running) came(a *access, ver *versions.Version, views solve.Views) bool {
+func (x *running) cameToMatch(a *access, ver *versions.Version, views solve.Views) bool {
 	before := versions.View{Tick: x.start, Own: x.tx}
 	for _, c := range a.t.Chains {
 		was := before.Seen(c)

@@ -180,8 +180,8 @@ func SortRows(rows [][]history.Cell) {
 
 // rows returns the tables as the replay left them: those of the path that it told last.
 func (r *Replay) rows() *versions.Store {
-	if r.Told != nil {
-		return r.Told
+	if r.Replayed != nil {
+		return r.Replayed
 	}
 	return &r.Store
 }

@@ -58,8 +58,8 @@ type Replay struct {
 	Dialect   solve.Dialect
 	Solver    *solve.Solver
 	Store     versions.Store
-	// Told is the store of the world that was taken over.
-	Told     *versions.Store
+	// Replayed is the store of the world that was taken over.
+	Replayed     *versions.Store
 	Sessions map[int]*Session
 	// Steps holds what was predicted, by index into the history's statements.
 	Steps []Step
@@ -105,7 +105,7 @@ type Replay struct {
 	Loaded  bool
 	Loading int
 	// Tried holds the paths that did not fit, by their choices.
-	Tried map[string][]*Gone
+	Tried map[string][]*TriedPath
 	// EveryAnswer says that it is wanted what else is allowed.
 	EveryAnswer bool
 	// OnlyFits says that the steps of a replay that does not fit are not wanted.

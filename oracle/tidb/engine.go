@@ -184,7 +184,7 @@ func (r *engine) world(ch *mvcc.Choices) *engine {
 
 // take takes over what a world found.
 func (r *engine) take(w *engine) {
-	r.Steps, r.Touched, r.Sessions, r.Told = w.Steps, w.Touched, w.Sessions, &w.Store
+	r.Steps, r.Touched, r.Sessions, r.Replayed = w.Steps, w.Touched, w.Sessions, &w.Store
 }
 
 // currentView returns the view of a locking read or a write.

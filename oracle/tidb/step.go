@@ -173,7 +173,7 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 		return nil, view, err
 	}
 	cached, held := r.afterLookup(tx, st, view)
-	node = r.restarted(tx, st, kind, node)
+	node = r.withRestartedConstants(tx, st, kind, node)
 	var p *mvcc.Prediction
 	switch s := node.(type) {
 	case *ast.SelectStmt:

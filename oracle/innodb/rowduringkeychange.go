@@ -41,10 +41,10 @@ func (x *running) keyChanges(s *ast.SelectStmt, t *versions.Table) []solve.Row {
 	return out
 }
 
-// goneAmid answers a SELECT under the rule RowAmidKeyChange where it looks up a record
+// goneDuringKeyChange answers a SELECT under the rule RowAmidKeyChange where it looks up a record
 // that is gone: with error 1032, or with the rows before it. It returns nil where the
 // rule changes nothing; whether indexes are merged is the plan's affair.
-func (x *running) goneAmid(s *ast.SelectStmt, t *versions.Table, view versions.View) (*solve.Result, error) {
+func (x *running) goneDuringKeyChange(s *ast.SelectStmt, t *versions.Table, view versions.View) (*solve.Result, error) {
 	rule := x.tx.Rules.Of(rules.RowAmidKeyChange)
 	if rule == rules.FoundOrNot {
 		return nil, nil

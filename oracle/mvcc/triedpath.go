@@ -11,8 +11,8 @@ import (
 // loose, and what the profile says of the dimensions that it consulted. So where these
 // are the same the result is.
 
-// Gone is what came of a path on which the history does not fit.
-type Gone struct {
+// TriedPath is what came of a path on which the history does not fit.
+type TriedPath struct {
 	Profile    *rules.Profile
 	Consulted  rules.Consulted
 	Difference *Difference

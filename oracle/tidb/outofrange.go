@@ -14,11 +14,11 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// restarted returns, under the rule ClampedValues, what a statement looks up when it
+// withRestartedConstants returns, under the rule ClampedValues, what a statement looks up when it
 // starts again, because it waited or because what it locks was changed since its
 // transaction began; whether it did is not always seen, so this is a choice. Where
 // the rule changes nothing it returns the statement itself.
-func (r *engine) restarted(tx *versions.Txn, st *history.Stmt, kind stmt.Kind, node ast.StmtNode) ast.StmtNode {
+func (r *engine) withRestartedConstants(tx *versions.Txn, st *history.Stmt, kind stmt.Kind, node ast.StmtNode) ast.StmtNode {
 	if tx.Rules.Of(rules.RestartedLookup) != rules.ClampedValues {
 		return node
 	}

@@ -16,27 +16,27 @@ type written struct {
 	version versions.Version
 }
 
-// undoAmid takes back what a transaction did behind its n-th change, and notes for
+// undoGradually takes back what a transaction did behind its n-th change, and notes for
 // each statement that waits for a row which this takes away what is then still to
 // be undone.
-func (e *engine) undoAmid(t *versions.Txn, n int) {
-	e.releaseAmid(t, n)
+func (e *engine) undoGradually(t *versions.Txn, n int) {
+	e.releaseGradually(t, n)
 	e.undo(t, n)
 }
 
-func (e *engine) releaseAmid(t *versions.Txn, from int) {
+func (e *engine) releaseGradually(t *versions.Txn, from int) {
 	for _, n := range e.sessionNumbers() {
 		x := e.running[n]
 		if x.holder != t || x.at == nil || len(x.at.Versions) == 0 || x.kind != stmt.Update || x.tx.Rules.Of(rules.LockedRow) != rules.PassUncommitted || x.at.Versions[0].Txn != t {
 			continue
 		}
-		x.amid = nil
+		x.stillToUndo = nil
 		var amid []written
 		made := map[*versions.Chain]int{}
 		for i, c := range t.Writes {
 			if c == x.at {
 				if i >= from {
-					x.amid = amid
+					x.stillToUndo = amid
 				}
 				break
 			}
@@ -62,20 +62,20 @@ func nth(c *versions.Chain, t *versions.Txn, n int) *versions.Version {
 	return nil
 }
 
-// resumeAmid chooses how far the rollback has come when the statement goes on.
-func (x *running) resumeAmid() {
-	if len(x.amid) == 0 {
+// resumeDuringRollback chooses how far the rollback has come when the statement goes on.
+func (x *running) resumeDuringRollback() {
+	if len(x.stillToUndo) == 0 {
 		return
 	}
-	x.amid = x.amid[:keep(x.e.choices, len(x.amid)+1)]
+	x.stillToUndo = x.stillToUndo[:keep(x.e.choices, len(x.stillToUndo)+1)]
 }
 
-// amidVersion returns the version of a record that a rollback has not yet undone,
+// versionDuringRollback returns the version of a record that a rollback has not yet undone,
 // nil if there is none.
-func (x *running) amidVersion(c *versions.Chain) *versions.Version {
-	for i := len(x.amid) - 1; i >= 0; i-- {
-		if x.amid[i].c == c {
-			return &x.amid[i].version
+func (x *running) versionDuringRollback(c *versions.Chain) *versions.Version {
+	for i := len(x.stillToUndo) - 1; i >= 0; i-- {
+		if x.stillToUndo[i].c == c {
+			return &x.stillToUndo[i].version
 		}
 	}
 	return nil
