@@ -23,7 +23,7 @@ type skipping struct {
 	// free holds the rows that match and that nobody else can have locked, perhaps those
 	// of which this is not certain, taken those that somebody has surely locked.
 	free, unsure, taken []hit
-	seen                 map[*versions.Chain]bool
+	seen                map[*versions.Chain]bool
 }
 
 // skippingRead answers a SELECT of one table with SKIP LOCKED.

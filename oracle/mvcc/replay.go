@@ -59,7 +59,7 @@ type Replay struct {
 	Solver    *solve.Solver
 	Store     versions.Store
 	// Replayed is the store of the world that was taken over.
-	Replayed     *versions.Store
+	Replayed *versions.Store
 	Sessions map[int]*Session
 	// Steps holds what was predicted, by index into the history's statements.
 	Steps []Step
