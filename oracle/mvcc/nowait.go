@@ -61,7 +61,7 @@ func RefusesToWait(node ast.StmtNode) bool {
 	return stmt.Of(node).Lock.Wait == stmt.Fails
 }
 
-// RefusesToWait is the same of a statement of the history, less what the rule
+// refusesToWait is the same of a statement of the history, less what the rule
 // RefusedWait excuses.
 func (r *Replay) refusesToWait(st *history.Stmt) bool {
 	node := r.Case.Steps[st.Line].Stmt

@@ -73,7 +73,7 @@ type Replay struct {
 	// Lookup is how the statement that was predicted last finds its rows, nil
 	// where no rule asks.
 	Lookup *KeyLookup
-	// Units holds the committed transactions of an InnoDB history; partial says
+	// Units holds the committed transactions of an InnoDB history; Partial says
 	// that one of them was rolled back in part.
 	Units     []*versions.Txn
 	Partial   bool
@@ -93,7 +93,7 @@ type Replay struct {
 	Budget *solve.Budget
 	// AnyWait lets a statement on InnoDB have waited anywhere; see Loose.
 	AnyWait bool
-	// Places holds where the server told that statements wait, if it told any; anywhere
+	// Places holds where the server told that statements wait, if it told any; AgainstPlaces
 	// says that paths need not keep to it.
 	Places        [][]*Place
 	AgainstPlaces bool
@@ -101,7 +101,7 @@ type Replay struct {
 	Trying Round
 	// Persistent raises the bound on sequences of choices; see Patient.
 	Persistent bool
-	// Loaded says that the tables are there, loading what they cost the budget.
+	// Loaded says that the tables are there, Loading what they cost the budget.
 	Loaded  bool
 	Loading int
 	// Tried holds the paths that did not fit, by their choices.
