@@ -21,6 +21,9 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 			if isTemporal(col.Type) {
 				return f.refuse("implicit default of a date or time")
 			}
+			if col.Type.Class == EnumClass { // its first member, or none: servers differ by version
+				return f.refuse("NULL in an ENUM that takes none")
+			}
 			return f.lenientValue(col.implicitDefault())
 		}
 		if col.NotNull && !f.nullsLater {
