@@ -106,7 +106,7 @@ func (x *running) rawTables(s *stmt.RawStmt) ([]rawTable, error) {
 }
 
 func writesTable(s *stmt.RawStmt, t *versions.Table) bool {
-	return slices.ContainsFunc(s.Writes, func(n *ast.TableName) bool { return strings.ToLower(n.Name.O) == strings.ToLower(t.Def.Name) })
+	return slices.ContainsFunc(s.Writes, func(n *ast.TableName) bool { return strings.EqualFold(n.Name.O, t.Def.Name) })
 }
 
 // rawPrediction is the answer that the server gave alone.

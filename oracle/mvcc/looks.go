@@ -245,7 +245,7 @@ func (r *Replay) condition(node ast.StmtNode, t *versions.Table, store *versions
 	}
 	of := stmt.Of(node)
 	name := stmt.SoleTable(of.From)
-	if name == nil || strings.ToLower(name.Name.O) != strings.ToLower(t.Def.Name) {
+	if name == nil || !strings.EqualFold(name.Name.O, t.Def.Name) {
 		r.coarse = true
 		return func(row solve.Row) bool { return row != nil }
 	}
