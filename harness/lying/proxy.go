@@ -1,6 +1,3 @@
-// Package lying plants isolation bugs between the harness and a real server,
-// to measure what the oracle finds: a wire proxy that rewrites, drops or
-// answers statements on its own.
 package lying
 
 import (
