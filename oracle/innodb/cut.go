@@ -44,9 +44,10 @@ func (x *running) cutRead(s *ast.SelectStmt, t *versions.Table, hits []hit) (*mv
 	}
 	x.cut = true
 	p := &mvcc.Prediction{Matched: -1, Changed: -1}
-	free := slices.DeleteFunc(hits, func(h hit) bool {
+	free := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool {
 		return slices.ContainsFunc(x.taken, func(o hit) bool { return o.c == h.c })
 	})
+	x.tooFew = plainRows(s) && mvcc.MeetsBefore(s.Limit, len(hits)) > len(free)
 	all := e.Unlimited(s)
 	res, err := e.Solver.Select(all, x.views(t, foundIn(free)))
 	if err != nil {
@@ -60,10 +61,29 @@ func (x *running) cutRead(s *ast.SelectStmt, t *versions.Table, hits []hit) (*mv
 			return nil, err
 		}
 	}
-	for _, c := range p.Read {
-		e.lock(c, x.tx, x.kind == stmt.SelectForUpdate)
-	}
+	x.lockAll(p.Read)
 	return p, nil
+}
+
+// lockAll notes the locks on what a locking read has returned.
+func (x *running) lockAll(read []*versions.Chain) {
+	for _, c := range read {
+		x.e.lock(c, x.tx, x.kind == stmt.SelectForUpdate)
+	}
+}
+
+// passedTaken reports a locking read that has come past a row which another transaction
+// surely holds, as without it there are fewer rows than its LIMIT asks for.
+func (x *running) passedTaken() *mvcc.Difference {
+	if !x.tooFew {
+		return nil
+	}
+	holder := x.e.holder(x.taken[0].c, x.tx, x.kind == stmt.SelectForUpdate)
+	if holder == nil {
+		return nil // it has ended meanwhile
+	}
+	return &mvcc.Difference{Stmt: x.i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", holder.Session), Actual: "returned at once: " + mvcc.DescribeAs(x.kind, &x.st.Result),
+		Reason: fmt.Sprintf("tx%d had locked a row and had not ended, and without that row tx%d's %s finds fewer than its LIMIT asks for", holder.Session, x.st.Session, x.kind)}
 }
 
 // claimCut notes what a locking read with LIMIT surely holds: the rows that it returned, as

@@ -128,6 +128,8 @@ type running struct {
 	// which it has not waited.
 	mayStop, cut bool
 	taken        []hit
+	// tooFew says that without those there are not enough for it to have stopped.
+	tooFew bool
 }
 
 var errAbandoned = errors.New("statement abandoned")

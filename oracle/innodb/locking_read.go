@@ -17,7 +17,11 @@ import (
 func (x *running) lockingRead(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 	e := x.e
 	p := &mvcc.Prediction{Matched: -1, Changed: -1}
-	var views solve.Views
+	var (
+		views solve.Views
+		t     *versions.Table
+		hits  []hit
+	)
 	name := stmt.SoleTable(s.From)
 	weak := x.tx.Level < corpus.RepeatableRead
 	switch {
@@ -64,20 +68,17 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 		}
 		views = own
 	} else {
-		t := e.Table(name.Name.O)
-		if t == nil {
+		if t = e.Table(name.Name.O); t == nil {
 			return nil, &solve.SQLError{Code: 1146, Message: "no such table"}
 		}
-		var hits []hit
 		buffered := x.asked != nil && x.asked.buffered
 		where := s.Where
 		if buffered {
 			bare := outer(s)
 			x.node, where = bare, bare.Where
 		}
-		a, exclusive := x.accessOf(t, where), x.kind == stmt.SelectForUpdate
 		x.mayStop = s.Limit != nil && s.OrderBy == nil
-		err := x.scan(a, exclusive, func(h hit) error {
+		err := x.scan(x.accessOf(t, where), x.kind == stmt.SelectForUpdate, func(h hit) error {
 			if hits = append(hits, h); x.mayStop {
 				x.meetsTaken(t, h)
 			}
@@ -93,21 +94,17 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 		} else if s, err = x.listed(s); err != nil {
 			return nil, err
 		}
-		if x.mayStop {
-			if res, err := e.Solver.Select(s, views); err == nil && res.Cut {
-				return x.cutRead(s, t, hits)
-			}
-			for _, c := range p.Read {
-				e.lock(c, x.tx, exclusive)
-			}
-		}
 	}
 	res, err := e.Solver.Select(s, views)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if res.Cut {
+	case res.Cut && x.mayStop:
+		return x.cutRead(s, t, hits)
+	case res.Cut:
 		return nil, mvcc.ErrUnordered
+	case x.mayStop: // and has not
+		x.lockAll(p.Read)
 	}
 	p.Rows, p.Ordered = res.Rows, res.TotalOrder
 	return p, nil

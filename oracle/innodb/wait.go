@@ -55,6 +55,9 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 		x.claimSkipping()
 		return nil, nil
 	}
+	if d := x.passedTaken(); d != nil {
+		return d, nil
+	}
 	x.claimCut()
 	own := x.claims()
 	var d *mvcc.Difference

@@ -51,18 +51,29 @@ func (p *Prediction) AnyOf(s *ast.SelectStmt, all [][]sqlvalue.Value, answer [][
 
 // leftBy returns how many of some rows a LIMIT leaves; ok is false if it is not known.
 func leftBy(limit *ast.Limit, rows int) (n int, ok bool) {
-	count, ok := RowsOf(limit)
+	count, skipped, ok := countsOf(limit)
 	if !ok {
 		return 0, false
 	}
-	if limit.Offset != nil {
-		skipped, ok := RowsOf(&ast.Limit{Count: limit.Offset})
-		if !ok {
-			return 0, false
-		}
-		rows -= int(min(skipped, uint64(rows)))
-	}
+	rows -= int(min(skipped, uint64(rows)))
 	return int(min(count, uint64(rows))), true
+}
+
+// MeetsBefore returns how many of some rows a query has to find before a LIMIT ends it, all
+// of them where that is not known.
+func MeetsBefore(limit *ast.Limit, rows int) int {
+	if count, skipped, ok := countsOf(limit); ok && count < uint64(rows) && skipped < uint64(rows) {
+		return min(int(count+skipped), rows)
+	}
+	return rows
+}
+
+// countsOf returns the two numbers of a LIMIT.
+func countsOf(limit *ast.Limit) (count, skipped uint64, ok bool) {
+	if count, ok = RowsOf(limit); ok && limit.Offset != nil {
+		skipped, ok = literalCount(limit.Offset)
+	}
+	return count, skipped, ok
 }
 
 // Unlimited returns a query without its LIMIT, the same one each time, since the solver
@@ -86,7 +97,11 @@ func RowsOf(limit *ast.Limit) (uint64, bool) {
 	if limit == nil {
 		return 0, false
 	}
-	count, ok := limit.Count.(ast.ValueExpr)
+	return literalCount(limit.Count)
+}
+
+func literalCount(e ast.ExprNode) (uint64, bool) {
+	count, ok := e.(ast.ValueExpr)
 	if !ok {
 		return 0, false
 	}
@@ -98,8 +113,6 @@ func RowsOf(limit *ast.Limit) (uint64, bool) {
 	}
 	return 0, false
 }
-
-var ErrIgnored = &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
 
 // ErrUnordered is the loss of a statement whose LIMIT leaves rows of an order that is
 // not total.
@@ -125,13 +138,13 @@ func Ordered(s ast.StmtNode, t *versions.Table, rows []solve.Row, left []int) bo
 // far as LIMIT cut them off: it read those that it returns. What is equal in the columns
 // that it returns, and partly there, is unknown, too. So is, to a read of uncommitted data,
 // what it does not return: a statement that waits has written some index of a row and not
-// the other.
+// the other. Where the LIMIT is full, any other row may lie behind its end, those included
+// that come later.
 func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view versions.View, answer [][]sqlvalue.Value) {
-	if n, ok := RowsOf(q.Limit); ok && n == 0 {
+	count, skipped, limited := countsOf(q.Limit)
+	if limited && count == 0 {
 		l.some = true
-		for k := range l.met {
-			l.met[k] = met{chain: l.met[k].chain, unknown: true}
-		}
+		l.forget(func(int, *met) bool { return true })
 		return
 	}
 	partly := view.Uncommitted && stmt.SoleTable(q.From) != nil && !HasSubquery(q)
@@ -139,11 +152,8 @@ func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view versions.View, answer
 		return
 	}
 	if name := stmt.SoleTable(q.From); name == nil || r.Table(name.Name.O) == nil || r.Table(name.Name.O).Def != l.table.Def {
-		for k := range l.met { // how far it came in a join, or with a subquery, is not known
-			if m := &l.met[k]; m.matched {
-				*m = met{chain: m.chain, unknown: true}
-			}
-		}
+		// How far it came in a join, or with a subquery, is not known.
+		l.forget(func(_ int, m *met) bool { return m.matched })
 		return
 	}
 	bare := *q
@@ -165,22 +175,21 @@ func (r *Replay) leaveOut(l *look, q *ast.SelectStmt, view versions.View, answer
 			chosen[texts[k]]++
 		}
 	}
-	n, limited := RowsOf(q.Limit)
-	if full := limited && uint64(len(answer)) == n; full || q.Limit != nil && q.Limit.Offset != nil {
-		// What comes later may be cut off, too.
+	if limited && (uint64(len(answer)) == count || skipped > 0) {
 		l.some = true
-		for k := range l.met {
-			if m := &l.met[k]; !m.matched {
-				*m = met{chain: m.chain, unknown: true}
-			}
-		}
+		l.forget(func(_ int, m *met) bool { return !m.matched })
 	}
-	if all <= len(answer) {
-		return // nothing was cut off
+	if all > len(answer) {
+		l.forget(func(k int, m *met) bool {
+			return m.matched && (chosen[texts[k]] == 0 || returned[texts[k]] < chosen[texts[k]])
+		})
 	}
+}
+
+// forget makes unknown what a look met of some rows.
+func (l *look) forget(which func(k int, m *met) bool) {
 	for k := range l.met {
-		m := &l.met[k]
-		if m.matched && !m.unknown && (chosen[texts[k]] == 0 || returned[texts[k]] < chosen[texts[k]]) {
+		if m := &l.met[k]; which(k, m) {
 			*m = met{chain: m.chain, unknown: true}
 		}
 	}

@@ -246,6 +246,9 @@ func Continues(node ast.StmtNode) bool {
 	return false
 }
 
+// ErrIgnored is the loss of an UPDATE that is to leave out rows with a key that is there.
+var ErrIgnored = &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
+
 // LocksWhatItReturns reports whether the rows that a locking read returns are
 // surely the rows that it locked: one table, no LIMIT, no grouping, no
 // subquery, and no MIN or MAX, for which one entry of an index may do.
