@@ -1,8 +1,8 @@
 package innodb
 
 import (
+	"math"
 	"slices"
-	"strconv"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -185,7 +185,7 @@ func (x *running) insert(s *ast.InsertStmt) (*mvcc.Prediction, error) {
 			return nil, err
 		}
 	}
-	if c := mvcc.ErrCode(x.st); (c == mvcc.ErrAutoIncrement || c == mvcc.ErrAutoRange || c == mvcc.ErrDup && holdsLast(t)) && mvcc.AutoColumn(t) >= 0 {
+	if c := mvcc.ErrCode(x.st); (c == mvcc.ErrAutoIncrement || c == mvcc.ErrAutoRange) && mvcc.AutoColumn(t) >= 0 {
 		return nil, &mvcc.Loss{Slug: "auto-increment exhausted"}
 	}
 	st := x.identified(t)
@@ -285,35 +285,22 @@ func (x *running) identified(t *versions.Table) *history.Stmt {
 	st.Result.LastID = max(1, x.e.counters[t])
 	for _, c := range t.Chains {
 		for i := range c.Versions {
-			if r := c.Versions[i].Row; r != nil {
-				st.Result.LastID = max(st.Result.LastID, r[auto].Int()+1)
+			r := c.Versions[i].Row
+			if r == nil {
+				continue
 			}
+			last := r[auto].Int()
+			if last == math.MaxInt64 {
+				st.Result.LastID = math.MinInt64 // there is none behind it
+				return &st
+			}
+			st.Result.LastID = max(st.Result.LastID, last+1)
 		}
 	}
 	return &st
 }
 
-// holdsLast reports whether some version of a row has the greatest value of an AUTO_INCREMENT
-// column: then the next one that is generated may be the same, and a duplicate.
-// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
-func holdsLast(t *versions.Table) bool {
-	auto := mvcc.AutoColumn(t)
-	if auto < 0 {
-		return false
-	}
-	_, last := t.Def.Columns[auto].Type.Limits()
-	return slices.ContainsFunc(t.Chains, func(c *versions.Chain) bool {
-		return slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
-			if v.Row == nil {
-				return false
-			}
-			text, null := v.Row[auto].Text()
-			return !null && text == strconv.FormatUint(last, 10)
-		})
-	})
-}
-
-// errAmidDelete is the loss of a statement that finds a row by an index from which a
+// errDuringDelete is the loss of a statement that finds a row by an index from which a
 // DELETE that waits has yet to take it.
 var errDuringDelete = &mvcc.Loss{Slug: "unsupported: a duplicate of a row amid its DELETE"}
 

@@ -18,7 +18,7 @@ func JudgesGenerated(s *ast.InsertStmt, t *versions.Table, rows []solve.Row, st 
 	given := func(r solve.Row) bool { return auto < 0 || !r[auto].IsGenerated() }
 	switch {
 	case !slices.ContainsFunc(rows, func(r solve.Row) bool { return !given(r) }):
-	case !Fits(t.Def.Columns[auto].Type, st.Result.LastID+int64(len(rows))-1):
+	case st.Result.LastID < 0, !Fits(t.Def.Columns[auto].Type, st.Result.LastID+int64(len(rows))-1):
 		return &Loss{Slug: "unsupported: AUTO_INCREMENT value beyond its type"}
 	case len(rows) > 1 && (len(s.OnDuplicate) > 0 || s.IgnoreErr || slices.ContainsFunc(rows, given)):
 		return &Loss{Slug: "unsupported: AUTO_INCREMENT values of several rows, not all inserted with one"}
