@@ -27,7 +27,7 @@ func (Engine) Relevant(c *corpus.Case, h *history.History, candidates []*rules.R
 			setsLevel = true
 		}
 	}
-	waits := mvcc.Waited(h)
+	waits := waited(h)
 	failed := func(code uint16) bool {
 		return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return mvcc.ErrCode(&s) == code })
 	}
@@ -59,4 +59,10 @@ func (Engine) Relevant(c *corpus.Case, h *history.History, candidates []*rules.R
 		// The other dimensions are not InnoDB's.
 		return true
 	})
+}
+
+// waited reports whether any statement of a history waited, or was released by
+// the rollback of a deadlock's victim, which may have gone unseen.
+func waited(h *history.History) bool {
+	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 || mvcc.ErrCode(&s) == mvcc.ErrDeadlock })
 }

@@ -30,12 +30,3 @@ func (r *Replay) MissesLock(tx *versions.Txn, at history.Tick, seen bool) bool {
 		return false
 	})
 }
-
-// KeyLookup is how a locking statement finds its rows: by the values of a unique
-// key.
-type KeyLookup struct {
-	Table  *versions.Table
-	Filter *PointFilter
-	// Several says that TiDB asks for the keys in one batch, else for one key.
-	Several bool
-}

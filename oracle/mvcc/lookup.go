@@ -10,14 +10,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// PointFilter is a filter that pins every column of one secondary unique key
-// to constants.
-type PointFilter struct {
-	Key *solve.Key
-	// Pinned holds the conditions on the key's columns, Rest the others.
-	Pinned, Rest []ast.ExprNode
-}
-
 // SmallLiteral reads an integer literal that a BIGINT holds.
 func SmallLiteral(e ast.ExprNode) (int64, bool) {
 	negative, n, ok := IntegerLiteral(e)

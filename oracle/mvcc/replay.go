@@ -66,13 +66,8 @@ type Replay struct {
 	// KeepGoing makes the replay go on behind the first difference.
 	KeepGoing bool
 	Touched   []Touch
-	// Views holds the choices between the views of statements that waited.
-	Views *Choices
 	// Moved holds when statements took effect whose order was not seen.
 	Moved map[*history.Stmt]history.Tick
-	// Lookup is how the statement that was predicted last finds its rows, nil
-	// where no rule asks.
-	Lookup *KeyLookup
 	// Units holds the committed transactions of an InnoDB history; Partial says
 	// that one of them was rolled back in part.
 	Units     []*versions.Txn

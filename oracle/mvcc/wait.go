@@ -197,9 +197,3 @@ func (r *Replay) OpenTxns(own *versions.Txn) []*versions.Txn {
 	}
 	return out
 }
-
-// Waited reports whether any statement of a history waited, or was released by
-// the rollback of a deadlock's victim, which may have gone unseen.
-func Waited(h *history.History) bool {
-	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 || ErrCode(&s) == ErrDeadlock })
-}

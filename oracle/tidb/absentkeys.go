@@ -15,9 +15,18 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
+// keyLookup is how a locking statement finds its rows: by the values of a unique
+// key.
+type keyLookup struct {
+	table  *versions.Table
+	filter *pointFilter
+	// several says that TiDB asks for the keys in one batch, else for one key.
+	several bool
+}
+
 // lockingLookup recognises, under the rule AbsentRemembered, a locking look-up;
 // nil if the statement is none. Where the plan may be another one, that is a choice.
-func (r *engine) lockingLookup(tx *versions.Txn, kind stmt.Kind, node ast.StmtNode) *mvcc.KeyLookup {
+func (r *engine) lockingLookup(tx *versions.Txn, kind stmt.Kind, node ast.StmtNode) *keyLookup {
 	if tx.Rules.Of(rules.AbsentKey) != rules.AbsentRemembered || tx.Auto || kind != stmt.SelectForUpdate && kind != stmt.Update && kind != stmt.Delete {
 		return nil
 	}
@@ -32,17 +41,17 @@ func (r *engine) lockingLookup(tx *versions.Txn, kind stmt.Kind, node ast.StmtNo
 	if f == nil {
 		return nil
 	}
-	l := &mvcc.KeyLookup{Table: t, Filter: f, Several: points != 1 || listAlone(node, f.Key)}
-	plans := []*mvcc.KeyLookup{l}
-	if points == unsurePoints || !integersOnly(f.Pinned) {
+	l := &keyLookup{table: t, filter: f, several: points != 1 || listAlone(node, f.key)}
+	plans := []*keyLookup{l}
+	if points == unsurePoints || !integersOnly(f.pinned) {
 		one := *l
-		one.Several = false
+		one.several = false
 		plans = append(plans, &one)
 	}
-	if len(name.IndexHints) > 0 || len(f.Key.Columns) > 1 && len(f.Rest)+len(f.Pinned) == 1 || mvcc.HasSubquery(node) || !integerKey(t.Def, f.Key) {
+	if len(name.IndexHints) > 0 || len(f.key.Columns) > 1 && len(f.rest)+len(f.pinned) == 1 || mvcc.HasSubquery(node) || !integerKey(t.Def, f.key) {
 		plans = append(plans, nil)
 	}
-	return plans[r.Views.Choose(len(plans))]
+	return plans[r.views.Choose(len(plans))]
 }
 
 // reached returns what a view sees of a table, less the rows that the statement's
@@ -50,17 +59,17 @@ func (r *engine) lockingLookup(tx *versions.Txn, kind stmt.Kind, node ast.StmtNo
 // error 8133.
 func (r *engine) reached(t *versions.Table, view versions.View) ([]solve.Row, []*versions.Chain, error) {
 	rows, chains := t.Rows(view)
-	l := r.Lookup
-	if l == nil || l.Table != t || view.Own.Cache == nil {
+	l := r.lookup
+	if l == nil || l.table != t || view.Own.Cache == nil {
 		return rows, chains, nil
 	}
 	var kept []solve.Row
 	var keptChains []*versions.Chain
 	for i, c := range chains {
-		if r.takesForAbsent(l, l.Filter.Key, c, rows[i], view) {
+		if r.takesForAbsent(l, l.filter.key, c, rows[i], view) {
 			continue
 		}
-		if t.Clustered != nil && t.Clustered != l.Filter.Key && r.allTrue(l.Filter.Pinned, t, rows[i], view) && r.takesForAbsent(l, t.Clustered, c, rows[i], view) {
+		if t.Clustered != nil && t.Clustered != l.filter.key && r.allTrue(l.filter.pinned, t, rows[i], view) && r.takesForAbsent(l, t.Clustered, c, rows[i], view) {
 			return nil, nil, &solve.SQLError{Code: mvcc.ErrInconsistent}
 		}
 		kept, keptChains = append(kept, rows[i]), append(keptChains, c)
@@ -69,13 +78,13 @@ func (r *engine) reached(t *versions.Table, view versions.View) ([]solve.Row, []
 }
 
 // takesForAbsent reports whether a look-up misses a row's key.
-func (r *engine) takesForAbsent(l *mvcc.KeyLookup, key *solve.Key, c *versions.Chain, row solve.Row, view versions.View) bool {
+func (r *engine) takesForAbsent(l *keyLookup, key *solve.Key, c *versions.Chain, row solve.Row, view versions.View) bool {
 	tx := view.Own
-	if tx.Cache == nil || changedBy(c, tx) || !l.Several && !tx.Held[versions.HeldKey{Chain: c, Key: key}] {
+	if tx.Cache == nil || changedBy(c, tx) || !l.several && !tx.Held[versions.HeldKey{Chain: c, Key: key}] {
 		return false
 	}
 	return slices.ContainsFunc(tx.Cache.Keys, func(a versions.AbsentKey) bool {
-		return a.Key == key && r.allTrue(a.Pinned, l.Table, row, view)
+		return a.Key == key && r.allTrue(a.Pinned, l.table, row, view)
 	})
 }
 
@@ -95,37 +104,37 @@ func changedBy(c *versions.Chain, tx *versions.Txn) bool {
 // statement's look-up, if the statement succeeds.
 func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.View) (absent []versions.AbsentKey, held []versions.HeldKey) {
 	absent = tx.Cache.Clone().Keys
-	l := r.Lookup
+	l := r.lookup
 	if l == nil {
 		return absent, nil
 	}
-	f, t := l.Filter, l.Table
-	if !l.Several {
+	f, t := l.filter, l.table
+	if !l.several {
 		// The lock request itself reads the key, behind all that it waited for; but of
 		// what one commit released, others may have come behind it.
 		ticks := []history.Tick{r.Effect(st)}
 		if len(st.Waits) > 0 {
 			ticks = r.releasedWithin(ticks, st.Waits[0].From, st.Return)
 		}
-		view.Tick = ticks[r.Views.Choose(len(ticks))]
+		view.Tick = ticks[r.views.Choose(len(ticks))]
 	}
 	rows, chains := t.Rows(view)
 	found := false
 	for i, c := range chains {
-		if !r.allTrue(f.Pinned, t, rows[i], view) {
+		if !r.allTrue(f.pinned, t, rows[i], view) {
 			continue
 		}
 		found = true
-		if r.takesForAbsent(l, f.Key, c, rows[i], view) {
+		if r.takesForAbsent(l, f.key, c, rows[i], view) {
 			continue
 		}
-		for _, k := range []*solve.Key{f.Key, t.Clustered} {
+		for _, k := range []*solve.Key{f.key, t.Clustered} {
 			h := versions.HeldKey{Chain: c, Key: k}
 			if k == nil || slices.Contains(held, h) {
 				continue
 			}
 			held = append(held, h)
-			if l.Several || tx.Held[h] {
+			if l.several || tx.Held[h] {
 				continue
 			}
 			absent = slices.DeleteFunc(absent, func(a versions.AbsentKey) bool {
@@ -133,18 +142,18 @@ func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.V
 			})
 		}
 	}
-	if !found && !l.Several && !r.holds(tx, t, f, view) {
-		absent = append(absent, versions.AbsentKey{Key: f.Key, Pinned: f.Pinned})
+	if !found && !l.several && !r.holds(tx, t, f, view) {
+		absent = append(absent, versions.AbsentKey{Key: f.key, Pinned: f.pinned})
 	}
 	return absent, held
 }
 
 // holds reports whether a transaction has locked the key that a filter pins,
 // although no row has it now.
-func (r *engine) holds(tx *versions.Txn, t *versions.Table, f *mvcc.PointFilter, view versions.View) bool {
+func (r *engine) holds(tx *versions.Txn, t *versions.Table, f *pointFilter, view versions.View) bool {
 	return slices.ContainsFunc(t.Chains, func(c *versions.Chain) bool {
-		return tx.Held[versions.HeldKey{Chain: c, Key: f.Key}] && slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
-			return v.Row != nil && r.allTrue(f.Pinned, t, v.Row, view)
+		return tx.Held[versions.HeldKey{Chain: c, Key: f.key}] && slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
+			return v.Row != nil && r.allTrue(f.pinned, t, v.Row, view)
 		})
 	})
 }
@@ -193,7 +202,7 @@ const unsurePoints = -1
 // cheapestFilter recognises a filter that pins a unique key to constants, and how
 // many values of the key that makes. Of several keys TiDB takes one that is
 // pinned to one value, then the primary key, then the first.
-func cheapestFilter(t *solve.Table, where ast.ExprNode) (best *mvcc.PointFilter, points int) {
+func cheapestFilter(t *solve.Table, where ast.ExprNode) (best *pointFilter, points int) {
 	conds := mvcc.Conjuncts(where, nil)
 	meet := boundsMeet(t, conds)
 	rank := func(k *solve.Key, n int) int {
@@ -204,20 +213,20 @@ func cheapestFilter(t *solve.Table, where ast.ExprNode) (best *mvcc.PointFilter,
 		if !k.Unique && !k.Primary {
 			continue
 		}
-		f := &mvcc.PointFilter{Key: k}
+		f := &pointFilter{key: k}
 		for _, e := range conds {
 			col, _ := columnOf(t, e)
 			if values, listed := listedBy(t, e, k.Columns[0]); slices.Contains(k.Columns, col) || listed && (k.Primary || len(conds) > 1 || !neighbours(values)) {
-				f.Pinned = append(f.Pinned, e)
+				f.pinned = append(f.pinned, e)
 				continue
 			}
-			f.Rest = append(f.Rest, e)
+			f.rest = append(f.rest, e)
 		}
 		n := 1
 		for _, col := range k.Columns {
-			n = product(n, pointsOf(t, f.Pinned, col, meet[col]))
+			n = product(n, pointsOf(t, f.pinned, col, meet[col]))
 		}
-		if n != 0 && (best == nil || rank(k, n) > rank(best.Key, points)) {
+		if n != 0 && (best == nil || rank(k, n) > rank(best.key, points)) {
 			best, points = f, n
 		}
 	}

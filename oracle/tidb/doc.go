@@ -32,6 +32,11 @@ func (Engine) LeavesPlaces() bool { return false }
 // engine replays a history along one path of choices.
 type engine struct {
 	*mvcc.Replay
+	// views holds the choices between the views of statements that waited.
+	views *mvcc.Choices
+	// lookup is how the statement that was predicted last finds its rows, nil where no rule
+	// asks.
+	lookup *keyLookup
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 }

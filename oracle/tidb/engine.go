@@ -169,9 +169,9 @@ func (r *engine) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *engine) world(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	w := &engine{Replay: &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver, Views: ch, Uncut: r.Uncut,
+	w := &engine{Replay: &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver, Uncut: r.Uncut,
 		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables)), NextRow: r.Store.NextRow},
-		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), KeepsLooks: r.KeepsLooks}}
+		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), KeepsLooks: r.KeepsLooks}, views: ch}
 	for n, t := range r.Store.Tables {
 		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains))}
 		for i, c := range t.Chains {
@@ -204,9 +204,9 @@ func (r *engine) currentView(st *history.Stmt, tx *versions.Txn, kind stmt.Kind,
 		if !must && r.sameScan(v, w.Until, node) {
 			continue
 		}
-		if must || r.Views.Choose(2) == 0 {
+		if must || r.views.Choose(2) == 0 {
 			ticks := r.releasedWithin([]history.Tick{w.Until}, w.From, w.Until)
-			v.Tick = ticks[r.Views.Choose(len(ticks))]
+			v.Tick = ticks[r.views.Choose(len(ticks))]
 		}
 	}
 	return v, nil
@@ -244,7 +244,7 @@ func (r *engine) insertView(st *history.Stmt, tx *versions.Txn) versions.View {
 	if len(st.Waits) > 0 {
 		ticks = r.releasedWithin(ticks, st.Waits[0].From, st.Return)
 	}
-	return versions.View{Tick: ticks[r.Views.Choose(len(ticks))], Own: tx}
+	return versions.View{Tick: ticks[r.views.Choose(len(ticks))], Own: tx}
 }
 
 // sameScan reports whether a statement meets the same rows under a view and

@@ -35,7 +35,7 @@ func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions
 		if err != nil {
 			return nil, err
 		}
-		if f != nil && r.Views.Choose(2) == 0 {
+		if f != nil && r.views.Choose(2) == 0 {
 			return []versions.ForgottenLock{*f}, nil
 		}
 	}

@@ -16,6 +16,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
+// pointFilter is a filter that pins every column of one secondary unique key
+// to constants.
+type pointFilter struct {
+	key *solve.Key
+	// pinned holds the conditions on the key's columns, rest the others.
+	pinned, rest []ast.ExprNode
+}
+
 // uniqueLookup predicts, under the rule TrustsIndex, a SELECT that finds rows
 // by a whole secondary unique key. ok is false where the rule does not apply.
 func (r *engine) uniqueLookup(tx *versions.Txn, s *ast.SelectStmt, view versions.View) (p *mvcc.Prediction, ok bool, err error) {
@@ -43,7 +51,7 @@ func (r *engine) uniqueLookup(tx *versions.Txn, s *ast.SelectStmt, view versions
 		// An old row that another key's chain still shows is out of reach once
 		// the transaction has taken its entry out of the index.
 		if ver := view.Seen(chains[i]); ver.Txn != view.Own {
-			if tuple, _ := r.Store.KeyOf(t.Def, f.Key, ver.Row); r.ownEntry(t, f.Key, tuple, view.Own) {
+			if tuple, _ := r.Store.KeyOf(t.Def, f.key, ver.Row); r.ownEntry(t, f.key, tuple, view.Own) {
 				continue
 			}
 		}
@@ -57,7 +65,7 @@ func (r *engine) uniqueLookup(tx *versions.Txn, s *ast.SelectStmt, view versions
 		if ver == nil {
 			return &mvcc.Prediction{Err: mvcc.ErrInconsistent, Matched: -1, Changed: -1}, true, nil
 		}
-		if r.allTrue(f.Rest, t, ver.Row, view) {
+		if r.allTrue(f.rest, t, ver.Row, view) {
 			found = append(found, ver.Row)
 		}
 	}
@@ -92,17 +100,17 @@ func (f *foundRows) Table(string) (*solve.Table, []solve.Row, error) { return f.
 // misled returns the rows to which the snapshot's index entries lead although
 // the own transaction's version has another key: it overwrote a version with
 // yet another key, so that it never removed the snapshot's entry.
-func (r *engine) misled(t *versions.Table, f *mvcc.PointFilter, view versions.View) []*versions.Chain {
+func (r *engine) misled(t *versions.Table, f *pointFilter, view versions.View) []*versions.Chain {
 	snapshot := versions.View{Tick: view.Tick}
 	var out []*versions.Chain
 	for _, c := range t.Chains {
 		old := snapshot.Seen(c)
 		now := view.Version(c)
-		if old == nil || now == nil || now.Txn != view.Own || !r.allTrue(f.Pinned, t, old.Row, view) {
+		if old == nil || now == nil || now.Txn != view.Own || !r.allTrue(f.pinned, t, old.Row, view) {
 			continue
 		}
-		tuple, _ := r.Store.KeyOf(t.Def, f.Key, old.Row)
-		if !r.ownEntry(t, f.Key, tuple, view.Own) {
+		tuple, _ := r.Store.KeyOf(t.Def, f.key, old.Row)
+		if !r.ownEntry(t, f.key, tuple, view.Own) {
 			out = append(out, c)
 		}
 	}
@@ -140,24 +148,24 @@ func (r *engine) allTrue(conds []ast.ExprNode, t *versions.Table, row solve.Row,
 
 // pointFilterOf recognises a filter that pins a secondary unique key, nil if
 // there is none or if it pins the primary key too, which is then used instead.
-func pointFilterOf(t *solve.Table, where ast.ExprNode) *mvcc.PointFilter {
+func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	conds := mvcc.Conjuncts(where, nil)
-	var found *mvcc.PointFilter
+	var found *pointFilter
 	for ki := range t.Keys {
 		k := &t.Keys[ki]
 		if !k.Unique && !k.Primary {
 			continue
 		}
-		f := &mvcc.PointFilter{Key: k}
+		f := &pointFilter{key: k}
 		pins := boundsMeet(t, conds)
 		for _, e := range conds {
 			col, fixed := listedColumn(t, e)
 			if slices.Contains(k.Columns, col) {
-				f.Pinned = append(f.Pinned, e)
+				f.pinned = append(f.pinned, e)
 				pins[col] = pins[col] || fixed
 				continue
 			}
-			f.Rest = append(f.Rest, e)
+			f.rest = append(f.rest, e)
 		}
 		all := true
 		for _, c := range k.Columns {

@@ -36,7 +36,7 @@ func (r *engine) withRestartedConstants(tx *versions.Txn, st *history.Stmt, kind
 		return node
 	}
 	in := clampedList(r.Table(name.Name.O).Def, r.Possible(of.Where))
-	if in == nil || r.Views.Choose(2) == 1 {
+	if in == nil || r.views.Choose(2) == 1 {
 		return node
 	}
 	switch s := node.(type) {

@@ -112,8 +112,8 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 		return nil, err
 	}
 	r.Steps[i].Expected = p
-	if r.Views != nil {
-		r.Steps[i].Chosen = r.Views.Pos
+	if r.views != nil {
+		r.Steps[i].Chosen = r.views.Pos
 	}
 	if _, moved := r.Moved[st]; moved {
 		p.LeaveOpen("when it took effect")
@@ -148,7 +148,7 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 // predict computes a statement's answer and applies its effect.
 func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtNode) (*mvcc.Prediction, versions.View, error) {
 	st := &r.History.Stmts[i]
-	r.Lookup = nil
+	r.lookup = nil
 	switch kind {
 	case stmt.Select:
 		view := r.readView(tx, st, node)
@@ -167,7 +167,7 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 			return &mvcc.Prediction{Matched: -1, Changed: -1, Err: mvcc.ErrNotSupported}, versions.View{}, nil
 		}
 	}
-	r.Lookup = r.lockingLookup(tx, kind, node)
+	r.lookup = r.lockingLookup(tx, kind, node)
 	view, err := r.currentView(st, tx, kind, node)
 	if err != nil {
 		return nil, view, err

@@ -99,7 +99,7 @@ func (r *engine) collision(t *versions.Table, tx, o *versions.Txn, kind stmt.Kin
 			continue
 		}
 		ver := view.Seen(c)
-		if ver == nil || ver.Txn == o || forgot(tx, &r.Store, t, c, ver.Row) || forgot(o, &r.Store, t, c, ver.Row) || r.Lookup != nil && r.takesForAbsent(r.Lookup, r.Lookup.Filter.Key, c, ver.Row, view) {
+		if ver == nil || ver.Txn == o || forgot(tx, &r.Store, t, c, ver.Row) || forgot(o, &r.Store, t, c, ver.Row) || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
 			continue
 		}
 		truth, _, err := r.Solver.Where(where, t.Def, ver.Row, views)
