@@ -76,12 +76,12 @@ func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 //  6. Nothing predicts it: a violation, be it of a deviation that is recorded for other servers
 //     or levels.
 //
-// A legal history does not become known as long as the promise is asked first, and as a
-// deviation has to predict every answer and the final state: where it makes no difference to
-// the history it is not necessary, and where it makes one it has to be seen. It can still happen
-// on InnoDB, whose locks are known in part: to a history that is legal only because a statement
-// waited where the known locks tell nothing (step 4) a deviation may come first. Step 2 and the
-// places of waiting that servers tell (Elsewhere) are what keeps that rare.
+// Two things keep a legal history from being called known: the promise is asked first, and a
+// deviation has to predict every answer and the final state. On InnoDB, whose locks are known
+// in part, it can happen all the same: where a history is legal only because a statement waited
+// at a place that the known locks do not tell, a deviation may be found (3) before that place
+// is (4). If the places were asked first, 14 of 863 known histories of 20,000 from MariaDB 11.8
+// would be ok.
 func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	v = Verdict{Stmt: -1}
 	defer func() { v.asked(r.Asking()) }()
