@@ -24,6 +24,7 @@
 //   - waits, deadlocks, and other levels than READ COMMITTED;
 //   - statements of several tables and subqueries, which the oracle's graph takes to
 //     match every row;
+//   - what a SELECT whose LIMIT ended it met besides the rows that it returned;
 //   - what an INSERT of several rows or an UPDATE read that met a duplicate key: which row
 //     met it is not in the answer;
 //   - whether a row that is not there was deleted or never was: that is by the order of

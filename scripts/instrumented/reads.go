@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
@@ -61,6 +64,9 @@ func (f *facts) reads(i int) ([]read, error) {
 				return nil, contradicts(i, "row %s is read before it is committed", format(v.row))
 			}
 		}
+		if pick.full && !r.chosen {
+			continue
+		}
 		out = append(out, r)
 	}
 	return out, nil
@@ -100,6 +106,9 @@ func (f *facts) matches(i int, v *version) (bool, error) {
 type picked struct {
 	chosen  map[stamp]bool
 	keyOnly bool
+	// full says that its LIMIT ended it: any other row may lie behind its end, so that
+	// it is not known to have met one that it did not choose.
+	full bool
 }
 
 // picked returns nil for a statement that read nothing.
@@ -118,6 +127,7 @@ func (f *facts) picked(i int) (*picked, error) {
 			}
 			out.chosen[st] = true
 		}
+		out.full = ended(n.Limit, len(r.Rows))
 	case *ast.UpdateStmt, *ast.DeleteStmt:
 		switch {
 		case r.Err != nil && r.Err.Code == errDuplicate:
@@ -130,6 +140,16 @@ func (f *facts) picked(i int) (*picked, error) {
 		return f.pickedByKey(i, n, out)
 	}
 	return out, nil
+}
+
+// ended says whether a LIMIT may have kept a query from looking on. One that skips rows
+// does not tell which it looked at.
+func ended(l *ast.Limit, rows int) bool {
+	if l == nil {
+		return false
+	}
+	n, ok := l.Count.(ast.ValueExpr)
+	return !ok || l.Offset != nil || fmt.Sprint(n.GetValue()) == strconv.Itoa(rows)
 }
 
 // changed adds the rows that a write left in another version or not at all: each one that
