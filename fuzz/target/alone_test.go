@@ -34,6 +34,31 @@ const writeAmidWrite = `
 /* tx2 */ COMMIT;
 `
 
+// What the write makes of the row shows only in the tables at the end.
+const effectAmidWrite = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
+/* tx2 */ UPDATE t SET n = n + 10 WHERE id = 2;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
+// Here a later read shows it, which alone would be answered as promised.
+const effectAmidRead = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
+/* tx2 */ UPDATE t SET n = n + 10 WHERE id = 2;
+/* tx2 */ SELECT * FROM t WHERE id > 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
 // A wrong answer that a server gives to the statement alone, too, on the rows that
 // it was to see, says nothing of isolation; one that it gives in company only does.
 func TestAnsweredAlone(t *testing.T) {
@@ -53,6 +78,10 @@ func TestAnsweredAlone(t *testing.T) {
 			{lying.Honest, readAmidWrite, oracle.OK, ""},
 			{lying.OwnWrites, writeAmidWrite, oracle.Unknown, ReasonSolver},
 			{lying.Honest, writeAmidWrite, oracle.OK, ""},
+			{lying.OwnEffects, effectAmidWrite, oracle.Unknown, ReasonSolver},
+			{lying.OwnEffects, effectAmidRead, oracle.Unknown, ReasonSolver},
+			{lieNamed(t, "commit-is-lost"), effectAmidWrite, oracle.Violation, ""},
+			{lying.Honest, effectAmidRead, oracle.OK, ""},
 		} {
 			liar := lying.Through(b, x.lie)
 			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})

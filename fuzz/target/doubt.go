@@ -46,6 +46,7 @@ func (d *doubt) close() error {
 func (t *Target) MakeSure(ctx context.Context, r *Trial) {
 	t.doubted(ctx, r)
 	t.answeredAlone(ctx, r)
+	t.computedAlone(ctx, r)
 }
 
 // doubted looks at a violation on a server with variables that may matter and

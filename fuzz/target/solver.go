@@ -3,6 +3,8 @@ package target
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -51,6 +53,38 @@ func disagreeing(ctx context.Context, r *Trial) {
 	*v = oracle.Verdict{
 		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting, Reason: ReasonSolver, Asked: v.Asked,
 		Actual: fmt.Sprintf("as the server computes it is %s, as the solver does %s", oneVerdict(v), oneVerdict(w)),
+	}
+}
+
+// kindsOfValues holds the kinds of violation that a wrong effect of an earlier write can
+// look like.
+var kindsOfValues = []oracle.Kind{
+	"wrong-rows", "wrong-count", "wrong-final-state", "stale-read", "dirty-read", "future-read", "non-repeatable-read",
+	"lost-commit", "lost-write", "lost-own-write", "kept-rollback",
+}
+
+// computedAlone judges a violation once more by what the server computes of each statement
+// while no other transaction is open: an effect that the solver got wrong shows in later
+// reads and in the final state only. If that explains the history, it says nothing of
+// isolation. Costs as much as a case with ByServer.
+func (t *Target) computedAlone(ctx context.Context, r *Trial) {
+	v := &r.Verdict
+	if t.solver != ByBoth || v.Outcome != oracle.Violation || r.History == nil || r.Err != nil || !slices.Contains(kindsOfValues, v.Kind) {
+		return
+	}
+	own := *r
+	h := *r.History
+	h.ServerComputes, h.Answers = true, maps.Clone(h.Answers)
+	own.History, own.Verdict = &h, oracle.Verdict{}
+	JudgeByOracle(ctx, &own)
+	t.letServerCompute(ctx, &own)
+	w := &own.Verdict
+	if w.Outcome != oracle.OK && w.Outcome != oracle.Known {
+		return
+	}
+	*v = oracle.Verdict{
+		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting, Reason: ReasonSolver, Asked: w.Asked,
+		Actual: fmt.Sprintf("as the server computes each statement alone it is %s, as the solver does %s", oneVerdict(w), oneVerdict(v)),
 	}
 }
 

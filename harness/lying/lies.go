@@ -103,6 +103,15 @@ var OwnWrites = Lie{Name: "update-never-reaches-a-row", answer: func(c *conn, sq
 	return c.ask(sql)
 }}
 
+// OwnEffects is OwnWrites without a trace in the answer: what adds 10 adds 11.
+var OwnEffects = Lie{Name: "update-adds-wrongly", answer: func(c *conn, sql string) (answer, error) {
+	if verb(sql) == "UPDATE" && strings.Contains(sql, " + 10") {
+		c.tell()
+		sql = strings.Replace(sql, " + 10", " + 11", 1)
+	}
+	return c.ask(sql)
+}}
+
 // levelAs asks the server for another level than the client did.
 func levelAs(from, to string) func(*conn, string) (answer, error) {
 	return func(c *conn, sql string) (answer, error) {

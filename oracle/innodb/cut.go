@@ -47,7 +47,7 @@ func (x *running) cutRead(s *ast.SelectStmt, t *versions.Table, hits []hit) (*mv
 	free := slices.DeleteFunc(slices.Clone(hits), func(h hit) bool {
 		return slices.ContainsFunc(x.taken, func(o hit) bool { return o.c == h.c })
 	})
-	x.tooFew = plainRows(s) && mvcc.MeetsBefore(s.Limit, len(hits)) > len(free)
+	x.tooFew = mvcc.PlainRows(s) && mvcc.MeetsBefore(s.Limit, len(hits)) > len(free)
 	all := e.Unlimited(s)
 	res, err := e.Solver.Select(all, x.views(t, foundIn(free)))
 	if err != nil {
@@ -56,7 +56,7 @@ func (x *running) cutRead(s *ast.SelectStmt, t *versions.Table, hits []hit) (*mv
 	if err := p.AnyOf(s, res.Rows, x.st.Result.Rows); err != nil {
 		return nil, err
 	}
-	if plainRows(s) {
+	if mvcc.PlainRows(s) {
 		if _, p.Read, err = x.cameOf(all, t, nil, free); err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func (x *running) claimCut() {
 // wait; it reports whether there is one.
 func (x *running) nameCut(d *mvcc.Difference) bool {
 	s, ok := x.node.(*ast.SelectStmt)
-	if !ok || !x.cut || !plainRows(s) {
+	if !ok || !x.cut || !mvcc.PlainRows(s) {
 		return false
 	}
 	text := x.firstIn(s, x.e.Table(stmt.SoleTable(s.From).Name.O), x.taken, true, true)

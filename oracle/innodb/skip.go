@@ -116,14 +116,14 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *mvcc.Prediction) error {
 		}
 		if res.TotalOrder && !res.Cut {
 			p.Rows, p.Ordered = res.Rows, true
-			if plainRows(s) {
+			if mvcc.PlainRows(s) {
 				_, p.Read, err = x.cameOf(all, k.t, nil, k.free)
 			}
 			return err
 		}
 	}
 	switch {
-	case plainRows(s):
+	case mvcc.PlainRows(s):
 	case k.limited:
 		return &mvcc.Loss{Slug: "unsupported: SKIP LOCKED with LIMIT in a query that groups"}
 	default:
@@ -156,10 +156,7 @@ func (x *running) followAnswer(s *ast.SelectStmt, p *mvcc.Prediction) error {
 // cameOf returns the rows that must be in the answer with those that may be and are,
 // and the records of which this is certain: two of them may look alike.
 func (x *running) cameOf(s *ast.SelectStmt, t *versions.Table, must, may []hit) (rows []solve.Row, read []*versions.Chain, err error) {
-	came := map[string]int{}
-	for _, text := range mvcc.CellTexts(x.st.Result.Rows) {
-		came[text]++
-	}
+	came := mvcc.CountTexts(x.st.Result.Rows)
 	for _, h := range must {
 		text, err := x.textOf(s, t, h.row)
 		if err != nil {
@@ -168,24 +165,18 @@ func (x *running) cameOf(s *ast.SelectStmt, t *versions.Table, must, may []hit) 
 		came[text]--
 		rows, read = append(rows, h.row), append(read, h.c)
 	}
-	texts, alike := make([]string, len(may)), map[string]int{}
+	texts := make([]string, len(may))
 	for i, h := range may {
 		if texts[i], err = x.textOf(s, t, h.row); err != nil {
 			return nil, nil, err
 		}
-		alike[texts[i]]++
 	}
-	taken := map[string]int{}
-	for i, h := range may {
-		text := texts[i]
-		if taken[text] >= came[text] {
-			continue
-		}
-		taken[text]++
-		rows = append(rows, h.row)
-		if alike[text] <= came[text] {
-			read = append(read, h.c)
-		}
+	in, sure := mvcc.ReturnedOf(texts, came)
+	for _, i := range in {
+		rows = append(rows, may[i].row)
+	}
+	for _, i := range sure {
+		read = append(read, may[i].c)
 	}
 	return rows, read, nil
 }
@@ -233,11 +224,6 @@ func (x *running) tryAnswers(s *ast.SelectStmt, p *mvcc.Prediction) error {
 	return nil
 }
 
-// plainRows reports whether a query returns one row for each that it finds.
-func plainRows(s *ast.SelectStmt) bool {
-	return s.GroupBy == nil && s.Having == nil && !s.Distinct && !mvcc.Aggregates(s)
-}
-
 // limitOf returns the number of rows that a LIMIT leaves; ok is false if it is not known,
 // or if some are left out in front of them.
 func limitOf(s *ast.SelectStmt) (n int, ok bool) {
@@ -276,7 +262,7 @@ func (x *running) claimSkipping() {
 // nameSkipping says of a wrong answer of a SKIP LOCKED which row it is about.
 func (x *running) nameSkipping(d *mvcc.Difference) {
 	s, ok := x.node.(*ast.SelectStmt)
-	if !ok || x.skip == nil || !plainRows(s) {
+	if !ok || x.skip == nil || !mvcc.PlainRows(s) {
 		return
 	}
 	came, k := mvcc.CellTexts(x.st.Result.Rows), x.skip

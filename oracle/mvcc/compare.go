@@ -122,6 +122,15 @@ func CellTexts(rows [][]history.Cell) []string {
 	return out
 }
 
+// CountTexts returns how many rows of each text an answer has.
+func CountTexts(rows [][]history.Cell) map[string]int {
+	n := make(map[string]int, len(rows))
+	for _, r := range rows {
+		n[formatCells(r)]++
+	}
+	return n
+}
+
 func formatCells(r []history.Cell) string {
 	var b strings.Builder
 	b.WriteByte('(')

@@ -32,10 +32,7 @@ func (p *Prediction) AnyOf(s *ast.SelectStmt, all [][]sqlvalue.Value, answer [][
 	if count < len(all) {
 		p.LeaveOpen(WhyCut)
 	}
-	came := map[string]int{}
-	for _, text := range CellTexts(answer) {
-		came[text]++
-	}
+	came := CountTexts(answer)
 	var there, others [][]sqlvalue.Value
 	for _, row := range all {
 		if text := versions.FormatRow(row); came[text] > 0 {
@@ -47,6 +44,27 @@ func (p *Prediction) AnyOf(s *ast.SelectStmt, all [][]sqlvalue.Value, answer [][
 	}
 	p.Rows = slices.Concat(there, others)[:count]
 	return nil
+}
+
+// ReturnedOf tells which of some rows an answer has, by what a query makes of each of them
+// and how many rows of each kind the answer has: as many as that, and those of them that
+// look like no row that it may be without.
+func ReturnedOf(texts []string, answer map[string]int) (in, sure []int) {
+	alike, taken := map[string]int{}, map[string]int{}
+	for _, text := range texts {
+		alike[text]++
+	}
+	for i, text := range texts {
+		if taken[text] >= answer[text] {
+			continue
+		}
+		taken[text]++
+		in = append(in, i)
+		if alike[text] <= answer[text] {
+			sure = append(sure, i)
+		}
+	}
+	return in, sure
 }
 
 // leftBy returns how many of some rows a LIMIT leaves; ok is false if it is not known.

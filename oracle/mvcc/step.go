@@ -256,6 +256,11 @@ func LocksWhatItReturns(s *ast.SelectStmt) bool {
 	return stmt.SoleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksExtreme(s)
 }
 
+// PlainRows reports whether a query returns one row for each that it finds.
+func PlainRows(s *ast.SelectStmt) bool {
+	return s.GroupBy == nil && s.Having == nil && !s.Distinct && !Aggregates(s)
+}
+
 func picksExtreme(s *ast.SelectStmt) bool {
 	return corpus.Contains(s.Fields, func(n ast.Node) (found, skip bool) {
 		a, ok := n.(*ast.AggregateFuncExpr)

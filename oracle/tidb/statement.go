@@ -69,17 +69,43 @@ func (r *engine) read(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.
 			return nil, mvcc.LossOf("solver", err)
 		}
 	}
+	found := s
 	if res.Cut {
-		return p, nil // which rows it has read is not known
+		found = r.Unlimited(s)
 	}
-	idx, err := r.Solver.Matches(s, t.Def, rows, views)
+	idx, err := r.Solver.Matches(found, t.Def, rows, views)
 	if err != nil {
 		return nil, mvcc.LossOf("solver", err)
+	}
+	if res.Cut {
+		idx = r.returned(i, found, t, rows, idx, views)
 	}
 	for _, j := range idx {
 		p.Read = append(p.Read, chains[j])
 	}
 	return p, nil
+}
+
+// returned tells which of the rows that a query without its LIMIT finds that has left, as
+// far as the answer shows which these are.
+func (r *engine) returned(i int, s *ast.SelectStmt, t *versions.Table, rows []solve.Row, matched []int, views *mvcc.Stored) []int {
+	if !mvcc.PlainRows(s) {
+		return nil
+	}
+	texts := make([]string, len(matched))
+	for k, j := range matched {
+		res, err := r.Solver.Project(s, t.Def, []solve.Row{rows[j]}, views)
+		if err != nil || len(res.Rows) != 1 {
+			return nil
+		}
+		texts[k] = versions.FormatRow(res.Rows[0])
+	}
+	_, sure := mvcc.ReturnedOf(texts, mvcc.CountTexts(r.History.Stmts[i].Result.Rows))
+	var out []int
+	for _, k := range sure {
+		out = append(out, matched[k])
+	}
+	return out
 }
 
 // scan returns the rows of a table that a write matches, in scan order.
