@@ -187,7 +187,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 func toldByServer(c *corpus.Case, h *history.History) bool {
 	return h.Server.DBMS == history.TiDB && slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool {
 		e := s.Result.Err
-		return mvcc.LostLock(e) || e != nil && e.Code == 1213 && mvcc.KindOf(c.Steps[s.Line].Stmt) == stmt.Commit
+		return mvcc.LostLock(e) || e != nil && e.Code == 1213 && oracle.KindOf(c.Steps[s.Line].Stmt) == stmt.Commit
 	})
 }
 

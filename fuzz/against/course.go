@@ -7,7 +7,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // pair is two runs that are being compared.
@@ -185,7 +184,7 @@ func (p *pair) add(d Difference) {
 			h = p.h[1]
 		}
 		st := &h.Stmts[d.Stmt]
-		d.Level, d.Statement = h.Levels[st.Session], mvcc.KindOf(p.c.Steps[st.Line].Stmt)
+		d.Level, d.Statement = h.Levels[st.Session], oracle.KindOf(p.c.Steps[st.Line].Stmt)
 	}
 	p.out.Differences = append(p.out.Differences, d)
 }

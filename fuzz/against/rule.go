@@ -13,7 +13,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -39,11 +38,11 @@ func (p *pair) byDeviation(d *Difference, shows func(*oracle.Verdict) bool) bool
 			continue
 		}
 		for _, name := range v.Rules {
-			if slices.Contains(other.Rules, name) || p.strict && inScope(p.side[1-i].Server, mvcc.Levels(p.c, p.h[i]), name) {
+			if slices.Contains(other.Rules, name) || p.strict && inScope(p.side[1-i].Server, oracle.LevelsIn(p.c, p.h[i]), name) {
 				continue
 			}
 			d.Attribution, d.Reason = Rule, name+" on "+family(s.Server, nil)
-			if named := rules.Named(s.Server, mvcc.Levels(p.c, p.h[i]), name); named != nil {
+			if named := rules.Named(s.Server, oracle.LevelsIn(p.c, p.h[i]), name); named != nil {
 				d.Reason, d.Link = name+" on "+family(s.Server, named[0]), named[0].Links[0]
 			}
 			return true
@@ -121,7 +120,7 @@ func changesNothing(p *pair) bool {
 func (p *pair) hasBefore(d *Difference, kind stmt.Kind) bool {
 	stmts := p.h[0].Stmts[:d.Stmt+1]
 	return slices.ContainsFunc(stmts, func(st history.Stmt) bool {
-		return st.Session == stmts[d.Stmt].Session && mvcc.KindOf(p.c.Steps[st.Line].Stmt) == kind
+		return st.Session == stmts[d.Stmt].Session && oracle.KindOf(p.c.Steps[st.Line].Stmt) == kind
 	})
 }
 

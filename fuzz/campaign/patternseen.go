@@ -10,7 +10,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // showsPattern reports whether a run of a case that follows a pattern shows it at a level:
@@ -61,7 +60,7 @@ func operationsIn(h *history.History, w *mutate.Weaving) ([]int, bool) {
 type sight struct {
 	p     *pattern.Pattern
 	at    []int // the statement of each operation
-	d     *mvcc.Dependencies
+	d     *oracle.Dependencies
 	level corpus.Level
 }
 
@@ -69,7 +68,7 @@ var graphKinds = map[pattern.EdgeKind]graph.Kinds{pattern.WW: graph.WW, pattern.
 
 // arose says that an edge is among the dependencies.
 func (s *sight) arose(e pattern.Edge) bool {
-	return slices.ContainsFunc(s.d.Edges, func(d mvcc.Dependency) bool {
+	return slices.ContainsFunc(s.d.Edges, func(d oracle.Dependency) bool {
 		return d.Kind&graphKinds[e.Kind] != 0 && d.FromStmt == s.at[e.From] && d.ToStmt == s.at[e.To] && s.ends(&d, e)
 	}) || e.Kind == pattern.RW && s.replaced(e)
 }
@@ -80,7 +79,7 @@ func (s *sight) arose(e pattern.Edge) bool {
 func (s *sight) replaced(e pattern.Edge) bool {
 	return slices.ContainsFunc(s.p.Edges(), func(first pattern.Edge) bool {
 		return first.Kind == pattern.WR && first.To == e.From && s.p.Ops[first.From].Txn == s.p.Ops[e.To].Txn &&
-			slices.ContainsFunc(s.d.Edges, func(d mvcc.Dependency) bool {
+			slices.ContainsFunc(s.d.Edges, func(d oracle.Dependency) bool {
 				return d.Intermediate && d.FromStmt == s.at[first.From] && d.ToStmt == s.at[first.To] && s.ends(&d, first)
 			})
 	})
@@ -88,7 +87,7 @@ func (s *sight) replaced(e pattern.Edge) bool {
 
 // ends says that the transactions of a dependency ended as those of the pattern's edge, at
 // the level.
-func (s *sight) ends(d *mvcc.Dependency, e pattern.Edge) bool {
+func (s *sight) ends(d *oracle.Dependency, e pattern.Edge) bool {
 	from, to := &s.d.Units[d.From], &s.d.Units[d.To]
 	commits := s.commits(e.From)
 	return from.Level == s.level && to.Level == s.level &&

@@ -11,7 +11,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // Files is an export: the text of a format's main file, and of files that go
@@ -148,7 +147,7 @@ func newScript(t *timeline.Timeline) *script {
 		m := &t.Moments[i]
 		st := &t.History.Stmts[m.Stmt]
 		line := t.Case.Steps[st.Line]
-		a := action{Moment: m, sql: corpus.SQL(line.Stmt, s.dialect), kind: mvcc.KindOf(line.Stmt)}
+		a := action{Moment: m, sql: corpus.SQL(line.Stmt, s.dialect), kind: oracle.KindOf(line.Stmt)}
 		if !m.Waits && m.Answered {
 			a.recorded = recorded(&st.Result)
 			a.promised = promised(&t.Account.Steps[m.Stmt], a.recorded)
@@ -180,7 +179,7 @@ func (a *action) same() bool {
 
 func bag(rows [][]history.Cell) string {
 	sorted := slices.Clone(rows)
-	mvcc.SortRows(sorted)
+	oracle.SortRows(sorted)
 	return timeline.Rows(sorted)
 }
 

@@ -2,8 +2,8 @@ package export
 
 import (
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // openBehind says how to see behind a statement whether a transaction is open: a text for
@@ -18,7 +18,7 @@ var openBehind = map[history.DBMS][2]string{
 var openInStatus = [2]string{"the status of the answer says that a transaction is open", "the status of the answer says that none is open"}
 
 // leavesOpen says of a timeline that what is wrong is a transaction that is open.
-func leavesOpen(t *timeline.Timeline) bool { return t.Verdict.Kind == mvcc.LeftOpen }
+func leavesOpen(t *timeline.Timeline) bool { return t.Verdict.Kind == oracle.LeftOpen }
 
 // showOpen rewrites, in a copy of a timeline, what the statement answered that left a
 // transaction open, so that a reader can see it.
@@ -32,7 +32,7 @@ func showOpen(t *timeline.Timeline) {
 		behind = openInStatus
 	}
 	st := &t.History.Stmts[w]
-	answer := plain(mvcc.Describe(t.Case.Steps[st.Line].Stmt, &st.Result))
+	answer := plain(oracle.Describe(t.Case.Steps[st.Line].Stmt, &st.Result))
 	actual, expected := answer+"; "+behind[0], answer+"; "+behind[1]
 	x := &t.Account.Steps[w]
 	x.Expected, x.Actual = expected, actual

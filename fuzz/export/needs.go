@@ -8,7 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness/server"
-	"github.com/txnfuzz/txnfuzz/oracle/engines"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -79,9 +79,8 @@ func (s *script) needs() []setting {
 	for _, l := range s.Levels {
 		levels = append(levels, l)
 	}
-	engine := engines.For(rules.For(s.History.Server))
 	matters := func(r *rules.Rule) bool {
-		return r.Status != rules.Deviation || len(engine.Relevant(s.Case, s.History, []*rules.Rule{r})) > 0
+		return r.Status != rules.Deviation || oracle.Bears(r, s.Case, s.History)
 	}
 	for _, name := range rules.Settings(s.History.Server.DBMS, levels, matters) {
 		if name == "tidb_enable_noop_functions" && !asksForNothing.MatchString(s.sql()) {

@@ -12,7 +12,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // ReasonSolver is why there is no verdict on a case in which a statement got an
@@ -82,7 +81,7 @@ func asksForRows(v *oracle.Verdict, r *Trial) bool {
 		}
 		fallthrough
 	case "unexpected-error", "wrong-error", "wrong-rows", "wrong-count":
-		return mvcc.KindOf(stmt).TouchesRows()
+		return oracle.KindOf(stmt).TouchesRows()
 	}
 	return false
 }
@@ -118,7 +117,7 @@ func onRows(c *corpus.Case, st *history.Stmt, rows []history.Table) *corpus.Case
 	}
 	var set []corpus.Line
 	for _, l := range c.Steps[:st.Line] {
-		if s, ok := l.Stmt.(*ast.SetStmt); ok && l.Session == st.Session && mvcc.KindOf(s) == stmt.SetVariable {
+		if s, ok := l.Stmt.(*ast.SetStmt); ok && l.Session == st.Session && oracle.KindOf(s) == stmt.SetVariable {
 			set = append(set, l)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // ShellOptions says how a shell talks.
@@ -329,10 +329,10 @@ func (s *shell) tell(events []harness.Event) {
 
 // described is an answer in a few words.
 func described(stmt ast.StmtNode, r *history.Result) string {
-	if r.Err == nil && len(r.Columns) == 0 && r.Affected <= 0 && !mvcc.KindOf(stmt).TouchesRows() {
+	if r.Err == nil && len(r.Columns) == 0 && r.Affected <= 0 && !oracle.KindOf(stmt).TouchesRows() {
 		return "ok" // SET and such
 	}
-	return mvcc.Describe(stmt, r)
+	return oracle.Describe(stmt, r)
 }
 
 func byWhom(holders []int) string {

@@ -15,7 +15,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // Show writes a run for people: who did what, the expected beside the actual,
@@ -98,7 +97,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 
 func sameBag(a, b [][]history.Cell) bool {
 	x := append([][]history.Cell(nil), a...)
-	mvcc.SortRows(x)
+	oracle.SortRows(x)
 	return timeline.Rows(x) == timeline.Rows(b)
 }
 

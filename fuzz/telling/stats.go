@@ -13,7 +13,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 // CorpusStats counts what stored cases hold and what they record.
@@ -41,7 +41,7 @@ func Stats(cases []corpus.Stored) *CorpusStats {
 		family, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(c.Path), corpus.Ext), "-")
 		s.Families[family]++
 		for _, l := range c.Case.Steps {
-			s.Kinds[string(mvcc.KindOf(l.Stmt))]++
+			s.Kinds[string(oracle.KindOf(l.Stmt))]++
 		}
 		cells := findings.RecordedCells(c.Case)
 		if len(cells) == 0 {

@@ -3,12 +3,12 @@ package timeline
 import (
 	"fmt"
 
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 // VersionText says in words what a version holds, who wrote it, and whether the
 // wrong step saw it.
-func (t *Timeline) VersionText(v mvcc.RowVersion) string {
+func (t *Timeline) VersionText(v oracle.RowVersion) string {
 	text := v.Row
 	if v.Deleted {
 		text += " deleted"
@@ -21,7 +21,7 @@ func (t *Timeline) VersionText(v mvcc.RowVersion) string {
 }
 
 // Origin says who wrote a version and when it became visible to others.
-func (t *Timeline) Origin(v mvcc.RowVersion) string {
+func (t *Timeline) Origin(v oracle.RowVersion) string {
 	if v.Stmt < 0 {
 		return "by the set-up"
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // rehearsal sends each statement of a transaction once, whatever the conditions around it
@@ -37,7 +37,7 @@ func rehearse(call *mutate.Call) *rehearsal {
 
 // Next implements harness.Player.
 func (r *rehearsal) Next(last *history.Result) (ast.StmtNode, error) {
-	if r.at > 0 && last != nil && last.Err != nil && mvcc.TextError(last.Err.Code) {
+	if r.at > 0 && last != nil && last.Err != nil && oracle.TextError(last.Err.Code) {
 		r.error = last.Err
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func misspelt(w *workload.Workload, calls []mutate.Call, o *Outcome) error {
 			continue
 		}
 		sent[n]++
-		if e := st.Result.Err; e != nil && mvcc.TextError(e.Code) {
+		if e := st.Result.Err; e != nil && oracle.TextError(e.Code) {
 			var at workload.Place
 			if steps := o.Calls[n].steps; sent[n] <= len(steps) {
 				at = steps[sent[n]-1].at

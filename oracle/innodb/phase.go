@@ -233,14 +233,14 @@ func (e *engine) overdue(items []item, just int, moved map[int]bool) ([]item, *m
 
 // sameWait reports whether a wait and the one behind it may be one: the request that a
 // statement waits with gets another name when the record is moved on its page, for
-// example because somebody changed it. On MariaDB it counts only where both places are told
-// and alike.
+// example because somebody changed it (rules.LockRenamed). On others it counts only where both
+// places are told and alike.
 func (e *engine) sameWait(x *running, wait int) bool {
 	if wait+1 >= len(x.st.Waits) {
 		return false
 	}
 	was, is := &x.st.Waits[wait], &x.st.Waits[wait+1]
-	return is.From == was.Until+1 && (e.History.Server.DBMS == history.MySQL || samePlace(was.At, is.At))
+	return is.From == was.Until+1 && (e.Profile.Has(rules.LockRenamed) || samePlace(was.At, is.At))
 }
 
 // samePlace reports whether two places are told and may be one: of the fields only the

@@ -144,7 +144,7 @@ func (x *running) ask() error {
 // to a join buffer before its subqueries are read.
 func (x *running) buffers(own string, names map[string]bool) bool {
 	s, ok := x.node.(*ast.SelectStmt)
-	return ok && x.e.History.Server.DBMS == history.MariaDB && own != "" && !names[own] && slices.ContainsFunc(mvcc.Conjuncts(s.Where, nil), semiJoins)
+	return ok && x.e.Profile.Has(rules.SemiJoinBuffers) && own != "" && !names[own] && slices.ContainsFunc(mvcc.Conjuncts(s.Where, nil), semiJoins)
 }
 
 // semiJoins reports whether a conjunct of a condition is a subquery that the server may

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -19,9 +18,9 @@ import (
 // row identity goes by, first all matching rows and then their changes.
 func (x *running) update(s *ast.UpdateStmt, t *versions.Table) (*mvcc.Prediction, error) {
 	e, tx := x.e, x.tx
-	if x.waitsBackward(s.Order) && e.History.Server.DBMS == history.MySQL {
+	if x.waitsBackward(s.Order) && e.Profile.Has(rules.UpdatesInOrder) {
 		// It changes rows as it goes, and passes some that others have locked; a DELETE does
-		// not pass them, and MariaDB sorts before it changes.
+		// not pass them, and others sort before they change.
 		return nil, &mvcc.Loss{Slug: "unsupported: UPDATE that waits while it goes backward"}
 	}
 	p := &mvcc.Prediction{}
@@ -170,7 +169,7 @@ var errEnough = errors.New("enough rows")
 
 // enough returns after how many rows an UPDATE that finds its rows first stops looking,
 // 0 for never: without an order it does at its LIMIT, and does not wait for the rows
-// behind. With one, MySQL may go by an index that has it; MariaDB sorts. A reader of
+// behind. With one, some go by an index that has it, others sort. A reader of
 // uncommitted data sees the difference.
 func (x *running) enough(a *access, s *ast.UpdateStmt) int {
 	n, ok := mvcc.RowsOf(s.Limit)
@@ -181,7 +180,7 @@ func (x *running) enough(a *access, s *ast.UpdateStmt) int {
 		return int(n)
 	}
 	back := s.Order.Items[0].Desc
-	if x.e.History.Server.DBMS != history.MySQL || !hasOrder(a, s.Order, back) {
+	if !x.e.Profile.Has(rules.UpdatesInOrder) || !hasOrder(a, s.Order, back) {
 		return 0
 	}
 	if x.e.choices.Choose(2) == 0 {
@@ -337,7 +336,7 @@ func (f *ownCollector) Leave(n ast.Node) (ast.Node, bool) {
 // a version after all, while it counts no row as changed (compare_records in
 // sql/sql_update.cc compares whole records).
 func (e *engine) renewsNull(s *ast.UpdateStmt, t *versions.Table, row solve.Row) bool {
-	return e.History.Server.DBMS == history.MySQL && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return renewed(t, l, row) })
+	return e.Profile.Has(rules.NullHoldsDefault) && slices.ContainsFunc(s.List, func(l *ast.Assignment) bool { return renewed(t, l, row) })
 }
 
 // renewed reports whether the column of an assignment is NULL in a row and has a

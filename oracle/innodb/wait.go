@@ -7,7 +7,6 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -336,13 +335,13 @@ func (e *engine) nameInnoDB(d *mvcc.Difference, x *running) {
 }
 
 // swallowsTimeout reports whether a write with IGNORE waited until its wait ended
-// although no other session did anything meanwhile that could have ended it. On
-// MariaDB the time-out is then a warning, and the rows that it had not reached stay
+// although no other session did anything meanwhile that could have ended it. Where
+// IGNORE covers it, the time-out is then a warning, and the rows that it had not reached stay
 // as they are.
 // https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/ignore
 func (r *engine) swallowsTimeout(x *running) bool {
 	n := len(x.st.Waits)
-	if r.History.Server.DBMS != history.MariaDB || n == 0 || mvcc.ErrCode(x.st) != 0 || !stmt.Of(x.node).Ignore {
+	if !r.Profile.Has(rules.IgnoresTimeout) || n == 0 || mvcc.ErrCode(x.st) != 0 || !stmt.Of(x.node).Ignore {
 		return false
 	}
 	from := x.st.Waits[n-1].From

@@ -151,10 +151,7 @@ const NowaitWaited = "nowait-waited"
 // https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
 // https://docs.pingcap.com/tidb/stable/pessimistic-transaction
 func (r *Replay) waitedInSpite() *Difference {
-	refusal := uint16(ErrNowait)
-	if r.History.Server.DBMS == history.MariaDB {
-		refusal = ErrLockTimeout
-	}
+	refusal := r.refusal()
 	for i := range r.History.Stmts {
 		st := &r.History.Stmts[i]
 		if len(st.Waits) == 0 || ErrCode(st) == refusal || !r.refusesToWait(st) {

@@ -3,7 +3,7 @@ package mvcc
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // ErrTableUsed is ER_UPDATE_TABLE_USED.
@@ -20,7 +20,7 @@ func OwnTable(node ast.StmtNode) string {
 // it names the table that it changes, outside of derived tables.
 // https://dev.mysql.com/doc/refman/en/subquery-errors.html
 func (r *Replay) RefusesOwnTable(node ast.StmtNode) bool {
-	if r.History.Server.DBMS != history.MySQL || !KindOf(node).Writes() {
+	if !r.Profile.Has(rules.OwnTableRefused) || !KindOf(node).Writes() {
 		return false
 	}
 	inner := &SubqueryTables{}

@@ -331,7 +331,7 @@ func (r *Replay) define(def *solve.Table, engine string, err error) error {
 	case err != nil:
 		return LossOf("schema", err)
 	}
-	r.Store.NewTable(def, clusteredKey(def, r.History.Server.DBMS))
+	r.Store.NewTable(def, clusteredKey(def, r.Profile.Has(rules.UniqueKeyClusters)))
 	return nil
 }
 
@@ -376,17 +376,16 @@ func (r *Replay) Table(name string) *versions.Table {
 	return nil
 }
 
-// clusteredKey returns the key that identifies rows: the primary key; on
-// InnoDB else the first UNIQUE key of whole columns that are all NOT NULL; nil for
-// a hidden row id.
+// clusteredKey returns the key that identifies rows: the primary key; else, where that may
+// do, the first UNIQUE key of whole columns that are all NOT NULL; nil for a hidden row id.
 // https://dev.mysql.com/doc/refman/en/innodb-index-types.html
-func clusteredKey(t *solve.Table, dbms history.DBMS) *solve.Key {
+func clusteredKey(t *solve.Table, unique bool) *solve.Key {
 	for i := range t.Keys {
 		if t.Keys[i].Primary {
 			return &t.Keys[i]
 		}
 	}
-	if dbms == history.TiDB {
+	if !unique {
 		return nil
 	}
 	for i := range t.Keys {

@@ -124,7 +124,7 @@ func changesOf(s *ast.SetStmt) (c change, ok bool) {
 // SetVariables replays SET on the session. commit ends the open transaction.
 func (r *Replay) SetVariables(s *Session, st *history.Stmt, node *ast.SetStmt, commit func(*versions.Txn)) *Loss {
 	c, _ := changesOf(node)
-	if r.History.Server.DBMS == history.TiDB && (c.access != 0 || c.onceAccess != 0) {
+	if r.Profile.Has(rules.ReadOnlyIgnored) && (c.access != 0 || c.onceAccess != 0) {
 		return &Loss{Slug: "unsupported: READ ONLY"}
 	}
 	if c.level != 0 {
@@ -208,7 +208,7 @@ func (r *Replay) Beforehand(s *Session, kind stmt.Kind, node ast.StmtNode) *Loss
 	switch b, _ := node.(*ast.BeginStmt); {
 	case begins && (s.unsure || s.Txn != nil && s.Txn.OwnLevel):
 		return &Loss{Slug: "level of one transaction, carried over or not"}
-	case b != nil && b.ReadOnly && r.History.Server.DBMS == history.TiDB:
+	case b != nil && b.ReadOnly && r.Profile.Has(rules.ReadOnlyIgnored):
 		return &Loss{Slug: "unsupported: READ ONLY"}
 	case kind == stmt.Savepoint && s.Manual && s.Txn == nil:
 		return &Loss{Slug: "unsupported: SAVEPOINT before a transaction has begun"}

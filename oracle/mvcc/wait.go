@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
@@ -25,7 +26,7 @@ func (r *Replay) Cause(i int, tx *versions.Txn) *Difference {
 		switch refuses := r.refusesToWait(st); {
 		case r.waitedInSkipping(i) != nil:
 			return r.waitedInSkipping(i)
-		case refuses && ErrCode(st) == ErrLockTimeout && r.History.Server.DBMS != history.MariaDB && waitedForRow(st):
+		case refuses && ErrCode(st) == ErrLockTimeout && r.refusal() != ErrLockTimeout && waitedForRow(st):
 			return r.WaitedAnyway(i)
 		case ErrCode(st) == ErrLockTimeout && len(st.Waits) > 0, refuses && (r.othersHold(st) || r.othersWaited(st)):
 			return nil
@@ -58,12 +59,16 @@ func (r *Replay) WaitedAnyway(i int) *Difference {
 	if !r.refusesToWait(st) || !waitedForRow(st) || ErrCode(st) == ErrNowait || HasSubquery(node) {
 		return nil
 	}
-	code := ErrNowait
-	if r.History.Server.DBMS == history.MariaDB {
-		code = ErrLockTimeout
-	}
-	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", code), Actual: "waited, then " + Describe(node, &st.Result),
+	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", r.refusal()), Actual: "waited, then " + Describe(node, &st.Result),
 		Reason: "with NOWAIT it must fail instead of waiting, and it waited for a row"}
+}
+
+// refusal is the error of a NOWAIT that does not get its lock.
+func (r *Replay) refusal() uint16 {
+	if r.Profile.Has(rules.NowaitTimesOut) {
+		return ErrLockTimeout
+	}
+	return ErrNowait
 }
 
 func waitedForRow(st *history.Stmt) bool {

@@ -124,10 +124,11 @@ func numbers(version string) (v [3]int, ok bool) {
 // Set is the answer to every dimension at one level.
 type Set [numDimensions]Variant
 
-// Profile is the answer to every dimension at every level on one server.
+// Profile is the answer to every dimension at every level on one server, and its traits.
 type Profile struct {
 	server history.Server
 	sets   [len(levelIndex)]Set
+	traits uint16
 }
 
 var levelIndex = [...]corpus.Level{0, corpus.ReadUncommitted, corpus.ReadCommitted, corpus.RepeatableRead, corpus.Serializable}
@@ -135,7 +136,7 @@ var levelIndex = [...]corpus.Level{0, corpus.ReadUncommitted, corpus.ReadCommitt
 // For returns what the server promises and documents: the rows of the table
 // that are no deviations, later rows overriding earlier ones.
 func For(srv history.Server) Profile {
-	p := Profile{server: srv}
+	p := Profile{server: srv, traits: traitsOf(srv.DBMS)}
 	for i := range Table {
 		if Table[i].Status != Deviation {
 			p.apply(&Table[i])

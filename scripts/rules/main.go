@@ -11,6 +11,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -28,6 +29,10 @@ say that the UPDATE can thereby miss a row that does match by the time it ends.
 
 An entry without an example has no stored case that shows this deviation alone, with all sessions
 at one level; [findings.md](findings.md) may name another.
+`
+
+const notIsolation = `No promise of a level: but which rows a statement comes to, or whether it fails, depends on it.
+
 `
 
 const head = `# Rules
@@ -93,8 +98,13 @@ func page(w io.Writer, stored string) error {
 	b.WriteString(head + "## Promised and documented\n\n| where | rule |\n| --- | --- |\n")
 	for i := range rules.Table {
 		if r := &rules.Table[i]; r.Status != rules.Deviation {
-			fmt.Fprintf(&b, "| %s | %s%s |\n", scope(r), r.Says, links(r))
+			fmt.Fprintf(&b, "| %s | %s%s |\n", scope(r), r.Says, links(r.Links))
 		}
+	}
+	b.WriteString("\n## What only some servers do\n\n" + notIsolation + "| where | what |\n| --- | --- |\n")
+	for i := range rules.TraitTable {
+		r := &rules.TraitTable[i]
+		fmt.Fprintf(&b, "| %s | %s%s |\n", vendors(r.DBMS), r.Says, links(r.Links))
 	}
 	b.WriteString("\n## Known deviations\n\n" + notAllowed)
 	var done []string
@@ -123,12 +133,16 @@ func page(w io.Writer, stored string) error {
 	return err
 }
 
-func scope(r *rules.Rule) string {
+func vendors(list []history.DBMS) string {
 	var parts []string
-	for _, d := range r.Scope.DBMS {
-		parts = append(parts, map[string]string{"mysql": "MySQL", "mariadb": "MariaDB", "tidb": "TiDB"}[string(d)])
+	for _, d := range list {
+		parts = append(parts, map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB"}[d])
 	}
-	out := strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
+}
+
+func scope(r *rules.Rule) string {
+	out := vendors(r.Scope.DBMS)
 	if out == "" {
 		out = "all servers"
 	}
@@ -171,9 +185,9 @@ func before(firsts []string) string {
 	return out.String()
 }
 
-func links(r *rules.Rule) string {
+func links(to []string) string {
 	var out []string
-	for i, l := range r.Links {
+	for i, l := range to {
 		out = append(out, fmt.Sprintf("[%d](%s)", i+1, l))
 	}
 	if len(out) == 0 {
