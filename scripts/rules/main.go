@@ -118,7 +118,7 @@ func page(w io.Writer, stored string) error {
 		var told []string
 		for j := range rules.Table {
 			if s := &rules.Table[j]; s.Status == rules.Deviation && s.Name == r.Name {
-				line := fmt.Sprintf("* %s: %s%s\n", scope(s), s.Says, links(s))
+				line := fmt.Sprintf("* %s: %s%s\n", scope(s), s.Says, links(s.Links))
 				if !slices.Contains(told, line) {
 					told = append(told, line)
 					b.WriteString(line)
