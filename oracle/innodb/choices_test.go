@@ -89,12 +89,19 @@ func scene(t *testing.T, create string, rows ...string) (*engine, *versions.Tabl
 	for _, text := range rows {
 		tbl.Chains = append(tbl.Chains, &versions.Chain{ID: len(tbl.Chains) + 1, Versions: []versions.Version{{Row: rowOf(t, tbl, text)}}})
 	}
-	e := (&paths{r}).engine(&mvcc.Choices{})
+	e := ready(r).engine(&mvcc.Choices{})
 	tbl = e.Table("t")
 	for _, c := range tbl.Chains {
 		c.Versions[0].Key = e.Store.ClusteredKeyOf(tbl, c.Versions[0].Row)
 	}
 	return e, tbl
+}
+
+// ready makes the paths of a replay whose tables are loaded.
+func ready(r *mvcc.Replay) *paths {
+	p := &paths{Replay: r}
+	p.keep(0)
+	return p
 }
 
 func rowOf(t *testing.T, tbl *versions.Table, text string) solve.Row {

@@ -92,7 +92,7 @@ func (e *engine) commitInnoDB(s *mvcc.Session, t *versions.Txn) {
 	t.Ended = t.Commit
 	s.Ended++
 	if len(t.Stmts) > 0 {
-		e.Units = append(e.Units, t)
+		e.units = append(e.units, t)
 	}
 }
 
@@ -170,7 +170,7 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 				e.undoGradually(s.Txn, kept[j].Writes)
 			}
 			s.Txn.Savepoints = kept
-			e.Partial = true
+			e.partial = true
 		}
 	case stmt.SetLevel, stmt.SetVariable:
 		if s.Reopened {

@@ -8,17 +8,29 @@
 // https://dev.mysql.com/doc/refman/en/innodb-locking-transaction-model.html
 package innodb
 
-import "github.com/txnfuzz/txnfuzz/oracle/mvcc"
+import (
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
+)
 
 // Engine replays histories of servers whose current reads work row by row
 // (rules.Cursor).
 type Engine struct{}
 
 // Run implements mvcc.Engine.
-func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&paths{r}).run() }
+func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&paths{Replay: r}).run() }
 
 // LeavesPlaces implements mvcc.Engine.
 func (Engine) LeavesPlaces() bool { return true }
 
 // paths looks for the ways through a history that its waits leave open.
-type paths struct{ *mvcc.Replay }
+type paths struct {
+	*mvcc.Replay
+	*kept
+	// units holds the committed transactions of the way that was found; partial says that
+	// one of them was rolled back in part.
+	units   []*versions.Txn
+	partial bool
+	// anywhere says that paths need not keep to the places of waiting that the server told.
+	anywhere bool
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
-	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -29,15 +28,18 @@ import (
 // engine replays a history on InnoDB's rules along one path of choices.
 type engine struct {
 	*mvcc.Replay
+	*kept
 	choices *mvcc.Choices
 	// loose admits every place of waiting, also against the locks.
 	loose bool
 	// exploring says that it is looked for what else is allowed.
 	exploring bool
-	// places holds where the server told that statements wait; anywhere says that paths
-	// need not keep to it.
-	places   [][]*mvcc.Place
+	// anywhere says that its path need not keep to the places of waiting that the server told.
 	anywhere bool
+	// units holds the transactions that have committed; partial says that one of them was
+	// rolled back in part.
+	units   []*versions.Txn
+	partial bool
 	// clock counts what happens; the ticks of views and transactions are its.
 	clock   history.Tick
 	running map[int]*running
@@ -52,7 +54,6 @@ type engine struct {
 	nextSeq  int
 	nextRID  int
 	started  []history.Tick
-	plans    map[int]plan.Plan
 	// needs holds transactions that stood in the way of a statement when it was
 	// sent, by its index, where a deadlock made that matter.
 	needs map[int][]*versions.Txn
@@ -140,7 +141,7 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 	w := &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver,
 		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables))},
 		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), OnlyFits: r.OnlyFits, KeepsLooks: r.KeepsLooks, EveryAnswer: r.EveryAnswer}
-	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, places: r.Places, anywhere: r.AgainstPlaces, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), uncertainLocks: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, kept: r.kept, anywhere: r.anywhere, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), uncertainLocks: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
 		started: make([]history.Tick, len(r.History.Stmts)), counters: map[*versions.Table]int64{}}
 	for n, t := range r.Store.Tables {
 		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains), len(t.Chains)+4)}
@@ -156,14 +157,14 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 		w.Store.Tables[n] = nt
 	}
 	w.Touched = make([]mvcc.Touch, 0, len(r.History.Stmts))
-	e.plans = r.parsedPlans()
-	w.UnmetBy, w.Bare, w.Uncut, w.TestedBy, w.Unmodelled = r.UnmetBy, r.Bare, r.Uncut, r.TestedBy, r.Unmodelled
+	w.Uncut, w.Unmodelled = r.Uncut, r.Unmodelled
 	return e
 }
 
 // adopt takes over what a world found.
 func (r *paths) adopt(e *engine) {
-	r.Steps, r.Touched, r.Sessions, r.Units, r.Partial, r.Replayed = e.Steps, e.Touched, e.Sessions, e.Units, e.Partial, &e.Store
+	r.Steps, r.Touched, r.Sessions, r.Replayed = e.Steps, e.Touched, e.Sessions, &e.Store
+	r.units, r.partial = e.units, e.partial
 }
 
 func (e *engine) now() history.Tick {

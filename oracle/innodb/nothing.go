@@ -132,13 +132,13 @@ func (x *running) soleTable(from *ast.TableRefsClause) *versions.Table {
 // says so: only then can an optimiser find it impossible. It holds of several tables, and of
 // subqueries, of which that is not looked into. of is what the answer is kept by.
 func (e *engine) unmet(of ast.Node, t *versions.Table, where ast.ExprNode) bool {
-	is, known := e.UnmetBy[of]
+	is, known := e.kept.unmet[of]
 	if !known {
 		is = t == nil || where != nil && mvcc.HasSubquery(where)
 		if !is && where != nil {
 			e.Solver.Silently(func() { is = e.noneMatches(t, where) })
 		}
-		e.UnmetBy[of] = is
+		e.kept.unmet[of] = is
 	}
 	return is
 }

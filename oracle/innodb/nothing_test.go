@@ -65,7 +65,7 @@ func isUnmet(t *testing.T, dbms history.DBMS, table, query string) bool {
 		t.Fatalf("%s: %v", query, err)
 	}
 	s := c.Steps[1].Stmt.(*ast.SelectStmt)
-	e := (&paths{r}).engine(&mvcc.Choices{})
+	e := ready(r).engine(&mvcc.Choices{})
 	x := &running{e: e, node: s, tx: &versions.Txn{}}
 	nothing, err := x.readsNothing(s)
 	return nothing || err != nil || e.choices.Pos > 0

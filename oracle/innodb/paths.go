@@ -12,30 +12,30 @@ import (
 // along replays the history along a path; e is nil where the result is known from
 // before. The one of a path that goes further than the statement furthest is not
 // taken over where its steps are wanted.
-func (r *paths) along(ch *mvcc.Choices, furthest int) (g *mvcc.TriedPath, e *engine) {
+func (r *paths) along(ch *mvcc.Choices, furthest int) (g *triedPath, e *engine) {
 	key := r.pathKey(ch)
-	for _, g := range slices.Backward(r.Tried[string(key)]) {
-		differ := r.Profile.Differ(g.Profile)
-		if differ.Meets(&g.Consulted) || !r.OnlyFits && g.Err == nil && r.reach(g.Difference) > furthest || !r.Budget.Repeat(g.Spent) {
+	for _, g := range slices.Backward(r.tried[string(key)]) {
+		differ := r.Profile.Differ(g.profile)
+		if differ.Meets(&g.consulted) || !r.OnlyFits && g.err == nil && r.reach(g.difference) > furthest || !r.Budget.Repeat(g.spent) {
 			continue
 		}
-		become(ch, &g.After)
+		become(ch, &g.after)
 		return g, nil
 	}
 	before := r.Budget.Left()
 	e = r.engine(ch)
 	d, err := e.replay()
 	e.abandon()
-	g = &mvcc.TriedPath{Profile: &r.Profile, Consulted: e.Consulted, Difference: d, Err: err, Spent: before - r.Budget.Left()}
+	g = &triedPath{profile: &r.Profile, consulted: e.Consulted, difference: d, err: err, spent: before - r.Budget.Left()}
 	if d == nil && err == nil {
 		return g, e
 	}
 	if d != nil {
-		g.Blame = e.blame(d)
+		g.blame = e.blame(d)
 	}
-	become(&g.After, ch)
+	become(&g.after, ch)
 	if r.Budget.Left() >= 0 {
-		r.Tried[string(key)] = append(r.Tried[string(key)], g)
+		r.tried[string(key)] = append(r.tried[string(key)], g)
 	}
 	return g, e
 }
@@ -54,7 +54,7 @@ func (r *paths) pathKey(ch *mvcc.Choices) []byte {
 	key := make([]byte, 0, 64)
 	flag := func(b bool) { key = append(key, byte(mvcc.BoolRank(b))) }
 	flag(r.AnyWait)
-	flag(r.AgainstPlaces)
+	flag(r.anywhere)
 	for i := range ch.Taken {
 		key = binary.AppendVarint(key, int64(ch.Taken[i]))
 		key = binary.AppendVarint(key, int64(ch.Arity[i]))
@@ -133,7 +133,8 @@ func (r *paths) run() (*mvcc.Difference, error) {
 		err  error
 	)
 	for _, round := range r.rounds() {
-		r.AgainstPlaces = round == mvcc.Anywhere
+		r.anywhere = round == mvcc.Anywhere
+		r.AgainstPlaces = r.anywhere && r.places != nil
 		if best, path, err = r.search(); best == nil && (err == nil || errors.Is(err, errUnplanned)) {
 			break
 		}
@@ -173,8 +174,9 @@ func (r *paths) search() (*mvcc.Difference, []int, error) {
 // prepare makes the tables, or takes those of the replay that this one is made of for
 // the same share of the budget.
 func (r *paths) prepare() error {
-	if r.Loaded {
-		if !r.Budget.Spend(r.Loading) {
+	if k, ok := r.Kept.(*kept); ok {
+		r.kept = k
+		if !r.Budget.Spend(k.loading) {
 			return mvcc.ErrWork
 		}
 		return nil
@@ -184,10 +186,7 @@ func (r *paths) prepare() error {
 		return err
 	}
 	r.insertionOrder()
-	r.Loaded, r.Loading = true, before-r.Budget.Left()
-	r.Tried = map[string][]*mvcc.TriedPath{}
-	r.Places = r.toldPlaces()
-	r.parsedPlans()
+	r.keep(before - r.Budget.Left())
 	return nil
 }
 
@@ -213,12 +212,12 @@ func (r *paths) explore(jumping bool) (*mvcc.Difference, []int, error) {
 			return nil, nil, mvcc.ErrWork
 		}
 		g, e := r.along(ch, bestAt)
-		d := g.Difference
+		d := g.difference
 		switch {
-		case errors.Is(g.Err, errUnplanned):
-			unplanned = g.Err
-		case g.Err != nil:
-			return nil, nil, g.Err
+		case errors.Is(g.err, errUnplanned):
+			unplanned = g.err
+		case g.err != nil:
+			return nil, nil, g.err
 		case d == nil:
 			r.adopt(e)
 			if r.EveryAnswer {
@@ -248,7 +247,7 @@ func (r *paths) explore(jumping bool) (*mvcc.Difference, []int, error) {
 		}
 		more := false
 		if jumping && d != nil {
-			more = jump(ch, g.Blame, r.readsBefore(d), r.waitsBefore(d), waiters)
+			more = jump(ch, g.blame, r.readsBefore(d), r.waitsBefore(d), waiters)
 		} else {
 			more = ch.Next()
 		}

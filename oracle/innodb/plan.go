@@ -20,13 +20,11 @@ func (r *paths) parsedPlans() map[int]plan.Plan {
 	if len(told) == 0 {
 		return nil
 	}
-	if r.PlanCache == nil {
-		r.PlanCache = make(map[int]plan.Plan, len(told))
-		for i, text := range told {
-			r.PlanCache[i] = plan.Parse(text)
-		}
+	plans := make(map[int]plan.Plan, len(told))
+	for i, text := range told {
+		plans[i] = plan.Parse(text)
 	}
-	return r.PlanCache
+	return plans
 }
 
 // byPlan sets an access path after the step of a plan.

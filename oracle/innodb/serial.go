@@ -30,13 +30,13 @@ func (r *paths) serialOrders() (*mvcc.Difference, error) {
 			return nil, nil
 		}
 	}
-	if r.History.End != history.Complete || len(r.History.Final) == 0 || len(r.Units) == 0 || r.Partial {
+	if r.History.End != history.Complete || len(r.History.Final) == 0 || len(r.units) == 0 || r.partial {
 		return nil, nil
 	}
-	if slices.ContainsFunc(r.Units, func(t *versions.Txn) bool { return t.Missed }) {
+	if slices.ContainsFunc(r.units, func(t *versions.Txn) bool { return t.Missed }) {
 		return nil, nil
 	}
-	units := slices.Clone(r.Units)
+	units := slices.Clone(r.units)
 	slices.SortStableFunc(units, func(a, b *versions.Txn) int { return cmp.Compare(a.Commit, b.Commit) })
 	s := &serial{r: r, units: units, left: maxSerialSteps}
 	found, err := s.search(nil)

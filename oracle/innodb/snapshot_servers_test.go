@@ -149,7 +149,7 @@ func (p *snapshotProbe) askAbout(seed uint64) {
 		q.Where = combine(rng, conditions, 2)
 		text := corpus.SQL(q, d)
 		q = p.parse(text)
-		unmet := (&paths{r}).engine(&mvcc.Choices{}).unmet(q, r.Table(h.Initial[0].Name), q.Where)
+		unmet := ready(r).engine(&mvcc.Choices{}).unmet(q, r.Table(h.Initial[0].Name), q.Where)
 		if !unmet && rng.IntN(8) > 0 {
 			continue // most are
 		}

@@ -155,11 +155,11 @@ func (r *engine) tested(t *versions.Table, where ast.ExprNode) map[int]bool {
 	if where == nil {
 		return nil
 	}
-	key := mvcc.ConditionOn{Where: where, T: t.Def}
-	cols, ok := r.TestedBy[key]
+	key := conditionOn{where, t.Def}
+	cols, ok := r.kept.tested[key]
 	if !ok {
 		cols = mvcc.ColumnsIn(t.Def, where)
-		r.TestedBy[key] = cols
+		r.kept.tested[key] = cols
 	}
 	return cols
 }

@@ -199,12 +199,12 @@ func (x *running) listed(s *ast.SelectStmt) (*ast.SelectStmt, error) {
 	if !mvcc.HasSubquery(s) {
 		return s, nil
 	}
-	bare := x.e.Bare[s]
+	bare := x.e.bare[s]
 	if bare == nil {
 		c := *s
 		c.Where = nil
 		bare = &c
-		x.e.Bare[s] = bare
+		x.e.bare[s] = bare
 	}
 	inner := &mvcc.SubqueryTables{}
 	bare.Accept(inner)

@@ -120,12 +120,6 @@ func ColumnsIn(t *solve.Table, n ast.Node) map[int]bool {
 	return cols
 }
 
-// ConditionOn is a condition on the rows of a table.
-type ConditionOn struct {
-	Where ast.ExprNode
-	T     *solve.Table
-}
-
 type columnCollector struct {
 	t    *solve.Table
 	cols map[int]bool

@@ -16,7 +16,7 @@ import (
 // two rounds, first those that keep to the places told, and only if none of them fits,
 // all. What fits only then is no violation, but nothing vouches for it either.
 
-// Round says which paths a replay on InnoDB tries.
+// Round says which paths a replay tries whose engine LeavesPlaces.
 type Round uint8
 
 const (
@@ -52,7 +52,7 @@ func Legible(at *history.Place) bool {
 
 // Elsewhere reports whether the path that the replay has found keeps to no places of
 // waiting, although the server told some: with them none fits.
-func (r *Replay) Elsewhere() bool { return r.Places != nil && r.AgainstPlaces }
+func (r *Replay) Elsewhere() bool { return r.AgainstPlaces }
 
 // Place is where a server told that a statement waits.
 type Place struct {

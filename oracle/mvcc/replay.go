@@ -10,7 +10,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/plan"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -68,39 +67,27 @@ type Replay struct {
 	Touched   []Touch
 	// Moved holds when statements took effect whose order was not seen.
 	Moved map[*history.Stmt]history.Tick
-	// Units holds the committed transactions of an InnoDB history; Partial says
-	// that one of them was rolled back in part.
-	Units     []*versions.Txn
-	Partial   bool
-	PlanCache map[int]plan.Plan
-	// UnmetBy holds of queries and conditions whether no row is known that they find.
-	UnmetBy map[ast.Node]bool
-	// Bare holds locking reads without their conditions, Uncut queries without their LIMIT.
-	Bare, Uncut map[*ast.SelectStmt]*ast.SelectStmt
+	// Kept is what the engine keeps for all replays of one verdict, nil if these share
+	// nothing.
+	Kept any
+	// Uncut holds queries without their LIMIT.
+	Uncut map[*ast.SelectStmt]*ast.SelectStmt
 	// Unmodelled holds the statements that no part of the replay understands, by
 	// their indexes.
 	Unmodelled map[int]error
-	// TestedBy holds the columns that conditions mention.
-	TestedBy map[ConditionOn]map[int]bool
 	// asking holds what the server answers where the solver refuses.
 	asking *solve.Asking
 	// Budget is what may be spent on the verdict, nil for no end.
 	Budget *solve.Budget
-	// AnyWait lets a statement on InnoDB have waited anywhere; see Loose.
+	// AnyWait lets a statement have waited anywhere; see Loose.
 	AnyWait bool
-	// Places holds where the server told that statements wait, if it told any; AgainstPlaces
-	// says that paths need not keep to it.
-	Places        [][]*Place
+	// AgainstPlaces says that the way that was found does not keep to the places of waiting
+	// that the server told.
 	AgainstPlaces bool
 	// Trying says which paths are tried; see In.
 	Trying Round
 	// Persistent raises the bound on sequences of choices; see Patient.
 	Persistent bool
-	// Loaded says that the tables are there, Loading what they cost the budget.
-	Loaded  bool
-	Loading int
-	// Tried holds the paths that did not fit, by their choices.
-	Tried map[string][]*TriedPath
 	// EveryAnswer says that it is wanted what else is allowed.
 	EveryAnswer bool
 	// OnlyFits says that the steps of a replay that does not fit are not wanted.
@@ -268,8 +255,7 @@ func (r *Replay) Load() error {
 	if !r.Budget.Spend(r.Cost()) {
 		return ErrWork
 	}
-	r.UnmetBy, r.TestedBy = map[ast.Node]bool{}, map[ConditionOn]map[int]bool{}
-	r.Bare, r.Uncut = map[*ast.SelectStmt]*ast.SelectStmt{}, map[*ast.SelectStmt]*ast.SelectStmt{}
+	r.Uncut = map[*ast.SelectStmt]*ast.SelectStmt{}
 	if err := r.loadTables(); err != nil {
 		return err
 	}

@@ -1,0 +1,21 @@
+package mvcc
+
+import "github.com/txnfuzz/txnfuzz/oracle/rules"
+
+// Under returns a replay of the same history under another profile, which only says
+// whether the history fits: its Steps are filled in if it does. It costs the budget
+// what a replay of its own would. Where the engine has Kept something, it shares that, the
+// tables and what is compiled with r, which must have run.
+func (r *Replay) Under(p rules.Profile) *Replay {
+	if r.Kept == nil {
+		again := New(r.engine, r.Case, r.History, p, false).Within(r.Budget)
+		again.EveryAnswer, again.asking = r.EveryAnswer, r.asking
+		if !setsVariables(r.Case) {
+			again.Solver.Asking(r.asking)
+		}
+		return again
+	}
+	return &Replay{engine: r.engine, Case: r.Case, History: r.History, Profile: p, Dialect: r.Dialect, Solver: r.Solver, asking: r.asking, Budget: r.Budget,
+		Store: r.Store, Sessions: make(map[int]*Session), Steps: make([]Step, len(r.History.Stmts)),
+		Kept: r.Kept, Uncut: r.Uncut, Unmodelled: r.Unmodelled, OnlyFits: true, EveryAnswer: r.EveryAnswer}
+}
