@@ -114,17 +114,17 @@ type campaign struct {
 	begun  time.Time // when its server was there
 	guide  *guide    // nil: every input is made afresh
 	// patterns is nil where inputs aim at none.
-	patterns *patterns
-	firsts   *firsts
-	state    *campaignState
-	next     []atomic.Int64 // of each worker, the first input that was not run
-	litters  []litter       // of each worker
-	faults   atomic.Int64
-	broken   sync.Map // messages of defects of this program
-	sampled  sampler
-	beside   beside
-	versus   *versus // nil: nothing is compared
-	stop     context.CancelCauseFunc
+	patterns  *patterns
+	sightings *sightings
+	state     *campaignState
+	next      []atomic.Int64 // of each worker, the first input that was not run
+	litters   []litter       // of each worker
+	faults    atomic.Int64
+	broken    sync.Map // messages of defects of this program
+	sampled   sampler
+	beside    beside
+	versus    *versus // nil: nothing is compared
+	stop      context.CancelCauseFunc
 }
 
 // RunHere runs cases, in this process, until a bound is reached or the context ends. The latter is no
@@ -167,7 +167,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	if err := c.begin(store); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	if c.firsts, err = openFirsts(s.Firsts); err != nil {
+	if c.sightings, err = openSightings(s.Firsts); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	if c.versus, err = openVersus(ctx, s, t, store, baseline); err != nil {
@@ -194,7 +194,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	}
 	err = c.run(ctx)
 	report := c.report()
-	err = errors.Join(err, c.keepState(report), c.firsts.close())
+	err = errors.Join(err, c.keepState(report), c.sightings.close())
 	if err == nil && !report.judgedAny() {
 		err = ErrNothingJudged
 	}
@@ -239,7 +239,7 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 	}
 	c.tally.add(r)
 	c.patterns.note(r, p.weaving)
-	if err := c.firsts.add(r); err != nil {
+	if err := c.sightings.add(r); err != nil {
 		return err
 	}
 	if c.guide != nil {

@@ -36,10 +36,10 @@ type Pair struct {
 	levels []corpus.Level
 	known  []*corpus.Case
 	// seeds are the inputs that are stored cases.
-	seeds  map[string]bool
-	keeper *findings.Keeper
-	tally  pairTally
-	firsts *firsts
+	seeds     map[string]bool
+	keeper    *findings.Keeper
+	tally     pairTally
+	sightings *sightings
 }
 
 // FoundError says that an input shows something that was not known before.
@@ -83,7 +83,7 @@ func OpenPair(ctx context.Context, s Settings) (*Pair, error) {
 	if p.levels, err = target.Offered(p.target, s.Levels); err != nil {
 		return nil, errors.Join(err, p.target.Close())
 	}
-	if p.firsts, err = openFirsts(s.Firsts); err != nil {
+	if p.sightings, err = openSightings(s.Firsts); err != nil {
 		return nil, errors.Join(err, p.target.Close())
 	}
 	p.keeper = findings.NewKeeper(p.target, store)
@@ -98,7 +98,7 @@ func (p *Pair) Close() error {
 	if p.s.Tally != "" && p.tally.report.Executions > 0 {
 		err = p.tally.appendTo(p.s.Tally, p.target.Name)
 	}
-	return errors.Join(err, p.firsts.close(), p.target.Close())
+	return errors.Join(err, p.sightings.close(), p.target.Close())
 }
 
 // Run runs the cases of an input. A *FoundError says that one shows something
@@ -121,7 +121,7 @@ func (p *Pair) Run(ctx context.Context, data []byte) error {
 		r := p.target.JudgeAs(ctx, c, levelsWithin(c, p.levels, 0), counts(n), !graphs(n))
 		trials = append(trials, r)
 		signal.Hit(signal.Of(r.Case, r.History, &r.Verdict))
-		if err := p.firsts.add(&r); err != nil {
+		if err := p.sightings.add(&r); err != nil {
 			return err
 		}
 		if r.Dead != nil {

@@ -108,7 +108,7 @@ func (k *Keeper) Consider(ctx context.Context, r *target.Trial, from Origin) (f 
 	case !k.wrong(&r.Verdict) || k.Baseline.covers(r.Verdict.Fingerprint):
 		return nil, false, nil
 	case r.Verdict.Causes() != nil:
-		return k.considerJoint(ctx, r, from)
+		return k.considerCombined(ctx, r, from)
 	}
 	suffix := ""
 	if r.Verdict.Kind == target.KindCrash {

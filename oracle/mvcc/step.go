@@ -253,7 +253,7 @@ var ErrIgnored = &Loss{Slug: "unsupported: UPDATE IGNORE of a duplicate"}
 // surely the rows that it locked: one table, no LIMIT, no grouping, no
 // subquery, and no MIN or MAX, for which one entry of an index may do.
 func LocksWhatItReturns(s *ast.SelectStmt) bool {
-	return stmt.SoleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksExtreme(s)
+	return stmt.SoleTable(s.From) != nil && s.Limit == nil && s.GroupBy == nil && !s.Distinct && !HasSubquery(s) && !picksMinOrMax(s)
 }
 
 // PlainRows reports whether a query returns one row for each that it finds.
@@ -261,7 +261,7 @@ func PlainRows(s *ast.SelectStmt) bool {
 	return s.GroupBy == nil && s.Having == nil && !s.Distinct && !Aggregates(s)
 }
 
-func picksExtreme(s *ast.SelectStmt) bool {
+func picksMinOrMax(s *ast.SelectStmt) bool {
 	return corpus.Contains(s.Fields, func(n ast.Node) (found, skip bool) {
 		a, ok := n.(*ast.AggregateFuncExpr)
 		return ok && (strings.EqualFold(a.F, ast.AggFuncMin) || strings.EqualFold(a.F, ast.AggFuncMax)), false

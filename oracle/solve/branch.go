@@ -76,7 +76,7 @@ func (c *compiler) caseExpr(n *ast.CaseExpr) (expr, error) {
 	if err := c.spoilsColumn(constant, results); err != nil {
 		return expr{}, err
 	}
-	if err := c.alikeChosen(results); err != nil {
+	if err := c.commonFormsChosen(results); err != nil {
 		return expr{}, err
 	}
 	t, err := c.unify(results)

@@ -34,7 +34,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		if err := c.spoilsColumn(args[0].konst, args[1:]); err != nil {
 			return expr{}, err
 		}
-		if err := c.alikeChosen(args[1:]); err != nil {
+		if err := c.commonFormsChosen(args[1:]); err != nil {
 			return expr{}, err
 		}
 		t, err := c.unify(args[1:])
@@ -51,7 +51,7 @@ func (c *compiler) call(n *ast.FuncCallExpr) (expr, error) {
 		}
 		return c.branch(t, k, choose, results, evals), nil
 	case (name == "ifnull" && len(args) == 2) || (name == "coalesce" && len(args) > 0):
-		if err := c.alike(args); err != nil {
+		if err := c.commonForms(args); err != nil {
 			return expr{}, err
 		}
 		t, err := c.unify(args)

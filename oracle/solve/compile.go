@@ -69,8 +69,8 @@ type expr struct {
 	// mixedLarge says that the bits of a large double depend on which of several
 	// numbers was chosen.
 	mixedLarge bool
-	// extreme says GREATEST or LEAST.
-	extreme bool
+	// greatest says GREATEST or LEAST.
+	greatest bool
 	// mixedDate says that a number or text chosen among other types is read as a date
 	// for itself.
 	mixedDate bool

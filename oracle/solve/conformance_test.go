@@ -189,10 +189,10 @@ func TestQueriesAsServersAnswered(t *testing.T) {
 	}
 }
 
-// TestExtremesByKey holds against MariaDB that MIN and MAX of an indexed text are
+// TestMinMaxByKey holds against MariaDB that MIN and MAX of an indexed text are
 // left open beside a number: on 10.11 and 11.8 MAX(v) of ”, '2', '300' and 'A'
 // under v <= 255 is '2', as if the number were a text.
-func TestExtremesByKey(t *testing.T) {
+func TestMinMaxByKey(t *testing.T) {
 	for _, server := range servers {
 		d := solve.DialectOf(server)
 		s := solve.New(d)

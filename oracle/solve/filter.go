@@ -46,7 +46,7 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 	if _, ok := n.(*ast.SubqueryExpr); ok {
 		return plain
 	}
-	if isExtreme(n) {
+	if isGreatest(n) {
 		return func(f *frame) sqlvalue.Truth {
 			f.refuse("GREATEST or LEAST as a condition")
 			return sqlvalue.Unknown
@@ -72,11 +72,11 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 	}
 }
 
-// extreme tells whether n is a GREATEST or LEAST, of which other rows pass.
-func isExtreme(n ast.ExprNode) bool {
+// isGreatest tells whether n is a GREATEST or LEAST, of which other rows pass.
+func isGreatest(n ast.ExprNode) bool {
 	switch n := n.(type) {
 	case *ast.ParenthesesExpr:
-		return isExtreme(n.Expr)
+		return isGreatest(n.Expr)
 	case *ast.FuncCallExpr:
 		return n.FnName.L == "greatest" || n.FnName.L == "least"
 	}

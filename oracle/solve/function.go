@@ -61,8 +61,8 @@ var functions = map[string]function{
 	"truncate":         {2, 2, (*compiler).truncate},
 	"sqrt":             {1, 1, (*compiler).sqrt},
 	"bit_count":        {1, 1, (*compiler).bitCount},
-	"greatest":         {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.extreme(a, opcode.GT) }},
-	"least":            {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.extreme(a, opcode.LT) }},
+	"greatest":         {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.greatest(a, opcode.GT) }},
+	"least":            {2, variadic, func(c *compiler, a []expr) (expr, error) { return c.greatest(a, opcode.LT) }},
 }
 
 // textArg returns an accessor for an argument as text in ASCII.

@@ -8,25 +8,25 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
-// extreme compiles GREATEST or LEAST; a NULL among the operands makes it NULL.
+// greatest compiles GREATEST or LEAST; a NULL among the operands makes it NULL.
 // https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest
 // https://mariadb.com/docs/server/reference/sql-structure/operators/comparison-operators/greatest
-func (c *compiler) extreme(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatest(args []expr, op opcode.Op) (expr, error) {
 	bit := slices.ContainsFunc(args, func(a expr) bool { return a.typ.Class == BitClass })
-	e, err := c.extremeValue(args, op)
-	e.extreme = true
+	e, err := c.greatestValue(args, op)
+	e.greatest = true
 	// The bits of the result are those of another operand where a BIT is negative as
 	// a number with a sign.
-	e.mixedInt = e.mixedInt || bit && c.d.is(extremeKeepsInt) && (e.typ.Class == FloatClass || e.typ.Class == DoubleClass)
+	e.mixedInt = e.mixedInt || bit && c.d.is(greatestKeepsInt) && (e.typ.Class == FloatClass || e.typ.Class == DoubleClass)
 	return e, err
 }
 
-func (c *compiler) extremeValue(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestValue(args []expr, op opcode.Op) (expr, error) {
 	if !c.d.is(branchCasts) && len(args) == 2 {
-		return c.extremeOfTwo(args, op)
+		return c.greatestOfTwo(args, op)
 	}
-	if t, ok := extremeNumber(args); ok {
-		return c.extremeOf(t, args, op)
+	if t, ok := greatestNumber(args); ok {
+		return c.greatestOf(t, args, op)
 	}
 	var t Type
 	for i, a := range args {
@@ -39,12 +39,12 @@ func (c *compiler) extremeValue(args []expr, op opcode.Op) (expr, error) {
 			return expr{}, unsupported("GREATEST or LEAST of different types")
 		}
 	}
-	return c.extremeAlike(args, op)
+	return c.greatestOfOneType(args, op)
 }
 
-// extremeAlike compiles GREATEST or LEAST of texts, or of integers of one
+// greatestOfOneType compiles GREATEST or LEAST of texts, or of integers of one
 // signedness.
-func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestOfOneType(args []expr, op opcode.Op) (expr, error) {
 	if err := c.shareCollation(args); err != nil {
 		return expr{}, err
 	}
@@ -92,9 +92,9 @@ func (c *compiler) extremeAlike(args []expr, op opcode.Op) (expr, error) {
 	}}, nil
 }
 
-// extremeNumber returns the type of GREATEST or LEAST of numbers, at least one of
+// greatestNumber returns the type of GREATEST or LEAST of numbers, at least one of
 // which is no integer.
-func extremeNumber(args []expr) (t Type, ok bool) {
+func greatestNumber(args []expr) (t Type, ok bool) {
 	t, floats, wide := double, 0, makesDouble(args)
 	exact := Type{Class: DecimalClass}
 	digits, inexact := 0, false
@@ -121,15 +121,15 @@ func extremeNumber(args []expr) (t Type, ok bool) {
 	return t, ok && (floats == 0 || wide)
 }
 
-// extremeOf compiles GREATEST or LEAST of numbers as a decimal or double. A decimal
+// greatestOf compiles GREATEST or LEAST of numbers as a decimal or double. A decimal
 // is printed with all digits of the type, but keeps its own as a text.
-func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestOf(t Type, args []expr, op opcode.Op) (expr, error) {
 	e := expr{typ: t, konst: allKonst(args), computed: true}
 	for _, a := range args {
 		e.mixedText = e.mixedText || t.Class == DecimalClass && a.typ.Scale != t.Scale
 	}
 	for _, a := range args {
-		e.mixedLarge = e.mixedLarge || c.d.is(extremeKeepsInt) && (t.Class == DecimalClass || isExact(a.typ))
+		e.mixedLarge = e.mixedLarge || c.d.is(greatestKeepsInt) && (t.Class == DecimalClass || isExact(a.typ))
 	}
 	if e.mixedText && c.d.is(branchCasts) {
 		return e, unsupported("GREATEST or LEAST of different scales")
@@ -177,12 +177,12 @@ func (c *compiler) extremeOf(t Type, args []expr, op opcode.Op) (expr, error) {
 	return e, nil
 }
 
-// extremeOfTwo compiles GREATEST or LEAST of two operands of any types but dates
+// greatestOfTwo compiles GREATEST or LEAST of two operands of any types but dates
 // and times. Beside a text a number is a text, or both are doubles; two numbers
 // have the type that they have as branches of IF.
-func (c *compiler) extremeOfTwo(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestOfTwo(args []expr, op opcode.Op) (expr, error) {
 	if isTemporal(args[0].typ) && isTemporal(args[1].typ) && !clocks(args) && args[0].typ.Scale == 0 && args[1].typ.Scale == 0 {
-		return c.extremeOfMoments(args, op)
+		return c.greatestOfMoments(args, op)
 	}
 	texts, members, numbers := 0, 0, 0
 	for _, a := range args {
@@ -199,9 +199,9 @@ func (c *compiler) extremeOfTwo(args []expr, op opcode.Op) (expr, error) {
 	}
 	switch {
 	case texts+members == 0:
-		return c.extremeOfNumbers(args, op)
-	case numbers == 0 || c.d.is(extremeByText):
-		return c.extremeOfTexts(args, op)
+		return c.greatestOfNumbers(args, op)
+	case numbers == 0 || c.d.is(minMaxByText):
+		return c.greatestOfTexts(args, op)
 	case members > 0:
 		// The double has the digits behind the point of the number, a quotient of
 		// it four more.
@@ -213,15 +213,15 @@ func (c *compiler) extremeOfTwo(args []expr, op opcode.Op) (expr, error) {
 		}
 		args[i] = c.asDouble(args[i])
 	}
-	e, err := c.extremeOf(double, args, op)
+	e, err := c.greatestOf(double, args, op)
 	// In other contexts the operands are compared as integers, decimals or texts.
 	e.mixedText, e.mixedInt = true, true
 	return e, err
 }
 
-// extremeOfTexts compiles GREATEST or LEAST of texts, and of what is text beside
+// greatestOfTexts compiles GREATEST or LEAST of texts, and of what is text beside
 // them.
-func (c *compiler) extremeOfTexts(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestOfTexts(args []expr, op opcode.Op) (expr, error) {
 	for i, a := range args {
 		if isMember(a.typ) {
 			args[i] = a.named()
@@ -233,11 +233,11 @@ func (c *compiler) extremeOfTexts(args []expr, op opcode.Op) (expr, error) {
 		x, t := c.asText(a)
 		args[i] = expr{typ: t, konst: a.konst, eval: x}
 	}
-	return c.extremeAlike(args, op)
+	return c.greatestOfOneType(args, op)
 }
 
-// extremeOfNumbers compiles GREATEST or LEAST of numbers.
-func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
+// greatestOfNumbers compiles GREATEST or LEAST of numbers.
+func (c *compiler) greatestOfNumbers(args []expr, op opcode.Op) (expr, error) {
 	floats, years, doubles := 0, 0, 0
 	for _, a := range args {
 		switch a.typ.Class {
@@ -250,16 +250,16 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 		}
 	}
 	if floats == len(args) || years == len(args) {
-		return c.extremeOfClass(args[0].typ, args, op)
+		return c.greatestOfClass(args[0].typ, args, op)
 	}
 	single, short := c.singles(args)
-	if short && c.d.is(extremeByText) {
+	if short && c.d.is(minMaxByText) {
 		for i := range args {
 			args[i] = c.single(args[i], single)
 		}
-		return c.extremeOfClass(single, args, op)
+		return c.greatestOfClass(single, args, op)
 	}
-	if floats > 0 && c.d.is(extremeByText) && !makesDouble(args) && !c.floatLast(args) {
+	if floats > 0 && c.d.is(minMaxByText) && !makesDouble(args) && !c.floatLast(args) {
 		return expr{}, unsupported("GREATEST or LEAST of a FLOAT and other numbers")
 	}
 	for i, a := range args {
@@ -274,8 +274,8 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 			args[i] = c.numbered(a)
 		}
 	}
-	if t, ok := extremeNumber(args); ok {
-		return c.extremeOf(t, args, op)
+	if t, ok := greatestNumber(args); ok {
+		return c.greatestOf(t, args, op)
 	}
 	t, err := c.unify(args)
 	if err != nil {
@@ -283,9 +283,9 @@ func (c *compiler) extremeOfNumbers(args []expr, op opcode.Op) (expr, error) {
 	}
 	switch {
 	case t.Class == DecimalClass:
-		return c.extremeOf(t, args, op)
+		return c.greatestOf(t, args, op)
 	case args[0].typ.Unsigned == args[1].typ.Unsigned:
-		e, err := c.extremeAlike(args, op)
+		e, err := c.greatestOfOneType(args, op)
 		e.bits = args[0].bits && args[1].bits
 		return e, err
 	}
@@ -312,9 +312,9 @@ func ofTwo(t Type, args []expr, op opcode.Op, compare func(f *frame, v, w sqlval
 	}}
 }
 
-// extremeOfMoments compiles GREATEST or LEAST of dates, or of times. As a number it
+// greatestOfMoments compiles GREATEST or LEAST of dates, or of times. As a number it
 // is not known.
-func (c *compiler) extremeOfMoments(args []expr, op opcode.Op) (expr, error) {
+func (c *compiler) greatestOfMoments(args []expr, op opcode.Op) (expr, error) {
 	t, err := c.unify(args)
 	if err != nil {
 		return expr{}, err
@@ -327,8 +327,8 @@ func (c *compiler) extremeOfMoments(args []expr, op opcode.Op) (expr, error) {
 	return e, nil
 }
 
-// extremeOfClass compiles GREATEST or LEAST of values of type t, FLOAT or YEAR.
-func (c *compiler) extremeOfClass(t Type, args []expr, op opcode.Op) (expr, error) {
+// greatestOfClass compiles GREATEST or LEAST of values of type t, FLOAT or YEAR.
+func (c *compiler) greatestOfClass(t Type, args []expr, op opcode.Op) (expr, error) {
 	t.Chosen = true
 	return ofTwo(t, args, op, func(_ *frame, v, w sqlvalue.Value) int {
 		return cmp.Compare(v.Number().ToDouble(), w.Number().ToDouble())

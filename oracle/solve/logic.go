@@ -124,7 +124,7 @@ func (c *compiler) logic(op opcode.Op, a, b expr) (expr, error) {
 
 // intTruth is truth for an operand that is read as an integer first.
 func (c *compiler) intTruth(e expr) func(*frame) sqlvalue.Truth {
-	if e.extreme && (e.mixedLarge || e.mixedInt) {
+	if e.greatest && (e.mixedLarge || e.mixedInt) {
 		return func(f *frame) sqlvalue.Truth {
 			f.refuse("integer of one of several numbers")
 			return sqlvalue.Unknown

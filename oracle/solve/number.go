@@ -184,7 +184,7 @@ func (c *compiler) truth(e expr) func(*frame) sqlvalue.Truth {
 	}
 	e = c.numbered(e)
 	eval, reading := e.eval, e.reading
-	if plain := eval; e.extreme && c.d.is(conditionByInt) {
+	if plain := eval; e.greatest && c.d.is(conditionByInt) {
 		eval = func(f *frame) sqlvalue.Value {
 			v := plain(f)
 			if v.IsNull() {

@@ -190,7 +190,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 			return nil, err
 		}
 	}
-	if c.d.is(extremeKeyByText) && len(q.group) == 0 && len(q.aggs) > 0 && c.extremeByKey(n) {
+	if c.d.is(minMaxKeyByText) && len(q.group) == 0 && len(q.aggs) > 0 && c.minMaxByKey(n) {
 		return nil, unsupported("MIN or MAX of an indexed column beside a text compared with a number")
 	}
 	for _, it := range q.items {

@@ -22,9 +22,9 @@ const (
 	// firstFloatStays: a branch of FLOAT followed by one of BIGINT makes a FLOAT;
 	// in the other order, they make a DOUBLE.
 	firstFloatStays
-	// extremeByText: GREATEST and LEAST of a text and a number compare texts;
+	// minMaxByText: GREATEST and LEAST of a text and a number compare texts;
 	// otherwise they compare doubles.
-	extremeByText
+	minMaxByText
 	// branchCasts: IF, CASE and IFNULL cast the chosen value to their type.
 	branchCasts
 	// coalesceKeepsScale: COALESCE gives an exact number as it is, without
@@ -199,10 +199,10 @@ const (
 	replaceStops
 	// countsUnseen: COUNT does not evaluate what cannot be NULL.
 	countsUnseen
-	// extremeKeyByText: MIN and MAX of an indexed text go to the end of the index
+	// minMaxKeyByText: MIN and MAX of an indexed text go to the end of the index
 	// where a condition on it holds, with the number that it is compared with taken
 	// for a text.
-	extremeKeyByText
+	minMaxKeyByText
 	// roundedIsLong: the text of FLOOR and CEIL of a double has no exponent.
 	roundedIsLong
 	// firstCollation: REPLACE has the collation of its first argument alone.
@@ -218,9 +218,9 @@ const (
 	// branchKeepsInt: an integer out of IF or CASE beside a double is a whole one
 	// to the bit operators.
 	branchKeepsInt
-	// extremeKeepsInt: GREATEST and LEAST of an integer beside a double compare whole
+	// greatestKeepsInt: GREATEST and LEAST of an integer beside a double compare whole
 	// numbers for the bit operators.
-	extremeKeepsInt
+	greatestKeepsInt
 	// emptiedIsSilent: a TEXT or BLOB to which an UPDATE has assigned the empty
 	// string is read as a double without a warning.
 	emptiedIsSilent

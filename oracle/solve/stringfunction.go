@@ -68,7 +68,7 @@ func (c *compiler) concatWS(args []expr) (expr, error) {
 
 // count returns an accessor for an argument that counts characters.
 func (c *compiler) count(e expr) (func(*frame) (int64, bool), error) {
-	if e.mixedInt || e.mixedLarge && c.d.is(extremeKeepsInt) || e.mixedText && e.typ.Class == DoubleClass {
+	if e.mixedInt || e.mixedLarge && c.d.is(greatestKeepsInt) || e.mixedText && e.typ.Class == DoubleClass {
 		return nil, unsupported("count of one of several numbers")
 	}
 	switch e = c.numbered(e); e.typ.Class {

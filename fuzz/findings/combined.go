@@ -11,10 +11,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
-// considerJoint looks at a run that only several known deviations together explain.
+// considerCombined looks at a run that only several known deviations together explain.
 // It counts for each of them that is a finding already. If one is not, the run is
 // saved as a finding of its own until the deviations are separated.
-func (k *Keeper) considerJoint(ctx context.Context, r *target.Trial, from Origin) (f *Finding, first bool, err error) {
+func (k *Keeper) considerCombined(ctx context.Context, r *target.Trial, from Origin) (f *Finding, first bool, err error) {
 	if f := k.count(k.idOf(r, &r.Verdict)); f != nil {
 		return f, false, nil
 	}

@@ -2,10 +2,10 @@ package solve
 
 import "github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 
-// alike brings the branches of IF, CASE and the like into forms that one type
+// commonForms brings the branches of IF, CASE and the like into forms that one type
 // can hold: a BIT, YEAR or FLOAT beside text is text, a BIT or YEAR beside other
 // numbers is a number, a FLOAT beside most of them a double.
-func (c *compiler) alike(es []expr) error {
+func (c *compiler) commonForms(es []expr) error {
 	var first Type
 	same, text, ints, inexact := true, false, false, false
 	for _, e := range es {
@@ -78,8 +78,8 @@ func (c *compiler) alike(es []expr) error {
 	return nil
 }
 
-// alikeChosen is alike for IF and CASE, which may print a BIT as such.
-func (c *compiler) alikeChosen(es []expr) error {
+// commonFormsChosen is commonForms for IF and CASE, which may print a BIT as such.
+func (c *compiler) commonFormsChosen(es []expr) error {
 	bits := make([]func(*frame) sqlvalue.Value, len(es))
 	anyBit, year := false, false
 	for i, e := range es {
@@ -91,7 +91,7 @@ func (c *compiler) alikeChosen(es []expr) error {
 	if anyBit && year && len(es) > 2 && c.d.is(branchKeepsScale) {
 		return unsupported("BIT among several numbers of other types")
 	}
-	if err := c.alike(es); err != nil || !c.d.is(branchKeepsScale) {
+	if err := c.commonForms(es); err != nil || !c.d.is(branchKeepsScale) {
 		return err
 	}
 	for i := range es {

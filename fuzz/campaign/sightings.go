@@ -33,9 +33,9 @@ type FirstSeen struct {
 	What, Name string
 }
 
-// firsts writes FirstSeen lines. It is safe for several goroutines; nil writes
+// sightings writes FirstSeen lines. It is safe for several goroutines; nil writes
 // nothing.
-type firsts struct {
+type sightings struct {
 	mu    sync.Mutex
 	file  *os.File
 	lines *bufio.Writer
@@ -44,8 +44,8 @@ type firsts struct {
 	wrote time.Time
 }
 
-// openFirsts opens a file for appending; "": none.
-func openFirsts(path string) (*firsts, error) {
+// openSightings opens a file for appending; "": none.
+func openSightings(path string) (*sightings, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -53,14 +53,14 @@ func openFirsts(path string) (*firsts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("file of what is seen first: %w", err)
 	}
-	w := &firsts{file: f, lines: bufio.NewWriter(f), seen: map[[2]string]bool{}}
+	w := &sightings{file: f, lines: bufio.NewWriter(f), seen: map[[2]string]bool{}}
 	w.write(FirstCases, "")
 	return w, w.flush()
 }
 
 // add notes what a case showed, but for the shapes of plans, which only some
 // campaigns ask for. An error says that the file cannot be written.
-func (w *firsts) add(r *target.Trial) error {
+func (w *sightings) add(r *target.Trial) error {
 	if w == nil {
 		return nil
 	}
@@ -93,19 +93,19 @@ func (w *firsts) add(r *target.Trial) error {
 	return w.flush()
 }
 
-func (w *firsts) first(what, name string) {
+func (w *sightings) first(what, name string) {
 	if key := [2]string{what, name}; !w.seen[key] {
 		w.seen[key] = true
 		w.write(what, name)
 	}
 }
 
-func (w *firsts) write(what, name string) {
+func (w *sightings) write(what, name string) {
 	// The first error of a bufio.Writer is kept for its Flush.
 	fmt.Fprintf(w.lines, "%d\t%d\t%d\t%s\t%s\n", time.Now().UnixMilli(), os.Getpid(), w.cases, what, name)
 }
 
-func (w *firsts) flush() error {
+func (w *sightings) flush() error {
 	w.wrote = time.Now()
 	if err := w.lines.Flush(); err != nil {
 		return fmt.Errorf("file of what is seen first: %w", err)
@@ -113,7 +113,7 @@ func (w *firsts) flush() error {
 	return nil
 }
 
-func (w *firsts) close() error {
+func (w *sightings) close() error {
 	if w == nil {
 		return nil
 	}

@@ -4,10 +4,10 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// extremeByKey tells whether MIN or MAX of a query may be looked up at an end of
+// minMaxByKey tells whether MIN or MAX of a query may be looked up at an end of
 // an index under a condition that compares a column of text with a number, or
 // takes one for a truth value.
-func (c *compiler) extremeByKey(n *ast.SelectStmt) bool {
+func (c *compiler) minMaxByKey(n *ast.SelectStmt) bool {
 	keyed := false
 	for _, f := range n.Fields.Fields {
 		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && (lower(a.F) == ast.AggFuncMin || lower(a.F) == ast.AggFuncMax) {

@@ -29,8 +29,8 @@ func firstsOf(t *testing.T, path string) (map[string][]string, int) {
 }
 
 func TestFirstsAreWrittenOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "firsts")
-	w, err := openFirsts(path)
+	path := filepath.Join(t.TempDir(), "sightings")
+	w, err := openSightings(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestFirstsAreWrittenOnce(t *testing.T) {
 func TestFirstsLeavePlansOut(t *testing.T) {
 	counts := [2]int{}
 	for i := range counts {
-		path := filepath.Join(t.TempDir(), "firsts")
-		w, err := openFirsts(path)
+		path := filepath.Join(t.TempDir(), "sightings")
+		w, err := openSightings(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestFirstsLeavePlansOut(t *testing.T) {
 }
 
 func TestFirstsOfAKilledProcess(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "firsts")
+	path := filepath.Join(t.TempDir(), "sightings")
 	const text = "1700000000000\t7\t0\tcases\t\n1700000001000\t7\t3\tbehaviour\tab\n17000000020"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestFirstsOfAKilledProcess(t *testing.T) {
 	if err != nil || len(lines) != 2 || lines[1].Name != "ab" || lines[1].Cases != 3 || lines[1].Process != 7 {
 		t.Errorf("%+v, %v", lines, err)
 	}
-	var none *firsts
+	var none *sightings
 	if none.add(nil) != nil || none.close() != nil {
 		t.Error("no file is no error")
 	}
