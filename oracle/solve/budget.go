@@ -16,6 +16,13 @@ func (b *Budget) Spend(n int) bool {
 	return b.left >= 0
 }
 
+// Limit leaves at most n steps.
+func (b *Budget) Limit(n int) {
+	if b != nil {
+		b.left = min(b.left, n)
+	}
+}
+
 // Left returns how many steps are left, less than 0 where more were asked for. A nil
 // Budget has 0.
 func (b *Budget) Left() int {
