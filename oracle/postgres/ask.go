@@ -16,8 +16,15 @@ import (
 )
 
 // SQL is the text of a statement as PostgreSQL takes it, which is that for MySQL as long as no
-// name and no string needs a quote or an escape of MySQL's own.
-func SQL(n ast.StmtNode) (string, error) { return corpus.Format(n, corpus.MySQL) }
+// name and no string needs a quote or an escape of MySQL's own. Of definitions it knows those
+// of tables of plain columns, PRIMARY KEY and UNIQUE.
+func SQL(n ast.StmtNode) (string, error) {
+	text, err := corpus.Format(n, corpus.MySQL)
+	if _, ok := n.(*ast.CreateTableStmt); ok {
+		text = strings.ReplaceAll(text, "UNIQUE KEY", "UNIQUE")
+	}
+	return text, err
+}
 
 // errUnanswered is the loss of a history that lacks answers.
 var errUnanswered = &mvcc.Loss{Slug: "a question that the history does not answer"}
