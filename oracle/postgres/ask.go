@@ -41,7 +41,7 @@ type outcome struct {
 
 // on asks what a statement does with one row of its table.
 func (w *world) on(run *running, row solve.Row) (outcome, error) {
-	a, err := w.ask(run, []solve.Row{row})
+	a, err := w.ask(run, run.node, []solve.Row{row})
 	switch {
 	case err != nil:
 		return outcome{}, err
@@ -80,11 +80,11 @@ func (w *world) after(run *running, a *history.Answer) ([]solve.Row, error) {
 	return out, nil
 }
 
-// ask returns the answer to a statement that finds the given rows in its own table, if it has
-// one, and in all others what its snapshot sees.
-func (w *world) ask(run *running, own []solve.Row) (*history.Answer, error) {
+// ask returns the answer to a statement, or a part of it, that finds the given rows in its own
+// table, if it has one, and in all others what its snapshot sees.
+func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.Answer, error) {
 	names := &mvcc.TableFinder{}
-	run.node.Accept(names)
+	node.Accept(names)
 	slices.Sort(names.Names)
 	q := history.Question{}
 	for _, name := range slices.Compact(names.Names) {
@@ -99,7 +99,7 @@ func (w *world) ask(run *running, own []solve.Row) (*history.Answer, error) {
 		q.Tables = append(q.Tables, contents(t.Def, rows))
 	}
 	var err error
-	if q.SQL, err = SQL(run.node); err != nil {
+	if q.SQL, err = SQL(node); err != nil {
 		return nil, mvcc.LossOf("print", err)
 	}
 	a := w.History.Answers[q.Key()]

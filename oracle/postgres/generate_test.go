@@ -27,7 +27,7 @@ func (g *generator) key() int { return 1 + g.IntN(5) }
 
 func (g *generator) next() (*corpus.Case, error) {
 	var b strings.Builder
-	unique := g.of("", "", " UNIQUE")
+	unique := g.of("", "", "", " UNIQUE")
 	fmt.Fprintf(&b, "/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT%s, c TEXT);\n", unique)
 	for i := range 2 + g.IntN(3) {
 		fmt.Fprintf(&b, "/* init */ INSERT INTO t VALUES (%d, %d, '%s');\n", i+1, 10*i, g.of("x", "y", "z"))
@@ -82,15 +82,15 @@ func (g *generator) script() (lines []string) {
 
 func (g *generator) statement() string {
 	switch g.IntN(12) {
-	case 0, 1, 2, 3, 4:
+	case 0, 1, 2, 3, 4, 5:
 		return "UPDATE t SET " + g.assignment() + g.where()
-	case 5:
+	case 6:
 		return "DELETE FROM t" + g.where()
-	case 6, 7:
+	case 7:
 		if g.other && g.IntN(3) == 0 {
 			return "INSERT INTO t SELECT x + 3, y, 'u' FROM u"
 		}
-		row := func() string { return fmt.Sprintf("(%d, %d, '%s')", g.key(), 10*g.IntN(6), g.of("x", "n")) }
+		row := func() string { return fmt.Sprintf("(%d, %d, '%s')", 2+g.IntN(7), 10*g.IntN(9), g.of("x", "n")) }
 		if g.IntN(4) == 0 {
 			return "INSERT INTO t VALUES " + row() + ", " + row()
 		}
@@ -109,7 +109,7 @@ func (g *generator) statement() string {
 func (g *generator) assignment() string {
 	k := g.key()
 	return g.of("b = b + 1", "b = b + 1", "b = b * 2", fmt.Sprintf("b = %d", 10*k), "b = b", "c = CONCAT(c, 'w')", "c = 'x', b = b + 7",
-		fmt.Sprintf("a = %d", k), "a = a + 5", "a = a + 1", "b = 600 / b", "b = NULL", fmt.Sprintf("b = a + %d, c = 'm'", k))
+		fmt.Sprintf("a = %d", k), "a = a + 5", "a = a + 1", "b = 600 / b", "b = NULL", "b = b - 3", "c = 'y'", fmt.Sprintf("b = a + %d, c = 'm'", k))
 }
 
 func (g *generator) where() string {

@@ -125,13 +125,7 @@ func (w *world) find(run *running) error {
 		return nil
 	}
 	if run.kind == stmt.Insert {
-		a, err := w.ask(run, nil)
-		if err != nil {
-			return err
-		}
-		run.failure = stateOf(&a.Result)
-		run.inserted, err = w.after(run, a)
-		return err
+		return w.findInserted(run)
 	}
 	rows, chains := run.table.Rows(run.view)
 	var lacking error
@@ -146,6 +140,40 @@ func (w *world) find(run *running) error {
 			v := run.view.Version(chains[k])
 			run.hits = append(run.hits, hit{chains[k], v.Txn, v.Stmt, row, out})
 		}
+	}
+	return lacking
+}
+
+// findInserted evaluates the rows of an INSERT. Those of value lists are asked for one by one,
+// since the first ones can be waited for although a later one fails.
+func (w *world) findInserted(run *running) error {
+	one := *run.node.(*ast.InsertStmt)
+	lists := one.Lists
+	if one.Select != nil {
+		lists = [][]ast.ExprNode{nil}
+	}
+	var lacking error
+	for _, list := range lists {
+		if one.Select == nil {
+			one.Lists = [][]ast.ExprNode{list}
+		}
+		a, err := w.ask(run, &one, nil)
+		if errors.Is(err, errUnanswered) {
+			lacking = err
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if a.Result.Err != nil {
+			run.failure = a.Result.Err.State
+			return lacking
+		}
+		rows, err := w.after(run, a)
+		if err != nil {
+			return err
+		}
+		run.inserted = append(run.inserted, rows...)
 	}
 	return lacking
 }
@@ -183,8 +211,8 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 // needlessWait judges a wait: somebody must have stood in the way when the statement was
 // submitted, or run a statement himself, of which it is not known what it had locked by then.
 func (w *world) needlessWait(run *running) *mvcc.Difference {
-	if len(run.st.Waits) == 0 {
-		return nil
+	if len(run.st.Waits) == 0 || run.failure != "" && run.kind == stmt.Insert {
+		return nil // of rows before one that fails a query does not tell
 	}
 	var inTheWay []int
 	if run.table != nil {
@@ -248,7 +276,7 @@ func (w *world) end(i int) (*mvcc.Difference, error) {
 
 // read judges a plain SELECT.
 func (w *world) read(run *running) (*mvcc.Difference, error) {
-	a, err := w.ask(run, nil)
+	a, err := w.ask(run, run.node, nil)
 	if err != nil {
 		return nil, err
 	}

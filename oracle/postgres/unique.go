@@ -43,6 +43,11 @@ func (w *world) duplicatesOf(t *versions.Table, tx *versions.Txn, rows []moved) 
 			if old, was := keyOf(k, m.old); !ok || was && old == key {
 				continue
 			}
+			for j := range rows {
+				if other, ok := keyOf(k, rows[j].new); j != i && m.chain == nil && ok && other == key {
+					d.certain = true
+				}
+			}
 			for _, c := range t.Chains {
 				j := slices.IndexFunc(rows, func(o moved) bool { return o.chain == c })
 				if c == m.chain {
