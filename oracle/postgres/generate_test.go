@@ -23,13 +23,13 @@ func newGenerator(seed uint64) *generator {
 
 func (g *generator) of(choices ...string) string { return choices[g.IntN(len(choices))] }
 
-func (g *generator) key() int { return 1 + g.IntN(5) }
+func (g *generator) key() int { return 1 + g.IntN(4) }
 
 func (g *generator) next() (*corpus.Case, error) {
 	var b strings.Builder
 	unique := g.of("", "", "", " UNIQUE")
 	fmt.Fprintf(&b, "/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT%s, c TEXT);\n", unique)
-	for i := range 2 + g.IntN(3) {
+	for i := range 3 + g.IntN(2) {
 		fmt.Fprintf(&b, "/* init */ INSERT INTO t VALUES (%d, %d, '%s');\n", i+1, 10*i, g.of("x", "y", "z"))
 	}
 	if g.other = g.IntN(3) == 0; g.other {
@@ -38,7 +38,7 @@ func (g *generator) next() (*corpus.Case, error) {
 			fmt.Fprintf(&b, "/* init */ INSERT INTO u VALUES (%d, %d);\n", i+1, 10*i+5)
 		}
 	}
-	scripts := make([][]string, 2+g.IntN(2))
+	scripts := make([][]string, 2+min(g.IntN(3), 1))
 	for i := range scripts {
 		scripts[i] = g.script()
 	}
@@ -57,7 +57,7 @@ func (g *generator) next() (*corpus.Case, error) {
 
 // script is what one session sends.
 func (g *generator) script() (lines []string) {
-	if g.IntN(6) == 0 {
+	if g.IntN(8) == 0 {
 		for range 1 + g.IntN(3) {
 			lines = append(lines, g.statement())
 		}
@@ -66,7 +66,7 @@ func (g *generator) script() (lines []string) {
 	for range 1 + g.IntN(2) {
 		lines = append(lines, "BEGIN")
 		saved := false
-		for range 2 + g.IntN(4) {
+		for range 3 + g.IntN(3) {
 			if g.IntN(7) == 0 {
 				lines, saved = append(lines, "SAVEPOINT s"), true
 			}
