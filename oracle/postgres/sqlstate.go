@@ -20,17 +20,14 @@ const (
 	noSavepoint      = "3B001"
 )
 
-// otherState is the number of conditions that Number has no other for.
-const otherState = 1
-
 // Number is the error code that a history has for a SQLSTATE, since its codes are numbers: the
-// SQLSTATE with a 9 for the letter P, which no two of PostgreSQL's conditions share, else 1. The
-// engine itself goes by history.Error.State.
+// SQLSTATE with a 9 for the letter P if that is one, else 1. It is for people, and not always
+// unique; the engine itself goes by history.Error.State.
 func Number(sqlstate string) uint16 {
 	if n, err := strconv.ParseUint(strings.ReplaceAll(sqlstate, "P", "9"), 10, 16); err == nil && n > 0 {
 		return uint16(n)
 	}
-	return otherState
+	return 1
 }
 
 // stateOf is the SQLSTATE of an answer, "" for none.
