@@ -5,6 +5,7 @@ package postgres
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -37,6 +38,9 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 	}
 	for _, h := range slices.Concat(hits, passed) {
 		inTheWay = append(inTheWay, w.holders(run.st.Session, h.chain, modeOf(run.kind, run.table, &h))...)
+	}
+	if failsByPlan(run.node, stateOf(&run.st.Result), strings.Join(errs, " ")) {
+		return nil, errPlan
 	}
 	dups := w.duplicatesOf(run.table, run.tx, makes(run, hits))
 	if dups.certain {

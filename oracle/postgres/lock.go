@@ -48,7 +48,7 @@ func (w *world) holders(own int, c *versions.Chain, mode lockMode) []int {
 }
 
 // modeOf is the mode in which a statement locks a row that it found. An UPDATE takes the
-// stronger mode of its two only where it changes a key.
+// stronger mode of its two only where it changes a key, or where it is not known whether.
 func modeOf(kind stmt.Kind, t *versions.Table, hit *hit) lockMode {
 	switch kind {
 	case stmt.SelectForShare:

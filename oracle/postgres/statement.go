@@ -286,6 +286,9 @@ func (w *world) read(run *running) (*mvcc.Difference, error) {
 		p.Err = a.Result.Err.Code
 	}
 	w.Steps[run.i].Expected = p
+	if failsByPlan(run.node, stateOf(&run.st.Result), want) {
+		return nil, errPlan
+	}
 	d := w.compareError(run.i, want)
 	if d == nil && want == "" {
 		d = w.Compare(run.i, run.kind, p)
