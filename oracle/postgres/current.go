@@ -52,6 +52,9 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 	if dups.possible {
 		p.LeaveOpen("the order in which an UPDATE meets its rows")
 	}
+	if got := stateOf(&run.st.Result); got == deadlockDetected || got == lockNotAvailable {
+		p.LeaveOpen("who of those that stand in each other's way fails, and when")
+	}
 	w.Steps[run.i].Expected = p
 	d := w.compareCurrent(run, p, errs, dups, append(inTheWay, dups.waits...))
 	if run.st.Result.Err == nil {

@@ -73,6 +73,13 @@ func run(r *mvcc.Replay) (*mvcc.Difference, error) {
 			break
 		}
 	}
+	if best == nil && r.EveryAnswer {
+		r.TryOtherWays(ch, func(ch *mvcc.Choices) ([]mvcc.Step, *mvcc.Difference, error) {
+			w := newWorld(r, ch)
+			_, err := w.replay()
+			return w.Steps, w.first, err
+		})
+	}
 	if r.KeepGoing && best != nil {
 		w := newWorld(r, &mvcc.Choices{Taken: path, Arity: make([]int, len(path))})
 		w.KeepGoing = true

@@ -21,7 +21,8 @@ var (
 func TestReadCommitted(t *testing.T) {
 	r := newRecorder(t, startCluster(t))
 	g := newGenerator(*seed)
-	unknown, waited, errors := map[string]int{}, 0, map[string]int{}
+	unknown, errors := map[string]int{}, map[string]int{}
+	waited, statements, judged := 0, 0, 0
 	for range *cases {
 		c, h := recordNext(t, r, g)
 		if slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 }) {
@@ -32,7 +33,9 @@ func TestReadCommitted(t *testing.T) {
 				errors[e.State]++
 			}
 		}
-		switch v := oracle.Check(c, h); v.Outcome {
+		v := oracle.CheckAndCount(c, h)
+		statements, judged = statements+v.Statements, judged+v.Judged
+		switch v.Outcome {
 		case oracle.OK:
 		case oracle.Unknown:
 			unknown[v.Reason]++
@@ -44,7 +47,7 @@ func TestReadCommitted(t *testing.T) {
 	for _, n := range unknown {
 		lost += n
 	}
-	t.Logf("seed %d: %d cases, %d with a wait, errors %v, %d unknown %v", *seed, *cases, waited, errors, lost, unknown)
+	t.Logf("seed %d: %d cases, %d with a wait, errors %v, %d unknown %v; %d of %d statements with one allowed answer", *seed, *cases, waited, errors, lost, unknown, judged, statements)
 	if waited*2 < *cases {
 		t.Errorf("%d of %d cases had a wait", waited, *cases)
 	}

@@ -294,7 +294,7 @@ func (t *take) returned(got reply) error {
 		return got.err
 	}
 	st := &t.h.Stmts[t.busy[got.session]]
-	if got.Err != nil && len(st.Waits) == 0 {
+	if got.Err != nil {
 		// A deadlock can be found before its last wait is asked for; its error tells of it.
 		for _, m := range blockedBy.FindAllStringSubmatch(got.Err.Message, -1) {
 			if slices.Equal(t.r.sessionsOf(m[1:2]), []int{got.session}) {

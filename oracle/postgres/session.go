@@ -168,30 +168,21 @@ func (w *world) compareStatus(i int) *mvcc.Difference {
 	return d
 }
 
-// deadlocked reports whether a statement waited in a cycle of sessions that waited for each
-// other at one time, as the server told who stands in the way.
+// deadlocked reports whether a statement can have waited in a cycle: one of the sessions that
+// it waited for last ran a statement, too, while the deadlock was found. Whom that waited for
+// is not asked of it, for a wait that the deadlock ends may be over before anybody sees it.
 func (w *world) deadlocked(victim *history.Stmt) bool {
-	reached := []int{victim.Session}
-	for k := 0; k < len(reached); k++ {
-		for i := range w.History.Stmts {
-			st := &w.History.Stmts[i]
-			if st.Session != reached[k] {
-				continue
-			}
-			for _, wait := range st.Waits {
-				if wait.From > victim.Return || wait.Until != 0 && wait.Until < victim.Submit {
-					continue
-				}
-				for _, h := range wait.Holders {
-					if h == victim.Session {
-						return true
-					}
-					if !slices.Contains(reached, h) {
-						reached = append(reached, h)
-					}
-				}
-			}
+	if len(victim.Waits) == 0 {
+		return false
+	}
+	var found history.Tick // the last submission before it
+	for i := range w.History.Stmts {
+		if at := w.History.Stmts[i].Submit; at < victim.Return {
+			found = max(found, at)
 		}
 	}
-	return false
+	holders := victim.Waits[len(victim.Waits)-1].Holders
+	return slices.ContainsFunc(w.History.Stmts, func(o history.Stmt) bool {
+		return slices.Contains(holders, o.Session) && o.Submit < victim.Return && o.Return > found && !mvcc.KindOf(w.Case.Steps[o.Line].Stmt).Control()
+	})
 }
