@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/postgres"
 )
 
 var write = flag.Bool("write", false, "write testdata/website.json anew")
@@ -79,7 +80,10 @@ func TestWithoutServer(t *testing.T) {
 		"a row is gone":          {func(h *history.History) { h.Final[0].Rows = h.Final[0].Rows[1:] }, oracle.Violation, "wrong-final-state"},
 		"the transaction is not": {func(h *history.History) { h.Stmts[3].Result.InTxn = false }, oracle.Violation, "lost-transaction"},
 		"a wait for nobody":      {func(h *history.History) { h.Stmts[1].Waits = h.Stmts[3].Waits }, oracle.Violation, "unjustified-wait"},
-		"without answers":        {func(h *history.History) { h.Answers = nil }, oracle.Unknown, ""},
+		"a deadlock of one": {func(h *history.History) {
+			h.Stmts[1].Result.Err = &history.Error{Code: postgres.Number("40P01"), State: "40P01"}
+		}, oracle.Violation, "unjustified-abort"},
+		"without answers": {func(h *history.History) { h.Answers = nil }, oracle.Unknown, ""},
 	} {
 		h := &history.History{}
 		if err := json.Unmarshal(text, h); err != nil {
