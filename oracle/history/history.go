@@ -49,6 +49,8 @@ const (
 	TiDB    DBMS = "tidb"
 	MySQL   DBMS = "mysql"
 	MariaDB DBMS = "mariadb"
+	// PostgreSQL is judged by builds with the tag postgres only.
+	PostgreSQL DBMS = "postgresql"
 )
 
 // Server identifies what ran the case, as far as the rules depend on it.

@@ -111,6 +111,9 @@ const (
 	Retry Variant = iota
 	// Cursor: each row is judged when the scan passes it.
 	Cursor
+	// Recheck: rows are found by the statement's snapshot; of one that was changed since,
+	// the condition is evaluated again on the newest version.
+	Recheck
 )
 
 // Answers to NoOpUpdate and NoOpUpsert.
