@@ -66,15 +66,18 @@ func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 // step needs a stronger reason than the one before it:
 //
 //  1. What the server promises and documents predicts the whole history: ok.
-//  2. It does, if each statement may have waited at any row of its scan, where what differs is
-//     the affair of a statement that had done half of its work: ok.
+//  2. It does, if each statement may have waited at any row of its scan; that is asked at once
+//     where what differs is what a reader of uncommitted data saw of a statement that waited: ok.
 //  3. Some deviations of the rules table predict the whole history, each of them necessary,
 //     fewer before more: known.
-//  4. One of the two holds if each statement may have waited anywhere, searched for longer: ok, or
-//     known.
+//  4. The same as 2 with and without deviations, for any difference and searched for longer: ok,
+//     or known.
 //  5. Some deviation predicts it up to a statement that the oracle cannot judge: unknown.
 //  6. Nothing predicts it: a violation, be it of a deviation that is recorded for other servers
 //     or levels.
+//
+// Later steps only take back: an error that may be that of another row (asked), a history that
+// fits at places of waiting only which the server did not tell (asTold). Judge may find worse.
 //
 // Two things keep a legal history from being called known: the promise is asked first, and a
 // deviation has to predict every answer and the final state. On InnoDB, whose locks are known

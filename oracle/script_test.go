@@ -43,6 +43,9 @@ func TestScripts(t *testing.T) {
 			if len(v.Rules) > 0 {
 				out += " " + strings.Join(v.Rules, "+")
 			}
+			if v.Outcome == Unknown {
+				return fmt.Sprintf("%s (%s)\n", out, v.Reason)
+			}
 			if v.Outcome == OK {
 				return fmt.Sprintf("%s, judged %d of %d\n", out, v.Judged, v.Statements)
 			}

@@ -57,6 +57,6 @@ type Verdict struct {
 	Statements int `json:"statements"`
 	Judged     int `json:"judged"`
 	// Conflicting says that the transactions touched overlapping rows or
-	// predicates, at least one of them writing.
+	// predicates, at least one of them writing. What only subqueries read does not count.
 	Conflicting bool `json:"conflicting"`
 }

@@ -138,9 +138,7 @@ var errAbandoned = errors.New("statement abandoned")
 // engine makes a fresh world; tables and compiled expressions are shared.
 func (r *paths) engine(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	w := &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver,
-		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables))},
-		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), OnlyFits: r.OnlyFits, KeepsLooks: r.KeepsLooks, EveryAnswer: r.EveryAnswer}
+	w := r.World()
 	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, kept: r.kept, anywhere: r.anywhere, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), uncertainLocks: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
 		started: make([]history.Tick, len(r.History.Stmts)), counters: map[*versions.Table]int64{}}
 	for n, t := range r.Store.Tables {
@@ -157,7 +155,6 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 		w.Store.Tables[n] = nt
 	}
 	w.Touched = make([]mvcc.Touch, 0, len(r.History.Stmts))
-	w.Uncut, w.Unmodelled = r.Uncut, r.Unmodelled
 	return e
 }
 

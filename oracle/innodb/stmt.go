@@ -149,7 +149,7 @@ func (x *running) perform() (*mvcc.Prediction, error) {
 	return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(x.kind)}
 }
 
-// tested is columnsIn for a condition, which is looked through once for each case,
+// tested is mvcc.ColumnsIn for a condition, which is looked through once for each case,
 // although the scans of all paths ask. The answer is not to be changed.
 func (r *engine) tested(t *versions.Table, where ast.ExprNode) map[int]bool {
 	if where == nil {

@@ -281,7 +281,7 @@ func (e *engine) writesNoOp(tx *versions.Txn, s *ast.UpdateStmt, t *versions.Tab
 	return false
 }
 
-// ownColumns is columnsIn without the columns that subqueries take from their own
+// ownColumns is mvcc.ColumnsIn without the columns that subqueries take from their own
 // tables, which come before those of the statement around them.
 func (e *engine) ownColumns(t *versions.Table, n ast.ExprNode) map[int]bool {
 	f := &ownCollector{e: e, t: t, cols: map[int]bool{}}

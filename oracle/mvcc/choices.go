@@ -9,10 +9,10 @@ type Choices struct {
 	Taken, Arity []int
 	// Fixed says of a choice that settle leaves it as it is.
 	Fixed []bool
-	// Owner is the statement that a choice concerns; by is that of the next one.
+	// Owner is the statement that a choice concerns; By is that of the next one.
 	Owner []int
 	By    int
-	// Passing marks the choices of passes; asTold says that none of them is free.
+	// Passing marks the choices whether a statement passes a place; AsTold says that none of them is free.
 	Passing []bool
 	AsTold  bool
 	Pos     int

@@ -144,7 +144,7 @@ func formatCells(r []history.Cell) string {
 	return b.String()
 }
 
-// String prints a prediction on one line, in the words of describe.
+// String prints a prediction on one line, in the words of Describe.
 func (p *Prediction) String(kind stmt.Kind) string {
 	switch {
 	case p.Err != 0:

@@ -1,6 +1,9 @@
 package mvcc
 
-import "github.com/txnfuzz/txnfuzz/oracle/rules"
+import (
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
+)
 
 // Under returns a replay of the same history under another profile, which only says
 // whether the history fits: its Steps are filled in if it does. It costs the budget
@@ -18,4 +21,13 @@ func (r *Replay) Under(p rules.Profile) *Replay {
 	return &Replay{engine: r.engine, Case: r.Case, History: r.History, Profile: p, Dialect: r.Dialect, Solver: r.Solver, asking: r.asking, Budget: r.Budget,
 		Store: r.Store, Sessions: make(map[int]*Session), Steps: make([]Step, len(r.History.Stmts)),
 		Kept: r.Kept, Uncut: r.Uncut, Unmodelled: r.Unmodelled, OnlyFits: true, EveryAnswer: r.EveryAnswer}
+}
+
+// World returns a replay for one way through the history, which an engine fills with tables
+// of its own: what depends on the way is new, all else is that of r.
+func (r *Replay) World() *Replay {
+	return &Replay{engine: r.engine, Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver,
+		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables))},
+		Sessions: make(map[int]*Session), Steps: make([]Step, len(r.History.Stmts)),
+		Uncut: r.Uncut, Unmodelled: r.Unmodelled, OnlyFits: r.OnlyFits, KeepsLooks: r.KeepsLooks, EveryAnswer: r.EveryAnswer}
 }

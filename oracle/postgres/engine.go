@@ -95,11 +95,10 @@ func run(r *mvcc.Replay) (*mvcc.Difference, error) {
 func newWorld(r *mvcc.Replay, ch *mvcc.Choices) *world {
 	ch.Pos = 0
 	w := &world{
-		Replay: &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver,
-			Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables)), NextRow: r.Store.NextRow},
-			Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), Unmodelled: r.Unmodelled},
+		Replay: r.World(),
 		asking: r.Asking(), ends: ch, sessions: map[int]*session{}, running: map[int]*running{},
 	}
+	w.Store.NextRow = r.Store.NextRow
 	for name, t := range r.Store.Tables {
 		own := &versions.Table{Def: t.Def}
 		for _, c := range t.Chains {

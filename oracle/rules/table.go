@@ -106,9 +106,11 @@ const (
 
 // Answers to CurrentRead.
 const (
+	// UnknownRead: no rule says it, and nothing can be judged.
+	UnknownRead Variant = iota
 	// Retry: one view for the whole statement, renewed when a lock that it
 	// waited for was released by a commit.
-	Retry Variant = iota
+	Retry
 	// Cursor: each row is judged when the scan passes it.
 	Cursor
 	// Recheck: rows are found by the statement's snapshot; of one that was changed since,

@@ -38,8 +38,7 @@ const (
 	numTraits
 )
 
-// TraitRule says of which servers a trait is one. Sources are links to the vendor's page or
-// code.
+// TraitRule says of which servers a trait is one. Links are the vendor's page or code.
 type TraitRule struct {
 	Trait Trait
 	DBMS  []history.DBMS

@@ -169,9 +169,8 @@ func (r *engine) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *engine) world(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	w := &engine{Replay: &mvcc.Replay{Case: r.Case, History: r.History, Profile: r.Profile, Dialect: r.Dialect, Solver: r.Solver, Uncut: r.Uncut,
-		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables)), NextRow: r.Store.NextRow},
-		Sessions: make(map[int]*mvcc.Session), Steps: make([]mvcc.Step, len(r.History.Stmts)), KeepsLooks: r.KeepsLooks}, views: ch}
+	w := &engine{Replay: r.World(), views: ch}
+	w.Store.NextRow = r.Store.NextRow
 	for n, t := range r.Store.Tables {
 		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains))}
 		for i, c := range t.Chains {

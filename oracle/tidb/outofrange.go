@@ -123,19 +123,6 @@ func uniqueAlone(t *solve.Table, col int) bool {
 	return false
 }
 
-// hasScalarSubquery passes over the subqueries of IN and EXISTS.
-func hasScalarSubquery(n ast.Node) bool {
-	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		switch n.(type) {
-		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
-			return false, true
-		case *ast.SubqueryExpr:
-			return true, false
-		}
-		return false, false
-	})
-}
-
 // constant reports whether an operand names no column outside of a subquery.
 func constant(e ast.ExprNode) bool {
 	return !corpus.Contains(e, func(n ast.Node) (found, skip bool) {

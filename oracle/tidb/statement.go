@@ -148,6 +148,19 @@ func subqueryView(node ast.StmtNode, view versions.View, started history.Tick) v
 	return versions.View{Tick: started, Own: view.Own}
 }
 
+// hasScalarSubquery passes over the subqueries of IN and EXISTS.
+func hasScalarSubquery(n ast.Node) bool {
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
+			return false, true
+		case *ast.SubqueryExpr:
+			return true, false
+		}
+		return false, false
+	})
+}
+
 // overwritten evaluates a filter on committed versions that the own transaction
 // has overwritten, where the rule FilterScope says so, and returns the error
 // that this raises. Which part of the filter is reached is the plan's affair,

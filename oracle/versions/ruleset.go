@@ -6,7 +6,7 @@ import (
 
 // Ruleset is the rules of one transaction. It notes each dimension that is looked
 // at: a replay under another profile that says the same of all of them goes the same
-// way, and need not be gone again (see gone).
+// way, and need not be gone again.
 type Ruleset struct {
 	Set       *rules.Set
 	Consulted *rules.Dimensions
