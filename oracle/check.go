@@ -57,6 +57,36 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 	return r.Asking().Questions()
 }
 
+// Fits reports whether what the server promises, or one deviation beside those that it tells
+// of itself, predicts a history, and returns by key what the server is to be asked before that
+// can be another answer. Costs a few per cent of a violation's Check.
+func Fits(c *corpus.Case, h *history.History) (fits bool, open map[string]history.Question) {
+	c, err := resolved(c, h)
+	if err != nil {
+		return false, nil
+	}
+	r := replay(c, h)
+	r.Asking().Ahead()
+	d, err := r.Run()
+	if err != nil || d == nil {
+		return err == nil, r.Asking().Questions()
+	}
+	p := rules.For(h.Server)
+	told, deviations := toldByServer(d, h, r.Relevant(rules.Deviations(h.Server, mvcc.Levels(c, h))))
+	for _, one := range told {
+		p = p.With(one)
+	}
+	predicts := func(p rules.Profile) bool {
+		d, err := r.Under(p).Run()
+		return d == nil && err == nil
+	}
+	fits = len(told) > 0 && predicts(p)
+	for i := 0; i < len(deviations) && !fits; i++ {
+		fits = predicts(p.With(deviations[i]))
+	}
+	return fits, r.Asking().Questions()
+}
+
 // replay prepares the replay of a history under what its server promises.
 func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 	return engines.New(c, h, rules.For(h.Server), false).Within(solve.NewBudget(mvcc.Work))
