@@ -59,6 +59,18 @@ const effectAmidRead = `
 /* tx2 */ COMMIT;
 `
 
+// The rows are right, and only their order tells that something is wrong.
+const orderAmidWrite = `
+/* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
+/* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET n = 5 WHERE id = 1;
+/* tx2 */ SELECT * FROM t WHERE id > 1 ORDER BY id DESC;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`
+
 // A wrong answer that a server gives to the statement alone, too, on the rows that
 // it was to see, says nothing of isolation; one that it gives in company only does.
 func TestAnsweredAlone(t *testing.T) {
@@ -82,6 +94,7 @@ func TestAnsweredAlone(t *testing.T) {
 			{lying.OwnEffects, effectAmidRead, oracle.Unknown, ReasonSolver},
 			{lieNamed(t, "commit-is-lost"), effectAmidWrite, oracle.Violation, ""},
 			{lying.Honest, effectAmidRead, oracle.OK, ""},
+			{lieNamed(t, "order-by-dropped"), orderAmidWrite, oracle.Violation, ""},
 		} {
 			liar := lying.Through(b, x.lie)
 			pool, err := harness.NewPool(t.Context(), liar, harness.PoolOptions{})

@@ -51,6 +51,10 @@ func disagreeing(ctx context.Context, r *Trial) {
 	if w.Outcome == oracle.Unknown || w.Outcome == v.Outcome && w.Fingerprint == v.Fingerprint {
 		return
 	}
+	if w.Outcome == oracle.Violation && v.Outcome != oracle.Violation && r.ordered(w.Stmt) {
+		*v = *w
+		return
+	}
 	*v = oracle.Verdict{
 		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting, Reason: ReasonSolver, Asked: v.Asked,
 		Actual: fmt.Sprintf("as the server computes it is %s, as the solver does %s", oneVerdict(v), oneVerdict(w)),
@@ -71,6 +75,9 @@ var kindsOfValues = []oracle.Kind{
 func (t *Target) computedAlone(ctx context.Context, r *Trial) {
 	v := &r.Verdict
 	if t.solver != ByBoth || v.Outcome != oracle.Violation || r.History == nil || r.Err != nil || !slices.Contains(kindsOfValues, v.Kind) {
+		return
+	}
+	if r.ordered(v.Stmt) {
 		return
 	}
 	own := *r
@@ -107,6 +114,12 @@ func (t *Target) fitsAsked(ctx context.Context, r *Trial) bool {
 		}
 	}
 	return false
+}
+
+// ordered reports whether a statement's answer has an order. Those that the server gives alone
+// are kept without theirs, so that they cannot tell whether it is right.
+func (r *Trial) ordered(stmt int) bool {
+	return stmt >= 0 && inOrder(r.Case.Steps[r.History.Stmts[stmt].Line].Stmt)
 }
 
 func oneVerdict(v *oracle.Verdict) string {
