@@ -106,7 +106,7 @@ func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 //  6. Nothing predicts it: a violation, be it of a deviation that is recorded for other servers
 //     or levels.
 //
-// Later steps only take back: an error that may be that of another row (asked), a history that
+// Later steps only take back: an error that may be that of another row (restsOn), a history that
 // fits at places of waiting only which the server did not tell (asTold). Judge may find worse.
 //
 // Two things keep a legal history from being called known: the promise is asked first, and a
@@ -117,7 +117,7 @@ func replay(c *corpus.Case, h *history.History) *mvcc.Replay {
 // would be ok.
 func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	v = Verdict{Stmt: -1}
-	defer func() { v.asked(r.Asking()) }()
+	defer func() { v.restsOn(r.Asking()) }()
 	d, err := r.Run()
 	v.Refused = r.RefusedByText()
 	if err != nil {
@@ -264,8 +264,9 @@ func (v *Verdict) mayBeAnothers(a *solve.Asking) bool {
 	return v.Outcome == Violation && a.UsedBy(v.Stmt) && strings.HasSuffix(string(v.Kind), "-error") && v.Kind != "internal-error"
 }
 
-// asked says how many answers of the server a verdict rests on.
-func (v *Verdict) asked(a *solve.Asking) {
+// restsOn notes how many answers of the server a verdict rests on, and takes back one that they
+// leave open.
+func (v *Verdict) restsOn(a *solve.Asking) {
 	v.Asked = a.Used()
 	if v.mayBeAnothers(a) {
 		*v = unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked}, &mvcc.Loss{Slug: lossAskedError, Detail: v.Actual})

@@ -46,7 +46,7 @@ func TestSettledChoicesAreNotTriedAgain(t *testing.T) {
 	got := everyPath(func(c *mvcc.Choices) string {
 		a := c.Choose(2)
 		from := c.Pos
-		b, d := c.Choose(2), keep(c, 2)
+		b, d := c.Choose(2), chooseFixed(c, 2)
 		settle(c, from)
 		return fmt.Sprint(a, b, d)
 	}, (*mvcc.Choices).Next)
@@ -100,7 +100,7 @@ func scene(t *testing.T, create string, rows ...string) (*engine, *versions.Tabl
 // ready makes the paths of a replay whose tables are loaded.
 func ready(r *mvcc.Replay) *paths {
 	p := &paths{Replay: r}
-	p.keep(0)
+	p.share(0)
 	return p
 }
 

@@ -364,7 +364,7 @@ func (x *running) mayWait(at spot, holder *versions.Txn) stop {
 	if !x.due {
 		return nowhere
 	}
-	if here := x.waitsHere(at); here == record.No || here == record.Unsure && (holder == nil || keep(x.e.choices, 2) == 0) {
+	if here := x.waitsHere(at); here == record.No || here == record.Unsure && (holder == nil || chooseFixed(x.e.choices, 2) == 0) {
 		return nowhere
 	}
 	x.sure = false

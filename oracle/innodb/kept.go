@@ -27,8 +27,8 @@ type kept struct {
 	tested map[conditionOn]map[int]bool
 }
 
-// keep makes what the replays will have in common, once the tables are loaded.
-func (r *paths) keep(loading int) {
+// share makes what the replays will have in common, once the tables are loaded.
+func (r *paths) share(loading int) {
 	r.kept = &kept{
 		loading: loading, plans: r.parsedPlans(), places: r.toldPlaces(),
 		tried: map[string][]*triedPath{}, unmet: map[ast.Node]bool{},

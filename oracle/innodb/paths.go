@@ -97,8 +97,8 @@ func settle(c *mvcc.Choices, from int) {
 	}
 }
 
-// keep is choose for a choice that settle leaves free.
-func keep(c *mvcc.Choices, n int) int {
+// chooseFixed is Choose for a choice that settle leaves free.
+func chooseFixed(c *mvcc.Choices, n int) int {
 	k := c.Choose(n)
 	if n > 1 {
 		c.Fixed[c.Pos-1] = true
@@ -186,7 +186,7 @@ func (r *paths) prepare() error {
 		return err
 	}
 	r.insertionOrder()
-	r.keep(before - r.Budget.Left())
+	r.share(before - r.Budget.Left())
 	return nil
 }
 

@@ -170,7 +170,7 @@ func (x *running) byToldIndex(a *access) {
 	} else {
 		// A scan asks for another lock: it waits for a key that it would make twice, which
 		// tells little of how it came to the row.
-		goes = keep(x.e.choices, 2) == 1
+		goes = chooseFixed(x.e.choices, 2) == 1
 	}
 	if goes {
 		*a = access{t: a.t, where: a.where, key: p.Key, ranged: true}

@@ -67,7 +67,7 @@ func (x *running) resumeDuringRollback() {
 	if len(x.stillToUndo) == 0 {
 		return
 	}
-	x.stillToUndo = x.stillToUndo[:keep(x.e.choices, len(x.stillToUndo)+1)]
+	x.stillToUndo = x.stillToUndo[:chooseFixed(x.e.choices, len(x.stillToUndo)+1)]
 }
 
 // versionDuringRollback returns the version of a record that a rollback has not yet undone,

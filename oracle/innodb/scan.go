@@ -86,7 +86,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if failed != nil {
 			return failed
 		}
-		if x.due && x.atUnseen && keep(e.choices, 2) == 1 {
+		if x.due && x.atUnseen && chooseFixed(e.choices, 2) == 1 {
 			x.sure = false
 			x.block(nil)
 			n = x.behindUnseen(a, prev, n)
