@@ -149,3 +149,17 @@ func TestSnapshotErrorIsNotAskedAlone(t *testing.T) {
 		}
 	}
 }
+
+// What the dependencies or the answers alone show, the rules call right: they cannot take it
+// back.
+func TestOtherJudgesAreNotTakenBack(t *testing.T) {
+	for judge, may := range map[string]bool{"": true, oracle.Graph: false, oracle.Answers: false} {
+		v := &oracle.Verdict{Outcome: oracle.Violation, Kind: "wrong-rows", Oracle: judge}
+		if got := valuesMayExplain(v); got != may {
+			t.Errorf("judge %q: %v", judge, got)
+		}
+	}
+	if valuesMayExplain(&oracle.Verdict{Outcome: oracle.Violation, Kind: "missing-wait"}) {
+		t.Error("a wait that is missing has to do with values")
+	}
+}

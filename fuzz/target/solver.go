@@ -68,16 +68,13 @@ var kindsOfValues = []oracle.Kind{
 	"lost-commit", "lost-write", "lost-own-write", "kept-rollback",
 }
 
-// computedAlone looks at a violation once more by what the server computes of each statement
+// computedAlone looks at a violation of the rules once more by what the server computes of each statement
 // while no other transaction is open: an effect that the solver got wrong shows in later
 // reads and in the final state only. If that predicts the history, it says nothing of
 // isolation. Costs some runs of the case's statements, one by one.
 func (t *Target) computedAlone(ctx context.Context, r *Trial) {
 	v := &r.Verdict
-	if t.solver != ByBoth || v.Outcome != oracle.Violation || r.History == nil || r.Err != nil || !slices.Contains(kindsOfValues, v.Kind) {
-		return
-	}
-	if r.ordered(v.Stmt) {
+	if t.solver != ByBoth || r.History == nil || r.Err != nil || !valuesMayExplain(v) || r.ordered(v.Stmt) {
 		return
 	}
 	own := *r
@@ -91,6 +88,12 @@ func (t *Target) computedAlone(ctx context.Context, r *Trial) {
 		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting, Reason: ReasonSolver, Asked: len(h.Answers),
 		Actual: fmt.Sprintf("as the server computes each statement alone all is as it should be, as the solver does it is %s", oneVerdict(v)),
 	}
+}
+
+// valuesMayExplain reports whether a verdict is a violation that the rules found, of a kind
+// that a wrong value can look like. What other judges find, the rules call right.
+func valuesMayExplain(v *oracle.Verdict) bool {
+	return v.Outcome == oracle.Violation && v.Oracle == "" && slices.Contains(kindsOfValues, v.Kind)
 }
 
 // fitsAsked has the server answer what it can be asked of a history until that fits, and
