@@ -2,7 +2,7 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- note: an UPDATE with a common table expression
 -- expected: ok or unknown; where the server refuses the text, that
--- verdict (embedded, RC RR): unknown text error predicted
+-- verdict (embedded, RC RR): unknown unsupported
 -- verdict (mariadb 11.8, RU RC RR SER): unknown stale
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown stale
 -- verdict (mariadb 10.11, RU RC RR SER): unknown stale
