@@ -264,7 +264,8 @@ func earlyBegin(c *conn, sql string) (answer, error) {
 		}
 	}
 	a, err := c.ask(sql)
-	if err != nil || !a.isOK() || v != "COMMIT" && v != "ROLLBACK" {
+	ends := v == "COMMIT" || v == "ROLLBACK" && !strings.Contains(strings.ToUpper(sql), " TO ")
+	if err != nil || !a.isOK() || !ends {
 		return a, err
 	}
 	early, err := c.ask("BEGIN")
