@@ -2,19 +2,15 @@ package export
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness/postgrestest"
 )
 
 // envRequirePostgres makes a missing isolationtester a failure.
@@ -36,64 +32,13 @@ func postgresPrograms(t *testing.T) (bin, tester string) {
 	return filepath.Join(root, "bin"), tester
 }
 
-// startPostgres starts a server of its own, which listens on a socket only, and
-// returns the folder of that.
-func startPostgres(t *testing.T, bin string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	as := func(c *exec.Cmd) *exec.Cmd { return c }
-	if os.Getuid() == 0 {
-		// It refuses to run as root.
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Fatal(err)
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		if err := os.Chown(dir, uid, gid); err != nil {
-			t.Fatal(err)
-		}
-		as = func(c *exec.Cmd) *exec.Cmd {
-			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-			c.Dir = dir
-			return c
-		}
-	}
-	data := filepath.Join(dir, "data")
-	if out, err := as(exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")).CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	server := as(exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off"))
-	var log bytes.Buffer
-	server.Stderr = &log
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGINT)
-		_ = server.Wait()
-	})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-q", "-h", dir).Run() != nil {
-		if ctx.Err() != nil {
-			t.Fatalf("PostgreSQL does not start:\n%s", log.String())
-		}
-	}
-	return dir
-}
-
 // TestSpecs runs the specifications of all findings under isolationtester: each is
 // refused with a reason, or its set-up is valid and it runs to its end.
 func TestSpecs(t *testing.T) {
 	bin, tester := postgresPrograms(t)
 	b := backend(t)
 	wrong, right := recordedCases(t, b)
-	socket := startPostgres(t, bin)
+	socket := postgrestest.Start(t, bin)
 	ran, refused := 0, map[string]int{}
 	for i, tl := range append(wrong, right...) {
 		if i%3 != 0 && i >= len(wrong) {
@@ -108,7 +53,7 @@ func TestSpecs(t *testing.T) {
 			refused[reason]++
 			continue
 		}
-		cmd := exec.CommandContext(t.Context(), tester, "host="+socket+" user=tester dbname=postgres")
+		cmd := exec.CommandContext(t.Context(), tester, "host="+socket+" user="+postgrestest.User+" dbname=postgres")
 		cmd.Env = append(os.Environ(), "PGISOLATIONTIMEOUT=5")
 		cmd.Stdin = bytes.NewReader(files.Text)
 		out, err := cmd.CombinedOutput()
@@ -128,7 +73,7 @@ func TestSpecs(t *testing.T) {
 // dropAll removes the tables that a broken specification left.
 func dropAll(t *testing.T, bin, socket string) {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(bin, "psql"), "-q", "-h", socket, "-U", "tester", "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public", "postgres")
+	cmd := exec.Command(filepath.Join(bin, "psql"), "-q", "-h", socket, "-U", postgrestest.User, "-c", "DROP SCHEMA public CASCADE; CREATE SCHEMA public", "postgres")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
