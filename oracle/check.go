@@ -59,7 +59,7 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 
 // Fits reports whether what the server promises, or one deviation beside those that it tells
 // of itself, predicts a history, and returns by key what the server is to be asked before that
-// can be another answer. Costs a few per cent of a violation's Check.
+// can be another answer. Check tries pairs of deviations, and places of waiting, too, which costs most.
 func Fits(c *corpus.Case, h *history.History) (fits bool, open map[string]history.Question) {
 	c, err := resolved(c, h)
 	if err != nil {
@@ -132,9 +132,9 @@ func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
 	a := &argument{c: c, h: h, first: r, p: rules.For(h.Server), levels: mvcc.Levels(c, h)}
 	a.told, a.deviations = toldByServer(d, h, r.Relevant(rules.Deviations(h.Server, a.levels)))
-	open := v.mayBeAnothers(r.Asking())
+	withheld, open := 0, v.mayBeOtherRowsError(r.Asking())
 	if open {
-		r.Budget.Limit(mvcc.Work / 200)
+		withheld = r.Budget.Withhold(openWork)
 	}
 	switch {
 	case a.halfDone(d, &v):
@@ -146,6 +146,7 @@ func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	case a.loss != nil && !(open && errors.Is(a.loss, mvcc.ErrWork)):
 		return unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting}, a.loss)
 	default:
+		r.Budget.Return(withheld)
 		a.outOfScope(&v)
 	}
 	v.Fingerprint = fingerprint(c, h, r, &v)
@@ -256,11 +257,15 @@ func asTold(v Verdict) Verdict {
 // lossAskedError is the loss where SQL that only the server knows may have failed.
 const lossAskedError = "an error beside SQL that the server computes"
 
-// mayBeAnothers reports whether a violation is an error, due or not, of a statement that the
-// server has computed: that computes values of rows, also of those that the statement does not
-// see, in an order of its own, and the error may be another row's. Then the search for what
-// explains it is kept short, as it cannot end with a violation.
-func (v *Verdict) mayBeAnothers(a *solve.Asking) bool {
+// openWork is what may be spent on explaining an error that may be another row's. If nothing
+// explains it the verdict is unknown, whatever the search costs; a case of some ten rows and
+// statements needs less.
+const openWork = mvcc.Work / 200
+
+// mayBeOtherRowsError reports whether a violation is an error, due or not, of a statement that
+// the server has computed: that computes values of rows, also of those that the statement does
+// not see, in an order of its own, and the error may be another row's.
+func (v *Verdict) mayBeOtherRowsError(a *solve.Asking) bool {
 	return v.Outcome == Violation && a.UsedBy(v.Stmt) && strings.HasSuffix(string(v.Kind), "-error") && v.Kind != "internal-error"
 }
 
@@ -268,7 +273,7 @@ func (v *Verdict) mayBeAnothers(a *solve.Asking) bool {
 // leave open.
 func (v *Verdict) restsOn(a *solve.Asking) {
 	v.Asked = a.Used()
-	if v.mayBeAnothers(a) {
+	if v.mayBeOtherRowsError(a) {
 		*v = unknown(Verdict{Stmt: -1, Statements: v.Statements, Judged: v.Judged, Conflicting: v.Conflicting, Asked: v.Asked}, &mvcc.Loss{Slug: lossAskedError, Detail: v.Actual})
 	}
 }

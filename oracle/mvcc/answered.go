@@ -69,10 +69,7 @@ func (r *Replay) answered(i int) (look, bool) {
 	if !ok {
 		return look{}, false
 	}
-	came, chosen := map[string]int{}, map[string]int{}
-	for _, row := range CellTexts(st.Result.Rows) {
-		came[row]++
-	}
+	came, chosen := CountTexts(st.Result.Rows), map[string]int{}
 	l := look{table: t}
 	cameOf := map[*versions.Chain]bool{}
 	for _, v := range all {

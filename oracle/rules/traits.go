@@ -57,7 +57,7 @@ var TraitTable = []TraitRule{
 	{IgnoresTimeout, mariadb, []string{"https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/inserting-loading-data/ignore"},
 		"IGNORE makes a warning of a lock wait that took too long, and the rows that were not reached stay as they are"},
 	{LockRenamed, mysql, []string{"https://dev.mysql.com/doc/refman/en/performance-schema-data-locks-table.html"},
-		"the lock request that a statement waits with gets another name if somebody changes the record so that it is moved on its page"},
+		"the lock request that a statement waits with gets another name if somebody changes the record so that it is moved on its page (so it was seen; the manual calls these names internal)"},
 	{SemiJoinBuffers, mariadb, []string{"https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/query-optimizations/subquery-optimizations/semi-join-subquery-optimizations"},
 		"a locking read that is a semi-join may read rows of its table into a join buffer before it reads the subquery"},
 	{UpdatesInOrder, mysql, []string{"https://dev.mysql.com/doc/refman/en/order-by-optimization.html"},

@@ -16,10 +16,20 @@ func (b *Budget) Spend(n int) bool {
 	return b.left >= 0
 }
 
-// Limit leaves at most n steps.
-func (b *Budget) Limit(n int) {
+// Withhold leaves at most n steps, and returns how many it takes away for Return.
+func (b *Budget) Withhold(n int) (taken int) {
+	if b == nil {
+		return 0
+	}
+	taken = max(b.left-n, 0)
+	b.left -= taken
+	return taken
+}
+
+// Return gives back what Withhold took.
+func (b *Budget) Return(taken int) {
 	if b != nil {
-		b.left = min(b.left, n)
+		b.left = max(b.left, 0) + taken
 	}
 }
 

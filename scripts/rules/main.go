@@ -31,7 +31,7 @@ An entry without an example has no stored case that shows this deviation alone, 
 at one level; [findings.md](findings.md) may name another.
 `
 
-const notIsolation = `No promise of a level: but which rows a statement comes to, or whether it fails, depends on it.
+const notIsolation = `No isolation level promises any of this, but which rows a statement comes to, or whether it fails, depends on it.
 
 `
 

@@ -11,8 +11,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
-// What a violation shows of, and what it is made of, as others need it who tell about
-// verdicts: they see no engine.
+// Those who tell people about verdicts need some of what the packages below know, and import
+// none of them.
 type (
 	// RowVersion is one version of a row as a step found it.
 	RowVersion = mvcc.RowVersion
