@@ -1,6 +1,8 @@
 package mvcc
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -30,4 +32,18 @@ func (r *Replay) World() *Replay {
 		Store:    versions.Store{Solver: r.Solver, Order: r.Store.Order, Tables: make(map[string]*versions.Table, len(r.Store.Tables))},
 		Sessions: make(map[int]*Session), Steps: make([]Step, len(r.History.Stmts)),
 		Uncut: r.Uncut, Unmodelled: r.Unmodelled, OnlyFits: r.OnlyFits, KeepsLooks: r.KeepsLooks, EveryAnswer: r.EveryAnswer}
+}
+
+// FilledWorld is World with copies of the tables of r.
+func (r *Replay) FilledWorld() *Replay {
+	w := r.World()
+	w.Store.NextRow = r.Store.NextRow
+	for name, t := range r.Store.Tables {
+		own := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains))}
+		for i, c := range t.Chains {
+			own.Chains[i] = &versions.Chain{ID: c.ID, Versions: slices.Clone(c.Versions)}
+		}
+		w.Store.Tables[name] = own
+	}
+	return w
 }

@@ -94,19 +94,9 @@ func run(r *mvcc.Replay) (*mvcc.Difference, error) {
 // newWorld makes a fresh copy of the state behind the set-up.
 func newWorld(r *mvcc.Replay, ch *mvcc.Choices) *world {
 	ch.Pos = 0
-	w := &world{
-		Replay: r.World(),
-		asking: r.Asking(), ends: ch, sessions: map[int]*session{}, running: map[int]*running{},
+	return &world{
+		Replay: r.FilledWorld(), asking: r.Asking(), ends: ch, sessions: map[int]*session{}, running: map[int]*running{},
 	}
-	w.Store.NextRow = r.Store.NextRow
-	for name, t := range r.Store.Tables {
-		own := &versions.Table{Def: t.Def}
-		for _, c := range t.Chains {
-			own.Chains = append(own.Chains, &versions.Chain{ID: c.ID, Versions: slices.Clone(c.Versions)})
-		}
-		w.Store.Tables[name] = own
-	}
-	return w
 }
 
 // take takes over what a world found.

@@ -169,16 +169,7 @@ func (r *engine) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *engine) world(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	w := &engine{Replay: r.World(), views: ch}
-	w.Store.NextRow = r.Store.NextRow
-	for n, t := range r.Store.Tables {
-		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains))}
-		for i, c := range t.Chains {
-			nt.Chains[i] = &versions.Chain{ID: c.ID, Versions: slices.Clone(c.Versions)}
-		}
-		w.Store.Tables[n] = nt
-	}
-	return w
+	return &engine{Replay: r.FilledWorld(), views: ch}
 }
 
 // take takes over what a world found.
