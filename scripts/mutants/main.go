@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -36,24 +38,21 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	planted, survivors := 0, 0
-	for _, m := range ms {
-		if !strings.Contains(m.Name, *only) {
-			continue
-		}
-		planted++
-		caught, out, err := run(m)
+	ms = slices.DeleteFunc(ms, func(m mutant) bool { return !strings.Contains(m.Name, *only) })
+	survivors := 0
+	for r := range runAll(ms) {
 		switch {
-		case err != nil:
-			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", m.Name, err)
+		case r.err != nil:
+			fmt.Fprintf(os.Stderr, "mutants: %s: %v\n", r.mutant.Name, r.err)
 			os.Exit(2)
-		case caught:
-			fmt.Printf("caught    %-40s %s\n", m.Name, firstFailure(out))
+		case r.caught:
+			fmt.Printf("caught    %-40s %s\n", r.mutant.Name, firstFailure(r.out))
 		default:
 			survivors++
-			fmt.Printf("SURVIVED  %-40s no test of ./oracle/... fails\n", m.Name)
+			fmt.Printf("SURVIVED  %-40s no test of ./oracle/... fails\n", r.mutant.Name)
 		}
 	}
+	planted := len(ms)
 	fmt.Printf("%d planted mistakes, %d survived\n", planted, survivors)
 	if survivors > 0 || planted == 0 || *only == "" && planted < 20 {
 		os.Exit(1)
@@ -99,6 +98,45 @@ func (m *mutant) source() (string, error) {
 	return string(src), nil
 }
 
+// result is what became of one planted mistake.
+type result struct {
+	mutant mutant
+	caught bool
+	out    string
+	err    error
+}
+
+// runAll plants each of ms by itself, as many at a time as there are processors (a test of
+// the oracle keeps one of them busy), and sends what became of them in their order.
+func runAll(ms []mutant) <-chan result {
+	pending := make(chan chan result, runtime.GOMAXPROCS(0)-1)
+	results := make(chan result)
+	go func() {
+		defer close(pending)
+		for _, m := range ms {
+			one := make(chan result, 1)
+			pending <- one
+			go func() {
+				r := result{mutant: m}
+				r.caught, r.out, r.err = run(m)
+				one <- r
+			}()
+		}
+	}()
+	go func() {
+		defer close(results)
+		for one := range pending {
+			results <- <-one
+		}
+	}()
+	return results
+}
+
+// stages are the tests of ./oracle that a mistake meets first, until one fails. The scripts and
+// the recorded histories catch most, and want one package built in place of a score. Behind
+// them come the tests of its own package, and then all.
+var stages = []string{"^TestScripts$|Abort|Disagree|Cause|ErrorBeside", "^TestGolden$"}
+
 // run tests the oracle with one mistake in it. caught is false if all tests
 // pass; a mistake that does not compile is an error.
 func run(m mutant) (caught bool, out string, err error) {
@@ -127,21 +165,33 @@ func run(m mutant) (caught bool, out string, err error) {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return false, "", err
 	}
-	// The recorded histories catch most, in a quarter of the time of all tests.
-	for _, some := range []string{"^TestGolden|Disagree|Abort|Cause", "."} {
-		var b []byte
-		b, err = exec.Command("go", "test", "-tags", "notidb", "-vet=off", "-failfast", "-run", some, "-overlay", list, "./oracle/...").CombinedOutput()
-		if out = string(b); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		return false, out, nil
-	}
-	if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
+	binary := filepath.Join(dir, "oracle.test")
+	if out, err := command("", "go", "test", "-c", "-o", binary, "-tags", "notidb", "-overlay", list, "./oracle"); err != nil {
 		return false, out, fmt.Errorf("the mistake does not compile:\n%s", out)
 	}
-	return true, out, nil
+	for _, tests := range stages {
+		if out, err := command("oracle", binary, "-test.failfast", "-test.run", tests); err != nil {
+			return true, out, nil
+		}
+	}
+	for _, packages := range []string{"./" + filepath.Dir(m.File), "./oracle/..."} {
+		out, err = command("", "go", "test", "-tags", "notidb", "-vet=off", "-failfast", "-overlay", list, packages)
+		if err != nil && (strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]")) {
+			return false, out, fmt.Errorf("the mistake does not compile:\n%s", out)
+		}
+		if err != nil {
+			return true, out, nil
+		}
+	}
+	return false, out, nil
+}
+
+// command runs a program in dir and returns what it printed.
+func command(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	b, err := cmd.CombinedOutput()
+	return string(b), err
 }
 
 // firstFailure returns the name of the first test that failed.
