@@ -1,4 +1,3 @@
-// Package postgrestest starts a PostgreSQL of its own for a test, from Debian's packages.
 package postgrestest
 
 import (
