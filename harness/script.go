@@ -227,8 +227,9 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 		}
 	case *ast.UseStmt:
 		v.traits |= uses
+	case *ast.AnalyzeTableStmt:
 	case *ast.CreateTableStmt, *ast.DropTableStmt, *ast.AlterTableStmt, *ast.TruncateTableStmt,
-		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.RenameTableStmt, *ast.AnalyzeTableStmt, *ast.CreateViewStmt:
+		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.RenameTableStmt, *ast.CreateViewStmt:
 		v.traits |= altersSchema | taints
 	default:
 		return 0, &RefusedError{sql, fmt.Sprintf("%T is not a statement of a transaction test", n)}

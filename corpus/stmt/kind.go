@@ -24,6 +24,7 @@ const (
 	SetLevel         Kind = "SET TRANSACTION"
 	SetVariable      Kind = "SET"
 	Use              Kind = "USE"
+	Analyze          Kind = "ANALYZE TABLE"
 	Raw              Kind = "raw statement"
 	Other            Kind = "OTHER"
 )
@@ -62,6 +63,8 @@ func KindOf(n ast.Node) Kind {
 		return SetVariable
 	case *ast.UseStmt:
 		return Use
+	case *ast.AnalyzeTableStmt:
+		return Analyze
 	case *RawStmt:
 		return Raw
 	}
@@ -86,11 +89,11 @@ func setsLevel(s *ast.SetStmt) bool {
 func (k Kind) Begins() bool { return k == Begin || k == BeginSnapshot }
 
 // Commits reports whether a statement of this kind commits an open transaction.
-func (k Kind) Commits() bool { return k == Commit || k.Begins() }
+// https://dev.mysql.com/doc/refman/en/implicit-commit.html
+func (k Kind) Commits() bool { return k == Commit || k == Analyze || k.Begins() }
 
-// Ends reports whether a statement of this kind is there to end a transaction. BEGIN
-// does so, too.
-func (k Kind) Ends() bool { return k == Commit || k == Rollback }
+// Ends reports whether no transaction is open behind a statement of this kind.
+func (k Kind) Ends() bool { return k == Commit || k == Rollback || k == Analyze }
 
 // Reads reports whether a statement of this kind is a SELECT, locking or not.
 func (k Kind) Reads() bool { return k == Select || k.LocksRead() }
@@ -101,10 +104,10 @@ func (k Kind) LocksRead() bool { return k == SelectForShare || k == SelectForUpd
 // Writes reports whether a statement of this kind changes rows.
 func (k Kind) Writes() bool { return k == Update || k == Delete || k == Insert }
 
-// Control reports whether a statement of this kind touches no table.
+// Control reports whether a statement of this kind reads and writes no rows.
 func (k Kind) Control() bool {
 	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use:
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze:
 		return true
 	}
 	return false

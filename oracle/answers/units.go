@@ -106,14 +106,14 @@ func (u *units) take(i int) bool {
 		c.touched = kind == stmt.BeginSnapshot
 		u.open[s.Session], u.of[i] = c, c.unit
 		return true
-	case stmt.Commit, stmt.Rollback:
-		if r.Err != nil {
+	case stmt.Commit, stmt.Rollback, stmt.Analyze:
+		if r.Err != nil || kind == stmt.Analyze && r.InTxn { // TiDB goes on in a transaction behind ANALYZE TABLE
 			return false
 		}
 		if c := u.open[s.Session]; c != nil {
 			u.of[i] = c.unit
 		}
-		u.end(s.Session, i, kind == stmt.Commit)
+		u.end(s.Session, i, kind != stmt.Rollback)
 		return true
 	case stmt.Savepoint, stmt.ReleaseSavepoint, stmt.RollbackTo:
 		if c := u.open[s.Session]; c != nil {

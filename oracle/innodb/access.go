@@ -13,39 +13,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// access is how a statement reaches its rows.
-type access struct {
-	t *versions.Table
-	// key is the index scanned; nil for the clustered one.
-	key *solve.Key
-	// all says that every entry of the index is met; else only those that the
-	// conditions on the index's columns admit.
-	all bool
-	// ranged says that the entry behind a range is met too.
-	ranged bool
-	// covering says that the index holds all that the statement reads.
-	covering bool
-	// unique says that one row at most is looked up by a whole unique key.
-	unique bool
-	cols   map[int]bool
-	where  ast.ExprNode
-	// late says of a row that an index merge reads it by the clustered index, behind
-	// those that other indexes lead to; nil if there is no merge.
-	late func(solve.Row) bool
-	// rest is the condition of the other parts of an index merge. ended says that the
-	// remaining one had no row, and that the statement waited behind its range before all
-	// else.
-	rest  ast.ExprNode
-	ended bool
-	// other says that another index may lead to the rows; scan sets it.
-	other bool
-	// back says that the index is read from its end.
-	back bool
-	// pending holds the indexes that a row's newest version has no entry in yet, since
-	// the statement that writes it waits; scan sets it.
-	pending map[*versions.Chain][]*solve.Key
-}
-
 // accessOf returns the access path of a statement: its plan's, or without one a
 // scan of the clustered index, narrowed by conditions on its key.
 func (x *running) accessOf(t *versions.Table, where ast.ExprNode) *access {
@@ -217,15 +184,6 @@ func either(a, b ast.ExprNode) ast.ExprNode {
 		return b
 	}
 	return &ast.BinaryOperationExpr{Op: opcode.LogicOr, L: a, R: b}
-}
-
-// entry is one entry of an index: a record, and the row whose index columns
-// place it.
-type entry struct {
-	c   *versions.Chain
-	row solve.Row
-	// late says that an index merge meets it behind all that are not.
-	late bool
 }
 
 // order compares two entries of the index.

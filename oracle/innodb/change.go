@@ -85,12 +85,12 @@ func (x *running) delete(s *ast.DeleteStmt, t *versions.Table) (*mvcc.Prediction
 	var err error
 	switch {
 	case s.Order == nil && s.Limit == nil:
-		err = x.scan(a, true, apply)
+		err = x.scan(a, versions.Exclusive, apply)
 	case x.asItGoes(a, s.Order):
-		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
+		err = x.scan(a, versions.Exclusive, upTo(s.Limit, s.Order, apply))
 	default:
 		var hits []hit
-		if err = x.scan(a, true, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
+		if err = x.scan(a, versions.Exclusive, func(h hit) error { hits = append(hits, h); return nil }); err == nil {
 			hits, err = x.chosen(s, t, hits)
 		}
 		for _, h := range hits {

@@ -2,6 +2,7 @@ package innodb
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -51,7 +52,7 @@ func (e *engine) abort(i int) *mvcc.Difference {
 			s.Reopened = true
 		}
 	default:
-		x.tx.GaveUp = true
+		e.of(x.tx).gaveUp = true
 		e.undoGradually(x.tx, x.mark)
 	}
 	return d
@@ -93,6 +94,7 @@ func (e *engine) commitInnoDB(s *mvcc.Session, t *versions.Txn) {
 	s.Ended++
 	if len(t.Stmts) > 0 {
 		e.units = append(e.units, t)
+		e.missed = e.missed || e.of(t).missed
 	}
 }
 
@@ -135,7 +137,7 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 		e.takeLevel(s, !begun)
 		s.Txn = e.beginInnoDB(s, st.Session)
 		s.Characterize(s.Txn, node)
-		s.Txn.Entered = stmt.KindOf(node) == stmt.BeginSnapshot
+		e.of(s.Txn).entered = stmt.KindOf(node) == stmt.BeginSnapshot
 		if kind == stmt.BeginSnapshot && s.Txn.Rules.Of(rules.ConsistentRead) == rules.Snapshot || stmt.KindOf(node) == stmt.BeginSnapshot && s.Txn.Level == corpus.Serializable && e.isolatesSnapshots(s.Txn) {
 			// What BEGIN has committed is older than the snapshot.
 			s.Txn.Snapshot = e.now()
@@ -147,24 +149,44 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 			s.Txn = nil
 		}
 		s.Settled()
+	case stmt.Analyze:
+		open := s.Txn != nil
+		if open {
+			e.commitInnoDB(s, s.Txn)
+			s.Txn = nil
+		}
+		s.Settled()
+		e.takeLevel(s, !open)
+		return nil, nil
 	case stmt.Rollback:
 		if s.Txn != nil {
 			e.rollbackInnoDB(s, s.Txn)
 			s.Txn = nil
 		}
 		s.Settled()
+	case stmt.Savepoint:
+		d, err := e.Control(i, s, kind, node)
+		if s.Txn != nil && err == nil {
+			t, idle := e.of(s.Txn), len(s.Txn.Stmts) == 0 && s.Txn.Snapshot == 0
+			if t.idleAt == nil {
+				t.idleAt = make(map[string]bool)
+			}
+			t.idleAt[strings.ToLower(stmt.Of(node).Savepoint)] = idle && !t.entered
+		}
+		return d, err
 	case stmt.RollbackTo:
 		if s.Txn == nil {
 			break
 		}
 		if j := s.Txn.Savepoint(stmt.Of(node).Savepoint); j >= 0 {
 			kept := s.Txn.Savepoints[:j+1]
-			if kept[j].Idle {
+			if idleAt := e.of(s.Txn).idleAt; idleAt[kept[j].Name] {
 				// InnoDB was not in the transaction yet: all that it holds goes.
 				e.withdraw(s.Txn)
 				old := s.Txn
 				s.Txn = e.beginInnoDB(s, st.Session)
 				s.Txn.Level, s.Txn.Rules = old.Level, old.Rules
+				e.of(s.Txn).idleAt = idleAt
 				s.Txn.Implicit, s.Txn.Shown, s.Txn.ReadOnly, s.Txn.OwnLevel = old.Implicit, old.Shown, old.ReadOnly, old.OwnLevel
 			} else {
 				e.undoGradually(s.Txn, kept[j].Writes)

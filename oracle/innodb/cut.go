@@ -29,7 +29,7 @@ func (x *running) underLimit(s *ast.SelectStmt, err error) error {
 // meetsTaken notes that a locking read which may stop has passed a row, without having
 // waited for it, that another transaction surely holds: then it has stopped before.
 func (x *running) meetsTaken(t *versions.Table, h hit) {
-	holder := x.e.holder(h.c, x.tx, x.kind == stmt.SelectForUpdate)
+	holder := x.e.holder(h.c, x.tx, x.mode())
 	if holder != nil && x.surelyHeld(t, h.c, holder) {
 		x.taken = append(x.taken, h)
 	}
@@ -68,7 +68,7 @@ func (x *running) cutRead(s *ast.SelectStmt, t *versions.Table, hits []hit) (*mv
 // lockAll notes the locks on what a locking read has returned.
 func (x *running) lockAll(read []*versions.Chain) {
 	for _, c := range read {
-		x.e.lock(c, x.tx, x.kind == stmt.SelectForUpdate)
+		x.e.locks.Take(versions.Lock{Txn: x.tx, Row: c, Mode: x.mode()})
 	}
 }
 
@@ -78,7 +78,7 @@ func (x *running) passedTaken() *mvcc.Difference {
 	if !x.tooFew {
 		return nil
 	}
-	holder := x.e.holder(x.taken[0].c, x.tx, x.kind == stmt.SelectForUpdate)
+	holder := x.e.holder(x.taken[0].c, x.tx, x.mode())
 	if holder == nil {
 		return nil // it has ended meanwhile
 	}
@@ -94,7 +94,7 @@ func (x *running) claimCut() {
 		return
 	}
 	t := x.e.Table(stmt.SoleTable(s.From).Name.O)
-	x.tx.Claims = append(x.tx.Claims, &versions.Claim{Table: t, Kind: x.kind, Where: s.Where, Rows: x.p.Read, Cols: columnsOf(t.Def, s)})
+	x.holdsMatching(&predicateLock{table: t, kind: x.kind, where: s.Where, rows: x.p.Read, columns: columnsOf(t.Def, s)})
 }
 
 // nameCut says of a wrong answer of such a read which row it returned for which it had to

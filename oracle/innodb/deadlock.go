@@ -60,7 +60,7 @@ func (e *engine) cornered(x *running) *mvcc.Prediction {
 // part of: when it was sent its transaction held no lock, and from then on
 // nothing else happened that could have made another session wait for it.
 func (e *engine) uninvolved(x *running) *mvcc.Difference {
-	if len(x.st.Waits) > 0 || len(x.tx.Writes) > 0 || x.tx.GaveUp {
+	if len(x.st.Waits) > 0 || len(x.tx.Writes) > 0 || x.e.of(x.tx).gaveUp {
 		return nil
 	}
 	for _, i := range x.tx.Stmts {
@@ -136,15 +136,15 @@ func (e *engine) waitsFor(u *running, at history.Tick) []*versions.Txn {
 // stays as it is.
 func (x *running) probe() ([]*versions.Txn, error) {
 	e, try := x.e, *x
-	world, steps, tx, mark := *e, slices.Clone(e.Steps), *x.tx, len(x.tx.Writes)
+	world, steps, tx, kept, mark := *e, slices.Clone(e.Steps), *x.tx, *e.of(x.tx), len(x.tx.Writes)
 	nextRow, undone, stmt, failed, touched := e.Store.NextRow, len(e.Store.Undone), e.Store.Stmt, e.Store.Err, e.Touched
 	e.choices = &mvcc.Choices{}
-	e.locks, e.uncertainLocks, e.pending = maps.Clone(e.locks), maps.Clone(e.uncertainLocks), maps.Clone(e.pending)
+	e.locks, e.uncertainLocks, e.pending = slices.Clone(e.locks), slices.Clone(e.uncertainLocks), maps.Clone(e.pending)
 	e.counters = maps.Clone(e.counters)
 	defer func() {
 		try.stop()
 		e.undo(x.tx, mark)
-		*x.tx = tx
+		*x.tx, *e.of(x.tx) = tx, kept
 		*e = world
 		e.Steps, e.Touched = steps, touched
 		e.Store.NextRow, e.Store.Undone, e.Store.Stmt, e.Store.Err = nextRow, e.Store.Undone[:undone], stmt, failed
@@ -180,11 +180,11 @@ func (x *running) probe() ([]*versions.Txn, error) {
 // share lock there, it gets no exclusive one before the other has had its turn.
 // held are the locks as they were before the trial.
 // https://dev.mysql.com/doc/refman/en/innodb-deadlock-example.html
-func (x *running) behind(o *running, held map[*versions.Chain][]lock) bool {
+func (x *running) behind(o *running, held versions.Locks) bool {
 	switch {
-	case o == nil || o.at == nil || !o.sure || !o.exclusive && x.kind == stmt.SelectForShare:
+	case o == nil || o.at == nil || !o.sure || o.wants != versions.Exclusive && x.kind == stmt.SelectForShare:
 		return false
-	case slices.Contains(held[o.at], lock{x.tx, true}) || slices.Contains(x.tx.Writes[:x.mark], o.at):
+	case held.Held(versions.Lock{Txn: x.tx, Row: o.at, Mode: versions.Exclusive}) || slices.Contains(x.tx.Writes[:x.mark], o.at):
 		return false
 	}
 	return slices.Contains(x.p.Read, o.at) && x.byRow() && o.byRow()
@@ -201,7 +201,7 @@ func (x *running) byRow() bool {
 // needsLock reports whether a scan has to have the lock on an entry that
 // another transaction holds: it can get there by one path only, or the row is
 // what the statement looks for.
-func (x *running) needsLock(a *access, n *entry, holder *versions.Txn, exclusive bool, views solve.Views) bool {
+func (x *running) needsLock(a *access, n *entry, holder *versions.Txn, mode versions.Mode, views solve.Views) bool {
 	if n == nil || a.late != nil || x.mayStop {
 		// An index merge may meet the row in another of its parts, and a LIMIT may end the
 		// scan in front of it.
@@ -216,8 +216,8 @@ func (x *running) needsLock(a *access, n *entry, holder *versions.Txn, exclusive
 	if x.e.writer(n.c, x.tx) == holder {
 		return x.mustLock(a, n, views)
 	}
-	held := slices.Contains(x.e.locks[n.c], lock{holder, true})
-	if ver := n.c.Last(); held && exclusive && ver.Row != nil {
+	held := x.e.locks.Held(versions.Lock{Txn: holder, Row: n.c, Mode: versions.Exclusive})
+	if ver := n.c.Last(); held && mode == versions.Exclusive && ver.Row != nil {
 		ok, err := x.matches(a, ver, views)
 		return ok && err == nil
 	}

@@ -10,7 +10,6 @@ package innodb
 
 import (
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
-	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // Engine replays histories of servers whose current reads work row by row
@@ -22,15 +21,3 @@ func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&paths{Rep
 
 // LeavesPlaces implements mvcc.Engine.
 func (Engine) LeavesPlaces() bool { return true }
-
-// paths looks for the ways through a history that its waits leave open.
-type paths struct {
-	*mvcc.Replay
-	*kept
-	// units holds the committed transactions of the way that was found; partial says that
-	// one of them was rolled back in part.
-	units   []*versions.Txn
-	partial bool
-	// anywhere says that paths need not keep to the places of waiting that the server told.
-	anywhere bool
-}

@@ -1,7 +1,6 @@
 package innodb
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -16,130 +15,11 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// InnoDB judges row by row while a scan goes on, and a statement that waits has
-// already judged, and perhaps changed, what its scan passed. So each statement
-// runs as a coroutine that stops where the history says that it waited; other
-// statements run in between.
-//
-// Where a statement waited follows from the locks that are surely held, or from what
-// the server told of the wait (see place); else each place is a choice, and choices
-// are tried in turn until the whole history fits.
-
-// engine replays a history on InnoDB's rules along one path of choices.
-type engine struct {
-	*mvcc.Replay
-	*kept
-	choices *mvcc.Choices
-	// loose admits every place of waiting, also against the locks.
-	loose bool
-	// exploring says that it is looked for what else is allowed.
-	exploring bool
-	// anywhere says that its path need not keep to the places of waiting that the server told.
-	anywhere bool
-	// units holds the transactions that have committed; partial says that one of them was
-	// rolled back in part.
-	units   []*versions.Txn
-	partial bool
-	// clock counts what happens; the ticks of views and transactions are its.
-	clock   history.Tick
-	running map[int]*running
-	locks   map[*versions.Chain][]lock
-	// uncertainLocks holds locks that a server may or may not have kept.
-	uncertainLocks map[*versions.Chain][]lock
-	// pending holds the secondary indexes that do not yet have the entry of a
-	// record's newest version, because the statement that wrote it waits.
-	pending map[*versions.Chain][]*solve.Key
-	// counters holds the AUTO_INCREMENT value behind those that were taken.
-	counters map[*versions.Table]int64
-	nextSeq  int
-	nextRID  int
-	started  []history.Tick
-	// needs holds transactions that stood in the way of a statement when it was
-	// sent, by its index, where a deadlock made that matter.
-	needs map[int][]*versions.Txn
-}
-
-// running is a statement between its submission and its end.
-type running struct {
-	e    *engine
-	i    int
-	st   *history.Stmt
-	tx   *versions.Txn
-	auto bool
-	kind stmt.Kind
-	node ast.StmtNode
-	// start is when it began, mark how many writes its transaction had then.
-	// seq is the number of the newest version at its start.
-	start history.Tick
-	mark  int
-	seq   int
-	// due says that the history makes it wait (again) before it ends; place is where the
-	// server told that it does, nil if it did not.
-	due    bool
-	place  *mvcc.Place
-	waited bool
-	// atUnseen says that it is told to wait at a record that no statement of the case has
-	// written, such as one that an earlier case has left deleted.
-	atUnseen bool
-	// from is the first choice of the current segment; holder is whom it waits
-	// for, nil where no surely held lock tells.
-	from   int
-	holder *versions.Txn
-	// sure says that it cannot do without what the holder holds.
-	sure bool
-	// at is the record at which its scan waits, nil elsewhere; exclusive is the
-	// lock that it asked for.
-	at        *versions.Chain
-	exclusive bool
-
-	next  func() (struct{}, bool)
-	stop  func()
-	yield func(struct{}) bool
-	p     *mvcc.Prediction
-	err   error
-	// stillToUndo holds what a transaction had written before the row that this statement
-	// waits for, if that one is being rolled back.
-	stillToUndo []written
-	// covered says that its locks stay on an index that holds all it reads.
-	covered bool
-	// collided is a transaction whose uncommitted key this statement did not
-	// wait for.
-	collided *versions.Txn
-	// overran is a transaction whose waiting statement had changed a row that
-	// this statement changed then: no such thing can have happened.
-	overran *versions.Txn
-	// table is what a write changes, images the rows that it really changed.
-	table  *versions.Table
-	images []image
-	// asked answers its subqueries, nil where each finds what is newest under its own
-	// locks.
-	asked *asked
-	// inTheWay holds the rows that stood in the way of its own, if that is observed.
-	inTheWay []mvcc.Obstacle
-	// open is why other answers than its own are allowed; mayRefuse says that error 1020 is.
-	open      string
-	mayRefuse bool
-	// scansAll says that it can but scan its whole table, metChanged that it came to a record
-	// that may have it refused with error 1020.
-	scansAll, metChanged bool
-	// skip is what a SKIP LOCKED makes of the rows that it meets, nil for others.
-	skip *skipping
-	// mayStop says that it is a locking read which may stop before it has met all rows, at a
-	// place that no order tells; cut that it has, and taken the rows that others hold and for
-	// which it has not waited.
-	mayStop, cut bool
-	taken        []hit
-	// tooFew says that without those there are not enough for it to have stopped.
-	tooFew bool
-}
-
-var errAbandoned = errors.New("statement abandoned")
-
 // engine makes a fresh world; tables and compiled expressions are shared.
 func (r *paths) engine(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
 	w := r.World()
-	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, kept: r.kept, anywhere: r.anywhere, running: make(map[int]*running), locks: make(map[*versions.Chain][]lock), uncertainLocks: make(map[*versions.Chain][]lock), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
+	e := &engine{Replay: w, choices: ch, loose: r.AnyWait, kept: r.kept, anywhere: r.anywhere, running: make(map[int]*running), transactions: make(map[*versions.Txn]*transaction), pending: make(map[*versions.Chain][]*solve.Key), needs: make(map[int][]*versions.Txn),
 		started: make([]history.Tick, len(r.History.Stmts)), counters: map[*versions.Table]int64{}}
 	for n, t := range r.Store.Tables {
 		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains), len(t.Chains)+4)}
@@ -161,7 +41,7 @@ func (r *paths) engine(ch *mvcc.Choices) *engine {
 // adopt takes over what a world found.
 func (r *paths) adopt(e *engine) {
 	r.Steps, r.Touched, r.Sessions, r.Replayed = e.Steps, e.Touched, e.Sessions, &e.Store
-	r.units, r.partial = e.units, e.partial
+	r.units, r.partial, r.missed = e.units, e.partial, e.missed
 }
 
 func (e *engine) now() history.Tick {

@@ -61,12 +61,12 @@ func (x *running) duplicate(t *versions.Table, k *solve.Key, row solve.Row, self
 					return nil, err
 				}
 				// A scan by this index may have left a lock here that no other path takes.
-				if h := e.holder(c, tx, false); h != nil && x.point(here, h, false, false) != nowhere || x.mayWait(here, e.uncertainHolder(c, tx, false)) != nowhere ||
+				if h := e.holder(c, tx, versions.Share); h != nil && x.point(here, h, false, false) != nowhere || x.mayWait(here, e.uncertainLocks.Holder(tx, c, versions.Share)) != nowhere ||
 					e.loose && x.point(here, nil, false, false) != nowhere {
 					again = true
 					break
 				}
-				e.lockUncertainly(c, tx, false)
+				e.uncertainLocks.Take(versions.Lock{Txn: tx, Row: c, Mode: versions.Share})
 				return c, nil
 			}
 			// Only the versions since the last committed one concern w.

@@ -27,16 +27,6 @@ type kept struct {
 	tested map[conditionOn]map[int]bool
 }
 
-// share makes what the replays will have in common, once the tables are loaded.
-func (r *paths) share(loading int) {
-	r.kept = &kept{
-		loading: loading, plans: r.parsedPlans(), places: r.toldPlaces(),
-		tried: map[string][]*triedPath{}, unmet: map[ast.Node]bool{},
-		bare: map[*ast.SelectStmt]*ast.SelectStmt{}, tested: map[conditionOn]map[int]bool{},
-	}
-	r.Kept = r.kept
-}
-
 // conditionOn is a condition on the rows of a table.
 type conditionOn struct {
 	where ast.ExprNode

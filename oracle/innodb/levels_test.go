@@ -30,27 +30,27 @@ func TestQueued(t *testing.T) {
 	e, tbl := scene(t, "CREATE TABLE t (a INT)", "1", "2")
 	holder, writer, reader := &versions.Txn{Session: 1}, &versions.Txn{Session: 2}, &versions.Txn{Session: 3}
 	first, second := tbl.Chains[0], tbl.Chains[1]
-	e.lock(first, holder, false)
-	e.running[2] = &running{e: e, tx: writer, at: first, exclusive: true}
+	e.locks.Take(versions.Lock{Txn: holder, Row: first, Mode: versions.Share})
+	e.running[2] = &running{e: e, tx: writer, at: first, wants: versions.Exclusive}
 	tests := []struct {
-		name      string
-		c         *versions.Chain
-		tx        *versions.Txn
-		exclusive bool
-		want      *versions.Txn
+		name string
+		c    *versions.Chain
+		tx   *versions.Txn
+		mode versions.Mode
+		want *versions.Txn
 	}{
-		{"a share lock behind an exclusive request", first, reader, false, writer},
-		{"another record", second, reader, false, nil},
-		{"who holds a lock there", first, holder, false, nil},
-		{"the waiting transaction itself", first, writer, true, nil},
+		{"a share lock behind an exclusive request", first, reader, versions.Share, writer},
+		{"another record", second, reader, versions.Share, nil},
+		{"who holds a lock there", first, holder, versions.Share, nil},
+		{"the waiting transaction itself", first, writer, versions.Exclusive, nil},
 	}
 	for _, tt := range tests {
-		if got := e.queued(tt.c, tt.tx, tt.exclusive); got != tt.want {
+		if got := e.queued(tt.c, tt.tx, tt.mode); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	e.running[2].exclusive = false
-	if got := e.queued(first, reader, false); got != nil {
+	e.running[2].wants = versions.Share
+	if got := e.queued(first, reader, versions.Share); got != nil {
 		t.Errorf("a share lock behind a request for another: got %v", got)
 	}
 }

@@ -78,7 +78,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 			x.node, where = bare, bare.Where
 		}
 		x.mayStop = s.Limit != nil && s.OrderBy == nil
-		err := x.scan(x.accessOf(t, where), x.kind == stmt.SelectForUpdate, func(h hit) error {
+		err := x.scan(x.accessOf(t, where), x.mode(), func(h hit) error {
 			if hits = append(hits, h); x.mayStop {
 				x.meetsTaken(t, h)
 			}

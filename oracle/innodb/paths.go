@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
@@ -316,4 +317,14 @@ func (r *paths) waitsBefore(d *mvcc.Difference) []int {
 		}
 	}
 	return out
+}
+
+// share makes what the replays will have in common, once the tables are loaded.
+func (r *paths) share(loading int) {
+	r.kept = &kept{
+		loading: loading, plans: r.parsedPlans(), places: r.toldPlaces(),
+		tried: map[string][]*triedPath{}, unmet: map[ast.Node]bool{},
+		bare: map[*ast.SelectStmt]*ast.SelectStmt{}, tested: map[conditionOn]map[int]bool{},
+	}
+	r.Kept = r.kept
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
-	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
@@ -51,22 +50,6 @@ func (r *paths) toldPlaces() [][]*mvcc.Place {
 		}
 	}
 	return out
-}
-
-// spot is a place on the way of a statement where it may wait.
-type spot struct {
-	t *versions.Table
-	// key is the index, nil for the clustered one.
-	key *solve.Key
-	// rows are the versions of a row of which the entry may be.
-	rows []solve.Row
-	// tuple says that the entry is that of another row with the same values in the index.
-	tuple bool
-	// gap says that an entry goes in, for which the gap must be free.
-	gap bool
-	// scan says that a scan is at the entry: one of a secondary index then locks the record
-	// in the clustered one, too. exclusive is the lock that it asks for.
-	scan, exclusive bool
 }
 
 // is tells whether a spot is the place.
@@ -179,11 +162,11 @@ func (x *running) byToldIndex(a *access) {
 
 // atEntryOf is the spot of a scan at an entry; at the end of the index if that is nil. It
 // is empty where no place is told, since it is asked for at each entry.
-func (x *running) atEntryOf(a *access, n *entry, exclusive bool) spot {
+func (x *running) atEntryOf(a *access, n *entry, mode versions.Mode) spot {
 	if x.placeTold() == nil {
 		return spot{}
 	}
-	s := spot{t: a.t, key: a.key, scan: true, exclusive: exclusive}
+	s := spot{t: a.t, key: a.key, scan: true, exclusive: mode == versions.Exclusive}
 	switch {
 	case n == nil:
 		s.gap = true

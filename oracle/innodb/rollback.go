@@ -10,12 +10,6 @@ import (
 // takes away goes on at once, while older changes are still to be undone. Only
 // who tests uncommitted versions can notice.
 
-// written is one change of a record: the version that it made.
-type written struct {
-	c       *versions.Chain
-	version versions.Version
-}
-
 // undoGradually takes back what a transaction did behind its n-th change, and notes for
 // each statement that waits for a row which this takes away what is then still to
 // be undone.

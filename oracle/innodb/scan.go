@@ -14,15 +14,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// hit is a row that a scan found to match.
-type hit struct {
-	c   *versions.Chain
-	row solve.Row
-}
-
 // scan walks over a table as a locking read or a write does and calls visit
 // for each row that matches, in the order of the index, while it goes.
-func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
+func (x *running) scan(a *access, mode versions.Mode, visit func(hit) error) error {
 	e, t, tx := x.e, a.t, x.tx
 	if nothing, err := x.skips(t, a.where); nothing || err != nil {
 		return err
@@ -56,15 +50,15 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		var where stop
 		var met versions.Version
 		if n != nil {
-			x.at, x.exclusive = n.c, exclusive
+			x.at, x.wants = n.c, mode
 			if len(n.c.Versions) > 0 {
 				met = *n.c.Last()
 			}
 		}
 		if doubtful {
-			where = x.mayWait(x.atEntryOf(a, n, exclusive), holder)
+			where = x.mayWait(x.atEntryOf(a, n, mode), holder)
 		} else {
-			where = x.point(x.atEntryOf(a, n, exclusive), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, exclusive, views))
+			where = x.point(x.atEntryOf(a, n, mode), holder, true, x.due && holder != nil && x.needsLock(a, n, holder, mode, views))
 		}
 		x.at = nil
 		switch where {
@@ -101,10 +95,10 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if !e.touches(a, n) {
 			// The scan of a range ends behind it, at an entry that it has
 			// locked; which ranges there are is the optimiser's affair.
-			if a.ranged || !a.unique && x.waitsHere(x.atEntryOf(a, n, exclusive)) == record.Yes {
-				holder := e.holder(n.c, tx, exclusive)
+			if a.ranged || !a.unique && x.waitsHere(x.atEntryOf(a, n, mode)) == record.Yes {
+				holder := e.holder(n.c, tx, mode)
 				if holder == nil {
-					holder = e.uncertainHolder(n.c, tx, exclusive)
+					holder = e.uncertainLocks.Holder(tx, n.c, mode)
 				}
 				if stopped(holder, !e.loose) {
 					continue
@@ -112,7 +106,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 				if err := x.recordChanged(n.c, false); err != nil {
 					return err
 				}
-				e.lockUncertainly(n.c, tx, exclusive)
+				e.uncertainLocks.Take(versions.Lock{Txn: tx, Row: n.c, Mode: mode})
 				prev = n
 			}
 			if err := x.strayError(a, n, views); err != nil {
@@ -134,7 +128,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if err := x.recordChanged(n.c, only || x.lost(a, n.c, views)); err != nil {
 			return err
 		}
-		holder := e.holder(n.c, tx, exclusive)
+		holder := e.holder(n.c, tx, mode)
 		if (holder != nil || x.versionDuringRollback(n.c) != nil) && x.kind == stmt.Update && (a.key == nil || e.loose) && !a.unique && !keeps {
 			pass, err := x.passes(a, n.c, judged)
 			if err != nil {
@@ -145,7 +139,7 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 			// follows an order, may wait in place of it, and so does one that is told to.
 			mayWait := a.key != nil || looksUpPart(a.where, t) || inOrder(x.node) || e.loose && tx.Rules.Of(rules.LockedRow) == rules.PassCommitted
 			if pass && x.due {
-				here := x.waitsHere(x.atEntryOf(a, n, exclusive))
+				here := x.waitsHere(x.atEntryOf(a, n, mode))
 				pass, mayWait = here != record.Yes, mayWait && here != record.No
 			}
 			if pass && (!mayWait || e.choices.Choose(2) == 1) {
@@ -156,10 +150,10 @@ func (x *running) scan(a *access, exclusive bool, visit func(hit) error) error {
 		if a.key != nil && holder != nil && e.writer(n.c, tx) == nil && !a.live(n) {
 			holder = nil
 		}
-		if holder == nil && (stopped(e.queued(n.c, tx, exclusive), true) || stopped(e.uncertainHolder(n.c, tx, exclusive), true)) || stopped(holder, false) {
+		if holder == nil && (stopped(e.queued(n.c, tx, mode), true) || stopped(e.uncertainLocks.Holder(tx, n.c, mode), true)) || stopped(holder, false) {
 			continue
 		}
-		h, err := x.judge(a, n, holder, keeps, exclusive, waitedFor == n.c, judged, views)
+		h, err := x.judge(a, n, holder, keeps, mode, waitedFor == n.c, judged, views)
 		if err != nil {
 			return err
 		}
@@ -204,7 +198,7 @@ func (x *running) readsVictim(a *access, met *versions.Version, views solve.View
 	if err != nil || !ok || x.e.choices.Choose(2) == 0 {
 		return false
 	}
-	x.tx.Missed = true
+	x.e.of(x.tx).missed = true
 	return true
 }
 
@@ -254,7 +248,7 @@ func (x *running) mustLock(a *access, n *entry, views solve.Views) bool {
 }
 
 // judge decides whether a scan acts on an entry that it has reached; nil if not.
-func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclusive, waitedFor bool, judged map[int]bool, views solve.Views) (*hit, error) {
+func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps bool, mode versions.Mode, waitedFor bool, judged map[int]bool, views solve.Views) (*hit, error) {
 	e, tx := x.e, x.tx
 	if len(n.c.Versions) == 0 {
 		return nil, nil
@@ -269,7 +263,7 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 		return nil, nil
 	}
 	if keeps && holder == nil && !a.other {
-		x.locks(n.c, exclusive)
+		x.locks(n.c, mode)
 	}
 	ok, err := x.matches(a, ver, views)
 	if err != nil {
@@ -282,7 +276,7 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 	if !ok {
 		judged[ver.RowID] = true
 		if waitedFor || keeps && holder == nil && a.other {
-			e.lockUncertainly(n.c, tx, exclusive)
+			e.uncertainLocks.Take(versions.Lock{Txn: tx, Row: n.c, Mode: mode})
 		}
 		return nil, nil
 	}
@@ -291,7 +285,7 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 		return nil, err
 	}
 	if holder == nil {
-		x.locks(n.c, exclusive)
+		x.locks(n.c, mode)
 	}
 	if judged[ver.RowID] && x.written(n.c) {
 		return nil, nil
@@ -302,11 +296,11 @@ func (x *running) judge(a *access, n *entry, holder *versions.Txn, keeps, exclus
 
 // locks notes the lock on a record that the scan has met, which is not certain where it may
 // have stopped before.
-func (x *running) locks(c *versions.Chain, exclusive bool) {
+func (x *running) locks(c *versions.Chain, mode versions.Mode) {
 	if x.mayStop {
-		x.e.lockUncertainly(c, x.tx, exclusive)
+		x.e.uncertainLocks.Take(versions.Lock{Txn: x.tx, Row: c, Mode: mode})
 	} else {
-		x.e.lock(c, x.tx, exclusive)
+		x.e.locks.Take(versions.Lock{Txn: x.tx, Row: c, Mode: mode})
 	}
 }
 

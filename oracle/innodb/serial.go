@@ -30,10 +30,7 @@ func (r *paths) serialOrders() (*mvcc.Difference, error) {
 			return nil, nil
 		}
 	}
-	if r.History.End != history.Complete || len(r.History.Final) == 0 || len(r.units) == 0 || r.partial {
-		return nil, nil
-	}
-	if slices.ContainsFunc(r.units, func(t *versions.Txn) bool { return t.Missed }) {
+	if r.History.End != history.Complete || len(r.History.Final) == 0 || len(r.units) == 0 || r.partial || r.missed {
 		return nil, nil
 	}
 	units := slices.Clone(r.units)

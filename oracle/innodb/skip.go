@@ -6,25 +6,12 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/record"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
-
-// skipping is what a SKIP LOCKED makes of the rows that match.
-type skipping struct {
-	t      *versions.Table
-	others []other
-	// limited says that it has a LIMIT, and so may end before it has looked at every row.
-	limited bool
-	// free holds the rows that match and that nobody else can have locked, perhaps those
-	// of which this is not certain, taken those that somebody has surely locked.
-	free, unsure, taken []hit
-	seen                map[*versions.Chain]bool
-}
 
 // skippingRead answers a SELECT of one table with SKIP LOCKED.
 func (x *running) skippingRead(s *ast.SelectStmt, t *versions.Table) (*mvcc.Prediction, error) {
@@ -36,7 +23,7 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *versions.Table) (*mvcc.Pred
 	k := &skipping{t: t, others: x.othersNow(t), limited: s.Limit != nil, seen: map[*versions.Chain]bool{}}
 	x.skip = k
 	a := x.accessOf(t, s.Where)
-	err := x.scan(a, x.kind == stmt.SelectForUpdate, func(h hit) error {
+	err := x.scan(a, x.mode(), func(h hit) error {
 		k.free = append(k.free, h)
 		return nil
 	})
@@ -51,13 +38,13 @@ func (x *running) skippingRead(s *ast.SelectStmt, t *versions.Table) (*mvcc.Pred
 	if len(k.others) > 0 {
 		// Who passes over what others are doing, and leaves its gap open, has no place in a
 		// serial order.
-		x.tx.Missed = true
+		e.of(x.tx).missed = true
 	}
 	if err := x.followAnswer(s, p); err != nil {
 		return nil, err
 	}
 	for _, c := range p.Read {
-		e.lock(c, x.tx, x.kind == stmt.SelectForUpdate)
+		e.locks.Take(versions.Lock{Txn: x.tx, Row: c, Mode: x.mode()})
 	}
 	return p, nil
 }
@@ -71,7 +58,7 @@ func (x *running) passesLocked(a *access, n *entry, views solve.Views) (bool, er
 		return false, nil
 	}
 	// The entry of an index may have been locked before the row was found to be.
-	x.e.lockUncertainly(c, x.tx, x.kind == stmt.SelectForUpdate)
+	x.e.uncertainLocks.Take(versions.Lock{Txn: x.tx, Row: c, Mode: x.mode()})
 	ver := x.e.committed(c, x.tx)
 	if k.seen[c] || ver == nil || ver.Row == nil || a.key != nil && !versions.EqualIn(a.key, ver.Row, n.row) {
 		return true, nil
@@ -256,7 +243,7 @@ func (x *running) claimSkipping() {
 		return
 	}
 	s := x.node.(*ast.SelectStmt)
-	x.tx.Claims = append(x.tx.Claims, &versions.Claim{Table: x.skip.t, Kind: x.kind, Where: s.Where, Rows: x.p.Read, Cols: columnsOf(x.skip.t.Def, s)})
+	x.holdsMatching(&predicateLock{table: x.skip.t, kind: x.kind, where: s.Where, rows: x.p.Read, columns: columnsOf(x.skip.t.Def, s)})
 }
 
 // nameSkipping says of a wrong answer of a SKIP LOCKED which row it is about.

@@ -15,37 +15,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// standing is what is known of a record for a statement that wants to lock it now.
-type standing uint8
-
-const (
-	// isUnsure: somebody may have locked it.
-	isUnsure standing = iota
-	// isTaken: another open transaction surely holds a lock that stands against the
-	// wanted one, whatever indexes the two go by.
-	isTaken
-	// isFree: nobody else can hold such a lock.
-	isFree
-)
-
-// other is an open transaction of another session, as a statement that does not wait
-// finds it.
-type other struct {
-	tx *versions.Txn
-	// moving says that a statement of its session may have run at the same time: what it
-	// holds changes.
-	moving bool
-	// reached says what its statements so far may have locked of the table.
-	reached []reach
-}
-
-// reach is what a statement may have locked of a table: every record, or those for which
-// some conditions ever held.
-type reach struct {
-	all   bool
-	parts []ast.ExprNode
-}
-
 // othersNow returns the open transactions of other sessions, and what they may have locked
 // of a table, if it is not nil. One that ended while the statement ran counts as open.
 func (x *running) othersNow(t *versions.Table) []other {
@@ -161,14 +130,14 @@ func (x *running) surelyHeld(t *versions.Table, c *versions.Chain, o *versions.T
 		}
 		return !versions.EqualRows(before.Row, newest.Row) && (!aside || mvcc.Changes(before.Row, newest.Row, need))
 	}
-	return slices.ContainsFunc(o.Claims, func(h *versions.Claim) bool {
+	return slices.ContainsFunc(e.of(o).predicates, func(h *predicateLock) bool {
 		switch {
-		case !slices.Contains(h.Rows, c), aside:
+		case !slices.Contains(h.rows, c), aside:
 			return false
-		case h.Kind == stmt.SelectForShare:
-			return !share && !heldByIndexes(t, h.Cols)
+		case h.kind == stmt.SelectForShare:
+			return !share && !heldByIndexes(t, h.columns)
 		}
-		return h.Kind == stmt.SelectForUpdate
+		return h.kind == stmt.SelectForUpdate
 	})
 }
 
@@ -196,9 +165,9 @@ func heldByIndexes(t *versions.Table, need map[int]bool) bool {
 // entry of it in any index, that stands against the one that the statement wants.
 func (x *running) mayBeHeld(t *versions.Table, c *versions.Chain, o *other) bool {
 	e := x.e
-	exclusive := x.kind == stmt.SelectForUpdate
-	held := func(l lock) bool { return l.tx == o.tx && (l.exclusive || exclusive) }
-	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks[c], held) || slices.ContainsFunc(e.uncertainLocks[c], held) {
+	mode := x.mode()
+	held := func(l versions.Lock) bool { return l.Txn == o.tx && l.Row == c && l.Mode.Conflicts(mode) }
+	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks, held) || slices.ContainsFunc(e.uncertainLocks, held) {
 		return true
 	}
 	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(t, c, r.parts) })

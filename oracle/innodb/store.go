@@ -20,49 +20,13 @@ import (
 // row, which a change of key keeps, so that the promise (it is one row) and the
 // practice (there are two) can both be read off the same chains.
 
-// lock is an explicit lock on a record; a record with an uncommitted version is
-// locked by its writer without one.
-type lock struct {
-	tx        *versions.Txn
-	exclusive bool
-}
-
-func (e *engine) lock(c *versions.Chain, tx *versions.Txn, exclusive bool) {
-	for _, l := range e.locks[c] {
-		if l.tx == tx && (l.exclusive || !exclusive) {
-			return
-		}
-	}
-	e.locks[c] = append(e.locks[c], lock{tx, exclusive})
-}
-
 // holder returns an open transaction other than tx whose lock on a record
 // stands against the wanted one, nil if none is known.
-func (e *engine) holder(c *versions.Chain, tx *versions.Txn, exclusive bool) *versions.Txn {
+func (e *engine) holder(c *versions.Chain, tx *versions.Txn, mode versions.Mode) *versions.Txn {
 	if w := e.writer(c, tx); w != nil {
 		return w
 	}
-	for _, l := range e.locks[c] {
-		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
-			return l.tx
-		}
-	}
-	return nil
-}
-
-// lockUncertainly notes a lock that a server may or may not keep.
-func (e *engine) lockUncertainly(c *versions.Chain, tx *versions.Txn, exclusive bool) {
-	e.uncertainLocks[c] = append(e.uncertainLocks[c], lock{tx, exclusive})
-}
-
-// uncertainHolder is holder for locks that may have been kept.
-func (e *engine) uncertainHolder(c *versions.Chain, tx *versions.Txn, exclusive bool) *versions.Txn {
-	for _, l := range e.uncertainLocks[c] {
-		if l.tx != tx && l.tx.Ended == 0 && (l.exclusive || exclusive) {
-			return l.tx
-		}
-	}
-	return nil
+	return e.locks.Holder(tx, c, mode)
 }
 
 // queued returns a transaction that waits for a lock on a record which stands
@@ -70,12 +34,12 @@ func (e *engine) uncertainHolder(c *versions.Chain, tx *versions.Txn, exclusive 
 // unless it holds a lock there itself. That the two meet is not certain, as each
 // may go by another index.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_LOCK_SYS.html
-func (e *engine) queued(c *versions.Chain, tx *versions.Txn, exclusive bool) *versions.Txn {
-	if slices.ContainsFunc(e.locks[c], func(l lock) bool { return l.tx == tx }) || len(c.Versions) > 0 && c.Last().Txn == tx {
+func (e *engine) queued(c *versions.Chain, tx *versions.Txn, mode versions.Mode) *versions.Txn {
+	if e.locks.Held(versions.Lock{Txn: tx, Row: c}) || len(c.Versions) > 0 && c.Last().Txn == tx {
 		return nil
 	}
 	for _, n := range e.sessionNumbers() {
-		if w := e.running[n]; w.at == c && w.tx != tx && (w.exclusive || exclusive) {
+		if w := e.running[n]; w.at == c && w.tx != tx && w.wants.Conflicts(mode) {
 			return w.tx
 		}
 	}
@@ -195,30 +159,6 @@ func clusteredOrder(t *versions.Table, a, b *versions.Chain, ra, rb solve.Row) i
 		}
 	}
 	return cmp.Compare(a.ID, b.ID)
-}
-
-// innodbViews gives the solver what one view sees; rows of a table under scan
-// can be put in the place of what the view sees of it.
-type innodbViews struct {
-	e    *engine
-	view versions.View
-	rule rules.Variant
-	only *versions.Table
-	rows []solve.Row
-	// via is the secondary index that a read of uncommitted data goes by;
-	// covering says that it reads nothing else, marked that a statement which
-	// waits in this index has marked the old entry deleted.
-	via              *solve.Key
-	covering, marked bool
-	// once is a unique secondary index whose look-ups end at the first row that
-	// they find, although two records of one row may be visible; points is the condition
-	// on which it looks up, nil for any.
-	once   *solve.Key
-	points ast.ExprNode
-	// asked answers the subqueries of a statement that locks; see running. joined are
-	// the tables that it locks itself, if there are several.
-	asked  *asked
-	joined map[*versions.Table]bool
 }
 
 func (v *innodbViews) looksUp(t *versions.Table, row solve.Row) bool {

@@ -7,7 +7,6 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -35,29 +34,6 @@ func columnSet(cols []int) map[int]bool {
 		set[c] = true
 	}
 	return set
-}
-
-// asked is what the subqueries of a write or a locking read were answered from.
-// Those that lock nothing open a read view, of which uncommitted data is what it held
-// then; those that read the statement's own table do so before it changes anything.
-type asked struct {
-	x *running
-	// locks says that they lock what they read, which is what is newest.
-	locks bool
-	// at is when the read view was opened, 0 before; behind says that this is when the
-	// first row was waited for, or, with toLast, the last one; passing that the transaction
-	// does not keep it.
-	at                      history.Tick
-	behind, toLast, passing bool
-	// buffered says that all rows of the statement's own table are locked first, in a join
-	// buffer, and the subqueries are read behind them.
-	// https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/query-optimizations/semi-join-subquery-optimizations
-	buffered bool
-	// anew says that what neither a read view nor locks hold is read for each row.
-	anew bool
-	// names are the tables that they read, rows what was read.
-	names map[string]bool
-	rows  map[*versions.Table][]solve.Row
 }
 
 // asksUnlocked reports whether the subqueries of a statement are consistent reads:
@@ -112,7 +88,9 @@ func (x *running) ask() error {
 	}
 	a := &asked{x: x, locks: !x.asksUnlocked(), names: inner.Names, rows: map[*versions.Table][]solve.Row{}}
 	x.asked = a
-	x.tx.Missed = x.tx.Missed || !a.locks && x.tx.Level == corpus.Serializable
+	if !a.locks && x.tx.Level == corpus.Serializable {
+		x.e.of(x.tx).missed = true
+	}
 	if x.tx.Level == corpus.RepeatableRead && !a.locks && x.tx.Snapshot == 0 {
 		// A subquery that no row needs may be evaluated with the plan, or not at all,
 		// and then takes no snapshot.

@@ -59,7 +59,7 @@ func (x *running) sweep(a *access, judged map[int]bool, views solve.Views, visit
 	if !byRow {
 		where := pointed(a.where)
 		if err == nil && len(left) > 0 && slices.ContainsFunc(a.t.Def.Keys, func(k solve.Key) bool { return looksUp(where, a.t, &k) }) {
-			x.tx.Missed = true
+			x.e.of(x.tx).missed = true
 		}
 		return nil
 	}

@@ -54,11 +54,11 @@ func (x *running) update(s *ast.UpdateStmt, t *versions.Table) (*mvcc.Prediction
 		two = e.choices.Choose(2) == 1
 	}
 	if !two {
-		err = x.scan(a, true, upTo(s.Limit, s.Order, apply))
+		err = x.scan(a, versions.Exclusive, upTo(s.Limit, s.Order, apply))
 	} else {
 		var hits []hit
 		enough, unordered := x.enough(a, s), false
-		err = x.scan(a, true, func(h hit) error {
+		err = x.scan(a, versions.Exclusive, func(h hit) error {
 			if hits = append(hits, h); len(hits) == enough {
 				return errEnough
 			}

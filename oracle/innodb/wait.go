@@ -16,7 +16,7 @@ import (
 
 // claims returns the locks that a statement surely took, nil if that is not
 // certain: one table, no LIMIT, no grouping, no subquery.
-func (x *running) claims() *versions.Claim {
+func (x *running) claims() *predicateLock {
 	gaps := x.tx.Level == corpus.RepeatableRead || x.tx.Level == corpus.Serializable
 	v := stmt.Of(x.node)
 	if !mvcc.LocksAllItMeets(v, x.kind, x.node) {
@@ -27,9 +27,9 @@ func (x *running) claims() *versions.Claim {
 		return nil
 	case v.Kind.Reads():
 		t := x.e.Table(name.Name.O)
-		return &versions.Claim{Table: t, Kind: x.kind, Where: v.Where, Rows: x.p.Read, Cols: columnsOf(t.Def, x.node.(*ast.SelectStmt)), Gaps: gaps}
+		return &predicateLock{table: t, kind: x.kind, where: v.Where, rows: x.p.Read, columns: columnsOf(t.Def, x.node.(*ast.SelectStmt)), gaps: gaps}
 	default:
-		return &versions.Claim{Table: x.e.Table(name.Name.O), Kind: x.kind, Where: v.Where, Gaps: gaps}
+		return &predicateLock{table: x.e.Table(name.Name.O), kind: x.kind, where: v.Where, gaps: gaps}
 	}
 }
 
@@ -75,14 +75,14 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 		}
 	}
 	if own != nil {
-		x.tx.Claims = append(x.tx.Claims, own)
+		x.holdsMatching(own)
 	}
 	return d, nil
 }
 
 // barrier says what another transaction did that the statement had to wait
 // for, or returns "".
-func (e *engine) barrier(x *running, own *versions.Claim, o *versions.Txn) (string, error) {
+func (e *engine) barrier(x *running, own *predicateLock, o *versions.Txn) (string, error) {
 	if own != nil {
 		if what, err := e.rowBarrier(x, own, o); what != "" || err != nil {
 			return what, err
@@ -96,12 +96,12 @@ func (e *engine) barrier(x *running, own *versions.Claim, o *versions.Txn) (stri
 
 // rowBarrier looks for a row that the other transaction holds and the
 // statement matches.
-func (e *engine) rowBarrier(x *running, own *versions.Claim, o *versions.Txn) (string, error) {
-	t := own.Table
+func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (string, error) {
+	t := own.table
 	secondary := slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !k.Primary })
 	views := x.views(nil, nil)
 	match := func(row solve.Row) (bool, error) {
-		truth, _, err := e.Solver.Where(own.Where, t.Def, row, views)
+		truth, _, err := e.Solver.Where(own.where, t.Def, row, views)
 		if err != nil {
 			_, err = mvcc.SQLErrorOf(err)
 			return false, err
@@ -115,9 +115,9 @@ func (e *engine) rowBarrier(x *running, own *versions.Claim, o *versions.Txn) (s
 				continue
 			}
 			newest, before := c.Last(), e.committed(c, x.tx)
-			if before != nil && before.Row != nil && newest.Row != nil && !mvcc.Changes(before.Row, newest.Row, own.Cols) {
+			if before != nil && before.Row != nil && newest.Row != nil && !mvcc.Changes(before.Row, newest.Row, own.columns) {
 				// Perhaps only an entry of an index is needed, which is as it was.
-				if secondary && own.Kind == stmt.SelectForShare || versions.EqualRows(before.Row, newest.Row) {
+				if secondary && own.kind == stmt.SelectForShare || versions.EqualRows(before.Row, newest.Row) {
 					continue
 				}
 			}
@@ -132,7 +132,7 @@ func (e *engine) rowBarrier(x *running, own *versions.Claim, o *versions.Txn) (s
 			if err != nil {
 				return "", err
 			}
-			if ok && x.kind == stmt.Update && !own.Gaps {
+			if ok && x.kind == stmt.Update && !own.gaps {
 				// It may have judged the committed version and passed the row.
 				if before == nil || before.Row == nil {
 					ok = false
@@ -146,22 +146,22 @@ func (e *engine) rowBarrier(x *running, own *versions.Claim, o *versions.Txn) (s
 			continue
 		}
 		v := e.committed(c, x.tx)
-		if v == nil || v.Row == nil || v.Txn == x.tx && own.Kind != stmt.SelectForShare {
+		if v == nil || v.Row == nil || v.Txn == x.tx && own.kind != stmt.SelectForShare {
 			// A row that the statement wrote is judged by what it changed.
 			if !e.wroteOver(x, c) {
 				continue
 			}
 		}
-		for _, h := range o.Claims {
-			if !slices.Contains(h.Rows, c) {
+		for _, h := range e.of(o).predicates {
+			if !slices.Contains(h.rows, c) {
 				continue
 			}
 			switch {
-			case h.Kind == stmt.SelectForUpdate && own.Kind == stmt.SelectForShare && secondary:
+			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
-			case h.Kind == stmt.SelectForShare && (own.Kind == stmt.SelectForShare || own.Kind == stmt.SelectForUpdate):
+			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
 				continue
-			case h.Kind == stmt.SelectForShare && !e.changedOver(x, c, h.Cols):
+			case h.kind == stmt.SelectForShare && !e.changedOver(x, c, h.columns):
 				continue
 			}
 			if slices.Contains(x.p.Read, c) {
@@ -238,17 +238,17 @@ func (e *engine) predicateBarrier(x *running, o *versions.Txn) (string, error) {
 	if len(x.images) == 0 {
 		return "", nil
 	}
-	for _, h := range o.Claims {
-		if !h.Gaps || h.Table != x.table {
+	for _, h := range e.of(o).predicates {
+		if !h.gaps || h.table != x.table {
 			continue
 		}
 		var left, came []string
 		for _, im := range x.images {
-			was, err := e.matchesClaim(h, im.old)
+			was, err := e.matchesPredicate(h, im.old)
 			if err != nil {
 				return "", err
 			}
-			is, err := e.matchesClaim(h, im.new)
+			is, err := e.matchesPredicate(h, im.new)
 			if err != nil {
 				return "", err
 			}
@@ -262,26 +262,23 @@ func (e *engine) predicateBarrier(x *running, o *versions.Txn) (string, error) {
 		slices.Sort(left)
 		slices.Sort(came)
 		if !slices.Equal(left, came) {
-			return fmt.Sprintf("locked what matches its %s", h.Kind), nil
+			return fmt.Sprintf("locked what matches its %s", h.kind), nil
 		}
 	}
 	return "", nil
 }
 
-func (e *engine) matchesClaim(h *versions.Claim, row solve.Row) (bool, error) {
+func (e *engine) matchesPredicate(h *predicateLock, row solve.Row) (bool, error) {
 	if row == nil {
 		return false, nil
 	}
-	truth, _, err := e.Solver.Where(h.Where, h.Table.Def, row, &innodbViews{e: e, view: versions.View{Tick: versions.Latest}})
+	truth, _, err := e.Solver.Where(h.where, h.table.Def, row, &innodbViews{e: e, view: versions.View{Tick: versions.Latest}})
 	if err != nil {
 		_, err = mvcc.SQLErrorOf(err)
 		return false, err
 	}
 	return truth == sqlvalue.True, nil
 }
-
-// image is a row before and after a statement changed it; nil for none.
-type image struct{ old, new solve.Row }
 
 // nameInnoDB refines a difference in rows: which wrong view yields the answer?
 func (e *engine) nameInnoDB(d *mvcc.Difference, x *running) {

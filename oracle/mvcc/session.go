@@ -199,7 +199,7 @@ func (s *Session) EndsOddly(t *versions.Txn) {
 	s.unsure = s.unsure || t != nil && t.OwnLevel
 }
 
-// Settled notes COMMIT or ROLLBACK.
+// Settled notes COMMIT, ROLLBACK, and what commits by itself, whether a transaction is open or not.
 func (s *Session) Settled() { s.once, s.onceAccess, s.unsure = 0, 0, false }
 
 // Beforehand says why a statement cannot be judged in its session's state.

@@ -21,7 +21,7 @@ func KindOf(n ast.StmtNode) stmt.Kind {
 		}
 	case stmt.SetLevel, stmt.SetVariable:
 		s := n.(*ast.SetStmt)
-		if _, ok := levelOfSet(s); ok {
+		if _, ok := LevelOfSet(s); ok {
 			return stmt.SetLevel
 		}
 		if _, ok := changesOf(s); !ok {
@@ -32,8 +32,8 @@ func KindOf(n ast.StmtNode) stmt.Kind {
 	return kind
 }
 
-// levelOfSet returns the level that SET SESSION TRANSACTION ISOLATION LEVEL sets.
-func levelOfSet(s *ast.SetStmt) (corpus.Level, bool) {
+// LevelOfSet returns the level that SET SESSION TRANSACTION ISOLATION LEVEL sets.
+func LevelOfSet(s *ast.SetStmt) (corpus.Level, bool) {
 	if stmt.KindOf(s) != stmt.SetLevel {
 		return 0, false
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -30,8 +29,9 @@ const (
 	ErrAutoRange    = 167
 	ErrInconsistent = 8133
 	ErrNowait       = 3572
-	errTiDBConflict = 9007
-	errTiDBLevel    = 8048 // this isolation level is not supported
+	errNoSavepoint  = 1305
+	// ErrWriteConflict is TiDB's: https://docs.pingcap.com/tidb/stable/error-codes
+	ErrWriteConflict = 9007
 )
 
 // Effect is when a statement took effect.
@@ -84,13 +84,9 @@ func (r *Replay) Control(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (
 	if Continues(node) {
 		return nil, ErrContinues
 	}
-	if s.Txn != nil && kind.Commits() && (len(s.Txn.Forgotten) > 0 || r.MissesLock(s.Txn, st.Submit, false)) {
-		return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", ErrInternal), Actual: "ok",
-			Reason: "the commit had to miss a lock"}, nil
-	}
 	switch kind {
 	case stmt.Begin, stmt.BeginSnapshot:
-		r.beginAnew(i, s, node)
+		r.BeginAnew(i, s, node)
 	case stmt.Commit:
 		if s.Txn != nil {
 			r.Commit(s.Txn, r.Effect(st))
@@ -107,7 +103,7 @@ func (r *Replay) Control(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (
 		if s.Txn != nil {
 			name := stmt.Of(node).Savepoint
 			s.Txn.DropSavepoint(name)
-			s.Txn.Savepoints = append(s.Txn.Savepoints, versions.Savepoint{Name: strings.ToLower(name), Writes: len(s.Txn.Writes), Cache: s.Txn.Cache.Clone(), Idle: len(s.Txn.Stmts) == 0 && s.Txn.Snapshot == 0 && !s.Txn.Entered})
+			s.Txn.Savepoints = append(s.Txn.Savepoints, versions.Savepoint{Name: strings.ToLower(name), Writes: len(s.Txn.Writes)})
 		}
 	case stmt.RollbackTo:
 		if s.Txn == nil {
@@ -115,7 +111,6 @@ func (r *Replay) Control(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (
 		}
 		if j := s.Txn.Savepoint(stmt.Of(node).Savepoint); j >= 0 {
 			r.Store.Undo(s.Txn, s.Txn.Savepoints[j].Writes)
-			s.Txn.Cache = s.Txn.Savepoints[j].Cache
 			s.Txn.Savepoints = s.Txn.Savepoints[:j+1]
 		}
 	case stmt.ReleaseSavepoint:
@@ -125,7 +120,7 @@ func (r *Replay) Control(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (
 			}
 		}
 	case stmt.SetLevel:
-		l, _ := levelOfSet(node.(*ast.SetStmt))
+		l, _ := LevelOfSet(node.(*ast.SetStmt))
 		if s.Txn != nil {
 			s.next = l
 		} else {
@@ -139,8 +134,8 @@ func (r *Replay) Control(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (
 	return nil, nil
 }
 
-// beginAnew replays a BEGIN, which commits the open transaction, if there is one.
-func (r *Replay) beginAnew(i int, s *Session, node ast.StmtNode) {
+// BeginAnew replays a BEGIN, which commits the open transaction, if there is one.
+func (r *Replay) BeginAnew(i int, s *Session, node ast.StmtNode) {
 	st := &r.History.Stmts[i]
 	at := st.Submit
 	if s.Txn != nil {
@@ -166,14 +161,11 @@ func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNo
 	st := &r.History.Stmts[i]
 	e := st.Result.Err
 	commits := s.Txn != nil && kind.Commits()
-	if e.Code == ErrInternal {
+	switch {
+	case e.Code == ErrInternal:
 		if commits {
-			known := LostLock(e) && (len(s.Txn.Forgotten) > 0 || r.MissesLock(s.Txn, st.Submit, true))
 			r.Rollback(s.Txn, st.Submit)
 			s.Txn = nil
-			if known {
-				return nil, nil
-			}
 		}
 		what := string(kind)
 		if commits && kind != stmt.Commit {
@@ -181,48 +173,16 @@ func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNo
 		}
 		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: DescribeError(e),
 			Reason: what + " failed with an error that no statement may give"}, nil
-	}
-	lateLocks := commits && s.Txn.Rules.Of(rules.LateLocks) == rules.LockedAtCommit && s.Txn.FailedUpdate
-	if lateLocks && e.Code == ErrLockTimeout && len(st.Waits) > 0 {
-		if kind == stmt.Commit {
-			r.Rollback(s.Txn, st.Return)
-			s.Txn = nil
-		} else {
-			r.beginAnew(i, s, node)
-		}
-		return nil, nil
-	}
-	if commits && e.Code == ErrDeadlock {
-		lateLocks = lateLocks && (len(st.Waits) > 0 || r.othersWaited(st))
+	case commits && e.Code == ErrDeadlock:
 		r.Rollback(s.Txn, st.Return)
 		s.Txn = nil
-		if lateLocks {
-			return nil, nil
-		}
 		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: DescribeError(e),
 			Reason: "a pessimistic transaction took all its locks before, so its commit neither waits nor is part of a deadlock"}, nil
-	}
-	if commits && e.Code == errTiDBConflict {
-		r.Rollback(s.Txn, st.Submit)
-		s.Txn = nil
-		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: DescribeError(e),
-			Reason: "a pessimistic transaction holds locks on all that it wrote, so its commit cannot conflict"}, nil
-	}
-	if kind == stmt.SetVariable && s.setRefused(r.Case.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code) {
+	case kind == stmt.SetVariable && s.setRefused(r.Case.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code):
 		return nil, nil
-	}
-	if kind == stmt.SetVariable {
+	case kind == stmt.SetVariable:
 		return nil, &Loss{Slug: "unsupported: variable that the server refuses"}
-	}
-	if kind == stmt.SetLevel && e.Code == errTiDBLevel {
-		// TiDB has no other levels; the session keeps the one it has:
-		// https://docs.pingcap.com/tidb/stable/system-variables#tidb_skip_isolation_level_check
-		l, _ := levelOfSet(r.Case.Steps[st.Line].Stmt.(*ast.SetStmt))
-		if l == corpus.ReadUncommitted || l == corpus.Serializable {
-			return nil, nil
-		}
-	}
-	if (kind == stmt.RollbackTo || kind == stmt.ReleaseSavepoint) && e.Code == 1305 {
+	case (kind == stmt.RollbackTo || kind == stmt.ReleaseSavepoint) && e.Code == errNoSavepoint:
 		name := stmt.Of(r.Case.Steps[st.Line].Stmt).Savepoint
 		if s.Txn == nil || s.Txn.Savepoint(name) < 0 {
 			return nil, nil

@@ -18,7 +18,7 @@ func (r *Replay) Cause(i int, tx *versions.Txn) *Difference {
 	var why string
 	switch ErrCode(st) {
 	case ErrDeadlock:
-		if len(st.Waits) > 0 || r.othersWaited(st) {
+		if len(st.Waits) > 0 || r.OthersWaited(st) {
 			return nil
 		}
 		why = "no session waited for a lock, so there was no deadlock"
@@ -28,7 +28,7 @@ func (r *Replay) Cause(i int, tx *versions.Txn) *Difference {
 			return r.waitedInSkipping(i)
 		case refuses && ErrCode(st) == ErrLockTimeout && r.refusal() != ErrLockTimeout && waitedForRow(st):
 			return r.WaitedAnyway(i)
-		case ErrCode(st) == ErrLockTimeout && len(st.Waits) > 0, refuses && (r.othersHold(st) || r.othersWaited(st)):
+		case ErrCode(st) == ErrLockTimeout && len(st.Waits) > 0, refuses && (r.othersHold(st) || r.OthersWaited(st)):
 			return nil
 		case refuses:
 			why = "no other transaction was open that could hold the lock"
@@ -37,7 +37,7 @@ func (r *Replay) Cause(i int, tx *versions.Txn) *Difference {
 		default:
 			why = "it was not seen to wait for a lock"
 		}
-	case errTiDBConflict:
+	case ErrWriteConflict:
 		if tx.Begin == st.Submit {
 			return nil
 		}
@@ -98,9 +98,9 @@ func (r *Replay) othersHold(st *history.Stmt) bool {
 	return false
 }
 
-// othersWaited reports whether another session had a wait outstanding while
+// OthersWaited reports whether another session had a wait outstanding while
 // the statement ran.
-func (r *Replay) othersWaited(st *history.Stmt) bool {
+func (r *Replay) OthersWaited(st *history.Stmt) bool {
 	for j := range r.History.Stmts {
 		o := &r.History.Stmts[j]
 		if o.Session == st.Session {

@@ -105,9 +105,11 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 // apply writes the versions and takes the locks of a statement that succeeded.
 func (w *world) apply(run *running, hits, passed []hit) {
 	s := w.session(run.st.Session)
-	lock := func(c *versions.Chain, mode lockMode) { s.locks = append(s.locks, rowLock{c, mode}) }
+	lock := func(c *versions.Chain, mode versions.Mode) {
+		s.locks.Take(versions.Lock{Txn: run.tx, Row: c, Mode: mode})
+	}
 	for _, row := range run.inserted {
-		lock(w.Store.Insert(run.table, row, run.tx), update)
+		lock(w.Store.Insert(run.table, row, run.tx), versions.Exclusive)
 	}
 	for i := range hits {
 		h := &hits[i]

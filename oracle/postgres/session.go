@@ -22,7 +22,7 @@ type session struct {
 	txn        *versions.Txn
 	failed     bool
 	savepoints []savepoint
-	locks      []rowLock
+	locks      versions.Locks
 }
 
 // savepoint is how much its transaction had written and locked. Two may have one name: then

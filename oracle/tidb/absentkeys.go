@@ -15,6 +15,41 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
+// A TiDB transaction caches the values of the keys that its locking look-ups met,
+// since nobody else can change a key that it has locked. At READ COMMITTED a
+// look-up of one key that is absent locks nothing, but the absence is cached all
+// the same, and then answers
+//   - look-ups of several keys, which ask the cache first (batch_point_get.go);
+//   - look-ups of one key that the transaction has locked by other means since,
+//     because a lock that is held already returns no value (point_get.go).
+// The first ROLLBACK TO of a savepoint takes back what the cache learnt since it,
+// but the savepoint and the transaction share the cache from then on, so that
+// later ones take back nothing; the locks stay. What the transaction itself wrote
+// is found before the cache is asked.
+
+// absentKey is a key that a transaction takes to be absent: that of the rows for
+// which the conditions hold.
+type absentKey struct {
+	key    *solve.Key
+	pinned []ast.ExprNode
+}
+
+// absentCache is what a transaction takes to be absent. A nil cache is empty.
+type absentCache struct{ keys []absentKey }
+
+func (c *absentCache) clone() *absentCache {
+	out := &absentCache{}
+	if c != nil {
+		out.keys = slices.Clone(c.keys)
+	}
+	return out
+}
+
+// keyLock is the lock that a transaction has on a row's entry of a key.
+func keyLock(tx *versions.Txn, row *versions.Chain, key *solve.Key) versions.Lock {
+	return versions.Lock{Txn: tx, Row: row, Key: key, Mode: versions.Exclusive}
+}
+
 // keyLookup is how a locking statement finds its rows: by the values of a unique
 // key.
 type keyLookup struct {
@@ -60,7 +95,7 @@ func (r *engine) lockingLookup(tx *versions.Txn, kind stmt.Kind, node ast.StmtNo
 func (r *engine) reached(t *versions.Table, view versions.View) ([]solve.Row, []*versions.Chain, error) {
 	rows, chains := t.Rows(view)
 	l := r.lookup
-	if l == nil || l.table != t || view.Own.Cache == nil {
+	if l == nil || l.table != t || r.of(view.Own).absent == nil {
 		return rows, chains, nil
 	}
 	var kept []solve.Row
@@ -79,12 +114,12 @@ func (r *engine) reached(t *versions.Table, view versions.View) ([]solve.Row, []
 
 // takesForAbsent reports whether a look-up misses a row's key.
 func (r *engine) takesForAbsent(l *keyLookup, key *solve.Key, c *versions.Chain, row solve.Row, view versions.View) bool {
-	tx := view.Own
-	if tx.Cache == nil || changedBy(c, tx) || !l.several && !tx.Held[versions.HeldKey{Chain: c, Key: key}] {
+	tx, absent := view.Own, r.of(view.Own).absent
+	if absent == nil || changedBy(c, tx) || !l.several && !r.keyLocks.Held(keyLock(tx, c, key)) {
 		return false
 	}
-	return slices.ContainsFunc(tx.Cache.Keys, func(a versions.AbsentKey) bool {
-		return a.Key == key && r.allTrue(a.Pinned, l.table, row, view)
+	return slices.ContainsFunc(absent.keys, func(a absentKey) bool {
+		return a.key == key && r.allTrue(a.pinned, l.table, row, view)
 	})
 }
 
@@ -102,8 +137,8 @@ func changedBy(c *versions.Chain, tx *versions.Txn) bool {
 
 // afterLookup returns what a transaction has cached and locked behind the
 // statement's look-up, if the statement succeeds.
-func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.View) (absent []versions.AbsentKey, held []versions.HeldKey) {
-	absent = tx.Cache.Clone().Keys
+func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.View) (absent []absentKey, held []versions.Lock) {
+	absent = r.of(tx).absent.clone().keys
 	l := r.lookup
 	if l == nil {
 		return absent, nil
@@ -129,21 +164,21 @@ func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.V
 			continue
 		}
 		for _, k := range []*solve.Key{f.key, t.Clustered} {
-			h := versions.HeldKey{Chain: c, Key: k}
+			h := keyLock(tx, c, k)
 			if k == nil || slices.Contains(held, h) {
 				continue
 			}
 			held = append(held, h)
-			if l.several || tx.Held[h] {
+			if l.several || r.keyLocks.Held(h) {
 				continue
 			}
-			absent = slices.DeleteFunc(absent, func(a versions.AbsentKey) bool {
-				return a.Key == k && r.allTrue(a.Pinned, t, rows[i], view)
+			absent = slices.DeleteFunc(absent, func(a absentKey) bool {
+				return a.key == k && r.allTrue(a.pinned, t, rows[i], view)
 			})
 		}
 	}
 	if !found && !l.several && !r.holds(tx, t, f, view) {
-		absent = append(absent, versions.AbsentKey{Key: f.key, Pinned: f.pinned})
+		absent = append(absent, absentKey{key: f.key, pinned: f.pinned})
 	}
 	return absent, held
 }
@@ -152,7 +187,7 @@ func (r *engine) afterLookup(tx *versions.Txn, st *history.Stmt, view versions.V
 // although no row has it now.
 func (r *engine) holds(tx *versions.Txn, t *versions.Table, f *pointFilter, view versions.View) bool {
 	return slices.ContainsFunc(t.Chains, func(c *versions.Chain) bool {
-		return tx.Held[versions.HeldKey{Chain: c, Key: f.key}] && slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
+		return r.keyLocks.Held(keyLock(tx, c, f.key)) && slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
 			return v.Row != nil && r.allTrue(f.pinned, t, v.Row, view)
 		})
 	})
@@ -161,11 +196,12 @@ func (r *engine) holds(tx *versions.Txn, t *versions.Table, f *pointFilter, view
 // keep enters what a successful statement has cached and locked: what its look-up
 // did, the rows that it returned or wrote, and of rows that it wrote or left
 // unchanged their unique keys.
-func (r *engine) keep(tx *versions.Txn, kind stmt.Kind, node ast.StmtNode, p *mvcc.Prediction, absent []versions.AbsentKey, held []versions.HeldKey) {
-	if tx.Cache == nil {
-		tx.Cache = &versions.AbsentCache{}
+func (r *engine) keep(tx *versions.Txn, kind stmt.Kind, node ast.StmtNode, p *mvcc.Prediction, absent []absentKey, held []versions.Lock) {
+	kept := r.of(tx)
+	if kept.absent == nil {
+		kept.absent = &absentCache{}
 	}
-	tx.Cache.Keys = absent
+	kept.absent.keys = absent
 	from := stmt.Of(node).From
 	if name := stmt.SoleTable(from); name != nil && r.Table(name.Name.O) != nil {
 		t := r.Table(name.Name.O)
@@ -175,15 +211,12 @@ func (r *engine) keep(tx *versions.Txn, kind stmt.Kind, node ast.StmtNode, p *mv
 				continue
 			}
 			for _, c := range p.Read {
-				held = append(held, versions.HeldKey{Chain: c, Key: k})
+				held = append(held, keyLock(tx, c, k))
 			}
 		}
 	}
 	for _, h := range held {
-		if tx.Held == nil {
-			tx.Held = make(map[versions.HeldKey]bool)
-		}
-		tx.Held[h] = true
+		r.keyLocks.Take(h)
 	}
 }
 

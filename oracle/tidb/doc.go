@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
 // Engine replays histories of servers whose current reads have one view and are retried
@@ -19,7 +20,9 @@ import (
 type Engine struct{}
 
 // Run implements mvcc.Engine.
-func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) { return (&engine{Replay: r}).run() }
+func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) {
+	return (&engine{Replay: r, transactions: make(map[*versions.Txn]*transaction)}).run()
+}
 
 // Relevant implements mvcc.Engine: each of its rules may change something.
 func (Engine) Relevant(_ *corpus.Case, _ *history.History, candidates []*rules.Rule) []*rules.Rule {
@@ -37,6 +40,10 @@ type engine struct {
 	// lookup is how the statement that was predicted last finds its rows, nil where no rule
 	// asks.
 	lookup *keyLookup
+	// rowLocks holds the locks on rows that locking reads returned; keyLocks, under the rule
+	// AbsentRemembered, those on keys.
+	rowLocks, keyLocks versions.Locks
+	transactions       map[*versions.Txn]*transaction
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 }

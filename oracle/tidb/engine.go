@@ -169,7 +169,7 @@ func (r *engine) position(stmt int) int { return slices.Index(r.order(), stmt) }
 // world makes a fresh copy of the state behind the set-up.
 func (r *engine) world(ch *mvcc.Choices) *engine {
 	ch.Pos = 0
-	return &engine{Replay: r.FilledWorld(), views: ch}
+	return &engine{Replay: r.FilledWorld(), views: ch, transactions: make(map[*versions.Txn]*transaction)}
 }
 
 // take takes over what a world found.

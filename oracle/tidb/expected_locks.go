@@ -1,6 +1,8 @@
 package tidb
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -18,25 +20,50 @@ func (r *engine) expectLocks(tx *versions.Txn, t *versions.Table, chains []*vers
 	defer r.Store.Undo(tx, mark)
 	r.ownKeysOnly = true
 	defer func() { r.ownKeysOnly = false }()
-	var met []versions.ExpectedLock
+	var met []expectedLock
 	for k, c := range chains {
 		if !changed[k] {
 			continue
 		}
 		if len(r.duplicates(t, now, news[k], c)) > 0 {
-			tx.Expected = append(tx.Expected, met...)
+			kept := r.of(tx)
+			kept.expected = append(kept.expected, met...)
 			return
 		}
 		r.Store.Update(t, c, news[k], tx)
-		met = append(met, versions.ExpectedLock{Table: t, Chain: c})
+		met = append(met, expectedLock{table: t, row: c})
 	}
 }
 
 // wrote marks the end of a write that succeeded.
-func wrote(tx *versions.Txn, at history.Tick) {
-	for i := range tx.Expected {
-		if e := &tx.Expected[i]; e.Since == 0 {
-			e.Since = at
+func (t *transaction) wrote(at history.Tick) {
+	for i := range t.expected {
+		if e := &t.expected[i]; e.since == 0 {
+			e.since = at
 		}
 	}
+}
+
+// missesLock reports whether COMMIT, sent at a moment, finds a row gone on which it
+// expects a lock: another transaction has deleted it since, or changed its key. It is
+// so, too, where the transaction has inserted the key again, or has rolled back to a
+// savepoint before the UPDATE. A transaction that has written nothing writes nothing
+// at COMMIT either, unless a look-up has locked keys that no row has: whether it has, the
+// answer tells, seen. Others take such a transaction for ended and pass its locks, too.
+func (r *engine) missesLock(tx *versions.Txn, at history.Tick, seen bool) bool {
+	return (len(tx.Writes) > 0 || seen) && slices.ContainsFunc(r.of(tx).expected, func(e expectedLock) bool {
+		if e.since == 0 {
+			return false
+		}
+		for i := 1; i < len(e.row.Versions); i++ {
+			was, is := &e.row.Versions[i-1], &e.row.Versions[i]
+			if w := is.Txn; w == nil || w == tx || w.Commit <= e.since || w.Commit >= at || was.Row == nil {
+				continue
+			}
+			if is.Row == nil || r.Store.ClusteredKeyOf(e.table, was.Row) != r.Store.ClusteredKeyOf(e.table, is.Row) {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -19,7 +19,7 @@ import (
 // lock is forgotten or not, which is a choice. It was seen only where an attempt met one
 // row, which it would have left unchanged or whose key the last attempt writes again,
 // and the last one met one other row, or the same under another key.
-func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, now, news []solve.Row, chains []*versions.Chain) ([]versions.ForgottenLock, error) {
+func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, now, news []solve.Row, chains []*versions.Chain) ([]forgottenLock, error) {
 	st := &r.History.Stmts[i]
 	if view.Tick == st.Submit || len(now) != 1 || tx.Rules.Of(rules.StaleLocks) != rules.LocksForgotten {
 		return nil, nil
@@ -36,7 +36,7 @@ func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions
 			return nil, err
 		}
 		if f != nil && r.views.Choose(2) == 0 {
-			return []versions.ForgottenLock{*f}, nil
+			return []forgottenLock{*f}, nil
 		}
 	}
 	return nil, nil
@@ -44,7 +44,7 @@ func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions
 
 // singleLock returns the lock of an attempt that the last one, which makes next of now,
 // makes the transaction forget; nil if there is none.
-func (r *engine) singleLock(attempt versions.View, s *ast.UpdateStmt, t *versions.Table, now, next solve.Row, last *versions.Chain) (*versions.ForgottenLock, error) {
+func (r *engine) singleLock(attempt versions.View, s *ast.UpdateStmt, t *versions.Table, now, next solve.Row, last *versions.Chain) (*forgottenLock, error) {
 	rows, met, err := r.scan(t, s, attempt)
 	if err != nil {
 		_, err = mvcc.SQLErrorOf(err)
@@ -65,18 +65,18 @@ func (r *engine) singleLock(attempt versions.View, s *ast.UpdateStmt, t *version
 	if changed && (t.Clustered == nil || key != r.Store.ClusteredKeyOf(t, made) || key != r.Store.ClusteredKeyOf(t, next)) {
 		return nil, nil
 	}
-	return &versions.ForgottenLock{Table: t, Chain: met[0], Key: key}, nil
+	return &forgottenLock{table: t, row: met[0], key: key}, nil
 }
 
 // forgot reports whether a transaction has forgotten the lock of a row.
-func forgot(tx *versions.Txn, s *versions.Store, t *versions.Table, c *versions.Chain, row solve.Row) bool {
-	return slices.ContainsFunc(tx.Forgotten, func(f versions.ForgottenLock) bool {
-		if f.Table != t {
+func (r *engine) forgot(tx *versions.Txn, t *versions.Table, c *versions.Chain, row solve.Row) bool {
+	return slices.ContainsFunc(r.of(tx).forgotten, func(f forgottenLock) bool {
+		if f.table != t {
 			return false
 		}
 		if t.Clustered == nil || row == nil {
-			return f.Chain == c
+			return f.row == c
 		}
-		return f.Key == s.ClusteredKeyOf(t, row)
+		return f.key == r.Store.ClusteredKeyOf(t, row)
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -118,7 +117,7 @@ func (r *engine) scan(t *versions.Table, node ast.StmtNode, view versions.View) 
 		return nil, nil, err
 	}
 	r.ScanOrder(t, rows, chains)
-	idx, err := r.Solver.Matches(node, t.Def, rows, &mvcc.Stored{Store: &r.Store, View: subqueryView(node, view, r.History.Stmts[r.Store.Stmt].Submit)})
+	idx, err := r.Solver.Matches(node, t.Def, rows, r.subqueryViews(node, view, r.History.Stmts[r.Store.Stmt].Submit))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,34 +130,6 @@ func (r *engine) scan(t *versions.Table, node ast.StmtNode, view versions.View) 
 		outRows[k], outChains[k] = rows[j], chains[j]
 	}
 	return outRows, outChains, nil
-}
-
-// subqueryView returns what the subqueries of a write see that started at the
-// given tick.
-func subqueryView(node ast.StmtNode, view versions.View, started history.Tick) versions.View {
-	if view.Own == nil || view.Own.Rules.Of(rules.SubqueryView) != rules.SnapshotSubquery {
-		return view
-	}
-	if _, ok := node.(*ast.SelectStmt); ok || !hasScalarSubquery(node) {
-		return view
-	}
-	if view.Own.Rules.Of(rules.ConsistentRead) == rules.Snapshot {
-		return versions.View{Tick: view.Own.Snapshot, Own: view.Own}
-	}
-	return versions.View{Tick: started, Own: view.Own}
-}
-
-// hasScalarSubquery passes over the subqueries of IN and EXISTS.
-func hasScalarSubquery(n ast.Node) bool {
-	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		switch n.(type) {
-		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr:
-			return false, true
-		case *ast.SubqueryExpr:
-			return true, false
-		}
-		return false, false
-	})
 }
 
 // overwritten evaluates a filter on committed versions that the own transaction

@@ -28,6 +28,7 @@ func (r *engine) step(i int) (*mvcc.Difference, error) {
 	}
 	switch {
 	case kind == stmt.Other,
+		kind == stmt.Analyze,                  // it was seen not to commit, of which the manual says nothing
 		kind == stmt.Raw,                      // what TiDB runs its parser reads, which is ours
 		stmt.Of(node).Lock.Wait == stmt.Skips: // TiDB reads SKIP LOCKED and does nothing of it
 		return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: solve.NodeWords(fmt.Sprintf("%T", node))}
@@ -40,7 +41,7 @@ func (r *engine) step(i int) (*mvcc.Difference, error) {
 		return nil, loss
 	}
 	if kind.Control() {
-		return r.Control(i, s, kind, node)
+		return r.control(i, s, kind, node)
 	}
 	if s.Missed(st) {
 		return &mvcc.Difference{Stmt: i, Kind: "lost-transaction", Expected: "inside a transaction", Actual: "outside",
@@ -126,7 +127,7 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 	}
 	if mvcc.ErrCode(st) == 0 && p.Err == 0 {
 		if kind.Writes() {
-			wrote(tx, r.Effect(st))
+			r.of(tx).wrote(r.Effect(st))
 		}
 		if d, err := r.missingWait(i, tx, kind, node, before, p); d != nil || err != nil {
 			return d, err
@@ -179,8 +180,12 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 	case *ast.SelectStmt:
 		p, err = r.read(i, tx, s, view, kind)
 		if err == nil && p.Err == 0 && mvcc.LocksWhatItReturns(s) {
+			mode := versions.Share
+			if kind == stmt.SelectForUpdate {
+				mode = versions.Exclusive
+			}
 			for _, c := range p.Read {
-				tx.Locked = append(tx.Locked, versions.RowLock{Chain: c, Exclusive: kind == stmt.SelectForUpdate})
+				r.rowLocks.Take(versions.Lock{Txn: tx, Row: c, Mode: mode})
 			}
 		}
 	case *ast.UpdateStmt:
@@ -200,7 +205,7 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 	}
 	if p != nil {
 		if kind == stmt.Update && p.Err != 0 {
-			tx.FailedUpdate = true
+			r.of(tx).failedUpdate = true
 		}
 		if tx.Rules.Of(rules.AbsentKey) == rules.AbsentRemembered && p.Err == 0 && mvcc.ErrCode(st) == 0 {
 			r.keep(tx, kind, node, p, cached, held)

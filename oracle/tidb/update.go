@@ -34,7 +34,7 @@ func (r *engine) update(i int, tx *versions.Txn, s *ast.UpdateStmt, view version
 		return p, err
 	}
 	p.Read = chains
-	views := &mvcc.Stored{Store: &r.Store, View: subqueryView(s, view, r.History.Stmts[i].Submit)}
+	views := r.subqueryViews(s, view, r.History.Stmts[i].Submit)
 	news := make([]solve.Row, len(rows))
 	changed := make([]bool, len(rows))
 	images := make([]solve.Row, 0, 2*len(rows))
@@ -85,7 +85,8 @@ func (r *engine) update(i int, tx *versions.Txn, s *ast.UpdateStmt, view version
 		r.expectLocks(tx, t, chains, news, changed)
 		return p, nil
 	}
-	tx.Forgotten = append(tx.Forgotten, forgotten...)
+	kept := r.of(tx)
+	kept.forgotten = append(kept.forgotten, forgotten...)
 	return p, nil
 }
 

@@ -2,6 +2,7 @@ package tidb
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -34,7 +35,7 @@ func (r *engine) missingWait(i int, tx *versions.Txn, kind stmt.Kind, node ast.S
 		return nil, nil
 	}
 	for _, o := range r.OpenTxns(tx) {
-		if r.endSubmitted(o, st.Return) || r.MissesLock(o, st.Return, false) {
+		if r.endSubmitted(o, st.Return) || r.missesLock(o, st.Return, false) {
 			continue
 		}
 		chain, what, err := r.collision(t, tx, o, kind, where, r.Steps[i].View, mark)
@@ -91,15 +92,18 @@ func (r *engine) collision(t *versions.Table, tx, o *versions.Txn, kind stmt.Kin
 	if kind == stmt.Insert {
 		return r.keyCollision(t, tx, o, mark)
 	}
-	exclusive := kind != stmt.SelectForShare
+	mode := versions.Exclusive
+	if kind == stmt.SelectForShare {
+		mode = versions.Share
+	}
 	views := &mvcc.Stored{Store: &r.Store, View: view}
 	for _, c := range t.Chains {
-		what := holds(o, c, exclusive)
+		what := r.locked(o, c, mode)
 		if what == "" {
 			continue
 		}
 		ver := view.Seen(c)
-		if ver == nil || ver.Txn == o || forgot(tx, &r.Store, t, c, ver.Row) || forgot(o, &r.Store, t, c, ver.Row) || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
+		if ver == nil || ver.Txn == o || r.forgot(tx, t, c, ver.Row) || r.forgot(o, t, c, ver.Row) || r.lookup != nil && r.takesForAbsent(r.lookup, r.lookup.filter.key, c, ver.Row, view) {
 			continue
 		}
 		truth, _, err := r.Solver.Where(where, t.Def, ver.Row, views)
@@ -116,9 +120,9 @@ func (r *engine) collision(t *versions.Table, tx, o *versions.Txn, kind stmt.Kin
 	return nil, "", nil
 }
 
-// holds says how a transaction came to hold a lock on a row that stands
+// locked says how a transaction came to hold a lock on a row that stands
 // against the wanted one, or returns "".
-func holds(t *versions.Txn, c *versions.Chain, exclusive bool) string {
+func (r *engine) locked(t *versions.Txn, c *versions.Chain, mode versions.Mode) string {
 	for i := range c.Versions {
 		ver := &c.Versions[i]
 		if ver.Txn != t {
@@ -133,10 +137,8 @@ func holds(t *versions.Txn, c *versions.Chain, exclusive bool) string {
 		}
 		return "wrote a row"
 	}
-	for _, l := range t.Locked {
-		if l.Chain == c && (l.Exclusive || exclusive) {
-			return "locked a row by a locking read"
-		}
+	if slices.ContainsFunc(r.rowLocks, func(l versions.Lock) bool { return l.Txn == t && l.Row == c && l.Mode.Conflicts(mode) }) {
+		return "locked a row by a locking read"
 	}
 	return ""
 }
@@ -167,7 +169,7 @@ func (r *engine) keyCollision(t *versions.Table, tx, o *versions.Txn, mark int) 
 					if ver.Txn != o || ver.Row == nil {
 						continue
 					}
-					if k == t.Clustered && (forgot(tx, &r.Store, t, other, row) || forgot(o, &r.Store, t, other, row)) {
+					if k == t.Clustered && (r.forgot(tx, t, other, row) || r.forgot(o, t, other, row)) {
 						continue
 					}
 					if tu, null := r.Store.KeyOf(t.Def, k, ver.Row); !null && tu == tuple {

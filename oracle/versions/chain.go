@@ -31,52 +31,18 @@ type Txn struct {
 	// ReadOnly is its access mode; OwnLevel says that its level or access was set for
 	// it alone.
 	ReadOnly, OwnLevel bool
-	// FailedUpdate says that one of its UPDATEs failed.
-	FailedUpdate bool
-	// GaveUp says that one of its statements ended with a lock time-out or because
-	// it was not to wait: what it had locked before, it holds on InnoDB.
-	GaveUp bool
-	// Forgotten holds the locks that it takes for its own although it has given them
-	// back, under the rule LocksForgotten.
-	Forgotten []ForgottenLock
-	// Expected holds what COMMIT expects to be locked although it is not, under the
-	// rule LocksExpected.
-	Expected []ExpectedLock
 	// Writes holds the chains that it wrote, in order, once for each version.
 	Writes []*Chain
-	// Locked holds the rows that it returned FOR UPDATE or FOR SHARE.
-	Locked []RowLock
-	// Missed says that one of its statements, on InnoDB, missed what another transaction
-	// committed before, or read what one rolled back, under a deviation that lets it.
-	Missed bool
-	// Claims holds what its statements surely hold locked, on InnoDB; stmts
-	// the statements whose answers count if it commits.
-	Claims []*Claim
-	Stmts  []int
-	// Entered says that InnoDB is in it since BEGIN: WITH CONSISTENT SNAPSHOT does that
-	// at every level, also where it takes no snapshot.
-	Entered bool
+	// Stmts holds the statements whose answers count if it commits.
+	Stmts []int
 	// Savepoints holds positions in writes by name, in order of creation.
 	Savepoints []Savepoint
-	// Cache and held are what it takes to be absent and has locked, under the
-	// rule AbsentRemembered.
-	Cache *AbsentCache
-	Held  map[HeldKey]bool
 }
 
+// Savepoint is a position in a transaction's writes.
 type Savepoint struct {
 	Name   string
 	Writes int
-	Cache  *AbsentCache
-	// Idle says that the transaction had touched no table, and InnoDB was not in it.
-	Idle bool
-}
-
-// RowLock is a lock that a transaction surely holds on a row because the
-// server returned the row to a locking read.
-type RowLock struct {
-	Chain     *Chain
-	Exclusive bool
 }
 
 // Version is one version of one row.

@@ -3,76 +3,73 @@ package versions
 import (
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
-// ExpectedLock is a row that a failed UPDATE had changed in the transaction's buffer
-// before it failed. From the transaction's next write that succeeds, at since, COMMIT
-// expects a lock on it, which nobody holds; 0 before.
-type ExpectedLock struct {
-	Table *Table
-	Chain *Chain
-	Since history.Tick
+// Mode is the mode of a lock, weakest first. InnoDB and TiDB have two of them, S and X.
+type Mode uint8
+
+const (
+	KeyShare       Mode = iota // FOR KEY SHARE
+	Share                      // FOR SHARE, LOCK IN SHARE MODE, S
+	NoKeyExclusive             // FOR NO KEY UPDATE
+	Exclusive                  // FOR UPDATE, X
+)
+
+// conflicting says which modes stand against each other.
+// https://www.postgresql.org/docs/current/explicit-locking.html#ROW-LOCK-COMPATIBILITY
+// https://dev.mysql.com/doc/refman/en/innodb-locking.html#innodb-shared-exclusive-locks
+var conflicting = [...][4]bool{
+	KeyShare:       {Exclusive: true},
+	Share:          {NoKeyExclusive: true, Exclusive: true},
+	NoKeyExclusive: {Share: true, NoKeyExclusive: true, Exclusive: true},
+	Exclusive:      {KeyShare: true, Share: true, NoKeyExclusive: true, Exclusive: true},
 }
 
-// ForgottenLock is a lock that a transaction has given back and still counts as its own:
-// it does not ask for it again, others get it, and COMMIT fails because it is missing.
-type ForgottenLock struct {
-	Table *Table
-	Chain *Chain
-	// Key is the clustered key's tuple, which is what is locked where there is one.
-	Key string
+func (m Mode) Conflicts(other Mode) bool { return conflicting[m][other] }
+
+// Lock is what a transaction holds on a row, or, with Key, on the row's entry of a key,
+// until it ends. A version that is not committed locks its row without one.
+type Lock struct {
+	Txn  *Txn
+	Row  *Chain
+	Key  *solve.Key
+	Mode Mode
 }
 
-// Claim is what a successful statement surely holds locked until its
-// transaction ends.
-type Claim struct {
-	Table *Table
-	Kind  stmt.Kind
-	Where ast.ExprNode
-	// Rows holds the records that a locking read returned.
-	Rows []*Chain
-	// Cols holds the columns that the statement returns or tests; nil for all.
-	Cols map[int]bool
-	// Gaps says that rows cannot come to match it either (RR and SERIALIZABLE).
-	Gaps bool
+// covers reports whether who holds l gains nothing by holding other.
+func (l Lock) covers(other Lock) bool {
+	return l.Txn == other.Txn && l.Row == other.Row && l.Key == other.Key && l.Mode >= other.Mode
 }
 
-// A TiDB transaction caches the values of the keys that its locking look-ups met,
-// since nobody else can change a key that it has locked. At READ COMMITTED a
-// look-up of one key that is absent locks nothing, but the absence is cached all
-// the same, and then answers
-//   - look-ups of several keys, which ask the cache first (batch_point_get.go);
-//   - look-ups of one key that the transaction has locked by other means since,
-//     because a lock that is held already returns no value (point_get.go).
-// The first ROLLBACK TO of a savepoint takes back what the cache learnt since it,
-// but the savepoint and the transaction share the cache from then on, so that
-// later ones take back nothing; the locks stay. What the transaction itself wrote
-// is found before the cache is asked.
-
-// AbsentKey is a key that a transaction takes to be absent: that of the rows for
-// which the conditions hold.
-type AbsentKey struct {
-	Key    *solve.Key
-	Pinned []ast.ExprNode
+// Against reports whether a transaction that wants a row in a mode has to wait for l.
+func (l Lock) Against(tx *Txn, row *Chain, mode Mode) bool {
+	return l.Row == row && l.Txn != tx && l.Txn.Ended == 0 && l.Mode.Conflicts(mode)
 }
 
-// AbsentCache is what a transaction takes to be absent. A nil cache is empty.
-type AbsentCache struct{ Keys []AbsentKey }
+// Locks holds locks in the order in which they were taken; those of transactions that have
+// ended count as given back.
+type Locks []Lock
 
-func (c *AbsentCache) Clone() *AbsentCache {
-	out := &AbsentCache{}
-	if c != nil {
-		out.Keys = slices.Clone(c.Keys)
+// Take adds a lock unless one that the transaction has covers it.
+func (ls *Locks) Take(l Lock) {
+	if !ls.Held(l) {
+		*ls = append(*ls, l)
 	}
-	return out
 }
 
-// HeldKey is the key of a row that a transaction has locked.
-type HeldKey struct {
-	Chain *Chain
-	Key   *solve.Key
+// Held reports whether a transaction has a lock, or one that covers it.
+func (ls Locks) Held(l Lock) bool {
+	return slices.ContainsFunc(ls, func(h Lock) bool { return h.covers(l) })
+}
+
+// Holder returns the transaction that a row wanted in a mode has to be waited for, the
+// first that locked it if there are several, nil if there is none.
+func (ls Locks) Holder(tx *Txn, row *Chain, mode Mode) *Txn {
+	for i := range ls {
+		if ls[i].Against(tx, row, mode) {
+			return ls[i].Txn
+		}
+	}
+	return nil
 }
