@@ -180,12 +180,8 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 	case *ast.SelectStmt:
 		p, err = r.read(i, tx, s, view, kind)
 		if err == nil && p.Err == 0 && mvcc.LocksWhatItReturns(s) {
-			mode := versions.Share
-			if kind == stmt.SelectForUpdate {
-				mode = versions.Exclusive
-			}
 			for _, c := range p.Read {
-				r.rowLocks.Take(versions.Lock{Txn: tx, Row: c, Mode: mode})
+				r.rowLocks.Take(versions.Lock{Txn: tx, Row: c, Mode: modeOf(kind)})
 			}
 		}
 	case *ast.UpdateStmt:

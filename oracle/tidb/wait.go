@@ -92,10 +92,7 @@ func (r *engine) collision(t *versions.Table, tx, o *versions.Txn, kind stmt.Kin
 	if kind == stmt.Insert {
 		return r.keyCollision(t, tx, o, mark)
 	}
-	mode := versions.Exclusive
-	if kind == stmt.SelectForShare {
-		mode = versions.Share
-	}
+	mode := modeOf(kind)
 	views := &mvcc.Stored{Store: &r.Store, View: view}
 	for _, c := range t.Chains {
 		what := r.locked(o, c, mode)
@@ -118,6 +115,14 @@ func (r *engine) collision(t *versions.Table, tx, o *versions.Txn, kind stmt.Kin
 		}
 	}
 	return nil, "", nil
+}
+
+// modeOf is the mode in which a write or a locking read locks the rows that it finds.
+func modeOf(kind stmt.Kind) versions.Mode {
+	if kind == stmt.SelectForShare {
+		return versions.Share
+	}
+	return versions.Exclusive
 }
 
 // locked says how a transaction came to hold a lock on a row that stands
