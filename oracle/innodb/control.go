@@ -143,21 +143,12 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 			s.Txn.Snapshot = e.now()
 		}
 		return nil, nil
-	case stmt.Commit:
+	case stmt.Commit, stmt.Analyze:
 		if s.Txn != nil {
 			e.commitInnoDB(s, s.Txn)
 			s.Txn = nil
 		}
 		s.Settled()
-	case stmt.Analyze:
-		open := s.Txn != nil
-		if open {
-			e.commitInnoDB(s, s.Txn)
-			s.Txn = nil
-		}
-		s.Settled()
-		e.takeLevel(s, !open)
-		return nil, nil
 	case stmt.Rollback:
 		if s.Txn != nil {
 			e.rollbackInnoDB(s, s.Txn)
@@ -214,6 +205,7 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 		return e.Control(i, s, kind, node)
 	}
 	if kind != stmt.RollbackTo {
+		s.Reopened = false
 		s.TakeNext()
 	}
 	return nil, nil

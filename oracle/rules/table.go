@@ -433,9 +433,9 @@ var Table = []Rule{
 		Says:  "a locking look-up of one key, such as `WHERE a = 0 FOR UPDATE`, finds no row. It locks nothing, but the transaction remembers the key as absent, even when another transaction then commits a row with it. Two kinds of later locking look-ups trust this memory: look-ups of several keys, such as `a IN (0, 1)`, and those of a single key that the transaction has locked in another way since, such as by a scan. They miss the row, or fail with error 8133 if they reach it by another unique key"},
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150"},
-		Says: "a scalar subquery of an UPDATE or DELETE, if it does not refer to the row, is evaluated before the statement runs, on the transaction's snapshot (at READ COMMITTED on what was committed when the statement started), while the statement itself works on newer data"},
+		Says: "a scalar subquery, or that of an EXISTS, in a statement that writes or locks is evaluated with its plan, on the transaction's snapshot (at READ COMMITTED on what was committed when the statement started), while the statement itself works on newer data; not if it, or a query within it, refers to a query around it"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},
-		Says:  "in the storage of the built-in TiDB (unistore) a SELECT that scans backwards, for ORDER BY … DESC or MAX, reads the newest committed data instead of the snapshot"},
+		Says:  "in the storage of the built-in TiDB (unistore) a SELECT, or a subquery of one that reads the snapshot, that scans backwards, for ORDER BY … DESC or MAX, reads the newest committed data instead"},
 }

@@ -125,7 +125,8 @@ func (s *Solver) leaves(n ast.Node) bool {
 func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error, ok bool) {
 	f := &tableNames{of: stmt}
 	stmt.Accept(f)
-	if f.locks || stmt.With != nil && stmt.LockInfo != nil {
+	_, split := v.(SubqueryViews)
+	if split || f.locks || stmt.With != nil && stmt.LockInfo != nil {
 		return nil, nil, false // a part of it reads other versions than the rest
 	}
 	q := history.Question{}

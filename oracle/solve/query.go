@@ -19,6 +19,7 @@ type item struct {
 // query is a compiled SELECT.
 type query struct {
 	program
+	node *ast.SelectStmt
 	// inputs holds the sources of FROM with how to get their rows.
 	inputs   []input
 	on       []func(*frame) sqlvalue.Truth
@@ -131,7 +132,7 @@ func (c *compiler) query(n *ast.SelectStmt) (*query, error) {
 	if n.Kind != ast.SelectStmtKindSelect || n.With != nil || n.WindowSpecs != nil || n.SelectIntoOpt != nil {
 		return nil, unsupported("VALUES, TABLE, WITH, WINDOW or INTO in a query")
 	}
-	q := &query{d: c.d}
+	q := &query{node: n, d: c.d}
 	if c.s != nil {
 		q.budget = c.s.budget
 	}

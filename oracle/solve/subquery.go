@@ -17,9 +17,24 @@ func (c *compiler) subquery(n *ast.SubqueryExpr) (*query, error) {
 	return c.s.query(sel, c.scope, c.views)
 }
 
+// SubqueryViews is implemented by Views that give some subqueries other versions than the
+// statement around them.
+type SubqueryViews interface {
+	Views
+	// Within returns what a subquery of an expression and the subqueries in it see.
+	Within(sub *ast.SelectStmt) Views
+}
+
+func viewsWithin(v Views, sub *ast.SelectStmt) Views {
+	if s, ok := v.(SubqueryViews); ok {
+		return s.Within(sub)
+	}
+	return v
+}
+
 // rowsOf runs a subquery for the current row.
 func (q *query) rowsOf(f *frame) [][]sqlvalue.Value {
-	g := frame{outer: f, views: f.views, other: f.other, strictWrite: f.strictWrite, strictUnsure: f.strictUnsure}
+	g := frame{outer: f, views: viewsWithin(f.views, q.node), other: f.other, strictWrite: f.strictWrite, strictUnsure: f.strictUnsure}
 	rows := q.scan(&g)
 	var out [][]sqlvalue.Value
 	if g.err == nil {

@@ -16,7 +16,7 @@ import (
 // read predicts a query under one view.
 func (r *engine) read(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.View, kind stmt.Kind) (*mvcc.Prediction, error) {
 	p := &mvcc.Prediction{Matched: -1, Changed: -1}
-	views := &mvcc.Stored{Store: &r.Store, View: view}
+	views := r.subqueryViews(s, view, r.History.Stmts[i].Submit)
 	if r.UnknownHint(s.From) {
 		p.Err = mvcc.ErrNoKey
 		return p, nil
@@ -87,7 +87,7 @@ func (r *engine) read(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.
 
 // returned tells which of the rows that a query without its LIMIT finds that has left, as
 // far as the answer shows which these are.
-func (r *engine) returned(i int, s *ast.SelectStmt, t *versions.Table, rows []solve.Row, matched []int, views *mvcc.Stored) []int {
+func (r *engine) returned(i int, s *ast.SelectStmt, t *versions.Table, rows []solve.Row, matched []int, views solve.Views) []int {
 	if !mvcc.PlainRows(s) {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (r *engine) insert(i int, tx *versions.Txn, s *ast.InsertStmt, view version
 		// One that does not depend on the row is evaluated with the plan, on the snapshot.
 		return nil, &mvcc.Loss{Slug: "unsupported: subquery in VALUES"}
 	}
-	rows, evalErr := r.Solver.Insert(s, t.Def, &mvcc.Stored{Store: &r.Store, View: view})
+	rows, evalErr := r.Solver.Insert(s, t.Def, r.subqueryViews(s, view, r.History.Stmts[i].Submit))
 	if evalErr != nil {
 		// All rows are evaluated before the first one is written.
 		var err error

@@ -1,11 +1,11 @@
 package tidb
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -13,104 +13,173 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// subqueryViews gives what the subqueries of a statement read that started at the given tick.
-// Under the rule SnapshotSubquery that is older data for those of a write that are evaluated
-// before it runs. A table that is read both so and in another way is not told apart: then
-// nothing is read so.
-func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, started history.Tick) solve.Views {
+// subqueryViews gives what a statement, sent at the given tick, and its subqueries read. Under
+// the rule SnapshotSubquery some subqueries of one that writes or locks are evaluated with its
+// plan, on older data; under the rule NewestCommitted those that scan an index backwards find
+// newer data than the snapshot.
+func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent history.Tick) solve.Views {
 	now := &mvcc.Stored{Store: &r.Store, View: view}
-	if view.Own == nil || view.Own.Rules.Of(rules.SubqueryView) != rules.SnapshotSubquery {
+	if view.Own == nil || !mvcc.HasSubquery(node) {
 		return now
 	}
-	if _, ok := node.(*ast.SelectStmt); ok {
+	of, snapshot := view.Own.Rules, view.Own.Rules.Of(rules.ConsistentRead) == rules.Snapshot
+	split := &splitViews{Stored: now}
+	newest := &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: sent, Own: view.Own}}
+	if snapshot && of.Of(rules.ReverseScan) == rules.NewestCommitted {
+		split.backwards = newest
+	}
+	if stmt.KindOf(node) != stmt.Select && of.Of(rules.SubqueryView) == rules.SnapshotSubquery {
+		split.planned, split.old = r.plannedSubqueries(node), newest
+		if snapshot {
+			split.old = &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: view.Own.Snapshot, Own: view.Own}}
+		}
+	}
+	if split.backwards == nil && len(split.planned) == 0 {
 		return now
 	}
-	before, others := r.tablesOfSubqueries(node)
-	if len(before) == 0 || slices.ContainsFunc(before, func(name string) bool { return slices.Contains(others, name) }) {
-		return now
-	}
-	old := versions.View{Tick: started, Own: view.Own}
-	if view.Own.Rules.Of(rules.ConsistentRead) == rules.Snapshot {
-		old.Tick = view.Own.Snapshot
-	}
-	return &evaluatedBefore{Stored: now, tables: before, old: &mvcc.Stored{Store: &r.Store, View: old}}
+	return split
 }
 
-// evaluatedBefore gives some tables as they were before a statement ran.
-type evaluatedBefore struct {
+// splitViews gives some subqueries other versions than the statement around them.
+type splitViews struct {
 	*mvcc.Stored
-	tables []string
-	old    *mvcc.Stored
+	// planned are those that are evaluated with the plan, on old.
+	planned map[*ast.SelectStmt]bool
+	old     *mvcc.Stored
+	// backwards is what those see that scan backwards where a snapshot is read; nil for no
+	// difference.
+	backwards *mvcc.Stored
 }
 
-// Table implements solve.Views.
-func (v *evaluatedBefore) Table(name string) (*solve.Table, []solve.Row, error) {
-	if slices.Contains(v.tables, strings.ToLower(name)) {
-		return v.old.Table(name)
+// Within implements solve.SubqueryViews.
+func (v *splitViews) Within(sub *ast.SelectStmt) solve.Views {
+	old := v.planned[sub]
+	switch {
+	case v.backwards != nil && (old || v.planned == nil) && scansBackwards(sub):
+		return v.backwards
+	case old:
+		return v.old
 	}
-	return v.Stored.Table(name)
+	return v
 }
 
-// tablesOfSubqueries returns the tables, in lower case, that the scalar subqueries of a
-// statement read which do not refer to its row, and those that its other subqueries read.
-func (r *engine) tablesOfSubqueries(node ast.Node) (before, others []string) {
+// plannedSubqueries returns the scalar subqueries of a statement, and those of EXISTS, wherever
+// they stand, that are closed. TiDB evaluates these when it plans the statement.
+func (r *engine) plannedSubqueries(node ast.Node) map[*ast.SelectStmt]bool {
+	joined := map[ast.Node]bool{}
+	planned := map[*ast.SelectStmt]bool{}
 	corpus.Contains(node, func(n ast.Node) (found, skip bool) {
 		switch x := n.(type) {
-		case *ast.PatternInExpr, *ast.ExistsSubqueryExpr, *ast.CompareSubqueryExpr:
-			others = append(others, tablesWithin(n)...)
-			return false, true
+		case *ast.PatternInExpr:
+			joined[x.Sel] = true
+		case *ast.CompareSubqueryExpr:
+			joined[x.R] = true
 		case *ast.SubqueryExpr:
-			if r.correlated(x) {
-				others = append(others, tablesWithin(n)...)
-			} else {
-				before = append(before, tablesWithin(n)...)
+			if sel, ok := x.Query.(*ast.SelectStmt); ok && !joined[x] && r.closed(sel) {
+				planned[sel] = true
 			}
-			return false, true
 		}
 		return false, false
 	})
-	return before, others
+	return planned
 }
 
-// tablesWithin returns the tables that an expression's queries read, in lower case.
-func tablesWithin(n ast.Node) (names []string) {
-	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		if t, ok := n.(*ast.TableName); ok {
-			names = append(names, t.Name.L)
+// closed reports whether neither a query nor one within it names a column of a query around
+// it, be that one within it, too.
+func (r *engine) closed(q *ast.SelectStmt) bool {
+	own := &sources{}
+	if q.From != nil {
+		own.add(r, q.From.TableRefs)
+	}
+	open := func(n ast.Node, named *ast.FieldList) bool {
+		return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+			switch x := n.(type) {
+			case *ast.SubqueryExpr:
+				sel, ok := x.Query.(*ast.SelectStmt)
+				return !ok || !r.closed(sel), true
+			case *ast.SelectStmt:
+				return !r.closed(x), true
+			case *ast.SetOprStmt:
+				return true, true
+			case *ast.ColumnName:
+				return !own.has(x) && !names(named, x), false
+			}
+			return false, false
+		})
+	}
+	if open(q.Fields, nil) || q.From != nil && open(q.From, nil) || q.Where != nil && open(q.Where, nil) {
+		return false
+	}
+	// These may also name what is selected.
+	return !(q.GroupBy != nil && open(q.GroupBy, q.Fields) || q.Having != nil && open(q.Having, q.Fields) || q.OrderBy != nil && open(q.OrderBy, q.Fields))
+}
+
+// names reports whether a column's name is one that a query gives to what it selects.
+func names(fields *ast.FieldList, c *ast.ColumnName) bool {
+	if fields == nil || c.Table.L != "" {
+		return false
+	}
+	for _, f := range fields.Fields {
+		if f.AsName.L == c.Name.L {
+			return true
 		}
-		return false, false
-	})
-	return names
+	}
+	return false
 }
 
-// correlated reports whether a subquery names a column that no table in it has.
-func (r *engine) correlated(sub *ast.SubqueryExpr) bool {
-	aliases := map[string]bool{}
-	columns := map[string]bool{}
-	corpus.Contains(sub, func(n ast.Node) (found, skip bool) {
-		switch x := n.(type) {
-		case *ast.TableSource:
-			aliases[x.AsName.L] = true
+// sources are the tables of a FROM clause: their names there, and their columns.
+type sources struct {
+	names, columns map[string]bool
+	// any says that one has columns that are not known.
+	any bool
+}
+
+func (s *sources) has(c *ast.ColumnName) bool {
+	if c.Table.L != "" {
+		return s.names[c.Table.L]
+	}
+	return s.any || s.columns[c.Name.L]
+}
+
+func (s *sources) add(r *engine, n ast.ResultSetNode) {
+	if s.names == nil {
+		s.names, s.columns = map[string]bool{}, map[string]bool{}
+	}
+	switch x := n.(type) {
+	case *ast.Join:
+		s.add(r, x.Left)
+		if x.Right != nil {
+			s.add(r, x.Right)
+		}
+	case *ast.TableSource:
+		s.names[x.AsName.L] = true
+		switch of := x.Source.(type) {
 		case *ast.TableName:
-			aliases[x.Name.L] = true
-			if t := r.Table(x.Name.O); t != nil {
-				for i := range t.Def.Columns {
-					columns[strings.ToLower(t.Def.Columns[i].Name)] = true
+			if x.AsName.L == "" {
+				s.names[of.Name.L] = true
+			}
+			t := r.Table(of.Name.O)
+			if t == nil {
+				s.any = true
+				return
+			}
+			for i := range t.Def.Columns {
+				s.columns[strings.ToLower(t.Def.Columns[i].Name)] = true
+			}
+		case *ast.SelectStmt:
+			for _, f := range of.Fields.Fields {
+				c, column := f.Expr.(*ast.ColumnNameExpr)
+				switch {
+				case f.WildCard != nil:
+					s.any = true
+				case f.AsName.L != "":
+					s.columns[f.AsName.L] = true
+				case column:
+					s.columns[c.Name.Name.L] = true
 				}
 			}
-		case *ast.SelectField:
-			columns[x.AsName.L] = true
+		default:
+			s.any = true
 		}
-		return false, false
-	})
-	return corpus.Contains(sub, func(n ast.Node) (found, skip bool) {
-		c, ok := n.(*ast.ColumnName)
-		if !ok {
-			return false, false
-		}
-		if c.Table.L != "" {
-			return !aliases[c.Table.L], false
-		}
-		return !columns[c.Name.L], false
-	})
+	}
 }
