@@ -432,7 +432,7 @@ var Table = []Rule{
 		Links: []string{tidbPessimistic, "https://github.com/pingcap/tidb/blob/master/pkg/executor/point_get.go"},
 		Says:  "a locking look-up of one key, such as `WHERE a = 0 FOR UPDATE`, finds no row. It locks nothing, but the transaction remembers the key as absent, even when another transaction then commits a row with it. Two kinds of later locking look-ups trust this memory: look-ups of several keys, such as `a IN (0, 1)`, and those of a single key that the transaction has locked in another way since, such as by a scan. They miss the row, or fail with error 8133 if they reach it by another unique key"},
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
-		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150"},
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150", "https://github.com/pingcap/tidb/issues/45677", "https://github.com/pingcap/tidb/issues/70046"},
 		Says: "a scalar subquery, or that of an EXISTS, in a statement that writes or locks is evaluated with its plan, on the transaction's snapshot (at READ COMMITTED on what was committed when the statement started), while the statement itself works on newer data; not if it, or a query within it, refers to a query around it"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
