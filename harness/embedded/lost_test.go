@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -32,10 +33,12 @@ func (s *severable) Dial(ctx context.Context) (net.Conn, error) {
 	return c, err
 }
 
+// sever cuts the newest connections first: as the older ones end, the server lets go what they
+// have locked, and answers who waits for it.
 func (s *severable) sever() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.conns {
+	for _, c := range slices.Backward(s.conns) {
 		_ = c.Close()
 	}
 	s.conns = nil
