@@ -19,16 +19,22 @@ import (
 // newer data than the snapshot.
 func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent history.Tick) solve.Views {
 	now := &mvcc.Stored{Store: &r.Store, View: view}
-	if view.Own == nil || !mvcc.HasSubquery(node) {
+	if view.Own == nil {
 		return now
 	}
 	of, snapshot := view.Own.Rules, view.Own.Rules.Of(rules.ConsistentRead) == rules.Snapshot
-	split := &splitViews{Stored: now}
+	backwards := snapshot && of.Of(rules.ReverseScan) == rules.NewestCommitted
+	reads := stmt.KindOf(node) == stmt.Select
+	planned := !reads && of.Of(rules.SubqueryView) == rules.SnapshotSubquery
+	if !(backwards && reads) && !planned || !mvcc.HasSubquery(node) {
+		return now
+	}
+	split := &splitViews{Stored: now, reads: reads}
 	newest := &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: sent, Own: view.Own}}
-	if snapshot && of.Of(rules.ReverseScan) == rules.NewestCommitted {
+	if backwards {
 		split.backwards = newest
 	}
-	if stmt.KindOf(node) != stmt.Select && of.Of(rules.SubqueryView) == rules.SnapshotSubquery {
+	if planned {
 		split.planned, split.old = r.plannedSubqueries(node), newest
 		if snapshot {
 			split.old = &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: view.Own.Snapshot, Own: view.Own}}
@@ -46,6 +52,8 @@ type splitViews struct {
 	// planned are those that are evaluated with the plan, on old.
 	planned map[*ast.SelectStmt]bool
 	old     *mvcc.Stored
+	// reads says that the statement reads the snapshot, as planned ones do.
+	reads bool
 	// backwards is what those see that scan backwards where a snapshot is read; nil for no
 	// difference.
 	backwards *mvcc.Stored
@@ -55,7 +63,7 @@ type splitViews struct {
 func (v *splitViews) Within(sub *ast.SelectStmt) solve.Views {
 	old := v.planned[sub]
 	switch {
-	case v.backwards != nil && (old || v.planned == nil) && scansBackwards(sub):
+	case v.backwards != nil && (old || v.reads) && scansBackwards(sub):
 		return v.backwards
 	case old:
 		return v.old
