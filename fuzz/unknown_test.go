@@ -25,8 +25,8 @@ func TestUnknownIsExplained(t *testing.T) {
 			"the oracle does not know the effect of TRUNCATE TABLE; at step 2, tx2: TRUNCATE TABLE t"},
 		{"/* tx1 */ SELECT a FROM t WHERE c REGEXP UUID();", "unsupported: REGEXP",
 			"the oracle does not know this SQL: REGEXP; at step 1, tx1: SELECT a FROM t WHERE c REGEXP UUID()"},
-		{"/* tx1 */ CREATE INDEX i ON t (b);", "unsupported: a statement of unknown effect",
-			"the oracle does not know the effect of CREATE INDEX; at step 1, tx1: CREATE INDEX `i` ON `t` (`b`)"},
+		{"/* tx1 */ CREATE INDEX i ON t (a);", "unsupported: a statement of unknown effect",
+			"the oracle does not know the effect of CREATE INDEX; at step 1, tx1: CREATE INDEX i ON t (a)"},
 	} {
 		c := targettest.Case(t, "-- level: RC\n"+setUp+x.steps+"\n")
 		r := findings.Replay(t.Context(), on, "unknown.sql", c, on.Levels())[0]
