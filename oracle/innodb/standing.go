@@ -166,8 +166,7 @@ func heldByIndexes(t *versions.Table, need map[int]bool) bool {
 func (x *running) mayBeHeld(t *versions.Table, c *versions.Chain, o *other) bool {
 	e := x.e
 	mode := x.mode()
-	held := func(l versions.Lock) bool { return l.Txn == o.tx && l.Row == c && l.Mode.Conflicts(mode) }
-	if e.writer(c, x.tx) == o.tx || slices.ContainsFunc(e.locks, held) || slices.ContainsFunc(e.uncertainLocks, held) {
+	if e.writer(c, x.tx) == o.tx || e.locks.Blocked(o.tx, c, mode) || e.uncertainLocks.Blocked(o.tx, c, mode) {
 		return true
 	}
 	return slices.ContainsFunc(o.reached, func(r reach) bool { return r.all || x.everTrue(t, c, r.parts) })

@@ -13,7 +13,7 @@ import (
 func (w *world) holders(own int, c *versions.Chain, mode versions.Mode) []int {
 	var out []int
 	for n, s := range w.sessions {
-		if n != own && slices.ContainsFunc(s.locks, func(l versions.Lock) bool { return l.Row == c && l.Mode.Conflicts(mode) }) {
+		if n != own && slices.ContainsFunc(s.locks, func(l versions.Lock) bool { return l.Blocks(c, mode) }) {
 			out = append(out, n)
 		}
 	}

@@ -2,7 +2,6 @@ package tidb
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -142,7 +141,7 @@ func (r *engine) locked(t *versions.Txn, c *versions.Chain, mode versions.Mode) 
 		}
 		return "wrote a row"
 	}
-	if slices.ContainsFunc(r.rowLocks, func(l versions.Lock) bool { return l.Txn == t && l.Row == c && l.Mode.Conflicts(mode) }) {
+	if r.rowLocks.Blocked(t, c, mode) {
 		return "locked a row by a locking read"
 	}
 	return ""

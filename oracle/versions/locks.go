@@ -42,10 +42,8 @@ func (l Lock) covers(other Lock) bool {
 	return l.Txn == other.Txn && l.Row == other.Row && l.Key == other.Key && l.Mode >= other.Mode
 }
 
-// Against reports whether a transaction that wants a row in a mode has to wait for l.
-func (l Lock) Against(tx *Txn, row *Chain, mode Mode) bool {
-	return l.Row == row && l.Txn != tx && l.Txn.Ended == 0 && l.Mode.Conflicts(mode)
-}
+// Blocks reports whether l keeps others from locking a row in a mode.
+func (l Lock) Blocks(row *Chain, mode Mode) bool { return l.Row == row && l.Mode.Conflicts(mode) }
 
 // Locks holds locks in the order in which they were taken; those of transactions that have
 // ended count as given back.
@@ -66,10 +64,15 @@ func (ls Locks) Held(l Lock) bool {
 // Holder returns the transaction that a row wanted in a mode has to be waited for, the
 // first that locked it if there are several, nil if there is none.
 func (ls Locks) Holder(tx *Txn, row *Chain, mode Mode) *Txn {
-	for i := range ls {
-		if ls[i].Against(tx, row, mode) {
-			return ls[i].Txn
+	for _, l := range ls {
+		if l.Blocks(row, mode) && l.Txn != tx && l.Txn.Ended == 0 {
+			return l.Txn
 		}
 	}
 	return nil
+}
+
+// Blocked reports whether a lock of one transaction keeps others from locking a row in a mode.
+func (ls Locks) Blocked(by *Txn, row *Chain, mode Mode) bool {
+	return slices.ContainsFunc(ls, func(l Lock) bool { return l.Txn == by && l.Blocks(row, mode) })
 }
