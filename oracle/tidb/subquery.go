@@ -15,32 +15,36 @@ import (
 
 // subqueryViews gives what a statement, sent at the given tick, and its subqueries read. Under
 // the rule SnapshotSubquery some subqueries of one that writes or locks are evaluated with its
-// plan, on older data; under the rule NewestCommitted those that scan an index backwards find
-// newer data than the snapshot.
+// plan, on older data; under the rule NewestCommitted those that read the snapshot, and scan an
+// index backwards, find newer data.
 func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent history.Tick) solve.Views {
 	now := &mvcc.Stored{Store: &r.Store, View: view}
 	if view.Own == nil {
 		return now
 	}
-	of, snapshot := view.Own.Rules, view.Own.Rules.Of(rules.ConsistentRead) == rules.Snapshot
+	of := view.Own.Rules
+	snapshot := of.Of(rules.ConsistentRead) == rules.Snapshot
 	backwards := snapshot && of.Of(rules.ReverseScan) == rules.NewestCommitted
 	reads := stmt.KindOf(node) == stmt.Select
 	planned := !reads && of.Of(rules.SubqueryView) == rules.SnapshotSubquery
 	if !(backwards && reads) && !planned || !mvcc.HasSubquery(node) {
 		return now
 	}
-	split := &splitViews{Stored: now, reads: reads}
 	newest := &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: sent, Own: view.Own}}
-	if backwards {
-		split.backwards = newest
+	old := newest
+	if snapshot {
+		old = &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: view.Own.Snapshot, Own: view.Own}}
 	}
-	if planned {
-		split.planned, split.old = r.plannedSubqueries(node), newest
-		if snapshot {
-			split.old = &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: view.Own.Snapshot, Own: view.Own}}
+	split := &splitViews{now, map[*ast.SelectStmt]*mvcc.Stored{}}
+	for _, q := range r.subqueries(node, planned) {
+		switch {
+		case backwards && scansBackwards(q):
+			split.other[q] = newest
+		case planned:
+			split.other[q] = old
 		}
 	}
-	if split.backwards == nil && len(split.planned) == 0 {
+	if len(split.other) == 0 {
 		return now
 	}
 	return split
@@ -49,33 +53,22 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 // splitViews gives some subqueries other versions than the statement around them.
 type splitViews struct {
 	*mvcc.Stored
-	// planned are those that are evaluated with the plan, on old.
-	planned map[*ast.SelectStmt]bool
-	old     *mvcc.Stored
-	// reads says that the statement reads the snapshot, as planned ones do.
-	reads bool
-	// backwards is what those see that scan backwards where a snapshot is read; nil for no
-	// difference.
-	backwards *mvcc.Stored
+	other map[*ast.SelectStmt]*mvcc.Stored
 }
 
 // Within implements solve.SubqueryViews.
 func (v *splitViews) Within(sub *ast.SelectStmt) solve.Views {
-	old := v.planned[sub]
-	switch {
-	case v.backwards != nil && (old || v.reads) && scansBackwards(sub):
-		return v.backwards
-	case old:
-		return v.old
+	if other, ok := v.other[sub]; ok {
+		return other
 	}
 	return v
 }
 
-// plannedSubqueries returns the scalar subqueries of a statement, and those of EXISTS, wherever
-// they stand, that are closed. TiDB evaluates these when it plans the statement.
-func (r *engine) plannedSubqueries(node ast.Node) map[*ast.SelectStmt]bool {
+// subqueries returns the subqueries of a statement's expressions, wherever they stand; planned
+// leaves those that TiDB evaluates when it plans the statement: scalar ones and those of
+// EXISTS, if they are closed.
+func (r *engine) subqueries(node ast.Node, planned bool) (list []*ast.SelectStmt) {
 	joined := map[ast.Node]bool{}
-	planned := map[*ast.SelectStmt]bool{}
 	corpus.Contains(node, func(n ast.Node) (found, skip bool) {
 		switch x := n.(type) {
 		case *ast.PatternInExpr:
@@ -83,13 +76,13 @@ func (r *engine) plannedSubqueries(node ast.Node) map[*ast.SelectStmt]bool {
 		case *ast.CompareSubqueryExpr:
 			joined[x.R] = true
 		case *ast.SubqueryExpr:
-			if sel, ok := x.Query.(*ast.SelectStmt); ok && !joined[x] && r.closed(sel) {
-				planned[sel] = true
+			if q, ok := x.Query.(*ast.SelectStmt); ok && (!planned || !joined[x] && r.closed(q)) {
+				list = append(list, q)
 			}
 		}
 		return false, false
 	})
-	return planned
+	return list
 }
 
 // closed reports whether neither a query nor one within it names a column of a query around
