@@ -227,7 +227,7 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 		}
 	case *ast.UseStmt:
 		v.traits |= uses
-	case *ast.AnalyzeTableStmt:
+	case *ast.AnalyzeTableStmt: // leaves tables and session as they were, but for the transaction
 	case *ast.CreateTableStmt, *ast.DropTableStmt, *ast.AlterTableStmt, *ast.TruncateTableStmt,
 		*ast.CreateIndexStmt, *ast.DropIndexStmt, *ast.RenameTableStmt, *ast.CreateViewStmt:
 		v.traits |= altersSchema | taints

@@ -88,8 +88,9 @@ func setsLevel(s *ast.SetStmt) bool {
 // Begins reports whether a statement of this kind begins a transaction.
 func (k Kind) Begins() bool { return k == Begin || k == BeginSnapshot }
 
-// Commits reports whether a statement of this kind commits an open transaction.
-// https://dev.mysql.com/doc/refman/en/implicit-commit.html
+// Commits reports whether a statement of this kind commits an open transaction
+// (https://dev.mysql.com/doc/refman/en/implicit-commit.html; TiDB goes on in it behind ANALYZE
+// TABLE, which is therefore not judged there).
 func (k Kind) Commits() bool { return k == Commit || k == Analyze || k.Begins() }
 
 // Ends reports whether no transaction is open behind a statement of this kind.
