@@ -68,9 +68,9 @@ type Account struct {
 
 // fitting returns the replay that a history without a fault fits although the likeliest
 // one differs from it: its statements waited elsewhere, or went by other indexes.
-func fitting(c *corpus.Case, h *history.History, likeliest *mvcc.Replay) *mvcc.Replay {
+func fitting(c *corpus.Case, h *history.History, v *Verdict, likeliest *mvcc.Replay) *mvcc.Replay {
 	// One that is to end at its first difference tries all paths.
-	anew := func() *mvcc.Replay { return engines.New(c, h, rules.For(h.Server), false) }
+	anew := func() *mvcc.Replay { return engines.New(c, h, promiseTo(c, h, v), false) }
 	for _, r := range []*mvcc.Replay{anew(), anew().Loose(), anew().Loose().Patient()} {
 		if d, err := r.Run(); err == nil && d == nil {
 			return r
@@ -85,10 +85,10 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}
-	r := engines.New(c, h, rules.For(h.Server), true)
+	r := engines.New(c, h, promiseTo(c, h, v), true)
 	d, loss := r.Run() // what was told so far is shown
 	if d != nil && v.Outcome == OK {
-		r = fitting(c, h, r)
+		r = fitting(c, h, v, r)
 	}
 	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1, Waits: r.WaitedAt()}
 	for i := range h.Stmts {
@@ -121,6 +121,10 @@ func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	if v.Outcome == Known || v.Outcome == Violation {
 		a.Chains, a.Viewed = r.Account(a.Wrong)
 		a.why(c, h, v)
+	}
+	if v.ByKey {
+		a.Why = append(a.Why, sentence("where a transaction writes a key that its snapshot gives to another row, its later reads "+
+			"may tell rows by key or by row, as an UPDATE has moved rows between keys; here rows are told by key"))
 	}
 	a.Anomalies = Anomalies(c, h, v)
 	return a

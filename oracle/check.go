@@ -204,9 +204,8 @@ func (a *argument) explained(v *Verdict) bool {
 	if found == nil {
 		return false
 	}
-	count(v, with, a.h)
-	v.Conflicting, v.Elsewhere = with.Conflicting(), with.Elsewhere()
-	v.known(found)
+	fitted(v, with, a.h, false)
+	a.conclude(v, found)
 	return true
 }
 
@@ -214,7 +213,7 @@ func (a *argument) explained(v *Verdict) bool {
 func (a *argument) fitsLoosely(v *Verdict) bool {
 	ok, found := a.looseFit(v)
 	if ok && len(found) > 0 {
-		v.known(found)
+		a.conclude(v, found)
 	}
 	return ok
 }

@@ -67,7 +67,7 @@ func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *m
 // explaining returns the observed replay that fits a history under the rules of its
 // verdict, nil if none does; of a violation, the one that gets furthest.
 func explaining(c *corpus.Case, h *history.History, v *Verdict) *mvcc.Replay {
-	p, levels := rules.For(h.Server), mvcc.Levels(c, h)
+	p, levels := promiseTo(c, h, v), mvcc.Levels(c, h)
 	for _, d := range slices.Concat(rules.Deviations(h.Server, levels), rules.OutOfScope(h.Server, levels)) {
 		if slices.Contains(v.Rules, d.Name) {
 			p = p.With(d)

@@ -48,6 +48,9 @@ type Verdict struct {
 	// some statement waited at another place than the server told, where by the rules
 	// it had no reason to wait. The outcome is Unknown, the reason ReasonElsewhere.
 	Elsewhere bool `json:"waits_elsewhere,omitempty"`
+	// ByKey says that the history is as promised, or as under the Rules, if rows are told by their keys
+	// where a transaction wrote a key that its snapshot gives to another row: the promise can be read so.
+	ByKey bool `json:"by_key,omitempty"`
 	// Asked counts the answers of the server itself that the verdict rests on, where the
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`

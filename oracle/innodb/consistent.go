@@ -17,7 +17,7 @@ import (
 // consistent answers a plain SELECT from a view.
 func (x *running) consistent(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 	e, tx := x.e, x.tx
-	v := &innodbViews{e: e, rule: tx.Rules.Of(rules.KeyChange)}
+	v := &innodbViews{e: e}
 	switch tx.Rules.Of(rules.ConsistentRead) {
 	case rules.Newest:
 		v.view = versions.View{Uncommitted: true, Own: tx}
@@ -57,6 +57,7 @@ func (x *running) consistent(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 		// Committed; SERIALIZABLE with autocommit reads so too.
 		v.view = versions.View{Tick: x.start, Own: tx}
 	}
+	v.view.ByKey = tx.Rules.Of(rules.KeyChange) == rules.DeleteInsert
 	e.Steps[x.i].View = v.view
 	res, err := e.Solver.Select(s, v)
 	if err != nil {

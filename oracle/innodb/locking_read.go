@@ -7,7 +7,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
-	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -51,7 +50,7 @@ func (x *running) lockingRead(s *ast.SelectStmt) (*mvcc.Prediction, error) {
 			p.LeaveOpen("what it had read before it waited")
 		}
 		e.TouchJoined(x.i, x.tx, x.start, s.From)
-		own := &innodbViews{e: e, rule: rules.SameRow, asked: x.asked, joined: map[*versions.Table]bool{}, view: versions.View{Tick: versions.Latest, Own: x.tx}}
+		own := &innodbViews{e: e, asked: x.asked, joined: map[*versions.Table]bool{}, view: versions.View{Tick: versions.Latest, Own: x.tx}}
 		f := &mvcc.TableFinder{}
 		if s.From != nil {
 			s.From.Accept(f)

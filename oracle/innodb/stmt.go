@@ -17,7 +17,7 @@ import (
 // the query of an INSERT; of the table only, if not nil, the given rows.
 // https://dev.mysql.com/doc/refman/en/innodb-locks-set.html
 func (x *running) views(only *versions.Table, rows []solve.Row) solve.Views {
-	v := &innodbViews{e: x.e, only: only, rows: rows, rule: rules.SameRow, asked: x.asked, view: versions.View{Tick: versions.Latest, Own: x.tx}}
+	v := &innodbViews{e: x.e, only: only, rows: rows, asked: x.asked, view: versions.View{Tick: versions.Latest, Own: x.tx}}
 	switch {
 	case !x.asksUnlocked():
 	case x.tx.Level == corpus.ReadUncommitted:

@@ -9,7 +9,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
-	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
@@ -108,17 +107,36 @@ func (e *engine) undo(tx *versions.Txn, n int) { e.Store.Undo(tx, n) }
 
 // snapshotRows returns what a consistent read sees of a table, in the order of
 // the clustered index.
-func (e *engine) snapshotRows(t *versions.Table, views *innodbViews, rule rules.Variant) []solve.Row {
-	v := views.view
-	type seen struct {
-		c   *versions.Chain
-		ver *versions.Version
+func (e *engine) snapshotRows(t *versions.Table, views *innodbViews) []solve.Row {
+	all, _ := t.See(views.view)
+	if views.via != nil {
+		all = e.seeEntries(t, views)
 	}
-	var all []seen
-	newest := make(map[int]int, len(t.Chains))
+	slices.SortStableFunc(all, func(a, b versions.Sight) int {
+		return clusteredOrder(t, a.Chain, b.Chain, a.Version.Row, b.Version.Row)
+	})
+	rows := make([]solve.Row, 0, len(all))
+	found := map[string]bool{}
+	for _, s := range all {
+		if views.once != nil && views.looksUp(t, s.Version.Row) {
+			if tuple, null := e.Store.KeyOf(t.Def, views.once, s.Version.Row); !null {
+				if found[tuple] {
+					continue
+				}
+				found[tuple] = true
+			}
+		}
+		rows = append(rows, s.Version.Row)
+	}
+	return rows
+}
+
+// seeEntries returns what a view of uncommitted data sees by a secondary index.
+func (e *engine) seeEntries(t *versions.Table, views *innodbViews) []versions.Sight {
+	var all []versions.Sight
 	for _, c := range t.Chains {
-		ver := v.Version(c)
-		if views.via != nil && slices.Contains(e.pending[c], views.via) {
+		ver := views.view.Version(c)
+		if slices.Contains(e.pending[c], views.via) {
 			// The index still has the entry of the version before, unless that
 			// is marked deleted and its successor waits.
 			marked := views.marked && e.pending[c][0] == views.via
@@ -126,30 +144,11 @@ func (e *engine) snapshotRows(t *versions.Table, views *innodbViews, rule rules.
 				ver = &c.Versions[len(c.Versions)-2]
 			}
 		}
-		if ver == nil {
-			continue
+		if ver != nil && ver.Row != nil {
+			all = append(all, versions.Sight{Chain: c, Version: ver})
 		}
-		all = append(all, seen{c, ver})
-		newest[ver.RowID] = max(newest[ver.RowID], ver.Seq)
 	}
-	all = slices.DeleteFunc(all, func(s seen) bool {
-		return s.ver.Row == nil || rule == rules.SameRow && !v.Uncommitted && newest[s.ver.RowID] > s.ver.Seq
-	})
-	slices.SortStableFunc(all, func(a, b seen) int { return clusteredOrder(t, a.c, b.c, a.ver.Row, b.ver.Row) })
-	rows := make([]solve.Row, 0, len(all))
-	found := map[string]bool{}
-	for _, s := range all {
-		if views.once != nil && views.looksUp(t, s.ver.Row) {
-			if tuple, null := e.Store.KeyOf(t.Def, views.once, s.ver.Row); !null {
-				if found[tuple] {
-					continue
-				}
-				found[tuple] = true
-			}
-		}
-		rows = append(rows, s.ver.Row)
-	}
-	return rows
+	return all
 }
 
 func clusteredOrder(t *versions.Table, a, b *versions.Chain, ra, rb solve.Row) int {
@@ -181,7 +180,7 @@ func (v *innodbViews) Table(name string) (*solve.Table, []solve.Row, error) {
 	if v.asked != nil && !v.joined[t] {
 		return t.Def, v.asked.table(t, v), nil
 	}
-	return t.Def, v.e.snapshotRows(t, v, v.rule), nil
+	return t.Def, v.e.snapshotRows(t, v), nil
 }
 
 // insertionOrder puts the rows of tables without a clustered key into the order
@@ -248,7 +247,7 @@ func (e *engine) finishInnoDB() (*mvcc.Difference, error) {
 		if t == nil {
 			return nil, &mvcc.Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
 		}
-		rows := e.snapshotRows(t, &innodbViews{view: versions.View{Tick: versions.Latest}}, rules.SameRow)
+		rows := e.snapshotRows(t, &innodbViews{view: versions.View{Tick: versions.Latest}})
 		w := make([]string, len(rows))
 		for j := range rows {
 			w[j] = versions.FormatRow(rows[j])

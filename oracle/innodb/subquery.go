@@ -213,7 +213,7 @@ func (a *asked) table(t *versions.Table, v *innodbViews) []solve.Row {
 	default:
 		v.view = versions.View{Tick: at, Own: tx}
 	}
-	rows := v.e.snapshotRows(t, v, v.rule)
+	rows := v.e.snapshotRows(t, v)
 	if early {
 		return rows
 	}

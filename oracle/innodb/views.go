@@ -3,7 +3,6 @@ package innodb
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -13,7 +12,6 @@ import (
 type innodbViews struct {
 	e    *engine
 	view versions.View
-	rule rules.Variant
 	only *versions.Table
 	rows []solve.Row
 	// via is the secondary index that a read of uncommitted data goes by;

@@ -294,7 +294,7 @@ func (e *engine) nameInnoDB(d *mvcc.Difference, x *running) {
 	s, ok := x.node.(*ast.SelectStmt)
 	if !ok {
 		for _, w := range e.Replay.CommittedTxns() {
-			if e.WouldAnswer(x.node, mvcc.Lens{Store: &e.Store, View: versions.View{Tick: x.st.Return, Own: x.tx, WithoutTxn: w}}, &x.st.Result) {
+			if e.WouldAnswer(x.node, mvcc.Lens{Store: &e.Store, View: versions.View{Tick: x.st.Return, Own: x.tx, WithoutTxn: w, ByKey: true}}, &x.st.Result) {
 				d.Kind, d.Reason = "lost-commit", fmt.Sprintf("tx%d's %s: it did not see what a committed transaction had written", x.st.Session, x.kind)
 				return
 			}
@@ -302,7 +302,8 @@ func (e *engine) nameInnoDB(d *mvcc.Difference, x *running) {
 		return
 	}
 	answers := func(v versions.View) bool {
-		res, err := e.Solver.Select(s, &innodbViews{e: e, view: v, rule: x.tx.Rules.Of(rules.KeyChange)})
+		v.ByKey = x.tx.Rules.Of(rules.KeyChange) == rules.DeleteInsert
+		res, err := e.Solver.Select(s, &innodbViews{e: e, view: v})
 		return err == nil && mvcc.SameRows(res.Rows, x.st.Result.Rows, res.TotalOrder)
 	}
 	type try struct {

@@ -25,6 +25,8 @@ const (
 	ReverseScan
 	// ShareLock: what FOR SHARE does.
 	ShareLock
+	// ShareNowait: which versions FOR SHARE NOWAIT reads where share modifiers are ignored.
+	ShareNowait
 	// AutocommitLock: whether a locking read outside of a transaction waits for
 	// other transactions' locks.
 	AutocommitLock
@@ -192,6 +194,14 @@ const (
 	ShareLocks Variant = iota
 	// ShareRefused: it is an error.
 	ShareRefused
+)
+
+// Answers to ShareNowait.
+const (
+	// SharePlain: those of a plain SELECT.
+	SharePlain Variant = iota
+	// ShareNewest: the newest committed ones, unless it looks rows up by a whole unique key.
+	ShareNewest
 )
 
 // Answers to AutocommitLock.
@@ -374,7 +384,10 @@ var Table = []Rule{
 	{Dim: ShareLock, Variant: ShareRefused, Status: Documented,
 		Scope: Scope{DBMS: tidb, Settings: map[string]string{"tidb_enable_noop_functions": "OFF"}},
 		Links: []string{"https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40"},
-		Says:  "while tidb_enable_noop_functions is OFF, SELECT … FOR SHARE and SELECT … LOCK IN SHARE MODE fail with error 1235 (SELECT … FOR SHARE NOWAIT does not fail)"},
+		Says:  "while tidb_enable_noop_functions is OFF, SELECT … FOR SHARE and SELECT … LOCK IN SHARE MODE fail with error 1235"},
+	{Dim: ShareNowait, Variant: SharePlain, Status: Documented,
+		Scope: Scope{DBMS: tidb}, Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements"},
+		Says: "share modifiers are parsed and ignored, so that SELECT … FOR SHARE NOWAIT reads what a plain SELECT reads and locks nothing"},
 	{Dim: AutocommitLock, Variant: AutocommitPasses, Status: Documented,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "in autocommit mode SELECT … FOR UPDATE reads what is committed and does not wait for the locks of other transactions"},
@@ -386,7 +399,7 @@ var Table = []Rule{
 		Says:  "a transaction sees the row that its INSERT … ON DUPLICATE KEY UPDATE found as the statement left it, not as it is in the snapshot, even if no value changed"},
 	{Dim: KeyChange, Variant: SameRow, Status: Promised,
 		Links: []string{mysqlConsistent},
-		Says:  "an UPDATE of the primary key makes no second row: later SELECTs of the transaction show the row once, with its new key"},
+		Says:  "an UPDATE of the primary key makes no second row: later SELECTs of the transaction show the row once, with its new key. (Where a transaction writes a key that its snapshot gives to another row, its SELECTs may as well tell rows by key.)"},
 	{Dim: ReverseScan, Variant: SameView, Status: Promised,
 		Links: []string{tidbIsolation},
 		Says:  "a SELECT that scans an index backwards sees the same versions of the rows as one that scans it forwards"},
@@ -434,6 +447,10 @@ var Table = []Rule{
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150", "https://github.com/pingcap/tidb/issues/45677", "https://github.com/pingcap/tidb/issues/70046"},
 		Says: "a scalar subquery, or that of an EXISTS, in a statement that writes or locks is evaluated with its plan, on the transaction's snapshot (at READ COMMITTED on what was committed when the statement started), while the statement itself works on newer data; not if it, or a query within it, refers to a query around it"},
+	{Name: "share-nowait-reads-newest", Dim: ShareNowait, Variant: ShareNewest, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr},
+		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements", tidbIsolation},
+		Says:  "SELECT … FOR SHARE NOWAIT should read the transaction's snapshot, as its modifiers are ignored, and locks nothing. Unless it looks rows up by all columns of a unique key, it reads the newest committed data instead"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},

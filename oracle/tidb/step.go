@@ -17,7 +17,7 @@ import (
 func (r *engine) step(i int) (*mvcc.Difference, error) {
 	st := &r.History.Stmts[i]
 	node := r.Case.Steps[st.Line].Stmt
-	kind := mvcc.KindOf(node)
+	kind := kindOf(node)
 	r.Runs(i)
 	r.Steps[i].Kind = kind
 	if r.RefusesText(st) {
@@ -157,14 +157,16 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 			return p, view, err
 		}
 		p, err := r.read(i, tx, node.(*ast.SelectStmt), view, kind)
+		if err == nil {
+			err = r.minBesideMax(tx, node.(*ast.SelectStmt), view, p)
+		}
 		return p, view, err
 	case stmt.Insert:
 		view := r.insertView(st, tx)
 		p, err := r.insert(i, tx, node.(*ast.InsertStmt), view)
 		return p, view, err
 	case stmt.SelectForShare:
-		// With NOWAIT it is taken, and promises a lock.
-		if tx.Rules.Of(rules.ShareLock) == rules.ShareRefused && stmt.Of(node).Lock.Wait != stmt.Fails {
+		if tx.Rules.Of(rules.ShareLock) == rules.ShareRefused {
 			return &mvcc.Prediction{Matched: -1, Changed: -1, Err: mvcc.ErrNotSupported}, versions.View{}, nil
 		}
 	}
@@ -216,7 +218,7 @@ func (r *engine) readView(tx *versions.Txn, st *history.Stmt, node ast.StmtNode)
 	case rules.Newest:
 		return versions.View{Uncommitted: true, Own: tx}
 	case rules.Snapshot:
-		if tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) {
+		if r.readsNewestUnlocked(tx, node) || tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) {
 			return versions.View{Tick: st.Submit, Own: tx}
 		}
 		if tx.Snapshot == 0 {
@@ -225,26 +227,4 @@ func (r *engine) readView(tx *versions.Txn, st *history.Stmt, node ast.StmtNode)
 		return versions.View{Tick: tx.Snapshot, Own: tx}
 	}
 	return versions.View{Tick: st.Submit, Own: tx}
-}
-
-// scansBackwards reports whether a query is answered by a descending scan:
-// MAX, or ORDER BY … DESC.
-func scansBackwards(n ast.StmtNode) bool {
-	s, ok := n.(*ast.SelectStmt)
-	if !ok {
-		return false
-	}
-	if s.OrderBy != nil {
-		for _, it := range s.OrderBy.Items {
-			if it.Desc {
-				return true
-			}
-		}
-	}
-	for _, f := range s.Fields.Fields {
-		if a, ok := f.Expr.(*ast.AggregateFuncExpr); ok && strings.ToLower(a.F) == "max" {
-			return true
-		}
-	}
-	return false
 }

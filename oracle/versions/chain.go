@@ -91,6 +91,8 @@ type View struct {
 	// Current, if not 0, hides what the statement Current-1 wrote: it is the
 	// one that reads.
 	Current int
+	// ByKey tells rows by their clustered keys alone; see Table.See.
+	ByKey bool
 }
 
 // Seen returns the version that a view sees of a chain, nil if none or if what
@@ -105,50 +107,20 @@ func (v View) Seen(c *Chain) *Version {
 
 func (v View) Version(c *Chain) *Version {
 	for i := len(c.Versions) - 1; i >= 0; i-- {
-		ver := &c.Versions[i]
-		t := ver.Txn
-		if t != nil && (t == v.WithoutTxn || v.Without != 0 && ver.Stmt == v.Without-1 || v.Current != 0 && ver.Stmt == v.Current-1) {
-			continue
-		}
-		if v.Uncommitted || t == nil || t == v.Own || t.Commit > 0 && t.Commit < v.Tick {
+		if ver := &c.Versions[i]; v.sees(ver) {
 			return ver
 		}
 	}
 	return nil
 }
 
-// Rows returns what a view sees of a table, in order of insertion, with the
-// chain of each row. Where the view's own transaction wrote a key, versions of
-// that key in other chains are hidden: a read consults the transaction's own
-// writes by key first.
-func (t *Table) Rows(v View) ([]solve.Row, []*Chain) {
-	rows := make([]solve.Row, 0, len(t.Chains))
-	chains := make([]*Chain, 0, len(t.Chains))
-	var own map[string]*Chain
-	if t.Clustered != nil && v.Own != nil && len(v.Own.Writes) > 0 {
-		for _, c := range t.Chains {
-			for i := range c.Versions {
-				if ver := &c.Versions[i]; ver.Txn == v.Own {
-					if own == nil {
-						own = make(map[string]*Chain)
-					}
-					own[ver.Key] = c
-				}
-			}
-		}
+// sees reports whether a version is visible, be it the newest or not.
+func (v View) sees(ver *Version) bool {
+	t := ver.Txn
+	if t != nil && (t == v.WithoutTxn || v.Without != 0 && ver.Stmt == v.Without-1 || v.Current != 0 && ver.Stmt == v.Current-1) {
+		return false
 	}
-	for _, c := range t.Chains {
-		ver := v.Seen(c)
-		if ver == nil {
-			continue
-		}
-		if o, ok := own[ver.Key]; ok && o != c && ver.Txn != v.Own {
-			continue
-		}
-		rows = append(rows, ver.Row)
-		chains = append(chains, c)
-	}
-	return rows, chains
+	return v.Uncommitted || t == nil || t == v.Own || t.Commit > 0 && t.Commit < v.Tick
 }
 
 // Store is all tables of a case.

@@ -1,0 +1,36 @@
+package tidb
+
+import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
+	"github.com/txnfuzz/txnfuzz/oracle/versions"
+)
+
+// kindOf is that of a statement to TiDB. SELECT … FOR SHARE NOWAIT is a plain SELECT: share modifiers
+// are parsed and ignored, but that FOR SHARE without NOWAIT is refused (rules.ShareRefused).
+// https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements
+func kindOf(node ast.StmtNode) stmt.Kind {
+	kind := mvcc.KindOf(node)
+	if kind == stmt.SelectForShare && stmt.Of(node).Lock.Wait == stmt.Fails {
+		return stmt.Select
+	}
+	return kind
+}
+
+// readsNewestUnlocked reports whether a plain read is a FOR SHARE NOWAIT that reads newer rows than
+// its snapshot has: TiDB plans it as a locking read, which look-ups by a whole unique key then are
+// not (tryPointGetPlan in pkg/planner/core/point_get_plan.go).
+func (r *engine) readsNewestUnlocked(tx *versions.Txn, node ast.StmtNode) bool {
+	s, ok := node.(*ast.SelectStmt)
+	if !ok || mvcc.KindOf(node) != stmt.SelectForShare || tx.Rules.Of(rules.ShareNowait) != rules.ShareNewest {
+		return false
+	}
+	name := stmt.SoleTable(s.From)
+	if name == nil || r.Table(name.Name.O) == nil || !mvcc.PlainRows(s) || s.OrderBy != nil || s.Limit != nil {
+		return true
+	}
+	f, _ := cheapestFilter(r.Table(name.Name.O).Def, r.Possible(s.Where))
+	return f == nil || len(f.rest) > 0
+}
