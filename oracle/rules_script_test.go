@@ -28,6 +28,7 @@ var promiseNames = map[answered]string{
 	{rules.CurrentRead, rules.Retry}:               "CurrentRead/Retry",
 	{rules.CurrentRead, rules.Cursor}:              "CurrentRead/Cursor",
 	{rules.ShareLock, rules.ShareRefused}:          "ShareLock/ShareRefused",
+	{rules.ShareNowait, rules.SharePlain}:          "ShareNowait/SharePlain",
 	{rules.AutocommitLock, rules.AutocommitPasses}: "AutocommitLock/AutocommitPasses",
 	{rules.NoOpUpdate, rules.NoOpWrites}:           "NoOpUpdate/NoOpWrites",
 	{rules.NoOpUpsert, rules.NoOpWrites}:           "NoOpUpsert/NoOpWrites",

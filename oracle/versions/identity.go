@@ -31,8 +31,8 @@ func rowOf(c *Chain, v *Version) int {
 
 // See returns the rows that a view sees of a table, in the order of its chains. Where keys have
 // moved, the rows are told by row if that is possible, and by key if not. byKeyToo says that the
-// transaction of the view wrote a key which its snapshot gives to another row, and that one of the two
-// rows has moved: then reading by key is as good.
+// transaction of the view wrote a key which its snapshot gives to a row that it has not written, and
+// that one of the two rows has moved: then reading by key is as good.
 func (t *Table) See(v View) (seen []Sight, byKeyToo bool) {
 	if t.Clustered == nil || v.Own == nil || len(v.Own.Writes) == 0 || v.Uncommitted {
 		return t.seeChains(v), false
@@ -164,13 +164,19 @@ func (t *Table) seeByKey(v View) []Sight {
 	return out
 }
 
-// writesForeignKey reports whether the transaction of a view wrote a key that the view gives to
-// another row without that transaction, one of the two having moved.
+// writesForeignKey reports whether the transaction of a view wrote a key that the view, without
+// that transaction, gives to a row which the transaction has not written, one of the two having moved.
 func (t *Table) writesForeignKey(v View, moved map[int]bool) bool {
 	written := t.written(v)
+	own := map[int]bool{}
+	for _, rows := range written {
+		for _, row := range rows {
+			own[row] = true
+		}
+	}
 	for _, s := range t.seeChains(v.others()) {
 		there := rowOf(s.Chain, s.Version)
-		if slices.ContainsFunc(written[s.Version.Key], func(row int) bool { return row != there && (moved[row] || moved[there]) }) {
+		if !own[there] && slices.ContainsFunc(written[s.Version.Key], func(row int) bool { return moved[row] || moved[there] }) {
 			return true
 		}
 	}
