@@ -171,7 +171,8 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 		}
 		if j := s.Txn.Savepoint(stmt.Of(node).Savepoint); j >= 0 {
 			kept := s.Txn.Savepoints[:j+1]
-			if idleAt := e.of(s.Txn).idleAt; idleAt[kept[j].Name] {
+			idleAt := e.of(s.Txn).idleAt
+			if idleAt[kept[j].Name] && s.Txn.Rules.Of(rules.IdleSavepoint) == rules.RenewsTransaction {
 				// InnoDB was not in the transaction yet: all that it holds goes.
 				e.withdraw(s.Txn)
 				old := s.Txn

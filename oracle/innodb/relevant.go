@@ -47,6 +47,8 @@ func (Engine) Relevant(c *corpus.Case, h *history.History, candidates []*rules.R
 			return !failed(mvcc.ErrDeadlock)
 		case rules.SubqueryView:
 			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return mvcc.HasSubquery(l.Stmt) })
+		case rules.IdleSavepoint:
+			return !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return mvcc.KindOf(l.Stmt) == stmt.RollbackTo })
 		case rules.FilterScope:
 			return !failed(mvcc.ErrOutOfRange)
 		case rules.RowAmidKeyChange:

@@ -25,6 +25,9 @@ const (
 	ReverseScan
 	// ShareLock: what FOR SHARE does.
 	ShareLock
+	// IdleSavepoint: what ROLLBACK TO a savepoint leaves of a transaction that had touched no
+	// table when the savepoint was set.
+	IdleSavepoint
 	// ShareNowait: which versions FOR SHARE NOWAIT reads where share modifiers are ignored.
 	ShareNowait
 	// AutocommitLock: whether a locking read outside of a transaction waits for
@@ -196,6 +199,14 @@ const (
 	ShareRefused
 )
 
+// Answers to IdleSavepoint.
+const (
+	// KeepsTransaction: its snapshot and its locks.
+	KeepsTransaction Variant = iota
+	// RenewsTransaction: nothing, as if it began there.
+	RenewsTransaction
+)
+
 // Answers to ShareNowait.
 const (
 	// SharePlain: those of a plain SELECT.
@@ -363,6 +374,7 @@ const (
 	tidbIsolation   = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
 	tidbPessimistic = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
 	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	mysqlSavepoint  = "https://dev.mysql.com/doc/refman/en/savepoint.html"
 	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
 )
 
@@ -400,6 +412,9 @@ var Table = []Rule{
 	{Dim: KeyChange, Variant: SameRow, Status: Promised,
 		Links: []string{mysqlConsistent},
 		Says:  "an UPDATE of the primary key makes no second row: later SELECTs of the transaction show the row once, with its new key. (Where a transaction writes a key that its snapshot gives to another row, its SELECTs may as well tell rows by key.)"},
+	{Dim: IdleSavepoint, Variant: KeepsTransaction, Status: Promised,
+		Scope: Scope{DBMS: innodb}, Links: []string{mysqlSavepoint},
+		Says: "ROLLBACK TO a savepoint does not end the transaction, whose snapshot and row locks stay"},
 	{Dim: ReverseScan, Variant: SameView, Status: Promised,
 		Links: []string{tidbIsolation},
 		Says:  "a SELECT that scans an index backwards sees the same versions of the rows as one that scans it forwards"},
