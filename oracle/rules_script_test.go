@@ -29,6 +29,7 @@ var promiseNames = map[answered]string{
 	{rules.CurrentRead, rules.Cursor}:              "CurrentRead/Cursor",
 	{rules.ShareLock, rules.ShareRefused}:          "ShareLock/ShareRefused",
 	{rules.IdleSavepoint, rules.KeepsTransaction}:  "IdleSavepoint/KeepsTransaction",
+	{rules.LockedDerived, rules.DerivedPlain}:      "LockedDerived/DerivedPlain",
 	{rules.ShareNowait, rules.SharePlain}:          "ShareNowait/SharePlain",
 	{rules.AutocommitLock, rules.AutocommitPasses}: "AutocommitLock/AutocommitPasses",
 	{rules.NoOpUpdate, rules.NoOpWrites}:           "NoOpUpdate/NoOpWrites",

@@ -28,6 +28,8 @@ const (
 	// IdleSavepoint: what ROLLBACK TO a savepoint leaves of a transaction that had touched no
 	// table when the savepoint was set.
 	IdleSavepoint
+	// LockedDerived: which versions a locking read sees of tables within its derived tables.
+	LockedDerived
 	// ShareNowait: which versions FOR SHARE NOWAIT reads where share modifiers are ignored.
 	ShareNowait
 	// AutocommitLock: whether a locking read outside of a transaction waits for
@@ -207,6 +209,14 @@ const (
 	RenewsTransaction
 )
 
+// Answers to LockedDerived.
+const (
+	// DerivedPlain: those of a plain SELECT.
+	DerivedPlain Variant = iota
+	// DerivedNewest: the newest committed ones, as of a table that it locks.
+	DerivedNewest
+)
+
 // Answers to ShareNowait.
 const (
 	// SharePlain: those of a plain SELECT.
@@ -374,6 +384,7 @@ const (
 	tidbIsolation   = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
 	tidbPessimistic = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
 	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	mysqlLocking    = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
 	mysqlSavepoint  = "https://dev.mysql.com/doc/refman/en/savepoint.html"
 	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
 )
@@ -403,6 +414,9 @@ var Table = []Rule{
 	{Dim: AutocommitLock, Variant: AutocommitPasses, Status: Documented,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "in autocommit mode SELECT … FOR UPDATE reads what is committed and does not wait for the locks of other transactions"},
+	{Dim: LockedDerived, Variant: DerivedPlain, Status: Documented,
+		Scope: Scope{DBMS: tidb}, Links: []string{mysqlLocking},
+		Says: "FOR UPDATE does not reach into derived tables: SELECT … FROM (SELECT …) t FOR UPDATE reads what the query reads without it, and locks nothing"},
 	{Dim: NoOpUpdate, Variant: NoOpWrites, Status: Promised,
 		Links: []string{mysqlConsistent},
 		Says:  "a transaction sees the rows that its UPDATE matched as the UPDATE left them, not as they are in the snapshot, even if the UPDATE changed no value"},
@@ -462,6 +476,10 @@ var Table = []Rule{
 	{Name: "scalar-subquery-of-write-reads-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/38150", "https://github.com/pingcap/tidb/issues/45677", "https://github.com/pingcap/tidb/issues/70046"},
 		Says: "a scalar subquery, or that of an EXISTS, in a statement that writes or locks is evaluated with its plan, on the transaction's snapshot (at READ COMMITTED on what was committed when the statement started), while the statement itself works on newer data; not if it, or a query within it, refers to a query around it"},
+	{Name: "locked-derived-table-reads-newest", Dim: LockedDerived, Variant: DerivedNewest, Status: Deviation,
+		Scope: Scope{DBMS: tidb, Levels: rr},
+		Links: []string{"https://github.com/pingcap/tidb/issues/60281", mysqlLocking},
+		Says:  "SELECT … FROM (SELECT …) t FOR UPDATE reads the newest committed data within the derived table instead of the transaction's snapshot. By a whole unique key it also locks the row there, and waits for it"},
 	{Name: "share-nowait-reads-newest", Dim: ShareNowait, Variant: ShareNewest, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr},
 		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements", tidbIsolation},

@@ -157,7 +157,7 @@ var innodbTable = []Rule{
 		Says:  "a share locking read meets a row that another transaction has written. Waiting for it would be a deadlock, so the server rolls the other transaction back. Yet the read, if it needs only the columns of an index, returns the row, which was never committed"},
 	{Name: "locking-read-asks-snapshot", Dim: SubqueryView, Variant: SnapshotSubquery, Status: Deviation,
 		Scope: Scope{DBMS: innodb, Levels: ser},
-		Links: []string{mysqlLevels, "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"},
+		Links: []string{mysqlLevels, mysqlLocking},
 		Says:  "in autocommit mode a locking read locks and reads the newest rows of its table, but its subqueries read from a snapshot, so that no serial order gives its answer"},
 	{Name: "late-level", Dim: LateLevel, Variant: AfterExplicitEnd, Status: Deviation,
 		Scope: Scope{DBMS: mysql},
