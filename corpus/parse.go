@@ -391,7 +391,7 @@ func parseFaithful(sql string) (stmt ast.StmtNode, at int, msg string) {
 // parseSQL returns a statement, or the offset of an error and its message.
 func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 	first := len(sql) - len(strings.TrimLeft(sql, " \t\r\n"))
-	sql = withoutWork(sql)
+	sql, snapshot := withoutSnapshot(withoutWork(sql))
 	p := parsers.Get().(*parser.Parser)
 	defer func() {
 		if e := recover(); e != nil {
@@ -416,6 +416,9 @@ func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 		return nil, first, "a parameter marker (?) has no value"
 	}
 	keepLost(stmt)
+	if b, ok := stmt.(*ast.BeginStmt); ok && snapshot {
+		keepSnapshot(b)
+	}
 	return stmt, 0, ""
 }
 
