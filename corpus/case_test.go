@@ -61,6 +61,8 @@ func TestValidate(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(c *Case){
 		"no statement":              func(c *Case) { c.Init, c.Steps = nil, nil },
+		"no session sends":          func(c *Case) { c.Steps = nil },
+		"tx2 sends no statement":    func(c *Case) { c.Set("level", "tx1=RC, tx2=RC") },
 		"session 0 is not":          func(c *Case) { c.Steps[0].Session = 0 },
 		"session 1000 is not":       func(c *Case) { c.Steps[0].Session = 1000 },
 		"init line 1 has session 3": func(c *Case) { c.Init[0].Session = 3 },

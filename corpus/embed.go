@@ -12,7 +12,8 @@ import (
 var stored embed.FS
 
 // Embedded returns the stored cases that this program was built with, with the
-// paths that they have in the project, in the order of LoadDir.
+// paths that they have in the project, in the order of LoadDir. What a run has set aside
+// in a folder below that of the findings is none of them.
 func Embedded() ([]Stored, error) {
 	var out []Stored
 	for _, dir := range []string{"found", "known"} {

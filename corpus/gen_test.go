@@ -177,7 +177,7 @@ func drawCase(t *rapid.T) *Case {
 	for i, a := range c.Init[0].Above {
 		c.Init[0].Above[i] = "." + a
 	}
-	for range rapid.IntRange(0, 6).Draw(t, "steps") {
+	for range rapid.IntRange(1, 6).Draw(t, "steps") {
 		c.Steps = append(c.Steps, line(rapid.IntRange(1, 4).Draw(t, "session")))
 	}
 	if rapid.Bool().Draw(t, "levels") {

@@ -2,6 +2,8 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -59,10 +61,30 @@ func (c *Case) LevelOf(session int) (Level, bool) {
 	return l, ok
 }
 
+// strangers returns the sessions, ascending, that the header gives a level and that
+// send nothing.
+func (c *Case) strangers() []int {
+	value, _ := c.Get(levelKey)
+	levels, err := parseLevels(value)
+	if err != nil {
+		return nil
+	}
+	delete(levels, allSessions)
+	for _, s := range c.Sessions() {
+		delete(levels, s)
+	}
+	return slices.Sorted(maps.Keys(levels))
+}
+
+func noSuchSession(s int) string { return fmt.Sprintf("tx%d sends no statement", s) }
+
 // SetLevels writes the header line `level` in its shortest form: one name if
-// every session of the case has the same level, else tx1=RC, tx2=RR. An empty
-// map removes the line. Entries of sessions not in the case are kept.
+// every session of the case has the same level, else tx1=RC, tx2=RR. Sessions not in
+// the case are left out; where none is left, the line is removed.
 func (c *Case) SetLevels(levels map[int]Level) {
+	present := c.Sessions()
+	levels = maps.Clone(levels)
+	maps.DeleteFunc(levels, func(s int, _ Level) bool { return !slices.Contains(present, s) })
 	if len(levels) == 0 {
 		kept := c.Header[:0:0]
 		for _, f := range c.Header {
@@ -79,10 +101,7 @@ func (c *Case) SetLevels(levels map[int]Level) {
 		sessions = append(sessions, s)
 		uniform = uniform && l == levels[sessions[0]]
 	}
-	for _, s := range c.Sessions() {
-		_, ok := levels[s]
-		uniform = uniform && ok
-	}
+	uniform = uniform && len(levels) == len(present)
 	sort.Ints(sessions)
 	if uniform {
 		c.Set(levelKey, levels[sessions[0]].String())

@@ -24,6 +24,8 @@ var headerKeys = []string{
 	// What txnfuzz writes of a finding.
 	"server_version", "settings", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
 	"reproduced", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",
+	// What it writes of a case that two servers answer differently.
+	"against", "against server_version", "against settings", "differs", "attribution",
 	// What it writes of an anomaly of a workload.
 	"workload", "calls", "invariant", "not seen with",
 	// What it writes of an input that a campaign keeps.

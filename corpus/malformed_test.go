@@ -50,7 +50,7 @@ func TestMalformed(t *testing.T) {
 	const files = 10_000
 	texts := slices.Clone(parserSeeds)
 	for _, dir := range []string{"known", "found"} {
-		stored, err := LoadDir(dir)
+		stored, err := LoadCommitted(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

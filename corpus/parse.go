@@ -28,6 +28,9 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
 }
 
+// noSteps is what is wrong with a case that only sets up.
+const noSteps = "no session sends a statement, so there is nothing to judge: want lines such as /* tx1 */ BEGIN;"
+
 // MaxSession is the largest session number that the text form knows.
 const MaxSession = 999
 
@@ -36,7 +39,7 @@ const MaxSession = 999
 // refused, so Print never changes what was read.
 func Parse(name string, text []byte) (*Case, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
-	r := &caseReader{name: name, text: string(text), c: &Case{}}
+	r := &caseReader{name: name, text: string(text), c: &Case{}, levelAt: -1}
 	if at := invalidUTF8(r.text); at >= 0 {
 		return nil, r.errorf(at, "not UTF-8")
 	}
@@ -82,6 +85,8 @@ type caseReader struct {
 	c          *Case
 	// raws holds the raw statements.
 	raws []rawLine
+	// levelAt is where the header line `level` that counts begins, -1 where none does.
+	levelAt int
 	// heard, if set, is told of every comment on a line of its own, and whether
 	// it stands where header lines do.
 	heard func(at int, text string, header bool)
@@ -120,8 +125,29 @@ func (r *caseReader) read() error {
 	if len(r.c.Init)+len(r.c.Steps) == 0 {
 		return r.errorf(len(r.text), "no statement: want lines such as /* init */ CREATE TABLE …; and /* tx1 */ BEGIN;")
 	}
+	if len(r.c.Steps) == 0 {
+		return r.errorf(len(r.text), "%s", noSteps)
+	}
 	r.c.Tail = r.above
+	if err := r.levelSessions(); err != nil {
+		return err
+	}
 	return r.rawTables()
+}
+
+// levelSessions refuses a level for a session that sends nothing.
+func (r *caseReader) levelSessions() error {
+	absent := r.c.strangers()
+	if len(absent) == 0 {
+		return nil
+	}
+	name := regexp.MustCompile(fmt.Sprintf(`\btx[+]?0*%d\s*=`, absent[0]))
+	at := r.levelAt
+	// A line end that the value spells \n may stand before the name: then the line is told.
+	if found := name.FindStringIndex(r.text[at:]); found != nil {
+		at += found[0]
+	}
+	return r.errorf(at, "header level: %s", noSuchSession(absent[0]))
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\f' || b == '\v' }
@@ -171,6 +197,9 @@ func (r *caseReader) addAbove(at int, text string) error {
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {
 					return r.errorf(at, "header level: %v", err)
+				}
+				if r.levelAt < 0 {
+					r.levelAt = at
 				}
 			}
 			r.c.Header = append(r.c.Header, f)
@@ -362,7 +391,7 @@ func parseFaithful(sql string) (stmt ast.StmtNode, at int, msg string) {
 // parseSQL returns a statement, or the offset of an error and its message.
 func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 	first := len(sql) - len(strings.TrimLeft(sql, " \t\r\n"))
-	sql = withoutWork(sql)
+	sql, snapshot := withoutSnapshot(withoutWork(sql))
 	p := parsers.Get().(*parser.Parser)
 	defer func() {
 		if e := recover(); e != nil {
@@ -387,6 +416,9 @@ func parseSQL(sql string) (stmt ast.StmtNode, at int, msg string) {
 		return nil, first, "a parameter marker (?) has no value"
 	}
 	keepLost(stmt)
+	if b, ok := stmt.(*ast.BeginStmt); ok && snapshot {
+		keepSnapshot(b)
+	}
 	return stmt, 0, ""
 }
 

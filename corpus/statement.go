@@ -20,6 +20,8 @@ const (
 	textSnapshot = stmt.SnapshotText
 	// textReadWrite matters only after SET SESSION TRANSACTION READ ONLY.
 	textReadWrite = "START TRANSACTION READ WRITE"
+	// What goes behind textSnapshot. Of READ ONLY the tree tells.
+	behindReadWrite, behindReadOnly = ", READ WRITE", ", READ ONLY"
 )
 
 // oneShot is what the parser appends to the name of a variable for SET
@@ -39,8 +41,40 @@ func newBegin(text string) *ast.BeginStmt {
 	return s
 }
 
-// BeginsReadWrite reports whether a statement is START TRANSACTION READ WRITE.
-func BeginsReadWrite(b *ast.BeginStmt) bool { return b.OriginalText() == textReadWrite }
+// BeginsReadWrite reports whether a statement is START TRANSACTION READ WRITE, with a
+// snapshot or without.
+func BeginsReadWrite(b *ast.BeginStmt) bool {
+	return b.OriginalText() == textReadWrite || b.OriginalText() == textSnapshot+behindReadWrite
+}
+
+// snapshotPattern finds WITH CONSISTENT SNAPSHOT, in front of an access mode or behind
+// it, which servers take and the parser does not.
+// https://dev.mysql.com/doc/refman/9.7/en/commit.html
+// https://mariadb.com/docs/server/reference/sql-statements/transactions/start-transaction
+var snapshotPattern = regexp.MustCompile(`(?i)^\s*START\s+TRANSACTION\s+(?:` +
+	`(WITH\s+CONSISTENT\s+SNAPSHOT\s*,)\s*READ\s+(?:ONLY|WRITE)|READ\s+(?:ONLY|WRITE)\s*(,\s*WITH\s+CONSISTENT\s+SNAPSHOT))\s*;?\s*$`)
+
+// withoutSnapshot puts blanks in its place, so that positions stay what they are.
+func withoutSnapshot(sql string) (_ string, found bool) {
+	m := snapshotPattern.FindStringSubmatchIndex(sql)
+	if m == nil {
+		return sql, false
+	}
+	from, to := m[2], m[3]
+	if from < 0 {
+		from, to = m[4], m[5]
+	}
+	return sql[:from] + strings.Repeat(" ", to-from) + sql[to:], true
+}
+
+// keepSnapshot says of a tree that was read without it that it takes a snapshot.
+func keepSnapshot(b *ast.BeginStmt) {
+	text := textSnapshot
+	if b.OriginalText() == textReadWrite {
+		text += behindReadWrite
+	}
+	b.SetText(nil, text)
+}
 
 // keepLost stores in a fresh tree what the parser does not: see Begin, oneShot.
 func keepLost(stmt ast.StmtNode) {

@@ -8,13 +8,18 @@ import (
 
 // Validate reports everything that keeps a case from being run or from being
 // read back as it is: statements that cannot be printed, lines in the wrong
-// part, an unreadable level, header keys and comments that would be read as
+// part, a level that is unreadable or of no session, header keys and comments that would be read as
 // something else. The errors are joined.
 func (c *Case) Validate() error {
 	var errs []error
 	complain := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if len(c.Init)+len(c.Steps) == 0 {
 		complain("no statement")
+	} else if len(c.Steps) == 0 {
+		complain(noSteps)
+	}
+	for _, s := range c.strangers() {
+		complain("header level: %s", noSuchSession(s))
 	}
 	for _, f := range c.Header {
 		if g, ok := parseField(strings.TrimSpace(f.Key + ": " + fold(f.Value))); !ok || g.Key != f.Key || strings.ContainsAny(f.Key, "\n\r") {

@@ -195,9 +195,13 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 		w.out = append(w.out, s.String()...)
 		return nil
 	case *ast.BeginStmt:
+		if s.ReadOnly && s.OriginalText() == textSnapshot {
+			w.plain(textSnapshot + behindReadOnly)
+			return nil
+		}
 		if s.Mode == "" && !s.ReadOnly && !s.CausalConsistencyOnly && s.AsOf == nil {
 			switch text := s.OriginalText(); text {
-			case textStart, textSnapshot, textReadWrite:
+			case textStart, textSnapshot, textReadWrite, textSnapshot + behindReadWrite:
 				w.plain(text)
 			default:
 				w.plain(textBegin)

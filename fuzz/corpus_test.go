@@ -62,7 +62,7 @@ func storedCases(t *testing.T) []corpus.Stored {
 	t.Helper()
 	var out []corpus.Stored
 	for _, dir := range []string{findings.KnownDir, findings.DefaultOut, findings.AuditDir} {
-		stored, err := corpus.LoadDir(fromRoot(dir))
+		stored, err := corpus.LoadCommitted(fromRoot(dir))
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}

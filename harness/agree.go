@@ -87,7 +87,7 @@ func (w *worker) tableAgrees(t *history.Table) (string, error) {
 			return "", err
 		}
 		if r.Err != nil {
-			return fmt.Sprintf("%s fails with error %d: %s", via[i], r.Err.Code, r.Err.Message), nil
+			return fmt.Sprintf("%s fails with %s", via[i], r.Err), nil
 		}
 		if got := sortedRows(r.Rows); !slices.Equal(got, whole) {
 			return fmt.Sprintf("%s gives %s, the final read gave %s", via[i], strings.Join(got, " "), strings.Join(whole, " ")), nil
@@ -107,7 +107,7 @@ func (w *worker) serverAgrees(name string) (string, error) {
 		return "", err
 	}
 	if r.Err != nil {
-		return fmt.Sprintf("%s fails with error %d: %s", check, r.Err.Code, r.Err.Message), nil
+		return fmt.Sprintf("%s fails with %s", check, r.Err), nil
 	}
 	if says := verdictOfCheck(r.Rows); says != "" {
 		return check + " says " + says, nil

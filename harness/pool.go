@@ -17,7 +17,7 @@ import (
 
 // DatabasePrefix starts the name of every database that the tool makes. No
 // other database is ever written to or dropped.
-const DatabasePrefix = "txnfuzz_"
+const DatabasePrefix = history.ScratchPrefix
 
 // PoolOptions says how cases are run. Zero values mean the defaults.
 type PoolOptions struct {

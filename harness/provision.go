@@ -18,7 +18,7 @@ type InitError struct {
 }
 
 func (e *InitError) Error() string {
-	return fmt.Sprintf("set-up line %d, %s: error %d (%s): %s", e.Line+1, e.SQL, e.Err.Code, e.Err.State, e.Err.Message)
+	return fmt.Sprintf("set-up line %d, %s: error %d (%s): %s", e.Line+1, e.SQL, e.Err.Code, e.Err.State, history.Unscratched(e.Err.Message))
 }
 
 // provisioned is a database whose tables were made for one schema.

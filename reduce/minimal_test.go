@@ -111,9 +111,7 @@ func (d *caseDrawer) statement() string {
 func drawCase(t *rapid.T) *corpus.Case {
 	d := &caseDrawer{t: t, tables: map[string][]string{}}
 	var text strings.Builder
-	if d.n("levels", 0, 1) == 1 {
-		text.WriteString("-- level: tx1=RC, tx2=RR, tx3=RU\n")
-	}
+	leveled := d.n("levels", 0, 1) == 1
 	for i := range d.n("tables", 1, 2) {
 		name := []string{"accounts", "t"}[i]
 		var columns, definitions []string
@@ -163,14 +161,9 @@ func drawCase(t *rapid.T) *corpus.Case {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
-	// Levels of sessions that the case does not have would vanish.
-	levels := map[int]corpus.Level{}
-	for _, s := range c.Sessions() {
-		if l, ok := c.LevelOf(s); ok {
-			levels[s] = l
-		}
+	if leveled {
+		c.SetLevels(map[int]corpus.Level{1: corpus.ReadCommitted, 2: corpus.RepeatableRead, 3: corpus.ReadUncommitted})
 	}
-	c.SetLevels(levels)
 	return c
 }
 

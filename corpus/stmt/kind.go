@@ -1,6 +1,10 @@
 package stmt
 
-import "github.com/pingcap/tidb/pkg/parser/ast"
+import (
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
 
 // Kind is what a statement is. REPLACE is a kind of INSERT.
 type Kind string
@@ -41,7 +45,7 @@ func KindOf(n ast.Node) Kind {
 	case *ast.InsertStmt:
 		return Insert
 	case *ast.BeginStmt:
-		if s.OriginalText() == SnapshotText {
+		if strings.HasPrefix(s.OriginalText(), SnapshotText) {
 			return BeginSnapshot
 		}
 		return Begin
@@ -72,7 +76,7 @@ func KindOf(n ast.Node) Kind {
 }
 
 // SnapshotText is the text that a tree of START TRANSACTION WITH CONSISTENT SNAPSHOT
-// carries: the parser makes the same tree of it as of BEGIN.
+// carries, first: the parser makes the same tree of it as of BEGIN.
 const SnapshotText = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 
 // setsLevel recognises SET SESSION TRANSACTION ISOLATION LEVEL.

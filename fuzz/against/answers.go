@@ -74,7 +74,7 @@ func bag(rows [][]history.Cell) []string {
 func answer(r *history.Result) string {
 	switch {
 	case r.Err != nil:
-		return fmt.Sprintf("error %d (%s)", r.Err.Code, r.Err.Message)
+		return r.Err.String()
 	case r.Columns != nil:
 		return timeline.Rows(r.Rows)
 	case r.Matched >= 0:

@@ -32,7 +32,7 @@ func showOpen(t *timeline.Timeline) {
 		behind = openInStatus
 	}
 	st := &t.History.Stmts[w]
-	answer := plain(oracle.Describe(t.Case.Steps[st.Line].Stmt, &st.Result))
+	answer := oracle.Describe(t.Case.Steps[st.Line].Stmt, &st.Result)
 	actual, expected := answer+"; "+behind[0], answer+"; "+behind[1]
 	x := &t.Account.Steps[w]
 	x.Expected, x.Actual = expected, actual

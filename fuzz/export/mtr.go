@@ -243,7 +243,7 @@ func (m *mtrWriter) rows(columns []string, rows [][]history.Cell, sorted bool) {
 	for i, row := range rows {
 		cells := make([]string, len(row))
 		for j, c := range row {
-			cells[j] = c.String()
+			cells[j] = c.Raw()
 		}
 		lines[i] = strings.Join(cells, "\t")
 	}

@@ -176,11 +176,6 @@ func does(actual string, code func(string) string) string {
 	return "gives " + code(actual)
 }
 
-var (
-	scratchQualifier = regexp.MustCompile("(`txnfuzz_[0-9A-Za-z_]+`|\\btxnfuzz_[0-9A-Za-z_]+)(\\.|/)")
-	scratchName      = regexp.MustCompile(`\btxnfuzz_[0-9A-Za-z_]+`)
-)
-
 // shareText is how a family spells the lock.
 // https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode
 var shareText = map[history.DBMS]string{history.MySQL: "SELECT … FOR SHARE", history.MariaDB: "SELECT … LOCK IN SHARE MODE", history.TiDB: "SELECT … FOR SHARE"}
@@ -192,14 +187,6 @@ func sharing(t *timeline.Timeline, at int) string {
 		return "SELECT"
 	}
 	return shareText[t.History.Server.DBMS]
-}
-
-// plain takes the names of databases that this project made out of a message.
-func plain(text string) string {
-	if !strings.Contains(text, "txnfuzz_") {
-		return text
-	}
-	return scratchName.ReplaceAllString(scratchQualifier.ReplaceAllString(text, ""), "anomaly")
 }
 
 // foreignManuals are those that a vendor does not answer for. MySQL's describes much
@@ -217,23 +204,21 @@ var hiddenRow = regexp.MustCompile(`\brow \(0x[0-9a-f]+(,0x[0-9a-f]+)*\) of`)
 // of a server knows.
 var knownAs = regexp.MustCompile(`^Known as [a-z-]+: `)
 
-// forStrangers returns a copy of a timeline whose texts name no database that this
-// project made and none of its rules, and whose links are of use to the server's
+// forStrangers returns a copy of a timeline whose texts name none of this project's rules, and whose links are of use to the server's
 // maintainers.
 func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	c := *t
 	shares := strings.NewReplacer(string(stmt.SelectForShare), sharing(t, t.Account.Wrong), "SELECT … FOR SHARE", shareText[t.History.Server.DBMS])
-	told := func(text string) string { return shares.Replace(plain(text)) }
+	told := func(text string) string { return shares.Replace(text) }
 	c.Moments = append(c.Moments[:0:0], t.Moments...)
 	for i := range c.Moments {
 		m := &c.Moments[i]
-		m.Answer, m.Expected = plain(m.Answer), plain(m.Expected)
 		m.At = hiddenRow.ReplaceAllString(m.At, "a row of")
 	}
 	c.Account.Steps = append([]oracle.Step(nil), t.Account.Steps...)
 	for i := range c.Account.Steps {
 		x := &c.Account.Steps[i]
-		x.Expected, x.Actual, x.Reason = plain(x.Expected), plain(x.Actual), told(x.Reason)
+		x.Reason = told(x.Reason)
 	}
 	c.Account.Why = append([]string(nil), t.Account.Why...)
 	for i := range c.Account.Why {
@@ -244,6 +229,7 @@ func forStrangers(t *timeline.Timeline) *timeline.Timeline {
 	})
 	showOpen(&c)
 	v := &c.Verdict
-	v.Expected, v.Actual, v.Reason = plain(v.Expected), plain(v.Actual), told(v.Reason)
+	// The verdict may have been recorded by a version whose texts held such names.
+	v.Expected, v.Actual, v.Reason = history.Unscratched(v.Expected), history.Unscratched(v.Actual), told(history.Unscratched(v.Reason))
 	return &c
 }

@@ -26,12 +26,13 @@ func told(t *testing.T) *timeline.Timeline {
 		Server: history.Server{DBMS: history.MySQL, Version: "9.7.4", Build: "(Debian)"}, Levels: levels,
 		Stmts: []history.Stmt{{Line: 0, Session: 1, Submit: 1, Return: 2, Result: history.Result{Err: &history.Error{Code: 1690, Message: message}}}},
 	}
+	answer := oracle.Describe(c.Steps[0].Stmt, &h.Stmts[0].Result)
 	tl := &timeline.Timeline{
 		Run:      timeline.Run{File: "told.sql", Target: "mysql", Case: c, Levels: levels, History: h, Verdict: oracle.Verdict{Outcome: oracle.Known, Kind: "unexpected-error"}},
 		Sessions: []int{1},
-		Moments:  []timeline.Moment{{Step: 1, Session: 1, Answered: true, Differs: true, Answer: "error 1690 (" + message + ")", Expected: "no rows"}},
+		Moments:  []timeline.Moment{{Step: 1, Session: 1, Answered: true, Differs: true, Answer: answer, Expected: "no rows"}},
 		Account: oracle.Account{
-			Steps: []oracle.Step{{Kind: "SELECT", Differs: true, Expected: "no rows", Actual: "error 1690 (" + message + ")"}},
+			Steps: []oracle.Step{{Kind: "SELECT", Differs: true, Expected: "no rows", Actual: answer}},
 			Why:   []string{"Known as index-condition-judges-unseen-rows: a SELECT judges entries."},
 			Links: []string{"https://dev.mysql.com/x", "https://mariadb.com/docs/y"},
 		},

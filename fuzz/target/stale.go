@@ -24,7 +24,7 @@ func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
 	i := v.Refused[0]
 	e := h.Stmts[i].Result.Err
 	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale,
-		Actual: fmt.Sprintf("%s: error %d (%s)", StatementText(c, h, i), e.Code, e.Message)}
+		Actual: fmt.Sprintf("%s: %s", StatementText(c, h, i), e)}
 	return true
 }
 

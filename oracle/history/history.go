@@ -99,20 +99,6 @@ type View struct {
 	Create string `json:"create"`
 }
 
-// Cell is one value as the server's text protocol printed it.
-type Cell struct {
-	Null bool   `json:"null,omitempty"`
-	Text string `json:"text,omitempty"`
-}
-
-// String prints a cell as a person would: NULL or the server's text.
-func (c Cell) String() string {
-	if c.Null {
-		return "NULL"
-	}
-	return c.Text
-}
-
 // Stmt is one executed statement: the interval from Submit to Return, cut into
 // segments by its waits.
 type Stmt struct {

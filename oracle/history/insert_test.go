@@ -8,7 +8,7 @@ import (
 
 // TestInsert: a text that reads like a number goes into a column of texts as it is.
 func TestInsert(t *testing.T) {
-	c, err := corpus.Parse("case", []byte("/* init */ CREATE TABLE t (a INT, b BINARY(2), c VARCHAR(9), d BLOB, e ENUM('2', '1'), f SET('1'), j JSON, g INT AS (a) STORED, h DECIMAL(3, 1));"))
+	c, err := corpus.Parse("case", []byte("/* init */ CREATE TABLE t (a INT, b BINARY(2), c VARCHAR(9), d BLOB, e ENUM('2', '1'), f SET('1'), j JSON, g INT AS (a) STORED, h DECIMAL(3, 1)); /* tx1 */ BEGIN;"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,9 +176,7 @@ func DescribeAs(kind stmt.Kind, res *history.Result) string {
 	return ListRows(CellTexts(res.Rows), true)
 }
 
-func DescribeError(e *history.Error) string {
-	return fmt.Sprintf("error %d (%s)", e.Code, strings.Join(strings.Fields(e.Message), " "))
-}
+func DescribeError(e *history.Error) string { return e.String() }
 
 func ListRows(rows []string, ordered bool) string {
 	if len(rows) == 0 {

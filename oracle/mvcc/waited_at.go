@@ -140,10 +140,7 @@ func (w *WaitedAt) values() string {
 	var out []string
 	for _, c := range columns {
 		text, null := w.Row[c].Text()
-		if null {
-			text = "NULL"
-		}
-		out = append(out, text)
+		out = append(out, history.Cell{Text: text, Null: null}.String())
 	}
 	return strings.Join(out, ",")
 }

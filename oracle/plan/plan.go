@@ -47,7 +47,7 @@ func Text(r *history.Result) string {
 			if i > 0 {
 				b.WriteByte('\t')
 			}
-			b.WriteString(c.String())
+			b.WriteString(c.Raw())
 		}
 	}
 	return b.String()

@@ -126,7 +126,7 @@ var innodbTable = []Rule{
 	{Name: "record-changed-unseen", Dim: RecordChanged, Variant: RefuseUnlessCovered, Status: Deviation,
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-40182"},
-		Says:  "with snapshot isolation a share locking read (SELECT … LOCK IN SHARE MODE; at SERIALIZABLE a plain SELECT, too) that needs only the columns of an index does not notice that a row was changed after the snapshot: it returns the new version instead of error 1020"},
+		Says:  "with snapshot isolation a share locking read (SELECT … LOCK IN SHARE MODE; at SERIALIZABLE a plain SELECT, too) that needs only the columns of an index does not notice that a row was changed or deleted after the snapshot: it returns the new version, or leaves the deleted row out, instead of error 1020"},
 	{Name: "record-gone-unseen", Dim: RecordGone, Variant: GoneUnseen, Status: Deviation,
 		Scope: Scope{DBMS: mariadb, Levels: keeping, Settings: snapshotOn},
 		Links: []string{"https://jira.mariadb.org/browse/MDEV-40092"},

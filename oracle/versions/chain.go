@@ -283,10 +283,7 @@ func FormatRow(r solve.Row) string {
 			s += ","
 		}
 		text, null := v.Text()
-		if null {
-			text = "NULL"
-		}
-		s += text
+		s += history.Cell{Text: text, Null: null}.String()
 	}
 	return s + ")"
 }

@@ -198,12 +198,12 @@ func links(to []string) string {
 
 type example struct{ file, target, level string }
 
-// examplesIn returns, for each deviation, the shortest stored case whose header
+// examplesIn returns, for each deviation, the shortest committed case whose header
 // records it alone.
 func examplesIn(dir string) (map[string]example, error) {
 	out, steps := map[string]example{}, map[string]int{}
 	for _, sub := range []string{"found", "known"} {
-		stored, err := corpus.LoadDir(filepath.Join(dir, sub))
+		stored, err := corpus.LoadCommitted(filepath.Join(dir, sub))
 		if err != nil {
 			return nil, fmt.Errorf("read the stored cases: %w", err)
 		}

@@ -22,7 +22,7 @@ func writeTable(file, tally string) error {
 	}
 	var stored []corpus.Stored
 	for _, dir := range []string{"corpus/found", "corpus/known"} {
-		s, err := corpus.LoadDir(dir)
+		s, err := corpus.LoadCommitted(dir)
 		if err != nil {
 			return fmt.Errorf("load the cases to point to: %w", err)
 		}
