@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/pingcap/tidb/pkg/parser/types"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
@@ -78,8 +79,8 @@ func pins(x ast.ExprNode, t *versions.Table, col int, some bool) bool {
 		if u, ok := x.(*ast.UnaryOperationExpr); ok && u.Op == opcode.Minus {
 			x = u.V
 		}
-		_, ok := x.(ast.ValueExpr)
-		return ok
+		v, ok := x.(ast.ValueExpr)
+		return ok && !(t.Def.Columns[col].Type.Class == solve.StringClass && number(v))
 	}
 	switch n := x.(type) {
 	case *ast.ParenthesesExpr:
@@ -97,6 +98,17 @@ func pins(x ast.ExprNode, t *versions.Table, col int, some bool) bool {
 		}
 	case *ast.PatternInExpr:
 		return !n.Not && n.Sel == nil && (some || len(n.List) == 1) && is(n.Expr) && !slices.ContainsFunc(n.List, func(e ast.ExprNode) bool { return !literal(e) })
+	}
+	return false
+}
+
+// number reports whether a literal is a number. Every text of a column is converted to compare it with
+// one, which no index helps to do.
+// https://dev.mysql.com/doc/refman/en/type-conversion.html
+func number(v ast.ValueExpr) bool {
+	switch v.GetType().EvalType() {
+	case types.ETInt, types.ETReal, types.ETDecimal:
+		return !mvcc.IsNull(v)
 	}
 	return false
 }
