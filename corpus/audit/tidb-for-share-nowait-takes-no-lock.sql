@@ -2,8 +2,8 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- level: REPEATABLE READ
 -- note: TiDB takes FOR SHARE NOWAIT without an error, and locks nothing: the UPDATE does not wait
--- expected: a violation or a known deviation on TiDB; ok elsewhere
--- verdict (embedded, RR): known key-change-leaves-old-row
+-- expected: ok: share modifiers are parsed and ignored
+-- verdict (embedded, RR): ok
 -- verdict (mariadb 11.8, RR): ok
 -- verdict (mariadb 11.8,snapshot=off, RR): ok
 -- verdict (mariadb 10.11, RR): ok
