@@ -2,7 +2,7 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- note: FOR UPDATE does not reach into a derived table; TiDB#60281
 -- expected: known locked-derived-table-reads-newest on TiDB at REPEATABLE READ; ok or unknown elsewhere
--- verdict (embedded, RC): violation deviation-out-of-scope
+-- verdict (embedded, RC): known locked-derived-table-reads-newest
 -- verdict (embedded, RR): known locked-derived-table-reads-newest
 -- verdict (mariadb 11.8, RU RC RR): unknown unsupported
 -- verdict (mariadb 11.8, SER): ok
