@@ -39,6 +39,8 @@ const (
 	skipOdds = 32
 	// anyRowsOdds is how often one that shows none of these has a LIMIT without an order.
 	anyRowsOdds = 24
+	// movedKeysOdds is how often one that shows none of these moves primary keys between rows.
+	movedKeysOdds = 12
 	// meetingOdds is how often the two statements must be open together.
 	meetingOdds = 236
 	// sharedRowsOdds is how often the one selects the rows that the other does.
@@ -59,6 +61,8 @@ func (d *draft) feature(src Source, o *Options) (made bool, meeting []pair) {
 		f = skippingRead
 	case c.odds(anyRowsOdds):
 		f = anyRows
+	case c.odds(movedKeysOdds):
+		f = movedKeys
 	default:
 		return false, nil
 	}
