@@ -48,6 +48,9 @@ type Verdict struct {
 	// some statement waited at another place than the server told, where by the rules
 	// it had no reason to wait. The outcome is Unknown, the reason ReasonElsewhere.
 	Elsewhere bool `json:"waits_elsewhere,omitempty"`
+	// World says which of the histories the verdict speaks of where sessions were killed and
+	// there are several that it may stand for: see package ended.
+	World int `json:"world,omitempty"`
 	// Asked counts the answers of the server itself that the verdict rests on, where the
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`
