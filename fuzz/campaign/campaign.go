@@ -44,6 +44,9 @@ type Settings struct {
 	Solver target.Solver
 	// SQL says how often cases have SQL that only the server can compute.
 	SQL Breadth
+	// Ends says how often sessions are killed, disconnected and connected anew. It has no effect
+	// together with Unique.
+	Ends SessionEnds
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range
