@@ -34,12 +34,39 @@ func TestReduceSessionEnds(t *testing.T) {
 		want func(stmt.Kind) bool
 		to   string
 	}{
-		{"the data rolled back", func(k stmt.Kind) bool { return k == stmt.Kill || k == stmt.Rollback }, "/* tx1 */ ROLLBACK;"},
 		{"a connection that is gone", func(k stmt.Kind) bool { return k == stmt.Kill || k == stmt.Disconnect }, "/* tx1 */ disconnect;"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			checkReduce(t, killed, has(x.want), "\n-- level: READ COMMITTED\n\n"+x.to+"\n")
 		})
+	}
+}
+
+// TestSimplerEnds lists what is tried in the place of a KILL and of a disconnect.
+func TestSimplerEnds(t *testing.T) {
+	c, err := corpus.Parse("x", []byte("/* tx2 */ BEGIN;\n/* tx1 */ KILL tx2;\n/* tx1 */ disconnect;\n/* tx1 */ KILL QUERY tx2;\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDraft(newLibrary(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, x := range endingCandidates(d) {
+		to := x.make()
+		if to.measure().Compare(d.measure()) >= 0 {
+			t.Errorf("%s: no smaller", to.text())
+		}
+		got = append(got, to.text())
+	}
+	want := []string{
+		"\n/*2*/BEGIN\n/*2*/ROLLBACK\n/*1*/disconnect\n/*1*/KILL QUERY tx2",
+		"\n/*2*/BEGIN\n/*2*/disconnect\n/*1*/disconnect\n/*1*/KILL QUERY tx2",
+		"\n/*2*/BEGIN\n/*1*/KILL tx2\n/*1*/ROLLBACK\n/*1*/KILL QUERY tx2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
 }
 
