@@ -15,18 +15,18 @@ type lane struct {
 	*connection
 	// stmt is the index into History.Stmts of the outstanding statement, -1
 	// where there is none.
-	stmt   int
-	sent   time.Time
-	wait   string // ID of the open wait, where the server tells it
-	waits  bool   // the last wait of stmt is open
-	sight  Sight  // of its thread, the last one
+	stmt  int
+	sent  time.Time
+	wait  string // ID of the open wait, where the server tells it
+	waits bool   // the last wait of stmt is open
+	sight Sight  // of its thread, the last one
 	// gone says that the session was killed or disconnected and has no connection; doomed that
 	// it was killed, so that its connection may break; struck that a KILL was sent while stmt
 	// was outstanding.
 	gone, doomed, struck bool
-	slept  Sight  // the one right before the server said that it waits
-	dozed  Sight  // the one right before the server said so first, and was asked again
-	parked []int  // steps that the file's order reached while it waited
+	slept                Sight // the one right before the server said that it waits
+	dozed                Sight // the one right before the server said so first, and was asked again
+	parked               []int // steps that the file's order reached while it waited
 	// untimed says that what stmt takes is no measure: it waited, unobserved.
 	untimed bool
 }

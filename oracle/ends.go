@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -29,6 +30,7 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 	for i := range worlds {
 		w := &worlds[i]
 		v := judge(w.Case, w.History)
+		v.waitedForTheDead(w.Case, w.History)
 		if i > 0 && slices.Index(outcomes, v.Outcome) >= slices.Index(outcomes, best.Outcome) {
 			continue
 		}
@@ -39,6 +41,53 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 		}
 	}
 	return best
+}
+
+// waitedForTheDead makes a violation of a history that is right but for a statement which waited for a row
+// until its time was over, although no other session was in a transaction all the while: who held the lock
+// had been killed or disconnected, and a session that has ended holds none.
+// https://dev.mysql.com/doc/refman/en/kill.html
+func (v *Verdict) waitedForTheDead(c *corpus.Case, h *history.History) {
+	if v.Outcome != OK && v.Outcome != Known {
+		return
+	}
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		e := st.Result.Err
+		rows := slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind == history.RowLock })
+		if e == nil || e.Code != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
+			continue
+		}
+		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i
+		v.Expected, v.Actual = "an answer, since nobody held a lock", mvcc.DescribeError(e)
+		v.Reason = fmt.Sprintf("tx%d waited for a row until its time was over, although no other session was in a transaction: those that were had been killed or disconnected", st.Session)
+		v.Fingerprint = fingerprint(c, h, nil, v)
+		return
+	}
+}
+
+// othersActive reports whether another session was in a transaction, or had a statement under way, at any
+// moment while a statement ran.
+func othersActive(h *history.History, st *history.Stmt) bool {
+	last := map[int]*history.Stmt{}
+	for i := range h.Stmts {
+		o := &h.Stmts[i]
+		switch {
+		case o.Session == st.Session:
+		case o.Submit < st.Submit:
+			last[o.Session] = o
+		case st.Return == 0 || o.Submit < st.Return:
+			if o.Result.InTxn || o.InTxn {
+				return true
+			}
+		}
+	}
+	for _, o := range last {
+		if o.Return == 0 || o.Return > st.Submit || o.Result.InTxn {
+			return true
+		}
+	}
+	return false
 }
 
 // outcomes are those of verdicts, the best first.
