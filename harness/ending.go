@@ -139,6 +139,10 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 			return err
 		}
 	}
+	if query && victim != l && victim.stmt < 0 && r.endedIdle(victim) {
+		r.h.Stmts[l.stmt].EndedIdle = true
+		query = false
+	}
 	if !query {
 		r.forget(victim)
 		if ok, err := r.awaitDrop(ctx, victim); !ok || err != nil {
@@ -146,6 +150,19 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 		}
 	}
 	return r.settled(ctx, l)
+}
+
+// closesIdle are the families of which a KILL QUERY has been seen to close the connection of a session
+// that did nothing. Only there it is looked for, by a statement that does nothing either.
+// https://github.com/pingcap/tidb/issues/57840
+var closesIdle = map[history.DBMS]bool{history.TiDB: true}
+
+func (r *run) endedIdle(victim *lane) bool {
+	if !closesIdle[r.h.Server.DBMS] {
+		return false
+	}
+	_, err := r.w.idle(victim.connection, "DO 0")
+	return err != nil
 }
 
 // forget gives up a connection that is closed on one side or the other.

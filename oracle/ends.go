@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/ended"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
@@ -40,7 +41,29 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 			break
 		}
 	}
+	best.endedIdle(c, h)
 	return best
+}
+
+// LostSession is the kind of a violation in which a session's connection is gone that had to stay.
+const LostSession Kind = "lost-session"
+
+// endedIdle makes a violation of a history that is right but for a session which did nothing and
+// which a KILL QUERY has ended: it "terminates the statement the connection is currently executing,
+// but leaves the connection itself intact".
+// https://dev.mysql.com/doc/refman/en/kill.html
+// https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/kill
+func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
+	i := slices.IndexFunc(h.Stmts, func(st history.Stmt) bool { return st.EndedIdle })
+	if i < 0 || v.Outcome != OK && v.Outcome != Known {
+		return
+	}
+	n := c.Steps[h.Stmts[i].Line].Stmt.(*stmt.SessionStmt)
+	v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, LostSession, nil, i
+	v.Expected = fmt.Sprintf("nothing happens to tx%d, which runs no statement", n.Target)
+	v.Actual = fmt.Sprintf("the connection of tx%d is closed", n.Target)
+	v.Reason = "KILL QUERY ends the statement that a session runs and leaves its connection as it is; a session that runs none has nothing to be ended"
+	v.Fingerprint = string(LostSession) + "/KILL QUERY of a session that does nothing"
 }
 
 // waitedForTheDead makes a violation of a history that is right but for a statement which waited for a row

@@ -167,6 +167,8 @@ func (t *translation) statement(i int) {
 		t.nothing(i, false)
 	case code != 0 && !(about.Target == session && endedBy(st.Result.Err)):
 		t.nothing(i, true)
+	case about.Does == stmt.KillQuery && st.EndedIdle:
+		t.end(i, about.Target, false)
 	case about.Does == stmt.KillQuery:
 		if v := t.outstanding(i, about.Target); v >= 0 && endedBy(t.stmts[v].Result.Err) {
 			t.interrupted(v)
