@@ -224,7 +224,7 @@ func (t *translation) replace(i, session int, by ast.StmtNode, withError bool) {
 	if withError {
 		r.Err = st.Result.Err
 	}
-	st.Result = r
+	st.Result, st.Waits = r, nil
 	t.done[i] = true
 }
 
