@@ -3,7 +3,6 @@ package fuzz
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,5 +138,5 @@ func TestServerDiesOfKill(t *testing.T) {
 	if f.Kind != target.KindCrash || readErr != nil || !bytes.Contains(text, []byte("KILL")) {
 		t.Errorf("%s in %s: %v\n%s", f.Kind, filepath.Base(f.File), readErr, text)
 	}
-	t.Log(fmt.Sprintf("%d cases, %d findings, %v", report.Cases, len(report.Findings), err))
+	t.Logf("%d cases, %d findings, %v", report.Cases, len(report.Findings), err)
 }

@@ -26,9 +26,12 @@ var breadths = map[string]Breadth{"known": KnownSQL, string(MixedSQL): MixedSQL,
 // ends are the names of how often sessions end.
 var ends = map[string]SessionEnds{"kill": AllEnds, "nokill": NoEnds}
 
-// ParseSQL reads known, mixed or wide, kill or nokill, or one of each with a comma between. said
-// tells which of the two the text names.
+// ParseSQL reads known, mixed or wide, kill or nokill, or one of each with a comma between; an empty
+// text says nothing. said tells which of the two the text names.
 func ParseSQL(s string) (b Breadth, e SessionEnds, said struct{ Breadth, Ends bool }, err error) {
+	if s == "" {
+		return b, e, said, nil
+	}
 	for _, word := range strings.Split(s, ",") {
 		if x, ok := breadths[word]; ok && !said.Breadth {
 			b, said.Breadth = x, true

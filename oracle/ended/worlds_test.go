@@ -15,7 +15,8 @@ import (
 //
 //	submit-return[!error] [open] [waits=holder] [ended] /* tx1 */ statement
 //
-// open says that a transaction is open behind it, ended that a KILL QUERY has closed a connection. It prints the histories that it may stand for.
+// open says that a transaction is open behind it, ended that a KILL QUERY has closed a connection. It prints
+// the histories that it may stand for.
 func TestWorlds(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
