@@ -31,7 +31,7 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 	for i := range worlds {
 		w := &worlds[i]
 		v := judge(w.Case, w.History)
-		v.waitedForTheDead(w.Case, w.History)
+		v.waitedForTheDead(w.History)
 		if i > 0 && slices.Index(outcomes, v.Outcome) >= slices.Index(outcomes, best.Outcome) {
 			continue
 		}
@@ -70,7 +70,7 @@ func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
 // until its time was over, although no other session was in a transaction all the while: who held the lock
 // had been killed or disconnected, and a session that has ended holds none.
 // https://dev.mysql.com/doc/refman/en/kill.html
-func (v *Verdict) waitedForTheDead(c *corpus.Case, h *history.History) {
+func (v *Verdict) waitedForTheDead(h *history.History) {
 	if v.Outcome != OK && v.Outcome != Known {
 		return
 	}
@@ -84,7 +84,7 @@ func (v *Verdict) waitedForTheDead(c *corpus.Case, h *history.History) {
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i
 		v.Expected, v.Actual = "an answer, since nobody held a lock", mvcc.DescribeError(e)
 		v.Reason = fmt.Sprintf("tx%d waited for a row until its time was over, although no other session was in a transaction: those that were had been killed or disconnected", st.Session)
-		v.Fingerprint = fingerprint(c, h, nil, v)
+		v.Fingerprint = "lost-wakeup/" + levelNames(h) + "/a lock of a session that has ended"
 		return
 	}
 }
