@@ -87,6 +87,8 @@ type caseReader struct {
 	raws []rawLine
 	// levelAt is where the header line `level` that counts begins, -1 where none does.
 	levelAt int
+	// kills holds the statements that kill a session.
+	kills []killLine
 	// heard, if set, is told of every comment on a line of its own, and whether
 	// it stands where header lines do.
 	heard func(at int, text string, header bool)
@@ -130,6 +132,9 @@ func (r *caseReader) read() error {
 	}
 	r.c.Tail = r.above
 	if err := r.levelSessions(); err != nil {
+		return err
+	}
+	if err := r.killedSessions(); err != nil {
 		return err
 	}
 	return r.rawTables()
@@ -253,6 +258,9 @@ func (r *caseReader) statement() error {
 	if line.Session == InitSession && stmt.KindOf(line.Stmt) == stmt.Raw {
 		return r.errorf(prefix, "a raw statement cannot set a case up: what it makes would not be known")
 	}
+	if line.Session == InitSession && stmt.KindOf(line.Stmt).OfSession() {
+		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", stmt.KindOf(line.Stmt))
+	}
 	for _, c := range inner {
 		if err := r.addAbove(c.at, c.text); err != nil {
 			return err
@@ -344,6 +352,9 @@ func EndOfQuote(s string, i int) int {
 
 // parse turns text[start:end] into a statement.
 func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
+	if s, err := r.sessionStmt(start, end); s != nil || err != nil {
+		return s, err
+	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {
 		return raw, err
 	}

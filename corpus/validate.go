@@ -3,7 +3,10 @@ package corpus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Validate reports everything that keeps a case from being run or from being
@@ -51,6 +54,9 @@ func (c *Case) Validate() error {
 			complain("step %d: session %d is not in 1…%d", i+1, l.Session, MaxSession)
 		}
 		check("step", i, l)
+		if s, ok := l.Stmt.(*stmt.SessionStmt); ok && s.Target != 0 && !slices.Contains(c.Sessions(), s.Target) {
+			complain("step %d: %s: the case has no session tx%d", i+1, s, s.Target)
+		}
 	}
 	return errors.Join(errs...)
 }

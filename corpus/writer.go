@@ -194,6 +194,9 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 	case *stmt.RawStmt:
 		w.out = append(w.out, s.String()...)
 		return nil
+	case *stmt.SessionStmt:
+		w.plain(s.String())
+		return nil
 	case *ast.BeginStmt:
 		if s.ReadOnly && s.OriginalText() == textSnapshot {
 			w.plain(textSnapshot + behindReadOnly)

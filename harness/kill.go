@@ -18,7 +18,7 @@ func (w *worker) kill(r *run) error {
 		}
 	}
 	for _, l := range r.lanes {
-		if !w.ctl.broken {
+		if !w.ctl.broken && !l.gone {
 			// An unknown id means that the session is gone already.
 			if _, err := w.control("KILL " + strconv.FormatUint(l.id, 10)); err != nil {
 				w.ctl.broken = true

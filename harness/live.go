@@ -179,9 +179,12 @@ func (l *Live) begin(ctx context.Context) error {
 	}
 	l.r = newRun(w, l.s, h)
 	l.r.end = time.Now().Add(liveDeadline)
+	l.r.greet = func(c *connection) error {
+		c.tainted = true // by the time-out: no other case gets this session
+		return w.idleExec(c, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", liveLockWait))
+	}
 	for _, lane := range l.r.lanes {
-		lane.tainted = true // by the time-out: no other case gets this session
-		if err := w.idleExec(lane.connection, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", liveLockWait)); err != nil {
+		if err := l.r.greet(lane.connection); err != nil {
 			return err
 		}
 	}
@@ -206,6 +209,14 @@ func (l *Live) Do(ctx context.Context, session int, stmt ast.StmtNode) ([]Event,
 	if err != nil {
 		return nil, err
 	}
+	about, err := l.s.aboutSession(l.c, corpus.Line{Session: session, Stmt: stmt}, sql)
+	if err != nil {
+		return nil, err
+	}
+	if l.s.kill != "" && !l.w.pool.mayKill() {
+		l.s.kill = ""
+		return nil, &RefusedError{sql, errKill}
+	}
 	if !l.begun {
 		if err := l.begin(ctx); err != nil {
 			return nil, err
@@ -213,14 +224,14 @@ func (l *Live) Do(ctx context.Context, session int, stmt ast.StmtNode) ([]Event,
 	}
 	i := len(l.c.Steps)
 	l.c.Steps = append(l.c.Steps, corpus.Line{Session: session, Stmt: stmt})
-	l.s.steps = append(l.s.steps, step{session, sql, tr})
+	l.s.steps = append(l.s.steps, step{session, sql, tr, about})
 	lane := l.r.lane(session)
 	if lane.stmt >= 0 || len(lane.parked) > 0 {
 		lane.parked = append(lane.parked, i)
 		return []Event{{Kind: Parked, Session: session, Line: i}}, nil
 	}
 	err = l.r.advance(ctx, lane, i, false)
-	if err == nil {
+	if err == nil && !l.r.stuck {
 		err = l.r.unpark(ctx)
 	}
 	return l.news(), err

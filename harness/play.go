@@ -107,7 +107,7 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 		}
 		if tr, err := inspect(stmt, sql); err != nil {
 			return nil, err
-		} else if tr&(locks|ends|taints|altersSchema|namesDatabase) != 0 {
+		} else if tr&(locks|ends|taints|altersSchema|namesDatabase|aboutSession) != 0 {
 			return nil, &RefusedError{sql, "a probe only reads"}
 		}
 		probes = append(probes, sql)
@@ -240,12 +240,12 @@ func (a *stage) step(ctx context.Context, r *run, l *lane) error {
 	if err != nil {
 		return err
 	}
-	if tr&(namesDatabase|uses|altersSchema) != 0 {
+	if tr&(namesDatabase|uses|altersSchema|aboutSession) != 0 {
 		return &RefusedError{sql, "it reaches beyond the rows of the workload's tables"}
 	}
 	i := len(a.s.steps)
 	a.s.traits |= tr
-	a.s.steps = append(a.s.steps, step{l.number, sql, tr})
+	a.s.steps = append(a.s.steps, step{session: l.number, sql: sql, traits: tr})
 	a.c.Steps = append(a.c.Steps, corpus.Line{Session: l.number, Stmt: stmt})
 	a.last[l.number-1] = len(r.h.Stmts)
 	// Nobody can have lines parked, so there is nothing to unpark.

@@ -51,6 +51,8 @@ type PoolOptions struct {
 	// InFlight is a directory for the text of the cases that are running, for
 	// the case that they take the process down; empty: none is written.
 	InFlight string
+	// AllowKill lets cases with KILL run on a server of others, a Tenant's.
+	AllowKill bool
 
 	_ struct{} // no positional literals
 }
@@ -129,6 +131,8 @@ type Pool struct {
 	close   sync.Once
 	closed  chan struct{}
 	stats   counters
+	// tenant says that the server is one of others.
+	tenant bool
 	// suspect is set once a table disagreed with its indexes.
 	suspect atomic.Bool
 }
@@ -186,7 +190,7 @@ func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Poo
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		db: db, server: db.Server(), opt: o, closed: make(chan struct{}),
+		db: db, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.opt.fillDefaults(p.server.DBMS)
@@ -220,6 +224,9 @@ func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Poo
 	}
 	return p, nil
 }
+
+// mayKill says whether a case may kill its own sessions.
+func (p *Pool) mayKill() bool { return !p.tenant || p.opt.AllowKill }
 
 // Server tells what the cases run on.
 func (p *Pool) Server() history.Server { return p.server }

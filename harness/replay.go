@@ -40,6 +40,9 @@ func (p *Pool) RunRecorded(ctx context.Context, c *corpus.Case, rec *history.His
 	if err != nil {
 		return nil, err
 	}
+	if s.traits&aboutSession != 0 {
+		return nil, errors.New("replay a history: one whose sessions are killed or disconnected cannot be")
+	}
 	h := &history.History{Server: p.server, Levels: rec.Levels}
 	err = w.perform(ctx, s, h, Levels{By: rec.Levels}, func(r *run, ctx context.Context) error {
 		return r.replay(ctx, rec)

@@ -15,14 +15,18 @@ type lane struct {
 	*connection
 	// stmt is the index into History.Stmts of the outstanding statement, -1
 	// where there is none.
-	stmt   int
-	sent   time.Time
-	wait   string // ID of the open wait, where the server tells it
-	waits  bool   // the last wait of stmt is open
-	sight  Sight  // of its thread, the last one
-	slept  Sight  // the one right before the server said that it waits
-	dozed  Sight  // the one right before the server said so first, and was asked again
-	parked []int  // steps that the file's order reached while it waited
+	stmt  int
+	sent  time.Time
+	wait  string // ID of the open wait, where the server tells it
+	waits bool   // the last wait of stmt is open
+	sight Sight  // of its thread, the last one
+	// gone says that the session was killed or disconnected and has no connection; doomed that
+	// it was killed, so that its connection may break; struck that a KILL was sent while stmt
+	// was outstanding.
+	gone, doomed, struck bool
+	slept                Sight // the one right before the server said that it waits
+	dozed                Sight // the one right before the server said so first, and was asked again
+	parked               []int // steps that the file's order reached while it waited
 	// untimed says that what stmt takes is no measure: it waited, unobserved.
 	untimed bool
 }
@@ -47,6 +51,8 @@ type run struct {
 	look  Watcher       // nil where the server's threads cannot be seen
 	facts *inquiry      // nil but in a run for facts
 	asked time.Duration // spent on questions who waits
+	// greet, if not nil, makes the new connection of a session like its first one.
+	greet func(*connection) error
 }
 
 func newRun(w *worker, s *script, h *history.History) *run {
@@ -132,6 +138,13 @@ func (r *run) observe(ctx context.Context) error {
 
 // advance submits one step and waits until the system is quiescent again.
 func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error {
+	switch {
+	case r.s.steps[step].about != nil:
+		return r.onSession(ctx, l, step, parked)
+	case l.gone:
+		r.answerUnsent(l, step, parked, ErrGone, "the session is gone")
+		return nil
+	}
 	if r.facts != nil {
 		if err := r.facts.explain(len(r.h.Stmts), &r.s.steps[step]); err != nil {
 			return err
@@ -144,7 +157,13 @@ func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error
 // quiesce waits until all that was sent has answered or is known to wait; just is the
 // session that has submitted, if one has.
 func (r *run) quiesce(ctx context.Context, just *lane) error {
-	if err := r.settle(ctx, just); err != nil || r.facts == nil {
+	r.got = r.got[:0]
+	return r.settled(ctx, just)
+}
+
+// settled is quiesce where some answers have been taken already.
+func (r *run) settled(ctx context.Context, just *lane) error {
+	if err := r.settleOn(ctx, just); err != nil || r.facts == nil {
 		return err
 	}
 	return r.facts.list(ctx, r)
@@ -167,6 +186,17 @@ func (r *run) unpark(ctx context.Context) error {
 }
 
 func (r *run) submit(l *lane, i int, parked bool) {
+	r.enter(l, i, parked)
+	st := &r.s.steps[i]
+	sql := st.sql
+	if st.traits&uses != 0 {
+		sql = "USE " + l.db
+	}
+	r.w.mail.send(l.connection, sql)
+}
+
+// enter makes a line the outstanding statement of its session.
+func (r *run) enter(l *lane, i int, parked bool) {
 	st := &r.s.steps[i]
 	l.stmt = len(r.h.Stmts)
 	r.h.Stmts = append(r.h.Stmts, history.Stmt{
@@ -181,11 +211,6 @@ func (r *run) submit(l *lane, i int, parked bool) {
 	}
 	l.sent = time.Now()
 	r.moved = l.sent
-	sql := st.sql
-	if st.traits&uses != 0 {
-		sql = "USE " + l.db
-	}
-	r.w.mail.send(l.connection, sql)
 }
 
 func (r *run) outstanding() int {
@@ -206,10 +231,16 @@ func (r *run) record(just *lane, waiting []Waiting) error {
 	slices.SortStableFunc(r.got, func(a, b answer) int { return a.At.Compare(b.At) })
 	ends := func(a *answer) bool {
 		l := r.lane(a.session.number)
-		return just == l && r.doing(l)&ends != 0
+		return just == l && r.doing(l)&(aboutSession|ends) != 0
+	}
+	rank := func(a *answer) int {
+		if r.lane(a.session.number).struck {
+			return rankStruck
+		}
+		return rank(a, ends(a))
 	}
 	slices.SortStableFunc(r.got, func(a, b answer) int {
-		x, y := rank(&a, ends(&a)), rank(&b, ends(&b))
+		x, y := rank(&a), rank(&b)
 		if x == rankKeeper && y == rankKeeper {
 			return a.session.number - b.session.number
 		}
@@ -238,7 +269,8 @@ func (r *run) record(just *lane, waiting []Waiting) error {
 }
 
 const (
-	rankCommit   = iota // the submitted end of a transaction
+	rankStruck   = iota // what the submitted KILL has ended
+	rankCommit          // the submitted end of a transaction, or of a session
 	rankVictim          // a deadlock's victim, or another error that has surely rolled back
 	rankReleaser        // another statement that left no transaction behind
 	rankKeeper          // a statement inside a transaction that goes on
@@ -264,6 +296,7 @@ func rank(a *answer, ends bool) int {
 func (r *run) finish(l *lane, a *answer) error {
 	st := &r.h.Stmts[l.stmt]
 	r.moved = time.Now()
+	l.asLost(a)
 	if a.err != nil {
 		l.broken = true
 		l.stmt = -1
@@ -286,7 +319,10 @@ func (r *run) finish(l *lane, a *answer) error {
 	if r.s.steps[st.Line].traits&closes != 0 && a.Err == nil {
 		l.broken, l.inTxn = true, false
 	}
-	l.stmt, l.waits, l.wait, l.sight, l.slept, l.dozed, l.untimed = -1, false, "", Sight{}, Sight{}, Sight{}, false
+	if l.struck {
+		r.clock++ // room for what the end of the session does, before the KILL has returned
+	}
+	l.stmt, l.waits, l.wait, l.sight, l.slept, l.dozed, l.untimed, l.struck = -1, false, "", Sight{}, Sight{}, Sight{}, false, false
 	return nil
 }
 

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -33,6 +34,8 @@ type step struct {
 	session int
 	sql     string
 	traits  traits
+	// about is what the line does to a session; nil: it is a statement for the server.
+	about *stmt.SessionStmt
 }
 
 // traits says what a statement may do to the state that outlives it.
@@ -64,6 +67,8 @@ const (
 	ignores
 	// namesDatabase says that a table or column is written with its database.
 	namesDatabase
+	// aboutSession is a line that is not sent as it is: KILL, disconnect, connect.
+	aboutSession
 )
 
 // script is a case made ready for one family of servers.
@@ -103,6 +108,8 @@ type script struct {
 	overflows overflows
 	// timed says that the case sets how long locks are waited for.
 	timed bool
+	// kill is the first KILL of the case, "" if it has none.
+	kill string
 }
 
 type tableSpec struct {
@@ -164,9 +171,28 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		}
 		s.traits |= tr
 		s.leftovers = s.leftovers || s.overflows.judged(l.Stmt)
-		s.steps = append(s.steps, step{l.Session, sql, tr})
+		about, err := s.aboutSession(c, l, sql)
+		if err != nil {
+			return nil, err
+		}
+		s.steps = append(s.steps, step{l.Session, sql, tr, about})
 	}
 	return s, nil
+}
+
+// aboutSession returns what a line does to a session, nil if it is a statement for the server.
+func (s *script) aboutSession(c *corpus.Case, l corpus.Line, sql string) (*stmt.SessionStmt, error) {
+	about, ok := l.Stmt.(*stmt.SessionStmt)
+	if !ok || about.Target == 0 {
+		return about, nil
+	}
+	if !slices.Contains(s.sessions, about.Target) {
+		return nil, &RefusedError{sql, "the case has no such session"}
+	}
+	if s.kill == "" {
+		s.kill = sql
+	}
+	return about, nil
 }
 
 func deletes(n ast.StmtNode) bool {
@@ -208,6 +234,8 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 			return 0, &RefusedError{sql, refused}
 		}
 		v.traits |= t
+	case *stmt.SessionStmt:
+		return aboutSession, nil
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
 	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		v.traits |= locks | ignoring(of.Ignore)

@@ -13,9 +13,14 @@ import (
 // wait, and records what came about since just was submitted. With just nil
 // every statement waits already, and settle first waits for an answer.
 func (r *run) settle(ctx context.Context, just *lane) error {
-	w := r.w
 	r.got = r.got[:0]
-	left := r.outstanding()
+	return r.settleOn(ctx, just)
+}
+
+// settleOn is settle where the answers in r.got have come in already.
+func (r *run) settleOn(ctx context.Context, just *lane) error {
+	w := r.w
+	left := r.outstanding() - len(r.got)
 	if just == nil {
 		for len(r.got) == 0 {
 			a, ok, err := r.w.mail.receive(ctx, r.untilTimeUp(), nil)

@@ -27,7 +27,11 @@ func inspectInit(stmt ast.StmtNode, sql string) (traits, error) {
 			return 0, &RefusedError{sql, "no session sees a temporary table of the set-up"}
 		}
 	}
-	return inspect(stmt, sql)
+	tr, err := inspect(stmt, sql)
+	if err == nil && tr&aboutSession != 0 {
+		return 0, &RefusedError{sql, "the set-up has no sessions"}
+	}
+	return tr, err
 }
 
 // newOwnScript is newScript for a case that names its database, in whose place

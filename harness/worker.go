@@ -179,36 +179,52 @@ func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels)
 		}
 		if c == nil {
 			var err error
-			if c, err = w.connect(ctx, n); err != nil {
-				return &LostError{err}
-			}
-			if err := w.mail.join(c); err != nil {
-				w.hangUp(c)
+			if c, err = w.openSession(ctx, n); err != nil {
 				return err
 			}
-			c.joined = true
-			w.sessions[n] = c
 		}
-		c.inTxn = false
-		if err := w.use(c, db); err != nil {
+		if err := w.readySession(c, db, levels.of(n)); err != nil {
 			return err
 		}
-		want := levels.of(n)
-		if want == 0 {
-			return fmt.Errorf("no isolation level given for session %d", n)
-		}
-		if c.level == want {
-			continue
-		}
-		r, err := w.idle(c, "SET SESSION TRANSACTION ISOLATION LEVEL "+want.String())
-		if err != nil {
-			return err
-		}
-		if r.Err != nil {
-			return &LevelError{want, *r.Err}
-		}
-		c.level = want
 	}
+	return nil
+}
+
+// openSession connects a session of a case.
+func (w *worker) openSession(ctx context.Context, number int) (*connection, error) {
+	c, err := w.connect(ctx, number)
+	if err != nil {
+		return nil, &LostError{err}
+	}
+	if err := w.mail.join(c); err != nil {
+		w.hangUp(c)
+		return nil, err
+	}
+	c.joined = true
+	w.sessions[number] = c
+	return c, nil
+}
+
+// readySession brings a session's connection into the state that it starts from.
+func (w *worker) readySession(c *connection, db string, want corpus.Level) error {
+	c.inTxn = false
+	if err := w.use(c, db); err != nil {
+		return err
+	}
+	if want == 0 {
+		return fmt.Errorf("no isolation level given for session %d", c.number)
+	}
+	if c.level == want {
+		return nil
+	}
+	r, err := w.idle(c, "SET SESSION TRANSACTION ISOLATION LEVEL "+want.String())
+	if err != nil {
+		return err
+	}
+	if r.Err != nil {
+		return &LevelError{want, *r.Err}
+	}
+	c.level = want
 	return nil
 }
 
@@ -239,6 +255,9 @@ func (w *worker) run(ctx context.Context, c *corpus.Case, s *script, levels Leve
 
 // perform does the work of run; submit is what submits the statements.
 func (w *worker) perform(ctx context.Context, s *script, h *history.History, levels Levels, submit func(*run, context.Context) error) (err error) {
+	if s.kill != "" && !w.pool.mayKill() {
+		return &RefusedError{s.kill, errKill}
+	}
 	dog, err := w.start(ctx)
 	if err != nil {
 		return err

@@ -52,6 +52,9 @@ func draftOf(c *corpus.Case) *draft {
 		}
 	}
 	for _, l := range c.Steps {
+		if stmt.KindOf(l.Stmt).OfSession() { // see EndSessions
+			continue
+		}
 		d.own = append(d.own, at[l.Session])
 		s := &d.sessions[at[l.Session]]
 		s.stmts = append(s.stmts, l.Stmt)

@@ -82,6 +82,16 @@ func fitting(c *corpus.Case, h *history.History, v *Verdict, likeliest *mvcc.Rep
 // Tell gives an account of a run. It may end early where the oracle cannot go
 // on; then later steps have no promise.
 func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
+	w := worldOf(c, h, v)
+	if w == nil {
+		return tell(c, h, v)
+	}
+	a := tell(w.Case, w.History, v)
+	a.asRun(c, h, w)
+	return a
+}
+
+func tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}

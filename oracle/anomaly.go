@@ -37,6 +37,7 @@ func Anomalies(c *corpus.Case, h *history.History, v *Verdict) []Anomaly {
 		return out
 	}
 	list, d := Phenomena(c, h, v)
+	_, h = read(c, h, v)
 	for i := range list {
 		p := &list[i]
 		if v.Stmt >= 0 && !slices.ContainsFunc(p.Cycle, func(e mvcc.Dependency) bool { return e.FromStmt == v.Stmt || e.ToStmt == v.Stmt }) {

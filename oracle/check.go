@@ -17,12 +17,16 @@ import (
 // documents, then, if that differs, against the deviations of the rules table
 // (Explain). It is deterministic and costs one replay for an honest history.
 // It leaves Statements and Judged of the verdict 0.
-func Check(c *corpus.Case, h *history.History) Verdict { return judge(c, h, false) }
+func Check(c *corpus.Case, h *history.History) Verdict {
+	return inWorlds(c, h, func(c *corpus.Case, h *history.History) Verdict { return judge(c, h, false) })
+}
 
 // CheckAndCount is Check, and counts how much of the history was judged. It costs four to
 // five times as much in the mean, since it tries all the ways that statements may have taken,
 // to learn which answers are allowed.
-func CheckAndCount(c *corpus.Case, h *history.History) Verdict { return judge(c, h, true) }
+func CheckAndCount(c *corpus.Case, h *history.History) Verdict {
+	return inWorlds(c, h, func(c *corpus.Case, h *history.History) Verdict { return judge(c, h, true) })
+}
 
 func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	c, err := resolved(c, h)
@@ -47,6 +51,10 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 // Questions returns, by key, what the server is to be asked before an unknown verdict can
 // be another one; the answers belong into History.Answers. It costs as much as Check.
 func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
+	return inAllWorlds(c, h, questions)
+}
+
+func questions(c *corpus.Case, h *history.History) map[string]history.Question {
 	c, err := resolved(c, h)
 	if err != nil {
 		return nil
@@ -61,6 +69,15 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 // of itself, predicts a history, and returns by key what the server is to be asked before that
 // can be another answer. Check tries pairs of deviations, and places of waiting, too, which costs most.
 func Fits(c *corpus.Case, h *history.History) (fits bool, open map[string]history.Question) {
+	open = inAllWorlds(c, h, func(c *corpus.Case, h *history.History) map[string]history.Question {
+		fit, open := fitsPromise(c, h)
+		fits = fits || fit
+		return open
+	})
+	return fits, open
+}
+
+func fitsPromise(c *corpus.Case, h *history.History) (fits bool, open map[string]history.Question) {
 	c, err := resolved(c, h)
 	if err != nil {
 		return false, nil

@@ -25,6 +25,7 @@ type Encounter struct {
 // nothing. The result is by index into the history's statements. Costs as much as
 // CheckAndCount.
 func Encounters(c *corpus.Case, h *history.History, v *Verdict) []Encounter {
+	c, h = read(c, h, v)
 	p := rules.For(h.Server)
 	for _, d := range rules.Deviations(h.Server, mvcc.Levels(c, h)) {
 		if slices.Contains(v.Rules, d.Name) {

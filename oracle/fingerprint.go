@@ -75,6 +75,7 @@ func (v *Verdict) Causes() []string {
 // were known: what fingerprints of unexplained violations are worth can be
 // measured by it. Empty for a history without a difference.
 func Blind(c *corpus.Case, h *history.History) string {
+	c, h = read(c, h, &Verdict{})
 	c, err := resolved(c, h)
 	if err != nil {
 		return ""

@@ -28,12 +28,13 @@ const ForbiddenAnomaly Kind = "forbidden-anomaly"
 // works, the others what came of it; neither knows what the other does. It costs one more
 // replay than Check. counting is that of CheckAndCount.
 func Judge(c *corpus.Case, h *history.History, counting bool) Verdict {
-	v := judge(c, h, counting)
-	if v.Outcome != OK {
+	return inWorlds(c, h, func(c *corpus.Case, h *history.History) Verdict {
+		v := judge(c, h, counting)
+		if v.Outcome == OK {
+			v.second(c, h)
+		}
 		return v
-	}
-	v.second(c, h)
-	return v
+	})
 }
 
 // second asks the judges that know no rule of a history that the rules call right.
@@ -48,7 +49,9 @@ func (v *Verdict) second(c *corpus.Case, h *history.History) {
 
 // JudgeAnswers asks nothing but the answers of a case with unique values, as if no rule were
 // known.
-func JudgeAnswers(c *corpus.Case, h *history.History) Verdict {
+func JudgeAnswers(c *corpus.Case, h *history.History) Verdict { return inWorlds(c, h, judgeAnswers) }
+
+func judgeAnswers(c *corpus.Case, h *history.History) Verdict {
 	v := Verdict{Outcome: OK, Stmt: -1}
 	switch r := answers.Read(c, h); {
 	case r == nil:

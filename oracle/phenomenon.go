@@ -53,6 +53,7 @@ func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *m
 	if v.Outcome == Unknown {
 		return nil, nil
 	}
+	c, h = read(c, h, v)
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}

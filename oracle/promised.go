@@ -32,6 +32,7 @@ func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mv
 	if v.Outcome == Unknown {
 		return nil, nil
 	}
+	c, h = read(c, h, v)
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}

@@ -14,6 +14,7 @@ func RowsMet(c *corpus.Case, h *history.History, v *Verdict) []history.Table {
 	if v.Stmt < 0 {
 		return nil
 	}
+	c, h = read(c, h, v)
 	own, err := resolved(c, h)
 	if err != nil {
 		return nil

@@ -51,6 +51,9 @@ type Verdict struct {
 	// ByKey says that the history is as promised, or as under the Rules, if rows are told by their keys
 	// where a transaction wrote a key that its snapshot gives to another row: the promise can be read so.
 	ByKey bool `json:"by_key,omitempty"`
+	// World says which of the histories the verdict speaks of where sessions were killed and
+	// there are several that it may stand for: see package ended.
+	World int `json:"world,omitempty"`
 	// Asked counts the answers of the server itself that the verdict rests on, where the
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`

@@ -30,6 +30,7 @@ const (
 	armPair
 	armOpenEnd
 	armLone
+	armEnding
 	armDeleteSelect
 	armDeleteLockingRead
 	armDeleteUpdate
@@ -88,6 +89,7 @@ var arms = [armCount]struct {
 	armPair:              {layerStatements, "begin-end", 0.13},
 	armOpenEnd:           {layerStatements, "open-end", 0.5},
 	armLone:              {layerStatements, "lone-statement", 0.3},
+	armEnding:            {layerStatements, "session-end", 0},
 	armDeleteSelect:      {layerStatements, "select", 0.75},
 	armDeleteLockingRead: {layerStatements, "locking-read", 0.65},
 	armDeleteUpdate:      {layerStatements, "update", 0.45},

@@ -119,9 +119,9 @@ func (d *draft) rename(n names) *draft {
 	}
 	steps := make([]entry, len(out.steps))
 	for i, e := range out.steps {
-		steps[i] = e
-		if to, ok := n.sessions[e.session]; ok {
-			steps[i].session = to
+		var ok bool
+		if steps[i], ok = d.renumbered(e, n.sessions); !ok {
+			return nil
 		}
 	}
 	next := &draft{lib: d.lib, init: out.init, steps: steps}

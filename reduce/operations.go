@@ -27,6 +27,7 @@ var producers = []struct {
 	list  func(*draft) []candidate
 }{
 	{layerStatements, statementCandidates},
+	{layerStatements, endingCandidates},
 	{layerClauses, columnCandidates},
 	{layerClauses, wideRowCandidates},
 	{layerClauses, mergeCandidates},

@@ -34,7 +34,9 @@ type statement struct {
 	// one case: no two lines of a case share a tree.
 	nodes []ast.StmtNode
 
-	role      role
+	role role
+	// about is set of a line about a session.
+	about     *stmt.SessionStmt
 	savepoint string
 	tables    []string
 	creates   *table
@@ -141,6 +143,9 @@ func (s *statement) describe() {
 		s.role = roleSavepoint
 	case stmt.RollbackTo, stmt.ReleaseSavepoint:
 		s.role = roleToSavepoint
+	case stmt.KillQuery, stmt.Kill, stmt.Disconnect, stmt.Connect:
+		s.about = n.(*stmt.SessionStmt)
+		s.tokens++ // it says more than a ROLLBACK does
 	case stmt.Select:
 		s.deletion = armDeleteSelect
 	case stmt.SelectForShare, stmt.SelectForUpdate:

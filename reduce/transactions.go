@@ -7,11 +7,12 @@ import (
 )
 
 // span is one transaction: the indices of its steps. begin and end are -1 where
-// the transaction has no such line.
+// the transaction has no such line. cut says that its session was killed or disconnected in it.
 type span struct {
 	session    int
 	lines      []int
 	begin, end int
+	cut        bool
 }
 
 // spans cuts the steps into transactions. Steps outside BEGIN … COMMIT belong
@@ -24,13 +25,17 @@ func spans(steps []entry) []span {
 		switch {
 		case e.st.role == roleBegin:
 			open[e.session] = len(out)
-			out = append(out, span{e.session, []int{i}, i, -1})
+			out = append(out, span{session: e.session, lines: []int{i}, begin: i, end: -1})
 		case e.st.role == roleEnd && isOpen:
 			out[at].lines = append(out[at].lines, i)
 			out[at].end = i
 			delete(open, e.session)
 		case isOpen:
 			out[at].lines = append(out[at].lines, i)
+		}
+		if at, isOpen := open[e.ended()]; isOpen {
+			out[at].cut = true
+			delete(open, e.ended())
 		}
 	}
 	return out
@@ -111,7 +116,7 @@ func (d *draft) lone(s span) []*draft {
 // transaction that does not end: servers and harness take seconds to see that.
 func (d *draft) waitsForGood() bool {
 	for _, s := range spans(d.steps) {
-		if s.end >= 0 {
+		if s.end >= 0 || s.cut {
 			continue
 		}
 		locked := false
@@ -137,7 +142,7 @@ func (d *draft) locks(e entry) bool {
 	case armDeleteLockingRead, armDeleteInsert, armDeleteUpdate, armDeleteDelete:
 		return true
 	}
-	return e.st.role == roleOther
+	return e.st.role == roleOther && e.st.about == nil
 }
 
 // openEnd returns the draft without the line that ends a transaction: the session

@@ -28,6 +28,7 @@ func (d *draft) faults() map[string]bool {
 		}
 	})
 	d.savepointFaults(out)
+	d.killFaults(out)
 	if d.waitsForGood() {
 		out[faultWait] = true
 	}

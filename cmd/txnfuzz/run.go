@@ -18,6 +18,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
+const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases; the default), or wide (in every third; such a case takes as long as some ten others); and in how many cases sessions are killed and disconnected: kill (in every one), nokill (in none), by default in one of 64 on a MySQL or MariaDB that txnfuzz started; as in known,kill"
+
 func newRun() *cobra.Command {
 	var s campaign.Settings
 	var levels, conflict, txns, breadth, solver, jsonFile string
@@ -69,13 +71,26 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			if s.Conflict, err = mutate.ParseConflict(conflict); err != nil {
 				return usagef("--conflict: %w", err)
 			}
-			if s.SQL, err = campaign.ParseBreadth(breadth); err != nil {
+			var said struct{ Breadth, Ends bool }
+			if s.SQL, s.Ends, said, err = campaign.ParseSQL(breadth); err != nil {
 				return usagef("--sql: %w", err)
+			}
+			if !said.Breadth {
+				s.SQL = campaign.MixedSQL
+			}
+			others := target.IsDSN(s.Target) || target.IsDSN(s.Against)
+			switch {
+			case s.Ends != campaign.NoEnds && others && !killsAllowed():
+				return usagef("--sql kill: %s", errKillOthers)
+			case s.Ends != campaign.NoEnds && s.Unique:
+				return usagef("--sql kill and --unique-values exclude each other")
+			case !said.Ends && !others && s.Against == "" && !s.Unique:
+				s.Ends = campaign.SomeEnds
 			}
 			if s.Solver, err = target.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)
 			}
-			if !cmd.Flags().Changed("sql") && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
+			if !said.Breadth && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
 				s.SQL = campaign.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
 			}
 			if txns != "" {
@@ -160,7 +175,8 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "", "how many transactions a case has, 2 to 4, or a range such as 2..4, whose numbers are equally frequent (default: two, and in one case of eight three or four)")
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly, of those not yet seen at their level one that was tried least), or mix of the first four")
-	f.StringVar(&breadth, "sql", string(campaign.MixedSQL), "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases), or wide (in every third); such a case takes as long as some ten others")
+	f.StringVar(&breadth, "sql", "", sqlUsage)
+	addAllowKill(f)
 	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")

@@ -30,6 +30,10 @@ const (
 	Use              Kind = "USE"
 	Analyze          Kind = "ANALYZE TABLE"
 	Raw              Kind = "raw statement"
+	KillQuery        Kind = "KILL QUERY"
+	Kill             Kind = "KILL"
+	Disconnect       Kind = "DISCONNECT"
+	Connect          Kind = "CONNECT"
 	Other            Kind = "OTHER"
 )
 
@@ -71,6 +75,8 @@ func KindOf(n ast.Node) Kind {
 		return Analyze
 	case *RawStmt:
 		return Raw
+	case *SessionStmt:
+		return s.Does
 	}
 	return Other
 }
@@ -115,7 +121,12 @@ func (k Kind) Control() bool {
 	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze:
 		return true
 	}
-	return false
+	return k.OfSession()
+}
+
+// OfSession reports whether a statement of this kind is about a session, its own or another.
+func (k Kind) OfSession() bool {
+	return k == KillQuery || k == Kill || k == Disconnect || k == Connect
 }
 
 // TouchesRows reports whether a statement of this kind is known to read or write rows.

@@ -44,6 +44,9 @@ type Settings struct {
 	Solver target.Solver
 	// SQL says how often cases have SQL that only the server can compute.
 	SQL Breadth
+	// Ends says how often sessions are killed, disconnected and connected anew. It has no effect
+	// together with Unique.
+	Ends SessionEnds
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range
@@ -160,6 +163,9 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 		return nil, err
 	}
 	defer collectLess(t.Server())()
+	if s.Ends == SomeEnds && t.Server().DBMS == history.TiDB {
+		s.Ends = NoEnds // each KILL QUERY of what waits takes it a second
+	}
 	c.s, c.target, c.begun = s, t, time.Now()
 	if c.levels, err = target.Offered(t, s.Levels); err != nil {
 		return nil, errors.Join(err, t.Close())

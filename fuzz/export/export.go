@@ -126,6 +126,10 @@ type action struct {
 	// recorded is what came, promised what had to come; the latter is the
 	// former where nothing was promised. Both are nil for a send.
 	recorded, promised *answer
+	// about is what it does to a session, nil for a statement; unsent says that txnfuzz did not send
+	// it, since its session was gone.
+	about  *stmt.SessionStmt
+	unsent bool
 }
 
 // answer is what a statement returns.
@@ -148,6 +152,8 @@ func newScript(t *timeline.Timeline) *script {
 		st := &t.History.Stmts[m.Stmt]
 		line := t.Case.Steps[st.Line]
 		a := action{Moment: m, sql: corpus.SQL(line.Stmt, s.dialect), kind: oracle.KindOf(line.Stmt)}
+		about, _ := line.Stmt.(*stmt.SessionStmt)
+		a.ofSession(about, st)
 		if !m.Waits && m.Answered {
 			a.recorded = recorded(&st.Result)
 			a.promised = promised(&t.Account.Steps[m.Stmt], a.recorded)

@@ -26,6 +26,7 @@ func goTest(s *script) (Files, error) {
 	type line struct {
 		Step, Session      int
 		Do, SQL            string
+		Target             int
 		Ordered            bool
 		Recorded, Promised string
 	}
@@ -42,7 +43,8 @@ func goTest(s *script) (Files, error) {
 		Database string
 		Family   string
 		Before   []string
-	}{Setup: s.setup(), Decided: s.decided, Demo: s.demo, Database: s.database(), Family: serverNames[s.History.Server.DBMS], Before: s.settingsOfSetup()}
+		Ends     bool
+	}{Setup: s.setup(), Decided: s.decided, Demo: s.demo, Database: s.database(), Family: serverNames[s.History.Server.DBMS], Before: s.settingsOfSetup(), Ends: s.Case.EndsSessions()}
 	for _, x := range s.needed {
 		if x.promising() {
 			data.Needs = append(data.Needs, x)
@@ -66,6 +68,10 @@ func goTest(s *script) (Files, error) {
 			l.Do = "send"
 		case a.Resumed:
 			l.Do = "reap"
+		default:
+			if do, target := a.does(); do != "" {
+				l.Do, l.Target = do, target
+			}
 		}
 		if a.recorded != nil {
 			l.Ordered = a.promised.ordered

@@ -16,6 +16,9 @@ import (
 //
 // https://github.com/postgres/postgres/blob/master/src/test/isolation/README
 func isolationtester(s *script) (Files, error) {
+	if s.Case.EndsSessions() {
+		return Files{}, errNoEnds
+	}
 	var b bytes.Buffer
 	comment(&b, "#", "%s", s.title())
 	comment(&b, "#", "%s", s.serverLine())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -19,7 +20,7 @@ import (
 //
 // https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_MYSQLTEST_LANGUAGE_REFERENCE.html
 func mtr(s *script) (Files, error) {
-	m := &mtrWriter{s: s}
+	m := &mtrWriter{s: s, gone: map[int]bool{}, killed: map[int]bool{}}
 	c := func(format string, args ...any) { comment(&m.test, "#", format, args...) }
 	c("%s", s.title())
 	c("%s", s.serverLine())
@@ -66,8 +67,7 @@ func mtr(s *script) (Files, error) {
 		m.query(sql)
 	}
 	for _, n := range s.Sessions {
-		m.command("connect (con%d,localhost,root,,)", n)
-		m.command("let $id%d= `SELECT CONNECTION_ID()`", n)
+		m.open(n)
 		for _, sql := range s.prepare(n, false) {
 			m.query(sql)
 		}
@@ -76,7 +76,9 @@ func mtr(s *script) (Files, error) {
 		m.action(&s.actions[i])
 	}
 	for _, n := range s.Sessions {
-		m.command("disconnect con%d", n)
+		if !m.gone[n] || m.killed[n] {
+			m.command("disconnect con%d", n)
+		}
 	}
 	if s.dialect != corpus.TiDB {
 		m.command("disconnect stop_purge")
@@ -107,6 +109,15 @@ type mtrWriter struct {
 	s            *script
 	test, result bytes.Buffer
 	current      int
+	// gone holds the sessions that the server has dropped, killed those whose connection
+	// mysqltest still has.
+	gone, killed map[int]bool
+}
+
+// open connects a session.
+func (m *mtrWriter) open(session int) {
+	m.command("connect (con%d,localhost,root,,)", session)
+	m.command("let $id%d= `SELECT CONNECTION_ID()`", session)
 }
 
 func (m *mtrWriter) command(format string, args ...any) {
@@ -152,6 +163,9 @@ func (m *mtrWriter) query(sql string) {
 }
 
 func (m *mtrWriter) action(a *action) {
+	if !a.Waits && !a.Resumed && m.sessionEnd(a) {
+		return
+	}
 	if m.current != a.Session {
 		m.command("connection con%d", a.Session)
 		m.current = a.Session
@@ -206,7 +220,11 @@ func (m *mtrWriter) send(a *action) {
 // from version to version, its number is what counts.
 func (m *mtrWriter) quietly(a *action, code int) {
 	m.command("disable_result_log")
-	m.command("error %d", code)
+	if code == harness.ErrLost { // MariaDB may tell before the connection breaks
+		m.command("error %d,1927,1053", code)
+	} else {
+		m.command("error %d", code)
+	}
 	m.send(a)
 	m.command("enable_result_log")
 }

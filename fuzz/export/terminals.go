@@ -31,6 +31,7 @@ func terminals(s *script) (Files, error) {
 	if db := s.database(); db != "" {
 		comment(&b, "--", "Make the database, and use it in each terminal:\n  CREATE DATABASE anomaly%s;\n  USE anomaly;", db)
 	}
+	s.idsByHand(&b)
 	b.WriteByte('\n')
 	// A step of 0 is none of the case.
 	line := func(session, step int, sql string, notes ...string) {
@@ -74,7 +75,7 @@ func terminals(s *script) (Files, error) {
 			}
 			notes = append(notes, back)
 		}
-		line(a.Session, a.Step, a.sql, notes...)
+		line(a.Session, a.Step, a.sql, append(a.byHand(a.Session), notes...)...)
 	}
 	b.WriteByte('\n')
 	// A SELECT within a transaction that the case left open would show its

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -60,6 +61,9 @@ type Options struct {
 	_ struct{}
 }
 
+// EnvAllowKill, if it is set, lets cases with KILL run on servers of others.
+const EnvAllowKill = "TXNFUZZ_ALLOW_KILL"
+
 // Default is the TiDB inside this process.
 const Default = "embedded"
 
@@ -75,7 +79,7 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	}
 	t := &Target{
 		Name: Redact(name), address: name, released: o.Released, Facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
-		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead},
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead, AllowKill: os.Getenv(EnvAllowKill) != ""},
 	}
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())

@@ -31,6 +31,8 @@ type Lie struct {
 	Stronger bool
 	// answer handles one statement of the client; nil passes all on.
 	answer func(c *conn, sql string) (answer, error)
+	// closing is called when the client has gone, before the server knows; nil: nothing is.
+	closing func(c *conn)
 }
 
 // Backend is a server seen through a lie.
@@ -43,6 +45,7 @@ type Backend struct {
 	open atomic.Int64
 	// disturbed counts what sessions did that disturbs the others.
 	disturbed atomic.Int64
+	grave     grave
 }
 
 // Through returns a backend whose connections pass through a lie; closing it
@@ -85,6 +88,13 @@ type conn struct {
 	disturbs, heeded int64
 	// changed says that the transaction did more than plain reads.
 	changed bool
+	// owed is a killed statement that is yet to take effect.
+	owed string
+	// number is the server's for the connection, db its database, wrote the table that its open
+	// transaction wrote last; ofCase says that it is a session's of a case.
+	number    uint64
+	db, wrote string
+	ofCase    bool
 }
 
 func (c *conn) serve() {
@@ -97,6 +107,9 @@ func (c *conn) serve() {
 	for {
 		p, err := readPacket(c.client)
 		if err != nil {
+			if c.b.lie.closing != nil {
+				c.b.lie.closing(c)
+			}
 			return
 		}
 		a, err := c.command(p)

@@ -123,8 +123,11 @@ type Stmt struct {
 	// Interrupted says that the harness ended its wait with KILL QUERY, because
 	// nothing but the server's time-out for locks could have done it: the sessions
 	// in the way were idle in open transactions and had nothing left to send.
-	Interrupted bool   `json:"interrupted,omitempty"`
-	Result      Result `json:"result"`
+	Interrupted bool `json:"interrupted,omitempty"`
+	// EndedIdle says of a KILL QUERY that the session which it named, and which did nothing, had
+	// no connection any more behind it.
+	EndedIdle bool   `json:"ended_idle,omitempty"`
+	Result    Result `json:"result"`
 }
 
 // WaitKind tells what a statement waited for.

@@ -130,10 +130,16 @@ func hasOrder(a *access, by *ast.OrderByClause, back bool) bool {
 	}
 	for _, item := range by.Items {
 		c, ok := item.Expr.(*ast.ColumnNameExpr)
-		if !ok || item.Desc != back {
+		if !ok {
 			return false
 		}
 		i := a.t.Def.ColumnIndex(c.Name.Name.O)
+		if pins(a.where, a.t, i, false) {
+			continue // one value orders nothing
+		}
+		if item.Desc != back {
+			return false
+		}
 		for len(columns) > 0 && columns[0] != i && pins(a.where, a.t, columns[0], false) {
 			columns = columns[1:]
 		}

@@ -1,0 +1,168 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/ended"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
+
+// ReasonEnded is the reason of an unknown verdict on a history in which too many statements were
+// killed whose outcome nobody was told.
+const ReasonEnded = "outcome of killed statements"
+
+// inWorlds judges a history in which sessions are killed, disconnected or connected in each of the
+// worlds that it may stand for; the best verdict counts, since the server may have done that. Any other
+// history is its own world.
+func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
+	if !c.EndsSessions() {
+		return judge(c, h)
+	}
+	worlds := ended.Worlds(c, h)
+	if worlds == nil {
+		return Verdict{Outcome: Unknown, Stmt: -1, Reason: ReasonEnded}
+	}
+	var best Verdict
+	for i := range worlds {
+		w := &worlds[i]
+		v := judge(w.Case, w.History)
+		v.waitedForTheDead(w.History)
+		if i > 0 && slices.Index(outcomes, v.Outcome) >= slices.Index(outcomes, best.Outcome) {
+			continue
+		}
+		v.World = i
+		v.Expected, v.Actual, v.Reason = w.Name(v.Expected), w.Name(v.Actual), w.Name(v.Reason)
+		if best = v; v.Outcome == OK {
+			break
+		}
+	}
+	best.endedIdle(c, h)
+	return best
+}
+
+// LostSession is the kind of a violation in which a session's connection is gone that had to stay.
+const LostSession Kind = "lost-session"
+
+// endedIdle makes a violation of a history that is right but for a session which did nothing and
+// which a KILL QUERY has ended: it "terminates the statement the connection is currently executing,
+// but leaves the connection itself intact".
+// https://dev.mysql.com/doc/refman/en/kill.html
+// https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/kill
+func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
+	i := slices.IndexFunc(h.Stmts, func(st history.Stmt) bool { return st.EndedIdle })
+	if i < 0 || v.Outcome != OK && v.Outcome != Known {
+		return
+	}
+	n := c.Steps[h.Stmts[i].Line].Stmt.(*stmt.SessionStmt)
+	v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, LostSession, nil, i
+	v.Expected = fmt.Sprintf("nothing happens to tx%d, which runs no statement", n.Target)
+	v.Actual = fmt.Sprintf("the connection of tx%d is closed", n.Target)
+	v.Reason = "KILL QUERY ends the statement that a session runs and leaves its connection as it is; a session that runs none has nothing to be ended"
+	v.Fingerprint = string(LostSession) + "/KILL QUERY of a session that does nothing"
+}
+
+// waitedForTheDead makes a violation of a history that is right but for a statement which waited for a row
+// until its time was over, although no other session was in a transaction all the while: who held the lock
+// had been killed or disconnected, and a session that has ended holds none.
+// https://dev.mysql.com/doc/refman/en/kill.html
+func (v *Verdict) waitedForTheDead(h *history.History) {
+	if v.Outcome != OK && v.Outcome != Known {
+		return
+	}
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		e := st.Result.Err
+		rows := slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind == history.RowLock })
+		if e == nil || e.Code != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
+			continue
+		}
+		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i
+		v.Expected, v.Actual = "an answer, since nobody held a lock", mvcc.DescribeError(e)
+		v.Reason = fmt.Sprintf("tx%d waited for a row until its time was over, although no other session was in a transaction: those that were had been killed or disconnected", st.Session)
+		v.Fingerprint = "lost-wakeup/" + levelNames(h) + "/a lock of a session that has ended"
+		return
+	}
+}
+
+// othersActive reports whether another session was in a transaction, or had a statement under way, at any
+// moment while a statement ran.
+func othersActive(h *history.History, st *history.Stmt) bool {
+	last := map[int]*history.Stmt{}
+	for i := range h.Stmts {
+		o := &h.Stmts[i]
+		switch {
+		case o.Session == st.Session:
+		case o.Submit < st.Submit:
+			last[o.Session] = o
+		case st.Return == 0 || o.Submit < st.Return:
+			if o.Result.InTxn || o.InTxn {
+				return true
+			}
+		}
+	}
+	for _, o := range last {
+		if o.Return == 0 || o.Return > st.Submit || o.Result.InTxn {
+			return true
+		}
+	}
+	return false
+}
+
+// outcomes are those of verdicts, the best first.
+var outcomes = []Outcome{OK, Known, Unknown, Violation}
+
+// worldOf returns the world that a verdict speaks of: nil where the history is its own.
+func worldOf(c *corpus.Case, h *history.History, v *Verdict) *ended.World {
+	if !c.EndsSessions() {
+		return nil
+	}
+	if worlds := ended.Worlds(c, h); v.World < len(worlds) {
+		return &worlds[v.World]
+	}
+	return nil
+}
+
+// read returns a case and a history as a verdict speaks of them.
+func read(c *corpus.Case, h *history.History, v *Verdict) (*corpus.Case, *history.History) {
+	if w := worldOf(c, h, v); w != nil {
+		return w.Case, w.History
+	}
+	return c, h
+}
+
+// inAllWorlds gathers the questions of all worlds.
+func inAllWorlds(c *corpus.Case, h *history.History, ask func(*corpus.Case, *history.History) map[string]history.Question) map[string]history.Question {
+	if !c.EndsSessions() {
+		return ask(c, h)
+	}
+	out := map[string]history.Question{}
+	for _, w := range ended.Worlds(c, h) {
+		maps.Copy(out, ask(w.Case, w.History))
+	}
+	return out
+}
+
+// asRun puts what was run into an account of a world, and the numbers that sessions have in the case.
+func (a *Account) asRun(c *corpus.Case, h *history.History, w *ended.World) {
+	for i := range a.Steps {
+		s := &a.Steps[i]
+		s.Expected, s.Actual, s.Reason = w.Name(s.Expected), w.Name(s.Actual), w.Name(s.Reason)
+		if !w.Replaced[i] || s.Differs {
+			continue
+		}
+		n := c.Steps[h.Stmts[i].Line].Stmt
+		s.Kind, s.Actual = mvcc.KindOf(n), mvcc.Describe(n, &h.Stmts[i].Result)
+		s.Expected, s.Promised = s.Actual, nil
+	}
+	for i := range a.Why {
+		a.Why[i] = w.Name(a.Why[i])
+	}
+	for i := range a.Anomalies {
+		a.Anomalies[i].Cycle = w.Name(a.Anomalies[i].Cycle)
+	}
+}
