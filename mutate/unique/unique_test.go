@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		"/* init */ CREATE TABLE u (b INT);\n/* tx1 */ UPDATE t, u SET t.a = 1;":         "an UPDATE of several tables",
 		"/* init */ CREATE TABLE u (b INT);\n/* tx1 */ DELETE t FROM t JOIN u ON a = b;": "a DELETE from several tables",
 	} {
-		c, err := corpus.Parse("case", []byte("/* init */ CREATE TABLE t (a INT);\n"+text+"\n"))
+		c, err := corpus.Parse("case", []byte("/* init */ CREATE TABLE t (a INT);\n"+text+"\n/* tx1 */ COMMIT;\n"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,8 @@ func (r *Replay) waitedInSkipping(i int) *Difference {
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html#innodb-locking-reads-nowait-skip-locked
 // https://mariadb.com/docs/server/reference/sql-statements/transactions/wait-and-nowait
 func RefusesToWait(node ast.StmtNode) bool {
-	return stmt.Of(node).Lock.Wait == stmt.Fails
+	s, ok := node.(*ast.SelectStmt)
+	return stmt.Of(node).Lock.Wait == stmt.Fails && !(ok && DerivedOnly(s)) // their own queries may wait
 }
 
 // refusesToWait is the same of a statement of the history, less what the rule

@@ -42,8 +42,12 @@ func (f *unmodelledFinder) Enter(n ast.Node) (ast.Node, bool) {
 			f.what = "AS OF or TABLESAMPLE behind a table's name"
 		}
 	case *ast.SelectStmt:
-		if n != f.root && stmt.LockOf(x).Wait == stmt.Skips {
+		switch wait := stmt.LockOf(x).Wait; {
+		case n != f.root && wait == stmt.Skips:
 			f.what = "SKIP LOCKED in a part of a statement"
+		case wait == stmt.Fails && DerivedOnly(x):
+			// At SERIALIZABLE MySQL waits for the rows below all the same, MariaDB does not.
+			f.what = "NOWAIT over derived tables"
 		}
 	case *stmt.RawStmt:
 		if n == f.root && slices.ContainsFunc(x.Words(), func(w string) bool { return w == "nowait" || w == "wait" || w == "skip" }) {

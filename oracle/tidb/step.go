@@ -170,7 +170,7 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 			return &mvcc.Prediction{Matched: -1, Changed: -1, Err: mvcc.ErrNotSupported}, versions.View{}, nil
 		}
 	}
-	if s, ok := node.(*ast.SelectStmt); ok && derivedOnly(s) && tx.Rules.Of(rules.LockedDerived) != rules.DerivedNewest {
+	if s, ok := node.(*ast.SelectStmt); ok && mvcc.DerivedOnly(s) && tx.Rules.Of(rules.LockedDerived) != rules.DerivedNewest {
 		view := r.readView(tx, st, node)
 		p, err := r.read(i, tx, s, view, stmt.Select)
 		return p, view, err

@@ -1,13 +1,13 @@
-package tidb
+package mvcc
 
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// derivedOnly reports whether a query reads derived tables and no table beside them, so that its
+// DerivedOnly reports whether a query reads derived tables and no table beside them, so that its
 // locking clause has nothing to lock.
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html
-func derivedOnly(s *ast.SelectStmt) bool {
+func DerivedOnly(s *ast.SelectStmt) bool {
 	return s.From != nil && derived(s.From.TableRefs)
 }
 
