@@ -20,6 +20,7 @@ const recordedText = `-- source: a test
 
 /* init */ CREATE TABLE t (a INT); -- as its author wrote it
 /* tx1 */  select a from t;
+/* tx2 */ BEGIN;
 `
 
 func TestRecordedCells(t *testing.T) {
