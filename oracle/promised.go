@@ -9,7 +9,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
-	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // Forbidden looks for something in the dependencies of a history that the server
@@ -30,26 +29,6 @@ import (
 // be evaluated row by row (Coarse), nothing is claimed, nor by dependencies between
 // statements that overlap, or on what one of these wrote. It costs what Phenomena costs.
 func Forbidden(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mvcc.Dependencies) {
-	p, d := forbiddenBy(c, h, v)
-	if p == nil {
-		return nil, d
-	}
-	// What ROLLBACK TO has undone may have kept its locks or not: no wait is asked for there. So a
-	// cycle through a transaction that may have been renewed counts only if it is there as well then.
-	for _, r := range rules.Deviations(h.Server, mvcc.Levels(c, h)) {
-		if r.Dim != rules.IdleSavepoint || slices.Contains(v.Rules, r.Name) {
-			continue
-		}
-		renewed := *v
-		renewed.Rules = append(slices.Clone(v.Rules), r.Name)
-		if q, e := forbiddenBy(c, h, &renewed); q == nil && e != nil {
-			return nil, d
-		}
-	}
-	return p, d
-}
-
-func forbiddenBy(c *corpus.Case, h *history.History, v *Verdict) (*Phenomenon, *mvcc.Dependencies) {
 	if v.Outcome == Unknown {
 		return nil, nil
 	}

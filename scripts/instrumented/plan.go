@@ -80,11 +80,6 @@ func instrument(c *corpus.Case) (*plan, error) {
 	if err := p.readTables(); err != nil {
 		return nil, err
 	}
-	levels := map[int]corpus.Level{}
-	for _, s := range c.Sessions() {
-		levels[s] = corpus.ReadCommitted
-	}
-	p.c.SetLevels(levels)
 	st := &stamper{p: p}
 	if err := st.setUp(); err != nil {
 		return nil, err
@@ -100,6 +95,11 @@ func instrument(c *corpus.Case) (*plan, error) {
 	for i := range lines {
 		p.surround(lines[i], owns[i])
 	}
+	levels := map[int]corpus.Level{}
+	for _, s := range p.c.Sessions() {
+		levels[s] = corpus.ReadCommitted
+	}
+	p.c.SetLevels(levels)
 	return p, nil
 }
 
