@@ -44,6 +44,10 @@ func SortRows(rows [][]history.Cell) { mvcc.SortRows(rows) }
 // tables hold.
 func TextError(code uint16) bool { return mvcc.TextError(code) }
 
+// MayBeTextError reports whether a code can be that of such an error, which the statement alone,
+// on tables without rows, tells.
+func MayBeTextError(code uint16) bool { return mvcc.MayBeTextError(code) }
+
 // Bears reports whether a rule can change what is expected of a history at all.
 func Bears(r *rules.Rule, c *corpus.Case, h *history.History) bool {
 	return len(engines.For(rules.For(h.Server)).Relevant(c, h, []*rules.Rule{r})) > 0

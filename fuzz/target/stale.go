@@ -35,7 +35,7 @@ func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
 func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels map[int]corpus.Level, run runFunc) error {
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
-		if st.Result.Err == nil || !oracle.TextError(st.Result.Err.Code) {
+		if st.Result.Err == nil || !oracle.MayBeTextError(st.Result.Err.Code) {
 			continue
 		}
 		alone, err := run(ctx, aloneOn(c, st.Line), harness.Levels{By: map[int]corpus.Level{st.Session: levels[st.Session]}})

@@ -184,7 +184,7 @@ func (x *running) reachOf(t *versions.Table, tx *versions.Txn, i int) (at reach,
 	kind := mvcc.KindOf(node)
 	every := reach{all: true}
 	switch {
-	case kind.Control(), !e.names(node, t), st.RefusedAlone && mvcc.TextError(mvcc.ErrCode(st)):
+	case kind.Control(), !e.names(node, t), mvcc.RefusedAlone(st, node):
 		return reach{}, false
 	case mvcc.HasSubquery(node):
 		return every, true

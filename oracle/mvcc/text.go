@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -14,6 +15,13 @@ const (
 	ErrUnknownTable = 1051
 	ErrNoTable      = 1146
 )
+
+// errNoDefault is about a column without a default. An INSERT that leaves the column out fails with it,
+// and so does an UPDATE that sets the column to DEFAULT, if it comes to a row. But DEFAULT(a) is refused
+// as a text, and on MariaDB a bare DEFAULT, too.
+// https://dev.mysql.com/doc/refman/en/miscellaneous-functions.html#function_default
+// https://mariadb.com/docs/server/reference/sql-functions/secondary-functions/information-functions/default
+const errNoDefault = 1364
 
 // textErrors are errors of a statement's text: of syntax, names, clauses and
 // options. A server gives them before it looks at a row, so that no isolation
@@ -36,14 +44,24 @@ var textErrors = []uint16{
 // TextError reports whether a code is that of an error of a statement's text.
 func TextError(code uint16) bool { return slices.Contains(textErrors, code) }
 
+// MayBeTextError reports whether an error can be one of a statement's text: a server that gives it
+// to the statement alone, where there is no row, has refused the text.
+func MayBeTextError(code uint16) bool { return TextError(code) || code == errNoDefault }
+
+// RefusedAlone reports whether a server refuses the text of a statement, whatever the tables hold.
+func RefusedAlone(st *history.Stmt, node ast.StmtNode) bool {
+	code := ErrCode(st)
+	return st.RefusedAlone && (TextError(code) || code == errNoDefault && KindOf(node) != stmt.Insert)
+}
+
 // RefusesText reports whether the server has refused the text of a statement,
 // which has then read and written nothing. It is not asked where the rules predict that
 // very error.
 func (r *Replay) RefusesText(st *history.Stmt) bool {
-	if !st.RefusedAlone || !TextError(ErrCode(st)) {
+	node := r.Case.Steps[st.Line].Stmt
+	if !RefusedAlone(st, node) {
 		return false
 	}
-	node := r.Case.Steps[st.Line].Stmt
 	switch ErrCode(st) {
 	case 1305:
 		return !KindOf(node).Control() // of a savepoint that its transaction lacks
