@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -24,16 +25,7 @@ func endTargets(t *testing.T) []string {
 	if one := os.Getenv("TXNFUZZ_POWER_TARGET"); one != "" {
 		return []string{one}
 	}
-	var out []string
-	for _, name := range target.Installed(t.Context()) {
-		if name == "mariadb:11.8" || name == "mysql:9.7" {
-			out = append(out, name)
-		}
-	}
-	if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" && len(out) < 2 {
-		t.Fatal("TXNFUZZ_REQUIRE_SERVERS is set and mariadb:11.8 or mysql:9.7 is not installed")
-	}
-	return out
+	return targettest.Among(t, "mariadb:11.8", "mysql:9.7")
 }
 
 // TestPowerOverEnds plants bugs that show only where sessions are killed or disconnected. Each must be
@@ -120,23 +112,20 @@ func init() {
 
 // TestServerDiesOfKill: that is a finding within a minute, whose file contains the KILL.
 func TestServerDiesOfKill(t *testing.T) {
-	targets := endTargets(t)
-	if len(targets) == 0 {
-		t.Skip("no server is installed")
+	for _, name := range targettest.Among(t, "mariadb:11.8") { // what dies is the proxy's doing
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		report, err := campaign.RunHere(ctx, campaign.Settings{
+			Target: dying + ":" + name, Out: t.TempDir(), Cases: 3, Seed: 46, Ends: campaign.AllEnds, Conflict: mutate.Mix,
+		})
+		if report == nil || len(report.Findings) == 0 {
+			t.Fatalf("no finding; %v", err)
+		}
+		f := report.Findings[0]
+		text, readErr := os.ReadFile(f.File)
+		if f.Kind != target.KindCrash || readErr != nil || !bytes.Contains(text, []byte("KILL")) {
+			t.Errorf("%s in %s: %v\n%s", f.Kind, filepath.Base(f.File), readErr, text)
+		}
+		t.Logf("%d cases, %d findings, %v", report.Cases, len(report.Findings), err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out := t.TempDir()
-	report, err := campaign.RunHere(ctx, campaign.Settings{
-		Target: dying + ":" + targets[0], Out: out, Cases: 3, Seed: 46, Ends: campaign.AllEnds, Conflict: mutate.Mix,
-	})
-	if report == nil || len(report.Findings) == 0 {
-		t.Fatalf("no finding; %v", err)
-	}
-	f := report.Findings[0]
-	text, readErr := os.ReadFile(f.File)
-	if f.Kind != target.KindCrash || readErr != nil || !bytes.Contains(text, []byte("KILL")) {
-		t.Errorf("%s in %s: %v\n%s", f.Kind, filepath.Base(f.File), readErr, text)
-	}
-	t.Logf("%d cases, %d findings, %v", report.Cases, len(report.Findings), err)
 }

@@ -18,19 +18,6 @@ type Dropper interface {
 	Dropped(ctx context.Context, conn uint64) (bool, error)
 }
 
-// Errors that stand for an answer which never came; the numbers are those of the clients of
-// MySQL and MariaDB.
-// https://dev.mysql.com/doc/mysql-errors/en/client-error-reference.html
-const (
-	// ErrGone is the answer to a statement of a session whose connection is gone: it is not sent.
-	ErrGone = 2006
-	// ErrLost is that of a statement whose connection broke when the session was killed.
-	ErrLost = 2013
-	// ErrNoSession is that of a KILL of such a session, which is not sent either: its number
-	// means nothing any more. https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-	ErrNoSession = 1094
-)
-
 // lateInterrupt is how long a server that looks for a KILL QUERY only now and then is given to
 // end the statement. TiDB's store answers a request for a lock after a second at the latest.
 const lateInterrupt = 1500 * time.Millisecond
@@ -46,14 +33,14 @@ func (r *run) onSession(ctx context.Context, l *lane, i int, parked bool) error 
 	case does.Does == stmt.Connect:
 		return r.reconnect(ctx, l, i, parked)
 	case l.gone:
-		r.answerUnsent(l, i, parked, ErrGone, "the session is gone")
+		r.answerUnsent(l, i, parked, history.ErrGone, "the session is gone")
 		return nil
 	case does.Does == stmt.Disconnect:
 		return r.disconnect(ctx, l, i, parked)
 	}
 	victim := r.lane(does.Target)
 	if victim.gone {
-		r.answerUnsent(l, i, parked, ErrNoSession, fmt.Sprintf("the session tx%d is gone", does.Target))
+		r.answerUnsent(l, i, parked, history.ErrNoSession, fmt.Sprintf("the session tx%d is gone", does.Target))
 		return nil
 	}
 	return r.killSession(ctx, l, victim, i, parked)
@@ -251,7 +238,7 @@ func (l *lane) asLost(a *answer) {
 		return
 	}
 	a.Reply = Reply{
-		Result:    history.Result{Matched: -1, Changed: -1, Affected: -1, Err: &history.Error{Code: ErrLost, State: "HY000", Message: "Lost connection to server during query"}},
+		Result:    history.Result{Matched: -1, Changed: -1, Affected: -1, Err: &history.Error{Code: history.ErrLost, State: "HY000", Message: "Lost connection to server during query"}},
 		InTxnTold: true, At: a.At,
 	}
 	a.err = nil

@@ -142,7 +142,7 @@ func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error
 	case r.s.steps[step].about != nil:
 		return r.onSession(ctx, l, step, parked)
 	case l.gone:
-		r.answerUnsent(l, step, parked, ErrGone, "the session is gone")
+		r.answerUnsent(l, step, parked, history.ErrGone, "the session is gone")
 		return nil
 	}
 	if r.facts != nil {

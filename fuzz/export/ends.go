@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -20,7 +19,7 @@ func (a *action) ofSession(n *stmt.SessionStmt, st *history.Stmt) {
 	if st.Result.Err != nil {
 		code = st.Result.Err.Code
 	}
-	a.unsent = code == harness.ErrGone || n != nil && code == harness.ErrNoSession
+	a.unsent = code == history.ErrGone || n != nil && code == history.ErrNoSession
 	switch {
 	case n == nil:
 	case n.Target != 0:

@@ -8,7 +8,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -220,7 +219,7 @@ func (m *mtrWriter) send(a *action) {
 // from version to version, its number is what counts.
 func (m *mtrWriter) quietly(a *action, code int) {
 	m.command("disable_result_log")
-	if code == harness.ErrLost { // MariaDB may tell before the connection breaks
+	if code == history.ErrLost { // MariaDB may tell before the connection breaks
 		m.command("error %d,1927,1053", code)
 	} else {
 		m.command("error %d", code)

@@ -129,7 +129,9 @@ func haunt(c *conn) {
 	time.Sleep(queued)
 }
 
-// queued is enough for a request of the ghost to reach the lock that it waits for.
+// queued is enough for a request of the ghost to reach the lock that it waits for. Nobody but the server
+// could tell, whom each planted server asks in another way; where it is too short the lie is not told in
+// that case.
 const queued = 5 * time.Millisecond
 
 func (g *grave) rest() {

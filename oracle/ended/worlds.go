@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // World is a history without the ends of sessions, and its case.
@@ -61,17 +62,13 @@ func (w *World) Name(text string) string {
 
 var sessionName = regexp.MustCompile(`\btx[0-9]+\b`)
 
-// Errors by which servers say that a KILL ended a statement, or which stand for an answer that
-// never came.
+// Errors by which servers say that a KILL ended a statement.
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1900-to-1999
 const (
 	errShutdown    = 1053
-	errNoSession   = 1094
 	errInterrupted = 1317
 	errKilled      = 1927
-	errGone        = 2006
-	errLost        = 2013
 )
 
 // endedBy reports whether an error is one that a KILL gives to what it ends.
@@ -80,7 +77,7 @@ func endedBy(e *history.Error) bool {
 		return false
 	}
 	switch e.Code {
-	case errShutdown, errInterrupted, errKilled, errLost:
+	case errShutdown, errInterrupted, errKilled, history.ErrLost:
 		return true
 	}
 	return false
@@ -150,11 +147,11 @@ func (t *translation) statement(i int) {
 	st := &t.stmts[i]
 	session := st.Session
 	about, ok := t.steps[st.Line].Stmt.(*stmt.SessionStmt)
-	code := errorCode(st)
+	code := mvcc.ErrCode(st)
 	switch {
-	case !ok && (!t.gone[session] || code != errGone):
+	case !ok && (!t.gone[session] || code != history.ErrGone):
 		t.as(i, t.number(session))
-	case !ok, code == errGone && t.gone[session]:
+	case !ok, code == history.ErrGone && t.gone[session]:
 		t.nothing(i, false)
 	case about.Does == stmt.Connect:
 		if t.gone[session] && code == 0 {
@@ -163,7 +160,7 @@ func (t *translation) statement(i int) {
 		t.nothing(i, code != 0)
 	case about.Does == stmt.Disconnect:
 		t.end(i, session, code != 0)
-	case code == errNoSession && t.gone[about.Target]:
+	case code == history.ErrNoSession && t.gone[about.Target]:
 		t.nothing(i, false)
 	case code != 0 && !(about.Target == session && endedBy(st.Result.Err)):
 		t.nothing(i, true)
@@ -177,13 +174,6 @@ func (t *translation) statement(i int) {
 	default:
 		t.end(i, about.Target, false)
 	}
-}
-
-func errorCode(st *history.Stmt) uint16 {
-	if st.Result.Err == nil {
-		return 0
-	}
-	return st.Result.Err.Code
 }
 
 // number is the session that stands for one of the case now.
