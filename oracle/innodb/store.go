@@ -79,6 +79,8 @@ func (e *engine) insert(t *versions.Table, row solve.Row, tx *versions.Txn, rid 
 	if rid == 0 {
 		e.nextRID++
 		rid = e.nextRID
+	} else {
+		t.Moves = true
 	}
 	var c *versions.Chain
 	if t.Clustered != nil {

@@ -232,7 +232,7 @@ func (r *Replay) Keeping(txns ...*versions.Txn) *versions.Store {
 	}
 	s := &versions.Store{Tables: make(map[string]*versions.Table, len(r.Store.Tables)), Order: r.Store.Order, Solver: r.Store.Solver}
 	for name, t := range r.Store.Tables {
-		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered}
+		nt := &versions.Table{Def: t.Def, Clustered: t.Clustered, Moves: t.Moves}
 		byChain := make(map[*versions.Chain]*versions.Chain)
 		for _, c := range t.Chains {
 			byChain[c] = &versions.Chain{ID: c.ID, Versions: slices.Clone(c.Versions)}

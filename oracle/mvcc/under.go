@@ -39,7 +39,7 @@ func (r *Replay) FilledWorld() *Replay {
 	w := r.World()
 	w.Store.NextRow = r.Store.NextRow
 	for name, t := range r.Store.Tables {
-		own := &versions.Table{Def: t.Def, Clustered: t.Clustered, Chains: make([]*versions.Chain, len(t.Chains))}
+		own := &versions.Table{Def: t.Def, Clustered: t.Clustered, Moves: t.Moves, Chains: make([]*versions.Chain, len(t.Chains))}
 		for i, c := range t.Chains {
 			own.Chains[i] = &versions.Chain{ID: c.ID, Versions: slices.Clone(c.Versions)}
 		}

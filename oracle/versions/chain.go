@@ -74,6 +74,9 @@ type Table struct {
 	Def       *solve.Table
 	Chains    []*Chain
 	Clustered *solve.Key
+	// Moves says that the clustered key of some row has changed, be it undone since: else each
+	// chain is one row and one key.
+	Moves bool
 }
 
 // View says which versions a read sees.
@@ -202,9 +205,12 @@ func (s *Store) Delete(t *Table, c *Chain, tx *Txn) {
 // changes is deleted and inserted anew. It returns the chain of the new row.
 func (s *Store) Update(t *Table, c *Chain, row solve.Row, tx *Txn) *Chain {
 	key := s.ClusteredKeyOf(t, row)
-	if t.Clustered != nil && key != c.Last().Key && tx.Rules.Of(rules.KeyChange) == rules.DeleteInsert {
-		s.Delete(t, c, tx)
-		return s.Insert(t, row, tx)
+	if t.Clustered != nil && key != c.Last().Key {
+		if tx.Rules.Of(rules.KeyChange) == rules.DeleteInsert {
+			s.Delete(t, c, tx)
+			return s.Insert(t, row, tx)
+		}
+		t.Moves = true
 	}
 	s.Push(c, Version{Txn: tx, Row: row, Key: key})
 	return c

@@ -34,13 +34,13 @@ func rowOf(c *Chain, v *Version) int {
 // transaction of the view wrote a key which its snapshot gives to a row that it has not written, and
 // that one of the two rows has moved: then reading by key is as good.
 func (t *Table) See(v View) (seen []Sight, byKeyToo bool) {
-	if t.Clustered == nil || v.Own == nil || len(v.Own.Writes) == 0 || v.Uncommitted {
+	if !t.Moves || v.Own == nil || len(v.Own.Writes) == 0 || v.Uncommitted {
 		return t.seeChains(v), false
 	}
-	moved := t.moved()
-	if moved == nil || v.ByKey {
+	if v.ByKey {
 		return t.seeByKey(v), false
 	}
+	moved := t.moved()
 	byRow := t.seeByRow(v, moved)
 	if t.keysTwice(byRow) {
 		return t.seeByKey(v), false
@@ -59,19 +59,15 @@ func (t *Table) seeChains(v View) []Sight {
 	return out
 }
 
-// moved returns the rows that have had more than one clustered key, nil if there is none.
+// moved returns the rows that have had more than one clustered key.
 func (t *Table) moved() map[int]bool {
 	keys := make(map[int]string, len(t.Chains))
-	var out map[int]bool
+	out := map[int]bool{}
 	for _, c := range t.Chains {
 		for i := range c.Versions {
 			ver := &c.Versions[i]
 			row := rowOf(c, ver)
-			key, known := keys[row]
-			if known && key != ver.Key {
-				if out == nil {
-					out = map[int]bool{}
-				}
+			if key, known := keys[row]; known && key != ver.Key {
 				out[row] = true
 			}
 			keys[row] = ver.Key
