@@ -147,7 +147,7 @@ func check(c *corpus.Case, h *history.History, r *mvcc.Replay) (v Verdict) {
 	}
 	v.Outcome = Violation
 	v.Kind, v.Stmt, v.Expected, v.Actual, v.Reason = Kind(d.Kind), d.Stmt, d.Expected, d.Actual, d.Reason
-	a := &argument{c: c, h: h, first: r, p: rules.For(h.Server), levels: mvcc.Levels(c, h)}
+	a := &argument{c: c, h: h, first: r, d: d, p: rules.For(h.Server), levels: mvcc.Levels(c, h)}
 	a.told, a.deviations = toldByServer(d, h, r.Relevant(rules.Deviations(h.Server, a.levels)))
 	withheld, open := 0, v.mayBeOtherRowsError(r.Asking())
 	if open {
@@ -188,6 +188,8 @@ type argument struct {
 	c     *corpus.Case
 	h     *history.History
 	first *mvcc.Replay
+	// d is the first difference from the promise.
+	d *mvcc.Difference
 	// p is the promise, with the deviations that the server itself tells once explained has
 	// been asked.
 	p      rules.Profile
@@ -222,7 +224,7 @@ func (a *argument) explained(v *Verdict) bool {
 		return false
 	}
 	fitted(v, with, a.h, false)
-	a.conclude(v, found)
+	a.conclude(v, found, false)
 	return true
 }
 
@@ -230,7 +232,7 @@ func (a *argument) explained(v *Verdict) bool {
 func (a *argument) fitsLoosely(v *Verdict) bool {
 	ok, found := a.looseFit(v)
 	if ok && len(found) > 0 {
-		a.conclude(v, found)
+		a.conclude(v, found, true)
 	}
 	return ok
 }

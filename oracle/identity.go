@@ -11,9 +11,9 @@ import (
 )
 
 // conclude makes a verdict of the deviations that predict the history, less the one that is another
-// reading of the promise.
-func (a *argument) conclude(v *Verdict, found []*rules.Rule) {
-	departing := a.departing(found)
+// reading of the promise. loosely says that they predict it if each statement may have waited at any row.
+func (a *argument) conclude(v *Verdict, found []*rules.Rule, loosely bool) {
+	departing := a.departing(found, loosely)
 	if len(departing) > 0 {
 		v.known(departing)
 	} else {
@@ -28,32 +28,29 @@ func tellsByKey(r *rules.Rule) bool { return r.Dim == rules.KeyChange }
 // departing leaves out of some deviations that of rows told by their keys, if the history without it
 // first differs where a transaction had written a key which its snapshot gives to another row: there
 // the promise can be read by key, too (versions.Table.See).
-func (a *argument) departing(found []*rules.Rule) []*rules.Rule {
+func (a *argument) departing(found []*rules.Rule, loosely bool) []*rules.Rule {
 	if !slices.ContainsFunc(found, tellsByKey) {
 		return found
 	}
 	rest := slices.DeleteFunc(slices.Clone(found), tellsByKey)
-	p := rules.For(a.h.Server)
-	for _, r := range rest {
-		p = p.With(r)
-	}
-	for _, r := range a.readings(p) {
-		d, err := r.Run()
-		if err == nil && d != nil && d.Stmt >= 0 && r.ReadsByKeyToo(d.Stmt) {
-			return rest
+	r, d := a.first, a.d
+	if loosely || len(rest) > 0 {
+		p := rules.For(a.h.Server)
+		for _, one := range rest {
+			p = p.With(one)
+		}
+		if r = engines.New(a.c, a.h, p, false).Within(a.first.Budget); loosely {
+			r = r.Loose()
+		}
+		var err error
+		if d, err = r.Run(); err != nil {
+			return found
 		}
 	}
-	return found
-}
-
-// readings returns the replays under a profile, those that let a statement wait anywhere last.
-func (a *argument) readings(p rules.Profile) []*mvcc.Replay {
-	anew := func() *mvcc.Replay { return engines.New(a.c, a.h, p, false).Within(a.first.Budget) }
-	out := []*mvcc.Replay{anew()}
-	if a.first.LeavesPlaces() {
-		out = append(out, anew().Loose())
+	if d == nil || d.Stmt < 0 || !r.ReadsByKeyToo(d.Stmt) {
+		return found
 	}
-	return out
+	return rest
 }
 
 // promiseTo returns what the server promises of a history as its verdict reads the promise.

@@ -8,7 +8,11 @@
 package tidb
 
 import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -24,9 +28,19 @@ func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) {
 	return (&engine{Replay: r, transactions: make(map[*versions.Txn]*transaction)}).run()
 }
 
-// Relevant implements mvcc.Engine: each of its rules may change something.
-func (Engine) Relevant(_ *corpus.Case, _ *history.History, candidates []*rules.Rule) []*rules.Rule {
-	return candidates
+// Relevant implements mvcc.Engine.
+func (Engine) Relevant(c *corpus.Case, _ *history.History, candidates []*rules.Rule) []*rules.Rule {
+	var shares, derives bool
+	for _, l := range c.Steps {
+		kind := mvcc.KindOf(l.Stmt)
+		shares = shares || kind == stmt.SelectForShare
+		if s, ok := l.Stmt.(*ast.SelectStmt); ok && kind != stmt.Select {
+			derives = derives || mvcc.DerivedOnly(s)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
+		return r.Dim == rules.ShareNowait && !shares || r.Dim == rules.LockedDerived && !derives
+	})
 }
 
 // LeavesPlaces implements mvcc.Engine.
