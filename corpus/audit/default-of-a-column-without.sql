@@ -2,7 +2,7 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- note: DEFAULT(c0) of a column without a default is refused as a text, whatever rows there are; on MariaDB c0 = DEFAULT, too
 -- expected: ok or unknown (stale) on MySQL and MariaDB
--- verdict (embedded, RC RR): violation unexpected-error
+-- verdict (embedded, RC RR): unknown stale
 -- verdict (mariadb 11.8, RU RC RR SER): unknown stale
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown stale
 -- verdict (mariadb 10.11, RU RC RR SER): unknown stale

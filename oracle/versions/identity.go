@@ -172,7 +172,8 @@ func (t *Table) writesForeignKey(v View, moved map[int]bool) bool {
 	}
 	for _, s := range t.seeChains(v.others()) {
 		there := rowOf(s.Chain, s.Version)
-		if !own[there] && slices.ContainsFunc(written[s.Version.Key], func(row int) bool { return moved[row] || moved[there] }) {
+		moves := func(row int) bool { return moved[row] || moved[there] }
+		if !own[there] && slices.ContainsFunc(written[s.Version.Key], moves) {
 			return true
 		}
 	}
