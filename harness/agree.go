@@ -138,7 +138,7 @@ func sortedRows(rows [][]history.Cell) []string {
 	for i, row := range rows {
 		cells := make([]string, len(row))
 		for j, c := range row {
-			cells[j] = c.String()
+			cells[j] = c.Key()
 		}
 		out[i] = "(" + strings.Join(cells, ",") + ")"
 	}

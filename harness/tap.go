@@ -21,6 +21,8 @@ const (
 	headerErr = 0xff
 	nullCell  = 0xfb
 
+	typeBit = 0x10 // MYSQL_TYPE_BIT
+
 	statusInTrans     = 0x0001
 	statusMoreResults = 0x0008
 
@@ -50,6 +52,7 @@ type tap struct {
 	net.Conn
 	state   tapState
 	columns int
+	bits    []int   // those of its columns that are BIT
 	head    [4]byte // of the packet that is coming in
 	nhead   int
 	left    int    // bytes of its payload still to come
@@ -159,7 +162,7 @@ func (t *tap) packet(p []byte) error {
 		}
 		t.columns, t.state = int(n), tapColumns
 		t.reply.Columns = make([]string, 0, t.columns)
-		t.reply.Rows = nil
+		t.reply.Rows, t.bits = nil, t.bits[:0]
 	case tapColumns:
 		if p[0] == headerEOF && len(p) < 9 {
 			if len(t.reply.Columns) != t.columns {
@@ -243,20 +246,29 @@ func (t *tap) finish() {
 	t.done, t.reply.At = true, time.Now()
 }
 
-// column takes the name out of a column definition: its fifth string, behind
-// catalog, schema, table and original table.
+// column takes the name out of a column definition: its fifth string, behind catalog,
+// schema, table and original table; and whether it is a BIT: behind the original name come
+// a length, the character set in two bytes, the width in four and the type in one.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html
 func (t *tap) column(p []byte) error {
-	for i := 0; ; i++ {
+	const name, names, typeAt = 4, 6, 7
+	for i := range names {
 		n, w, ok := lenenc(p)
 		if !ok || uint64(len(p)-w) < n {
 			return errMalformed
 		}
-		if i == 4 {
+		if i == name {
 			t.reply.Columns = append(t.reply.Columns, string(p[w:w+int(n)]))
-			return nil
 		}
 		p = p[w+int(n):]
 	}
+	if len(p) <= typeAt {
+		return errMalformed
+	}
+	if p[typeAt] == typeBit {
+		t.bits = append(t.bits, len(t.reply.Columns)-1)
+	}
+	return nil
 }
 
 // row cuts one text row into cells that share one string.
@@ -283,6 +295,9 @@ func (t *tap) row(p []byte) error {
 	}
 	if at != len(p) {
 		return errMalformed
+	}
+	for _, i := range t.bits {
+		cells[i].Bit = !cells[i].Null
 	}
 	t.reply.Rows = append(t.reply.Rows, cells)
 	return nil

@@ -35,14 +35,16 @@ func stream(payloads ...string) []byte {
 	return out
 }
 
-func column(name string) string {
+func column(name string) string { return columnOf(name, 3) }
+
+func columnOf(name string, of byte) string {
 	out := []byte{3}
 	out = append(out, "def"...)
 	for _, s := range []string{"db", "t", "t", name, name} {
 		out = append(out, byte(len(s)))
 		out = append(out, s...)
 	}
-	return string(append(out, 0x0c, 45, 0, 11, 0, 0, 0, 3, 0, 0, 0, 0, 0))
+	return string(append(out, 0x0c, 45, 0, 11, 0, 0, 0, of, 0, 0, 0, 0, 0))
 }
 
 const noCounts = -1
@@ -93,6 +95,14 @@ var replies = []struct {
 		history.Result{
 			Matched: -1, Changed: -1, Affected: -1, Warnings: 1, InTxn: true, Columns: []string{"a", "b"},
 			Rows: [][]history.Cell{{{Text: "1"}, {Null: true}}, {{}, {Text: "1\xfb"}}, {{Text: "\xfe"}, {Text: "\xff\xfe\x00"}}},
+		},
+	},
+	{
+		"a BIT beside a text", stream("\x02", column("a"), columnOf("b", typeBit), "\xfe\x00\x00\x02\x00",
+			"\x01A\x01A", "\x01A\xfb", "\xfe\x00\x00\x02\x00"),
+		history.Result{
+			Matched: -1, Changed: -1, Affected: -1, Columns: []string{"a", "b"},
+			Rows: [][]history.Cell{{{Text: "A"}, {Text: "A", Bit: true}}, {{Text: "A"}, {Null: true}}},
 		},
 	},
 	{

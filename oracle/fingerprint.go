@@ -292,7 +292,7 @@ func bagDifference(expected, actual [][]history.Cell) (missing, extra []string) 
 func rowText(row []history.Cell) string {
 	texts := make([]string, len(row))
 	for i, c := range row {
-		texts[i] = c.String()
+		texts[i] = c.Key()
 	}
 	return "(" + strings.Join(texts, ",") + ")"
 }

@@ -177,17 +177,29 @@ func (a *action) same() bool {
 	if r.err != p.err || r.err == 0 && r.changed != p.changed {
 		return false
 	}
-	if p.ordered {
-		return timeline.Rows(r.rows) == timeline.Rows(p.rows)
-	}
-	return bag(r.rows) == bag(p.rows)
+	return values(r.rows, p.ordered) == values(p.rows, p.ordered)
 }
 
-func bag(rows [][]history.Cell) string {
-	sorted := slices.Clone(rows)
-	oracle.SortRows(sorted)
-	return timeline.Rows(sorted)
+// values are rows as the exported Go test prints them, bytes as they are.
+func values(rows [][]history.Cell, ordered bool) string {
+	if len(rows) == 0 {
+		return "no rows"
+	}
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			cells[j] = c.Raw()
+		}
+		out[i] = "(" + strings.Join(cells, ",") + ")"
+	}
+	if !ordered {
+		slices.Sort(out)
+	}
+	return strings.Join(out, " ")
 }
+
+func bag(rows [][]history.Cell) string { return values(rows, false) }
 
 func recorded(r *history.Result) *answer {
 	a := &answer{columns: r.Columns, rows: r.Rows, matched: r.Matched, changed: r.Changed, warnings: r.Warnings}

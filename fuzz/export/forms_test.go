@@ -189,6 +189,15 @@ var lies = []struct{ lie, level, text string }{
 /* tx2 */ SELECT * FROM t;
 /* tx1 */ COMMIT;
 `},
+	// Bytes that no terminal shows, in an order of their own, and a BIT that looks like a letter.
+	{"read-committed-served-as-read-uncommitted", "RC", `
+/* init */ CREATE TABLE t (a VARBINARY(4) PRIMARY KEY, b BIT(8), c BIT(3));
+/* init */ INSERT INTO t VALUES (x'01', b'1000001', b'101'), ('1', b'1000010', b'10'), (x'0c', NULL, b'11');
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = b'1000011', c = 1;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+`},
 	{"commit-is-lost", "RR", `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1);
@@ -238,7 +247,7 @@ func tellsApart(t *testing.T, b harness.Backend, target, lie, levelName, text st
 	}
 	tl := record(t, liar, target, lie, c, level)
 	if tl.Verdict.Outcome != oracle.Violation {
-		t.Fatalf("the lie does not show: %s", tl.Verdict.Outcome)
+		t.Fatalf("the lie does not show: %s %s", tl.Verdict.Outcome, tl.Verdict.Reason)
 	}
 	for _, x := range []struct {
 		addr, server string

@@ -10,7 +10,6 @@ import (
 	"text/template"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 )
 
 //go:embed gotest.tmpl
@@ -102,10 +101,7 @@ func (a *answer) text(k stmt.Kind) string {
 	case a.unknown:
 		return "no error"
 	case len(a.columns) > 0:
-		if a.ordered {
-			return timeline.Rows(a.rows)
-		}
-		return bag(a.rows)
+		return values(a.rows, a.ordered)
 	case k == stmt.Update || k == stmt.Delete || k == stmt.Insert:
 		return fmt.Sprintf("%d affected", a.changed)
 	}

@@ -65,7 +65,7 @@ func compareRows(expected, actual [][]history.Cell, ordered bool) []pair {
 func inCommon(a, b []history.Cell) int {
 	n := 0
 	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] {
+		if a[i].Key() == b[i].Key() {
 			n++
 		}
 	}
@@ -75,7 +75,7 @@ func inCommon(a, b []history.Cell) int {
 func cells(row, other []history.Cell) []cell {
 	out := make([]cell, len(row))
 	for i, c := range row {
-		out[i] = cell{shorten(c.String()), i >= len(other) || other[i] != c}
+		out[i] = cell{shorten(c.String()), i >= len(other) || other[i].Key() != c.Key()}
 	}
 	return out
 }

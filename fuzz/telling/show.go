@@ -3,6 +3,7 @@ package telling
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,9 +97,10 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 }
 
 func sameBag(a, b [][]history.Cell) bool {
-	x := append([][]history.Cell(nil), a...)
-	oracle.SortRows(x)
-	return timeline.Rows(x) == timeline.Rows(b)
+	x, y := history.RowTexts(a), history.RowTexts(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // writeRowVersions lists the versions that each row has at the step that went

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -102,5 +104,45 @@ func TestLostTransfers(t *testing.T) {
 	}
 	if _, _, undecided := lostTransfers(events, nil, before, before); !undecided {
 		t.Error("more unknown outcomes than can be tried are decided")
+	}
+}
+
+// Whatever some of the transfers add up to is reached, and a single unit more is not.
+func TestReaches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := make([]transfer, rapid.IntRange(0, 12).Draw(t, "transfers"))
+		missing := map[kv.Value]kv.Value{}
+		for i := range all {
+			from := kv.Value(rapid.IntRange(1, 4).Draw(t, "from"))
+			to := 1 + (from+kv.Value(rapid.IntRange(0, 2).Draw(t, "to")))%4
+			n := kv.Value(2 * rapid.IntRange(1, 50).Draw(t, "amount"))
+			all[i] = transfer{}
+			all[i][from] -= n
+			all[i][to] += n
+			if rapid.Bool().Draw(t, "done") {
+				missing[from] -= n
+				missing[to] += n
+			}
+		}
+		if !reaches(missing, all) {
+			t.Errorf("%v is not reached by some of %v", missing, all)
+		}
+		missing[1]++
+		if reaches(missing, all) {
+			t.Errorf("%v, which is odd, is reached by some of %v, all even", missing, all)
+		}
+	})
+}
+
+// The most that are decided take no longer than an epoch does.
+func BenchmarkReaches(b *testing.B) {
+	all := make([]transfer, mostUnknown)
+	for i := range all {
+		all[i] = transfer{kv.Value(i % 8): -1 - kv.Value(i), kv.Value((i + 1) % 8): 1 + kv.Value(i)}
+	}
+	for b.Loop() {
+		if reaches(map[kv.Value]kv.Value{1: 1000000}, all) {
+			b.Fatal("a million is reached")
+		}
 	}
 }

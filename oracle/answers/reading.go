@@ -104,8 +104,8 @@ func Read(c *corpus.Case, h *history.History) *Reading {
 		}
 		var out []sight
 		for _, cells := range rows {
-			at := item{strings.ToLower(table), cells[id].String()}
-			seen := r.seen(ran, at, cells[v].String(), cells)
+			at := item{strings.ToLower(table), cells[id].Key()}
+			seen := r.seen(ran, at, cells[v].Key(), cells)
 			if seen == nil {
 				r.odd(stmt, Unwritten, "row %s of %s was written by no statement that ran", texts(cells), table)
 				continue

@@ -88,7 +88,7 @@ func rows(list [][]history.Cell) string {
 	for i, r := range list {
 		cells := make([]string, len(r))
 		for k, c := range r {
-			if cells[k] = c.String(); !c.Null && c.Text == "NULL" {
+			if cells[k] = c.Key(); !c.Null && c.Text == "NULL" {
 				cells[k] = "'NULL'"
 			}
 		}

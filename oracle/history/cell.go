@@ -14,13 +14,25 @@ type Cell struct {
 	Null bool
 	// Text holds bytes: those of a BIT or a BINARY need not be a text.
 	Text string
+	// Bit tells that the server called the column a BIT, whose bytes are a number even
+	// where a terminal could show them. Old files do not say it.
+	Bit bool
 }
 
 // String prints a cell as a person would, and is the only place that does: NULL, the
-// server's text or, if a terminal could not show that, the literal that stands for its
-// bytes. It is valid UTF-8 on one line.
+// server's text or, of a BIT and where a terminal could not show the text, the literal
+// that stands for the bytes. It is valid UTF-8 on one line.
 // https://dev.mysql.com/doc/refman/9.7/en/hexadecimal-literals.html
 func (c Cell) String() string {
+	if c.Bit && !c.Null {
+		return "0x" + hex.EncodeToString([]byte(c.Text))
+	}
+	return c.Key()
+}
+
+// Key tells values apart, whatever type their columns have: two servers may give an
+// expression different types, and a predicted value knows none but its own.
+func (c Cell) Key() string {
 	switch {
 	case c.Null:
 		return "NULL"
@@ -43,14 +55,15 @@ type cellJSON struct {
 	Null  bool   `json:"null,omitempty"`
 	Text  string `json:"text,omitempty"`
 	Bytes string `json:"bytes,omitempty"`
+	Bit   bool   `json:"bit,omitempty"`
 }
 
 // MarshalJSON loses no byte.
 func (c Cell) MarshalJSON() ([]byte, error) {
 	if utf8.ValidString(c.Text) {
-		return json.Marshal(cellJSON{Null: c.Null, Text: c.Text})
+		return json.Marshal(cellJSON{Null: c.Null, Text: c.Text, Bit: c.Bit})
 	}
-	return json.Marshal(cellJSON{Null: c.Null, Bytes: hex.EncodeToString([]byte(c.Text))})
+	return json.Marshal(cellJSON{Null: c.Null, Bytes: hex.EncodeToString([]byte(c.Text)), Bit: c.Bit})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -59,7 +72,7 @@ func (c *Cell) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &in); err != nil {
 		return fmt.Errorf("read a value: %w", err)
 	}
-	*c = Cell{in.Null, in.Text}
+	*c = Cell{in.Null, in.Text, in.Bit}
 	if in.Bytes != "" {
 		b, err := hex.DecodeString(in.Bytes)
 		if err != nil {

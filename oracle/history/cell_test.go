@@ -20,7 +20,16 @@ func TestCellString(t *testing.T) {
 			t.Errorf("%q is printed as %q, want %q", x.text, got, x.want)
 		}
 	}
-	if got := (Cell{Null: true}).String(); got != "NULL" {
+	for _, x := range []struct{ text, want string }{{"A", "0x41"}, {"\x01\x02", "0x0102"}} {
+		c := Cell{Text: x.text, Bit: true}
+		if got := c.String(); got != x.want {
+			t.Errorf("the BIT %q is printed as %q, want %q", x.text, got, x.want)
+		}
+		if c.Key() != (Cell{Text: x.text}).Key() {
+			t.Errorf("the BIT %q differs from the same bytes without a type", x.text)
+		}
+	}
+	if got := (Cell{Null: true, Bit: true}).String(); got != "NULL" {
 		t.Errorf("NULL is printed as %q", got)
 	}
 }
@@ -29,7 +38,7 @@ func TestCellString(t *testing.T) {
 func TestCellKeepsBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Cell{Text: string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))}
-		if rapid.Bool().Draw(t, "null") {
+		if c.Bit = rapid.Bool().Draw(t, "bit"); rapid.Bool().Draw(t, "null") {
 			c = Cell{Null: true}
 		}
 		if s := c.String(); !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {

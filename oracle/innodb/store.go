@@ -7,7 +7,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
@@ -240,30 +239,7 @@ func (e *engine) finishInnoDB() (*mvcc.Difference, error) {
 	if e.Store.Err != nil {
 		return nil, mvcc.LossOf("key", e.Store.Err)
 	}
-	if e.History.End == history.Lost || len(e.History.Final) == 0 {
-		return nil, nil
-	}
-	for i := range e.History.Final {
-		obs := &e.History.Final[i]
-		t := e.Table(obs.Name)
-		if t == nil {
-			return nil, &mvcc.Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
-		}
-		rows := e.snapshotRows(t, &innodbViews{view: versions.View{Tick: versions.Latest}})
-		w := make([]string, len(rows))
-		for j := range rows {
-			w[j] = versions.FormatRow(rows[j])
-		}
-		g := mvcc.CellTexts(obs.Rows)
-		slices.Sort(w)
-		slices.Sort(g)
-		if slices.Equal(w, g) {
-			continue
-		}
-		d := &mvcc.Difference{Stmt: -1, Kind: "wrong-final-state", Expected: mvcc.ListRows(w, true), Actual: mvcc.ListRows(g, true),
-			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
-		e.NameFinal(d, t, g)
-		return d, nil
-	}
-	return nil, nil
+	return e.Final(func(t *versions.Table) []solve.Row {
+		return e.snapshotRows(t, &innodbViews{view: versions.View{Tick: versions.Latest}})
+	})
 }

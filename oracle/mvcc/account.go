@@ -72,7 +72,7 @@ func (h *RowHistory) add(v *versions.Version, seen, undone bool) {
 		to.Stmt, to.Session = v.Stmt, v.Txn.Session
 	}
 	if v.Row != nil {
-		to.Row = versions.FormatRow(v.Row)
+		to.Row = versions.ShowRow(v.Row)
 	} else if n := len(h.Versions); n > 0 {
 		to.Row = h.Versions[n-1].Row
 	}
@@ -175,7 +175,9 @@ func (p *Prediction) Cells() [][]history.Cell {
 
 // SortRows puts rows into the order of their text.
 func SortRows(rows [][]history.Cell) {
-	slices.SortStableFunc(rows, func(a, b []history.Cell) int { return cmp.Compare(formatCells(a), formatCells(b)) })
+	slices.SortStableFunc(rows, func(a, b []history.Cell) int {
+		return cmp.Compare(formatCells(a, history.Cell.Key), formatCells(b, history.Cell.Key))
+	})
 }
 
 // rows returns the tables as the replay left them: those of the path that it told last.

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -40,7 +41,7 @@ func (r *Replay) Compare(i int, kind stmt.Kind, p *Prediction) *Difference {
 		}
 		d := differs("wrong-rows", "the %s returned other rows than it should see", kind)
 		if !p.Ordered && len(p.Rows) > 0 {
-			d.Expected = ListRows(beside(rowTexts(p.Rows), CellTexts(res.Rows)), true)
+			d.Expected = ListRows(beside(shownRows(p.Rows), shownCells(res.Rows)), true)
 		}
 		return d
 	}
@@ -107,18 +108,37 @@ func sameRow(want []sqlvalue.Value, got []history.Cell) bool {
 	})
 }
 
-func rowTexts(rows [][]sqlvalue.Value) []string {
+func rowTexts[R ~[]sqlvalue.Value](rows []R) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
-		out[i] = versions.FormatRow(r)
+		out[i] = versions.FormatRow(solve.Row(r))
 	}
 	return out
 }
 
+// CellTexts gives rows of an answer as versions.FormatRow prints predicted ones, to be
+// compared with them.
 func CellTexts(rows [][]history.Cell) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
-		out[i] = formatCells(r)
+		out[i] = formatCells(r, history.Cell.Key)
+	}
+	return out
+}
+
+// shownCells is CellTexts for people.
+func shownCells(rows [][]history.Cell) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = formatCells(r, history.Cell.String)
+	}
+	return out
+}
+
+func shownRows[R ~[]sqlvalue.Value](rows []R) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = versions.ShowRow(solve.Row(r))
 	}
 	return out
 }
@@ -127,19 +147,19 @@ func CellTexts(rows [][]history.Cell) []string {
 func CountTexts(rows [][]history.Cell) map[string]int {
 	n := make(map[string]int, len(rows))
 	for _, r := range rows {
-		n[formatCells(r)]++
+		n[formatCells(r, history.Cell.Key)]++
 	}
 	return n
 }
 
-func formatCells(r []history.Cell) string {
+func formatCells(r []history.Cell, text func(history.Cell) string) string {
 	var b strings.Builder
 	b.WriteByte('(')
 	for i, c := range r {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(c.String())
+		b.WriteString(text(c))
 	}
 	b.WriteByte(')')
 	return b.String()
@@ -157,7 +177,7 @@ func (p *Prediction) String(kind stmt.Kind) string {
 	case kind.Control():
 		return "ok"
 	}
-	return ListRows(rowTexts(p.Rows), p.Ordered)
+	return ListRows(shownRows(p.Rows), p.Ordered)
 }
 
 // Describe prints a server's answer on one line.
@@ -174,7 +194,7 @@ func DescribeAs(kind stmt.Kind, res *history.Result) string {
 	case kind.Control():
 		return "ok"
 	}
-	return ListRows(CellTexts(res.Rows), true)
+	return ListRows(shownCells(res.Rows), true)
 }
 
 func DescribeError(e *history.Error) string { return e.String() }

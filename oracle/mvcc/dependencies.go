@@ -167,7 +167,7 @@ func (g *dependencies) add(from, to *versions.Txn, fromStmt, toStmt int, k graph
 	if from == nil || to == nil || from == to {
 		return nil
 	}
-	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: versions.FormatRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt, Own: -1})
+	g.Edges = append(g.Edges, Dependency{From: g.unit(from), To: g.unit(to), Kind: k, Table: t.Def.Name, Row: versions.ShowRow(row), Item: c.ID, FromStmt: fromStmt, ToStmt: toStmt, Own: -1})
 	return &g.Edges[len(g.Edges)-1]
 }
 

@@ -4,12 +4,47 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// NameFinal refines a difference of the final state: whose commit is missing,
+// Final compares what the tables held in the end with what they had to hold: content
+// gives the rows of one as the replay left it. What was open is rolled back by then.
+func (r *Replay) Final(content func(*versions.Table) []solve.Row) (*Difference, error) {
+	if r.History.End == history.Lost {
+		return nil, nil
+	}
+	for i := range r.History.Final {
+		obs := &r.History.Final[i]
+		t := r.Table(obs.Name)
+		if t == nil {
+			return nil, &Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
+		}
+		rows := content(t)
+		want, got := rowTexts(rows), CellTexts(obs.Rows)
+		slices.Sort(want)
+		slices.Sort(got)
+		if slices.Equal(want, got) {
+			continue
+		}
+		d := &Difference{Stmt: -1, Kind: "wrong-final-state", Expected: ListRows(shownRows(rows), false), Actual: ListRows(shownCells(obs.Rows), false),
+			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
+		r.nameFinal(d, t, got)
+		return d, nil
+	}
+	return nil, nil
+}
+
+// Newest gives the rows of a table behind everything.
+func Newest(t *versions.Table) []solve.Row {
+	rows, _ := t.Rows(versions.View{Tick: versions.Latest})
+	return rows
+}
+
+// nameFinal refines a difference of the final state: whose commit is missing,
 // or whose rollback left something behind?
-func (r *Replay) NameFinal(d *Difference, t *versions.Table, got []string) {
+func (r *Replay) nameFinal(d *Difference, t *versions.Table, got []string) {
 	for _, tx := range r.writers(t) {
 		if tx.Commit > 0 && slices.Equal(got, r.Seen(t, versions.View{Tick: versions.Latest, WithoutTxn: tx})) {
 			d.Kind = "lost-commit"

@@ -4,7 +4,6 @@ package postgres
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -200,24 +199,5 @@ func (w *world) finish() (*mvcc.Difference, error) {
 			w.Rollback(s.txn, versions.Latest)
 		}
 	}
-	if w.History.End == history.Lost || len(w.History.Final) == 0 {
-		return nil, nil
-	}
-	for i := range w.History.Final {
-		obs := &w.History.Final[i]
-		t := w.Table(obs.Name)
-		if t == nil {
-			return nil, &mvcc.Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
-		}
-		want, got := w.Seen(t, versions.View{Tick: versions.Latest}), mvcc.CellTexts(obs.Rows)
-		slices.Sort(got)
-		if slices.Equal(want, got) {
-			continue
-		}
-		d := &mvcc.Difference{Stmt: -1, Kind: "wrong-final-state", Expected: mvcc.ListRows(want, true), Actual: mvcc.ListRows(got, true),
-			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
-		w.NameFinal(d, t, got)
-		return d, nil
-	}
-	return nil, nil
+	return w.Final(mvcc.Newest)
 }

@@ -16,7 +16,7 @@ func (r Row) Cells() []history.Cell {
 	out := make([]history.Cell, len(r))
 	for i, v := range r {
 		text, null := v.Text()
-		out[i] = history.Cell{Text: text, Null: null}
+		out[i] = history.Cell{Text: text, Null: null, Bit: v.Kind() == sqlvalue.Bit}
 	}
 	return out
 }

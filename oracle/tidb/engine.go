@@ -2,7 +2,6 @@ package tidb
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -22,27 +21,7 @@ func (r *engine) finish() (*mvcc.Difference, error) {
 	if r.Store.Err != nil {
 		return nil, mvcc.LossOf("key", r.Store.Err)
 	}
-	if r.History.End == history.Lost || len(r.History.Final) == 0 {
-		return nil, nil
-	}
-	for i := range r.History.Final {
-		obs := &r.History.Final[i]
-		t := r.Table(obs.Name)
-		if t == nil {
-			return nil, &mvcc.Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
-		}
-		w := r.Seen(t, versions.View{Tick: versions.Latest})
-		g := mvcc.CellTexts(obs.Rows)
-		slices.Sort(g)
-		if slices.Equal(w, g) {
-			continue
-		}
-		d := &mvcc.Difference{Stmt: -1, Kind: "wrong-final-state", Expected: mvcc.ListRows(w, true), Actual: mvcc.ListRows(g, true),
-			Reason: fmt.Sprintf("table %s does not hold what the committed transactions wrote", t.Def.Name)}
-		r.NameFinal(d, t, g)
-		return d, nil
-	}
-	return nil, nil
+	return r.Final(mvcc.Newest)
 }
 
 // replay replays the history along one path of choices.

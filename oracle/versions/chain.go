@@ -276,20 +276,24 @@ func (c *Chain) String() string {
 			s += fmt.Sprintf(" deleted by %s", who)
 			continue
 		}
-		s += fmt.Sprintf(" %s by %s", FormatRow(v.Row), who)
+		s += fmt.Sprintf(" %s by %s", ShowRow(v.Row), who)
 	}
 	return s
 }
 
-// FormatRow prints a row as (1,NULL,abc).
-func FormatRow(r solve.Row) string {
+// FormatRow gives a row as a text that tells it from others, such as (1,NULL,abc).
+func FormatRow(r solve.Row) string { return rowText(r, history.Cell.Key) }
+
+// ShowRow is FormatRow for people.
+func ShowRow(r solve.Row) string { return rowText(r, history.Cell.String) }
+
+func rowText(r solve.Row, text func(history.Cell) string) string {
 	s := "("
-	for i, v := range r {
+	for i, c := range r.Cells() {
 		if i > 0 {
 			s += ","
 		}
-		text, null := v.Text()
-		s += history.Cell{Text: text, Null: null}.String()
+		s += text(c)
 	}
 	return s + ")"
 }
