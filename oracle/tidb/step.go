@@ -185,7 +185,7 @@ func (r *engine) predict(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtN
 	var p *mvcc.Prediction
 	switch s := node.(type) {
 	case *ast.SelectStmt:
-		p, err = r.read(i, tx, s, view, kind)
+		p, err = r.lockingRead(i, tx, s, view, kind)
 		if err == nil && p.Err == 0 && mvcc.LocksWhatItReturns(s) {
 			for _, c := range p.Read {
 				r.rowLocks.Take(versions.Lock{Txn: tx, Row: c, Mode: modeOf(kind)})

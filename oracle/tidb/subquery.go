@@ -1,6 +1,7 @@
 package tidb
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -25,9 +26,11 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 	of := view.Own.Rules
 	snapshot := of.Of(rules.ConsistentRead) == rules.Snapshot
 	backwards := snapshot && of.Of(rules.ReverseScan) == rules.NewestCommitted
-	reads := stmt.KindOf(node) == stmt.Select
-	planned := !reads && of.Of(rules.SubqueryView) == rules.SnapshotSubquery
-	if !(backwards && reads) && !planned || !mvcc.HasSubquery(node) {
+	kind := stmt.KindOf(node)
+	reads := kind == stmt.Select
+	planned := kind.Writes() && of.Of(rules.SubqueryView) == rules.SnapshotSubquery
+	asks := planned || r.asks != asksNewest
+	if !(backwards && reads) && !asks || !mvcc.HasSubquery(node) {
 		return now
 	}
 	newest := &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: sent, Own: view.Own}}
@@ -36,11 +39,11 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 		old = &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: view.Own.Snapshot, Own: view.Own}}
 	}
 	split := &splitViews{now, map[*ast.SelectStmt]*mvcc.Stored{}}
-	for _, q := range r.subqueries(node, planned) {
+	for _, q := range r.apart(node, planned) {
 		switch {
 		case backwards && scansBackwards(q):
 			split.other[q] = newest
-		case planned:
+		case asks:
 			split.other[q] = old
 		}
 	}
@@ -48,6 +51,63 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 		return now
 	}
 	return split
+}
+
+// asks is which subqueries of a locking SELECT read the transaction's snapshot.
+type asks uint8
+
+const (
+	// asksNewest: none, they are a part of the statement.
+	asksNewest asks = iota
+	// asksOutside: those that are evaluated with the plan, and those outside of the
+	// conditions that choose what is locked: the rows are locked below them.
+	// https://github.com/pingcap/tidb/blob/master/pkg/executor/builder.go
+	asksOutside
+	// asksSnapshot: all.
+	asksSnapshot
+)
+
+// lockingRead is read where subqueries may be read in two ways. A locking clause does not
+// reach into them, so that they are plain reads; that a locking read works on the newest data
+// is said of the statement as a whole. Neither manual decides between the two.
+// https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html
+// https://docs.pingcap.com/tidb/stable/pessimistic-transaction
+func (r *engine) lockingRead(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.View, kind stmt.Kind) (*mvcc.Prediction, error) {
+	defer func() { r.asks = asksNewest }()
+	promised, err := r.read(i, tx, s, view, kind)
+	if err != nil || !mvcc.HasSubquery(s) || r.Compare(i, kind, promised) == nil {
+		return promised, err
+	}
+	for _, r.asks = range []asks{asksOutside, asksSnapshot} {
+		if p, err := r.read(i, tx, s, view, kind); err != nil || r.Compare(i, kind, p) == nil {
+			return p, err
+		}
+	}
+	return promised, nil
+}
+
+// apart returns the subqueries of a statement that read something else than it does.
+func (r *engine) apart(node ast.StmtNode, planned bool) []*ast.SelectStmt {
+	s, ok := node.(*ast.SelectStmt)
+	if !ok || r.asks != asksOutside {
+		return r.subqueries(node, planned)
+	}
+	within := map[*ast.SelectStmt]bool{}
+	note := func(n ast.Node) {
+		for _, q := range r.subqueries(n, false) {
+			within[q] = true
+		}
+		for _, q := range r.subqueries(n, true) {
+			within[q] = false
+		}
+	}
+	if s.From != nil {
+		note(s.From)
+	}
+	if s.Where != nil {
+		note(s.Where)
+	}
+	return slices.DeleteFunc(r.subqueries(node, false), func(q *ast.SelectStmt) bool { return within[q] })
 }
 
 // splitViews gives some subqueries other versions than the statement around them.
