@@ -181,6 +181,7 @@ func (e *engine) controlInnoDB(i int, s *mvcc.Session, kind stmt.Kind, node ast.
 				e.of(s.Txn).idleAt = idleAt
 				s.Txn.Implicit, s.Txn.Shown, s.Txn.ReadOnly, s.Txn.OwnLevel = old.Implicit, old.Shown, old.ReadOnly, old.OwnLevel
 			} else {
+				e.keepLocksOf(s.Txn, kept[j].Writes)
 				e.undoGradually(s.Txn, kept[j].Writes)
 			}
 			s.Txn.Savepoints = kept

@@ -1,6 +1,8 @@
 package innodb
 
 import (
+	"slices"
+
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
@@ -38,6 +40,30 @@ func (e *engine) releaseGradually(t *versions.Txn, from int) {
 				amid = append(amid, written{c, *v})
 			}
 			made[c]++
+		}
+	}
+}
+
+// keepLocksOf notes that the rows stay locked which a transaction changed or deleted behind its
+// n-th change, to be undone by ROLLBACK TO SAVEPOINT: only the lock on a row that it inserted
+// goes with the row.
+// https://dev.mysql.com/doc/refman/en/savepoint.html
+func (e *engine) keepLocksOf(tx *versions.Txn, n int) {
+	locks := map[*versions.Table]*predicateLock{}
+	for _, c := range tx.Writes[n:] {
+		before := e.committed(c, nil)
+		if before == nil || before.Row == nil {
+			continue
+		}
+		t := e.Store.TableOf(c)
+		l := locks[t]
+		if l == nil {
+			l = &predicateLock{table: t, kind: stmt.SelectForUpdate, undone: true}
+			locks[t] = l
+			e.of(tx).predicates = append(e.of(tx).predicates, l)
+		}
+		if !slices.Contains(l.rows, c) {
+			l.rows = append(l.rows, c)
 		}
 	}
 }

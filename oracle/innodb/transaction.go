@@ -30,8 +30,10 @@ type predicateLock struct {
 	table *versions.Table
 	kind  stmt.Kind
 	where ast.ExprNode
-	// rows holds the records that a locking read returned.
+	// rows holds the records that a locking read returned, or that were written and undone.
 	rows []*versions.Chain
+	// undone says that ROLLBACK TO SAVEPOINT took back what was written there.
+	undone bool
 	// columns holds the columns that the statement returns or tests; nil for all.
 	columns map[int]bool
 	// gaps says that rows cannot come to match it either (RR and SERIALIZABLE).

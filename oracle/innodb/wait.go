@@ -165,6 +165,9 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 				continue
 			}
 			if slices.Contains(x.p.Read, c) {
+				if h.undone {
+					return "changed a row, took that back by ROLLBACK TO SAVEPOINT, which keeps the lock,", nil
+				}
 				return "returned a row to a locking read", nil
 			}
 		}
