@@ -52,8 +52,8 @@ func (e *engine) keepLocksOf(tx *versions.Txn, n int) {
 	locks := map[*versions.Table]*predicateLock{}
 	for _, c := range tx.Writes[n:] {
 		before := e.committed(c, nil)
-		if before == nil || before.Row == nil {
-			continue
+		if before == nil || before.Row == nil || c.Last().Row != nil && versions.EqualRows(before.Row, c.Last().Row) {
+			continue // of an UPDATE that changed nothing it depends on the rules what there is to undo
 		}
 		t := e.Store.TableOf(c)
 		l := locks[t]

@@ -157,6 +157,8 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 				continue
 			}
 			switch {
+			case h.undone && e.hadBefore(x, c):
+				continue
 			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
 			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
@@ -173,6 +175,13 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 		}
 	}
 	return "", nil
+}
+
+// hadBefore reports whether the statement's transaction has locked a record before: it came
+// by then, perhaps out of a wait that the undoing has ended.
+func (e *engine) hadBefore(x *running, c *versions.Chain) bool {
+	return slices.Contains(x.tx.Writes[:x.mark], c) ||
+		slices.ContainsFunc(e.of(x.tx).predicates, func(l *predicateLock) bool { return slices.Contains(l.rows, c) })
 }
 
 // hadToWait corrects what a difference says was expected of a statement that did not
