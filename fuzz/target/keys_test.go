@@ -17,16 +17,20 @@ import (
 type keyed struct{ key, val int }
 
 // readings returns what a transaction may read that has the snapshot before, each row of it by its
-// number, after it wrote some rows of a newer state: told by row, and told by key where that is as
-// good or the only way.
-func readings(before, written map[int]keyed, keys map[int]bool) []string {
+// number, after it wrote some rows of a newer state, under keys that name the rows: told by row, and
+// told by key where that is as good or the only way.
+func readings(before, written map[int]keyed, keys map[int][]int) []string {
 	byRow, byKey := maps.Clone(before), map[int]keyed{}
 	either, at := false, map[int]int{}
 	for row, r := range before {
-		if _, own := written[row]; !keys[r.key] {
+		if keys[r.key] == nil {
 			byKey[row] = r
-		} else if !own {
-			either = true
+		}
+		_, own := written[row]
+		for _, of := range keys[r.key] {
+			// What was written there was this row or the other: the other's old key shows, or this row.
+			old, known := before[of]
+			either = either || of != row && (!own || known && keys[old.key] == nil)
 		}
 	}
 	maps.Copy(byRow, written)
@@ -145,7 +149,7 @@ func TestMovedKeys(t *testing.T) {
 				}
 				after := maps.Clone(before)
 				other := moves(r, after)
-				written, keys := map[int]keyed{}, map[int]bool{}
+				written, keys := map[int]keyed{}, map[int][]int{}
 				var own []string
 				for range 1 + r.IntN(2) {
 					key, change := 1+r.IntN(len(before)+3), r.IntN(3) > 0
@@ -153,7 +157,7 @@ func TestMovedKeys(t *testing.T) {
 						if k.key != key {
 							continue
 						}
-						keys[key] = true
+						keys[key] = append(keys[key], row)
 						if written[row] = (keyed{}); change {
 							written[row] = keyed{key, k.val + 1}
 						}

@@ -30,9 +30,9 @@ func rowOf(c *Chain, v *Version) int {
 }
 
 // See returns the rows that a view sees of a table, in the order of its chains. Where keys have
-// moved, the rows are told by row if that is possible, and by key if not. byKeyToo says that the
-// transaction of the view wrote a key which its snapshot gives to a row that it has not written, and
-// that one of the two rows has moved: then reading by key is as good.
+// moved, the rows are told by row if that is possible, and by key if not. byKeyToo says that
+// they are told apart since the transaction of the view wrote, of one row, a key which its snapshot
+// gives to another one: then reading by key is as good.
 func (t *Table) See(v View) (seen []Sight, byKeyToo bool) {
 	if !t.Moves || v.Own == nil || len(v.Own.Writes) == 0 || v.Uncommitted {
 		return t.seeChains(v), false
@@ -45,7 +45,7 @@ func (t *Table) See(v View) (seen []Sight, byKeyToo bool) {
 	if t.keysTwice(byRow) {
 		return t.seeByKey(v), false
 	}
-	return byRow, t.writesForeignKey(v, moved)
+	return byRow, t.writesForeignKey(v, byRow)
 }
 
 // seeChains takes each chain for a row.
@@ -160,24 +160,31 @@ func (t *Table) seeByKey(v View) []Sight {
 	return out
 }
 
-// writesForeignKey reports whether the transaction of a view wrote a key that the view, without
-// that transaction, gives to a row which the transaction has not written, one of the two having moved.
-func (t *Table) writesForeignKey(v View, moved map[int]bool) bool {
-	written := t.written(v)
-	own := map[int]bool{}
-	for _, rows := range written {
-		for _, row := range rows {
-			own[row] = true
-		}
-	}
+// writesForeignKey reports whether the two readings differ about a row because the transaction of the
+// view wrote, of one row, a key that the view, without that transaction, gives to another one. Where a
+// row merely moved to a key that is no other row's, there is nothing to mistake it for.
+func (t *Table) writesForeignKey(v View, byRow []Sight) bool {
+	written, there := t.written(v), map[string]int{}
 	for _, s := range t.seeChains(v.others()) {
-		there := rowOf(s.Chain, s.Version)
-		moves := func(row int) bool { return moved[row] || moved[there] }
-		if !own[there] && slices.ContainsFunc(written[s.Version.Key], moves) {
-			return true
+		there[s.Version.Key] = rowOf(s.Chain, s.Version)
+	}
+	mistaken := map[int]bool{} // by row: written under a key that is another one's, or that one
+	for key, rows := range written {
+		other, ok := there[key]
+		for _, row := range rows {
+			if ok && row != other {
+				mistaken[row], mistaken[other] = true, true
+			}
 		}
 	}
-	return false
+	if len(mistaken) == 0 {
+		return false
+	}
+	byKey := t.seeByKey(v)
+	apart := func(a, b []Sight) bool {
+		return slices.ContainsFunc(a, func(s Sight) bool { return mistaken[rowOf(s.Chain, s.Version)] && !slices.Contains(b, s) })
+	}
+	return apart(byRow, byKey) || apart(byKey, byRow)
 }
 
 // Rows is See, as rows and their chains.
