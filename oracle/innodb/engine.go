@@ -105,6 +105,7 @@ func (e *engine) submit(ph phase) (*mvcc.Difference, *running, error) {
 			}
 		}
 	}
+	e.Steps[i].Level = tx.Level
 	if p := refusal(tx, kind); p != nil {
 		if c := mvcc.ErrCode(st); c != 0 && c != errReadOnly {
 			return nil, nil, &mvcc.Loss{Slug: "unsupported: another error in a READ ONLY transaction"}

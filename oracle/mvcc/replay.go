@@ -115,6 +115,8 @@ type Session struct {
 // Step is the prediction for one statement and how it compares.
 type Step struct {
 	Kind stmt.Kind
+	// Level is that of its transaction, 0 where the replay did not come to it.
+	Level corpus.Level
 	// Expected is nil where nothing is predicted.
 	Expected *Prediction
 	// View is what a read saw, or the last view of a write.
@@ -134,8 +136,8 @@ type Step struct {
 // LevelOf is the level of the transaction in which a statement was replayed, that of its
 // session at first where that is not known.
 func (r *Replay) LevelOf(stmt int) corpus.Level {
-	if t := r.Steps[stmt].View.Own; t != nil && t.Level != 0 {
-		return t.Level
+	if l := r.Steps[stmt].Level; l != 0 {
+		return l
 	}
 	return r.History.Levels[r.History.Stmts[stmt].Session]
 }

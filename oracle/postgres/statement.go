@@ -70,7 +70,7 @@ func (w *world) begin(i int) (*mvcc.Difference, error) {
 		run.tx.Auto = true
 	}
 	run.view = versions.View{Tick: st.Submit, Own: run.tx}
-	w.Steps[i].View = run.view
+	w.Steps[i].View, w.Steps[i].Level = run.view, run.tx.Level
 	if err := w.target(run); err != nil {
 		return nil, err
 	}

@@ -90,6 +90,7 @@ func (r *engine) retriedTooOften(st *history.Stmt) bool {
 // statement replays a statement that reads or writes rows.
 func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.StmtNode) (*mvcc.Difference, error) {
 	st := &r.History.Stmts[i]
+	r.Steps[i].Level = tx.Level
 	if d := r.Cause(i, tx); d != nil {
 		return d, nil
 	}
