@@ -443,7 +443,7 @@ var Table = []Rule{
 	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/48960", "https://bugs.mysql.com/bug.php?id=113228"},
-		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates the row, the SELECTs of the latter show the row twice: as it is in the snapshot, and as it is now"},
+		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates or deletes the row, the SELECTs of the latter show it as it is in the snapshot, and, if it was updated, as it is now, too"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},

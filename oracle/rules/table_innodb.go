@@ -113,7 +113,7 @@ var innodbTable = []Rule{
 	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
 		Scope: Scope{DBMS: innodb, Levels: rr},
 		Links: []string{"https://bugs.mysql.com/bug.php?id=113228", "https://jira.mariadb.org/browse/MDEV-32898"},
-		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates the row, the SELECTs of the latter show the row twice: as it is in the snapshot, and as it is now"},
+		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates or deletes the row, the SELECTs of the latter show it as it is in the snapshot, and, if it was updated, as it is now, too"},
 	{Name: "unique-lookup-ends-at-first-row", Dim: UniqueLookup, Variant: EndsAtFirst, Status: Deviation,
 		Scope: Scope{DBMS: innodb, Levels: rr}, Links: []string{mysqlConsistent},
 		Says: "a SELECT that gives a value for every column of a unique key returns one row where it should return two: the row in its snapshot, which another transaction has deleted since, and the row with the same key that its own transaction has written"},
