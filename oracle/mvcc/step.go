@@ -156,6 +156,12 @@ func LostLock(e *history.Error) bool {
 	return e != nil && e.Code == ErrInternal && strings.Contains(e.Message, "pessimistic lock not found")
 }
 
+// DateOverflows reports whether an internal error is that of a moment behind the year 9999, as
+// TiDB words it. Only its words tell it from other internal errors.
+func DateOverflows(e *history.Error) bool {
+	return e != nil && e.Code == ErrInternal && strings.Contains(e.Message, "datetime field overflow")
+}
+
 // ControlError judges an error of a statement that touches no table.
 func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.History.Stmts[i]
