@@ -147,6 +147,8 @@ func start(ctx context.Context, parent string, port int) (_ *instance, err error
 	cfg.SplitTable = false // regions that split under a test add retries
 	cfg.Performance.RunAutoAnalyze = false
 	cfg.Instance.EnableSlowLog.Store(false)
+	// The owner of the statistics writes of every CREATE and DROP TABLE what nobody reads.
+	cfg.Instance.TiDBEnableStatsOwner.Store(false)
 	// Without it autocommit DML runs optimistically: its waits are sleeps of up
 	// to half a second that nobody can ask about.
 	cfg.PessimisticTxn.PessimisticAutoCommit.Store(true)
