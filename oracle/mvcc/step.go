@@ -72,7 +72,7 @@ func ErrCode(st *history.Stmt) uint16 {
 	if st.Result.Err == nil {
 		return 0
 	}
-	return st.Result.Err.Code
+	return st.Result.Err.Means()
 }
 
 // Control replays a statement that touches no table.
@@ -154,12 +154,6 @@ func (r *Replay) BeginAnew(i int, s *Session, node ast.StmtNode) {
 // LostLock reports whether an error of TiDB's own says that COMMIT misses a lock.
 func LostLock(e *history.Error) bool {
 	return e != nil && e.Code == ErrInternal && strings.Contains(e.Message, "pessimistic lock not found")
-}
-
-// DateOverflows reports whether an internal error is that of a moment behind the year 9999, as
-// TiDB words it. Only its words tell it from other internal errors.
-func DateOverflows(e *history.Error) bool {
-	return e != nil && e.Code == ErrInternal && strings.Contains(e.Message, "datetime field overflow")
 }
 
 // ControlError judges an error of a statement that touches no table.

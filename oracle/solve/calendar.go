@@ -455,8 +455,6 @@ func (c *compiler) dateOverflows(f *frame, t Type) sqlvalue.Value {
 		return f.refuse("date out of range in the WHERE of an UPDATE")
 	case f.strictWrite && t.Class == DateClass && c.d.is(datesOverflowApart):
 		return f.fail(6527, "DATE value is out of range")
-	case f.strictWrite && c.d.is(datesOverflowBare):
-		return f.fail(1105, "Datetime function: datetime field overflow")
 	case f.strictWrite:
 		return f.fail(1441, "Datetime function: datetime field overflow")
 	}

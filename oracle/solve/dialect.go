@@ -51,9 +51,6 @@ func DialectOf(s history.Server) Dialect {
 			d.quirks = d.quirks.with(l.quirk)
 		}
 	}
-	if d.is(datesOverflowCoded) {
-		d.quirks = d.quirks.without(datesOverflowBare)
-	}
 	if d.is(keepsNegativeZero) {
 		d.quirks = d.quirks.without(noNegativeZero)
 	}

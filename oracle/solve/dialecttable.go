@@ -45,8 +45,6 @@ var dialectTable = []dialectLine{
 		"https://dev.mysql.com/doc/refman/9.7/en/comparison-operators.html#function_greatest"},
 	{datesOverflowApart, []history.DBMS{history.MySQL},
 		"https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html"},
-	{datesOverflowBare, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/error-codes/"},
 	{updateLenience, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode"},
 	{mixedIsDecimal, []history.DBMS{history.MariaDB},
@@ -239,9 +237,6 @@ var versionLines = []struct {
 	// Seen on 10.5, not on 10.11.
 	{dialectLine{timesClip, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/time"}, 101100},
-	// Seen on the commit of July 2024, not on 8.5.4.
-	{dialectLine{datesOverflowCoded, []history.DBMS{history.TiDB},
-		"https://docs.pingcap.com/tidb/stable/error-codes/"}, 80504},
 	{dialectLine{keepsNegativeZero, []history.DBMS{history.MariaDB},
 		"https://mariadb.com/docs/server/reference/data-types/numeric-data-types/double"}, 101100},
 	{dialectLine{productDropsWords, []history.DBMS{history.MariaDB},

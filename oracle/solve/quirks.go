@@ -272,10 +272,6 @@ const (
 	greatestTakesLast
 	// datesOverflowApart: a DATE behind the year 9999 has an error of its own.
 	datesOverflowApart
-	// datesOverflowBare: it is an internal error, with only its words to know it by.
-	datesOverflowBare
-	// datesOverflowCoded takes datesOverflowBare back.
-	datesOverflowCoded
 	// keepsNegativeZero takes noNegativeZero back.
 	keepsNegativeZero
 	quirks

@@ -141,8 +141,7 @@ func (r *engine) overwritten(t *versions.Table, node ast.StmtNode, view versions
 		return nil
 	}
 	code := mvcc.ErrCode(&r.History.Stmts[i])
-	if code != mvcc.ErrTruncated && code != mvcc.ErrOutOfRange && code != mvcc.ErrDateOverflow &&
-		!mvcc.DateOverflows(r.History.Stmts[i].Result.Err) {
+	if code != mvcc.ErrTruncated && code != mvcc.ErrOutOfRange && code != mvcc.ErrDateOverflow {
 		return nil
 	}
 	committed := versions.View{Tick: view.Tick}
