@@ -152,6 +152,11 @@ func start(ctx context.Context, parent string, port int) (_ *instance, err error
 	// Without it autocommit DML runs optimistically: its waits are sleeps of up
 	// to half a second that nobody can ask about.
 	cfg.PessimisticTxn.PessimisticAutoCommit.Store(true)
+	// Any other limit than the default: with that, a killed session whose transaction is open ends
+	// the process when it closes, because it counts its memory once more then.
+	// https://github.com/pingcap/tidb/issues/63956
+	// https://docs.pingcap.com/tidb/stable/tidb-configuration-file#txn-total-size-limit
+	cfg.Performance.TxnTotalSizeLimit = config.DefTxnTotalSizeLimit + 1
 	config.StoreGlobalConfig(cfg)
 	mysqlconst.TiDBReleaseVersion, mysqlconst.ServerVersion = release, serverVersion
 	variable.SetSysVar(variable.Version, serverVersion)
@@ -209,7 +214,8 @@ func openStore(dir string, spy *lockSpy) (kv.Storage, error) {
 func (in *instance) captureLog() {
 	level := zap.NewAtomicLevelAt(zap.WarnLevel)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), in.log, level)
-	log.ReplaceGlobals(zap.New(core, zap.WithFatalHook(lastWords{})), &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
+	logger := zap.New(core, zap.WithFatalHook(lastWords{}))
+	log.ReplaceGlobals(logger, &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
 }
 
 // lastWords tells what TiDB ends the whole process for.
