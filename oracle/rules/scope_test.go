@@ -26,7 +26,8 @@ func TestScopeBefore(t *testing.T) {
 		{history.TiDB, "8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af", []string{"8.5.4"}, false},
 		{history.TiDB, "v9.0.0", []string{"8.5.4"}, false},
 		// Built without the Makefile, before and since 8.4.
-		{history.TiDB, "8.0.11-TiDB-None", []string{"8.5.4"}, true},
+		{history.TiDB, "8.0.11-TiDB-None", []string{"8.3.0"}, true},
+		{history.TiDB, "8.0.11-TiDB-v8.3.0", []string{"8.3.0"}, false},
 		{history.TiDB, "8.0.11-TiDB-v8.4.0-this-is-a-placeholder", []string{"8.4.0"}, false},
 	} {
 		s := Scope{Before: x.firsts}

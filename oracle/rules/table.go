@@ -377,9 +377,9 @@ const (
 
 var (
 	tidb = []history.DBMS{history.TiDB}
-	// shareNowaitRefused: not seen on v8.5.4-20251126-e4e814fdc0af, where NOWAIT changes nothing of
-	// the error; the last that was seen to ignore it is the commit of July 2024.
-	shareNowaitRefused = []string{"8.5.4"}
+	// shareNowaitRefused: from the release that has tidb_enable_shared_lock_promotion on, NOWAIT
+	// changes nothing of the error. https://github.com/pingcap/tidb/pull/55023
+	shareNowaitRefused = []string{"8.3.0"}
 	innodb             = []history.DBMS{history.MySQL, history.MariaDB}
 	rc                 = []corpus.Level{corpus.ReadCommitted}
 	rr                 = []corpus.Level{corpus.RepeatableRead}
