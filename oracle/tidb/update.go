@@ -163,7 +163,9 @@ func holdsRow(t *versions.Table, key *solve.Key) bool {
 
 // duplicateByIndex reports whether an UPDATE one of whose rows cannot be evaluated
 // fails as a duplicate before that one if it goes by a secondary index.
-func (r *engine) duplicateByIndex(tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, rows []solve.Row, chains []*versions.Chain) bool {
+func (r *engine) duplicateByIndex(
+	tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, rows []solve.Row, chains []*versions.Chain,
+) bool {
 	for _, order := range r.indexOrders(s, t, rows) {
 		var met []*versions.Chain
 		var news []solve.Row
