@@ -57,7 +57,7 @@ func differs(path string, a, b reflect.Value) string {
 	switch a.Kind() {
 	case reflect.Pointer:
 		if a.IsNil() || b.IsNil() {
-			return where(a.IsNil() == b.IsNil(), path)
+			return where(empty(a) == empty(b), path)
 		}
 		switch x := a.Interface().(type) {
 		case ast.ValueExpr:
@@ -96,6 +96,16 @@ func differs(path string, a, b reflect.Value) string {
 	default:
 		return where(a.Equal(b), path)
 	}
+}
+
+// empty reports whether a pointer says nothing: options of an index that are all left at
+// their defaults, as by LOCAL or COMMENT ”, are not printed.
+func empty(p reflect.Value) bool {
+	if p.IsNil() {
+		return true
+	}
+	o, ok := p.Interface().(*ast.IndexOption)
+	return ok && o.IsEmpty()
 }
 
 func where(same bool, path string) string {

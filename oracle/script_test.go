@@ -66,6 +66,8 @@ var scriptServers = map[string]history.Server{
 	// It has no innodb_snapshot_isolation yet.
 	"mariadb-old": {DBMS: history.MariaDB, Version: "10.5.23-MariaDB", Settings: map[string]string{"log_bin": "OFF"}},
 	"tidb":        {DBMS: history.TiDB, Version: "8.0.11-TiDB-None", Settings: map[string]string{"store": "unistore", "tidb_enable_noop_functions": "OFF"}},
+	"tidb-8.5": {DBMS: history.TiDB, Version: "8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af",
+		Settings: map[string]string{"store": "unistore", "tidb_enable_noop_functions": "OFF"}},
 }
 
 func readScript(t *testing.T, d *datadriven.TestData) (*corpus.Case, *history.History) {

@@ -68,7 +68,7 @@ func asksForRows(v *oracle.Verdict, r *Trial) bool {
 		return false
 	}
 	st := &r.History.Stmts[v.Stmt]
-	if e := st.Result.Err; e != nil && !slices.Contains(errorsOfValues, e.Code) {
+	if e := st.Result.Err; e != nil && !slices.Contains(errorsOfValues, e.Means()) {
 		return false
 	}
 	stmt := r.Case.Steps[st.Line].Stmt

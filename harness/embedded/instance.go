@@ -22,6 +22,7 @@ import (
 	mysqlconst "github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/server"
 	"github.com/pingcap/tidb/pkg/session"
+	"github.com/pingcap/tidb/pkg/sessionctx/variable"
 	"github.com/pingcap/tidb/pkg/store/mockstore"
 	"github.com/tikv/client-go/v2/tikv"
 	"go.uber.org/zap"
@@ -62,6 +63,18 @@ var toldVariables = []string{
 	"tidb_enable_noop_functions", "tidb_rc_read_check_ts", "tidb_pessimistic_txn_fair_locking",
 	"sql_mode", "innodb_lock_wait_timeout",
 }
+
+// schemaLease is the vendor's. Nothing of a case waits for it, but it must be more than 0.
+// https://docs.pingcap.com/tidb/stable/tidb-configuration-file#lease
+const schemaLease = 45 * time.Second
+
+// release is the version that the server reports. Without TiDB's Makefile it would be that
+// of a placeholder. This commit is one of the branch of 8.5; 8.5.4 was released the day after.
+// https://docs.pingcap.com/tidb/stable/release-8.5.4/
+const (
+	release       = "v8.5.4-20251126-e4e814fdc0af"
+	serverVersion = "8.0.11-TiDB-" + release
+)
 
 // lockWait is innodb_lock_wait_timeout in seconds: two sessions that wait for
 // a third that does nothing more are released by it.
@@ -129,21 +142,29 @@ func start(ctx context.Context, parent string, port int) (_ *instance, err error
 	}
 	cfg.Status.ReportStatus = false
 	cfg.Store = "unistore"
-	cfg.Lease = "0"
 	cfg.TempDir = filepath.Join(in.dir, "tmp")
 	cfg.TempStoragePath = filepath.Join(in.dir, "spill")
 	cfg.SplitTable = false // regions that split under a test add retries
 	cfg.Performance.RunAutoAnalyze = false
 	cfg.Instance.EnableSlowLog.Store(false)
+	// The owner of the statistics writes of every CREATE and DROP TABLE what nobody reads.
+	cfg.Instance.TiDBEnableStatsOwner.Store(false)
 	// Without it autocommit DML runs optimistically: its waits are sleeps of up
 	// to half a second that nobody can ask about.
 	cfg.PessimisticTxn.PessimisticAutoCommit.Store(true)
+	// Any other limit than the default: with that, a killed session whose transaction is open ends
+	// the process when it closes, because it counts its memory once more then.
+	// https://github.com/pingcap/tidb/issues/63956
+	// https://docs.pingcap.com/tidb/stable/tidb-configuration-file#txn-total-size-limit
+	cfg.Performance.TxnTotalSizeLimit = config.DefTxnTotalSizeLimit + 1
 	config.StoreGlobalConfig(cfg)
+	mysqlconst.TiDBReleaseVersion, mysqlconst.ServerVersion = release, serverVersion
+	variable.SetSysVar(variable.Version, serverVersion)
 
 	if in.store, err = openStore(in.dir, in.spy); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	session.SetSchemaLease(0)
+	session.SetSchemaLease(schemaLease)
 	session.DisableStats4Test()
 	domain.DisablePlanReplayerBackgroundJob4Test()
 	domain.DisableDumpHistoricalStats4Test()
@@ -193,7 +214,20 @@ func openStore(dir string, spy *lockSpy) (kv.Storage, error) {
 func (in *instance) captureLog() {
 	level := zap.NewAtomicLevelAt(zap.WarnLevel)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewProductionEncoderConfig()), in.log, level)
-	log.ReplaceGlobals(zap.New(core), &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
+	logger := zap.New(core, zap.WithFatalHook(lastWords{}))
+	log.ReplaceGlobals(logger, &log.ZapProperties{Core: core, Syncer: in.log, Level: level})
+}
+
+// lastWords tells what TiDB ends the whole process for.
+type lastWords struct{}
+
+func (lastWords) OnWrite(e *zapcore.CheckedEntry, fields []zapcore.Field) {
+	enc := zapcore.NewMapObjectEncoder()
+	for _, f := range fields {
+		f.AddTo(enc)
+	}
+	fmt.Fprintf(os.Stderr, "the embedded TiDB ends the process: %s %v\n%s\n", e.Message, enc.Fields, e.Stack)
+	os.Exit(3)
 }
 
 // configure waits for the listener, sets the variables and reads them back.

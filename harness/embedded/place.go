@@ -3,14 +3,15 @@
 package embedded
 
 import (
+	"context"
 	"encoding/hex"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/pingcap/tidb/pkg/kv"
+	"github.com/pingcap/tidb/pkg/meta/model"
 	"github.com/pingcap/tidb/pkg/parser/charset"
-	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/tablecodec"
 	"github.com/pingcap/tidb/pkg/types"
@@ -30,7 +31,7 @@ func (in *instance) placeOf(key kv.Key) *history.Place {
 	if err != nil {
 		return nil
 	}
-	t, ok := in.dom.InfoSchema().TableByID(table)
+	t, ok := in.dom.InfoSchema().TableByID(context.Background(), table)
 	if !ok {
 		return nil
 	}

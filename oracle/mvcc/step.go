@@ -72,7 +72,7 @@ func ErrCode(st *history.Stmt) uint16 {
 	if st.Result.Err == nil {
 		return 0
 	}
-	return st.Result.Err.Code
+	return st.Result.Err.Means()
 }
 
 // Control replays a statement that touches no table.

@@ -219,8 +219,10 @@ const (
 
 // Answers to ShareNowait.
 const (
+	// ShareAlike: those of FOR SHARE without NOWAIT, if that is no error.
+	ShareAlike Variant = iota
 	// SharePlain: those of a plain SELECT.
-	SharePlain Variant = iota
+	SharePlain
 	// ShareNewest: the newest committed ones, unless it looks rows up by a whole unique key.
 	ShareNewest
 )
@@ -374,10 +376,13 @@ const (
 )
 
 var (
-	tidb   = []history.DBMS{history.TiDB}
-	innodb = []history.DBMS{history.MySQL, history.MariaDB}
-	rc     = []corpus.Level{corpus.ReadCommitted}
-	rr     = []corpus.Level{corpus.RepeatableRead}
+	tidb = []history.DBMS{history.TiDB}
+	// shareNowaitRefused: from the release that has tidb_enable_shared_lock_promotion on, NOWAIT
+	// changes nothing of the error. https://github.com/pingcap/tidb/pull/55023
+	shareNowaitRefused = []string{"8.3.0"}
+	innodb             = []history.DBMS{history.MySQL, history.MariaDB}
+	rc                 = []corpus.Level{corpus.ReadCommitted}
+	rr                 = []corpus.Level{corpus.RepeatableRead}
 )
 
 const (
@@ -409,8 +414,9 @@ var Table = []Rule{
 		Links: []string{"https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40"},
 		Says:  "while tidb_enable_noop_functions is OFF, SELECT … FOR SHARE and SELECT … LOCK IN SHARE MODE fail with error 1235"},
 	{Dim: ShareNowait, Variant: SharePlain, Status: Documented,
-		Scope: Scope{DBMS: tidb}, Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements"},
-		Says: "share modifiers are parsed and ignored, so that SELECT … FOR SHARE NOWAIT reads what a plain SELECT reads and locks nothing"},
+		Scope: Scope{DBMS: tidb, Before: shareNowaitRefused},
+		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements"},
+		Says:  "share modifiers are parsed and ignored, so that SELECT … FOR SHARE NOWAIT reads what a plain SELECT reads and locks nothing"},
 	{Dim: AutocommitLock, Variant: AutocommitPasses, Status: Documented,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
 		Says: "in autocommit mode SELECT … FOR UPDATE reads what is committed and does not wait for the locks of other transactions"},
@@ -480,7 +486,7 @@ var Table = []Rule{
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/60281", mysqlLocking},
 		Says: "SELECT … FROM (SELECT …) t FOR UPDATE reads the newest committed data within the derived table instead of the transaction's snapshot (at READ COMMITTED, of what was committed when it started). By a whole unique key it also locks the row there, and waits for it"},
 	{Name: "share-nowait-reads-newest", Dim: ShareNowait, Variant: ShareNewest, Status: Deviation,
-		Scope: Scope{DBMS: tidb, Levels: rr},
+		Scope: Scope{DBMS: tidb, Levels: rr, Before: shareNowaitRefused},
 		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements", tidbIsolation},
 		Says:  "SELECT … FOR SHARE NOWAIT should read the transaction's snapshot, as its modifiers are ignored, and locks nothing. Unless it looks rows up by all columns of a unique key, it reads the newest committed data instead"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,

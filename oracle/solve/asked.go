@@ -151,7 +151,7 @@ func (s *Solver) askedQuery(stmt *ast.SelectStmt, v Views) (r *Result, err error
 	case a == nil:
 		return nil, nil, false
 	case a.Result.Err != nil:
-		return nil, &SQLError{a.Result.Err.Code, a.Result.Err.Message}, true
+		return nil, &SQLError{a.Result.Err.Means(), a.Result.Err.Message}, true
 	}
 	r = &Result{Columns: a.Result.Columns, Warnings: a.Result.Warnings, TotalOrder: len(a.Result.Rows) < 2, Rows: textsAsRows(a.Result.Rows)}
 	return r, nil, true
@@ -358,7 +358,7 @@ func (s *Solver) askedWrite(stmt ast.StmtNode, on history.Table) (after *history
 	case a == nil:
 		return nil, nil, false
 	case a.Result.Err != nil:
-		return nil, &SQLError{a.Result.Err.Code, a.Result.Err.Message}, true
+		return nil, &SQLError{a.Result.Err.Means(), a.Result.Err.Message}, true
 	case len(a.After) != 1 || len(a.After[0].Rows) != 1:
 		return nil, nil, false
 	}

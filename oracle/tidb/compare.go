@@ -23,7 +23,7 @@ type anomaly struct {
 var anomalies = []anomaly{
 	{"non-repeatable-read", "it saw what was committed after the transaction's snapshot",
 		func(r *engine, tx *versions.Txn, st *history.Stmt) []mvcc.Lens {
-			if tx.Rules.Of(rules.ConsistentRead) != rules.Snapshot || kindOf(r.Case.Steps[st.Line].Stmt) != stmt.Select {
+			if tx.Rules.Of(rules.ConsistentRead) != rules.Snapshot || r.kindOf(st) != stmt.Select {
 				return nil
 			}
 			return []mvcc.Lens{{Store: &r.Store, View: versions.View{Tick: st.Submit, Own: tx}}, {Store: &r.Store, View: versions.View{Tick: st.Return, Own: tx}}}
@@ -82,7 +82,7 @@ var anomalies = []anomaly{
 // viewOf is the view that a statement has, as far as naming needs it.
 func (r *engine) viewOf(tx *versions.Txn, st *history.Stmt) versions.View {
 	v := versions.View{Tick: st.Submit, Own: tx}
-	if tx.Snapshot > 0 && tx.Rules.Of(rules.ConsistentRead) == rules.Snapshot && kindOf(r.Case.Steps[st.Line].Stmt) == stmt.Select {
+	if tx.Snapshot > 0 && tx.Rules.Of(rules.ConsistentRead) == rules.Snapshot && r.kindOf(st) == stmt.Select {
 		v.Tick = tx.Snapshot
 	}
 	return v

@@ -3,17 +3,21 @@ package tidb
 import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// kindOf is that of a statement to TiDB. SELECT … FOR SHARE NOWAIT is a plain SELECT: share modifiers
-// are parsed and ignored, but that FOR SHARE without NOWAIT is refused (rules.ShareRefused).
+// kindOf is that of the statement of a line to TiDB. Where share modifiers are parsed and ignored,
+// but that FOR SHARE without NOWAIT is refused (rules.ShareRefused), SELECT … FOR SHARE NOWAIT is a
+// plain SELECT. Of the versions that refuse both, both are what they are elsewhere.
 // https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements
-func kindOf(node ast.StmtNode) stmt.Kind {
+func (r *engine) kindOf(st *history.Stmt) stmt.Kind {
+	node := r.Case.Steps[st.Line].Stmt
 	kind := mvcc.KindOf(node)
-	if kind == stmt.SelectForShare && stmt.Of(node).Lock.Wait == stmt.Fails {
+	if kind == stmt.SelectForShare && stmt.Of(node).Lock.Wait == stmt.Fails &&
+		r.RulesAt(r.Session(st.Session).Level).Of(rules.ShareNowait) != rules.ShareAlike {
 		return stmt.Select
 	}
 	return kind

@@ -17,7 +17,7 @@ import (
 func (r *engine) step(i int) (*mvcc.Difference, error) {
 	st := &r.History.Stmts[i]
 	node := r.Case.Steps[st.Line].Stmt
-	kind := kindOf(node)
+	kind := r.kindOf(st)
 	r.Runs(i)
 	r.Steps[i].Kind = kind
 	if r.RefusesText(st) {

@@ -54,27 +54,26 @@ func (r *engine) update(i int, tx *versions.Txn, s *ast.UpdateStmt, view version
 		return nil, err
 	}
 	r.touch(i, tx, t, s.Where, len(images) > 0, images)
-	forward := make([]int, len(rows))
-	for k := range forward {
-		forward[k] = k
-	}
+	orders := r.orders(s, t, rows)
 	mark := len(tx.Writes)
-	ok := r.applyUpdate(t, tx, chains, news, changed, forward)
+	ok := r.applyUpdate(t, tx, chains, news, changed, orders[0])
 	passed := !ok // a row, which IGNORE leaves as it is
-	if len(rows) > 1 && touchesUnique(t.Def, rows, news) {
+	if touchesUnique(t.Def, rows, news) {
 		// Whether a key is free in passing depends on the order in which the
 		// rows are met, which is the access path's affair.
-		r.Store.Undo(tx, mark)
-		backward := slices.Clone(forward)
-		slices.Reverse(backward)
-		okBack := r.applyUpdate(t, tx, chains, news, changed, backward)
-		passed = passed || !okBack
-		if okBack != ok {
-			p = r.followed(i, stmt.Update, p, &mvcc.Prediction{Matched: p.Matched, Changed: p.Changed, Err: mvcc.ErrDup, Read: p.Read})
-			if ok = p.Err == 0; ok != okBack {
-				r.Store.Undo(tx, mark)
-				r.applyUpdate(t, tx, chains, news, changed, forward)
+		for _, order := range orders[1:] {
+			r.Store.Undo(tx, mark)
+			okOther := r.applyUpdate(t, tx, chains, news, changed, order)
+			passed = passed || !okOther
+			if okOther == ok {
+				continue
 			}
+			p = r.followed(i, stmt.Update, p, &mvcc.Prediction{Matched: p.Matched, Changed: p.Changed, Err: mvcc.ErrDup, Read: p.Read})
+			if ok = p.Err == 0; ok != okOther {
+				r.Store.Undo(tx, mark)
+				r.applyUpdate(t, tx, chains, news, changed, orders[0])
+			}
+			break
 		}
 	}
 	if passed && s.IgnoreErr {
@@ -116,14 +115,29 @@ func (r *engine) failedUpdate(i int, tx *versions.Txn, s *ast.UpdateStmt, t *ver
 	return p, nil
 }
 
-// duplicateByIndex reports whether an UPDATE one of whose rows cannot be evaluated
-// fails as a duplicate before that one if it goes by a secondary index of a column
-// that its condition tests.
-func (r *engine) duplicateByIndex(tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, rows []solve.Row, chains []*versions.Chain) bool {
+// orders returns the orders in which an UPDATE may meet its rows: that of the table, which is
+// the first, its reverse, and those of indexes.
+func (r *engine) orders(s *ast.UpdateStmt, t *versions.Table, rows []solve.Row) [][]int {
+	forward := make([]int, len(rows))
+	for k := range forward {
+		forward[k] = k
+	}
+	if len(rows) < 2 {
+		return [][]int{forward}
+	}
+	backward := slices.Clone(forward)
+	slices.Reverse(backward)
+	return append([][]int{forward, backward}, r.indexOrders(s, t, rows)...)
+}
+
+// indexOrders returns the orders of the secondary indexes by which an UPDATE may go: those of a
+// column that its condition tests, and those that hold the whole row.
+func (r *engine) indexOrders(s *ast.UpdateStmt, t *versions.Table, rows []solve.Row) [][]int {
+	var out [][]int
 	tested := mvcc.ColumnsIn(t.Def, s.Where)
 	for ki := range t.Def.Keys {
 		key := &t.Def.Keys[ki]
-		if key == t.Clustered || !tested[key.Columns[0]] {
+		if key == t.Clustered || !tested[key.Columns[0]] && !holdsRow(t, key) {
 			continue
 		}
 		order := make([]int, len(rows))
@@ -131,6 +145,28 @@ func (r *engine) duplicateByIndex(tx *versions.Txn, s *ast.UpdateStmt, t *versio
 			order[k] = k
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return versions.CompareKey(key, rows[a], rows[b]) })
+		out = append(out, order)
+	}
+	return out
+}
+
+// holdsRow reports whether an index, of which each entry holds the clustered key, too, has all
+// columns of the table.
+func holdsRow(t *versions.Table, key *solve.Key) bool {
+	for c := range t.Def.Columns {
+		if !slices.Contains(key.Columns, c) && (t.Clustered == nil || !slices.Contains(t.Clustered.Columns, c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// duplicateByIndex reports whether an UPDATE one of whose rows cannot be evaluated
+// fails as a duplicate before that one if it goes by a secondary index.
+func (r *engine) duplicateByIndex(
+	tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, rows []solve.Row, chains []*versions.Chain,
+) bool {
+	for _, order := range r.indexOrders(s, t, rows) {
 		var met []*versions.Chain
 		var news []solve.Row
 		var changed []bool

@@ -169,16 +169,19 @@ func scope(r *rules.Rule) string {
 }
 
 // before says which versions come before the first of each series: "10.6.23" is all
-// up to 10.6.22, a later "11.4.8" is 11.4.0 to 11.4.7.
+// up to 10.6.22, a later "11.4.8" is 11.4.0 to 11.4.7; "8.3.0" is all before 8.3.
 func before(firsts []string) string {
 	var out strings.Builder
 	for i, f := range firsts {
 		dot := strings.LastIndex(f, ".")
 		patch, _ := strconv.Atoi(f[dot+1:])
 		last := fmt.Sprintf("%s.%d", f[:dot], patch-1)
-		if i == 0 {
+		switch {
+		case patch == 0:
+			out.WriteString(", versions before " + f[:dot])
+		case i == 0:
 			out.WriteString(", versions up to " + last)
-		} else {
+		default:
 			out.WriteString(", " + f[:dot] + ".0 to " + last)
 		}
 	}
