@@ -44,8 +44,9 @@ func columnsOf(t *solve.Table, s *ast.SelectStmt) map[int]bool {
 }
 
 // missingWaitInnoDB reports a statement that returned without waiting although
-// another open transaction surely held a lock that it surely needed. Then it
-// notes what the statement itself holds.
+// another open transaction surely held a lock that it surely needed. Of one that
+// has waited it is not known when it met which row. Then it notes what the
+// statement itself holds.
 func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 	if x.kind == stmt.Select || x.p == nil {
 		return nil, nil
@@ -60,19 +61,28 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 	x.claimCut()
 	own := x.claims()
 	var d *mvcc.Difference
-	if !x.waited {
-		for _, o := range e.OpenTxns(x.tx) {
-			what, err := e.barrier(x, own, o)
-			if err != nil {
-				return nil, err
-			}
-			if what != "" {
-				d = &mvcc.Difference{Stmt: x.i, Kind: "missing-wait",
-					Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: "returned at once: " + mvcc.DescribeAs(x.kind, &x.st.Result),
-					Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs that lock, did not wait", o.Session, what, x.st.Session, x.kind)}
-				break
-			}
+	for _, o := range e.OpenTxns(x.tx) {
+		what, err := "", error(nil)
+		if !x.waited {
+			what, err = e.barrier(x, own, o)
 		}
+		if err != nil {
+			return nil, err
+		}
+		if own != nil && e.passedUndone(x, own, o) {
+			what = "changed a row, took that back by ROLLBACK TO SAVEPOINT, which keeps the lock,"
+		}
+		if what == "" {
+			continue
+		}
+		did, lacks := "returned at once: ", "did not wait"
+		if x.waited {
+			did, lacks = "waited, but not for its end: ", "went on"
+		}
+		d = &mvcc.Difference{Stmt: x.i, Kind: "missing-wait",
+			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: did + mvcc.DescribeAs(x.kind, &x.st.Result),
+			Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs that lock, %s", o.Session, what, x.st.Session, x.kind, lacks)}
+		break
 	}
 	if own != nil {
 		x.holdsMatching(own)
@@ -157,8 +167,8 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 				continue
 			}
 			switch {
-			case h.undone && e.hadBefore(x, c):
-				continue
+			case h.undone:
+				continue // passedUndone
 			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
 			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
@@ -167,14 +177,27 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 				continue
 			}
 			if slices.Contains(x.p.Read, c) {
-				if h.undone {
-					return "changed a row, took that back by ROLLBACK TO SAVEPOINT, which keeps the lock,", nil
-				}
 				return "returned a row to a locking read", nil
 			}
 		}
 	}
 	return "", nil
+}
+
+// passedUndone reports whether the statement acted on a row whose change another transaction
+// has undone by ROLLBACK TO SAVEPOINT, and which that keeps locked until its end, so that a
+// statement which has waited had to wait on. A share lock may be on an entry of an index instead.
+func (e *engine) passedUndone(x *running, own *predicateLock, o *versions.Txn) bool {
+	t := own.table
+	secondary := slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !k.Primary })
+	if own.kind == stmt.SelectForShare && secondary {
+		return false
+	}
+	return slices.ContainsFunc(e.of(o).predicates, func(h *predicateLock) bool {
+		return h.undone && slices.ContainsFunc(h.rows, func(c *versions.Chain) bool {
+			return slices.Contains(x.p.Read, c) && e.writer(c, x.tx) != o && !e.hadBefore(x, c)
+		})
+	})
 }
 
 // hadBefore reports whether the statement's transaction has locked a record before: it came
