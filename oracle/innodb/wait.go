@@ -69,8 +69,8 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 		if err != nil {
 			return nil, err
 		}
-		if own != nil && e.passedUndone(x, own, o) {
-			what = "changed a row, took that back by ROLLBACK TO SAVEPOINT, which keeps the lock,"
+		if what == "" && own != nil {
+			what = e.passedHeld(x, own, o)
 		}
 		if what == "" {
 			continue
@@ -168,7 +168,7 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 			}
 			switch {
 			case h.undone:
-				continue // passedUndone
+				continue // passedHeld
 			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
 			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
@@ -184,20 +184,28 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 	return "", nil
 }
 
-// passedUndone reports whether the statement acted on a row whose change another transaction
-// has undone by ROLLBACK TO SAVEPOINT, and which that keeps locked until its end, so that a
-// statement which has waited had to wait on. A share lock may be on an entry of an index instead.
-func (e *engine) passedUndone(x *running, own *predicateLock, o *versions.Txn) bool {
-	t := own.table
-	secondary := slices.ContainsFunc(t.Def.Keys, func(k solve.Key) bool { return t.Clustered == nil || !k.Primary })
+// passedHeld says how another transaction locked a row for itself on which the statement acted,
+// or returns "": it returned the row FOR UPDATE, or changed it and took that back by ROLLBACK TO
+// SAVEPOINT, which keeps the lock. It holds such a row until its end, so that a statement which
+// has waited had to wait on. A share lock may be on an entry of an index instead.
+// https://dev.mysql.com/doc/refman/en/savepoint.html
+func (e *engine) passedHeld(x *running, own *predicateLock, o *versions.Txn) string {
+	secondary := slices.ContainsFunc(own.table.Def.Keys, func(k solve.Key) bool { return own.table.Clustered == nil || !k.Primary })
 	if own.kind == stmt.SelectForShare && secondary {
-		return false
+		return ""
 	}
-	return slices.ContainsFunc(e.of(o).predicates, func(h *predicateLock) bool {
-		return h.undone && slices.ContainsFunc(h.rows, func(c *versions.Chain) bool {
+	for _, h := range e.of(o).predicates {
+		held := h.kind == stmt.SelectForUpdate && slices.ContainsFunc(h.rows, func(c *versions.Chain) bool {
 			return slices.Contains(x.p.Read, c) && e.writer(c, x.tx) != o && !e.hadBefore(x, c)
 		})
-	})
+		switch {
+		case held && h.undone:
+			return "changed a row, took that back by ROLLBACK TO SAVEPOINT, which keeps the lock,"
+		case held:
+			return "returned a row to a locking read"
+		}
+	}
+	return ""
 }
 
 // hadBefore reports whether the statement's transaction has locked a record before: it came
