@@ -69,7 +69,8 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 		if err != nil {
 			return nil, err
 		}
-		if what == "" && own != nil {
+		// With another answer it may have passed the row, not acted on it.
+		if what == "" && own != nil && (!x.waited || e.Compare(x.i, x.kind, x.p) == nil) {
 			what = e.passedHeld(x, own, o)
 		}
 		if what == "" {
