@@ -1,22 +1,22 @@
 -- source: written by hand
 -- seed: no, because it guards the judgement of one form of SQL
--- note: ROLLBACK TO an idle savepoint gives the lock of the undone UPDATE back, for which no wait is asked; the dependencies are those of two transactions then
+-- note: ROLLBACK TO an idle savepoint gives the lock of the undone UPDATE back; the dependencies are those of two transactions then
 -- expected: ok or known rollback-to-renews-transaction on InnoDB
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC SER): ok
--- verdict (mariadb 11.8, RR): known rollback-to-renews-transaction
--- verdict (mariadb 11.8,snapshot=off, RU RC SER): ok
--- verdict (mariadb 11.8,snapshot=off, RR): known rollback-to-renews-transaction
--- verdict (mariadb 10.11, RU RC SER): ok
--- verdict (mariadb 10.11, RR): known rollback-to-renews-transaction
--- verdict (mariadb 10.11,snapshot=on, RU RC SER): ok
--- verdict (mariadb 10.11,snapshot=on, RR): known rollback-to-renews-transaction
--- verdict (mariadb 10.5, RU RC SER): ok
--- verdict (mariadb 10.5, RR): known rollback-to-renews-transaction
--- verdict (mysql 9.7, RU RC SER): ok
--- verdict (mysql 9.7, RR): known rollback-to-renews-transaction
--- verdict (mysql 9.7,binlog=off, RU RC SER): ok
--- verdict (mysql 9.7,binlog=off, RR): known rollback-to-renews-transaction
+-- verdict (mariadb 11.8, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mariadb 11.8, SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mariadb 11.8,snapshot=off, SER): ok
+-- verdict (mariadb 10.11, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mariadb 10.11, SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mariadb 10.11,snapshot=on, SER): ok
+-- verdict (mariadb 10.5, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mariadb 10.5, SER): ok
+-- verdict (mysql 9.7, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mysql 9.7, SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR): known rollback-to-renews-transaction
+-- verdict (mysql 9.7,binlog=off, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE, c INT);
 /* init */ INSERT INTO t VALUES (1,10,100),(2,20,200),(3,30,300),(5,50,500);

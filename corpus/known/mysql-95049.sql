@@ -3,13 +3,13 @@
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
 -- note: ROLLBACK TO SAVEPOINT is documented to keep the locks set after the savepoint; they are released
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC RR SER): ok
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
--- verdict (mariadb 10.11, RU RC RR SER): ok
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
--- verdict (mariadb 10.5, RU RC RR SER): ok
--- verdict (mysql 9.7, RU RC RR SER): ok
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (mariadb 11.8, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mariadb 10.11, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mariadb 10.5, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mysql 9.7, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): known rollback-to-renews-transaction
 
 /* init */ CREATE TABLE person (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(255) NOT NULL, age INT NOT NULL, PRIMARY KEY (id));
 /* init */ INSERT INTO person (name, age) VALUES ('John Lin', 29);

@@ -108,7 +108,7 @@ var innodbTable = []Rule{
 		Says:  "an INSERT … ON DUPLICATE KEY UPDATE that assigns the values that the row already has writes no new version of it. If another transaction has changed the row since the snapshot, later SELECTs of the same transaction still show the version in the snapshot"},
 	{Name: "rollback-to-renews-transaction", Dim: IdleSavepoint, Variant: RenewsTransaction, Status: Deviation,
 		Scope: Scope{DBMS: innodb},
-		Links: []string{mysqlSavepoint},
+		Links: []string{mysqlSavepoint, "https://bugs.mysql.com/bug.php?id=95049"},
 		Says:  "ROLLBACK TO a savepoint should not end the transaction, and should keep its locks. If the transaction had touched no table when the savepoint was set, it loses its locks and its snapshot, and its next SELECT takes a new one"},
 	{Name: "key-change-leaves-old-row", Dim: KeyChange, Variant: DeleteInsert, Status: Deviation,
 		Scope: Scope{DBMS: innodb, Levels: rr},
