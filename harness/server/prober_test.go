@@ -140,7 +140,8 @@ func playScene(t *testing.T, b *private, db string, sc lockScene) {
 		go func() { done <- waiter.exec(context.Background(), sc.wait) }()
 		var seen *harness.Waiting
 		var sight harness.Sight
-		for seen == nil && time.Since(submitted) < 2*time.Second {
+		// A machine with other work may stand still for seconds.
+		for seen == nil && time.Since(submitted) < 20*time.Second {
 			ws, err := p.Waiting(ctx, asking)
 			if err != nil {
 				t.Fatal(err)
