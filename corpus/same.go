@@ -99,7 +99,7 @@ func differs(path string, a, b reflect.Value) string {
 }
 
 // empty reports whether a pointer says nothing: options of an index that are all left at
-// their defaults, as by LOCAL or COMMENT ”, are not printed.
+// their defaults, as by LOCAL or an empty COMMENT, are not printed.
 func empty(p reflect.Value) bool {
 	if p.IsNil() {
 		return true

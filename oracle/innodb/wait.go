@@ -44,9 +44,8 @@ func columnsOf(t *solve.Table, s *ast.SelectStmt) map[int]bool {
 }
 
 // missingWaitInnoDB reports a statement that returned without waiting although
-// another open transaction surely held a lock that it surely needed. Of one that
-// has waited it is not known when it met which row. Then it notes what the
-// statement itself holds.
+// another open transaction surely held a lock that it surely needed, or whose wait
+// ended before that transaction did. Then it notes what the statement itself holds.
 func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 	if x.kind == stmt.Select || x.p == nil {
 		return nil, nil
@@ -62,16 +61,9 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 	own := x.claims()
 	var d *mvcc.Difference
 	for _, o := range e.OpenTxns(x.tx) {
-		what, err := "", error(nil)
-		if !x.waited {
-			what, err = e.barrier(x, own, o)
-		}
+		what, err := e.owedTo(x, own, o)
 		if err != nil {
 			return nil, err
-		}
-		// With another answer it may have passed the row, not acted on it.
-		if what == "" && own != nil && (!x.waited || e.Compare(x.i, x.kind, x.p) == nil) {
-			what = e.passedHeld(x, own, o)
 		}
 		if what == "" {
 			continue
@@ -89,6 +81,21 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 		x.holdsMatching(own)
 	}
 	return d, nil
+}
+
+// owedTo says what another open transaction did that the statement had to wait for until its
+// end, or returns "". When a statement that has waited met which row is not known, so that only
+// what it acted on tells; with another answer than predicted it may have passed the row.
+func (e *engine) owedTo(x *running, own *predicateLock, o *versions.Txn) (string, error) {
+	if !x.waited {
+		if what, err := e.barrier(x, own, o); what != "" || err != nil {
+			return what, err
+		}
+	}
+	if own == nil || x.waited && e.Compare(x.i, x.kind, x.p) != nil {
+		return "", nil
+	}
+	return e.passedHeld(x, own, o), nil
 }
 
 // barrier says what another transaction did that the statement had to wait
@@ -168,8 +175,8 @@ func (e *engine) rowBarrier(x *running, own *predicateLock, o *versions.Txn) (st
 				continue
 			}
 			switch {
-			case h.undone:
-				continue // passedHeld
+			case h.undone: // see passedHeld
+				continue
 			case h.kind == stmt.SelectForUpdate && own.kind == stmt.SelectForShare && secondary:
 				continue
 			case h.kind == stmt.SelectForShare && (own.kind == stmt.SelectForShare || own.kind == stmt.SelectForUpdate):
@@ -209,8 +216,8 @@ func (e *engine) passedHeld(x *running, own *predicateLock, o *versions.Txn) str
 	return ""
 }
 
-// hadBefore reports whether the statement's transaction has locked a record before: it came
-// by then, perhaps out of a wait that the undoing has ended.
+// hadBefore reports whether an earlier statement of the same transaction wrote the record or
+// locked it: then the other's lock was gone by that time, and that statement was the first to pass.
 func (e *engine) hadBefore(x *running, c *versions.Chain) bool {
 	return slices.Contains(x.tx.Writes[:x.mark], c) ||
 		slices.ContainsFunc(e.of(x.tx).predicates, func(l *predicateLock) bool { return slices.Contains(l.rows, c) })

@@ -58,8 +58,8 @@ type engine struct {
 	// AbsentRemembered, those on keys.
 	rowLocks, keyLocks versions.Locks
 	transactions       map[*versions.Txn]*transaction
-	// asks is what the subqueries of the locking SELECT that is predicted read.
-	asks asks
+	// subqueriesRead is of the locking SELECT that is being predicted.
+	subqueriesRead subqueryData
 	// ownKeysOnly limits duplicate checks to the transaction's own rows.
 	ownKeysOnly bool
 }

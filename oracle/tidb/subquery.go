@@ -29,8 +29,8 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 	kind := stmt.KindOf(node)
 	reads := kind == stmt.Select
 	planned := kind.Writes() && of.Of(rules.SubqueryView) == rules.SnapshotSubquery
-	asks := planned || r.asks != asksNewest
-	if !(backwards && reads) && !asks || !mvcc.HasSubquery(node) {
+	older := planned || r.subqueriesRead != allNewest
+	if !(backwards && reads) && !older || !mvcc.HasSubquery(node) {
 		return now
 	}
 	newest := &mvcc.Stored{Store: &r.Store, View: versions.View{Tick: sent, Own: view.Own}}
@@ -43,7 +43,7 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 		switch {
 		case backwards && scansBackwards(q):
 			split.other[q] = newest
-		case asks:
+		case older:
 			split.other[q] = old
 		}
 	}
@@ -53,18 +53,19 @@ func (r *engine) subqueryViews(node ast.StmtNode, view versions.View, sent histo
 	return split
 }
 
-// asks is which subqueries of a locking SELECT read the transaction's snapshot.
-type asks uint8
+// subqueryData is what the subqueries of a locking SELECT read: the newest data or the
+// transaction's snapshot.
+type subqueryData uint8
 
 const (
-	// asksNewest: none, they are a part of the statement.
-	asksNewest asks = iota
-	// asksOutside: those that are evaluated with the plan, and those outside of the
+	// allNewest: the newest, as the statement around them does.
+	allNewest subqueryData = iota
+	// snapshotOutside: the snapshot, if they are evaluated with the plan or stand outside of the
 	// conditions that choose what is locked: the rows are locked below them.
 	// https://github.com/pingcap/tidb/blob/master/pkg/executor/builder.go
-	asksOutside
-	// asksSnapshot: all.
-	asksSnapshot
+	snapshotOutside
+	// allSnapshot: the snapshot.
+	allSnapshot
 )
 
 // lockingRead is read where subqueries may be read in two ways. A locking clause does not
@@ -73,12 +74,12 @@ const (
 // https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html
 // https://docs.pingcap.com/tidb/stable/pessimistic-transaction
 func (r *engine) lockingRead(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.View, kind stmt.Kind) (*mvcc.Prediction, error) {
-	defer func() { r.asks = asksNewest }()
+	defer func() { r.subqueriesRead = allNewest }()
 	promised, err := r.read(i, tx, s, view, kind)
 	if err != nil || !mvcc.HasSubquery(s) || r.Compare(i, kind, promised) == nil {
 		return promised, err
 	}
-	for _, r.asks = range []asks{asksOutside, asksSnapshot} {
+	for _, r.subqueriesRead = range []subqueryData{snapshotOutside, allSnapshot} {
 		if p, err := r.read(i, tx, s, view, kind); err != nil || r.Compare(i, kind, p) == nil {
 			return p, err
 		}
@@ -89,7 +90,7 @@ func (r *engine) lockingRead(i int, tx *versions.Txn, s *ast.SelectStmt, view ve
 // apart returns the subqueries of a statement that read something else than it does.
 func (r *engine) apart(node ast.StmtNode, planned bool) []*ast.SelectStmt {
 	s, ok := node.(*ast.SelectStmt)
-	if !ok || r.asks != asksOutside {
+	if !ok || r.subqueriesRead != snapshotOutside {
 		return r.subqueries(node, planned)
 	}
 	within := map[*ast.SelectStmt]bool{}
