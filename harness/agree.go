@@ -136,11 +136,7 @@ func verdictOfCheck(rows [][]history.Cell) string {
 func sortedRows(rows [][]history.Cell) []string {
 	out := make([]string, len(rows))
 	for i, row := range rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.Key()
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
+		out[i] = history.RowText(row, history.Cell.Key)
 	}
 	slices.Sort(out)
 	return out

@@ -289,10 +289,4 @@ func bagDifference(expected, actual [][]history.Cell) (missing, extra []string) 
 	return missing, extra
 }
 
-func rowText(row []history.Cell) string {
-	texts := make([]string, len(row))
-	for i, c := range row {
-		texts[i] = c.Key()
-	}
-	return "(" + strings.Join(texts, ",") + ")"
-}
+func rowText(row []history.Cell) string { return history.RowText(row, history.Cell.Key) }

@@ -187,11 +187,7 @@ func values(rows [][]history.Cell, ordered bool) string {
 	}
 	out := make([]string, len(rows))
 	for i, row := range rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.Raw()
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
+		out[i] = history.RowText(row, history.Cell.Raw)
 	}
 	if !ordered {
 		slices.Sort(out)

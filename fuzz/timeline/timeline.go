@@ -149,11 +149,7 @@ func Rows(rows [][]history.Cell) string {
 	}
 	out := make([]string, len(rows))
 	for i, row := range rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = c.String()
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
+		out[i] = history.RowText(row, history.Cell.String)
 	}
 	return strings.Join(out, " ")
 }

@@ -181,13 +181,7 @@ func (r *Reading) seen(ran map[int]int, at item, v string, cells []history.Cell)
 	return out
 }
 
-func texts(cells []history.Cell) string {
-	list := make([]string, len(cells))
-	for i, c := range cells {
-		list[i] = c.String()
-	}
-	return "(" + strings.Join(list, ",") + ")"
-}
+func texts(cells []history.Cell) string { return history.RowText(cells, history.Cell.String) }
 
 func (r *Reading) odd(stmt int, k Kind, format string, args ...any) {
 	if r.Odd == nil {

@@ -86,13 +86,12 @@ func answer(st *history.Stmt) string {
 func rows(list [][]history.Cell) string {
 	out := make([]string, len(list))
 	for i, r := range list {
-		cells := make([]string, len(r))
-		for k, c := range r {
-			if cells[k] = c.Key(); !c.Null && c.Text == "NULL" {
-				cells[k] = "'NULL'"
+		out[i] = history.RowText(r, func(c history.Cell) string {
+			if !c.Null && c.Text == "NULL" {
+				return "'NULL'"
 			}
-		}
-		out[i] = "(" + strings.Join(cells, ",") + ")"
+			return c.Key()
+		})
 	}
 	if len(out) == 0 {
 		return "no rows"

@@ -5,6 +5,21 @@ import (
 	"strings"
 )
 
+// RowText prints a row as (1,NULL,abc), each value as text prints it: String for people, Key to
+// compare rows whatever types their columns have, Raw for the bytes.
+func RowText(row []Cell, text func(Cell) string) string {
+	var b strings.Builder
+	b.WriteByte('(')
+	for i, c := range row {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(text(c))
+	}
+	b.WriteByte(')')
+	return b.String()
+}
+
 // RowTexts gives each row as a text that no other row has, in the order of the rows.
 func RowTexts(rows [][]Cell) []string {
 	out := make([]string, len(rows))

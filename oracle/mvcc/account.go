@@ -176,7 +176,7 @@ func (p *Prediction) Cells() [][]history.Cell {
 // SortRows puts rows into the order of their text.
 func SortRows(rows [][]history.Cell) {
 	slices.SortStableFunc(rows, func(a, b []history.Cell) int {
-		return cmp.Compare(formatCells(a, history.Cell.Key), formatCells(b, history.Cell.Key))
+		return cmp.Compare(history.RowText(a, history.Cell.Key), history.RowText(b, history.Cell.Key))
 	})
 }
 

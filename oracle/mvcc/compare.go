@@ -121,7 +121,7 @@ func rowTexts[R ~[]sqlvalue.Value](rows []R) []string {
 func CellTexts(rows [][]history.Cell) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
-		out[i] = formatCells(r, history.Cell.Key)
+		out[i] = history.RowText(r, history.Cell.Key)
 	}
 	return out
 }
@@ -130,7 +130,7 @@ func CellTexts(rows [][]history.Cell) []string {
 func shownCells(rows [][]history.Cell) []string {
 	out := make([]string, len(rows))
 	for i, r := range rows {
-		out[i] = formatCells(r, history.Cell.String)
+		out[i] = history.RowText(r, history.Cell.String)
 	}
 	return out
 }
@@ -147,22 +147,9 @@ func shownRows[R ~[]sqlvalue.Value](rows []R) []string {
 func CountTexts(rows [][]history.Cell) map[string]int {
 	n := make(map[string]int, len(rows))
 	for _, r := range rows {
-		n[formatCells(r, history.Cell.Key)]++
+		n[history.RowText(r, history.Cell.Key)]++
 	}
 	return n
-}
-
-func formatCells(r []history.Cell, text func(history.Cell) string) string {
-	var b strings.Builder
-	b.WriteByte('(')
-	for i, c := range r {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(text(c))
-	}
-	b.WriteByte(')')
-	return b.String()
 }
 
 // String prints a prediction on one line, in the words of Describe.

@@ -282,21 +282,10 @@ func (c *Chain) String() string {
 }
 
 // FormatRow gives a row as a text that tells it from others, such as (1,NULL,abc).
-func FormatRow(r solve.Row) string { return rowText(r, history.Cell.Key) }
+func FormatRow(r solve.Row) string { return history.RowText(r.Cells(), history.Cell.Key) }
 
 // ShowRow is FormatRow for people.
-func ShowRow(r solve.Row) string { return rowText(r, history.Cell.String) }
-
-func rowText(r solve.Row, text func(history.Cell) string) string {
-	s := "("
-	for i, c := range r.Cells() {
-		if i > 0 {
-			s += ","
-		}
-		s += text(c)
-	}
-	return s + ")"
-}
+func ShowRow(r solve.Row) string { return history.RowText(r.Cells(), history.Cell.String) }
 
 // Has reports whether a row has a version that a statement of a transaction wrote.
 func (c *Chain) Has(tx *Txn, stmt int) bool {
