@@ -36,6 +36,8 @@ type History struct {
 	// Answers holds what the server answered to the questions of a judge, by their keys:
 	// with them a recorded history is judged without a server.
 	Answers map[string]*Answer `json:"answers,omitempty"`
+	// Solos holds what the server answered to the questions of the judge by promise, by their keys.
+	Solos map[string]*SoloAnswer `json:"solos,omitempty"`
 	// ServerComputes says that the judge is to leave to those answers what it could
 	// compute itself, too.
 	ServerComputes bool `json:"server_computes,omitempty"`

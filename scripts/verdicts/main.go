@@ -27,7 +27,7 @@ func main() {
 		SilenceErrors: true,
 	}
 	dir := root.PersistentFlags().String("dir", defaultDir(), "folder of the recorded histories and of what was judged")
-	root.AddCommand(recordCommand(dir), compareCommand(dir), showCommand(dir), toldCommand(), promisedCommand(dir), askCommand(dir))
+	root.AddCommand(recordCommand(dir), compareCommand(dir), showCommand(dir), toldCommand(), promisedCommand(dir), askCommand(dir), aloneCommand(dir))
 	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:

@@ -1,0 +1,235 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Scratch is a copy of a case's tables in a database of its own, in which statements of the case
+// run with nothing else going on. The rows that they are to meet are committed there. It has a
+// worker of its pool until it is closed, and belongs to one goroutine.
+type Scratch struct {
+	w      *worker
+	s      *script
+	c      *corpus.Case
+	p      *provisioned
+	dog    *time.Timer
+	now    []history.Table // what the tables hold
+	layout map[string]map[string]history.Written
+	// session runs the statements, behind the SET statements that before names.
+	session *connection
+	before  string
+	dirty   bool
+}
+
+// Scratch makes the tables of a case once more, which costs what the set-up of the case does; a
+// question then costs two round trips beside its statements. Errors are those of Run.
+func (p *Pool) Scratch(ctx context.Context, c *corpus.Case) (x *Scratch, err error) {
+	w, err := p.borrow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			p.giveBack(w)
+		}
+	}()
+	own := *c
+	own.Init = slices.Clone(c.Init)
+	for i, l := range own.Init {
+		own.Init[i].Stmt = guarded(l.Stmt)
+	}
+	s, err := newScript(&own, p.server.DBMS)
+	if err != nil {
+		return nil, err
+	}
+	if s.database != "" {
+		return nil, &RefusedError{s.init[0], "it names a database"}
+	}
+	s.refillKeyed(c)
+	x = &Scratch{w: w, s: s, c: c, layout: map[string]map[string]history.Written{}}
+	if x.dog, err = w.start(ctx); err != nil {
+		return nil, err
+	}
+	if x.p, x.now, err = w.provision(s); err != nil {
+		x.dog.Stop()
+		return nil, err
+	}
+	for _, t := range x.now {
+		x.layout[t.Name] = history.WrittenFor(c, t.Name)
+	}
+	return x, nil
+}
+
+// Close gives the worker back.
+func (x *Scratch) Close() {
+	x.dog.Stop()
+	x.hangUp()
+	x.p.after = nil
+	x.w.retire(x.p, x.dirty || x.w.ctl.broken)
+	x.w.pool.giveBack(x.w)
+}
+
+func (x *Scratch) hangUp() {
+	if x.session != nil {
+		x.w.hangUp(x.session)
+		x.session = nil
+	}
+}
+
+// Alone answers a question. What the server refuses to lay out leaves the answer open; an error
+// says that the server or the connection is of no more use.
+func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnswer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("run statements alone: %w", err)
+	}
+	x.dog.Reset(x.w.longest())
+	a := &history.SoloAnswer{}
+	open, err := x.load(q.Tables)
+	if err != nil || open != "" {
+		a.Open = open
+		return a, err
+	}
+	if err := x.ready(ctx, q.Before); err != nil {
+		return nil, err
+	}
+	several := len(q.Steps) > 1
+	if several {
+		if err := x.w.idleExec(x.session, "BEGIN"); err != nil {
+			return nil, err
+		}
+	}
+	for i, step := range q.Steps {
+		if id := q.IDs[i]; id != 0 {
+			if _, err := x.w.idle(x.session, fmt.Sprintf("SET insert_id = %d", id)); err != nil {
+				return nil, err
+			}
+		}
+		r, err := x.w.idle(x.session, x.s.steps[step].sql)
+		if err != nil {
+			return nil, err
+		}
+		if r.Err != nil {
+			x.s.nameDatabase(r.Err, x.p.db)
+		}
+		a.Results = append(a.Results, r.Result)
+	}
+	if several {
+		if err := x.w.idleExec(x.session, "COMMIT"); err != nil {
+			return nil, err
+		}
+	}
+	if x.now, err = x.w.readAll(x.p, x.p.tables); err != nil {
+		return nil, err
+	}
+	a.After = x.now
+	return a, nil
+}
+
+// ready gives the statements a session that has run some SET statements and nothing else that
+// stays.
+func (x *Scratch) ready(ctx context.Context, before []int) error {
+	var text []string
+	for _, step := range before {
+		if stmt.KindOf(x.c.Steps[step].Stmt) == stmt.SetVariable {
+			text = append(text, x.s.steps[step].sql)
+		}
+	}
+	if key := strings.Join(text, ";"); x.session == nil || key != x.before || x.session.broken {
+		x.hangUp()
+		var err error
+		if x.session, err = x.w.connect(ctx, 0); err != nil {
+			return &LostError{err}
+		}
+		x.before = key
+		for _, sql := range text {
+			if _, err := x.w.idle(x.session, sql); err != nil {
+				return err
+			}
+		}
+		// Whatever they set, each statement commits itself here.
+		if err := x.w.idleExec(x.session, "SET autocommit = 1"); err != nil {
+			return err
+		}
+	}
+	return x.w.use(x.session, x.p.db)
+}
+
+// loading is the variable that keeps triggers still while rows are laid out.
+const loading = "@txnfuzz_loading"
+
+// load lays out rows, in the tables that hold others, without a look at foreign keys. open says
+// that the server has not taken them as they are.
+func (x *Scratch) load(tables []history.Table) (open string, err error) {
+	if err := x.w.use(x.w.ctl, x.p.db); err != nil {
+		return "", err
+	}
+	if len(tables) != len(x.now) {
+		return "tables that are made on the way", nil
+	}
+	var b strings.Builder
+	var changed []int
+	for i := range tables {
+		if !sameBag(tables[i].Rows, x.now[i].Rows) {
+			changed = append(changed, i)
+		}
+	}
+	if len(changed) == 0 {
+		return "", nil
+	}
+	b.WriteString("SET foreign_key_checks = 0, " + loading + " = 1; BEGIN;")
+	for _, i := range changed {
+		b.WriteString("DELETE FROM " + quote(tables[i].Name) + ";")
+	}
+	for _, i := range changed {
+		if len(tables[i].Rows) > 0 {
+			b.WriteString(tables[i].Insert(x.layout[tables[i].Name]) + ";")
+		}
+	}
+	b.WriteString("COMMIT; SET foreign_key_checks = 1, " + loading + " = NULL")
+	specs := make([]tableSpec, 0, len(changed))
+	for _, i := range changed {
+		specs = append(specs, x.p.tables[i])
+	}
+	b.WriteString(";" + readText(specs))
+	r, err := x.w.control(b.String())
+	if err != nil {
+		return "", err
+	}
+	if r.Err != nil {
+		if err := x.w.ctlExec("ROLLBACK; SET foreign_key_checks = 1, " + loading + " = NULL"); err != nil {
+			return "", err
+		}
+		x.now, err = x.w.readAll(x.p, x.p.tables)
+		return "rows that cannot be laid out: " + r.Err.String(), err
+	}
+	got, err := tablesOf(&r, specs)
+	if err != nil {
+		return "", err
+	}
+	x.now = slices.Clone(x.now)
+	for n, i := range changed {
+		x.now[i] = got[n]
+		if !sameBag(got[n].Rows, tables[i].Rows) {
+			open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
+		}
+	}
+	return open, nil
+}
+
+func sameBag(a, b [][]history.Cell) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	x, y := history.RowTexts(a), history.RowTexts(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}

@@ -1,0 +1,47 @@
+package history
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Solo is a question to the server: what do some statements of a case answer, run one by one as
+// one session on these rows with nothing else going on, and what do the tables hold behind them?
+type Solo struct {
+	// Tables holds every table of the case with its rows.
+	Tables []Table `json:"tables"`
+	// Before holds the session's SET statements that come first, and Steps the statements, as
+	// indexes into Case.Steps.
+	Before []int `json:"before,omitempty"`
+	Steps  []int `json:"steps"`
+	// IDs says, by index into Steps, which AUTO_INCREMENT value a statement is to begin with;
+	// 0, or none: its own. The counter is no part of the rows.
+	IDs map[int]int64 `json:"ids,omitempty"`
+}
+
+// Key is the same for equal questions about one case, whatever the order of rows.
+func (q *Solo) Key() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, q.Before, q.Steps, q.IDs)
+	for i := range q.Tables {
+		fmt.Fprintf(&b, "%q\n", q.Tables[i].Name)
+		rows := RowTexts(q.Tables[i].Rows)
+		slices.Sort(rows)
+		for _, row := range rows {
+			b.WriteString(row + "\n")
+		}
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:12])
+}
+
+// SoloAnswer is what the server said to a Solo: the answers to its Steps, and the tables behind.
+type SoloAnswer struct {
+	Results []Result `json:"results"`
+	After   []Table  `json:"after"`
+	// Open says why this settles nothing, for example that the rows could not be laid out.
+	Open string `json:"open,omitempty"`
+}

@@ -1,0 +1,154 @@
+package promise
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// mostSolos bounds the questions of one history. A case of three transactions asks ten or so; what
+// needs hundreds has too many orders to be told apart.
+const mostSolos = 300
+
+// judge is what the judges share.
+type judge struct {
+	c       *corpus.Case
+	h       *history.History
+	layout  layout
+	t       *timeline
+	scratch Scratch
+	kept    map[string]*history.SoloAnswer
+	ruling  Ruling
+	// seen holds the statements that were held against what they answer alone.
+	seen map[int]bool
+}
+
+// Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
+// The error is that of scratch.
+func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
+	j := &judge{c: c, h: h, scratch: scratch, kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}}
+	j.ruling.Stmt = -1
+	err := j.decide()
+	j.ruling.Judged = len(j.seen)
+	var open unjudgedError
+	if errors.As(err, &open) {
+		j.ruling.Broken, j.ruling.Unjudged = false, string(open)
+		err = nil
+	}
+	return j.ruling, err
+}
+
+func (j *judge) decide() (err error) {
+	if j.h.End != history.Complete {
+		return unjudgedError("a run that did not end by itself")
+	}
+	if j.layout, err = layoutOf(j.c, j.h); err != nil {
+		return err
+	}
+	if j.t, err = read(j.c, j.h); err != nil {
+		return err
+	}
+	for _, e := range j.t.events {
+		if e.data() {
+			j.ruling.Statements++
+		}
+	}
+	initial, ok := j.layout.read(j.h.Initial)
+	final, okFinal := j.layout.read(j.h.Final)
+	if !ok || !okFinal {
+		return unjudgedError("tables that are made on the way")
+	}
+	if e := j.t.lost; e != nil {
+		j.broken(e, "lost-transaction", "the transaction that it is in stays open", "the server says that no transaction is open",
+			"nothing had ended the transaction, and the server told no error")
+		return nil
+	}
+	if e := j.unjustified(); e != nil {
+		j.broken(e, "unjustified-abort", "no error", e.st.Result.Err.String(),
+			"no other transaction was open that had read with locks or written, so that nothing justifies this error")
+		return nil
+	}
+	if why := j.orphan(final); why != "" {
+		j.ruling.Broken, j.ruling.Kind, j.ruling.Stmt = true, Orphan, -1
+		j.ruling.Expected, j.ruling.Actual = "each row refers to one that is there", why
+		j.ruling.Reason = "a foreign key must hold with all transactions ended"
+		return nil
+	}
+	if !slices.ContainsFunc(j.t.units, func(u *unit) bool { return !u.promise.Serial }) {
+		return j.serially(initial, final)
+	}
+	return j.byStatement(initial, final)
+}
+
+func (j *judge) broken(e *event, kind, expected, actual, reason string) {
+	j.ruling.Broken, j.ruling.Kind, j.ruling.Stmt = true, kind, e.index
+	j.ruling.Expected, j.ruling.Actual, j.ruling.Reason = expected, actual, reason
+	if e.unit != nil {
+		j.ruling.Promise = e.unit.promise
+	}
+}
+
+// ask runs statements alone. An unjudgedError says that the question settles nothing.
+func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, error) {
+	q := &history.Solo{Tables: j.layout.tables(s), IDs: map[int]int64{}}
+	for i, e := range events {
+		if i == 0 {
+			q.Before = e.before
+		}
+		q.Steps = append(q.Steps, e.st.Line)
+		if id := e.st.Result.LastID; id != 0 && e.writes() {
+			q.IDs[i] = id
+		}
+	}
+	key := q.Key()
+	a := j.kept[key]
+	if a == nil {
+		if j.ruling.Solos >= mostSolos {
+			return nil, nil, unjudgedError("more orders than can be told apart")
+		}
+		j.ruling.Solos++
+		var err error
+		if a, err = j.scratch(q); err != nil {
+			return nil, nil, err
+		}
+		j.kept[key] = a
+	}
+	if a.Open != "" {
+		return nil, nil, unjudgedError(a.Open)
+	}
+	after, ok := j.layout.read(a.After)
+	if !ok || len(a.Results) != len(events) {
+		return nil, nil, unjudgedError("tables that are made on the way")
+	}
+	return a, after, nil
+}
+
+// unjustified returns a statement that failed because of others although there are none.
+func (j *judge) unjustified() *event {
+	for _, e := range j.t.events {
+		if e.unit == nil || e.st.Result.Err == nil || !retryable[e.st.Result.Err.Code] {
+			continue
+		}
+		alone := !slices.ContainsFunc(j.t.events, func(o *event) bool {
+			return o.unit != nil && o.unit != e.unit && o.data() && (!o.plain() || o.unit.promise.Plain == Locking) && o.st.Submit < e.to && e.unit.begun < o.unit.over()
+		})
+		if code := e.st.Result.Err.Code; alone && code != 1317 && code != 3024 && code != 1969 {
+			return e
+		}
+	}
+	return nil
+}
+
+// over is when a unit was over, at the end of time if nothing ended it.
+func (u *unit) over() history.Tick {
+	if u.end == nil {
+		return 1 << 62
+	}
+	return u.end.to
+}
+
+// earliest orders events by the moment from which they may have taken effect.
+func earliest(a, b *event) int { return cmp.Compare(a.from, b.from) }

@@ -1,0 +1,125 @@
+package promise
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// definitions are the tables of a case as the server or, where that was not asked, the set-up
+// defines them, by name in small letters.
+func definitions(c *corpus.Case, h *history.History) map[string]*ast.CreateTableStmt {
+	out := map[string]*ast.CreateTableStmt{}
+	for _, l := range c.Init {
+		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok && s.ReferTable == nil {
+			out[s.Table.Name.L] = s
+		}
+	}
+	for _, t := range h.Initial {
+		if t.Create == "" {
+			continue
+		}
+		n, err := corpus.ParseStatement(t.Create)
+		if s, ok := n.(*ast.CreateTableStmt); ok && err == nil {
+			out[strings.ToLower(t.Name)] = s
+		}
+	}
+	return out
+}
+
+// layoutOf reads the keys off the definitions. A table whose definition cannot be read has none.
+func layoutOf(c *corpus.Case, h *history.History) (layout, error) {
+	defs := definitions(c, h)
+	var l layout
+	for _, t := range h.Initial {
+		sh := shape{name: t.Name, columns: t.Columns}
+		if def := defs[strings.ToLower(t.Name)]; def != nil {
+			for _, name := range primaryKey(def) {
+				i := slices.IndexFunc(t.Columns, func(c string) bool { return strings.EqualFold(c, name) })
+				if i < 0 {
+					return nil, unjudgedError("a table whose key is not among its columns")
+				}
+				sh.key = append(sh.key, i)
+			}
+		}
+		l = append(l, sh)
+	}
+	return l, nil
+}
+
+// primaryKey returns the names of the key's columns; none: the table has no primary key, or one of
+// parts of columns or of expressions.
+func primaryKey(def *ast.CreateTableStmt) (names []string) {
+	for _, c := range def.Constraints {
+		if c.Tp != ast.ConstraintPrimaryKey {
+			continue
+		}
+		for _, k := range c.Keys {
+			if k.Column == nil || k.Length > 0 {
+				return nil
+			}
+			names = append(names, k.Column.Name.O)
+		}
+		return names
+	}
+	for _, col := range def.Cols {
+		if slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionPrimaryKey }) {
+			return []string{col.Name.Name.O}
+		}
+	}
+	return nil
+}
+
+// foreignKey is one that a table declares, in indexes of columns.
+type foreignKey struct {
+	child, parent     int // indexes of tables
+	columns, referred []int
+}
+
+func (l layout) table(name string) int {
+	return slices.IndexFunc(l, func(sh shape) bool { return strings.EqualFold(sh.name, name) })
+}
+
+func (sh *shape) indexes(names []*ast.IndexPartSpecification) (out []int) {
+	for _, n := range names {
+		if n.Column == nil {
+			return nil
+		}
+		i := slices.IndexFunc(sh.columns, func(c string) bool { return strings.EqualFold(c, n.Column.Name.O) })
+		if i < 0 {
+			return nil
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// foreignKeys returns those of all tables that can be read. A REFERENCES behind a column is none on
+// MySQL before 9.0, so those are left out.
+func foreignKeys(l layout, c *corpus.Case, h *history.History) (out []foreignKey) {
+	defs := definitions(c, h)
+	for i := range l {
+		def := defs[strings.ToLower(l[i].name)]
+		if def == nil {
+			continue
+		}
+		for _, k := range def.Constraints {
+			if k.Tp != ast.ConstraintForeignKey || k.Refer == nil {
+				continue
+			}
+			p := l.table(k.Refer.Table.Name.O)
+			if p < 0 {
+				continue
+			}
+			f := foreignKey{child: i, parent: p, columns: l[i].indexes(k.Keys), referred: l[p].indexes(k.Refer.IndexPartSpecifications)}
+			if len(f.columns) > 0 && len(f.columns) == len(f.referred) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,44 @@
+package promise
+
+import (
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Ruling is what the judge says of a history.
+type Ruling struct {
+	// Broken says that the promise is. Unjudged, if not empty, says why nothing is claimed of what
+	// comes behind Judged. Neither: the promise holds.
+	Broken   bool
+	Unjudged string
+	// Kind names what is broken in the field's terms, Stmt is the index into History.Stmts of the
+	// statement that shows it, -1 for the final state.
+	Kind             string
+	Stmt             int
+	Expected, Actual string
+	Reason           string
+	// Promise is the one that the statement's transaction had.
+	Promise Promise
+	// Rules holds the names of known deviations that the ruling rests on.
+	Rules []string
+	// Statements counts those that read or write, Judged those that were held against what they
+	// answer alone. Solos counts the questions.
+	Statements, Judged, Solos int
+}
+
+// Scratch answers what statements of a case do alone. An error says that nobody can.
+type Scratch func(*history.Solo) (*history.SoloAnswer, error)
+
+// The kinds of what is broken that no other judge has.
+const (
+	// Orphan is a row that refers to one that is not there.
+	Orphan = "orphan"
+)
+
+func plural(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

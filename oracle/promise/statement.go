@@ -1,0 +1,447 @@
+package promise
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// mismatch says that no way that a history may have gone gives what was seen.
+type mismatch struct {
+	e                *event // nil: the final state
+	kind             string
+	expected, actual string
+	reason           string
+	depth            int
+	rules            []string
+}
+
+func (m *mismatch) Error() string {
+	return m.kind + ": expected " + m.expected + ", actual " + m.actual
+}
+
+// byStatement judges each statement by what it is to see.
+func (j *judge) byStatement(initial, final state) error {
+	var worst *mismatch
+	for _, events := range j.orders() {
+		err := j.from(0, events, world{committed: []state{initial}}, final)
+		var m *mismatch
+		switch {
+		case err == nil:
+			return nil
+		case !errors.As(err, &m):
+			return err
+		case worst == nil:
+			worst = m
+		}
+	}
+	if worst.e == nil {
+		j.ruling.Broken, j.ruling.Kind = true, worst.kind
+		j.ruling.Expected, j.ruling.Actual, j.ruling.Reason = worst.expected, worst.actual, worst.reason
+		return nil
+	}
+	j.broken(worst.e, worst.kind, worst.expected, worst.actual, worst.reason)
+	return nil
+}
+
+// mostOrders bounds the orders that are tried of what overlaps.
+const mostOrders = 16
+
+// orders are the orders in which the statements may have taken effect: as they returned, and with
+// each two changed about of which one ended a transaction and that overlap in time.
+func (j *judge) orders() [][]*event {
+	out := [][]*event{j.t.events}
+	for i := 0; i+1 < len(j.t.events) && len(out) < mostOrders; i++ {
+		a, b := j.t.events[i], j.t.events[i+1]
+		if a.st.Session != b.st.Session && b.from < a.to && (a.closes || b.closes) {
+			other := slices.Clone(j.t.events)
+			other[i], other[i+1] = b, a
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// from follows events from the i-th on and returns nil if everything fits, a *mismatch if
+// something does not.
+func (j *judge) from(i int, events []*event, w world, final state) error {
+	for ; i < len(events); i++ {
+		e := events[i]
+		next, err := j.options(e, w)
+		if err != nil {
+			var m *mismatch
+			if errors.As(err, &m) {
+				m.depth = i
+			}
+			return err
+		}
+		if len(next) > 1 {
+			return j.branch(i, events, next, final)
+		}
+		if w, err = j.ends(e, next[0]); err != nil {
+			return err
+		}
+	}
+	if d := j.layout.difference(w.committed[w.newest()], final); !d.empty() {
+		return j.leftovers(&w, final, len(events))
+	}
+	return nil
+}
+
+// branch tries the ways in which a statement may have gone, the likeliest first.
+func (j *judge) branch(i int, events []*event, ways []world, final state) error {
+	var best *mismatch
+	for _, w := range ways {
+		w, err := j.ends(events[i], w)
+		if err == nil {
+			err = j.from(i+1, events, w, final)
+		}
+		var m *mismatch
+		if !errors.As(err, &m) {
+			return err
+		}
+		if best == nil || m.depth > best.depth {
+			best = m
+		}
+	}
+	return best
+}
+
+// ends ends the transactions that a statement ends.
+func (j *judge) ends(e *event, w world) (world, error) {
+	for _, u := range j.t.units {
+		if u.end == e {
+			var err error
+			if w, err = j.finish(w, u); err != nil {
+				return w, err
+			}
+		}
+	}
+	if e.kind == stmt.Begin || e.kind == stmt.BeginSnapshot {
+		if u := e.unit; u.promise.Plain == Snapshot && (u.promise.SnapshotAtBegin || u.consistent) {
+			o := j.of(&w, u)
+			o.snapshots = span(w.ended(e.from), w.newest())
+			w = w.with(u, o)
+		}
+	}
+	return w, nil
+}
+
+func span(from, to int) (out []int) {
+	for k := to; k >= from; k-- {
+		out = append(out, k)
+	}
+	return out
+}
+
+// options returns the worlds behind a statement, one for each way in which it gives the answer
+// that was seen.
+func (j *judge) options(e *event, w world) ([]world, error) {
+	if e.unit == nil {
+		return []world{w}, nil
+	}
+	o := j.of(&w, e.unit)
+	failed := e.st.Result.Err
+	switch {
+	case e.kind == stmt.Savepoint && failed == nil:
+		o.saved = append(slices.Clip(o.saved), savepoint{savepointName(e), o.write, o.touched})
+		return []world{w.with(e.unit, o)}, nil
+	case e.kind == stmt.RollbackTo && failed == nil:
+		for n := len(o.saved) - 1; n >= 0; n-- {
+			if o.saved[n].name == savepointName(e) {
+				o.write, o.renewed = o.saved[n].write, o.renewed || !o.saved[n].touched
+				o.saved = o.saved[:n+1]
+				return []world{w.with(e.unit, o)}, nil
+			}
+		}
+		return []world{w}, nil
+	case e.kind == stmt.Commit && failed != nil:
+		if retryable[failed.Code] {
+			return []world{w}, nil
+		}
+		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(), reason: "nothing keeps this transaction from being committed"}
+	case !e.data():
+		return []world{w}, nil
+	case failed != nil && retryable[failed.Code]:
+		o.touched = true
+		return []world{w.with(e.unit, o)}, nil
+	}
+	if why := undetermined(e.node); why != "" {
+		if e.writes() && failed == nil && (e.st.Result.Affected != 0 || e.st.Result.Matched > 0) {
+			return nil, unjudgedError(why)
+		}
+		o.touched = true
+		return []world{w.with(e.unit, o)}, nil
+	}
+	if e.plain() {
+		return j.reads(e, w, o)
+	}
+	return j.current(e, w, o)
+}
+
+func savepointName(e *event) string { return strings.ToLower(stmt.Of(e.node).Savepoint) }
+
+// current is a write or a locking read: on the newest rows, beside its own.
+func (j *judge) current(e *event, w world, o own) ([]world, error) {
+	bases := span(w.ended(e.st.Submit), w.newest())
+	if e.unit.promise.FirstUpdaterWins {
+		for _, k := range o.snapshots {
+			if !slices.Contains(bases, k) {
+				bases = append(bases, k)
+			}
+		}
+	}
+	var out []world
+	var first *history.Result
+	var tried []write
+	for _, k := range bases {
+		before, err := j.sight(w.committed[k], o)
+		if err != nil {
+			return nil, err
+		}
+		a, after, err := j.ask(before, e)
+		if err != nil {
+			return nil, err
+		}
+		got := &a.Results[0]
+		if first == nil {
+			first = got
+		}
+		if !sameAnswer(e, got, &e.st.Result) {
+			continue
+		}
+		did := j.layout.difference(before, after)
+		if slices.ContainsFunc(tried, func(t write) bool { return j.layout.text(t) == j.layout.text(did) }) {
+			continue
+		}
+		tried = append(tried, did)
+		next := o
+		next.touched = true
+		next.write = j.layout.then(o.write, did)
+		next.unseen = next.unseen || leavesAsItIs(e)
+		out = append(out, w.with(e.unit, next))
+	}
+	if len(out) > 0 {
+		j.seen[e.index] = true
+		return out, nil
+	}
+	if why := j.mixed(e, &w, first); why != "" {
+		if e.writes() {
+			return nil, unjudgedError(why)
+		}
+		return []world{w}, nil
+	}
+	j.seen[e.index] = true
+	return nil, j.differs(e, first, "the newest committed rows and its own")
+}
+
+// leavesAsItIs says that a write may have met rows and left them as they were.
+func leavesAsItIs(e *event) bool {
+	if e.st.Result.Err != nil {
+		return false
+	}
+	switch n := e.node.(type) {
+	case *ast.UpdateStmt:
+		return e.st.Result.Matched != e.st.Result.Changed
+	case *ast.InsertStmt:
+		return n.IsReplace || len(n.OnDuplicate) > 0
+	case *stmt.RawStmt:
+		return e.writes()
+	}
+	return false
+}
+
+// mixed says why no single state need show what a write or a locking read did; "" for none.
+func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
+	level := e.unit.promise.Plain
+	switch {
+	case (level == Snapshot || level == Uncommitted) && subquery(e.node):
+		return "a query within a statement that sees the newest rows"
+	case e.waited():
+		return "a statement that waited, and whose rows are of several moments"
+	case ofValue(&e.st.Result) || ofValue(alone):
+		return "an error of a value, which may be that of another row"
+	case e.unit.promise.FirstUpdaterWins && (subquery(e.node) || w.ended(e.unit.begun) < w.newest()):
+		return "a statement on the newest rows in a transaction whose snapshot is older"
+	case level == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
+		return "a statement amid uncommitted changes"
+	}
+	return ""
+}
+
+func ofValue(r *history.Result) bool { return r != nil && r.Err != nil && ofValues[r.Err.Means()] }
+
+// reads is a plain query.
+func (j *judge) reads(e *event, w world, o own) ([]world, error) {
+	touched := o
+	touched.touched = true
+	view := e.unit.promise.Plain
+	switch {
+	case view == Locking && !e.alone:
+		return j.current(e, w, o)
+	case view == Uncommitted:
+		return j.dirty(e, w, touched)
+	case view == Snapshot && !e.alone:
+		return j.onSnapshot(e, w, touched)
+	}
+	first, fits, err := j.answersOn(e, &w, o, span(w.ended(e.st.Submit), w.newest()))
+	if err != nil {
+		return nil, err
+	}
+	if len(fits) == 0 && !ofValue(&e.st.Result) && !ofValue(first) {
+		j.seen[e.index] = true
+		return nil, j.differs(e, first, "what was committed when it began, and its own writes")
+	}
+	if len(fits) > 0 {
+		j.seen[e.index] = true
+	}
+	return []world{w.with(e.unit, touched)}, nil
+}
+
+// answersOn returns those commits whose tables give a query the answer that was seen, and what it
+// answers on the first of those asked for.
+func (j *judge) answersOn(e *event, w *world, o own, commits []int) (first *history.Result, fits []int, err error) {
+	for _, k := range commits {
+		s, err := j.sight(w.committed[k], o)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, _, err := j.ask(s, e)
+		if err != nil {
+			return nil, nil, err
+		}
+		if first == nil {
+			first = &a.Results[0]
+		}
+		if sameAnswer(e, &a.Results[0], &e.st.Result) {
+			fits = append(fits, k)
+		}
+	}
+	return first, fits, nil
+}
+
+// onSnapshot is a plain query that sees its transaction's snapshot.
+func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
+	commits := o.snapshots
+	if commits == nil {
+		commits = span(w.ended(e.st.Submit), w.newest())
+		if earlier := w.ended(e.unit.begun); e.unit.promise.FirstUpdaterWins || e.unit.readWithin(e) {
+			commits = span(earlier, w.newest())
+		}
+	}
+	first, fits, err := j.answersOn(e, &w, o, commits)
+	if err != nil {
+		return nil, err
+	}
+	if len(fits) > 0 {
+		j.seen[e.index] = true
+		o.snapshots = fits
+		return []world{w.with(e.unit, o)}, nil
+	}
+	if why := j.unclear(e, &w, o, commits, first); why {
+		return []world{w.with(e.unit, o)}, nil
+	}
+	j.seen[e.index] = true
+	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+}
+
+// readWithin says that a transaction had a statement with a query within before a given one: that
+// may have taken the snapshot.
+func (u *unit) readWithin(before *event) bool {
+	return slices.ContainsFunc(u.events, func(e *event) bool { return e.index < before.index && e.data() && subquery(e.node) })
+}
+
+// unclear says that a query on a snapshot need not show what a single state does.
+func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *history.Result) bool {
+	if o.unseen || o.renewed || ofValue(&e.st.Result) || ofValue(alone) {
+		return true
+	}
+	// A row that it wrote and that another transaction has made, removed or given another key since the
+	// snapshot: the manual does not say which of them are there.
+	for _, k := range snapshots {
+		d := j.layout.difference(w.committed[k], w.committed[w.newest()])
+		for i := range d {
+			for key, change := range d[i] {
+				_, had := w.committed[k][i][key]
+				if mine, wrote := o.write[i][key]; wrote && (!had || change.n == 0 || mine.n == 0) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// dirty is a plain query that sees the newest rows, committed or not.
+func (j *judge) dirty(e *event, w world, o own) ([]world, error) {
+	s := w.committed[w.newest()]
+	for _, u := range j.t.units {
+		if open, ok := w.own[u]; ok && u != e.unit {
+			var err error
+			if s, err = j.sight(s, open); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s, err := j.sight(s, o)
+	if err != nil {
+		return nil, err
+	}
+	a, _, err := j.ask(s, e)
+	if err != nil {
+		return nil, err
+	}
+	same := sameAnswer(e, &a.Results[0], &e.st.Result)
+	amid := slices.ContainsFunc(j.t.events, func(x *event) bool {
+		return x != e && (x.writes() || x.closes) && x.st.Submit < e.to && e.st.Submit < x.to
+	})
+	if same || !amid && !ofValue(&e.st.Result) && !ofValue(&a.Results[0]) {
+		j.seen[e.index] = true
+	}
+	if !same && j.seen[e.index] {
+		return nil, j.differs(e, &a.Results[0], "the newest rows, committed or not")
+	}
+	return []world{w.with(e.unit, o)}, nil
+}
+
+// differs is the mismatch of a statement that answers something else alone.
+func (j *judge) differs(e *event, alone *history.Result, on string) *mismatch {
+	kind := "wrong-rows"
+	switch {
+	case alone.Err == nil && e.st.Result.Err != nil:
+		kind = "unexpected-error"
+	case alone.Err != nil && e.st.Result.Err == nil:
+		kind = "missing-error"
+	case alone.Err != nil:
+		kind = "wrong-error"
+	case e.writes():
+		kind = "wrong-count"
+	}
+	return &mismatch{e: e, kind: kind, expected: answerText(e, alone), actual: answerText(e, &e.st.Result),
+		reason: fmt.Sprintf("run alone on %s, the server itself answers otherwise", on)}
+}
+
+// leftovers is the mismatch of the final state.
+func (j *judge) leftovers(w *world, final state, depth int) error {
+	end := w.committed[w.newest()]
+	m := &mismatch{kind: "wrong-final-state", depth: depth,
+		expected: "what the committed transactions wrote: " + j.layout.text(j.layout.difference(final, end)),
+		actual:   "in the end: " + j.layout.text(j.layout.difference(end, final)),
+		reason:   "the writes of the committed transactions, each as the server itself makes it alone, one on top of the other in the order of the commits, give other tables",
+	}
+	missing := j.layout.difference(final, end)
+	for n, wrote := range w.wrote {
+		if j.layout.overlap(missing, wrote) != "" {
+			m.kind = "lost-commit"
+			m.reason += fmt.Sprintf("; what tx%d committed is missing", w.at[n].st.Session)
+			break
+		}
+	}
+	return m
+}

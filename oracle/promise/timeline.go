@@ -1,0 +1,234 @@
+package promise
+
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// unit is one transaction: what a session did between two ends, or one statement in autocommit.
+type unit struct {
+	session int
+	level   corpus.Level
+	promise Promise
+	// events are its statements, BEGIN and COMMIT among them, in order.
+	events []*event
+	// begun is when its first statement was sent.
+	begun history.Tick
+	// committed says that it was; else it was rolled back, by whatever. Its end is the statement
+	// that ended it, nil where that was the end of the case.
+	committed bool
+	end       *event
+	// consistent says that its first statement asks for the snapshot at once.
+	consistent bool
+}
+
+// event is a statement of a history.
+type event struct {
+	index  int // into History.Stmts
+	st     *history.Stmt
+	node   ast.StmtNode
+	kind   stmt.Kind
+	unit   *unit
+	before []int // the session's SET statements before it, as steps of the case
+	// from and to bound the moment at which it took effect: from is that of the statement whose
+	// submission ended its last wait, or its own.
+	from, to history.Tick
+	// alone says that it is a transaction of its own, closes that it ends its unit.
+	alone, closes bool
+}
+
+func (e *event) waited() bool { return len(e.st.Waits) > 0 }
+
+// data says that an event reads or writes tables.
+func (e *event) data() bool {
+	switch e.kind {
+	case stmt.Select, stmt.SelectForShare, stmt.SelectForUpdate, stmt.Insert, stmt.Update, stmt.Delete, stmt.Raw:
+		return true
+	}
+	return isUnion(e.node)
+}
+
+func isUnion(n ast.StmtNode) bool {
+	_, ok := n.(*ast.SetOprStmt)
+	return ok
+}
+
+// plain says that it is a query that locks nothing by its own word.
+func (e *event) plain() bool {
+	switch n := e.node.(type) {
+	case *stmt.RawStmt:
+		return n.Plain()
+	case *ast.SetOprStmt:
+		return !corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+			s, ok := n.(*ast.SelectStmt)
+			return ok && stmt.LockOf(s).Mode != stmt.None, false
+		})
+	}
+	return e.kind == stmt.Select
+}
+
+// writes says that it is no query.
+func (e *event) writes() bool {
+	switch e.kind {
+	case stmt.Insert, stmt.Update, stmt.Delete:
+		return true
+	case stmt.Raw:
+		return len(e.node.(*stmt.RawStmt).Writes) > 0
+	}
+	return false
+}
+
+// timeline is a history as transactions.
+type timeline struct {
+	units []*unit
+	// events holds all, in the order in which they took effect as far as that was seen.
+	events []*event
+	// lost is set where a transaction is gone that nothing ended.
+	lost *event
+}
+
+// unjudgedError says why a history is not judged.
+type unjudgedError string
+
+func (e unjudgedError) Error() string { return string(e) }
+
+// read makes a timeline of a history. An unjudgedError says what is in the way.
+func read(c *corpus.Case, h *history.History) (*timeline, error) {
+	t := &timeline{}
+	open := map[int]*unit{}
+	sets := map[int][]int{}
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		e := &event{index: i, st: st, node: c.Steps[st.Line].Stmt, from: st.Submit, to: st.Return}
+		e.kind = stmt.KindOf(e.node)
+		e.before = slices.Clone(sets[st.Session])
+		if st.Return == 0 {
+			return nil, unjudgedError("a statement that never answered")
+		}
+		if n := len(st.Waits); n > 0 && st.Waits[n-1].Until > 0 {
+			e.from = phaseOf(h, st.Waits[n-1].Until)
+		}
+		u := open[st.Session]
+		if u == nil {
+			u = &unit{session: st.Session, level: h.Levels[st.Session], begun: st.Submit}
+		}
+		if err := t.place(e, u, open); err != nil {
+			return nil, err
+		}
+		if e.kind == stmt.SetVariable {
+			sets[st.Session] = append(sets[st.Session], st.Line)
+		}
+	}
+	slices.SortStableFunc(t.events, func(a, b *event) int { return int(a.to - b.to) })
+	for _, u := range t.units {
+		var ok bool
+		if u.promise, ok = Of(h.Server, u.level); !ok {
+			return nil, unjudgedError("a level or a server of which no promise is known")
+		}
+	}
+	return t, nil
+}
+
+// place puts an event into its unit, and begins and ends units. open holds those that are.
+func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
+	t.events = append(t.events, e)
+	failed := e.st.Result.Err != nil
+	began := open[u.session] != nil
+	switch e.kind {
+	case stmt.Begin, stmt.BeginSnapshot:
+		if began && !failed { // it commits what is open
+			t.close(e, u, true, open)
+			u = &unit{session: u.session, level: u.level, begun: e.st.Submit}
+		}
+		if failed {
+			return unjudgedError("a BEGIN that fails")
+		}
+		u.consistent = e.kind == stmt.BeginSnapshot
+		t.join(e, u, open)
+		return nil
+	case stmt.Commit, stmt.Rollback:
+		if e.st.Result.InTxn {
+			return unjudgedError("AND CHAIN")
+		}
+		if began {
+			t.join(e, u, open)
+			t.close(e, u, e.kind == stmt.Commit && !failed, open)
+		}
+		return nil
+	case stmt.Savepoint, stmt.RollbackTo, stmt.ReleaseSavepoint:
+		if !began {
+			return unjudgedError("a savepoint outside of a transaction")
+		}
+		t.join(e, u, open)
+		return nil
+	case stmt.SetVariable:
+		if began && !e.st.Result.InTxn {
+			t.close(e, u, !failed, open)
+		}
+		return nil
+	case stmt.Use:
+		return nil
+	}
+	if !e.data() {
+		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
+	}
+	t.join(e, u, open)
+	switch inTxn := e.st.Result.InTxn; {
+	case !began && !inTxn:
+		e.alone = true
+		t.close(e, u, !failed, open)
+	case began && !inTxn && !failed:
+		t.lost = e
+		t.close(e, u, false, open)
+	case began && !inTxn:
+		t.close(e, u, false, open)
+	}
+	return nil
+}
+
+func (t *timeline) join(e *event, u *unit, open map[int]*unit) {
+	if open[u.session] != u {
+		open[u.session] = u
+		t.units = append(t.units, u)
+	}
+	e.unit = u
+	u.events = append(u.events, e)
+}
+
+func (t *timeline) close(e *event, u *unit, committed bool, open map[int]*unit) {
+	u.committed, u.end = committed, e
+	e.closes = true
+	if e.unit == nil {
+		e.unit = u
+	}
+	delete(open, u.session)
+}
+
+// phaseOf is the submission of the statement that was sent last before a moment: what woke
+// somebody then.
+func phaseOf(h *history.History, at history.Tick) history.Tick {
+	var last history.Tick
+	for i := range h.Stmts {
+		if s := h.Stmts[i].Submit; s < at {
+			last = max(last, s)
+		}
+	}
+	return last
+}
+
+// commits returns the events that committed something, in the order in which they returned.
+func (t *timeline) commits() (out []*event) {
+	for _, e := range t.events {
+		for _, u := range t.units {
+			if u.committed && u.end == e {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}

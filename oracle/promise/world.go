@@ -1,0 +1,98 @@
+package promise
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// world is what is known at one moment of one way that a history may have gone. It is copied, not
+// changed.
+type world struct {
+	// committed[k] holds the tables behind k commits; at[k-1] is what committed the k-th, and
+	// wrote[k-1] its transaction's write.
+	committed []state
+	at        []*event
+	wrote     []write
+	own       map[*unit]own
+}
+
+// own is what a transaction has done.
+type own struct {
+	write write
+	// snapshots holds the numbers of commits of which its snapshot may be; nil: none was taken.
+	snapshots []int
+	// unseen says that it has matched rows and not changed them, so that whether later reads show
+	// its own or the snapshot's version cannot be told from what changed.
+	unseen bool
+	saved  []savepoint
+	// renewed says that it went back to a savepoint that it had set before it read or wrote.
+	renewed bool
+	// touched says that it has read or written.
+	touched bool
+}
+
+type savepoint struct {
+	name    string
+	write   write
+	touched bool
+}
+
+func (w *world) newest() int { return len(w.committed) - 1 }
+
+// with is a world in which a transaction has come further.
+func (w world) with(u *unit, o own) world {
+	w.own = maps.Clone(w.own)
+	if w.own == nil {
+		w.own = map[*unit]own{}
+	}
+	w.own[u] = o
+	return w
+}
+
+// of is what a transaction has done so far.
+func (j *judge) of(w *world, u *unit) own {
+	o, ok := w.own[u]
+	if !ok {
+		o.write = j.layout.nothing()
+	}
+	return o
+}
+
+// ended counts the commits that had returned before a moment.
+func (w *world) ended(before history.Tick) (n int) {
+	for _, e := range w.at {
+		if e.to < before {
+			n++
+		}
+	}
+	return n
+}
+
+// finish is the world behind the end of a transaction.
+func (j *judge) finish(w world, u *unit) (world, error) {
+	o := j.of(&w, u)
+	w.own = maps.Clone(w.own)
+	delete(w.own, u)
+	if !u.committed {
+		return w, nil
+	}
+	next, ok := j.layout.plus(w.committed[w.newest()], o.write)
+	if !ok {
+		return w, unjudgedError("rows of a table without a primary key that two transactions took away")
+	}
+	w.committed = append(slices.Clip(w.committed), next)
+	w.at = append(slices.Clip(w.at), u.end)
+	w.wrote = append(slices.Clip(w.wrote), o.write)
+	return w, nil
+}
+
+// sight is what a transaction sees of some tables beside its own writes.
+func (j *judge) sight(s state, o own) (state, error) {
+	out, ok := j.layout.plus(s, o.write)
+	if !ok {
+		return nil, unjudgedError("rows of a table without a primary key that are gone from the snapshot")
+	}
+	return out, nil
+}
