@@ -71,6 +71,9 @@ func (j *judge) orders() [][]*event {
 // from follows events from the i-th on and returns nil if everything fits, a *mismatch if
 // something does not.
 func (j *judge) from(i int, events []*event, w world, final state) error {
+	if w.lost != "" {
+		return unjudgedError(w.lost)
+	}
 	for ; i < len(events); i++ {
 		e := events[i]
 		next, err := j.options(e, w)
@@ -98,7 +101,10 @@ func (j *judge) from(i int, events []*event, w world, final state) error {
 func (j *judge) branch(i int, events []*event, ways []world, final state) error {
 	var best *mismatch
 	for _, w := range ways {
-		w, err := j.ends(events[i], w)
+		var err error
+		if w.lost == "" {
+			w, err = j.ends(events[i], w)
+		}
 		if err == nil {
 			err = j.from(i+1, events, w, final)
 		}
@@ -229,6 +235,9 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	}
 	if len(out) > 0 {
 		j.seen[e.index] = true
+		if e.writes() && e.waited() && w.changed(w.ended(e.st.Submit)) > 1 {
+			out = append(out, world{lost: severalMoments})
+		}
 		return out, nil
 	}
 	if why := j.mixed(e, &w, first); why != "" {
@@ -257,14 +266,18 @@ func leavesAsItIs(e *event) bool {
 	return false
 }
 
+// severalMoments is a statement that has come to some rows before it waited, and to others behind: if
+// more than one row changed meanwhile, no single state need show what it met.
+const severalMoments = "a statement that waited, and whose rows are of several moments"
+
 // mixed says why no single state need show what a write or a locking read did; "" for none.
 func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 	level := e.unit.promise.Plain
 	switch {
 	case (level == Snapshot || level == Uncommitted) && subquery(e.node):
 		return "a query within a statement that sees the newest rows"
-	case e.waited():
-		return "a statement that waited, and whose rows are of several moments"
+	case e.waited() && w.changed(w.ended(e.st.Submit)) > 1:
+		return severalMoments
 	case ofValue(&e.st.Result) || ofValue(alone):
 		return "an error of a value, which may be that of another row"
 	case e.unit.promise.FirstUpdaterWins && (subquery(e.node) || w.ended(e.unit.begun) < w.newest()):

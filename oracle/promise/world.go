@@ -16,6 +16,8 @@ type world struct {
 	at        []*event
 	wrote     []write
 	own       map[*unit]own
+	// lost, if not empty, says why nothing is known of this way from here on.
+	lost string
 }
 
 // own is what a transaction has done.
@@ -65,6 +67,16 @@ func (w *world) ended(before history.Tick) (n int) {
 	for _, e := range w.at {
 		if e.to < before {
 			n++
+		}
+	}
+	return n
+}
+
+// changed counts the rows that the commits behind a given number of them changed.
+func (w *world) changed(since int) (n int) {
+	for _, one := range w.wrote[since:] {
+		for _, c := range one {
+			n += len(c)
 		}
 	}
 	return n

@@ -47,7 +47,7 @@ Status 0: no contradiction; 1: some; 3: something failed.`,
 			}
 			contradictions := 0
 			for _, s := range sets {
-				a := rulings{cases: cases, workers: workers, out: cmd.OutOrStdout(), seen: map[string][]string{}}
+				a := rulings{cases: cases, workers: workers, examples: examples, out: cmd.OutOrStdout(), seen: map[string][]string{}}
 				if err := a.set(cmd.Context(), s, s.file(*dir)); err != nil {
 					return fmt.Errorf("%s: %w", s.file(*dir), err)
 				}
@@ -69,8 +69,8 @@ Status 0: no contradiction; 1: some; 3: something failed.`,
 
 // rulings is one run of the command on one set.
 type rulings struct {
-	cases, workers int
-	out            io.Writer
+	cases, workers, examples int
+	out                      io.Writer
 
 	mu                                sync.Mutex // of what follows
 	seen                              map[string][]string
@@ -112,6 +112,9 @@ func (a *rulings) judge(ctx context.Context, t *target.Target, s set, r numbered
 		a.err = errors.Join(a.err, err)
 		return
 	}
+	if r.r.Verdict.Outcome != oracle.Unknown { // the server's answers may be missing from the record
+		r.r.Verdict = oracle.Judge(c, r.r.History, false)
+	}
 	begun := time.Now()
 	g, err := t.RuleByPromise(ctx, c, r.r.History)
 	took := time.Since(begun)
@@ -136,6 +139,9 @@ func (a *rulings) judge(ctx context.Context, t *target.Target, s set, r numbered
 		now = "not judged: " + g.Unjudged
 	}
 	a.seen[was+"\t"+now] = append(a.seen[was+"\t"+now], id)
+	if g.Broken && r.r.Verdict.Outcome == oracle.OK && a.examples > 0 {
+		fmt.Fprintf(a.out, "%s: %s at statement %d: expected %s, actual %s: %s\n", id, g.Kind, g.Stmt, g.Expected, g.Actual, g.Reason)
+	}
 }
 
 // print lists what was seen and returns how many contradict each other.
