@@ -343,10 +343,7 @@ func (j *judge) answersOn(e *event, w *world, o own, commits []int) (first *hist
 func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	commits := o.snapshots
 	if commits == nil {
-		commits = span(w.ended(e.st.Submit), w.newest())
-		if earlier := w.ended(e.unit.begun); e.unit.promise.FirstUpdaterWins || e.unit.readWithin(e) {
-			commits = span(earlier, w.newest())
-		}
+		commits = span(w.firstView(e), w.newest())
 	}
 	first, fits, err := j.answersOn(e, &w, o, commits)
 	if err != nil {
@@ -364,10 +361,17 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
 }
 
-// readWithin says that a transaction had a statement with a query within before a given one: that
-// may have taken the snapshot.
-func (u *unit) readWithin(before *event) bool {
-	return slices.ContainsFunc(u.events, func(e *event) bool { return e.index < before.index && e.data() && subquery(e.node) })
+// firstView is the number of commits of the oldest snapshot that a transaction may have at a query.
+// An earlier statement that could not be held against anything, or that has a query within, may
+// have taken it.
+func (w *world) firstView(e *event) int {
+	k := w.ended(e.st.Submit)
+	for _, x := range e.unit.events {
+		if x.index < e.index && x.data() && (e.unit.promise.FirstUpdaterWins || x.plain() || subquery(x.node)) {
+			return min(k, w.ended(x.st.Submit))
+		}
+	}
+	return k
 }
 
 // unclear says that a query on a snapshot need not show what a single state does.
@@ -380,6 +384,9 @@ func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *histo
 	for _, k := range snapshots {
 		d := j.layout.difference(w.committed[k], w.committed[w.newest()])
 		for i := range d {
+			if len(j.layout[i].key) == 0 && len(d[i]) > 0 && len(o.write[i]) > 0 {
+				return true // equal rows are told apart by nobody
+			}
 			for key, change := range d[i] {
 				_, had := w.committed[k][i][key]
 				if mine, wrote := o.write[i][key]; wrote && (!had || change.n == 0 || mine.n == 0) {
