@@ -92,7 +92,12 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 	}
 	x.dog.Reset(x.w.longest())
 	a := &history.SoloAnswer{}
-	open, err := x.load(q.Tables)
+	tables := arranged(q.Tables, x.now)
+	if tables == nil {
+		a.Open = "tables that are made on the way"
+		return a, nil
+	}
+	open, err := x.load(tables)
 	if err != nil || open != "" {
 		a.Open = open
 		return a, err
@@ -129,8 +134,24 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 	if x.now, err = x.w.readAll(x.p, x.p.tables); err != nil {
 		return nil, err
 	}
-	a.After = x.now
+	a.After = arranged(x.now, q.Tables)
 	return a, nil
+}
+
+// arranged puts tables into the order that others of the same names have; nil if the names differ.
+func arranged(tables, like []history.Table) []history.Table {
+	if len(tables) != len(like) {
+		return nil
+	}
+	out := make([]history.Table, len(like))
+	for i := range like {
+		at := slices.IndexFunc(tables, func(t history.Table) bool { return t.Name == like[i].Name })
+		if at < 0 {
+			return nil
+		}
+		out[i] = tables[at]
+	}
+	return out
 }
 
 // ready gives the statements a session that has run some SET statements and nothing else that
@@ -170,9 +191,6 @@ const loading = "@txnfuzz_loading"
 func (x *Scratch) load(tables []history.Table) (open string, err error) {
 	if err := x.w.use(x.w.ctl, x.p.db); err != nil {
 		return "", err
-	}
-	if len(tables) != len(x.now) {
-		return "tables that are made on the way", nil
 	}
 	var b strings.Builder
 	var changed []int

@@ -20,8 +20,8 @@ type Kind string
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {
 	Outcome Outcome `json:"verdict"`
-	// Oracle names the judge of a violation that is not one of the rules: Graph or
-	// Answers. Empty: the rules decided.
+	// Oracle names the judge of a violation that is not one of the rules: Graph, Answers or
+	// Promised; Promised of an OK, too. Empty: the rules decided.
 	Oracle string `json:"oracle,omitempty"`
 	// Kind is set for a violation, and for a known deviation says how it
 	// would have been reported.
@@ -57,6 +57,8 @@ type Verdict struct {
 	// Asked counts the answers of the server itself that the verdict rests on, where the
 	// oracle does not know the SQL.
 	Asked int `json:"asked,omitempty"`
+	// Unpromised says, of an Unknown verdict, why the judge by promise cannot tell either.
+	Unpromised string `json:"unpromised,omitempty"`
 	// Statements counts the executed statements that have something to judge,
 	// Judged those beside whose answer the rules allow no other. Only CheckAndCount fills
 	// them in.

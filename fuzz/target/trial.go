@@ -104,6 +104,7 @@ func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.H
 	JudgeByOracle(ctx, &r)
 	t.letServerCompute(ctx, &r)
 	disagreeing(ctx, &r)
+	t.judgeByPromise(ctx, &r)
 	return r
 }
 
@@ -116,6 +117,7 @@ func (t *Target) Decide(ctx context.Context, r *Trial) {
 	JudgeByOracle(ctx, r)
 	t.letServerCompute(ctx, r)
 	disagreeing(ctx, r)
+	t.judgeByPromise(ctx, r)
 	t.MakeSure(ctx, r)
 }
 

@@ -78,6 +78,9 @@ func explainUnknown(v *oracle.Verdict, c *corpus.Case, h *history.History) {
 	if i := lostAt(v, c, h); i >= 0 {
 		says += "; at " + StatementText(c, h, i)
 	}
+	if v.Unpromised != "" {
+		says += "; nor can it be judged by what the level promises: " + v.Unpromised
+	}
 	v.Expected, v.Actual = "", strings.TrimSpace(says)
 }
 

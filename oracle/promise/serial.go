@@ -121,7 +121,10 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		}
 		if got := &a.Results[i]; !sameAnswer(e, got, &e.st.Result) {
 			if ofValue(got) || ofValue(&e.st.Result) {
-				return nil, nil, unjudgedError("an error of a value, which may be that of another row")
+				return nil, nil, unjudgedError(ofAnotherRow)
+			}
+			if inTheMiddle(e, got) {
+				return nil, nil, unjudgedError("a unique key that need not hold in the middle of a statement")
 			}
 			return nil, s.differs(e, got, "what the transactions before it left"), nil
 		}

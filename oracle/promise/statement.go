@@ -8,6 +8,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -279,13 +280,23 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 	case e.waited() && w.changed(w.ended(e.st.Submit)) > 1:
 		return severalMoments
 	case ofValue(&e.st.Result) || ofValue(alone):
-		return "an error of a value, which may be that of another row"
+		return ofAnotherRow
+	case inTheMiddle(e, alone):
+		return "a unique key that need not hold in the middle of a statement"
 	case e.unit.promise.FirstUpdaterWins && (subquery(e.node) || w.ended(e.unit.begun) < w.newest()):
 		return "a statement on the newest rows in a transaction whose snapshot is older"
 	case level == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
 		return "a statement amid uncommitted changes"
 	}
 	return ""
+}
+
+const ofAnotherRow = "an error of a value, which may be that of another row"
+
+// inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
+func inTheMiddle(e *event, alone *history.Result) bool {
+	duplicate := func(r *history.Result) bool { return r != nil && r.Err != nil && r.Err.Code == 1062 }
+	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
 }
 
 func ofValue(r *history.Result) bool { return r != nil && r.Err != nil && ofValues[r.Err.Means()] }
@@ -351,7 +362,9 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	}
 	if len(fits) > 0 {
 		j.seen[e.index] = true
-		o.snapshots = fits
+		if o.snapshots != nil || looksAtRows(e) {
+			o.snapshots = fits
+		}
 		return []world{w.with(e.unit, o)}, nil
 	}
 	if why := j.unclear(e, &w, o, commits, first); why {
@@ -359,6 +372,15 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	}
 	j.seen[e.index] = true
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+}
+
+// looksAtRows says that a query has surely read a table: where the server finds the condition
+// impossible it reads none, and takes no snapshot.
+func looksAtRows(e *event) bool {
+	return len(e.st.Result.Rows) > 0 && !corpus.Contains(e.node, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.AggregateFuncExpr)
+		return found, false
+	})
 }
 
 // firstView is the number of commits of the oldest snapshot that a transaction may have at a query.
@@ -384,7 +406,7 @@ func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *histo
 	for _, k := range snapshots {
 		d := j.layout.difference(w.committed[k], w.committed[w.newest()])
 		for i := range d {
-			if len(j.layout[i].key) == 0 && len(d[i]) > 0 && len(o.write[i]) > 0 {
+			if len(j.layout[i].key) == 0 && k < w.newest() && len(o.write[i]) > 0 {
 				return true // equal rows are told apart by nobody
 			}
 			for key, change := range d[i] {
