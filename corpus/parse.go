@@ -261,6 +261,9 @@ func (r *caseReader) statement() error {
 	if line.Session == InitSession && stmt.KindOf(line.Stmt).OfSession() {
 		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", stmt.KindOf(line.Stmt))
 	}
+	if _, ok := line.Stmt.(*stmt.TriggerStmt); ok && line.Session != InitSession {
+		return r.errorf(prefix, "a session cannot make a trigger: CREATE TRIGGER stands behind /* init */")
+	}
 	for _, c := range inner {
 		if err := r.addAbove(c.at, c.text); err != nil {
 			return err
@@ -289,6 +292,8 @@ func (r *caseReader) scan(prefix, start int) (end int, inner []innerComment, err
 	s := r.text
 	for i := start; i < len(s); {
 		switch c := s[i]; {
+		case c == ';' && insideTrigger(s[start:i]):
+			i++
 		case c == ';':
 			return i, inner, nil
 		case c == '\'' || c == '"' || c == '`':
@@ -357,6 +362,9 @@ func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {
 		return raw, err
+	}
+	if s, err := r.trigger(start, end); s != nil || err != nil {
+		return s, err
 	}
 	node, at, msg := parseFaithful(r.text[start:end])
 	if msg != "" {

@@ -197,6 +197,9 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 	case *stmt.SessionStmt:
 		w.plain(s.String())
 		return nil
+	case *stmt.TriggerStmt:
+		w.out = append(w.out, s.SQL...)
+		return nil
 	case *ast.BeginStmt:
 		if s.ReadOnly && s.OriginalText() == textSnapshot {
 			w.plain(textSnapshot + behindReadOnly)

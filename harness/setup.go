@@ -9,13 +9,14 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // inspectInit is inspect for a line of the set-up, which may also name the
 // case's database.
-func inspectInit(stmt ast.StmtNode, sql string) (traits, error) {
-	switch x := stmt.(type) {
+func inspectInit(n ast.StmtNode, sql string) (traits, error) {
+	switch x := n.(type) {
 	case *ast.CreateDatabaseStmt, *ast.DropDatabaseStmt, *ast.UseStmt:
 		return namesDatabase, nil
 	case *ast.AlterDatabaseStmt:
@@ -27,7 +28,10 @@ func inspectInit(stmt ast.StmtNode, sql string) (traits, error) {
 			return 0, &RefusedError{sql, "no session sees a temporary table of the set-up"}
 		}
 	}
-	tr, err := inspect(stmt, sql)
+	if t, ok := n.(*stmt.TriggerStmt); ok {
+		return triggerTraits(t)
+	}
+	tr, err := inspect(n, sql)
 	if err == nil && tr&aboutSession != 0 {
 		return 0, &RefusedError{sql, "the set-up has no sessions"}
 	}
@@ -68,13 +72,13 @@ func newOwnScript(c *corpus.Case, dbms history.DBMS, sql string) (*script, error
 
 // addInit decides whether the set-up still is one that refilling repeats, and
 // returns the line as it is to be run, "" for one that has nothing to do.
-func (s *script) addInit(stmt ast.StmtNode, line int, sql string) string {
+func (s *script) addInit(n ast.StmtNode, line int, sql string) string {
 	structure := func() {
 		s.creates = append(s.creates, line)
 		// Rows that were there before are not made by the INSERTs alone.
 		s.refill = s.refill && len(s.fills) == 0
 	}
-	switch x := stmt.(type) {
+	switch x := n.(type) {
 	case *ast.DoStmt:
 		if len(x.Exprs) == 0 {
 			return ""
@@ -98,6 +102,8 @@ func (s *script) addInit(stmt ast.StmtNode, line int, sql string) string {
 		s.fills = append(s.fills, line)
 	case *ast.SetStmt:
 		s.refill, s.tainting = false, true
+	case *stmt.TriggerStmt: // it may fill other tables than an INSERT names
+		s.refill, s.readBack = false, true
 	case ast.DDLNode:
 		structure()
 		s.readBack = true

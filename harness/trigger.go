@@ -2,6 +2,7 @@ package harness
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -15,15 +16,29 @@ var eachRow = regexp.MustCompile(`(?is)^(\s*CREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFI
 // guarded is a statement of a set-up; if it makes a trigger, then one that does nothing while rows
 // are laid out.
 func guarded(n ast.StmtNode) ast.StmtNode {
-	raw, ok := n.(*stmt.RawStmt)
+	t, ok := n.(*stmt.TriggerStmt)
 	if !ok {
 		return n
 	}
-	m := eachRow.FindStringSubmatch(raw.SQL)
+	m := eachRow.FindStringSubmatch(t.SQL)
 	if m == nil {
 		return n
 	}
-	own := *raw
+	own := *t
 	own.SQL = m[1] + "BEGIN IF " + loading + " IS NULL THEN " + m[2] + "; END IF; END"
 	return &own
+}
+
+// triggerTraits refuses a trigger that could touch more than the tables of its case.
+func triggerTraits(t *stmt.TriggerStmt) (traits, error) {
+	words := t.Words()
+	for i, w := range words {
+		switch {
+		case slices.Contains(refusedWords, w), w == "call", w == "prepare", w == "kill":
+			return 0, &RefusedError{t.SQL, "a trigger may not hold the word " + w}
+		case w == "." && i > 0 && words[i-1] != "new" && words[i-1] != "old":
+			return 0, &RefusedError{t.SQL, "it may name another database: " + words[i-1] + " stands before a dot"}
+		}
+	}
+	return 0, nil
 }

@@ -71,12 +71,19 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			if s.Conflict, err = mutate.ParseConflict(conflict); err != nil {
 				return usagef("--conflict: %w", err)
 			}
-			var said struct{ Breadth, Ends bool }
-			if s.SQL, s.Ends, said, err = campaign.ParseSQL(breadth); err != nil {
+			said, err := campaign.ParseSQL(breadth)
+			if err != nil {
 				return usagef("--sql: %w", err)
 			}
-			if !said.Breadth {
-				s.SQL = campaign.MixedSQL
+			s.SQL = campaign.MixedSQL
+			if said.Breadth != nil {
+				s.SQL = *said.Breadth
+			}
+			if said.Ends != nil {
+				s.Ends = *said.Ends
+			}
+			if said.Constraints != nil {
+				s.Constraints = *said.Constraints
 			}
 			others := target.IsDSN(s.Target) || target.IsDSN(s.Against)
 			switch {
@@ -84,13 +91,15 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 				return usagef("--sql kill: %s", errKillOthers)
 			case s.Ends != campaign.NoEnds && s.Unique:
 				return usagef("--sql kill and --unique-values exclude each other")
-			case !said.Ends && !others && s.Against == "" && !s.Unique:
+			case s.Constraints != campaign.NoConstraints && s.Unique:
+				return usagef("--sql constraints and --unique-values exclude each other")
+			case said.Ends == nil && !others && s.Against == "" && !s.Unique:
 				s.Ends = campaign.SomeEnds
 			}
 			if s.Solver, err = target.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)
 			}
-			if !said.Breadth && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
+			if said.Breadth == nil && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
 				s.SQL = campaign.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
 			}
 			if txns != "" {

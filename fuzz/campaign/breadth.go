@@ -20,26 +20,40 @@ const (
 // computedOdds are Computed of mutate.Options.
 var computedOdds = map[Breadth]int{KnownSQL: 0, MixedSQL: 4, WideSQL: 256}
 
-// breadths are their names.
-var breadths = map[string]Breadth{"known": KnownSQL, string(MixedSQL): MixedSQL, string(WideSQL): WideSQL}
+// The words of ParseSQL.
+var (
+	breadths    = map[string]Breadth{"known": KnownSQL, string(MixedSQL): MixedSQL, string(WideSQL): WideSQL}
+	ends        = map[string]SessionEnds{"kill": AllEnds, "nokill": NoEnds}
+	constraints = map[string]Constraints{"constraints": AllConstraints, "noconstraints": NoConstraints}
+)
 
-// ends are the names of how often sessions end.
-var ends = map[string]SessionEnds{"kill": AllEnds, "nokill": NoEnds}
+// SQL is what the words of ParseSQL say of the cases of a campaign; nil: nothing.
+type SQL struct {
+	Breadth     *Breadth
+	Ends        *SessionEnds
+	Constraints *Constraints
+}
 
-// ParseSQL reads known, mixed or wide, kill or nokill, or one of each with a comma between; an empty
-// text says nothing. said tells which of the two the text names.
-func ParseSQL(s string) (b Breadth, e SessionEnds, said struct{ Breadth, Ends bool }, err error) {
+// ParseSQL reads known, mixed or wide, kill or nokill, constraints or noconstraints, or one of each with a
+// comma between; an empty text says nothing.
+func ParseSQL(s string) (said SQL, err error) {
 	if s == "" {
-		return b, e, said, nil
+		return said, nil
 	}
 	for _, word := range strings.Split(s, ",") {
-		if x, ok := breadths[word]; ok && !said.Breadth {
-			b, said.Breadth = x, true
-		} else if y, ok := ends[word]; ok && !said.Ends {
-			e, said.Ends = y, true
-		} else {
-			return b, e, said, fmt.Errorf("unknown SQL %q: want known, mixed or wide, and perhaps kill or nokill, as in mixed,kill", word)
+		b, isBreadth := breadths[word]
+		e, isEnds := ends[word]
+		k, isConstraints := constraints[word]
+		switch {
+		case isBreadth && said.Breadth == nil:
+			said.Breadth = &b
+		case isEnds && said.Ends == nil:
+			said.Ends = &e
+		case isConstraints && said.Constraints == nil:
+			said.Constraints = &k
+		default:
+			return said, fmt.Errorf("unknown SQL %q: want known, mixed or wide, and perhaps kill or nokill, constraints or noconstraints, as in mixed,kill", word)
 		}
 	}
-	return b, e, said, nil
+	return said, nil
 }

@@ -1,29 +1,49 @@
 package campaign
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func TestParseSQL(t *testing.T) {
-	for text, want := range map[string]struct {
-		b            Breadth
-		e            SessionEnds
-		breadth, end bool
-		wrong        bool
-	}{
-		"":            {},
-		"known":       {b: KnownSQL, breadth: true},
-		"wide":        {b: WideSQL, breadth: true},
-		"kill":        {e: AllEnds, end: true},
-		"nokill":      {e: NoEnds, end: true},
-		"mixed,kill":  {b: MixedSQL, e: AllEnds, breadth: true, end: true},
-		"kill,known":  {b: KnownSQL, e: AllEnds, breadth: true, end: true},
-		"kill,nokill": {wrong: true},
-		"known,wide":  {wrong: true},
-		"kil":         {wrong: true},
-		"known,":      {wrong: true},
+	for text, want := range map[string]string{
+		"":                        "",
+		"known":                   "breadth=",
+		"wide":                    "breadth=wide",
+		"kill":                    "ends=1",
+		"nokill":                  "ends=0",
+		"mixed,kill":              "breadth=mixed ends=1",
+		"kill,known":              "breadth= ends=1",
+		"constraints":             "constraints=1",
+		"noconstraints,wide,kill": "breadth=wide ends=1 constraints=0",
+		"kill,nokill":             "wrong",
+		"known,wide":              "wrong",
+		"constraints,constraints": "wrong",
+		"kil":                     "wrong",
+		"known,":                  "wrong",
 	} {
-		b, e, said, err := ParseSQL(text)
-		if (err != nil) != want.wrong || err == nil && (b != want.b || e != want.e || said.Breadth != want.breadth || said.Ends != want.end) {
-			t.Errorf("%q: %q, %d, %+v, %v", text, b, e, said, err)
+		said, err := ParseSQL(text)
+		got := ""
+		add := func(format string, value any) {
+			if got != "" {
+				got += " "
+			}
+			got += fmt.Sprintf(format, value)
+		}
+		if said.Breadth != nil {
+			add("breadth=%s", *said.Breadth)
+		}
+		if said.Ends != nil {
+			add("ends=%d", *said.Ends)
+		}
+		if said.Constraints != nil {
+			add("constraints=%d", *said.Constraints)
+		}
+		if err != nil {
+			got = "wrong"
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
 }

@@ -47,6 +47,9 @@ type Settings struct {
 	// Ends says how often sessions are killed, disconnected and connected anew. It has no effect
 	// together with Unique.
 	Ends SessionEnds
+	// Constraints says how often tables have foreign keys, triggers and the like. It has no effect
+	// together with Unique.
+	Constraints Constraints
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range

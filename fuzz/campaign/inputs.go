@@ -21,6 +21,7 @@ import (
 func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	p, made := c.decode(worker, n)
 	if !c.s.Unique {
+		c.constrain(worker, n, &p, made)
 		c.endSessions(worker, n, &p, made)
 		return p, made
 	}

@@ -287,6 +287,11 @@ func (r *Replay) Load() error {
 // loadTables takes the tables' definitions from the server where it was asked for
 // them, else from the set-up.
 func (r *Replay) loadTables() error {
+	for _, l := range r.Case.Init {
+		if _, ok := l.Stmt.(*stmt.TriggerStmt); ok { // no definition of a table tells of it
+			return &Loss{Slug: "set-up of unknown effect", Detail: "a trigger"}
+		}
+	}
 	if len(r.History.Initial) > 0 && r.History.Initial[0].Create != "" {
 		for i := range r.History.Initial {
 			def, engine, err := solve.ReadTable(r.History.Initial[i].Create, r.Dialect)
