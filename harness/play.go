@@ -92,7 +92,6 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 	if s.database != "" {
 		return nil, &RefusedError{s.init[0], "it names a database"}
 	}
-	s.refillKeyed(a.c)
 	s.fillsTable = fillsTable(a.c)
 	a.s = s
 	for i := range play.Players {

@@ -53,7 +53,6 @@ func (p *Pool) Scratch(ctx context.Context, c *corpus.Case) (x *Scratch, err err
 	if s.database != "" {
 		return nil, &RefusedError{s.init[0], "it names a database"}
 	}
-	s.refillKeyed(c)
 	x = &Scratch{w: w, s: s, c: c, layout: map[string]map[string]history.Written{}}
 	if x.dog, err = w.start(ctx); err != nil {
 		return nil, err

@@ -131,7 +131,13 @@ func (t *tableSpec) counter() string {
 	return "ALTER TABLE " + quote(t.name) + " AUTO_INCREMENT = " + t.next + ";"
 }
 
-func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) { return makeScript(c, dbms, false) }
+func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {
+	s, err := makeScript(c, dbms, false)
+	if err == nil && s.database == "" {
+		s.refillKeyed(c)
+	}
+	return s, err
+}
 
 // makeScript is newScript; own says that the names of databases are gone.
 func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {

@@ -86,9 +86,6 @@ func (j *judge) decide() (err error) {
 func (j *judge) broken(e *event, kind, expected, actual, reason string) {
 	j.ruling.Broken, j.ruling.Kind, j.ruling.Stmt = true, kind, e.index
 	j.ruling.Expected, j.ruling.Actual, j.ruling.Reason = expected, actual, reason
-	if e.unit != nil {
-		j.ruling.Promise = e.unit.promise
-	}
 }
 
 // ask runs statements alone. An unjudgedError says that the question settles nothing.

@@ -157,6 +157,7 @@ func (s *serial) none() error {
 		return nil
 	}
 	s.broken(m.e, "not-serializable", m.expected, m.actual, reason)
+	s.ruling.Promise = m.e.unit.promise
 	return nil
 }
 

@@ -48,6 +48,9 @@ func (j *judge) byStatement(initial, final state) error {
 		return nil
 	}
 	j.broken(worst.e, worst.kind, worst.expected, worst.actual, worst.reason)
+	if worst.e.data() {
+		j.ruling.Promise = worst.e.unit.promise
+	}
 	return nil
 }
 
