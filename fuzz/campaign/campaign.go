@@ -128,6 +128,7 @@ type campaign struct {
 	faults    atomic.Int64
 	broken    sync.Map // messages of defects of this program
 	sampled   sampler
+	second    second
 	beside    beside
 	versus    *versus // nil: nothing is compared
 	stop      context.CancelCauseFunc
@@ -277,6 +278,9 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 	if err := c.askSome(keeping, r); err != nil {
 		return err
 	}
+	if err := c.secondJudge(keeping, r); err != nil {
+		return err
+	}
 	if c.versus != nil && r.Dead == nil {
 		return c.versus.consider(keeping, r, from)
 	}
@@ -286,12 +290,13 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 // keepUnjudged saves the first case for each way in which the oracle or the harness
 // breaks down, which is a defect of this program. It also saves the first case for
 // each setting that makes a server answer in a way that no rule knows, for each
-// statement that oracle and server compute differently, and for each deviation that is
-// something else by the plans that the server tells.
+// statement that oracle and server compute differently, for each deviation that is
+// something else by the plans that the server tells, and for each case on which two judges
+// disagree.
 func (c *campaign) keepUnjudged(r *target.Trial) error {
 	v := &r.Verdict
 	setting := strings.HasPrefix(v.Reason, target.ReasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != target.ReasonSolver && v.Reason != reasonPlan && !setting {
+	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != target.ReasonSolver && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
 		return nil
 	}
 	key, text := target.Volatile.ReplaceAllString(v.Actual, "#"), v.Actual

@@ -233,6 +233,9 @@ func merged(a, b *Report) *Report {
 		r.ComputedJudged += c.ComputedJudged
 		r.Asked += c.Asked
 		r.Refuted += c.Refuted
+		r.ByPromise += c.ByPromise
+		r.Seconded += c.Seconded
+		r.Disagreed += c.Disagreed
 		r.judgeable += c.judgeable
 		r.judged += c.judged
 		r.overlapping += c.overlapping

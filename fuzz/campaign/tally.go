@@ -40,6 +40,12 @@ type Counts struct {
 	// are something else by those plans.
 	Asked   int `json:"facts_asked"`
 	Refuted int `json:"facts_refuted"`
+	// ByPromise counts the cases that got a verdict from the judge by promise alone, Seconded those
+	// that the rules call ok and that it has judged, too, Disagreed those of them that it calls
+	// broken.
+	ByPromise int `json:"judged_by_promise"`
+	Seconded  int `json:"judged_twice"`
+	Disagreed int `json:"judges_disagreed"`
 
 	judgeable, judged int // statements
 	overlapping       int // cases
@@ -89,6 +95,9 @@ func (c *Counts) add(r *target.Trial) {
 	c.Cases++
 	c.Verdicts[v.Outcome]++
 	c.ByLevel.add(r)
+	if v.Oracle == oracle.Promised {
+		c.ByPromise++
+	}
 	switch v.Outcome {
 	case oracle.Known:
 		for _, name := range v.Rules {
@@ -156,6 +165,16 @@ func (t *tally) asked(refuted bool) {
 	t.c.Asked++
 	if refuted {
 		t.c.Refuted++
+	}
+}
+
+// seconded counts a case that two judges have judged.
+func (t *tally) seconded(disagreed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.Seconded++
+	if disagreed {
+		t.c.Disagreed++
 	}
 }
 

@@ -87,6 +87,12 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 	if r.Computed > 0 {
 		fmt.Fprintf(&b, "the server computed SQL of %s: %d got a verdict\n", campaign.Count(r.Computed, "case"), r.ComputedJudged)
 	}
+	if r.ByPromise > 0 {
+		fmt.Fprintf(&b, "judged by what the level promises, since no rule knows their SQL: %s\n", campaign.Count(r.ByPromise, "case"))
+	}
+	if r.Seconded > 0 {
+		fmt.Fprintf(&b, "judged by that as well as by the rules: %s, the two disagreed on %d\n", campaign.Count(r.Seconded, "case"), r.Disagreed)
+	}
 	if r.Unique {
 		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")
 	}

@@ -282,6 +282,8 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 		return "a query within a statement that sees the newest rows"
 	case e.waited() && w.changed(w.ended(e.st.Submit)) > 1:
 		return severalMoments
+	case e.waited() && ignores(e.node):
+		return "IGNORE, which may make a warning of a time-out"
 	case ofValue(&e.st.Result) || ofValue(alone):
 		return ofAnotherRow
 	case inTheMiddle(e, alone):
@@ -295,6 +297,13 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 }
 
 const ofAnotherRow = "an error of a value, which may be that of another row"
+
+func ignores(n ast.StmtNode) bool {
+	if raw, ok := n.(*stmt.RawStmt); ok {
+		return slices.Contains(raw.Words(), "ignore")
+	}
+	return stmt.Of(n).Ignore
+}
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
 func inTheMiddle(e *event, alone *history.Result) bool {
