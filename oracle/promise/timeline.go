@@ -58,18 +58,15 @@ func isUnion(n ast.StmtNode) bool {
 	return ok
 }
 
-// plain says that it is a query that locks nothing by its own word.
+// plain says that it is a query that locks nothing, nor has a query within that does.
 func (e *event) plain() bool {
-	switch n := e.node.(type) {
-	case *stmt.RawStmt:
-		return n.Plain()
-	case *ast.SetOprStmt:
-		return !corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-			s, ok := n.(*ast.SelectStmt)
-			return ok && stmt.LockOf(s).Mode != stmt.None, false
-		})
+	if raw, ok := e.node.(*stmt.RawStmt); ok {
+		return raw.Plain()
 	}
-	return e.kind == stmt.Select
+	return (e.kind == stmt.Select || isUnion(e.node)) && !corpus.Contains(e.node, func(n ast.Node) (found, skip bool) {
+		s, ok := n.(*ast.SelectStmt)
+		return ok && stmt.LockOf(s).Mode != stmt.None, false
+	})
 }
 
 // writes says that it is no query.
