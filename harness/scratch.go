@@ -104,7 +104,7 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 	if err := x.ready(ctx, q.Before); err != nil {
 		return nil, err
 	}
-	several := len(q.Steps) > 1
+	several := len(q.Steps) > 1 || q.InTxn
 	if several {
 		if err := x.w.idleExec(x.session, "BEGIN"); err != nil {
 			return nil, err
@@ -125,11 +125,37 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 		}
 		a.Results = append(a.Results, r.Result)
 	}
-	if several {
-		if err := x.w.idleExec(x.session, "COMMIT"); err != nil {
+	return x.end(q, a, several)
+}
+
+// end reads what the tables hold behind the statements of a question, and ends their transaction.
+func (x *Scratch) end(q *history.Solo, a *history.SoloAnswer, txn bool) (*history.SoloAnswer, error) {
+	if q.InTxn {
+		r, err := x.w.idle(x.session, readText(x.p.tables))
+		if err != nil {
 			return nil, err
 		}
+		if r.Err != nil {
+			a.Open = "tables that cannot be read in the transaction: " + r.Err.String()
+		} else if a.After, err = tablesOf(&r, x.p.tables); err != nil {
+			return nil, err
+		}
+		if err := x.w.idleExec(x.session, "ROLLBACK"); err != nil {
+			return nil, err
+		}
+		a.After = arranged(a.After, q.Tables)
+		return a, nil
 	}
+	if txn {
+		r, err := x.w.idle(x.session, "COMMIT")
+		if err != nil {
+			return nil, err
+		}
+		if r.Err != nil {
+			a.Open = "a transaction that cannot be committed alone either: " + r.Err.String()
+		}
+	}
+	var err error
 	if x.now, err = x.w.readAll(x.p, x.p.tables); err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@
 -- verdict (mariadb 10.11, RU RC RR SER): unknown stale
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown stale
 -- verdict (mariadb 10.5, RU RC RR SER): unknown stale
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT);
 /* init */ INSERT INTO k VALUES (1, 1);

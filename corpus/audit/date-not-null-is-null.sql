@@ -9,8 +9,8 @@
 -- verdict (mariadb 10.11, RR): ok
 -- verdict (mariadb 10.11,snapshot=on, RR): ok
 -- verdict (mariadb 10.5, RR): ok
--- verdict (mysql 9.7, RR): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (d DATE NOT NULL);
 /* init */ INSERT IGNORE INTO t VALUES ('0000-00-00');

@@ -4,13 +4,13 @@
 -- note: an ENUM that has the empty string as a member: its value 0, of a value that was not valid, reads like it
 -- expected: ok or unknown
 -- verdict (embedded, RR): unknown unsupported
--- verdict (mariadb 11.8, RR): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
--- verdict (mariadb 10.11, RR): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
--- verdict (mariadb 10.5, RR): unknown unsupported
--- verdict (mysql 9.7, RR): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a ENUM('x', ''));
 /* init */ INSERT INTO t VALUES ('');

@@ -4,20 +4,13 @@
 -- expected: known locked-derived-table-reads-newest on TiDB at REPEATABLE READ; ok or unknown elsewhere
 -- verdict (embedded, RC): known locked-derived-table-reads-newest
 -- verdict (embedded, RR): known locked-derived-table-reads-newest
--- verdict (mariadb 11.8, RU RC RR): unknown unsupported
--- verdict (mariadb 11.8, SER): ok
--- verdict (mariadb 11.8,snapshot=off, RU RC RR): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, SER): ok
--- verdict (mariadb 10.11, RU RC RR): unknown unsupported
--- verdict (mariadb 10.11, SER): ok
--- verdict (mariadb 10.11,snapshot=on, RU RC RR): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, SER): ok
--- verdict (mariadb 10.5, RU RC RR): unknown unsupported
--- verdict (mariadb 10.5, SER): ok
--- verdict (mysql 9.7, RU RC RR): unknown unsupported
--- verdict (mysql 9.7, SER): ok
--- verdict (mysql 9.7,binlog=off, RU RC RR): unknown unsupported
--- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE tt (a INT PRIMARY KEY, b INT, c VARCHAR(255));
 /* init */ INSERT INTO tt VALUES (1, 11, 'snapshot'), (2, 12, 'snapshot');

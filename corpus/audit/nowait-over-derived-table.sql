@@ -3,13 +3,13 @@
 -- level: SERIALIZABLE
 -- note: FOR UPDATE NOWAIT does not reach into the derived table, whose query locks as a plain SELECT does at SERIALIZABLE; MySQL waits for the row, MariaDB fails at once
 -- expected: ok or unknown
--- verdict (mariadb 11.8, SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, SER): unknown unsupported
--- verdict (mariadb 10.11, SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, SER): unknown unsupported
--- verdict (mariadb 10.5, SER): unknown unsupported
--- verdict (mysql 9.7, SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, SER): unknown unsupported
+-- verdict (mariadb 11.8, SER): ok
+-- verdict (mariadb 11.8,snapshot=off, SER): ok
+-- verdict (mariadb 10.11, SER): ok
+-- verdict (mariadb 10.11,snapshot=on, SER): ok
+-- verdict (mariadb 10.5, SER): ok
+-- verdict (mysql 9.7, SER): ok
+-- verdict (mysql 9.7,binlog=off, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1,10),(2,20),(3,30);

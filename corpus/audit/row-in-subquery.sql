@@ -4,13 +4,13 @@
 -- note: a comparison of rows, as a column
 -- expected: ok or unknown
 -- verdict (embedded, RR): unknown text error predicted
--- verdict (mariadb 11.8, RR): unknown text error predicted
--- verdict (mariadb 11.8,snapshot=off, RR): unknown text error predicted
--- verdict (mariadb 10.11, RR): unknown text error predicted
--- verdict (mariadb 10.11,snapshot=on, RR): unknown text error predicted
--- verdict (mariadb 10.5, RR): unknown text error predicted
--- verdict (mysql 9.7, RR): unknown text error predicted
--- verdict (mysql 9.7,binlog=off, RR): unknown text error predicted
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ INSERT INTO t VALUES (1);

@@ -4,13 +4,13 @@
 -- note: _rowid is another name for an integer primary key on MySQL and MariaDB
 -- expected: ok or unknown; on TiDB the server refuses the text
 -- verdict (embedded, RR): unknown stale
--- verdict (mariadb 11.8, RR): unknown text error predicted
--- verdict (mariadb 11.8,snapshot=off, RR): unknown text error predicted
--- verdict (mariadb 10.11, RR): unknown text error predicted
--- verdict (mariadb 10.11,snapshot=on, RR): unknown text error predicted
--- verdict (mariadb 10.5, RR): unknown text error predicted
--- verdict (mysql 9.7, RR): unknown text error predicted
--- verdict (mysql 9.7,binlog=off, RR): unknown text error predicted
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1);

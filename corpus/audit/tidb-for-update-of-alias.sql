@@ -9,8 +9,8 @@
 -- verdict (mariadb 10.11, RR): unknown stale
 -- verdict (mariadb 10.11,snapshot=on, RR): unknown stale
 -- verdict (mariadb 10.5, RR): unknown stale
--- verdict (mysql 9.7, RR): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1);

@@ -2,11 +2,11 @@
 -- seed: no, because implicit conversions in a condition are not modelled on MariaDB
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 

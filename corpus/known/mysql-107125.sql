@@ -7,8 +7,8 @@
 -- verdict (mariadb 10.11, RU RC RR SER): ok
 -- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
 -- verdict (mariadb 10.5, RU RC RR SER): ok
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (c1 VARCHAR(14));
 /* init */ INSERT IGNORE INTO t (c1) VALUES ('test');

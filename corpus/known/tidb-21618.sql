@@ -2,13 +2,13 @@
 -- seed: no, because partitions are not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
 -- verdict (embedded, RC RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (c_int INT, d_int INT, PRIMARY KEY (c_int), KEY (d_int)) PARTITION BY HASH (c_int) PARTITIONS 4;
 /* init */ INSERT INTO t VALUES (1, 2);

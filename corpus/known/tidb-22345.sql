@@ -3,13 +3,13 @@
 -- reported: READ COMMITTED, REPEATABLE READ
 -- note: it read the snapshot
 -- verdict (embedded, RC RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
--- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
+-- verdict (mariadb 10.11, RU RC RR SER): ok
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
+-- verdict (mariadb 10.5, RU RC RR SER): ok
+-- verdict (mysql 9.7, RU RC RR SER): ok
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, v INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);

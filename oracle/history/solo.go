@@ -17,6 +17,9 @@ type Solo struct {
 	// indexes into Case.Steps.
 	Before []int `json:"before,omitempty"`
 	Steps  []int `json:"steps"`
+	// InTxn says that a transaction is open: After is what it sees, and it is rolled back. Else each
+	// statement commits itself, or, if there are several, all do at once.
+	InTxn bool `json:"in_txn,omitempty"`
 	// IDs says, by index into Steps, which AUTO_INCREMENT value a statement is to begin with;
 	// 0, or none: its own. The counter is no part of the rows.
 	IDs map[int]int64 `json:"ids,omitempty"`
@@ -25,7 +28,7 @@ type Solo struct {
 // Key is the same for equal questions about one case, whatever the order of rows.
 func (q *Solo) Key() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, q.Before, q.Steps, q.IDs)
+	fmt.Fprintln(&b, q.Before, q.Steps, q.IDs, q.InTxn)
 	for i := range q.Tables {
 		fmt.Fprintf(&b, "%q\n", q.Tables[i].Name)
 		rows := RowTexts(q.Tables[i].Rows)

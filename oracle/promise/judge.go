@@ -94,6 +94,7 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 	for i, e := range events {
 		if i == 0 {
 			q.Before = e.before
+			q.InTxn = len(events) == 1 && !e.alone
 		}
 		q.Steps = append(q.Steps, e.st.Line)
 		if id := e.st.Result.LastID; id != 0 && e.writes() {

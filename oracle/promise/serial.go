@@ -126,6 +126,9 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 			if inTheMiddle(e, got) {
 				return nil, nil, unjudgedError("a unique key that need not hold in the middle of a statement")
 			}
+			if constraint(got) && constraint(&e.st.Result) {
+				return nil, nil, unjudgedError(twoConstraints)
+			}
 			return nil, s.differs(e, got, "what the transactions before it left"), nil
 		}
 	}

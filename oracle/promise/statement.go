@@ -288,6 +288,8 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 		return ofAnotherRow
 	case inTheMiddle(e, alone):
 		return "a unique key that need not hold in the middle of a statement"
+	case constraint(alone) && constraint(&e.st.Result):
+		return twoConstraints
 	case e.unit.promise.FirstUpdaterWins && (subquery(e.node) || w.ended(e.unit.begun) < w.newest()):
 		return "a statement on the newest rows in a transaction whose snapshot is older"
 	case level == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
@@ -310,6 +312,17 @@ func inTheMiddle(e *event, alone *history.Result) bool {
 	duplicate := func(r *history.Result) bool { return r != nil && r.Err != nil && r.Err.Code == 1062 }
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
 }
+
+// constraints holds the errors of unique and foreign keys, NOT NULL and CHECK. Of two that are broken
+// at once no manual says which is told.
+var constraints = map[uint16]bool{
+	1022: true, 1048: true, 1062: true, 1216: true, 1217: true, 1451: true, 1452: true, 1557: true, 1586: true,
+	1761: true, 1762: true, 3819: true, 4025: true,
+}
+
+const twoConstraints = "two constraints that are broken at once"
+
+func constraint(r *history.Result) bool { return r != nil && r.Err != nil && constraints[r.Err.Code] }
 
 func ofValue(r *history.Result) bool { return r != nil && r.Err != nil && ofValues[r.Err.Means()] }
 
