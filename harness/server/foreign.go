@@ -131,8 +131,10 @@ func (b *foreign) Tenant() {}
 func (b *foreign) Close() error { return nil }
 
 // Levels returns what the server offers: TiDB knows two levels only.
-func (b *foreign) Levels() []corpus.Level {
-	if b.server.DBMS == history.TiDB {
+func (b *foreign) Levels() []corpus.Level { return levelsOf(b.server.DBMS) }
+
+func levelsOf(dbms history.DBMS) []corpus.Level {
+	if dbms == history.TiDB {
 		return []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
 	}
 	return corpus.Levels

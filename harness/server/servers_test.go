@@ -8,17 +8,22 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // required says that a missing server is a failure: set where the servers are
 // known to be installed, so that a test cannot go unnoticed.
 var required = os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != ""
 
-// installedTargets returns the private targets that this machine can start.
+// installedTargets returns the private targets of MySQL and MariaDB that this machine can
+// start.
 func installedTargets(t testing.TB) []string {
 	t.Helper()
 	var targets []string
 	for _, r := range releases {
+		if r.family == history.TiDB {
+			continue // takes long to compile, so that it is nowhere required
+		}
 		name := string(r.family) + ":" + r.version
 		if _, err := unpacked(t.Context(), r.family, r.version); err == nil {
 			targets = append(targets, name)
@@ -33,6 +38,21 @@ func installedTargets(t testing.TB) []string {
 func eachServer(t *testing.T, f func(t *testing.T, target string)) {
 	for _, target := range installedTargets(t) {
 		t.Run(target, func(t *testing.T) { f(t, target) })
+	}
+}
+
+// eachTiDB runs a test against every installed TiDB.
+func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
+	none := true
+	for _, r := range releases {
+		if _, err := unpacked(t.Context(), r.family, r.version); r.family == history.TiDB && err == nil {
+			none = false
+			target := string(r.family) + ":" + r.version
+			t.Run(target, func(t *testing.T) { f(t, target) })
+		}
+	}
+	if none {
+		t.Skip("no TiDB is installed: scripts/servers tidb:2025-11 does it")
 	}
 }
 
