@@ -57,7 +57,7 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	if err := checkPrivileges(ctx, s, b.method); err != nil {
 		return nil, b.scrub(err)
 	}
-	if b.method == silence && o.Progress != nil {
+	if (b.method == silence || b.method == rest) && o.Progress != nil {
 		fmt.Fprintf(o.Progress, "warning: this server cannot be asked for lock waits; a statement without an answer for %v counts as waiting\n", silenceTimeout)
 	}
 	return b, nil

@@ -206,8 +206,9 @@ func versionNumbers(v string) (n [3]int) {
 }
 
 // newer orders versions by their numbers.
-func newer(a, b string) bool {
-	x, y := versionNumbers(a), versionNumbers(b)
+func newer(a, b string) bool { return newerNumbers(versionNumbers(a), versionNumbers(b)) }
+
+func newerNumbers(x, y [3]int) bool {
 	for i := range x {
 		if x[i] != y[i] {
 			return x[i] > y[i]
