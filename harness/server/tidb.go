@@ -69,7 +69,6 @@ report-status = false
 
 [instance]
 tidb_enable_slow_log = false
-tidb_enable_stats_owner = false
 
 [performance]
 run-auto-analyze = false
@@ -108,8 +107,8 @@ func (tidb) doors(b *private, dir string) ([]string, *mysql.Config, string, erro
 	return []string{"--initialize-sql-file=" + path}, cfg, cfg.Passwd, nil
 }
 
-// tidbSettings are global variables that a server is given; the options of a target come
-// behind them.
+// tidbSettings are global variables that a server is given, as far as its version knows
+// them; the options of a target come behind them.
 var tidbSettings = [][2]string{
 	{"tidb_enable_gogc_tuner", "OFF"},             // else the heap of a long run grows to 1.3 GB
 	{"tidb_enable_fast_create_table", "ON"},       // CREATE TABLE: 4 ms instead of 9
@@ -118,15 +117,20 @@ var tidbSettings = [][2]string{
 	{"tidb_gc_enable", "OFF"},                     // would never collect anything in this store
 	{"tidb_enable_stmt_summary", "OFF"},           // memory for each form of statement
 	{"tidb_enable_collect_execution_info", "OFF"}, // figures that nobody reads
+	{"tidb_enable_stats_owner", "OFF"},            // writes of every CREATE and DROP TABLE what nobody reads
 	{"tidb_txn_mode", "pessimistic"},
 	// Two sessions that wait for a third that does nothing more are released by it.
 	{"innodb_lock_wait_timeout", "2"},
 }
 
+// unknownVariable is the error for a variable that a server does not have.
+const unknownVariable = 1193
+
 // greet sets the server's variables.
 func (tidb) greet(ctx context.Context, b *private, s *side) error {
 	for _, v := range tidbSettings {
-		if err := s.exec(ctx, setGlobal(v[0], v[1])); err != nil {
+		var answer *mysql.MySQLError
+		if err := s.exec(ctx, setGlobal(v[0], v[1])); err != nil && !(errors.As(err, &answer) && answer.Number == unknownVariable) {
 			return fmt.Errorf("configure the server: set %s: %w", v[0], err)
 		}
 	}
@@ -150,7 +154,7 @@ func setGlobal(name, value string) string {
 
 var errNoDurableTiDB = errors.New("a TiDB of our own keeps its data in memory: it cannot be killed and recovered")
 
-// durable fails where a server of a family cannot keep what it acknowledged.
+// canBeDurable fails where a server of a family cannot keep what it acknowledged.
 func canBeDurable(family history.DBMS) error {
 	if family == history.TiDB {
 		return &harness.NameError{Err: errNoDurableTiDB}
