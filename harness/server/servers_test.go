@@ -41,18 +41,32 @@ func eachServer(t *testing.T, f func(t *testing.T, target string)) {
 	}
 }
 
-// eachTiDB runs a test against every installed TiDB.
-func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
-	none := true
+// installedTiDBs returns the private TiDBs that this machine can start.
+func installedTiDBs(t *testing.T) []string {
+	var targets []string
 	for _, r := range releases {
 		if _, err := unpacked(t.Context(), r.family, r.version); r.family == history.TiDB && err == nil {
-			none = false
-			target := string(r.family) + ":" + r.version
-			t.Run(target, func(t *testing.T) { f(t, target) })
+			targets = append(targets, string(r.family)+":"+r.version)
 		}
 	}
-	if none {
+	return targets
+}
+
+// eachTiDB runs a test against every installed TiDB.
+func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
+	targets := installedTiDBs(t)
+	if len(targets) == 0 {
 		t.Skip("no TiDB is installed: scripts/servers tidb:2025-11 does it")
+	}
+	for _, target := range targets {
+		t.Run(target, func(t *testing.T) { f(t, target) })
+	}
+}
+
+// eachPrivate runs a test against every installed server of any family.
+func eachPrivate(t *testing.T, f func(t *testing.T, target string)) {
+	for _, target := range append(installedTargets(t), installedTiDBs(t)...) {
+		t.Run(target, func(t *testing.T) { f(t, target) })
 	}
 }
 

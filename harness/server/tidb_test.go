@@ -105,6 +105,7 @@ func TestTiDBRefuses(t *testing.T) {
 			"tidb_enable_metadata_lock=x":  "tidb_enable_metadata_lock=x",
 			"innodb_lock_wait_timeout=0":   "has made 1 of it",
 			"tidb_config=1":                "tidb_config=1",
+			"tidb_txn_mode=optimistic":     "the rules cover pessimistic only",
 			"tidb_enable_metadata_lock=ON": "cannot be killed and recovered",
 		} {
 			dir := shortDir(t)
