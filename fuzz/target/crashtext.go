@@ -12,7 +12,8 @@ import (
 
 // crashMarks are what servers and the Go runtime write when they give up.
 var crashMarks = []string{
-	"panic:", "fatal error:", "[FATAL]", `"level":"FATAL"`, "SIGABRT: abort", "connection running loop panic", "runtime error:",
+	"panic:", "fatal error:", "[FATAL]", `"level":"FATAL"`, "SIGABRT: abort",
+	"connection running loop panic", "runtime error:",
 	"Assertion failure", "Assertion `", "mysqld got signal", "mariadbd got signal", "got signal ", "[ERROR] [MY-012872]",
 }
 

@@ -115,7 +115,10 @@ func startProcess(f *folder, input string, command []string) (*process, error) {
 // environment is what a server gets to see of ours: nothing that could change
 // what it does.
 func environment(home string) []string {
-	env := []string{"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "LC_ALL=C", "TZ=UTC0", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+	env := []string{
+		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "LC_ALL=C", "TZ=UTC0",
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+	}
 	// A server on the PATH may live on libraries that only this tells it of,
 	// and a sanitizer build takes its options from here.
 	for _, name := range []string{"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"} {

@@ -19,8 +19,9 @@ type restProber struct {
 	*stillness
 }
 
-// restPatience is how long a statement is left alone. Most answer within that.
-const restPatience = 2 * time.Millisecond
+// restPatience is how long a statement is left alone. On a machine with too much to do, a
+// server was at rest for 2 ms because it had not been sent the statement yet.
+const restPatience = 10 * time.Millisecond
 
 func (p *restProber) Close() error {
 	p.stillness.close()

@@ -76,7 +76,8 @@ func configured(ctx context.Context, s *side, settings map[string]string) error 
 	if err := json.Unmarshal(rows[0][0], &config); err != nil {
 		return fmt.Errorf("read the server's configuration: %w", err)
 	}
-	settings["store"], settings["pessimistic-auto-commit"] = config.Store, strings.Trim(string(config.Pessimistic.AutoCommit), `"`)
+	settings["store"] = config.Store
+	settings["pessimistic-auto-commit"] = strings.Trim(string(config.Pessimistic.AutoCommit), `"`)
 	return nil
 }
 

@@ -129,8 +129,9 @@ const unknownVariable = 1193
 // greet sets the server's variables.
 func (tidb) greet(ctx context.Context, b *private, s *side) error {
 	for _, v := range tidbSettings {
+		err := s.exec(ctx, setGlobal(v[0], v[1]))
 		var answer *mysql.MySQLError
-		if err := s.exec(ctx, setGlobal(v[0], v[1])); err != nil && !(errors.As(err, &answer) && answer.Number == unknownVariable) {
+		if err != nil && !(errors.As(err, &answer) && answer.Number == unknownVariable) {
 			return fmt.Errorf("configure the server: set %s: %w", v[0], err)
 		}
 	}

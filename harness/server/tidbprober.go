@@ -49,7 +49,8 @@ const (
 )
 
 // https://docs.pingcap.com/tidb/stable/information-schema-tidb-trx
-const lockWaitingQuery = "SELECT SESSION_ID, WAITING_START_TIME FROM information_schema.TIDB_TRX WHERE STATE = 'LockWaiting'"
+const lockWaitingQuery = "SELECT SESSION_ID, WAITING_START_TIME FROM information_schema.TIDB_TRX " +
+	"WHERE STATE = 'LockWaiting'"
 
 // showsTransactions says that a TiDB can be asked for its transactions while they come and
 // go: others unlock a mutex that is not locked, now and then, and end.

@@ -34,7 +34,8 @@ func TestTiDBWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer behind.Close()
-		must(t, sideOf(t, own), "CREATE DATABASE txnfuzz_test", "CREATE TABLE txnfuzz_test.t (a INT PRIMARY KEY, b INT)", "INSERT INTO txnfuzz_test.t VALUES (1, 10), (5, 50)")
+		must(t, sideOf(t, own), "CREATE DATABASE txnfuzz_test", "CREATE TABLE txnfuzz_test.t (a INT PRIMARY KEY, b INT)",
+			"INSERT INTO txnfuzz_test.t VALUES (1, 10), (5, 50)")
 		kind := history.RowLock
 		if !showsTransactions(own.Server()) {
 			kind = history.Silence
@@ -90,12 +91,17 @@ func waitsAndOthers(t *testing.T, b harness.Backend, kind history.WaitKind) {
 		}
 	}
 	slices.Sort(took)
-	t.Logf("a wait is seen after %v, at most %v", took[len(took)/2].Round(100*time.Microsecond), took[len(took)-1].Round(100*time.Microsecond))
+	t.Logf("a wait is seen after %v, at most %v", took[len(took)/2], took[len(took)-1])
 
+	wrong := 0
 	for i := range 40 {
-		sql := []string{"SELECT * FROM t WHERE a = 5 FOR UPDATE", "UPDATE t SET b = b + 1", "DELETE FROM t", fmt.Sprintf("INSERT INTO t VALUES (%d, 1)", 100+i)}[i%4]
+		sql := []string{
+			"SELECT * FROM t WHERE a = 5 FOR UPDATE", "UPDATE t SET b = b + 1", "DELETE FROM t",
+			fmt.Sprintf("INSERT INTO t VALUES (%d, 1)", 100+i),
+		}[i%4]
 		must(t, waiters[0], "BEGIN")
 		var over atomic.Bool
+		mistaken := false
 		done := make(chan error, 1)
 		p.(harness.SubmitObserver).Submitted(conns[0])
 		go func() {
@@ -109,12 +115,20 @@ func waitsAndOthers(t *testing.T, b harness.Backend, kind history.WaitKind) {
 				t.Fatal(err)
 			}
 			if len(ws) > 0 && !over.Load() {
-				t.Errorf("%s: taken for waiting: %+v", sql, ws)
+				mistaken = true
 			}
 		}
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 		must(t, waiters[0], "ROLLBACK")
+		if mistaken {
+			t.Logf("%s: taken for waiting", sql)
+			wrong++
+		}
+	}
+	// Silence is no proof: this process may not have sent the statement yet.
+	if wrong > 0 && kind == history.RowLock || wrong > 2 {
+		t.Errorf("%d of 40 statements that get their locks at once are taken for waiting", wrong)
 	}
 }
