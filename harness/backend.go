@@ -93,6 +93,13 @@ type CaseObserver interface {
 	EndCase(ctx context.Context) error
 }
 
+// SubmitObserver is implemented by a Prober that measures how long a statement has been
+// without an answer.
+type SubmitObserver interface {
+	// Submitted is called right before a connection is sent a statement.
+	Submitted(conn uint64)
+}
+
 // Blockers is implemented by a Prober that can find out who is in the way of waiting
 // connections. It may cost more than Waiting.
 type Blockers interface {

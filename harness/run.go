@@ -211,6 +211,9 @@ func (r *run) enter(l *lane, i int, parked bool) {
 	}
 	l.sent = time.Now()
 	r.moved = l.sent
+	if o, ok := r.w.prober.(SubmitObserver); ok {
+		o.Submitted(l.id)
+	}
 }
 
 func (r *run) outstanding() int {

@@ -17,7 +17,7 @@ const flagBinary = "binary"
 // addBinary gives every command the flag for the user's own build of a server. It
 // becomes the target where none is named.
 func addBinary(root *cobra.Command) {
-	binary := root.PersistentFlags().String(flagBinary, "", "test your own mysqld or mariadbd: `PATH`[,base=DIR][,share=DIR][,plugins=DIR]; it is the target if none is named")
+	binary := root.PersistentFlags().String(flagBinary, "", "test your own mysqld, mariadbd or tidb-server: `PATH`[,base=DIR][,share=DIR][,plugins=DIR]; it is the target if none is named")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if *binary == "" {
 			return nil

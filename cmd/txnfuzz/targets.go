@@ -29,7 +29,7 @@ func newTargets() *cobra.Command {
 			}
 			t.AppendRow(table.Row{"user:pass@tcp(host:port)/", "", "yes", "any server that you may log in to and create databases on"})
 			_, err := io.WriteString(cmd.OutOrStdout(), t.Render()+"\n"+
-				"A private server takes variants behind its name: ,binlog=off|row  ,snapshot=on|off (MariaDB)  ,NAME=VALUE (any other server variable).\n")
+				"A private server takes variants behind its name: ,binlog=off|row (MySQL, MariaDB)  ,snapshot=on|off (MariaDB)  ,NAME=VALUE (any other server variable).\n")
 			return err
 		},
 	}

@@ -166,7 +166,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer collectLess(t.Server())()
+	defer collectLess(t.Name)()
 	if s.Ends == SomeEnds && t.Server().DBMS == history.TiDB {
 		s.Ends = NoEnds // each KILL QUERY of what waits takes it a second
 	}
@@ -230,8 +230,8 @@ const gcPercent = 400
 
 // collectLess sets gcPercent where the server is not in this process, whose heap
 // is large then, and the user has not set another; what it returns sets it back.
-func collectLess(server history.Server) func() {
-	if server.DBMS == history.TiDB || os.Getenv("GOGC") != "" {
+func collectLess(on string) func() {
+	if on == target.Default || os.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	before := debug.SetGCPercent(gcPercent)

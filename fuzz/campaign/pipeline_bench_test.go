@@ -64,7 +64,7 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 	defer pool.Leave()
 	on := target.Through(benchTarget(), backend, pool)
-	defer collectLess(on.Server())()
+	defer collectLess(on.Name)()
 	replays, err := harness.NewPool(ctx, backend, options)
 	if err != nil {
 		b.Fatal(err)
@@ -204,7 +204,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer on.Close()
-	defer collectLess(on.Server())()
+	defer collectLess(on.Name)()
 	levels := on.Levels()
 	var cases []target.Trial
 	for n := 0; len(cases) < block; n++ {

@@ -12,12 +12,16 @@ import (
 
 // crashMarks are what servers and the Go runtime write when they give up.
 var crashMarks = []string{
-	"panic:", "fatal error:", "[FATAL]", "connection running loop panic", "runtime error:",
+	"panic:", "fatal error:", "[FATAL]", `"level":"FATAL"`, "SIGABRT: abort",
+	"connection running loop panic", "runtime error:",
 	"Assertion failure", "Assertion `", "mysqld got signal", "mariadbd got signal", "got signal ", "[ERROR] [MY-012872]",
 }
 
 // crashContext is how many lines of a log are kept from the first mark on.
 const crashContext = 40
+
+// crashFrames is how many functions of the stack of a Go program are kept.
+const crashFrames = 10
 
 // crashLines returns the lines of a log from the last crash mark on, or "".
 func crashLines(log string) string {
@@ -34,6 +38,10 @@ func crashLines(log string) string {
 	}
 	return ""
 }
+
+// ofGo says that crash lines are those of a Go program, which name what broke down and
+// where; nothing else of its log is worth keeping.
+func ofGo(crash string) bool { return goFrame.MatchString(crash) }
 
 // sessionPanic writes the line in which TiDB logs a panic of one session, a
 // message and fields in JSON, as the Go runtime writes a panic of a process: the
@@ -55,7 +63,7 @@ func sessionPanic(line string) string {
 		}
 	}
 	stack = stack[min(top, len(stack)):]
-	return "panic: " + fields.Err + "\n\n" + strings.Join(stack[:min(len(stack), crashContext)], "\n")
+	return "panic: " + fields.Err + "\n\n" + strings.Join(stack[:min(len(stack), 2*crashFrames)], "\n")
 }
 
 var (
@@ -99,9 +107,33 @@ func CrashVerdict(text string) oracle.Verdict {
 	return oracle.Verdict{
 		Outcome: oracle.Violation, Kind: KindCrash, Stmt: -1,
 		Expected: "the server goes on", Actual: crashLine(text),
-		Reason:      "the server died while the case ran",
+		Reason:      "the server died while the case ran" + stackText(text),
 		Fingerprint: crashFingerprint(text),
 	}
+}
+
+// stackText tells the innermost functions of the stack of a Go program, for the end of a
+// sentence; "" where a text has none.
+func stackText(text string) string {
+	lines := strings.Split(text, "\n")
+	var frames []string
+	for i, l := range lines {
+		m := goFrame.FindStringSubmatch(l)
+		if m == nil || len(frames) == crashFrames {
+			continue
+		}
+		name := strings.TrimPrefix(m[1], "github.com/")
+		if i+1 < len(lines) {
+			if at := sourceLine.FindStringSubmatch(lines[i+1]); at != nil {
+				name += " (" + at[1] + ")"
+			}
+		}
+		frames = append(frames, name)
+	}
+	if len(frames) == 0 {
+		return ""
+	}
+	return "; innermost first: " + strings.Join(frames, ", ")
 }
 
 // crashLine tells a crash in one line; the whole text lies beside the finding.

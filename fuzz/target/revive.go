@@ -109,20 +109,26 @@ func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
 func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Verdict, dead error) {
 	v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonLost}
 	alive := t.backend.Alive(ctx)
-	cause := crashLines(t.backend.Log())
+	log := t.backend.Log() // of the server that died, before it is replaced
+	cause := crashLines(log)
 	if alive != nil && ctx.Err() == nil {
 		dead = t.revive(ctx, seen)
 	}
 	if alive == nil && cause == "" || ctx.Err() != nil {
 		return v, dead
 	}
-	r.Log = t.backend.Log()
+	if r.Log = log; ofGo(cause) {
+		r.Log = cause
+	}
 	v = CrashVerdict(cause)
-	if cause == "" {
+	switch {
+	case cause == "" && alive != nil:
+		v.Actual = OneLine(alive.Error()) + "; the connection broke: " + OneLine(r.Err.Error())
+	case cause == "":
 		v.Actual = "the connection broke: " + OneLine(r.Err.Error())
 	}
 	if alive == nil {
-		v.Reason = "the server ended the session on an internal error"
+		v.Reason = "the server ended the session on an internal error" + stackText(cause)
 	}
 	return v, dead
 }

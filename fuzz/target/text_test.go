@@ -37,6 +37,11 @@ func TestSessionPanic(t *testing.T) {
 	if v.Actual != want {
 		t.Errorf("%s\nwant %s", v.Actual, want)
 	}
+	const store = "pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*MVCCStore)"
+	frames := "; innermost first: " + store + ".prewritePessimistic (mvcc.go:854), " + store + ".Prewrite (mvcc.go:749), "
+	if !strings.Contains(v.Reason, frames) {
+		t.Errorf("reason %s", v.Reason)
+	}
 	again := strings.NewReplacer("1.7952524038565872e+09", "1.8e+09", "2097160", "7", `"COMMIT"`, `"commit"`).Replace(sessionPanicLine)
 	if w := CrashVerdict(crashLines(again)); w.Fingerprint != v.Fingerprint {
 		t.Errorf("one panic has the fingerprints %s and %s", v.Fingerprint, w.Fingerprint)

@@ -1,4 +1,4 @@
-// Package server runs cases on MySQL and MariaDB: on private instances, which
-// it starts from an installed server and takes down with the process however
-// that ends, and on servers that somebody else runs, named by a DSN.
+// Package server runs cases on MySQL, MariaDB and TiDB: on private instances,
+// which it starts from an installed server and takes down with the process
+// however that ends, and on servers that somebody else runs, named by a DSN.
 package server

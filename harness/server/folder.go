@@ -135,10 +135,11 @@ func abandoned(path string) bool {
 // killServers kills the servers whose data lies below path.
 func killServers(path string) {
 	procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	needle := []byte("--datadir=" + filepath.Join(path, "data") + "\x00")
+	data := []byte("--datadir=" + filepath.Join(path, "data") + "\x00")
+	config := []byte("--config=" + filepath.Join(path, tidbConfigName) + "\x00")
 	for _, p := range procs {
 		cmdline, err := os.ReadFile(p)
-		if err != nil || !bytes.Contains(cmdline, needle) {
+		if err != nil || !bytes.Contains(cmdline, data) && !bytes.Contains(cmdline, config) {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil {

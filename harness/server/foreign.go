@@ -57,7 +57,7 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	if err := checkPrivileges(ctx, s, b.method); err != nil {
 		return nil, b.scrub(err)
 	}
-	if b.method == silence && o.Progress != nil {
+	if (b.method == silence || b.method == rest) && o.Progress != nil {
 		fmt.Fprintf(o.Progress, "warning: this server cannot be asked for lock waits; a statement without an answer for %v counts as waiting\n", silenceTimeout)
 	}
 	return b, nil
@@ -131,8 +131,10 @@ func (b *foreign) Tenant() {}
 func (b *foreign) Close() error { return nil }
 
 // Levels returns what the server offers: TiDB knows two levels only.
-func (b *foreign) Levels() []corpus.Level {
-	if b.server.DBMS == history.TiDB {
+func (b *foreign) Levels() []corpus.Level { return levelsOf(b.server.DBMS) }
+
+func levelsOf(dbms history.DBMS) []corpus.Level {
+	if dbms == history.TiDB {
 		return []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead}
 	}
 	return corpus.Levels

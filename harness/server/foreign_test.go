@@ -46,7 +46,7 @@ func TestForeign(t *testing.T) {
 	eachServer(t, func(t *testing.T, target string) {
 		p := start(t, target)
 		root := sideOf(t, p)
-		socket := p.current.socket()
+		socket := p.current.socket().path
 		tcp := overTCP(t, socket)
 		must(t, root, "CREATE USER u@localhost IDENTIFIED BY '"+secret+"'", "GRANT ALL ON `txnfuzz\\_%`.* TO u@localhost")
 
@@ -127,7 +127,7 @@ func open(t *testing.T, dsn string) (harness.Backend, error) {
 func TestNoErrorTellsThePassword(t *testing.T) {
 	var targets []string
 	if installed := installedTargets(t); len(installed) > 0 {
-		s := start(t, installed[0]).current.socket()
+		s := start(t, installed[0]).current.socket().path
 		targets = append(targets, "root:"+secret+"@unix("+s+")/", "nobody:s3cret@unix("+s+")/", "root:s3cret@unix("+s+")/?tls=true")
 	}
 	targets = append(targets,
@@ -181,7 +181,7 @@ func TestTLS(t *testing.T) {
 			ctx := t.Context()
 			p := start(t, encrypted[target])
 			must(t, sideOf(t, p), "CREATE USER u@localhost IDENTIFIED BY '"+secret+"' REQUIRE SSL", "GRANT ALL ON *.* TO u@localhost")
-			for _, at := range []string{"unix(" + p.current.socket() + ")", "tcp(" + overTCP(t, p.current.socket()) + ")"} {
+			for _, at := range []string{"unix(" + p.current.socket().path + ")", "tcp(" + overTCP(t, p.current.socket().path) + ")"} {
 				if _, err := open(t, "u:"+secret+"@"+at+"/"); err == nil {
 					t.Errorf("%s without TLS: let in", at)
 				}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -25,6 +25,8 @@ var releases = []struct {
 	{history.MariaDB, "11.8"},
 	{history.MariaDB, "10.11"},
 	{history.MariaDB, "10.5"},
+	{history.TiDB, "2025-11"},
+	{history.TiDB, "2024-07"},
 }
 
 // installation is a server program that can be started.
@@ -32,7 +34,7 @@ type installation struct {
 	family  history.DBMS
 	name    string   // "mariadb:11.8"; empty for the one on the PATH
 	version string   // as the program prints it, for example "11.8.9-MariaDB-4"
-	binary  string   // path of mysqld or mariadbd
+	binary  string   // path of the program
 	command []string // the program with the private loader before it, if any
 	prefix  string   // the folder that holds share, lib and bin
 	share   string   // folder of error messages and charsets; empty: as built in
@@ -60,18 +62,14 @@ func unpacked(ctx context.Context, family history.DBMS, version string) (install
 		return installation{}, err
 	}
 	root := filepath.Join(cache, "servers", string(family)+"-"+version)
-	in := installation{family: family, name: string(family) + ":" + version, prefix: filepath.Join(root, "usr")}
-	in.binary = filepath.Join(in.prefix, "sbin", map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}[family])
+	in := installation{family: family, name: string(family) + ":" + version}
+	in.binary = filepath.Join(root, kinOf(family).place())
 	if _, err := os.Stat(in.binary); err != nil {
 		return installation{}, fmt.Errorf("%s is not installed (scripts/servers %s installs it): %w", in.name, in.name, err)
 	}
-	loader, libs, err := loaderOf(root)
-	if err != nil {
+	if err := kinOf(family).unpacked(&in, root); err != nil {
 		return installation{}, fmt.Errorf("%s in %s: %w", in.name, root, err)
 	}
-	in.command = []string{loader, "--library-path", libs, in.binary}
-	in.share = shareOf(in.prefix)
-	in.plugins = filepath.Join(in.prefix, "lib", "mysql", "plugin")
 	in.version, err = in.askVersion(ctx)
 	return in, err
 }
@@ -106,7 +104,7 @@ func shareOf(prefix string) string {
 // onPath describes the server program of a family that the PATH leads to. The
 // error wraps exec.ErrNotFound if there is none.
 func onPath(ctx context.Context, family history.DBMS) (installation, error) {
-	names := map[history.DBMS][]string{history.MySQL: {"mysqld"}, history.MariaDB: {"mariadbd", "mysqld"}}[family]
+	names := kinOf(family).programs()
 	for _, name := range names {
 		found, err := exec.LookPath(name)
 		if err != nil {
@@ -122,25 +120,24 @@ func onPath(ctx context.Context, family history.DBMS) (installation, error) {
 			return installation{}, err
 		}
 		// MariaDB before 10.5 is called mysqld as well.
-		if strings.Contains(in.version, "MariaDB") == (family == history.MariaDB) {
+		if kinOf(family).made(in.version) {
 			return in, nil
 		}
 	}
 	return installation{}, fmt.Errorf("%s on the PATH: %w", strings.Join(names, " or "), exec.ErrNotFound)
 }
 
-var versionText = regexp.MustCompile(`\bVer (\d+\.\d+\.\d+\S*)`)
-
 // askVersion runs the program, which also proves that its libraries are there.
 func (in installation) askVersion(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	args := append(in.command[1:len(in.command):len(in.command)], "--no-defaults", "--version")
+	ask, text := kinOf(in.family).version()
+	args := slices.Concat(in.command[1:], ask)
 	out, err := exec.CommandContext(ctx, in.command[0], args...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("ask %s for its version: %w: %s", in.binary, err, strings.TrimSpace(string(out)))
 	}
-	m := versionText.FindSubmatch(out)
+	m := text.FindSubmatch(out)
 	if m == nil {
 		return "", fmt.Errorf("ask %s for its version: no version in %q", in.binary, out)
 	}
@@ -181,7 +178,7 @@ func find(ctx context.Context, s spec) (installation, error) {
 	for _, r := range releases {
 		if r.family == s.family && (s.version == "" || s.version == r.version) {
 			return installation{}, fmt.Errorf("no %s server is installed: run scripts/servers %s:%s, or put %s on the PATH",
-				s.family, r.family, r.version, map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}[s.family])
+				s.family, r.family, r.version, kinOf(s.family).programs()[0])
 		}
 	}
 	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", s.family, s.version, knownReleases())
@@ -209,8 +206,9 @@ func versionNumbers(v string) (n [3]int) {
 }
 
 // newer orders versions by their numbers.
-func newer(a, b string) bool {
-	x, y := versionNumbers(a), versionNumbers(b)
+func newer(a, b string) bool { return newerNumbers(versionNumbers(a), versionNumbers(b)) }
+
+func newerNumbers(x, y [3]int) bool {
 	for i := range x {
 		if x[i] != y[i] {
 			return x[i] > y[i]

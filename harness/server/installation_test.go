@@ -91,6 +91,7 @@ func TestNothingInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for target, want := range map[string]string{
 		"mysql": "scripts/servers mysql:9.7", "mariadb": "scripts/servers mariadb:11.8", "mariadb:10.5": "scripts/servers mariadb:10.5",
+		"tidb": "scripts/servers tidb:2025-11", "tidb:2024-07": "scripts/servers tidb:2024-07",
 		"mariadb:9.9": "scripts/servers does not know it",
 	} {
 		if _, err := harness.Open(t.Context(), target, harness.Options{}); err == nil || !strings.Contains(err.Error(), want) {

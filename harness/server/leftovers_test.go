@@ -150,7 +150,7 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 		"SIGSEGV":              func(c *exec.Cmd) error { return c.Process.Signal(syscall.SIGSEGV) },
 		"SIGKILL of the group": func(c *exec.Cmd) error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) },
 	}
-	eachServer(t, func(t *testing.T, target string) {
+	eachPrivate(t, func(t *testing.T, target string) {
 		for name, kill := range deaths {
 			t.Run(name, func(t *testing.T) {
 				dir := shortDir(t)
@@ -177,7 +177,7 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 // TestSweep kills an owner and its watchdogs at once, as a container's end may:
 // the next start clears up after them, and spares what is alive.
 func TestSweep(t *testing.T) {
-	eachServer(t, func(t *testing.T, target string) {
+	eachPrivate(t, func(t *testing.T, target string) {
 		dir := shortDir(t)
 		cmd, owned := startOwner(t, target, dir)
 		_, alive := startOwner(t, target, dir)

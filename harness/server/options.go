@@ -57,6 +57,7 @@ func (s spec) refused(has map[string]string) error {
 var judgedOnly = map[string]string{
 	"autocommit": "ON", "completion_type": "NO_CHAIN", "default_storage_engine": "InnoDB",
 	"innodb_deadlock_detect": "ON", "innodb_rollback_on_timeout": "OFF",
+	"tidb_txn_mode": "pessimistic",
 }
 
 var switchValues = map[string]string{"1": "ON", "TRUE": "ON", "YES": "ON", "0": "OFF", "FALSE": "OFF", "NO": "OFF", "ON": "ON", "OFF": "OFF"}

@@ -63,15 +63,17 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 		return wrong("%s: %w", parts[0], err)
 	}
 	if info, err := os.Stat(binary); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return wrong("%s: is no program that can be run; want the path of mysqld or mariadbd", parts[0])
+		return wrong("%s: is no program that can be run; want the path of mysqld, mariadbd or tidb-server", parts[0])
 	}
 	in := installation{binary: binary, command: []string{binary}, own: true}
-	if in.version, err = in.askVersion(ctx); err != nil {
+	if err := in.recognize(ctx); err != nil {
 		return installation{}, &harness.NameError{Err: err}
 	}
-	in.family = history.MySQL
-	if strings.Contains(in.version, "MariaDB") {
-		in.family = history.MariaDB
+	if in.family == history.TiDB {
+		if len(given) > 0 {
+			return wrong("%s: a TiDB has no such folders", text)
+		}
+		return in, nil
 	}
 	dirs := lookAround(binary)
 	in.prefix = firstOr(given["base"], dirs.base)
@@ -86,6 +88,26 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 		return wrong("%s: finds no folder with its error messages; name it: %s,share=DIR", parts[0], parts[0])
 	}
 	return in, nil
+}
+
+// recognize asks a program for its version in the way of each family.
+func (in *installation) recognize(ctx context.Context) error {
+	var first error
+	for _, family := range []history.DBMS{history.MySQL, history.TiDB} {
+		in.family = family
+		version, err := in.askVersion(ctx)
+		if err == nil {
+			in.version = version
+			if family == history.MySQL && !kinOf(family).made(version) {
+				in.family = history.MariaDB
+			}
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func firstOr(choices ...string) string {

@@ -137,8 +137,7 @@ func TestOwnBuildsThatAreWrong(t *testing.T) {
 func TestPort(t *testing.T) {
 	for _, target := range []string{"mariadb:10.11", "mariadb:11.8", "mysql:9.7"} {
 		t.Run(target, func(t *testing.T) {
-			port := freePort(t)
-			b, err := harness.Open(t.Context(), target, harness.Options{Port: port})
+			b, err := harness.Open(t.Context(), target, harness.Options{Port: freePort(t)})
 			if errors.Is(err, os.ErrNotExist) && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") == "" {
 				t.Skip(err)
 			}
@@ -146,16 +145,20 @@ func TestPort(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer b.Close()
-			cfg := b.(harness.Reachable).TCP()
-			if err := ping(t, cfg.FormatDSN()); err != nil {
-				t.Errorf("with the password: %v", err)
-			}
-			for _, user := range []string{"root", "root:", "txnfuzz", "txnfuzz:wrong", "", "mysql.sys"} {
-				if err := ping(t, user+"@tcp("+cfg.Addr+")/"); err == nil {
-					t.Errorf("%q gets in", user)
-				}
-			}
+			testPort(t, b)
 		})
+	}
+}
+
+func testPort(t *testing.T, b harness.Backend) {
+	cfg := b.(harness.Reachable).TCP()
+	if err := ping(t, cfg.FormatDSN()); err != nil {
+		t.Errorf("with the password: %v", err)
+	}
+	for _, user := range []string{"root", "root:", "txnfuzz", "txnfuzz:wrong", "", "mysql.sys"} {
+		if err := ping(t, user+"@tcp("+cfg.Addr+")/"); err == nil {
+			t.Errorf("%q gets in", user)
+		}
 	}
 }
 

@@ -33,17 +33,27 @@ func (in installation) listening(port int) []string {
 // the user of the port, with a password that is drawn, and take away those who would
 // get in by the port without one, whom MariaDB's own scripts make.
 func welcome(dir string, port int) (*mysql.Config, string, error) {
-	cfg := mysql.NewConfig()
-	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = portUser, rand.Text(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	at := fmt.Sprintf("'%s'@'127.0.0.1'", portUser)
-	text := "DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost';\n" +
-		"CREATE USER " + at + " IDENTIFIED BY '" + cfg.Passwd + "';\n" +
-		"GRANT ALL ON *.* TO " + at + " WITH GRANT OPTION;\n"
+	cfg := portConfig(port)
+	text := "DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost';\n" + admission(cfg)
 	path := filepath.Join(dir, "welcome.sql")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, "", fmt.Errorf("open port %d: %w", port, err)
 	}
 	return cfg, "--init-file=" + path, nil
+}
+
+// portConfig is how the user of a port gets in, with a password that is drawn.
+func portConfig(port int) *mysql.Config {
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = portUser, rand.Text(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return cfg
+}
+
+// admission returns the statements that make the user of a port.
+func admission(cfg *mysql.Config) string {
+	at := fmt.Sprintf("'%s'@'127.0.0.1'", cfg.User)
+	return "CREATE USER " + at + " IDENTIFIED BY '" + cfg.Passwd + "';\n" +
+		"GRANT ALL ON *.* TO " + at + " WITH GRANT OPTION;\n"
 }
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9.-]+$`)

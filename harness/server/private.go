@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -45,11 +46,16 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 		return nil, &harness.NameError{Err: err}
 	}
 	s.released = o.Released
+	if o.Durable {
+		if err := canBeDurable(s.family); err != nil {
+			return nil, err
+		}
+	}
 	in, err := find(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	template, err := in.template(ctx, o.Progress)
+	template, err := kinOf(in.family).template(ctx, in, o.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +98,11 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 	if err != nil {
 		return nil, history.Server{}, err
 	}
-	if err := copyTree(b.template, filepath.Join(f.path, "data")); err != nil {
-		f.remove()
-		return nil, history.Server{}, fmt.Errorf("copy the data directory: %w", err)
+	if b.template != "" {
+		if err := copyTree(b.template, filepath.Join(f.path, "data")); err != nil {
+			f.remove()
+			return nil, history.Server{}, fmt.Errorf("copy the data directory: %w", err)
+		}
 	}
 	return b.launch(ctx, f)
 }
@@ -104,27 +112,22 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 func (b *private) launch(ctx context.Context, f *folder) (*process, history.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	command := append([]string{}, b.in.command...)
-	command = append(command, b.in.where(f.path)...)
-	command = append(command, b.in.tuning()...)
-	if b.durable {
-		command = append(command, b.in.durable()...)
+	k := kinOf(b.in.family)
+	command, err := k.command(b, f.path)
+	if err != nil {
+		f.remove()
+		return nil, history.Server{}, err
 	}
-	command = append(command, b.in.chosen(b.spec)...)
-	var tcp *mysql.Config
-	if b.port != 0 {
-		var init string
-		var err error
-		if tcp, init, err = welcome(f.path, b.port); err != nil {
-			f.remove()
-			return nil, history.Server{}, err
-		}
-		command = append(append(command, b.in.listening(b.port)...), init)
+	doors, tcp, root, err := k.doors(b, f.path)
+	if err != nil {
+		f.remove()
+		return nil, history.Server{}, err
 	}
-	p, err := startProcess(f, os.DevNull, command)
+	p, err := startProcess(f, os.DevNull, append(command, doors...))
 	if err != nil {
 		return nil, history.Server{}, err
 	}
+	p.tcp, p.root = tcp, root
 	server, err := b.ready(ctx, p)
 	if err == nil {
 		err = b.spec.refused(server.Settings)
@@ -141,23 +144,20 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		_ = p.close()
 		return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s", b.in.family, b.in.version, err, strings.TrimRight(text, "\n"))
 	}
-	p.tcp = tcp
 	return p, server, nil
 }
 
 // ready waits for the first answer of a new instance.
 func (b *private) ready(ctx context.Context, p *process) (history.Server, error) {
-	s := &side{to: socket(p.socket())}
+	s := &side{to: p.socket()}
 	defer s.Close()
 	for {
 		// The socket appears shortly before the server accepts connections.
 		err := s.connect(ctx)
-		if err == nil && b.port != 0 {
-			if err := onlyOurs(ctx, s); err != nil {
+		if err == nil {
+			if err := kinOf(b.in.family).greet(ctx, b, s); err != nil {
 				return history.Server{}, err
 			}
-		}
-		if err == nil {
 			return identify(ctx, s, b.spec.sortedKeys()...)
 		}
 		var answer *mysql.MySQLError
@@ -174,20 +174,20 @@ func (b *private) ready(ctx context.Context, p *process) (history.Server, error)
 	}
 }
 
-func (p *process) socket() string { return filepath.Join(p.folder.path, socketName) }
+func (p *process) socket() socket { return socket{filepath.Join(p.folder.path, socketName), p.root} }
 
-// socket is the path of a unix socket on which root needs no password.
-type socket string
+// socket is the path of a unix socket, and the password that root needs there, if any.
+type socket struct{ path, root string }
 
 func (s socket) Config() *mysql.Config {
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr = "root", "unix", string(s)
+	cfg.User, cfg.Passwd, cfg.Net, cfg.Addr = "root", s.root, "unix", s.path
 	cfg.Logger = &mysql.NopLogger{} // broken connections come back as errors
 	return cfg
 }
 
 func (s socket) Dial(ctx context.Context) (net.Conn, error) {
-	c, err := new(net.Dialer).DialContext(ctx, "unix", string(s))
+	c, err := new(net.Dialer).DialContext(ctx, "unix", s.path)
 	if err != nil {
 		return nil, err
 	}
@@ -202,11 +202,14 @@ func (b *private) instance() *process {
 
 func (b *private) Server() history.Server { return b.server }
 
-func (b *private) Config() *mysql.Config { return socket(b.instance().socket()).Config() }
+// Levels returns what the server offers.
+func (b *private) Levels() []corpus.Level { return levelsOf(b.server.DBMS) }
+
+func (b *private) Config() *mysql.Config { return b.instance().socket().Config() }
 
 func (b *private) Dial(ctx context.Context) (net.Conn, error) {
 	p := b.instance()
-	conn, err := socket(p.socket()).Dial(ctx)
+	conn, err := p.socket().Dial(ctx)
 	if err != nil {
 		if dead := p.dead(); dead != nil {
 			err = dead
@@ -248,7 +251,7 @@ func (b *private) LogProblems() []string {
 // Alive tells how the server died, or why it does not answer.
 func (b *private) Alive(ctx context.Context) error {
 	p := b.instance()
-	s := &side{to: socket(p.socket())}
+	s := &side{to: p.socket()}
 	defer s.Close()
 	_, err := s.query(ctx, "SELECT 1")
 	if err == nil {

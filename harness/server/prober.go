@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -17,6 +16,11 @@ const (
 	lockTables method = "performance_schema.data_lock_waits"
 	// status asks SHOW ENGINE INNODB STATUS: MariaDB, MySQL before 8.0.
 	status method = "SHOW ENGINE INNODB STATUS"
+	// transactions asks information_schema.TIDB_TRX, see tidbProber.
+	transactions method = "information_schema.TIDB_TRX"
+	// rest takes a statement without an answer for waiting while the server does nothing,
+	// or after some silence where that cannot be seen, see restProber.
+	rest method = "rest"
 	// silence takes a statement without an answer for waiting.
 	silence method = "silence"
 )
@@ -30,6 +34,10 @@ func methodFor(s history.Server) method {
 		return lockTables
 	case s.DBMS == history.MySQL:
 		return status
+	case s.DBMS == history.TiDB && showsTransactions(s):
+		return transactions
+	case s.DBMS == history.TiDB:
+		return rest
 	default:
 		return silence
 	}
@@ -46,8 +54,13 @@ func newProber(ctx context.Context, to dialer, m method, pid int) (harness.Probe
 	case lockTables:
 		p := &lockTableProber{side: ask, purgeHold: purge, threads: newThreads(pid, m), connOf: map[uint64]uint64{}, connOfThread: map[uint64]uint64{}, places: map[string]*history.Place{}}
 		return p, p.side.connect(ctx)
+	case transactions:
+		p := newTiDBProber(side{to: to}, pid)
+		return p, p.side.connect(ctx)
+	case rest:
+		return &restProber{silenceProber: newSilence(), stillness: newStillness(pid), side: side{to: to}}, nil
 	default:
-		return &silenceProber{since: map[uint64]silentConn{}, after: silenceTimeout, clock: time.Now}, nil
+		return newSilence(), nil
 	}
 }
 

@@ -49,6 +49,7 @@ while read -r _ <&5; do keep=1; done
 // process is a server program that ends with this one.
 type process struct {
 	tcp    *mysql.Config // where other clients reach it; nil: nowhere
+	root   string        // root's password, if it needs one
 	folder *folder
 	pid    int
 
@@ -114,7 +115,10 @@ func startProcess(f *folder, input string, command []string) (*process, error) {
 // environment is what a server gets to see of ours: nothing that could change
 // what it does.
 func environment(home string) []string {
-	env := []string{"HOME=" + home, "LC_ALL=C", "TZ=UTC0", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}
+	env := []string{
+		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "LC_ALL=C", "TZ=UTC0",
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+	}
 	// A server on the PATH may live on libraries that only this tells it of,
 	// and a sanitizer build takes its options from here.
 	for _, name := range []string{"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"} {
@@ -197,7 +201,10 @@ func (p *process) dead() error {
 		why = fmt.Sprintf("died of signal %d (%s)", p.status-128, syscall.Signal(p.status-128))
 	}
 	// A server that catches its own crash ends with a status that says little.
-	if lines, _ := problemsSince(filepath.Join(p.folder.path, logName), 0); len(lines) > 0 {
+	if words := lastWords(head(filepath.Join(p.folder.path, outputName))); words != "" {
+		message, _, _ := strings.Cut(words, "\n")
+		why += ": " + message
+	} else if lines, _ := problemsSince(filepath.Join(p.folder.path, logName), 0); len(lines) > 0 {
 		why += ": " + lines[0]
 	}
 	return errors.New("the server " + why)
@@ -217,7 +224,11 @@ func (p *process) run(ctx context.Context) error {
 	return nil
 }
 
-// log returns the end of what the server wrote.
+// log returns the end of what the server wrote, its last words at the end.
 func (p *process) log() string {
-	return tail(filepath.Join(p.folder.path, outputName)) + tail(filepath.Join(p.folder.path, logName))
+	output, log := filepath.Join(p.folder.path, outputName), tail(filepath.Join(p.folder.path, logName))
+	if words := lastWords(head(output)); words != "" {
+		return log + words
+	}
+	return tail(output) + log
 }

@@ -77,7 +77,7 @@ func TestPurgeIsHeld(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	now := time.Now()
-	p := &silenceProber{since: map[uint64]silentConn{}, after: 30 * time.Millisecond, clock: func() time.Time { return now }}
+	p := &silenceProber{since: map[uint64]time.Time{}, after: 30 * time.Millisecond, clock: func() time.Time { return now }}
 	ask := func(conns ...uint64) int {
 		ws, err := p.Waiting(context.Background(), conns)
 		if err != nil {
@@ -85,6 +85,8 @@ func TestSilence(t *testing.T) {
 		}
 		return len(ws)
 	}
+	p.Submitted(1)
+	p.Submitted(2)
 	if ask(1, 2) != 0 {
 		t.Error("waits at once")
 	}
@@ -92,6 +94,7 @@ func TestSilence(t *testing.T) {
 	if ask(1) != 0 { // 2 answered
 		t.Error("waits too early")
 	}
+	p.Submitted(2)
 	now = now.Add(20 * time.Millisecond)
 	if ask(1, 2) != 1 {
 		t.Error("want 1 to wait, and 2, of which another statement runs, not to")

@@ -13,6 +13,7 @@ import (
 func init() {
 	harness.Register("mysql", openPrivate, list(history.MySQL))
 	harness.Register("mariadb", openPrivate, list(history.MariaDB))
+	harness.Register("tidb", openPrivate, list(history.TiDB))
 	harness.Register(harness.DSN, openForeign, nil)
 }
 

@@ -8,17 +8,22 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // required says that a missing server is a failure: set where the servers are
 // known to be installed, so that a test cannot go unnoticed.
 var required = os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != ""
 
-// installedTargets returns the private targets that this machine can start.
+// installedTargets returns the private targets of MySQL and MariaDB that this machine can
+// start.
 func installedTargets(t testing.TB) []string {
 	t.Helper()
 	var targets []string
 	for _, r := range releases {
+		if r.family == history.TiDB {
+			continue // takes long to compile, so that it is nowhere required
+		}
 		name := string(r.family) + ":" + r.version
 		if _, err := unpacked(t.Context(), r.family, r.version); err == nil {
 			targets = append(targets, name)
@@ -32,6 +37,35 @@ func installedTargets(t testing.TB) []string {
 // eachServer runs a test against every installed server.
 func eachServer(t *testing.T, f func(t *testing.T, target string)) {
 	for _, target := range installedTargets(t) {
+		t.Run(target, func(t *testing.T) { f(t, target) })
+	}
+}
+
+// installedTiDBs returns the private TiDBs that this machine can start.
+func installedTiDBs(t *testing.T) []string {
+	var targets []string
+	for _, r := range releases {
+		if _, err := unpacked(t.Context(), r.family, r.version); r.family == history.TiDB && err == nil {
+			targets = append(targets, string(r.family)+":"+r.version)
+		}
+	}
+	return targets
+}
+
+// eachTiDB runs a test against every installed TiDB.
+func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
+	targets := installedTiDBs(t)
+	if len(targets) == 0 {
+		t.Skip("no TiDB is installed: scripts/servers tidb:2025-11 does it")
+	}
+	for _, target := range targets {
+		t.Run(target, func(t *testing.T) { f(t, target) })
+	}
+}
+
+// eachPrivate runs a test against every installed server of any family.
+func eachPrivate(t *testing.T, f func(t *testing.T, target string)) {
+	for _, target := range append(installedTargets(t), installedTiDBs(t)...) {
 		t.Run(target, func(t *testing.T) { f(t, target) })
 	}
 }

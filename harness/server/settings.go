@@ -2,9 +2,13 @@ package server
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -17,7 +21,8 @@ var settings = []string{
 	"innodb_lock_wait_timeout", "innodb_rollback_on_timeout", "innodb_snapshot_isolation",
 	"innodb_stats_auto_recalc", "innodb_stats_persistent", "lock_wait_timeout", "log_bin",
 	"lower_case_table_names", "sql_mode", "tidb_constraint_check_in_place_pessimistic",
-	"tidb_enable_noop_functions", "tidb_txn_mode", "time_zone", "transaction_isolation", "tx_isolation",
+	"tidb_enable_metadata_lock", "tidb_enable_noop_functions", "tidb_pessimistic_txn_fair_locking",
+	"tidb_rc_read_check_ts", "tidb_txn_mode", "time_zone", "transaction_isolation", "tx_isolation",
 }
 
 // identify asks a server what it is; more names settings to be told beside the
@@ -44,7 +49,36 @@ func identify(ctx context.Context, s *side, more ...string) (history.Server, err
 	for _, r := range rows {
 		server.Settings[strings.ToLower(string(r[0]))] = string(r[1])
 	}
+	if server.DBMS == history.TiDB {
+		return server, configured(ctx, s, server.Settings)
+	}
 	return server, nil
+}
+
+// configured tells of what of a TiDB's configuration file changes its answers: the kind
+// of its storage, and whether autocommit statements lock.
+// https://docs.pingcap.com/tidb/stable/system-variables#tidb_config
+func configured(ctx context.Context, s *side, settings map[string]string) error {
+	rows, err := s.query(ctx, "SELECT @@tidb_config")
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) { // a service that hides it
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask for the server's configuration: %w", err)
+	}
+	var config struct {
+		Store       string `json:"store"`
+		Pessimistic struct {
+			AutoCommit json.RawMessage `json:"pessimistic-auto-commit"` // "true", a text
+		} `json:"pessimistic-txn"`
+	}
+	if err := json.Unmarshal(rows[0][0], &config); err != nil {
+		return fmt.Errorf("read the server's configuration: %w", err)
+	}
+	settings["store"] = config.Store
+	settings["pessimistic-auto-commit"] = strings.Trim(string(config.Pessimistic.AutoCommit), `"`)
+	return nil
 }
 
 // classify tells the family from VERSION() and @@version_comment. A family

@@ -27,7 +27,7 @@ func testSilence(t *testing.T, target string) {
 	p := start(t, target+",version=8.0.99-Acme")
 	must(t, sideOf(t, p), "CREATE USER u@localhost", "GRANT ALL ON `txnfuzz\\_%`.* TO u@localhost")
 	var said bytes.Buffer
-	b, err := harness.Open(t.Context(), "u@unix("+p.current.socket()+")/", harness.Options{Progress: &said})
+	b, err := harness.Open(t.Context(), "u@unix("+p.current.socket().path+")/", harness.Options{Progress: &said})
 	if err != nil {
 		t.Fatal(err)
 	}

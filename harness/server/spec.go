@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -21,19 +22,19 @@ type spec struct {
 }
 
 // families are the names before the colon.
-var families = map[string]history.DBMS{"mysql": history.MySQL, "mariadb": history.MariaDB}
+var families = map[string]history.DBMS{"mysql": history.MySQL, "mariadb": history.MariaDB, "tidb": history.TiDB}
 
 // switches are the short options of a target: what changes the semantics of a
 // server, spelled as a user thinks of it.
 var switches = map[string]struct {
-	only   history.DBMS // empty: all
+	only   []history.DBMS
 	values map[string]map[string]string
 }{
-	"binlog": {values: map[string]map[string]string{
+	"binlog": {only: []history.DBMS{history.MySQL, history.MariaDB}, values: map[string]map[string]string{
 		"off": {"log_bin": "OFF"},
 		"row": {"log_bin": "ON", "binlog_format": "ROW"},
 	}},
-	"snapshot": {only: history.MariaDB, values: map[string]map[string]string{
+	"snapshot": {only: []history.DBMS{history.MariaDB}, values: map[string]map[string]string{
 		"on":  {"innodb_snapshot_isolation": "ON"},
 		"off": {"innodb_snapshot_isolation": "OFF"},
 	}},
@@ -57,7 +58,7 @@ func parseSpec(target string) (spec, error) {
 	name, version, _ := strings.Cut(items[0], ":")
 	family, ok := families[name]
 	if !ok {
-		return spec{}, fmt.Errorf("no server is named %q: want mysql or mariadb", name)
+		return spec{}, fmt.Errorf("no server is named %q: want mysql, mariadb or tidb", name)
 	}
 	if strings.HasSuffix(items[0], ":") {
 		return spec{}, fmt.Errorf("no version behind the colon of %q", items[0])
@@ -93,8 +94,8 @@ func (s *spec) set(key, value string) error {
 		s.options[key] = value
 		return nil
 	}
-	if sw.only != "" && sw.only != s.family {
-		return fmt.Errorf("option %s exists for %s only", key, sw.only)
+	if !slices.Contains(sw.only, s.family) {
+		return fmt.Errorf("option %s exists for %s only", key, join(sw.only, " and "))
 	}
 	vars, ok := sw.values[strings.ToLower(value)]
 	if !ok {
@@ -109,6 +110,14 @@ func (s *spec) set(key, value string) error {
 		s.options[k] = v
 	}
 	return nil
+}
+
+func join(families []history.DBMS, with string) string {
+	names := make([]string, len(families))
+	for i, f := range families {
+		names[i] = string(f)
+	}
+	return strings.Join(names, with)
 }
 
 // sortedKeys returns the names of the options in a fixed order.

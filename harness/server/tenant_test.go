@@ -43,7 +43,7 @@ func TestNothingOutlivesAKilledTenant(t *testing.T) {
 		root := sideOf(t, s)
 		const alike = "txnfuzz_1_00c0ffee_1"
 		must(t, root, "CREATE DATABASE "+alike)
-		dsn := "root@unix(" + s.current.socket() + ")/"
+		dsn := "root@unix(" + s.current.socket().path + ")/"
 		count := func() int {
 			rows, err := root.query(t.Context(), `SHOW DATABASES LIKE 'txnfuzz\_%'`)
 			if err != nil {
