@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -24,14 +25,21 @@ type judge struct {
 	ruling  Ruling
 	// seen holds the statements that were held against what they answer alone.
 	seen map[int]bool
+	// skipped says of others why they were not.
+	skipped map[int]string
+	// triggersRead says that a trigger of the case has a query.
+	triggersRead bool
 }
 
 // Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
 // The error is that of scratch.
 func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
-	j := &judge{c: c, h: h, scratch: scratch, kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}}
+	j := &judge{c: c, h: h, scratch: scratch, kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}, skipped: map[int]string{}}
 	j.ruling.Stmt = -1
 	err := j.decide()
+	if err == nil && !j.ruling.Broken {
+		err = j.leftOpen()
+	}
 	j.ruling.Judged = len(j.seen)
 	var open unjudgedError
 	if errors.As(err, &open) {
@@ -50,6 +58,11 @@ func (j *judge) decide() (err error) {
 	}
 	if j.t, err = read(j.c, j.h); err != nil {
 		return err
+	}
+	for _, l := range j.c.Init {
+		if t, ok := l.Stmt.(*stmt.TriggerStmt); ok && slices.Contains(t.Words(), "select") {
+			j.triggersRead = true
+		}
 	}
 	for _, e := range j.t.events {
 		if e.data() {
@@ -81,6 +94,23 @@ func (j *judge) decide() (err error) {
 		return j.serially(initial, final)
 	}
 	return j.byStatement(initial, final)
+}
+
+// leftOpen is why a promise that nothing breaks is not said to be kept: a statement was held against
+// nothing. One that failed because of others answers nothing that could be.
+func (j *judge) leftOpen() error {
+	for _, e := range j.t.events {
+		if failed := e.st.Result.Err; !e.data() || j.seen[e.index] || failed != nil && retryable[failed.Code] {
+			continue
+		}
+		if why := j.skipped[e.index]; why != "" {
+			return unjudgedError(why)
+		}
+		if e.unit != nil && (!e.unit.promise.Serial || e.unit.committed) {
+			return unjudgedError("a statement that was held against nothing")
+		}
+	}
+	return nil
 }
 
 func (j *judge) broken(e *event, kind, expected, actual, reason string) {

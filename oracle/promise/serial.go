@@ -29,7 +29,12 @@ func (j *judge) serially(initial, final state) error {
 	case ok:
 		for _, u := range s.units {
 			for _, e := range u.events {
-				if e.data() && undetermined(e.node) == "" {
+				if !e.data() {
+					continue
+				}
+				if why := undetermined(e.node); why != "" {
+					j.skipped[e.index] = why
+				} else {
 					j.seen[e.index] = true
 				}
 			}

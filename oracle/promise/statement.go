@@ -186,6 +186,7 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		if e.writes() && failed == nil && (e.st.Result.Affected != 0 || e.st.Result.Matched > 0) {
 			return nil, unjudgedError(why)
 		}
+		j.skipped[e.index] = why
 		o.touched = true
 		return []world{w.with(e.unit, o)}, nil
 	}
@@ -239,8 +240,8 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	}
 	if len(out) > 0 {
 		j.seen[e.index] = true
-		if e.writes() && e.waited() && w.changed(w.ended(e.st.Submit)) > 1 {
-			out = append(out, world{lost: severalMoments})
+		if why := j.uncertain(e, &w); e.writes() && why != "" {
+			out = append(out, world{lost: why})
 		}
 		return out, nil
 	}
@@ -248,6 +249,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		if e.writes() {
 			return nil, unjudgedError(why)
 		}
+		j.skipped[e.index] = why
 		return []world{w}, nil
 	}
 	j.seen[e.index] = true
@@ -274,14 +276,31 @@ func leavesAsItIs(e *event) bool {
 // more than one row changed meanwhile, no single state need show what it met.
 const severalMoments = "a statement that waited, and whose rows are of several moments"
 
-// mixed says why no single state need show what a write or a locking read did; "" for none.
-func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
-	level := e.unit.promise.Plain
+// uncertain says why a write or a locking read need not have met the rows of a single state,
+// whatever it answered; "" for no reason.
+func (j *judge) uncertain(e *event, w *world) string {
+	// At RU and, if it is no write or not InnoDB's, on a snapshot such a query sees other rows than the statement:
+	// docs/verdicts.md tells which.
+	p := e.unit.promise
 	switch {
-	case (level == Snapshot || level == Uncommitted) && subquery(e.node):
+	case p.Plain == Uncommitted && (subquery(e.node) || e.writes() && j.triggersRead),
+		p.Plain == Snapshot && subquery(e.node) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
 	case e.waited() && w.changed(w.ended(e.st.Submit)) > 1:
 		return severalMoments
+	}
+	return ""
+}
+
+const ofAnotherRow = "an error of a value, which may be that of another row"
+
+// mixed says why a write or a locking read may answer something else than it does alone on any
+// single state; "" for no reason.
+func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
+	if why := j.uncertain(e, w); why != "" {
+		return why
+	}
+	switch {
 	case e.waited() && ignores(e.node):
 		return "IGNORE, which may make a warning of a time-out"
 	case ofValue(&e.st.Result) || ofValue(alone):
@@ -290,15 +309,13 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 		return "a unique key that need not hold in the middle of a statement"
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints
-	case e.unit.promise.FirstUpdaterWins && (subquery(e.node) || w.ended(e.unit.begun) < w.newest()):
+	case e.unit.promise.FirstUpdaterWins && w.ended(e.unit.begun) < w.newest():
 		return "a statement on the newest rows in a transaction whose snapshot is older"
-	case level == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
+	case e.unit.promise.Plain == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
 		return "a statement amid uncommitted changes"
 	}
 	return ""
 }
-
-const ofAnotherRow = "an error of a value, which may be that of another row"
 
 func ignores(n ast.StmtNode) bool {
 	if raw, ok := n.(*stmt.RawStmt); ok {
@@ -349,6 +366,8 @@ func (j *judge) reads(e *event, w world, o own) ([]world, error) {
 	}
 	if len(fits) > 0 {
 		j.seen[e.index] = true
+	} else {
+		j.skipped[e.index] = ofAnotherRow
 	}
 	return []world{w.with(e.unit, touched)}, nil
 }
@@ -392,7 +411,8 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 		}
 		return []world{w.with(e.unit, o)}, nil
 	}
-	if why := j.unclear(e, &w, o, commits, first); why {
+	if why := j.unclear(e, &w, o, commits, first); why != "" {
+		j.skipped[e.index] = why
 		return []world{w.with(e.unit, o)}, nil
 	}
 	j.seen[e.index] = true
@@ -421,10 +441,15 @@ func (w *world) firstView(e *event) int {
 	return k
 }
 
-// unclear says that a query on a snapshot need not show what a single state does.
-func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *history.Result) bool {
-	if o.unseen || o.renewed || ofValue(&e.st.Result) || ofValue(alone) {
-		return true
+// unclear says why a query on a snapshot need not show what a single state does; "" for no reason.
+func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *history.Result) string {
+	switch {
+	case o.unseen:
+		return "a SELECT behind a write that met rows and left them as they were"
+	case o.renewed:
+		return "a SELECT behind ROLLBACK TO a savepoint from before the first read"
+	case ofValue(&e.st.Result) || ofValue(alone):
+		return ofAnotherRow
 	}
 	// A row that it wrote and that another transaction has made, removed or given another key since the
 	// snapshot: the manual does not say which of them are there.
@@ -432,17 +457,17 @@ func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *histo
 		d := j.layout.difference(w.committed[k], w.committed[w.newest()])
 		for i := range d {
 			if len(j.layout[i].key) == 0 && k < w.newest() && len(o.write[i]) > 0 {
-				return true // equal rows are told apart by nobody
+				return "equal rows of a table without a primary key, which nobody tells apart"
 			}
 			for key, change := range d[i] {
 				_, had := w.committed[k][i][key]
 				if mine, wrote := o.write[i][key]; wrote && (!had || change.n == 0 || mine.n == 0) {
-					return true
+					return "a row that its own transaction and another one have made or removed"
 				}
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // dirty is a plain query that sees the newest rows, committed or not.
@@ -470,6 +495,9 @@ func (j *judge) dirty(e *event, w world, o own) ([]world, error) {
 	})
 	if same || !amid && !ofValue(&e.st.Result) && !ofValue(&a.Results[0]) {
 		j.seen[e.index] = true
+	}
+	if !j.seen[e.index] {
+		j.skipped[e.index] = "a SELECT of uncommitted rows while others write"
 	}
 	if !same && j.seen[e.index] {
 		return nil, j.differs(e, &a.Results[0], "the newest rows, committed or not")
