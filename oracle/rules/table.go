@@ -86,6 +86,8 @@ const (
 	// UpsertRow: which row an INSERT … ON DUPLICATE KEY UPDATE changes if its new row has
 	// the keys of several.
 	UpsertRow
+	// IdleKill: what KILL QUERY does to a session that runs no statement.
+	IdleKill
 	numDimensions
 )
 
@@ -347,6 +349,14 @@ const (
 	FirstInSnapshot
 )
 
+// Answers to IdleKill.
+const (
+	// NothingToEnd: nothing, not to its next statement either.
+	NothingToEnd Variant = iota
+	// ClosesConnection: it may close the connection.
+	ClosesConnection
+)
+
 // Answers to RetryLimit.
 const (
 	// UntilLocked: until it has locked what it needs.
@@ -391,6 +401,8 @@ const (
 	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
 	mysqlLocking    = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
 	mysqlSavepoint  = "https://dev.mysql.com/doc/refman/en/savepoint.html"
+	mysqlKill       = "https://dev.mysql.com/doc/refman/en/kill.html"
+	tidbKill        = "https://docs.pingcap.com/tidb/stable/sql-statement-kill"
 	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
 )
 
@@ -438,6 +450,9 @@ var Table = []Rule{
 	{Dim: ReverseScan, Variant: SameView, Status: Promised,
 		Links: []string{tidbIsolation},
 		Says:  "a SELECT that scans an index backwards sees the same versions of the rows as one that scans it forwards"},
+	{Dim: IdleKill, Variant: NothingToEnd, Status: Promised,
+		Links: []string{mysqlKill, tidbKill},
+		Says:  "KILL QUERY ends the statement that a session runs, and leaves its connection as it is. So it does nothing to a session that runs none, nor to its next statement"},
 
 	{Name: "no-op-upsert-unseen", Dim: NoOpUpsert, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://bugs.mysql.com/bug.php?id=116067"},
@@ -452,7 +467,7 @@ var Table = []Rule{
 		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates or deletes the row, the SELECTs of the latter show it as it is in the snapshot, and, if it was updated, as it is now, too"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
+		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. If another statement comes first, such as KILL or SAVEPOINT, that one locks them, and can fail so, although it has done what it was to do. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
@@ -489,6 +504,10 @@ var Table = []Rule{
 		Scope: Scope{DBMS: tidb, Levels: rr, Before: shareNowaitRefused},
 		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements", tidbIsolation},
 		Says:  "SELECT … FOR SHARE NOWAIT should read the transaction's snapshot, as its modifiers are ignored, and locks nothing. Unless it looks rows up by all columns of a unique key, it reads the newest committed data instead"},
+	{Name: "kill-query-closes-idle-session", Dim: IdleKill, Variant: ClosesConnection, Status: Deviation,
+		Scope: Scope{DBMS: tidb},
+		Links: []string{"https://github.com/pingcap/tidb/issues/57840", "https://github.com/pingcap/tidb/issues/65447", tidbKill},
+		Says:  "KILL QUERY of a session that runs no statement closes its connection, and its transaction is rolled back: it ends the server's wait for the client's next statement. A session that has only just got an answer, so that the server does not wait for it yet, keeps its connection"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},

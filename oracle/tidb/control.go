@@ -68,6 +68,14 @@ func (r *engine) controlError(i int, s *mvcc.Session, kind stmt.Kind, node ast.S
 			s.Txn = nil
 			return nil, nil
 		}
+	case s.Txn != nil && !commits && e.Code == mvcc.ErrDeadlock && r.locksLate(s):
+		if len(st.Waits) > 0 || r.OthersWaited(st) {
+			r.Rollback(s.Txn, st.Return)
+			s.Txn = nil
+			return nil, nil
+		}
+	case s.Txn != nil && kind == stmt.Use && e.Code == mvcc.ErrLockTimeout && len(st.Waits) > 0 && r.locksLate(s):
+		return nil, nil
 	case commits && e.Code == mvcc.ErrWriteConflict:
 		r.Rollback(s.Txn, st.Submit)
 		s.Txn = nil
@@ -84,8 +92,8 @@ func (r *engine) controlError(i int, s *mvcc.Session, kind stmt.Kind, node ast.S
 	return r.ControlError(i, s, kind, node)
 }
 
-// locksLate reports whether the open transaction takes locks only at its COMMIT, as a failed
-// UPDATE leaves it to do.
+// locksLate reports whether the open transaction takes locks only at its COMMIT, or behind another
+// statement, as a failed UPDATE leaves it to do.
 func (r *engine) locksLate(s *mvcc.Session) bool {
 	return s.Txn.Rules.Of(rules.LateLocks) == rules.LockedAtCommit && r.of(s.Txn).failedUpdate
 }
