@@ -99,7 +99,7 @@ func (v *Verdict) waitedForTheDead(h *history.History) {
 		st := &h.Stmts[i]
 		e := st.Result.Err
 		rows := slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind == history.RowLock })
-		if e == nil || e.Code != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
+		if e == nil || e.Means() != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
 			continue
 		}
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i

@@ -19,5 +19,5 @@ const errDeadlock = 1213
 // FailedToLock reports whether an error is that of a statement which did not get a lock in time, or which
 // a deadlock has ended.
 func FailedToLock(e *Error) bool {
-	return e != nil && (e.Code == errLockTimeout || e.Code == errDeadlock)
+	return e != nil && (e.Means() == errLockTimeout || e.Code == errDeadlock)
 }
