@@ -107,7 +107,7 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 	victim.doomed = !query
 	// A server may keep what KILL QUERY notes: no other case gets this connection.
 	victim.tainted = true
-	if query && victim != l && victim.stmt < 0 && closesIdle[r.h.Server.DBMS] {
+	if victim != l && victim.stmt < 0 && closesIdle[r.h.Server.DBMS] {
 		if err := r.letRead(ctx); err != nil {
 			return err
 		}
@@ -156,8 +156,8 @@ func (r *run) killedFirst(a *answer) bool {
 }
 
 // letRead gives the server the time to wait for the next statement of a session that has its answer. Only
-// then KILL QUERY closes the connection, so that a case would else show now this and now that. No server
-// tells when it is so far.
+// then KILL QUERY closes the connection, and only then a KILL is noted beyond the statement that was
+// answered, so that a case would else show now this and now that. No server tells when it is so far.
 func (r *run) letRead(ctx context.Context) error {
 	a, ok, err := r.w.mail.receive(ctx, gateMax, nil)
 	if ok {
