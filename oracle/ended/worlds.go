@@ -73,6 +73,14 @@ const (
 	errKilled      = 1927
 )
 
+// cancelled is what TiDB says, rarely, under the number of an unknown error: a KILL cancels the context of
+// the statement, too, and who waits in it may see that first.
+// https://github.com/pingcap/tidb/issues/20733
+const (
+	errUnknown = 1105
+	cancelled  = "context canceled"
+)
+
 // endedBy reports whether an error is one that a KILL gives to what it ends.
 func endedBy(e *history.Error) bool {
 	if e == nil {
@@ -82,7 +90,7 @@ func endedBy(e *history.Error) bool {
 	case errShutdown, errInterrupted, errKilled, history.ErrLost:
 		return true
 	}
-	return false
+	return e.Code == errUnknown && e.Message == cancelled
 }
 
 // translation is the making of one world.
