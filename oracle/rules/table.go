@@ -467,7 +467,7 @@ var Table = []Rule{
 		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates or deletes the row, the SELECTs of the latter show it as it is in the snapshot, and, if it was updated, as it is now, too"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. If another statement comes first, such as KILL or SAVEPOINT, that one locks them, and can fail so, although it has done what it was to do. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
+		Says: "COMMIT locks the rows that an UPDATE of the transaction had matched and left unchanged before it failed, or was killed. So COMMIT can wait, time out, or be the victim of a deadlock. If another statement comes first, such as KILL or SAVEPOINT, that one locks them, and can fail so, although it has done what it was to do. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},

@@ -96,7 +96,11 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 	}
 	switch mvcc.ErrCode(st) {
 	case mvcc.ErrDeadlock, mvcc.ErrLockTimeout, mvcc.ErrNowait:
-		// Its cause was judged; a statement that failed so left nothing behind.
+		// Its cause was judged; a statement that failed so left nothing behind but, an UPDATE, what is
+		// to be locked yet.
+		if kind == stmt.Update {
+			r.of(tx).failedUpdate = true
+		}
 		return nil, nil
 	case mvcc.ErrInternal:
 		if tx.Rules.Of(rules.RetryLimit) == rules.GivesUp && r.retriedTooOften(st) {
