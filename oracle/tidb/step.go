@@ -246,7 +246,7 @@ func (r *engine) readView(tx *versions.Txn, st *history.Stmt, node ast.StmtNode)
 	case rules.Newest:
 		return versions.View{Uncommitted: true, Own: tx}
 	case rules.Snapshot:
-		if r.readsNewestUnlocked(tx, node) || tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) {
+		if r.readsNewestUnlocked(tx, node) || tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) && !r.looksUpOneKey(node) {
 			return versions.View{Tick: st.Submit, Own: tx}
 		}
 		if tx.Snapshot == 0 {
