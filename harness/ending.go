@@ -131,7 +131,8 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 			return err
 		}
 	}
-	if query && victim != l && victim.stmt < 0 && r.endedIdle(victim) {
+	// TiDB may have answered what was to end, and wait for the next statement, before it ends that wait.
+	if query && victim != l && (victim.stmt < 0 || r.answered(victim)) && r.endedIdle(victim) {
 		r.h.Stmts[l.stmt].EndedIdle = true
 		query = false
 	}
