@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,11 @@ func endTargets(t *testing.T) []string {
 	if one := os.Getenv("TXNFUZZ_POWER_TARGET"); one != "" {
 		return []string{one}
 	}
-	return targettest.Among(t, "mariadb:11.8", "mysql:9.7")
+	names := targettest.Among(t, "mariadb:11.8", "mysql:9.7")
+	if slices.Contains(target.Installed(t.Context()), target.Default) { // not with the tag notidb
+		names = append(names, target.Default)
+	}
+	return names
 }
 
 // TestPowerOverEnds plants bugs that show only where sessions are killed or disconnected. Each must be

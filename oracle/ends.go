@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/ended"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // ReasonEnded is the reason of an unknown verdict on a history in which too many statements were
-// killed whose outcome nobody was told.
+// killed whose outcome nobody was told, or in which a KILL did two things at once.
 const ReasonEnded = "outcome of killed statements"
 
 // inWorlds judges a history in which sessions are killed, disconnected or connected in each of the
@@ -48,9 +50,9 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 // LostSession is the kind of a violation in which a session's connection is gone that had to stay.
 const LostSession Kind = "lost-session"
 
-// endedIdle makes a violation of a history that is right but for a session which did nothing and
-// which a KILL QUERY has ended: it "terminates the statement the connection is currently executing,
-// but leaves the connection itself intact".
+// endedIdle judges that a KILL QUERY has ended a session which did nothing: it "terminates the statement
+// the connection is currently executing, but leaves the connection itself intact". The history is right
+// but for that, or known.
 // https://dev.mysql.com/doc/refman/en/kill.html
 // https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/kill
 func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
@@ -59,11 +61,30 @@ func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
 		return
 	}
 	n := c.Steps[h.Stmts[i].Line].Stmt.(*stmt.SessionStmt)
-	v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, LostSession, nil, i
-	v.Expected = fmt.Sprintf("nothing happens to tx%d, which runs no statement", n.Target)
-	v.Actual = fmt.Sprintf("the connection of tx%d is closed", n.Target)
-	v.Reason = "KILL QUERY ends the statement that a session runs and leaves its connection as it is; a session that runs none has nothing to be ended"
-	v.Fingerprint = string(LostSession) + "/KILL QUERY of a session that does nothing"
+	level := h.Levels[n.Target]
+	if p := rules.For(h.Server); p.At(level)[rules.IdleKill] == rules.ClosesConnection {
+		return
+	}
+	found := rules.Deviations(h.Server, []corpus.Level{level})
+	found = slices.DeleteFunc(found, func(r *rules.Rule) bool { return r.Dim != rules.IdleKill })
+	if v.Outcome == OK || len(found) == 0 || v.Stmt < 0 || v.Stmt > i {
+		v.Kind, v.Stmt = LostSession, i
+		v.Expected = fmt.Sprintf("nothing happens to tx%d, which runs no statement", n.Target)
+		v.Actual = fmt.Sprintf("the connection of tx%d is closed", n.Target)
+	}
+	const why = "KILL QUERY ends the statement that a session runs and leaves its connection as it is; a session that runs none has nothing to be ended"
+	if len(found) == 0 {
+		v.Outcome, v.Rules, v.Reason = Violation, nil, why
+		v.Fingerprint = string(LostSession) + "/KILL QUERY of a session that does nothing"
+		return
+	}
+	if v.Outcome == OK {
+		v.Reason = why
+	}
+	v.Outcome, v.Rules = Known, append(slices.Clone(v.Rules), found[0].Name)
+	slices.Sort(v.Rules)
+	v.Reason += "; " + says(found)
+	v.Fingerprint = knownFingerprint(strings.Join(v.Rules, "+"), h.Levels[h.Stmts[v.Stmt].Session].Short())
 }
 
 // waitedForTheDead makes a violation of a history that is right but for a statement which waited for a row
@@ -78,7 +99,7 @@ func (v *Verdict) waitedForTheDead(h *history.History) {
 		st := &h.Stmts[i]
 		e := st.Result.Err
 		rows := slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind == history.RowLock })
-		if e == nil || e.Code != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
+		if e == nil || e.Means() != mvcc.ErrLockTimeout || st.Interrupted || !rows || othersActive(h, st) {
 			continue
 		}
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i

@@ -36,6 +36,7 @@ var promiseNames = map[answered]string{
 	{rules.NoOpUpsert, rules.NoOpWrites}:           "NoOpUpsert/NoOpWrites",
 	{rules.KeyChange, rules.SameRow}:               "KeyChange/SameRow",
 	{rules.ReverseScan, rules.SameView}:            "ReverseScan/SameView",
+	{rules.IdleKill, rules.NothingToEnd}:           "IdleKill/NothingToEnd",
 	{rules.RefusedWait, rules.FailsAtOnce}:         "RefusedWait/FailsAtOnce",
 	{rules.RecordChanged, rules.Refuse}:            "RecordChanged/Refuse",
 	{rules.AfterDeadlock, rules.NoTransaction}:     "AfterDeadlock/NoTransaction",

@@ -24,6 +24,7 @@ import (
 //	tx2 | 1/1
 //	tx2 | error 1213
 //	tx2 | error 1105 tikv aborts txn    what the message says matters
+//	tx2 KILL QUERY tx1 | ended          tx1 did nothing, and its connection is closed
 //	final (1,2)
 //
 // A line that begins with ">" is EXPLAIN's line for the statement above it. Behind a
@@ -144,6 +145,10 @@ func readScript(t *testing.T, d *datadriven.TestData) (*corpus.Case, *history.Hi
 			}
 			st.Return = next()
 			answer, still := strings.CutSuffix(answer, " in-txn")
+			if answer == "ended" {
+				answer, st.EndedIdle = "", true
+				delete(inTxn, endedSession(t, d, sql))
+			}
 			st.Result = scriptAnswer(t, d, answer)
 			if e := st.Result.Err; e != nil && (e.Code == 1213 || e.Code == 1020) {
 				inTxn[n] = false
@@ -157,6 +162,14 @@ func readScript(t *testing.T, d *datadriven.TestData) (*corpus.Case, *history.Hi
 		d.Fatalf(t, "%v", err)
 	}
 	return c, h
+}
+
+// endedSession returns the session that a KILL names.
+func endedSession(t *testing.T, d *datadriven.TestData, kill string) (n int) {
+	if _, err := fmt.Sscanf(kill, "KILL QUERY tx%d", &n); err != nil {
+		d.Fatalf(t, "%q ends no session: %v", kill, err)
+	}
+	return n
 }
 
 func scriptAnswer(t *testing.T, d *datadriven.TestData, s string) history.Result {

@@ -355,7 +355,7 @@ func (b *backend) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (b *backend) Prober(context.Context) (harness.Prober, error) {
-	return &prober{b.instance, b.spy.listen()}, nil
+	return &prober{b.instance, b.spy.listen(), map[uint64]time.Time{}}, nil
 }
 
 func (b *backend) Levels() []corpus.Level {

@@ -5,6 +5,7 @@ package embedded
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -17,6 +18,34 @@ import (
 type prober struct {
 	in   *instance
 	wake chan struct{}
+	// leaving holds since when a connection is gone whose locks are still there.
+	leaving map[uint64]time.Time
+}
+
+// unlocksLate is how long a session that is gone may keep its locks. What is there then stays until
+// the store takes the transaction for dead, and what waits for it is to be judged.
+const unlocksLate = time.Second
+
+// Dropped reports whether a session has left the list of connections, and its locks are gone: TiDB
+// takes it off that list first and rolls back its transaction then.
+func (p *prober) Dropped(ctx context.Context, conn uint64) (bool, error) {
+	if _, listed := p.in.srv.GetProcessInfo(conn); listed {
+		return false, nil
+	}
+	held, err := p.in.spy.holds(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	if !held {
+		p.in.spy.forget(conn)
+		delete(p.leaving, conn)
+		return true, nil
+	}
+	since, again := p.leaving[conn]
+	if !again {
+		p.leaving[conn] = time.Now()
+	}
+	return again && time.Since(since) >= unlocksLate, nil
 }
 
 func (p *prober) Waiting(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {

@@ -34,16 +34,17 @@ type lockSpy struct {
 	mu      sync.Mutex
 	pending map[*lockRequest]struct{}
 	wakes   map[chan struct{}]struct{}
-	// latest is the start timestamp of the last transaction of each connection
-	// that asked for a lock; owners is its inverse, without those that have
-	// committed.
-	latest, owners map[uint64]uint64
+	// latest is the last lock request of the last transaction of each connection that asked
+	// for a lock; owners names the connections by the start timestamps of these
+	// transactions, without those that have committed.
+	latest map[uint64]*lockRequest
+	owners map[uint64]uint64
 }
 
 func newLockSpy() *lockSpy {
 	return &lockSpy{
 		pending: map[*lockRequest]struct{}{}, wakes: map[chan struct{}]struct{}{},
-		latest: map[uint64]uint64{}, owners: map[uint64]uint64{},
+		latest: map[uint64]*lockRequest{}, owners: map[uint64]uint64{},
 	}
 }
 
@@ -63,16 +64,17 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 	}
 	p := req.PessimisticLock()
 	conn, _ := ctx.Value(util.SessionID).(uint64)
-	s.owns(conn, p.StartVersion)
+	l := &lockRequest{startTS: p.StartVersion, conn: conn, addr: addr}
+	l.context = kvrpcpb.Context{
+		RegionId: req.Context.RegionId, RegionEpoch: req.Context.RegionEpoch, Peer: req.Context.Peer,
+	}
+	s.owns(l)
 	if p.WaitTimeout == lockNoWait {
 		return s.Client.SendRequest(ctx, addr, req, timeout)
 	}
-	l := &lockRequest{startTS: p.StartVersion, conn: conn, addr: addr, keys: make([][]byte, len(p.Mutations))}
+	l.keys = make([][]byte, len(p.Mutations))
 	for i, m := range p.Mutations {
 		l.keys[i] = m.Key
-	}
-	l.context = kvrpcpb.Context{
-		RegionId: req.Context.RegionId, RegionEpoch: req.Context.RegionEpoch, Peer: req.Context.Peer,
 	}
 	s.mu.Lock()
 	s.pending[l] = struct{}{}
@@ -93,15 +95,49 @@ func (s *lockSpy) SendRequest(ctx context.Context, addr string, req *tikvrpc.Req
 	return s.Client.SendRequest(ctx, addr, req, timeout)
 }
 
-// owns notes that a transaction belongs to a connection; its former one is over.
-func (s *lockSpy) owns(conn, startTS uint64) {
+// owns notes that the transaction of a request belongs to a connection, whose former one is over.
+func (s *lockSpy) owns(l *lockRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest[conn] == startTS {
-		return
+	if was := s.latest[l.conn]; was == nil || was.startTS != l.startTS {
+		if was != nil {
+			delete(s.owners, was.startTS)
+		}
+		s.owners[l.startTS] = l.conn
 	}
-	delete(s.owners, s.latest[conn])
-	s.latest[conn], s.owners[startTS] = startTS, conn
+	s.latest[l.conn] = l
+}
+
+// holds reports whether the last transaction of a connection has not committed and has locked
+// something.
+func (s *lockSpy) holds(ctx context.Context, conn uint64) (bool, error) {
+	s.mu.Lock()
+	l := s.latest[conn]
+	open := false
+	if l != nil {
+		_, open = s.owners[l.startTS]
+	}
+	s.mu.Unlock()
+	if !open {
+		return false, nil
+	}
+	locks, err := s.locks(ctx, l)
+	for _, ts := range locks {
+		if ts == l.startTS {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// forget drops what is known of a connection that is closed.
+func (s *lockSpy) forget(conn uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.latest[conn]; l != nil {
+		delete(s.owners, l.startTS)
+		delete(s.latest, conn)
+	}
 }
 
 // owner returns the connection of a transaction that has not committed.

@@ -27,10 +27,12 @@ type World struct {
 const MostWorlds = 16
 
 // Worlds returns every history that one may stand for, the likeliest first; nil if there are more
-// than MostWorlds.
+// than MostWorlds, or if no such history says what happened.
 func Worlds(c *corpus.Case, h *history.History) []World {
 	first := newTranslation(c, h, nil)
-	first.run()
+	if first.run(); first.unreadable {
+		return nil
+	}
 	total := 1
 	for _, n := range first.ways {
 		if total *= n; total > MostWorlds {
@@ -71,6 +73,14 @@ const (
 	errKilled      = 1927
 )
 
+// cancelled is what TiDB says, rarely, under the number of an unknown error: a KILL cancels the context of
+// the statement, too, and who waits in it may see that first.
+// https://github.com/pingcap/tidb/issues/20733
+const (
+	errUnknown = 1105
+	cancelled  = "context canceled"
+)
+
 // endedBy reports whether an error is one that a KILL gives to what it ends.
 func endedBy(e *history.Error) bool {
 	if e == nil {
@@ -80,7 +90,7 @@ func endedBy(e *history.Error) bool {
 	case errShutdown, errInterrupted, errKilled, history.ErrLost:
 		return true
 	}
-	return false
+	return e.Code == errUnknown && e.Message == cancelled
 }
 
 // translation is the making of one world.
@@ -99,6 +109,8 @@ type translation struct {
 	names   map[int]int
 	changes []change
 	done    map[int]bool
+	// unreadable says that no statement for statement can stand for the history.
+	unreadable bool
 }
 
 // change says that a session is another one from a moment on.
@@ -162,6 +174,8 @@ func (t *translation) statement(i int) {
 		t.end(i, session, code != 0)
 	case code == history.ErrNoSession && t.gone[about.Target]:
 		t.nothing(i, false)
+	case about.Target != session && t.killedFirst(st):
+		t.killsThenFails(i, about, session)
 	case code != 0 && !(about.Target == session && endedBy(st.Result.Err)):
 		t.nothing(i, true)
 	case about.Does == stmt.KillQuery && st.EndedIdle:
@@ -174,6 +188,27 @@ func (t *translation) statement(i int) {
 	default:
 		t.end(i, about.Target, false)
 	}
+}
+
+// killedFirst reports whether a KILL has failed behind what it was to do, for want of a lock that its own
+// transaction asked for late: only on TiDB a KILL asks for any.
+func (t *translation) killedFirst(st *history.Stmt) bool {
+	return t.from.Server.DBMS == history.TiDB && st.InTxn && history.FailedToLock(st.Result.Err)
+}
+
+// killsThenFails makes such a KILL a statement of its own session that does nothing and fails. Where it has
+// ended a session, too, it would have to be two statements.
+func (t *translation) killsThenFails(i int, about *stmt.SessionStmt, session int) {
+	st := &t.stmts[i]
+	if about.Does == stmt.Kill || st.EndedIdle {
+		t.unreadable = true
+		return
+	}
+	if v := t.outstanding(i, about.Target); v >= 0 && endedBy(t.stmts[v].Result.Err) {
+		t.interrupted(v)
+	}
+	t.as(i, t.number(session))
+	t.steps[st.Line].Stmt, t.done[i] = &ast.UseStmt{}, true
 }
 
 // number is the session that stands for one of the case now.

@@ -16,11 +16,14 @@ import (
 //	submit-return[!error] [open] [waits=holder] [ended] /* tx1 */ statement
 //
 // open says that a transaction is open behind it, ended that a KILL QUERY has closed a connection. It prints
-// the histories that it may stand for.
+// the histories that it may stand for. With tidb they are those of a TiDB.
 func TestWorlds(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			c, h := parseHistory(t, d.Input)
+			if d.HasArg("tidb") {
+				h.Server.DBMS = history.TiDB
+			}
 			before := fmt.Sprint(h.Stmts)
 			worlds := Worlds(c, h)
 			if fmt.Sprint(h.Stmts) != before {

@@ -183,18 +183,24 @@ type Error struct {
 }
 
 // overflow is what TiDB says, under its own number or under that of an unknown error: a filter
-// that its storage evaluates loses the number in 8.5.4, which it kept in July 2024.
+// that its storage evaluates loses the number in 8.5.4, which it kept in July 2024. waitedLong is what it
+// says under that number where a wait took too long and ended because the row had changed.
 // https://docs.pingcap.com/tidb/stable/error-codes/
+// https://github.com/pingcap/tidb/issues/56688
 const (
 	errUnknown      = 1105
 	errDateOverflow = 1441
 	overflow        = "Datetime function: datetime field overflow"
+	waitedLong      = "lock wait timeout"
 )
 
 // Means is the code of an error, or, where only its words tell which one it is, theirs.
 func (e *Error) Means() uint16 {
-	if e.Code == errUnknown && e.Message == overflow {
+	switch {
+	case e.Code == errUnknown && e.Message == overflow:
 		return errDateOverflow
+	case e.Code == errUnknown && e.Message == waitedLong:
+		return errLockTimeout
 	}
 	return e.Code
 }

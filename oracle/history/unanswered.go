@@ -12,3 +12,12 @@ const (
 	// means nothing any more. https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 	ErrNoSession = 1094
 )
+
+// errDeadlock is the error of a transaction that a deadlock has ended.
+const errDeadlock = 1213
+
+// FailedToLock reports whether an error is that of a statement which did not get a lock in time, or which
+// a deadlock has ended.
+func FailedToLock(e *Error) bool {
+	return e != nil && (e.Means() == errLockTimeout || e.Code == errDeadlock)
+}

@@ -86,6 +86,8 @@ const (
 	// UpsertRow: which row an INSERT … ON DUPLICATE KEY UPDATE changes if its new row has
 	// the keys of several.
 	UpsertRow
+	// IdleKill: what KILL QUERY does to a session that runs no statement.
+	IdleKill
 	numDimensions
 )
 
@@ -347,6 +349,14 @@ const (
 	FirstInSnapshot
 )
 
+// Answers to IdleKill.
+const (
+	// NothingToEnd: nothing, not to its next statement either.
+	NothingToEnd Variant = iota
+	// ClosesConnection: it may close the connection.
+	ClosesConnection
+)
+
 // Answers to RetryLimit.
 const (
 	// UntilLocked: until it has locked what it needs.
@@ -391,6 +401,8 @@ const (
 	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
 	mysqlLocking    = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
 	mysqlSavepoint  = "https://dev.mysql.com/doc/refman/en/savepoint.html"
+	mysqlKill       = "https://dev.mysql.com/doc/refman/en/kill.html"
+	tidbKill        = "https://docs.pingcap.com/tidb/stable/sql-statement-kill"
 	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
 )
 
@@ -438,6 +450,9 @@ var Table = []Rule{
 	{Dim: ReverseScan, Variant: SameView, Status: Promised,
 		Links: []string{tidbIsolation},
 		Says:  "a SELECT that scans an index backwards sees the same versions of the rows as one that scans it forwards"},
+	{Dim: IdleKill, Variant: NothingToEnd, Status: Promised,
+		Links: []string{mysqlKill, tidbKill},
+		Says:  "KILL QUERY ends the statement that a session runs, and leaves its connection as it is. So it does nothing to a session that runs none, nor to its next statement"},
 
 	{Name: "no-op-upsert-unseen", Dim: NoOpUpsert, Variant: NoOpInvisible, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/28212", "https://bugs.mysql.com/bug.php?id=116067"},
@@ -452,11 +467,11 @@ var Table = []Rule{
 		Says:  "an UPDATE of the primary key deletes the row and inserts a new one. If one transaction changes the key, and another whose snapshot is older then updates or deletes the row, the SELECTs of the latter show it as it is in the snapshot, and, if it was updated, as it is now, too"},
 	{Name: "commit-locks-what-a-failed-update-met", Dim: LateLocks, Variant: LockedAtCommit, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "COMMIT locks the rows that a failed UPDATE of the transaction had matched and left unchanged. So COMMIT can wait, time out, or be the victim of a deadlock. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
+		Says: "COMMIT locks the rows that an UPDATE of the transaction had matched and left unchanged before it failed, or was killed. So COMMIT can wait, time out, or be the victim of a deadlock. If another statement comes first, such as KILL or SAVEPOINT, that one locks them, and can fail so, although it has done what it was to do. Where BEGIN ends the transaction, the old transaction is committed without these locks; the new transaction then waits for them, so BEGIN can fail although the commit has succeeded"},
 	{Name: "commit-misses-lock-of-restarted-update", Dim: StaleLocks, Variant: LocksForgotten, Status: Deviation,
 		Scope: Scope{DBMS: tidb},
 		Links: []string{"https://github.com/pingcap/tidb/issues/67213", "https://github.com/pingcap/tidb/issues/69872"},
-		Says:  "an UPDATE waits and starts again. If one of its attempts matched a single row and left it unchanged, and its last attempt matches another row instead, or the same row under another key, TiDB releases the first row's lock, although the transaction still counts it as its own: the transaction does not ask for this lock again, others get it, and COMMIT, or a BEGIN that commits, fails with error 1105, \"pessimistic lock not found\""},
+		Says:  "an UPDATE waits and starts again. If one of its attempts matched a single row and left it unchanged, or a failed UPDATE right before had left it so, and its last attempt matches another row instead, or the same row under another key, TiDB releases the first row's lock, although the transaction still counts it as its own: the transaction does not ask for this lock again, others get it, and COMMIT, or a BEGIN that commits, fails with error 1105, \"pessimistic lock not found\"; so does the UPDATE itself if it is outside of a transaction"},
 	{Name: "commit-expects-locks-of-failed-update", Dim: FailedLocks, Variant: LocksExpected, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{"https://github.com/pingcap/tidb/issues/35682", tidbPessimistic},
 		Says: "an UPDATE changes rows and then fails, because two rows that its own transaction has written would have the same key. From the transaction's next write on, COMMIT expects a lock on each row that the failed UPDATE had changed, but nobody holds these locks. If another transaction deletes such a row, or changes its key, COMMIT fails with error 1105. (If the transaction has changed nothing else, the built-in TiDB may panic in COMMIT, which is reported as a violation.) TiDB makes one key of a transaction its primary key, to which all its locks refer. If that is the row which is gone, TiDB takes the transaction for finished, and until its COMMIT others do not wait for the locks that it really holds either"},
@@ -474,7 +489,7 @@ var Table = []Rule{
 		Says: "a SELECT that gives a value for every column of a secondary unique key finds the row by the index entry in its snapshot and does not check that the row still has this key. If another transaction has changed the key since the snapshot, and the SELECT's own transaction has then changed the row, a look-up by the old key returns the row with its new key; if the own transaction has deleted the row, the look-up fails with error 8133. If the own transaction has given the old key to another row, the look-up misses the row that has it in the snapshot"},
 	{Name: "restarted-lookup-clamps-values", Dim: RestartedLookup, Variant: ClampedValues, Status: Deviation,
 		Scope: Scope{DBMS: tidb}, Links: []string{tidbPessimistic},
-		Says: "a statement with `key IN (…)` on an integer column with a UNIQUE key starts again, because it waited or because a row that it locks was changed since its transaction began. In the second attempt each listed value outside the range of the column's type has become the limit of the type: with a TINYINT b, `DELETE … WHERE b IN (0, -200)` deletes the row with -128"},
+		Says: "a statement with `key IN (…)` on an integer column with a UNIQUE key starts again, because it waited or because a row that it locks was changed since its transaction began, or was looked for in vain by an UPDATE, a DELETE or a locking read that has committed since. In the second attempt each listed value outside the range of the column's type has become the limit of the type: with a TINYINT b, `DELETE … WHERE b IN (0, -200)` deletes the row with -128"},
 	{Name: "absent-key-remembered-unlocked", Dim: AbsentKey, Variant: AbsentRemembered, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rc},
 		Links: []string{tidbPessimistic, "https://github.com/pingcap/tidb/blob/master/pkg/executor/point_get.go"},
@@ -489,6 +504,10 @@ var Table = []Rule{
 		Scope: Scope{DBMS: tidb, Levels: rr, Before: shareNowaitRefused},
 		Links: []string{"https://docs.pingcap.com/tidb/stable/sql-statement-select#description-of-the-syntax-elements", tidbIsolation},
 		Says:  "SELECT … FOR SHARE NOWAIT should read the transaction's snapshot, as its modifiers are ignored, and locks nothing. Unless it looks rows up by all columns of a unique key, it reads the newest committed data instead"},
+	{Name: "kill-query-closes-idle-session", Dim: IdleKill, Variant: ClosesConnection, Status: Deviation,
+		Scope: Scope{DBMS: tidb},
+		Links: []string{"https://github.com/pingcap/tidb/issues/57840", "https://github.com/pingcap/tidb/issues/65447", tidbKill},
+		Says:  "KILL QUERY of a session that runs no statement closes its connection, and its transaction is rolled back: it ends the server's wait for the client's next statement. A session that has only just got an answer, so that the server does not wait for it yet, keeps its connection"},
 	{Name: "reverse-scan-reads-newest", Dim: ReverseScan, Variant: NewestCommitted, Status: Deviation,
 		Scope: Scope{DBMS: tidb, Levels: rr, Settings: map[string]string{"store": "unistore"}},
 		Links: []string{"https://github.com/pingcap/tidb/issues/57170"},

@@ -1,7 +1,6 @@
 package tidb
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -25,8 +24,7 @@ func (r *engine) control(i int, s *mvcc.Session, kind stmt.Kind, node ast.StmtNo
 		return r.Control(i, s, kind, node)
 	}
 	if kind.Commits() && (len(r.of(s.Txn).forgotten) > 0 || r.missesLock(s.Txn, st.Submit, false)) {
-		return &mvcc.Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", mvcc.ErrInternal), Actual: "ok",
-			Reason: "the commit had to miss a lock"}, nil
+		return r.hadToMissLock(i, "ok"), nil
 	}
 	switch name := strings.ToLower(stmt.Of(node).Savepoint); kind {
 	case stmt.Savepoint:
@@ -68,6 +66,14 @@ func (r *engine) controlError(i int, s *mvcc.Session, kind stmt.Kind, node ast.S
 			s.Txn = nil
 			return nil, nil
 		}
+	case s.Txn != nil && !commits && e.Code == mvcc.ErrDeadlock && r.locksLate(s):
+		if len(st.Waits) > 0 || r.OthersWaited(st) {
+			r.Rollback(s.Txn, st.Return)
+			s.Txn = nil
+			return nil, nil
+		}
+	case s.Txn != nil && kind == stmt.Use && e.Code == mvcc.ErrLockTimeout && len(st.Waits) > 0 && r.locksLate(s):
+		return nil, nil
 	case commits && e.Code == mvcc.ErrWriteConflict:
 		r.Rollback(s.Txn, st.Submit)
 		s.Txn = nil
@@ -84,8 +90,8 @@ func (r *engine) controlError(i int, s *mvcc.Session, kind stmt.Kind, node ast.S
 	return r.ControlError(i, s, kind, node)
 }
 
-// locksLate reports whether the open transaction takes locks only at its COMMIT, as a failed
-// UPDATE leaves it to do.
+// locksLate reports whether the open transaction takes locks only at its COMMIT, or behind another
+// statement, as a failed UPDATE leaves it to do.
 func (r *engine) locksLate(s *mvcc.Session) bool {
 	return s.Txn.Rules.Of(rules.LateLocks) == rules.LockedAtCommit && r.of(s.Txn).failedUpdate
 }

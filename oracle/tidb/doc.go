@@ -30,16 +30,17 @@ func (Engine) Run(r *mvcc.Replay) (*mvcc.Difference, error) {
 
 // Relevant implements mvcc.Engine.
 func (Engine) Relevant(c *corpus.Case, _ *history.History, candidates []*rules.Rule) []*rules.Rule {
-	var shares, derives bool
+	var shares, derives, kills bool
 	for _, l := range c.Steps {
 		kind := mvcc.KindOf(l.Stmt)
 		shares = shares || kind == stmt.SelectForShare
+		kills = kills || kind == stmt.KillQuery
 		if s, ok := l.Stmt.(*ast.SelectStmt); ok && kind != stmt.Select {
 			derives = derives || mvcc.DerivedOnly(s)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(candidates), func(r *rules.Rule) bool {
-		return r.Dim == rules.ShareNowait && !shares || r.Dim == rules.LockedDerived && !derives
+		return r.Dim == rules.ShareNowait && !shares || r.Dim == rules.LockedDerived && !derives || r.Dim == rules.IdleKill && !kills
 	})
 }
 

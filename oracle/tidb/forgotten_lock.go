@@ -17,8 +17,9 @@ import (
 // https://docs.pingcap.com/tidb/stable/system-variables#tidb_pessimistic_txn_fair_locking-new-in-v700
 // If that comes late, the lock which the transaction counts as its own is gone. So the
 // lock is forgotten or not, which is a choice. It was seen only where an attempt met one
-// row, which it would have left unchanged or whose key the last attempt writes again,
-// and the last one met one other row, or the same under another key.
+// row, which it would have left unchanged, as a failed UPDATE right before it had, or whose
+// key the last attempt writes again, and the last one met one other row, or the same under
+// another key.
 func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions.Table, view versions.View, now, news []solve.Row, chains []*versions.Chain) ([]forgottenLock, error) {
 	st := &r.History.Stmts[i]
 	if view.Tick == st.Submit || len(now) != 1 || tx.Rules.Of(rules.StaleLocks) != rules.LocksForgotten {
@@ -31,7 +32,7 @@ func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions
 		}
 	}
 	for _, at := range attempts {
-		f, err := r.singleLock(versions.View{Tick: at, Own: tx}, s, t, now[0], news[0], chains[0])
+		f, err := r.singleLock(i, versions.View{Tick: at, Own: tx}, s, t, now[0], news[0], chains[0])
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +45,7 @@ func (r *engine) forgets(i int, tx *versions.Txn, s *ast.UpdateStmt, t *versions
 
 // singleLock returns the lock of an attempt that the last one, which makes next of now,
 // makes the transaction forget; nil if there is none.
-func (r *engine) singleLock(attempt versions.View, s *ast.UpdateStmt, t *versions.Table, now, next solve.Row, last *versions.Chain) (*forgottenLock, error) {
+func (r *engine) singleLock(i int, attempt versions.View, s *ast.UpdateStmt, t *versions.Table, now, next solve.Row, last *versions.Chain) (*forgottenLock, error) {
 	rows, met, err := r.scan(t, s, attempt)
 	if err != nil {
 		_, err = mvcc.SQLErrorOf(err)
@@ -62,7 +63,7 @@ func (r *engine) singleLock(attempt versions.View, s *ast.UpdateStmt, t *version
 		_, err = mvcc.SQLErrorOf(err)
 		return nil, err
 	}
-	if changed && (t.Clustered == nil || key != r.Store.ClusteredKeyOf(t, made) || key != r.Store.ClusteredKeyOf(t, next)) {
+	if changed && !r.leftBefore(i, attempt.Own, met[0]) && (t.Clustered == nil || key != r.Store.ClusteredKeyOf(t, made) || key != r.Store.ClusteredKeyOf(t, next)) {
 		return nil, nil
 	}
 	return &forgottenLock{table: t, row: met[0], key: key}, nil
@@ -79,4 +80,22 @@ func (r *engine) forgot(tx *versions.Txn, t *versions.Table, c *versions.Chain, 
 		}
 		return f.key == r.Store.ClusteredKeyOf(t, row)
 	})
+}
+
+// leave notes the rows that a failed UPDATE had matched and left unchanged.
+func (r *engine) leave(i int, tx *versions.Txn, chains []*versions.Chain, changed []bool) {
+	kept := r.of(tx)
+	kept.left, kept.leftBy = nil, i
+	for k, c := range chains {
+		if !changed[k] {
+			kept.left = append(kept.left, c)
+		}
+	}
+}
+
+// leftBefore reports whether the statement before one was a failed UPDATE that had left a row unchanged.
+func (r *engine) leftBefore(i int, tx *versions.Txn, row *versions.Chain) bool {
+	kept := r.of(tx)
+	between := func(st history.Stmt) bool { return st.Session == tx.Session }
+	return slices.Contains(kept.left, row) && !slices.ContainsFunc(r.History.Stmts[kept.leftBy+1:i], between)
 }

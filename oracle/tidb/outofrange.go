@@ -27,15 +27,20 @@ func (r *engine) withRestartedConstants(tx *versions.Txn, st *history.Stmt, kind
 	if !again && tx.Level == corpus.RepeatableRead { // at READ COMMITTED it starts with what is newest
 		again, _ = r.conflicts(versions.View{Tick: tx.Begin, Own: tx}, st.Submit, tx, kind, node)
 	}
-	if !again {
-		return node
-	}
 	of := stmt.Of(node)
 	name := stmt.SoleTable(of.From)
 	if name == nil || r.Table(name.Name.O) == nil {
 		return node
 	}
-	in := clampedList(r.Table(name.Name.O).Def, r.Possible(of.Where))
+	t := r.Table(name.Name.O)
+	where := r.Possible(of.Where)
+	if !again && tx.Level == corpus.RepeatableRead {
+		again = r.absentKeyLocked(t, where, tx, st)
+	}
+	if !again {
+		return node
+	}
+	in := clampedList(t.Def, where)
 	if in == nil || r.views.Choose(2) == 1 {
 		return node
 	}
@@ -54,6 +59,32 @@ func (r *engine) withRestartedConstants(tx *versions.Txn, st *history.Stmt, kind
 		return &c
 	}
 	return node
+}
+
+// absentKeyLocked reports whether a committed transaction has locked, since another began, an absent key that
+// a statement of that one looks up, too. The commit leaves a record of the lock, which the statement meets as
+// it meets a newer version.
+// https://docs.pingcap.com/tidb/stable/pessimistic-transaction
+func (r *engine) absentKeyLocked(t *versions.Table, where ast.ExprNode, tx *versions.Txn, st *history.Stmt) bool {
+	col, values := listedIn(t.Def, where)
+	return col >= 0 && slices.ContainsFunc(r.Touched, func(o mvcc.Touch) bool {
+		kind := r.Steps[o.Stmt].Kind
+		if o.Table != t || o.Txn == tx || o.Txn.Commit < tx.Begin || o.Txn.Commit >= st.Submit || kind == stmt.Select || kind == stmt.Insert {
+			return false
+		}
+		c, locked := listedIn(t.Def, r.Possible(o.Where))
+		return c == col && len(locked) == 1 && slices.Contains(values, locked[0])
+	})
+}
+
+// listedIn returns the column of a unique key to which a filter gives values, and these; -1 if it is another one.
+func listedIn(t *solve.Table, where ast.ExprNode) (col int, values []string) {
+	for c := range t.Columns {
+		if v, ok := listedBy(t, where, c); ok && uniqueAlone(t, c) {
+			return c, v
+		}
+	}
+	return -1, nil
 }
 
 // clampedList returns a filter `key IN (…)` of a unique key of one integer column

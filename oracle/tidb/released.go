@@ -12,27 +12,61 @@ import (
 // maxReleased bounds the statements whose order is tried: 24 orders of four.
 const maxReleased = 4
 
-// releasedTogether returns the autocommit statements that waited at the same time
-// and then all went on: the lock went from one to the next, each committed on its
-// own, and their answers arrive in any order. So which came first is not seen. They
-// are in the order of their answers; nil where there are not at least two of them, or more than maxReleased.
-func (r *engine) releasedTogether() []*history.Stmt {
-	var out []*history.Stmt
-	first := history.Tick(1 << 60)
+// releasedTogether returns the groups of statements that waited at the same time and then all went on, at
+// least one of them a write that is a transaction of its own: the lock went from one to the next, the former
+// committed on its own, and their answers arrive in any order. So which came first is not seen. Each group is
+// in the order of its answers and has two to maxReleased members. Writes that commit by themselves come
+// first; behind them those of other transactions, and locking reads, which overlapped with one of them.
+func (r *engine) releasedTogether() [][]*history.Stmt {
+	var alone, others []*history.Stmt
 	for i := range r.History.Stmts {
-		st := &r.History.Stmts[i]
-		if len(st.Waits) == 0 || st.Return == 0 || !r.wroteAlone(st) {
+		switch st := &r.History.Stmts[i]; {
+		case len(st.Waits) == 0 || st.Return == 0:
+		case r.wroteAlone(st):
+			alone = append(alone, st)
+		case r.gotLocks(st):
+			others = append(others, st)
+		}
+	}
+	var out [][]*history.Stmt
+	add := func(group []*history.Stmt) {
+		if len(group) >= 2 && len(group) <= maxReleased {
+			slices.SortFunc(group, func(a, b *history.Stmt) int { return cmp.Compare(a.Return, b.Return) })
+			out = append(out, group)
+		}
+	}
+	if len(alone) > 0 {
+		first := slices.MinFunc(alone, func(a, b *history.Stmt) int { return cmp.Compare(a.Return, b.Return) }).Return
+		add(slices.DeleteFunc(slices.Clone(alone), func(st *history.Stmt) bool { return lastWait(st).From > first }))
+	}
+	for _, w := range alone {
+		overlaps := func(st *history.Stmt) bool {
+			return st != w && lastWait(st).From < w.Return && lastWait(w).From < st.Return
+		}
+		if !slices.ContainsFunc(others, overlaps) {
 			continue
 		}
-		out = append(out, st)
-		first = min(first, st.Return)
+		group := []*history.Stmt{w}
+		for _, st := range slices.Concat(alone, others) {
+			if overlaps(st) {
+				group = append(group, st)
+			}
+		}
+		add(group)
 	}
-	out = slices.DeleteFunc(out, func(st *history.Stmt) bool { return st.Waits[len(st.Waits)-1].From > first })
-	if len(out) < 2 || len(out) > maxReleased {
-		return nil
-	}
-	slices.SortFunc(out, func(a, b *history.Stmt) int { return cmp.Compare(a.Return, b.Return) })
 	return out
+}
+
+func lastWait(st *history.Stmt) history.Wait { return st.Waits[len(st.Waits)-1] }
+
+// gotLocks reports whether a statement that locks rows was not refused a lock.
+func (r *engine) gotLocks(st *history.Stmt) bool {
+	switch mvcc.ErrCode(st) {
+	case mvcc.ErrDeadlock, mvcc.ErrLockTimeout, mvcc.ErrNowait:
+		return false
+	}
+	kind := mvcc.KindOf(r.Case.Steps[st.Line].Stmt)
+	return kind.Writes() || kind.LocksRead()
 }
 
 // wroteAlone reports whether a statement is a write that committed by itself.
@@ -70,20 +104,26 @@ func orders(n int, try func([]int) (stop bool)) {
 // each order of their effects, and with those that may have waited unseen at their end,
 // and reports whether one fits.
 func (r *engine) inSomeOrder() (fits bool, err error) {
-	group := r.releasedTogether()
-	ticks := make([]history.Tick, len(group))
-	for i, st := range group {
-		ticks[i] = st.Return
-	}
-	slices.Sort(ticks)
-	orders(len(group), func(order []int) bool {
-		moved := make(map[*history.Stmt]history.Tick, len(group))
-		for i, k := range order {
-			moved[group[k]] = ticks[i]
+	for _, group := range r.releasedTogether() {
+		ticks := make([]history.Tick, len(group))
+		for i, st := range group {
+			ticks[i] = st.Return
 		}
-		fits, err = r.fitsMoved(moved, nil)
-		return fits || err != nil
-	})
+		keep := func(w *engine) bool {
+			return !slices.ContainsFunc(group, func(st *history.Stmt) bool { return !w.wroteAlone(st) && !w.keepsLocks(st) })
+		}
+		orders(len(group), func(order []int) bool {
+			moved := make(map[*history.Stmt]history.Tick, len(group))
+			for i, k := range order {
+				moved[group[k]] = ticks[i]
+			}
+			fits, err = r.fitsMoved(moved, keep)
+			return fits || err != nil
+		})
+		if fits || err != nil {
+			return fits, err
+		}
+	}
 	for _, st := range r.besideAnEnd() {
 		if fits || err != nil {
 			break
@@ -121,7 +161,7 @@ func (r *engine) besideAnEnd() []*history.Stmt {
 func (r *engine) keepsLocks(st *history.Stmt) bool {
 	for a := range r.Touched {
 		w := &r.Touched[a]
-		if at := r.History.Stmts[w.Stmt].Return; w.Session == st.Session || at < st.Submit || at > st.Return || len(w.Images) == 0 {
+		if at := r.Effect(&r.History.Stmts[w.Stmt]); w.Session == st.Session || at < st.Submit || at > r.Effect(st) || len(w.Images) == 0 {
 			continue
 		}
 		for b := range r.Touched {

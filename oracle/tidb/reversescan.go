@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
@@ -29,6 +30,18 @@ func scansBackwards(n ast.StmtNode) bool {
 		}
 	}
 	return false
+}
+
+// looksUpOneKey reports whether a query asks for one value of a whole unique key of its table: that is a
+// look-up (Point_Get), whatever its order, and no scan.
+func (r *engine) looksUpOneKey(n ast.StmtNode) bool {
+	of := stmt.Of(n)
+	name := stmt.SoleTable(of.From)
+	if name == nil || r.Table(name.Name.O) == nil {
+		return false
+	}
+	f, points := cheapestFilter(r.Table(name.Name.O).Def, r.Possible(of.Where))
+	return f != nil && points == 1
 }
 
 // minBesideMax corrects, under the rule NewestCommitted, the answer to a query for MIN and MAX alone:

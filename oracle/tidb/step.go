@@ -96,7 +96,11 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 	}
 	switch mvcc.ErrCode(st) {
 	case mvcc.ErrDeadlock, mvcc.ErrLockTimeout, mvcc.ErrNowait:
-		// Its cause was judged; a statement that failed so left nothing behind.
+		// Its cause was judged; a statement that failed so left nothing behind but, an UPDATE, what is
+		// to be locked yet.
+		if kind == stmt.Update {
+			r.of(tx).failedUpdate = true
+		}
 		return nil, nil
 	case mvcc.ErrInternal:
 		if tx.Rules.Of(rules.RetryLimit) == rules.GivesUp && r.retriedTooOften(st) {
@@ -119,6 +123,9 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 	}
 	if _, moved := r.Moved[st]; moved {
 		p.LeaveOpen("when it took effect")
+	}
+	if tx.Auto && len(r.of(tx).forgotten) > 0 {
+		return r.commitsAlone(i, tx, before)
 	}
 	if p.Err != 0 {
 		r.Store.Undo(tx, before)
@@ -145,6 +152,21 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 		return d, nil
 	}
 	return nil, nil
+}
+
+// commitsAlone judges the answer of a write that is a transaction of its own, whose commit misses a lock.
+func (r *engine) commitsAlone(i int, tx *versions.Txn, before int) (*mvcc.Difference, error) {
+	r.Store.Undo(tx, before)
+	if st := &r.History.Stmts[i]; !mvcc.LostLock(st.Result.Err) {
+		return r.hadToMissLock(i, mvcc.DescribeAs(r.Steps[i].Kind, &st.Result)), nil
+	}
+	return nil, nil
+}
+
+// hadToMissLock is the difference of a commit that succeeded where it had to miss a lock.
+func (r *engine) hadToMissLock(i int, actual string) *mvcc.Difference {
+	return &mvcc.Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d", mvcc.ErrInternal), Actual: actual,
+		Reason: "the commit had to miss a lock"}
 }
 
 // predict computes a statement's answer and applies its effect.
@@ -224,7 +246,7 @@ func (r *engine) readView(tx *versions.Txn, st *history.Stmt, node ast.StmtNode)
 	case rules.Newest:
 		return versions.View{Uncommitted: true, Own: tx}
 	case rules.Snapshot:
-		if r.readsNewestUnlocked(tx, node) || tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) {
+		if r.readsNewestUnlocked(tx, node) || tx.Rules.Of(rules.ReverseScan) == rules.NewestCommitted && scansBackwards(node) && !r.looksUpOneKey(node) {
 			return versions.View{Tick: st.Submit, Own: tx}
 		}
 		if tx.Snapshot == 0 {

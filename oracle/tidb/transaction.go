@@ -7,8 +7,11 @@ import (
 
 // transaction is what TiDB keeps of a transaction beside its versions.
 type transaction struct {
-	// failedUpdate says that one of its UPDATEs failed.
+	// failedUpdate says that one of its UPDATEs failed; left holds the rows that the last one of
+	// these, which was statement leftBy, had matched and left unchanged: the next statement locks them.
 	failedUpdate bool
+	left         []*versions.Chain
+	leftBy       int
 	// forgotten holds the locks that it takes for its own although it has given them
 	// back, under the rule LocksForgotten.
 	forgotten []forgottenLock

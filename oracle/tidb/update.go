@@ -82,6 +82,7 @@ func (r *engine) update(i int, tx *versions.Txn, s *ast.UpdateStmt, view version
 	if !ok {
 		p.Err = mvcc.ErrDup
 		r.expectLocks(tx, t, chains, news, changed)
+		r.leave(i, tx, chains, changed)
 		return p, nil
 	}
 	kept := r.of(tx)
@@ -99,6 +100,7 @@ func (r *engine) failedUpdate(i int, tx *versions.Txn, s *ast.UpdateStmt, t *ver
 		return p, err
 	}
 	p.Err = code
+	r.leave(i, tx, chains[:k], changed)
 	met := r.InTheWay
 	early := r.earlierDuplicate(t, tx, chains[:k], news, changed)
 	if !early && !r.duplicateByIndex(tx, s, t, view, rows, chains) {
