@@ -125,7 +125,11 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 		}
 		a.Results = append(a.Results, r.Result)
 	}
-	return x.end(q, a, several)
+	a, err = x.end(q, a, several)
+	if len(q.IDs) > 0 { // a value that no statement took would be the next one's
+		x.hangUp()
+	}
+	return a, err
 }
 
 // end reads what the tables hold behind the statements of a question, and ends their transaction.

@@ -42,7 +42,7 @@ var (
 	// triggers write into l what happens in a table; %s is the table, p or c.
 	triggers = []weighted[string]{
 		{40, ""},
-		{20, "CREATE TRIGGER tr AFTER UPDATE ON %s FOR EACH ROW INSERT INTO l VALUES (NEW.id + 100 + (SELECT COUNT(*) FROM l), OLD.id)"},
+		{20, "CREATE TRIGGER tr AFTER UPDATE ON %s FOR EACH ROW INSERT INTO l VALUES (NEW.id + 10, OLD.id) ON DUPLICATE KEY UPDATE n = n + 1"},
 		{15, "CREATE TRIGGER tr AFTER UPDATE ON %s FOR EACH ROW UPDATE l SET n = n + 1 WHERE k = 1"},
 		{15, "CREATE TRIGGER tr AFTER INSERT ON %s FOR EACH ROW UPDATE l SET n = n + 1 WHERE k = 2"},
 		{10, "CREATE TRIGGER tr AFTER DELETE ON %s FOR EACH ROW DELETE FROM l WHERE k = OLD.id"},

@@ -4,13 +4,15 @@
 -- note: in strict mode the text that is no number fails the writes, LIMIT or not
 -- expected: unknown; ok would be right, too
 -- verdict (embedded, RR): unknown unsupported
--- verdict (mariadb 11.8, RR): ok
--- verdict (mariadb 11.8,snapshot=off, RR): ok
--- verdict (mariadb 10.11, RR): ok
--- verdict (mariadb 10.11,snapshot=on, RR): ok
--- verdict (mariadb 10.5, RR): ok
--- verdict (mysql 9.7, RR): ok
--- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
+-- verdict (mariadb 10.11, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+-- verdict (tidb 2025-11, RR): unknown unsupported
+-- verdict (tidb 2024-07, RR): unknown unsupported
 
 /* init */ CREATE TABLE t (a VARCHAR(10));
 /* init */ INSERT INTO t VALUES ('a');

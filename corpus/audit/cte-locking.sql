@@ -2,7 +2,7 @@
 -- seed: no, because it guards the judgement of one form of SQL
 -- note: a locking read of a common table expression
 -- expected: ok or unknown
--- verdict (embedded, RC RR): unknown unsupported
+-- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
@@ -10,6 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE k (id INT PRIMARY KEY);
 /* tx1 */ BEGIN;

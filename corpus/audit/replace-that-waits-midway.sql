@@ -10,6 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (a VARCHAR(10) NOT NULL UNIQUE KEY, b INT PRIMARY KEY, c INT);
 /* init */ INSERT INTO t VALUES ('c', 3, 0), ('ab', 4, 0);

@@ -3,7 +3,7 @@
 -- level: REPEATABLE READ
 -- note: a comparison of rows, as a column
 -- expected: ok or unknown
--- verdict (embedded, RR): unknown text error predicted
+-- verdict (embedded, RR): ok
 -- verdict (mariadb 11.8, RR): ok
 -- verdict (mariadb 11.8,snapshot=off, RR): ok
 -- verdict (mariadb 10.11, RR): ok
@@ -11,6 +11,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): ok
+-- verdict (tidb 2024-07, RR): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ INSERT INTO t VALUES (1);

@@ -11,6 +11,8 @@
 -- verdict (mariadb 10.5, RR): unknown stale
 -- verdict (mysql 9.7, RR): unknown stale
 -- verdict (mysql 9.7,binlog=off, RR): unknown stale
+-- verdict (tidb 2025-11, RR): ok
+-- verdict (tidb 2024-07, RR): ok
 
 /* init */ CREATE TABLE t1 (a INT);
 /* tx1 */ SELECT COUNT(T1.a) FROM t1;

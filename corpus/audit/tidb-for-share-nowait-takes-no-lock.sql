@@ -11,6 +11,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): ok
+-- verdict (tidb 2024-07, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1);

@@ -19,6 +19,8 @@
 -- verdict (mariadb 10.5, RR): known rollback-to-renews-transaction
 -- verdict (mysql 9.7, RR): known rollback-to-renews-transaction
 -- verdict (mysql 9.7,binlog=off, RR): known rollback-to-renews-transaction
+-- verdict (tidb 2025-11, RR): ok
+-- verdict (tidb 2024-07, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 2);

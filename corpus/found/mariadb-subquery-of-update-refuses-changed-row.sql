@@ -17,6 +17,8 @@
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (embedded, RC): ok
+-- verdict (tidb 2025-11, RC): ok
+-- verdict (tidb 2024-07, RC): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ CREATE TABLE t2 (a INT);

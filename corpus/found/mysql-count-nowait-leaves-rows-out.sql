@@ -19,6 +19,8 @@
 -- verdict (mariadb 10.5, RC): ok
 -- verdict (mysql 9.7, RC): violation missing-wait
 -- verdict (mysql 9.7,binlog=off, RC): violation missing-wait
+-- verdict (tidb 2025-11, RC): ok
+-- verdict (tidb 2024-07, RC): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1), (2);

@@ -9,6 +9,16 @@
 -- reason: nothing had ended the transaction, and the server told no error
 -- note: the UPDATE waits for the child row of its cascade and is chosen as the victim of the deadlock; the server rolls its transaction back and answers that one row matched
 -- fingerprint: promise/lost-transaction/UPDATE/RR
+-- verdict (embedded, RR): violation unexpected-error
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): violation lost-transaction
+-- verdict (mysql 9.7,binlog=off, RR): violation lost-transaction
+-- verdict (tidb 2025-11, RR): violation server-log
+-- verdict (tidb 2024-07, RR): violation server-log
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE KEY);
 /* init */ CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t(a) ON DELETE SET NULL ON UPDATE CASCADE);

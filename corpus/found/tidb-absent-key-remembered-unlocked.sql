@@ -22,6 +22,8 @@
 -- verdict (mariadb 10.5, RC): ok
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
+-- verdict (tidb 2025-11, RC): known absent-key-remembered-unlocked
+-- verdict (tidb 2024-07, RC): known absent-key-remembered-unlocked
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1);

@@ -20,6 +20,8 @@
 -- verdict (mariadb 10.5, RC): ok
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
+-- verdict (tidb 2025-11, RC): known commit-locks-what-a-failed-update-met
+-- verdict (tidb 2024-07, RC): known commit-locks-what-a-failed-update-met
 -- first_seen: 2026-11-21T04:56:34Z
 -- input: seed 48574325, worker 1, input 226, order 0
 

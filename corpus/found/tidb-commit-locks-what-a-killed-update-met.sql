@@ -21,6 +21,9 @@
 -- verdict (mariadb 10.11,snapshot=on, RC): ok
 -- verdict (mariadb 10.5, RC): ok
 -- verdict (mysql 9.7, RC): ok
+-- verdict (mysql 9.7,binlog=off, RC): ok
+-- verdict (tidb 2025-11, RC): known commit-locks-what-a-failed-update-met
+-- verdict (tidb 2024-07, RC): known commit-locks-what-a-failed-update-met
 
 /* init */ CREATE TABLE t (a INT, PRIMARY KEY(a));
 /* init */ INSERT INTO t VALUES (0), (1);

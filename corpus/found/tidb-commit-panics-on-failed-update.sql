@@ -21,6 +21,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): violation server-crash
+-- verdict (tidb 2024-07, RR): violation server-crash
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (NULL), (NULL);

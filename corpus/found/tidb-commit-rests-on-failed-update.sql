@@ -23,6 +23,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): known commit-expects-locks-of-failed-update
+-- verdict (tidb 2024-07, RR): known commit-expects-locks-of-failed-update
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (NULL), (NULL);

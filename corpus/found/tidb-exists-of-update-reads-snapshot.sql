@@ -17,6 +17,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): known scalar-subquery-of-write-reads-snapshot
+-- verdict (tidb 2024-07, RR): known scalar-subquery-of-write-reads-snapshot
 
 /* init */ CREATE TABLE t (a INT, c INT);
 /* init */ CREATE TABLE u (x INT);

@@ -20,6 +20,8 @@
 -- verdict (mariadb 10.5, RC): ok
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
+-- verdict (tidb 2025-11, RC): known filter-judges-overwritten-rows
+-- verdict (tidb 2024-07, RC): known filter-judges-overwritten-rows
 -- first_seen: 2026-11-22T01:07:39Z
 -- input: seed 64, worker 0, input 2392, order 0
 

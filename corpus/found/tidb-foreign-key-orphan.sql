@@ -10,6 +10,16 @@
 -- note: tx2 waits for the lock that tx1's INSERT took on the row of p, and goes on when tx1 has committed, but does not look for rows that refer to it again. Without the INSERT into x it does, and fails with error 1451
 -- link: https://github.com/pingcap/tidb/issues/62850
 -- fingerprint: promise/orphan/RC
+-- verdict (embedded, RC): violation orphan
+-- verdict (mariadb 11.8, RC): ok
+-- verdict (mariadb 11.8,snapshot=off, RC): ok
+-- verdict (mariadb 10.11, RC): ok
+-- verdict (mariadb 10.11,snapshot=on, RC): ok
+-- verdict (mariadb 10.5, RC): ok
+-- verdict (mysql 9.7, RC): ok
+-- verdict (mysql 9.7,binlog=off, RC): ok
+-- verdict (tidb 2025-11, RC): violation orphan
+-- verdict (tidb 2024-07, RC): violation orphan
 
 /* init */ CREATE TABLE p (a INT PRIMARY KEY);
 /* init */ CREATE TABLE c (a INT, FOREIGN KEY (a) REFERENCES p(a));

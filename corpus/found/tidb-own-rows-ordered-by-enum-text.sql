@@ -18,6 +18,8 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): violation wrong-rows
+-- verdict (tidb 2024-07, RR): violation wrong-rows
 
 /* init */ CREATE TABLE t (a ENUM('b', 'a') PRIMARY KEY, v INT);
 /* init */ INSERT INTO t VALUES ('b', 0);

@@ -9,6 +9,16 @@
 -- reason: the server ended the session on an internal error
 -- note: the UPDATE gives a row the primary key of another one, which is not noticed, as in tidb-parent-key-given-twice.sql; a lock that its transaction needs is gone when it commits
 -- fingerprint: server-crash/233d70df
+-- verdict (embedded, RR): violation server-crash
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RR): ok
+-- verdict (mariadb 10.11, RR): ok
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RR): ok
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): violation server-crash
+-- verdict (tidb 2024-07, RR): violation server-crash
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ CREATE TABLE t2 (a INT PRIMARY KEY, b INT, FOREIGN KEY (b) REFERENCES t(a) ON DELETE CASCADE ON UPDATE CASCADE);

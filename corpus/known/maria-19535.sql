@@ -2,19 +2,16 @@
 -- seed: no, because sql_mode is not modelled as a statement
 -- reported: REPEATABLE READ, SERIALIZABLE
 -- note: in ORACLE mode the first SELECT took no lock; the script's INTO @a is left out
--- verdict (embedded, RC RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR): ok
--- verdict (mariadb 11.8, SER): unknown unsupported
--- verdict (mariadb 11.8,snapshot=off, RU RC RR): ok
--- verdict (mariadb 11.8,snapshot=off, SER): unknown unsupported
--- verdict (mariadb 10.11, RU RC RR): ok
--- verdict (mariadb 10.11, SER): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR): ok
--- verdict (mariadb 10.11,snapshot=on, SER): unknown unsupported
--- verdict (mariadb 10.5, RU RC RR): ok
--- verdict (mariadb 10.5, SER): unknown unsupported
+-- verdict (embedded, RC RR): ok
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
 -- verdict (mysql 9.7, RU RC RR SER): unknown stale
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown stale
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t1 (a INT NOT NULL PRIMARY KEY);
 /* init */ INSERT INTO t1 VALUES (1);

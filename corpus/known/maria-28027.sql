@@ -2,13 +2,15 @@
 -- seed: no, because RAND is not modelled
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
 -- verdict (embedded, RC RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR SER): ok
--- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
--- verdict (mariadb 10.11, RU RC RR SER): ok
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
--- verdict (mariadb 10.5, RU RC RR SER): ok
--- verdict (mysql 9.7, RU RC RR SER): ok
--- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (mariadb 11.8, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (tidb 2025-11, RC RR): unknown unsupported
+-- verdict (tidb 2024-07, RC RR): unknown unsupported
 
 /* init */ CREATE TABLE t (c1 INT);
 /* init */ INSERT INTO t (c1) VALUES (3), (2), (1);

@@ -16,6 +16,10 @@
 -- verdict (mysql 9.7, RR): known key-change-leaves-old-row
 -- verdict (mysql 9.7,binlog=off, RU RC SER): ok
 -- verdict (mysql 9.7,binlog=off, RR): known key-change-leaves-old-row
+-- verdict (tidb 2025-11, RC): ok
+-- verdict (tidb 2025-11, RR): known key-change-leaves-old-row
+-- verdict (tidb 2024-07, RC): ok
+-- verdict (tidb 2024-07, RR): known key-change-leaves-old-row
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1);

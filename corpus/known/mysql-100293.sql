@@ -10,6 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (c1 INT);
 /* init */ INSERT INTO t VALUES (1), (2);

@@ -16,6 +16,8 @@
 -- verdict (mysql 9.7, RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC): known moved-row
 -- verdict (mysql 9.7,binlog=off, RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (c1 INT PRIMARY KEY);
 /* init */ INSERT INTO t (c1) VALUES (8);

@@ -10,6 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): known rollback-to-renews-transaction
 -- verdict (mysql 9.7, RU RC RR SER): known rollback-to-renews-transaction
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): known rollback-to-renews-transaction
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE person (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(255) NOT NULL, age INT NOT NULL, PRIMARY KEY (id));
 /* init */ INSERT INTO person (name, age) VALUES ('John Lin', 29);

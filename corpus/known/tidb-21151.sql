@@ -11,6 +11,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, value INT, a INT NOT NULL, b INT NOT NULL, INDEX ia (a), INDEX ib (b));
 /* init */ INSERT INTO t VALUES (1, 10, 2, 0), (2, 10, 4, 4), (3, 10, 0, 2), (4, 10, 0, 0);

@@ -1,7 +1,7 @@
 -- source: https://github.com/pingcap/tidb/issues/21618 (ReplBug)
 -- seed: no, because partitions are not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
--- verdict (embedded, RC RR): unknown unsupported
+-- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
@@ -9,6 +9,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (c_int INT, d_int INT, PRIMARY KEY (c_int), KEY (d_int)) PARTITION BY HASH (c_int) PARTITIONS 4;
 /* init */ INSERT INTO t VALUES (1, 2);

@@ -2,7 +2,7 @@
 -- seed: no, because partitions are not modelled
 -- reported: READ COMMITTED, REPEATABLE READ
 -- note: a deadlock
--- verdict (embedded, RC RR): unknown unsupported
+-- verdict (embedded, RC RR): ok
 -- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
@@ -10,6 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT) PARTITION BY RANGE (a) (PARTITION p0 VALUES LESS THAN (2), PARTITION p1 VALUES LESS THAN (4), PARTITION p2 VALUES LESS THAN (MAXVALUE));
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);

@@ -9,6 +9,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
 -- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (tidb 2025-11, RC RR): unknown unsupported
+-- verdict (tidb 2024-07, RC RR): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, c INT NOT NULL);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

@@ -15,6 +15,10 @@
 -- verdict (mysql 9.7, RU RC SER): ok
 -- verdict (mysql 9.7, RR): known no-op-update-unseen
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC): ok
+-- verdict (tidb 2025-11, RR): known no-op-update-unseen
+-- verdict (tidb 2024-07, RC): ok
+-- verdict (tidb 2024-07, RR): known no-op-update-unseen
 
 /* init */ CREATE TABLE t (k INTEGER, v INTEGER, PRIMARY KEY (k));
 /* init */ INSERT INTO t (k, v) VALUES (1, 1);

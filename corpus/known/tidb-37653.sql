@@ -9,6 +9,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC RR): ok
+-- verdict (tidb 2024-07, RC RR): ok
 
 /* init */ CREATE TABLE t1 (id1 INT, id2 INT, id3 INT, PRIMARY KEY (id1), UNIQUE KEY udx_id2 (id2));
 /* init */ INSERT INTO t1 VALUES (1, 1, 1);

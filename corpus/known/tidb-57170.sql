@@ -12,6 +12,10 @@
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
+-- verdict (tidb 2025-11, RC): ok
+-- verdict (tidb 2025-11, RR): known reverse-scan-reads-newest
+-- verdict (tidb 2024-07, RC): ok
+-- verdict (tidb 2024-07, RR): known reverse-scan-reads-newest
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

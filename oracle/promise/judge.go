@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -27,8 +26,10 @@ type judge struct {
 	seen map[int]bool
 	// skipped says of others why they were not.
 	skipped map[int]string
-	// triggersRead says that a trigger of the case has a query.
-	triggersRead bool
+	// out is what the case does out of sight of its statements.
+	out hidden
+	// orphansAlone says that statements that ran alone have left a row that refers to none.
+	orphansAlone bool
 }
 
 // Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
@@ -59,10 +60,8 @@ func (j *judge) decide() (err error) {
 	if j.t, err = read(j.c, j.h); err != nil {
 		return err
 	}
-	for _, l := range j.c.Init {
-		if t, ok := l.Stmt.(*stmt.TriggerStmt); ok && slices.Contains(t.Words(), "select") {
-			j.triggersRead = true
-		}
+	if j.out, err = hiddenIn(j.c); err != nil {
+		return err
 	}
 	for _, e := range j.t.events {
 		if e.data() {
@@ -84,16 +83,39 @@ func (j *judge) decide() (err error) {
 			"no other transaction was open that had read with locks or written, so that nothing justifies this error")
 		return nil
 	}
+	err = j.answers(initial, final)
 	if why := j.orphan(final); why != "" {
-		j.ruling.Broken, j.ruling.Kind, j.ruling.Stmt = true, Orphan, -1
-		j.ruling.Expected, j.ruling.Actual = "each row refers to one that is there", why
-		j.ruling.Reason = "a foreign key must hold with all transactions ended"
-		return nil
+		return j.orphaned(why, err)
 	}
+	return err
+}
+
+// answers judges the answers and the tables in the end.
+func (j *judge) answers(initial, final state) error {
 	if !slices.ContainsFunc(j.t.units, func(u *unit) bool { return !u.promise.Serial }) {
 		return j.serially(initial, final)
 	}
+	if j.out.read {
+		return unjudgedError("a query in a trigger, which may see other rows than the statement")
+	}
 	return j.byStatement(initial, final)
+}
+
+// orphaned is the ruling on a foreign key that does not hold. If the server breaks it alone, too, that is
+// no matter of isolation.
+func (j *judge) orphaned(why string, err error) error {
+	var open unjudgedError
+	switch {
+	case err != nil && !errors.As(err, &open):
+		return err
+	case j.orphansAlone:
+		j.ruling.Broken = false
+		return unjudgedError("a foreign key that does not hold if the statements run alone either")
+	}
+	j.ruling.Broken, j.ruling.Kind, j.ruling.Stmt, j.ruling.Promise = true, Orphan, -1, Promise{}
+	j.ruling.Expected, j.ruling.Actual = "each row refers to one that is there", why
+	j.ruling.Reason = "a foreign key must hold with all transactions ended"
+	return nil
 }
 
 // leftOpen is why a promise that nothing breaks is not said to be kept: a statement was held against
@@ -150,6 +172,9 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 	after, ok := j.layout.read(a.After)
 	if !ok || len(a.Results) != len(events) {
 		return nil, nil, unjudgedError("tables that are made on the way")
+	}
+	if j.out.keys && !j.orphansAlone {
+		j.orphansAlone = j.orphan(after) != "" && j.orphan(s) == ""
 	}
 	return a, after, nil
 }

@@ -131,6 +131,12 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 			if inTheMiddle(e, got) {
 				return nil, nil, unjudgedError("a unique key that need not hold in the middle of a statement")
 			}
+			if e.alone && !e.plain() && !e.writes() && subquery(e.node) {
+				return nil, nil, unjudgedError("a query within a locking read outside of a transaction")
+			}
+			if why := s.uncertainAlone(e); why != "" {
+				return nil, nil, unjudgedError(why)
+			}
 			if constraint(got) && constraint(&e.st.Result) {
 				return nil, nil, unjudgedError(twoConstraints)
 			}
@@ -138,6 +144,14 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		}
 	}
 	return after, nil, nil
+}
+
+// uncertainAlone says why the order in which a server goes about a statement decides what it does.
+func (s *serial) uncertainAlone(e *event) string {
+	if s.out.keys && stmt.Of(e.node).Several {
+		return "a write of several tables with foreign keys, whose order is the server's"
+	}
+	return ""
 }
 
 // none is the ruling where there is no serial order.

@@ -18,15 +18,16 @@ var unsettled = []string{
 	"localtimestamp", "utc_date", "utc_time", "utc_timestamp", "unix_timestamp", "rand", "uuid", "uuid_short",
 	"random_bytes", "last_insert_id", "get_lock", "release_lock", "release_all_locks", "is_free_lock", "is_used_lock",
 	"found_rows", "row_count", "connection_id", "nextval", "setval", "lastval", "sleep",
+	"database", "schema", "user", "current_user", "session_user", "system_user", "current_role", "version",
 }
 
 // undetermined says why the rows of the tables alone do not determine what a statement answers or
 // does; "" where they do.
-func undetermined(n ast.StmtNode) string {
+func undetermined(n ast.Node) string {
 	if raw, ok := n.(*stmt.RawStmt); ok {
 		words := raw.Words()
 		switch {
-		case slices.ContainsFunc(words, func(w string) bool { return slices.Contains(unsettled, w) }), strings.Contains(raw.SQL, "@"):
+		case unsettledWords(words, raw.SQL):
 			return "a value that is not one of the rows"
 		case slices.Contains(words, "limit"), slices.Contains(words, "fetch"):
 			return "LIMIT"

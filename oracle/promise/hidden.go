@@ -1,0 +1,84 @@
+package promise
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
+
+// hidden is what a case does out of sight of its statements' text.
+type hidden struct {
+	// triggers says that it has some, read that one of them has a query, keys that it has foreign keys.
+	triggers, read, keys bool
+}
+
+// settings are the variables that a session may set: a session beside it can set them alike, and what
+// lays out the rows need not.
+var settings = []string{"autocommit", "innodb_lock_wait_timeout", "lock_wait_timeout", "foreign_key_checks", "unique_checks", "sql_mode"}
+
+// hiddenIn looks at a case's set-up. An unjudgedError says that its tables hold what the rows do not
+// determine.
+func hiddenIn(c *corpus.Case) (h hidden, err error) {
+	counted := false
+	for _, l := range c.Init {
+		switch s := l.Stmt.(type) {
+		case *stmt.TriggerStmt:
+			words := s.Words()
+			if unsettledWords(words, s.SQL) {
+				return h, unjudgedError("a trigger with a value that is not one of the rows")
+			}
+			h.triggers = true
+			h.read = h.read || slices.Contains(words, "select")
+		case *ast.CreateTableStmt:
+			h.keys = h.keys || corpus.Contains(s, func(n ast.Node) (found, skip bool) {
+				_, found = n.(*ast.ReferenceDef)
+				return found, false
+			})
+			counted = counted || slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
+				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
+			})
+			if slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
+				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionOnUpdate })
+			}) || undetermined(s) != "" {
+				return h, unjudgedError("a table with a value that is not one of the rows")
+			}
+		case *ast.CreateViewStmt:
+			if undetermined(s) != "" {
+				return h, unjudgedError("a view of what the rows alone do not determine")
+			}
+		}
+	}
+	if h.triggers && counted {
+		return h, unjudgedError("AUTO_INCREMENT values where there are triggers")
+	}
+	for _, l := range c.Steps {
+		switch s := l.Stmt.(type) {
+		case *ast.SetStmt:
+			if name := setsOther(s); name != "" && stmt.KindOf(s) == stmt.SetVariable {
+				return h, unjudgedError("SET " + name)
+			}
+		case *ast.BeginStmt:
+			if s.ReadOnly {
+				return h, unjudgedError("READ ONLY")
+			}
+		}
+	}
+	return h, nil
+}
+
+func setsOther(s *ast.SetStmt) string {
+	for _, v := range s.Variables {
+		if !slices.Contains(settings, strings.ToLower(v.Name)) || v.IsGlobal || !v.IsSystem {
+			return v.Name
+		}
+	}
+	return ""
+}
+
+func unsettledWords(words []string, sql string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(unsettled, w) }) || strings.Contains(sql, "@")
+}
