@@ -2,7 +2,7 @@
 -- seed: no, because tidb_snapshot is a variable of TiDB, and on other servers the SET fails
 -- reported: REPEATABLE READ
 -- status: Open
--- verdict (embedded, RC RR): ok
+-- verdict (embedded, RC RR): unknown unsupported
 -- verdict (mariadb 11.8, RU RC RR SER): unknown stale
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown stale
 -- verdict (mariadb 10.11, RU RC RR SER): unknown stale
@@ -10,8 +10,8 @@
 -- verdict (mariadb 10.5, RU RC RR SER): unknown stale
 -- verdict (mysql 9.7, RU RC RR SER): unknown stale
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown stale
--- verdict (tidb 2025-11, RC RR): ok
--- verdict (tidb 2024-07, RC RR): ok
+-- verdict (tidb 2025-11, RC RR): unknown unsupported
+-- verdict (tidb 2024-07, RC RR): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT);
 /* init */ INSERT INTO t VALUES (1, 1);
