@@ -414,14 +414,19 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	if err != nil {
 		return nil, err
 	}
+	why := j.unclear(e, &w, o, commits, first)
 	if len(fits) > 0 {
-		j.seen[e.index] = true
+		if why == "" {
+			j.seen[e.index] = true
+		} else {
+			j.skipped[e.index] = why // another answer may have been right
+		}
 		if o.snapshots != nil || looksAtRows(e) {
 			o.snapshots = fits
 		}
 		return []world{w.with(e.unit, o)}, nil
 	}
-	if why := j.unclear(e, &w, o, commits, first); why != "" {
+	if why != "" {
 		j.skipped[e.index] = why
 		return []world{w.with(e.unit, o)}, nil
 	}
@@ -453,12 +458,13 @@ func (w *world) firstView(e *event) int {
 
 // unclear says why a query on a snapshot need not show what a single state does; "" for no reason.
 func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *history.Result) string {
+	since := slices.Min(snapshots)
 	switch {
-	case o.unseen:
+	case o.unseen && w.changed(since) > 0:
 		return "a SELECT behind a write that met rows and left them as they were"
 	case o.renewed:
 		return "a SELECT behind ROLLBACK TO a savepoint from before the first read"
-	case ofValue(&e.st.Result) || ofValue(alone):
+	case (ofValue(&e.st.Result) || ofValue(alone)) && !sameAnswer(e, &e.st.Result, alone):
 		return ofAnotherRow
 	}
 	// A row that it wrote and that another transaction has made, removed or given another key since the
