@@ -9,6 +9,11 @@
 -- reason: it misses a row that was committed before it
 -- note: an index on a VIRTUAL column; another transaction that has written anything is open. Without ORDER BY, or without the index, the row is there. Found by a reader who wrote cases by hand
 -- fingerprint: stale-read/SELECT/RR/virtual-column
+-- verdict (embedded, RR): ok
+-- verdict (mariadb 11.8, RR): violation stale-read
+-- verdict (mariadb 11.8,snapshot=off, RR): violation stale-read
+-- verdict (mariadb 10.11, RR): violation stale-read
+-- verdict (mariadb 10.11,snapshot=on, RR): violation stale-read
 
 /* init */ CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS(a) VIRTUAL, INDEX(b));
 /* init */ CREATE TABLE u (a INT);

@@ -18,7 +18,9 @@ type hidden struct {
 
 // settings are the variables that a session may set: a session beside it can set them alike, and what
 // lays out the rows need not.
-var settings = []string{"autocommit", "innodb_lock_wait_timeout", "lock_wait_timeout", "foreign_key_checks", "unique_checks", "sql_mode"}
+var settings = []string{
+	"autocommit", "innodb_lock_wait_timeout", "lock_wait_timeout", "foreign_key_checks", "unique_checks", "sql_mode",
+}
 
 // hiddenIn looks at a case's set-up. An unjudgedError says that its tables hold what the rows do not
 // determine.
@@ -80,5 +82,6 @@ func setsOther(s *ast.SetStmt) string {
 }
 
 func unsettledWords(words []string, sql string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(unsettled, w) }) || strings.Contains(sql, "@")
+	said := slices.ContainsFunc(words, func(w string) bool { return slices.Contains(unsettled, w) })
+	return said || strings.Contains(sql, "@")
 }

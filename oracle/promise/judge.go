@@ -1,7 +1,6 @@
 package promise
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
@@ -35,7 +34,10 @@ type judge struct {
 // Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
 // The error is that of scratch.
 func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
-	j := &judge{c: c, h: h, scratch: scratch, kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}, skipped: map[int]string{}}
+	j := &judge{
+		c: c, h: h, scratch: scratch,
+		kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}, skipped: map[int]string{},
+	}
 	j.ruling.Stmt = -1
 	err := j.decide()
 	if err == nil && !j.ruling.Broken {
@@ -186,7 +188,7 @@ func (j *judge) unjustified() *event {
 			continue
 		}
 		alone := !slices.ContainsFunc(j.t.events, func(o *event) bool {
-			return o.unit != nil && o.unit != e.unit && o.data() && (!o.plain() || o.unit.promise.Plain == Locking) && o.st.Submit < e.to && e.unit.begun < o.unit.over()
+			return o.unit != nil && o.unit != e.unit && o.locks() && o.st.Submit < e.to && e.unit.begun < o.unit.over()
 		})
 		if code := e.st.Result.Err.Code; alone && code != 1317 && code != 3024 && code != 1969 {
 			return e
@@ -195,6 +197,9 @@ func (j *judge) unjustified() *event {
 	return nil
 }
 
+// locks says that an event locks what it reads, or writes.
+func (e *event) locks() bool { return e.data() && (!e.plain() || e.unit.promise.Plain == Locking) }
+
 // over is when a unit was over, at the end of time if nothing ended it.
 func (u *unit) over() history.Tick {
 	if u.end == nil {
@@ -202,6 +207,3 @@ func (u *unit) over() history.Tick {
 	}
 	return u.end.to
 }
-
-// earliest orders events by the moment from which they may have taken effect.
-func earliest(a, b *event) int { return cmp.Compare(a.from, b.from) }

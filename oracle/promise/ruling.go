@@ -20,8 +20,6 @@ type Ruling struct {
 	Reason           string
 	// Promise is the one that the statement's transaction had.
 	Promise Promise
-	// Rules holds the names of known deviations that the ruling rests on.
-	Rules []string
 	// Statements counts those that read or write, Judged those that were held against what they
 	// answer alone. Solos counts the questions.
 	Statements, Judged, Solos int

@@ -98,7 +98,9 @@ func (s *serial) search(order []*unit, on state) (bool, error) {
 
 // mustWait says that a transaction which is still to come was over before another one began.
 func (s *serial) mustWait(u *unit, order []*unit) bool {
-	return slices.ContainsFunc(s.units, func(o *unit) bool { return o != u && !slices.Contains(order, o) && o.over() < u.begun })
+	return slices.ContainsFunc(s.units, func(o *unit) bool {
+		return o != u && !slices.Contains(order, o) && o.over() < u.begun
+	})
 }
 
 // run runs a transaction on a state and returns the state behind it, or where it differs.
@@ -159,7 +161,8 @@ func (s *serial) none() error {
 	if u, row := s.lost(); u != nil {
 		s.ruling.Broken, s.ruling.Kind, s.ruling.Stmt, s.ruling.Promise = true, "lost-commit", -1, u.promise
 		s.ruling.Expected, s.ruling.Actual = "what tx"+fmt.Sprint(u.session)+" committed: "+row, "in the end it is not there"
-		s.ruling.Reason = "the transaction wrote this row in whatever order it is run, no other transaction touched it, and its COMMIT was told to have succeeded"
+		s.ruling.Reason = "the transaction wrote this row in whatever order it is run, no other transaction touched it, " +
+			"and its COMMIT was told to have succeeded"
 		return nil
 	}
 	if slices.ContainsFunc(s.t.events, (*event).waited) && s.keysChange() {

@@ -20,7 +20,6 @@ type mismatch struct {
 	expected, actual string
 	reason           string
 	depth            int
-	rules            []string
 }
 
 func (m *mismatch) Error() string {
