@@ -14,6 +14,11 @@
 -- verdict (mariadb 11.8,snapshot=off, RR): violation stale-read
 -- verdict (mariadb 10.11, RR): violation stale-read
 -- verdict (mariadb 10.11,snapshot=on, RR): violation stale-read
+-- verdict (mariadb 10.5, RR): violation stale-read
+-- verdict (mysql 9.7, RR): ok
+-- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): ok
+-- verdict (tidb 2024-07, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b INT GENERATED ALWAYS AS(a) VIRTUAL, INDEX(b));
 /* init */ CREATE TABLE u (a INT);

@@ -1,4 +1,4 @@
--- x-want: unknown
+-- x-want: judged
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, n INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);
 /* tx1 */ SET SESSION sql_mode = '';
