@@ -10,7 +10,7 @@
 -- actual: error 1213 (Deadlock found when trying to get lock; try restarting transaction)
 -- reason: a pessimistic transaction took all its locks before, so its commit neither waits nor is part of a deadlock
 -- note: tx1's second UPDATE would leave the row with 1 unchanged; it is killed while it waits for that row. The row's key stays in the list of what is to be locked, so that COMMIT asks for the lock
--- fingerprint: known/commit-locks-what-a-failed-update-met/RC
+-- fingerprint: known/commit-locks-what-a-failed-update-met/RC/killed
 -- reproduced: 10/10
 -- first_seen: 2026-11-28T15:12:59Z
 -- input: seed 50003, worker 1, input 3671, order 1

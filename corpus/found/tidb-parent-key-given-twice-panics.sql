@@ -8,7 +8,7 @@
 -- actual: panic: runtime error: invalid memory address or nil pointer dereference, in github.com/pingcap/tidb/pkg/store/mockstore/unistore/tikv.(*MVCCStore).prewritePessimistic (mvcc.go:884)
 -- reason: the server ended the session on an internal error
 -- note: the UPDATE gives a row the primary key of another one, which is not noticed, as in tidb-parent-key-given-twice.sql; a lock that its transaction needs is gone when it commits
--- fingerprint: server-crash/233d70df
+-- fingerprint: server-crash/233d70df/parent-key
 -- verdict (embedded, RR): violation server-crash
 -- verdict (mariadb 11.8, RR): unknown unsupported
 -- verdict (mariadb 11.8,snapshot=off, RR): ok

@@ -10,7 +10,7 @@
 -- actual: 1 affected
 -- reason: tx2's DELETE: it saw an older state than the level allows
 -- note: -129 is beyond TINYINT. tx1 looks for the key 0, which a deleted row had, in vain, and locks it; its commit makes tx2's DELETE start again, although nobody has changed a row since tx2's transaction began. By then -129 has become -128
--- fingerprint: known/restarted-lookup-clamps-values/RR
+-- fingerprint: known/restarted-lookup-clamps-values/RR/absent-key
 -- reproduced: 10/10
 -- first_seen: 2026-11-28T10:28:40Z
 -- input: seed 2002, worker 0, input 759, order 1

@@ -149,8 +149,8 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 		t.join(e, u, open)
 		return nil
 	case stmt.Commit, stmt.Rollback:
-		if e.st.Result.InTxn {
-			return unjudgedError("AND CHAIN")
+		if e.st.Result.InTxn || chains(e.node) {
+			return unjudgedError("AND CHAIN or RELEASE")
 		}
 		if began {
 			t.join(e, u, open)
@@ -186,6 +186,17 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 		t.close(e, u, false, open)
 	}
 	return nil
+}
+
+// chains says that an end of a transaction does more than that.
+func chains(n ast.StmtNode) bool {
+	switch s := n.(type) {
+	case *ast.CommitStmt:
+		return s.CompletionType != ast.CompletionTypeDefault
+	case *ast.RollbackStmt:
+		return s.CompletionType != ast.CompletionTypeDefault
+	}
+	return false
 }
 
 func (t *timeline) join(e *event, u *unit, open map[int]*unit) {
