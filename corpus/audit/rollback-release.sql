@@ -3,16 +3,16 @@
 -- level: REPEATABLE READ
 -- note: the server closes the connection, which must not harm the next case
 -- expected: unknown; ok would be right, too
--- verdict (embedded, RR): ok
--- verdict (mariadb 11.8, RR): ok
--- verdict (mariadb 11.8,snapshot=off, RR): ok
--- verdict (mariadb 10.11, RR): ok
--- verdict (mariadb 10.11,snapshot=on, RR): ok
--- verdict (mariadb 10.5, RR): ok
--- verdict (mysql 9.7, RR): ok
--- verdict (mysql 9.7,binlog=off, RR): ok
--- verdict (tidb 2025-11, RR): ok
--- verdict (tidb 2024-07, RR): ok
+-- verdict (embedded, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
+-- verdict (mariadb 10.11, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.5, RR): unknown unsupported
+-- verdict (mysql 9.7, RR): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
+-- verdict (tidb 2025-11, RR): unknown unsupported
+-- verdict (tidb 2024-07, RR): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, b INT);
 /* tx1 */ BEGIN;
