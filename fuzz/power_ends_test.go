@@ -121,7 +121,7 @@ func TestServerDiesOfKill(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		report, err := campaign.RunHere(ctx, campaign.Settings{
-			Target: dying + ":" + name, Out: t.TempDir(), Cases: 3, Seed: 46, Ends: campaign.AllEnds, Conflict: mutate.Mix,
+			Target: dying + ":" + name, Out: t.TempDir(), Cases: 3, Seed: 46, Ends: campaign.All, Conflict: mutate.Mix,
 		})
 		if report == nil || len(report.Findings) == 0 {
 			t.Fatalf("no finding; %v", err)

@@ -1,12 +1,14 @@
 package fuzz
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -26,16 +28,12 @@ var byPromise = []string{
 // TestPromisePower tells lies between the harness and a server whose tables have foreign keys and
 // triggers. The scratch connection of the judge never passes the liar.
 func TestPromisePower(t *testing.T) {
-	name := "mariadb:10.11"
-	if one := os.Getenv("TXNFUZZ_POWER_TARGET"); one != "" {
-		name = one
+	for _, name := range targettest.Among(t, cmp.Or(os.Getenv("TXNFUZZ_POWER_TARGET"), "mariadb:10.11")) {
+		t.Run(name, func(t *testing.T) { promisePower(t, name) })
 	}
-	if !slices.Contains(target.Installed(t.Context()), name) {
-		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
-			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set and %s is not installed", name)
-		}
-		t.Skipf("%s is not installed", name)
-	}
+}
+
+func promisePower(t *testing.T, name string) {
 	b, err := harness.Open(t.Context(), name, harness.Options{})
 	if err != nil {
 		t.Fatal(err)

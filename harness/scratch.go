@@ -26,12 +26,12 @@ type Scratch struct {
 	// session runs the statements, behind the SET statements that before names.
 	session *connection
 	before  string
-	dirty   bool
 }
 
 // Scratch makes the tables of a case once more, which costs what the set-up of the case does; a
-// question then costs two round trips beside its statements. Errors are those of Run.
-func (p *Pool) Scratch(ctx context.Context, c *corpus.Case) (x *Scratch, err error) {
+// question then costs two round trips beside its statements. levels are those of the case's sessions, for
+// whom the case takes the process down. Errors are those of Run.
+func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) (x *Scratch, err error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
 		return nil, err
@@ -53,6 +53,16 @@ func (p *Pool) Scratch(ctx context.Context, c *corpus.Case) (x *Scratch, err err
 	if s.database != "" {
 		return nil, &RefusedError{s.init[0], "it names a database"}
 	}
+	if w.flight != nil { // a statement may take the server down alone, too
+		if err := w.flight.write(c, levels); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				w.flight.clear()
+			}
+		}()
+	}
 	x = &Scratch{w: w, s: s, c: c, layout: map[string]map[string]history.Written{}}
 	if x.dog, err = w.start(ctx); err != nil {
 		return nil, err
@@ -72,7 +82,10 @@ func (x *Scratch) Close() {
 	x.dog.Stop()
 	x.hangUp()
 	x.p.after = nil
-	x.w.retire(x.p, x.dirty || x.w.ctl.broken)
+	if x.w.flight != nil {
+		x.w.flight.clear()
+	}
+	x.w.retire(x.p, x.w.ctl.broken)
 	x.w.pool.giveBack(x.w)
 }
 
@@ -224,7 +237,7 @@ func (x *Scratch) load(tables []history.Table) (open string, err error) {
 	var b strings.Builder
 	var changed []int
 	for i := range tables {
-		if !sameBag(tables[i].Rows, x.now[i].Rows) {
+		if !history.SameRows(tables[i].Rows, x.now[i].Rows, false) {
 			changed = append(changed, i)
 		}
 	}
@@ -264,19 +277,9 @@ func (x *Scratch) load(tables []history.Table) (open string, err error) {
 	x.now = slices.Clone(x.now)
 	for n, i := range changed {
 		x.now[i] = got[n]
-		if !sameBag(got[n].Rows, tables[i].Rows) {
+		if !history.SameRows(got[n].Rows, tables[i].Rows, false) {
 			open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
 		}
 	}
 	return open, nil
-}
-
-func sameBag(a, b [][]history.Cell) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	x, y := history.RowTexts(a), history.RowTexts(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
 }

@@ -103,7 +103,7 @@ func tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	a := Account{Steps: make([]Step, len(h.Stmts)), Wrong: -1, Waits: r.WaitedAt()}
 	for i := range h.Stmts {
 		st, s := &h.Stmts[i], &r.Steps[i]
-		to := Step{Stmt: i, Kind: mvcc.KindOf(c.Steps[st.Line].Stmt), Actual: mvcc.Describe(c.Steps[st.Line].Stmt, &st.Result)}
+		to := Step{Stmt: i, Kind: mvcc.KindOf(c.Steps[st.Line].Stmt), Actual: history.Describe(mvcc.KindOf(c.Steps[st.Line].Stmt), &st.Result)}
 		if p := s.Expected; p != nil {
 			to.Expected = p.String(s.Kind)
 			to.Promised = &Promise{Err: p.Err, Rows: p.Cells(), Ordered: p.Ordered, Matched: p.Matched, Changed: p.Changed}

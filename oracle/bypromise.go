@@ -13,7 +13,7 @@ const Promised = "promise"
 // ByPromise is the verdict on a history that the rules cannot judge, by what the judge by promise
 // says of it. Where that cannot tell either, it is the verdict as it was.
 func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruling) Verdict {
-	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: true}
+	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting}
 	switch {
 	case g.Broken:
 		v.violates(h, Promised, Kind(g.Kind), g.Stmt, kindsIn(c, h, g.Stmt)...)
@@ -23,7 +23,7 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		}
 	case g.Unjudged != "":
 		own := *was
-		own.Conflicting, own.Unpromised = true, g.Unjudged
+		own.Unpromised = g.Unjudged
 		return own
 	default:
 		v.Outcome = OK

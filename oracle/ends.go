@@ -103,7 +103,7 @@ func (v *Verdict) waitedForTheDead(h *history.History) {
 			continue
 		}
 		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "lost-wakeup", nil, i
-		v.Expected, v.Actual = "an answer, since nobody held a lock", mvcc.DescribeError(e)
+		v.Expected, v.Actual = "an answer, since nobody held a lock", e.String()
 		v.Reason = fmt.Sprintf("tx%d waited for a row until its time was over, although no other session was in a transaction: those that were had been killed or disconnected", st.Session)
 		v.Fingerprint = "lost-wakeup/" + levelNames(h) + "/a lock of a session that has ended"
 		return
@@ -177,7 +177,7 @@ func (a *Account) asRun(c *corpus.Case, h *history.History, w *ended.World) {
 			continue
 		}
 		n := c.Steps[h.Stmts[i].Line].Stmt
-		s.Kind, s.Actual = mvcc.KindOf(n), mvcc.Describe(n, &h.Stmts[i].Result)
+		s.Kind, s.Actual = mvcc.KindOf(n), history.Describe(mvcc.KindOf(n), &h.Stmts[i].Result)
 		s.Expected, s.Promised = s.Actual, nil
 	}
 	for i := range a.Why {

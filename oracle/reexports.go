@@ -35,7 +35,7 @@ func KindOf(n ast.StmtNode) stmt.Kind { return mvcc.KindOf(n) }
 func LevelsIn(c *corpus.Case, h *history.History) []corpus.Level { return mvcc.Levels(c, h) }
 
 // Describe prints a server's answer on one line.
-func Describe(n ast.StmtNode, r *history.Result) string { return mvcc.Describe(n, r) }
+func Describe(n ast.StmtNode, r *history.Result) string { return history.Describe(mvcc.KindOf(n), r) }
 
 // SortRows puts rows into the order of their text.
 func SortRows(rows [][]history.Cell) { mvcc.SortRows(rows) }

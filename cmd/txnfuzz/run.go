@@ -87,17 +87,20 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			}
 			others := target.IsDSN(s.Target) || target.IsDSN(s.Against)
 			switch {
-			case s.Ends != campaign.NoEnds && others && !killsAllowed():
+			case s.Ends != campaign.None && others && !killsAllowed():
 				return usagef("--sql kill: %s", errKillOthers)
-			case s.Ends != campaign.NoEnds && s.Unique:
+			case s.Ends != campaign.None && s.Unique:
 				return usagef("--sql kill and --unique-values exclude each other")
-			case s.Constraints != campaign.NoConstraints && s.Unique:
+			case s.Constraints != campaign.None && s.Unique:
 				return usagef("--sql constraints and --unique-values exclude each other")
-			case said.Ends == nil && !others && s.Against == "" && !s.Unique:
-				s.Ends = campaign.SomeEnds
 			}
-			if said.Constraints == nil && !others && s.Against == "" && !s.Unique {
-				s.Constraints = campaign.SomeConstraints
+			if !others && s.Against == "" && !s.Unique {
+				if said.Ends == nil {
+					s.Ends = campaign.SomeEnds
+				}
+				if said.Constraints == nil {
+					s.Constraints = campaign.SomeConstraints
+				}
 			}
 			if s.Solver, err = target.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)

@@ -23,15 +23,15 @@ var computedOdds = map[Breadth]int{KnownSQL: 0, MixedSQL: 4, WideSQL: 256}
 // The words of ParseSQL.
 var (
 	breadths    = map[string]Breadth{"known": KnownSQL, string(MixedSQL): MixedSQL, string(WideSQL): WideSQL}
-	ends        = map[string]SessionEnds{"kill": AllEnds, "nokill": NoEnds}
-	constraints = map[string]Constraints{"constraints": AllConstraints, "noconstraints": NoConstraints}
+	ends        = map[string]Share{"kill": All, "nokill": None}
+	constraints = map[string]Share{"constraints": All, "noconstraints": None}
 )
 
 // SQL is what the words of ParseSQL say of the cases of a campaign; nil: nothing.
 type SQL struct {
 	Breadth     *Breadth
-	Ends        *SessionEnds
-	Constraints *Constraints
+	Ends        *Share
+	Constraints *Share
 }
 
 // ParseSQL reads known, mixed or wide, kill or nokill, constraints or noconstraints, or one of each with a

@@ -46,10 +46,10 @@ type Settings struct {
 	SQL Breadth
 	// Ends says how often sessions are killed, disconnected and connected anew. It has no effect
 	// together with Unique.
-	Ends SessionEnds
+	Ends Share
 	// Constraints says how often tables have foreign keys, triggers and the like. It has no effect
 	// together with Unique.
-	Constraints Constraints
+	Constraints Share
 	// Transactions is the range of how many a case has, within 2 and mutate.MaxTx, all
 	// equally often; the zero value: two, and in one case of eight three or four.
 	Transactions Range
@@ -168,7 +168,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	}
 	defer collectLess(t.Name)()
 	if s.Constraints == SomeConstraints && t.Server().DBMS == history.TiDB {
-		s.Constraints = NoConstraints // to make their tables takes it longest, and it has no triggers
+		s.Constraints = None // to make their tables takes it longest, and it has no triggers
 	}
 	c.s, c.target, c.begun = s, t, time.Now()
 	if c.levels, err = target.Offered(t, s.Levels); err != nil {

@@ -20,12 +20,6 @@ import (
 // way than the server. Either is wrong.
 const ReasonSolver = "solver-disagreement"
 
-// errorsOfValues holds the errors by which servers say that they cannot compute or
-// store a value. Any other one, as of a name that exists, is wrong alone, too.
-// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
-// https://mariadb.com/docs/server/reference/error-codes
-var errorsOfValues = []uint16{1048, 1242, 1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 1441, 1525, 1690, 1916, 1918}
-
 // answeredAlone looks at a violation in which a statement got another answer than
 // was promised. It puts the rows on which that was judged into a new database and
 // sends the statement with no other transaction open: what the server answers the
@@ -51,7 +45,7 @@ func (t *Target) answeredAlone(ctx context.Context, r *Trial) {
 	if err != nil || len(alone.Stmts) != len(one.Steps) || !laidOut(rows, alone.Initial) {
 		return // then nothing speaks for the statement's own doing
 	}
-	if !sameAnswer(&st.Result, &alone.Stmts[len(one.Steps)-1].Result, inOrder(one.Steps[len(one.Steps)-1].Stmt)) {
+	if !history.SameAnswer(&st.Result, &alone.Stmts[len(one.Steps)-1].Result, inOrder(one.Steps[len(one.Steps)-1].Stmt)) {
 		return
 	}
 	*v = oracle.Verdict{
@@ -68,7 +62,7 @@ func asksForRows(v *oracle.Verdict, r *Trial) bool {
 		return false
 	}
 	st := &r.History.Stmts[v.Stmt]
-	if e := st.Result.Err; e != nil && !slices.Contains(errorsOfValues, e.Means()) {
+	if e := st.Result.Err; e != nil && !e.OfValue() { // any other error is wrong alone, too
 		return false
 	}
 	stmt := r.Case.Steps[st.Line].Stmt
@@ -128,24 +122,8 @@ func onRows(c *corpus.Case, st *history.Stmt, rows []history.Table) *corpus.Case
 // laidOut reports whether tables hold the rows that were put into them.
 func laidOut(want, got []history.Table) bool {
 	return slices.EqualFunc(want, got, func(w, g history.Table) bool {
-		return w.Name == g.Name && slices.Equal(rowsOf(w.Rows, false), rowsOf(g.Rows, false))
+		return w.Name == g.Name && history.SameRows(w.Rows, g.Rows, false)
 	})
-}
-
-func sameAnswer(a, b *history.Result, ordered bool) bool {
-	if a.Err != nil || b.Err != nil {
-		return a.Err != nil && b.Err != nil && a.Err.Code == b.Err.Code
-	}
-	return a.Matched == b.Matched && a.Changed == b.Changed && a.Affected == b.Affected && slices.Equal(rowsOf(a.Rows, ordered), rowsOf(b.Rows, ordered))
-}
-
-// rowsOf gives each row as a text; in order, or sorted for a bag.
-func rowsOf(rows [][]history.Cell, ordered bool) []string {
-	out := history.RowTexts(rows)
-	if !ordered {
-		slices.Sort(out)
-	}
-	return out
 }
 
 func inOrder(n ast.StmtNode) bool {

@@ -176,13 +176,13 @@ func needsKeys(q *history.Question) bool {
 // settle leaves open what another layout answers differently.
 func settle(a, other *history.Answer) {
 	a.Open = cmp.Or(a.Open, other.Open)
-	if a.Open == "" && (!sameAnswer(&a.Result, &other.Result, false) || !slices.EqualFunc(a.After, other.After, sameContents)) {
+	if a.Open == "" && (!history.SameAnswer(&a.Result, &other.Result, false) || !slices.EqualFunc(a.After, other.After, sameContents)) {
 		a.Open = "the answer depends on the order of rows or on indexes"
 	}
 }
 
 func sameContents(a, b history.Table) bool {
-	return a.Name == b.Name && slices.Equal(rowsOf(a.Rows, false), rowsOf(b.Rows, false))
+	return a.Name == b.Name && history.SameRows(a.Rows, b.Rows, false)
 }
 
 // layout is a way to lay out the rows of a question.
@@ -291,7 +291,7 @@ func (s *sheet) answers(h *history.History) []*history.Answer {
 	for i, at := range s.at {
 		a := &history.Answer{}
 		for j, step := range at.before {
-			if h.Stmts[step].Result.Err != nil || !slices.Equal(rowsOf(h.Stmts[step].Result.Rows, false), rowsOf(s.questions[i].Tables[j].Rows, false)) {
+			if h.Stmts[step].Result.Err != nil || !history.SameRows(h.Stmts[step].Result.Rows, s.questions[i].Tables[j].Rows, false) {
 				a.Open = "the rows of table " + s.questions[i].Tables[j].Name + " could not be laid out"
 			}
 		}

@@ -2,10 +2,12 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -22,11 +24,19 @@ func (t *Target) judgeByPromise(ctx context.Context, r *Trial) {
 		!strings.HasPrefix(v.Reason, unsupportedSlug) && !slices.Contains(forPromise, v.Reason) {
 		return
 	}
+	t.mu.RLock()
+	seen := t.revived
+	t.mu.RUnlock()
 	g, err := t.RuleByPromise(ctx, r.Case, r.History)
+	var lost *harness.LostError
 	switch {
-	case err != nil && !cannotLayOut(err) && ctx.Err() == nil:
-		r.Err = fmt.Errorf("judge by promise: %w", err)
 	case err == nil:
 		r.Verdict = oracle.ByPromise(r.Case, r.History, v, &g)
+	case errors.As(err, &lost): // a statement may take the server down alone, too
+		r.Err = err
+		r.Verdict, r.Dead = t.judgeLost(ctx, r, seen)
+	case !cannotLayOut(err) && ctx.Err() == nil:
+		r.Err = fmt.Errorf("judge by promise: %w", err)
+		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness, Actual: PlainSQL(OneLine(r.Err.Error()))}
 	}
 }

@@ -30,7 +30,7 @@ func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.H
 		}
 		if x == nil {
 			var err error
-			if x, err = t.pool.Scratch(ctx, c); err != nil {
+			if x, err = t.pool.Scratch(ctx, c, h.Levels); err != nil {
 				return nil, fmt.Errorf("make the tables once more: %w", err)
 			}
 		}

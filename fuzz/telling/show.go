@@ -3,7 +3,6 @@ package telling
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +40,7 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	b.WriteString(interleaving(t) + "\n")
 	for i, x := range r.History.Final {
 		line("  ", "%s at the end: %s", x.Name, timeline.Rows(x.Rows))
-		if i < len(t.Account.Final) && !sameBag(x.Rows, t.Account.Final[i].Rows) {
+		if i < len(t.Account.Final) && !history.SameRows(x.Rows, t.Account.Final[i].Rows, false) {
 			line("  ", "%s expected: %s", x.Name, timeline.Rows(t.Account.Final[i].Rows))
 		}
 	}
@@ -94,13 +93,6 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func sameBag(a, b [][]history.Cell) bool {
-	x, y := history.RowTexts(a), history.RowTexts(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
 }
 
 // writeRowVersions lists the versions that each row has at the step that went

@@ -47,6 +47,8 @@ func (k innodb) made(version string) bool {
 	return strings.Contains(version, "MariaDB") == (k.family == history.MariaDB)
 }
 
+func (innodb) durable() error { return nil }
+
 func (k innodb) template(ctx context.Context, in installation, progress io.Writer) (string, error) {
 	return in.template(ctx, progress)
 }

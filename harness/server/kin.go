@@ -24,6 +24,8 @@ type kin interface {
 	version() (args []string, text *regexp.Regexp)
 	// made says that a program which prints this version is of the family.
 	made(version string) bool
+	// durable fails where no server of the family can keep what it acknowledged.
+	durable() error
 	// template returns the data directory that new instances begin with, which it builds
 	// on first use; "": they make their own.
 	template(ctx context.Context, in installation, progress io.Writer) (string, error)

@@ -47,7 +47,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	}
 	s.released = o.Released
 	if o.Durable {
-		if err := canBeDurable(s.family); err != nil {
+		if err := kinOf(s.family).durable(); err != nil {
 			return nil, err
 		}
 	}

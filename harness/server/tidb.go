@@ -13,7 +13,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/txnfuzz/txnfuzz/harness"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // tidb is the kin of the program tidb-server. Its storage is unistore, in the same process
@@ -37,6 +36,8 @@ var tidbVersion = regexp.MustCompile(`(?m)^Release Version: v?(\S+)`)
 func (tidb) version() ([]string, *regexp.Regexp) { return []string{"-V"}, tidbVersion }
 
 func (tidb) made(string) bool { return true }
+
+func (tidb) durable() error { return &harness.NameError{Err: errNoDurableTiDB} }
 
 // template returns none: a server is ready as quickly with an empty store.
 func (tidb) template(context.Context, installation, io.Writer) (string, error) { return "", nil }
@@ -154,11 +155,3 @@ func setGlobal(name, value string) string {
 }
 
 var errNoDurableTiDB = errors.New("a TiDB of our own keeps its data in memory: it cannot be killed and recovered")
-
-// canBeDurable fails where a server of a family cannot keep what it acknowledged.
-func canBeDurable(family history.DBMS) error {
-	if family == history.TiDB {
-		return &harness.NameError{Err: errNoDurableTiDB}
-	}
-	return nil
-}

@@ -27,9 +27,14 @@ func (q *Question) Key() string {
 	if q.Plan {
 		b.WriteString("plan\n")
 	}
-	for i := range q.Tables {
-		fmt.Fprintf(&b, "%q\n", q.Tables[i].Name)
-		rows := RowTexts(q.Tables[i].Rows)
+	return keyOf(&b, q.Tables)
+}
+
+// keyOf hashes a text and tables behind it, whatever the order of their rows.
+func keyOf(b *strings.Builder, tables []Table) string {
+	for i := range tables {
+		fmt.Fprintf(b, "%q\n", tables[i].Name)
+		rows := RowTexts(tables[i].Rows)
 		slices.Sort(rows)
 		for _, row := range rows {
 			b.WriteString(row + "\n")

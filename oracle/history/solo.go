@@ -1,10 +1,7 @@
 package history
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -29,16 +26,7 @@ type Solo struct {
 func (q *Solo) Key() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, q.Before, q.Steps, q.IDs, q.InTxn)
-	for i := range q.Tables {
-		fmt.Fprintf(&b, "%q\n", q.Tables[i].Name)
-		rows := RowTexts(q.Tables[i].Rows)
-		slices.Sort(rows)
-		for _, row := range rows {
-			b.WriteString(row + "\n")
-		}
-	}
-	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:12])
+	return keyOf(&b, q.Tables)
 }
 
 // SoloAnswer is what the server said to a Solo: the answers to its Steps, and the tables behind.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
@@ -82,7 +83,7 @@ func (x *running) passedTaken() *mvcc.Difference {
 	if holder == nil {
 		return nil // it has ended meanwhile
 	}
-	return &mvcc.Difference{Stmt: x.i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", holder.Session), Actual: "returned at once: " + mvcc.DescribeAs(x.kind, &x.st.Result),
+	return &mvcc.Difference{Stmt: x.i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", holder.Session), Actual: "returned at once: " + history.Describe(x.kind, &x.st.Result),
 		Reason: fmt.Sprintf("tx%d had locked a row and had not ended, and without that row tx%d's %s finds fewer than its LIMIT asks for", holder.Session, x.st.Session, x.kind)}
 }
 

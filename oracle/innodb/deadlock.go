@@ -81,7 +81,7 @@ func (e *engine) uninvolved(x *running) *mvcc.Difference {
 			return nil
 		}
 	}
-	return &mvcc.Difference{Stmt: x.i, Kind: "unjustified-abort", Expected: "no error", Actual: mvcc.DescribeError(x.st.Result.Err),
+	return &mvcc.Difference{Stmt: x.i, Kind: "unjustified-abort", Expected: "no error", Actual: x.st.Result.Err.String(),
 		Reason: "its transaction held no lock before, so that nobody waited for it and it was on no cycle"}
 }
 

@@ -318,7 +318,7 @@ func (e *engine) conclude(x *running) (*mvcc.Difference, error) {
 		return d, nil
 	}
 	if x.overran != nil {
-		return &mvcc.Difference{Stmt: i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", x.overran.Session), Actual: mvcc.DescribeAs(x.kind, &x.st.Result),
+		return &mvcc.Difference{Stmt: i, Kind: "missing-wait", Expected: fmt.Sprintf("waits for tx%d", x.overran.Session), Actual: history.Describe(x.kind, &x.st.Result),
 			Reason: fmt.Sprintf("it changed a row that tx%d had changed and not committed", x.overran.Session)}, nil
 	}
 	if code == 0 && x.p.Err == 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -73,7 +74,7 @@ func (e *engine) missingWaitInnoDB(x *running) (*mvcc.Difference, error) {
 			did, lacks = "waited, but not for its end: ", "went on"
 		}
 		d = &mvcc.Difference{Stmt: x.i, Kind: "missing-wait",
-			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: did + mvcc.DescribeAs(x.kind, &x.st.Result),
+			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: did + history.Describe(x.kind, &x.st.Result),
 			Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs that lock, %s", o.Session, what, x.st.Session, x.kind, lacks)}
 		break
 	}
@@ -231,7 +232,7 @@ func (e *engine) hadToWait(d *mvcc.Difference, x *running) {
 		return
 	}
 	if o := e.overlooked(x); o != nil {
-		d.Expected, d.Actual = fmt.Sprintf("waits for tx%d", o.Session), "returned at once: "+mvcc.DescribeAs(x.kind, &x.st.Result)
+		d.Expected, d.Actual = fmt.Sprintf("waits for tx%d", o.Session), "returned at once: "+history.Describe(x.kind, &x.st.Result)
 		d.Reason = fmt.Sprintf("tx%d had changed a row and had not ended, and tx%d's %s, which has to judge that row, did not wait", o.Session, x.st.Session, x.kind)
 	}
 }

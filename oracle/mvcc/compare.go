@@ -20,7 +20,7 @@ func (r *Replay) Compare(i int, kind stmt.Kind, p *Prediction) *Difference {
 	res := &st.Result
 	// The texts cost more than the comparison, and nearly every answer agrees.
 	differs := func(what, reason string, args ...any) *Difference {
-		return &Difference{Stmt: i, Kind: what, Expected: p.String(kind), Actual: DescribeAs(kind, res), Reason: fmt.Sprintf(reason, args...)}
+		return &Difference{Stmt: i, Kind: what, Expected: p.String(kind), Actual: history.Describe(kind, res), Reason: fmt.Sprintf(reason, args...)}
 	}
 	code := ErrCode(st)
 	switch {
@@ -166,25 +166,6 @@ func (p *Prediction) String(kind stmt.Kind) string {
 	}
 	return ListRows(shownRows(p.Rows), p.Ordered)
 }
-
-// Describe prints a server's answer on one line.
-func Describe(n ast.StmtNode, res *history.Result) string { return DescribeAs(KindOf(n), res) }
-
-func DescribeAs(kind stmt.Kind, res *history.Result) string {
-	switch {
-	case res.Err != nil:
-		return DescribeError(res.Err)
-	case kind == stmt.Update && res.Matched >= 0:
-		return fmt.Sprintf("%d matched, %d changed", res.Matched, res.Changed)
-	case kind.Writes(), kind == stmt.Raw && res.Affected >= 0 && len(res.Columns) == 0:
-		return fmt.Sprintf("%d affected", res.Affected)
-	case kind.Control():
-		return "ok"
-	}
-	return ListRows(shownCells(res.Rows), true)
-}
-
-func DescribeError(e *history.Error) string { return e.String() }
 
 func ListRows(rows []string, ordered bool) string {
 	if len(rows) == 0 {

@@ -49,7 +49,7 @@ func (r *Replay) waitedInSkipping(i int) *Difference {
 	if !ok || stmt.LockOf(s).Wait != stmt.Skips || !r.heldUp(st) || HasSubquery(s) || stmt.SoleTable(s.From) == nil || r.waitsInMerge(st, s) {
 		return nil
 	}
-	return &Difference{Stmt: i, Kind: SkipWaited, Expected: "an answer at once", Actual: "waited, then " + Describe(node, &st.Result),
+	return &Difference{Stmt: i, Kind: SkipWaited, Expected: "an answer at once", Actual: "waited, then " + history.Describe(KindOf(node), &st.Result),
 		Reason: "it waited for a row lock, although a statement with SKIP LOCKED must leave the row out instead of waiting"}
 }
 
@@ -163,7 +163,7 @@ func (r *Replay) waitedInSpite() *Difference {
 				return o.Session != st.Session && o.Submit > w.From && (st.Return == 0 || o.Submit < st.Return)
 			}
 			if w.Kind == history.RowLock && slices.ContainsFunc(r.History.Stmts, meanwhile) {
-				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: DescribeAs(KindOf(r.Case.Steps[st.Line].Stmt), &st.Result),
+				return &Difference{Stmt: i, Kind: NowaitWaited, Expected: fmt.Sprintf("error %d", refusal), Actual: history.Describe(KindOf(r.Case.Steps[st.Line].Stmt), &st.Result),
 					Reason: "it waited for a row lock until another session had sent a statement, although a statement with NOWAIT must fail at once instead of waiting"}
 			}
 		}

@@ -171,12 +171,12 @@ func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNo
 		if commits && kind != stmt.Commit {
 			what += ", which commits the open transaction,"
 		}
-		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: DescribeError(e),
+		return &Difference{Stmt: i, Kind: "internal-error", Expected: "no error", Actual: e.String(),
 			Reason: what + " failed with an error that no statement may give"}, nil
 	case commits && e.Code == ErrDeadlock:
 		r.Rollback(s.Txn, st.Return)
 		s.Txn = nil
-		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: DescribeError(e),
+		return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: e.String(),
 			Reason: "a pessimistic transaction took all its locks before, so its commit neither waits nor is part of a deadlock"}, nil
 	case kind == stmt.SetVariable && s.setRefused(r.Case.Steps[st.Line].Stmt.(*ast.SetStmt), e.Code):
 		return nil, nil
@@ -188,7 +188,7 @@ func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNo
 			return nil, nil
 		}
 	}
-	return &Difference{Stmt: i, Kind: "unexpected-error", Expected: "no error", Actual: DescribeError(e),
+	return &Difference{Stmt: i, Kind: "unexpected-error", Expected: "no error", Actual: e.String(),
 		Reason: fmt.Sprintf("%s has no reason to fail", kind)}, nil
 }
 

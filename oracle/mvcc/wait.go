@@ -45,7 +45,7 @@ func (r *Replay) Cause(i int, tx *versions.Txn) *Difference {
 	default:
 		return nil
 	}
-	return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "no error", Actual: DescribeError(st.Result.Err), Reason: why}
+	return &Difference{Stmt: i, Kind: "unjustified-abort", Expected: "no error", Actual: st.Result.Err.String(), Reason: why}
 }
 
 // WaitedAnyway judges a NOWAIT or SKIP LOCKED that answered: it must not have waited for
@@ -59,7 +59,7 @@ func (r *Replay) WaitedAnyway(i int) *Difference {
 	if !r.refusesToWait(st) || !waitedForRow(st) || ErrCode(st) == ErrNowait || HasSubquery(node) {
 		return nil
 	}
-	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", r.refusal()), Actual: "waited, then " + Describe(node, &st.Result),
+	return &Difference{Stmt: i, Kind: "missing-error", Expected: fmt.Sprintf("error %d at once", r.refusal()), Actual: "waited, then " + history.Describe(KindOf(node), &st.Result),
 		Reason: "with NOWAIT it must fail instead of waiting, and it waited for a row"}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
@@ -70,7 +71,7 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 	res := &run.st.Result
 	refuses := stmt.Of(run.node).Lock.Wait == stmt.Fails
 	differs := func(kind, expected, reason string) *mvcc.Difference {
-		return &mvcc.Difference{Stmt: run.i, Kind: kind, Expected: expected, Actual: mvcc.DescribeAs(run.kind, res), Reason: reason}
+		return &mvcc.Difference{Stmt: run.i, Kind: kind, Expected: expected, Actual: history.Describe(run.kind, res), Reason: reason}
 	}
 	switch got := stateOf(res); {
 	case got == deadlockDetected:

@@ -119,19 +119,12 @@ func olderState(t *testing.T, r *recorder, c *corpus.Case, h *history.History) b
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Result.Err == nil && !sameBag(a.Result.Rows, st.Result.Rows) {
+		if a.Result.Err == nil && !history.SameRows(a.Result.Rows, st.Result.Rows, false) {
 			st.Result.Rows, st.Result.Affected = a.Result.Rows, a.Result.Affected
 			return true
 		}
 	}
 	return false
-}
-
-func sameBag(a, b [][]history.Cell) bool {
-	x, y := history.RowTexts(a), history.RowTexts(b)
-	slices.Sort(x)
-	slices.Sort(y)
-	return slices.Equal(x, y)
 }
 
 // lostWrite puts back the first row of the end that differs from the one with its key at first.

@@ -134,7 +134,7 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 func (w *world) compareError(i int, want string) *mvcc.Difference {
 	st := &w.History.Stmts[i]
 	got := stateOf(&st.Result)
-	d := &mvcc.Difference{Stmt: i, Expected: "no error", Actual: mvcc.DescribeAs(w.Steps[i].Kind, &st.Result)}
+	d := &mvcc.Difference{Stmt: i, Expected: "no error", Actual: history.Describe(w.Steps[i].Kind, &st.Result)}
 	if want != "" {
 		d.Expected = "SQLSTATE " + want
 	}

@@ -21,12 +21,12 @@ type judge struct {
 	scratch Scratch
 	kept    map[string]*history.SoloAnswer
 	ruling  Ruling
-	// seen holds the statements that were held against what they answer alone.
-	seen map[int]bool
+	// held holds the statements that were held against what they answer alone.
+	held map[int]bool
 	// skipped says of others why they were not.
 	skipped map[int]string
-	// out is what the case does out of sight of its statements.
-	out hidden
+	// hidden is what the case does out of sight of its statements.
+	hidden hidden
 	// orphansAlone says that statements that ran alone have left a row that refers to none.
 	orphansAlone bool
 }
@@ -36,14 +36,14 @@ type judge struct {
 func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
 	j := &judge{
 		c: c, h: h, scratch: scratch,
-		kept: map[string]*history.SoloAnswer{}, seen: map[int]bool{}, skipped: map[int]string{},
+		kept: map[string]*history.SoloAnswer{}, held: map[int]bool{}, skipped: map[int]string{},
 	}
 	j.ruling.Stmt = -1
 	err := j.decide()
 	if err == nil && !j.ruling.Broken {
 		err = j.leftOpen()
 	}
-	j.ruling.Judged = len(j.seen)
+	j.ruling.Judged = len(j.held)
 	var open unjudgedError
 	if errors.As(err, &open) {
 		j.ruling.Broken, j.ruling.Unjudged = false, string(open)
@@ -62,7 +62,7 @@ func (j *judge) decide() (err error) {
 	if j.t, err = read(j.c, j.h); err != nil {
 		return err
 	}
-	if j.out, err = hiddenIn(j.c); err != nil {
+	if j.hidden, err = hiddenIn(j.c); err != nil {
 		return err
 	}
 	for _, e := range j.t.events {
@@ -97,7 +97,7 @@ func (j *judge) answers(initial, final state) error {
 	if !slices.ContainsFunc(j.t.units, func(u *unit) bool { return !u.promise.Serial }) {
 		return j.serially(initial, final)
 	}
-	if j.out.read {
+	if j.hidden.read {
 		return unjudgedError("a query in a trigger, which may see other rows than the statement")
 	}
 	return j.byStatement(initial, final)
@@ -124,7 +124,7 @@ func (j *judge) orphaned(why string, err error) error {
 // nothing. One that failed because of others answers nothing that could be.
 func (j *judge) leftOpen() error {
 	for _, e := range j.t.events {
-		if failed := e.st.Result.Err; !e.data() || j.seen[e.index] || failed != nil && retryable[failed.Code] {
+		if failed := e.st.Result.Err; !e.data() || j.held[e.index] || retryable(failed) {
 			continue
 		}
 		if why := j.skipped[e.index]; why != "" {
@@ -175,7 +175,7 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 	if !ok || len(a.Results) != len(events) {
 		return nil, nil, unjudgedError("tables that are made on the way")
 	}
-	if j.out.keys && !j.orphansAlone {
+	if j.hidden.keys && !j.orphansAlone {
 		j.orphansAlone = j.orphan(after) != "" && j.orphan(s) == ""
 	}
 	return a, after, nil
@@ -184,13 +184,12 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 // unjustified returns a statement that failed because of others although there are none.
 func (j *judge) unjustified() *event {
 	for _, e := range j.t.events {
-		if e.unit == nil || e.st.Result.Err == nil || !retryable[e.st.Result.Err.Code] {
+		if failed := e.st.Result.Err; e.unit == nil || failed == nil || !ofLocks[failed.Means()] {
 			continue
 		}
-		alone := !slices.ContainsFunc(j.t.events, func(o *event) bool {
+		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
 			return o.unit != nil && o.unit != e.unit && o.locks() && o.st.Submit < e.to && e.unit.begun < o.unit.over()
-		})
-		if code := e.st.Result.Err.Code; alone && code != 1317 && code != 3024 && code != 1969 {
+		}) {
 			return e
 		}
 	}

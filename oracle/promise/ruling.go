@@ -1,10 +1,6 @@
 package promise
 
-import (
-	"fmt"
-
-	"github.com/txnfuzz/txnfuzz/oracle/history"
-)
+import "github.com/txnfuzz/txnfuzz/oracle/history"
 
 // Ruling is what the judge says of a history.
 type Ruling struct {
@@ -33,10 +29,3 @@ const (
 	// Orphan is a row that refers to one that is not there.
 	Orphan = "orphan"
 )
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

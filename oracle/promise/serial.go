@@ -35,7 +35,7 @@ func (j *judge) serially(initial, final state) error {
 				if why := undetermined(e.node); why != "" {
 					j.skipped[e.index] = why
 				} else {
-					j.seen[e.index] = true
+					j.held[e.index] = true
 				}
 			}
 		}
@@ -108,7 +108,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 	var events []*event
 	for _, e := range u.events {
 		switch failed := e.st.Result.Err; {
-		case failed != nil && retryable[failed.Code]: // it has left nothing, and alone it would not fail
+		case retryable(failed): // it has left nothing, and alone it would not fail
 		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit:
 		default:
 			if why := undetermined(e.node); why != "" && e.writes() && failed == nil {
@@ -126,8 +126,8 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		if !e.data() || undetermined(e.node) != "" {
 			continue
 		}
-		if got := &a.Results[i]; !sameAnswer(e, got, &e.st.Result) {
-			if ofValue(got) || ofValue(&e.st.Result) {
+		if got := &a.Results[i]; !history.SameAnswer(got, &e.st.Result, false) {
+			if got.Err.OfValue() || e.st.Result.Err.OfValue() {
 				return nil, nil, unjudgedError(ofAnotherRow)
 			}
 			if inTheMiddle(e, got) {
@@ -150,7 +150,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 
 // uncertainAlone says why the order in which a server goes about a statement decides what it does.
 func (s *serial) uncertainAlone(e *event) string {
-	if s.out.keys && stmt.Of(e.node).Several {
+	if s.hidden.keys && stmt.Of(e.node).Several {
 		return "a write of several tables with foreign keys, whose order is the server's"
 	}
 	return ""

@@ -171,13 +171,13 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		return []world{w}, nil
 	case e.kind == stmt.Commit && failed != nil:
-		if retryable[failed.Code] {
+		if retryable(failed) {
 			return []world{w}, nil
 		}
 		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(), reason: "nothing keeps this transaction from being committed"}
 	case !e.data():
 		return []world{w}, nil
-	case failed != nil && retryable[failed.Code]:
+	case retryable(failed):
 		o.touched = true
 		return []world{w.with(e.unit, o)}, nil
 	}
@@ -223,7 +223,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		if first == nil {
 			first = got
 		}
-		if !sameAnswer(e, got, &e.st.Result) {
+		if !history.SameAnswer(got, &e.st.Result, false) {
 			continue
 		}
 		did := j.layout.difference(before, after)
@@ -241,7 +241,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		if e.unit.promise.FirstUpdaterWins && w.ended(e.unit.begun) < w.newest() {
 			j.skipped[e.index] = olderSnapshot // whether error 1020 was due is not known
 		} else {
-			j.seen[e.index] = true
+			j.held[e.index] = true
 		}
 		if why := j.uncertain(e, &w); e.writes() && why != "" {
 			out = append(out, world{lost: why})
@@ -255,7 +255,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		j.skipped[e.index] = why
 		return []world{w}, nil
 	}
-	j.seen[e.index] = true
+	j.held[e.index] = true
 	return nil, j.differs(e, first, "the newest committed rows and its own")
 }
 
@@ -289,9 +289,9 @@ func (j *judge) uncertain(e *event, w *world) string {
 	case p.Plain == Uncommitted && subquery(e.node),
 		p.Plain == Snapshot && subquery(e.node) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
-	case e.waited() && (j.out.triggers || w.changed(w.ended(e.st.Submit)) > 1):
+	case e.waited() && (j.hidden.triggers || w.changed(w.ended(e.st.Submit)) > 1):
 		return severalMoments
-	case j.out.keys && stmt.Of(e.node).Several:
+	case j.hidden.keys && stmt.Of(e.node).Several:
 		// "the optimizer might process tables in an order that differs from that of their parent/child
 		// relationship": https://dev.mysql.com/doc/refman/en/delete.html
 		return "a write of several tables with foreign keys, whose order is the server's"
@@ -312,7 +312,7 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 	switch {
 	case e.waited() && ignores(e.node):
 		return "IGNORE, which may make a warning of a time-out"
-	case ofValue(&e.st.Result) || ofValue(alone):
+	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
 		return ofAnotherRow
 	case inTheMiddle(e, alone):
 		return "a unique key that need not hold in the middle of a statement"
@@ -335,22 +335,10 @@ func ignores(n ast.StmtNode) bool {
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
 func inTheMiddle(e *event, alone *history.Result) bool {
-	duplicate := func(r *history.Result) bool { return r != nil && r.Err != nil && r.Err.Code == 1062 }
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
 }
 
-// constraints holds the errors of unique and foreign keys, NOT NULL and CHECK. Of two that are broken
-// at once no manual says which is told.
-var constraints = map[uint16]bool{
-	1022: true, 1048: true, 1062: true, 1216: true, 1217: true, 1451: true, 1452: true, 1557: true, 1586: true,
-	1644: true, 1761: true, 1762: true, 3819: true, 4025: true,
-}
-
 const twoConstraints = "two constraints that are broken at once"
-
-func constraint(r *history.Result) bool { return r != nil && r.Err != nil && constraints[r.Err.Code] }
-
-func ofValue(r *history.Result) bool { return r != nil && r.Err != nil && ofValues[r.Err.Means()] }
 
 // reads is a plain query.
 func (j *judge) reads(e *event, w world, o own) ([]world, error) {
@@ -369,12 +357,12 @@ func (j *judge) reads(e *event, w world, o own) ([]world, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(fits) == 0 && !ofValue(&e.st.Result) && !ofValue(first) {
-		j.seen[e.index] = true
+	if len(fits) == 0 && !e.st.Result.Err.OfValue() && !first.Err.OfValue() {
+		j.held[e.index] = true
 		return nil, j.differs(e, first, "what was committed when it began, and its own writes")
 	}
 	if len(fits) > 0 {
-		j.seen[e.index] = true
+		j.held[e.index] = true
 	} else {
 		j.skipped[e.index] = ofAnotherRow
 	}
@@ -396,7 +384,7 @@ func (j *judge) answersOn(e *event, w *world, o own, commits []int) (first *hist
 		if first == nil {
 			first = &a.Results[0]
 		}
-		if sameAnswer(e, &a.Results[0], &e.st.Result) {
+		if history.SameAnswer(&a.Results[0], &e.st.Result, false) {
 			fits = append(fits, k)
 		}
 	}
@@ -416,7 +404,7 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	why := j.unclear(e, &w, o, commits, first)
 	if len(fits) > 0 {
 		if why == "" {
-			j.seen[e.index] = true
+			j.held[e.index] = true
 		} else {
 			j.skipped[e.index] = why // another answer may have been right
 		}
@@ -429,7 +417,7 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 		j.skipped[e.index] = why
 		return []world{w.with(e.unit, o)}, nil
 	}
-	j.seen[e.index] = true
+	j.held[e.index] = true
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
 }
 
@@ -463,7 +451,7 @@ func (j *judge) unclear(e *event, w *world, o own, snapshots []int, alone *histo
 		return "a SELECT behind a write that met rows and left them as they were"
 	case o.renewed:
 		return "a SELECT behind ROLLBACK TO a savepoint from before the first read"
-	case (ofValue(&e.st.Result) || ofValue(alone)) && !sameAnswer(e, &e.st.Result, alone):
+	case (e.st.Result.Err.OfValue() || alone.Err.OfValue()) && !history.SameAnswer(&e.st.Result, alone, false):
 		return ofAnotherRow
 	}
 	// A row that it wrote and that another transaction has made, removed or given another key since the
@@ -504,17 +492,17 @@ func (j *judge) dirty(e *event, w world, o own) ([]world, error) {
 	if err != nil {
 		return nil, err
 	}
-	same := sameAnswer(e, &a.Results[0], &e.st.Result)
+	same := history.SameAnswer(&a.Results[0], &e.st.Result, false)
 	amid := slices.ContainsFunc(j.t.events, func(x *event) bool {
 		return x != e && (x.writes() || x.closes) && x.st.Submit < e.to && e.st.Submit < x.to
 	})
-	if same || !amid && !ofValue(&e.st.Result) && !ofValue(&a.Results[0]) {
-		j.seen[e.index] = true
+	if same || !amid && !e.st.Result.Err.OfValue() && !a.Results[0].Err.OfValue() {
+		j.held[e.index] = true
 	}
-	if !j.seen[e.index] {
+	if !j.held[e.index] {
 		j.skipped[e.index] = "a SELECT of uncommitted rows while others write"
 	}
-	if !same && j.seen[e.index] {
+	if !same && j.held[e.index] {
 		return nil, j.differs(e, &a.Results[0], "the newest rows, committed or not")
 	}
 	return []world{w.with(e.unit, o)}, nil
@@ -533,7 +521,7 @@ func (j *judge) differs(e *event, alone *history.Result, on string) *mismatch {
 	case e.writes():
 		kind = "wrong-count"
 	}
-	return &mismatch{e: e, kind: kind, expected: answerText(e, alone), actual: answerText(e, &e.st.Result),
+	return &mismatch{e: e, kind: kind, expected: history.Describe(e.kind, alone), actual: history.Describe(e.kind, &e.st.Result),
 		reason: fmt.Sprintf("run alone on %s, the server itself answers otherwise", on)}
 }
 

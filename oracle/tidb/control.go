@@ -77,7 +77,7 @@ func (r *engine) controlError(i int, s *mvcc.Session, kind stmt.Kind, node ast.S
 	case commits && e.Code == mvcc.ErrWriteConflict:
 		r.Rollback(s.Txn, st.Submit)
 		s.Txn = nil
-		return &mvcc.Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: mvcc.DescribeError(e),
+		return &mvcc.Difference{Stmt: i, Kind: "unjustified-abort", Expected: "commit succeeds", Actual: e.String(),
 			Reason: "a pessimistic transaction holds locks on all that it wrote, so its commit cannot conflict"}, nil
 	case kind == stmt.SetLevel && e.Code == errLevel:
 		// TiDB has no other levels; the session keeps the one it has:

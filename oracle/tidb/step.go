@@ -158,7 +158,7 @@ func (r *engine) statement(i int, tx *versions.Txn, kind stmt.Kind, node ast.Stm
 func (r *engine) commitsAlone(i int, tx *versions.Txn, before int) (*mvcc.Difference, error) {
 	r.Store.Undo(tx, before)
 	if st := &r.History.Stmts[i]; !mvcc.LostLock(st.Result.Err) {
-		return r.hadToMissLock(i, mvcc.DescribeAs(r.Steps[i].Kind, &st.Result)), nil
+		return r.hadToMissLock(i, history.Describe(r.Steps[i].Kind, &st.Result)), nil
 	}
 	return nil, nil
 }

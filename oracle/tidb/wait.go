@@ -45,7 +45,7 @@ func (r *engine) missingWait(i int, tx *versions.Txn, kind stmt.Kind, node ast.S
 			continue
 		}
 		return &mvcc.Difference{Stmt: i, Kind: "missing-wait",
-			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: "returned at once: " + mvcc.DescribeAs(kind, &st.Result),
+			Expected: fmt.Sprintf("waits for tx%d", o.Session), Actual: "returned at once: " + history.Describe(kind, &st.Result),
 			Reason: fmt.Sprintf("tx%d %s and had not ended, yet tx%d's %s, which needs a lock on that row, did not wait", o.Session, what, st.Session, kind)}, nil
 	}
 	return nil, nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,16 +33,9 @@ counted by the recorded verdict. A verdict that is ok and a broken promise contr
 Status 0: no contradiction; 1: some; 3: something failed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sets, err := parseSets(setsTable)
+			sets, err := recordedSets(*dir, name, seed)
 			if err != nil {
 				return err
-			}
-			sets = slices.DeleteFunc(sets, func(s set) bool {
-				_, missing := os.Stat(s.file(*dir))
-				return missing != nil || name != "" && s.target != name || seed != 0 && s.seed != seed
-			})
-			if len(sets) == 0 {
-				return errors.New("no such set is recorded")
 			}
 			contradictions := 0
 			for _, s := range sets {
@@ -79,28 +71,13 @@ type rulings struct {
 	err                               error
 }
 
-func (a *rulings) set(ctx context.Context, s set, file string) (err error) {
-	t, err := target.Open(ctx, s.target, target.Options{Workers: a.workers})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	queue := make(chan numbered, a.workers)
-	var wg sync.WaitGroup
-	for range a.workers {
-		wg.Go(func() {
-			for r := range queue {
-				a.judge(ctx, t, s, r)
-			}
-		})
-	}
-	reading := asking{cases: a.cases}
-	err = reading.read(ctx, file, queue)
-	close(queue)
-	wg.Wait()
+func (a *rulings) set(ctx context.Context, s set, file string) error {
+	err := eachOn(ctx, s, file, a.cases, target.Options{Workers: a.workers}, func(t *target.Target, r numbered) {
+		a.judge(ctx, t, s, r)
+	})
 	fmt.Fprintf(a.out, "%s seed %d: %d histories, %d of %d statements held against what they answer alone, %d questions, %.1f ms a history\n",
 		s.target, s.seed, a.histories, a.held, a.statements, a.solo, a.took.Seconds()*1000/float64(max(a.histories, 1)))
-	return errors.Join(err, a.err, ctx.Err())
+	return errors.Join(err, a.err)
 }
 
 func (a *rulings) judge(ctx context.Context, t *target.Target, s set, r numbered) {

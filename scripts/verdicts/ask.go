@@ -39,7 +39,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
   verdicts ask --seed 9405 --keep changed.jsonl        with the answers, as the oracle's tests read them`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			sets, err := parseSets(setsTable)
+			sets, err := recordedSets(*dir, name, seed)
 			if err != nil {
 				return err
 			}
@@ -54,13 +54,6 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 				}
 				defer func() { err = errors.Join(err, f.Close()) }()
 				a.keep = json.NewEncoder(f)
-			}
-			sets = slices.DeleteFunc(sets, func(s set) bool {
-				_, missing := os.Stat(s.file(*dir))
-				return missing != nil || name != "" && s.target != name || seed != 0 && s.seed != seed
-			})
-			if len(sets) == 0 {
-				return errors.New("no such set is recorded")
 			}
 			for _, s := range sets {
 				if err := a.set(cmd.Context(), s, s.file(*dir)); err != nil {
@@ -97,43 +90,64 @@ type asking struct {
 	err    error
 }
 
+// recordedSets returns the sets of a target and a seed, if they are named, that are recorded.
+func recordedSets(dir, name string, seed uint64) ([]set, error) {
+	sets, err := parseSets(setsTable)
+	if err != nil {
+		return nil, err
+	}
+	sets = slices.DeleteFunc(sets, func(s set) bool {
+		_, missing := os.Stat(s.file(dir))
+		return missing != nil || name != "" && s.target != name || seed != 0 && s.seed != seed
+	})
+	if len(sets) == 0 {
+		return nil, errors.New("no such set is recorded")
+	}
+	return sets, nil
+}
+
+// eachOn opens a server like that of a set and judges the first records of its file there, all if cases
+// is 0, several at a time.
+func eachOn(ctx context.Context, s set, file string, cases int, o target.Options, judge func(*target.Target, numbered)) (err error) {
+	t, err := target.Open(ctx, s.target, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	queue := make(chan numbered, o.Workers)
+	var wg sync.WaitGroup
+	for range o.Workers {
+		wg.Go(func() {
+			for r := range queue {
+				judge(t, r)
+			}
+		})
+	}
+	err = eachRecord(file, func(n int, r *oracle.Record) error {
+		if cases > 0 && n > cases || ctx.Err() != nil {
+			return errEnough
+		}
+		queue <- numbered{n, r}
+		return nil
+	})
+	close(queue)
+	wg.Wait()
+	return errors.Join(err, ctx.Err())
+}
+
 // numbered is a record and its place in its file, from 1.
 type numbered struct {
 	n int
 	r *oracle.Record
 }
 
-func (a *asking) set(ctx context.Context, s set, file string) (err error) {
-	t, err := target.Open(ctx, s.target, target.Options{Workers: a.workers, Solver: a.solver})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+func (a *asking) set(ctx context.Context, s set, file string) error {
 	a.judged, a.asked = 0, 0
-	queue := make(chan numbered, a.workers)
-	var wg sync.WaitGroup
-	for range a.workers {
-		wg.Go(func() {
-			for r := range queue {
-				a.judge(ctx, t, s, r)
-			}
-		})
-	}
-	err = a.read(ctx, file, queue)
-	close(queue)
-	wg.Wait()
-	fmt.Fprintf(a.out, "%s seed %d: %d histories, the server was asked about %d\n", s.target, s.seed, a.judged, a.asked)
-	return errors.Join(err, a.err, ctx.Err())
-}
-
-func (a *asking) read(ctx context.Context, file string, into chan<- numbered) error {
-	return eachRecord(file, func(n int, r *oracle.Record) error {
-		if a.cases > 0 && n > a.cases || ctx.Err() != nil {
-			return errEnough
-		}
-		into <- numbered{n, r}
-		return nil
+	err := eachOn(ctx, s, file, a.cases, target.Options{Workers: a.workers, Solver: a.solver}, func(t *target.Target, r numbered) {
+		a.judge(ctx, t, s, r)
 	})
+	fmt.Fprintf(a.out, "%s seed %d: %d histories, the server was asked about %d\n", s.target, s.seed, a.judged, a.asked)
+	return errors.Join(err, a.err)
 }
 
 func (a *asking) judge(ctx context.Context, t *target.Target, s set, r numbered) {
