@@ -119,7 +119,7 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 	}
 	several := len(q.Steps) > 1 || q.InTxn
 	if several {
-		if err := x.w.idleExec(x.session, "BEGIN"); err != nil {
+		if err := x.w.idleExec(x.session, "START TRANSACTION"); err != nil {
 			return nil, err
 		}
 	}

@@ -10,10 +10,10 @@
 -- note: the UPDATE gives a row the primary key of another one, which is not noticed, as in tidb-parent-key-given-twice.sql; a lock that its transaction needs is gone when it commits
 -- fingerprint: server-crash/233d70df/parent-key
 -- verdict (embedded, RR): violation server-crash
--- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8, RR): ok
 -- verdict (mariadb 11.8,snapshot=off, RR): ok
 -- verdict (mariadb 10.11, RR): ok
--- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok

@@ -238,7 +238,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		out = append(out, w.with(e.unit, next))
 	}
 	if len(out) > 0 {
-		if e.unit.promise.FirstUpdaterWins && w.ended(e.unit.begun) < w.newest() {
+		if e.unit.promise.FirstUpdaterWins && !e.alone && w.ended(e.unit.begun) < w.newest() {
 			j.skipped[e.index] = olderSnapshot // whether error 1020 was due is not known
 		} else {
 			j.held[e.index] = true
