@@ -39,6 +39,9 @@ func (f *facts) against(d *mvcc.Dependencies) (comparison, error) {
 func dependencies(p *plan, h *history.History, v *oracle.Verdict) (*mvcc.Dependencies, error) {
 	switch v.Outcome {
 	case oracle.OK, oracle.Known:
+		if v.Oracle == oracle.Promised {
+			return nil, unusable("it was judged by promise alone, which makes no graph")
+		}
 	case oracle.Violation:
 		return nil, &notUsable{why: fmt.Sprintf("the oracle says violation %s", v.Kind), finding: true}
 	default:
