@@ -34,6 +34,7 @@ require (
 	github.com/pingcap/tipb v0.0.0-20241022082558-0607513e7fa4 // indirect
 	github.com/spf13/afero v1.11.0 // indirect
 	github.com/tikv/pd/client v0.0.0-20250901062501-1646b924d286 // indirect
+	go.uber.org/automaxprocs v1.6.0 // indirect
 	golang.org/x/image v0.0.0-20220302094943-723b81ca9867 // indirect
 )
 
@@ -257,3 +258,5 @@ replace (
 	sourcegraph.com/sourcegraph/appdash => github.com/sourcegraph/appdash v0.0.0-20190731080439-ebfcffb1b5c0
 	sourcegraph.com/sourcegraph/appdash-data => github.com/sourcegraph/appdash-data v0.0.0-20151005221446-73f23eafcf67
 )
+
+tool github.com/pingcap/tidb/cmd/tidb-server
