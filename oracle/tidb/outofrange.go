@@ -35,7 +35,7 @@ func (r *engine) withRestartedConstants(tx *versions.Txn, st *history.Stmt, kind
 	t := r.Table(name.Name.O)
 	where := r.Possible(of.Where)
 	if !again && tx.Level == corpus.RepeatableRead {
-		again = r.absentKeyLocked(t, where, tx, st)
+		again = r.absentKeyLocked(t, where, tx, st) || r.listedKeyCommitted(t, where, tx, st)
 	}
 	if !again {
 		return node
@@ -74,6 +74,22 @@ func (r *engine) absentKeyLocked(t *versions.Table, where ast.ExprNode, tx *vers
 		}
 		c, locked := listedIn(t.Def, r.Possible(o.Where))
 		return c == col && len(locked) == 1 && slices.Contains(values, locked[0])
+	})
+}
+
+// listedKeyCommitted reports whether another transaction has committed, since one began, a row that has or had
+// one of the keys which a statement looks up: the look-up locks each key, also that of a row which is not in
+// its snapshot.
+func (r *engine) listedKeyCommitted(t *versions.Table, where ast.ExprNode, tx *versions.Txn, st *history.Stmt) bool {
+	col, values := listedIn(t.Def, where)
+	return col >= 0 && slices.ContainsFunc(t.Chains, func(c *versions.Chain) bool {
+		return committedWithin(c, tx, tx.Begin, st.Submit) && slices.ContainsFunc(c.Versions, func(v versions.Version) bool {
+			if v.Row == nil {
+				return false
+			}
+			text, null := v.Row[col].Text()
+			return !null && slices.Contains(values, text)
+		})
 	})
 }
 

@@ -1,0 +1,18 @@
+-- level: REPEATABLE READ
+-- source: txnfuzz
+-- target: embedded
+-- server_version: 8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af
+-- kind: wrong-count
+-- stmt: step 3, tx1: DELETE FROM t WHERE a IN (0, -129)
+-- expected: 1 affected
+-- actual: 2 affected
+-- fingerprint: known/restarted-lookup-clamps-values/RR
+-- reproduced: 10/10
+-- first_seen: 2026-11-28T18:12:30Z
+-- input: seed 128, worker 0, input 839, order 1
+
+/* init */ CREATE TABLE t (a TINYINT UNIQUE KEY);
+/* init */ INSERT INTO t VALUES (-128);
+/* tx1 */ BEGIN;
+/* tx2 */ INSERT INTO t VALUES (0);
+/* tx1 */ DELETE FROM t WHERE a IN (0, -129);
