@@ -53,6 +53,8 @@ type PoolOptions struct {
 	InFlight string
 	// AllowKill lets cases with KILL run on a server of others, a Tenant's.
 	AllowKill bool
+	// Declared is what histories tell of their server beside what the server tells of itself.
+	Declared *history.Declared
 
 	_ struct{} // no positional literals
 }
@@ -193,6 +195,7 @@ func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Poo
 		db: db, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
+	p.server.Declared = o.Declared
 	p.opt.fillDefaults(p.server.DBMS)
 	if tenant {
 		p.prefix = fmt.Sprintf("%s%d_%sk_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:]))

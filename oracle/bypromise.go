@@ -23,6 +23,10 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		}
 	case g.Unjudged != "":
 		own := *was
+		if own.Reason == ReasonDeclared { // nobody else is there to say why
+			own.Reason += ": " + g.Unjudged
+			return own
+		}
 		own.Unpromised = g.Unjudged
 		return own
 	default:

@@ -18,10 +18,17 @@ import (
 // killed whose outcome nobody was told, or in which a KILL did two things at once.
 const ReasonEnded = "outcome of killed statements"
 
+// ReasonDeclared is the reason of an unknown verdict on a server of which no rule speaks, but only what its
+// user says that it promises.
+const ReasonDeclared = "promise not judged"
+
 // inWorlds judges a history in which sessions are killed, disconnected or connected in each of the
 // worlds that it may stand for; the best verdict counts, since the server may have done that. Any other
 // history is its own world.
 func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
+	if h.Server.Declared != nil {
+		return Verdict{Outcome: Unknown, Stmt: -1, Reason: ReasonDeclared}
+	}
 	if !c.EndsSessions() {
 		return judge(c, h)
 	}
@@ -158,6 +165,9 @@ func read(c *corpus.Case, h *history.History, v *Verdict) (*corpus.Case, *histor
 
 // inAllWorlds gathers the questions of all worlds.
 func inAllWorlds(c *corpus.Case, h *history.History, ask func(*corpus.Case, *history.History) map[string]history.Question) map[string]history.Question {
+	if h.Server.Declared != nil {
+		return nil
+	}
 	if !c.EndsSessions() {
 		return ask(c, h)
 	}

@@ -67,6 +67,7 @@ answered, and passes as long as the bug is there.`,
 	f.StringVar(&target, "target", "", "run it on this target, as for run; empty: as recorded")
 	addServerOpts(cmd, oneTarget(&target))
 	addAllowKill(cmd.Flags())
+	addPromise(cmd.Flags())
 	f.StringVar(&levels, "levels", "", "isolation levels to try for a case that names none; the first that shows something is exported (default: all that the target has)")
 	f.StringVar(&out, "out", "", "file to write; empty: standard output")
 	return cmd

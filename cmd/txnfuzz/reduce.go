@@ -65,6 +65,7 @@ the weakest level of the target at which it shows a finding.`,
 	f.StringVar(&name, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&name))
 	addAllowKill(cmd.Flags())
+	addPromise(cmd.Flags())
 	f.StringVar(&strategy, "strategy", reduce.EpsilonGreedy.String(), "how the next simplification is chosen: epsilon-greedy, probability-table or random")
 	f.StringVar(&out, "out", "", "file for the reduced case")
 	f.BoolVar(&learn, "experience", false, "use and extend what earlier reductions on this DBMS learnt; the result then depends on it, too")

@@ -106,6 +106,7 @@ another verdict.`,
 	f.StringArrayVar(&targets, "target", []string{target.Default}, "as for run, or all for all that are available here; may be given several times")
 	addServerOpts(cmd, eachTarget(&targets))
 	addAllowKill(cmd.Flags())
+	addPromise(cmd.Flags())
 	f.StringVar(&against, "against", "", "a second target: each case runs there, too, and what the two do differently is shown side by side")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")

@@ -192,6 +192,7 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&conflict, "conflict", string(mutate.Mix), "how statements are made to conflict: none, fsf, psf or ctc (the strategies of the Fucci paper), pattern (the transactions follow one of the shortest patterns of an anomaly, of those not yet seen at their level one that was tried least), or mix of the first four")
 	f.StringVar(&breadth, "sql", "", sqlUsage)
 	addAllowKill(f)
+	addPromise(f)
 	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")

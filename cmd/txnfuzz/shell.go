@@ -67,6 +67,7 @@ not be used, else 1 if the last check found a violation.`,
 	named = firstArgument(cmd)
 	addServerOpts(cmd, named)
 	addAllowKill(cmd.Flags())
+	addPromise(cmd.Flags())
 	cmd.Flags().StringVar(&levels, "levels", "", "the isolation level of all sessions (default: RR)")
 	return cmd
 }

@@ -81,6 +81,7 @@ views, MariaDB of locks only those that are waited for.`,
 	f.StringVar(&name, "target", "", "as for run; empty: the one that the file's header names, else embedded")
 	addServerOpts(cmd, oneTarget(&name))
 	addAllowKill(cmd.Flags())
+	addPromise(cmd.Flags())
 	f.BoolVar(&facts, "facts", false, "print all that the server tells of plans, locks and read views")
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd

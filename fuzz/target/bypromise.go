@@ -14,7 +14,8 @@ import (
 // forPromise holds the reasons of unknown verdicts, beside those of SQL, that are the oracle's own:
 // it knows no model of what the case holds.
 var forPromise = []string{"set-up of unknown effect", "schema", "solver", "key", "auto-increment exhausted",
-	"order in which a condition is evaluated", "view", "value that cannot be read", "work", "text error predicted"}
+	"order in which a condition is evaluated", "view", "value that cannot be read", "work", "text error predicted",
+	oracle.ReasonDeclared}
 
 // judgeByPromise lets the judge that knows no engine and no SQL judge what the rules cannot, for lack of a
 // model. Where it cannot tell either, the verdict stays as it is.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -81,8 +82,17 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 		Name: Redact(name), address: name, released: o.Released, Facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
 		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead, AllowKill: os.Getenv(EnvAllowKill) != ""},
 	}
+	if t.server.Declared, err = declaredPromise(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	t.options.Declared = t.server.Declared
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())
+	}
+	if t.server.Declared != nil {
+		if err := t.rehearse(ctx, o.Progress); err != nil {
+			return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), t.Close())
+		}
 	}
 	return t, nil
 }
@@ -106,8 +116,15 @@ func (t *Target) Close() error {
 // Server tells what the target is.
 func (t *Target) Server() history.Server { return t.server }
 
-// Levels returns the isolation levels that the target knows, weakest first.
-func (t *Target) Levels() []corpus.Level { return harness.LevelsOf(t.backend) }
+// Levels returns the isolation levels that the target knows, and of which a promise was declared if some
+// was, weakest first.
+func (t *Target) Levels() []corpus.Level {
+	levels := harness.LevelsOf(t.backend)
+	if d := t.server.Declared; d != nil {
+		levels = slices.DeleteFunc(slices.Clone(levels), func(l corpus.Level) bool { return d.Levels[l] == "" })
+	}
+	return levels
+}
 
 // OneLine puts a text on one line, as header lines and tables want it.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -47,7 +47,7 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	}
 	if b.server.DBMS == "" {
 		if o.Progress != nil {
-			fmt.Fprintf(o.Progress, "warning: %s is no server that the rules know; it is judged by those of MySQL\n", b.server.Version)
+			fmt.Fprintf(o.Progress, "warning: %s is no server that the rules know; without --promise it is judged by those of MySQL\n", b.server.Version)
 		}
 		b.server.DBMS = history.MySQL
 		b.method = probe(ctx, s)

@@ -30,6 +30,7 @@ type trial struct{ privilege, statement string }
 var databaseTrials = []trial{
 	{"DROP", "DROP DATABASE IF EXISTS %s"},
 	{"CREATE", "CREATE DATABASE %s"},
+	{"CREATE", "USE %s"}, // not every server lets a DELETE name the database only itself
 	{"CREATE", "CREATE TABLE %s.t (a INT PRIMARY KEY, b INT)"},
 	{"INDEX", "CREATE INDEX i ON %s.t (b)"},
 	{"INSERT", "INSERT INTO %s.t VALUES (1, 1)"},

@@ -31,7 +31,7 @@ func testSilence(t *testing.T, target string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"is no server that the rules know; it is judged by those of MySQL", "cannot be asked for lock waits"} {
+	for _, want := range []string{"is no server that the rules know; without --promise it is judged by those of MySQL", "cannot be asked for lock waits"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("the warnings lack %q: %s", want, said.String())
 		}

@@ -65,6 +65,18 @@ type Server struct {
 	// Build says which build of the version it is: the vendor's comment or, of TiDB,
 	// what tidb_version() returns and the commit. For people.
 	Build string `json:"build,omitempty"`
+	// Declared is what somebody says that the server promises; nil: the rules table tells that.
+	Declared *Declared `json:"declared,omitempty"`
+}
+
+// Declared is what a user says that the levels of a server promise, and what was learned of that server:
+// then no rule speaks of it.
+type Declared struct {
+	// Levels maps levels to the names of package promise; there is none for the others.
+	Levels map[corpus.Level]string `json:"levels"`
+	// Conflicts holds the numbers of the errors with which transactions that were set against each
+	// other on purpose have failed.
+	Conflicts []uint16 `json:"conflicts,omitempty"`
 }
 
 // End says how a run ended.

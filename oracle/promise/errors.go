@@ -1,6 +1,10 @@
 package promise
 
-import "github.com/txnfuzz/txnfuzz/oracle/history"
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
 
 // ofLocks holds the errors of deadlocks, waits that took too long or that nobody wanted, changed records
 // and write conflicts: only another transaction can be the cause.
@@ -13,7 +17,15 @@ var ofLocks = map[uint16]bool{1020: true, 1205: true, 1213: true, 3572: true, 90
 var ofOthers = map[uint16]bool{1317: true, 1969: true, 3024: true, 8002: true, 8022: true, 8028: true}
 
 // retryable reports whether an error may take the place of any answer.
-func retryable(e *history.Error) bool { return e != nil && (ofLocks[e.Means()] || ofOthers[e.Means()]) }
+func (j *judge) retryable(e *history.Error) bool {
+	return e != nil && (j.ofLocks(e) || ofOthers[e.Means()])
+}
+
+// ofLocks reports whether only another transaction can be the cause of an error.
+func (j *judge) ofLocks(e *history.Error) bool {
+	d := j.h.Server.Declared
+	return ofLocks[e.Means()] || d != nil && slices.Contains(d.Conflicts, e.Code)
+}
 
 // constraints holds the errors of unique and foreign keys, NOT NULL and CHECK, and of SIGNAL. Of two that
 // are due at once no manual says which is told.
@@ -22,7 +34,10 @@ var constraints = map[uint16]bool{
 	1644: true, 1761: true, 1762: true, 3819: true, 4025: true,
 }
 
-func constraint(r *history.Result) bool { return r.Err != nil && constraints[r.Err.Code] }
+func constraint(r *history.Result) bool { return OfConstraint(r.Err) }
+
+// OfConstraint reports whether an error says that a constraint does not hold.
+func OfConstraint(e *history.Error) bool { return e != nil && constraints[e.Code] }
 
 // errDuplicate is that of a unique key.
 const errDuplicate = 1062

@@ -94,8 +94,13 @@ func (j *judge) decide() (err error) {
 
 // answers judges the answers and the tables in the end.
 func (j *judge) answers(initial, final state) error {
-	if !slices.ContainsFunc(j.t.units, func(u *unit) bool { return !u.promise.Serial }) {
+	serial := func(u *unit) bool { return u.promise.Serial }
+	weaker := func(u *unit) bool { return !u.promise.Serial }
+	switch {
+	case !slices.ContainsFunc(j.t.units, weaker):
 		return j.serially(initial, final)
+	case j.h.Server.Declared != nil && slices.ContainsFunc(j.t.units, serial):
+		return unjudgedError("serializable transactions beside others, of which nothing was declared")
 	}
 	if j.hidden.read {
 		return unjudgedError("a query in a trigger, which may see other rows than the statement")
@@ -124,7 +129,7 @@ func (j *judge) orphaned(why string, err error) error {
 // nothing. One that failed because of others answers nothing that could be.
 func (j *judge) leftOpen() error {
 	for _, e := range j.t.events {
-		if failed := e.st.Result.Err; !e.data() || j.held[e.index] || retryable(failed) {
+		if failed := e.st.Result.Err; !e.data() || j.held[e.index] || j.retryable(failed) {
 			continue
 		}
 		if why := j.skipped[e.index]; why != "" {
@@ -184,11 +189,12 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 // unjustified returns a statement that failed because of others although there are none.
 func (j *judge) unjustified() *event {
 	for _, e := range j.t.events {
-		if failed := e.st.Result.Err; e.unit == nil || failed == nil || !ofLocks[failed.Means()] {
+		if failed := e.st.Result.Err; e.unit == nil || failed == nil || !j.ofLocks(failed) {
 			continue
 		}
 		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
-			return o.unit != nil && o.unit != e.unit && o.locks() && o.st.Submit < e.to && e.unit.begun < o.unit.over()
+			// How a server that somebody declares serializable finds conflicts is not known: it may be by reads.
+			return o.unit != nil && o.unit != e.unit && (o.locks() || j.h.Server.Declared != nil && o.data()) && o.st.Submit < e.to && e.unit.begun < o.unit.over()
 		}) {
 			return e
 		}
@@ -197,7 +203,9 @@ func (j *judge) unjustified() *event {
 }
 
 // locks says that an event locks what it reads, or writes.
-func (e *event) locks() bool { return e.data() && (!e.plain() || e.unit.promise.Plain == Locking) }
+func (e *event) locks() bool {
+	return e.data() && (!e.plain() || e.unit.promise.Plain == Locking)
+}
 
 // over is when a unit was over, at the end of time if nothing ended it.
 func (u *unit) over() history.Tick {

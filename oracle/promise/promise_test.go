@@ -127,7 +127,7 @@ func TestAltered(t *testing.T) {
 		},
 		"an error is not told": func(h *history.History, i int) bool {
 			r := &h.Stmts[i].Result
-			if r.Err == nil || retryable(r.Err) {
+			if r.Err == nil || ofLocks[r.Err.Means()] || ofOthers[r.Err.Means()] {
 				return false
 			}
 			r.Err, r.Affected = nil, 1

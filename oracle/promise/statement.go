@@ -81,23 +81,28 @@ func (j *judge) from(i int, events []*event, w world, final state) error {
 		e := events[i]
 		next, err := j.options(e, w)
 		if err != nil {
-			var m *mismatch
-			if errors.As(err, &m) {
-				m.depth = i
-			}
-			return err
+			return at(i, err)
 		}
 		if len(next) > 1 {
 			return j.branch(i, events, next, final)
 		}
 		if w, err = j.ends(e, next[0]); err != nil {
-			return err
+			return at(i, err)
 		}
 	}
 	if d := j.layout.difference(w.committed[w.newest()], final); !d.empty() {
 		return j.leftovers(&w, final, len(events))
 	}
 	return nil
+}
+
+// at notes in an error how far its world has come.
+func at(i int, err error) error {
+	var m *mismatch
+	if errors.As(err, &m) {
+		m.depth = i
+	}
+	return err
 }
 
 // branch tries the ways in which a statement may have gone, the likeliest first.
@@ -107,6 +112,7 @@ func (j *judge) branch(i int, events []*event, ways []world, final state) error 
 		var err error
 		if w.lost == "" {
 			w, err = j.ends(events[i], w)
+			err = at(i, err)
 		}
 		if err == nil {
 			err = j.from(i+1, events, w, final)
@@ -171,13 +177,13 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		return []world{w}, nil
 	case e.kind == stmt.Commit && failed != nil:
-		if retryable(failed) {
+		if j.retryable(failed) {
 			return []world{w}, nil
 		}
 		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(), reason: "nothing keeps this transaction from being committed"}
 	case !e.data():
 		return []world{w}, nil
-	case retryable(failed):
+	case j.retryable(failed):
 		o.touched = true
 		return []world{w.with(e.unit, o)}, nil
 	}
@@ -189,7 +195,10 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		o.touched = true
 		return []world{w.with(e.unit, o)}, nil
 	}
-	if e.plain() {
+	switch {
+	case e.unit.promise.Isolated:
+		return j.isolated(e, w, o)
+	case e.plain():
 		return j.reads(e, w, o)
 	}
 	return j.current(e, w, o)

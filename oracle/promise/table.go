@@ -17,6 +17,9 @@ type Promise struct {
 	// Writes and locking reads see the newest committed rows. FirstUpdaterWins: they fail with
 	// error 1020 if they come to a row that was changed behind the snapshot.
 	FirstUpdaterWins bool
+	// Isolated: writes and locking reads see the snapshot, too, and of two transactions that overlap
+	// in time and write the same row one fails.
+	Isolated bool
 	// Says is the manual's sentence, Link where it stands.
 	Says, Link string
 }
@@ -68,8 +71,12 @@ var firstUpdaterWins = Promise{
 	Says: "a plain SELECT sees the snapshot, and a locking read or a write of a row that was changed after it fails with error 1020",
 }
 
-// Of returns what a server promises at a level; ok is false where the table does not say.
+// Of returns what a server promises at a level; ok is false where neither the table nor the user says.
 func Of(s history.Server, l corpus.Level) (p Promise, ok bool) {
+	if s.Declared != nil {
+		p, ok = declared[s.Declared.Levels[l]]
+		return p, ok
+	}
 	if s.DBMS == history.TiDB && s.Settings["tidb_txn_mode"] == "optimistic" {
 		return Promise{}, false
 	}

@@ -90,6 +90,11 @@ func (j *judge) finish(w world, u *unit) (world, error) {
 	if !u.committed {
 		return w, nil
 	}
+	if u.promise.Isolated {
+		if err := j.firstCommitter(&w, u, &o); err != nil {
+			return w, err
+		}
+	}
 	next, ok := j.layout.plus(w.committed[w.newest()], o.write)
 	if !ok {
 		return w, unjudgedError("rows of a table without a primary key that two transactions took away")

@@ -1,0 +1,126 @@
+package promise
+
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// isolated is a statement, of whatever kind, that works on its transaction's snapshot. When that was
+// taken is not promised: not before the transaction began, and not behind its first statement.
+func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
+	commits := o.snapshots
+	if commits == nil {
+		commits = span(w.ended(e.unit.begun), w.newest())
+	}
+	o.touched = true
+	var out []world
+	var dids []string
+	var first *history.Result
+	open := o.snapshots == nil && !looksAtRows(e) // it may have taken no snapshot
+	for _, k := range commits {
+		a, did, err := j.does(e, &w, o, k)
+		if err != nil {
+			return nil, err
+		}
+		if first == nil {
+			first = &a.Results[0]
+		}
+		if !history.SameAnswer(&a.Results[0], &e.st.Result, false) {
+			continue
+		}
+		text := j.layout.text(did)
+		if n := slices.Index(dids, text); n >= 0 {
+			if same := out[n].own[e.unit]; same.snapshots != nil {
+				same.snapshots = append(slices.Clip(same.snapshots), k)
+				out[n] = out[n].with(e.unit, same)
+			}
+			continue
+		}
+		next := o
+		if !open || !did.empty() {
+			next.snapshots = []int{k}
+		}
+		next.write = j.layout.then(o.write, did)
+		dids, out = append(dids, text), append(out, w.with(e.unit, next))
+	}
+	if len(out) > 0 {
+		j.held[e.index] = true
+		return out, nil
+	}
+	why, err := j.onNewest(e, &w, o, first)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		if e.writes() && e.st.Result.Err == nil {
+			return nil, unjudgedError(why)
+		}
+		j.skipped[e.index] = why
+		return []world{w.with(e.unit, o)}, nil
+	}
+	j.held[e.index] = true
+	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+}
+
+// does runs a statement alone on some commits and what its transaction wrote, and returns what it changes.
+func (j *judge) does(e *event, w *world, o own, commits int) (*history.SoloAnswer, write, error) {
+	before, err := j.sight(w.committed[commits], o)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, after, err := j.ask(before, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, j.layout.difference(before, after), nil
+}
+
+// onNewest says why a statement may answer something else than it does on any snapshot; "" for no
+// reason. Constraints must hold with all transactions committed, so a server may check them on rows that
+// the snapshot does not show; PostgreSQL's manual says so of unique keys, even of SERIALIZABLE.
+// https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
+func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (string, error) {
+	switch {
+	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
+		return ofAnotherRow, nil
+	case inTheMiddle(e, alone):
+		return "a unique key that need not hold in the middle of a statement", nil
+	case constraint(alone) && constraint(&e.st.Result):
+		return twoConstraints, nil
+	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw: // IGNORE, REPLACE and upserts go by keys without an error
+		return "", nil
+	}
+	a, _, err := j.does(e, w, o, w.newest())
+	if err != nil {
+		return "", err
+	}
+	if history.SameAnswer(&a.Results[0], &e.st.Result, false) {
+		return "a constraint, which may be checked on the newest rows", nil
+	}
+	return "", nil
+}
+
+// firstCommitter keeps those snapshots of a transaction that commits on which no other one has written the
+// same rows since. Without any, both have written and none failed.
+func (j *judge) firstCommitter(w *world, u *unit, o *own) error {
+	row := ""
+	o.snapshots = slices.DeleteFunc(slices.Clone(o.snapshots), func(k int) bool {
+		for _, wrote := range w.wrote[k:] {
+			if r := j.layout.overlap(wrote, o.write); r != "" {
+				row = r
+				return true
+			}
+		}
+		return false
+	})
+	if len(o.snapshots) > 0 || row == "" {
+		return nil
+	}
+	return &mismatch{e: u.end, kind: "lost-update",
+		expected: "an error, since another transaction has committed a write of the same row behind the snapshot",
+		actual:   "committed: " + row,
+		reason:   "of two transactions that overlap in time and write the same row one fails",
+	}
+}
