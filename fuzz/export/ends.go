@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -76,7 +77,7 @@ func (m *mtrWriter) sessionEnd(a *action) bool {
 	default:
 		m.on(a.Session)
 		m.command("disable_query_log")
-		if a.recorded.err != 0 { // it kills itself
+		if a.recorded != nil && a.recorded.err != 0 { // it kills itself
 			m.command("error %d,1317,1927,2013", a.recorded.err)
 		}
 		fmt.Fprintf(&m.test, "eval %s $id%d;\n", n.Does, n.Target)
@@ -122,6 +123,17 @@ func (m *mtrWriter) on(session int) {
 		m.command("connection con%d", session)
 	}
 	m.current = session
+}
+
+// killed lists the sessions that a KILL names, in their order.
+func (s *script) killed() []int {
+	var out []int
+	for _, n := range s.Sessions {
+		if slices.ContainsFunc(s.actions, func(a action) bool { return a.about != nil && a.about.Target == n }) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // Steps of a generated Go test, beside run, send and reap.

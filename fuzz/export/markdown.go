@@ -69,12 +69,15 @@ func markdown(s *script) (Files, error) {
 		}
 	}
 	where, expected, actual := s.wrong(code)
-	fmt.Fprintf(&b, "\n## What is expected\n\n%s  \n%s\n", where, should(expected, code))
+	fmt.Fprintf(&b, "\n## What is expected\n\n%s  \n%s\n", where, s.should(expected, code))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \n%s\n", where, does(actual, code))
-	if why := s.why(); len(why) > 0 {
+	fmt.Fprintf(&b, "\n## What is seen\n\n%s  \n%s\n", where, s.does(actual, code))
+	if told := s.crashText(); told != "" {
+		b.WriteString("\n" + told + "\n")
+	}
+	if why := s.whyBesideStack(); len(why) > 0 {
 		b.WriteString("\n## Why\n\n")
 		for _, w := range why {
 			fmt.Fprintf(&b, "- %s\n", inline(w))
@@ -110,6 +113,9 @@ func (s *script) before() []string {
 			out = append(out, fmt.Sprintf("%s; -- in tx%d", sql, n))
 		}
 	}
+	for _, n := range s.killed() {
+		out = append(out, fmt.Sprintf("SELECT CONNECTION_ID(); -- in tx%d: note the number, KILL takes it", n))
+	}
 	return out
 }
 
@@ -126,6 +132,8 @@ func (s *script) how(x setting) string {
 
 func (s *script) resultCell(a *action) string {
 	switch {
+	case !a.Answered && s.crashed():
+		return s.unanswered()
 	case a.Waits && a.Answered:
 		return a.WaitText()
 	case !a.Answered:

@@ -184,6 +184,8 @@ func (m *mtrWriter) action(a *action) {
 		want = a.recorded
 	}
 	switch {
+	case want == nil: // the server died
+		m.send(a)
 	case want.err != 0:
 		m.quietly(a, want.err)
 	case want.unknown || len(want.columns) == 0 && a.kind != stmt.Update && a.kind != stmt.Delete:

@@ -146,6 +146,9 @@ func buildText(build string) string {
 // was. code marks SQL in the place's name.
 func (s *script) wrong(code func(string) string) (where, expected, actual string) {
 	step, expected, actual := s.Wrong()
+	if s.crashed() {
+		return s.lastSent(code), expected, s.lastWords()
+	}
 	if step == 0 {
 		return "In the end", expected, actual
 	}
@@ -158,7 +161,14 @@ func (s *script) wrong(code func(string) string) (where, expected, actual string
 }
 
 // should says what a statement had to do.
-func should(expected string, code func(string) string) string {
+func (s *script) should(expected string, code func(string) string) string {
+	switch {
+	case !s.crashed():
+	case s.fate() == dies:
+		return expected
+	default:
+		return "should end without an internal error"
+	}
 	if rest, ok := strings.CutPrefix(expected, "waits"); ok {
 		return "should wait" + rest
 	}
@@ -166,8 +176,10 @@ func should(expected string, code func(string) string) string {
 }
 
 // does says what a statement did.
-func does(actual string, code func(string) string) string {
+func (s *script) does(actual string, code func(string) string) string {
 	switch {
+	case s.crashed():
+		return s.fate() + ": " + code(actual)
 	case strings.HasPrefix(actual, "waits"):
 		return actual
 	case actual == "no answer":

@@ -63,6 +63,8 @@ func terminals(s *script) (Files, error) {
 		}
 		var notes []string
 		switch {
+		case !a.Answered && s.crashed():
+			notes = append(notes, s.unanswered())
 		case a.Waits:
 			notes = append(notes, blocks(a))
 		default:
@@ -77,11 +79,14 @@ func terminals(s *script) (Files, error) {
 		}
 		line(a.Session, a.Step, a.sql, append(a.byHand(a.Session), notes...)...)
 	}
+	if s.crashed() {
+		b.WriteString(strings.Join(append(s.answersFirst(), ""), "\n"))
+	}
 	b.WriteByte('\n')
 	// A SELECT within a transaction that the case left open would show its
 	// snapshot and its own writes.
 	for _, n := range s.Sessions {
-		if leftOpen(s.History, n) {
+		if leftOpen(s.History, n) && !s.crashed() {
 			line(n, 0, "ROLLBACK")
 		}
 	}

@@ -39,6 +39,9 @@ func (s *script) title() string {
 		}
 		return fmt.Sprintf("%s at %s %s", kind, s.LevelText(), contrast(cut(expected), cut(actual)))
 	}
+	if words := s.lastWords(); s.crashed() && words != "" {
+		return s.LevelText() + ": " + s.fate() + ": " + words
+	}
 	if text, ok := inTheEnd[kind]; ok {
 		return s.LevelText() + ": " + text
 	}
@@ -49,6 +52,9 @@ func (s *script) title() string {
 // where the server told them, the plans of the statements.
 func (s *script) why() []string {
 	out := slices.Clone(s.Account.Why)
+	if s.crashed() && len(out) > 0 {
+		out = out[1:] // what was expected and seen, which every form tells
+	}
 	for i := range s.Account.Anomalies {
 		a := &s.Account.Anomalies[i]
 		out = append(out, fmt.Sprintf("Anomaly: %s: %s.", a.Name, a.Cycle))

@@ -24,12 +24,15 @@ func tidbReport(s *script) (Files, error) {
 	s.needsParagraph(&b, code)
 	fenced(&b, s.interleaved())
 	where, expected, actual := s.wrong(code)
-	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s  \n%s\n", where, should(expected, code))
+	fmt.Fprintf(&b, "### 2. What did you expect to see? (Required)\n\n%s  \n%s\n", where, s.should(expected, code))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\nThe manual says: “%s” (%s)\n", inline(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \n%s\n\n", where, does(actual, code))
-	for _, w := range s.why() {
+	fmt.Fprintf(&b, "\n### 3. What did you see instead (Required)\n\n%s  \n%s\n\n", where, s.does(actual, code))
+	if told := s.crashText(); told != "" {
+		b.WriteString(told + "\n\n")
+	}
+	for _, w := range s.whyBesideStack() {
 		fmt.Fprintf(&b, "- %s\n", inline(w))
 	}
 	for _, l := range s.finalLines() {
@@ -54,11 +57,11 @@ func jiraReport(s *script) (Files, error) {
 	s.needsParagraph(&b, jiraCode)
 	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
 	where, expected, actual := s.wrong(jiraCode)
-	fmt.Fprintf(&b, "h3. Expected\n\n%s\n%s\n", where, should(expected, jiraCode))
+	fmt.Fprintf(&b, "h3. Expected\n\n%s\n%s\n", where, s.should(expected, jiraCode))
 	for _, q := range s.quotes() {
 		fmt.Fprintf(&b, "\n{quote}%s{quote}\n[%s]\n", jiraText(q.sentence), q.link)
 	}
-	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\n%s\n\n", where, does(actual, jiraCode))
+	fmt.Fprintf(&b, "\nh3. Actual\n\n%s\n%s\n\n", where, s.does(actual, jiraCode))
 	for _, w := range slices.Concat(s.why(), s.finalLines()) {
 		fmt.Fprintf(&b, "* %s\n", jiraText(w))
 	}
@@ -136,12 +139,17 @@ func (s *script) interleaved() []string {
 	for i := range s.actions {
 		a := &s.actions[i]
 		note := fmt.Sprintf(" -- tx%d, step %d", a.Session, a.Step)
+		for _, hand := range a.byHand(a.Session) {
+			note += ", " + hand
+		}
 		switch {
 		case a.Resumed:
 			out = append(out, fmt.Sprintf("-- tx%d returns from step %d: %s", a.Session, a.Step, oneLine(result(a))))
 			continue
 		case a.Waits && a.Answered:
 			note += ", " + a.WaitText()
+		case !a.Answered && s.crashed():
+			note += ": " + s.unanswered()
 		case a.Waits:
 			note += ", never returns"
 		default:
@@ -150,6 +158,9 @@ func (s *script) interleaved() []string {
 			}
 		}
 		out = append(out, a.sql+";"+note)
+	}
+	if s.crashed() {
+		out = append(out, s.answersFirst()...)
 	}
 	return out
 }

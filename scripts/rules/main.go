@@ -4,19 +4,24 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 func main() {
-	if err := page(os.Stdout, "corpus"); err != nil {
+	write := page
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "tidb":
+		write = tidbPage
+	case len(os.Args) > 1:
+		fmt.Fprintln(os.Stderr, "usage: rules [tidb]")
+		os.Exit(2)
+	}
+	if err := write(os.Stdout, "corpus"); err != nil {
 		fmt.Fprintln(os.Stderr, "rules:", err)
 		os.Exit(1)
 	}
@@ -61,6 +66,10 @@ If a stored case shows a deviation, the entry ends with a command that runs this
 which it does. ` + "`--target embedded`" + ` needs a build with TiDB, without ` + "`-tags notidb`" + `; for the other
 targets first fetch the server, with ` + "`scripts/servers mysql:9.7`" + ` for example.
 
+Before that it tells on which versions a stored case shows the deviation, alone or beside others. "no stored case"
+says nothing about such a version; "not meant for" one is a deviation that this page limits to others. Of TiDB two
+commits are tested, and [one page](tidb.md) compares their verdicts, case by case.
+
 Each line has scripts of about ten lines that show it, beside one that comes near but is a violation:
 histories with the verdicts that they get, [for MySQL and MariaDB](../oracle/testdata/scripts/innodb) and
 [for TiDB](../oracle/testdata/scripts/tidb).
@@ -90,10 +99,11 @@ This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 
 // page writes the page; stored is the folder of cases.
 func page(w io.Writer, stored string) error {
-	examples, err := examplesIn(stored)
+	recorded, err := readRecorded(stored)
 	if err != nil {
 		return err
 	}
+	examples := recorded.examples()
 	var b strings.Builder
 	b.WriteString(head + "## Promised and documented\n\n| where | rule |\n| --- | --- |\n")
 	for i := range rules.Table {
@@ -125,6 +135,7 @@ func page(w io.Writer, stored string) error {
 				}
 			}
 		}
+		b.WriteString("\nSeen in stored cases:\n\n" + recorded.seenOn(r.Name))
 		if e, ok := examples[r.Name]; ok {
 			fmt.Fprintf(&b, "\nExample: `txnfuzz show %s --target %s --levels %s`\n", e.file, e.target, e.level)
 		}
@@ -201,24 +212,21 @@ func links(to []string) string {
 
 type example struct{ file, target, level string }
 
-// examplesIn returns, for each deviation, the shortest committed case whose header
-// records it alone.
-func examplesIn(dir string) (map[string]example, error) {
+// examples returns, for each deviation, the shortest committed case whose header
+// records it alone. The audit is for judging, not for showing.
+func (r *recorded) examples() map[string]example {
 	out, steps := map[string]example{}, map[string]int{}
-	for _, sub := range []string{"found", "known"} {
-		stored, err := corpus.LoadCommitted(filepath.Join(dir, sub))
-		if err != nil {
-			return nil, fmt.Errorf("read the stored cases: %w", err)
-		}
-		for _, s := range stored {
-			for _, c := range findings.RecordedCells(s.Case) {
-				name, ok := strings.CutPrefix(c.Verdict, "known ")
-				if n := len(s.Case.Steps); ok && !strings.ContainsAny(name, " ,+") && !strings.Contains(c.Level, "=") && (steps[name] == 0 || n < steps[name]) {
-					steps[name] = n
-					out[name] = example{"corpus/" + sub + "/" + filepath.Base(s.Path), strings.Replace(c.Target, " ", ":", 1), c.Level}
-				}
+	for _, s := range r.cases {
+		for _, c := range s.cells {
+			known := knownRules(c.Verdict)
+			if s.sub == "audit" || len(known) != 1 || strings.Contains(c.Level, "=") {
+				continue
+			}
+			if name := known[0]; steps[name] == 0 || s.steps < steps[name] {
+				steps[name] = s.steps
+				out[name] = example{s.path, strings.Replace(c.Target, " ", ":", 1), c.Level}
 			}
 		}
 	}
-	return out, nil
+	return out
 }

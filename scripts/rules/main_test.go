@@ -1,22 +1,28 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
 )
 
-// TestPageIsCurrent compares the page in docs with the table and the stored cases.
-func TestPageIsCurrent(t *testing.T) {
-	var b strings.Builder
-	if err := page(&b, "../../corpus"); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../../docs/rules.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(text) != b.String() {
-		t.Error("docs/rules.md is out of date: go run -tags notidb ./scripts/rules > docs/rules.md")
+// TestPagesAreCurrent compares the pages in docs with the table and the stored cases.
+func TestPagesAreCurrent(t *testing.T) {
+	for _, p := range []struct {
+		file, args string
+		write      func(io.Writer, string) error
+	}{{"rules.md", "", page}, {"tidb.md", " tidb", tidbPage}} {
+		var b strings.Builder
+		if err := p.write(&b, "../../corpus"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile("../../docs/" + p.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(text) != b.String() {
+			t.Errorf("docs/%s is out of date: go run -tags notidb ./scripts/rules%s > docs/%[1]s", p.file, p.args)
+		}
 	}
 }
