@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -29,6 +30,10 @@ type mysqlSession struct {
 }
 
 var _ Polled = (*mysqlSession)(nil)
+
+// openPatience bounds the opening of a session: a server that hangs may take a connection and never
+// answer on it.
+const openPatience = 20 * time.Second
 
 // Open implements Database.
 func (d mysqlDatabase) Open(ctx context.Context, control bool) (Session, error) {
@@ -57,12 +62,15 @@ func (d mysqlDatabase) Open(ctx context.Context, control bool) (Session, error) 
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
 	conn, err := connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &mysqlSession{conn: conn, exec: conn.(driver.ExecerContext), tap: t}
 	s.socket, _ = t.Conn.(*direct.Conn)
+	defer context.AfterFunc(ctx, s.Cut)()
 	r, err := s.Execute("SELECT CONNECTION_ID()")
 	if err == nil && r.Err != nil {
 		err = fmt.Errorf("error %d: %s", r.Err.Code, r.Err.Message)

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,6 +83,15 @@ var rehearsals = []struct{ name, text string }{
 /* tx1 */ COMMIT;
 /* tx2 */ COMMIT;
 `},
+	{"two that insert a value of a unique key", `
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (1, 10);
+/* tx2 */ INSERT INTO t VALUES (2, 10);
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+`},
 	{"two that wait for each other", `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);
@@ -104,7 +114,7 @@ func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 		progress = io.Discard
 	}
 	fmt.Fprintf(progress, "no rule judges %s, but what was declared:\n", t.Name)
-	learned := map[uint16]bool{}
+	learned := map[history.Conflict]bool{}
 	for _, l := range t.Levels() {
 		fmt.Fprintf(progress, "  %s promises %s\n", l.Short(), t.server.Declared.Levels[l])
 		for i, r := range rehearsals {
@@ -125,7 +135,9 @@ func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 			fmt.Fprintf(progress, "    %s: %s\n", r.name, behaved(run.History, learned))
 		}
 	}
-	t.server.Declared.Conflicts = slices.Sorted(maps.Keys(learned))
+	t.server.Declared.Conflicts = slices.SortedFunc(maps.Keys(learned), func(a, b history.Conflict) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Begins, b.Begins))
+	})
 	fmt.Fprintln(progress, "  who waits for whom, and which of two transactions fails, is not judged")
 	return nil
 }
@@ -156,8 +168,8 @@ func (t *Target) aloneAsPromised(ctx context.Context, c *corpus.Case, h *history
 	return nil
 }
 
-// behaved tells how two transactions fared, and notes the numbers of errors that came of their meeting.
-func behaved(h *history.History, learned map[uint16]bool) string {
+// behaved tells how two transactions fared, and notes the errors that came of their meeting.
+func behaved(h *history.History, learned map[history.Conflict]bool) string {
 	var out []string
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
@@ -167,7 +179,7 @@ func behaved(h *history.History, learned map[uint16]bool) string {
 		if e := st.Result.Err; e != nil {
 			out = append(out, fmt.Sprintf("tx%d fails with error %d (%s)", st.Session, e.Code, OneLine(e.Message)))
 			if !promise.OfConstraint(e) {
-				learned[e.Code] = true
+				learned[history.ConflictOf(e)] = true
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package history
 
-import "github.com/txnfuzz/txnfuzz/corpus"
+import (
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
 
 // Tick is a point on the logical clock of a run. Every observed event takes a
 // tick of its own, so ticks are totally ordered; 0 means "never".
@@ -74,10 +78,26 @@ type Server struct {
 type Declared struct {
 	// Levels maps levels to the names of package promise; there is none for the others.
 	Levels map[corpus.Level]string `json:"levels"`
-	// Conflicts holds the numbers of the errors with which transactions that were set against each
-	// other on purpose have failed.
-	Conflicts []uint16 `json:"conflicts,omitempty"`
+	// Conflicts holds the errors with which transactions that were set against each other on purpose have
+	// failed.
+	Conflicts []Conflict `json:"conflicts,omitempty"`
 }
+
+// Conflict is an error that comes of other transactions: its number and, since servers use one number for
+// many errors, how its message begins.
+type Conflict struct {
+	Code   uint16 `json:"code"`
+	Begins string `json:"begins"`
+}
+
+// ConflictOf is what is kept of an error.
+func ConflictOf(e *Error) Conflict {
+	words := strings.Fields(e.Message)
+	return Conflict{e.Code, strings.Join(words[:min(len(words), wordsKept)], " ")}
+}
+
+// wordsKept is how many words of a message come before names and values.
+const wordsKept = 3
 
 // End says how a run ended.
 type End string

@@ -24,7 +24,7 @@ func (j *judge) retryable(e *history.Error) bool {
 // ofLocks reports whether only another transaction can be the cause of an error.
 func (j *judge) ofLocks(e *history.Error) bool {
 	d := j.h.Server.Declared
-	return ofLocks[e.Means()] || d != nil && slices.Contains(d.Conflicts, e.Code)
+	return ofLocks[e.Means()] || d != nil && slices.Contains(d.Conflicts, history.ConflictOf(e))
 }
 
 // constraints holds the errors of unique and foreign keys, NOT NULL and CHECK, and of SIGNAL. Of two that

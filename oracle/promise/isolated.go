@@ -1,6 +1,7 @@
 package promise
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -102,25 +103,74 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (stri
 	return "", nil
 }
 
-// firstCommitter keeps those snapshots of a transaction that commits on which no other one has written the
-// same rows since. Without any, both have written and none failed.
-func (j *judge) firstCommitter(w *world, u *unit, o *own) error {
+// commitIsolated returns what a transaction writes when it commits. Of the snapshots that it may have had it
+// keeps those behind which no other one has written the same rows; without any, both have written and none
+// failed.
+func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 	row := ""
-	o.snapshots = slices.DeleteFunc(slices.Clone(o.snapshots), func(k int) bool {
-		for _, wrote := range w.wrote[k:] {
-			if r := j.layout.overlap(wrote, o.write); r != "" {
-				row = r
-				return true
-			}
+	for _, k := range o.snapshots {
+		after, err := j.sight(w.committed[k], o)
+		if err != nil {
+			return nil, err
 		}
-		return false
-	})
-	if len(o.snapshots) > 0 || row == "" {
-		return nil
+		did := j.layout.difference(w.committed[k], after) // without what it made and removed
+		if u.promise.Merged {
+			merged, conflict := j.layout.merge(w.committed[k], w.committed[w.newest()], did)
+			if conflict == "" {
+				return merged, nil
+			}
+			row = conflict
+			continue
+		}
+		clash := ""
+		for _, wrote := range w.wrote[k:] {
+			clash = cmp.Or(clash, j.layout.overlap(wrote, did))
+		}
+		if clash == "" {
+			return did, nil
+		}
+		row = clash
 	}
-	return &mismatch{e: u.end, kind: "lost-update",
+	if row == "" {
+		return o.write, nil
+	}
+	return nil, &mismatch{e: u.end, kind: "lost-update",
 		expected: "an error, since another transaction has committed a write of the same row behind the snapshot",
 		actual:   "committed: " + row,
 		reason:   "of two transactions that overlap in time and write the same row one fails",
 	}
+}
+
+// merge puts what a transaction wrote on a snapshot onto the newest tables, column by column. It returns the
+// write that does so, or a row of which both have given a column other values, or that one has removed.
+func (l layout) merge(snapshot, newest state, mine write) (merged write, conflict string) {
+	merged = l.nothing()
+	for i := range l {
+		for key, m := range mine[i] {
+			base, was := snapshot[i][key]
+			theirs, is := newest[i][key]
+			untouched := was == is && (!is || textOf(theirs.cells) == textOf(base.cells))
+			alike := is == (m.n > 0) && (!is || textOf(theirs.cells) == textOf(m.cells))
+			switch {
+			case untouched || len(l[i].key) == 0:
+				merged[i][key] = m
+			case alike:
+			case !was || !is || m.n == 0:
+				return nil, l[i].name + " " + history.RowText(m.cells, history.Cell.String)
+			default:
+				cells := slices.Clone(theirs.cells)
+				for c := range cells {
+					switch {
+					case m.cells[c] == base.cells[c], m.cells[c] == cells[c]:
+					case cells[c] == base.cells[c]:
+						cells[c] = m.cells[c]
+					default:
+						return nil, l[i].name + " " + history.RowText(m.cells, history.Cell.String)
+					}
+				}
+				merged[i][key] = entry{cells, 1}
+			}
+		}
+	}
+	return merged, ""
 }

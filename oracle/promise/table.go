@@ -18,8 +18,9 @@ type Promise struct {
 	// error 1020 if they come to a row that was changed behind the snapshot.
 	FirstUpdaterWins bool
 	// Isolated: writes and locking reads see the snapshot, too, and of two transactions that overlap
-	// in time and write the same row one fails.
-	Isolated bool
+	// in time and write the same row one fails. Merged: only if they give the same column of it other values,
+	// or one removes the row and the other does not.
+	Isolated, Merged bool
 	// Says is the manual's sentence, Link where it stands.
 	Says, Link string
 }

@@ -91,7 +91,8 @@ func (j *judge) finish(w world, u *unit) (world, error) {
 		return w, nil
 	}
 	if u.promise.Isolated {
-		if err := j.firstCommitter(&w, u, &o); err != nil {
+		var err error
+		if o.write, err = j.commitIsolated(&w, u, o); err != nil {
 			return w, err
 		}
 	}
