@@ -22,7 +22,7 @@ var headerKeys = []string{
 	// What a person expects, for people.
 	"expected", "anomaly", "observe",
 	// What txnfuzz writes of a finding.
-	"server_version", "settings", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
+	"server_version", "settings", "promise", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
 	"reproduced", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",
 	// What it writes of a case that two servers answer differently.
 	"against", "against server_version", "against settings", "differs", "attribution",

@@ -18,12 +18,14 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
 func newLoad() *cobra.Command {
 	var s load.Settings
 	var level, reads, faults, history, jsonFile string
 	var models []string
+	var declared string
 	cmd := &cobra.Command{
 		Use:   "load [flags]",
 		Short: "Run many clients at full speed, and check what they read and wrote",
@@ -75,6 +77,18 @@ failed, nothing was committed, or something could not be decided.`,
 				}
 				s.Models = append(s.Models, parsed)
 			}
+			if declared != "" {
+				if len(models) > 0 {
+					return usagef("--promise and --model: one of them says what is checked")
+				}
+				levels, err := promise.ParseDeclared(declared)
+				if err != nil {
+					return usagef("--promise: %w", err)
+				}
+				if s.Declared = levels[s.Level]; s.Declared == "" {
+					return usagef("--promise: nothing is declared of level %s", s.Level.Short())
+				}
+			}
 			s.Reads = load.Reads(reads)
 			if err := checkLoad(cmd, &s); err != nil {
 				return err
@@ -106,6 +120,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")
+	f.StringVar(&declared, "promise", "", "what the level promises on a server that no rule knows, such as RR=SI; see txnfuzz run --help")
 	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
 	f.StringVar(&s.Found, "found", findings.DefaultOut, "folder for findings")
 	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
 // Finding is one cause of wrong histories: all cases of one fingerprint. Its
@@ -93,6 +94,7 @@ const (
 	KeyTarget      = "target"
 	KeyVersion     = "server_version"
 	keySettings    = "settings"
+	keyPromise     = "promise"
 	keyKind        = "kind"
 	keyRules       = "rules"
 	keyAnomaly     = "anomaly"
@@ -157,6 +159,9 @@ func describe(at Place, r *target.Trial, from Origin, rates rates) *corpus.Case 
 	set(KeyTarget, at.Target)
 	set(KeyVersion, server.Version)
 	set(keySettings, settingsText(server.Settings))
+	if server.Declared != nil {
+		set(keyPromise, promise.Text(server.Declared.Levels))
+	}
 	set(keyKind, string(v.Kind))
 	set(keyRules, strings.Join(v.Rules, ", "))
 	if own {

@@ -43,7 +43,10 @@ type judge struct {
 
 func newJudge(r *run) (*judge, error) {
 	server := r.backend.Server()
-	p := promised(server, r.settings.Level)
+	p, told := declared[r.settings.Declared]
+	if !told {
+		p = promised(server, r.settings.Level)
+	}
 	j := &judge{
 		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
 		checking:  make(chan struct{}, 1),

@@ -43,6 +43,17 @@ const (
 	tidbLocks   = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
 )
 
+// declared holds what the promises that a user may declare mean for the histories made here; of what is
+// left out nothing can be checked.
+var declared = map[string]promise{
+	"S":           {model: model.Serializable, says: "serializable"},
+	"SI":          {model: model.SnapshotIsolation, says: "snapshot isolation"},
+	"SI-merged":   {model: model.SnapshotIsolation, says: "snapshot isolation"}, // all writes are to one column
+	"snapshot":    {model: model.Serializable, views: perTransaction, says: "all plain SELECTs read one snapshot; what was written stays so to the end of the transaction"},
+	"statement":   {model: model.Serializable, views: perStatement, says: "each plain SELECT reads one snapshot; what was written stays so to the end of the transaction"},
+	"uncommitted": {model: model.ReadUncommitted, says: "no write of a transaction is lost between those of another one"},
+}
+
 // promised returns what a server promises at a level.
 func promised(server history.Server, level corpus.Level) promise {
 	tidb := server.DBMS == history.TiDB

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	declaredpromise "github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
 // parseTape reads transactions as the tests below write them, one a line:
@@ -190,6 +191,15 @@ func TestPromises(t *testing.T) {
 		}
 		if p.says == "" || !strings.HasPrefix(p.cite, "https://") {
 			t.Errorf("%s at %s: no source", c.server.DBMS, c.level)
+		}
+	}
+}
+
+// TestDeclared: each promise that can be declared means something here.
+func TestDeclared(t *testing.T) {
+	for _, name := range declaredpromise.Names() {
+		if declared[name].says == "" {
+			t.Errorf("%s: nothing is checked", name)
 		}
 	}
 }

@@ -37,6 +37,9 @@ type Settings struct {
 	MaxFaults  int
 	// Models to check instead of what the server promises.
 	Models []model.Model
+	// Declared is what somebody says that the server promises at the level, by a name of package
+	// oracle/promise; empty: its documentation tells.
+	Declared string
 	// History receives the whole history in the form of package kv; nil: nobody.
 	History io.Writer
 	// Found is the folder for findings.

@@ -56,3 +56,12 @@ func ParseDeclared(text string) (map[corpus.Level]string, error) {
 	}
 	return out, nil
 }
+
+// Text prints what was declared as ParseDeclared reads it, weaker levels first.
+func Text(levels map[corpus.Level]string) string {
+	var out []string
+	for _, l := range slices.Sorted(maps.Keys(levels)) {
+		out = append(out, l.Short()+"="+levels[l])
+	}
+	return strings.Join(out, ",")
+}

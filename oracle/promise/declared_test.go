@@ -1,6 +1,7 @@
 package promise
 
 import (
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -18,7 +19,10 @@ func TestParseDeclared(t *testing.T) {
 		"RR=si":                     "no promise is called",
 		"RR=SI,rr=S":                "has a promise already",
 	} {
-		_, err := ParseDeclared(text)
+		levels, err := ParseDeclared(text)
+		if again, wrong := ParseDeclared(Text(levels)); err == nil && (wrong != nil || !maps.Equal(again, levels)) {
+			t.Errorf("%q is printed as %q", text, Text(levels))
+		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
