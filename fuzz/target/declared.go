@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
@@ -33,10 +34,8 @@ func declaredPromise() (*history.Declared, error) {
 	return &history.Declared{Levels: levels}, nil
 }
 
-// rehearsals are what a server whose promise was declared is tried with before it is judged. In the first
-// one session is alone; in the others tx2 meets what tx1 writes.
-var rehearsals = []struct{ name, text string }{
-	{"one session", `
+// alone is what a server whose promise was declared is tried with first: a session that has it for itself.
+const alone = `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20);
 /* tx1 */ BEGIN;
@@ -51,7 +50,16 @@ var rehearsals = []struct{ name, text string }{
 /* tx1 */ UPDATE t SET b = b + 1;
 /* tx1 */ COMMIT;
 /* tx1 */ SELECT * FROM t FOR UPDATE;
-`},
+`
+
+// counted has a statement that takes AUTO_INCREMENT values.
+const counted = `
+/* init */ CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b INT);
+/* tx1 */ INSERT INTO t (b) VALUES (10), (20);
+`
+
+// rehearsals are what it is tried with then: tx2 meets what tx1 writes.
+var rehearsals = []struct{ name, text string }{
 	{"two that change a row", `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);
@@ -108,31 +116,33 @@ var rehearsals = []struct{ name, text string }{
 
 // rehearse learns how a server whose promise was declared behaves: whether a session alone does as the judge
 // by promise needs it, and with which errors transactions fail that were set against each other. It tells
-// progress what it learned. It costs some twenty cases.
+// progress what it learned. It costs seven cases a level.
 func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
 	}
 	fmt.Fprintf(progress, "no rule judges %s, but what was declared:\n", t.Name)
+	var err error
+	if t.server.Declared.OwnCounters, err = t.countsItself(ctx); err != nil {
+		return err
+	}
+	if t.server.Declared.OwnCounters {
+		fmt.Fprintln(progress, "  cases with AUTO_INCREMENT are not judged: SET insert_id does not choose the next value")
+	}
 	learned := map[history.Conflict]bool{}
 	for _, l := range t.Levels() {
 		fmt.Fprintf(progress, "  %s promises %s\n", l.Short(), t.server.Declared.Levels[l])
-		for i, r := range rehearsals {
-			c, err := corpus.Parse(r.name, []byte(r.text))
+		if h, c, err := t.rehearseOne(ctx, alone, l); err != nil {
+			return err
+		} else if err := t.aloneAsPromised(ctx, c, h); err != nil {
+			return fmt.Errorf("at %s: %w", l.Short(), err)
+		}
+		for _, r := range rehearsals {
+			h, _, err := t.rehearseOne(ctx, r.text, l)
 			if err != nil {
-				return fmt.Errorf("rehearse %s: %w", r.name, err)
+				return err
 			}
-			run := t.Run(ctx, c, LevelsFor(c, l))
-			if run.History == nil || run.Err != nil {
-				return fmt.Errorf("rehearse %s at %s: %w", r.name, l.Short(), errors.Join(run.Err, ctx.Err()))
-			}
-			if i == 0 {
-				if err := t.aloneAsPromised(ctx, c, run.History); err != nil {
-					return fmt.Errorf("at %s: %w", l.Short(), err)
-				}
-				continue
-			}
-			fmt.Fprintf(progress, "    %s: %s\n", r.name, behaved(run.History, learned))
+			fmt.Fprintf(progress, "    %s: %s\n", r.name, behaved(h, learned))
 		}
 	}
 	t.server.Declared.Conflicts = slices.SortedFunc(maps.Keys(learned), func(a, b history.Conflict) int {
@@ -142,18 +152,56 @@ func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 	return nil
 }
 
+// countsItself reports whether a statement that is run twice with the same SET insert_id makes other rows.
+func (t *Target) countsItself(ctx context.Context) (bool, error) {
+	h, c, err := t.rehearseOne(ctx, counted, t.Levels()[0])
+	if err != nil {
+		return false, err
+	}
+	x, err := t.pool.Scratch(ctx, c, h.Levels)
+	if err != nil {
+		return false, fmt.Errorf("rehearse AUTO_INCREMENT: %w", err)
+	}
+	defer x.Close()
+	var made [2][]history.Table
+	for i := range made {
+		a, err := x.Alone(ctx, &history.Solo{Tables: h.Initial, Steps: []int{0}, IDs: map[int]int64{0: 7}, InTxn: true})
+		if err != nil {
+			return false, fmt.Errorf("rehearse AUTO_INCREMENT: %w", err)
+		}
+		if made[i] = a.After; a.Open != "" || len(a.After) != 1 || a.Results[0].Err != nil {
+			return true, nil
+		}
+	}
+	return !history.SameRows(made[0][0].Rows, made[1][0].Rows, false) || made[0][0].Rows[0][0].Text != "7", nil
+}
+
+func (t *Target) rehearseOne(ctx context.Context, text string, l corpus.Level) (*history.History, *corpus.Case, error) {
+	c, err := corpus.Parse("rehearsal", []byte(text))
+	if err != nil {
+		return nil, nil, fmt.Errorf("rehearse: %w", err)
+	}
+	run := t.Run(ctx, c, LevelsFor(c, l))
+	if run.History == nil || run.Err != nil {
+		return nil, nil, fmt.Errorf("rehearse at %s: %w", l.Short(), errors.Join(run.Err, ctx.Err()))
+	}
+	return run.History, c, nil
+}
+
 // aloneAsPromised fails where the judge by promise cannot follow a session that has the server for itself.
 func (t *Target) aloneAsPromised(ctx context.Context, c *corpus.Case, h *history.History) error {
 	open := false
 	for i := range h.Stmts {
-		switch i {
-		case 0, 7: // the two BEGINs
+		st := &h.Stmts[i]
+		node := c.Steps[st.Line].Stmt
+		switch stmt.KindOf(node) {
+		case stmt.Begin:
 			open = true
-		case 5, 10: // ROLLBACK and COMMIT
+		case stmt.Commit, stmt.Rollback:
 			open = false
 		}
-		if st := &h.Stmts[i]; st.Result.InTxn != open {
-			return fmt.Errorf("the server does not tell whether a transaction is open: it says %t behind %s", st.Result.InTxn, c.Steps[st.Line].Stmt.Text())
+		if st.Result.InTxn != open {
+			return fmt.Errorf("the server does not tell whether a transaction is open: it says %t behind %s", st.Result.InTxn, node.Text())
 		}
 	}
 	g, err := t.RuleByPromise(ctx, c, h)

@@ -81,6 +81,8 @@ type Declared struct {
 	// Conflicts holds the errors with which transactions that were set against each other on purpose have
 	// failed.
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+	// OwnCounters says that a session cannot choose the next AUTO_INCREMENT value by SET insert_id.
+	OwnCounters bool `json:"own_counters,omitempty"`
 }
 
 // Conflict is an error that comes of other transactions: its number and, since servers use one number for

@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // hidden is what a case does out of sight of its statements' text.
@@ -24,7 +25,7 @@ var settings = []string{
 
 // hiddenIn looks at a case's set-up. An unjudgedError says that its tables hold what the rows do not
 // determine.
-func hiddenIn(c *corpus.Case) (h hidden, err error) {
+func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 	counted := false
 	for _, l := range c.Init {
 		switch s := l.Stmt.(type) {
@@ -52,6 +53,9 @@ func hiddenIn(c *corpus.Case) (h hidden, err error) {
 				return h, unjudgedError("a view of what the rows alone do not determine")
 			}
 		}
+	}
+	if counted && on.Declared != nil && on.Declared.OwnCounters {
+		return h, unjudgedError("AUTO_INCREMENT values that no session can choose")
 	}
 	if h.triggers && counted {
 		return h, unjudgedError("AUTO_INCREMENT values where there are triggers")
