@@ -150,7 +150,10 @@ func (r *Replay) Promised() []history.Table {
 	var out []history.Table
 	for i := range r.History.Final {
 		t := store.Tables[r.History.Final[i].Name]
-		if t == nil {
+		switch {
+		case t == nil && r.leftAlone(&r.History.Final[i]):
+			continue
+		case t == nil:
 			return nil
 		}
 		to := history.Table{Name: t.Def.Name, Columns: r.History.Final[i].Columns}

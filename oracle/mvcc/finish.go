@@ -18,7 +18,10 @@ func (r *Replay) Final(content func(*versions.Table) []solve.Row) (*Difference, 
 	for i := range r.History.Final {
 		obs := &r.History.Final[i]
 		t := r.Table(obs.Name)
-		if t == nil {
+		switch {
+		case t == nil && r.leftAlone(obs):
+			continue
+		case t == nil:
 			return nil, &Loss{Slug: "table in the end that no line creates", Detail: obs.Name}
 		}
 		rows := content(t)
