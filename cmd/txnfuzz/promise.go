@@ -11,8 +11,10 @@ import (
 
 // addPromise gives a command the flag --promise.
 func addPromise(f *pflag.FlagSet) {
-	f.Var(declaredPromise{}, "promise", "what the levels of a server promise that no rule knows, such as RR=SI,SER=S: S (serializable), SI (snapshot isolation), SI-merged (SI, but writes of other columns of a row are merged), "+
-		"snapshot (plain SELECTs on a snapshot, writes on the newest rows), statement, uncommitted. The server itself then says what each statement answers alone")
+	f.Var(declaredPromise{}, "promise", "what the levels of a server promise that no rule knows, such as RR=SI,SER=S: "+
+		"S (serializable), SI (snapshot isolation), SI-merged (SI, but writes of other columns of a row are merged), "+
+		"snapshot (plain SELECTs on a snapshot, writes on the newest rows), statement, uncommitted. "+
+		"The server itself then says what each statement answers alone")
 }
 
 // declaredPromise is the flag's value. It is kept where the processes find it that this one starts.

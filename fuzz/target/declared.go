@@ -201,7 +201,8 @@ func (t *Target) aloneAsPromised(ctx context.Context, c *corpus.Case, h *history
 			open = false
 		}
 		if st.Result.InTxn != open {
-			return fmt.Errorf("the server does not tell whether a transaction is open: it says %t behind %s", st.Result.InTxn, node.Text())
+			return fmt.Errorf("the server does not tell whether a transaction is open: it says %t behind %s",
+				st.Result.InTxn, node.Text())
 		}
 	}
 	g, err := t.RuleByPromise(ctx, c, h)
@@ -209,7 +210,8 @@ func (t *Target) aloneAsPromised(ctx context.Context, c *corpus.Case, h *history
 	case err != nil:
 		return fmt.Errorf("run statements alone: %w", err)
 	case g.Broken:
-		return fmt.Errorf("a session alone does not do what it does in a copy of its tables: expected %s, got %s", g.Expected, g.Actual)
+		return fmt.Errorf("a session alone does not do what it does in a copy of its tables: expected %s, got %s",
+			g.Expected, g.Actual)
 	case g.Unjudged != "":
 		return fmt.Errorf("a session alone cannot be judged: %s", g.Unjudged)
 	}

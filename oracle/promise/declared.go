@@ -20,9 +20,11 @@ var declared = map[string]Promise{
 	"S": {Serial: true, Link: adya,
 		Says: "the committed transactions give what they give one after the other in some order"},
 	"SI": {Plain: Snapshot, Isolated: true, Link: critique,
-		Says: "a transaction works on the snapshot of its beginning and its own writes, and of two that overlap in time and write the same row one fails"},
+		Says: "a transaction works on the snapshot of its beginning and its own writes, " +
+			"and of two that overlap in time and write the same row one fails"},
 	"SI-merged": {Plain: Snapshot, Isolated: true, Merged: true, Link: critique,
-		Says: "a transaction works on the snapshot of its beginning and its own writes; of two that overlap in time and give the same column of a row other values one fails, and what else they write of a row is merged"},
+		Says: "a transaction works on the snapshot of its beginning and its own writes; of two that overlap in time and give " +
+			"the same column of a row other values one fails, and what else they write of a row is merged"},
 	"snapshot": {Plain: Snapshot, Link: mysqlConsistent,
 		Says: "plain SELECTs see the snapshot of their transaction, writes and locking reads the newest committed rows"},
 	"statement": {Plain: Statement, Link: mysqlConsistent,

@@ -90,8 +90,8 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (stri
 		return "a unique key that need not hold in the middle of a statement", nil
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints, nil
-	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw: // IGNORE, REPLACE and upserts go by keys without an error
-		return "", nil
+	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw:
+		return "", nil // but IGNORE, REPLACE and upserts go by keys without an error
 	}
 	a, _, err := j.does(e, w, o, w.newest())
 	if err != nil {

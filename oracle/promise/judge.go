@@ -27,6 +27,8 @@ type judge struct {
 	skipped map[int]string
 	// hidden is what the case does out of sight of its statements.
 	hidden hidden
+	// foreign holds the foreign keys that have to hold.
+	foreign []foreignKey
 	// orphansAlone says that statements that ran alone have left a row that refers to none.
 	orphansAlone bool
 }
@@ -65,6 +67,7 @@ func (j *judge) decide() (err error) {
 	if j.hidden, err = hiddenIn(j.c, j.h.Server); err != nil {
 		return err
 	}
+	j.foreign = j.keysToHold()
 	for _, e := range j.t.events {
 		if e.data() {
 			j.ruling.Statements++
@@ -180,7 +183,7 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 	if !ok || len(a.Results) != len(events) {
 		return nil, nil, unjudgedError("tables that are made on the way")
 	}
-	if j.hidden.keys && !j.orphansAlone {
+	if !j.orphansAlone {
 		j.orphansAlone = j.orphan(after) != "" && j.orphan(s) == ""
 	}
 	return a, after, nil
@@ -193,8 +196,11 @@ func (j *judge) unjustified() *event {
 			continue
 		}
 		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
-			// How a server that somebody declares serializable finds conflicts is not known: it may be by reads.
-			return o.unit != nil && o.unit != e.unit && (o.locks() || j.h.Server.Declared != nil && o.data()) && o.st.Submit < e.to && e.unit.begun < o.unit.over()
+			if o.unit == nil || o.unit == e.unit || o.st.Submit >= e.to || e.unit.begun >= o.unit.over() {
+				return false
+			}
+			// How a server that no rule knows finds conflicts is not known: it may be by reads.
+			return o.locks() || j.h.Server.Declared != nil && o.data()
 		}) {
 			return e
 		}

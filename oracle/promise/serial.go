@@ -151,7 +151,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 // uncertainAlone says why the order in which a server goes about a statement decides what it does.
 func (s *serial) uncertainAlone(e *event) string {
 	if s.hidden.keys && stmt.Of(e.node).Several {
-		return "a write of several tables with foreign keys, whose order is the server's"
+		return severalWithKeys
 	}
 	return ""
 }

@@ -180,7 +180,8 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		if j.retryable(failed) {
 			return []world{w}, nil
 		}
-		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(), reason: "nothing keeps this transaction from being committed"}
+		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(),
+			reason: "nothing keeps this transaction from being committed"}
 	case !e.data():
 		return []world{w}, nil
 	case j.retryable(failed):
@@ -288,6 +289,8 @@ func leavesAsItIs(e *event) bool {
 // more than one row changed meanwhile, no single state need show what it met.
 const severalMoments = "a statement that waited, and whose rows are of several moments"
 
+const severalWithKeys = "a write of several tables with foreign keys, whose order is the server's"
+
 // uncertain says why a write or a locking read need not have met the rows of a single state,
 // whatever it answered; "" for no reason.
 func (j *judge) uncertain(e *event, w *world) string {
@@ -303,7 +306,7 @@ func (j *judge) uncertain(e *event, w *world) string {
 	case j.hidden.keys && stmt.Of(e.node).Several:
 		// "the optimizer might process tables in an order that differs from that of their parent/child
 		// relationship": https://dev.mysql.com/doc/refman/en/delete.html
-		return "a write of several tables with foreign keys, whose order is the server's"
+		return severalWithKeys
 	}
 	return ""
 }
