@@ -3,6 +3,7 @@ package promise
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -34,7 +35,9 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 				return h, unjudgedError("a trigger with a value that is not one of the rows")
 			}
 			h.triggers = true
-			h.read = h.read || slices.Contains(s.Words(), "select")
+			h.read = h.read || slices.ContainsFunc([]string{"select", "table", "with"}, func(w string) bool {
+				return slices.Contains(s.Words(), w)
+			})
 		case *ast.CreateTableStmt:
 			h.keys = h.keys || corpus.Contains(s, func(n ast.Node) (found, skip bool) {
 				_, found = n.(*ast.ReferenceDef)
@@ -65,6 +68,10 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 		case *ast.SetStmt:
 			if name := setsOther(s); name != "" && stmt.KindOf(s) == stmt.SetVariable {
 				return h, unjudgedError("SET " + name)
+			}
+		case *ast.SavepointStmt:
+			if strings.ContainsFunc(s.Name, func(r rune) bool { return r > unicode.MaxASCII }) {
+				return h, unjudgedError("a savepoint whose name is not ASCII")
 			}
 		case *ast.BeginStmt:
 			if s.ReadOnly {

@@ -23,25 +23,24 @@ func (j *judge) keysToHold() []foreignKey {
 	return foreignKeys(j.layout, j.c, j.h)
 }
 
-// orphan names a row of some tables whose foreign key refers to no row, "" for none. Values are compared
-// without regard to case and blanks at the end, as the laxest collation does.
+// orphan names a row of some tables whose foreign key refers to no row, "" for none.
 func (j *judge) orphan(final state) string {
-	lax := func(row []history.Cell, columns []int) (text string, null bool) {
+	values := func(row []history.Cell, columns []int) (text string, null bool) {
 		for _, c := range columns {
 			null = null || row[c].Null
-			text += fmt.Sprintf("%q,", strings.ToLower(strings.TrimRight(row[c].Text, " ")))
+			text += row[c].Text + ","
 		}
 		return text, null
 	}
 	for _, f := range j.foreign {
 		there := map[string]bool{}
 		for _, e := range final[f.parent] {
-			text, _ := lax(e.cells, f.referred)
+			text, _ := values(e.cells, f.referred)
 			there[text] = true
 		}
 		for _, k := range slices.Sorted(maps.Keys(final[f.child])) {
 			row := final[f.child][k].cells
-			if text, null := lax(row, f.columns); !null && !there[text] {
+			if text, null := values(row, f.columns); !null && !there[text] {
 				child := history.RowText(row, history.Cell.String)
 				return fmt.Sprintf("%s %s refers to no row of %s", j.layout[f.child].name, child, j.layout[f.parent].name)
 			}

@@ -15,11 +15,11 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	if commits == nil {
 		commits = span(w.ended(e.unit.begun), w.newest())
 	}
-	o.touched = true
+	o.touched = o.touched || j.touches(e)
 	var out []world
 	var dids []string
 	var first *history.Result
-	open := o.snapshots == nil && !looksAtRows(e) // it may have taken no snapshot
+	open := o.snapshots == nil && !j.looksAtRows(e) // it may have taken no snapshot
 	for _, k := range commits {
 		a, did, err := j.does(e, &w, o, k)
 		if err != nil {
@@ -90,7 +90,7 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (stri
 		return "a unique key that need not hold in the middle of a statement", nil
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints, nil
-	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw:
+	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw && !ignores(e.node):
 		return "", nil // but IGNORE, REPLACE and upserts go by keys without an error
 	}
 	a, _, err := j.does(e, w, o, w.newest())
@@ -131,8 +131,11 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 		}
 		row = clash
 	}
-	if row == "" {
+	switch {
+	case row == "":
 		return o.write, nil
+	case u.promise.Merged && j.generated():
+		return nil, unjudgedError("a generated column, which nobody gives a value")
 	}
 	return nil, &mismatch{e: u.end, kind: "lost-update",
 		expected: "an error, since another transaction has committed a write of the same row behind the snapshot",

@@ -42,8 +42,12 @@ func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) 
 	}
 	j.ruling.Stmt = -1
 	err := j.decide()
-	if err == nil && !j.ruling.Broken {
+	switch {
+	case err != nil:
+	case !j.ruling.Broken:
 		err = j.leftOpen()
+	case j.doubt() != "":
+		err = unjudgedError(j.doubt())
 	}
 	j.ruling.Judged = len(j.held)
 	var open unjudgedError
@@ -154,6 +158,9 @@ func (j *judge) broken(e *event, kind, expected, actual, reason string) {
 func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, error) {
 	q := &history.Solo{Tables: j.layout.tables(s), IDs: map[int]int64{}}
 	for i, e := range events {
+		if len(e.before) != len(events[0].before) {
+			return nil, nil, unjudgedError("SET in the middle of a transaction")
+		}
 		if i == 0 {
 			q.Before = e.before
 			q.InTxn = len(events) == 1 && !e.alone

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	pm "github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -98,7 +99,17 @@ func (sh *shape) indexes(names []*ast.IndexPartSpecification) (out []int) {
 	return out
 }
 
-// foreignKeys returns those of all tables that can be read. A REFERENCES behind a column is none on
+// integers says that columns hold whole numbers, which are equal if and only if their texts are.
+func integers(def *ast.CreateTableStmt, keys []*ast.IndexPartSpecification) bool {
+	return !slices.ContainsFunc(keys, func(k *ast.IndexPartSpecification) bool {
+		return !slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
+			return k.Column != nil && c.Name.Name.L == k.Column.Name.L && pm.IsIntegerType(c.Tp.GetType()) &&
+				!pm.HasZerofillFlag(c.Tp.GetFlag())
+		})
+	})
+}
+
+// foreignKeys returns those of all tables that can be read, of whole numbers. A REFERENCES behind a column is none on
 // MySQL before 9.0, so those are left out.
 func foreignKeys(l layout, c *corpus.Case, h *history.History) (out []foreignKey) {
 	defs := definitions(c, h)
@@ -116,7 +127,9 @@ func foreignKeys(l layout, c *corpus.Case, h *history.History) (out []foreignKey
 				continue
 			}
 			f := foreignKey{child: i, parent: p, columns: l[i].indexes(k.Keys), referred: l[p].indexes(k.Refer.IndexPartSpecifications)}
-			if len(f.columns) > 0 && len(f.columns) == len(f.referred) {
+			parent := defs[strings.ToLower(l[p].name)]
+			if len(f.columns) > 0 && len(f.columns) == len(f.referred) && parent != nil &&
+				integers(def, k.Keys) && integers(parent, k.Refer.IndexPartSpecifications) {
 				out = append(out, f)
 			}
 		}

@@ -32,7 +32,7 @@ func (j *judge) serially(initial, final state) error {
 				if !e.data() {
 					continue
 				}
-				if why := undetermined(e.node); why != "" {
+				if why := j.undetermined(e); why != "" {
 					j.skipped[e.index] = why
 				} else {
 					j.held[e.index] = true
@@ -111,7 +111,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		case s.retryable(failed): // it has left nothing, and alone it would not fail
 		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit:
 		default:
-			if why := undetermined(e.node); why != "" && e.writes() && failed == nil {
+			if why := s.undetermined(e); why != "" && e.writes() && failed == nil {
 				return nil, nil, unjudgedError(why)
 			}
 			events = append(events, e)
@@ -123,7 +123,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 	}
 	s.notes[u] = append(s.notes[u], s.layout.difference(on, after))
 	for i, e := range events {
-		if !e.data() || undetermined(e.node) != "" {
+		if !e.data() || s.undetermined(e) != "" {
 			continue
 		}
 		if got := &a.Results[i]; !history.SameAnswer(got, &e.st.Result, false) {
@@ -133,7 +133,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 			if inTheMiddle(e, got) {
 				return nil, nil, unjudgedError("a unique key that need not hold in the middle of a statement")
 			}
-			if e.alone && !e.plain() && !e.writes() && subquery(e.node) {
+			if e.alone && !e.plain() && !e.writes() && s.subquery(e) {
 				return nil, nil, unjudgedError("a query within a locking read outside of a transaction")
 			}
 			if why := s.uncertainAlone(e); why != "" {

@@ -176,6 +176,8 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 	}
 	t.join(e, u, open)
 	switch inTxn := e.st.Result.InTxn; {
+	case !began && !inTxn && failed && len(e.before) > 0:
+		return unjudgedError("a statement that fails behind SET, which may have begun a transaction")
 	case !began && !inTxn:
 		e.alone = true
 		t.close(e, u, !failed, open)

@@ -100,6 +100,9 @@ func (j *judge) finish(w world, u *unit) (world, error) {
 	if !ok {
 		return w, unjudgedError("rows of a table without a primary key that two transactions took away")
 	}
+	if u.promise.Isolated && j.orphan(next) != "" && j.orphan(w.committed[w.newest()]) == "" {
+		return w, unjudgedError("a cascade, which may come to rows that the snapshot does not hold")
+	}
 	w.committed = append(slices.Clip(w.committed), next)
 	w.at = append(slices.Clip(w.at), u.end)
 	w.wrote = append(slices.Clip(w.wrote), o.write)

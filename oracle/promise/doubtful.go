@@ -1,0 +1,143 @@
+package promise
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	pm "github.com/pingcap/tidb/pkg/parser/mysql"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// undetermined says why the rows of the tables alone do not determine what a statement answers or does; ""
+// where they do. Rows of a table without a primary key stand in the copy in another order.
+func (j *judge) undetermined(e *event) string {
+	if why := undetermined(e.node); why != "" {
+		return why
+	}
+	if byOrder(e) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && e.names(sh.name) }) {
+		return "the order of rows in a table without a primary key"
+	}
+	return ""
+}
+
+// byOrder says that what a statement answers or does may depend on the order in which it comes to rows.
+func byOrder(e *event) bool {
+	switch s := e.node.(type) {
+	case *ast.InsertStmt:
+		return s.Select != nil
+	case *ast.UpdateStmt:
+		return stmt.Of(s).Several || s.IgnoreErr
+	case *ast.DeleteStmt:
+		return stmt.Of(s).Several || s.IgnoreErr
+	case *stmt.RawStmt:
+		return true
+	}
+	return corpus.Contains(e.node, func(n ast.Node) (found, skip bool) {
+		switch x := n.(type) {
+		case *ast.SelectStmt:
+			return x.GroupBy != nil || x.Distinct, false
+		case *ast.SetOprStmt:
+			return true, false // UNION drops one of two equal rows
+		case *ast.AggregateFuncExpr:
+			return !slices.Contains([]string{"count", "sum", "avg"}, strings.ToLower(x.F)), false
+		}
+		return false, false
+	})
+}
+
+// names says that a statement names a table or a view.
+func (e *event) names(name string) bool {
+	if raw, ok := e.node.(*stmt.RawStmt); ok {
+		return slices.Contains(raw.Words(), strings.ToLower(name))
+	}
+	return corpus.Contains(e.node, func(n ast.Node) (found, skip bool) {
+		t, ok := n.(*ast.TableName)
+		return ok && strings.EqualFold(t.Name.O, name), false
+	})
+}
+
+// subquery says that a statement has a query within, which a view may hide: that may read other rows than the
+// statement itself is to see, or lock, and no single state shows both.
+func (j *judge) subquery(e *event) bool { return subquery(e.node) || j.viewed(e) }
+
+func (j *judge) viewed(e *event) bool {
+	return slices.ContainsFunc(j.h.Views, func(v history.View) bool { return e.names(v.Name) })
+}
+
+// inexact says that a table holds values that their text does not tell, so that the copy may hold others:
+// six digits of a FLOAT, the type of a value within JSON, the empty member of an ENUM or the lack of one.
+func (j *judge) inexact() bool {
+	for _, def := range definitions(j.c, j.h) {
+		if slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
+			switch c.Tp.GetType() {
+			case pm.TypeFloat, pm.TypeJSON:
+				return true
+			case pm.TypeEnum, pm.TypeSet:
+				return slices.Contains(c.Tp.GetElems(), "")
+			}
+			return false
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// generated says that some table has a generated column.
+func (j *judge) generated() bool {
+	for _, def := range definitions(j.c, j.h) {
+		if slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
+			return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionGenerated })
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// queue says that three or more statements waited at the same time: in which order they went on was not seen.
+func (j *judge) queue() bool {
+	for _, e := range j.t.events {
+		n := 0
+		for _, o := range j.t.events {
+			if e.waited() && o.waited() && o.st.Session != e.st.Session && o.st.Submit < e.to && e.st.Submit < o.to {
+				n++
+			}
+		}
+		if n >= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// counters says that several transactions took AUTO_INCREMENT values: which ones a statement takes that
+// makes several rows depends on what the others do meanwhile.
+func (j *judge) counters() bool {
+	taking := 0
+	for _, u := range j.t.units {
+		if slices.ContainsFunc(u.events, func(e *event) bool { return e.writes() && e.st.Result.LastID != 0 }) {
+			taking++
+		}
+	}
+	return taking > 1
+}
+
+// doubt is why a promise that seems to be broken is not said to be.
+func (j *judge) doubt() string {
+	switch {
+	case j.ruling.Kind == "unjustified-abort", j.ruling.Kind == "lost-transaction":
+		return ""
+	case j.inexact():
+		return "a value that its text does not tell"
+	case j.queue():
+		return "several statements that waited at the same time"
+	case j.counters():
+		return "AUTO_INCREMENT values of several transactions"
+	}
+	return ""
+}
