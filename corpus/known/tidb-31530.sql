@@ -2,22 +2,17 @@
 -- seed: no, because UNION is not modelled
 -- reported: REPEATABLE READ
 -- status: Fixed
--- verdict (embedded, RC): ok
--- verdict (embedded, RR): unknown unsupported
--- verdict (mariadb 11.8, RU RC RR SER): ok
--- verdict (mariadb 11.8,snapshot=off, RU RC SER): ok
--- verdict (mariadb 11.8,snapshot=off, RR): unknown unsupported
--- verdict (mariadb 10.11, RU RC SER): ok
--- verdict (mariadb 10.11, RR): unknown unsupported
--- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
--- verdict (mariadb 10.5, RU RC SER): ok
--- verdict (mariadb 10.5, RR): unknown unsupported
--- verdict (mysql 9.7, RU RC SER): ok
--- verdict (mysql 9.7, RR): unknown unsupported
--- verdict (mysql 9.7,binlog=off, RU RC SER): ok
--- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
--- verdict (tidb 2025-11, RC): ok
--- verdict (tidb 2025-11, RR): unknown unsupported
+-- verdict (embedded, RC RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC SER): unknown unsupported
+-- verdict (mariadb 11.8, RR): ok
+-- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11, RU RC RR SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC SER): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RR): ok
+-- verdict (mariadb 10.5, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
+-- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
+-- verdict (tidb 2025-11, RC RR): unknown unsupported
 -- verdict (tidb 2024-07, RC): ok
 -- verdict (tidb 2024-07, RR): unknown unsupported
 
