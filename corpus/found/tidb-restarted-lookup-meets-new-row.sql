@@ -6,7 +6,7 @@
 -- stmt: step 3, tx1: DELETE FROM t WHERE a IN (0, -129)
 -- expected: 1 affected
 -- actual: 2 affected
--- fingerprint: known/restarted-lookup-clamps-values/RR
+-- fingerprint: known/restarted-lookup-clamps-values/RR/new-row
 -- reproduced: 10/10
 -- first_seen: 2026-11-28T18:12:30Z
 -- input: seed 128, worker 0, input 839, order 1
