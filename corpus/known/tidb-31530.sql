@@ -13,8 +13,7 @@
 -- verdict (mysql 9.7, RU RC RR SER): unknown unsupported
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 -- verdict (tidb 2025-11, RC RR): unknown unsupported
--- verdict (tidb 2024-07, RC): ok
--- verdict (tidb 2024-07, RR): unknown unsupported
+-- verdict (tidb 2024-07, RC RR): unknown unsupported
 
 /* init */ CREATE TABLE t1 (a INT);
 /* tx1 */ BEGIN;
