@@ -13,6 +13,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
@@ -116,10 +117,14 @@ var rehearsals = []struct{ name, text string }{
 
 // rehearse learns how a server whose promise was declared behaves: whether a session alone does as the judge
 // by promise needs it, and with which errors transactions fail that were set against each other. It tells
-// progress what it learned. It costs seven cases a level.
+// progress what it learned. It costs six cases a level.
 func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 	if progress == nil {
 		progress = io.Discard
+	}
+	if len(t.Levels()) == 0 {
+		return fmt.Errorf("it has none of the levels of which something is promised (%s): it has %s",
+			promise.Text(t.server.Declared.Levels), strings.Join(LevelNames(harness.LevelsOf(t.backend)), ", "))
 	}
 	fmt.Fprintf(progress, "no rule judges %s, but what was declared:\n", t.Name)
 	var err error

@@ -106,26 +106,39 @@ func testDeclared(t *testing.T, name string) {
 
 // TestDeclaredIsTold: what is tried before anything is judged says how the server behaves.
 func TestDeclaredIsTold(t *testing.T) {
-	names := targettest.Among(t, "mariadb:10.11")
-	if len(names) == 0 {
-		t.Skip("no server is installed")
-	}
-	t.Setenv(target.EnvPromise, "RR=snapshot,SER=S")
-	var told strings.Builder
-	on, err := target.Open(t.Context(), names[0], target.Options{Progress: &told})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer on.Close()
-	for _, want := range []string{"RR promises snapshot", "SER promises S", "tx2 fails with error 1213", "is not judged"} {
-		if !strings.Contains(told.String(), want) {
-			t.Errorf("%q is not told:\n%s", want, told.String())
+	for _, name := range targettest.Among(t, "mariadb:10.11") {
+		t.Setenv(target.EnvPromise, "RR=snapshot,SER=S")
+		var told strings.Builder
+		on, err := target.Open(t.Context(), name, target.Options{Progress: &told})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer on.Close()
+		for _, want := range []string{"RR promises snapshot", "SER promises S", "tx2 fails with error 1213", "is not judged"} {
+			if !strings.Contains(told.String(), want) {
+				t.Errorf("%q is not told:\n%s", want, told.String())
+			}
+		}
+		if strings.Contains(told.String(), "AUTO_INCREMENT") {
+			t.Errorf("MariaDB lets a session choose the next value:\n%s", told.String())
+		}
+		got := fmt.Sprint(on.Levels(), on.Server().Declared.Conflicts)
+		if got != "[REPEATABLE READ SERIALIZABLE] [{1213 Deadlock found when}]" {
+			t.Error(got)
 		}
 	}
-	if strings.Contains(told.String(), "AUTO_INCREMENT") {
-		t.Errorf("MariaDB lets a session choose the next value:\n%s", told.String())
-	}
-	if got := fmt.Sprint(on.Levels(), on.Server().Declared.Conflicts); got != "[REPEATABLE READ SERIALIZABLE] [{1213 Deadlock found when}]" {
-		t.Error(got)
+}
+
+// TestNothingDeclared: a promise of levels that the server does not have is refused.
+func TestNothingDeclared(t *testing.T) {
+	for _, name := range targettest.Among(t, "tidb:2025-11") {
+		t.Setenv(target.EnvPromise, "SER=S")
+		on, err := target.Open(t.Context(), name, target.Options{})
+		if err == nil {
+			t.Error(on.Close())
+		}
+		if err == nil || !strings.Contains(err.Error(), "none of the levels of which something is promised (SER=S): it has RC, RR") {
+			t.Error(err)
+		}
 	}
 }

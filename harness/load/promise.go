@@ -21,6 +21,14 @@ type promise struct {
 	cite string
 }
 
+// String says what is promised and where that stands.
+func (p promise) String() string {
+	if p.cite == "" {
+		return p.says + " (as declared)"
+	}
+	return p.says + " (" + p.cite + ")"
+}
+
 // views says which reads of a transaction are no part of it: on servers where a
 // plain SELECT reads a snapshot and everything else the newest version, a
 // transaction promises no more than a snapshot for the one and locks, held to its

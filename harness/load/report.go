@@ -59,7 +59,7 @@ func (j *judge) report() *Report {
 		Faults: j.faults, Lost: j.lost, Findings: j.findings,
 	}
 	if !j.asked {
-		out.Promise = j.promise.says + " (" + j.promise.cite + ")"
+		out.Promise = j.promise.String()
 	}
 	if out.Seconds > 0 {
 		out.Rate = float64(out.Transactions) / out.Seconds
