@@ -1,6 +1,13 @@
 package corpus
 
-import "github.com/pingcap/tidb/pkg/parser/ast"
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
 
 // Contains reports whether match finds a node in a tree; skip leaves out what lies
 // beneath a node.
@@ -8,6 +15,18 @@ func Contains(n ast.Node, match func(ast.Node) (found, skip bool)) bool {
 	f := &nodeFinder{match: match}
 	n.Accept(f)
 	return f.found
+}
+
+// Names reports whether a statement names a table or a view. Of one that the parser does not read any word
+// may be a name.
+func Names(n ast.StmtNode, table string) bool {
+	if raw, ok := n.(*stmt.RawStmt); ok {
+		return slices.Contains(raw.Words(), strings.ToLower(table))
+	}
+	return Contains(n, func(n ast.Node) (found, skip bool) {
+		t, ok := n.(*ast.TableName)
+		return ok && strings.EqualFold(t.Name.O, table), false
+	})
 }
 
 type nodeFinder struct {

@@ -7,7 +7,6 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -19,30 +18,11 @@ func (r *Replay) apart(t *history.Table) bool {
 	if err != nil || !ok || len(r.History.Views) > 0 {
 		return false
 	}
-	own := namesIn(def)
+	own := &TableFinder{}
+	def.Accept(own)
 	return !slices.ContainsFunc(r.Case.Steps, func(l corpus.Line) bool {
-		if raw, ok := l.Stmt.(*stmt.RawStmt); ok {
-			return slices.ContainsFunc(raw.Words(), func(w string) bool { return own[w] })
-		}
-		for name := range namesIn(l.Stmt) {
-			if own[name] {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(own.Names, func(name string) bool { return corpus.Names(l.Stmt, name) })
 	})
-}
-
-// namesIn returns the tables that a statement names, in small letters.
-func namesIn(n ast.Node) map[string]bool {
-	names := map[string]bool{}
-	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		if t, ok := n.(*ast.TableName); ok {
-			names[t.Name.L] = true
-		}
-		return false, false
-	})
-	return names
 }
 
 // leftAlone reports whether a table that has no model stands apart and holds in the end what it held before.

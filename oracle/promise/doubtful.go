@@ -18,7 +18,7 @@ func (j *judge) undetermined(e *event) string {
 	if why := undetermined(e.node); why != "" {
 		return why
 	}
-	if byOrder(e) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && e.names(sh.name) }) {
+	if byOrder(e) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && corpus.Names(e.node, sh.name) }) {
 		return "the order of rows in a table without a primary key"
 	}
 	return ""
@@ -49,50 +49,38 @@ func byOrder(e *event) bool {
 	})
 }
 
-// names says that a statement names a table or a view.
-func (e *event) names(name string) bool {
-	if raw, ok := e.node.(*stmt.RawStmt); ok {
-		return slices.Contains(raw.Words(), strings.ToLower(name))
-	}
-	return corpus.Contains(e.node, func(n ast.Node) (found, skip bool) {
-		t, ok := n.(*ast.TableName)
-		return ok && strings.EqualFold(t.Name.O, name), false
-	})
-}
-
 // subquery says that a statement has a query within, which a view may hide: that may read other rows than the
 // statement itself is to see, or lock, and no single state shows both.
 func (j *judge) subquery(e *event) bool { return subquery(e.node) || j.viewed(e) }
 
 func (j *judge) viewed(e *event) bool {
-	return slices.ContainsFunc(j.h.Views, func(v history.View) bool { return e.names(v.Name) })
+	return slices.ContainsFunc(j.h.Views, func(v history.View) bool { return corpus.Names(e.node, v.Name) })
 }
 
 // inexact says that a table holds values that their text does not tell, so that the copy may hold others:
 // six digits of a FLOAT, the type of a value within JSON, the empty member of an ENUM or the lack of one.
 func (j *judge) inexact() bool {
-	for _, def := range definitions(j.c, j.h) {
-		if slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
-			switch c.Tp.GetType() {
-			case pm.TypeFloat, pm.TypeJSON:
-				return true
-			case pm.TypeEnum, pm.TypeSet:
-				return slices.Contains(c.Tp.GetElems(), "")
-			}
-			return false
-		}) {
+	return j.hasColumn(func(c *ast.ColumnDef) bool {
+		switch c.Tp.GetType() {
+		case pm.TypeFloat, pm.TypeJSON:
 			return true
+		case pm.TypeEnum, pm.TypeSet:
+			return slices.Contains(c.Tp.GetElems(), "")
 		}
-	}
-	return false
+		return false
+	})
 }
 
 // generated says that some table has a generated column.
 func (j *judge) generated() bool {
-	for _, def := range definitions(j.c, j.h) {
-		if slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
-			return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionGenerated })
-		}) {
+	return j.hasColumn(func(c *ast.ColumnDef) bool {
+		return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionGenerated })
+	})
+}
+
+func (j *judge) hasColumn(is func(*ast.ColumnDef) bool) bool {
+	for _, def := range j.defs {
+		if slices.ContainsFunc(def.Cols, is) {
 			return true
 		}
 	}
@@ -115,22 +103,31 @@ func (j *judge) queue() bool {
 	return false
 }
 
-// counters says that several transactions took AUTO_INCREMENT values: which ones a statement takes that
-// makes several rows depends on what the others do meanwhile.
+// counters says that transactions took AUTO_INCREMENT values that they need not take one after the other:
+// the counter is no part of the rows, and a statement that does not say how many rows it makes may leave some out.
+// https://dev.mysql.com/doc/refman/en/innodb-auto-increment-handling.html
 func (j *judge) counters() bool {
-	taking := 0
+	taking, bulk := 0, false
 	for _, u := range j.t.units {
-		if slices.ContainsFunc(u.events, func(e *event) bool { return e.writes() && e.st.Result.LastID != 0 }) {
+		takes := false
+		for _, e := range u.events {
+			if e.writes() && e.st.Result.LastID != 0 {
+				ins, ok := e.node.(*ast.InsertStmt)
+				takes, bulk = true, bulk || !ok || ins.Select != nil
+			}
+		}
+		if takes {
 			taking++
 		}
 	}
-	return taking > 1
+	return taking > 1 && (bulk || j.serial())
 }
 
-// doubt is why a promise that seems to be broken is not said to be.
+// doubt is why a promise that seems to be broken is not said to be. An orphan, an unjustified abort and a lost
+// transaction do not rest on what statements answer alone.
 func (j *judge) doubt() string {
 	switch {
-	case j.ruling.Kind == "unjustified-abort", j.ruling.Kind == "lost-transaction":
+	case slices.Contains([]string{Orphan, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
 		return ""
 	case j.inexact():
 		return "a value that its text does not tell"

@@ -20,7 +20,7 @@ func (j *judge) keysToHold() []foreignKey {
 			return nil
 		}
 	}
-	return foreignKeys(j.layout, j.c, j.h)
+	return foreignKeys(j.layout, j.defs)
 }
 
 // orphan names a row of some tables whose foreign key refers to no row, "" for none.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -14,9 +16,11 @@ const mostSolos = 300
 
 // judge is what the judges share.
 type judge struct {
-	c       *corpus.Case
-	h       *history.History
-	layout  layout
+	c      *corpus.Case
+	h      *history.History
+	layout layout
+	// defs holds the definitions of the tables by their names in small letters.
+	defs    map[string]*ast.CreateTableStmt
 	t       *timeline
 	scratch Scratch
 	kept    map[string]*history.SoloAnswer
@@ -62,7 +66,8 @@ func (j *judge) decide() (err error) {
 	if j.h.End != history.Complete {
 		return unjudgedError("a run that did not end by itself")
 	}
-	if j.layout, err = layoutOf(j.c, j.h); err != nil {
+	j.defs = definitions(j.c, j.h)
+	if j.layout, err = layoutOf(j.defs, j.h); err != nil {
 		return err
 	}
 	if j.t, err = read(j.c, j.h); err != nil {
@@ -99,14 +104,17 @@ func (j *judge) decide() (err error) {
 	return err
 }
 
+// serial says that all transactions are promised to have a serial order.
+func (j *judge) serial() bool {
+	return !slices.ContainsFunc(j.t.units, func(u *unit) bool { return !u.promise.Serial })
+}
+
 // answers judges the answers and the tables in the end.
 func (j *judge) answers(initial, final state) error {
-	serial := func(u *unit) bool { return u.promise.Serial }
-	weaker := func(u *unit) bool { return !u.promise.Serial }
 	switch {
-	case !slices.ContainsFunc(j.t.units, weaker):
+	case j.serial():
 		return j.serially(initial, final)
-	case j.h.Server.Declared != nil && slices.ContainsFunc(j.t.units, serial):
+	case j.h.Server.Declared != nil && slices.ContainsFunc(j.t.units, func(u *unit) bool { return u.promise.Serial }):
 		return unjudgedError("serializable transactions beside others, of which nothing was declared")
 	}
 	if j.hidden.read {

@@ -33,8 +33,7 @@ func definitions(c *corpus.Case, h *history.History) map[string]*ast.CreateTable
 }
 
 // layoutOf reads the keys off the definitions. A table whose definition cannot be read has none.
-func layoutOf(c *corpus.Case, h *history.History) (layout, error) {
-	defs := definitions(c, h)
+func layoutOf(defs map[string]*ast.CreateTableStmt, h *history.History) (layout, error) {
 	var l layout
 	for _, t := range h.Initial {
 		sh := shape{name: t.Name, columns: t.Columns}
@@ -111,8 +110,7 @@ func integers(def *ast.CreateTableStmt, keys []*ast.IndexPartSpecification) bool
 
 // foreignKeys returns those of all tables that can be read, of whole numbers. A REFERENCES behind a column is none on
 // MySQL before 9.0, so those are left out.
-func foreignKeys(l layout, c *corpus.Case, h *history.History) (out []foreignKey) {
-	defs := definitions(c, h)
+func foreignKeys(l layout, defs map[string]*ast.CreateTableStmt) (out []foreignKey) {
 	for i := range l {
 		def := defs[strings.ToLower(l[i].name)]
 		if def == nil {
