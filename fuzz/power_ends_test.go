@@ -128,7 +128,7 @@ func TestServerDiesOfKill(t *testing.T) {
 		}
 		f := report.Findings[0]
 		text, readErr := os.ReadFile(f.File)
-		if f.Kind != target.KindCrash || readErr != nil || !bytes.Contains(text, []byte("KILL")) {
+		if f.Kind != oracle.ServerCrash || readErr != nil || !bytes.Contains(text, []byte("KILL")) {
 			t.Errorf("%s in %s: %v\n%s", f.Kind, filepath.Base(f.File), readErr, text)
 		}
 		t.Logf("%d cases, %d findings, %v", report.Cases, len(report.Findings), err)

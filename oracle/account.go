@@ -173,7 +173,7 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 				say("by another index, or going on at another moment, it might as well %s", asDue(or))
 			}
 		}
-	} else if ofServer(v.Kind) {
+	} else if v.Kind == ServerCrash || v.Kind == ServerLog {
 		say("expected: %s; seen: %s", v.Expected, v.Actual)
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)
@@ -188,10 +188,6 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	}
 	a.Links = ofVendor(h.Server.DBMS, distinct(a.Links))
 }
-
-// ofServer reports whether a verdict is about the server as a whole: who runs a case finds that
-// out, beside what the oracle says of its answers.
-func ofServer(k Kind) bool { return k == "server-crash" || k == "server-log" }
 
 // mostOr bounds the answers that a sentence lists.
 const mostOr = 4

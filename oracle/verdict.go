@@ -17,6 +17,15 @@ const (
 // Kind names what a violation is, in the field's terms.
 type Kind string
 
+// The kinds that are about the server as a whole: who runs a case finds them out, beside what the
+// oracle says of its answers.
+const (
+	// ServerCrash: the case takes the server down.
+	ServerCrash Kind = "server-crash"
+	// ServerLog: a server that lives on wrote of a failed assertion or of corruption.
+	ServerLog Kind = "server-log"
+)
+
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {
 	Outcome Outcome `json:"verdict"`

@@ -96,7 +96,7 @@ func crashSettings(t *testing.T) Settings {
 
 func wantCrash(t *testing.T, f findings.Finding) {
 	t.Helper()
-	if f.Kind != target.KindCrash || f.Reproduced != tenOfTen || f.Statements != 1 || f.Level != "RC" {
+	if f.Kind != oracle.ServerCrash || f.Reproduced != tenOfTen || f.Statements != 1 || f.Level != "RC" {
 		t.Errorf("%+v", f)
 	}
 	c, err := corpus.Load(f.File)

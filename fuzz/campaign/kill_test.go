@@ -88,7 +88,7 @@ func killAgainAndAgain(t *testing.T, name string) {
 	deaths := 0
 	for _, f := range r.Findings {
 		switch {
-		case f.Kind == target.KindCrash:
+		case f.Kind == oracle.ServerCrash:
 			deaths++
 			if f.Reproduced > 1 { // one kill may have hit the tenOfTen
 				t.Errorf("%s: no case kills this server, but this one did so %d times of ten", f.ID, f.Reproduced)
@@ -189,7 +189,7 @@ func complain(t *testing.T, name string) {
 		t.Fatalf("%d servers, want one", logs)
 	}
 	r := at.Judge(ctx, c, levels)
-	if r.Verdict.Outcome != oracle.Violation || r.Verdict.Kind != target.KindLog || r.Verdict.Actual != target.OneLine(line) || r.Dead != nil {
+	if r.Verdict.Outcome != oracle.Violation || r.Verdict.Kind != oracle.ServerLog || r.Verdict.Actual != target.OneLine(line) || r.Dead != nil {
 		t.Fatalf("with the line in the log: %+v, dead: %v", r.Verdict, r.Dead)
 	}
 	if n := at.Restarts(); n != 1 {
@@ -200,7 +200,7 @@ func complain(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	f, first, err := findings.NewKeeper(at, store).Consider(ctx, &r, findings.Origin{Input: "by hand"})
-	if err != nil || !first || f.Kind != target.KindLog || f.Reproduced != 0 {
+	if err != nil || !first || f.Kind != oracle.ServerLog || f.Reproduced != 0 {
 		t.Fatalf("kept as %+v, %v, %v", f, first, err)
 	}
 	log, err := os.ReadFile(findings.LogFile(f.File))

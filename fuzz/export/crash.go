@@ -8,10 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
-// crash is the kind of a case that takes the server down.
-const crash oracle.Kind = "server-crash"
-
-func (s *script) crashed() bool { return s.Verdict.Kind == crash }
+func (s *script) crashed() bool { return s.Verdict.Kind == oracle.ServerCrash }
 
 const dies = "the server dies"
 

@@ -38,7 +38,7 @@ func died(t *testing.T, dbms history.DBMS, reason string, waits bool) *timeline.
 		},
 	}
 	v := oracle.Verdict{
-		Outcome: oracle.Violation, Kind: crash, Stmt: -1, Expected: "the server goes on",
+		Outcome: oracle.Violation, Kind: oracle.ServerCrash, Stmt: -1, Expected: "the server goes on",
 		Actual: "panic: interrupted, in memory.(*Tracker).Consume (tracker.go:507)",
 		Reason: reason,
 	}

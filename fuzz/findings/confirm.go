@@ -63,7 +63,7 @@ func (k *Keeper) reduced(ctx context.Context, j job) error {
 // it. It returns the variant that shows it most surely. TiDB leaves nothing in a
 // table that a case could meet.
 func (k *Keeper) withPast(ctx context.Context, r *target.Trial) (best *target.Trial, sure Rate) {
-	if k.At.Server.DBMS == history.TiDB || r.Verdict.Kind == target.KindCrash || r.Verdict.Kind == target.KindLog {
+	if k.At.Server.DBMS == history.TiDB || r.Verdict.Kind == oracle.ServerCrash || r.Verdict.Kind == oracle.ServerLog {
 		return nil, 0
 	}
 	for _, c := range reduce.Pasts(r.Case, r.History) {
@@ -124,7 +124,7 @@ func (k *Keeper) improved(ctx context.Context, j job) error {
 // case could not be run.
 func (k *Keeper) confirm(ctx context.Context, r *target.Trial) (rates, *target.Trial, error) {
 	out := rates{Unconfirmed, Unconfirmed}
-	crash := r.Verdict.Kind == target.KindCrash
+	crash := r.Verdict.Kind == oracle.ServerCrash
 	if crash && (k.Fresh == nil || k.Fresh.Shared) {
 		k.quiet.Lock()
 		defer k.quiet.Unlock()

@@ -111,7 +111,7 @@ func (k *Keeper) Consider(ctx context.Context, r *target.Trial, from Origin) (f 
 		return k.considerCombined(ctx, r, from)
 	}
 	suffix := ""
-	if r.Verdict.Kind == target.KindCrash {
+	if r.Verdict.Kind == oracle.ServerCrash {
 		// Which of the cases that ran when the server died did it is not known, so
 		// each is saved under a name of its own.
 		suffix = "-" + corpus.ID(r.Case)[:6]
@@ -174,7 +174,7 @@ func (k *Keeper) improve(ctx context.Context, f *Finding, r *target.Trial, from 
 	k.mu.Lock()
 	due := k.Again && f.Reproduced > 0 && !namedByPeople(f.File) && slices.Contains(sightings, f.Seen)
 	k.mu.Unlock()
-	if !due || r.Verdict.Kind == target.KindCrash {
+	if !due || r.Verdict.Kind == oracle.ServerCrash {
 		return nil
 	}
 	return k.do(ctx, job{f, r, from, toImprove})

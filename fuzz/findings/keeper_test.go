@@ -222,7 +222,7 @@ func TestKeeperRunsCrashesAlone(t *testing.T) {
 		}
 	}
 	found, _, err := k.Consider(t.Context(), r, Origin{})
-	if err != nil || found.Kind != target.KindCrash || found.Reproduced != reruns {
+	if err != nil || found.Kind != oracle.ServerCrash || found.Reproduced != reruns {
 		t.Errorf("%+v, error %v", found, err)
 	}
 	text, err := os.ReadFile(LogFile(found.File))

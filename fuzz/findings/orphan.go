@@ -11,6 +11,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 // crashTries is how often a case that ran when its process died is run before
@@ -31,7 +32,7 @@ func (k *Keeper) Orphan(ctx context.Context, j *target.ChildJudge, path string) 
 	for range crashTries {
 		r = j.Judge(ctx, c, levels)
 		k.At = Place{Target: target.Redact(j.Target), Server: j.Server()}
-		if r.Verdict.Kind == target.KindCrash && target.Ours(r.Log) {
+		if r.Verdict.Kind == oracle.ServerCrash && target.Ours(r.Log) {
 			return fmt.Errorf("a defect of txnfuzz itself shows with %s:\n%s", path, r.Log)
 		}
 		if k.wrong(&r.Verdict) {

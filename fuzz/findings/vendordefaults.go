@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 // opener opens a target by name for a few runs, and tells how to close it.
@@ -31,7 +32,7 @@ func openForRuns(ctx context.Context, name string) (target.JudgeFunc, func() err
 // sure as this one would be missed at most once in a hundred times.
 func onDefaults(ctx context.Context, open opener, on string, r *target.Trial, sure Rate) (string, error) {
 	server, options := target.SplitOptions(on)
-	if len(options) == 0 || r.Verdict.Kind == target.KindCrash || r.Verdict.Kind == target.KindLog {
+	if len(options) == 0 || r.Verdict.Kind == oracle.ServerCrash || r.Verdict.Kind == oracle.ServerLog {
 		return "", nil
 	}
 	shows := func(some []string) (bool, error) {

@@ -95,7 +95,7 @@ func crashFingerprint(text string) string {
 		frames = append(frames, m[1])
 	}
 	sum := sha256.Sum256([]byte(message + "\n" + strings.Join(frames, "\n")))
-	return string(KindCrash) + "/" + hex.EncodeToString(sum[:4])
+	return string(oracle.ServerCrash) + "/" + hex.EncodeToString(sum[:4])
 }
 
 // CrashVerdict is the verdict of a case that took the server down, which wrote
@@ -105,7 +105,7 @@ func CrashVerdict(text string) oracle.Verdict {
 		text = crash
 	}
 	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: KindCrash, Stmt: -1,
+		Outcome: oracle.Violation, Kind: oracle.ServerCrash, Stmt: -1,
 		Expected: "the server goes on", Actual: crashLine(text),
 		Reason:      "the server died while the case ran" + stackText(text),
 		Fingerprint: crashFingerprint(text),
@@ -159,7 +159,7 @@ func logFingerprint(line string) string {
 		line = line[i+1:]
 	}
 	sum := sha256.Sum256([]byte(Volatile.ReplaceAllString(OneLine(line), "#")))
-	return string(KindLog) + "/" + hex.EncodeToString(sum[:4])
+	return string(oracle.ServerLog) + "/" + hex.EncodeToString(sum[:4])
 }
 
 // FirstLines returns the first n lines of a text.

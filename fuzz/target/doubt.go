@@ -58,7 +58,7 @@ func (t *Target) MakeSure(ctx context.Context, r *Trial) {
 func (t *Target) doubted(ctx context.Context, r *Trial) {
 	v := &r.Verdict
 	b, ok := t.backend.(harness.Doubter)
-	if !ok || v.Outcome != oracle.Violation || v.Kind == KindCrash || v.Kind == KindLog {
+	if !ok || v.Outcome != oracle.Violation || v.Kind == oracle.ServerCrash || v.Kind == oracle.ServerLog {
 		return
 	}
 	names := b.Doubtful()

@@ -64,13 +64,6 @@ func (t *Target) Restarts() int {
 	return t.revived
 }
 
-// KindCrash is the kind of a case that takes the server down.
-const KindCrash oracle.Kind = "server-crash"
-
-// KindLog is the kind of a case during which a server that lives on wrote of a
-// failed assertion or of corruption.
-const KindLog oracle.Kind = "server-log"
-
 // logReader is a backend whose server's error log can be read.
 type logReader interface {
 	// LogProblems returns the lines that no earlier call returned and that a
@@ -93,7 +86,7 @@ func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
 	}
 	r.Log, r.Err = t.backend.Log(), nil
 	r.Verdict = oracle.Verdict{
-		Outcome: oracle.Violation, Kind: KindLog, Stmt: -1,
+		Outcome: oracle.Violation, Kind: oracle.ServerLog, Stmt: -1,
 		Expected: "nothing of that sort in the server's error log", Actual: OneLine(lines[0]),
 		Reason:      "the server wrote this while the case ran, and went on",
 		Fingerprint: logFingerprint(lines[0]),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
 func TestRedact(t *testing.T) {
@@ -70,7 +71,7 @@ func TestCrashText(t *testing.T) {
 	if !Ours(strings.Replace(tidbPanic, "github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next", "github.com/txnfuzz/txnfuzz/oracle/solve.(*Solver).KeyOf", 1)) {
 		t.Error("a crash of the oracle is taken for one of the server")
 	}
-	if v := CrashVerdict(tidbPanic); v.Kind != KindCrash || v.Actual != "panic: runtime error: index out of range [3] with length 2, in github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next (update.go:21)" {
+	if v := CrashVerdict(tidbPanic); v.Kind != oracle.ServerCrash || v.Actual != "panic: runtime error: index out of range [3] with length 2, in github.com/pingcap/tidb/pkg/executor.(*UpdateExec).Next (update.go:21)" {
 		t.Errorf("%+v", v)
 	}
 }

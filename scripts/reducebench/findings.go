@@ -57,7 +57,7 @@ type collection struct {
 
 func (l *collection) observe(r *target.Trial, input string) {
 	v := &r.Verdict
-	if v.Outcome != oracle.Known && v.Outcome != oracle.Violation || v.Kind == target.KindCrash {
+	if v.Outcome != oracle.Known && v.Outcome != oracle.Violation || v.Kind == oracle.ServerCrash {
 		return
 	}
 	c := r.Case.Clone()
