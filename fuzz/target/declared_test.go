@@ -63,6 +63,26 @@ var declaredCases = []struct {
 /* tx1 */ SELECT * FROM t;
 /* tx1 */ COMMIT;
 `, map[string]string{"RC=SI": "wrong-rows", "RC=snapshot": "wrong-rows", "RC=statement": "", "RR=SI": ""}},
+	{"a lost update behind a sum", `
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10);
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT SUM(b) FROM t;
+/* tx2 */ SELECT SUM(b) FROM t;
+/* tx1 */ UPDATE t SET b = 11 WHERE a = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ UPDATE t SET b = 12 WHERE a = 1;
+/* tx2 */ COMMIT;
+`, map[string]string{"RR=SI": "lost-update", "RR=snapshot": ""}},
+	{"a count that finds nothing, and so may have read nothing", `
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT COUNT(*) FROM t WHERE 1 = 0;
+/* tx2 */ INSERT INTO t VALUES (1, 10);
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+`, map[string]string{"RR=SI": "", "RR=snapshot": ""}},
 	{"an uncommitted row", `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* tx1 */ BEGIN;

@@ -436,18 +436,28 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
 }
 
-// looksAtRows says that a query has surely read a table: its rows come from one. Where the server finds the
-// condition impossible it reads none, and takes no snapshot.
+// looksAtRows says that a query has surely read a table: what it returns comes of rows. Where the server finds
+// the condition impossible it reads none, and takes no snapshot.
 func (j *judge) looksAtRows(e *event) bool {
 	s, ok := e.node.(*ast.SelectStmt)
 	if !ok || s.With != nil || stmt.SoleTable(s.From) == nil || j.layout.table(stmt.SoleTable(s.From).Name.O) < 0 {
 		return false
 	}
-	return len(e.st.Result.Rows) > 0 &&
-		!corpus.Contains(s, func(n ast.Node) (found, skip bool) {
-			_, found = n.(*ast.AggregateFuncExpr)
-			return found, false
-		})
+	rows := e.st.Result.Rows
+	aggregates := corpus.Contains(s, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.AggregateFuncExpr)
+		return found, false
+	})
+	if len(rows) == 0 || !aggregates || s.GroupBy != nil {
+		return len(rows) > 0
+	}
+	// Without rows there is one row all the same: of COUNT 0, and of NULL.
+	for i, f := range s.Fields.Fields {
+		if _, ok := f.Expr.(*ast.AggregateFuncExpr); ok && !rows[0][i].Null && rows[0][i].Text != "0" {
+			return true
+		}
+	}
+	return false
 }
 
 // touches says that a statement has surely read a table or written to it.
