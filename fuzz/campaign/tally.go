@@ -104,7 +104,11 @@ func (c *Counts) add(r *target.Trial) {
 			c.Known[name]++
 		}
 	case oracle.Unknown:
-		c.Unknown[v.Reason]++
+		reason := v.Reason
+		if v.Unpromised != "" {
+			reason += "; by promise: " + v.Unpromised
+		}
+		c.Unknown[reason]++
 	}
 	c.judged += v.Judged
 	c.judgeable += v.Statements
