@@ -34,6 +34,10 @@ type Line struct {
 	Above []string
 	// Note is the comment behind the statement, without `-- `.
 	Note string
+	// Hold, if not nil, is where the statement is held inside of the server. Of several the last counts.
+	Hold *Hold
+	// Frees says that the held statement is let go once this one has answered or is seen to be stopped by it.
+	Frees bool
 }
 
 // Get returns the value of the first header line with this key.

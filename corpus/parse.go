@@ -87,6 +87,8 @@ type caseReader struct {
 	raws []rawLine
 	// levelAt is where the header line `level` that counts begins, -1 where none does.
 	levelAt int
+	// holds holds the header lines `hold`.
+	holds []holdLine
 	// kills holds the statements that kill a session.
 	kills []killLine
 	// heard, if set, is told of every comment on a line of its own, and whether
@@ -137,7 +139,28 @@ func (r *caseReader) read() error {
 	if err := r.killedSessions(); err != nil {
 		return err
 	}
+	if err := r.heldStatements(); err != nil {
+		return err
+	}
 	return r.rawTables()
+}
+
+type holdLine struct {
+	at    int
+	value string
+}
+
+// heldStatements marks the statement that a header line names.
+func (r *caseReader) heldStatements() error {
+	for i, l := range r.holds {
+		if i > 0 {
+			return r.errorf(l.at, "header hold: one statement can be held, and the header names two")
+		}
+		if err := r.c.applyHold(l.value); err != nil {
+			return r.errorf(l.at, "%v", err)
+		}
+	}
+	return nil
 }
 
 // levelSessions refuses a level for a session that sends nothing.
@@ -198,6 +221,10 @@ func (r *caseReader) addAbove(at int, text string) error {
 		if f, ok := parseField(text); ok {
 			if strings.Contains(f.Key, "\r") {
 				return r.errorf(at, "line end in header key %q", f.Key)
+			}
+			if f.Key == holdKey {
+				r.holds = append(r.holds, holdLine{at, f.Value})
+				return nil
 			}
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {

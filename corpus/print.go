@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -27,7 +28,11 @@ const (
 // printed appear as in SQL.
 func Print(c *Case, d Dialect) []byte {
 	var b bytes.Buffer
-	for _, f := range c.Header {
+	header := c.Header
+	if f, ok := c.holdField(); ok {
+		header = append(slices.Clip(header), f)
+	}
+	for _, f := range header {
 		b.WriteString(strings.TrimRight("-- "+oneLine(f.Key)+": "+strings.TrimSpace(fold(f.Value)), " "))
 		b.WriteByte('\n')
 	}

@@ -79,7 +79,7 @@ func visit(dir, ext string, f func(path string)) error {
 }
 
 // ID names a case by its statements: twelve hexadecimal digits of a hash of its
-// text form without header, comments and notes.
+// text form without comments, notes and all of the header but `hold`.
 func ID(c *Case) string {
 	bare := &Case{Init: bareLines(c.Init), Steps: bareLines(c.Steps)}
 	sum := sha256.Sum256(Print(bare, Text))
@@ -89,7 +89,7 @@ func ID(c *Case) string {
 func bareLines(lines []Line) []Line {
 	out := make([]Line, len(lines))
 	for i, l := range lines {
-		out[i] = Line{Session: l.Session, Stmt: l.Stmt}
+		out[i] = Line{Session: l.Session, Stmt: l.Stmt, Hold: l.Hold, Frees: l.Frees}
 	}
 	return out
 }

@@ -224,7 +224,7 @@ func (l *Live) Do(ctx context.Context, session int, stmt ast.StmtNode) ([]Event,
 	}
 	i := len(l.c.Steps)
 	l.c.Steps = append(l.c.Steps, corpus.Line{Session: session, Stmt: stmt})
-	l.s.steps = append(l.s.steps, step{session, sql, tr, about})
+	l.s.steps = append(l.s.steps, step{session: session, sql: sql, traits: tr, about: about})
 	lane := l.r.lane(session)
 	if lane.stmt >= 0 || len(lane.parked) > 0 {
 		lane.parked = append(lane.parked, i)

@@ -120,19 +120,21 @@ func (e *LostError) Unwrap() error { return e.Err }
 // connections; the databases are common to all. A Pool is safe for several
 // goroutines.
 type Pool struct {
-	db      Database
-	server  history.Server
-	opt     PoolOptions
-	prefix  string // of the databases of this pool
-	shelf   *shelf
-	reaped  func()        // closes the connection of what empties the shelf
-	owner   Session       // holds the lock of the prefix; nil: none is needed
-	turn    chan struct{} // a token for each case that may run
-	idle    chan *worker
-	workers []*worker
-	close   sync.Once
-	closed  chan struct{}
-	stats   counters
+	db Database
+	// holdable is nil where no statement can be held.
+	holdable Holdable
+	server   history.Server
+	opt      PoolOptions
+	prefix   string // of the databases of this pool
+	shelf    *shelf
+	reaped   func()        // closes the connection of what empties the shelf
+	owner    Session       // holds the lock of the prefix; nil: none is needed
+	turn     chan struct{} // a token for each case that may run
+	idle     chan *worker
+	workers  []*worker
+	close    sync.Once
+	closed   chan struct{}
+	stats    counters
 	// tenant says that the server is one of others.
 	tenant bool
 	// suspect is set once a table disagreed with its indexes.
@@ -177,22 +179,23 @@ var ErrClosed = errors.New("pool is closed")
 // NewPool connects the workers. The pool does not own the backend.
 func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	_, tenant := b.(Tenant)
-	return newPool(ctx, mysqlDatabase{b}, tenant, o)
+	holdable, _ := b.(Holdable)
+	return newPool(ctx, mysqlDatabase{b}, holdable, tenant, o)
 }
 
 // NewPoolOn is NewPool for a server whose sessions are another driver's.
 func NewPoolOn(ctx context.Context, db Database, o PoolOptions) (*Pool, error) {
 	_, tenant := db.(Tenant)
-	return newPool(ctx, db, tenant, o)
+	return newPool(ctx, db, nil, tenant, o)
 }
 
-func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Pool, error) {
+func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		db: db, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
+		db: db, holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.server.Declared = o.Declared

@@ -51,6 +51,12 @@ type run struct {
 	look  Watcher       // nil where the server's threads cannot be seen
 	facts *inquiry      // nil but in a run for facts
 	asked time.Duration // spent on questions who waits
+	// holding is what is armed or held in the session of heldLane; nil: nothing is, or no more.
+	// seenHeld says that it stood at its place, loosed that it has just been let go.
+	holding          Holding
+	heldLane         *lane
+	seenHeld, loosed bool
+	trace            *tracing
 	// greet, if not nil, makes the new connection of a session like its first one.
 	greet func(*connection) error
 }
@@ -106,12 +112,22 @@ func (r *run) observe(ctx context.Context) error {
 		l := r.lane(st.session)
 		if l.stmt >= 0 || len(l.parked) > 0 {
 			l.parked = append(l.parked, i)
-			continue
+		} else {
+			if err := r.advance(ctx, l, i, false); err != nil || r.stuck {
+				return err
+			}
+			if err := r.unpark(ctx); err != nil || r.stuck {
+				return err
+			}
 		}
-		if err := r.advance(ctx, l, i, false); err != nil || r.stuck {
-			return err
+		if r.holding != nil && st.frees {
+			if err := r.letGo(ctx); err != nil || r.stuck {
+				return err
+			}
 		}
-		if err := r.unpark(ctx); err != nil || r.stuck {
+	}
+	if r.holding != nil {
+		if err := r.letGo(ctx); err != nil || r.stuck {
 			return err
 		}
 	}
@@ -144,6 +160,10 @@ func (r *run) advance(ctx context.Context, l *lane, step int, parked bool) error
 	case l.gone:
 		r.answerUnsent(l, step, parked, history.ErrGone, "the session is gone")
 		return nil
+	case r.s.steps[step].hold != nil && r.holding == nil:
+		return r.hold(ctx, l, step, parked)
+	case r.holding != nil:
+		return r.beside(ctx, l, step, parked)
 	}
 	if r.facts != nil {
 		if err := r.facts.explain(len(r.h.Stmts), &r.s.steps[step]); err != nil {
@@ -188,6 +208,7 @@ func (r *run) unpark(ctx context.Context) error {
 func (r *run) submit(l *lane, i int, parked bool) {
 	r.enter(l, i, parked)
 	st := &r.s.steps[i]
+	r.trace.begin(l, i)
 	sql := st.sql
 	if st.traits&uses != 0 {
 		sql = "USE " + l.db
@@ -299,6 +320,7 @@ func rank(a *answer, ends bool) int {
 func (r *run) finish(l *lane, a *answer) error {
 	st := &r.h.Stmts[l.stmt]
 	r.moved = time.Now()
+	r.trace.over(l)
 	l.asLost(a)
 	if a.err != nil {
 		l.broken = true
@@ -362,7 +384,7 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	x := &waiting[i]
 	if l.waits {
 		last := &st.Waits[len(st.Waits)-1]
-		if x.ID == l.wait || x.ID == "" || l.wait == "" {
+		if held := last.Kind == history.Held; held == (x.Kind == history.Held) && (x.ID == l.wait || x.ID == "" || l.wait == "") {
 			if last.At == nil || len(last.At.Fields) == 0 {
 				last.At = x.At
 			}

@@ -36,6 +36,9 @@ type step struct {
 	traits  traits
 	// about is what the line does to a session; nil: it is a statement for the server.
 	about *stmt.SessionStmt
+	// hold is where the statement is held, frees says that whoever is held is let go behind it.
+	hold  *corpus.Hold
+	frees bool
 }
 
 // traits says what a statement may do to the state that outlives it.
@@ -163,6 +166,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		s.init = append(s.init, s.addInit(l.Stmt, i, sql))
 		s.past = s.past || deletes(l.Stmt)
 	}
+	held := ""
 	for i, l := range c.Steps {
 		sql, err := corpus.Format(l.Stmt, d)
 		if err != nil {
@@ -181,7 +185,13 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.steps = append(s.steps, step{l.Session, sql, tr, about})
+		s.steps = append(s.steps, step{l.Session, sql, tr, about, l.Hold, l.Frees})
+		if l.Hold != nil {
+			held = sql
+		}
+	}
+	if held != "" && s.traits&(aboutSession|altersSchema) != 0 {
+		return nil, &RefusedError{held, "a statement is held in a case that kills or disconnects a session, or changes a table"}
 	}
 	return s, nil
 }

@@ -71,7 +71,7 @@ func (r *run) settleOn(ctx context.Context, just *lane) error {
 			}
 		}
 		// What just has answered decides whether the others can have moved.
-		if just != nil && !asked && r.answered(just) && left > 0 {
+		if just != nil && !asked && !r.loosed && r.answered(just) && left > 0 {
 			if r.harmless(just) || look != nil && r.undisturbed(look) {
 				break
 			}

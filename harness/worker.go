@@ -27,6 +27,7 @@ type worker struct {
 	ctl      *connection // for set-up, final reads and KILL
 	sessions map[int]*connection
 	prober   Prober
+	holds    Holder // nil until a statement is to be held
 	mail     mail
 	gates    gates
 	flight   *flightFile
@@ -415,5 +416,9 @@ func (w *worker) dropNow(db string) error {
 
 func (w *worker) close() error {
 	w.hangUp(w.ctl)
-	return errors.Join(w.mail.close(), w.prober.Close(), w.flight.remove())
+	var errs []error
+	if w.holds != nil {
+		errs = append(errs, w.holds.Close())
+	}
+	return errors.Join(append(errs, w.mail.close(), w.prober.Close(), w.flight.remove())...)
 }

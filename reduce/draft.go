@@ -15,6 +15,9 @@ import (
 type entry struct {
 	session int
 	st      *statement
+	// hold and frees are those of corpus.Line.
+	hold  *corpus.Hold
+	frees bool
 }
 
 // draft is a case in the reducer's own form: interned statements, no comments.
@@ -57,7 +60,7 @@ func newDraft(lib *library, c *corpus.Case) (*draft, error) {
 		if err != nil {
 			return nil, fmt.Errorf("step %d: %w", i+1, err)
 		}
-		d.steps = append(d.steps, entry{l.Session, st})
+		d.steps = append(d.steps, entry{l.Session, st, l.Hold, l.Frees})
 	}
 	for _, s := range c.Sessions() {
 		if l, ok := c.LevelOf(s); ok {
@@ -123,6 +126,12 @@ func (d *draft) text() string {
 	}
 	for _, e := range d.steps {
 		b.WriteString("\n/*" + strconv.Itoa(e.session) + "*/" + e.st.text)
+		if e.hold != nil {
+			b.WriteString("/*held*/")
+		}
+		if e.frees {
+			b.WriteString("/*frees*/")
+		}
 	}
 	d.key = b.String()
 	return d.key
@@ -192,7 +201,7 @@ func (d *draft) build(header []corpus.Field) *corpus.Case {
 		c.Init = append(c.Init, corpus.Line{Session: corpus.InitSession, Stmt: node(st)})
 	}
 	for _, e := range d.steps {
-		c.Steps = append(c.Steps, corpus.Line{Session: e.session, Stmt: node(e.st)})
+		c.Steps = append(c.Steps, corpus.Line{Session: e.session, Stmt: node(e.st), Hold: e.hold, Frees: e.frees})
 	}
 	if d.levels != nil {
 		c.SetLevels(d.levels)
@@ -269,7 +278,7 @@ func (d *draft) transform(f func(*statement) (*statement, bool)) *draft {
 			return nil
 		}
 		if t != nil {
-			steps = append(steps, entry{e.session, t})
+			steps = append(steps, entry{e.session, t, e.hold, e.frees})
 		}
 	}
 	return d.with(init, steps)

@@ -38,7 +38,7 @@ func endingCandidates(d *draft) []candidate {
 			}
 			out = append(out, candidate{armEnding, armEnding.String() + d.lineNames(nil, []int{i}) + ">" + to.text, func() *draft {
 				steps := slices.Clone(d.steps)
-				steps[i] = entry{session, to}
+				steps[i] = entry{session: session, st: to}
 				return d.with(d.init, steps)
 			}})
 		}

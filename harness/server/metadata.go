@@ -72,7 +72,7 @@ func confirmMetadata(ctx context.Context, s *side, t *threads, suspects []uint64
 		watched = watched && before[c].Seen
 	}
 	if !watched {
-		if err := pause(ctx, metadataPause); err != nil {
+		if err := delay(ctx, metadataPause); err != nil {
 			return nil, err
 		}
 	}
@@ -88,8 +88,8 @@ func confirmMetadata(ctx context.Context, s *side, t *threads, suspects []uint64
 	return waiting, nil
 }
 
-// pause waits for d or the end of ctx.
-func pause(ctx context.Context, d time.Duration) error {
+// delay waits for d or the end of ctx.
+func delay(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

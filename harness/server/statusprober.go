@@ -96,7 +96,7 @@ const blockersQuery = `SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id FROM 
 
 // Blockers implements harness.Blockers.
 func (p *statusProber) Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error) {
-	if err := pause(ctx, time.Until(p.blockersAt.Add(cacheLife+20*time.Millisecond))); err != nil {
+	if err := delay(ctx, time.Until(p.blockersAt.Add(cacheLife+20*time.Millisecond))); err != nil {
 		return nil, err
 	}
 	rows, err := p.side.query(ctx, blockersQuery)
@@ -125,7 +125,7 @@ const cacheLife = 100 * time.Millisecond
 // slowly asks INNODB_TRX: for the rare status that is cut off at 1 MB or that
 // holds a statement made to look like a status.
 func (p *statusProber) slowly(ctx context.Context, conns []uint64) ([]harness.Waiting, error) {
-	if err := pause(ctx, cacheLife+20*time.Millisecond); err != nil {
+	if err := delay(ctx, cacheLife+20*time.Millisecond); err != nil {
 		return nil, err
 	}
 	rows, err := p.side.query(ctx, "SELECT trx_mysql_thread_id, trx_requested_lock_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")

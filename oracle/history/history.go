@@ -176,6 +176,8 @@ const (
 	Metadata WaitKind = "metadata"
 	// Silence means that nothing could be asked and no answer came in time.
 	Silence WaitKind = "silence"
+	// Held is no wait of the server's: the statement was held inside of it, see corpus.Hold.
+	Held WaitKind = "held"
 )
 
 // Wait is one seen wait. From is when it was noticed, Until when it was seen

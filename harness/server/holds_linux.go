@@ -1,0 +1,177 @@
+//go:build amd64
+
+package server
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/pause"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Holder implements harness.Holdable for servers that have a thread for each connection.
+func (b *private) Holder(ctx context.Context) (harness.Holder, error) {
+	if b.server.DBMS == history.TiDB {
+		return nil, &harness.UnheldError{Reason: "the sessions of TiDB are no threads of the system"}
+	}
+	b.mu.Lock()
+	p := b.current
+	b.mu.Unlock()
+	image, err := pause.Open(b.in.binary)
+	if err != nil {
+		return nil, &harness.UnheldError{Reason: err.Error()}
+	}
+	base, err := image.Base(p.pid)
+	if err != nil {
+		return nil, &harness.UnheldError{Reason: err.Error()}
+	}
+	tracer, err := pause.New()
+	if err != nil {
+		return nil, &harness.UnheldError{Reason: err.Error()}
+	}
+	h := &holder{side: side{to: b}, pid: p.pid, image: image, base: base, tracer: tracer, tids: map[uint64]int{}}
+	h.query = threadQueries[status]
+	if b.server.DBMS == history.MySQL {
+		h.query = threadQueries[lockTables]
+	}
+	return h, nil
+}
+
+// holder holds threads of one private server.
+type holder struct {
+	side
+	pid    int
+	query  string
+	image  *pause.Image
+	base   uint64
+	tracer *pause.Tracer
+	tids   map[uint64]int // of connections
+}
+
+// Close lets all threads go.
+func (h *holder) Close() error {
+	var errs []error
+	for _, tid := range h.tids {
+		if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", h.pid, tid)); err == nil {
+			errs = append(errs, h.tracer.Detach(tid))
+		}
+	}
+	h.tracer.Close()
+	return errors.Join(append(errs, h.side.Close())...)
+}
+
+// thread is the traced thread of a connection.
+func (h *holder) thread(ctx context.Context, conn uint64) (int, error) {
+	if tid, ok := h.tids[conn]; ok {
+		return tid, nil
+	}
+	tid := 0
+	err := h.each(ctx, fmt.Sprintf(h.query, fmt.Sprint(conn)), func(row []driver.Value) {
+		if n, err := number(row[1]); err == nil {
+			tid = int(n)
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("ask for the thread of connection %d: %w", conn, err)
+	}
+	if tid == 0 {
+		return 0, &harness.UnheldError{Reason: fmt.Sprintf("the server tells no thread of connection %d", conn)}
+	}
+	if err := h.tracer.Attach(tid); err != nil {
+		return 0, &harness.UnheldError{Reason: err.Error()}
+	}
+	for c, t := range h.tids { // a thread that serves another connection now
+		if t == tid {
+			delete(h.tids, c)
+		}
+	}
+	h.tids[conn] = tid
+	return tid, nil
+}
+
+// Arm implements harness.Holder.
+func (h *holder) Arm(ctx context.Context, conn uint64, at *corpus.Hold) (harness.Holding, error) {
+	if at.Build != h.image.Build {
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the place is one of build %s, and %s is build %s",
+			at.Build, h.image.Path, h.image.Build)}
+	}
+	addr, ok := h.image.Address(at.Function, at.Offset)
+	if !ok {
+		return nil, &harness.UnheldError{Reason: h.image.Path + " has no place " + at.Where()}
+	}
+	tid, err := h.thread(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	hit, err := h.tracer.Arm(tid, h.base+addr, at.Hit)
+	if err != nil {
+		return nil, err
+	}
+	return &holding{h.tracer, tid, hit}, nil
+}
+
+type holding struct {
+	tracer *pause.Tracer
+	tid    int
+	hit    <-chan struct{}
+}
+
+func (h *holding) Stands() bool {
+	select {
+	case <-h.hit: // else it need not be asked for
+		return h.tracer.Held(h.tid)
+	default:
+		return false
+	}
+}
+
+func (h *holding) Hit() <-chan struct{} { return h.hit }
+func (h *holding) Release() error       { return h.tracer.Release(h.tid) }
+
+// Record implements harness.Holder.
+func (h *holder) Record(ctx context.Context, conn uint64, max int) (func() (harness.Trail, error), error) {
+	tid, err := h.thread(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := h.image.Bounds()
+	end, err := h.tracer.Record(tid, h.base+lo, h.base+hi, max)
+	if err != nil {
+		return nil, err
+	}
+	return func() (harness.Trail, error) {
+		addrs, err := end()
+		if err != nil {
+			return nil, err
+		}
+		t := &trail{image: h.image, addrs: addrs, hits: make([]int32, len(addrs))}
+		count := make(map[uint64]int32, len(addrs)/4)
+		for i := range addrs {
+			addrs[i] -= h.base
+			count[addrs[i]]++
+			t.hits[i] = count[addrs[i]]
+		}
+		return t, nil
+	}, nil
+}
+
+// trail is what a thread executed, as link-time addresses.
+type trail struct {
+	image *pause.Image
+	addrs []uint64
+	hits  []int32
+}
+
+func (t *trail) Len() int         { return len(t.addrs) }
+func (t *trail) Entry(i int) bool { return t.image.Begins(t.addrs[i]) }
+
+func (t *trail) At(i int) *corpus.Hold {
+	function, offset := t.image.Name(t.addrs[i])
+	return &corpus.Hold{Function: function, Offset: offset, Build: t.image.Build, Hit: int(t.hits[i])}
+}
