@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -116,11 +117,14 @@ func (r *run) beside(ctx context.Context, l *lane, step int, parked bool) error 
 		}
 		if ok {
 			r.got = append(r.got, a)
-			continue // more may have come
 		}
 		moving := false
 		for _, o := range r.lanes {
 			if o.stmt < 0 || o == r.heldLane && r.holding.Stands() || r.answered(o) {
+				continue
+			}
+			if ok { // what has just come may let it go on
+				moving = true
 				continue
 			}
 			if asleep[o] == nil {
@@ -152,8 +156,12 @@ func (r *run) letGo(ctx context.Context) error {
 	if err := h.Release(); err != nil {
 		return lostUnlessCancelled(ctx, fmt.Errorf("let session %d go on: %w", l.number, err))
 	}
-	if r.outstanding() == 0 {
-		return r.unpark(ctx)
+	if l.stmt < 0 { // it has answered, and what it kept from going on has not
+		i := slices.IndexFunc(r.lanes, func(o *lane) bool { return o.stmt >= 0 })
+		if i < 0 {
+			return r.unpark(ctx)
+		}
+		l = r.lanes[i]
 	}
 	r.loosed = true
 	err := r.quiesce(ctx, l)

@@ -23,7 +23,7 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		}
 	case g.Unjudged != "":
 		own := *was
-		if own.Reason == ReasonDeclared { // nobody else is there to say why
+		if own.Reason == ReasonDeclared || own.Reason == ReasonHeld { // nobody else is there to say why
 			own.Reason += ": " + g.Unjudged
 			return own
 		}

@@ -39,13 +39,19 @@ func judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 	}
 	v := check(c, h, r)
 	v = asTold(v)
-	if h.Disagreement != "" && v.Outcome != Violation {
-		v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
-		v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
-		v.Reason = "with all transactions ended, a table and its indexes must hold the same"
-		v.Fingerprint = fingerprint(c, h, nil, &v)
-	}
+	v.disagreement(c, h)
 	return v
+}
+
+// disagreement is the violation of a table that does not agree with one of its indexes.
+func (v *Verdict) disagreement(c *corpus.Case, h *history.History) {
+	if h.Disagreement == "" || v.Outcome == Violation {
+		return
+	}
+	v.Outcome, v.Kind, v.Rules, v.Stmt = Violation, "index-disagreement", nil, -1
+	v.Expected, v.Actual = "the same rows by every index and without", h.Disagreement
+	v.Reason = "with all transactions ended, a table and its indexes must hold the same"
+	v.Fingerprint = fingerprint(c, h, nil, v)
 }
 
 // Questions returns, by key, what the server is to be asked before an unknown verdict can

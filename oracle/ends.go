@@ -22,12 +22,32 @@ const ReasonEnded = "outcome of killed statements"
 // user says that it promises.
 const ReasonDeclared = "promise not judged"
 
+// ReasonHeld is the reason of an unknown verdict on a history in which a statement was held inside of the server:
+// the rules speak of statements that come one after the other.
+const ReasonHeld = "statement held inside"
+
+// outsideRules is the verdict on a history of which no rule speaks, nil for any other. Whatever the order of its
+// statements was, a table agrees with its indexes.
+func outsideRules(c *corpus.Case, h *history.History) *Verdict {
+	v := &Verdict{Outcome: Unknown, Stmt: -1}
+	switch {
+	case h.Server.Declared != nil:
+		v.Reason = ReasonDeclared
+	case h.Held():
+		v.Reason = ReasonHeld
+		v.disagreement(c, h)
+	default:
+		return nil
+	}
+	return v
+}
+
 // inWorlds judges a history in which sessions are killed, disconnected or connected in each of the
 // worlds that it may stand for; the best verdict counts, since the server may have done that. Any other
 // history is its own world.
 func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
-	if h.Server.Declared != nil {
-		return Verdict{Outcome: Unknown, Stmt: -1, Reason: ReasonDeclared}
+	if v := outsideRules(c, h); v != nil {
+		return *v
 	}
 	if !c.EndsSessions() {
 		return judge(c, h)
@@ -165,7 +185,7 @@ func read(c *corpus.Case, h *history.History, v *Verdict) (*corpus.Case, *histor
 
 // inAllWorlds gathers the questions of all worlds.
 func inAllWorlds(c *corpus.Case, h *history.History, ask func(*corpus.Case, *history.History) map[string]history.Question) map[string]history.Question {
-	if h.Server.Declared != nil {
+	if outsideRules(c, h) != nil {
 		return nil
 	}
 	if !c.EndsSessions() {

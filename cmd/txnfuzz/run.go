@@ -22,7 +22,8 @@ const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, window
 
 func newRun() *cobra.Command {
 	var s campaign.Settings
-	var levels, conflict, txns, breadth, solver, jsonFile string
+	var levels, conflict, txns, breadth, solver, jsonFile, state string
+	var forRaces bool
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags]",
@@ -54,13 +55,20 @@ these show it; the rest comes by chance. Two builds of one series, such as 9.7, 
 decide alike, so there nothing counts as a choice: that makes a release gate.
 
   --target mysql:9.7 --against mysql:9.7,binlog=off   the same server, another setting
-  --binary ~/build/mysqld --against mysql:9.7         your build and the release`,
+  --binary ~/build/mysqld --against mysql:9.7         your build and the release
+
+With --races one statement of each case is held inside of the server, at an instruction of
+its own program, while the other sessions go on: so a race shows each time that a load test
+meets once in an hour. The file of a finding says where it was held, and replay holds it
+there again. It knows the flags --target, --levels, --duration, --cases, --seed, --out,
+--baseline, --json, --reduce and --state.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
   txnfuzz run --target mysql:9.7 --levels RC,RR --cases 10000 --json -
   txnfuzz run --target mariadb:11.8 --server-opt innodb_snapshot_isolation=OFF --cases 1000
   txnfuzz run --target mariadb:10.11 --against mariadb:11.8 --cases 2000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
+  txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -129,6 +137,9 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			if s.Resume && s.Corpus == "" {
 				return usagef("--resume: want --corpus, the folder of the campaign to go on with")
 			}
+			if state != "" && !forRaces {
+				return usagef("--state: want --races, a search whose state it keeps")
+			}
 			failOn, err := ci.failOn()
 			if err != nil {
 				return err
@@ -150,6 +161,9 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 			}
 			if !s.Resume { // which goes on with the seed of the campaign
 				fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", s.Seed)
+			}
+			if forRaces {
+				return runRaces(cmd, s, state, jsonFile)
 			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
 			if isTerminal(os.Stderr) && !s.Phases {
@@ -206,6 +220,8 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")
 	f.BoolVar(&s.Phases, "phases", false, "print what each phase of a run costs (--json always holds it)")
+	f.BoolVar(&forRaces, "races", false, "hold one statement of each case inside of the server, at an instruction of its own program, while other sessions go on: MySQL and MariaDB that txnfuzz starts itself, on Linux on amd64")
+	f.StringVar(&state, "state", "", "with --races: go on with the search of this file, which is kept up to date")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 // it knows no model of what the case holds.
 var forPromise = []string{"set-up of unknown effect", "schema", "solver", "key", "auto-increment exhausted",
 	"order in which a condition is evaluated", "view", "value that cannot be read", "work", "text error predicted",
-	oracle.ReasonDeclared}
+	oracle.ReasonDeclared, oracle.ReasonHeld}
 
 // judgeByPromise lets the judge that knows no engine and no SQL judge what the rules cannot, for lack of a
 // model. Where it cannot tell either, the verdict stays as it is.

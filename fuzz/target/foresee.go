@@ -27,7 +27,7 @@ type Watch struct {
 func (w *Watch) Try(ctx context.Context, c *corpus.Case) (oracle.Verdict, error) {
 	return try(func(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
 		r := w.Judge(ctx, c, levels)
-		if r.History != nil && !w.Blind && w.Same(r.Verdict) {
+		if r.History != nil && !w.Blind && !r.History.Held() && w.Same(r.Verdict) {
 			w.seer = foresight.New(c, r.History, &r.Verdict)
 		}
 		return r

@@ -44,6 +44,8 @@ type Options struct {
 	InFlight string
 	// Deadline bounds one case, set-up excluded; 0: caseDeadline.
 	Deadline time.Duration
+	// Silence is that of harness.PoolOptions; 0: its default.
+	Silence time.Duration
 	// Clean empties the tables before each case, so that what it does depends on
 	// nothing that ran before; see harness.PoolOptions.
 	Clean bool
@@ -80,7 +82,7 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	}
 	t := &Target{
 		Name: Redact(name), address: name, released: o.Released, Facts: o.Facts, solver: o.Solver, backend: b, server: b.Server(),
-		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Clean: o.Clean, Ahead: o.Ahead, AllowKill: os.Getenv(EnvAllowKill) != ""},
+		options: harness.PoolOptions{Workers: o.Workers, InFlight: o.InFlight, DeadLine: cmp.Or(o.Deadline, caseDeadline), Silence: o.Silence, Clean: o.Clean, Ahead: o.Ahead, AllowKill: os.Getenv(EnvAllowKill) != ""},
 	}
 	if t.server.Declared, err = declaredPromise(); err != nil {
 		return nil, errors.Join(err, b.Close())

@@ -195,6 +195,7 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 		init    *harness.InitError
 		level   *harness.LevelError
 		refused *harness.RefusedError
+		unheld  *harness.UnheldError
 	)
 	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
 	switch {
@@ -206,6 +207,8 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 		r.Verdict.Reason = ReasonLevel
 	case errors.As(r.Err, &refused):
 		r.Verdict.Reason = ReasonRefused
+	case errors.As(r.Err, &unheld):
+		r.Verdict.Reason = ReasonUnheld
 	}
 	if r.Err != nil && r.Verdict.Actual == "" {
 		r.Verdict.Actual = PlainSQL(OneLine(r.Err.Error()))

@@ -47,6 +47,19 @@ type History struct {
 	ServerComputes bool `json:"server_computes,omitempty"`
 }
 
+// Held says that a statement was held inside of the server: then no order of submission says what
+// came first.
+func (h *History) Held() bool {
+	for i := range h.Stmts {
+		for _, w := range h.Stmts[i].Waits {
+			if w.Kind == Held {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // DBMS names a family of servers whose rules are alike.
 type DBMS string
 

@@ -29,7 +29,11 @@ func (m *mismatch) Error() string {
 // byStatement judges each statement by what it is to see.
 func (j *judge) byStatement(initial, final state) error {
 	var worst *mismatch
-	for _, events := range j.orders() {
+	orders, err := j.orders()
+	if err != nil {
+		return err
+	}
+	for _, events := range orders {
 		err := j.from(0, events, world{committed: []state{initial}}, final)
 		var m *mismatch
 		switch {
@@ -57,8 +61,12 @@ func (j *judge) byStatement(initial, final state) error {
 const mostOrders = 16
 
 // orders are the orders in which the statements may have taken effect: as they returned, and with
-// each two changed about of which one ended a transaction and that overlap in time.
-func (j *judge) orders() [][]*event {
+// each two changed about of which one ended a transaction and that overlap in time. Where a statement
+// was held, what ended a transaction took effect anywhere between its submission and its answer.
+func (j *judge) orders() ([][]*event, error) {
+	if j.h.Held() {
+		return j.stretchedOrders()
+	}
 	out := [][]*event{j.t.events}
 	for i := 0; i+1 < len(j.t.events) && len(out) < mostOrders; i++ {
 		a, b := j.t.events[i], j.t.events[i+1]
@@ -68,7 +76,32 @@ func (j *judge) orders() [][]*event {
 			out = append(out, other)
 		}
 	}
-	return out
+	return out, nil
+}
+
+// mostStretched bounds the orders of a history in which a statement was held.
+const mostStretched = 200
+
+// stretchedOrders moves each event that ended a transaction, and was held or kept by what was held, to every
+// place that real time allows it.
+func (j *judge) stretchedOrders() ([][]*event, error) {
+	out := [][]*event{j.t.events}
+	for _, e := range j.t.events {
+		if !e.closes || !e.stretched() {
+			continue
+		}
+		for _, order := range slices.Clone(out) {
+			at := slices.Index(order, e)
+			for to := at - 1; to >= 0 && order[to].to > e.from && order[to].st.Session != e.st.Session; to-- {
+				moved := slices.Insert(slices.Delete(slices.Clone(order), at, at+1), to, e)
+				out = append(out, moved)
+			}
+		}
+		if len(out) > mostStretched {
+			return nil, unjudgedError("more orders than can be told apart")
+		}
+	}
+	return out, nil
 }
 
 // from follows events from the i-th on and returns nil if everything fits, a *mismatch if

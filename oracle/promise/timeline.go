@@ -44,6 +44,12 @@ type event struct {
 
 func (e *event) waited() bool { return len(e.st.Waits) > 0 }
 
+// stretched says that an event was held, or kept by something that was: it took effect at any moment between
+// its submission and its answer.
+func (e *event) stretched() bool {
+	return slices.ContainsFunc(e.st.Waits, func(w history.Wait) bool { return w.Kind == history.Held || w.Kind == history.Silence })
+}
+
 // data says that an event reads or writes tables.
 func (e *event) data() bool {
 	switch e.kind {
@@ -107,7 +113,7 @@ func read(c *corpus.Case, h *history.History) (*timeline, error) {
 		if st.Return == 0 {
 			return nil, unjudgedError("a statement that never answered")
 		}
-		if n := len(st.Waits); n > 0 && st.Waits[n-1].Until > 0 {
+		if n := len(st.Waits); n > 0 && st.Waits[n-1].Until > 0 && !e.stretched() {
 			e.from = phaseOf(h, st.Waits[n-1].Until)
 		}
 		u := open[st.Session]

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
+	"github.com/txnfuzz/txnfuzz/fuzz/races"
+)
+
+// racesFlags are the flags of run that a search for races knows.
+var racesFlags = []string{
+	"races", "state", "target", "server-opt", "binary", "duration", "cases", "levels", "seed", "out", "baseline", "json", "reduce", "help",
+}
+
+// runRaces is run --races. s holds what its flags say.
+func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string) error {
+	var wrong error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if wrong == nil && !slices.Contains(racesFlags, f.Name) {
+			wrong = usagef("--races and --%s exclude each other", f.Name)
+		}
+	})
+	if wrong != nil {
+		return wrong
+	}
+	if err := placesFor(jsonFile); err != nil {
+		return err
+	}
+	report, err := races.Run(cmd.Context(), races.Settings{
+		Target: s.Target, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
+		Baseline: s.Baseline, Reduce: s.Reduce, State: state, Progress: os.Stderr, Every: pace(os.Stderr),
+	})
+	if report == nil {
+		return err
+	}
+	err = errors.Join(err,
+		report.WriteText(forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())),
+		writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
+	if report.Found() && err == nil {
+		return errFound
+	}
+	return err
+}

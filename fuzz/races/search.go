@@ -1,0 +1,231 @@
+package races
+
+import (
+	"context"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+const (
+	// coarse is at how many places that stand far apart a statement is held first.
+	coarse = 24
+	// mostHolds bounds the holds of one case; between two places whose outcomes differ lie some twenty.
+	mostHolds = 240
+	// mostRecorded bounds the instructions that are recorded of a statement; an UPDATE takes 80,000.
+	mostRecorded = 400_000
+	// enoughTrails is from how many recordings on no more than half of the time goes into new ones: each
+	// takes seconds.
+	enoughTrails = 8
+	// fromMemory is how many remembered places are tried in a case.
+	fromMemory = 24
+)
+
+// search is that of one case.
+type search struct {
+	*run
+	r      *raced
+	levels map[int]corpus.Level
+	random *rand.Rand
+	seen   map[string]bool // outcomes that were judged
+	holds  int
+	trail  harness.Trail
+	at     map[int]string // outcome by the number of an instruction of the trail
+	shape  string
+}
+
+// shapeOf is equal for statements that go much the same way through a server: what it takes to record
+// one anew is better spent on holds, and a place that a statement does not come to costs little.
+func (r *raced) shapeOf() string {
+	n := r.c.Steps[r.held].Stmt
+	shape := string(stmt.KindOf(n))
+	if ins, ok := n.(*ast.InsertStmt); ok {
+		switch {
+		case ins.IsReplace:
+			shape = "replace"
+		case len(ins.OnDuplicate) > 0:
+			shape = "upsert"
+		}
+	}
+	for _, l := range r.c.Steps[:r.held] {
+		if l.Session == holder {
+			shape += ", inside"
+			break
+		}
+	}
+	if r.level == corpus.Serializable { // a plain SELECT locks
+		shape += ", serializable"
+	}
+	return shape
+}
+
+// one searches a case. An error is one of the harness, or a finding that could not be written.
+func (s *search) one(ctx context.Context) error {
+	for _, unheld := range []*corpus.Case{s.r.c, s.r.late()} {
+		t := s.target.Run(ctx, unheld, s.levels)
+		if t.Err != nil {
+			return t.Err
+		}
+		g, err := s.target.RuleByPromise(ctx, unheld, t.History)
+		if err != nil {
+			return err
+		}
+		s.seen[outcome(t.History)] = true
+		if g.Broken { // whatever this is, it needs no hold
+			s.count.wrongUnheld++
+			return nil
+		}
+	}
+	for _, place := range s.memory.some(s.shape, fromMemory, s.random) {
+		o, err := s.hold(ctx, place)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if o != "" {
+			s.memory.tried(s.shape, place)
+		}
+	}
+	if err := s.record(ctx); err != nil || s.trail == nil || s.trail.Len() < 2 {
+		return err
+	}
+	last := s.trail.Len() - 1
+	offset := 0
+	if step := last / coarse; step > 0 {
+		offset = s.random.IntN(step)
+	}
+	before := 0
+	for i := 1; i <= coarse; i++ {
+		at := min(last, offset+i*last/coarse)
+		if err := s.between(ctx, before, at); err != nil {
+			return err
+		}
+		before = at
+	}
+	return ctx.Err()
+}
+
+// record makes the trail of the statement, or takes that of one of the same shape. There may be none: then
+// the case has been held at remembered places only.
+func (s *search) record(ctx context.Context) error {
+	if s.trail = s.trails[s.shape]; s.trail != nil {
+		return nil
+	}
+	if len(s.trails) >= enoughTrails && s.recording > time.Since(s.begun)/2 {
+		return nil
+	}
+	begun := time.Now()
+	trail, err := s.target.Trace(ctx, s.r.c, s.levels, s.r.held, mostRecorded)
+	if err != nil {
+		return err
+	}
+	s.count.recorded++
+	s.recording += time.Since(begun)
+	if trail != nil {
+		s.trails[s.shape] = trail
+	}
+	s.trail = trail
+	return nil
+}
+
+// between holds the statement between two places whose outcomes differ, until neighbours are left.
+func (s *search) between(ctx context.Context, a, b int) error {
+	x, err := s.holdAt(ctx, a)
+	if err != nil {
+		return err
+	}
+	y, err := s.holdAt(ctx, b)
+	if err != nil || x == y || x == "" || y == "" || b <= a || s.holds >= mostHolds || ctx.Err() != nil {
+		return err
+	}
+	if b == a+1 {
+		s.memory.changed(s.shape, s.trail.At(b))
+		return nil
+	}
+	m := (a + b) / 2
+	if err := s.between(ctx, a, m); err != nil {
+		return err
+	}
+	return s.between(ctx, m, b)
+}
+
+func (s *search) holdAt(ctx context.Context, i int) (string, error) {
+	if o, ok := s.at[i]; ok {
+		return o, nil
+	}
+	o, err := s.hold(ctx, s.trail.At(i))
+	if err == nil {
+		s.at[i] = o
+	}
+	return o, err
+}
+
+// hold runs the case with its statement held at a place and returns the outcome, "" if the
+// statement did not come there.
+func (s *search) hold(ctx context.Context, place *corpus.Hold) (string, error) {
+	if ctx.Err() != nil || s.holds >= mostHolds {
+		return "", nil
+	}
+	s.holds++
+	s.count.holds++
+	c := s.r.at(place)
+	t := s.target.Run(ctx, c, s.levels)
+	switch {
+	case ctx.Err() != nil:
+		return "", nil
+	case t.History == nil || t.Err != nil && t.Verdict.Outcome != oracle.Violation:
+		return "", t.Err
+	case t.Err == nil && !t.History.Held():
+		s.count.missed++
+		return "", nil
+	}
+	o := outcome(t.History)
+	if s.seen[o] {
+		return o, nil
+	}
+	s.seen[o] = true
+	s.count.outcomes++
+	return o, s.judge(ctx, &t)
+}
+
+// judge looks at an outcome that the case did not show before.
+func (s *search) judge(ctx context.Context, t *target.Trial) error {
+	s.target.Decide(ctx, t)
+	s.count.verdicts[t.Verdict.Outcome]++
+	if t.Verdict.Outcome == oracle.Unknown {
+		s.count.reasons[t.Verdict.Reason]++
+	}
+	return s.keep(ctx, t)
+}
+
+// outcome is what anybody saw of a run, as a text.
+func outcome(h *history.History) string {
+	var b strings.Builder
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		b.WriteString(strconv.Itoa(st.Line))
+		if e := st.Result.Err; e != nil {
+			b.WriteString(" e" + strconv.Itoa(int(e.Code)))
+		}
+		b.WriteString(" " + strconv.FormatInt(st.Result.Affected, 10))
+		for _, r := range history.RowTexts(st.Result.Rows) {
+			b.WriteString(" " + r)
+		}
+		b.WriteByte('\n')
+	}
+	for _, t := range h.Final {
+		for _, r := range history.RowTexts(t.Rows) {
+			b.WriteString(t.Name + r)
+		}
+	}
+	return b.String() + string(h.End) + h.Disagreement
+}

@@ -1,0 +1,38 @@
+package target
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+// ReasonUnheld is the reason of an unknown verdict on a case whose statement cannot be held here: the
+// server is not ours, or its program has no such place.
+const ReasonUnheld = "not-held"
+
+// CanHold returns a *harness.UnheldError where no statement can be held on the target.
+func (t *Target) CanHold(ctx context.Context) error {
+	b, ok := t.backend.(harness.Holdable)
+	if !ok {
+		return &harness.UnheldError{Reason: fmt.Sprintf("%s is no MySQL or MariaDB that txnfuzz starts itself, on Linux on amd64", t.Name)}
+	}
+	h, err := b.Holder(ctx)
+	if err != nil {
+		return err
+	}
+	return h.Close()
+}
+
+// Trace records where the server goes in one step of a case, at most max instructions; nil where the
+// step was never sent. Nothing is held, and nothing judged.
+func (t *Target) Trace(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, step, max int) (harness.Trail, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	_, trail, err := t.pool.RunTraced(ctx, c, harness.Levels{By: levels}, step, max)
+	if err != nil {
+		return nil, fmt.Errorf("record a statement: %w", err)
+	}
+	return trail, nil
+}
