@@ -82,6 +82,9 @@ func fitting(c *corpus.Case, h *history.History, v *Verdict, likeliest *mvcc.Rep
 // Tell gives an account of a run. It may end early where the oracle cannot go
 // on; then later steps have no promise.
 func Tell(c *corpus.Case, h *history.History, v *Verdict) Account {
+	if h.Held() {
+		return tellHeld(c, h, v)
+	}
 	w := worldOf(c, h, v)
 	if w == nil {
 		return tell(c, h, v)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/races"
 )
@@ -19,7 +20,7 @@ var racesFlags = []string{
 }
 
 // runRaces is run --races. s holds what its flags say.
-func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string) error {
+func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string, files []string) error {
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if wrong == nil && !slices.Contains(racesFlags, f.Name) {
@@ -32,8 +33,16 @@ func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string) e
 	if err := placesFor(jsonFile); err != nil {
 		return err
 	}
+	var given []*corpus.Case
+	for _, file := range files {
+		c, err := corpus.Load(file)
+		if err != nil {
+			return err
+		}
+		given = append(given, c)
+	}
 	report, err := races.Run(cmd.Context(), races.Settings{
-		Target: s.Target, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
+		Target: s.Target, Given: given, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
 		Baseline: s.Baseline, Reduce: s.Reduce, State: state, Progress: os.Stderr, Every: pace(os.Stderr),
 	})
 	if report == nil {

@@ -26,7 +26,7 @@ func newRun() *cobra.Command {
 	var forRaces bool
 	var ci surfaces
 	cmd := &cobra.Command{
-		Use:   "run [flags]",
+		Use:   "run [flags] [CASE...]",
 		Short: "Make random cases, run them, and save what is wrong",
 		Long: `Makes random cases, runs them on a target, and compares each answer with what the
 target promises. A case with a wrong answer (a finding) is saved at once, confirmed by
@@ -60,7 +60,8 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
 With --races one statement of each case is held inside of the server, at an instruction of
 its own program, while the other sessions go on: so a race shows each time that a load test
 meets once in an hour. The file of a finding says where it was held, and replay holds it
-there again. It knows the flags --target, --levels, --duration, --cases, --seed, --out,
+there again. With CASE it searches that case, at many more places: at the statement that
+the header of the file names, or at each in turn. It knows the flags --target, --levels, --duration, --cases, --seed, --out,
 --baseline, --json, --reduce and --state.`,
 		Example: `  txnfuzz run --duration 10m
   txnfuzz run --duration 5m --fail-on new --junit junit.xml --sarif findings.sarif
@@ -69,9 +70,12 @@ there again. It knows the flags --target, --levels, --duration, --cases, --seed,
   txnfuzz run --target mariadb:10.11 --against mariadb:11.8 --cases 2000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target mariadb:11.8 --races --duration 5m
+  txnfuzz run --target mysql:9.7 --races torn.sql
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, files []string) error {
+			if len(files) > 0 && !forRaces {
+				return usagef("run makes its own cases: txnfuzz replay %s runs a stored one, and run --races searches it", files[0])
+			}
 			var err error
 			if s.Levels, err = target.ParseLevels(levels); err != nil {
 				return usagef("--levels: %w", err)
@@ -163,7 +167,7 @@ there again. It knows the flags --target, --levels, --duration, --cases, --seed,
 				fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", s.Seed)
 			}
 			if forRaces {
-				return runRaces(cmd, s, state, jsonFile)
+				return runRaces(cmd, s, state, jsonFile, files)
 			}
 			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
 			if isTerminal(os.Stderr) && !s.Phases {

@@ -13,7 +13,7 @@ type raced struct {
 	c     *corpus.Case
 	level corpus.Level
 	held  int // step
-	until int // step behind which it is let go
+	until int // step behind which it is let go; -1: when nobody else has anything left to send
 }
 
 // holder is the session whose statement is held.
@@ -216,16 +216,67 @@ func (r *raced) at(place *corpus.Hold) *corpus.Case {
 	c := *r.c
 	c.Steps = slices.Clone(r.c.Steps)
 	c.Steps[r.held].Hold = place
-	c.Steps[r.until].Frees = true
+	if r.until >= 0 {
+		c.Steps[r.until].Frees = true
+	}
 	return &c
 }
 
 // late is the case in which the statement comes, unheld, behind those beside it.
 func (r *raced) late() *corpus.Case {
 	c := *r.c
-	c.Steps = slices.Clone(r.c.Steps)
-	held := c.Steps[r.held]
-	copy(c.Steps[r.held:], c.Steps[r.held+1:r.until+1])
-	c.Steps[r.until] = held
+	held := r.c.Steps[r.held]
+	c.Steps = nil
+	sent, behind := false, []corpus.Line(nil)
+	for i, l := range r.c.Steps {
+		switch {
+		case i == r.held:
+		case i > r.held && !sent && l.Session == held.Session:
+			behind = append(behind, l)
+		default:
+			c.Steps = append(c.Steps, l)
+		}
+		if i == r.until || i == len(r.c.Steps)-1 && !sent {
+			sent = true
+			c.Steps = append(append(c.Steps, held), behind...)
+		}
+	}
 	return &c
+}
+
+// heldOf are the ways to hold a statement of a case of somebody else: the one that its header names or, if
+// it names none, each in turn, while all that other sessions send behind it runs. A case without levels in
+// its header is searched at each of levels.
+func heldOf(c *corpus.Case, levels []corpus.Level) (out []*raced) {
+	c = c.Clone()
+	held, until := c.Held()
+	for i := range c.Steps {
+		c.Steps[i].Hold, c.Steps[i].Frees = nil, false
+	}
+	var at []*corpus.Case
+	if _, ok := c.LevelOf(c.Steps[0].Session); ok {
+		at, levels = append(at, c), levels[:1]
+	} else {
+		for _, l := range levels {
+			d := c.Clone()
+			by := map[int]corpus.Level{}
+			for _, s := range c.Sessions() {
+				by[s] = l
+			}
+			d.SetLevels(by)
+			at = append(at, d)
+		}
+	}
+	for i, d := range at {
+		for step, l := range d.Steps {
+			others := slices.ContainsFunc(d.Steps[step+1:], func(o corpus.Line) bool { return o.Session != l.Session })
+			switch {
+			case held == step:
+				out = append(out, &raced{d, levels[i], step, until})
+			case held < 0 && others:
+				out = append(out, &raced{d, levels[i], step, -1})
+			}
+		}
+	}
+	return out
 }

@@ -25,6 +25,8 @@ type Settings struct {
 	// Levels to choose from; empty: all that the target has but READ UNCOMMITTED, which promises
 	// nothing that a hold could break.
 	Levels []corpus.Level
+	// Given are cases to search, each for as long as it takes; none: cases are made.
+	Given []*corpus.Case
 	// Cases and Duration end the search, whichever is reached first; 0: no bound.
 	Cases    int
 	Duration time.Duration
@@ -124,10 +126,18 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 		ctx, cancel = context.WithTimeout(ctx, r.s.Duration)
 		defer cancel()
 	}
+	var given []*raced
+	for _, c := range r.s.Given {
+		given = append(given, heldOf(c, levels)...)
+	}
 	told, faults := time.Now(), 0
-	for ; ctx.Err() == nil && (r.s.Cases == 0 || r.next < r.s.Cases); r.next++ {
-		c, err := makeCase(r.s.Seed, r.next, levels)
-		if err != nil {
+	for ; ctx.Err() == nil && (r.s.Cases == 0 || r.next < r.s.Cases) && (given == nil || r.next < len(given)); r.next++ {
+		var c *raced
+		var err error
+		if given != nil {
+			c = given[r.next]
+			clear(r.trails) // each is searched by a recording of its own
+		} else if c, err = makeCase(r.s.Seed, r.next, levels); err != nil {
 			return err
 		}
 		if c == nil {
@@ -139,6 +149,10 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 		s := &search{
 			run: r, r: c, levels: target.LevelsFor(c.c, c.level), shape: c.shapeOf(),
 			random: rand.New(rand.NewPCG(r.s.Seed, ^uint64(r.next))), seen: map[string]bool{}, at: map[int]string{},
+			coarse: coarse, most: mostHolds,
+		}
+		if given != nil {
+			s.given, s.coarse, s.most = true, coarseGiven, mostHoldsGiven
 		}
 		err = s.one(ctx)
 		switch {

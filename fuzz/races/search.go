@@ -31,6 +31,14 @@ const (
 	fromMemory = 24
 )
 
+// In a case that somebody gave, the statement is held at more places, and at each instruction that is at
+// most nearby from one where the outcome changed.
+const (
+	coarseGiven    = 96
+	mostHoldsGiven = 6000
+	nearby         = 150
+)
+
 // search is that of one case.
 type search struct {
 	*run
@@ -42,6 +50,9 @@ type search struct {
 	trail  harness.Trail
 	at     map[int]string // outcome by the number of an instruction of the trail
 	shape  string
+	given  bool // by somebody
+	coarse int
+	most   int // holds
 }
 
 // shapeOf is equal for statements that go much the same way through a server: what it takes to record
@@ -58,7 +69,7 @@ func (r *raced) shapeOf() string {
 		}
 	}
 	for _, l := range r.c.Steps[:r.held] {
-		if l.Session == holder {
+		if l.Session == r.c.Steps[r.held].Session {
 			shape += ", inside"
 			break
 		}
@@ -100,12 +111,12 @@ func (s *search) one(ctx context.Context) error {
 	}
 	last := s.trail.Len() - 1
 	offset := 0
-	if step := last / coarse; step > 0 {
+	if step := last / s.coarse; step > 0 {
 		offset = s.random.IntN(step)
 	}
 	before := 0
-	for i := 1; i <= coarse; i++ {
-		at := min(last, offset+i*last/coarse)
+	for i := 1; i <= s.coarse; i++ {
+		at := min(last, offset+i*last/s.coarse)
 		if err := s.between(ctx, before, at); err != nil {
 			return err
 		}
@@ -144,11 +155,18 @@ func (s *search) between(ctx context.Context, a, b int) error {
 		return err
 	}
 	y, err := s.holdAt(ctx, b)
-	if err != nil || x == y || x == "" || y == "" || b <= a || s.holds >= mostHolds || ctx.Err() != nil {
+	if err != nil || x == y || x == "" || y == "" || b <= a || s.holds >= s.most || ctx.Err() != nil {
 		return err
 	}
 	if b == a+1 {
 		s.memory.changed(s.shape, s.trail.At(b))
+		if s.given {
+			for i := max(0, a-nearby); i < min(s.trail.Len(), b+nearby); i++ {
+				if _, err := s.holdAt(ctx, i); err != nil || ctx.Err() != nil {
+					return err
+				}
+			}
+		}
 		return nil
 	}
 	m := (a + b) / 2
@@ -172,7 +190,7 @@ func (s *search) holdAt(ctx context.Context, i int) (string, error) {
 // hold runs the case with its statement held at a place and returns the outcome, "" if the
 // statement did not come there.
 func (s *search) hold(ctx context.Context, place *corpus.Hold) (string, error) {
-	if ctx.Err() != nil || s.holds >= mostHolds {
+	if ctx.Err() != nil || s.holds >= s.most {
 		return "", nil
 	}
 	s.holds++

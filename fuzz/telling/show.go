@@ -135,7 +135,9 @@ func interleaving(tl *timeline.Timeline) string {
 	for i := range tl.Moments {
 		m := &tl.Moments[i]
 		sql := m.SQL
-		if m.Resumed {
+		if m.Resumed && m.Held != "" {
+			sql = "… let go"
+		} else if m.Resumed {
 			sql = "… resumed"
 		}
 		row := []string{strconv.Itoa(m.Step)}

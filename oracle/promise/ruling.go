@@ -28,4 +28,6 @@ type Scratch func(*history.Solo) (*history.SoloAnswer, error)
 const (
 	// Orphan is a row that refers to one that is not there.
 	Orphan = "orphan"
+	// Torn is the answer of a plain query that has the effect of a commit and lacks that of one before it.
+	Torn = "torn-snapshot"
 )

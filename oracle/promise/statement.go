@@ -1,6 +1,7 @@
 package promise
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -407,7 +408,8 @@ func (j *judge) reads(e *event, w world, o own) ([]world, error) {
 	}
 	if len(fits) == 0 && !e.st.Result.Err.OfValue() && !first.Err.OfValue() {
 		j.held[e.index] = true
-		return nil, j.differs(e, first, "what was committed when it began, and its own writes")
+		m, err := j.torn(e, &w, o, span(w.ended(e.st.Submit), w.newest()), j.differs(e, first, "what was committed when it began, and its own writes"))
+		return nil, cmp.Or[error](err, m)
 	}
 	if len(fits) > 0 {
 		j.held[e.index] = true
@@ -466,7 +468,8 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 		return []world{w.with(e.unit, o)}, nil
 	}
 	j.held[e.index] = true
-	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+	m, err := j.torn(e, &w, o, commits, j.differs(e, first, "its transaction's snapshot and its own writes"))
+	return nil, cmp.Or[error](err, m)
 }
 
 // looksAtRows says that a query has surely read a table: what it returns comes of rows. Where the server finds
