@@ -42,6 +42,8 @@ type Settings struct {
 	// Progress receives lines for people, one every Every; nil: none.
 	Progress io.Writer
 	Every    time.Duration
+	// Observe, if not nil, is called with each outcome that was judged.
+	Observe func(*target.Trial)
 
 	_ struct{}
 }

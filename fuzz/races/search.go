@@ -222,6 +222,9 @@ func (s *search) judge(ctx context.Context, t *target.Trial) error {
 	if t.Verdict.Outcome == oracle.Unknown {
 		s.count.reasons[t.Verdict.Reason]++
 	}
+	if s.s.Observe != nil {
+		s.s.Observe(t)
+	}
 	return s.keep(ctx, t)
 }
 
