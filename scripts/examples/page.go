@@ -20,28 +20,24 @@ This page is written by ` + "`go run -tags notidb ./scripts/examples page`" + ` 
 
 ## How soon each expected anomaly was seen
 
-Each example ran with %s for at most %s. A cell is the median time until the
-anomaly was first seen, in seconds; a seed that did not show it counts as later than all others. In
-brackets are the shortest and the longest time of the seeds that showed it. *k of n*: seen with
-k seeds, fewer than half. A dash: not expected at that level, or the server has no such level. *any*:
-an anomaly of any kind. *embedded* is the built-in TiDB. At SERIALIZABLE nothing is expected, so it has no column. The last column is the number of statements, besides BEGIN and COMMIT, of the
-smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A
-server has no row for an anomaly that is expected at none of its levels, nor for one of which the measurement was not finished. The machine had two cores, and little else to do.
+Each example ran with %s for at most %s, on a machine with two cores and little else to do. A cell is the median time until the
+anomaly was first seen, in seconds, with the shortest and the longest time in brackets; a seed that did not show the anomaly counts
+as later than all others. *k of n*: seen with k seeds, fewer than half. A dash: not expected at that level, or the server has no such
+level. *any*: an anomaly of any kind. At SERIALIZABLE nothing is expected, so it has no column. The last column is the number of
+statements, besides BEGIN and COMMIT, of the smallest case that txnfuzz made of it; it is empty if there was no time to make one small. A
+server has no row for an anomaly that is expected at none of its levels, nor for one whose measurement was not finished.
 
 `
 
 const mendedTop = `## Whether the proposals hold
 
-For each finding the report of a first run proposes which reads must be FOR UPDATE, and the weakest
-level at which the finding was not seen. *With every FOR UPDATE*: the workload with all FOR UPDATEs
-that were proposed for its findings at this level then ran at this level for %s, with other inputs.
-*As it is*: the workload ran for as long, unchanged, at a level that was proposed for some findings at
-weaker levels. The last column lists what is *refuted*, findings that should have been gone and were seen, and what is
-*new*, anomalies that the first run had not seen at all. A finding is not listed if the first run saw it at this level and
-nothing that is tried here was proposed for it. So the bank *as it is* at RC still loses updates: RC was proposed only for what was seen at RU.
-(The machine often had much other work beside these runs, and the number of cases depended on that. An older version, which tried
-fewer inputs, each in more orders, made these: bank on MySQL; TPC-C on MySQL, RR with every FOR UPDATE, RC and RR as it is;
-SmallBank on MariaDB, RR and SER as it is.)
+The report of a first run proposes which reads must be FOR UPDATE, and the weakest level at which a finding was not seen. Then a
+workload ran for %s with other inputs. *With every FOR UPDATE*: with all that were proposed at this level. *As it is*:
+unchanged, at a level that was proposed for some findings at weaker levels. The last column lists what is *refuted*, findings that
+should have been gone and were seen, and what is *new*, anomalies that the first run had not seen at all. A finding is not listed if the
+first run saw it at this level and nothing that is tried here was proposed for it. The machine often had other work. An older
+version made the runs of bank on MySQL; of TPC-C on MySQL, RR with every FOR UPDATE, RC and RR as it is; and of SmallBank on MariaDB,
+RR and SER as it is.
 
 | example | server | level | what was run | cases | refuted, or new |
 | --- | --- | --- | --- | ---: | --- |

@@ -32,8 +32,13 @@ answer is a deviation all the same. MySQL's manual, for example, says that at RE
 UPDATE passes a locked row that does not match its condition (semi-consistent-read). It does not
 say that the UPDATE can thereby miss a row that does match by the time it ends.
 
-An entry without an example has no stored case that shows this deviation alone, with all sessions
-at one level; [findings.md](findings.md) may name another.
+If a stored case shows the deviation alone, with all sessions at one level, the entry ends with a command that runs it.
+` + "`--target embedded`" + ` needs a build with TiDB; fetch other servers first, with ` + "`scripts/servers mysql:9.7`" + ` for example. An entry
+without a command may have a case in [findings.md](findings.md).
+
+"Seen in stored cases" tells on which versions a stored case shows the deviation, alone or beside others. "no stored case" says
+nothing about such a version. "not meant for" a version: this page limits the deviation to others. Two commits of TiDB are
+tested; [one page](tidb.md) compares their verdicts.
 `
 
 const notIsolation = `No isolation level promises any of this, but which rows a statement comes to, or whether it fails, depends on it.
@@ -44,37 +49,23 @@ const head = `# Rules
 
 This page lists what txnfuzz regards as promised, and the deviations that it knows.
 
-A *promise* is what a vendor's manual says about an answer. What it says about the server's
-behaviour, such as when a snapshot is taken, counts as promised, too, with [one
-exception](#known-deviations). A *deviation* is an answer that differs from what is promised, but
-is of a kind that is known for this server, and has a name. If deviations explain everything that
-is wrong in a case, its verdict is ` + "`known`" + `, followed by their names. For example, MySQL 9.7 does
-not show a transaction its own UPDATE that changed no value: ` + "`known no-op-update-unseen`" + `,
-[explained step by step](verdicts.md).
+A *promise* is what a vendor's manual says about an answer, or about the server's behaviour, such as when a snapshot is taken
+(with [one exception](#known-deviations)). A *deviation* is an answer that differs from what is promised, but is of a kind that
+is known for this server, and has a name. If deviations explain everything that is wrong in a case, its verdict is ` + "`known`" + `,
+followed by their names. An example is [explained step by step](verdicts.md).
 
-The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER),
-settings. A line without levels is applied at all levels of the server; if it is about a snapshot
-and says nothing else, it matters only where a transaction keeps one: at RR, and with MariaDB's
-snapshot isolation at SER, too. (When the snapshot is taken there, at SER, has a line of its own, which
-overrides the general one.) A line without settings holds with all settings. "without ` + "`innodb_snapshot_isolation`" + `" means
-versions that do not have this variable.
+The first words of a line say where it holds: servers, isolation levels (RU, RC, RR, SER), settings. A line without levels
+holds at all levels. If it is about a snapshot, it matters only where a transaction keeps one: at RR, and with MariaDB's
+snapshot isolation at SER, too. (When the snapshot is taken there, at SER, has a line of its own.) A line without settings holds
+with all settings. "without ` + "`innodb_snapshot_isolation`" + `" means versions that do not have this variable.
 
-The numbers in brackets are links to the sources: a manual's page, or the report of a bug. A line
-for "all servers" links to the manual of one vendor only; txnfuzz expects the same of the others.
+The numbers in brackets are links to the sources: a manual's page, or the report of a bug. A line for "all servers" links to
+the manual of one vendor only; txnfuzz expects the same of the others.
 
-If a stored case shows a deviation, the entry ends with a command that runs this case at a level at
-which it does. ` + "`--target embedded`" + ` needs a build with TiDB, without ` + "`-tags notidb`" + `; for the other
-targets first fetch the server, with ` + "`scripts/servers mysql:9.7`" + ` for example.
+Each line is tested by histories with the verdicts that they get: some that show it, and some that come near but are
+violations, [for MySQL and MariaDB](../oracle/testdata/scripts/innodb) and [for TiDB](../oracle/testdata/scripts/tidb).
 
-Before that it tells on which versions a stored case shows the deviation, alone or beside others. "no stored case"
-says nothing about such a version; "not meant for" one is a deviation that this page limits to others. Of TiDB two
-commits are tested, and [one page](tidb.md) compares their verdicts, case by case.
-
-Each line has scripts of about ten lines that show it, beside one that comes near but is a violation:
-histories with the verdicts that they get, [for MySQL and MariaDB](../oracle/testdata/scripts/innodb) and
-[for TiDB](../oracle/testdata/scripts/tidb).
-
-Words used below:
+Words used below ([all words](words.md)):
 
 * The *snapshot* (InnoDB's manual: *read view*) is the committed state of the database that plain
   SELECTs read. A *consistent read* is a SELECT that reads it and locks nothing.
@@ -89,8 +80,6 @@ Words used below:
 * A server *merges* indexes when it uses more than one of them for a query, for ` + "`a = 1 OR b = 1`" + `
   for example.
 * In a *serial order* the transactions run one after the other.
-
-Other words are [explained on one page](words.md).
 
 This page is written by ` + "`go run -tags notidb ./scripts/rules`" + ` from
 [the table](../oracle/rules/table.go).

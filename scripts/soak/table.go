@@ -97,33 +97,21 @@ func tableText(sums []*sum, stored []corpus.Stored) string {
 	var b strings.Builder
 	b.WriteString(`# Deviations seen
 
-A known deviation is an answer that differs from what the server's manual promises, in a way that is
-known for this server; the [rules](rules.md) explain each. This page says how often random cases met
-them.
-
-This command runs random cases and adds the counts to [the tally](../scripts/soak/tally.tsv):
+A known deviation is an answer that differs from what the server's manual promises, in a way that is known for this
+server; the [rules](rules.md) explain each. This page says how often random cases met them. The first command runs random
+cases and adds the counts to [the tally](../scripts/soak/tally.tsv), the second makes this page from the tally:
 
     go run ./scripts/soak --target TARGET --cases 100000
-
-This one makes this page from the tally. For each target it takes the newest version of the rules
-that has judged at least 100,000 cases. If no version has judged so many, it takes the newest:
-
     go run ./scripts/soak --table docs/deviations.md
 
-How to read the tables:
-
-* "rules" is the commit whose rules judged the cases. Cases of different commits may consist of
-  different kinds of statements. So compare only targets with the same commit, and do not conclude
-  from a missing row that a server does not have the deviation.
-* "one answer" is the share of statements for which exactly one answer was accepted, counted in
-  a share of the inputs. The others may be answered in several ways, or belong to an unknown case.
-* "cases" is how many cases showed the deviation, "of" how many cases ran at this level; the next
-  column is the rate per 100,000 of these. A case can show several deviations. The level is
-  that with which sessions start. A case may change it, so a few rows name a deviation that does
-  not occur at their level. "mixed" are cases whose sessions start at different levels.
-* The last column names the smallest stored case that shows the deviation on that target at that
-  level. If there is none, it names a case that shows it elsewhere, with target and level in brackets.
-  "–" means that no stored case shows it.
+* "rules" is the commit whose rules judged the cases: for each target the newest that judged at least 100,000 cases, else the
+  newest. Cases of different commits may consist of different statements. So compare only targets with the same commit, and
+  do not conclude from a missing row that a server does not have the deviation.
+* "one answer" is the share of statements for which exactly one answer was accepted, counted in a share of the inputs.
+* "cases" is how many cases showed the deviation, "of" how many ran at this level. A case can show several deviations. The
+  level is that with which sessions start; a case may change it. "mixed" are cases whose sessions start at different levels.
+* The last column names the smallest stored case that shows the deviation on that target at that level, or else elsewhere,
+  with target and level in brackets. "–": no stored case shows it.
 
 ## What ran
 
@@ -156,7 +144,7 @@ How to read the tables:
 		b.WriteString("None.\n")
 		return b.String()
 	}
-	b.WriteString("Wrong answers that no rule explained when they were found, by fingerprint: kind, level, wrong\nstatement; for a crash, a hash of the message and of where it happened. The last column is only a hint: the smallest\nstored case whose recorded verdict on this target at this level is a violation of the same kind. It\nmay be another bug. \"–\" means that there is none. [trust.md](trust.md#random-cases) says what became\nof the violations of most soaks.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
+	b.WriteString("Wrong answers that no rule explained when they were found, by fingerprint: kind, level, wrong statement;\nfor a crash, a hash of the message and of where it happened. The last column is only a hint: the smallest stored\ncase that is recorded as a violation of the same kind there. It may be another bug.\n\n| target | level | fingerprint | cases | of | in 100,000 | smallest case |\n| --- | --- | --- | ---: | ---: | ---: | --- |\n")
 	for _, s := range sums {
 		for _, level := range levelOrder {
 			at := s.ByLevel[level]
