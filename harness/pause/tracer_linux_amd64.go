@@ -41,15 +41,32 @@ const (
 func New() (*Tracer, error) {
 	t := &Tracer{threads: map[int]*thread{}}
 	ready := make(chan error)
-	go t.serve(ready)
+	go t.offMain(ready)
 	if err := <-ready; err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *Tracer) serve(ready chan<- error) {
+// offMain serves on another thread than the first of the process: Go never ends that one, so what it has
+// seized could be neither let go nor reaped.
+func (t *Tracer) offMain(ready chan<- error) {
 	runtime.LockOSThread() // never unlocked: with the thread its tracees end
+	if unix.Gettid() == unix.Getpid() {
+		locked := make(chan struct{})
+		go func() { // on another thread, since this one is locked until then
+			runtime.LockOSThread()
+			close(locked)
+			t.serve(ready)
+		}()
+		<-locked
+		runtime.UnlockOSThread()
+		return
+	}
+	t.serve(ready)
+}
+
+func (t *Tracer) serve(ready chan<- error) {
 	bell := exec.Command("/bin/sleep", "infinity")
 	bell.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: unix.SIGKILL, Setsid: true}
 	if err := bell.Start(); err != nil {

@@ -241,3 +241,72 @@ func TestAttacked(t *testing.T) {
 		t.Errorf("of %d histories %d are judged, %d of them as broken", len(all), judgedOf, broken)
 	}
 }
+
+// TestHeld holds histories in which a statement was held inside of the server: those that some moment of its
+// effect explains, those of a torn snapshot, and those that nobody can tell.
+func TestHeld(t *testing.T) {
+	count := map[string]int{}
+	for _, r := range records(t, "testdata/held.jsonl") {
+		if !r.History.Held() {
+			t.Fatalf("%s: nothing is held", r.Note)
+		}
+		g, err := judged(t, &r, r.History)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Note, err)
+		}
+		got := "ok"
+		switch {
+		case g.Broken:
+			got = g.Kind
+		case g.Unjudged != "":
+			got = "unjudged"
+		}
+		want, _, _ := strings.Cut(r.Note, ":")
+		if got != want {
+			t.Errorf("%s: %s (%s)\n%s", r.Note, got, g.Unjudged, r.Case)
+		}
+		count[want]++
+	}
+	if count["ok"] < 50 || count[Torn] < 3 {
+		t.Errorf("only %v", count)
+	}
+}
+
+// TestHeldAltered takes a row away from an answer of a held history that was right. What is not noticed must be
+// right at another moment, or not judged.
+func TestHeldAltered(t *testing.T) {
+	planted, noticed, open := 0, 0, 0
+	for _, r := range records(t, "testdata/held.jsonl") {
+		// A serial order is one of the committed transactions: what others have read is not judged.
+		if r.Note != "ok" || strings.Contains(r.Case, "SERIALIZABLE") && strings.Contains(r.Case, "ROLLBACK") {
+			continue
+		}
+		for i := range r.History.Stmts {
+			h := r.copied(t)
+			rows := h.Stmts[i].Result.Rows
+			if len(rows) == 0 {
+				continue
+			}
+			h.Stmts[i].Result.Rows = rows[1:]
+			g, err := judged(t, &r, h)
+			switch {
+			case errors.Is(err, errNotAsked):
+				continue // the server was not asked what would tell
+			case err != nil:
+				t.Fatal(err)
+			}
+			planted++
+			if g.Broken {
+				noticed++
+			} else if g.Unjudged != "" {
+				open++
+			} else {
+				t.Errorf("%s: without a row of statement %d it is right, too", r.Case, i)
+			}
+		}
+	}
+	t.Logf("%d planted, %d noticed, %d not judged", planted, noticed, open)
+	if planted < 20 || noticed*10 < planted*7 {
+		t.Errorf("%d of %d noticed", noticed, planted)
+	}
+}
