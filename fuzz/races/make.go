@@ -254,8 +254,8 @@ func heldOf(c *corpus.Case, levels []corpus.Level) (out []*raced) {
 		c.Steps[i].Hold, c.Steps[i].Frees = nil, false
 	}
 	var at []*corpus.Case
-	if _, ok := c.LevelOf(c.Steps[0].Session); ok {
-		at, levels = append(at, c), levels[:1]
+	if l, ok := c.LevelOf(c.Steps[0].Session); ok {
+		at, levels = append(at, c), []corpus.Level{l}
 	} else {
 		for _, l := range levels {
 			d := c.Clone()
