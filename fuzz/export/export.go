@@ -46,6 +46,7 @@ var formats = []struct {
 	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport},
 	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr},
 	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
+	{"gdb", "a script for gdb that holds a statement inside of the server, where a case of run --races does", inGDB},
 	{"go", "a Go test that needs nothing but go-sql-driver", goTest},
 	{"json", "everything, for programs", asJSON},
 }
@@ -94,6 +95,9 @@ func Write(t *timeline.Timeline, format string, as As) (Files, error) {
 	}
 	s := newScript(t)
 	s.demo = as == Demo
+	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, format) {
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, errHeld)
+	}
 	out, err := formats[i].write(s)
 	if err != nil {
 		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, err)

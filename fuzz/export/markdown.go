@@ -63,6 +63,9 @@ func markdown(s *script) (Files, error) {
 		}
 		fmt.Fprintf(&b, " %s |\n", s.resultCell(a))
 	}
+	if text := s.gdbScript(); text != "" {
+		fmt.Fprintf(&b, "\n%s\n", fencedText(strings.TrimRight(text, "\n")))
+	}
 	for i, t := range s.History.Final {
 		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
 			fmt.Fprintf(&b, "\nIn the end table %s holds %s instead of %s.\n", code(t.Name), code(timeline.Rows(t.Rows)), code(timeline.Rows(s.Account.Final[i].Rows)))

@@ -56,6 +56,9 @@ func jiraReport(s *script) (Files, error) {
 	fmt.Fprintf(&b, "h3. How to repeat\n\n")
 	s.needsParagraph(&b, jiraCode)
 	fmt.Fprintf(&b, "{code:sql}\n%s\n{code}\n\n", strings.Join(s.interleaved(), "\n"))
+	if text := s.gdbScript(); text != "" {
+		fmt.Fprintf(&b, "{code}\n%s{code}\n\n", text)
+	}
 	where, expected, actual := s.wrong(jiraCode)
 	fmt.Fprintf(&b, "h3. Expected\n\n%s\n%s\n", where, s.should(expected, jiraCode))
 	for _, q := range s.quotes() {
@@ -95,6 +98,9 @@ func mysqlReport(s *script) (Files, error) {
 	b.WriteString("\nHow to repeat:\n")
 	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
+	if text := s.gdbScript(); text != "" {
+		b.WriteString("\n" + text)
+	}
 	b.WriteString("\nSuggested fix:\n(none)\n")
 	return Files{Text: b.Bytes()}, nil
 }

@@ -225,7 +225,42 @@ func (s *search) judge(ctx context.Context, t *target.Trial) error {
 	if s.s.Observe != nil {
 		s.s.Observe(t)
 	}
+	if t.Verdict.Outcome == oracle.Violation {
+		t = s.steadier(ctx, t)
+	}
 	return s.keep(ctx, t)
+}
+
+// mostSteadier bounds the places that are tried for a steadier one.
+const mostSteadier = 60
+
+// steadier looks nearby for a place that shows the same and that the statement comes to once: which execution
+// of an instruction in a loop it is depends on what the server holds beside. It returns the run that is to be kept.
+func (s *search) steadier(ctx context.Context, t *target.Trial) *target.Trial {
+	held, _ := t.Case.Held()
+	if held < 0 || t.Case.Steps[held].Hold.Hit == 1 || s.trail == nil {
+		return t
+	}
+	at, tried := -1, map[corpus.Hold]bool{}
+	for i := range s.trail.Len() {
+		if *s.trail.At(i) == *t.Case.Steps[held].Hold {
+			at = i
+			break
+		}
+	}
+	for d := 0; at >= 0 && d < 2*nearby && len(tried) < mostSteadier && ctx.Err() == nil; d++ {
+		for _, i := range []int{at + d, at - d} {
+			if i < 0 || i >= s.trail.Len() || s.trail.At(i).Hit != 1 || tried[*s.trail.At(i)] {
+				continue
+			}
+			tried[*s.trail.At(i)] = true
+			s.count.holds++
+			if again := s.target.Judge(ctx, s.r.at(s.trail.At(i)), s.levels); target.SameCause(&t.Verdict, &again.Verdict) {
+				return &again
+			}
+		}
+	}
+	return t
 }
 
 // outcome is what anybody saw of a run, as a text.

@@ -43,8 +43,8 @@ func (j *judge) torn(e *event, w *world, o own, commits []int, m *mismatch) (*mi
 		if history.SameAnswer(&a.Results[0], &e.st.Result, false) {
 			early, late := w.at[lo+without], w.at[lo+with]
 			m.kind = Torn
-			m.reason = fmt.Sprintf("the answer has what tx%d committed in step %d and not what tx%d had committed in step %d, "+
-				"which was over before: no moment has such a state", late.st.Session, late.st.Line+1, early.st.Session, early.st.Line+1)
+			m.reason = fmt.Sprintf("the answer has what tx%d committed and not what tx%d had committed, "+
+				"which was over before: no moment has such a state", late.st.Session, early.st.Session)
 			return m, nil
 		}
 	}

@@ -1,0 +1,87 @@
+package export
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// held is the step that is held inside of the server, counted from 1 as the export counts, and where; 0
+// where none is.
+func (s *script) held() (step int, at *corpus.Hold) {
+	if i, _ := s.Case.Held(); i >= 0 && s.History.Held() {
+		return i + 1, s.Case.Steps[i].Hold
+	}
+	return 0, nil
+}
+
+// onlySend are the forms that do nothing but send statements.
+var onlySend = []string{"mtr", "isolationtester", "go"}
+
+// errHeld is why they cannot express a case.
+var errHeld = errors.New("one statement is held inside of the server, at an instruction of its program: want --format gdb")
+
+//go:embed gdb.py
+var gdbProgram string
+
+// programs names the process of a server as pidof wants it.
+var programs = map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}
+
+// threadOf asks for the system's id of a session's own thread.
+var threadOf = map[history.DBMS]string{
+	history.MySQL:   "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
+	history.MariaDB: "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+}
+
+// inGDB writes a script for gdb that holds the statement, and above it the lines that go into the terminals.
+func inGDB(s *script) (Files, error) {
+	if step, _ := s.held(); step == 0 {
+		return Files{}, errors.New("no statement of the case was held inside of the server: want --format two-terminals")
+	}
+	steps, err := terminals(s)
+	if err != nil {
+		return Files{}, err
+	}
+	var b bytes.Buffer
+	for line := range strings.Lines(string(steps.Text)) {
+		b.WriteString(strings.TrimRight("# "+strings.TrimRight(line, "\n"), " ") + "\n")
+	}
+	b.WriteString("\n" + s.gdbScript())
+	return Files{Text: b.Bytes()}, nil
+}
+
+// gdbScript holds the statement of a case that has one, and says at its top how it is used; "" for another
+// case.
+func (s *script) gdbScript() string {
+	step, at := s.held()
+	if step == 0 {
+		return ""
+	}
+	session, dbms := s.Case.Steps[step-1].Session, s.History.Server.DBMS
+	var b bytes.Buffer
+	comment(&b, "#", "A debugger holds the thread of tx%d in step %d, at %s; the other threads go on. The program is that of the\n"+
+		"build id %s (readelf -n tells it): in another build the place is elsewhere. On a server of your own:\n"+
+		"1. Do all that stands before step %d, and in tx%d ask for its thread:\n   %s;\n"+
+		"2. PID=$(pidof %s) TID=that number gdb -q -x a file with these lines\n"+
+		"3. Once gdb says that it is armed, send step %d; gdb says that it is held.\n"+
+		"4. Go on with the steps behind it; then say: release",
+		session, step, at.Where(), at.Build, step, session, threadOf[dbms], programs[dbms], step)
+	fill := strings.NewReplacer("@ADDRESS@", addressOf(at), "@HIT@", strconv.Itoa(at.Hit), "@PROGRAM@", programs[dbms])
+	b.WriteString(fill.Replace(gdbProgram))
+	return b.String()
+}
+
+// addressOf is a place as gdb's Python computes it: where the file is loaded and a number, or a symbol and
+// what is added.
+func addressOf(at *corpus.Hold) string {
+	if start, err := strconv.ParseUint(strings.TrimPrefix(at.Function, "fn_"), 16, 64); err == nil && strings.HasPrefix(at.Function, "fn_") {
+		return fmt.Sprintf("base + %#x", start+at.Offset)
+	}
+	return fmt.Sprintf("int(gdb.parse_and_eval(\"(unsigned long)&'%s'\")) + %#x", at.Function, at.Offset)
+}
