@@ -36,7 +36,6 @@ var update = flag.Bool("update", false, "rewrite the recorded verdicts; inspect 
 func TestGolden(t *testing.T) {
 	for _, file := range goldenFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			t.Parallel()
 			records, err := LoadRecords(file)
 			if err != nil {
 				t.Fatal(err)

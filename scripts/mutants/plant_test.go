@@ -75,9 +75,10 @@ func module(t *testing.T, decls, tests string) (root string) {
 	t.Helper()
 	root = t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":          "module planted\n\ngo 1.26\n",
-		"planted.go":      "package planted\n\nimport \"fmt\"\n\nvar _ = fmt.Sprint\n\n" + decls,
-		"planted_test.go": "package planted\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nvar _, _ = fmt.Sprint, os.Exit\n\n" + tests,
+		"go.mod":     "module planted\n\ngo 1.26\n",
+		"planted.go": "package planted\n\nimport \"fmt\"\n\nvar _ = fmt.Sprint\n\n" + decls,
+		"planted_test.go": "package planted\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\n" +
+			"var _, _ = fmt.Sprint, os.Exit\n\n" + tests,
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
