@@ -55,6 +55,7 @@ func TestDocumentedStatements(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
 			if err != nil {
 				t.Fatal(err)

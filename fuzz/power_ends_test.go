@@ -38,6 +38,7 @@ func endTargets(t *testing.T) []string {
 func TestPowerOverEnds(t *testing.T) {
 	for _, name := range endTargets(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			b, err := harness.Open(t.Context(), name, harness.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -214,7 +214,10 @@ func answers(c *corpus.Case, h *history.History) string {
 // name; nothing may be said of a case in which no lie was told.
 func TestPower(t *testing.T) {
 	for _, target := range powerTargets(t) {
-		t.Run(target, func(t *testing.T) { powerOn(t, target) })
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			powerOn(t, target)
+		})
 	}
 }
 

@@ -23,17 +23,19 @@ const (
 // called a violation. Each runs twice, since the second time its tables are
 // refilled.
 func TestCasesAsWritten(t *testing.T) {
-	stored, err := corpus.LoadDir("testdata/written")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: targettest.Case(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])})
 	targettest.Any(t)
 	for _, name := range target.Installed(t.Context()) {
 		if strings.Contains(name, ",") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stored, err := corpus.LoadDir("testdata/written")
+			if err != nil {
+				t.Fatal(err)
+			}
+			documented := targettest.Case(t, "-- "+keyWant+": judged\n"+docBlocks(t)["written"])
+			stored = append(stored, corpus.Stored{Path: "docs/cases.md", Case: documented})
 			on, err := target.Open(t.Context(), name, target.Options{})
 			if err != nil {
 				t.Fatal(err)

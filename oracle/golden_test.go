@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -128,6 +129,7 @@ func TestDeviationsHaveGoldens(t *testing.T) {
 	}
 	for name := range names {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			near, err := LoadRecords(filepath.Join("testdata", "near", name+".jsonl"))
 			if err != nil {
 				t.Fatalf("near misses: %v", err)
@@ -246,40 +248,49 @@ func looked(t *testing.T, r *Record) Verdict {
 // TestRejectsLies changes every answer of every recorded honest history, one
 // at a time: each change must be seen.
 func TestRejectsLies(t *testing.T) {
-	tried, missed := 0, 0
-	for _, file := range goldenFiles(t) {
-		records, err := LoadRecords(file)
+	var tried, missed atomic.Int64
+	t.Run("of", func(t *testing.T) {
+		for _, file := range goldenFiles(t) {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				t.Parallel()
+				rejectsLies(t, file, &tried, &missed)
+			})
+		}
+	})
+	if tried.Load() < 200 {
+		t.Errorf("only %d changes were tried", tried.Load())
+	}
+	t.Logf("%d changed answers, %d missed", tried.Load(), missed.Load())
+}
+
+func rejectsLies(t *testing.T, file string, tried, missed *atomic.Int64) {
+	records, err := LoadRecords(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range records {
+		honest, err := records[i].Judge(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range records {
-			honest, err := records[i].Judge(file)
+		if honest.Outcome != OK || honest.Judged != honest.Statements {
+			continue
+		}
+		_, n := falsify(records[i].History, -1)
+		for k := range n {
+			lie, _ := falsify(records[i].History, k)
+			lied := Record{Case: records[i].Case, History: lie}
+			v, err := lied.Judge(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if honest.Outcome != OK || honest.Judged != honest.Statements {
-				continue
+			if tried.Add(1); v.Outcome == Unknown {
+				v = looked(t, &lied)
 			}
-			_, n := falsify(records[i].History, -1)
-			for k := range n {
-				lie, _ := falsify(records[i].History, k)
-				lied := Record{Case: records[i].Case, History: lie}
-				v, err := lied.Judge(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if tried++; v.Outcome == Unknown {
-					v = looked(t, &lied)
-				}
-				if v.Outcome != Violation {
-					missed++
-					t.Errorf("%s record %d: change %d was judged %s %v (%s)", file, i+1, k, v.Outcome, v.Rules, v.Reason)
-				}
+			if v.Outcome != Violation {
+				missed.Add(1)
+				t.Errorf("%s record %d: change %d was judged %s %v (%s)", file, i+1, k, v.Outcome, v.Rules, v.Reason)
 			}
 		}
 	}
-	if tried < 200 {
-		t.Errorf("only %d changes were tried", tried)
-	}
-	t.Logf("%d changed answers, %d missed", tried, missed)
 }

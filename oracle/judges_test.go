@@ -47,6 +47,7 @@ func TestGraphOverrules(t *testing.T) {
 
 // TestJudgeAddsNothing: what the rules call known, wrong or unknown, they decide alone.
 func TestJudgeAddsNothing(t *testing.T) {
+	t.Parallel()
 	eachRecord(t, "innodb-violations", func(r *Record, c *corpus.Case) {
 		a, b := Check(c, r.History), Judge(c, r.History, false)
 		if a.Outcome != b.Outcome || a.Fingerprint != b.Fingerprint || !slices.Equal(a.Rules, b.Rules) || b.Oracle != "" {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestCorpusVerify(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "corpus", "known", "tidb-33315.sql"))
 	if err != nil {
 		t.Fatal(err)
@@ -33,6 +34,7 @@ func TestCorpusVerify(t *testing.T) {
 
 // A seed that is made of a stored case decodes to that case, or one near it.
 func TestCorpusDecode(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if got := txnfuzz(t, "corpus", "seed", "corpus/known/tidb-33315.sql", "--out", dir); got.code != 0 {
 		t.Fatalf("status %d: %s", got.code, got.stderr)

@@ -69,6 +69,7 @@ func savedFindings(t *testing.T, out string) []corpus.Stored {
 // A campaign that is killed while it has a finding in hand has saved it: whole,
 // unconfirmed, with the command that confirms and reduces it, and that works.
 func TestKilledCampaignHasSavedWhatIsPending(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "found")
 	cmd, _, _ := strictRun(t, out)
 	if err := cmd.Process.Kill(); err != nil {
@@ -172,6 +173,7 @@ func TestDurationIsKept(t *testing.T) {
 
 // Two runs without a seed are two campaigns, and each says its seed first.
 func TestRunDrawsItsSeed(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	seeds := map[string]bool{}
 	for range 2 {
@@ -191,6 +193,7 @@ func TestRunDrawsItsSeed(t *testing.T) {
 
 // What a replay has found when it is ended is in its file, which is whole.
 func TestReplayWritesAsItGoes(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	file := filepath.Join(t.TempDir(), "verdicts.json")
 	cmd := command(t, "replay", "corpus/known", "--target", target, "--json", file)

@@ -42,6 +42,7 @@ func wantKeys(t *testing.T, object map[string]any, keys []string) {
 }
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "found")
 	args := []string{"run", "--cases", "50", "--workers", "2", "--seed", "3", "--strict", "--levels", "RR", "--out", out, "--json", "-"}
 	got := txnfuzz(t, args...)
@@ -102,6 +103,7 @@ func TestRunIsDeterministic(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "verdicts.json")
 	got := txnfuzz(t, "replay", "corpus/known/tidb-33315.sql", "corpus/known/mysql-113228.sql", "--levels", "RC,RR,SER", "--json", out)
 	if got.code != 0 {
@@ -130,6 +132,7 @@ func TestReplay(t *testing.T) {
 
 // A replay in which nothing could be judged must not look like a pass.
 func TestReplayJudgesNothing(t *testing.T) {
+	t.Parallel()
 	broken := writeFile(t, "broken.sql", "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t VALUES (1, 2);\n/* tx1 */ SELECT * FROM t;\n")
 	got := txnfuzz(t, "replay", broken, "--levels", "RC", "--json", "-")
 	if got.code != 3 {
@@ -145,6 +148,7 @@ func TestReplayJudgesNothing(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	got := txnfuzz(t, "show", "corpus/known/mysql-113228.sql", "--levels", "RR")
 	if got.code != 0 {
 		t.Fatalf("status %d: %s", got.code, got.stderr)
@@ -157,6 +161,7 @@ func TestShow(t *testing.T) {
 }
 
 func TestReduce(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "small.sql")
 	got := txnfuzz(t, "reduce", "corpus/known/tidb-33315.sql", "--out", out)
 	if got.code != 0 {
@@ -174,6 +179,7 @@ func TestReduce(t *testing.T) {
 }
 
 func TestLevelNotOffered(t *testing.T) {
+	t.Parallel()
 	got := txnfuzz(t, "run", "--levels", "SER", "--cases", "1", "--out", t.TempDir())
 	if got.code != 2 || !strings.Contains(got.stderr, "target embedded has no level SER; it has RC, RR") {
 		t.Errorf("status %d, want 2: %s", got.code, got.stderr)
@@ -302,6 +308,7 @@ func replayOK(t *testing.T, dsn string) {
 // Each format has what tells it from the others; the numbers of steps and the
 // wrong answer are the same in all.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for format, parts := range map[string][]string{
 		"markdown":        {"| step | tx1 | tx2 | result |", "## What is expected", "REPEATABLE READ"},
@@ -335,6 +342,7 @@ func TestExport(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	html, svg := filepath.Join(dir, "page.html"), filepath.Join(dir, "case.svg")
 	// A stored case that nothing was recorded for is listed with its text.

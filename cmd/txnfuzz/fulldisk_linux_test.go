@@ -73,6 +73,7 @@ func folder(t *testing.T, dir string) map[string]string {
 // On a full disk each command that writes says so and ends with status 3, leaves no
 // half of a file, and takes nothing away that was there.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	file, err := filepath.Abs(filepath.Join("..", "..", "corpus", "found", "mariadb-index-hides-changed-record.sql"))
 	if err != nil {
@@ -124,6 +125,7 @@ func TestFullDisk(t *testing.T) {
 
 // A finding for which there is no room is told whole.
 func TestFindingWithoutRoom(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	dir := smallDisk(t)
 	fill(t, dir, 3*4096) // for the cases that run, and for the first halves of a finding
@@ -143,6 +145,7 @@ func TestFindingWithoutRoom(t *testing.T) {
 
 // Standard output may be full, too.
 func TestFullStandardOutput(t *testing.T) {
+	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

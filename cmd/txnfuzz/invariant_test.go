@@ -12,6 +12,7 @@ import (
 
 // TestReplayTellsInvariant: what a workload's finding breaks is told, and fails nothing.
 func TestReplayTellsInvariant(t *testing.T) {
+	t.Parallel()
 	const target = "mariadb:11.8"
 	there := false
 	for _, x := range harness.Available(t.Context()) {

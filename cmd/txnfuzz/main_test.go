@@ -89,6 +89,7 @@ func decode[T any](t *testing.T, text string) (v T) {
 var seedLine = regexp.MustCompile(`\Aseed \d+\n`)
 
 func TestUsageErrors(t *testing.T) {
+	t.Parallel()
 	malformed := writeFile(t, "malformed.sql", "/* init */ CREATE TABLE t (a INT);\n/* tx1 */ SELEC 1;\n")
 	misspelt := writeFile(t, "misspelt.sql", "-- levl: RR\n/* tx1 */ SELECT 1;\n")
 	baseline := writeFile(t, "baseline", "# comment\nwrong-read/RR | reason | link\n")
@@ -244,6 +245,7 @@ func TestFailuresAreInTheResults(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets", "check"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)

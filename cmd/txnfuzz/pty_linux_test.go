@@ -107,6 +107,7 @@ func (x *terminal) end() {
 }
 
 func TestShellOnATerminal(t *testing.T) {
+	t.Parallel()
 	for target, verdict := range shellTargets(t) {
 		t.Run(target, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "typed.sql")
@@ -141,6 +142,7 @@ func TestShellOnATerminal(t *testing.T) {
 // A statement that the server ends of its own accord is told while the prompt
 // waits for input.
 func TestShellTellsWithoutBeingAsked(t *testing.T) {
+	t.Parallel()
 	var target string
 	for name := range shellTargets(t) {
 		target = max(target, name)
@@ -167,6 +169,7 @@ func TestShellTellsWithoutBeingAsked(t *testing.T) {
 
 // Ctrl-C ends the shell and its server, also while a statement waits.
 func TestShellInterrupted(t *testing.T) {
+	t.Parallel()
 	var target string
 	for name := range shellTargets(t) {
 		target = max(target, name)

@@ -10,6 +10,7 @@ import (
 // says so, once. Single cases and the matrix compare with the header alike, and
 // --fail-on new counts what is worse than recorded.
 func TestReplayTellsWhatDiffers(t *testing.T) {
+	t.Parallel()
 	var target string
 	for name := range shellTargets(t) {
 		target = max(target, name)

@@ -15,6 +15,7 @@ const staleCase = "/* init */ CREATE TABLE t (a INT);\n/* init */ INSERT INTO t 
 // A case that goes stale among good ones fails the whole replay, with the
 // server's message; what its header records, does not.
 func TestReplayReportsStaleCases(t *testing.T) {
+	t.Parallel()
 	stale := writeFile(t, "stale.sql", staleCase)
 	got := txnfuzz(t, "replay", "corpus/known/base-G-single.sql", stale, "--levels", "RC")
 	if got.code != 3 || !strings.Contains(got.stderr, stale+" on embedded at RC could not be run: init-error: set-up line 2") ||
@@ -33,6 +34,7 @@ func TestReplayReportsStaleCases(t *testing.T) {
 }
 
 func TestReplayReadsBlocks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	blocks := "CREATE TABLE t(c1 INT PRIMARY KEY, c2 INT)\nINSERT INTO t VALUES (1, 1)\n\nRR\nBEGIN\nUPDATE t SET c1=2, c2=2\nCOMMIT\n\n" +
 		"RR\nBEGIN\nDELETE FROM t\nSELECT * FROM t\nCOMMIT\n\n1-2-1-2-1-2-2\nEND\n\nError: Inconsistent query result\n"

@@ -14,6 +14,7 @@ import (
 // What a server option brings about is found, carries the option, and replays
 // with the target that the finding names.
 func TestFindingsCarryServerOptions(t *testing.T) {
+	t.Parallel()
 	const name, rule = "mariadb:10.11", "semi-consistent-read-uncommitted" // in scope with the option only
 	installed := target.Installed(t.Context())
 	if !slices.Contains(installed, name) {

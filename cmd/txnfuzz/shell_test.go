@@ -76,6 +76,7 @@ func inOrder(t *testing.T, text string, parts ...string) {
 }
 
 func TestShellUnderAPipe(t *testing.T) {
+	t.Parallel()
 	for target, verdict := range shellTargets(t) {
 		t.Run(target, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "mdev-27992.sql")
@@ -101,6 +102,7 @@ func TestShellUnderAPipe(t *testing.T) {
 // Lines that cannot be used are told, leave the rest as it was, and fail a
 // script.
 func TestShellRefuses(t *testing.T) {
+	t.Parallel()
 	var target string
 	for name := range shellTargets(t) {
 		target = max(target, name)
@@ -168,6 +170,7 @@ func TestShellUsage(t *testing.T) {
 
 // A check tells what replay would tell of the case when it is saved.
 func TestShellCheckTellsLimits(t *testing.T) {
+	t.Parallel()
 	for target := range shellTargets(t) {
 		t.Run(target, func(t *testing.T) {
 			for sql, want := range map[string]string{

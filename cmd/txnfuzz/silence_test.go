@@ -16,6 +16,7 @@ import (
 // A server of which nothing can be asked: neither its family is known nor may
 // the user see who waits. The run says both.
 func TestSilentServer(t *testing.T) {
+	t.Parallel()
 	const name = "mariadb:10.11" // MySQL's version cannot be set
 	if !slices.Contains(target.Installed(t.Context()), name) {
 		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {

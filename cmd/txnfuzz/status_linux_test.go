@@ -63,6 +63,7 @@ func TestStatusArea(t *testing.T) {
 
 // A run draws its area on a terminal, and nothing of it is left behind.
 func TestRunOnATerminal(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	master, slave := openTerminal(t, 70, 50)
 	cmd := command(t, "run", "--target", target, "--strict", "--duration", "4s", "--seed", "1", "--reduce", "0", "--out", t.TempDir())
@@ -98,6 +99,7 @@ func TestRunOnATerminal(t *testing.T) {
 
 // Where there is no terminal, progress is plain lines.
 func TestRunWithoutATerminal(t *testing.T) {
+	t.Parallel()
 	got := txnfuzz(t, "run", "--target", serverTarget(t), "--strict", "--cases", "50", "--seed", "1", "--reduce", "0", "--out", t.TempDir())
 	if strings.ContainsAny(got.stderr+got.stdout, "\x1b\r"+campaign.AreaMark) {
 		t.Errorf("not plain:\n%q\n%q", got.stderr, got.stdout)
@@ -110,6 +112,7 @@ func TestRunWithoutATerminal(t *testing.T) {
 // The table of a case fits the width of most terminals; a sentence below it may be
 // longer and is wrapped by the terminal.
 func TestShowFitsTheTerminal(t *testing.T) {
+	t.Parallel()
 	target := serverTarget(t)
 	for _, file := range []string{"corpus/found/mariadb-index-hides-changed-record.sql", "corpus/found/innodb-read-uncommitted-loses-rows.sql", "corpus/known/maria-27992.sql"} {
 		got := txnfuzz(t, "show", file, "--target", target)

@@ -30,6 +30,7 @@ func TestOnlyNamesTransactions(t *testing.T) {
 // TestReportOfWhatWasFoundBefore: a file's mistake that shows in the middle of a campaign has
 // status 2, and the report of what was found until then is written.
 func TestReportOfWhatWasFoundBefore(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file, page := filepath.Join(dir, "w.workload"), filepath.Join(dir, "w.html")
 	text := `/* schema */ CREATE TABLE stock (id INT PRIMARY KEY, n INT NOT NULL); INSERT INTO stock VALUES (1, 1);

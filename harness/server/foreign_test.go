@@ -178,6 +178,7 @@ func TestTLS(t *testing.T) {
 			continue
 		}
 		t.Run(target, func(t *testing.T) {
+			t.Parallel()
 			ctx := t.Context()
 			p := start(t, encrypted[target])
 			must(t, sideOf(t, p), "CREATE USER u@localhost IDENTIFIED BY '"+secret+"' REQUIRE SSL", "GRANT ALL ON *.* TO u@localhost")

@@ -60,7 +60,7 @@ func wrapped(t *testing.T, target string) string {
 }
 
 func TestServerOnThePath(t *testing.T) {
-	eachServer(t, func(t *testing.T, target string) {
+	inTurn(t, installedTargets(t), func(t *testing.T, target string) {
 		program := wrapped(t, target)
 		onlyServers(t)
 		family, version, _ := strings.Cut(target, ":")
@@ -127,7 +127,7 @@ func TestTheNewestIsTaken(t *testing.T) {
 // TestSeveralAtOnce: the first users of a server share the making of its
 // template, and instances do not see each other.
 func TestSeveralAtOnce(t *testing.T) {
-	eachServer(t, func(t *testing.T, target string) {
+	inTurn(t, installedTargets(t), func(t *testing.T, target string) {
 		onlyServers(t, target)
 		const n = 3
 		backends := make([]harness.Backend, n)

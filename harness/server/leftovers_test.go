@@ -153,6 +153,7 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 	eachPrivate(t, func(t *testing.T, target string) {
 		for name, kill := range deaths {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				dir := shortDir(t)
 				cmd, owned := startOwner(t, target, dir)
 				if n := len(litter(owned)); n != 6 {
@@ -163,7 +164,7 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !until(func() bool { return len(litter(owned)) == 0 }) {
-					t.Errorf("left after two seconds: %v", litter(owned))
+					t.Errorf("left after ten seconds: %v", litter(owned))
 				}
 				t.Logf("all gone after %v", time.Since(began).Round(time.Millisecond))
 				if left, _ := os.ReadDir(dir); len(left) > 0 {

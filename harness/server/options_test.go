@@ -31,11 +31,14 @@ func TestWrongOptions(t *testing.T) {
 			{"max_allowed_packet=1", "option max_allowed_packet=1: the server has made 1024 of it"},
 			{"autocommit=0", "option autocommit=0: the rules cover ON only"},
 		} {
-			_, err := openPrivate(t.Context(), target+","+c[0], options(shortDir(t)))
-			var name *harness.NameError
-			if !errors.As(err, &name) || !strings.Contains(err.Error(), c[1]) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v, want %q", c[0], err, c[1])
-			}
+			t.Run(c[0], func(t *testing.T) {
+				t.Parallel()
+				_, err := openPrivate(t.Context(), target+","+c[0], options(shortDir(t)))
+				var name *harness.NameError
+				if !errors.As(err, &name) || !strings.Contains(err.Error(), c[1]) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("%v, want %q", err, c[1])
+				}
+			})
 		}
 	})
 }

@@ -34,9 +34,24 @@ func installedTargets(t testing.TB) []string {
 	return targets
 }
 
-// eachServer runs a test against every installed server.
+// eachServer runs a test against every installed server, on all of them at a time: most of a test is
+// waiting, for a server to start or for a lock.
 func eachServer(t *testing.T, f func(t *testing.T, target string)) {
-	for _, target := range installedTargets(t) {
+	each(t, installedTargets(t), f)
+}
+
+func each(t *testing.T, targets []string, f func(t *testing.T, target string)) {
+	for _, target := range targets {
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			f(t, target)
+		})
+	}
+}
+
+// inTurn is for tests that set the environment.
+func inTurn(t *testing.T, targets []string, f func(t *testing.T, target string)) {
+	for _, target := range targets {
 		t.Run(target, func(t *testing.T) { f(t, target) })
 	}
 }
@@ -62,22 +77,24 @@ func installedTiDBs(t *testing.T) []string {
 	return targets
 }
 
-// eachTiDB runs a test against every installed TiDB.
-func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
+// anyTiDB returns the installed TiDBs and skips the test if there is none.
+func anyTiDB(t *testing.T) []string {
+	t.Helper()
 	targets := installedTiDBs(t)
 	if len(targets) == 0 {
 		t.Skip("no TiDB is installed: scripts/servers tidb:2025-11 does it")
 	}
-	for _, target := range targets {
-		t.Run(target, func(t *testing.T) { f(t, target) })
-	}
+	return targets
+}
+
+// eachTiDB runs a test against every installed TiDB.
+func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
+	each(t, anyTiDB(t), f)
 }
 
 // eachPrivate runs a test against every installed server of any family.
 func eachPrivate(t *testing.T, f func(t *testing.T, target string)) {
-	for _, target := range append(installedTargets(t), installedTiDBs(t)...) {
-		t.Run(target, func(t *testing.T) { f(t, target) })
-	}
+	each(t, append(installedTargets(t), installedTiDBs(t)...), f)
 }
 
 // start opens a private instance that ends with the test.
@@ -146,6 +163,7 @@ func TestVendorDefaults(t *testing.T) {
 			continue
 		}
 		t.Run(target, func(t *testing.T) {
+			t.Parallel()
 			s := start(t, target).Server()
 			if string(s.DBMS) != release[:strings.Index(release, ":")] || !strings.HasPrefix(s.Version, release[strings.Index(release, ":")+1:]+".") {
 				t.Errorf("server is %s %s", s.DBMS, s.Version)

@@ -19,7 +19,10 @@ func TestSilenceIsInTheHistory(t *testing.T) {
 		if !strings.HasPrefix(target, string(history.MariaDB)) {
 			continue // MySQL's version cannot be set
 		}
-		t.Run(target, func(t *testing.T) { testSilence(t, target) })
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			testSilence(t, target)
+		})
 	}
 }
 

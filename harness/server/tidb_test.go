@@ -69,7 +69,7 @@ func TestTiDBPort(t *testing.T) {
 
 // TestTiDBOfOnesOwn starts the program whose path the user gave.
 func TestTiDBOfOnesOwn(t *testing.T) {
-	eachTiDB(t, func(t *testing.T, target string) {
+	inTurn(t, anyTiDB(t), func(t *testing.T, target string) {
 		s, err := parseSpec(target)
 		if err != nil {
 			t.Fatal(err)
@@ -111,19 +111,22 @@ func TestTiDBRefuses(t *testing.T) {
 			"tidb_txn_mode=optimistic":     "the rules cover pessimistic only",
 			"tidb_enable_metadata_lock=ON": "cannot be killed and recovered",
 		} {
-			dir := shortDir(t)
-			o := harness.Options{Dir: dir, Durable: strings.Contains(want, "recovered")}
-			b, err := harness.Open(t.Context(), target+","+options, o)
-			if err == nil {
-				_ = b.Close()
-			}
-			var name *harness.NameError
-			if !errors.As(err, &name) || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", options, err, want)
-			}
-			if left, _ := os.ReadDir(dir); len(left) > 0 {
-				t.Errorf("%s: a failed start leaves %v", options, left)
-			}
+			t.Run(options, func(t *testing.T) {
+				t.Parallel()
+				dir := shortDir(t)
+				o := harness.Options{Dir: dir, Durable: strings.Contains(want, "recovered")}
+				b, err := harness.Open(t.Context(), target+","+options, o)
+				if err == nil {
+					_ = b.Close()
+				}
+				var name *harness.NameError
+				if !errors.As(err, &name) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v, want %q", err, want)
+				}
+				if left, _ := os.ReadDir(dir); len(left) > 0 {
+					t.Errorf("a failed start leaves %v", left)
+				}
+			})
 		}
 	})
 }

@@ -1,7 +1,9 @@
 package innodb
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +56,18 @@ func TestUnmetConditions(t *testing.T) {
 
 func isUnmet(t *testing.T, dbms history.DBMS, table, query string) bool {
 	t.Helper()
-	c, err := corpus.Parse("test", []byte("/* init */ CREATE TABLE t ("+table+");\n/* init */ CREATE TABLE u (z INT);\n/* tx1 */ BEGIN;\n/* tx1 */ "+query+";\n"))
+	choices := &mvcc.Choices{}
+	x, s := aboutToRun(t, dbms, table, query, choices)
+	nothing, err := x.readsNothing(s)
+	return nothing || err != nil || choices.Pos > 0
+}
+
+// aboutToRun is a query at its start, of which no plan is known.
+func aboutToRun(t *testing.T, dbms history.DBMS, table, query string, ch *mvcc.Choices) (*running, *ast.SelectStmt) {
+	t.Helper()
+	text := "/* init */ CREATE TABLE t (" + table + ");\n/* init */ CREATE TABLE u (z INT);\n" +
+		"/* tx1 */ BEGIN;\n/* tx1 */ " + query + ";\n"
+	c, err := corpus.Parse("test", []byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
@@ -65,10 +78,20 @@ func isUnmet(t *testing.T, dbms history.DBMS, table, query string) bool {
 		t.Fatalf("%s: %v", query, err)
 	}
 	s := c.Steps[1].Stmt.(*ast.SelectStmt)
-	e := ready(r).engine(&mvcc.Choices{})
-	x := &running{e: e, node: s, tx: &versions.Txn{}}
-	nothing, err := x.readsNothing(s)
-	return nothing || err != nil || e.choices.Pos > 0
+	return &running{e: ready(r).engine(ch), node: s, tx: &versions.Txn{}}, s
+}
+
+// TestWithoutAPlan: a query that no row meets opens its table, or there is no verdict.
+func TestWithoutAPlan(t *testing.T) {
+	got := everyPath(func(ch *mvcc.Choices) string {
+		const table = "a INT PRIMARY KEY, b INT, c INT, d INT"
+		x, s := aboutToRun(t, history.MySQL, table, "SELECT * FROM t WHERE b = 1 AND b = 2", ch)
+		nothing, err := x.readsNothing(s)
+		return fmt.Sprint(nothing, " ", err == errUnplanned)
+	}, (*mvcc.Choices).Next)
+	if want := []string{"false false", "false true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // TestOpening reads plans as MariaDB and MySQL word them.
