@@ -14,7 +14,6 @@ import (
 // TestCorrupt: a server that calls a table corrupt has a finding, and the run ends.
 // The trigger makes a sound server answer as MariaDB once did after a kill.
 func TestCorrupt(t *testing.T) {
-	t.Parallel()
 	for _, target := range installed(t, mysql97, mariadb11) {
 		b := open(t, target, harness.Options{})
 		s := settings(t, target, "append", corpus.RepeatableRead)

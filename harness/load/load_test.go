@@ -41,16 +41,6 @@ func installed(t testing.TB, targets ...string) []string {
 	return out
 }
 
-// each runs a test on each of some targets, on all of them at a time.
-func each(t *testing.T, targets []string, f func(t *testing.T, target string)) {
-	for _, target := range installed(t, targets...) {
-		t.Run(target, func(t *testing.T) {
-			t.Parallel()
-			f(t, target)
-		})
-	}
-}
-
 func open(t testing.TB, target string, o harness.Options) harness.Backend {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -85,8 +75,7 @@ func run(t testing.TB, b harness.Backend, s load.Settings) *load.Report {
 
 // TestHonest: servers keep what they promise, at every level, with every workload.
 func TestHonest(t *testing.T) {
-	t.Parallel()
-	each(t, []string{mysql97, mariadb11}, func(t *testing.T, target string) {
+	for _, target := range installed(t, mysql97, mariadb11) {
 		b := open(t, target, harness.Options{})
 		for _, level := range corpus.Levels {
 			for _, w := range load.Workloads() {
@@ -100,7 +89,7 @@ func TestHonest(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
 }
 
 func textOf(t testing.TB, r *load.Report) string {
@@ -115,7 +104,6 @@ func textOf(t testing.TB, r *load.Report) string {
 // TestAnomaliesOfMySQL: what its REPEATABLE READ allows beyond the model of that
 // name is seen in less than ten seconds, and is no finding unless it is asked for.
 func TestAnomaliesOfMySQL(t *testing.T) {
-	t.Parallel()
 	for _, target := range installed(t, mysql97) {
 		b := open(t, target, harness.Options{})
 		for _, reads := range []load.Reads{load.PlainReads, load.MixedReads} {
@@ -187,8 +175,7 @@ func again(t *testing.T, f load.Finding) {
 
 // TestLies: a server that breaks its promise is found out.
 func TestLies(t *testing.T) {
-	t.Parallel()
-	lies := []struct {
+	for _, c := range []struct {
 		lie      string
 		level    corpus.Level
 		workload string
@@ -211,12 +198,10 @@ func TestLies(t *testing.T) {
 		{"row-missing-from-an-answer", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindAnswer}},
 		{"writes-committed-at-once", corpus.RepeatableRead, "append", load.PlainReads, []string{"G1a", "G1b", "G1c", "G0"}},
 		{"write-lost-after-a-wait", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost, "wrong-total"}},
-	}
-	each(t, []string{mysql97, mariadb11}, func(t *testing.T, target string) {
-		b := open(t, target, harness.Options{})
-		for _, c := range lies {
-			t.Run(c.lie+"/"+c.workload, func(t *testing.T) {
-				liar := lying.Through(b, lieOf(t, c.lie))
+	} {
+		for _, target := range installed(t, mysql97, mariadb11) {
+			t.Run(strings.Join([]string{c.lie, c.workload, target}, "/"), func(t *testing.T) {
+				liar := lying.Through(open(t, target, harness.Options{}), lieOf(t, c.lie))
 				s := settings(t, target, c.workload, c.level)
 				s.Reads, s.Duration, s.Transactions = c.reads, 8*time.Second, 4000
 				r := run(t, liar, s)
@@ -231,7 +216,7 @@ func TestLies(t *testing.T) {
 				}
 			})
 		}
-	})
+	}
 }
 
 func lieOf(t *testing.T, name string) lying.Lie {
@@ -253,8 +238,7 @@ var onceKilled = map[string][]string{mariadb11: {"incompatible-order", load.Kind
 // TestKills: nothing that a durable server acknowledged is lost when it is killed,
 // and a server that syncs its log only now and then loses some.
 func TestKills(t *testing.T) {
-	t.Parallel()
-	each(t, []string{mysql97, mariadb11}, func(t *testing.T, target string) {
+	for _, target := range installed(t, mysql97, mariadb11) {
 		for _, c := range []struct {
 			option string
 			lossy  bool
@@ -290,11 +274,10 @@ func TestKills(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
 }
 
 func TestPauses(t *testing.T) {
-	t.Parallel()
 	for _, target := range installed(t, mariadb11) {
 		b := open(t, target, harness.Options{Durable: true})
 		s := settings(t, target, "append", corpus.RepeatableRead)
@@ -312,7 +295,6 @@ func TestPauses(t *testing.T) {
 // TestHistoryAndDatabase: the history is whole, holds what the report says, and the
 // database is gone, also when the run was interrupted.
 func TestHistoryAndDatabase(t *testing.T) {
-	t.Parallel()
 	for _, target := range installed(t, mariadb11) {
 		b := open(t, target, harness.Options{})
 		s := settings(t, target, "append", corpus.RepeatableRead)
