@@ -79,11 +79,11 @@ func (r *run) hold(ctx context.Context, l *lane, step int, parked bool) error {
 	if err != nil {
 		return fmt.Errorf("hold session %d in line %d: %w", l.number, step+1, err)
 	}
-	r.holding, r.heldLane, r.seenHeld = h, l, false
+	r.holding, r.heldLane = h, l
 	r.submit(l, step, parked)
 	r.got = r.got[:0]
 	stop := time.Now().Add(mostApproach)
-	asleep := sleeper{look: r.look}
+	asleep := slumber{look: r.look}
 	for !h.Stands() && time.Now().Before(stop) {
 		a, ok, err := r.w.mail.receive(ctx, peek, h.Hit())
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *run) hold(ctx context.Context, l *lane, step int, parked bool) error {
 			break
 		}
 	}
-	return r.recordHeld(l)
+	return r.recordHeld(ctx, l)
 }
 
 // beside submits a step while another session is held, and returns when it has answered or is
@@ -109,7 +109,7 @@ func (r *run) beside(ctx context.Context, l *lane, step int, parked bool) error 
 	r.submit(l, step, parked)
 	r.got = r.got[:0]
 	stop := time.Now().Add(longestGlance)
-	asleep := map[*lane]*sleeper{}
+	asleep := map[*lane]*slumber{}
 	for time.Now().Before(stop) {
 		a, ok, err := r.w.mail.receive(ctx, nap, nil)
 		if err != nil {
@@ -128,7 +128,7 @@ func (r *run) beside(ctx context.Context, l *lane, step int, parked bool) error 
 				continue
 			}
 			if asleep[o] == nil {
-				asleep[o] = &sleeper{look: r.look}
+				asleep[o] = &slumber{look: r.look}
 			}
 			moving = asleep[o].since(o) < glances || moving
 		}
@@ -136,17 +136,23 @@ func (r *run) beside(ctx context.Context, l *lane, step int, parked bool) error 
 			break
 		}
 	}
-	return r.recordHeld(l)
+	return r.recordHeld(ctx, l)
 }
 
-// recordHeld is record where one session stands still for no reason of the server's, and others may.
-func (r *run) recordHeld(just *lane) error {
+// recordHeld is record where one session stands still for no reason of the server's, and others may. A place
+// that the statement did not come to holds no later one.
+func (r *run) recordHeld(ctx context.Context, just *lane) error {
 	var waiting []Waiting
 	if r.holding.Stands() && r.heldLane.stmt >= 0 && !r.answered(r.heldLane) {
 		waiting = []Waiting{{Conn: r.heldLane.id, Kind: history.Held}}
-		r.seenHeld = true
 	}
-	return r.record(just, waiting)
+	if err := r.record(just, waiting); err != nil {
+		return errors.Join(err, r.holding.Release())
+	}
+	if r.heldLane.stmt >= 0 {
+		return nil
+	}
+	return r.letGo(ctx)
 }
 
 // letGo ends the hold. What it kept from going on goes on.
@@ -172,8 +178,8 @@ func (r *run) letGo(ctx context.Context) error {
 	return r.unpark(ctx)
 }
 
-// sleeper counts how often in a row a thread was seen asleep.
-type sleeper struct {
+// slumber counts how often in a row a thread was seen asleep.
+type slumber struct {
 	look Watcher
 	last Sight
 	n    int
@@ -181,7 +187,7 @@ type sleeper struct {
 }
 
 // since looks at a session's thread, not more often than each nap, and returns the count.
-func (s *sleeper) since(l *lane) int {
+func (s *slumber) since(l *lane) int {
 	if s.look == nil || time.Since(s.at) < nap {
 		return s.n
 	}

@@ -52,11 +52,11 @@ type run struct {
 	facts *inquiry      // nil but in a run for facts
 	asked time.Duration // spent on questions who waits
 	// holding is what is armed or held in the session of heldLane; nil: nothing is, or no more.
-	// seenHeld says that it stood at its place, loosed that it has just been let go.
-	holding          Holding
-	heldLane         *lane
-	seenHeld, loosed bool
-	trace            *tracing
+	// loosed says that it has just been let go.
+	holding  Holding
+	heldLane *lane
+	loosed   bool
+	trace    *tracing
 	// greet, if not nil, makes the new connection of a session like its first one.
 	greet func(*connection) error
 }
