@@ -122,6 +122,28 @@ func (s *search) one(ctx context.Context) error {
 		}
 		before = at
 	}
+	if s.given {
+		return s.within(ctx)
+	}
+	return ctx.Err()
+}
+
+// mostWithin bounds the executions of an instruction that within tries.
+const mostWithin = 2
+
+// within holds the statement at each instruction of the functions in which outcomes changed.
+func (s *search) within(ctx context.Context) error {
+	functions := map[string]bool{}
+	for _, place := range s.memory.some(s.shape, mostRemembered, s.random) {
+		functions[place.Function] = true
+	}
+	for i := range s.trail.Len() {
+		if at := s.trail.At(i); functions[at.Function] && at.Hit <= mostWithin {
+			if _, err := s.holdAt(ctx, i); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
 	return ctx.Err()
 }
 
