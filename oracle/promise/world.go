@@ -25,6 +25,8 @@ type own struct {
 	write write
 	// snapshots holds the numbers of commits of which its snapshot may be; nil: none was taken.
 	snapshots []int
+	// pinned is a moment at which its snapshot was surely taken; 0: none is known.
+	pinned history.Tick
 	// unseen says that it has matched rows and not changed them, so that whether later reads show
 	// its own or the snapshot's version cannot be told from what changed.
 	unseen bool

@@ -1,0 +1,220 @@
+package promise
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// due says whether a statement that succeeds should have failed with error 1020.
+type due uint8
+
+const (
+	notDue due = iota
+	perhapsDue
+	surelyDue
+)
+
+const changedRow = "a statement that comes to rows which were changed behind the snapshot, where error 1020 may be due"
+
+// refusal tells whether a statement had to fail with error 1020, which a server promises that has snapshot
+// isolation and lets the first of two writers win: if it locks a row that was changed behind its transaction's
+// snapshot. alone is what it answers, and did what it changes, on some commits and its transaction's writes.
+//
+// Which rows a statement locks beside those that it returns or changes is the access path's. So it is asked
+// again on rows of which those that were changed are as they were: if it does the same, none of them mattered.
+// If it does something else, they are taken away altogether: a statement that then finds fewer rows has found
+// one of them, and locked it. Else it went by rows that are gone, or that it only looked at, and the error is
+// allowed and not due. Rows of other tables, to which foreign keys and triggers lead, are read as they are.
+func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.Result, did write) (due, error) {
+	since, viewed := j.earliestView(e)
+	if !viewed {
+		return notDue, nil
+	}
+	behind := j.behind(e, w, o, commits, func(x *event) bool { return x.to > since })
+	if behind.empty() {
+		return notDue, nil
+	}
+	named := j.named(e)
+	switch {
+	case named == nil:
+		return perhapsDue, nil
+	case slices.ContainsFunc(named, func(i int) bool { return len(j.layout[i].key) == 0 && len(behind[i]) > 0 }):
+		return perhapsDue, nil
+	case j.layout.overlap(did, j.without(behind, named)) != "": // a cascade or a trigger has come to it
+		return perhapsDue, nil
+	}
+	before, err := j.sight(w.committed[commits], o)
+	if err != nil {
+		return notDue, err
+	}
+	then := min(w.ended(since), commits)
+	same, err := j.doesAsWell(e, before, j.layout.as(before, w.committed[then], behind, named), alone, did)
+	if same || err != nil {
+		return notDue, err
+	}
+	if o.pinned == 0 || o.renewed || !j.locksWhatItFinds(e) || j.uncertain(e, w) != "" {
+		return perhapsDue, nil
+	}
+	surely := j.behind(e, w, o, commits, func(x *event) bool { return x.from > o.pinned })
+	for _, i := range named { // what is as it was need not count as changed
+		for key, now := range surely[i] {
+			if was, there := w.committed[then][i][key]; there == (now.n > 0) && textOf(was.cells) == textOf(now.cells) {
+				delete(surely[i], key)
+			}
+		}
+	}
+	got, err := j.answersWithout(e, before, surely, named)
+	if err != nil || !fewer(e, got, alone) {
+		return perhapsDue, err
+	}
+	return surelyDue, nil
+}
+
+// behind returns the rows that were changed by commits of which counts says so, but for those that the
+// transaction has written itself. A statement that waited for a transaction that then committed has come to the
+// rows of that one behind the commit, even if its answer was seen first.
+func (j *judge) behind(e *event, w *world, o own, commits int, counts func(*event) bool) write {
+	out := j.layout.nothing()
+	add := func(wrote write) {
+		for i := range wrote {
+			for key, now := range wrote[i] {
+				if _, mine := o.write[i][key]; !mine || len(j.layout[i].key) == 0 {
+					out[i][key] = now
+				}
+			}
+		}
+	}
+	for n, wrote := range w.wrote[:commits] {
+		if counts(w.at[n]) {
+			add(wrote)
+		}
+	}
+	for u, open := range w.own {
+		if e.waited() && u != e.unit && u.committed && u.end.st.Submit < e.to && counts(u.end) {
+			add(open.write)
+		}
+	}
+	return out
+}
+
+// named are the tables that a statement names as what it reads or changes; nil where a table is none of the
+// case's, as a view is not.
+func (j *judge) named(e *event) (tables []int) {
+	if e.kind == stmt.Raw || isUnion(e.node) {
+		return nil
+	}
+	v := stmt.Of(e.node)
+	from := v.From
+	if v.Into != nil {
+		from = v.Into
+	}
+	var walk func(ast.ResultSetNode) bool
+	walk = func(n ast.ResultSetNode) bool {
+		switch x := n.(type) {
+		case *ast.Join:
+			return walk(x.Left) && (x.Right == nil || walk(x.Right))
+		case *ast.TableSource:
+			name, ok := x.Source.(*ast.TableName)
+			if !ok {
+				return false
+			}
+			i := j.layout.table(name.Name.O)
+			tables = append(tables, i)
+			return i >= 0
+		}
+		return false
+	}
+	if from == nil || from.TableRefs == nil || !walk(from.TableRefs) {
+		return nil
+	}
+	return tables
+}
+
+// without is a write without that of some tables.
+func (j *judge) without(w write, tables []int) write {
+	out := slices.Clone(w)
+	for _, i := range tables {
+		out[i] = nil
+	}
+	return out
+}
+
+// as is a state in which changed rows of some tables are as in another one; nil: gone.
+func (l layout) as(s, then state, changed write, tables []int) state {
+	w := l.nothing()
+	for _, i := range tables {
+		for key, now := range changed[i] {
+			was := entry{now.cells, 0}
+			if then != nil {
+				if e, there := then[i][key]; there {
+					was = e
+				}
+			}
+			w[i][key] = was
+		}
+	}
+	out, _ := l.plus(s, w)
+	return out
+}
+
+// doesAsWell says that a statement does on one state what it does on another.
+func (j *judge) doesAsWell(e *event, before, other state, alone *history.Result, did write) (bool, error) {
+	if j.layout.difference(before, other).empty() {
+		return true, nil
+	}
+	a, after, err := j.ask(other, e)
+	var open unjudgedError
+	switch {
+	case errors.As(err, &open): // rows that cannot stand beside each other
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return history.SameAnswer(&a.Results[0], alone, false) &&
+		j.layout.text(j.layout.difference(other, after)) == j.layout.text(did), nil
+}
+
+// answersWithout is what a statement answers where changed rows of some tables are gone; nil if that cannot be.
+func (j *judge) answersWithout(e *event, before state, changed write, tables []int) (*history.Result, error) {
+	a, _, err := j.ask(j.layout.as(before, nil, changed, tables), e)
+	var open unjudgedError
+	switch {
+	case errors.As(err, &open):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &a.Results[0], nil
+}
+
+// fewer says that a statement finds fewer rows, or others, than it does elsewhere.
+func fewer(e *event, got, elsewhere *history.Result) bool {
+	switch {
+	case got == nil || got.Err != nil || elsewhere.Err != nil:
+		return false
+	case e.kind == stmt.SelectForUpdate:
+		return !history.SameRows(got.Rows, elsewhere.Rows, false)
+	case e.kind == stmt.Update:
+		return got.Matched < elsewhere.Matched
+	}
+	return got.Affected < elsewhere.Affected
+}
+
+// locksWhatItFinds says that a statement locks each row that it finds, and not an entry of an index alone.
+func (j *judge) locksWhatItFinds(e *event) bool {
+	switch s := e.node.(type) {
+	case *ast.SelectStmt:
+		return e.kind == stmt.SelectForUpdate && s.With == nil && s.SelectIntoOpt == nil
+	case *ast.UpdateStmt, *ast.DeleteStmt:
+		v := stmt.Of(s)
+		return !v.Several && !v.Ignore && v.With == nil
+	case *ast.InsertStmt:
+		return !s.IgnoreErr && s.Select == nil && (s.IsReplace || len(s.OnDuplicate) > 0)
+	}
+	return false
+}
