@@ -26,10 +26,10 @@ const changedRow = "a statement that comes to rows which were changed behind the
 // snapshot. alone is what it answers, and did what it changes, on some commits and its transaction's writes.
 //
 // Which rows a statement locks beside those that it returns or changes is the access path's. So it is asked
-// again on rows of which those that were changed are as they were: if it does the same, none of them mattered.
-// If it does something else, they are taken away altogether: a statement that then finds fewer rows has found
-// one of them, and locked it. Else it went by rows that are gone, or that it only looked at, and the error is
-// allowed and not due. Rows of other tables, to which foreign keys and triggers lead, are read as they are.
+// again where the changed rows are gone: if it finds fewer, it has found one of them, and locked it. Else it is
+// asked where they are as they were: if it does the same, none of them mattered. If not, it went by rows that are
+// gone, and the error is allowed and not due. Rows of other tables, to which foreign keys and triggers lead, are
+// as they are.
 func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.Result, did write) (due, error) {
 	since, viewed := j.earliestView(e)
 	if !viewed {
@@ -41,34 +41,40 @@ func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.R
 	}
 	named := j.named(e)
 	switch {
-	case named == nil:
+	case named == nil,
+		slices.ContainsFunc(named, func(i int) bool { return len(j.layout[i].key) == 0 && len(behind[i]) > 0 }),
+		j.layout.overlap(did, without(behind, named)) != "": // a cascade or a trigger has come to it
 		return perhapsDue, nil
-	case slices.ContainsFunc(named, func(i int) bool { return len(j.layout[i].key) == 0 && len(behind[i]) > 0 }):
-		return perhapsDue, nil
-	case j.layout.overlap(did, j.without(behind, named)) != "": // a cascade or a trigger has come to it
-		return perhapsDue, nil
+	case !slices.ContainsFunc(named, func(i int) bool { return len(behind[i]) > 0 }):
+		return notDue, nil
 	}
 	before, err := j.sight(w.committed[commits], o)
 	if err != nil {
 		return notDue, err
 	}
-	then := min(w.ended(since), commits)
-	same, err := j.doesAsWell(e, before, j.layout.as(before, w.committed[then], behind, named), alone, did)
-	if same || err != nil {
+	then := w.committed[min(w.ended(since), commits)]
+	got, err := j.answersWithout(e, before, behind, named)
+	switch {
+	case err != nil:
 		return notDue, err
-	}
-	if o.pinned == 0 || o.renewed || !j.locksWhatItFinds(e) || j.uncertain(e, w) != "" {
+	case got != nil && history.SameAnswer(got, alone, false):
+		same, err := j.doesAsWell(e, j.layout.as(before, then, behind, named), alone, did)
+		if err != nil || same {
+			return notDue, err
+		}
+		return perhapsDue, nil
+	case o.pinned == 0 || o.renewed || !locksWhatItFinds(e) || j.uncertain(e, w) != "":
 		return perhapsDue, nil
 	}
 	surely := j.behind(e, w, o, commits, func(x *event) bool { return x.from > o.pinned })
 	for _, i := range named { // what is as it was need not count as changed
 		for key, now := range surely[i] {
-			if was, there := w.committed[then][i][key]; there == (now.n > 0) && textOf(was.cells) == textOf(now.cells) {
+			if was, there := then[i][key]; there == (now.n > 0) && textOf(was.cells) == textOf(now.cells) {
 				delete(surely[i], key)
 			}
 		}
 	}
-	got, err := j.answersWithout(e, before, surely, named)
+	got, err = j.answersWithout(e, before, surely, named)
 	if err != nil || !fewer(e, got, alone) {
 		return perhapsDue, err
 	}
@@ -136,7 +142,7 @@ func (j *judge) named(e *event) (tables []int) {
 }
 
 // without is a write without that of some tables.
-func (j *judge) without(w write, tables []int) write {
+func without(w write, tables []int) write {
 	out := slices.Clone(w)
 	for _, i := range tables {
 		out[i] = nil
@@ -162,12 +168,9 @@ func (l layout) as(s, then state, changed write, tables []int) state {
 	return out
 }
 
-// doesAsWell says that a statement does on one state what it does on another.
-func (j *judge) doesAsWell(e *event, before, other state, alone *history.Result, did write) (bool, error) {
-	if j.layout.difference(before, other).empty() {
-		return true, nil
-	}
-	a, after, err := j.ask(other, e)
+// doesAsWell says that a statement answers and changes on a state what it does on another one.
+func (j *judge) doesAsWell(e *event, s state, alone *history.Result, did write) (bool, error) {
+	a, after, err := j.ask(s, e)
 	var open unjudgedError
 	switch {
 	case errors.As(err, &open): // rows that cannot stand beside each other
@@ -176,7 +179,7 @@ func (j *judge) doesAsWell(e *event, before, other state, alone *history.Result,
 		return false, err
 	}
 	return history.SameAnswer(&a.Results[0], alone, false) &&
-		j.layout.text(j.layout.difference(other, after)) == j.layout.text(did), nil
+		j.layout.text(j.layout.difference(s, after)) == j.layout.text(did), nil
 }
 
 // answersWithout is what a statement answers where changed rows of some tables are gone; nil if that cannot be.
@@ -206,7 +209,7 @@ func fewer(e *event, got, elsewhere *history.Result) bool {
 }
 
 // locksWhatItFinds says that a statement locks each row that it finds, and not an entry of an index alone.
-func (j *judge) locksWhatItFinds(e *event) bool {
+func locksWhatItFinds(e *event) bool {
 	switch s := e.node.(type) {
 	case *ast.SelectStmt:
 		return e.kind == stmt.SelectForUpdate && s.With == nil && s.SelectIntoOpt == nil

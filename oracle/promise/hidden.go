@@ -49,11 +49,11 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			})
 			if slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
 				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionOnUpdate })
-			}) || undetermined(s) != "" {
+			}) || undetermined(s, nil) != "" {
 				return h, unjudgedError("a table with a value that is not one of the rows")
 			}
 		case *ast.CreateViewStmt:
-			if undetermined(s) != "" {
+			if undetermined(s, nil) != "" {
 				return h, unjudgedError("a view of what the rows alone do not determine")
 			}
 		}

@@ -104,6 +104,12 @@ func (j *judge) decide() (err error) {
 	if why := j.orphan(final); why != "" {
 		return j.orphaned(why, err)
 	}
+	if j.ruling.Broken || err != nil && !errors.As(err, new(unjudgedError)) {
+		return err
+	}
+	if holds, failed := j.holds(final); failed != nil || !holds {
+		return failed
+	}
 	return err
 }
 

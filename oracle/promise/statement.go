@@ -227,7 +227,7 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		j.skipped[e.index] = why
 		o.touched = true
-		if e.unit.promise.Plain == Snapshot && !e.alone && e.plain() && j.opensView(e) {
+		if p := e.unit.promise; p.Plain == Snapshot && !p.Isolated && !e.alone && e.plain() && j.opensView(e) {
 			o = opened(o, e, span(j.firstView(&w, e), w.newest()))
 		}
 		return []world{w.with(e.unit, o)}, nil
