@@ -63,7 +63,7 @@ func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.R
 			return notDue, err
 		}
 		return perhapsDue, nil
-	case o.pinned == 0 || o.renewed || !locksWhatItFinds(e) || j.uncertain(e, w) != "":
+	case o.pinned == 0, o.renewed, !locksWhatItFinds(e), j.uncertain(e, w) != "", j.ofSeveralMoments(e, w):
 		return perhapsDue, nil
 	}
 	surely := j.behind(e, w, o, commits, func(x *event) bool { return x.from > o.pinned })
@@ -82,8 +82,7 @@ func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.R
 }
 
 // behind returns the rows that were changed by commits of which counts says so, but for those that the
-// transaction has written itself. A statement that waited for a transaction that then committed has come to the
-// rows of that one behind the commit, even if its answer was seen first.
+// transaction has written itself.
 func (j *judge) behind(e *event, w *world, o own, commits int, counts func(*event) bool) write {
 	out := j.layout.nothing()
 	add := func(wrote write) {
@@ -100,12 +99,33 @@ func (j *judge) behind(e *event, w *world, o own, commits int, counts func(*even
 			add(wrote)
 		}
 	}
-	for u, open := range w.own {
-		if e.waited() && u != e.unit && u.committed && u.end.st.Submit < e.to && counts(u.end) {
-			add(open.write)
+	for _, u := range j.awaited(e, w) {
+		if counts(u.end) {
+			add(w.own[u].write)
 		}
 	}
 	return out
+}
+
+// awaited returns the transactions that have written and are still open, but were sent COMMIT while a statement
+// waited: what this one has found of theirs it has found behind the commit, even if its answer was seen first.
+func (j *judge) awaited(e *event, w *world) (out []*unit) {
+	for _, u := range j.t.units {
+		if _, open := w.own[u]; open && e.waited() && u != e.unit && u.committed && u.end.st.Submit < e.to {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// ofSeveralMoments says that more than one row was changed while a statement waited, before or behind what it is
+// thought to have met.
+func (j *judge) ofSeveralMoments(e *event, w *world) bool {
+	n := w.changed(w.ended(e.st.Submit))
+	for _, u := range j.awaited(e, w) {
+		n += rowsOf(w.own[u].write)
+	}
+	return e.waited() && n > 1
 }
 
 // named are the tables that a statement names as what it reads or changes; nil where a table is none of the

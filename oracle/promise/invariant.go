@@ -16,7 +16,9 @@ import (
 func (j *judge) sets(name string) bool {
 	return slices.ContainsFunc(slices.Concat(j.c.Init, j.c.Steps), func(l corpus.Line) bool {
 		s, ok := l.Stmt.(*ast.SetStmt)
-		return ok && slices.ContainsFunc(s.Variables, func(v *ast.VariableAssignment) bool { return strings.EqualFold(v.Name, name) })
+		return ok && slices.ContainsFunc(s.Variables, func(v *ast.VariableAssignment) bool {
+			return strings.EqualFold(v.Name, name)
+		})
 	})
 }
 
@@ -48,7 +50,8 @@ func (j *judge) holds(final state) (bool, error) {
 	if err != nil || why == "" {
 		return err == nil, err
 	}
-	return broken(BrokenCheck, "each row satisfies its table's checks", why, "a CHECK must hold of each row that is committed")
+	return broken(BrokenCheck, "each row satisfies its table's checks", why,
+		"a CHECK must hold of each row that is committed")
 }
 
 // duplicate names two rows of a table that have the same whole numbers in a unique key, "" for none.
@@ -129,7 +132,7 @@ func (j *judge) unchecked(final state) (string, error) {
 		if def := j.defs[strings.ToLower(j.layout[i].name)]; def == nil || !hasChecks(def) || refers(def) {
 			continue
 		}
-		s := j.nothing()
+		s := j.layout.empty()
 		for k, e := range final[i] {
 			if !slices.ContainsFunc(checked, func(c state) bool {
 				was, there := c[i][k]
@@ -147,18 +150,10 @@ func (j *judge) unchecked(final state) (string, error) {
 		case err != nil:
 			return "", err
 		case a.Refused != nil && slices.Contains(checkErrors, a.Refused.Code):
-			return j.layout.text(j.layout.difference(j.nothing(), s)) + ": " + a.Refused.String(), nil
+			return j.layout.text(j.layout.difference(j.layout.empty(), s)) + ": " + a.Refused.String(), nil
 		}
 	}
 	return "", nil
-}
-
-func (j *judge) nothing() state {
-	s := make(state, len(j.layout))
-	for n := range s {
-		s[n] = content{}
-	}
-	return s
 }
 
 // refers says that a table has a foreign key.

@@ -72,8 +72,8 @@ func hasAggregate(n ast.Node) bool {
 // with a number that the column may hold. Servers of which no rule tells when they take the snapshot are left out.
 func (j *judge) scans(e *event) bool {
 	s, ok := e.node.(*ast.SelectStmt)
-	if !ok || e.st.Result.Err != nil || !j.knownLocks() || !e.plain() || j.subquery(e) || s.With != nil || s.Limit != nil ||
-		s.Having != nil || hasAggregate(s) {
+	if !ok || e.st.Result.Err != nil || !j.knownLocks() || !e.plain() || j.subquery(e) || s.With != nil ||
+		s.Limit != nil || s.Having != nil || hasAggregate(s) {
 		return false
 	}
 	tables := j.named(e)

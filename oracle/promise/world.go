@@ -77,9 +77,15 @@ func (w *world) ended(before history.Tick) (n int) {
 // changed counts the rows that the commits behind a given number of them changed.
 func (w *world) changed(since int) (n int) {
 	for _, one := range w.wrote[since:] {
-		for _, c := range one {
-			n += len(c)
-		}
+		n += rowsOf(one)
+	}
+	return n
+}
+
+// rowsOf counts the rows of a write.
+func rowsOf(w write) (n int) {
+	for _, c := range w {
+		n += len(c)
 	}
 	return n
 }
