@@ -41,7 +41,7 @@ func (j *judge) refusal(e *event, w *world, o own, commits int, alone *history.R
 	}
 	named := j.named(e)
 	switch {
-	case named == nil,
+	case named == nil, j.subquery(e),
 		slices.ContainsFunc(named, func(i int) bool { return len(j.layout[i].key) == 0 && len(behind[i]) > 0 }),
 		j.layout.overlap(did, without(behind, named)) != "": // a cascade or a trigger has come to it
 		return perhapsDue, nil
