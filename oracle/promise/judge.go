@@ -95,7 +95,8 @@ func (j *judge) decide() (err error) {
 	if e := j.unjustified(); e != nil {
 		reason := "no other transaction was open that had read with locks or written, so that nothing justifies this error"
 		if e.st.Result.Err.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins {
-			reason = "nobody has changed rows and committed behind the snapshot of this transaction, so that nothing justifies this error"
+			reason = "nobody has changed rows and committed behind the snapshot of this transaction, " +
+				"so that nothing justifies this error"
 		}
 		j.broken(e, "unjustified-abort", "no error", e.st.Result.Err.String(), reason)
 		return nil

@@ -279,7 +279,8 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 			case err != nil:
 				return nil, err
 			case is == surelyDue:
-				refused = &mismatch{e: e, kind: "missing-error", expected: "error 1020", actual: history.Describe(e.kind, &e.st.Result),
+				refused = &mismatch{e: e, kind: "missing-error", expected: "error 1020",
+					actual: history.Describe(e.kind, &e.st.Result),
 					reason: "it has found, and so locked, a row that was changed and committed behind its transaction's snapshot"}
 				continue
 			}
