@@ -29,11 +29,18 @@ var byPromise = []string{
 // triggers. The scratch connection of the judge never passes the liar.
 func TestPromisePower(t *testing.T) {
 	for _, name := range targettest.Among(t, cmp.Or(os.Getenv("TXNFUZZ_POWER_TARGET"), "mariadb:10.11")) {
-		t.Run(name, func(t *testing.T) { promisePower(t, name) })
+		t.Run(name, func(t *testing.T) { promisePower(t, name, byPromise) })
 	}
 }
 
-func promisePower(t *testing.T, name string) {
+// TestPromisePowerOfSnapshotIsolation tells lies about a server that promises error 1020.
+func TestPromisePowerOfSnapshotIsolation(t *testing.T) {
+	for _, name := range targettest.Among(t, "mariadb:11.8") {
+		promisePower(t, name, []string{"changed-record-is-not-told", "repeatable-read-served-as-read-committed"})
+	}
+}
+
+func promisePower(t *testing.T, name string, lies []string) {
 	b, err := harness.Open(t.Context(), name, harness.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +64,7 @@ func promisePower(t *testing.T, name string) {
 		return g, true
 	}
 	for _, l := range append([]lying.Lie{lying.Honest}, slices.Concat(lying.Lies, lying.ConstraintLies)...) {
-		if l.Name != lying.Honest.Name && !slices.Contains(byPromise, l.Name) {
+		if l.Name != lying.Honest.Name && !slices.Contains(lies, l.Name) {
 			continue
 		}
 		t.Run(l.Name, func(t *testing.T) {

@@ -109,9 +109,7 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 		a.Open = "tables that are made on the way"
 		return a, nil
 	}
-	open, err := x.load(tables)
-	if err != nil || open != "" {
-		a.Open = open
+	if err := x.load(tables, a); err != nil || a.Open != "" {
 		return a, err
 	}
 	if err := x.ready(ctx, q.Before); err != nil {
@@ -138,7 +136,7 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 		}
 		a.Results = append(a.Results, r.Result)
 	}
-	a, err = x.end(q, a, several)
+	a, err := x.end(q, a, several)
 	if len(q.IDs) > 0 { // a value that no statement took would be the next one's
 		x.hangUp()
 	}
@@ -228,11 +226,11 @@ func (x *Scratch) ready(ctx context.Context, before []int) error {
 // loading is the variable that keeps triggers still while rows are laid out.
 const loading = "@txnfuzz_loading"
 
-// load lays out rows, in the tables that hold others, without a look at foreign keys. open says
-// that the server has not taken them as they are.
-func (x *Scratch) load(tables []history.Table) (open string, err error) {
+// load lays out rows, in the tables that hold others, without a look at foreign keys. If the server has not
+// taken them as they are, the answer is left open.
+func (x *Scratch) load(tables []history.Table, a *history.SoloAnswer) error {
 	if err := x.w.use(x.w.ctl, x.p.db); err != nil {
-		return "", err
+		return err
 	}
 	var b strings.Builder
 	var changed []int
@@ -242,7 +240,7 @@ func (x *Scratch) load(tables []history.Table) (open string, err error) {
 		}
 	}
 	if len(changed) == 0 {
-		return "", nil
+		return nil
 	}
 	b.WriteString("SET foreign_key_checks = 0, " + loading + " = 1; BEGIN;")
 	for _, i := range changed {
@@ -261,25 +259,26 @@ func (x *Scratch) load(tables []history.Table) (open string, err error) {
 	b.WriteString(";" + readText(specs))
 	r, err := x.w.control(b.String())
 	if err != nil {
-		return "", err
+		return err
 	}
 	if r.Err != nil {
 		if err := x.w.ctlExec("ROLLBACK; SET foreign_key_checks = 1, " + loading + " = NULL"); err != nil {
-			return "", err
+			return err
 		}
+		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
 		x.now, err = x.w.readAll(x.p, x.p.tables)
-		return "rows that cannot be laid out: " + r.Err.String(), err
+		return err
 	}
 	got, err := tablesOf(&r, specs)
 	if err != nil {
-		return "", err
+		return err
 	}
 	x.now = slices.Clone(x.now)
 	for n, i := range changed {
 		x.now[i] = got[n]
 		if !history.SameRows(got[n].Rows, tables[i].Rows, false) {
-			open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
+			a.Open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
 		}
 	}
-	return open, nil
+	return nil
 }

@@ -35,4 +35,6 @@ type SoloAnswer struct {
 	After   []Table  `json:"after"`
 	// Open says why this settles nothing, for example that the rows could not be laid out.
 	Open string `json:"open,omitempty"`
+	// Refused is the error with which the server refused to lay out the rows, nil if it did not.
+	Refused *Error `json:"refused,omitempty"`
 }

@@ -15,7 +15,7 @@ import (
 // undetermined says why the rows of the tables alone do not determine what a statement answers or does; ""
 // where they do. Rows of a table without a primary key stand in the copy in another order.
 func (j *judge) undetermined(e *event) string {
-	if why := undetermined(e.node); why != "" {
+	if why := undetermined(e.node, j.limited(e.node)); why != "" {
 		return why
 	}
 	if byOrder(e) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && corpus.Names(e.node, sh.name) }) {
@@ -123,11 +123,11 @@ func (j *judge) counters() bool {
 	return taking > 1 && (bulk || j.serial())
 }
 
-// doubt is why a promise that seems to be broken is not said to be. An orphan, an unjustified abort and a lost
+// doubt is why a promise that seems to be broken is not said to be. A constraint, an unjustified abort and a lost
 // transaction do not rest on what statements answer alone.
 func (j *judge) doubt() string {
 	switch {
-	case slices.Contains([]string{Orphan, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
+	case slices.Contains([]string{Orphan, DuplicateKey, BrokenCheck, disagreement, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
 		return ""
 	case j.inexact():
 		return "a value that its text does not tell"

@@ -12,6 +12,9 @@ import (
 // https://docs.pingcap.com/tidb/stable/error-codes
 var ofLocks = map[uint16]bool{1020: true, 1205: true, 1213: true, 3572: true, 9007: true}
 
+// errRecordChanged is MariaDB's of a row that was changed behind the snapshot.
+const errRecordChanged = 1020
+
 // ofOthers holds further errors that no server says of a statement alone: of interruptions, of a
 // statement's time, and of TiDB's retries and schema, which other databases change, too.
 var ofOthers = map[uint16]bool{1317: true, 1969: true, 3024: true, 8002: true, 8022: true, 8028: true}

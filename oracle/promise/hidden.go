@@ -14,8 +14,9 @@ import (
 
 // hidden is what a case does out of sight of its statements' text.
 type hidden struct {
-	// triggers says that it has some, read that one of them has a query, keys that it has foreign keys.
-	triggers, read, keys bool
+	triggers []*stmt.TriggerStmt
+	// read says that one of them has a query, keys that there are foreign keys.
+	read, keys bool
 }
 
 // settings are the variables that a session may set: a session beside it can set them alike, and what
@@ -34,7 +35,7 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			if unsettled(s.SQL) {
 				return h, unjudgedError("a trigger with a value that is not one of the rows")
 			}
-			h.triggers = true
+			h.triggers = append(h.triggers, s)
 			h.read = h.read || slices.ContainsFunc([]string{"select", "table", "with"}, func(w string) bool {
 				return slices.Contains(s.Words(), w)
 			})
@@ -48,11 +49,11 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			})
 			if slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
 				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionOnUpdate })
-			}) || undetermined(s) != "" {
+			}) || undetermined(s, nil) != "" {
 				return h, unjudgedError("a table with a value that is not one of the rows")
 			}
 		case *ast.CreateViewStmt:
-			if undetermined(s) != "" {
+			if undetermined(s, nil) != "" {
 				return h, unjudgedError("a view of what the rows alone do not determine")
 			}
 		}
@@ -60,7 +61,7 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 	if counted && on.Declared != nil && on.Declared.OwnCounters {
 		return h, unjudgedError("AUTO_INCREMENT values that no session can choose")
 	}
-	if h.triggers && counted {
+	if len(h.triggers) > 0 && counted {
 		return h, unjudgedError("AUTO_INCREMENT values where there are triggers")
 	}
 	for _, l := range c.Steps {

@@ -93,13 +93,23 @@ func (j *judge) decide() (err error) {
 		return nil
 	}
 	if e := j.unjustified(); e != nil {
-		j.broken(e, "unjustified-abort", "no error", e.st.Result.Err.String(),
-			"no other transaction was open that had read with locks or written, so that nothing justifies this error")
+		reason := "no other transaction was open that had read with locks or written, so that nothing justifies this error"
+		if e.st.Result.Err.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins {
+			reason = "nobody has changed rows and committed behind the snapshot of this transaction, " +
+				"so that nothing justifies this error"
+		}
+		j.broken(e, "unjustified-abort", "no error", e.st.Result.Err.String(), reason)
 		return nil
 	}
 	err = j.answers(initial, final)
 	if why := j.orphan(final); why != "" {
 		return j.orphaned(why, err)
+	}
+	if j.ruling.Broken || err != nil && !errors.As(err, new(unjudgedError)) {
+		return err
+	}
+	if holds, failed := j.holds(final); failed != nil || !holds {
+		return failed
 	}
 	return err
 }
@@ -207,8 +217,12 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 // unjustified returns a statement that failed because of others although there are none.
 func (j *judge) unjustified() *event {
 	for _, e := range j.t.events {
-		if failed := e.st.Result.Err; e.unit == nil || failed == nil || !j.ofLocks(failed) {
+		failed := e.st.Result.Err
+		if e.unit == nil || failed == nil || !j.ofLocks(failed) {
 			continue
+		}
+		if failed.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins && !j.changedBehind(e) {
+			return e
 		}
 		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
 			if o.unit == nil || o.unit == e.unit || o.st.Submit >= e.to || e.unit.begun >= o.unit.over() {
@@ -221,6 +235,19 @@ func (j *judge) unjustified() *event {
 		}
 	}
 	return nil
+}
+
+// changedBehind says that another transaction may have changed rows and committed behind the snapshot of a
+// statement's transaction.
+func (j *judge) changedBehind(e *event) bool {
+	since, viewed := j.earliestView(e)
+	if j.hidden.read { // a query in a trigger takes a snapshot, too
+		since, viewed = e.unit.begun, true
+	}
+	return viewed && slices.ContainsFunc(j.t.units, func(u *unit) bool {
+		return u != e.unit && u.committed && u.end.to > since && u.end.st.Submit < e.to &&
+			slices.ContainsFunc(u.events, func(x *event) bool { return x.writes() && x.st.Result.Err == nil })
+	})
 }
 
 // locks says that an event locks what it reads, or writes.

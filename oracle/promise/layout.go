@@ -74,6 +74,47 @@ func primaryKey(def *ast.CreateTableStmt) (names []string) {
 	return nil
 }
 
+// uniqueKeys returns the columns, in small letters, of each key of a table that is unique, the primary key among
+// them, but for keys of parts of columns or of expressions.
+func uniqueKeys(def *ast.CreateTableStmt) (keys [][]string) {
+	if primary := primaryKey(def); primary != nil {
+		for i, name := range primary {
+			primary[i] = strings.ToLower(name)
+		}
+		keys = append(keys, primary)
+	}
+	for _, c := range def.Cols {
+		if has(def, c.Name.Name.L, ast.ColumnOptionUniqKey) {
+			keys = append(keys, []string{c.Name.Name.L})
+		}
+	}
+	for _, c := range def.Constraints {
+		if c.Tp != ast.ConstraintUniq && c.Tp != ast.ConstraintUniqKey && c.Tp != ast.ConstraintUniqIndex {
+			continue
+		}
+		var key []string
+		for _, part := range c.Keys {
+			if part.Column == nil || part.Length > 0 {
+				key = nil
+				break
+			}
+			key = append(key, part.Column.Name.L)
+		}
+		if key != nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// has says that a column, whose name is in small letters, has an option.
+func has(def *ast.CreateTableStmt, column string, option ast.ColumnOptionType) bool {
+	return slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
+		return c.Name.Name.L == column &&
+			slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == option })
+	})
+}
+
 // foreignKey is one that a table declares, in indexes of columns.
 type foreignKey struct {
 	child, parent     int // indexes of tables
@@ -98,13 +139,18 @@ func (sh *shape) indexes(names []*ast.IndexPartSpecification) (out []int) {
 	return out
 }
 
-// integers says that columns hold whole numbers, which are equal if and only if their texts are.
+// integers says that keys are columns of whole numbers.
 func integers(def *ast.CreateTableStmt, keys []*ast.IndexPartSpecification) bool {
 	return !slices.ContainsFunc(keys, func(k *ast.IndexPartSpecification) bool {
-		return !slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
-			return k.Column != nil && c.Name.Name.L == k.Column.Name.L && pm.IsIntegerType(c.Tp.GetType()) &&
-				!pm.HasZerofillFlag(c.Tp.GetFlag())
-		})
+		return k.Column == nil || !wholeNumbers(def, k.Column.Name.L)
+	})
+}
+
+// wholeNumbers says that a column, whose name is in small letters, holds whole numbers, which are equal if and
+// only if their texts are.
+func wholeNumbers(def *ast.CreateTableStmt, column string) bool {
+	return slices.ContainsFunc(def.Cols, func(c *ast.ColumnDef) bool {
+		return c.Name.Name.L == column && pm.IsIntegerType(c.Tp.GetType()) && !pm.HasZerofillFlag(c.Tp.GetFlag())
 	})
 }
 

@@ -104,6 +104,21 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestNear holds histories that are close to broken ones. Nothing is claimed of those in which a promise may
+// be broken; the others are honest.
+func TestNear(t *testing.T) {
+	for _, r := range records(t, "testdata/near.jsonl") {
+		want, _, _ := strings.Cut(r.Note, ":")
+		g, err := judged(t, &r, r.History)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Note, err)
+		}
+		if g.Broken || (g.Unjudged == "") != (want == "ok") {
+			t.Errorf("%s: broken %t, %s %s, not judged: %s", r.Note, g.Broken, g.Kind, g.Actual, g.Unjudged)
+		}
+	}
+}
+
 // TestAltered alters one answer or the final state of honest histories. What is not noticed must be
 // something that is not judged at all.
 func TestAltered(t *testing.T) {

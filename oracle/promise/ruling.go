@@ -30,4 +30,10 @@ const (
 	Orphan = "orphan"
 	// Torn is the answer of a plain query that has the effect of a commit and lacks that of one before it.
 	Torn = "torn-snapshot"
+	// DuplicateKey is two rows with the same values of a unique key.
+	DuplicateKey = "duplicate-key"
+	// BrokenCheck is a row that a CHECK refuses.
+	BrokenCheck = "broken-check"
+	// disagreement is a table that holds other rows by one index than by another.
+	disagreement = "index-disagreement"
 )

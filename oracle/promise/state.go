@@ -93,6 +93,15 @@ func (l layout) tables(s state) []history.Table {
 	return out
 }
 
+// empty is the state of tables without rows.
+func (l layout) empty() state {
+	s := make(state, len(l))
+	for i := range s {
+		s[i] = content{}
+	}
+	return s
+}
+
 func (l layout) nothing() write {
 	w := make(write, len(l))
 	for i := range w {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
-	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -175,7 +174,7 @@ func (j *judge) ends(e *event, w world) (world, error) {
 	if e.kind == stmt.Begin || e.kind == stmt.BeginSnapshot {
 		if u := e.unit; u.promise.Plain == Snapshot && (u.promise.SnapshotAtBegin || u.consistent) {
 			o := j.of(&w, u)
-			o.snapshots = span(w.ended(e.from), w.newest())
+			o.snapshots, o.pinned = span(w.ended(e.from), w.newest()), e.to
 			w = w.with(u, o)
 		}
 	}
@@ -228,6 +227,9 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		j.skipped[e.index] = why
 		o.touched = true
+		if p := e.unit.promise; p.Plain == Snapshot && !p.Isolated && !e.alone && e.plain() && j.opensView(e) {
+			o = opened(o, e, span(j.firstView(&w, e), w.newest()))
+		}
 		return []world{w.with(e.unit, o)}, nil
 	}
 	switch {
@@ -245,18 +247,12 @@ func savepointName(e *event) string { return strings.ToLower(stmt.Of(e.node).Sav
 
 // current is a write or a locking read: on the newest rows, beside its own.
 func (j *judge) current(e *event, w world, o own) ([]world, error) {
-	bases := span(w.ended(e.st.Submit), w.newest())
-	if e.unit.promise.FirstUpdaterWins {
-		for _, k := range o.snapshots {
-			if !slices.Contains(bases, k) {
-				bases = append(bases, k)
-			}
-		}
-	}
 	var out []world
 	var first *history.Result
 	var tried []write
-	for _, k := range bases {
+	var refused *mismatch
+	open := false
+	for _, k := range span(w.ended(e.st.Submit), w.newest()) {
 		before, err := j.sight(w.committed[k], o)
 		if err != nil {
 			return nil, err
@@ -277,15 +273,33 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 			continue
 		}
 		tried = append(tried, did)
+		if e.unit.promise.FirstUpdaterWins && !e.alone {
+			is, err := j.refusal(e, &w, o, k, got, did)
+			switch {
+			case err != nil:
+				return nil, err
+			case is == surelyDue:
+				refused = &mismatch{e: e, kind: "missing-error", expected: "error 1020",
+					actual: history.Describe(e.kind, &e.st.Result),
+					reason: "it has found, and so locked, a row that was changed and committed behind its transaction's snapshot"}
+				continue
+			}
+			open = open || is == perhapsDue
+		}
 		next := o
 		next.touched = next.touched || j.touches(e)
 		next.write = j.layout.then(o.write, did)
-		next.unseen = next.unseen || leavesAsItIs(e) || e.writes() && j.hidden.triggers
+		// Where error 1020 was not due, what it met is as in the snapshot.
+		if !next.unseen && (!e.unit.promise.FirstUpdaterWins || open) {
+			if next.unseen, err = j.leavesChanged(e, &w, o, k, got); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, w.with(e.unit, next))
 	}
 	if len(out) > 0 {
-		if e.unit.promise.FirstUpdaterWins && !e.alone && w.ended(e.unit.begun) < w.newest() {
-			j.skipped[e.index] = olderSnapshot // whether error 1020 was due is not known
+		if open {
+			j.skipped[e.index] = changedRow
 		} else {
 			j.held[e.index] = true
 		}
@@ -293,6 +307,10 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 			out = append(out, world{lost: why})
 		}
 		return out, nil
+	}
+	if refused != nil {
+		j.held[e.index] = true
+		return nil, refused
 	}
 	if why := j.mixed(e, &w, first); why != "" {
 		if e.writes() {
@@ -303,22 +321,6 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	}
 	j.held[e.index] = true
 	return nil, j.differs(e, first, "the newest committed rows and its own")
-}
-
-// leavesAsItIs says that a write may have met rows and left them as they were.
-func leavesAsItIs(e *event) bool {
-	if e.st.Result.Err != nil {
-		return false
-	}
-	switch n := e.node.(type) {
-	case *ast.UpdateStmt:
-		return e.st.Result.Matched != e.st.Result.Changed
-	case *ast.InsertStmt:
-		return n.IsReplace || len(n.OnDuplicate) > 0
-	case *stmt.RawStmt:
-		return e.writes()
-	}
-	return false
 }
 
 // severalMoments is a statement that has come to some rows before it waited, and to others behind: if
@@ -337,7 +339,7 @@ func (j *judge) uncertain(e *event, w *world) string {
 	case p.Plain == Uncommitted && j.subquery(e),
 		p.Plain == Snapshot && j.subquery(e) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
-	case e.waited() && (j.hidden.triggers || w.changed(w.ended(e.st.Submit)) > 1),
+	case e.waited() && (len(j.hidden.triggers) > 0 || w.changed(w.ended(e.st.Submit)) > 1),
 		e.waited() && j.subquery(e) && w.changed(w.ended(e.st.Submit)) > 0:
 		return severalMoments
 	case j.hidden.keys && stmt.Of(e.node).Several:
@@ -349,8 +351,6 @@ func (j *judge) uncertain(e *event, w *world) string {
 }
 
 const ofAnotherRow = "an error of a value, which may be that of another row"
-
-const olderSnapshot = "a statement on the newest rows in a transaction whose snapshot is older"
 
 // mixed says why a write or a locking read may answer something else than it does alone on any
 // single state; "" for no reason.
@@ -367,8 +367,6 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
 		return "a unique key that need not hold in the middle of a statement"
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints
-	case e.unit.promise.FirstUpdaterWins && w.ended(e.unit.begun) < w.newest():
-		return olderSnapshot
 	case e.unit.promise.Plain == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
 		return "a statement amid uncommitted changes"
 	}
@@ -452,13 +450,16 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 		return nil, err
 	}
 	why := j.unclear(e, &w, o, commits, first)
+	if j.opensView(e) {
+		o = opened(o, e, commits)
+	}
 	if len(fits) > 0 {
 		if why == "" {
 			j.held[e.index] = true
 		} else {
 			j.skipped[e.index] = why // another answer may have been right
 		}
-		if o.snapshots != nil || j.looksAtRows(e) {
+		if o.snapshots != nil && why == "" {
 			o.snapshots = fits
 		}
 		return []world{w.with(e.unit, o)}, nil
@@ -472,28 +473,16 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 	return nil, cmp.Or[error](err, m)
 }
 
-// looksAtRows says that a query has surely read a table: what it returns comes of rows. Where the server finds
-// the condition impossible it reads none, and takes no snapshot.
-func (j *judge) looksAtRows(e *event) bool {
-	s, ok := e.node.(*ast.SelectStmt)
-	if !ok || s.With != nil || stmt.SoleTable(s.From) == nil || j.layout.table(stmt.SoleTable(s.From).Name.O) < 0 {
-		return false
+// opened is what a transaction has done behind a statement that has surely taken the snapshot, if it had none:
+// one of some commits.
+func opened(o own, e *event, commits []int) own {
+	if o.snapshots == nil {
+		o.snapshots = commits
 	}
-	rows := e.st.Result.Rows
-	aggregates := corpus.Contains(s, func(n ast.Node) (found, skip bool) {
-		_, found = n.(*ast.AggregateFuncExpr)
-		return found, false
-	})
-	if len(rows) == 0 || !aggregates || s.GroupBy != nil {
-		return len(rows) > 0
+	if o.pinned == 0 {
+		o.pinned = e.to
 	}
-	// Without rows there is one row all the same: of COUNT 0, and of NULL.
-	for i, f := range s.Fields.Fields {
-		if _, ok := f.Expr.(*ast.AggregateFuncExpr); ok && !rows[0][i].Null && rows[0][i].Text != "0" {
-			return true
-		}
-	}
-	return false
+	return o
 }
 
 // touches says that a statement has surely read a table or written to it.
@@ -507,7 +496,7 @@ func (j *judge) touches(e *event) bool {
 func (j *judge) firstView(w *world, e *event) int {
 	k := w.ended(e.st.Submit)
 	for _, x := range e.unit.events {
-		if x.index < e.index && x.data() && (e.unit.promise.FirstUpdaterWins || x.plain() || j.subquery(x)) {
+		if x.index < e.index && j.mayOpenView(x) {
 			return min(k, w.ended(x.st.Submit))
 		}
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // undetermined says why the rows of the tables alone do not determine what a statement answers or
-// does; "" where they do.
-func undetermined(n ast.Node) string {
+// does; "" where they do. limited is a statement whose own LIMIT they do determine.
+func undetermined(n, limited ast.Node) string {
 	if raw, ok := n.(*stmt.RawStmt); ok {
 		words := raw.Words()
 		switch {
@@ -36,7 +36,7 @@ func undetermined(n ast.Node) string {
 			why = "a value that is not one of the rows"
 		case *ast.SelectStmt:
 			switch {
-			case x.Limit != nil:
+			case x.Limit != nil && n != limited:
 				why = "LIMIT"
 			case stmt.LockOf(x).Wait == stmt.Skips:
 				why = "SKIP LOCKED"
@@ -48,11 +48,11 @@ func undetermined(n ast.Node) string {
 				why = "LIMIT"
 			}
 		case *ast.UpdateStmt:
-			if x.Limit != nil {
+			if x.Limit != nil && n != limited {
 				why = "LIMIT"
 			}
 		case *ast.DeleteStmt:
-			if x.Limit != nil {
+			if x.Limit != nil && n != limited {
 				why = "LIMIT"
 			}
 		case *ast.WindowFuncExpr:

@@ -25,6 +25,8 @@ type own struct {
 	write write
 	// snapshots holds the numbers of commits of which its snapshot may be; nil: none was taken.
 	snapshots []int
+	// pinned is a moment at which its snapshot was surely taken; 0: none is known.
+	pinned history.Tick
 	// unseen says that it has matched rows and not changed them, so that whether later reads show
 	// its own or the snapshot's version cannot be told from what changed.
 	unseen bool
@@ -75,9 +77,15 @@ func (w *world) ended(before history.Tick) (n int) {
 // changed counts the rows that the commits behind a given number of them changed.
 func (w *world) changed(since int) (n int) {
 	for _, one := range w.wrote[since:] {
-		for _, c := range one {
-			n += len(c)
-		}
+		n += rowsOf(one)
+	}
+	return n
+}
+
+// rowsOf counts the rows of a write.
+func rowsOf(w write) (n int) {
+	for _, c := range w {
+		n += len(c)
 	}
 	return n
 }
