@@ -406,7 +406,7 @@ func (j *judge) reads(e *event, w world, o own) ([]world, error) {
 	}
 	if len(fits) == 0 && !e.st.Result.Err.OfValue() && !first.Err.OfValue() {
 		j.held[e.index] = true
-		m, err := j.torn(e, &w, o, span(w.ended(e.st.Submit), w.newest()), j.differs(e, first, "what was committed when it began, and its own writes"))
+		m, err := j.torn(e, &w, o, w.ended(e.st.Submit), j.differs(e, first, "what was committed when it began, and its own writes"))
 		return nil, cmp.Or[error](err, m)
 	}
 	if len(fits) > 0 {
@@ -469,7 +469,8 @@ func (j *judge) onSnapshot(e *event, w world, o own) ([]world, error) {
 		return []world{w.with(e.unit, o)}, nil
 	}
 	j.held[e.index] = true
-	m, err := j.torn(e, &w, o, commits, j.differs(e, first, "its transaction's snapshot and its own writes"))
+	// What its earlier queries showed may be of the same torn snapshot.
+	m, err := j.torn(e, &w, o, min(slices.Min(commits), j.firstView(&w, e)), j.differs(e, first, "its transaction's snapshot and its own writes"))
 	return nil, cmp.Or[error](err, m)
 }
 

@@ -2,7 +2,6 @@ package promise
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -11,10 +10,10 @@ import (
 const mostTorn = 4
 
 // torn looks, for a plain query whose answer no moment gives, for a set of commits that gives it and has
-// one without another that was over before it was sent. commits holds the numbers of commits that the
-// query may have seen. It returns m, or m with that as its kind and reason.
-func (j *judge) torn(e *event, w *world, o own, commits []int, m *mismatch) (*mismatch, error) {
-	lo, n := slices.Min(commits), len(w.committed)-1-slices.Min(commits)
+// one without another that was over before it was sent. lo is the number of commits that the query surely
+// sees. It returns m, or m with that as its kind and reason.
+func (j *judge) torn(e *event, w *world, o own, lo int, m *mismatch) (*mismatch, error) {
+	n := len(w.committed) - 1 - lo
 	if n < 2 || n > mostTorn || m.kind != "wrong-rows" {
 		return m, nil
 	}
