@@ -55,6 +55,7 @@ type run struct {
 	keeper *findings.Keeper
 	memory memory
 	trails map[string]harness.Trail // by shape
+	inside map[string]*changedIn    // by shape
 	// recording is the time that went into them.
 	recording time.Duration
 	count     count
@@ -80,7 +81,7 @@ const caseDeadline = 60 * time.Second
 // Run searches until a bound is reached or the context ends. The Report is complete as far as the
 // search came, also if an error comes with it.
 func Run(ctx context.Context, s Settings) (*Report, error) {
-	r := &run{s: s, memory: memory{}, trails: map[string]harness.Trail{}, begun: time.Now()}
+	r := &run{s: s, memory: memory{}, trails: map[string]harness.Trail{}, inside: map[string]*changedIn{}, begun: time.Now()}
 	r.count.verdicts, r.count.reasons = map[oracle.Outcome]int{}, map[string]int{}
 	if err := r.resume(); err != nil {
 		return nil, err

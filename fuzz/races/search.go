@@ -29,6 +29,8 @@ const (
 	enoughTrails = 8
 	// fromMemory is how many remembered places are tried in a case.
 	fromMemory = 24
+	// fromFunctions is at how many instructions of the functions of remembered places it is held, too.
+	fromFunctions = 24
 )
 
 // In a case that somebody gave, the statement is held at more places, and at each instruction that is at
@@ -109,6 +111,14 @@ func (s *search) one(ctx context.Context) error {
 	if err := s.record(ctx); err != nil || s.trail == nil || s.trail.Len() < 2 {
 		return err
 	}
+	if !s.given {
+		inside := s.inChanged()
+		for _, k := range s.random.Perm(len(inside))[:min(fromFunctions, len(inside))] {
+			if _, err := s.holdAt(ctx, inside[k]); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
 	last := s.trail.Len() - 1
 	offset := 0
 	if step := last / s.coarse; step > 0 {
@@ -133,18 +143,39 @@ const mostWithin = 2
 
 // within holds the statement at each instruction of the functions in which outcomes changed.
 func (s *search) within(ctx context.Context) error {
-	functions := map[string]bool{}
-	for _, place := range s.memory.some(s.shape, mostRemembered, s.random) {
-		functions[place.Function] = true
-	}
-	for i := range s.trail.Len() {
-		if at := s.trail.At(i); functions[at.Function] && at.Hit <= mostWithin {
-			if _, err := s.holdAt(ctx, i); err != nil || ctx.Err() != nil {
-				return err
-			}
+	for _, i := range s.inChanged() {
+		if _, err := s.holdAt(ctx, i); err != nil || ctx.Err() != nil {
+			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// inChanged are the instructions of the trail in functions in which outcomes of statements of this shape changed,
+// in the first executions of each.
+func (s *search) inChanged() []int {
+	functions := map[string]bool{}
+	for _, one := range s.memory[s.shape] {
+		functions[one.Place.Function] = true
+	}
+	if k := s.inside[s.shape]; k != nil && k.trail == s.trail && k.functions == len(functions) {
+		return k.at
+	}
+	k := &changedIn{trail: s.trail, functions: len(functions)}
+	for i := range s.trail.Len() {
+		if at := s.trail.At(i); functions[at.Function] && at.Hit <= mostWithin {
+			k.at = append(k.at, i)
+		}
+	}
+	s.inside[s.shape] = k
+	return k.at
+}
+
+// changedIn keeps what inChanged found in a trail for some number of functions.
+type changedIn struct {
+	trail     harness.Trail
+	functions int
+	at        []int
 }
 
 // record makes the trail of the statement, or takes that of one of the same shape. There may be none: then
@@ -218,7 +249,7 @@ func (s *search) hold(ctx context.Context, place *corpus.Hold) (string, error) {
 	s.holds++
 	s.count.holds++
 	c := s.r.at(place)
-	t := s.target.Run(ctx, c, s.levels)
+	t := s.target.RunOnly(ctx, c, s.levels)
 	switch {
 	case ctx.Err() != nil:
 		return "", nil
@@ -239,6 +270,9 @@ func (s *search) hold(ctx context.Context, place *corpus.Hold) (string, error) {
 
 // judge looks at an outcome that the case did not show before.
 func (s *search) judge(ctx context.Context, t *target.Trial) error {
+	if t.Verdict.Outcome == "" {
+		s.target.AskAlone(ctx, t)
+	}
 	s.target.Decide(ctx, t)
 	s.count.verdicts[t.Verdict.Outcome]++
 	if t.Verdict.Outcome == oracle.Unknown {

@@ -178,18 +178,45 @@ func (t *Target) History(ctx context.Context, c *corpus.Case) (*history.History,
 type poolRun func(*harness.Pool, context.Context, *corpus.Case, harness.Levels) (*history.History, error)
 
 func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	r := t.execute(ctx, run, c, levels)
+	if r.Verdict.Outcome == "" {
+		t.AskAlone(ctx, &r)
+	}
+	return r
+}
+
+// AskAlone finds out which statements of a run fail by their text alone. It costs a run for each that failed.
+func (t *Target) AskAlone(ctx context.Context, r *Trial) {
+	t.mu.RLock()
+	seen := t.revived
+	r.Err = askAlone(ctx, r.Case, r.History, r.Levels, t.pool.Run)
+	t.mu.RUnlock()
+	if r.Err != nil {
+		t.brokeDown(ctx, r, seen)
+	}
+}
+
+// RunOnly is Run without AskAlone, for a run that may be of no interest.
+func (t *Target) RunOnly(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
+	return t.execute(ctx, (*harness.Pool).Run, c, levels)
+}
+
+func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := Trial{Case: c, Levels: levels, server: t.server}
 	t.mu.RLock()
 	seen := t.revived
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
-	if r.History != nil && r.Err == nil {
-		r.Err = askAlone(ctx, c, r.History, levels, t.pool.Run)
-	}
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
 		t.readLog(ctx, &r, seen)
 		return r
 	}
+	t.brokeDown(ctx, &r, seen)
+	return r
+}
+
+// brokeDown is the verdict on a run that came to no end; seen counts the revivals of the server before it.
+func (t *Target) brokeDown(ctx context.Context, r *Trial, seen int) {
 	var (
 		lost    *harness.LostError
 		init    *harness.InitError
@@ -200,7 +227,7 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
 	switch {
 	case errors.As(r.Err, &lost):
-		r.Verdict, r.Dead = t.judgeLost(ctx, &r, seen)
+		r.Verdict, r.Dead = t.judgeLost(ctx, r, seen)
 	case errors.As(r.Err, &init):
 		r.Verdict.Reason = ReasonInit
 	case errors.As(r.Err, &level):
@@ -213,7 +240,6 @@ func (t *Target) executeBy(ctx context.Context, run poolRun, c *corpus.Case, lev
 	if r.Err != nil && r.Verdict.Actual == "" {
 		r.Verdict.Actual = PlainSQL(OneLine(r.Err.Error()))
 	}
-	return r
 }
 
 // ExplainPlans adds the plans of some statements to the history of a case that ran.
