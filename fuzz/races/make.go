@@ -74,7 +74,8 @@ func (m *maker) write() string {
 
 func (m *maker) read() string {
 	return m.pick(
-		"SELECT k, v FROM t ORDER BY k", "SELECT k, v FROM t ORDER BY k", "SELECT k, v, u, s FROM t ORDER BY k",
+		"SELECT k, v FROM t ORDER BY k", "SELECT k, v FROM t ORDER BY k", "SELECT k, v FROM t ORDER BY k",
+		"SELECT k, v, u, s FROM t ORDER BY k", "SELECT k, v, u, s FROM t ORDER BY k",
 		fmt.Sprintf("SELECT k, v FROM t WHERE k BETWEEN %d AND %d ORDER BY k", m.IntN(2), 2+m.IntN(4)),
 		fmt.Sprintf("SELECT k, v FROM t WHERE s = %d ORDER BY k", m.IntN(3)),
 		"SELECT COUNT(*), SUM(v) FROM t",
@@ -129,8 +130,8 @@ func (m *maker) other() script {
 		return s
 	}
 	s.before = []string{"BEGIN"}
-	for range m.IntN(2) + m.IntN(2) {
-		s.before = append(s.before, m.pick(m.write(), m.write(), m.write(), m.read()))
+	for range []int{0, 1, 1, 1, 2}[m.IntN(5)] {
+		s.before = append(s.before, m.pick(m.write(), m.write(), m.write(), m.write(), m.read()))
 	}
 	for range m.IntN(2) + m.IntN(2) {
 		s.during = append(s.during, m.pick(m.write(), m.write(), m.read(), m.lockingRead()))
@@ -153,7 +154,7 @@ func makeCase(seed uint64, n int, levels []corpus.Level) (*raced, error) {
 	m.hot = 1 + m.IntN(rows)
 	level := levels[m.IntN(len(levels))]
 	scripts := []script{m.held()}
-	for range 1 + min(1, m.IntN(3)) {
+	for range 1 + min(1, m.IntN(6)) {
 		scripts = append(scripts, m.other())
 	}
 	text := "/* init */ " + table + ";\n/* init */ INSERT INTO t VALUES "
