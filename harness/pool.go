@@ -217,7 +217,7 @@ func newPool(ctx context.Context, db Database, tenant bool, o PoolOptions) (*Poo
 	p.shelf = newShelf(p.prefix, workers*p.opt.CacheSize, reap)
 	p.idle = make(chan *worker, workers)
 	for i := range workers {
-		w, err := newWorker(ctx, p, i)
+		w, err := newWorker(ctx, p)
 		if err != nil {
 			_ = p.Close()
 			return nil, fmt.Errorf("start worker %d: %w", i, err)
