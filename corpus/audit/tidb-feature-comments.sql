@@ -11,6 +11,7 @@
 -- verdict (mariadb 10.5, RR): ok
 -- verdict (mysql 9.7, RR): ok
 -- verdict (mysql 9.7,binlog=off, RR): ok
+-- verdict (tidb 2025-11, RR): ok
 
 /* init */ CREATE TABLE t (a INT NOT NULL, b INT DEFAULT NULL, PRIMARY KEY(a) /*T![clustered_index] NONCLUSTERED */ /*T![global_index] GLOBAL */, UNIQUE k(a, b) /*T![global_index] GLOBAL */) /*T![auto_id_cache] AUTO_ID_CACHE = 1 */ PARTITION BY HASH (a) PARTITIONS 2;
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);
