@@ -163,7 +163,10 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	options := target.Options{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress, Clean: s.Against != "", Solver: s.Solver}
+	options := target.Options{
+		Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress,
+		Clean: s.Against != "", Solver: s.Solver,
+	}
 	t, err := target.Open(ctx, s.Target, options)
 	if err != nil {
 		return nil, err

@@ -83,7 +83,9 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 }
 
 // take sets a case of a worker on its way.
-func (c *campaign) take(keeping context.Context, worker int, k *corpus.Case, n int, land func(target.Trial) bool) *flight {
+func (c *campaign) take(
+	keeping context.Context, worker int, k *corpus.Case, n int, land func(target.Trial) bool,
+) *flight {
 	f := &flight{done: make(chan target.Trial, 1), land: land}
 	go func() {
 		defer c.keeper.Hold()()
