@@ -29,7 +29,9 @@ type sqlWriter struct {
 	glue bool
 	// stats holds the values of STATS_PERSISTENT that are still to be written.
 	stats []string
-	ctx   *format.RestoreCtx
+	// updates says that a list of UPDATE INDEXES is being written.
+	updates bool
+	ctx     *format.RestoreCtx
 }
 
 type writerState uint8
@@ -52,8 +54,21 @@ var writers = sync.Pool{New: func() any {
 // whatever the value.
 const statsUnprinted = " /* TableOptionStatsPersistent is not supported */ "
 
+// What Restore does not put into a comment that TiDB alone reads, although it does so
+// with TiDB's other additions to the definition of a table or an index. TiDB itself gets
+// all of them without the comment: mysql's client strips comments, and a TiDB that does
+// not know a feature had better refuse it.
+const (
+	globalWord    = " GLOBAL"
+	globalComment = " /*T![global_index] GLOBAL */"
+	updatesWords  = " UPDATE INDEXES ("
+	updatesOpen   = " /*T![global_index] UPDATE INDEXES ("
+	updatesClose  = ") */"
+)
+
 func (w *sqlWriter) reset(d Dialect) {
-	w.out, w.dialect, w.state, w.share, w.glue = w.out[:0], d, inPlain, -1, false
+	w.out, w.dialect, w.state, w.share, w.glue, w.updates = w.out[:0], d, inPlain, -1, false, false
+	w.ctx.Flags = restoreFlags
 	w.ctx.CTENames = w.ctx.CTENames[:0]
 }
 
@@ -139,6 +154,18 @@ func (w *sqlWriter) plain(s string) {
 			w.stats = w.stats[1:]
 		}
 		return
+	case globalWord:
+		if w.ctx.Flags.HasTiDBSpecialCommentFlag() && !w.updates {
+			s = globalComment
+		}
+	case updatesWords:
+		if w.ctx.Flags.HasTiDBSpecialCommentFlag() {
+			s, w.updates = updatesOpen, true
+		}
+	case ")":
+		if w.updates {
+			s, w.updates = updatesClose, false
+		}
 	case "INSERT_FUNC":
 		s = "INSERT" // the parser's own name of the function
 	case "ENFORCED", " ENFORCED":
@@ -232,6 +259,10 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 		if sql := setTransaction(s); sql != "" {
 			w.plain(sql)
 			return nil
+		}
+	case *ast.CreateTableStmt, *ast.AlterTableStmt, *ast.CreateIndexStmt:
+		if w.dialect != TiDB {
+			w.ctx.Flags |= format.RestoreTiDBSpecialComment
 		}
 	case *ast.ExplainStmt:
 		// EXPLAIN without a format carries the format that it means in TiDB;

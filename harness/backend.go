@@ -37,6 +37,13 @@ type Reachable interface {
 	TCP() *mysql.Config
 }
 
+// Solitary is implemented by a Backend of which there can be several, such as a private server.
+type Solitary interface {
+	// Solitary says that the server can be asked who waits only while it does nothing else, so that
+	// each of several workers had better have a server of its own.
+	Solitary() bool
+}
+
 // Waiting is one connection that waits for a lock at the moment of asking.
 type Waiting struct {
 	// Conn is the ID of the waiting Session.

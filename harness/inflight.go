@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -19,13 +20,17 @@ type flightFile struct {
 	size int64
 }
 
+// flights counts the files that this process has opened.
+var flights atomic.Int64
+
 const flightGlob = "inflight-*-*.sql"
 
-func openFlight(dir string, worker int) (*flightFile, error) {
+func openFlight(dir string) (*flightFile, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("in-flight directory: %w", err)
 	}
-	name := filepath.Join(dir, fmt.Sprintf("inflight-%d-%d.sql", os.Getpid(), worker))
+	// Several pools may share the folder.
+	name := filepath.Join(dir, fmt.Sprintf("inflight-%d-%d.sql", os.Getpid(), flights.Add(1)))
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("in-flight file: %w", err)

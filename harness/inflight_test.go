@@ -21,7 +21,7 @@ func flightCase(t testing.TB) *corpus.Case {
 
 func TestFlightFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "inflight")
-	f, err := openFlight(dir, 3)
+	f, err := openFlight(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestInFlightOrphans(t *testing.T) {
 }
 
 func BenchmarkFlightFile(b *testing.B) {
-	f, err := openFlight(b.TempDir(), 0)
+	f, err := openFlight(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -220,7 +220,7 @@ func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o
 	p.shelf = newShelf(p.prefix, workers*p.opt.CacheSize, reap)
 	p.idle = make(chan *worker, workers)
 	for i := range workers {
-		w, err := newWorker(ctx, p, i)
+		w, err := newWorker(ctx, p)
 		if err != nil {
 			_ = p.Close()
 			return nil, fmt.Errorf("start worker %d: %w", i, err)

@@ -23,7 +23,6 @@ const grace = 5 * time.Second
 // worker runs one case at a time.
 type worker struct {
 	pool     *Pool
-	number   int
 	ctl      *connection // for set-up, final reads and KILL
 	sessions map[int]*connection
 	prober   Prober
@@ -36,9 +35,9 @@ type worker struct {
 	live map[*connection]bool // sessions with an open socket
 }
 
-func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
+func newWorker(ctx context.Context, p *Pool) (*worker, error) {
 	w := &worker{
-		pool: p, number: number, sessions: map[int]*connection{}, live: map[*connection]bool{},
+		pool: p, sessions: map[int]*connection{}, live: map[*connection]bool{},
 	}
 	if err := w.open(ctx); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func newWorker(ctx context.Context, p *Pool, number int) (*worker, error) {
 func (w *worker) open(ctx context.Context) (err error) {
 	o := &w.pool.opt
 	if o.InFlight != "" {
-		if w.flight, err = openFlight(o.InFlight, w.number); err != nil {
+		if w.flight, err = openFlight(o.InFlight); err != nil {
 			return err
 		}
 	}

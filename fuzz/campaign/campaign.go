@@ -112,6 +112,7 @@ var ErrNothingJudged = errors.New("not one case got a verdict")
 type campaign struct {
 	s      Settings
 	target *target.Target
+	others []*target.Target // of the workers behind the first; none: they share target
 	levels []corpus.Level
 	known  []*corpus.Case
 	keeper *findings.Keeper
@@ -162,7 +163,11 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 		fmt.Fprintf(s.Progress, "warning: findings of earlier runs: %v\n", warning)
 	}
 	inflight := InFlightDir(s.Out, s.Target)
-	t, err := target.Open(ctx, s.Target, target.Options{Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress, Clean: s.Against != "", Solver: s.Solver})
+	options := target.Options{
+		Workers: s.Workers, Ahead: ahead(s.Target, s.Workers), InFlight: inflight, Progress: s.Progress,
+		Clean: s.Against != "", Solver: s.Solver,
+	}
+	t, err := target.Open(ctx, s.Target, options)
 	if err != nil {
 		return nil, err
 	}
@@ -170,21 +175,25 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	if s.Constraints == SomeConstraints && t.Server().DBMS == history.TiDB {
 		s.Constraints = None // to make their tables takes it longest, and it has no triggers
 	}
-	c.s, c.target, c.begun = s, t, time.Now()
+	c.s, c.target = s, t
+	if err := c.openOthers(ctx, options); err != nil {
+		return nil, errors.Join(err, c.closeOthers(), t.Close())
+	}
+	c.begun = time.Now()
 	if c.levels, err = target.Offered(t, s.Levels); err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}
 	if err := c.begin(store); err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}
 	if c.sightings, err = openSightings(s.Firsts); err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}
 	if c.versus, err = openVersus(ctx, s, t, store, baseline); err != nil {
-		return nil, errors.Join(err, t.Close())
+		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}
 	if c.levels, err = c.versus.offered(c.levels, len(s.Levels) > 0); err != nil {
-		return nil, errors.Join(err, c.versus.close(), t.Close())
+		return nil, errors.Join(err, c.versus.close(), c.closeOthers(), t.Close())
 	}
 	if s.Conflict == mutate.Pattern {
 		c.patterns = newPatterns(c.levels)

@@ -85,7 +85,7 @@ func (s *stopped) Error() string { return s.err.Error() }
 // close ends what the campaign has opened, all at a time. It returns the end of
 // the servers in bench and fresh too.
 func (c *campaign) close() error {
-	ends := []func() error{c.target.Close, c.versus.close}
+	ends := []func() error{c.target.Close, c.closeOthers, c.versus.close}
 	if k := c.keeper; k != nil {
 		ends = append(ends, k.Bench.Close, k.Fresh.End)
 	}

@@ -51,7 +51,7 @@ func (c *campaign) watch(done <-chan struct{}) {
 			counts := c.tally.snapshot()
 			line := progressLine(now.Sub(c.begun), now.Sub(at), &last, &counts, len(c.keeper.Findings()))
 			if c.s.Phases {
-				spent, runs := c.target.Spent()
+				spent, runs := c.spent()
 				line += "  " + c.beside.times(spent, runs).Text()
 			}
 			if c.s.Area {

@@ -64,7 +64,7 @@ func (c *campaign) report() *Report {
 	r := &Report{
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
 		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique, Seconds: seconds, Counts: counts,
-		Restarts: c.target.Restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
+		Restarts: c.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
 	}
 	if c.versus != nil {
 		r.Against = c.versus.report()
@@ -75,7 +75,7 @@ func (c *campaign) report() *Report {
 	}
 	r.Levels = target.LevelNames(c.levels)
 	var spent harness.Phases
-	spent, r.Runs = c.target.Spent()
+	spent, r.Runs = c.spent()
 	r.Phases = c.beside.times(spent, r.Runs)
 	if c.guide != nil {
 		r.Guide = c.guide.report()

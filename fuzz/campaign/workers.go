@@ -61,7 +61,7 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 			quota--
 			from := c.originOf(&p, worker, n, i)
 			last := i == len(made)-1
-			f := c.take(keeping, k, n, func(r target.Trial) bool {
+			f := c.take(keeping, worker, k, n, func(r target.Trial) bool {
 				if keeping.Err() != nil {
 					return false // cut off, not judged
 				}
@@ -82,8 +82,10 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 	}
 }
 
-// take sets a case on its way.
-func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land func(target.Trial) bool) *flight {
+// take sets a case of a worker on its way.
+func (c *campaign) take(
+	keeping context.Context, worker int, k *corpus.Case, n int, land func(target.Trial) bool,
+) *flight {
 	f := &flight{done: make(chan target.Trial, 1), land: land}
 	go func() {
 		defer c.keeper.Hold()()
@@ -92,7 +94,7 @@ func (c *campaign) take(keeping context.Context, k *corpus.Case, n int, land fun
 			f.done <- c.versus.execute(keeping, k, levels)
 			return
 		}
-		f.done <- c.target.Run(keeping, k, levels)
+		f.done <- c.on(worker).Run(keeping, k, levels)
 	}()
 	return f
 }

@@ -118,6 +118,12 @@ func (t *Target) Close() error {
 // Server tells what the target is.
 func (t *Target) Server() history.Server { return t.server }
 
+// Solitary says that each of several workers had better have a target of its own.
+func (t *Target) Solitary() bool {
+	s, ok := t.backend.(harness.Solitary)
+	return ok && s.Solitary()
+}
+
 // Levels returns the isolation levels that the target knows, and of which a promise was declared if some
 // was, weakest first.
 func (t *Target) Levels() []corpus.Level {

@@ -41,8 +41,9 @@ var aborts = map[uint16]abort{
 }
 
 // corrupt are the errors with which a server says that it cannot read what it stored
-// itself. No competition of clients and no kill explains them; the pages of error
-// codes above describe them.
+// itself, or that an index and its table contradict each other. No competition of clients
+// and no kill explains them; the pages of error codes above describe them, and of TiDB's
+// https://docs.pingcap.com/tidb/stable/troubleshoot-data-inconsistency-errors
 var corrupt = map[uint16]bool{
 	1034: true, // ER_NOT_KEYFILE: incorrect key file
 	1194: true, // ER_CRASHED_ON_USAGE: marked as crashed
@@ -50,6 +51,9 @@ var corrupt = map[uint16]bool{
 	1812: true, // ER_TABLESPACE_MISSING
 	1877: true, // ER_TABLE_CORRUPT
 	1932: true, // MariaDB: the table is not in its engine
+	// TiDB: a statement, a write and ADMIN CHECK met an index entry without its row, or
+	// another value in it than in the row; an assertion failed.
+	8133: true, 8134: true, 8138: true, 8139: true, 8140: true, 8141: true, 8223: true,
 }
 
 // outcome is how a transaction ended with an error. In a commit, only an error

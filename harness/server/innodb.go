@@ -49,6 +49,8 @@ func (k innodb) made(version string) bool {
 
 func (innodb) durable() error { return nil }
 
+func (innodb) solitary() bool { return false }
+
 func (k innodb) template(ctx context.Context, in installation, progress io.Writer) (string, error) {
 	return in.template(ctx, progress)
 }

@@ -34,6 +34,8 @@ type kin interface {
 	// doors opens an instance in a folder to the clients of b's port, if it is to have one:
 	// the arguments for it, how they get in, and the password that root then needs.
 	doors(b *private, dir string) (args []string, tcp *mysql.Config, root string, err error)
+	// solitary says that an instance can be asked who waits only while it does nothing else.
+	solitary() bool
 	// greet checks and prepares an instance that answers for the first time.
 	greet(ctx context.Context, b *private, s *side) error
 }

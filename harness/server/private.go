@@ -205,6 +205,9 @@ func (b *private) Server() history.Server { return b.server }
 // Levels returns what the server offers.
 func (b *private) Levels() []corpus.Level { return levelsOf(b.server.DBMS) }
 
+// Solitary implements harness.Solitary.
+func (b *private) Solitary() bool { return kinOf(b.in.family).solitary() }
+
 func (b *private) Config() *mysql.Config { return b.instance().socket().Config() }
 
 func (b *private) Dial(ctx context.Context) (net.Conn, error) {

@@ -39,6 +39,9 @@ func (tidb) made(string) bool { return true }
 
 func (tidb) durable() error { return &harness.NameError{Err: errNoDurableTiDB} }
 
+// solitary: see tidbProber.
+func (tidb) solitary() bool { return true }
+
 // template returns none: a server is ready as quickly with an empty store.
 func (tidb) template(context.Context, installation, io.Writer) (string, error) { return "", nil }
 

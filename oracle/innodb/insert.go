@@ -123,6 +123,7 @@ func (x *running) skipsDuplicates() bool {
 // was done is taken back; put returns its record and the index of the key.
 func (x *running) put(t *versions.Table, row solve.Row) (c, dup *versions.Chain, key int, err error) {
 	e, mark := x.e, len(x.tx.Writes)
+	id := e.hiddenID(t) // before it waits for a lock
 	var made *versions.Chain
 	defer func() { delete(e.pending, made) }()
 	for pass := range 2 {
@@ -147,7 +148,7 @@ func (x *running) put(t *versions.Table, row solve.Row) (c, dup *versions.Chain,
 			continue
 		}
 		x.point(spot{t: t, gap: true}, nil, false, false)
-		made = e.insert(t, row, x.tx, 0)
+		made = e.insertAs(t, row, x.tx, 0, id)
 		delete(e.pending, made)
 		for ki := range t.Def.Keys {
 			if k := &t.Def.Keys[ki]; k != t.Clustered {

@@ -75,6 +75,20 @@ func (e *engine) write(t *versions.Table, c *versions.Chain, row solve.Row, tx *
 
 // insert adds a row to the record of its key, which may hold deleted versions.
 func (e *engine) insert(t *versions.Table, row solve.Row, tx *versions.Txn, rid int) *versions.Chain {
+	return e.insertAs(t, row, tx, rid, 0)
+}
+
+// hiddenID draws the hidden row id of a row that is to be inserted; 0 where another key is clustered.
+func (e *engine) hiddenID(t *versions.Table) int {
+	if t.Clustered != nil {
+		return 0
+	}
+	e.Store.NextRow++
+	return e.Store.NextRow
+}
+
+// insertAs is insert with a hidden row id that was drawn before, 0 for none.
+func (e *engine) insertAs(t *versions.Table, row solve.Row, tx *versions.Txn, rid, id int) *versions.Chain {
 	if rid == 0 {
 		e.nextRID++
 		rid = e.nextRID
@@ -86,9 +100,17 @@ func (e *engine) insert(t *versions.Table, row solve.Row, tx *versions.Txn, rid 
 		c = e.recordOf(t, e.Store.ClusteredKeyOf(t, row))
 	}
 	if c == nil {
-		e.Store.NextRow++
-		c = &versions.Chain{ID: e.Store.NextRow}
-		t.Chains = append(t.Chains, c)
+		if id == 0 {
+			e.Store.NextRow++
+			id = e.Store.NextRow
+		}
+		c = &versions.Chain{ID: id}
+		behind := slices.IndexFunc(t.Chains, func(o *versions.Chain) bool { return o.ID > id })
+		if behind < 0 {
+			behind = len(t.Chains)
+		}
+		// Others may be on their way through the chains.
+		t.Chains = slices.Insert(slices.Clip(t.Chains), behind, c)
 	}
 	e.write(t, c, row, tx, rid)
 	return c

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
@@ -210,7 +211,9 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 		switch o.Tp {
 		case ast.ColumnOptionPrimaryKey:
 			c.NotNull = true
-			t.Keys = append(t.Keys, Key{Name: "PRIMARY", Primary: true, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}})
+			k := Key{Name: "PRIMARY", Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}}
+			k.Primary = !d.secondary(o.PrimaryKeyTp)
+			t.Keys = append(t.Keys, k)
 		case ast.ColumnOptionUniqKey:
 			t.Keys = append(t.Keys, Key{Name: c.Name, Unique: true, Columns: []int{i}, Prefix: []int{0}, Desc: []bool{false}, ofColumn: true})
 		case ast.ColumnOptionNotNull:
@@ -289,11 +292,17 @@ func (c *Column) setDefault(n ast.ExprNode, d Dialect) error {
 	return nil
 }
 
+// secondary reports whether a primary key is one more unique key beside a hidden row id.
+// https://docs.pingcap.com/tidb/stable/clustered-indexes
+func (d Dialect) secondary(k model.PrimaryKeyType) bool {
+	return d.DBMS == history.TiDB && k == model.PrimaryKeyTypeNonClustered
+}
+
 func (t *Table) constraint(con *ast.Constraint, d Dialect) error {
 	k := Key{Name: con.Name}
 	switch con.Tp {
 	case ast.ConstraintPrimaryKey:
-		k.Name, k.Primary, k.Unique = "PRIMARY", true, true
+		k.Name, k.Primary, k.Unique = "PRIMARY", con.Option == nil || !d.secondary(con.Option.PrimaryKeyTp), true
 	case ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
 		k.Unique = true
 	case ast.ConstraintKey, ast.ConstraintIndex:

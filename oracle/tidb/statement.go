@@ -1,7 +1,6 @@
 package tidb
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -24,6 +23,9 @@ func (r *engine) read(i int, tx *versions.Txn, s *ast.SelectStmt, view versions.
 	res, err := r.Solver.Select(s, views)
 	if name := stmt.SoleTable(s.From); err == nil && name != nil && r.Table(name.Name.O) != nil {
 		err = r.overwritten(r.Table(name.Name.O), s, view, i)
+	}
+	if err == nil {
+		err = r.overwrittenWithin(s, view, i)
 	}
 	if err != nil {
 		p.Err, err = mvcc.SQLErrorOf(err)
@@ -112,6 +114,9 @@ func (r *engine) scan(t *versions.Table, node ast.StmtNode, view versions.View) 
 	if err := r.overwritten(t, node, view, r.Store.Stmt); err != nil {
 		return nil, nil, err
 	}
+	if err := r.overwrittenWithin(node, view, r.Store.Stmt); err != nil {
+		return nil, nil, err
+	}
 	rows, chains, err := r.reached(t, view)
 	if err != nil {
 		return nil, nil, err
@@ -130,40 +135,6 @@ func (r *engine) scan(t *versions.Table, node ast.StmtNode, view versions.View) 
 		outRows[k], outChains[k] = rows[j], chains[j]
 	}
 	return outRows, outChains, nil
-}
-
-// overwritten evaluates a filter on committed versions that the own transaction
-// has overwritten, where the rule FilterScope says so, and returns the error
-// that this raises. Which part of the filter is reached is the plan's affair,
-// so an error that some part raises is returned if the answer has it.
-func (r *engine) overwritten(t *versions.Table, node ast.StmtNode, view versions.View, i int) error {
-	if view.Own == nil || view.Own.Rules.Of(rules.FilterScope) != rules.OverwrittenRows {
-		return nil
-	}
-	code := mvcc.ErrCode(&r.History.Stmts[i])
-	if code != mvcc.ErrTruncated && code != mvcc.ErrOutOfRange && code != mvcc.ErrDateOverflow {
-		return nil
-	}
-	committed := versions.View{Tick: view.Tick}
-	rows, chains := t.Rows(committed)
-	where := stmt.Of(node).Where
-	for k, c := range chains {
-		if ver := view.Version(c); ver == nil || ver.Txn != view.Own {
-			continue
-		}
-		for _, part := range mvcc.Leaves(where, nil) {
-			_, warnings, err := r.Solver.Where(part, t.Def, rows[k], &mvcc.Stored{Store: &r.Store, View: committed})
-			var e *solve.SQLError
-			if warnings > 0 && code != mvcc.ErrOutOfRange || errors.As(err, &e) && e.Code == code {
-				return &solve.SQLError{Code: code}
-			}
-			var refused *solve.Unsupported
-			if errors.As(err, &refused) {
-				return refused
-			}
-		}
-	}
-	return nil
 }
 
 // duplicates returns the chains, other than the row's own, whose visible row
@@ -266,7 +237,7 @@ func (r *engine) insert(i int, tx *versions.Txn, s *ast.InsertStmt, view version
 			r.meetObstacle(t, row)
 		}
 		switch {
-		case len(dups) == 0:
+		case len(dups) == 0, r.mistakes(i, tx, row, dups):
 			p.Read = append(p.Read, r.Store.Insert(t, row, tx))
 			p.Changed++
 			images = append(images, row)

@@ -2,6 +2,7 @@ package tidb
 
 import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
@@ -12,6 +13,9 @@ type transaction struct {
 	failedUpdate bool
 	left         []*versions.Chain
 	leftBy       int
+	// lookedUp is the entry of a secondary unique key, and the row, that this failed UPDATE had
+	// looked up, and so locked; its row is nil if there was none.
+	lookedUp forgottenLock
 	// forgotten holds the locks that it takes for its own although it has given them
 	// back, under the rule LocksForgotten.
 	forgotten []forgottenLock
@@ -38,8 +42,11 @@ type expectedLock struct {
 type forgottenLock struct {
 	table *versions.Table
 	row   *versions.Chain
-	// key is the clustered key's tuple, which is what is locked where there is one.
+	// key is the clustered key's tuple, which is what is locked where there is one; of a lock of another
+	// key's entry, that entry's tuple.
 	key string
+	// entry is the key whose entry is locked instead of a row, else nil.
+	entry *solve.Key
 }
 
 // of returns what is kept of a transaction.

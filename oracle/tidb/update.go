@@ -83,6 +83,7 @@ func (r *engine) update(i int, tx *versions.Txn, s *ast.UpdateStmt, view version
 		p.Err = mvcc.ErrDup
 		r.expectLocks(tx, t, chains, news, changed)
 		r.leave(i, tx, chains, changed)
+		r.lookUp(tx, s, t, rows, chains)
 		return p, nil
 	}
 	kept := r.of(tx)

@@ -173,7 +173,7 @@ func (r *engine) keyCollision(t *versions.Table, tx, o *versions.Txn, mark int) 
 					if ver.Txn != o || ver.Row == nil {
 						continue
 					}
-					if k == t.Clustered && (r.forgot(tx, t, other, row) || r.forgot(o, t, other, row)) {
+					if k == t.Clustered && (r.forgot(tx, t, other, row) || r.forgot(o, t, other, row)) || r.forgotEntry(tx, k, tuple) || r.forgotEntry(o, k, tuple) {
 						continue
 					}
 					if tu, null := r.Store.KeyOf(t.Def, k, ver.Row); !null && tu == tuple {
