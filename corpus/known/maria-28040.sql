@@ -3,12 +3,10 @@
 -- reported: READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ, SERIALIZABLE
 -- note: an error that depends on whether the rows are locked
 -- verdict (embedded, RC RR): ok
--- verdict (mariadb 11.8, RU RC SER): ok
--- verdict (mariadb 11.8, RR): unknown unsupported
+-- verdict (mariadb 11.8, RU RC RR SER): ok
 -- verdict (mariadb 11.8,snapshot=off, RU RC RR SER): ok
 -- verdict (mariadb 10.11, RU RC RR SER): ok
--- verdict (mariadb 10.11,snapshot=on, RU RC SER): ok
--- verdict (mariadb 10.11,snapshot=on, RR): unknown unsupported
+-- verdict (mariadb 10.11,snapshot=on, RU RC RR SER): ok
 -- verdict (mariadb 10.5, RU RC RR SER): ok
 -- verdict (mysql 9.7, RU RC RR SER): ok
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
