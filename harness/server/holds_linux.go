@@ -98,7 +98,8 @@ func (h *holder) thread(ctx context.Context, conn uint64) (int, error) {
 // Arm implements harness.Holder.
 func (h *holder) Arm(ctx context.Context, conn uint64, at *corpus.Hold) (harness.Holding, error) {
 	if at.Build != h.image.Build {
-		return nil, &harness.UnheldError{Reason: fmt.Sprintf("the place is one of build %s, and %s is build %s",
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf(
+			"the place is one of build %s, and %s is build %s (txnfuzz run --races FILE looks for one like it here)",
 			at.Build, h.image.Path, h.image.Build)}
 	}
 	addr, ok := h.image.Address(at.Function, at.Offset)
