@@ -12,7 +12,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/races"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // Exit statuses, a fixed contract. Any error that is none of the types below
@@ -43,13 +45,15 @@ func exitCode(err error) int {
 		level    *target.LevelError
 		noTarget *target.Error
 		resume   *campaign.ResumeError
+		state    *races.StateError
+		unheld   *harness.UnheldError
 	)
 	switch {
 	case err == nil:
 		return exitClean
 	case errors.Is(err, errFound):
 		return exitFound
-	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &noTarget), errors.As(err, &resume):
+	case errors.As(err, &usage), errors.As(err, &parse), errors.As(err, &baseline), errors.As(err, &level), errors.As(err, &noTarget), errors.As(err, &resume), errors.As(err, &state), errors.As(err, &unheld):
 		return exitUsage
 	}
 	return exitFailure

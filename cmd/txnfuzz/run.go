@@ -74,7 +74,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) > 0 && !forRaces {
-				return usagef("run makes its own cases: txnfuzz replay %s runs a stored one, and run --races searches it", files[0])
+				return usagef("unexpected argument %q: run makes its own cases; replay runs a stored one, and run --races searches it", files[0])
 			}
 			var err error
 			if s.Levels, err = target.ParseLevels(levels); err != nil {

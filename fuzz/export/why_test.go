@@ -30,6 +30,9 @@ func TestAnomalyInEveryFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, format := range Formats() {
+			if format == "gdb" { // it holds a statement, and here none was
+				continue
+			}
 			run := *h
 			if dbms, ok := trackers[format]; ok {
 				run.Server.DBMS = dbms

@@ -83,6 +83,9 @@ func TestPlansAgree(t *testing.T) {
 					}
 					continue
 				}
+				if r.Verdict.Oracle == oracle.Promised { // it asks for no plans, and judgedUntold does not ask it
+					continue
+				}
 				if was.Outcome != r.Verdict.Outcome || was.Fingerprint != r.Verdict.Fingerprint {
 					t.Errorf("case %d: %s %s, with its plans %s %s\n%s", n, was.Outcome, was.Fingerprint, r.Verdict.Outcome, r.Verdict.Fingerprint, corpus.Print(c, corpus.Text))
 				}

@@ -60,8 +60,10 @@ func (r *run) report() *Report {
 	}
 }
 
-// Found says that there are findings.
-func (r *Report) Found() bool { return len(r.Findings) > 0 }
+// Found says that there are findings that showed again, or that could not be tried again.
+func (r *Report) Found() bool {
+	return slices.ContainsFunc(r.Findings, func(f findings.Finding) bool { return f.Reproduced != 0 })
+}
 
 // line is one of progress.
 func (r *Report) line() string {

@@ -105,12 +105,19 @@ func Run(ctx context.Context, s Settings) (*Report, error) {
 	if err == nil {
 		err = t.CanHold(ctx)
 	}
-	if err == nil {
-		err = r.cases(ctx, levels)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	err = r.cases(ctx, levels)
+	if err == nil && r.count.holds == 0 {
+		err = ErrNothingHeld
 	}
 	report := r.report()
 	return report, errors.Join(err, r.keepState(), t.Close())
 }
+
+// ErrNothingHeld says that a search came to its end before it held a statement: to record one takes seconds.
+var ErrNothingHeld = errors.New("not one statement was held: the time was up before one had been recorded")
 
 func (r *run) levels() ([]corpus.Level, error) {
 	levels, err := target.Offered(r.target, r.s.Levels)
@@ -163,6 +170,8 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 			return nil
 		case err == nil:
 			faults = 0
+		case given != nil:
+			return err
 		default:
 			r.logf("case %d broke down: %v", r.next, err)
 			if faults++; faults >= mostFaults {

@@ -172,6 +172,9 @@ func (j *judge) ends(e *event, w world) (world, error) {
 		}
 	}
 	if e.kind == stmt.Begin || e.kind == stmt.BeginSnapshot {
+		if j.commitsAmidOthers(e) {
+			return w, unjudgedError("a BEGIN that commits while others run, and takes its snapshot behind that")
+		}
 		if u := e.unit; u.promise.Plain == Snapshot && (u.promise.SnapshotAtBegin || u.consistent) {
 			o := j.of(&w, u)
 			o.snapshots, o.pinned = span(w.ended(e.from), w.newest()), e.to
@@ -325,7 +328,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 
 // severalMoments is a statement that has come to some rows before it waited, and to others behind: if
 // more than one row changed meanwhile, no single state need show what it met.
-const severalMoments = "a statement that waited, and whose rows are of several moments"
+const severalMoments = "a statement that waited or was held, and whose rows are of several moments"
 
 const severalWithKeys = "a write of several tables with foreign keys, whose order is the server's"
 
@@ -340,7 +343,8 @@ func (j *judge) uncertain(e *event, w *world) string {
 		p.Plain == Snapshot && j.subquery(e) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
 	case e.waited() && (len(j.hidden.triggers) > 0 || w.changed(w.ended(e.st.Submit)) > 1),
-		e.waited() && j.subquery(e) && w.changed(w.ended(e.st.Submit)) > 0:
+		e.waited() && (j.subquery(e) || j.namesTwice(e)) && w.changed(w.ended(e.st.Submit)) > 0,
+		e.stretched() && j.moved(w, w.ended(e.st.Submit)):
 		return severalMoments
 	case j.hidden.keys && stmt.Of(e.node).Several:
 		// "the optimizer might process tables in an order that differs from that of their parent/child
