@@ -34,12 +34,14 @@ func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string, f
 		return err
 	}
 	var given []*corpus.Case
-	for _, file := range files {
-		c, err := corpus.Load(file)
+	if len(files) > 0 {
+		stored, err := loadCases(files, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}
-		given = append(given, c)
+		for _, s := range stored {
+			given = append(given, s.Case)
+		}
 	}
 	report, err := races.Run(cmd.Context(), races.Settings{
 		Target: s.Target, Given: given, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
