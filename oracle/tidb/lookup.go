@@ -155,28 +155,33 @@ func (r *engine) allTrue(conds []ast.ExprNode, t *versions.Table, row solve.Row,
 // there is none or if it pins the primary key too, which is then used instead.
 func pointFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 	conds := mvcc.Conjuncts(where, nil)
-	var found *pointFilter
-	for ki := range t.Keys {
-		k := &t.Keys[ki]
-		if !k.Unique && !k.Primary {
-			continue
-		}
-		f := &pointFilter{key: k}
+	return pinnedKey(t, func(f *pointFilter) func(col int) bool {
 		pins := boundsMeet(t, conds)
 		for _, e := range conds {
 			col, fixed := listedColumn(t, e)
-			if slices.Contains(k.Columns, col) {
+			if slices.Contains(f.key.Columns, col) {
 				f.pinned = append(f.pinned, e)
 				pins[col] = pins[col] || fixed
 				continue
 			}
 			f.rest = append(f.rest, e)
 		}
-		all := true
-		for _, c := range k.Columns {
-			all = all && pins[c]
+		return func(col int) bool { return pins[col] }
+	})
+}
+
+// pinnedKey returns the filter of the first secondary unique key whose columns are all pinned, nil if there is
+// none or if the primary key is pinned too. divide shares the conditions out between the key and the rest,
+// and returns which columns they pin.
+func pinnedKey(t *solve.Table, divide func(*pointFilter) (pins func(col int) bool)) (found *pointFilter) {
+	for i := range t.Keys {
+		k := &t.Keys[i]
+		if !k.Unique && !k.Primary {
+			continue
 		}
-		switch {
+		f := &pointFilter{key: k}
+		pins := divide(f)
+		switch all := !slices.ContainsFunc(k.Columns, func(c int) bool { return !pins(c) }); {
 		case all && k.Primary:
 			return nil
 		case all && found == nil:

@@ -26,15 +26,9 @@ func spelledFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 		return nil
 	}
 	conds := mvcc.Conjuncts(spelledOut(where), nil)
-	var found *pointFilter
-	for ki := range t.Keys {
-		k := &t.Keys[ki]
-		if !k.Unique && !k.Primary {
-			continue
-		}
-		f := &pointFilter{key: k}
+	return pinnedKey(t, func(f *pointFilter) func(col int) bool {
 		for _, e := range conds {
-			on := saysOf(t, k, e)
+			on := saysOf(t, f.key, e)
 			if on != nil {
 				f.pinned = append(f.pinned, on)
 			}
@@ -42,15 +36,8 @@ func spelledFilterOf(t *solve.Table, where ast.ExprNode) *pointFilter {
 				f.rest = append(f.rest, e)
 			}
 		}
-		all := !slices.ContainsFunc(k.Columns, func(c int) bool { return !leavesPoints(t, f.pinned, c) })
-		switch {
-		case all && k.Primary:
-			return nil
-		case all && found == nil:
-			found = f
-		}
-	}
-	return found
+		return func(col int) bool { return leavesPoints(t, f.pinned, col) }
+	})
 }
 
 // saysOf returns what a condition says of the columns of a key alone: itself, a part of it, or nil
