@@ -44,10 +44,13 @@ func (d *doubt) close() error {
 // MakeSure looks at a violation once more: one that rests on what the rules do not
 // speak of, or on how the oracle computes SQL, becomes unknown.
 func (t *Target) MakeSure(ctx context.Context, r *Trial) {
-	if t.server.Declared != nil || r.History != nil && r.History.Held() { // neither rules nor the oracle's SQL had a say
+	if t.server.Declared != nil { // neither rules nor the oracle's SQL had a say
 		return
 	}
 	t.doubted(ctx, r)
+	if r.History != nil && r.History.Held() { // nor had they here
+		return
+	}
 	t.answeredAlone(ctx, r)
 	t.computedAlone(ctx, r)
 }
