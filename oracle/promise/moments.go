@@ -75,8 +75,8 @@ func (j *judge) indexed(table int) (columns []int) {
 		}
 	}
 	for _, c := range def.Cols {
-		if slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionUniqKey }) {
-			add(c.Name.Name.O)
+		if has(def, c.Name.Name.L, ast.ColumnOptionUniqKey) {
+			add(c.Name.Name.L)
 		}
 	}
 	return columns
