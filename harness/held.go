@@ -45,8 +45,6 @@ type Trail interface {
 	Len() int
 	// At is the place of the i-th instruction, with its number among the executions of the same one.
 	At(i int) *corpus.Hold
-	// Entry says that a function begins there.
-	Entry(i int) bool
 }
 
 // UnheldError says why a statement cannot be held.

@@ -16,8 +16,8 @@ type raced struct {
 	until int // step behind which it is let go; -1: when nobody else has anything left to send
 }
 
-// holder is the session whose statement is held.
-const holder = 1
+// heldSession is the session whose statement is held.
+const heldSession = 1
 
 const table = `CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, UNIQUE KEY (u), KEY (s))`
 
@@ -89,7 +89,7 @@ func (m *maker) lockingRead() string {
 // script is what one session sends: before the hold, while it lasts, and behind it.
 type script struct{ before, during, after []string }
 
-// held makes the holder's script, whose held statement is the last of before.
+// held makes the heldSession's script, whose held statement is the last of before.
 func (m *maker) held() script {
 	var s script
 	switch m.IntN(10) {
@@ -192,7 +192,7 @@ func makeCase(seed uint64, n int, levels []corpus.Level) (*raced, error) {
 	scripts[0].before = scripts[0].before[:last]
 	weave(func(s *script) []string { return s.before })
 	r := &raced{level: level, held: steps}
-	add(holder, hold)
+	add(heldSession, hold)
 	weave(func(s *script) []string { return s.during })
 	r.until = steps - 1
 	weave(func(s *script) []string { return s.after })

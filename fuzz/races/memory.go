@@ -13,9 +13,8 @@ type memory map[string][]*remembered
 
 type remembered struct {
 	Place corpus.Hold `json:"place"`
-	// Changed counts the cases whose outcomes changed there, Tried those in which it was tried since.
+	// Changed counts the cases whose outcomes changed there.
 	Changed int `json:"changed"`
-	Tried   int `json:"tried"`
 }
 
 // mostRemembered bounds the places of one shape.
@@ -33,14 +32,6 @@ func (m memory) changed(shape string, at *corpus.Hold) {
 	if len(m[shape]) > mostRemembered {
 		slices.SortStableFunc(m[shape], func(a, b *remembered) int { return b.Changed - a.Changed })
 		m[shape] = m[shape][:mostRemembered]
-	}
-}
-
-func (m memory) tried(shape string, at *corpus.Hold) {
-	for _, r := range m[shape] {
-		if r.Place == *at {
-			r.Tried++
-		}
 	}
 }
 

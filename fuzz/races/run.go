@@ -109,7 +109,7 @@ func Run(ctx context.Context, s Settings) (*Report, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	err = r.cases(ctx, levels)
-	if err == nil && r.count.holds == 0 {
+	if err == nil && r.count.holds+r.count.wrongUnheld == 0 {
 		err = ErrNothingHeld
 	}
 	report := r.report()

@@ -100,12 +100,8 @@ func (s *search) one(ctx context.Context) error {
 		}
 	}
 	for _, place := range s.memory.some(s.shape, fromMemory, s.random) {
-		o, err := s.hold(ctx, place)
-		if err != nil || ctx.Err() != nil {
+		if _, err := s.hold(ctx, place); err != nil || ctx.Err() != nil {
 			return err
-		}
-		if o != "" {
-			s.memory.tried(s.shape, place)
 		}
 	}
 	if err := s.record(ctx); err != nil || s.trail == nil || s.trail.Len() < 2 {

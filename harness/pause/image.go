@@ -110,18 +110,12 @@ func (im *Image) Name(at uint64) (function string, offset uint64) {
 	return unnamed + strconv.FormatUint(start, 16), at - start
 }
 
-// Begins says that a function begins at a link-time address.
-func (im *Image) Begins(at uint64) bool {
-	_, ok := slices.BinarySearch(im.starts, at)
-	return ok
-}
-
 // Address is the inverse of Name; false where the program has no such function.
 func (im *Image) Address(function string, offset uint64) (uint64, bool) {
 	start, ok := im.byName[function]
 	if digits, bare := strings.CutPrefix(function, unnamed); !ok && bare {
 		v, err := strconv.ParseUint(digits, 16, 64)
-		if err != nil || !im.Begins(v) && v != im.lo {
+		if _, begins := slices.BinarySearch(im.starts, v); err != nil || !begins && v != im.lo {
 			return 0, false
 		}
 		start, ok = v, true

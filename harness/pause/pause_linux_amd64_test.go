@@ -58,7 +58,6 @@ func started(t *testing.T, path string) *running {
 			t.Fatal(err)
 		}
 	}
-	// Which of the threads came first does not matter but for the command that reaches it: ask.
 	return r
 }
 
@@ -93,6 +92,18 @@ func tracer(t *testing.T) *Tracer {
 	return tr
 }
 
+// traceable is the program, running, what traces it, and where its instructions are.
+func traceable(t *testing.T) (r *running, tr *Tracer, image *Image, base uint64) {
+	t.Helper()
+	path := compiled(t)
+	image, err := Open(path)
+	must(t, err)
+	r, tr = started(t, path), tracer(t)
+	base, err = image.Base(r.cmd.Process.Pid)
+	must(t, err)
+	return r, tr, image, base
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -103,12 +114,7 @@ func must(t *testing.T, err error) {
 // TestHold holds one thread between its read and its write while the other one writes: the known race
 // shows each time, and never without a hold.
 func TestHold(t *testing.T) {
-	path := compiled(t)
-	image, err := Open(path)
-	must(t, err)
-	r, tr := started(t, path), tracer(t)
-	base, err := image.Base(r.cmd.Process.Pid)
-	must(t, err)
+	r, tr, image, base := traceable(t)
 	for _, tid := range r.tids {
 		must(t, tr.Attach(tid))
 		must(t, tr.Attach(tid)) // changes nothing
@@ -122,8 +128,9 @@ func TestHold(t *testing.T) {
 		// Whichever of the threads it is, both come to the place; the first is held.
 		var hits [2]<-chan struct{}
 		for i, tid := range r.tids {
-			hits[i], err = tr.Arm(tid, base+at, 1)
+			hit, err := tr.Arm(tid, base+at, 1)
 			must(t, err)
+			hits[i] = hit
 		}
 		r.send("a 1")
 		held, other := 0, 1
@@ -172,12 +179,7 @@ func TestHold(t *testing.T) {
 
 // TestHit holds a thread at the n-th execution, and lets go one that never came to its place.
 func TestHit(t *testing.T) {
-	path := compiled(t)
-	image, err := Open(path)
-	must(t, err)
-	r, tr := started(t, path), tracer(t)
-	base, err := image.Base(r.cmd.Process.Pid)
-	must(t, err)
+	r, tr, image, base := traceable(t)
 	at, _ := image.Address("transfer", 0)
 	for _, tid := range r.tids {
 		must(t, tr.Attach(tid))
@@ -203,12 +205,7 @@ func TestHit(t *testing.T) {
 
 // TestRecord notes what a thread executes.
 func TestRecord(t *testing.T) {
-	path := compiled(t)
-	image, err := Open(path)
-	must(t, err)
-	r, tr := started(t, path), tracer(t)
-	base, err := image.Base(r.cmd.Process.Pid)
-	must(t, err)
+	r, tr, image, base := traceable(t)
 	lo, hi := image.Bounds()
 	var ends []func() ([]uint64, error)
 	for _, tid := range r.tids {
@@ -263,12 +260,7 @@ func TestNames(t *testing.T) {
 
 // TestEnd tells of a thread that ends while it is to be held.
 func TestEnd(t *testing.T) {
-	path := compiled(t)
-	image, err := Open(path)
-	must(t, err)
-	r, tr := started(t, path), tracer(t)
-	base, err := image.Base(r.cmd.Process.Pid)
-	must(t, err)
+	r, tr, image, base := traceable(t)
 	at, _ := image.Address("transfer", 0)
 	must(t, tr.Attach(r.tids[0]))
 	hit, err := tr.Arm(r.tids[0], base+at, 1)

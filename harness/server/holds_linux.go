@@ -169,8 +169,7 @@ type trail struct {
 	hits  []int32
 }
 
-func (t *trail) Len() int         { return len(t.addrs) }
-func (t *trail) Entry(i int) bool { return t.image.Begins(t.addrs[i]) }
+func (t *trail) Len() int { return len(t.addrs) }
 
 func (t *trail) At(i int) *corpus.Hold {
 	function, offset := t.image.Name(t.addrs[i])
