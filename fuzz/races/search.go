@@ -126,7 +126,9 @@ func (s *search) one(ctx context.Context) error {
 		if err := s.between(ctx, before, at); err != nil {
 			return err
 		}
-		before = at
+		if s.at[at] != "" { // else the next interval begins where this one does
+			before = at
+		}
 	}
 	if s.given {
 		return s.within(ctx)
@@ -218,11 +220,33 @@ func (s *search) between(ctx context.Context, a, b int) error {
 		}
 		return nil
 	}
-	m := (a + b) / 2
+	m, err := s.middle(ctx, a, b)
+	if err != nil || m < 0 {
+		return err
+	}
 	if err := s.between(ctx, a, m); err != nil {
 		return err
 	}
 	return s.between(ctx, m, b)
+}
+
+// middle returns a place between two others that the statement comes to, the nearer to their middle the better; -1
+// if it comes to none that is tried. What was recorded by single steps may have gone another way there, as a loop
+// does that waits.
+func (s *search) middle(ctx context.Context, a, b int) (int, error) {
+	m := (a + b) / 2
+	for d := 0; m-d > a || m+d < b; d = 2*d + 1 {
+		for _, i := range []int{m + d, m - d} {
+			if i <= a || i >= b {
+				continue
+			}
+			o, err := s.holdAt(ctx, i)
+			if err != nil || o != "" {
+				return i, err
+			}
+		}
+	}
+	return -1, nil
 }
 
 func (s *search) holdAt(ctx context.Context, i int) (string, error) {
