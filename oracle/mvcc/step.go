@@ -28,6 +28,8 @@ const (
 	// https://mariadb.com/docs/server/reference/data-types/auto_increment
 	ErrAutoRange    = 167
 	ErrInconsistent = 8133
+	// ErrSchemaChanged is TiDB's of a transaction beside which a table was altered.
+	ErrSchemaChanged = 8028
 	ErrNowait       = 3572
 	errNoSavepoint  = 1305
 	// ErrWriteConflict is TiDB's: https://docs.pingcap.com/tidb/stable/error-codes

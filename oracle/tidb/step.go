@@ -2,6 +2,7 @@ package tidb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -12,6 +13,15 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
+
+// definesBeside says that another session had sent a statement that makes, alters or drops a table before a
+// statement was answered.
+func (r *engine) definesBeside(st *history.Stmt) bool {
+	return slices.ContainsFunc(r.History.Stmts, func(o history.Stmt) bool {
+		_, defines := r.Case.Steps[o.Line].Stmt.(ast.DDLNode)
+		return defines && o.Session != st.Session && o.Submit < st.Return
+	})
+}
 
 // step replays one statement.
 func (r *engine) step(i int) (*mvcc.Difference, error) {
@@ -36,6 +46,9 @@ func (r *engine) step(i int) (*mvcc.Difference, error) {
 	s := r.Session(st.Session)
 	if st.Return == 0 {
 		return r.NeverReturned(i)
+	}
+	if mvcc.ErrCode(st) == mvcc.ErrSchemaChanged && r.definesBeside(st) {
+		return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: "a table is altered beside it"}
 	}
 	if loss := r.Beforehand(s, kind, node); loss != nil {
 		return nil, loss
