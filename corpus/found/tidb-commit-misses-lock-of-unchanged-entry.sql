@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-misses-lock-of-restarted-update
+-- verdict (tidb 2024-07, RC): known commit-misses-lock-of-restarted-update
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY, b TIMESTAMP);
 /* init */ INSERT INTO t VALUES (0, NULL);
