@@ -30,8 +30,8 @@ const (
 	ErrInconsistent = 8133
 	// ErrSchemaChanged is TiDB's of a transaction beside which a table was altered.
 	ErrSchemaChanged = 8028
-	ErrNowait       = 3572
-	errNoSavepoint  = 1305
+	ErrNowait        = 3572
+	errNoSavepoint   = 1305
 	// ErrWriteConflict is TiDB's: https://docs.pingcap.com/tidb/stable/error-codes
 	ErrWriteConflict = 9007
 )
