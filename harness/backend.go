@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"net"
 
 	"github.com/go-sql-driver/mysql"
@@ -9,17 +10,11 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Backend is a live DBMS of MySQL's protocol that cases can run on: a Database whose
-// sessions a Pool opens itself. It is safe for several goroutines; each worker has its own
-// connections.
+// Backend is a live DBMS that cases can run on: either a Database, whose driver is its own, or
+// Wired. It is safe for several goroutines; each worker has its own connections.
 type Backend interface {
 	// Server tells family, version and the settings that rules depend on.
 	Server() history.Server
-	// Config returns a fresh driver configuration without a database name.
-	// The runner sets its own DialFunc, which calls Dial.
-	Config() *mysql.Config
-	// Dial opens one raw connection to the server.
-	Dial(ctx context.Context) (net.Conn, error)
 	// Prober returns a new way to ask which connections wait for a lock.
 	// Each worker owns one; Close ends it.
 	Prober(ctx context.Context) (Prober, error)
@@ -29,6 +24,24 @@ type Backend interface {
 	Alive(ctx context.Context) error
 	// Close ends the server if it is ours and leaves no file or process.
 	Close() error
+}
+
+// Wired is a Backend of MySQL's protocol, whose sessions a Pool opens itself.
+type Wired interface {
+	Backend
+	// Config returns a fresh driver configuration without a database name.
+	// The runner sets its own DialFunc, which calls Dial.
+	Config() *mysql.Config
+	// Dial opens one raw connection to the server.
+	Dial(ctx context.Context) (net.Conn, error)
+}
+
+// WiredOf returns a Backend of MySQL's protocol as one. The error says that its protocol is another.
+func WiredOf(b Backend) (Wired, error) {
+	if w, ok := b.(Wired); ok {
+		return w, nil
+	}
+	return nil, fmt.Errorf("%s does not speak MySQL's protocol", b.Server().DBMS)
 }
 
 // Reachable is implemented by a private server that can listen for other clients.

@@ -14,9 +14,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
 
-// mysqlDatabase is a Backend as a Database: its sessions are those of go-sql-driver/mysql,
-// on connections that the Backend dials.
-type mysqlDatabase struct{ Backend }
+// mysqlDatabase is a Wired as a Database: its sessions are those of go-sql-driver/mysql,
+// on connections that the Wired dials.
+type mysqlDatabase struct{ Wired }
 
 // mysqlSession is a Session through go-sql-driver. The driver logs in, sends statements and
 // waits for the last packet; what the packets say comes from the tap beneath it.

@@ -180,13 +180,15 @@ var ErrClosed = errors.New("pool is closed")
 func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	_, tenant := b.(Tenant)
 	holdable, _ := b.(Holdable)
-	return newPool(ctx, mysqlDatabase{b}, holdable, tenant, o)
-}
-
-// NewPoolOn is NewPool for a server whose sessions are another driver's.
-func NewPoolOn(ctx context.Context, db Database, o PoolOptions) (*Pool, error) {
-	_, tenant := db.(Tenant)
-	return newPool(ctx, db, nil, tenant, o)
+	db, ok := b.(Database)
+	if !ok {
+		w, err := WiredOf(b)
+		if err != nil {
+			return nil, err
+		}
+		db = mysqlDatabase{w}
+	}
+	return newPool(ctx, db, holdable, tenant, o)
 }
 
 func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {

@@ -312,7 +312,7 @@ func eachSession(t *testing.T, text string, o harness.PoolOptions, check func(t 
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			pool, err := harness.NewPoolOn(ctx, newMemory(over), o)
+			pool, err := harness.NewPool(ctx, newMemory(over), o)
 			if err != nil {
 				t.Fatal(err)
 			}

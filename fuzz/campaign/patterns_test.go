@@ -266,7 +266,7 @@ func TestAimNarrows(t *testing.T) {
 }
 
 // aMariaDB is a backend that only says what it is.
-type aMariaDB struct{ harness.Backend }
+type aMariaDB struct{ harness.Wired }
 
 func (aMariaDB) Server() history.Server { return history.Server{DBMS: history.MariaDB} }
 

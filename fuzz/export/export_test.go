@@ -59,7 +59,7 @@ func program(t *testing.T, name string, args ...string) *exec.Cmd {
 }
 
 // backend starts a private server for cases, and for those who act them out.
-func backend(t *testing.T) harness.Backend {
+func backend(t *testing.T) harness.Wired {
 	t.Helper()
 	serverRoot(t)
 	b, err := harness.Open(context.Background(), target, harness.Options{})
@@ -71,7 +71,7 @@ func backend(t *testing.T) harness.Backend {
 			t.Error(err)
 		}
 	})
-	return b
+	return b.(harness.Wired)
 }
 
 // openEnd ends within a transaction, as reduced cases do, whose write has to be
@@ -89,7 +89,7 @@ const openEnd = `
 
 // recordedCases runs published cases at each level, and unreduced findings, and
 // returns those that show something, and those that show nothing.
-func recordedCases(t *testing.T, b harness.Backend) (wrong, right []*timeline.Timeline) {
+func recordedCases(t *testing.T, b harness.Wired) (wrong, right []*timeline.Timeline) {
 	t.Helper()
 	ctx := context.Background()
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: 1, Clean: true})
@@ -192,7 +192,7 @@ func order(tl *timeline.Timeline) string {
 // runs, and one after the other in the rest. So the failure is excused where the
 // case, recorded again, answers in another order, and some recording's test
 // passes; an export that is wrong fails each time.
-func passesWhenRecordedAgain(t *testing.T, b harness.Backend, tl *timeline.Timeline) bool {
+func passesWhenRecordedAgain(t *testing.T, b harness.Wired, tl *timeline.Timeline) bool {
 	t.Helper()
 	ctx := context.Background()
 	pool, err := harness.NewPool(ctx, b, harness.PoolOptions{Workers: 1, Clean: true})
@@ -225,7 +225,7 @@ func passesWhenRecordedAgain(t *testing.T, b harness.Backend, tl *timeline.Timel
 // is to pass a locked row waits for it for some microseconds. A server that lost
 // the processor just then is taken for one that waits in earnest; the other
 // session goes on too early, and there is no anomaly in that run.
-func passesEachTime(t *testing.T, b harness.Backend, s *script) bool {
+func passesEachTime(t *testing.T, b harness.Wired, s *script) bool {
 	t.Helper()
 	for range 5 {
 		if !runMTR(t, b, s) {
@@ -260,7 +260,7 @@ func TestMTR(t *testing.T) {
 }
 
 // runMTR runs a test in a database of its own and reports whether it passed.
-func runMTR(t *testing.T, b harness.Backend, s *script) bool {
+func runMTR(t *testing.T, b harness.Wired, s *script) bool {
 	t.Helper()
 	files, err := mtr(s)
 	if err != nil {

@@ -40,7 +40,7 @@ var elsewhere = map[string]string{
 	"mariadb:10.11": "mariadb:10.11,snapshot=on", "mariadb:10.11,snapshot=on": "mariadb:10.11",
 }
 
-func open(t *testing.T, target string) harness.Backend {
+func open(t *testing.T, target string) harness.Wired {
 	t.Helper()
 	serverRoot(t)
 	b, err := harness.Open(t.Context(), target, harness.Options{})
@@ -52,11 +52,11 @@ func open(t *testing.T, target string) harness.Backend {
 			t.Error(err)
 		}
 	})
-	return b
+	return b.(harness.Wired)
 }
 
 // record runs a case once and tells what was seen.
-func record(t *testing.T, b harness.Backend, target, file string, c *corpus.Case, level corpus.Level) *timeline.Timeline {
+func record(t *testing.T, b harness.Wired, target, file string, c *corpus.Case, level corpus.Level) *timeline.Timeline {
 	t.Helper()
 	pool, err := harness.NewPool(t.Context(), b, harness.PoolOptions{Workers: 1, Clean: true})
 	if err != nil {
@@ -83,7 +83,7 @@ const (
 
 // actOut runs an exported test against a server, through the socket that is given,
 // and says how it ends.
-func actOut(t *testing.T, b harness.Backend, tl *timeline.Timeline, format string, as As, socket string) (string, string) {
+func actOut(t *testing.T, b harness.Wired, tl *timeline.Timeline, format string, as As, socket string) (string, string) {
 	t.Helper()
 	user := b.Config().User
 	files, err := Write(tl, format, as)
@@ -153,7 +153,7 @@ func TestFindingsInBothForms(t *testing.T) {
 			if o := tl.Verdict.Outcome; o != oracle.Known && o != oracle.Violation {
 				t.Fatalf("%s shows nothing: %s", f.file, o)
 			}
-			for target, server := range map[string]harness.Backend{f.target: b, elsewhere[f.target]: nil} {
+			for target, server := range map[string]harness.Wired{f.target: b, elsewhere[f.target]: nil} {
 				if target == "" {
 					continue
 				}
@@ -234,7 +234,7 @@ func TestHonestAndLyingServers(t *testing.T) {
 }
 
 // tellsApart records a case on a server that tells a lie and acts the exports out.
-func tellsApart(t *testing.T, b harness.Backend, target, lie, levelName, text string) {
+func tellsApart(t *testing.T, b harness.Wired, target, lie, levelName, text string) {
 	t.Helper()
 	liar := lying.Through(b, lieOf(t, lie))
 	c, err := corpus.Parse(lie, []byte(text))
@@ -278,7 +278,7 @@ func lieOf(t *testing.T, name string) lying.Lie {
 }
 
 // listen makes a backend reachable for other clients, by a socket.
-func listen(t *testing.T, b harness.Backend) string {
+func listen(t *testing.T, b harness.Wired) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lie") // t.TempDir's names are too long for sockets
 	if err != nil {
@@ -310,7 +310,7 @@ func listen(t *testing.T, b harness.Backend) string {
 }
 
 // execute runs a statement on the server itself.
-func execute(t *testing.T, b harness.Backend, statement string) {
+func execute(t *testing.T, b harness.Wired, statement string) {
 	t.Helper()
 	connector, err := mysql.NewConnector(b.Config())
 	if err != nil {

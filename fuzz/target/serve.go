@@ -26,7 +26,11 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 		return openError(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	cfg := b.Config()
+	w, err := harness.WiredOf(b)
+	if err != nil {
+		return fmt.Errorf("serve %s: %w", target, err)
+	}
+	cfg := w.Config()
 	if port != 0 {
 		r, ok := b.(harness.Reachable)
 		if !ok || r.TCP() == nil {

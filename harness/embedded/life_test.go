@@ -283,7 +283,7 @@ func poolGoroutines() (stacks []string) {
 // countDatabases asks over a connection of its own.
 func countDatabases(t *testing.T) (n int) {
 	t.Helper()
-	connector, err := mysql.NewConnector(shared.Config())
+	connector, err := mysql.NewConnector(shared.(harness.Wired).Config())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,13 +18,13 @@ import (
 
 // severable is a backend whose connections can all be cut at once.
 type severable struct {
-	harness.Backend
+	harness.Wired
 	mu    sync.Mutex
 	conns []net.Conn
 }
 
 func (s *severable) Dial(ctx context.Context) (net.Conn, error) {
-	c, err := s.Backend.Dial(ctx)
+	c, err := s.Wired.Dial(ctx)
 	if err == nil {
 		s.mu.Lock()
 		s.conns = append(s.conns, c)
@@ -47,7 +47,7 @@ func (s *severable) sever() {
 // TestLost cuts all connections while a statement waits. The history must hold
 // what was seen, and the pool must work again and drop everything at its end.
 func TestLost(t *testing.T) {
-	b := &severable{Backend: shared}
+	b := &severable{Wired: shared.(harness.Wired)}
 	p, err := harness.NewPool(context.Background(), b, harness.PoolOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -44,8 +44,8 @@ func BenchmarkBesideBareLoop(b *testing.B) {
 					var ratios, cpus []float64
 					for b.Loop() {
 						for i := range pairs {
-							bare := bareLoop(b, server, name, level, clients, stretch, uint64(i))
-							loaded := loadedLoop(b, server, name, level, clients, stretch, uint64(i))
+							bare := bareLoop(b, server.(harness.Wired), name, level, clients, stretch, uint64(i))
+							loaded := loadedLoop(b, server.(harness.Wired), name, level, clients, stretch, uint64(i))
 							ratios = append(ratios, loaded.rate/bare.rate)
 							cpus = append(cpus, bare.cpu/loaded.cpu)
 							b.Logf("bare %.0f/s, load %.0f/s: %.3f; processor %.0f and %.0f µs: %.3f", bare.rate, loaded.rate, loaded.rate/bare.rate, bare.cpu, loaded.cpu, bare.cpu/loaded.cpu)
@@ -101,7 +101,7 @@ func childrenOf(pid int) []int {
 	return out
 }
 
-func loadedLoop(b *testing.B, server harness.Backend, workload string, level corpus.Level, clients int, d time.Duration, seed uint64) cost {
+func loadedLoop(b *testing.B, server harness.Wired, workload string, level corpus.Level, clients int, d time.Duration, seed uint64) cost {
 	b.Helper()
 	f, err := os.Create(filepath.Join(b.TempDir(), "history.jsonl"))
 	if err != nil {
@@ -120,7 +120,7 @@ func loadedLoop(b *testing.B, server harness.Backend, workload string, level cor
 	return cost{r.Rate, float64((processor(b) - before).Microseconds()) / float64(r.Transactions)}
 }
 
-func bareLoop(b *testing.B, server harness.Backend, name string, level corpus.Level, clients int, d time.Duration, seed uint64) cost {
+func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Level, clients int, d time.Duration, seed uint64) cost {
 	b.Helper()
 	w := workloads[name]
 	r := &run{

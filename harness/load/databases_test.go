@@ -12,7 +12,7 @@ import (
 // connect opens connections beside those of a run.
 func connect(t *testing.T, b harness.Backend) *sql.DB {
 	t.Helper()
-	connector, err := mysql.NewConnector(b.Config())
+	connector, err := mysql.NewConnector(b.(harness.Wired).Config())
 	if err != nil {
 		t.Fatal(err)
 	}

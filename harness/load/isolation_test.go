@@ -15,7 +15,7 @@ import (
 
 // onTape is a backend of which only the history is left.
 type onTape struct {
-	harness.Backend
+	harness.Wired
 	server history.Server
 }
 

@@ -18,7 +18,7 @@ import (
 
 // run is a load that is going on.
 type run struct {
-	backend  harness.Backend
+	backend  harness.Wired
 	settings Settings
 	workload workload
 	database string
@@ -103,17 +103,21 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	wired, err := harness.WiredOf(b)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the database: %w", err)
 	}
 	r := &run{
-		backend: b, settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
+		backend: wired, settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	defer r.endLife()
-	r.control = &session{backend: b, timeout: time.Minute}
+	r.control = &session{backend: wired, timeout: time.Minute}
 	defer r.control.close()
 	if err := r.prepare(); err != nil {
 		return nil, errors.Join(err, r.drop())

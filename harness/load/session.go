@@ -18,7 +18,7 @@ import (
 // session is one connection of a client, which connects when it is first used and
 // again when it is lost.
 type session struct {
-	backend harness.Backend
+	backend harness.Wired
 	// setup runs on each new connection.
 	setup []string
 	// timeout is how long an answer may take before the connection counts as lost.

@@ -148,7 +148,7 @@ func (b *Backend) connect() (driver.Conn, error) {
 	cfg := b.Config()
 	cfg.DBName, cfg.Logger = "", &mysql.NopLogger{}
 	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := b.Backend.Dial(ctx)
+		c, err := b.Wired.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +163,7 @@ func (b *Backend) connect() (driver.Conn, error) {
 
 // diesOfKill needs a server that is ours to kill.
 func diesOfKill(c *conn, sql string) (answer, error) {
-	crasher, ok := c.b.Backend.(interface{ Kill() error })
+	crasher, ok := c.b.Wired.(interface{ Kill() error })
 	if ok && c.ofCase && killed.MatchString(sql) && c.others() > 0 {
 		c.tell()
 		if err := crasher.Kill(); err != nil {
@@ -178,7 +178,7 @@ func diesOfKill(c *conn, sql string) (answer, error) {
 
 // Restart replaces the server, if it can be.
 func (b *Backend) Restart(ctx context.Context) error {
-	r, ok := b.Backend.(interface{ Restart(context.Context) error })
+	r, ok := b.Wired.(interface{ Restart(context.Context) error })
 	if !ok {
 		return errors.New("the server cannot be restarted")
 	}

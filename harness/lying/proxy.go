@@ -37,7 +37,7 @@ type Lie struct {
 
 // Backend is a server seen through a lie.
 type Backend struct {
-	harness.Backend
+	harness.Wired
 	lie Lie
 	// told counts the statements that the lie touched.
 	told atomic.Int64
@@ -49,17 +49,21 @@ type Backend struct {
 }
 
 // Through returns a backend whose connections pass through a lie; closing it
-// closes the backend behind it.
+// closes the backend behind it. Lies are told in MySQL's protocol.
 func Through(b harness.Backend, l Lie) *Backend {
-	return &Backend{Backend: b, lie: l}
+	w, err := harness.WiredOf(b)
+	if err != nil {
+		panic(err)
+	}
+	return &Backend{Wired: w, lie: l}
 }
 
 // Told returns how many statements the lie has changed so far.
 func (b *Backend) Told() int64 { return b.told.Load() }
 
-// Dial implements harness.Backend.
+// Dial implements harness.Wired.
 func (b *Backend) Dial(ctx context.Context) (net.Conn, error) {
-	server, err := b.Backend.Dial(ctx)
+	server, err := b.Wired.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}

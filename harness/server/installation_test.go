@@ -143,7 +143,7 @@ func TestSeveralAtOnce(t *testing.T) {
 				continue
 			}
 			defer b.Close()
-			s := sideOf(t, b)
+			s := sideOf(t, b.(dialer))
 			must(t, s, "CREATE DATABASE txnfuzz_test", "CREATE TABLE txnfuzz_test.t (a INT PRIMARY KEY)")
 		}
 	})

@@ -166,4 +166,4 @@ func (s *side) Close() error {
 	return nil
 }
 
-var _ dialer = harness.Backend(nil)
+var _ dialer = harness.Wired(nil)

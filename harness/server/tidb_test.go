@@ -63,7 +63,7 @@ func TestTiDBPort(t *testing.T) {
 		}
 		defer b.Close()
 		testPort(t, b)
-		must(t, sideOf(t, b), "CREATE DATABASE txnfuzz_test")
+		must(t, sideOf(t, b.(dialer)), "CREATE DATABASE txnfuzz_test")
 	})
 }
 

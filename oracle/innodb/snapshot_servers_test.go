@@ -89,7 +89,7 @@ type snapshotProbe struct {
 }
 
 func (p *snapshotProbe) connect(b harness.Backend) {
-	connector, err := mysql.NewConnector(b.Config())
+	connector, err := mysql.NewConnector(b.(harness.Wired).Config())
 	if err != nil {
 		p.t.Fatal(err)
 	}

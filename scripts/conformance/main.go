@@ -55,7 +55,11 @@ func run(target string, plan conform.Plan, pairs, show int) (int, error) {
 		return 0, err
 	}
 	defer b.Close()
-	conn, err := connect(ctx, b)
+	w, err := harness.WiredOf(b)
+	if err != nil {
+		return 0, err
+	}
+	conn, err := connect(ctx, w)
 	if err != nil {
 		return 0, err
 	}
@@ -128,7 +132,7 @@ func run(target string, plan conform.Plan, pairs, show int) (int, error) {
 }
 
 // connect returns one connection to a target; it is the only one.
-func connect(ctx context.Context, b harness.Backend) (*sql.Conn, error) {
+func connect(ctx context.Context, b harness.Wired) (*sql.Conn, error) {
 	connector, err := mysql.NewConnector(b.Config())
 	if err != nil {
 		return nil, fmt.Errorf("configure the driver: %w", err)

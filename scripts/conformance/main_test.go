@@ -41,7 +41,7 @@ func agrees(ctx context.Context, t *testing.T, target string) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	conn, err := connect(ctx, b)
+	conn, err := connect(ctx, b.(harness.Wired))
 	if err != nil {
 		t.Fatal(err)
 	}
