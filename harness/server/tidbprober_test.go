@@ -51,7 +51,7 @@ func waitsAndOthers(t *testing.T, b harness.Backend, kind history.WaitKind) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	holder, waiters := sideOf(t, b.(dialer)), []*side{sideOf(t, b), sideOf(t, b)}
+	holder, waiters := sideOf(t, b.(dialer)), []*side{sideOf(t, b.(dialer)), sideOf(t, b.(dialer))}
 	must(t, holder, "USE txnfuzz_test")
 	var conns []uint64
 	for _, w := range waiters {
