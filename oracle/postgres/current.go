@@ -48,7 +48,7 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 		errs = append(errs, uniqueViolation)
 	}
 	if len(errs) > 0 {
-		p.Err = Number(errs[0])
+		p.Err = history.NumberOf(errs[0])
 	}
 	if dups.possible {
 		p.LeaveOpen("the order in which an UPDATE meets its rows")

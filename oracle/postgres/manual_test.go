@@ -11,7 +11,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/postgres"
 )
 
 var write = flag.Bool("write", false, "write testdata/website.json anew")
@@ -81,7 +80,7 @@ func TestWithoutServer(t *testing.T) {
 		"the transaction is not": {func(h *history.History) { h.Stmts[3].Result.InTxn = false }, oracle.Violation, "lost-transaction"},
 		"a wait for nobody":      {func(h *history.History) { h.Stmts[1].Waits = h.Stmts[3].Waits }, oracle.Violation, "unjustified-wait"},
 		"a deadlock of one": {func(h *history.History) {
-			h.Stmts[1].Result.Err = &history.Error{Code: postgres.Number("40P01"), State: "40P01"}
+			h.Stmts[1].Result.Err = &history.Error{Code: history.NumberOf("40P01"), State: "40P01"}
 		}, oracle.Violation, "unjustified-abort"},
 		"without answers": {func(h *history.History) { h.Answers = nil }, oracle.Unknown, ""},
 	} {

@@ -12,7 +12,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/postgrestest"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/postgres"
 )
 
 // cluster is a private PostgreSQL, which ends with the test.
@@ -66,7 +65,7 @@ func (c *connection) Execute(sql string) (harness.Reply, error) {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		r.Columns, r.Rows, r.Affected = nil, nil, -1
-		r.Err = &history.Error{Code: postgres.Number(refused.Code), State: refused.Code, Message: refused.Message}
+		r.Err = &history.Error{Code: history.NumberOf(refused.Code), State: refused.Code, Message: refused.Message}
 		if refused.Code == "40P01" {
 			r.Err.Message += ": " + refused.Detail
 		}

@@ -262,7 +262,7 @@ func (w *world) end(i int) (*mvcc.Difference, error) {
 	case run.kind.Control():
 		d, err = w.control(i, run.kind, run.node)
 	case run.refused:
-		w.Steps[i].Expected = &mvcc.Prediction{Matched: -1, Changed: -1, Err: Number(inFailedTxn)}
+		w.Steps[i].Expected = &mvcc.Prediction{Matched: -1, Changed: -1, Err: history.NumberOf(inFailedTxn)}
 		d = w.compareError(i, inFailedTxn)
 	case run.table == nil:
 		d, err = w.read(run)
