@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
 )
 
 // Dialect is the SQL of one family of servers, or of the text form of a case.
@@ -21,6 +23,8 @@ const (
 	MariaDB
 	// TiDB prints for TiDB.
 	TiDB
+	// PostgreSQL prints for PostgreSQL 15 and later what can be said there; see package pgsql.
+	PostgreSQL
 )
 
 // Print returns the text form of a case, its statements in the given dialect.
@@ -92,8 +96,12 @@ func SQL(stmt ast.StmtNode, d Dialect) string {
 
 // Format is SQL with an error for trees that no parser makes, for example one
 // with a nil where an operand must be. It does not change the tree, so that
-// several goroutines may print a shared one.
+// several goroutines may print a shared one. For PostgreSQL a statement may be several with
+// "; " between them, and the error may be a *pgsql.UnsayableError.
 func Format(stmt ast.StmtNode, d Dialect) (_ string, err error) {
+	if d == PostgreSQL {
+		return forPostgreSQL(stmt, pgsql.SQL)
+	}
 	w := writers.Get().(*sqlWriter)
 	w.reset(d)
 	defer func() {
@@ -111,6 +119,9 @@ func Format(stmt ast.StmtNode, d Dialect) (_ string, err error) {
 
 // FormatExpr returns an expression in a dialect.
 func FormatExpr(e ast.ExprNode, d Dialect) (_ string, err error) {
+	if d == PostgreSQL {
+		return forPostgreSQL(e, pgsql.Expr)
+	}
 	w := writers.Get().(*sqlWriter)
 	w.reset(d)
 	defer func() {
@@ -124,6 +135,19 @@ func FormatExpr(e ast.ExprNode, d Dialect) (_ string, err error) {
 		return "", fmt.Errorf("print %T: %w", e, cause(err))
 	}
 	return string(w.out), nil
+}
+
+func forPostgreSQL[N ast.Node](n N, write func(N) (string, error)) (_ string, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("print %T: %v", n, e)
+		}
+	}()
+	sql, err := write(n)
+	if err != nil {
+		return "", fmt.Errorf("print %T: %w", n, err)
+	}
+	return sql, nil
 }
 
 // cause returns the innermost error: Restore adds a sentence for each node that

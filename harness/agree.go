@@ -23,8 +23,12 @@ func (w *worker) agreement(s *script, tables []history.Table) (string, error) {
 		return "", nil
 	}
 	w.pool.stats.agreed.Add(1)
+	agrees := w.tableAgrees
+	if !w.pool.speech.agrees {
+		agrees = w.indexesHold
+	}
 	for i := range tables {
-		why, err := w.tableAgrees(&tables[i])
+		why, err := agrees(&tables[i])
 		if err != nil {
 			return "", err
 		}
@@ -39,6 +43,7 @@ func (w *worker) agreement(s *script, tables []history.Table) (string, error) {
 // tableAgrees reads a table without any index, through each of them, and asks
 // the server itself.
 func (w *worker) tableAgrees(t *history.Table) (string, error) {
+	quote := w.pool.speech.quote
 	name := quote(t.Name)
 	r, err := w.query("SHOW INDEX FROM " + name)
 	if err != nil {
@@ -147,3 +152,19 @@ func sortedRows(rows [][]history.Cell) []string {
 	slices.Sort(out)
 	return out
 }
+
+// indexesHold asks PostgreSQL whether each B-tree of a table has all its rows, which amcheck tells by an error.
+// Where the extension is not there, or too old to look at the rows, nothing is told.
+// https://www.postgresql.org/docs/current/amcheck.html
+func (w *worker) indexesHold(t *history.Table) (string, error) {
+	r, err := w.control("SELECT public.bt_index_check(i.indexrelid, true) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid " +
+		"JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree' AND i.indrelid = '" +
+		strings.ReplaceAll(w.pool.speech.quote(t.Name), "'", "''") + "'::regclass")
+	if err != nil || r.Err == nil || r.Err.State == undefinedFunction {
+		return "", err
+	}
+	return "bt_index_check fails with " + r.Err.String(), nil
+}
+
+// undefinedFunction is the SQLSTATE of a call of what is not there.
+const undefinedFunction = "42883"

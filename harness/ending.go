@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -99,9 +98,9 @@ func (r *run) disconnect(ctx context.Context, l *lane, i int, parked bool) error
 // the server itself told on that connection.
 func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bool) error {
 	query := r.s.steps[i].about.Does == stmt.KillQuery
-	sql := "KILL "
+	sql := r.w.pool.speech.terminate
 	if query {
-		sql = "KILL QUERY "
+		sql = r.w.pool.speech.interrupt
 	}
 	r.got = r.got[:0]
 	victim.doomed = !query
@@ -113,7 +112,7 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 		}
 	}
 	r.enter(l, i, parked)
-	r.w.mail.send(l.connection, sql+strconv.FormatUint(victim.id, 10))
+	r.w.mail.send(l.connection, of(sql, victim.id))
 	if ok, err := r.awaitAnswer(ctx, l, time.Time{}); !ok || err != nil {
 		return err
 	}
@@ -171,7 +170,7 @@ func (r *run) endedIdle(victim *lane) bool {
 	if !closesIdle[r.h.Server.DBMS] {
 		return false
 	}
-	_, err := r.w.idle(victim.connection, "DO 0")
+	_, err := r.w.idle(victim.connection, r.w.pool.speech.nothing)
 	return err != nil
 }
 
@@ -242,7 +241,7 @@ func (w *worker) dropped(ctx context.Context, conn uint64) (bool, error) {
 	if d, ok := w.prober.(Dropper); ok {
 		return d.Dropped(ctx, conn)
 	}
-	r, err := w.query("SELECT ID FROM information_schema.PROCESSLIST WHERE ID = " + strconv.FormatUint(conn, 10))
+	r, err := w.query(of(w.pool.speech.connected, conn))
 	return len(r.Rows) == 0, err
 }
 

@@ -96,7 +96,7 @@ func (r *run) inquire(ctx context.Context) (*inquiry, error) {
 	}
 	r.h.Facts = &history.Facts{Plans: map[int]string{}, Traces: map[int]string{}, Untold: slices.Clone(how.untold)}
 	q := &inquiry{how: how, side: side, h: r.h}
-	for _, sql := range append([]string{"USE " + r.lanes[0].db}, how.setup...) {
+	for _, sql := range append([]string{r.w.pool.speech.use + r.lanes[0].db}, how.setup...) {
 		if _, err := q.ask(sql); err != nil {
 			r.w.hangUp(side)
 			return nil, err

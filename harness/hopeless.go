@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -15,7 +14,7 @@ import (
 
 // interrupts says which families end a statement that waits for a row lock when they
 // are told to. TiDB looks only when the wait is over.
-var interrupts = map[history.DBMS]bool{history.MySQL: true, history.MariaDB: true}
+var interrupts = map[history.DBMS]bool{history.MySQL: true, history.MariaDB: true, history.PostgreSQL: true}
 
 // hopeless returns the session that has waited longest where nothing but the server's
 // time-out for locks can end a wait any more: nothing is left to submit, the server
@@ -66,7 +65,8 @@ func (r *run) leadsToIdle(conn uint64, blockers map[uint64][]uint64, behind []ui
 		return false
 	}
 	if l := r.lanes[i]; l.stmt < 0 {
-		return l.inTxn && len(l.parked) == 0
+		// Where an error aborts a transaction, that may still hold what it had locked before a savepoint.
+		return (l.inTxn || r.w.pool.speech.aborts) && len(l.parked) == 0
 	}
 	behind = append(slices.Clip(behind), conn)
 	return len(blockers[conn]) > 0 && !slices.ContainsFunc(blockers[conn], func(b uint64) bool { return !r.leadsToIdle(b, blockers, behind) })
@@ -78,7 +78,7 @@ func (r *run) leadsToIdle(conn uint64, blockers map[uint64][]uint64, behind []ui
 // https://mariadb.com/docs/server/reference/sql-statements/administrative-sql-statements/kill
 func (r *run) interrupt(l *lane) error {
 	r.h.Stmts[l.stmt].Interrupted = true
-	if _, err := r.w.query("KILL QUERY " + strconv.FormatUint(l.id, 10)); err != nil {
+	if _, err := r.w.query(of(r.w.pool.speech.interrupt, l.id)); err != nil {
 		return fmt.Errorf("interrupt session %d, which nothing can release: %w", l.number, err)
 	}
 	return nil

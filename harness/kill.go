@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -20,7 +19,7 @@ func (w *worker) kill(r *run) error {
 	for _, l := range r.lanes {
 		if !w.ctl.broken && !l.gone {
 			// An unknown id means that the session is gone already.
-			if _, err := w.control("KILL " + strconv.FormatUint(l.id, 10)); err != nil {
+			if _, err := w.control(of(w.pool.speech.terminate, l.id)); err != nil {
 				w.ctl.broken = true
 			}
 		}

@@ -163,7 +163,9 @@ func (l *Live) begin(ctx context.Context) error {
 	if h.Server.Settings == nil {
 		h.Server.Settings = map[string]string{}
 	}
-	h.Server.Settings["innodb_lock_wait_timeout"] = strconv.Itoa(liveLockWait)
+	if w.pool.speech.patient != "" {
+		h.Server.Settings["innodb_lock_wait_timeout"] = strconv.Itoa(liveLockWait)
+	}
 	var err error
 	if l.p.tables, h.Views, err = w.listTables(l.p); err != nil {
 		return fmt.Errorf("read what the set-up made: %w", err)
@@ -181,7 +183,10 @@ func (l *Live) begin(ctx context.Context) error {
 	l.r.end = time.Now().Add(liveDeadline)
 	l.r.greet = func(c *connection) error {
 		c.tainted = true // by the time-out: no other case gets this session
-		return w.idleExec(c, fmt.Sprintf("SET SESSION innodb_lock_wait_timeout = %d", liveLockWait))
+		if w.pool.speech.patient == "" {
+			return nil
+		}
+		return w.idleExec(c, of(w.pool.speech.patient, liveLockWait))
 	}
 	for _, lane := range l.r.lanes {
 		if err := l.r.greet(lane.connection); err != nil {

@@ -30,14 +30,14 @@ func claim(ctx context.Context, db Database, prefix string) (Session, error) {
 	}
 	late := time.AfterFunc(dropPatience, s.Cut)
 	defer late.Stop()
-	if err := claimBy(s, prefix); err != nil {
+	if err := claimBy(s, speechOf(db.Server().DBMS), prefix); err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("claim the databases: %w", err)
 	}
 	return s, nil
 }
 
-func claimBy(s Session, prefix string) error {
+func claimBy(s Session, in *speech, prefix string) error {
 	ask := func(sql string) (Reply, error) {
 		r, err := s.Execute(sql)
 		if err == nil && r.Err != nil {
@@ -45,16 +45,18 @@ func claimBy(s Session, prefix string) error {
 		}
 		return r, err
 	}
-	if _, err := ask(fmt.Sprintf("SET SESSION wait_timeout = %d", ownerTimeout)); err != nil {
-		return err
+	if in.keep != "" {
+		if _, err := ask(in.keep); err != nil {
+			return err
+		}
 	}
-	switch r, err := ask("SELECT GET_LOCK('" + prefix + "', 0)"); {
+	switch r, err := ask(of(in.lock, prefix)); {
 	case err != nil:
 		return err
 	case r.Rows[0][0].Text != "1":
 		return fmt.Errorf("the lock %s is another's", prefix)
 	}
-	all, err := ask("SHOW DATABASES LIKE '" + `txnfuzz\_%` + "'")
+	all, err := ask(in.databases)
 	if err != nil {
 		return err
 	}
@@ -66,7 +68,7 @@ func claimBy(s Session, prefix string) error {
 		}
 		free, known := left[m[1]]
 		if !known {
-			r, err := ask("SELECT IS_FREE_LOCK('" + m[1] + "')")
+			r, err := ask(of(in.free, m[1]))
 			if err != nil {
 				return err
 			}
@@ -76,7 +78,7 @@ func claimBy(s Session, prefix string) error {
 		if !free {
 			continue
 		}
-		if _, err := ask("DROP DATABASE IF EXISTS " + m[0]); err != nil {
+		if _, err := ask(in.dropping(m[:1])); err != nil {
 			return err
 		}
 	}

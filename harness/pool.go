@@ -120,7 +120,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 // connections; the databases are common to all. A Pool is safe for several
 // goroutines.
 type Pool struct {
-	db Database
+	db     Database
+	speech *speech
 	// holdable is nil where no statement can be held.
 	holdable Holdable
 	server   history.Server
@@ -197,7 +198,7 @@ func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		db: db, holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
+		db: db, speech: speechOf(db.Server().DBMS), holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.server.Declared = o.Declared
@@ -364,6 +365,6 @@ func (p *Pool) emptyShelf() error {
 		}
 		late := time.AfterFunc(dropPatience, w.ctl.Cut)
 		defer late.Stop()
-		return w.ctlExec(dropText(dbs))
+		return w.ctlExec(p.speech.dropping(dbs))
 	})
 }

@@ -138,7 +138,7 @@ func (p *provisioned) verifies() bool { return p.uses%verifyEvery == 0 }
 func (w *worker) create(s *script, lines []int) (*provisioned, error) {
 	w.pool.stats.made.Add(1)
 	p := &provisioned{db: w.pool.shelf.name()}
-	if err := w.ctlExec("CREATE DATABASE " + p.db); err != nil {
+	if err := w.ctlExec(w.pool.speech.make + p.db); err != nil {
 		w.pool.shelf.discard(p.db)
 		return nil, err
 	}
@@ -190,7 +190,8 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	if err := w.use(w.ctl, p.db); err != nil {
 		return err
 	}
-	truncate := s.clean || (p.uses-1)%w.pool.opt.TruncateEvery == 0
+	in := w.pool.speech
+	truncate := s.clean || (p.uses-1)%w.pool.opt.TruncateEvery == 0 || in.truncates && p.counts()
 	reads := len(p.tables) > 0 && (!p.knows(s) || p.verifies())
 	p.asRefilled = nil
 	fresh := p.unchanged(s, truncate)
@@ -200,21 +201,25 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	}
 	var b strings.Builder
 	if s.keyed {
-		b.WriteString("SET foreign_key_checks = 0;")
+		b.WriteString(in.unchecked + ";")
 	}
+	var counting []tableSpec
 	for _, t := range p.tables {
 		if truncate || t.auto {
-			b.WriteString("TRUNCATE TABLE " + quote(t.name) + ";" + t.counter())
+			counting = append(counting, t)
 		}
+	}
+	if len(counting) > 0 {
+		b.WriteString(in.emptied(counting))
 	}
 	b.WriteString("BEGIN;")
 	for _, t := range p.tables {
 		if !truncate && !t.auto && !fresh[t.name] {
-			b.WriteString("DELETE FROM " + quote(t.name) + ";")
+			b.WriteString("DELETE FROM " + in.quote(t.name) + ";")
 		}
 	}
 	if s.keyed {
-		b.WriteString("SET foreign_key_checks = 1;")
+		b.WriteString(in.checked + ";")
 	}
 	for _, i := range s.fills {
 		if !fresh[s.fillsTable[i]] {
@@ -225,7 +230,7 @@ func (w *worker) refill(p *provisioned, s *script) error {
 	b.WriteString("COMMIT")
 	if reads {
 		b.WriteByte(';')
-		b.WriteString(readText(p.tables))
+		b.WriteString(in.reading(p.tables))
 	}
 	r, err := w.control(b.String())
 	if err != nil {
@@ -242,22 +247,17 @@ func (w *worker) refill(p *provisioned, s *script) error {
 		return err
 	}
 	if s.keyed {
-		if err := w.ctlExec("SET foreign_key_checks = 0"); err != nil {
+		if err := w.ctlExec(in.unchecked); err != nil {
 			return err
 		}
 	}
-	for _, t := range p.tables {
-		if err := w.ctlExec("TRUNCATE TABLE " + quote(t.name)); err != nil {
+	if len(p.tables) > 0 {
+		if err := w.ctlExec(in.emptied(p.tables)); err != nil {
 			return err
-		}
-		if sql := t.counter(); sql != "" {
-			if err := w.ctlExec(sql); err != nil {
-				return err
-			}
 		}
 	}
 	if s.keyed {
-		if err := w.ctlExec("SET foreign_key_checks = 1"); err != nil {
+		if err := w.ctlExec(in.checked); err != nil {
 			return err
 		}
 	}
@@ -293,21 +293,26 @@ func (w *worker) readAll(p *provisioned, specs []tableSpec) ([]history.Table, er
 	if len(specs) == 0 {
 		return []history.Table{}, nil
 	}
-	r, err := w.query(readText(specs))
+	r, err := w.query(w.pool.speech.reading(specs))
 	if err != nil {
 		return nil, err
 	}
 	return tablesOf(&r, specs)
 }
 
-// readText is the statements that read tables whole, for one round trip.
-func readText(specs []tableSpec) string {
+// counts says that some table has a counter, which DELETE leaves as it is.
+func (p *provisioned) counts() bool {
+	return slices.ContainsFunc(p.tables, func(t tableSpec) bool { return t.auto })
+}
+
+// reading is the statements that read tables whole, for one round trip.
+func (s *speech) reading(specs []tableSpec) string {
 	var b strings.Builder
 	for i, t := range specs {
 		if i > 0 {
 			b.WriteByte(';')
 		}
-		b.WriteString("SELECT * FROM " + quote(t.name))
+		b.WriteString("SELECT * FROM " + s.quote(t.name))
 	}
 	return b.String()
 }
@@ -346,5 +351,3 @@ func sameTables(a, b []history.Table) bool {
 	}
 	return true
 }
-
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

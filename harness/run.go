@@ -211,7 +211,7 @@ func (r *run) submit(l *lane, i int, parked bool) {
 	r.trace.begin(l, i)
 	sql := st.sql
 	if st.traits&uses != 0 {
-		sql = "USE " + l.db
+		sql = r.w.pool.speech.use + l.db
 	}
 	r.w.mail.send(l.connection, sql)
 }
@@ -326,6 +326,9 @@ func (r *run) finish(l *lane, a *answer) error {
 		l.broken = true
 		l.stmt = -1
 		return &LostError{fmt.Errorf("session %d, line %d: %w", l.number, st.Line+1, a.err)}
+	}
+	if len(a.Holders) > 0 && !l.waits { // a deadlock may be found before its last wait is asked for
+		r.noteWait(l, []Waiting{{Conn: l.id, Kind: history.RowLock, Holders: a.Holders}})
 	}
 	if l.waits {
 		st.Waits[len(st.Waits)-1].Until = r.tick()

@@ -146,7 +146,11 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 // end reads what the tables hold behind the statements of a question, and ends their transaction.
 func (x *Scratch) end(q *history.Solo, a *history.SoloAnswer, txn bool) (*history.SoloAnswer, error) {
 	if q.InTxn {
-		r, err := x.w.idle(x.session, readText(x.p.tables))
+		if failed := a.Results[len(a.Results)-1].Err; failed != nil && x.w.pool.speech.aborts {
+			a.After = arranged(x.now, q.Tables)
+			return a, x.w.idleExec(x.session, "ROLLBACK")
+		}
+		r, err := x.w.idle(x.session, x.w.pool.speech.reading(x.p.tables))
 		if err != nil {
 			return nil, err
 		}
@@ -216,8 +220,10 @@ func (x *Scratch) ready(ctx context.Context, before []int) error {
 			}
 		}
 		// Whatever they set, each statement commits itself here.
-		if err := x.w.idleExec(x.session, "SET autocommit = 1"); err != nil {
-			return err
+		if on := x.w.pool.speech.autocommit; on != "" {
+			if err := x.w.idleExec(x.session, on); err != nil {
+				return err
+			}
 		}
 	}
 	return x.w.use(x.session, x.p.db)
@@ -242,27 +248,28 @@ func (x *Scratch) load(tables []history.Table, a *history.SoloAnswer) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	b.WriteString("SET foreign_key_checks = 0, " + loading + " = 1; BEGIN;")
+	in := x.w.pool.speech
+	b.WriteString(in.still + "; BEGIN;")
 	for _, i := range changed {
-		b.WriteString("DELETE FROM " + quote(tables[i].Name) + ";")
+		b.WriteString("DELETE FROM " + in.quote(tables[i].Name) + ";")
 	}
 	for _, i := range changed {
 		if len(tables[i].Rows) > 0 {
-			b.WriteString(tables[i].Insert(x.layout[tables[i].Name]) + ";")
+			b.WriteString(in.insert(&tables[i], x.layout[tables[i].Name]) + ";")
 		}
 	}
-	b.WriteString("COMMIT; SET foreign_key_checks = 1, " + loading + " = NULL")
+	b.WriteString("COMMIT; " + in.stirred)
 	specs := make([]tableSpec, 0, len(changed))
 	for _, i := range changed {
 		specs = append(specs, x.p.tables[i])
 	}
-	b.WriteString(";" + readText(specs))
+	b.WriteString(";" + x.w.pool.speech.reading(specs))
 	r, err := x.w.control(b.String())
 	if err != nil {
 		return err
 	}
 	if r.Err != nil {
-		if err := x.w.ctlExec("ROLLBACK; SET foreign_key_checks = 1, " + loading + " = NULL"); err != nil {
+		if err := x.w.ctlExec("ROLLBACK; " + in.stirred); err != nil {
 			return err
 		}
 		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err

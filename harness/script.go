@@ -16,6 +16,8 @@ var dialects = map[history.DBMS]corpus.Dialect{
 	history.TiDB:    corpus.TiDB,
 	history.MySQL:   corpus.MySQL,
 	history.MariaDB: corpus.MariaDB,
+
+	history.PostgreSQL: corpus.PostgreSQL,
 }
 
 // RefusedError says that a case holds a statement that could reach beyond the
@@ -131,7 +133,7 @@ func (t *tableSpec) counter() string {
 	if t.next == "" {
 		return ""
 	}
-	return "ALTER TABLE " + quote(t.name) + " AUTO_INCREMENT = " + t.next + ";"
+	return "ALTER TABLE " + mysqlSpeech.quote(t.name) + " AUTO_INCREMENT = " + t.next + ";"
 }
 
 func newScript(c *corpus.Case, dbms history.DBMS) (*script, error) {

@@ -63,6 +63,8 @@ type Reply struct {
 	// Earlier holds the rows of all statements of the text but the last, as far as they
 	// gave any.
 	Earlier []RowSet
+	// Holders are the sessions, by their IDs, that an error says were in the way when the statement ended waiting.
+	Holders []uint64
 	// At is when the end of the answer came in. It orders the answers of sessions that
 	// waited for each other.
 	At time.Time

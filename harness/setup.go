@@ -194,7 +194,9 @@ func (w *worker) listTables(p *provisioned) (tables []tableSpec, views []history
 	if err := w.use(w.ctl, p.db); err != nil {
 		return nil, nil, err
 	}
-	r, err := w.query("SHOW FULL TABLES")
+	in := w.pool.speech
+	quote := in.quote
+	r, err := w.query(in.tables)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -202,6 +204,14 @@ func (w *worker) listTables(p *provisioned) (tables []tableSpec, views []history
 	for _, row := range r.Rows {
 		name, kind := row[0].Text, row[1].Text
 		if kind != "VIEW" && kind != "BASE TABLE" {
+			continue
+		}
+		if !in.defines {
+			if kind == "VIEW" {
+				views = append(views, history.View{Name: name})
+			} else {
+				tables = append(tables, tableSpec{name: name, auto: row[2].Text == "1"})
+			}
 			continue
 		}
 		def, err := w.query("SHOW CREATE TABLE " + quote(name))

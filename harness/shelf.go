@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -171,15 +170,11 @@ func (s *shelf) close(by func([]string) error) error {
 	return errors.Join(errs...)
 }
 
-// dropText is the statements that drop databases, for one round trip.
-func dropText(dbs []string) string {
-	return "DROP DATABASE IF EXISTS " + strings.Join(dbs, ";DROP DATABASE IF EXISTS ")
-}
-
 // reaper returns what drops databases on a connection that is opened when it is
 // first needed, and what closes it.
 func reaper(db Database) (reap func([]string) error, end func()) {
 	var s Session
+	in := speechOf(db.Server().DBMS)
 	reap = func(dbs []string) error {
 		if s == nil {
 			var err error
@@ -188,7 +183,7 @@ func reaper(db Database) (reap func([]string) error, end func()) {
 			}
 		}
 		late := time.AfterFunc(dropPatience, s.Cut) // who holds a metadata lock may never let go
-		r, err := s.Execute(dropText(dbs))
+		r, err := s.Execute(in.dropping(dbs))
 		late.Stop()
 		if err == nil && r.Err != nil {
 			err = fmt.Errorf("error %d (%s): %s", r.Err.Code, r.Err.State, r.Err.Message)

@@ -141,7 +141,7 @@ func (w *worker) use(s *connection, db string) error {
 	if s.db == db {
 		return nil
 	}
-	if err := w.idleExec(s, "USE "+db); err != nil {
+	if err := w.idleExec(s, w.pool.speech.use+db); err != nil {
 		return err
 	}
 	s.db = db
@@ -217,7 +217,7 @@ func (w *worker) readySession(c *connection, db string, want corpus.Level) error
 	if c.level == want {
 		return nil
 	}
-	r, err := w.idle(c, "SET SESSION TRANSACTION ISOLATION LEVEL "+want.String())
+	r, err := w.idle(c, w.pool.speech.setsLevel(want))
 	if err != nil {
 		return err
 	}
@@ -410,7 +410,7 @@ func (s *script) key() uint64 {
 
 // dropNow drops a database and waits for it.
 func (w *worker) dropNow(db string) error {
-	return w.pool.shelf.drop([]string{db}, func(dbs []string) error { return w.ctlExec(dropText(dbs)) })
+	return w.pool.shelf.drop([]string{db}, func(dbs []string) error { return w.ctlExec(w.pool.speech.dropping(dbs)) })
 }
 
 func (w *worker) close() error {

@@ -79,6 +79,13 @@ var dataTypes = []weighted[*dataType]{
 	{15, varchar},
 }
 
+// postgresDataTypes are those whose values PostgreSQL compares and computes with as MySQL does: integers that it has,
+// too, strings and DECIMAL.
+var postgresDataTypes = slices.DeleteFunc(slices.Clone(allDataTypes), func(w weighted[*dataType]) bool {
+	d := w.value
+	return d.unsigned || d.binary || d.family != integers && d.family != decimals && d.tp != mysql.TypeVarchar
+})
+
 // allDataTypes adds the types that some schemas have, or all if
 // Options.AllTypes asks for it.
 var allDataTypes = append(dataTypes[:len(dataTypes):len(dataTypes)], []weighted[*dataType]{

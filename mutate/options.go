@@ -116,7 +116,10 @@ func bounded(n, lo, hi, def int) int {
 func (o *Options) shareLocks() bool { return o.ShareLocks || o.DBMS != history.TiDB }
 
 func (o *Options) dataTypes() []weighted[*dataType] {
-	if o.AllTypes {
+	switch {
+	case o.DBMS == history.PostgreSQL:
+		return postgresDataTypes
+	case o.AllTypes:
 		return allDataTypes
 	}
 	return dataTypes

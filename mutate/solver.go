@@ -13,7 +13,7 @@ import (
 type statementSolver struct{ dialect solve.Dialect }
 
 func dialectFor(dbms history.DBMS) solve.Dialect {
-	if dbms == "" {
+	if dbms == "" || dbms == history.PostgreSQL { // whose SQL the solver does not know
 		dbms = history.MySQL
 	}
 	return solve.DialectOf(history.Server{DBMS: dbms})

@@ -33,6 +33,9 @@ func outsideRules(c *corpus.Case, h *history.History) *Verdict {
 	switch {
 	case h.Server.Declared != nil:
 		v.Reason = ReasonDeclared
+	case h.Server.DBMS == history.PostgreSQL && !onlyCommitted(h):
+		v.Reason = ReasonDeclared
+		v.disagreement(c, h)
 	case h.Held():
 		v.Reason = ReasonHeld
 		v.disagreement(c, h)
@@ -40,6 +43,17 @@ func outsideRules(c *corpus.Case, h *history.History) *Verdict {
 		return nil
 	}
 	return v
+}
+
+// onlyCommitted says that all sessions have READ COMMITTED, or READ UNCOMMITTED, which is the same on PostgreSQL: only
+// of these do rules speak there.
+func onlyCommitted(h *history.History) bool {
+	for _, l := range h.Levels {
+		if l > corpus.ReadCommitted {
+			return false
+		}
+	}
+	return true
 }
 
 // inWorlds judges a history in which sessions are killed, disconnected or connected in each of the

@@ -23,7 +23,7 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	if !c.s.Unique {
 		c.constrain(worker, n, &p, made)
 		c.endSessions(worker, n, &p, made)
-		return p, made
+		return p, c.sayable(made)
 	}
 	var out []*corpus.Case
 	for _, k := range made {
@@ -31,7 +31,21 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 			out = append(out, u)
 		}
 	}
-	return p, out
+	return p, c.sayable(out)
+}
+
+// sayable takes from cases what the server's dialect has no words for. PostgreSQL's is the only one that the generator
+// does not know itself.
+func (c *campaign) sayable(made []*corpus.Case) (out []*corpus.Case) {
+	if c.target.Server().DBMS != history.PostgreSQL {
+		return made
+	}
+	for _, k := range made {
+		if k = corpus.Sayable(k, corpus.PostgreSQL); k != nil {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 func (c *campaign) decode(worker, n int) (inputPlan, []*corpus.Case) {

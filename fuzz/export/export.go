@@ -245,6 +245,8 @@ func dialectOf(d history.DBMS) corpus.Dialect {
 		return corpus.MariaDB
 	case history.TiDB:
 		return corpus.TiDB
+	case history.PostgreSQL:
+		return corpus.PostgreSQL
 	}
 	return corpus.Text
 }

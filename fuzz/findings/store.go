@@ -120,6 +120,8 @@ func (s *Store) knows(id string, dbms history.DBMS, fingerprint string) bool {
 // familyOf reads a family off the version that a server reports.
 func familyOf(version string) history.DBMS {
 	switch {
+	case strings.HasPrefix(version, "PostgreSQL"):
+		return history.PostgreSQL
 	case strings.Contains(version, "TiDB"):
 		return history.TiDB
 	case strings.Contains(version, "MariaDB"):

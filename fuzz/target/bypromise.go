@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // forPromise holds the reasons of unknown verdicts, beside those of SQL, that are the oracle's own:
@@ -22,7 +23,7 @@ var forPromise = []string{"set-up of unknown effect", "schema", "solver", "key",
 func (t *Target) judgeByPromise(ctx context.Context, r *Trial) {
 	v := &r.Verdict
 	if r.History == nil || r.Err != nil || v.Outcome != oracle.Unknown || t.solver == BySolver ||
-		!strings.HasPrefix(v.Reason, unsupportedSlug) && !slices.Contains(forPromise, v.Reason) {
+		!strings.HasPrefix(v.Reason, unsupportedSlug) && !slices.Contains(forPromise, v.Reason) && t.server.DBMS != history.PostgreSQL {
 		return
 	}
 	t.mu.RLock()

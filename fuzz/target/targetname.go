@@ -3,11 +3,13 @@ package target
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -23,6 +25,12 @@ func (e *Error) Error() string { return e.Msg }
 // Check tells a wrong name from a server that cannot be reached.
 func Check(name string) error {
 	if IsDSN(name) {
+		if harness.IsPostgresDSN(name) {
+			if _, err := pgconn.ParseConfig(name); err != nil {
+				return &Error{"malformed DSN: want postgres://user:pass@host:port/database, as libpq takes it"}
+			}
+			return nil
+		}
 		if _, err := mysql.ParseDSN(name); err != nil {
 			// The driver's message may quote the password.
 			return &Error{"malformed DSN: want user:pass@tcp(host:port)/ or user:pass@unix(/path)/"}
@@ -33,14 +41,17 @@ func Check(name string) error {
 	family, _, _ = strings.Cut(family, ":")
 	known := harness.Targets()
 	switch {
-	case slices.Contains(known, family) && family != harness.DSN:
+	case slices.Contains(known, family) && !dsnOpener(family):
 		return nil
 	case family == Default:
 		return &Error{"this txnfuzz was built without the embedded TiDB (build tag notidb); give another target"}
 	}
-	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
-	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
+	known = slices.DeleteFunc(known, dsnOpener)
+	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
 }
+
+// dsnOpener says that an opener's name is that of one for data source names.
+func dsnOpener(name string) bool { return name == harness.DSN || name == harness.PostgresDSN }
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
 
@@ -76,6 +87,13 @@ func openError(err error) error {
 func Redact(target string) string {
 	if !strings.ContainsAny(target, "@/") {
 		return target
+	}
+	if harness.IsPostgresDSN(target) {
+		if u, err := url.Parse(target); err == nil && !u.Query().Has("password") {
+			return u.Redacted()
+		}
+		at := strings.LastIndexByte(target, '@')
+		return "postgres://***" + strings.SplitN(target[max(at, 0):], "?", 2)[0]
 	}
 	cfg, err := mysql.ParseDSN(target)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -29,13 +30,14 @@ type answer struct {
 	// concluded says that the statement whose rows and count reply holds has ended, and that what
 	// comes now is of the next one.
 	concluded bool
+	pid       uint64 // of the backend that answers
 	copying   bool   // the server waits for the data of a COPY
 	partial   []byte // a message of which there is more to come
 }
 
 // begin forgets the last answer. What has come in behind that, such as half a notice, stays.
 func (a *answer) begin() {
-	*a = answer{reply: harness.Reply{Result: none}, partial: a.partial}
+	*a = answer{reply: harness.Reply{Result: none}, partial: a.partial, pid: a.pid}
 }
 
 var none = history.Result{Matched: -1, Changed: -1, Affected: -1}
@@ -180,13 +182,29 @@ func (a *answer) fail(p []byte) error {
 		}
 		p = p[len(value)+2:]
 	}
+	r := &a.reply
 	if e.State == deadlockDetected && detail != "" {
 		e.Message += ": " + detail
+		r.Holders = inTheWay(detail, a.pid)
 	}
-	r := &a.reply
 	r.Result = none
 	r.Err = e
 	return nil
+}
+
+var waitsFor = regexp.MustCompile(`Process (\d+) waits for [^;]*; blocked by process (\d+)`)
+
+// inTheWay reads off the detail of a deadlock for whom a backend waited.
+func inTheWay(detail string, pid uint64) (holders []uint64) {
+	for _, m := range waitsFor.FindAllStringSubmatch(detail, -1) {
+		if m[1] != strconv.FormatUint(pid, 10) {
+			continue
+		}
+		if by, err := strconv.ParseUint(m[2], 10, 64); err == nil {
+			holders = append(holders, by)
+		}
+	}
+	return holders
 }
 
 // affected reads the number at the end of a command tag, such as INSERT 0 1, SELECT 2 or COMMIT; -1

@@ -66,6 +66,7 @@ func Open(ctx context.Context, config *pgconn.Config) (*Session, error) {
 		_ = s.raw.Close()
 		return nil, fmt.Errorf("open a session: %w", err)
 	}
+	s.answer.pid = uint64(taken.PID)
 	s.id, s.parameters, s.conn = uint64(taken.PID), taken.ParameterStatuses, taken.Conn
 	if s.conn == s.raw { // not encrypted
 		s.conn = direct.New(s.raw)

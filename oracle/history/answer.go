@@ -52,7 +52,9 @@ func SameRows(a, b [][]Cell, ordered bool) bool {
 // such an error is of depends on which rows a plan computes values for.
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 // https://mariadb.com/docs/server/reference/error-codes
-var ofValues = []uint16{1048, 1242, 1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 1441, 1525, 1690, 1916, 1918}
+// https://www.postgresql.org/docs/current/errcodes-appendix.html (see NumberOf)
+var ofValues = []uint16{1048, 1242, 1264, 1265, 1292, 1365, 1366, 1367, 1406, 1411, 1441, 1525, 1690, 1916, 1918,
+	21000, 22001, 22003, 22007, 22008, 22012, 22902, 23502}
 
 // OfValue reports whether an error is one of a value, and not of a name, a lock or a key.
 func (e *Error) OfValue() bool { return e != nil && slices.Contains(ofValues, e.Means()) }

@@ -1,5 +1,3 @@
-//go:build postgres
-
 package postgres
 
 import (
@@ -16,19 +14,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// SQL is the text of a statement as PostgreSQL takes it, which is that for MySQL as long as no
-// name and no string needs a quote or an escape of MySQL's own. Of definitions it knows those
-// of tables of plain columns, PRIMARY KEY and UNIQUE.
-func SQL(n ast.StmtNode) (string, error) {
-	text, err := corpus.Format(n, corpus.MySQL)
-	if _, ok := n.(*ast.CreateTableStmt); ok {
-		text = strings.ReplaceAll(text, "UNIQUE KEY", "UNIQUE")
-	}
-	return text, err
-}
-
 // errUnanswered is the loss of a history that lacks answers.
-var errUnanswered = &mvcc.Loss{Slug: "a question that the history does not answer"}
+var errUnanswered = &mvcc.Loss{Slug: "unsupported: a question that the history does not answer"}
 
 // outcome is what a statement does with one row, alone.
 type outcome struct {
@@ -100,7 +87,7 @@ func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.
 		q.Tables = append(q.Tables, contents(t.Def, rows))
 	}
 	var err error
-	if q.SQL, err = SQL(node); err != nil {
+	if q.SQL, err = corpus.Format(node, corpus.Text); err != nil {
 		return nil, mvcc.LossOf("print", err)
 	}
 	a := w.History.Answers[q.Key()]

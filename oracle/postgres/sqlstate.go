@@ -1,5 +1,3 @@
-//go:build postgres
-
 package postgres
 
 import "github.com/txnfuzz/txnfuzz/oracle/history"
@@ -13,6 +11,7 @@ const (
 	inFailedTxn      = "25P02"
 	noTransaction    = "25P01"
 	noSavepoint      = "3B001"
+	syntaxError      = "42601"
 )
 
 // stateOf is the SQLSTATE of an answer, "" for none.

@@ -10,14 +10,31 @@ import (
 // and write conflicts: only another transaction can be the cause.
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 // https://docs.pingcap.com/tidb/stable/error-codes
-var ofLocks = map[uint16]bool{1020: true, 1205: true, 1213: true, 3572: true, 9007: true}
+// https://www.postgresql.org/docs/current/errcodes-appendix.html (40001, 40P01, 55P03; see history.NumberOf)
+var ofLocks = map[uint16]bool{
+	1020: true, 1205: true, 1213: true, 3572: true, 9007: true,
+	errSerialization: true, 40901: true, 55903: true,
+}
+
+// errSerialization is PostgreSQL's of a transaction that cannot be where its reads and writes put it.
+const errSerialization = 40001
+
+// errInFailed is PostgreSQL's of whatever a transaction is sent that an error has aborted.
+const errInFailed = 25902
+
+// errSyntax is PostgreSQL's of a text that it cannot read, which it does before all else.
+// https://www.postgresql.org/docs/current/parser-stage.html
+const errSyntax = 42601
+
+// refusal reports whether an error is one that a statement may meet in an aborted transaction.
+func refusal(e *history.Error) bool { return e.Code == errInFailed || e.Code == errSyntax }
 
 // errRecordChanged is MariaDB's of a row that was changed behind the snapshot.
 const errRecordChanged = 1020
 
 // ofOthers holds further errors that no server says of a statement alone: of interruptions, of a
 // statement's time, and of TiDB's retries and schema, which other databases change, too.
-var ofOthers = map[uint16]bool{1317: true, 1969: true, 3024: true, 8002: true, 8022: true, 8028: true}
+var ofOthers = map[uint16]bool{57014: true, 1317: true, 1969: true, 3024: true, 8002: true, 8022: true, 8028: true}
 
 // retryable reports whether an error may take the place of any answer.
 func (j *judge) retryable(e *history.Error) bool {
@@ -35,6 +52,7 @@ func (j *judge) ofLocks(e *history.Error) bool {
 var constraints = map[uint16]bool{
 	1022: true, 1048: true, 1062: true, 1216: true, 1217: true, 1451: true, 1452: true, 1557: true, 1586: true,
 	1644: true, 1761: true, 1762: true, 3819: true, 4025: true,
+	23001: true, 23502: true, 23503: true, errUnique: true, 23514: true, 23901: true,
 }
 
 func constraint(r *history.Result) bool { return OfConstraint(r.Err) }
@@ -45,4 +63,9 @@ func OfConstraint(e *history.Error) bool { return e != nil && constraints[e.Code
 // errDuplicate is that of a unique key.
 const errDuplicate = 1062
 
-func duplicate(r *history.Result) bool { return r.Err != nil && r.Err.Code == errDuplicate }
+// errUnique is PostgreSQL's.
+const errUnique = 23505
+
+func duplicate(r *history.Result) bool {
+	return r.Err != nil && (r.Err.Code == errDuplicate || r.Err.Code == errUnique)
+}

@@ -58,7 +58,7 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			}
 		}
 	}
-	if counted && on.Declared != nil && on.Declared.OwnCounters {
+	if counted && (on.DBMS == history.PostgreSQL || on.Declared != nil && on.Declared.OwnCounters) {
 		return h, unjudgedError("AUTO_INCREMENT values that no session can choose")
 	}
 	if len(h.triggers) > 0 && counted {

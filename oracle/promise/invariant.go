@@ -109,7 +109,8 @@ func sharing(c content, columns []int) string {
 // checkErrors are those of a row that a CHECK refuses: MySQL's and MariaDB's.
 // https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html#error_er_check_constraint_violated
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-4000-to-4099/e4025
-var checkErrors = []uint16{3819, 4025}
+// https://www.postgresql.org/docs/current/errcodes-appendix.html (23514)
+var checkErrors = []uint16{3819, 4025, 23514}
 
 // unchecked names rows of a table that the server refuses alone because of a CHECK, "" for none. A row that was
 // there at the beginning, or that a statement has left alone, has been checked. What a check says of values may

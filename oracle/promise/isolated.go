@@ -12,14 +12,18 @@ import (
 // taken is not promised: not before the transaction began, and not behind its first statement.
 func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	commits := o.snapshots
-	if commits == nil {
+	switch {
+	case commits != nil:
+	case e.unit.promise.SnapshotAtFirst:
+		commits = j.atFirst(e, &w)
+	default:
 		commits = span(w.ended(e.unit.begun), w.newest())
 	}
 	o.touched = o.touched || j.touches(e)
 	var out []world
 	var dids []string
 	var first *history.Result
-	open := o.snapshots == nil && !j.looksAtRows(e) // it may have taken no snapshot
+	open := o.snapshots == nil && !e.unit.promise.SnapshotAtFirst && !j.looksAtRows(e) // it may have taken no snapshot
 	for _, k := range commits {
 		a, did, err := j.does(e, &w, o, k)
 		if err != nil {
@@ -63,6 +67,23 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	}
 	j.held[e.index] = true
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+}
+
+// atFirst returns the commits of which the snapshot may be that the first statement of a transaction took: of those
+// that had returned when it was sent, and those that came before it waited for a row.
+func (j *judge) atFirst(e *event, w *world) []int {
+	first := e
+	for _, x := range e.unit.events {
+		if x.data() && !x.refused {
+			first = x
+			break
+		}
+	}
+	newest := w.newest()
+	if n := slices.IndexFunc(first.st.Waits, func(x history.Wait) bool { return x.Kind == history.RowLock }); n == 0 {
+		newest = w.ended(first.st.Waits[0].From)
+	}
+	return span(min(w.ended(first.st.Submit), newest), newest)
 }
 
 // does runs a statement alone on some commits and what its transaction wrote, and returns what it changes.

@@ -92,6 +92,11 @@ func (j *judge) decide() (err error) {
 			"nothing had ended the transaction, and the server told no error")
 		return nil
 	}
+	if e := j.t.accepted; e != nil {
+		j.broken(e, "missing-error", "an error: the transaction is aborted", history.Describe(e.kind, &e.st.Result),
+			"an error had aborted its transaction, in which nothing can be done until ROLLBACK")
+		return nil
+	}
 	if e := j.unjustified(); e != nil {
 		reason := "no other transaction was open that had read with locks or written, so that nothing justifies this error"
 		if e.st.Result.Err.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins {
@@ -154,7 +159,7 @@ func (j *judge) orphaned(why string, err error) error {
 // nothing. One that failed because of others answers nothing that could be.
 func (j *judge) leftOpen() error {
 	for _, e := range j.t.events {
-		if failed := e.st.Result.Err; !e.data() || j.held[e.index] || j.retryable(failed) {
+		if failed := e.st.Result.Err; !e.data() || e.refused || j.held[e.index] || j.retryable(failed) {
 			continue
 		}
 		if why := j.skipped[e.index]; why != "" {
@@ -229,12 +234,18 @@ func (j *judge) unjustified() *event {
 				return false
 			}
 			// How a server that no rule knows finds conflicts is not known: it may be by reads.
-			return o.locks() || j.h.Server.Declared != nil && o.data()
+			// PostgreSQL's SERIALIZABLE finds them by reads.
+			return o.locks() || (j.h.Server.Declared != nil || both(o, e)) && o.data()
 		}) {
 			return e
 		}
 	}
 	return nil
+}
+
+// both says that two events are of transactions whose conflicts are found by what they read.
+func both(a, b *event) bool {
+	return a.unit.promise.Serial && a.unit.promise.Isolated && b.unit.promise.Serial && b.unit.promise.Isolated
 }
 
 // changedBehind says that another transaction may have changed rows and committed behind the snapshot of a

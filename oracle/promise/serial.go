@@ -108,7 +108,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 	var events []*event
 	for _, e := range u.events {
 		switch failed := e.st.Result.Err; {
-		case s.retryable(failed): // it has left nothing, and alone it would not fail
+		case s.retryable(failed), e.refused: // it has left nothing, and alone it would not fail
 		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit:
 		default:
 			if why := s.undetermined(e); why != "" && e.writes() && failed == nil {

@@ -218,7 +218,7 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(),
 			reason: "nothing keeps this transaction from being committed"}
-	case !e.data():
+	case !e.data(), e.refused:
 		return []world{w}, nil
 	case j.retryable(failed):
 		o.touched = true
@@ -342,6 +342,8 @@ func (j *judge) uncertain(e *event, w *world) string {
 	case p.Plain == Uncommitted && j.subquery(e),
 		p.Plain == Snapshot && j.subquery(e) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
+	case e.waited() && p.Rechecked && w.newest() > w.ended(e.st.Submit):
+		return "a statement that waited, and found its rows before and took them behind that"
 	case e.waited() && (len(j.hidden.triggers) > 0 || w.changed(w.ended(e.st.Submit)) > 1),
 		e.waited() && (j.subquery(e) || j.namesTwice(e)) && w.changed(w.ended(e.st.Submit)) > 0,
 		e.stretched() && j.moved(w, w.ended(e.st.Submit)):

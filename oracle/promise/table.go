@@ -12,8 +12,12 @@ type Promise struct {
 	Serial bool
 	// Plain is what a plain SELECT sees, beside its transaction's own writes.
 	Plain View
-	// SnapshotAtBegin: BEGIN takes the snapshot, and not the first plain SELECT.
-	SnapshotAtBegin bool
+	// SnapshotAtBegin: BEGIN takes the snapshot, and not the first plain SELECT. SnapshotAtFirst: the first statement
+	// takes it that reads or writes a table, whatever it then waits for.
+	SnapshotAtBegin, SnapshotAtFirst bool
+	// Rechecked: a write or a locking read finds its rows in a snapshot of its own, and takes those for which it
+	// waited in their newest version, if its condition still holds.
+	Rechecked bool
 	// Writes and locking reads see the newest committed rows. FirstUpdaterWins: they fail with
 	// error 1020 if they come to a row that was changed behind the snapshot.
 	FirstUpdaterWins bool
@@ -40,6 +44,7 @@ const (
 	mysqlLevels     = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
 	mysqlConsistent = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
 	mariadbSnapshot = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	postgresLevels  = "https://www.postgresql.org/docs/current/transaction-iso.html"
 	tidbLevels      = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
 )
 
@@ -54,6 +59,13 @@ var innodb = map[corpus.Level]Promise{
 		Says: "a plain SELECT in a transaction reads and locks as SELECT ... FOR SHARE does, so that there is a serial order"},
 }
 
+// committed is PostgreSQL's READ COMMITTED, which its READ UNCOMMITTED is, too.
+var committed = Promise{
+	Plain: Statement, Rechecked: true, Link: postgresLevels + "#XACT-READ-COMMITTED",
+	Says: "a query sees only data committed before the query began; a write or locking read finds the rows that were committed " +
+		"when it began, and those for which it waited in their newest version, if they still match",
+}
+
 // promises holds, by DBMS, what each level promises.
 var promises = map[history.DBMS]map[corpus.Level]Promise{
 	history.MySQL:   innodb,
@@ -63,6 +75,15 @@ var promises = map[history.DBMS]map[corpus.Level]Promise{
 			Says: "a plain SELECT sees what was committed when it began"},
 		corpus.RepeatableRead: {Plain: Snapshot, SnapshotAtBegin: true, Link: tidbLevels,
 			Says: "a transaction only sees data committed before the transaction begins"},
+	},
+	history.PostgreSQL: {
+		corpus.ReadUncommitted: committed,
+		corpus.ReadCommitted:   committed,
+		corpus.RepeatableRead: {Plain: Snapshot, Isolated: true, SnapshotAtFirst: true, Link: postgresLevels + "#XACT-REPEATABLE-READ",
+			Says: "a transaction sees a snapshot as of the start of its first statement that is no transaction control, and its own " +
+				"writes; it cannot change or lock rows that others changed after it began"},
+		corpus.Serializable: {Serial: true, Plain: Snapshot, Isolated: true, SnapshotAtFirst: true, Link: postgresLevels + "#XACT-SERIALIZABLE",
+			Says: "the committed transactions give what they give one after the other in some order"},
 	},
 }
 

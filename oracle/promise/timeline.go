@@ -25,6 +25,8 @@ type unit struct {
 	end       *event
 	// consistent says that its first statement asks for the snapshot at once.
 	consistent bool
+	// failed says, while a history is read, that an error has aborted it.
+	failed bool
 }
 
 // event is a statement of a history.
@@ -40,6 +42,8 @@ type event struct {
 	from, to history.Tick
 	// alone says that it is a transaction of its own, closes that it ends its unit.
 	alone, closes bool
+	// refused says that its transaction had been aborted by an error.
+	refused bool
 }
 
 func (e *event) waited() bool { return len(e.st.Waits) > 0 }
@@ -93,6 +97,11 @@ type timeline struct {
 	events []*event
 	// lost is set where a transaction is gone that nothing ended.
 	lost *event
+	// aborts says that an error aborts a transaction until ROLLBACK, or ROLLBACK TO a savepoint, and BEGIN within
+	// one does nothing. accepted is a statement that was carried out in an aborted one.
+	// https://www.postgresql.org/docs/current/tutorial-transactions.html
+	aborts   bool
+	accepted *event
 }
 
 // unjudgedError says why a history is not judged.
@@ -102,7 +111,7 @@ func (e unjudgedError) Error() string { return string(e) }
 
 // read makes a timeline of a history. An unjudgedError says what is in the way.
 func read(c *corpus.Case, h *history.History) (*timeline, error) {
-	t := &timeline{}
+	t := &timeline{aborts: h.Server.DBMS == history.PostgreSQL}
 	open := map[int]*unit{}
 	sets := map[int][]int{}
 	for i := range h.Stmts {
@@ -142,6 +151,9 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 	t.events = append(t.events, e)
 	failed := e.st.Result.Err != nil
 	began := open[u.session] != nil
+	if t.aborts && began {
+		return t.within(e, u, open)
+	}
 	switch e.kind {
 	case stmt.Begin, stmt.BeginSnapshot:
 		if began && !failed { // it commits what is open
@@ -191,6 +203,38 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 		t.lost = e
 		t.close(e, u, false, open)
 	case began && !inTxn:
+		t.close(e, u, false, open)
+	}
+	return nil
+}
+
+// within is place for a statement in an open transaction that an error aborts.
+func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
+	failed := e.st.Result.Err != nil
+	if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && (e.st.Result.InTxn || chains(e.node)) {
+		return unjudgedError("AND CHAIN or RELEASE")
+	}
+	t.join(e, u, open)
+	switch {
+	case e.kind == stmt.Commit, e.kind == stmt.Rollback:
+		t.close(e, u, e.kind == stmt.Commit && !failed && !u.failed, open)
+		return nil
+	case e.kind == stmt.RollbackTo && !failed:
+		u.failed = false
+	case u.failed:
+		e.refused = true
+		if t.accepted == nil && (!failed || !refusal(e.st.Result.Err) && e.kind != stmt.RollbackTo) {
+			t.accepted = e
+		}
+		return nil
+	case failed:
+		u.failed = true
+		return nil
+	case !e.data() && !e.kind.Control():
+		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
+	}
+	if !e.st.Result.InTxn {
+		t.lost = e
 		t.close(e, u, false, open)
 	}
 	return nil
