@@ -10,12 +10,9 @@ import (
 )
 
 // DSN is the name under which the opener for data source names registers:
-// targets such as user:pass@tcp(host:port)/ or user@unix(/path)/.
+// targets such as user:pass@tcp(host:port)/, user@unix(/path)/ or
+// postgres://user:pass@host:port/database.
 const DSN = "dsn"
-
-// PostgresDSN is DSN for those that libpq takes, too: postgres://user:pass@host:port/database.
-// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
-const PostgresDSN = "postgres-dsn"
 
 // Options says how a target is opened.
 type Options struct {
@@ -113,41 +110,39 @@ func Available(ctx context.Context) []Target {
 	return out
 }
 
-// openerOf is the name under which the opener of a target registers. Only a data source name has a '/' behind
-// a network address, and each must have it.
-func openerOf(target string) string {
-	switch i := strings.IndexAny(target, ":,"); {
-	case IsPostgresDSN(target):
-		return PostgresDSN
-	case strings.Contains(target, "/") && (strings.ContainsAny(target, "@(") || strings.HasPrefix(target, "/")):
-		return DSN
-	case i >= 0:
-		return target[:i]
-	}
-	return target
-}
-
-// IsPostgresDSN tells the data source name of a PostgreSQL from any other target.
+// IsPostgresDSN says that a target is the data source name of a PostgreSQL, which is an URL.
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 func IsPostgresDSN(target string) bool {
 	return strings.HasPrefix(target, "postgres://") || strings.HasPrefix(target, "postgresql://")
 }
 
+// isDSN tells a data source name from a target name: only the former has a '/'
+// behind a network address, and every DSN must have it.
+func isDSN(target string) bool {
+	return IsPostgresDSN(target) || strings.Contains(target, "/") && (strings.ContainsAny(target, "@(") || strings.HasPrefix(target, "/"))
+}
+
 // Open starts or connects to a target.
 func Open(ctx context.Context, target string, o Options) (Backend, error) {
-	name := openerOf(target)
-	byDSN := name == DSN || name == PostgresDSN
+	name := target
+	if isDSN(target) {
+		name = DSN
+	} else if i := strings.IndexAny(target, ":,"); i >= 0 {
+		name = target[:i]
+	}
 	registryMu.RLock()
 	e, ok := registry[name]
 	registryMu.RUnlock()
 	if !ok {
-		if byDSN {
+		if name == DSN {
 			return nil, fmt.Errorf("no driver for data source names is built in; known targets: %s", strings.Join(Targets(), ", "))
 		}
-		return nil, fmt.Errorf("unknown target %q: want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", target, strings.Join(Targets(), ", "))
+		return nil, fmt.Errorf("unknown target %q: want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or "+
+			"postgres://user:pass@host:5432/database", target, strings.Join(Targets(), ", "))
 	}
 	b, err := e.open(ctx, target, o)
 	if err != nil {
-		if byDSN {
+		if name == DSN {
 			return nil, fmt.Errorf("open data source: %w", err) // the DSN itself may hold a password
 		}
 		return nil, fmt.Errorf("open target %s: %w", target, err)

@@ -40,8 +40,8 @@ func TestIsDSN(t *testing.T) {
 		"embedded": false, "mysql:9.7,binlog=off": false, "mariadb": false,
 		"root@unix(/run/s)/": true, "u:p@tcp(h:3306)/": true, "u@/": true, "tcp(h)/": true, "/": true,
 	} {
-		if got := openerOf(target); (got == DSN) != want {
-			t.Errorf("openerOf(%q) = %s", target, got)
+		if isDSN(target) != want {
+			t.Errorf("isDSN(%q) = %v", target, !want)
 		}
 	}
 }

@@ -41,17 +41,14 @@ func Check(name string) error {
 	family, _, _ = strings.Cut(family, ":")
 	known := harness.Targets()
 	switch {
-	case slices.Contains(known, family) && !dsnOpener(family):
+	case slices.Contains(known, family) && family != harness.DSN:
 		return nil
 	case family == Default:
 		return &Error{"this txnfuzz was built without the embedded TiDB (build tag notidb); give another target"}
 	}
-	known = slices.DeleteFunc(known, dsnOpener)
+	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
 	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
 }
-
-// dsnOpener says that an opener's name is that of one for data source names.
-func dsnOpener(name string) bool { return name == harness.DSN || name == harness.PostgresDSN }
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
 

@@ -26,8 +26,9 @@ const (
 // folder is the directory of one instance. Its lock is held by the owner and
 // by the watchdog; when both are gone, sweep knows that it is litter.
 type folder struct {
-	path string
-	lock *os.File
+	path  string
+	lock  *os.File
+	owner *account // who runs the server in it; nil: this user
 }
 
 // base returns the directory in which instances live: shared memory where it
@@ -117,7 +118,14 @@ func sweep(parent string) {
 
 func ownedByUser(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Getuid()
+	if !ok {
+		return false
+	}
+	if int(st.Uid) == os.Getuid() {
+		return true
+	}
+	other, err := unprivileged()
+	return err == nil && other != nil && st.Uid == other.uid
 }
 
 func abandoned(path string) bool {
@@ -134,6 +142,7 @@ func abandoned(path string) bool {
 
 // killServers kills the servers whose data lies below path.
 func killServers(path string) {
+	killClusters(path)
 	procs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	data := []byte("--datadir=" + filepath.Join(path, "data") + "\x00")
 	config := []byte("--config=" + filepath.Join(path, tidbConfigName) + "\x00")

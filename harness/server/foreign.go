@@ -26,6 +26,9 @@ type foreign struct {
 
 // openForeign connects to the server of a DSN and checks what the user may do.
 func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Backend, error) {
+	if harness.IsPostgresDSN(dsn) {
+		return openForeignPostgres(ctx, dsn, o)
+	}
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		// The driver's message may quote any part of the DSN.
@@ -73,18 +76,20 @@ func probe(ctx context.Context, s *side) method {
 	return silence
 }
 
+func (b *foreign) scrub(err error) error { return scrub(err, b.config.Passwd) }
+
 // scrub removes the password from an error, where it stands as one: in a data source
 // name, behind a word that announces it, or where a data source name with an @ too few
 // or too many puts it in the network's place. The same letters elsewhere, such as those
 // of a user's name, stay.
-func (b *foreign) scrub(err error) error {
-	if err == nil || b.config.Passwd == "" || !strings.Contains(err.Error(), b.config.Passwd) {
+func scrub(err error, password string) error {
+	if err == nil || password == "" || !strings.Contains(err.Error(), password) {
 		return err
 	}
-	quoted := regexp.QuoteMeta(b.config.Passwd)
+	quoted := regexp.QuoteMeta(password)
 	as := regexp.MustCompile(`(:)` + quoted + `(@)|((?i:passw(?:or)?d|identified by)[ =:]+['"]?)` + quoted)
 	text := as.ReplaceAllString(err.Error(), "$1$3***$2")
-	text = strings.ReplaceAll(text, "dial "+b.config.Passwd+": unknown network "+b.config.Passwd, "dial ***: unknown network ***")
+	text = strings.ReplaceAll(text, "dial "+password+": unknown network "+password, "dial ***: unknown network ***")
 	if text == err.Error() {
 		return err
 	}

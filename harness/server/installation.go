@@ -27,6 +27,15 @@ var releases = []struct {
 	{history.MariaDB, "10.5"},
 	{history.TiDB, "2025-11"},
 	{history.TiDB, "2024-07"},
+	{history.PostgreSQL, "18"},
+	{history.PostgreSQL, "17"},
+	{history.PostgreSQL, "16"},
+	{history.PostgreSQL, "15"},
+	{history.PostgreSQL, "14"},
+	{history.PostgreSQL, "13"},
+	{history.PostgreSQL, "12"},
+	{history.PostgreSQL, "11"},
+	{history.PostgreSQL, "10"},
 }
 
 // installation is a server program that can be started.
@@ -61,13 +70,13 @@ func unpacked(ctx context.Context, family history.DBMS, version string) (install
 	if err != nil {
 		return installation{}, err
 	}
-	root := filepath.Join(cache, "servers", string(family)+"-"+version)
-	in := installation{family: family, name: string(family) + ":" + version}
-	in.binary = filepath.Join(root, kinOf(family).place())
+	root := filepath.Join(cache, "servers", nameOf(family)+"-"+version)
+	in := installation{family: family, name: nameOf(family) + ":" + version}
+	in.binary = filepath.Join(root, programOf(family).place())
 	if _, err := os.Stat(in.binary); err != nil {
 		return installation{}, fmt.Errorf("%s is not installed (scripts/servers %s installs it): %w", in.name, in.name, err)
 	}
-	if err := kinOf(family).unpacked(&in, root); err != nil {
+	if err := programOf(family).unpacked(&in, root); err != nil {
 		return installation{}, fmt.Errorf("%s in %s: %w", in.name, root, err)
 	}
 	in.version, err = in.askVersion(ctx)
@@ -104,7 +113,7 @@ func shareOf(prefix string) string {
 // onPath describes the server program of a family that the PATH leads to. The
 // error wraps exec.ErrNotFound if there is none.
 func onPath(ctx context.Context, family history.DBMS) (installation, error) {
-	names := kinOf(family).programs()
+	names := programOf(family).programs()
 	for _, name := range names {
 		found, err := exec.LookPath(name)
 		if err != nil {
@@ -120,7 +129,7 @@ func onPath(ctx context.Context, family history.DBMS) (installation, error) {
 			return installation{}, err
 		}
 		// MariaDB before 10.5 is called mysqld as well.
-		if kinOf(family).made(in.version) {
+		if programOf(family).made(in.version) {
 			return in, nil
 		}
 	}
@@ -131,7 +140,7 @@ func onPath(ctx context.Context, family history.DBMS) (installation, error) {
 func (in installation) askVersion(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	ask, text := kinOf(in.family).version()
+	ask, text := programOf(in.family).version()
 	args := slices.Concat(in.command[1:], ask)
 	out, err := exec.CommandContext(ctx, in.command[0], args...).CombinedOutput()
 	if err != nil {
@@ -178,16 +187,16 @@ func find(ctx context.Context, s spec) (installation, error) {
 	for _, r := range releases {
 		if r.family == s.family && (s.version == "" || s.version == r.version) {
 			return installation{}, fmt.Errorf("no %s server is installed: run scripts/servers %s:%s, or put %s on the PATH",
-				s.family, r.family, r.version, kinOf(s.family).programs()[0])
+				nameOf(s.family), nameOf(r.family), r.version, programOf(s.family).programs()[0])
 		}
 	}
-	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", s.family, s.version, knownReleases())
+	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", nameOf(s.family), s.version, knownReleases())
 }
 
 func knownReleases() string {
 	var names []string
 	for _, r := range releases {
-		names = append(names, string(r.family)+":"+r.version)
+		names = append(names, nameOf(r.family)+":"+r.version)
 	}
 	return strings.Join(names, ", ")
 }

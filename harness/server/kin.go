@@ -10,9 +10,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// kin is what the servers of a family have in common that those of other families do not:
-// how one is found, started and prepared.
-type kin interface {
+// program is how the servers of a family are found, which those of other families are in another way.
+type program interface {
 	// programs are the names under which the PATH may lead to a server, best first.
 	programs() []string
 	// place is where in a folder of scripts/servers the program lies.
@@ -24,6 +23,12 @@ type kin interface {
 	version() (args []string, text *regexp.Regexp)
 	// made says that a program which prints this version is of the family.
 	made(version string) bool
+}
+
+// kin is what the servers of a family that speaks MySQL's protocol have in common: how one is found,
+// started and prepared.
+type kin interface {
+	program
 	// durable fails where no server of the family can keep what it acknowledged.
 	durable() error
 	// template returns the data directory that new instances begin with, which it builds
@@ -38,6 +43,13 @@ type kin interface {
 	solitary() bool
 	// greet checks and prepares an instance that answers for the first time.
 	greet(ctx context.Context, b *private, s *side) error
+}
+
+func programOf(family history.DBMS) program {
+	if family == history.PostgreSQL {
+		return postgres{}
+	}
+	return kinOf(family)
 }
 
 func kinOf(family history.DBMS) kin {

@@ -16,6 +16,9 @@ var complaints = []struct {
 	{regexp.MustCompile(`unknown variable '([^=']+)`), "the server knows no such variable"},
 	{regexp.MustCompile(`unknown option '--([^=']+)`), "the server knows no such option"},
 	{regexp.MustCompile(`Error while setting value '.*' to '([^']+)'`), "the server refuses this value"},
+	{regexp.MustCompile(`unrecognized configuration parameter "([^"]+)"`), "the server knows no such parameter"},
+	{regexp.MustCompile(`FATAL:  (?:invalid value for )?parameter "([^"]+)".*`), "the server refuses this value"},
+	{regexp.MustCompile(`is outside the valid range for parameter "([^"]+)"`), "the server refuses this value"},
 	{regexp.MustCompile(`ambiguous option '--([^=']+)`), "the name stands for several variables"},
 }
 
@@ -27,7 +30,7 @@ func (s spec) unknown(log string) error {
 		if m == nil {
 			continue
 		}
-		name := strings.ReplaceAll(m[1], "-", "_")
+		name := strings.ToLower(strings.ReplaceAll(m[1], "-", "_"))
 		value, ok := s.options[name]
 		if !ok {
 			continue

@@ -63,7 +63,7 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 		return wrong("%s: %w", parts[0], err)
 	}
 	if info, err := os.Stat(binary); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return wrong("%s: is no program that can be run; want the path of mysqld, mariadbd or tidb-server", parts[0])
+		return wrong("%s: is no program that can be run; want the path of mysqld, mariadbd, tidb-server or postgres", parts[0])
 	}
 	in := installation{binary: binary, command: []string{binary}, own: true}
 	if err := in.recognize(ctx); err != nil {
@@ -72,6 +72,15 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 	if in.family == history.TiDB {
 		if len(given) > 0 {
 			return wrong("%s: a TiDB has no such folders", text)
+		}
+		return in, nil
+	}
+	if in.family == history.PostgreSQL {
+		if len(given) > 0 {
+			return wrong("%s: PostgreSQL finds its folders by itself", text)
+		}
+		if err := in.complete(); err != nil {
+			return wrong("%s: %w", text, err)
 		}
 		return in, nil
 	}
@@ -93,7 +102,7 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 // recognize asks a program for its version in the way of each family.
 func (in *installation) recognize(ctx context.Context) error {
 	var first error
-	for _, family := range []history.DBMS{history.MySQL, history.TiDB} {
+	for _, family := range []history.DBMS{history.MySQL, history.TiDB, history.PostgreSQL} {
 		in.family = family
 		version, err := in.askVersion(ctx)
 		if err == nil {
@@ -188,7 +197,7 @@ func findOwn(ctx context.Context, s spec) (in installation, ok bool, err error) 
 	}
 	switch {
 	case in.family != s.family:
-		return installation{}, false, &harness.NameError{Err: fmt.Errorf("%s is %s %s, no %s", in.binary, in.family, in.version, s.family)}
+		return installation{}, false, &harness.NameError{Err: fmt.Errorf("%s is %s %s, no %s", in.binary, nameOf(in.family), in.version, nameOf(s.family))}
 	case s.version != "" && s.version != in.version && !strings.HasPrefix(in.version, s.version+"."):
 		return installation{}, false, &harness.NameError{Err: fmt.Errorf("%s is version %s, not %s", in.binary, in.version, s.version)}
 	}

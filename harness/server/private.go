@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -32,11 +32,7 @@ type private struct {
 	port     int    // where other clients reach it; 0: nowhere
 	server   history.Server
 
-	mu      sync.Mutex
-	current *process // replaced by Restart
-	last    string   // log of the last instance, once closed
-	read    int64    // how much of the current log LogProblems has read
-	closed  bool
+	running
 }
 
 // openPrivate starts a private instance for a target such as "mysql:9.7".
@@ -123,7 +119,7 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		f.remove()
 		return nil, history.Server{}, err
 	}
-	p, err := startProcess(f, os.DevNull, append(command, doors...))
+	p, err := startProcess(f, os.DevNull, syscall.SIGKILL, append(command, doors...))
 	if err != nil {
 		return nil, history.Server{}, err
 	}
@@ -194,12 +190,6 @@ func (s socket) Dial(ctx context.Context) (net.Conn, error) {
 	return direct.New(c), nil
 }
 
-func (b *private) instance() *process {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.current
-}
-
 func (b *private) Server() history.Server { return b.server }
 
 // Levels returns what the server offers.
@@ -224,31 +214,6 @@ func (b *private) Dial(ctx context.Context) (net.Conn, error) {
 
 func (b *private) Prober(ctx context.Context) (harness.Prober, error) {
 	return newProber(ctx, b, methodFor(b.server), b.instance().pid)
-}
-
-// Log returns the end of the error log, from the first sign of a crash if there
-// is one. It still answers after Close.
-func (b *private) Log() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return b.last
-	}
-	return b.current.log()
-}
-
-// LogProblems returns the lines that tell of failed assertions, corruption or
-// fatal signals and that no earlier call returned. A server may live on after
-// some of them.
-func (b *private) LogProblems() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil
-	}
-	lines, read := problemsSince(filepath.Join(b.current.folder.path, logName), b.read)
-	b.read = read
-	return lines
 }
 
 // Alive tells how the server died, or why it does not answer.
@@ -277,24 +242,5 @@ func (b *private) Restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	if b.closed {
-		b.mu.Unlock()
-		return errors.Join(errors.New("restart a server that was closed"), p.close())
-	}
-	old := b.current
-	b.current, b.read = p, 0
-	b.mu.Unlock()
-	return old.close()
-}
-
-// Close ends the server and removes its folder.
-func (b *private) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil
-	}
-	b.closed, b.last = true, b.current.log()
-	return b.current.close()
+	return b.replace(p)
 }

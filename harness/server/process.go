@@ -27,15 +27,31 @@ import (
 // A second process reads the pipe while the first waits for the server, because
 // the shell cannot do both. The parent of the server signals it, so the pid
 // cannot have been given to somebody else.
+//
+// A server of several processes is asked to end them by a signal of its own first. One
+// that is to be killed is not.
 const watchdog = `
-folder=$1 input=$2
-shift 2
+folder=$1 input=$2 end=$3
+shift 3
 exec 5<&0 </dev/null
 "$@" <"$input" >"$folder/` + outputName + `" 2>&1 3>&- 4>&- 5<&- &
 server=$!
 trap '' HUP INT QUIT TERM PIPE
 echo "$server" >&3
-( exec 3>&-; read -r _ <&5; kill -KILL "$server" ) 2>/dev/null &
+(
+	exec 3>&-
+	read -r _ <&5 && end=KILL
+	if [ "$end" != KILL ]; then
+		kill -"$end" "$server"
+		kill -CONT "$server"
+		n=0
+		while [ $n -lt 160 ] && kill -0 "$server"; do
+			sleep 0.05 4>&- 5<&-
+			n=$((n + 1))
+		done
+	fi
+	kill -KILL "$server"
+) 2>/dev/null &
 reader=$!
 wait "$server"
 echo "$?" >&3
@@ -60,11 +76,13 @@ type process struct {
 
 	closing sync.Once
 	killed  bool // by kill: the folder is ours to remove
+	// after, if not nil, is called when the server has ended: a server may leave more than files.
+	after func()
 }
 
 // startProcess runs command under a watchdog. It takes over the folder, also
-// when it fails. input is the file that the command reads.
-func startProcess(f *folder, input string, command []string) (*process, error) {
+// when it fails. input is the file that the command reads, end what ends it.
+func startProcess(f *folder, input string, end syscall.Signal, command []string) (*process, error) {
 	p := &process{folder: f, exited: make(chan struct{}), gone: make(chan struct{})}
 	leashRead, leashWrite, err := os.Pipe()
 	if err != nil {
@@ -80,14 +98,14 @@ func startProcess(f *folder, input string, command []string) (*process, error) {
 	}
 	defer tellWrite.Close()
 
-	cmd := exec.Command("/bin/sh", append([]string{"-c", watchdog, "txnfuzz-watchdog", f.path, input}, command...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", watchdog, "txnfuzz-watchdog", f.path, input, signalNames[end]}, command...)...)
 	cmd.Stdin = leashRead
 	cmd.ExtraFiles = []*os.File{tellWrite, f.lock}
 	cmd.Dir = "/" // keeps no mount busy
 	cmd.Env = environment(f.path)
 	// A session of its own: Ctrl-C reaches us, and we decide.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := f.owner.start(cmd); err != nil {
 		_, _ = leashWrite.Close(), tellRead.Close()
 		f.remove()
 		return nil, fmt.Errorf("start a server's watchdog: %w", err)
@@ -111,6 +129,9 @@ func startProcess(f *folder, input string, command []string) (*process, error) {
 	}()
 	return p, nil
 }
+
+// signalNames are the names of the signals that end a server.
+var signalNames = map[syscall.Signal]string{syscall.SIGKILL: "KILL", syscall.SIGQUIT: "QUIT"}
 
 // environment is what a server gets to see of ours: nothing that could change
 // what it does.
@@ -138,6 +159,9 @@ func (p *process) close() error {
 		case <-p.gone:
 		case <-time.After(20 * time.Second):
 			err = fmt.Errorf("end the server with pid %d: its watchdog does not end", p.pid)
+		}
+		if p.after != nil {
+			p.after()
 		}
 		// The watchdog removed it unless it was killed.
 		if rm := os.RemoveAll(p.folder.path); rm != nil && err == nil {
@@ -172,6 +196,9 @@ func (p *process) kill() error {
 		case <-p.gone:
 		case <-time.After(20 * time.Second):
 			err = fmt.Errorf("kill the server with pid %d: its watchdog does not end", p.pid)
+		}
+		if p.after != nil {
+			p.after()
 		}
 		p.killed = err == nil
 	})

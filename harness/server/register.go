@@ -14,22 +14,23 @@ func init() {
 	harness.Register("mysql", openPrivate, list(history.MySQL))
 	harness.Register("mariadb", openPrivate, list(history.MariaDB))
 	harness.Register("tidb", openPrivate, list(history.TiDB))
+	harness.Register("postgres", openCluster, list(history.PostgreSQL))
 	harness.Register(harness.DSN, openForeign, nil)
 }
 
 // list tells which servers of a family are installed or could be.
 func list(family history.DBMS) harness.Lister {
 	return func(ctx context.Context) []harness.Target {
-		short := harness.Target{Name: string(family), Note: "scripts/servers installs it"}
+		short := harness.Target{Name: nameOf(family), Note: "scripts/servers installs it"}
 		if in, err := find(ctx, spec{family: family}); err == nil {
-			short = harness.Target{Name: string(family), Version: in.version, Note: "the newest: " + in.binary, Available: true}
+			short = harness.Target{Name: nameOf(family), Version: in.version, Note: "the newest: " + in.binary, Available: true}
 		}
 		targets := []harness.Target{short}
 		for _, r := range releases {
 			if r.family != family {
 				continue
 			}
-			t := harness.Target{Name: fmt.Sprintf("%s:%s", family, r.version)}
+			t := harness.Target{Name: fmt.Sprintf("%s:%s", nameOf(family), r.version)}
 			in, err := unpacked(ctx, family, r.version)
 			if err != nil {
 				t.Note = err.Error()
@@ -39,9 +40,9 @@ func list(family history.DBMS) harness.Lister {
 			targets = append(targets, t)
 		}
 		if in, err := onPath(ctx, family); err == nil {
-			targets = append(targets, harness.Target{Name: string(family) + ":" + in.version, Version: in.version, Note: "on the PATH: " + in.binary, Available: true})
+			targets = append(targets, harness.Target{Name: nameOf(family) + ":" + in.version, Version: in.version, Note: "on the PATH: " + in.binary, Available: true})
 		} else if !errors.Is(err, exec.ErrNotFound) {
-			targets = append(targets, harness.Target{Name: string(family) + " on the PATH", Note: err.Error()})
+			targets = append(targets, harness.Target{Name: nameOf(family) + " on the PATH", Note: err.Error()})
 		}
 		return targets
 	}

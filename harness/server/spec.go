@@ -22,7 +22,17 @@ type spec struct {
 }
 
 // families are the names before the colon.
-var families = map[string]history.DBMS{"mysql": history.MySQL, "mariadb": history.MariaDB, "tidb": history.TiDB}
+var families = map[string]history.DBMS{
+	"mysql": history.MySQL, "mariadb": history.MariaDB, "tidb": history.TiDB, "postgres": history.PostgreSQL,
+}
+
+// nameOf is the name of a family before the colon.
+func nameOf(family history.DBMS) string {
+	if family == history.PostgreSQL {
+		return "postgres"
+	}
+	return string(family)
+}
 
 // switches are the short options of a target: what changes the semantics of a
 // server, spelled as a user thinks of it.
@@ -47,6 +57,11 @@ var owned = map[string]bool{
 	"innodb_log_group_home_dir": true, "innodb_temp_data_file_path": true, "innodb_undo_directory": true,
 	"lc_messages_dir": true, "log_error": true, "pid_file": true, "plugin_dir": true, "port": true,
 	"skip_networking": true, "socket": true, "tmpdir": true, "user": true,
+	// Of PostgreSQL. Shared memory of another type outlives a server that is killed.
+	"config_file": true, "data_directory": true, "dynamic_shared_memory_type": true, "external_pid_file": true,
+	"hba_file": true, "ident_file": true, "listen_addresses": true, "log_destination": true, "log_directory": true,
+	"log_filename": true, "logging_collector": true, "restart_after_crash": true, "shared_memory_type": true,
+	"unix_socket_directories": true, "unix_socket_group": true, "unix_socket_permissions": true,
 }
 
 var optionName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
@@ -58,7 +73,7 @@ func parseSpec(target string) (spec, error) {
 	name, version, _ := strings.Cut(items[0], ":")
 	family, ok := families[name]
 	if !ok {
-		return spec{}, fmt.Errorf("no server is named %q: want mysql, mariadb or tidb", name)
+		return spec{}, fmt.Errorf("no server is named %q: want mysql, mariadb, tidb or postgres", name)
 	}
 	if strings.HasSuffix(items[0], ":") {
 		return spec{}, fmt.Errorf("no version behind the colon of %q", items[0])

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+)
+
+// running is the instance of a private server and what is known of its log.
+type running struct {
+	mu      sync.Mutex
+	current *process // replaced by Restart
+	last    string   // log of the last instance, once closed
+	read    int64    // how much of the current log LogProblems has read
+	closed  bool
+}
+
+func (r *running) instance() *process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.current
+}
+
+// Log returns the end of the error log, from the first sign of a crash if there
+// is one. It still answers after Close.
+func (r *running) Log() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return r.last
+	}
+	return r.current.log()
+}
+
+// LogProblems returns the lines that tell of failed assertions, corruption or
+// fatal signals and that no earlier call returned. A server may live on after
+// some of them.
+func (r *running) LogProblems() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	lines, read := problemsSince(filepath.Join(r.current.folder.path, logName), r.read)
+	r.read = read
+	return lines
+}
+
+// replace puts a new instance in the place of the current one, which it ends.
+func (r *running) replace(p *process) error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return errors.Join(errors.New("restart a server that was closed"), p.close())
+	}
+	old := r.current
+	r.current, r.read = p, 0
+	r.mu.Unlock()
+	return old.close()
+}
+
+// Close ends the server and removes its folder.
+func (r *running) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed, r.last = true, r.current.log()
+	return r.current.close()
+}
