@@ -33,7 +33,7 @@ var extracted = map[string]string{
 }
 
 // dateLiterals are the functions that the parser makes of DATE '…' and its like.
-var dateLiterals = map[string]string{"dateliteral": "DATE ", "timestampliteral": "TIMESTAMP "}
+var dateLiterals = map[string]string{ast.DateLiteral: "DATE ", ast.TimestampLiteral: "TIMESTAMP ", ast.TimeLiteral: "INTERVAL "}
 
 func (p *printer) call(n *ast.FuncCallExpr) term {
 	name, args := n.FnName.L, n.Args
@@ -42,8 +42,7 @@ func (p *printer) call(n *ast.FuncCallExpr) term {
 		return term{f.sql + "(" + p.values(args) + ")", bindPrimary, value}
 	}
 	if form, ok := extracted[name]; ok && len(args) == 1 {
-		t := term{fmt.Sprintf(form, p.value(args[0], bindAny)), bindCast, value}
-		return t
+		return term{fmt.Sprintf(form, p.value(args[0], bindAny)), bindCast, value}
 	}
 	if word, ok := dateLiterals[name]; ok && len(args) == 1 {
 		return term{word + p.value(args[0], bindPrimary), bindPrimary, value}

@@ -168,7 +168,10 @@ func (p *printer) set(s *ast.SetStmt) string {
 	for _, v := range s.Variables {
 		name := strings.ToLower(v.Name)
 		value, _ := v.Value.(ast.ValueExpr)
-		if !v.IsSystem || value == nil {
+		if !v.IsSystem {
+			return p.no("variables")
+		}
+		if value == nil {
 			return p.no("SET " + v.Name)
 		}
 		if strings.HasSuffix(name, "_one_shot") {

@@ -33,6 +33,8 @@ func (p *printer) operations(parts []ast.Node) string {
 			braces = s.OrderBy != nil || s.Limit != nil || s.With != nil
 		case *ast.SetOprSelectList:
 			op = s.AfterSetOperator
+			// Of one query in parentheses the parser makes a list, too.
+			braces = len(s.Selects) > 1 || s.With != nil || s.OrderBy != nil || s.Limit != nil || !strings.HasPrefix(inner, "(")
 		}
 		if i > 0 {
 			b.WriteString(" " + op.String() + " ")

@@ -23,10 +23,12 @@ func (p *printer) insert(s *ast.InsertStmt) string {
 		sql += " DEFAULT VALUES"
 	default:
 		rows := make([]string, len(s.Lists))
+		p.read = nil
 		for i, list := range s.Lists {
 			p.not(len(list) == 0, "several rows of defaults")
 			rows[i] = "(" + p.values(list) + ")"
 		}
+		p.not(len(p.read) > 0, "VALUES that read columns")
 		sql += " VALUES " + strings.Join(rows, ", ")
 	}
 	if s.IgnoreErr {
