@@ -53,7 +53,7 @@ func qualifies(words []string, at int, s *stmt.RawStmt) bool {
 	names := func(w string) bool {
 		return slices.ContainsFunc(slices.Concat(s.Reads, s.Writes), func(t *ast.TableName) bool { return t.Name.L == w })
 	}
-	if names(name) {
+	if names(name) || name == "excluded" && slices.Contains(words, "conflict") { // PostgreSQL's row that met a key
 		return true
 	}
 	for i, w := range words {

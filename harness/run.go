@@ -327,8 +327,8 @@ func (r *run) finish(l *lane, a *answer) error {
 		l.stmt = -1
 		return &LostError{fmt.Errorf("session %d, line %d: %w", l.number, st.Line+1, a.err)}
 	}
-	if len(a.Holders) > 0 && !l.waits { // a deadlock may be found before its last wait is asked for
-		r.noteWait(l, []Waiting{{Conn: l.id, Kind: history.RowLock, Holders: a.Holders}})
+	if len(a.Holders) > 0 { // a deadlock may be found before its last wait is asked for
+		r.noteWait(l, []Waiting{{Conn: l.id, Kind: history.RowLock, Holders: a.Holders, ID: toldByError}})
 	}
 	if l.waits {
 		st.Waits[len(st.Waits)-1].Until = r.tick()
@@ -387,7 +387,10 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	x := &waiting[i]
 	if l.waits {
 		last := &st.Waits[len(st.Waits)-1]
-		if held := last.Kind == history.Held; held == (x.Kind == history.Held) && (x.ID == l.wait || x.ID == "" || l.wait == "") {
+		if x.ID == toldByError && slices.Equal(last.Holders, r.sessionsOf(x.Holders)) {
+			return
+		}
+		if held := last.Kind == history.Held; x.ID != toldByError && held == (x.Kind == history.Held) && (x.ID == l.wait || x.ID == "" || l.wait == "") {
 			if last.At == nil || len(last.At.Fields) == 0 {
 				last.At = x.At
 			}
@@ -401,16 +404,23 @@ func (r *run) noteWait(l *lane, waiting []Waiting) {
 	}
 	r.w.pool.stats.waits.Add(1)
 	l.waits, l.wait = true, x.ID
-	w := history.Wait{Kind: x.Kind, From: r.tick(), At: x.At}
-	for _, h := range x.Holders {
+	st.Waits = append(st.Waits, history.Wait{Kind: x.Kind, From: r.tick(), At: x.At, Holders: r.sessionsOf(x.Holders)})
+}
+
+// toldByError is the ID of a lock for which a statement waited last, as its error says.
+const toldByError = "told by the error"
+
+// sessionsOf returns the numbers of the sessions that have some connections, ascending.
+func (r *run) sessionsOf(conns []uint64) (numbers []int) {
+	for _, c := range conns {
 		for _, o := range r.lanes {
-			if o.id == h {
-				w.Holders = append(w.Holders, o.number)
+			if o.id == c {
+				numbers = append(numbers, o.number)
 			}
 		}
 	}
-	slices.Sort(w.Holders)
-	st.Waits = append(st.Waits, w)
+	slices.Sort(numbers)
+	return numbers
 }
 
 // giveUp ends the case before its statements have ended.

@@ -13,7 +13,7 @@ const Promised = "promise"
 // ByPromise is the verdict on a history that the rules cannot judge, by what the judge by promise
 // says of it. Where that cannot tell either, it is the verdict as it was.
 func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruling) Verdict {
-	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting}
+	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting || g.Met}
 	switch {
 	case g.Broken:
 		v.violates(h, Promised, Kind(g.Kind), g.Stmt, kindsIn(c, h, g.Stmt)...)

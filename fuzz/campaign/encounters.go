@@ -165,7 +165,7 @@ func meetings(r *target.Trial, seen map[string]FormTally) {
 }
 
 // lockErrors are those that say that a statement met a lock.
-var lockErrors = map[uint16]bool{1205: true, errDeadlock: true, 3572: true}
+var lockErrors = map[uint16]bool{1205: true, errDeadlock: true, 3572: true, errDeadlockDetected: true, 40001: true, 55903: true}
 
 // guarded returns the range of the history's statements that a savepoint's
 // statement is about: from a SAVEPOINT to the end of its transaction, from the

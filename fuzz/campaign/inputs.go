@@ -6,7 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -34,18 +37,33 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	return p, c.sayable(out)
 }
 
-// sayable takes from cases what the server's dialect has no words for. PostgreSQL's is the only one that the generator
-// does not know itself.
+// sayable takes from cases what the server's dialect has no words for, and what nobody judges there: the values of
+// sequences, which no session can choose, LIMIT without an order, and ends of sessions. PostgreSQL's is the only
+// dialect that the generator does not know itself.
 func (c *campaign) sayable(made []*corpus.Case) (out []*corpus.Case) {
 	if c.target.Server().DBMS != history.PostgreSQL {
 		return made
 	}
 	for _, k := range made {
-		if k = corpus.Sayable(k, corpus.PostgreSQL); k != nil {
+		if slices.ContainsFunc(k.Init, func(l corpus.Line) bool { return corpus.Contains(l.Stmt, takesNext) }) {
+			continue
+		}
+		judged := *k
+		judged.Steps = slices.DeleteFunc(slices.Clone(k.Steps), func(l corpus.Line) bool {
+			v := stmt.Of(l.Stmt)
+			return v.Limit != nil && v.Order == nil || v.Kind.OfSession()
+		})
+		if k = corpus.Sayable(&judged, corpus.PostgreSQL); k != nil && len(k.Steps) > 0 {
 			out = append(out, k)
 		}
 	}
 	return out
+}
+
+// takesNext says that a node is the option of a column whose values a sequence gives.
+func takesNext(n ast.Node) (found, skip bool) {
+	o, ok := n.(*ast.ColumnOption)
+	return ok && o.Tp == ast.ColumnOptionAutoIncrement, false
 }
 
 func (c *campaign) decode(worker, n int) (inputPlan, []*corpus.Case) {

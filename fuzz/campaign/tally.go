@@ -13,13 +13,16 @@ import (
 
 const errDeadlock = 1213
 
+// errDeadlockDetected is PostgreSQL's, see history.NumberOf.
+const errDeadlockDetected = 40901
+
 // Counts is what a campaign has seen so far. Its JSON keys are part of the
 // command line's contract.
 type Counts struct {
 	Cases      int `json:"cases"`
 	Statements int `json:"statements"`
 	// Blocked counts statements that waited for a lock, Deadlocks those that
-	// failed with error 1213.
+	// failed with the error of one.
 	Blocked   int `json:"blocked"`
 	Deadlocks int `json:"deadlocks"`
 	// Verdicts, Known and Unknown count cases by outcome, by rule, by reason.
@@ -134,7 +137,7 @@ func (c *Counts) add(r *target.Trial) {
 		if len(s.Waits) > 0 {
 			c.Blocked++
 		}
-		if s.Result.Err != nil && s.Result.Err.Code == errDeadlock {
+		if s.Result.Err != nil && (s.Result.Err.Code == errDeadlock || s.Result.Err.Code == errDeadlockDetected) {
 			c.Deadlocks++
 		}
 		if r.Counted && v.Outcome == oracle.Unknown && v.Statements == 0 && touchesTables(r.Case.Steps[s.Line]) {

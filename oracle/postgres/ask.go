@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
@@ -126,16 +127,13 @@ func asValues(cells [][]history.Cell) [][]sqlvalue.Value {
 	return out
 }
 
-// pure holds the functions whose value depends on their operands alone.
-var pure = []string{"abs", "mod", "coalesce", "nullif", "greatest", "least", "length", "char_length", "lower", "upper", "concat", "sign"}
-
 // unsupported says what of a statement the rules here do not know, "" for nothing.
 func unsupported(n ast.StmtNode) string {
 	what := ""
 	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		switch x := n.(type) {
 		case *ast.FuncCallExpr:
-			if !slices.Contains(pure, x.FnName.L) {
+			if stmt.Unrepeatable[x.FnName.L] {
 				what = "function " + x.FnName.L
 			}
 		case *ast.Limit:

@@ -9,8 +9,11 @@ const (
 	deadlockDetected = "40P01"
 	lockNotAvailable = "55P03"
 	inFailedTxn      = "25P02"
+	ofValue          = "22" // a class: what cannot be computed
+	ofText           = "42" // a class: errors of syntax, names and types, whatever the rows are
 	noTransaction    = "25P01"
 	noSavepoint      = "3B001"
+	queryCanceled    = "57014"
 	syntaxError      = "42601"
 )
 

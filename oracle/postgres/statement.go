@@ -84,6 +84,9 @@ func (w *world) target(run *running) error {
 		return err
 	}
 	refuse := func(what string) error { return &mvcc.Loss{Slug: "unsupported: " + what} }
+	if strings.HasPrefix(stateOf(&run.st.Result), ofText) {
+		return refuse("a text that the server refuses")
+	}
 	if what := unsupported(run.node); what != "" {
 		return refuse(what)
 	}
@@ -113,6 +116,9 @@ func (w *world) target(run *running) error {
 	}
 	if run.table = w.Table(name.Name.O); readsItself(run.node, run.table) {
 		return refuse("a subquery on the table that the statement writes or locks")
+	}
+	if run.kind == stmt.Insert && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
+		return refuse("values of a sequence")
 	}
 	return nil
 }

@@ -81,6 +81,7 @@ func (j *judge) decide() (err error) {
 		if e.data() {
 			j.ruling.Statements++
 		}
+		j.ruling.Met = j.ruling.Met || e.waited() || e.st.Result.Err != nil && j.ofLocks(e.st.Result.Err)
 	}
 	initial, ok := j.layout.read(j.h.Initial)
 	final, okFinal := j.layout.read(j.h.Final)

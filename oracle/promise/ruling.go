@@ -16,6 +16,8 @@ type Ruling struct {
 	Reason           string
 	// Promise is the one that the statement's transaction had.
 	Promise Promise
+	// Met says that a statement waited, or failed because of another transaction.
+	Met bool
 	// Statements counts those that read or write, Judged those that were held against what they
 	// answer alone. Solos counts the questions.
 	Statements, Judged, Solos int

@@ -211,6 +211,9 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 // within is place for a statement in an open transaction that an error aborts.
 func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	failed := e.st.Result.Err != nil
+	if e.kind.OfSession() || !e.data() && !e.kind.Control() {
+		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
+	}
 	if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && (e.st.Result.InTxn || chains(e.node)) {
 		return unjudgedError("AND CHAIN or RELEASE")
 	}
@@ -230,8 +233,6 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	case failed:
 		u.failed = true
 		return nil
-	case !e.data() && !e.kind.Control():
-		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
 	}
 	if !e.st.Result.InTxn {
 		t.lost = e
