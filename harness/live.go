@@ -133,7 +133,7 @@ func (l *Live) prepared(stmt ast.StmtNode) (string, traits, error) {
 	if !ok {
 		return "", 0, fmt.Errorf("no dialect for a server of family %q", l.w.pool.server.DBMS)
 	}
-	sql, err := corpus.Format(stmt, d)
+	sql, err := said(stmt, d)
 	if err != nil {
 		return "", 0, err
 	}

@@ -100,7 +100,7 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 	a.ended, a.last = make([]bool, len(play.Players)), slices.Repeat([]int{-1}, len(play.Players))
 	var probes []string
 	for _, stmt := range play.Probes {
-		sql, err := corpus.Format(stmt, a.dialect)
+		sql, err := said(stmt, a.dialect)
 		if err != nil {
 			return nil, fmt.Errorf("probe: %w", err)
 		}
@@ -231,7 +231,7 @@ func (a *stage) step(ctx context.Context, r *run, l *lane) error {
 	if len(a.c.Steps) >= maxPlayed {
 		return fmt.Errorf("session %d: more than %d statements were sent", l.number, maxPlayed)
 	}
-	sql, err := corpus.Format(stmt, a.dialect)
+	sql, err := said(stmt, a.dialect)
 	if err != nil {
 		return fmt.Errorf("session %d: %w", l.number, err)
 	}

@@ -1,12 +1,14 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -152,7 +154,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 	}
 	s := &script{sessions: c.Sessions(), refill: true, constant: true, overflows: overflows{}, timed: timedBy(c.Init...) || timedBy(c.Steps...)}
 	for i, l := range c.Init {
-		sql, err := corpus.Format(l.Stmt, d)
+		sql, err := said(l.Stmt, d)
 		if err != nil {
 			return nil, fmt.Errorf("init line %d: %w", i+1, err)
 		}
@@ -170,7 +172,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 	}
 	held := ""
 	for i, l := range c.Steps {
-		sql, err := corpus.Format(l.Stmt, d)
+		sql, err := said(l.Stmt, d)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
@@ -196,6 +198,16 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		return nil, &RefusedError{held, "a statement is held in a case that kills or disconnects a session, or changes a table"}
 	}
 	return s, nil
+}
+
+// said is a statement in a dialect. What a dialect has no words for is refused.
+func said(n ast.StmtNode, d corpus.Dialect) (string, error) {
+	sql, err := corpus.Format(n, d)
+	var unsayable *pgsql.UnsayableError
+	if errors.As(err, &unsayable) {
+		return "", &RefusedError{corpus.SQL(n, corpus.Text), unsayable.Error()}
+	}
+	return sql, err
 }
 
 // aboutSession returns what a line does to a session, nil if it is a statement for the server.

@@ -13,7 +13,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/postgres"
 )
 
 func recordNext(t *testing.T, r *recorder, g *generator) (*corpus.Case, *history.History) {
@@ -38,7 +37,7 @@ func story(c *corpus.Case, h *history.History) string {
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
 		res, _ := json.Marshal(st.Result)
-		sql, _ := postgres.SQL(c.Steps[st.Line].Stmt)
+		sql, _ := corpus.Format(c.Steps[st.Line].Stmt, corpus.PostgreSQL)
 		fmt.Fprintf(&b, "%d: tx%d %d-%d %v %s\n\t%s\n", i, st.Session, st.Submit, st.Return, st.Waits, sql, res)
 	}
 	for _, f := range h.Final {
@@ -114,7 +113,7 @@ func olderState(t *testing.T, r *recorder, c *corpus.Case, h *history.History) b
 		if stmt.KindOf(c.Steps[st.Line].Stmt) != stmt.Select || st.Result.Err != nil {
 			continue
 		}
-		sql, _ := postgres.SQL(c.Steps[st.Line].Stmt)
+		sql, _ := corpus.Format(c.Steps[st.Line].Stmt, corpus.Text)
 		a, err := r.evaluate(&history.Question{SQL: sql, Tables: h.Initial})
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/postgres"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -74,7 +73,7 @@ func (c *connection) set(schema string, lines []corpus.Line, keep func(ast.StmtN
 		return err
 	}
 	for _, l := range lines {
-		sql, err := postgres.SQL(l.Stmt)
+		sql, err := corpus.Format(l.Stmt, corpus.PostgreSQL)
 		if err != nil {
 			return err
 		}
@@ -182,7 +181,7 @@ func (t *take) now() history.Tick {
 // submit sends a line and returns when every session is idle or waits.
 func (t *take) submit(line int, parked bool) error {
 	l := t.c.Steps[line]
-	sql, err := postgres.SQL(l.Stmt)
+	sql, err := corpus.Format(l.Stmt, corpus.PostgreSQL)
 	if err != nil {
 		return err
 	}
@@ -348,7 +347,15 @@ func (r *recorder) evaluate(q *history.Question) (*history.Answer, error) {
 	if _, err := r.side.must(layOut); err != nil {
 		return nil, err
 	}
-	got, err := r.side.Execute(q.SQL)
+	node, err := corpus.ParseStatement(q.SQL)
+	if err != nil {
+		return nil, err
+	}
+	sql, err := corpus.Format(node, corpus.PostgreSQL)
+	if err != nil {
+		return nil, err
+	}
+	got, err := r.side.Execute(sql)
 	if err != nil {
 		return nil, err
 	}
