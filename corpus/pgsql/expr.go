@@ -308,9 +308,9 @@ func (p *printer) binary(n *ast.BinaryOperationExpr) term {
 	case opcode.LogicXor:
 		return term{p.condition(n.L, bindPrimary) + " <> " + p.condition(n.R, bindPrimary), bindCompare, boolean}
 	case opcode.Div:
-		return term{p.cast2(n.L, "numeric") + " / " + p.value(n.R, bindMul+1), bindMul, value}
+		return term{p.castTo(n.L, "numeric") + " / " + p.value(n.R, bindMul+1), bindMul, value}
 	case opcode.IntDiv:
-		return term{"DIV(" + p.cast2(n.L, "numeric") + ", " + p.cast2(n.R, "numeric") + ")", bindPrimary, value}
+		return term{"DIV(" + p.castTo(n.L, "numeric") + ", " + p.castTo(n.R, "numeric") + ")", bindPrimary, value}
 	}
 	return term{sql: p.no("the operator " + n.Op.String())}
 }
@@ -324,7 +324,8 @@ func (p *printer) integer(e ast.ExprNode) string {
 	return t.in(bindCast) + "::bigint"
 }
 
-func (p *printer) cast2(e ast.ExprNode, to string) string { return p.value(e, bindCast) + "::" + to }
+// castTo writes a cast of a value.
+func (p *printer) castTo(e ast.ExprNode, to string) string { return p.value(e, bindCast) + "::" + to }
 
 func (p *printer) unary(n *ast.UnaryOperationExpr) term {
 	switch n.Op {
@@ -371,14 +372,18 @@ func (p *printer) cast(n *ast.FuncCastExpr) term {
 	if n.FunctionType == ast.CastBinaryOperator {
 		return term{sql: p.no("BINARY")}
 	}
-	return term{p.cast2(n.Expr, p.castType(n.Tp)), bindCast, value}
+	if n.Tp.GetType() == mysql.TypeLonglong && mysql.HasUnsignedFlag(n.Tp.GetFlag()) {
+		// Of a negative integer it makes one of 64 bits.
+		const size = "18446744073709551616"
+		return term{"MOD(" + p.castTo(n.Expr, "numeric(20)") + " + " + size + ", " + size + ")", bindPrimary, value}
+	}
+	return term{p.castTo(n.Expr, p.castType(n.Tp)), bindCast, value}
 }
 
 func (p *printer) castType(t *types.FieldType) string {
 	p.not(t.IsArray(), "an array of JSON")
 	switch t.GetType() {
 	case mysql.TypeLonglong:
-		p.not(mysql.HasUnsignedFlag(t.GetFlag()), "CAST to UNSIGNED")
 		return "bigint"
 	case mysql.TypeVarString, mysql.TypeString, mysql.TypeVarchar:
 		p.not(t.GetCharset() == "binary", "CAST to BINARY")

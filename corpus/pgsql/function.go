@@ -67,7 +67,7 @@ func (p *printer) call(n *ast.FuncCallExpr) term {
 	case (name == "date_add" || name == "date_sub") && len(args) == 3:
 		return p.shifted(args, map[string]string{"date_add": " + ", "date_sub": " - "}[name])
 	case name == "bit_count" && len(args) == 1:
-		return term{"BIT_COUNT(" + p.cast2(args[0], "bigint") + "::bit(64))", bindPrimary, value}
+		return term{"BIT_COUNT(" + p.castTo(args[0], "bigint") + "::bit(64))", bindPrimary, value}
 	case (name == "now" || name == "current_timestamp" || name == "localtime" || name == "localtimestamp") && len(args) == 0:
 		return term{"LOCALTIMESTAMP(0)", bindPrimary, value}
 	}
@@ -94,7 +94,7 @@ func (p *printer) concat(args []ast.ExprNode) term {
 		terms[i] = t.in(bindOther + 1)
 	}
 	if !texts {
-		terms[0] = p.cast2(args[0], "text")
+		terms[0] = p.castTo(args[0], "text")
 	}
 	if len(terms) == 1 {
 		return term{terms[0], bindCast, value}

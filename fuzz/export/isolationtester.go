@@ -2,17 +2,21 @@ package export
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // isolationtester writes a specification for PostgreSQL's isolationtester, for
-// its forks and compatible servers. Tables are written in PostgreSQL's types, and
-// what its parser would refuse is refused here. All that is promised is that the
-// specification is parsed and runs to its end: another server owes other answers, and
-// an error is one of them (WHERE needs a boolean there, not a number).
+// its forks and compatible servers. What cannot be said there is refused. All that is promised
+// is that the specification is parsed and runs to its end: another server owes other answers, and
+// an error is one of them (a text cannot be compared with a number there).
 //
 // https://github.com/postgres/postgres/blob/master/src/test/isolation/README
 func isolationtester(s *script) (Files, error) {
@@ -38,17 +42,15 @@ func isolationtester(s *script) (Files, error) {
 		}
 		fmt.Fprintf(&b, "%s%s\t{ %s; }\n", indent, head, sql)
 	}
-	translated := func(stmt ast.StmtNode) []string {
-		out, why := postgres(stmt)
+	translated := func(stmt ast.StmtNode) string {
+		out, why := forPostgreSQL(stmt)
 		if why != nil && err == nil {
 			err = why
 		}
 		return out
 	}
 	for _, l := range s.Case.Init {
-		for _, sql := range translated(l.Stmt) {
-			block("", "setup", sql)
-		}
+		block("", "setup", translated(l.Stmt))
 	}
 	for i, t := range s.tables() {
 		if i == 0 {
@@ -56,7 +58,7 @@ func isolationtester(s *script) (Files, error) {
 		} else {
 			b.WriteString(", ")
 		}
-		b.WriteString(quotePostgres(t))
+		b.WriteString(pgsql.Name(t))
 	}
 	if len(s.tables()) > 0 {
 		b.WriteString("; }\n")
@@ -66,7 +68,7 @@ func isolationtester(s *script) (Files, error) {
 		block("", "setup", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL "+s.Levels[n].String())
 		for i := range s.actions {
 			if a := &s.actions[i]; a.Session == n && !a.Resumed {
-				block("", "step "+stepName(a), strings.Join(translated(s.Case.Steps[s.History.Stmts[a.Stmt].Line].Stmt), "; "))
+				block("", "step "+stepName(a), translated(s.Case.Steps[s.History.Stmts[a.Stmt].Line].Stmt))
 			}
 		}
 		block("", "teardown", "ROLLBACK")
@@ -85,3 +87,24 @@ func isolationtester(s *script) (Files, error) {
 }
 
 func stepName(a *action) string { return fmt.Sprintf("s%d_%d", a.Session, a.Step) }
+
+// forPostgreSQL writes a statement, as one or several, or says why that cannot be.
+func forPostgreSQL(n ast.StmtNode) (string, error) {
+	switch s := n.(type) {
+	case *stmt.RawStmt:
+		return "", fmt.Errorf("PostgreSQL does not know a raw statement: %s", s.SQL)
+	case *ast.BeginStmt:
+		if stmt.KindOf(s) == stmt.BeginSnapshot {
+			if s.ReadOnly {
+				return "START TRANSACTION READ ONLY; SELECT 1", nil
+			}
+			return "BEGIN; SELECT 1", nil // the first query takes the snapshot
+		}
+	}
+	sql, err := corpus.Format(n, corpus.PostgreSQL)
+	var unsayable *pgsql.UnsayableError
+	if errors.As(err, &unsayable) {
+		return "", fmt.Errorf("%w: %s", unsayable, corpus.SQL(n, corpus.Text))
+	}
+	return sql, err
+}
