@@ -2,14 +2,11 @@ package pgsql
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
-	"github.com/pingcap/tidb/pkg/parser/types"
 )
 
 // bind says how tightly an operator of PostgreSQL binds.
@@ -87,7 +84,10 @@ func (p *printer) value(e ast.ExprNode, least bind) string { return p.term(e).nu
 // condition writes an expression as a boolean.
 func (p *printer) condition(e ast.ExprNode, least bind) string {
 	t := p.term(e)
-	if t.is != boolean && t.is != null {
+	switch {
+	case t.is == text:
+		t = truthOfText(e)
+	case t.is != boolean && t.is != null:
 		t = term{t.in(bindOther) + " <> 0", bindCompare, boolean}
 	}
 	return t.in(least)
@@ -215,137 +215,6 @@ func (p *printer) column(c *ast.ColumnName) string {
 	return quoted(c.Name.O)
 }
 
-// literal writes a literal of either of the parser's drivers.
-func (p *printer) literal(e ast.ValueExpr) term {
-	switch v := e.GetValue().(type) {
-	case nil:
-		return term{"NULL", bindPrimary, null}
-	case int64:
-		if e.GetType().GetFlag()&mysql.IsBooleanFlag == 0 {
-			return numeric(strconv.FormatInt(v, 10))
-		}
-		if v != 0 {
-			return term{sqlTrue, bindPrimary, boolean}
-		}
-		return term{sqlFalse, bindPrimary, boolean}
-	case uint64:
-		return numeric(strconv.FormatUint(v, 10))
-	case float32:
-		return p.double(float64(v), 32)
-	case float64:
-		return p.double(v, 64)
-	case string:
-		return p.textOf(v, e.GetType().GetCharset())
-	case []byte:
-		return p.textOf(string(v), e.GetType().GetCharset())
-	case fmt.Stringer:
-		// TiDB's binary literals have a String method too: tell by the kind.
-		if reflect.ValueOf(v).Kind() == reflect.Slice || e.GetType().GetType() != mysql.TypeNewDecimal {
-			return term{sql: p.no("a hexadecimal or bit literal")}
-		}
-		return numeric(v.String())
-	}
-	return term{sql: p.no("a hexadecimal or bit literal")}
-}
-
-func numeric(sql string) term {
-	if strings.HasPrefix(sql, "-") {
-		return term{sql, bindSign, number}
-	}
-	return term{sql, bindPrimary, number}
-}
-
-// double casts a number with an exponent, which is exact in PostgreSQL.
-func (p *printer) double(f float64, size int) term {
-	t := numeric(strconv.FormatFloat(f, 'e', -1, size))
-	return term{t.in(bindPrimary) + "::double precision", bindCast, value}
-}
-
-func (p *printer) textOf(s, charset string) term {
-	p.not(charset == "binary", "a string of bytes")
-	return term{p.str(s), bindPrimary, text}
-}
-
-var (
-	comparisons = map[opcode.Op]string{
-		opcode.EQ: "=", opcode.NE: "<>", opcode.LT: "<", opcode.LE: "<=", opcode.GT: ">", opcode.GE: ">=",
-		opcode.NullEQ: "IS NOT DISTINCT FROM",
-	}
-	arithmetic = map[opcode.Op]struct {
-		sql  string
-		bind bind
-	}{
-		opcode.Plus: {" + ", bindAdd}, opcode.Minus: {" - ", bindAdd}, opcode.Mul: {" * ", bindMul}, opcode.Mod: {" % ", bindMul},
-	}
-	onBits = map[opcode.Op]string{
-		opcode.And: " & ", opcode.Or: " | ", opcode.Xor: " # ", opcode.LeftShift: " << ", opcode.RightShift: " >> ",
-	}
-)
-
-func (p *printer) binary(n *ast.BinaryOperationExpr) term {
-	if op, ok := comparisons[n.Op]; ok {
-		t := term{p.value(n.L, bindOther) + " " + op + " " + p.value(n.R, bindOther), bindCompare, boolean}
-		if n.Op == opcode.NullEQ {
-			t.bind = bindIs
-		}
-		return t
-	}
-	if op, ok := arithmetic[n.Op]; ok {
-		return term{p.value(n.L, op.bind) + op.sql + p.value(n.R, op.bind+1), op.bind, value}
-	}
-	if op, ok := onBits[n.Op]; ok {
-		right := p.integer(n.R)
-		if _, literal := n.R.(ast.ValueExpr); !literal && (n.Op == opcode.LeftShift || n.Op == opcode.RightShift) {
-			right = p.value(n.R, bindCast) + "::int"
-		}
-		return term{p.integer(n.L) + op + right, bindOther, bits}
-	}
-	switch n.Op {
-	case opcode.LogicAnd:
-		return term{p.condition(n.L, bindAnd) + " AND " + p.condition(n.R, bindAnd+1), bindAnd, boolean}
-	case opcode.LogicOr:
-		return term{p.condition(n.L, bindOr) + " OR " + p.condition(n.R, bindOr+1), bindOr, boolean}
-	case opcode.LogicXor:
-		return term{p.condition(n.L, bindPrimary) + " <> " + p.condition(n.R, bindPrimary), bindCompare, boolean}
-	case opcode.Div:
-		return term{p.castTo(n.L, "numeric") + " / " + p.value(n.R, bindMul+1), bindMul, value}
-	case opcode.IntDiv:
-		return term{"DIV(" + p.castTo(n.L, "numeric") + ", " + p.castTo(n.R, "numeric") + ")", bindPrimary, value}
-	}
-	return term{sql: p.no("the operator " + n.Op.String())}
-}
-
-// integer writes an operand of an operator on bits, of which there is none for NUMERIC.
-func (p *printer) integer(e ast.ExprNode) string {
-	t := p.term(e).number()
-	if t.is == number || t.is == bits {
-		return t.in(bindOther + 1)
-	}
-	return t.in(bindCast) + "::bigint"
-}
-
-// castTo writes a cast of a value.
-func (p *printer) castTo(e ast.ExprNode, to string) string { return p.value(e, bindCast) + "::" + to }
-
-func (p *printer) unary(n *ast.UnaryOperationExpr) term {
-	switch n.Op {
-	case opcode.Not, opcode.Not2:
-		return term{"NOT " + p.condition(n.V, bindPrimary), bindNot, boolean}
-	case opcode.BitNeg:
-		return term{"~" + p.integer(n.V), bindOther, bits}
-	case opcode.Plus:
-		return p.term(n.V).number()
-	case opcode.Minus:
-		t := p.term(n.V).number()
-		sign := term{"-" + t.in(bindSign+1), bindSign, value}
-		if t.is == number {
-			sign.is = number
-		}
-		return sign
-	}
-	return term{sql: p.no("the operator " + n.Op.String())}
-}
-
 func (p *printer) caseOf(n *ast.CaseExpr) term {
 	var b strings.Builder
 	b.WriteString("CASE")
@@ -366,55 +235,4 @@ func (p *printer) caseOf(n *ast.CaseExpr) term {
 	}
 	b.WriteString(" END")
 	return term{b.String(), bindPrimary, value}
-}
-
-func (p *printer) cast(n *ast.FuncCastExpr) term {
-	if n.FunctionType == ast.CastBinaryOperator {
-		return term{sql: p.no("BINARY")}
-	}
-	if n.Tp.GetType() == mysql.TypeLonglong && mysql.HasUnsignedFlag(n.Tp.GetFlag()) {
-		// Of a negative integer it makes one of 64 bits.
-		const size = "18446744073709551616"
-		return term{"MOD(" + p.castTo(n.Expr, "numeric(20)") + " + " + size + ", " + size + ")", bindPrimary, value}
-	}
-	return term{p.castTo(n.Expr, p.castType(n.Tp)), bindCast, value}
-}
-
-func (p *printer) castType(t *types.FieldType) string {
-	p.not(t.IsArray(), "an array of JSON")
-	switch t.GetType() {
-	case mysql.TypeLonglong:
-		return "bigint"
-	case mysql.TypeVarString, mysql.TypeString, mysql.TypeVarchar:
-		p.not(t.GetCharset() == "binary", "CAST to BINARY")
-		if n := t.GetFlen(); n != types.UnspecifiedLength {
-			return fmt.Sprintf("varchar(%d)", n)
-		}
-		return "text"
-	case mysql.TypeNewDecimal:
-		// MySQL has 10 digits and none behind the point where nothing is said.
-		return decimalType(t)
-	case mysql.TypeDate:
-		return "date"
-	case mysql.TypeDatetime:
-		return timestampType(t)
-	case mysql.TypeFloat:
-		return "real"
-	case mysql.TypeDouble:
-		return "double precision"
-	}
-	return p.no("CAST to " + types.TypeToStr(t.GetType(), t.GetCharset()))
-}
-
-// timestampType keeps no part of a second where nothing is said.
-func timestampType(t *types.FieldType) string {
-	return fmt.Sprintf("timestamp(%d)", max(t.GetDecimal(), 0))
-}
-
-func decimalType(t *types.FieldType) string {
-	length := t.GetFlen()
-	if length == types.UnspecifiedLength || length == 0 {
-		length = 10
-	}
-	return fmt.Sprintf("numeric(%d, %d)", length, max(t.GetDecimal(), 0))
 }

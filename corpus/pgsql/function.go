@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/mysql"
 )
 
 // renamed are the functions that PostgreSQL has with the same meaning, by MySQL's name and the
@@ -15,8 +14,8 @@ var renamed = map[string]struct {
 	sql      string
 	min, max int
 }{
-	"abs": {"ABS", 1, 1}, "sign": {"SIGN", 1, 1}, "floor": {"FLOOR", 1, 1}, "ceil": {"CEIL", 1, 1}, "ceiling": {"CEIL", 1, 1},
-	"round": {"ROUND", 1, 2}, "mod": {"MOD", 2, 2},
+	"abs": {"ABS", 1, 1}, "sign": {"SIGN", 1, 1}, "floor": {"FLOOR", 1, 1},
+	"ceil": {"CEIL", 1, 1}, "ceiling": {"CEIL", 1, 1}, "round": {"ROUND", 1, 2},
 	"length": {"OCTET_LENGTH", 1, 1}, "octet_length": {"OCTET_LENGTH", 1, 1},
 	"char_length": {"CHAR_LENGTH", 1, 1}, "character_length": {"CHAR_LENGTH", 1, 1},
 	"upper": {"UPPER", 1, 1}, "ucase": {"UPPER", 1, 1}, "lower": {"LOWER", 1, 1}, "lcase": {"LOWER", 1, 1},
@@ -24,16 +23,20 @@ var renamed = map[string]struct {
 	"ifnull": {"COALESCE", 2, 2}, "coalesce": {"COALESCE", 1, 99}, "nullif": {"NULLIF", 2, 2},
 }
 
-// extracted are the functions that take a number out of a date.
-var extracted = map[string]string{
-	"year": "EXTRACT(YEAR FROM %s)::int", "quarter": "EXTRACT(QUARTER FROM %s)::int", "month": "EXTRACT(MONTH FROM %s)::int",
-	"day": "EXTRACT(DAY FROM %s)::int", "dayofmonth": "EXTRACT(DAY FROM %s)::int", "dayofyear": "EXTRACT(DOY FROM %s)::int",
-	"hour": "EXTRACT(HOUR FROM %s)::int", "minute": "EXTRACT(MINUTE FROM %s)::int",
-	"weekday": "(EXTRACT(ISODOW FROM %s)::int - 1)", "dayofweek": "(EXTRACT(DOW FROM %s)::int + 1)",
+// extracted are the functions that take a number out of a date: the field, and what is added to it.
+var extracted = map[string]struct{ field, shift string }{
+	"year": {"YEAR", ""}, "quarter": {"QUARTER", ""}, "month": {"MONTH", ""}, "day": {"DAY", ""}, "dayofmonth": {"DAY", ""},
+	"dayofyear": {"DOY", ""}, "weekday": {"ISODOW", " - 1"}, "dayofweek": {"DOW", " + 1"},
+	"hour": {"HOUR", ""}, "minute": {"MINUTE", ""},
 }
 
 // dateLiterals are the functions that the parser makes of DATE '…' and its like.
-var dateLiterals = map[string]string{ast.DateLiteral: "DATE ", ast.TimestampLiteral: "TIMESTAMP ", ast.TimeLiteral: "INTERVAL "}
+var dateLiterals = map[string]string{
+	ast.DateLiteral: "DATE ", ast.TimestampLiteral: "TIMESTAMP ", ast.TimeLiteral: "INTERVAL ",
+}
+
+// clock are the names of the function that tells the time.
+var clock = []string{"now", "current_timestamp", "localtime", "localtimestamp"}
 
 func (p *printer) call(n *ast.FuncCallExpr) term {
 	name, args := n.FnName.L, n.Args
@@ -41,8 +44,12 @@ func (p *printer) call(n *ast.FuncCallExpr) term {
 	if f, ok := renamed[name]; ok && f.min <= len(args) && len(args) <= f.max {
 		return term{f.sql + "(" + p.values(args) + ")", bindPrimary, value}
 	}
-	if form, ok := extracted[name]; ok && len(args) == 1 {
-		return term{fmt.Sprintf(form, p.value(args[0], bindAny)), bindCast, value}
+	if e, ok := extracted[name]; ok && len(args) == 1 {
+		t := term{fmt.Sprintf("EXTRACT(%s FROM %s)::int%s", e.field, p.value(args[0], bindAny), e.shift), bindCast, value}
+		if e.shift != "" {
+			t.bind = bindAdd
+		}
+		return t
 	}
 	if word, ok := dateLiterals[name]; ok && len(args) == 1 {
 		return term{word + p.value(args[0], bindPrimary), bindPrimary, value}
@@ -68,7 +75,7 @@ func (p *printer) call(n *ast.FuncCallExpr) term {
 		return p.shifted(args, map[string]string{"date_add": " + ", "date_sub": " - "}[name])
 	case name == "bit_count" && len(args) == 1:
 		return term{"BIT_COUNT(" + p.castTo(args[0], "bigint") + "::bit(64))", bindPrimary, value}
-	case (name == "now" || name == "current_timestamp" || name == "localtime" || name == "localtimestamp") && len(args) == 0:
+	case slices.Contains(clock, name) && len(args) == 0:
 		return term{"LOCALTIMESTAMP(0)", bindPrimary, value}
 	}
 	return term{sql: p.no("the function " + strings.ToUpper(name))}
@@ -122,7 +129,8 @@ func (p *printer) extreme(name string, args []ast.ExprNode) term {
 }
 
 var intervalUnits = []ast.TimeUnitType{
-	ast.TimeUnitSecond, ast.TimeUnitMinute, ast.TimeUnitHour, ast.TimeUnitDay, ast.TimeUnitWeek, ast.TimeUnitMonth, ast.TimeUnitYear,
+	ast.TimeUnitSecond, ast.TimeUnitMinute, ast.TimeUnitHour, ast.TimeUnitDay, ast.TimeUnitWeek, ast.TimeUnitMonth,
+	ast.TimeUnitYear,
 }
 
 // shifted writes a date some units later or earlier.
@@ -135,85 +143,6 @@ func (p *printer) shifted(args []ast.ExprNode, sign string) term {
 	if date.is == text {
 		date.sql = "TIMESTAMP " + date.sql
 	}
-	return term{fmt.Sprintf("%s%sINTERVAL '%s %s'", date.in(bindAdd), sign, p.value(args[1], bindPrimary), unit.Unit), bindAdd, value}
-}
-
-// aggregates are those that both have, by MySQL's names.
-var aggregates = []string{"count", "sum", "min", "max", "avg"}
-
-func (p *printer) aggregate(n *ast.AggregateFuncExpr) term {
-	name := strings.ToLower(n.F)
-	if !slices.Contains(aggregates, name) || n.Order != nil {
-		return term{sql: p.no("the function " + strings.ToUpper(n.F))}
-	}
-	p.groups = true
-	p.not(len(n.Args) != 1, "the number of different values of several columns")
-	return term{strings.ToUpper(name) + "(" + p.aggregated(name, n.Args, n.Distinct) + ")", bindPrimary, value}
-}
-
-// aggregated writes what a function is of; COUNT(*) is one of the literal 1.
-func (p *printer) aggregated(name string, args []ast.ExprNode, distinct bool) string {
-	if distinct {
-		return "DISTINCT " + p.values(args)
-	}
-	if name == "count" && len(args) == 1 && atLeast(args[0], 1) {
-		return "*"
-	}
-	return p.values(args)
-}
-
-var windowFunctions = []string{
-	"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value",
-}
-
-func (p *printer) window(n *ast.WindowFuncExpr) term {
-	p.groups = true
-	name := strings.ToLower(n.Name)
-	p.not(!slices.Contains(windowFunctions, name) && !slices.Contains(aggregates, name), "the function "+strings.ToUpper(name))
-	p.not(n.IgnoreNull || n.FromLast || n.Distinct, "this form of a window function")
-	return term{strings.ToUpper(name) + "(" + p.aggregated(name, n.Args, false) + ") OVER " + p.windowSpec(&n.Spec), bindPrimary, value}
-}
-
-// windowSpec writes what stands behind OVER, or behind a name and AS.
-func (p *printer) windowSpec(s *ast.WindowSpec) string {
-	if s.OnlyAlias {
-		return quoted(s.Name.O)
-	}
-	var parts []string
-	if s.Ref.O != "" {
-		parts = append(parts, quoted(s.Ref.O))
-	}
-	if s.PartitionBy != nil {
-		parts = append(parts, "PARTITION BY "+p.items(s.PartitionBy.Items, false))
-	}
-	if s.OrderBy != nil {
-		parts = append(parts, "ORDER BY "+p.items(s.OrderBy.Items, true))
-	}
-	if f := s.Frame; f != nil {
-		kind := map[ast.FrameType]string{ast.Rows: "ROWS", ast.Ranges: "RANGE"}[f.Type]
-		p.not(kind == "", "this frame of a window")
-		parts = append(parts, kind+" BETWEEN "+p.bound(&f.Extent.Start)+" AND "+p.bound(&f.Extent.End))
-	}
-	return "(" + strings.Join(parts, " ") + ")"
-}
-
-func (p *printer) bound(b *ast.FrameBound) string {
-	p.not(b.Unit != ast.TimeUnitInvalid, "an INTERVAL of this kind")
-	if b.Type == ast.CurrentRow {
-		return "CURRENT ROW"
-	}
-	from := "UNBOUNDED"
-	if !b.UnBounded {
-		from = p.value(b.Expr, bindAny)
-	}
-	if b.Type == ast.Preceding {
-		return from + " PRECEDING"
-	}
-	return from + " FOLLOWING"
-}
-
-// autoIncrements reports whether the server makes a column's values.
-func autoIncrements(c *ast.ColumnDef) bool {
-	return mysql.HasAutoIncrementFlag(c.Tp.GetFlag()) ||
-		slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
+	sql := fmt.Sprintf("%s%sINTERVAL '%s %s'", date.in(bindAdd), sign, p.value(args[1], bindPrimary), unit.Unit)
+	return term{sql, bindAdd, value}
 }

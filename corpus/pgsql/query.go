@@ -112,7 +112,7 @@ func (p *printer) selection(s *ast.SelectStmt) string {
 	}
 	b.WriteString(p.where(s.Where))
 	if s.GroupBy != nil {
-		items := p.items(s.GroupBy.Items, false)
+		items := p.items(s.GroupBy.Items, 0)
 		if s.GroupBy.Rollup {
 			items = "ROLLUP (" + items + ")"
 		}
@@ -158,7 +158,7 @@ func (p *printer) where(e ast.ExprNode) string {
 func (p *printer) tail(order *ast.OrderByClause, limit *ast.Limit) string {
 	sql := ""
 	if order != nil {
-		if items := p.items(order.Items, true); items != "" {
+		if items := p.items(order.Items, ordering); items != "" {
 			sql += " ORDER BY " + items
 		}
 	}
@@ -171,18 +171,28 @@ func (p *printer) tail(order *ast.OrderByClause, limit *ast.Limit) string {
 	return sql
 }
 
+// listing says what a list of expressions is for; 0 is GROUP BY.
+type listing uint8
+
+const (
+	ordering listing = 1 << iota
+	// inWindow is a list where numbers are no places in the result.
+	inWindow
+)
+
 // items writes what is ordered, or grouped, by. MySQL sorts NULL before all values, PostgreSQL
-// behind them unless it is told. A constant, which orders nothing, is left out: PostgreSQL
-// refuses it.
-func (p *printer) items(list []*ast.ByItem, ordered bool) string {
+// behind them unless it is told.
+func (p *printer) items(list []*ast.ByItem, of listing) string {
 	var out []string
 	for _, it := range list {
-		t := p.term(it.Expr).number()
-		if t.is == null || t.is == text {
-			continue
+		t := p.term(it.Expr)
+		if of&inWindow == 0 && constant(t) {
+			p.not(of&ordering == 0, "GROUP BY with a constant")
+			continue // it orders nothing, and PostgreSQL refuses it
 		}
+		t = t.number()
 		switch {
-		case !ordered:
+		case of&ordering == 0:
 			p.not(it.Desc, "GROUP BY with DESC")
 		case it.Desc:
 			t.sql += " DESC NULLS LAST"
@@ -192,6 +202,19 @@ func (p *printer) items(list []*ast.ByItem, ordered bool) string {
 		out = append(out, t.sql)
 	}
 	return strings.Join(out, ", ")
+}
+
+// constant reports whether a term is a literal and no place in the result.
+func constant(t term) bool {
+	switch t.is {
+	case null, text:
+		return true
+	case boolean:
+		return t.sql == sqlTrue || t.sql == sqlFalse
+	case number:
+		return strings.Trim(t.sql, "0123456789") != ""
+	}
+	return false
 }
 
 // from writes the tables that rows are read of.
@@ -286,6 +309,13 @@ func (p *printer) lock(s *ast.SelectStmt) string {
 		of = " OF " + strings.Join(names, ", ")
 	} else if s.From != nil {
 		p.not(outer(s.From.TableRefs), "locks of the rows of an outer join")
+		if names, derived := sources(s.From.TableRefs); derived {
+			// MySQL does not lock the rows that a derived table reads, PostgreSQL would.
+			if len(names) == 0 {
+				return ""
+			}
+			of = " OF " + strings.Join(names, ", ")
+		}
 	}
 	return l.mode + of + l.wait
 }
@@ -293,4 +323,25 @@ func (p *printer) lock(s *ast.SelectStmt) string {
 func outer(n ast.ResultSetNode) bool {
 	j, ok := n.(*ast.Join)
 	return ok && (j.Right != nil && j.Tp != ast.CrossJoin || outer(j.Left) || outer(j.Right))
+}
+
+// sources returns the names of the tables of a FROM clause, and whether it has derived ones, too.
+func sources(n ast.ResultSetNode) (names []string, derived bool) {
+	switch r := n.(type) {
+	case *ast.Join:
+		names, derived = sources(r.Left)
+		if r.Right != nil {
+			more, too := sources(r.Right)
+			names, derived = append(names, more...), derived || too
+		}
+	case *ast.TableSource:
+		switch inner := r.Source.(type) {
+		case *ast.TableName:
+			return []string{quoted(nameOf(r))}, false
+		case *ast.Join:
+			return sources(inner)
+		}
+		return nil, true
+	}
+	return names, derived
 }

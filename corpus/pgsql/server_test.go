@@ -78,7 +78,8 @@ func (s *server) prepare(sql string) error {
 // defines reports whether a text is of statements that define something, of which there may be
 // several: the server analyses them as they run.
 func defines(sql string) bool {
-	return slices.ContainsFunc([]string{"CREATE ", "DROP ", "ALTER ", "TRUNCATE "}, func(w string) bool { return strings.HasPrefix(sql, w) })
+	first, _, _ := strings.Cut(sql, " ")
+	return slices.Contains([]string{"CREATE", "DROP", "ALTER", "TRUNCATE"}, first)
 }
 
 // sqlState is that of an error of the server's.

@@ -2,6 +2,7 @@ package pgsql
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 // of either sign, which PostgreSQL's TIME is not.
 // https://www.postgresql.org/docs/current/datatype.html
 var columnTypes = map[byte]string{
-	mysql.TypeTiny: "smallint", mysql.TypeShort: "smallint", mysql.TypeInt24: "int", mysql.TypeLong: "int", mysql.TypeLonglong: "bigint",
-	mysql.TypeYear: "smallint", mysql.TypeFloat: "real", mysql.TypeDouble: "double precision",
+	mysql.TypeTiny: "smallint", mysql.TypeShort: "smallint", mysql.TypeInt24: "int", mysql.TypeLong: "int",
+	mysql.TypeLonglong: "bigint", mysql.TypeYear: "smallint", mysql.TypeFloat: "real", mysql.TypeDouble: "double precision",
 	mysql.TypeDate: "date", mysql.TypeDuration: "interval",
 	mysql.TypeJSON: "jsonb",
 }
@@ -113,6 +114,12 @@ func (p *printer) columnDef(c *ast.ColumnDef, start uint64) string {
 		sql += " CHECK (" + check + ")"
 	}
 	return sql
+}
+
+// autoIncrements reports whether the server makes a column's values.
+func autoIncrements(c *ast.ColumnDef) bool {
+	return mysql.HasAutoIncrementFlag(c.Tp.GetFlag()) ||
+		slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
 }
 
 func (p *printer) createTable(s *ast.CreateTableStmt) string {

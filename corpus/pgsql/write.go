@@ -57,7 +57,8 @@ func (p *printer) update(s *ast.UpdateStmt) string {
 		// MySQL assigns one after the other, and the later ones see what the earlier ones did.
 		p.read = nil
 		set = append(set, quoted(a.Column.Name.O)+" = "+p.value(a.Expr, bindAny))
-		p.not(slices.ContainsFunc(p.read, func(c string) bool { return slices.Contains(before, c) }), "SET that reads what it has set")
+		again := slices.ContainsFunc(p.read, func(c string) bool { return slices.Contains(before, c) })
+		p.not(again, "SET that reads what it has set")
 		before = append(before, a.Column.Name.L)
 	}
 	own, others := p.split(tables, target)
