@@ -121,9 +121,9 @@ func (p *printer) term(e ast.ExprNode) term {
 		return term{"(" + p.query(n.Query) + ")", bindPrimary, value}
 	case *ast.ExistsSubqueryExpr:
 		if n.Not {
-			return term{"NOT EXISTS " + p.subquery(n.Sel), bindNot, boolean}
+			return term{"NOT EXISTS " + p.value(n.Sel, bindPrimary), bindNot, boolean}
 		}
-		return term{"EXISTS " + p.subquery(n.Sel), bindPrimary, boolean}
+		return term{"EXISTS " + p.value(n.Sel, bindPrimary), bindPrimary, boolean}
 	case *ast.CompareSubqueryExpr:
 		op, ok := comparisons[n.Op]
 		p.not(!ok || n.Op == opcode.NullEQ, "this comparison with a subquery")
@@ -131,11 +131,11 @@ func (p *printer) term(e ast.ExprNode) term {
 		if n.All {
 			quantifier = " ALL "
 		}
-		return term{p.value(n.L, bindOther) + " " + op + quantifier + p.subquery(n.R), bindCompare, boolean}
+		return term{p.value(n.L, bindOther) + " " + op + quantifier + p.value(n.R, bindPrimary), bindCompare, boolean}
 	case *ast.PatternInExpr:
 		list := "(" + p.values(n.List) + ")"
 		if n.Sel != nil {
-			list = p.subquery(n.Sel)
+			list = p.value(n.Sel, bindPrimary)
 		}
 		return term{p.value(n.Expr, bindOther) + negated(n.Not) + " IN " + list, bindIn, boolean}
 	case *ast.BetweenExpr:
@@ -194,16 +194,6 @@ func negated(not bool) string {
 		return " NOT"
 	}
 	return ""
-}
-
-func (p *printer) subquery(e ast.ExprNode) string {
-	for {
-		inner, ok := e.(*ast.ParenthesesExpr)
-		if !ok {
-			return p.value(e, bindPrimary)
-		}
-		e = inner.Expr
-	}
 }
 
 func (p *printer) column(c *ast.ColumnName) string {

@@ -74,9 +74,9 @@ func (p *printer) unary(n *ast.UnaryOperationExpr) term {
 	case opcode.BitNeg:
 		return term{"~" + p.integer(n.V), bindOther, bits}
 	case opcode.Plus:
-		return p.term(n.V).number()
+		return p.signed(n.V)
 	case opcode.Minus:
-		t := p.term(n.V).number()
+		t := p.signed(n.V)
 		sign := term{"-" + t.in(bindSign+1), bindSign, value}
 		if t.is == number {
 			sign.is = number
@@ -84,4 +84,13 @@ func (p *printer) unary(n *ast.UnaryOperationExpr) term {
 		return sign
 	}
 	return term{sql: p.no("the operator " + n.Op.String())}
+}
+
+// signed writes the operand of a sign, which makes a number of a string.
+func (p *printer) signed(e ast.ExprNode) term {
+	t := p.term(e).number()
+	if t.is == text {
+		t = term{t.sql + "::double precision", bindCast, value}
+	}
+	return t
 }
