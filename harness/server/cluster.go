@@ -181,7 +181,7 @@ func (b *cluster) ready(ctx context.Context, p *process) (history.Server, error)
 		if err == nil {
 			defer s.Close()
 			if b.port != 0 {
-				if _, err := s.Query("ALTER ROLE " + clusterUser + " PASSWORD '" + b.password + "'"); err != nil {
+				if _, err := s.Query("SET password_encryption = 'scram-sha-256'; ALTER ROLE " + clusterUser + " PASSWORD '" + b.password + "'"); err != nil {
 					return history.Server{}, fmt.Errorf("open port %d: %w", b.port, err)
 				}
 			}

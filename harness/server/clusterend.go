@@ -27,9 +27,11 @@ func (b *cluster) Kill() error {
 	p := b.instance()
 	// A server that is stopped makes no process and lets none go, so that no pid is another's by now.
 	if err := p.signal(syscall.SIGSTOP); err == nil {
-		for _, pid := range childrenOf(p.pid) {
+		children := childrenOf(p.pid)
+		for _, pid := range children {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+		_ = allEnd(children)
 	}
 	return p.kill()
 }
@@ -101,20 +103,45 @@ const pidName = "postmaster.pid"
 func childrenOf(parent int) (pids []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		text, err := os.ReadFile(path)
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil {
 			continue
 		}
-		// Behind the name, which is in parentheses and may hold any: the state and the parent.
-		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-		if len(fields) < 2 || fields[1] != strconv.Itoa(parent) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+		if _, of, ok := look(pid); ok && of == parent {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// look returns the state of a process and its parent.
+func look(pid int) (state string, parent int, ok bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", 0, false
+	}
+	// The name before them is in parentheses, and may hold any.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 2 {
+		return "", 0, false
+	}
+	parent, err = strconv.Atoi(fields[1])
+	return fields[0], parent, err == nil
+}
+
+// allEnd waits until processes have ended, be it that nobody has waited for them, and returns those
+// that have not in time.
+func allEnd(pids []int) (left []int) {
+	left = slices.Clone(pids)
+	for end := time.Now().Add(clusterEnds); ; time.Sleep(time.Millisecond) {
+		left = slices.DeleteFunc(left, func(pid int) bool {
+			state, _, ok := look(pid)
+			return !ok || state == "Z" || state == "X"
+		})
+		if len(left) == 0 || time.Now().After(end) {
+			return left
+		}
+	}
 }
 
 // clusterEnds is how long a server may take to end its processes when it is told to: it kills those
@@ -140,10 +167,7 @@ func killClusters(path string) {
 			pids = append(pids, pid)
 		}
 	}
-	for end := time.Now().Add(clusterEnds); len(pids) > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		pids = slices.DeleteFunc(pids, func(pid int) bool { return syscall.Kill(pid, 0) != nil })
-	}
-	for _, pid := range pids {
+	for _, pid := range allEnd(pids) {
 		for _, child := range childrenOf(pid) {
 			_ = syscall.Kill(child, syscall.SIGKILL)
 		}

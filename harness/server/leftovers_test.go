@@ -50,7 +50,7 @@ func own(target, dir string) {
 			fmt.Println("error:", strings.ReplaceAll(err.Error(), "\n", " "))
 			os.Exit(1)
 		}
-		p := b.(*private).current
+		p := b.(interface{ instance() *process }).instance()
 		fmt.Println(p.pid, parentOf(p.pid), p.folder.path)
 	}
 	fmt.Println("ready")
@@ -75,6 +75,8 @@ func parentOf(pid int) int {
 type ownedInstance struct {
 	server, watchdog int
 	folder           string
+	children         []int  // of a server of several processes
+	segment          string // key and id of its shared memory
 }
 
 // startOwner runs a process that owns two instances.
@@ -101,16 +103,45 @@ func startOwner(t *testing.T, target, dir string) (*exec.Cmd, []ownedInstance) {
 		if n, _ := fmt.Sscan(lines.Text(), &o.server, &o.watchdog, &o.folder); n != 3 {
 			t.Fatalf("owner: %s", lines.Text())
 		}
+		o.children = childrenOf(o.server)
+		if text, err := os.ReadFile(filepath.Join(o.folder, "data", "postmaster.pid")); err == nil {
+			o.segment = strings.Join(strings.Fields(strings.Split(string(text), "\n")[6]), " ")
+		}
 		owned = append(owned, o)
 	}
 	t.Fatal("the owner ended early")
 	return nil, nil
 }
 
-// litter returns what is left of instances: processes and folders.
+// segments returns the key and the id of each piece of System V shared memory.
+func segments() (all []string) {
+	text, _ := os.ReadFile("/proc/sysvipc/shm")
+	for _, line := range strings.Split(string(text), "\n") {
+		if f := strings.Fields(line); len(f) > 2 {
+			all = append(all, f[0]+" "+f[1])
+		}
+	}
+	return all
+}
+
+// whole is how much litter returns of instances of which all is there.
+func whole(owned []ownedInstance) (n int) {
+	for _, o := range owned {
+		n += 3 + len(o.children)
+		if o.segment != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// litter returns what is left of instances: processes, folders and shared memory.
 func litter(owned []ownedInstance) (left []string) {
 	for _, o := range owned {
-		for _, pid := range []int{o.server, o.watchdog} {
+		if slices.Contains(segments(), o.segment) {
+			left = append(left, "shared memory "+o.segment)
+		}
+		for _, pid := range append([]int{o.server, o.watchdog}, o.children...) {
 			if parentOf(pid) != 0 {
 				left = append(left, fmt.Sprintf("process %d", pid))
 			}
@@ -142,6 +173,11 @@ func shortDir(t *testing.T) string {
 	return dir
 }
 
+// owners returns the installed servers of every family.
+func owners(t *testing.T) []string {
+	return slices.Concat(installedTargets(t), installedTiDBs(t), installedClusters(t))
+}
+
 func TestNothingOutlivesTheOwner(t *testing.T) {
 	deaths := map[string]func(*exec.Cmd) error{
 		"SIGKILL":              func(c *exec.Cmd) error { return c.Process.Kill() },
@@ -150,14 +186,14 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 		"SIGSEGV":              func(c *exec.Cmd) error { return c.Process.Signal(syscall.SIGSEGV) },
 		"SIGKILL of the group": func(c *exec.Cmd) error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) },
 	}
-	eachPrivate(t, func(t *testing.T, target string) {
+	each(t, owners(t), func(t *testing.T, target string) {
 		for name, kill := range deaths {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				dir := shortDir(t)
 				cmd, owned := startOwner(t, target, dir)
-				if n := len(litter(owned)); n != 6 {
-					t.Fatalf("before the end there are %d processes and folders, want 6", n)
+				if n := len(litter(owned)); n != whole(owned) {
+					t.Fatalf("before the end there is %q, want %d", litter(owned), whole(owned))
 				}
 				began := time.Now()
 				if err := kill(cmd); err != nil {
@@ -178,7 +214,7 @@ func TestNothingOutlivesTheOwner(t *testing.T) {
 // TestSweep kills an owner and its watchdogs at once, as a container's end may:
 // the next start clears up after them, and spares what is alive.
 func TestSweep(t *testing.T) {
-	eachPrivate(t, func(t *testing.T, target string) {
+	each(t, owners(t), func(t *testing.T, target string) {
 		dir := shortDir(t)
 		cmd, owned := startOwner(t, target, dir)
 		_, alive := startOwner(t, target, dir)
@@ -233,8 +269,8 @@ func TestSweep(t *testing.T) {
 		if !until(func() bool { return len(litter(owned)) == 0 }) {
 			t.Errorf("left by the dead: %v", litter(owned))
 		}
-		if n := len(litter(alive)); n != 6 {
-			t.Errorf("of the living there are %d processes and folders left, want 6", n)
+		if n := len(litter(alive)); n != whole(alive) {
+			t.Errorf("of the living there is %q left, want %d", litter(alive), whole(alive))
 		}
 	})
 }
@@ -247,7 +283,7 @@ func TestClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := b.(*private).current
-		owned := []ownedInstance{{p.pid, parentOf(p.pid), p.folder.path}}
+		owned := []ownedInstance{{server: p.pid, watchdog: parentOf(p.pid), folder: p.folder.path}}
 		info, err := os.Stat(p.folder.path)
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("the folder's mode is %v (%v), want 0700", info.Mode(), err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -38,13 +39,19 @@ func segmentOf(data string) segment {
 	return segment{key, id}
 }
 
-// remove takes the segment away if it is there and nobody uses it.
+// detaches is how long the processes of a server may live on whose first one was killed.
+const detaches = 2 * time.Second
+
+// remove takes the segment away if it is there, once nobody uses it.
 func (s segment) remove() {
-	var is unix.SysvShmDesc
-	if _, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &is); s.key == 0 || err != nil {
-		return
-	}
-	if int(is.Perm.Key) == s.key && is.Nattch == 0 {
-		_, _ = unix.SysvShmCtl(s.id, unix.IPC_RMID, nil)
+	for end := time.Now().Add(detaches); s.key != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		var is unix.SysvShmDesc
+		if _, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &is); err != nil || int(is.Perm.Key) != s.key {
+			return
+		}
+		if is.Nattch == 0 {
+			_, _ = unix.SysvShmCtl(s.id, unix.IPC_RMID, nil)
+			return
+		}
 	}
 }
