@@ -162,7 +162,14 @@ func killClusters(path string) {
 		if err != nil || !bytes.Contains(cmdline, argument) {
 			continue
 		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p))); err == nil && syscall.Kill(pid, syscall.SIGQUIT) == nil {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(p)))
+		if err != nil {
+			continue
+		}
+		// What is left of a watchdog has the same arguments; it would signal a pid that may be another's by then.
+		if program, _, _ := bytes.Cut(cmdline, []byte{0}); filepath.Base(string(program)) == "sh" {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		} else if syscall.Kill(pid, syscall.SIGQUIT) == nil {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 			pids = append(pids, pid)
 		}
