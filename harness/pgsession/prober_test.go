@@ -358,17 +358,20 @@ func BenchmarkWaiting(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer p.Close()
-	must(b, s[0], "CREATE TABLE t (a INT PRIMARY KEY, b INT); INSERT INTO t VALUES (1, 1); BEGIN; UPDATE t SET b = 2")
+	must(b, s[0], "CREATE TABLE t (a INT PRIMARY KEY, b INT); INSERT INTO t VALUES (1, 1)")
+	must(b, s[0], "BEGIN; UPDATE t SET b = 2")
 	for waiting := range 3 {
 		if waiting > 0 {
 			if err := s[waiting].Send("UPDATE t SET b = 3"); err != nil {
 				b.Fatal(err)
 			}
 		}
-		for {
-			if ws, err := p.Waiting(b.Context(), []uint64{s[1].ID(), s[2].ID()}); err != nil {
-				b.Fatal(err)
-			} else if len(ws) == waiting {
+		for end := time.Now().Add(10 * time.Second); ; {
+			ws, err := p.Waiting(b.Context(), []uint64{s[1].ID(), s[2].ID()})
+			if err != nil || time.Now().After(end) {
+				b.Fatalf("%d sessions wait, want %d: %v", len(ws), waiting, err)
+			}
+			if len(ws) == waiting {
 				break
 			}
 		}
