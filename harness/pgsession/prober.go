@@ -116,7 +116,8 @@ func read(rows [][]history.Cell) (waiting []harness.Waiting, steady bool) {
 		}
 		switch {
 		case before == "{}" && after == "{}" && unsafe != "{}":
-			waiting = append(waiting, harness.Waiting{Conn: conn, Kind: history.Metadata, Holders: pids(unsafe), ID: safeSnapshot})
+			w := harness.Waiting{Conn: conn, Kind: history.Metadata, Holders: pids(unsafe), ID: safeSnapshot}
+			waiting = append(waiting, w)
 		case before == "{}" || before != after:
 			steady = false
 		default:

@@ -37,7 +37,8 @@ func newRoom(t *testing.T, n int) *room {
 		r.sessions = append(r.sessions, open(t, db))
 		r.replies = append(r.replies, make(chan harness.Reply, 1))
 	}
-	must(t, r.sessions[0], "CREATE TABLE t (a INT PRIMARY KEY, b INT); INSERT INTO t SELECT n, n FROM generate_series(1, 9) n")
+	must(t, r.sessions[0], "CREATE TABLE t (a INT PRIMARY KEY, b INT)")
+	must(t, r.sessions[0], "INSERT INTO t SELECT n, n FROM generate_series(1, 9) n")
 	return r
 }
 
@@ -201,7 +202,8 @@ func TestDeadlockTellsWhoWaited(t *testing.T) {
 		t.Fatal("the deadlock is not found")
 	}
 	want := fmt.Sprintf("Process %d waits for ", r.sessions[0].ID())
-	if e := victim.Err; e == nil || e.State != "40P01" || e.Code != 40901 || !strings.Contains(e.Message, want) || victim.InTxn {
+	e := victim.Err
+	if e == nil || e.State != "40P01" || e.Code != 40901 || !strings.Contains(e.Message, want) || victim.InTxn {
 		t.Errorf("the victim's answer: %+v (%+v)", victim, victim.Err)
 	}
 }

@@ -15,6 +15,11 @@ import (
 
 func cell(text string) history.Cell { return history.Cell{Text: text} }
 
+// set is one row of one column.
+func set(column, value string) harness.RowSet {
+	return harness.RowSet{Columns: []string{column}, Rows: [][]history.Cell{{cell(value)}}}
+}
+
 func TestReplies(t *testing.T) {
 	s := open(t, start(t))
 	none := history.Result{Matched: -1, Changed: -1, Affected: -1}
@@ -50,14 +55,16 @@ func TestReplies(t *testing.T) {
 		{sql: "", want: none},
 		{sql: "BEGIN", want: in(none)},
 		{sql: "BEGIN", want: in(none)}, // a warning
-		{sql: "INSERT INTO t VALUES (1, 'again')", want: failed("23505", `duplicate key value violates unique constraint "t_pkey"`)},
-		{sql: "SELECT 1", want: failed("25P02", "current transaction is aborted, commands ignored until end of transaction block")},
+		{sql: "INSERT INTO t VALUES (1, 'again')",
+			want: failed("23505", `duplicate key value violates unique constraint "t_pkey"`)},
+		{sql: "SELECT 1", want: failed("25P02",
+			"current transaction is aborted, commands ignored until end of transaction block")},
 		{sql: "COMMIT", want: none}, // a ROLLBACK
-		{sql: "SELECT 1; SELECT a FROM t WHERE a = 2; UPDATE t SET b = 'z' WHERE a = 2; BEGIN", want: in(none), earlier: []harness.RowSet{
-			{Columns: []string{"?column?"}, Rows: [][]history.Cell{{cell("1")}}}, {Columns: []string{"a"}, Rows: [][]history.Cell{{cell("2")}}}}},
+		{sql: "SELECT 1; SELECT a FROM t WHERE a = 2; UPDATE t SET b = 'z' WHERE a = 2; BEGIN",
+			want: in(none), earlier: []harness.RowSet{set("?column?", "1"), set("a", "2")}},
 		{sql: "ROLLBACK", want: none},
-		{sql: "SELECT 1; SELECT 2; SELECT 1/0; SELECT 3", want: failed("22012", "division by zero"), earlier: []harness.RowSet{
-			{Columns: []string{"?column?"}, Rows: [][]history.Cell{{cell("1")}}}, {Columns: []string{"?column?"}, Rows: [][]history.Cell{{cell("2")}}}}},
+		{sql: "SELECT 1; SELECT 2; SELECT 1/0; SELECT 3", want: failed("22012", "division by zero"),
+			earlier: []harness.RowSet{set("?column?", "1"), set("?column?", "2")}},
 		{sql: "SELECT 1/(2 - n) FROM generate_series(1, 3) n", want: failed("22012", "division by zero")},
 		{sql: "nonsense", want: failed("42601", `syntax error at or near "nonsense"`)},
 		{sql: "SELECT 1\x00", want: failed("08P01", "invalid message format")},

@@ -59,7 +59,8 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 		return nil, err
 	}
 	if !atLeast(in.version, oldestPostgres) {
-		return nil, &harness.NameError{Err: fmt.Errorf("PostgreSQL %s is too old: want %s or later", in.version, oldestPostgres)}
+		err := fmt.Errorf("PostgreSQL %s is too old: want %s or later", in.version, oldestPostgres)
+		return nil, &harness.NameError{Err: err}
 	}
 	b := &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}
 	if b.owner, err = unprivileged(); err != nil {
@@ -142,7 +143,8 @@ func (b *cluster) launch(ctx context.Context, f *folder) (*process, history.Serv
 	}
 	text := p.log()
 	_ = p.close()
-	return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s", nameOf(b.in.family), b.in.version, err, strings.TrimRight(text, "\n"))
+	return nil, history.Server{}, fmt.Errorf("start %s %s: %w\n%s",
+		nameOf(b.in.family), b.in.version, err, strings.TrimRight(text, "\n"))
 }
 
 func (b *cluster) data(f *folder) string { return filepath.Join(f.path, "data") }
@@ -150,7 +152,8 @@ func (b *cluster) data(f *folder) string { return filepath.Join(f.path, "data") 
 // command returns the server's program and arguments. Its log is what it writes to standard error.
 func (b *cluster) command(dir string) []string {
 	const logging = `log=$1; shift; exec "$@" 2>>"$log"`
-	args := []string{"/bin/sh", "-c", logging, "sh", filepath.Join(dir, logName), b.in.binary, "-D", filepath.Join(dir, "data")}
+	args := []string{"/bin/sh", "-c", logging, "sh", filepath.Join(dir, logName), b.in.binary}
+	args = append(args, "-D", filepath.Join(dir, "data"))
 	args = append(args, b.arguments()...)
 	listen := ""
 	if b.port != 0 {
@@ -174,14 +177,17 @@ func (b *cluster) socketFile(dir string) string {
 // ready waits for the first answer of a new instance.
 func (b *cluster) ready(ctx context.Context, p *process) (history.Server, error) {
 	if n := len(b.socketFile(p.folder.path)); n > maxSocketPath {
-		return history.Server{}, fmt.Errorf("the socket's path would have %d bytes and the system allows %d; choose a shorter temporary folder", n, maxSocketPath)
+		return history.Server{}, fmt.Errorf("the socket's path would have %d bytes and the system allows %d; "+
+			"choose a shorter temporary folder", n, maxSocketPath)
 	}
 	for {
 		s, err := b.dial(ctx, p)
 		if err == nil {
 			defer s.Close()
 			if b.port != 0 {
-				if _, err := s.Query("SET password_encryption = 'scram-sha-256'; ALTER ROLE " + clusterUser + " PASSWORD '" + b.password + "'"); err != nil {
+				_, err := s.Query("SET password_encryption = 'scram-sha-256'; " +
+					"ALTER ROLE " + clusterUser + " PASSWORD '" + b.password + "'")
+				if err != nil {
 					return history.Server{}, fmt.Errorf("open port %d: %w", b.port, err)
 				}
 			}

@@ -157,10 +157,8 @@ func TestClusterDies(t *testing.T) {
 		if !until(func() bool { err = b.Alive(t.Context()); return err != nil }) {
 			t.Fatal("no error of a dead server")
 		}
-		if until(func() bool {
-			err = b.Alive(t.Context())
-			return strings.Contains(err.Error(), "terminated by signal 11")
-		}); !strings.Contains(err.Error(), "terminated by signal 11") {
+		const says = "terminated by signal 11"
+		if !until(func() bool { err = b.Alive(t.Context()); return err != nil && strings.Contains(err.Error(), says) }) {
 			t.Errorf("of a dead server: %v", err)
 		}
 		if problems := b.LogProblems(); len(problems) == 0 || !strings.Contains(b.Log(), problems[0]) {
@@ -179,10 +177,12 @@ func TestClusterDies(t *testing.T) {
 func TestClusterIsKilled(t *testing.T) {
 	eachCluster(t, func(t *testing.T, target string) {
 		for name, kill := range map[string]func(p *process) error{
-			"SIGKILL of the server":    func(p *process) error { return p.signal(syscall.SIGKILL) },
-			"SIGSTOP of the server":    func(p *process) error { return p.signal(syscall.SIGSTOP) },
-			"SIGKILL of the watchdog":  func(p *process) error { return syscall.Kill(parentOf(p.pid), syscall.SIGKILL) },
-			"SIGSTOP of all processes": func(p *process) error { return (&cluster{durable: true, running: running{current: p}}).Pause() },
+			"SIGKILL of the server":   func(p *process) error { return p.signal(syscall.SIGKILL) },
+			"SIGSTOP of the server":   func(p *process) error { return p.signal(syscall.SIGSTOP) },
+			"SIGKILL of the watchdog": func(p *process) error { return syscall.Kill(parentOf(p.pid), syscall.SIGKILL) },
+			"SIGSTOP of all processes": func(p *process) error {
+				return (&cluster{durable: true, running: running{current: p}}).Pause()
+			},
 		} {
 			dir := shortDir(t)
 			b, err := harness.Open(t.Context(), target, options(dir))
@@ -192,7 +192,8 @@ func TestClusterIsKilled(t *testing.T) {
 			p := b.(*cluster).instance()
 			s := clusterSession(t, b.(*cluster))
 			query(t, s, "BEGIN; CREATE TABLE t (a INT)")
-			owned := []ownedInstance{{server: p.pid, watchdog: parentOf(p.pid), folder: p.folder.path, children: childrenOf(p.pid), segment: segmentText(t, p.folder.path)}}
+			owned := []ownedInstance{{server: p.pid, watchdog: parentOf(p.pid), folder: p.folder.path,
+				children: childrenOf(p.pid), segment: segmentText(t, p.folder.path)}}
 			if n := len(litter(owned)); n < whole(owned)+3 {
 				t.Fatalf("before the end there is %q", litter(owned))
 			}
@@ -341,7 +342,8 @@ func TestPostgresDSN(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, err := session.Execute("CREATE SCHEMA mine; SELECT current_user; DROP SCHEMA mine; SELECT 2"); err != nil || r.Err != nil || len(r.Earlier) != 1 {
+			r, err := session.Execute("CREATE SCHEMA mine; SELECT current_user; DROP SCHEMA mine; SELECT 2")
+			if err != nil || r.Err != nil || len(r.Earlier) != 1 {
 				t.Errorf("%s: %+v, %v", dsn, r, err)
 			}
 			if err := errors.Join(session.Close(), foreign.Close()); err != nil {

@@ -86,8 +86,9 @@ func identifyPostgres(s *pgsession.Session, more ...string) (history.Server, err
 	server := history.Server{DBMS: history.PostgreSQL, Build: build[0][0].Text, Settings: map[string]string{}}
 	// Behind the number a distribution writes its own: 17.5 (Debian 17.5-1).
 	server.Version, _, _ = strings.Cut(s.Parameter("server_version"), " ")
-	rows, err := s.Query("SELECT pg_catalog.lower(name), setting FROM pg_catalog.pg_settings WHERE pg_catalog.lower(name) IN ('" +
-		strings.Join(slices.Concat(postgresSettings, more), "','") + `') OR name LIKE 'enable\_%' AND setting <> boot_val`)
+	names := "'" + strings.Join(slices.Concat(postgresSettings, more), "','") + "'"
+	rows, err := s.Query("SELECT pg_catalog.lower(name), setting FROM pg_catalog.pg_settings " +
+		"WHERE pg_catalog.lower(name) IN (" + names + `) OR name LIKE 'enable\_%' AND setting <> boot_val`)
 	if err != nil {
 		return history.Server{}, fmt.Errorf("ask for the server's settings: %w", err)
 	}

@@ -92,11 +92,6 @@ func eachTiDB(t *testing.T, f func(t *testing.T, target string)) {
 	each(t, anyTiDB(t), f)
 }
 
-// eachPrivate runs a test against every installed server of any family.
-func eachPrivate(t *testing.T, f func(t *testing.T, target string)) {
-	each(t, append(installedTargets(t), installedTiDBs(t)...), f)
-}
-
 // start opens a private instance that ends with the test.
 func start(t testing.TB, target string) *private {
 	t.Helper()
