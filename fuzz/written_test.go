@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // The keys of testdata/written: whether a case gets a verdict, is left open or is
@@ -52,6 +53,12 @@ func TestCasesAsWritten(t *testing.T) {
 				want, _ := s.Case.Get(keyWant)
 				for range 2 {
 					for _, r := range findings.Replay(t.Context(), on, s.Path, s.Case, on.Levels()) {
+						if on.Server().DBMS == history.PostgreSQL { // they are written in MySQL's SQL, which it has in part
+							if r.Verdict == oracle.Violation || r.Reason == target.ReasonHarness {
+								t.Errorf("%s at %s: %s %s, expected %q, got %q", r.File, r.Level, r.Verdict, r.Reason, r.Expected, r.Actual)
+							}
+							continue
+						}
 						if got := asWritten(&r); got != want {
 							t.Errorf("%s at %s: %s, want %s: %s, expected %q, got %q", r.File, r.Level, got, want, r.Reason, r.Expected, r.Actual)
 						}

@@ -44,6 +44,10 @@ var explainings = map[history.DBMS]explaining{
 		},
 		prefix: "EXPLAIN FORMAT=JSON ", trace: "SELECT QUERY, TRACE FROM information_schema.OPTIMIZER_TRACE",
 	},
+	history.PostgreSQL: {
+		prefix: "EXPLAIN (FORMAT JSON) ",
+		untold: []string{"plans are those for committed rows; no locks or snapshots"},
+	},
 	history.TiDB: {
 		prefix: "EXPLAIN FORMAT='tidb_json' ",
 		untold: []string{"plans are those for committed rows; no optimizer's trace, locks or read views"},
@@ -103,7 +107,7 @@ func (r *run) inquire(ctx context.Context) (*inquiry, error) {
 		}
 	}
 	var ok bool
-	if q.lister, ok = r.w.prober.(LockLister); !ok && r.h.Server.DBMS != history.TiDB {
+	if q.lister, ok = r.w.prober.(LockLister); !ok && r.h.Server.DBMS != history.TiDB && r.h.Server.DBMS != history.PostgreSQL {
 		r.h.Facts.Untold = append(r.h.Facts.Untold, "locks and read views: nothing lists them, or this user may not see it")
 	}
 	return q, nil

@@ -225,6 +225,9 @@ func ofVendor(d history.DBMS, links []string) []string {
 
 // promises returns the rules that say what a statement sees.
 func promises(s history.Server, l corpus.Level, k stmt.Kind) []*rules.Rule {
+	if s.DBMS == history.PostgreSQL && l > corpus.ReadCommitted {
+		return nil // the judge by promise tells what is promised there
+	}
 	switch k {
 	case stmt.Select:
 		if l < corpus.RepeatableRead { // whose statements have a snapshot each, or none
@@ -279,6 +282,8 @@ func serverName(d history.DBMS) string {
 		return "MariaDB"
 	case history.TiDB:
 		return "TiDB"
+	case history.PostgreSQL:
+		return "PostgreSQL"
 	}
 	return string(d)
 }

@@ -17,12 +17,12 @@ const flagBinary = "binary"
 // addBinary gives every command the flag for the user's own build of a server. It
 // becomes the target where none is named.
 func addBinary(root *cobra.Command) {
-	binary := root.PersistentFlags().String(flagBinary, "", "test your own mysqld, mariadbd or tidb-server: `PATH`[,base=DIR][,share=DIR][,plugins=DIR]; it is the target if none is named")
+	binary := root.PersistentFlags().String(flagBinary, "", "test your own mysqld, mariadbd, tidb-server or postgres: `PATH`[,base=DIR][,share=DIR][,plugins=DIR]; it is the target if none is named")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if *binary == "" {
 			return nil
 		}
-		family, value, err := server.OwnBinary(cmd.Context(), *binary)
+		name, value, err := server.OwnBinary(cmd.Context(), *binary)
 		var wrong *harness.NameError
 		if errors.As(err, &wrong) {
 			return usagef("--%s: %w", flagBinary, err)
@@ -39,11 +39,11 @@ func addBinary(root *cobra.Command) {
 		}
 		if !given.Changed {
 			// A target that is an argument wins over it.
-			return cmd.Flags().Set("target", string(family))
+			return cmd.Flags().Set("target", name)
 		}
-		for _, name := range strings.Fields(strings.Trim(given.Value.String(), "[]")) {
-			if name == target.Default || strings.Contains(name, "/") {
-				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, target.Redact(name), family)
+		for _, given := range strings.Fields(strings.Trim(given.Value.String(), "[]")) {
+			if given == target.Default || strings.Contains(given, "/") {
+				return usagef("--%s: target %s starts no server of its own; want %s, or no --target", flagBinary, target.Redact(given), name)
 			}
 		}
 		return nil

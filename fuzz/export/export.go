@@ -44,6 +44,7 @@ var formats = []struct {
 	{"tidb", "a bug report for TiDB, in the form of its repository", tidbReport},
 	{"jira", "a bug report for MariaDB's Jira, in its markup", jiraReport},
 	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport},
+	{"pgsql-bugs", "a bug report for PostgreSQL, as its form asks for it", postgresReport},
 	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr},
 	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
 	{"gdb", "a script for gdb that holds a statement inside of the server, where a case of run --races does", inGDB},
@@ -269,7 +270,7 @@ const holdsPurge = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
 // is sent, or before one that waits, leaves old rows or index entries for InnoDB to purge.
 // By hand they would be gone before the next statement is sent.
 func (s *script) past() bool {
-	if s.dialect == corpus.TiDB {
+	if s.dialect == corpus.TiDB || s.onPostgres() {
 		return false
 	}
 	if slices.ContainsFunc(s.Case.Init, func(l corpus.Line) bool { return leavesRecords(l.Stmt, nil) }) {
@@ -304,6 +305,9 @@ func (s *script) waits(session int) bool {
 
 // setLevel is the statement that gives a session its level.
 func (s *script) setLevel(session int) string {
+	if s.onPostgres() {
+		return "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + s.Levels[session].String()
+	}
 	return "SET SESSION TRANSACTION ISOLATION LEVEL " + s.Levels[session].String()
 }
 

@@ -22,6 +22,9 @@ var goFile = template.Must(template.New("go").Funcs(template.FuncMap{
 // goTest writes a test that fails where the anomaly shows or, as a demonstration,
 // where it does not. It skips servers whose promise is another one.
 func goTest(s *script) (Files, error) {
+	if err := s.notPostgres("a Go test with go-sql-driver"); err != nil {
+		return Files{}, err
+	}
 	type line struct {
 		Step, Session      int
 		Do, SQL            string

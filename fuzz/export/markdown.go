@@ -98,10 +98,11 @@ func (s *script) before() []string {
 	for i, n := range s.Sessions {
 		names[i] = fmt.Sprintf("tx%d", n)
 	}
+	make, use := s.fresh()
 	out := []string{
 		"-- Each of " + strings.Join(names, ", ") + " is a session of its own, in the database anomaly.",
-		"CREATE DATABASE anomaly" + s.database() + ";",
-		"USE anomaly; -- in each session",
+		make + ";",
+		use + "; -- in each session",
 	}
 	if len(names) == 1 {
 		out[0] = "-- " + names[0] + " is a session in the database anomaly."

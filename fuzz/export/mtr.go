@@ -19,6 +19,9 @@ import (
 //
 // https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_MYSQLTEST_LANGUAGE_REFERENCE.html
 func mtr(s *script) (Files, error) {
+	if err := s.notPostgres("mysql-test-run"); err != nil {
+		return Files{}, err
+	}
 	m := &mtrWriter{s: s, gone: map[int]bool{}, killed: map[int]bool{}}
 	c := func(format string, args ...any) { comment(&m.test, "#", format, args...) }
 	c("%s", s.title())

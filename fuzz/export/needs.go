@@ -198,7 +198,7 @@ func (s *script) prepare(session int, byHand bool) []string {
 		}
 	}
 	timed := slices.ContainsFunc(s.needed, func(x setting) bool { return x.Name == "innodb_lock_wait_timeout" })
-	if byHand && !timed && s.waits(session) {
+	if byHand && !timed && s.waits(session) && !s.onPostgres() { // which waits as long as it takes
 		out = append(out, "SET SESSION innodb_lock_wait_timeout = 3600")
 	}
 	return append(out, s.setLevel(session))

@@ -25,6 +25,7 @@ const (
 	mariadbShare   = "https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode"
 	mariadbUpdate  = "https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/for-update"
 	mariadbVars    = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	postgresLevels = "https://www.postgresql.org/docs/current/transaction-iso.html"
 	tidbLevels     = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
 	tidbLocking    = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
 	tidbCurrent    = "Current read: it is a locked read that reads the latest committed version. The read in the UPDATE, DELETE, INSERT, or SELECT FOR UPDATE statement is a current read."
@@ -52,6 +53,16 @@ var (
 			corpus.RepeatableRead: {"The Repeatable Read isolation level only sees data committed before the transaction begins, and it never sees either uncommitted data or changes committed during transaction execution by concurrent transactions. However, the transaction statement does see the effects of previous updates executed within its own transaction, even though they are not yet committed.", tidbLevels},
 		},
 	}
+	postgresPromises = map[corpus.Level]quote{
+		corpus.ReadUncommitted: postgresCommitted,
+		corpus.ReadCommitted:   postgresCommitted,
+		corpus.RepeatableRead: {"The Repeatable Read isolation level only sees data committed before the transaction began; it never sees either uncommitted data or changes committed by concurrent transactions during the transaction's execution.",
+			postgresLevels + "#XACT-REPEATABLE-READ"},
+		corpus.Serializable: {"This level emulates serial transaction execution for all committed transactions; as if transactions had been executed one after another, serially, rather than concurrently.",
+			postgresLevels + "#XACT-SERIALIZABLE"},
+	}
+	postgresCommitted = quote{"When a transaction uses this isolation level, a SELECT query (without a FOR UPDATE/SHARE clause) sees only data committed before the query began; it never sees either uncommitted data or changes committed by concurrent transactions during the query's execution.",
+		postgresLevels + "#XACT-READ-COMMITTED"}
 	// MariaDB's manual has no sentence on what an UPDATE or a DELETE reads, and none
 	// of the InnoDB manuals has one on INSERT.
 	currentPromises = map[history.DBMS]map[stmt.Kind]quote{
@@ -88,6 +99,12 @@ func (s *script) quotes() []quote {
 	}
 	dbms, step := s.History.Server.DBMS, &s.Account.Steps[w]
 	level := s.Account.Level
+	if q, ok := postgresPromises[level]; ok && s.onPostgres() {
+		if level < corpus.RepeatableRead && step.Kind != stmt.Select {
+			return nil
+		}
+		return []quote{q}
+	}
 	switch step.Kind {
 	case stmt.Select:
 		if q, ok := readPromises[dbms][level]; ok {
@@ -113,7 +130,7 @@ func (s *script) quotes() []quote {
 }
 
 // serverNames are the families as their vendors spell them.
-var serverNames = map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB"}
+var serverNames = map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB", history.PostgreSQL: "PostgreSQL"}
 
 // serverText names a server as exactly as it is known.
 func serverText(server history.Server) string {
@@ -190,7 +207,7 @@ func (s *script) does(actual string, code func(string) string) string {
 
 // shareText is how a family spells the lock.
 // https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode
-var shareText = map[history.DBMS]string{history.MySQL: "SELECT … FOR SHARE", history.MariaDB: "SELECT … LOCK IN SHARE MODE", history.TiDB: "SELECT … FOR SHARE"}
+var shareText = map[history.DBMS]string{history.MySQL: "SELECT … FOR SHARE", history.MariaDB: "SELECT … LOCK IN SHARE MODE", history.TiDB: "SELECT … FOR SHARE", history.PostgreSQL: "SELECT … FOR SHARE"}
 
 // sharing names a statement that locks as SELECT … FOR SHARE does: a plain SELECT does
 // so at SERIALIZABLE.

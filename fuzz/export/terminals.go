@@ -28,8 +28,9 @@ func terminals(s *script) (Files, error) {
 		comment(&b, "--", "%s", often)
 	}
 	comment(&b, "--", "Each of tx1, tx2 and so on is a terminal of its own. Paste each line into the terminal\nthat its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")
-	if db := s.database(); db != "" {
-		comment(&b, "--", "Make the database, and use it in each terminal:\n  CREATE DATABASE anomaly%s;\n  USE anomaly;", db)
+	if s.database() != "" || s.onPostgres() {
+		make, use := s.fresh()
+		comment(&b, "--", "Make a place for the tables, and use it in each terminal:\n  %s;\n  %s;", make, use)
 	}
 	s.idsByHand(&b)
 	b.WriteByte('\n')
@@ -95,7 +96,7 @@ func terminals(s *script) (Files, error) {
 		if i < len(s.Account.Final) && bag(t.Rows) != bag(s.Account.Final[i].Rows) {
 			note += ", expected " + timeline.Rows(s.Account.Final[i].Rows)
 		}
-		line(first, 0, "SELECT * FROM "+quoteName(t.Name), note)
+		line(first, 0, s.readsTable(t.Name), note)
 	}
 	b.WriteByte('\n')
 	for _, w := range s.why() {

@@ -83,7 +83,7 @@ func OpenStore(dir string) (s *Store, warning error) {
 		id := strings.TrimSuffix(filepath.Base(f.Path), corpus.Ext)
 		s.old[id] = oldFinding{f.Path, sizeOf(f.Case), version, Reproduced(f.Case) != unconfirmed}
 		if fp, ok := f.Case.Get(KeyFingerprint); ok {
-			if p := (print{familyOf(version), fp}); s.prints[p] == "" || namedByPeople(f.Path) {
+			if p := (print{familyOf(f.Case), fp}); s.prints[p] == "" || namedByPeople(f.Path) {
 				s.prints[p] = f.Path
 			}
 		}
@@ -117,10 +117,11 @@ func (s *Store) knows(id string, dbms history.DBMS, fingerprint string) bool {
 	return s.Has(id) || s.prints[print{dbms, fingerprint}] != ""
 }
 
-// familyOf reads a family off the version that a server reports.
-func familyOf(version string) history.DBMS {
-	switch {
-	case strings.HasPrefix(version, "PostgreSQL"):
+// familyOf reads a family off the target of a finding and the version that its server reported.
+func familyOf(c *corpus.Case) history.DBMS {
+	version, _ := c.Get(KeyVersion)
+	switch name, _ := c.Get(KeyTarget); {
+	case strings.HasPrefix(name, "postgres"):
 		return history.PostgreSQL
 	case strings.Contains(version, "TiDB"):
 		return history.TiDB

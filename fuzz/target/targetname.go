@@ -86,11 +86,14 @@ func Redact(target string) string {
 		return target
 	}
 	if harness.IsPostgresDSN(target) {
-		if u, err := url.Parse(target); err == nil && !u.Query().Has("password") {
+		if u, err := url.Parse(target); err == nil && !u.Query().Has("password") && u.Fragment == "" {
 			return u.Redacted()
 		}
-		at := strings.LastIndexByte(target, '@')
-		return "postgres://***" + strings.SplitN(target[max(at, 0):], "?", 2)[0]
+		_, host, ok := strings.Cut(strings.SplitN(target, "?", 2)[0], "@")
+		if !ok || strings.ContainsAny(host, "@#") { // nobody can tell where the password ends
+			return "postgres://***"
+		}
+		return "postgres://***@" + host
 	}
 	cfg, err := mysql.ParseDSN(target)
 	if err != nil {

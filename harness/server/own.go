@@ -20,14 +20,14 @@ import (
 const EnvBinary = "TXNFUZZ_BINARY"
 
 // OwnBinary checks a server program that the user has built, and returns its
-// family and the value of EnvBinary that makes it the one which private targets of
-// that family start. The error is a *harness.NameError where the text is wrong.
-func OwnBinary(ctx context.Context, text string) (history.DBMS, string, error) {
+// target and the value of EnvBinary that makes it the one which private targets of
+// that name start. The error is a *harness.NameError where the text is wrong.
+func OwnBinary(ctx context.Context, text string) (target, value string, err error) {
 	in, err := ownBuild(ctx, text)
 	if err != nil {
 		return "", "", err
 	}
-	return in.family, fmt.Sprintf("%s,base=%s,share=%s,plugins=%s", in.binary, in.prefix, in.share, in.plugins), nil
+	return nameOf(in.family), fmt.Sprintf("%s,base=%s,share=%s,plugins=%s", in.binary, in.prefix, in.share, in.plugins), nil
 }
 
 // ownBuild reads the text and finds what it leaves out: beside an installed

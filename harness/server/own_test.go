@@ -76,7 +76,7 @@ func TestOwnBuildsStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", cacheHome(t))
 			family, value, err := OwnBinary(t.Context(), layout(t, t.TempDir()))
-			if err != nil || family != history.MariaDB {
+			if err != nil || family != "mariadb" {
 				t.Fatalf("%s, %v", family, err)
 			}
 			t.Setenv(EnvBinary, value)

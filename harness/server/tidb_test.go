@@ -81,7 +81,7 @@ func TestTiDBOfOnesOwn(t *testing.T) {
 		build := filepath.Join(t.TempDir(), "server-of-mine")
 		link(t, in.binary, build)
 		family, value, err := OwnBinary(t.Context(), build)
-		if err != nil || family != history.TiDB {
+		if err != nil || family != "tidb" {
 			t.Fatalf("%s, %v", family, err)
 		}
 		t.Setenv(EnvBinary, value)

@@ -136,7 +136,7 @@ func page(w io.Writer, stored string) error {
 func vendors(list []history.DBMS) string {
 	var parts []string
 	for _, d := range list {
-		parts = append(parts, map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB"}[d])
+		parts = append(parts, map[history.DBMS]string{history.MySQL: "MySQL", history.MariaDB: "MariaDB", history.TiDB: "TiDB", history.PostgreSQL: "PostgreSQL"}[d])
 	}
 	return strings.Join(parts, ", ")
 }

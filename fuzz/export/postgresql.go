@@ -1,0 +1,66 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// onPostgres says that a case ran on PostgreSQL, whose clients spell what is about sessions otherwise.
+func (s *script) onPostgres() bool { return s.History.Server.DBMS == history.PostgreSQL }
+
+// fresh are the statements by which a session makes a place for the tables, and uses it.
+func (s *script) fresh() (make, use string) {
+	if s.onPostgres() {
+		return "CREATE SCHEMA anomaly", "SET search_path = anomaly"
+	}
+	return "CREATE DATABASE anomaly" + s.database(), "USE anomaly"
+}
+
+// readsTable is the query for the rows of a table.
+func (s *script) readsTable(name string) string {
+	if s.onPostgres() {
+		return "SELECT * FROM " + pgsql.Name(name)
+	}
+	return "SELECT * FROM " + quoteName(name)
+}
+
+// notPostgres refuses a format that only servers of MySQL's protocol can act out.
+func (s *script) notPostgres(format string) error {
+	if s.onPostgres() {
+		return fmt.Errorf("%s speaks MySQL's protocol only; isolationtester, two-terminals and pgsql-bugs are for PostgreSQL", format)
+	}
+	return nil
+}
+
+// postgresReport writes the fields of PostgreSQL's form for bugs, which becomes a mail to pgsql-bugs.
+// https://www.postgresql.org/account/submitbug/
+// https://www.postgresql.org/docs/current/bug-reporting.html
+func postgresReport(s *script) (Files, error) {
+	if err := s.only("pgsql-bugs", history.PostgreSQL); err != nil {
+		return Files{}, err
+	}
+	var b bytes.Buffer
+	where, expected, actual := s.wrong(plainCode)
+	fmt.Fprintf(&b, "Short description: %s\nPostgreSQL version: %s\nOperating system: %s\n\nDetails:\n\n",
+		s.title(), s.History.Server.Version, buildText(s.History.Server.Build))
+	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
+	for _, q := range s.quotes() {
+		fmt.Fprintf(&b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
+	}
+	b.WriteByte('\n')
+	for _, w := range slices.Concat(s.why(), s.finalLines()) {
+		fmt.Fprintf(&b, "* %s\n", w)
+	}
+	for _, l := range s.Account.Links {
+		fmt.Fprintf(&b, "* See %s\n", l)
+	}
+	b.WriteString("\nTo reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
+	s.needsParagraph(&b, plainCode)
+	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
+	return Files{Text: b.Bytes()}, nil
+}

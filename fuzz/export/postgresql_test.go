@@ -1,0 +1,80 @@
+package export
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	dbms "github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+)
+
+// cascade shows, at SERIALIZABLE, that a cascade of a foreign key works on the newest rows.
+const cascade = `
+/* init */ CREATE TABLE t (a INT UNIQUE KEY);
+/* init */ INSERT INTO t VALUES (1);
+/* init */ CREATE TABLE t2 (a INT, CONSTRAINT FOREIGN KEY (a) REFERENCES t(a) ON UPDATE CASCADE);
+/* init */ INSERT INTO t2 VALUES (1);
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ DELETE FROM t2;
+/* tx1 */ UPDATE t SET a = 0;
+/* tx1 */ SELECT * FROM t2;
+/* tx1 */ COMMIT;
+`
+
+// TestPostgresForms writes a case that was seen on PostgreSQL in each format: in PostgreSQL's words, or with the reason
+// why it cannot be.
+func TestPostgresForms(t *testing.T) {
+	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := on.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := corpus.Parse("cascade", []byte(cascade))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := on.Judge(t.Context(), c, dbms.LevelsFor(c, corpus.Serializable))
+	if r.Verdict.Kind != "not-serializable" {
+		t.Fatalf("%s: %+v, %v", cascade, r.Verdict, r.Err)
+	}
+	tl := timeline.Of(timeline.Run{File: "cascade.sql", Case: c, Levels: r.Levels, History: r.History, Verdict: r.Verdict})
+	const level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+	has := map[string][]string{
+		"markdown":        {"Server: PostgreSQL 18.", "CREATE SCHEMA anomaly;", "SET search_path = anomaly;", level},
+		"two-terminals":   {"CREATE SCHEMA anomaly;", level, "SELECT * FROM t2; -- tx1, step 5. shows (1), expected no rows", "SELECT * FROM t2; -- tx1. shows no rows"},
+		"pgsql-bugs":      {"PostgreSQL version: 18.", "Expected: no rows\nActual:   (1)", "This level emulates serial transaction execution", level},
+		"isolationtester": {level, "permutation"},
+		"json":            {`"dbms": "postgresql"`},
+	}
+	for _, format := range Formats() {
+		files, err := Write(tl, format, Test)
+		want, sayable := has[format]
+		if !sayable {
+			if err == nil || !slices.ContainsFunc([]string{"only", "holds no statement", "not held"}, func(w string) bool { return strings.Contains(err.Error(), w) }) {
+				t.Errorf("%s: %v", format, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", format, err)
+			continue
+		}
+		for _, w := range want {
+			if !strings.Contains(string(files.Text), w) {
+				t.Errorf("%s has no %q:\n%s", format, w, files.Text)
+			}
+		}
+		for _, w := range []string{"`t", "CONSISTENT SNAPSHOT", "innodb", "InnoDB"} {
+			if strings.Contains(string(files.Text), w) && format != "markdown" {
+				t.Errorf("%s has %q:\n%s", format, w, files.Text)
+			}
+		}
+	}
+}
