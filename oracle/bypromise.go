@@ -1,7 +1,13 @@
 package oracle
 
 import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
@@ -16,7 +22,7 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting || g.Met}
 	switch {
 	case g.Broken:
-		v.violates(h, Promised, Kind(g.Kind), g.Stmt, kindsIn(c, h, g.Stmt)...)
+		v.violates(h, Promised, Kind(g.Kind), g.Stmt, append(kindsIn(c, h, g.Stmt), throughKeys(c, h)...)...)
 		v.Expected, v.Actual, v.Reason = g.Expected, g.Actual, g.Reason
 		if g.Promise.Says != "" {
 			v.Reason += ". What is promised: " + g.Promise.Says + " (" + g.Promise.Link + ")"
@@ -33,6 +39,46 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		v.Outcome = OK
 	}
 	return v
+}
+
+// throughKeys tells, for the fingerprint of a violation on PostgreSQL, what of a case goes by the newest rows there at
+// every level: else all that is not serializable would be one finding.
+func throughKeys(c *corpus.Case, h *history.History) (ways []string) {
+	if h.Server.DBMS != history.PostgreSQL {
+		return nil
+	}
+	cascades, refers := false, false
+	for _, l := range c.Init {
+		corpus.Contains(l.Stmt, func(n ast.Node) (found, skip bool) {
+			if r, ok := n.(*ast.ReferenceDef); ok {
+				refers = true
+				cascades = cascades || acts(r)
+			}
+			return false, false
+		})
+	}
+	switch {
+	case cascades:
+		ways = append(ways, "cascade")
+	case refers:
+		ways = append(ways, "foreign key")
+	}
+	if slices.ContainsFunc(c.Steps, func(l corpus.Line) bool {
+		raw, ok := l.Stmt.(*stmt.RawStmt)
+		insert, parsed := l.Stmt.(*ast.InsertStmt)
+		return ok && slices.Contains(raw.Words(), "conflict") || parsed && insert.IgnoreErr
+	}) {
+		ways = append(ways, "upsert")
+	}
+	return ways
+}
+
+// acts says that a foreign key changes the rows that refer to one which is changed or deleted.
+func acts(r *ast.ReferenceDef) bool {
+	changes := func(o model.ReferOptionType) bool {
+		return o == model.ReferOptionCascade || o == model.ReferOptionSetNull || o == model.ReferOptionSetDefault
+	}
+	return r.OnDelete != nil && changes(r.OnDelete.ReferOpt) || r.OnUpdate != nil && changes(r.OnUpdate.ReferOpt)
 }
 
 // kindsIn is the kind of the statement that shows a violation, for its fingerprint.

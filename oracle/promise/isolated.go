@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -134,7 +136,7 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (stri
 // keeps those behind which no other one has written the same rows; without any, both have written and none
 // failed.
 func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
-	row := ""
+	row, cascaded := "", false
 	for _, k := range o.snapshots {
 		after, err := j.sight(w.committed[k], o)
 		if err != nil {
@@ -149,16 +151,19 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 			row = conflict
 			continue
 		}
-		clash := ""
+		clash, hidden := "", ""
 		for _, wrote := range w.wrote[k:] {
-			clash = cmp.Or(clash, j.layout.overlap(wrote, did))
+			clash = cmp.Or(clash, j.layout.overlapIn(wrote, did, u.writesTo(j)))
+			hidden = cmp.Or(hidden, j.layout.overlap(wrote, did))
 		}
-		if clash == "" {
+		if clash == "" && hidden == "" {
 			return did, nil
 		}
-		row = clash
+		row, cascaded = cmp.Or(clash, row), cascaded || clash == ""
 	}
 	switch {
+	case cascaded:
+		return nil, unjudgedError("a cascade or a trigger that writes rows which others have changed behind the snapshot")
 	case row == "":
 		return o.write, nil
 	case u.promise.Merged && j.generated():
@@ -168,6 +173,23 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 		expected: "an error, since another transaction has committed a write of the same row behind the snapshot",
 		actual:   "committed: " + row,
 		reason:   "of two transactions that overlap in time and write the same row one fails",
+	}
+}
+
+// writesTo says of a table whether a write of a transaction may name it. What else a transaction writes, a cascade or
+// a trigger does, which may go by the newest rows.
+func (u *unit) writesTo(j *judge) func(table int) bool {
+	return func(table int) bool {
+		return slices.ContainsFunc(u.events, func(e *event) bool {
+			if !e.writes() {
+				return false
+			}
+			if raw, ok := e.node.(*stmt.RawStmt); ok {
+				return slices.ContainsFunc(raw.Writes, func(n *ast.TableName) bool { return j.layout.table(n.Name.O) == table })
+			}
+			named := j.named(e)
+			return named == nil || slices.Contains(named, table)
+		})
 	}
 }
 

@@ -189,9 +189,12 @@ func (w write) empty() bool {
 
 // overlap names a row that both writes touch, "" for none. Equal rows of a bag are told apart by
 // nobody, so they overlap in none.
-func (l layout) overlap(a, b write) string {
+func (l layout) overlap(a, b write) string { return l.overlapIn(a, b, func(int) bool { return true }) }
+
+// overlapIn is overlap for some of the tables.
+func (l layout) overlapIn(a, b write, in func(table int) bool) string {
 	for i := range l {
-		if len(l[i].key) == 0 {
+		if len(l[i].key) == 0 || !in(i) {
 			continue
 		}
 		for k := range a[i] {

@@ -388,7 +388,36 @@ func ignores(n ast.StmtNode) bool {
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
 func inTheMiddle(e *event, alone *history.Result) bool {
+	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsOne(raw) {
+		return false
+	}
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
+}
+
+// insertsOne says that a raw statement is an INSERT of one row, which it names.
+func insertsOne(s *stmt.RawStmt) bool {
+	words := s.Words()
+	at := slices.Index(words, "values")
+	if words[0] != "insert" || at < 0 || slices.Contains(words, "select") || slices.Contains(words, "table") {
+		return false
+	}
+	rows, depth := 0, 0
+	for _, w := range words[at+1:] {
+		switch w {
+		case "(":
+			if depth == 0 {
+				rows++
+			}
+			depth++
+		case ")":
+			depth--
+		case "on", "returning":
+			if depth == 0 {
+				return rows == 1
+			}
+		}
+	}
+	return rows == 1
 }
 
 const twoConstraints = "two constraints that are broken at once"
