@@ -45,6 +45,8 @@ type speech struct {
 	insert func(t *history.Table, as map[string]history.Written) string
 	// aborts says that an error aborts a transaction, of which nothing can be read then.
 	aborts bool
+	// heaps says that the rows of a table lie where there was room.
+	heaps bool
 	// agrees says that tables can be read by each index, and asked whether they agree with them.
 	agrees bool
 }
@@ -86,6 +88,7 @@ var postgresSpeech = speech{
 	databases: `SELECT nspname FROM pg_namespace WHERE nspname LIKE 'txnfuzz\_%'`,
 	insert:    insertText,
 	aborts:    true,
+	heaps:     true,
 }
 
 // A session that replays what was checked elsewhere fires no triggers, of which foreign keys are some.

@@ -151,10 +151,22 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 			row = conflict
 			continue
 		}
+		// On PostgreSQL a row of the snapshot that others have written, too, is one. A key that the snapshot does not show is
+		// one only if the others have left it taken: they may have made a row with it and moved that away.
+		one := func(table int, key string) bool {
+			if !u.promise.SnapshotAtFirst {
+				return true
+			}
+			_, seen := w.committed[k][table][key]
+			_, taken := w.committed[w.newest()][table][key]
+			return seen || taken
+		}
 		clash, hidden := "", ""
 		for _, wrote := range w.wrote[k:] {
-			clash = cmp.Or(clash, j.layout.overlapIn(wrote, did, u.writesTo(j)))
-			hidden = cmp.Or(hidden, j.layout.overlap(wrote, did))
+			clash = cmp.Or(clash, j.layout.overlapIn(wrote, did, func(table int, key string) bool {
+				return one(table, key) && u.mayName(j, table)
+			}))
+			hidden = cmp.Or(hidden, j.layout.overlapIn(wrote, did, one))
 		}
 		if clash == "" && hidden == "" {
 			return did, nil
@@ -176,21 +188,19 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 	}
 }
 
-// writesTo says of a table whether a write of a transaction may name it. What else a transaction writes, a cascade or
-// a trigger does, which may go by the newest rows.
-func (u *unit) writesTo(j *judge) func(table int) bool {
-	return func(table int) bool {
-		return slices.ContainsFunc(u.events, func(e *event) bool {
-			if !e.writes() {
-				return false
-			}
-			if raw, ok := e.node.(*stmt.RawStmt); ok {
-				return slices.ContainsFunc(raw.Writes, func(n *ast.TableName) bool { return j.layout.table(n.Name.O) == table })
-			}
-			named := j.named(e)
-			return named == nil || slices.Contains(named, table)
-		})
-	}
+// mayName says whether a write of a transaction may name a table. What else a transaction writes, a cascade or a
+// trigger does, which may go by the newest rows.
+func (u *unit) mayName(j *judge, table int) bool {
+	return slices.ContainsFunc(u.events, func(e *event) bool {
+		if !e.writes() {
+			return false
+		}
+		if raw, ok := e.node.(*stmt.RawStmt); ok {
+			return slices.ContainsFunc(raw.Writes, func(n *ast.TableName) bool { return j.layout.table(n.Name.O) == table })
+		}
+		named := j.named(e)
+		return named == nil || slices.Contains(named, table)
+	})
 }
 
 // merge puts what a transaction wrote on a snapshot onto the newest tables, column by column. It returns the

@@ -189,16 +189,18 @@ func (w write) empty() bool {
 
 // overlap names a row that both writes touch, "" for none. Equal rows of a bag are told apart by
 // nobody, so they overlap in none.
-func (l layout) overlap(a, b write) string { return l.overlapIn(a, b, func(int) bool { return true }) }
+func (l layout) overlap(a, b write) string {
+	return l.overlapIn(a, b, func(int, string) bool { return true })
+}
 
-// overlapIn is overlap for some of the tables.
-func (l layout) overlapIn(a, b write, in func(table int) bool) string {
+// overlapIn is overlap for some of the keys of some of the tables.
+func (l layout) overlapIn(a, b write, in func(table int, key string) bool) string {
 	for i := range l {
-		if len(l[i].key) == 0 || !in(i) {
+		if len(l[i].key) == 0 {
 			continue
 		}
 		for k := range a[i] {
-			if e, both := b[i][k]; both {
+			if e, both := b[i][k]; both && in(i, k) {
 				return l[i].name + " " + history.RowText(e.cells, history.Cell.String)
 			}
 		}
