@@ -42,8 +42,9 @@ at the isolation level: RU, RC, RR or SER, short for READ UNCOMMITTED to
 SERIALIZABLE.
 
 A target is the server to test: embedded (the TiDB that is compiled in),
-mariadb:11.8, mysql:9.7, tidb:2025-11 and the like (txnfuzz starts a private server),
-or the DSN of a server that runs already; txnfuzz targets lists what is there.
+mariadb:11.8, mysql:9.7, postgres:18, tidb:2025-11 and the like (txnfuzz starts a
+private server), or the DSN of a server that runs already; txnfuzz targets lists
+what is there.
 
 Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 txnfuzz or the
 server failed.`,

@@ -200,7 +200,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	f.StringVar(&s.Against, "against", "", "a second target: each case runs there, too; what the two do differently is counted, and a finding if nothing explains it")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.DurationVar(&s.Duration, "duration", 0, "end after this time, for example 90s or 2h; the server's start counts, too")

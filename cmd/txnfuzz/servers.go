@@ -1,3 +1,3 @@
 package main
 
-import _ "github.com/txnfuzz/txnfuzz/harness/server" // MySQL, MariaDB, TiDB and DSNs
+import _ "github.com/txnfuzz/txnfuzz/harness/server" // MySQL, MariaDB, PostgreSQL, TiDB and DSNs

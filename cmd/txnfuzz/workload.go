@@ -95,7 +95,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "2..3", "how many transactions run concurrently: 2, or 2..4")
