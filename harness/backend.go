@@ -50,6 +50,12 @@ type Reachable interface {
 	TCP() *mysql.Config
 }
 
+// Located is implemented by a private server of another protocol than MySQL's.
+type Located interface {
+	// URL returns the data source name by which its clients reach it.
+	URL() string
+}
+
 // Solitary is implemented by a Backend of which there can be several, such as a private server.
 type Solitary interface {
 	// Solitary says that the server can be asked who waits only while it does nothing else, so that

@@ -26,6 +26,12 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 		return openError(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if l, ok := b.(harness.Located); ok {
+		if err := ready(l.URL()); err != nil {
+			return fmt.Errorf("tell the DSN: %w", err)
+		}
+		return keepAlive(ctx, b)
+	}
 	w, err := harness.WiredOf(b)
 	if err != nil {
 		return fmt.Errorf("serve %s: %w", target, err)

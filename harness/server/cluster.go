@@ -292,10 +292,12 @@ func (b *cluster) Restart(ctx context.Context) error {
 	return b.replace(p)
 }
 
-// URL returns how other clients reach the server, with the password that was drawn; "" if they do not.
+// URL implements harness.Located: by the port, with the password that was drawn, or else by the socket.
 func (b *cluster) URL() string {
 	if b.port == 0 {
-		return ""
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return "postgres://" + clusterUser + "@/postgres?host=" + url.QueryEscape(b.current.folder.path)
 	}
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(clusterUser, b.password),
 		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(b.port)), Path: "/postgres"}
