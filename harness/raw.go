@@ -14,7 +14,12 @@ import (
 var rawVerbs = []string{"select", "with", "values", "table", "(", "insert", "replace", "update", "delete", "merge"}
 
 // refusedWords write files, set variables of the whole server, or stop its threads.
-var refusedWords = []string{"outfile", "dumpfile", "load_file", "benchmark", "global", "persist", "persist_only"}
+var refusedWords = []string{
+	"outfile", "dumpfile", "load_file", "benchmark", "global", "persist", "persist_only",
+	"pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
+	"pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_import", "lo_export", "dblink", "dblink_exec",
+	"set_config", "pg_advisory_unlock_all",
+}
 
 // rawTraits tells the traits of a raw statement, and why it is refused.
 func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
@@ -33,6 +38,9 @@ func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
 		case w == "ignore":
 			t |= ignores
 		}
+	}
+	if words[0] == "select" && slices.Contains(words, "into") {
+		return 0, "SELECT INTO makes a table"
 	}
 	if s.Calls(statefulFuncs) {
 		t |= taints

@@ -25,5 +25,8 @@ func Unscratched(text string) string {
 
 // String prints an error for people, on one line, and is the only place that does.
 func (e *Error) String() string {
+	if e.State != "" && e.Code == NumberOf(e.State) { // PostgreSQL's
+		return fmt.Sprintf("error %s (%s)", e.State, strings.Join(strings.Fields(Unscratched(e.Message)), " "))
+	}
 	return fmt.Sprintf("error %d (%s)", e.Code, strings.Join(strings.Fields(Unscratched(e.Message)), " "))
 }

@@ -13,5 +13,8 @@ func NumberOf(sqlstate string) uint16 {
 	if n, err := strconv.ParseUint(strings.ReplaceAll(sqlstate, "P", "9"), 10, 16); err == nil && n > 0 {
 		return uint16(n)
 	}
-	return 1
+	return letters
 }
+
+// letters is the number of every SQLSTATE that has other letters.
+const letters = 1

@@ -158,6 +158,9 @@ func (p *Prediction) String(kind stmt.Kind) string {
 	case p.Err != 0:
 		return fmt.Sprintf("error %d", p.Err)
 	case kind == stmt.Update:
+		if p.Matched < 0 {
+			return fmt.Sprintf("%d affected", p.Changed)
+		}
 		return fmt.Sprintf("%d matched, %d changed", p.Matched, p.Changed)
 	case kind.Writes(), kind == stmt.Raw && p.Changed >= 0:
 		return fmt.Sprintf("%d affected", p.Changed)

@@ -138,6 +138,8 @@ func unsupported(n ast.StmtNode) string {
 			}
 		case *ast.Limit:
 			what = "LIMIT"
+		case *ast.WindowFuncExpr:
+			what = "a window"
 		case *ast.VariableExpr, *ast.SelectIntoOption, *ast.WithClause:
 			what = "a variable, INTO or WITH"
 		}

@@ -18,9 +18,17 @@ func (j *judge) undetermined(e *event) string {
 	if why := undetermined(e.node, j.limited(e.node)); why != "" {
 		return why
 	}
-	_, raw := e.node.(*stmt.RawStmt)
+	raw, isRaw := e.node.(*stmt.RawStmt)
+	switch {
+	case isRaw && j.t.aborts && undeterminedHere(raw) != "":
+		return undeterminedHere(raw)
+	case j.t.aborts && j.sumsFloats(e.node):
+		return "a sum of floating-point numbers, which depends on the order of rows"
+	case j.t.aborts && keepsFirst(e.node):
+		return "the order of rows"
+	}
 	// PostgreSQL groups by all that it shows, and takes single rows of a group nowhere.
-	if byOrder(e) && (raw || !j.t.aborts) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && corpus.Names(e.node, sh.name) }) {
+	if byOrder(e) && (isRaw || !j.t.aborts) && slices.ContainsFunc(j.layout, func(sh shape) bool { return len(sh.key) == 0 && corpus.Names(e.node, sh.name) }) {
 		return "the order of rows in a table without a primary key"
 	}
 	return ""

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -24,6 +22,7 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	o.touched = o.touched || j.touches(e)
 	var out []world
 	var dids []string
+	refused := false
 	var first *history.Result
 	open := o.snapshots == nil && !e.unit.promise.SnapshotAtFirst && !j.looksAtRows(e) // it may have taken no snapshot
 	for _, k := range commits {
@@ -35,6 +34,17 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 			first = &a.Results[0]
 		}
 		if !history.SameAnswer(&a.Results[0], &e.st.Result, false) {
+			continue
+		}
+		if newest, err := j.throughNewest(e, &w, o, k, did); err != nil {
+			return nil, err
+		} else if newest {
+			return nil, unjudgedError("an upsert or a cascade, which goes by the newest rows")
+		}
+		if due, err := j.locksChanged(e, &w, o, k, &a.Results[0]); err != nil {
+			return nil, err
+		} else if due {
+			refused = true
 			continue
 		}
 		text := j.layout.text(did)
@@ -55,6 +65,11 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	if len(out) > 0 {
 		j.held[e.index] = true
 		return out, nil
+	}
+	if refused {
+		j.held[e.index] = true
+		return nil, &mismatch{e: e, kind: "missing-error", expected: "error 40001", actual: history.Describe(e.kind, &e.st.Result),
+			reason: "it has found, and so has to lock, a row that was changed and committed behind its transaction's snapshot"}
 	}
 	why, err := j.onNewest(e, &w, o, first)
 	if err != nil {
@@ -191,16 +206,7 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 // mayName says whether a write of a transaction may name a table. What else a transaction writes, a cascade or a
 // trigger does, which may go by the newest rows.
 func (u *unit) mayName(j *judge, table int) bool {
-	return slices.ContainsFunc(u.events, func(e *event) bool {
-		if !e.writes() {
-			return false
-		}
-		if raw, ok := e.node.(*stmt.RawStmt); ok {
-			return slices.ContainsFunc(raw.Writes, func(n *ast.TableName) bool { return j.layout.table(n.Name.O) == table })
-		}
-		named := j.named(e)
-		return named == nil || slices.Contains(named, table)
-	})
+	return slices.ContainsFunc(u.events, func(e *event) bool { return e.writes() && e.mayName(j, table) })
 }
 
 // merge puts what a transaction wrote on a snapshot onto the newest tables, column by column. It returns the

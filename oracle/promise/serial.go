@@ -109,6 +109,9 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 	for _, e := range u.events {
 		switch failed := e.st.Result.Err; {
 		case s.retryable(failed), e.refused: // it has left nothing, and alone it would not fail
+		case s.t.aborts && failed != nil && (failed.Code == errUnique || failed.Code == errReadOnly):
+			// "it is possible to see unique constraint violations caused by conflicts with overlapping Serializable
+			// transactions": https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
 		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit:
 		default:
 			if why := s.undetermined(e); why != "" && e.writes() && failed == nil {
@@ -135,6 +138,9 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 			}
 			if e.alone && !e.plain() && !e.writes() && s.subquery(e) {
 				return nil, nil, unjudgedError("a query within a locking read outside of a transaction")
+			}
+			if s.t.aborts && duplicate(got) && e.undoneLater() {
+				return nil, nil, unjudgedError("a key that was free among the newest rows, in an INSERT that was undone")
 			}
 			if why := s.uncertainAlone(e); why != "" {
 				return nil, nil, unjudgedError(why)
@@ -178,7 +184,7 @@ func (s *serial) none() error {
 	if m.e == nil {
 		s.ruling.Broken, s.ruling.Kind, s.ruling.Stmt = true, "not-serializable", -1
 		s.ruling.Expected, s.ruling.Actual, s.ruling.Reason = m.expected, m.actual, reason
-		s.ruling.Promise = s.units[0].promise
+		s.ruling.Promise = s.t.units[0].promise
 		return nil
 	}
 	s.broken(m.e, "not-serializable", m.expected, m.actual, reason)

@@ -212,6 +212,16 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 			}
 		}
 		return []world{w}, nil
+	case e.kind == stmt.ReleaseSavepoint && failed == nil:
+		// An older one of the name can be reached again.
+		// https://www.postgresql.org/docs/current/sql-savepoint.html
+		for n := len(o.saved) - 1; n >= 0; n-- {
+			if o.saved[n].name == savepointName(e) {
+				o.saved = o.saved[:n:n]
+				break
+			}
+		}
+		return []world{w.with(e.unit, o)}, nil
 	case e.kind == stmt.Commit && failed != nil:
 		if j.retryable(failed) {
 			return []world{w}, nil
@@ -220,7 +230,7 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 			reason: "nothing keeps this transaction from being committed"}
 	case !e.data(), e.refused:
 		return []world{w}, nil
-	case j.retryable(failed):
+	case j.retryable(failed), failed != nil && failed.Code == errReadOnly && e.unit.readOnly:
 		o.touched = true
 		return []world{w.with(e.unit, o)}, nil
 	}

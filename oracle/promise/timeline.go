@@ -25,6 +25,8 @@ type unit struct {
 	end       *event
 	// consistent says that its first statement asks for the snapshot at once.
 	consistent bool
+	// readOnly says that it may only read, as its BEGIN says.
+	readOnly bool
 	// failed says, while a history is read, that an error has aborted it.
 	failed bool
 }
@@ -164,6 +166,9 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			return unjudgedError("a BEGIN that fails")
 		}
 		u.consistent = e.kind == stmt.BeginSnapshot
+		if b, ok := e.node.(*ast.BeginStmt); ok {
+			u.readOnly = b.ReadOnly
+		}
 		t.join(e, u, open)
 		return nil
 	case stmt.Commit, stmt.Rollback:
@@ -214,11 +219,14 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 // within is place for a statement in an open transaction that an error aborts.
 func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	failed := e.st.Result.Err != nil
-	if e.kind.OfSession() || !e.data() && !e.kind.Control() {
+	if e.kind == stmt.SetLevel || e.kind.OfSession() || !e.data() && !e.kind.Control() {
 		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
 	}
 	if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && (e.st.Result.InTxn || chains(e.node)) {
 		return unjudgedError("AND CHAIN or RELEASE")
+	}
+	if u.readOnly && e.writes() && !failed {
+		return unjudgedError("READ ONLY")
 	}
 	t.join(e, u, open)
 	switch {
