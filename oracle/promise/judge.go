@@ -2,6 +2,7 @@ package promise
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -129,7 +130,10 @@ func (j *judge) serial() bool {
 func (j *judge) answers(initial, final state) error {
 	switch {
 	case j.serial():
-		return j.serially(initial, final)
+		if err := j.serially(initial, final); err != nil || j.ruling.Broken || !j.t.units[0].promise.Isolated {
+			return err
+		}
+		return j.onSnapshotsToo(initial, final)
 	case j.h.Server.Declared != nil && slices.ContainsFunc(j.t.units, func(u *unit) bool { return u.promise.Serial }):
 		return unjudgedError("serializable transactions beside others, of which nothing was declared")
 	}
@@ -137,6 +141,20 @@ func (j *judge) answers(initial, final state) error {
 		return unjudgedError("a query in a trigger, which may see other rows than the statement")
 	}
 	return j.byStatement(initial, final)
+}
+
+// onSnapshotsToo judges transactions that have a serial order by their snapshots, too, those that were aborted among
+// them: PostgreSQL's SERIALIZABLE "works exactly the same as Repeatable Read except that it also monitors for conditions
+// which could make execution … inconsistent". What cannot be told so is as the serial order has it.
+// https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
+func (j *judge) onSnapshotsToo(initial, final state) error {
+	skipped := maps.Clone(j.skipped)
+	err := j.byStatement(initial, final)
+	j.skipped = skipped
+	if errors.As(err, new(unjudgedError)) {
+		return nil
+	}
+	return err
 }
 
 // orphaned is the ruling on a foreign key that does not hold. If the server breaks it alone, too, that is
