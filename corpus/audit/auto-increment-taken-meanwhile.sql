@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (postgres 18, SER): unknown promise not judged
 
 /* init */ CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(10));
 /* init */ INSERT INTO t VALUES (1, 'b'), (2, 'b');

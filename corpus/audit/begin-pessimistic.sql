@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown stale
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT);
 /* tx1 */ BEGIN PESSIMISTIC;

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): unknown unsupported
 -- verdict (tidb 2025-11, RR): unknown unsupported
 -- verdict (tidb 2024-07, RR): unknown unsupported
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE t (a VARCHAR(10));
 /* init */ INSERT INTO t VALUES ('a');

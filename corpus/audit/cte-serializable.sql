@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE k (id INT PRIMARY KEY);
 /* tx1 */ BEGIN;

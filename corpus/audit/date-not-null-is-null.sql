@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): unknown init-error: set-up line 2, INSERT INTO t VALUES ('0000-00-00') ON CONFLICT DO NOTHING: error 22008 (22008): date/time field value out of range: "0000-00-00"
 
 /* init */ CREATE TABLE t (d DATE NOT NULL);
 /* init */ INSERT IGNORE INTO t VALUES ('0000-00-00');

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown stale
 -- verdict (tidb 2025-11, RC RR): unknown stale
 -- verdict (tidb 2024-07, RC RR): unknown stale
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t0 (c0 INT PRIMARY KEY, c2 INT);
 /* init */ INSERT INTO t0 VALUES (1, 1);

@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, RU): ok
 -- verdict (mysql 9.7, RU): ok
 -- verdict (mysql 9.7,binlog=off, RU): ok
+-- verdict (postgres 18, RU): unknown refused
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ INSERT INTO t VALUES (1), (0);

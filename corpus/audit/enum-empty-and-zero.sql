@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): unknown init-error: set-up line 3, INSERT INTO t VALUES (0) ON CONFLICT DO NOTHING: error 23514 (23514): new row for relation "t" violates check constraint "t_a_check"
 
 /* init */ CREATE TABLE t (a ENUM('x', ''));
 /* init */ INSERT INTO t VALUES ('');

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): unknown stale
 -- verdict (tidb 2025-11, RR): unknown stale
 -- verdict (tidb 2024-07, RR): unknown stale
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT, KEY kb (b));
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);

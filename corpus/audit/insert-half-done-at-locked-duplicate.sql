@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, RU): ok
 -- verdict (mysql 9.7, RU): ok
 -- verdict (mysql 9.7,binlog=off, RU): ok
+-- verdict (postgres 18, RU): ok
 
 /* init */ CREATE TABLE t (a INT, c INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (2, 1), (5, NULL);

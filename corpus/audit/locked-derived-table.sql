@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): known locked-derived-table-reads-newest
 -- verdict (tidb 2024-07, RC RR): known locked-derived-table-reads-newest
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE tt (a INT PRIMARY KEY, b INT, c VARCHAR(255));
 /* init */ INSERT INTO tt VALUES (1, 11, 'snapshot'), (2, 12, 'snapshot');

@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1,10),(2,20),(3,30);

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (0, 0);

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (a VARCHAR(10) NOT NULL UNIQUE KEY, b INT PRIMARY KEY, c INT);
 /* init */ INSERT INTO t VALUES ('c', 3, 0), ('ab', 4, 0);

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): known rollback-to-renews-transaction
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE p (id INT PRIMARY KEY, v INT);
 /* init */ INSERT INTO p VALUES (1,2);

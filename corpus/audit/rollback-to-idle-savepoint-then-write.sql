@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE, c INT);
 /* init */ INSERT INTO t VALUES (1,10,100),(2,20,200),(3,30,300),(5,50,500);

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, tx1=RC, tx2=RR): ok
 -- verdict (tidb 2025-11, tx1=RC, tx2=RR): ok
 -- verdict (tidb 2024-07, tx1=RC, tx2=RR): ok
+-- verdict (postgres 18, tx1=RC, tx2=RR): unknown refused
 
 /* init */ CREATE TABLE t (a INT DEFAULT 1, b SMALLINT DEFAULT 2 PRIMARY KEY, c INT);
 /* init */ INSERT INTO t VALUES (-1, 1, 1), (-1, 2, NULL), (2, 3, 1), (3, 4, NULL);

@@ -14,6 +14,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE en (id INT PRIMARY KEY, st ENUM('open','paid','void') NOT NULL DEFAULT 'open');
 /* init */ INSERT INTO en (id) VALUES (1),(2);

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): unknown stale
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t1 (a INT);
 /* tx1 */ SELECT COUNT(T1.a) FROM t1;

@@ -10,6 +10,7 @@
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a VARCHAR(5) PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES ('1', 1), ('2', 2);

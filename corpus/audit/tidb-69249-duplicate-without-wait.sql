@@ -14,6 +14,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (c1 TEXT, UNIQUE KEY i1 (c1(3)));
 /* init */ INSERT INTO t (c1) VALUES ('a');

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): unknown init-error: set-up line 1, CREATE TABLE t (a INT NOT NULL, b INT DEFAULT NULL, PRIMARY KEY(a) NONCLUSTERED GLOBAL, UNIQUE k(a, b) GLOBAL) AUTO_ID_CACHE = 1 PARTITION BY HASH (a) PARTITIONS 2: error 1064 (42000): You have an error in your SQL syntax; check the manual that corresponds to your TiDB version for the right syntax to use line 1 column 86 near "GLOBAL, UNIQUE k(a, b) GLOBAL) AUTO_ID_CACHE = 1 PARTITION BY HASH (a) PARTITIONS 2"
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE t (a INT NOT NULL, b INT DEFAULT NULL, PRIMARY KEY(a) /*T![clustered_index] NONCLUSTERED */ /*T![global_index] GLOBAL */, UNIQUE k(a, b) /*T![global_index] GLOBAL */) /*T![auto_id_cache] AUTO_ID_CACHE = 1 */ PARTITION BY HASH (a) PARTITIONS 2;
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

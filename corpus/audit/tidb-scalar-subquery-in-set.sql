@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known scalar-subquery-of-write-reads-snapshot
 -- verdict (tidb 2024-07, RR): known scalar-subquery-of-write-reads-snapshot
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE d1 (id INT NOT NULL);
 /* init */ CREATE TABLE d2 (id INT NOT NULL);

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): known no-op-upsert-unseen
 -- verdict (tidb 2025-11, RR): known no-op-upsert-unseen
 -- verdict (tidb 2024-07, RR): known no-op-upsert-unseen
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE k (id INT PRIMARY KEY, n INT);
 /* init */ INSERT INTO k VALUES (1, 0);

@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): known index-condition-judges-unseen-rows
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b BIGINT, INDEX k1(b));
 /* init */ INSERT INTO t VALUES (0, 0);

@@ -20,6 +20,7 @@
 -- verdict (mariadb 10.5, RU): known row-amid-key-change-not-found
 -- verdict (mysql 9.7, RU): known read-ends-at-row-amid-key-change
 -- verdict (mysql 9.7,binlog=off, RU): known read-ends-at-row-amid-key-change
+-- verdict (postgres 18, RU): ok
 
 /* init */ CREATE TABLE t (a INT, b INT PRIMARY KEY, c INT, INDEX(a));
 /* init */ INSERT INTO t VALUES (7, 1, 0), (0, 2, 0), (0, 3, 0), (0, 4, 0), (0, 5, 0), (0, 6, 0);

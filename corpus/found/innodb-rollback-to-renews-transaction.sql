@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): known rollback-to-renews-transaction
 -- verdict (tidb 2025-11, RR): ok
 -- verdict (tidb 2024-07, RR): ok
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 2);

@@ -19,6 +19,7 @@
 -- verdict (mariadb 11.8, SER): ok
 -- verdict (mariadb 11.8,snapshot=off, SER): ok
 -- verdict (mariadb 10.11,snapshot=on, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ CREATE TABLE u (y INT PRIMARY KEY);

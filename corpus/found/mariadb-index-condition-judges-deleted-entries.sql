@@ -21,6 +21,7 @@
 -- verdict (mariadb 10.5, RR): known index-condition-judges-unseen-rows
 -- verdict (tidb 2025-11, RR): known filter-judges-overwritten-rows
 -- verdict (tidb 2024-07, RR): known filter-judges-overwritten-rows
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b BIGINT, INDEX k1(b));
 /* init */ INSERT INTO t VALUES (0, 9223372036854775807), (0, 0);

@@ -21,6 +21,7 @@
 -- verdict (mariadb 10.5, RC): unknown stale
 -- verdict (tidb 2025-11, RC): unknown unsupported
 -- verdict (tidb 2024-07, RC): unknown unsupported
+-- verdict (postgres 18, RC): unknown unsupported
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY (a), KEY (b));
 /* init */ INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);

@@ -19,6 +19,7 @@
 -- verdict (embedded, RC): ok
 -- verdict (tidb 2025-11, RC): ok
 -- verdict (tidb 2024-07, RC): ok
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (a INT);
 /* init */ CREATE TABLE t2 (a INT);

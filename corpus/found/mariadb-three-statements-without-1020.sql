@@ -19,6 +19,7 @@
 -- verdict (mariadb 10.5, SER): ok
 -- verdict (mysql 9.7, SER): ok
 -- verdict (mysql 9.7,binlog=off, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a INT, b INT PRIMARY KEY, INDEX(a));
 /* init */ INSERT INTO t VALUES (0, 0), (1, 1);

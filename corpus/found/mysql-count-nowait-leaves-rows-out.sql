@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): violation missing-wait
 -- verdict (tidb 2025-11, RC): ok
 -- verdict (tidb 2024-07, RC): ok
+-- verdict (postgres 18, RC): unknown refused
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1), (2);

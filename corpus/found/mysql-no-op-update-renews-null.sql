@@ -23,6 +23,7 @@
 -- verdict (mariadb 10.5, RR): known no-op-update-unseen
 -- verdict (tidb 2025-11, RR): known no-op-update-unseen
 -- verdict (tidb 2024-07, RR): known no-op-update-unseen
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b INT DEFAULT 1);
 /* init */ INSERT INTO t VALUES (0, 0), (0, NULL);

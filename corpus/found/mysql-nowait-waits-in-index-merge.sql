@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): known nowait-waits-in-index-merge
 -- verdict (tidb 2025-11, RC): ok
 -- verdict (tidb 2024-07, RC): ok
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, KEY (a), KEY (b));
 /* init */ INSERT INTO t VALUES (1, 1, 1), (2, 2, 2), (3, 3, 3);

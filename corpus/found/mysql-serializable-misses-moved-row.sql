@@ -17,6 +17,7 @@
 -- verdict (mariadb 10.11, SER): ok
 -- verdict (mariadb 10.11,snapshot=on, SER): ok
 -- verdict (mariadb 10.5, SER): ok
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE);
 /* init */ INSERT INTO t VALUES (2, 0);

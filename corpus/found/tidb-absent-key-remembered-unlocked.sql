@@ -24,6 +24,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known absent-key-remembered-unlocked
 -- verdict (tidb 2024-07, RC): known absent-key-remembered-unlocked
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1);

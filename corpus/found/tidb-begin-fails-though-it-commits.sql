@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known commit-locks-what-a-failed-update-met
 -- verdict (tidb 2024-07, RR): known commit-locks-what-a-failed-update-met
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (0);

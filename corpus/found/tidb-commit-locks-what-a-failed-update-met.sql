@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-locks-what-a-failed-update-met
 -- verdict (tidb 2024-07, RC): known commit-locks-what-a-failed-update-met
+-- verdict (postgres 18, RC): ok
 -- first_seen: 2026-11-21T04:56:34Z
 -- input: seed 48574325, worker 1, input 226, order 0
 

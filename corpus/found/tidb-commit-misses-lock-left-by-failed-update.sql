@@ -25,6 +25,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known commit-misses-lock-of-restarted-update
 -- verdict (tidb 2024-07, RR): known commit-misses-lock-of-restarted-update
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a BIGINT);
 /* init */ INSERT INTO t VALUES (0), (-9223372036854775808);

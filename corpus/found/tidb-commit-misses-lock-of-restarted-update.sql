@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-misses-lock-of-restarted-update
 -- verdict (tidb 2024-07, RC): known commit-misses-lock-of-restarted-update
+-- verdict (postgres 18, RC): ok
 -- first_seen: 2026-11-21T04:53:20Z
 -- input: seed 2278527509, worker 0, input 156, order 0
 

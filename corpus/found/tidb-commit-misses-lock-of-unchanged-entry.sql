@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-misses-lock-of-restarted-update
 -- verdict (tidb 2024-07, RC): known commit-misses-lock-of-restarted-update
+-- verdict (postgres 18, RC): unknown refused
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY, b TIMESTAMP);
 /* init */ INSERT INTO t VALUES (0, NULL);

@@ -23,6 +23,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation server-crash
 -- verdict (tidb 2024-07, RR): violation server-crash
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (NULL), (NULL);

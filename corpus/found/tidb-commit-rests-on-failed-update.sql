@@ -25,6 +25,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known commit-expects-locks-of-failed-update
 -- verdict (tidb 2024-07, RR): known commit-expects-locks-of-failed-update
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (NULL), (NULL);

@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known scalar-subquery-of-write-reads-snapshot
 -- verdict (tidb 2024-07, RR): known scalar-subquery-of-write-reads-snapshot
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT, c INT);
 /* init */ CREATE TABLE u (x INT);

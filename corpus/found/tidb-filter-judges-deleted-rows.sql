@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known filter-judges-overwritten-rows
 -- verdict (tidb 2024-07, RC): known filter-judges-overwritten-rows
+-- verdict (postgres 18, RC): ok
 -- first_seen: 2026-11-22T01:07:39Z
 -- input: seed 64, worker 0, input 2392, order 0
 

@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known filter-judges-overwritten-rows
 -- verdict (tidb 2024-07, RR): known filter-judges-overwritten-rows
+-- verdict (postgres 18, RR): ok
 -- first_seen: 2026-11-21T04:53:13Z
 -- input: seed 2278527509, worker 1, input 84, order 0
 

@@ -20,6 +20,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): violation orphan
 -- verdict (tidb 2024-07, RC): violation orphan
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE p (a INT PRIMARY KEY);
 /* init */ CREATE TABLE c (a INT, FOREIGN KEY (a) REFERENCES p(a));

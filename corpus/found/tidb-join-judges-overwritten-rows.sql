@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known filter-judges-overwritten-rows
 -- verdict (tidb 2024-07, RC): known filter-judges-overwritten-rows
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b BIGINT UNSIGNED);
 /* init */ CREATE TABLE u (x INT PRIMARY KEY);

@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known key-change-leaves-old-row
 -- verdict (tidb 2024-07, RR): known key-change-leaves-old-row
+-- verdict (postgres 18, RR): ok
 -- first_seen: 2026-11-21T04:53:07Z
 -- input: seed 2278527509, worker 1, input 13, order 0
 

@@ -20,6 +20,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation wrong-rows
 -- verdict (tidb 2024-07, RR): violation wrong-rows
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a ENUM('b', 'a') PRIMARY KEY, v INT);
 /* init */ INSERT INTO t VALUES ('b', 0);

@@ -24,6 +24,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): violation wrong-rows
 -- verdict (tidb 2024-07, RC): violation wrong-rows
+-- verdict (postgres 18, RC): unknown refused
 
 /* init */ CREATE TABLE t (a INT, b SET('a', 'b', 'c') PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (0, 0), (0, 'b'), (1, 'a,b');

@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation server-crash
 -- verdict (tidb 2024-07, RR): violation server-crash
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ CREATE TABLE t2 (a INT PRIMARY KEY, b INT, FOREIGN KEY (b) REFERENCES t(a) ON DELETE CASCADE ON UPDATE CASCADE);

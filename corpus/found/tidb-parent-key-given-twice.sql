@@ -19,6 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation server-log
 -- verdict (tidb 2024-07, RR): violation server-log
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE p (a INT PRIMARY KEY);
 /* init */ CREATE TABLE c (a INT, FOREIGN KEY (a) REFERENCES p(a) ON UPDATE CASCADE);

@@ -23,6 +23,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation unexpected-error
 -- verdict (tidb 2024-07, RR): violation unexpected-error
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (1), (5);

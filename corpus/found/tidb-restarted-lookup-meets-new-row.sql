@@ -20,6 +20,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known restarted-lookup-clamps-values
 -- verdict (tidb 2024-07, RR): known restarted-lookup-clamps-values
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a TINYINT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (-128);

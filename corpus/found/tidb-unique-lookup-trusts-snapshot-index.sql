@@ -22,6 +22,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known unique-lookup-trusts-snapshot-index
 -- verdict (tidb 2024-07, RR): known unique-lookup-trusts-snapshot-index
+-- verdict (postgres 18, RR): ok
 -- first_seen: 2026-11-21T04:55:13Z
 -- input: seed 2142719367, worker 1, input 225, order 0
 

@@ -21,6 +21,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): known upsert-looks-in-snapshot
 -- verdict (tidb 2024-07, RR): known upsert-looks-in-snapshot
+-- verdict (postgres 18, RR): unknown refused
 
 /* init */ CREATE TABLE t (a INT UNIQUE KEY, b INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (0, 0);

@@ -18,6 +18,7 @@
 -- verdict (tidb 2025-11, RR): known no-op-update-unseen
 -- verdict (tidb 2024-07, RC): ok
 -- verdict (tidb 2024-07, RR): known no-op-update-unseen
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (c1 INT, c2 INT);
 /* init */ INSERT INTO t VALUES (0, 0), (1, 1);

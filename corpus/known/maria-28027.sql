@@ -11,6 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 -- verdict (tidb 2025-11, RC RR): unknown unsupported
 -- verdict (tidb 2024-07, RC RR): unknown unsupported
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (c1 INT);
 /* init */ INSERT INTO t (c1) VALUES (3), (2), (1);

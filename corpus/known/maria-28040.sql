@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown init-error: set-up line 2, INSERT INTO t (c1, c2) VALUES (NULL, NULL), (NULL, 'aaa') ON CONFLICT DO NOTHING: error 23502 (23502): null value in column "c1" of relation "t" violates not-null constraint
 
 /* init */ CREATE TABLE t (c1 BLOB NOT NULL, c2 TEXT);
 /* init */ INSERT IGNORE INTO t (c1, c2) VALUES (NULL, NULL), (NULL, 'aaa');

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t0 (c0 INT, c1 INT, c2 INT PRIMARY KEY);
 /* init */ INSERT INTO t0 VALUES (-1, 0, 1), (2, 3, 4);

@@ -15,6 +15,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t0 (c0 BOOLEAN UNIQUE, c1 DOUBLE NOT NULL, c2 BIGINT, c3 VARCHAR(100) UNIQUE NOT NULL, KEY ic0 (c2, c0, c3 DESC, c1));
 /* init */ INSERT INTO t0 VALUES (NULL, 0.71535, 807633510, '');

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t0 (c0 MEDIUMINT PRIMARY KEY NOT NULL, c1 VARCHAR(100) NOT NULL, KEY ic0 (c1));
 /* init */ INSERT INTO t0 VALUES (1, '');

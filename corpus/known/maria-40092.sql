@@ -14,6 +14,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t0 (c0 VARCHAR(100) UNIQUE NOT NULL, c1 INT NOT NULL, c2 VARCHAR(100) UNIQUE, PRIMARY KEY (c0, c1, c2), KEY ic0 (c2 DESC, c0, c1));
 /* init */ INSERT INTO t0 VALUES ('', -1337292163, '');

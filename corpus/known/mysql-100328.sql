@@ -19,6 +19,7 @@
 -- verdict (tidb 2025-11, RR): known no-op-update-unseen
 -- verdict (tidb 2024-07, RC): ok
 -- verdict (tidb 2024-07, RR): known no-op-update-unseen
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (a INT, b INT);
 /* init */ INSERT INTO t VALUES (1, 0), (2, 1), (3, 2);

@@ -18,6 +18,7 @@
 -- verdict (mysql 9.7,binlog=off, RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (c1 INT PRIMARY KEY);
 /* init */ INSERT INTO t (c1) VALUES (8);

@@ -11,6 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (c1 VARCHAR(14));
 /* init */ INSERT IGNORE INTO t (c1) VALUES ('test');

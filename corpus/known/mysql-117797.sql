@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (id INT, val INT, c0 DOUBLE UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (1222, 1508, 8548.0247), (1241, 1531, 2807.8848);

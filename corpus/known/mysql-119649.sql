@@ -11,6 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE mtest (x INT DEFAULT 0, c0 VARCHAR(20));
 /* init */ INSERT INTO mtest (c0, x) VALUES ('<X?', 59);

@@ -12,6 +12,8 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC): unknown unsupported
+-- verdict (postgres 18, RR SER): unknown promise not judged
 
 /* init */ CREATE TABLE t1 (a_id BIGINT NOT NULL, b_id BIGINT NOT NULL);
 /* init */ CREATE TABLE t2 (id BIGINT NOT NULL AUTO_INCREMENT, a_id BIGINT NOT NULL, b_id BIGINT NOT NULL, c_code CHAR(1) NOT NULL, c_id BIGINT NOT NULL, state TINYINT(1) NOT NULL, PRIMARY KEY (id), KEY secondary (a_id, b_id, c_code, c_id, state));

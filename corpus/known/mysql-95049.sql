@@ -12,6 +12,8 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): known rollback-to-renews-transaction
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC): ok
+-- verdict (postgres 18, RR SER): unknown promise not judged
 
 /* init */ CREATE TABLE person (id INT NOT NULL AUTO_INCREMENT, name VARCHAR(255) NOT NULL, age INT NOT NULL, PRIMARY KEY (id));
 /* init */ INSERT INTO person (name, age) VALUES ('John Lin', 29);

@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, value INT, a INT NOT NULL, b INT NOT NULL, INDEX ia (a), INDEX ib (b));
 /* init */ INSERT INTO t VALUES (1, 10, 2, 0), (2, 10, 4, 4), (3, 10, 0, 2), (4, 10, 0, 0);

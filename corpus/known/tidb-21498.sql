@@ -13,6 +13,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 -- verdict (tidb 2025-11, RC RR): unknown unsupported
 -- verdict (tidb 2024-07, RC RR): unknown unsupported
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, v INT, INDEX iv (v));
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30), (4, 40);

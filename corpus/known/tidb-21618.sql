@@ -11,6 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (c_int INT, d_int INT, PRIMARY KEY (c_int), KEY (d_int)) PARTITION BY HASH (c_int) PARTITIONS 4;
 /* init */ INSERT INTO t VALUES (1, 2);

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (k1 INT, k2 INT, v INT, UNIQUE KEY (k1));
 /* init */ INSERT INTO t VALUES (1, 1, NULL), (2, 2, 2);

@@ -12,6 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT) PARTITION BY RANGE (a) (PARTITION p0 VALUES LESS THAN (2), PARTITION p1 VALUES LESS THAN (4), PARTITION p2 VALUES LESS THAN (MAXVALUE));
 /* init */ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);

@@ -14,6 +14,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 -- verdict (tidb 2025-11, RC RR): unknown unsupported
 -- verdict (tidb 2024-07, RC RR): unknown unsupported
+-- verdict (postgres 18, RU RC RR SER): unknown refused
 
 /* init */ CREATE TABLE t1 (a INT);
 /* tx1 */ BEGIN;

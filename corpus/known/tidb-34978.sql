@@ -11,6 +11,8 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): unknown unsupported
 -- verdict (tidb 2025-11, RC RR): unknown unsupported
 -- verdict (tidb 2024-07, RC RR): unknown unsupported
+-- verdict (postgres 18, RU RC): unknown unsupported
+-- verdict (postgres 18, RR SER): unknown promise not judged
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, c INT NOT NULL);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

@@ -19,6 +19,7 @@
 -- verdict (tidb 2025-11, RR): known no-op-update-unseen
 -- verdict (tidb 2024-07, RC): ok
 -- verdict (tidb 2024-07, RR): known no-op-update-unseen
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (k INTEGER, v INTEGER, PRIMARY KEY (k));
 /* init */ INSERT INTO t (k, v) VALUES (1, 1);

@@ -11,6 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t1 (id1 INT, id2 INT, id3 INT, PRIMARY KEY (id1), UNIQUE KEY udx_id2 (id2));
 /* init */ INSERT INTO t1 VALUES (1, 1, 1);

@@ -16,6 +16,7 @@
 -- verdict (tidb 2025-11, RR): known reverse-scan-reads-newest
 -- verdict (tidb 2024-07, RC): ok
 -- verdict (tidb 2024-07, RR): known reverse-scan-reads-newest
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2);

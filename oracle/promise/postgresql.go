@@ -125,7 +125,7 @@ func (e *event) mayName(j *judge, table int) bool {
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ
 func (j *judge) locksChanged(e *event, w *world, o own, commits int, got *history.Result) (bool, error) {
 	if !e.unit.promise.SnapshotAtFirst || e.alone || e.kind != stmt.SelectForUpdate && e.kind != stmt.SelectForShare ||
-		got.Err != nil || stmt.Of(e.node).Limit != nil || stmt.LockOf(e.node.(*ast.SelectStmt)).Wait == stmt.Skips {
+		got.Err != nil || j.named(e) == nil || j.subquery(e) || stmt.Of(e.node).Limit != nil || stmt.LockOf(e.node.(*ast.SelectStmt)).Wait == stmt.Skips {
 		return false, nil
 	}
 	s := slices.Clone(w.committed[commits])
