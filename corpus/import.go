@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,22 +38,24 @@ func NameOf(path string) string {
 
 // ImportCases writes cases to a folder, each under a name of its own, with the
 // header lines `source` and `reported` that every published case has. What the
-// folder holds already, whatever its name and header, is not written again.
+// folder holds already, whatever its name and header, is not written again, unless it
+// is there at other levels than the new case names.
 func ImportCases(dir string, cases []Stored) ([]Import, error) {
 	there, err := LoadAny(dir)
 	if err != nil {
 		return nil, fmt.Errorf("import into %s: %w", dir, err)
 	}
-	ids, names := map[string]string{}, map[string]bool{}
+	ids, names := map[string][]Stored{}, map[string]bool{}
 	for _, s := range there {
-		ids[ID(s.Case)] = s.Path
+		id := ID(s.Case)
+		ids[id] = append(ids[id], s)
 		names[strings.TrimSuffix(filepath.Base(s.Path), Ext)] = true
 	}
 	var out []Import
 	for _, s := range cases {
 		id := ID(s.Case)
-		if path, ok := ids[id]; ok {
-			out = append(out, Import{s.Path, path, true})
+		if i := slices.IndexFunc(ids[id], func(old Stored) bool { return covers(old.Case, s.Case) }); i >= 0 {
+			out = append(out, Import{s.Path, ids[id][i].Path, true})
 			continue
 		}
 		c := s.Case.Clone()
@@ -65,12 +68,22 @@ func ImportCases(dir string, cases []Stored) ([]Import, error) {
 		if name == "" || names[name] {
 			name = strings.TrimPrefix(name+"-"+id[:6], "-")
 		}
+		if level, ok := c.Get(levelKey); ok && names[name] {
+			name += "-" + NameOf(level)
+		}
 		path, err := Save(dir, name, c)
 		if err != nil {
 			return out, fmt.Errorf("import %s: %w", s.Path, err)
 		}
-		ids[id], names[name] = path, true
+		ids[id], names[name] = append(ids[id], Stored{path, c}), true
 		out = append(out, Import{s.Path, path, false})
 	}
 	return out, nil
+}
+
+// covers reports whether a case runs at the levels that another one names, or that one names none.
+func covers(old, c *Case) bool {
+	has, pinned := old.Get(levelKey)
+	want, ok := c.Get(levelKey)
+	return !ok || !pinned || has == want
 }

@@ -134,45 +134,6 @@ func verifyOn(cmd *cobra.Command, name string, cases []corpus.Stored) (runs, bad
 	return runs, bad, nil
 }
 
-func newCorpusImport() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use:   "import FILE|DIR... [flags]",
-		Short: "Copy published cases into the corpus, in the format of txnfuzz",
-		Long: `Reads cases in the format of txnfuzz, or in the format in which Troc, DT2 and Fucci
-publish theirs. Writes those whose statements the corpus does not hold yet, with file
-names such as maria-32898.sql.`,
-		Example: `  txnfuzz corpus import ../Fucci/cases/mariadb32898.txt
-  txnfuzz corpus import ../DT2/cases --out corpus/known`,
-		Args: wantCases,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cases, err := loadCases(args, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if err := os.MkdirAll(out, 0o755); err != nil {
-				return err
-			}
-			done, err := corpus.ImportCases(out, cases)
-			fresh := 0
-			for _, d := range done {
-				verb := "is in"
-				if !d.Known {
-					verb = "written to"
-					fresh++
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s %s\n", d.From, verb, d.To)
-			}
-			if err == nil && fresh > 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "Look at `source` and `reported`, then record what they do: go test ./fuzz -run TestCorpus -update")
-			}
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", findings.KnownDir, "folder to write to")
-	return cmd
-}
-
 func newCorpusStats() *cobra.Command {
 	return &cobra.Command{
 		Use:     "stats [FILE|DIR...]",
