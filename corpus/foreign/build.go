@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Case makes a case of a script, or says why there is none.
@@ -49,6 +50,9 @@ type step struct {
 	corpus.Line
 	opens bool
 	level corpus.Level
+	// atAny says that it answers alike at all levels, or, as a query without locks, at READ COMMITTED and REPEATABLE READ.
+	atAny bool
+	query bool
 }
 
 // session is what is known of one behind the lines so far.
@@ -138,9 +142,20 @@ func (b *builder) statement(se *session, k *Block, s statement) *Refusal {
 		return no
 	}
 	line := step{Line: corpus.Line{Session: k.Session, Stmt: node, Note: k.Note}, opens: se.begin < 0, level: se.level}
+	line.atAny, line.query = line.opens && b.quiet(), line.opens && stmt.KindOf(node) == stmt.Select
 	b.steps = append(b.steps, line)
 	se.asked = true
 	return nil
+}
+
+// quiet reports whether no session has begun a transaction that it has not ended. What is sent then has nobody beside it.
+func (b *builder) quiet() bool {
+	for _, se := range b.sessions {
+		if se.begin >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // simple adds a statement that is in this project's own words.
@@ -165,6 +180,11 @@ func (b *builder) end(se *session, k *Block, sql string) {
 	b.simple(k, sql, false, 0)
 }
 
+// atLevel reports whether a step answers at another level as it does at its own.
+func (s *step) atLevel(l corpus.Level) bool {
+	return s.atAny || s.query && l != corpus.Serializable && s.level != corpus.Serializable
+}
+
 // place puts the lines into the case and returns the level at which each session begins. A session that goes on at another
 // level says so.
 func (b *builder) place(c *corpus.Case) map[int]corpus.Level {
@@ -174,7 +194,7 @@ func (b *builder) place(c *corpus.Case) map[int]corpus.Level {
 		case !s.opens:
 		case now[n] == 0:
 			first[n], now[n] = s.level, s.level
-		case now[n] != s.level:
+		case now[n] != s.level && !s.atLevel(now[n]):
 			now[n] = s.level
 			set, err := corpus.ParseStatement("SET SESSION TRANSACTION ISOLATION LEVEL " + s.level.String())
 			if err != nil {

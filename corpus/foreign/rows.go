@@ -115,6 +115,8 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 		switch {
 		case slices.Contains(systemColumns, t.low):
 			return nil, refuse(s, "a column of the system")
+		case s.is(i+1, ".") && (t.low == "old" || t.low == "new"):
+			return nil, refuse(s, "OLD and NEW in RETURNING")
 		case strings.HasPrefix(t.low, "pg_") && !s.calls(i), t.low == "information_schema":
 			return nil, refuse(s, "a table of the system")
 		case s.calls(i) && !pureFunctions[t.low] && !b.setup.tables[t.low]:

@@ -29,6 +29,21 @@ const (
 	noteTearDown = "teardown"
 )
 
+// NoteOf returns the note behind the lines of a launch: the name of its step, and if the permutation has it before, too,
+// how many times by then.
+func NoteOf(p Permutation, launch int) string {
+	times := 1
+	for _, l := range p[:launch] {
+		if l.Name == p[launch].Name {
+			times++
+		}
+	}
+	if times > 1 {
+		return fmt.Sprintf("%s, time %d", p[launch].Name, times)
+	}
+	return p[launch].Name
+}
+
 // script is a permutation as the tester runs it. A session without a step in it is left out, if it only begins and ends a
 // transaction: nobody can tell.
 func (s *Spec) script(path string, i int, p Permutation) *foreign.Script {
@@ -53,8 +68,8 @@ func (s *Spec) script(path string, i int, p Permutation) *foreign.Script {
 			add(j, n.SetUp, noteSetUp)
 		}
 	}
-	for _, l := range p {
-		add(l.Session, s.Sessions[l.Session].Steps[l.Step].SQL, l.Name)
+	for j, l := range p {
+		add(l.Session, s.Sessions[l.Session].Steps[l.Step].SQL, NoteOf(p, j))
 	}
 	for j, n := range s.Sessions {
 		if used[j] || !foreign.OnlyBegins(n.SetUp, n.TearDown) {
