@@ -52,3 +52,32 @@ func TestImportCases(t *testing.T) {
 		t.Errorf("imported:\n%s", text)
 	}
 }
+
+// TestImportLevels keeps the same statements at other levels apart: that is another case.
+func TestImportLevels(t *testing.T) {
+	dir := t.TempDir()
+	at := func(level string) *Case { return parseCase(t, level+"/* tx1 */ SELECT 1;") }
+	done, err := ImportCases(dir, []Stored{
+		{"x#1", at("-- level: RC\n")}, {"x#2", at("-- level: RR\n")}, {"y#1", at("-- level: RR\n")}, {"z", at("")},
+		{"x.sql#1", at("-- level: SER\n")}, {"x#1", at("-- level: RU\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range done {
+		got = append(got, filepath.Base(d.To))
+	}
+	id := ID(at(""))[:6]
+	want := "x-1.sql x-2.sql x-2.sql x-1.sql x-1-" + id + ".sql x-1-" + id + "-ru.sql"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%q\nwant %q", strings.Join(got, " "), want)
+	}
+	if done, err = ImportCases(dir, []Stored{{"w", at("-- level: RC\n")}}); err != nil || filepath.Base(done[0].To) != "x-1.sql" {
+		t.Errorf("again: %v, %v", done, err)
+	}
+	all := t.TempDir()
+	if done, err = ImportCases(all, []Stored{{"x", at("")}, {"y", at("-- level: RC\n")}}); err != nil || !done[1].Known {
+		t.Errorf("at all levels it is there: %v, %v", done, err)
+	}
+}

@@ -38,6 +38,48 @@ func TestCorpusImport(t *testing.T) {
 	}
 }
 
+const (
+	specText = "setup { CREATE TABLE t (a int); }\nsession s1 step r { SELECT a FROM t; } step l { LOCK TABLE t; }\n" +
+		"session s2 step w { INSERT INTO t VALUES (1); }\npermutation r w\npermutation w r\npermutation l w\n"
+	pageText = "Testing MySQL transaction isolation levels\n\nSetup:\n```sql\ncreate table t (a int);\n```\nMySQL prevents (G0):\n" +
+		"```sql\nset session transaction isolation level serializable; begin; -- T1\nselect * from t; -- T1\ncommit; -- T1\n```\n"
+)
+
+// A folder may hold files of several tools, cases, and pages that are none of these.
+func TestCorpusImportForeign(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.spec": specText, "b.md": pageText, "README.md": "# x\n", "c.sql": "/* tx1 */ SELECT 1;\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := t.TempDir()
+	got := txnfuzz(t, "corpus", "import", dir, "--out", out)
+	if got.code != 0 {
+		t.Fatalf("status %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	inOrder(t, got.stdout, "c.sql: written to", "a.spec#1: written to "+filepath.Join(out, "a-1.sql"), "a.spec#2: written to", "b.md#1: written to",
+		"\n4 cases read; 1 not imported, since a case cannot express them:\n", "1  LOCK TABLE in a session  a.spec#3: LOCK TABLE t\n", "-update")
+	again := txnfuzz(t, "corpus", "import", filepath.Join(dir, "a.spec"), "--out", out)
+	if again.code != 0 || strings.Contains(again.stdout, "written") || !strings.Contains(again.stdout, "2 cases read; 1 not imported") {
+		t.Errorf("again, status %d: %s%s", again.code, again.stdout, again.stderr)
+	}
+	verified := txnfuzz(t, "corpus", "stats", out)
+	inOrder(t, verified.stdout, "4 cases, ")
+	for name, text := range map[string]string{"bad.spec": "session a", "bad.md": "# no page"} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if bad := txnfuzz(t, "corpus", "import", file, "--out", out); bad.code != 2 || !strings.Contains(bad.stderr, name+":1:") {
+			t.Errorf("%s: status %d: %s", name, bad.code, bad.stderr)
+		}
+	}
+	if bad := txnfuzz(t, "corpus", "import", filepath.Join(dir, "none.spec"), "--out", out); bad.code != 2 {
+		t.Errorf("no such file: status %d: %s", bad.code, bad.stderr)
+	}
+}
+
 func TestCorpusStats(t *testing.T) {
 	got := txnfuzz(t, "corpus", "stats")
 	if got.code != 0 {

@@ -1,6 +1,9 @@
 package foreign
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Some of a set-up changes no answer: how rows and indexes are stored. It is left out where MySQL's SQL has no words for it,
 // and the case says so.
@@ -36,6 +39,10 @@ func (s statement) easier() (_ statement, without []string) {
 			s = slices.Clone(s)
 			s[i] = token{word, "text", "text"} // the same but for its name
 		}
+	}
+	if on := slices.IndexFunc(s, func(t token) bool { return t.low == "index" }) + 1; index && s.is(on, "on") && on+3 < len(s) {
+		own := strings.ToLower(s[on+1].low + "_" + s[on+3].low + "_idx") // as PostgreSQL names it
+		s = slices.Concat(s[:on], statement{{name, own, own}}, s[on:])
 	}
 	return s.withSeries().valuesAsQuery(), without
 }
