@@ -35,6 +35,11 @@ func (s statement) easier() (_ statement, without []string) {
 		case s.is(i, "with", "time", "zone"):
 			drop(i, i+3)
 			i--
+		case s.is(i, "collate") && i+1 < len(s) && s[i+1].sql == `"C"`: // which all texts are printed with
+			s = slices.Concat(s[:i], s[i+2:])
+			i--
+		case s.is(i, "generated", "by", "default", "as", "identity"):
+			s = slices.Concat(s[:i], statement{{word, "AUTO_INCREMENT", "auto_increment"}}, s[i+5:])
 		case s.is(i, "varchar") && s.is(0, "create", "table") && !s.is(i+1, "("):
 			s = slices.Clone(s)
 			s[i] = token{word, "text", "text"} // the same but for its name

@@ -164,6 +164,7 @@ var parted = []struct{ word, reason string }{
 	{"temporary", "a temporary table"},
 	{"timestamptz", "a type that MySQL does not have"},
 	{"array", "a type that MySQL does not have"},
+	{"serial", "a type that MySQL has with another meaning"},
 	{"xml", "a type that MySQL does not have"},
 	{"regclass", "a type that MySQL does not have"},
 }
@@ -188,11 +189,11 @@ func (w Words) setUpLine(s statement) (node ast.StmtNode, without []string, no *
 				return nil, nil, refuse(s, "%s", p.reason)
 			}
 		}
-		if no := s.readAlike(); no != nil {
-			return nil, nil, no
-		}
 		if s, without = s.easier(); s == nil {
 			return nil, without, nil
+		}
+		if no := s.readAlike(); no != nil {
+			return nil, nil, no
 		}
 		if t, other := s.meansOther(); other {
 			return nil, nil, refuse(s, "%s in the set-up", t)
