@@ -61,7 +61,7 @@ locks, tables that inherit. What is not imported is counted by reason; that is n
 				return err
 			}
 			if err == nil && fresh > 0 {
-				fmt.Fprintln(cmd.OutOrStdout(), "Look at `source` and `reported`, then record what they do: go test ./fuzz -run TestCorpus -update")
+				fmt.Fprintln(cmd.OutOrStdout(), thenRecord)
 			}
 			return err
 		},
@@ -69,6 +69,8 @@ locks, tables that inherit. What is not imported is counted by reason; that is n
 	cmd.Flags().StringVar(&out, "out", findings.KnownDir, "folder to write to")
 	return cmd
 }
+
+const thenRecord = "Look at `source` and `reported`, then record what they do: go test ./fuzz -run TestCorpus -update"
 
 // foreignReaders read the files of other tools; looks, where there is one, tells them from other files of a folder.
 var foreignReaders = map[string]struct {
@@ -165,7 +167,8 @@ func tellRefused(w io.Writer, cases int, refused []*foreign.Refusal) error {
 		}
 	}
 	sort.SliceStable(reasons, func(i, j int) bool { return counts[reasons[i]] > counts[reasons[j]] })
-	fmt.Fprintf(w, "\n%s read; %d not imported, since a case cannot express them:\n", campaign.Count(cases, "case"), len(refused))
+	const summary = "\n%s read; %d not imported, since a case cannot express them:\n"
+	fmt.Fprintf(w, summary, campaign.Count(cases, "case"), len(refused))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range reasons {
 		fmt.Fprintf(t, "%6d\t%s\t%s: %s\n", counts[r], r, filepath.Base(examples[r].From), short(examples[r].Detail))

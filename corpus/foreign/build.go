@@ -148,7 +148,8 @@ func (b *builder) statement(se *session, k *Block, s statement) *Refusal {
 	return nil
 }
 
-// quiet reports whether no session has begun a transaction that it has not ended. What is sent then has nobody beside it.
+// quiet reports whether no session has begun a transaction that it has not ended. What is sent then has nobody beside
+// it.
 func (b *builder) quiet() bool {
 	for _, se := range b.sessions {
 		if se.begin >= 0 {
@@ -164,7 +165,8 @@ func (b *builder) simple(k *Block, sql string, opens bool, level corpus.Level) {
 	if err != nil {
 		panic(err) // the texts are all in this package, but for names, which are quoted
 	}
-	b.steps = append(b.steps, step{Line: corpus.Line{Session: k.Session, Stmt: node, Note: k.Note}, opens: opens, level: level})
+	line := corpus.Line{Session: k.Session, Stmt: node, Note: k.Note}
+	b.steps = append(b.steps, step{Line: line, opens: opens, level: level})
 }
 
 func (b *builder) begin(se *session, k *Block, sql string, level corpus.Level) {
@@ -185,8 +187,8 @@ func (s *step) atLevel(l corpus.Level) bool {
 	return s.atAny || s.query && l != corpus.Serializable && s.level != corpus.Serializable
 }
 
-// place puts the lines into the case and returns the level at which each session begins. A session that goes on at another
-// level says so.
+// place puts the lines into the case and returns the level at which each session begins. A session that goes on at
+// another level says so.
 func (b *builder) place(c *corpus.Case) map[int]corpus.Level {
 	first, now := map[int]corpus.Level{}, map[int]corpus.Level{}
 	for _, s := range b.steps {

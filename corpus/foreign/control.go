@@ -9,7 +9,8 @@ import (
 
 // controls begin the statements that are about transactions.
 var controls = map[string]bool{
-	"begin": true, "start": true, "commit": true, "end": true, "rollback": true, "abort": true, "savepoint": true, "release": true, "set": true, "prepare": true,
+	"begin": true, "start": true, "commit": true, "end": true, "rollback": true, "abort": true, "savepoint": true,
+	"release": true, "set": true, "prepare": true,
 }
 
 func control(s statement) bool { return s[0].kind == word && controls[s[0].low] }
@@ -188,11 +189,11 @@ func (b *builder) set(se *session, s statement) *Refusal {
 	return nil
 }
 
-// planSettings begin the names of settings that change what a statement costs, or who is the victim of a deadlock, and no
-// answer that a level promises.
+// planSettings begin the names of settings that change what a statement costs, or who is the victim of a deadlock, and
+// no answer that a level promises.
 var planSettings = []string{
-	"enable_", "seq_page_cost", "random_page_cost", "cpu_", "parallel_", "max_parallel_", "min_parallel_", "debug_parallel_query",
-	"work_mem", "deadlock_timeout",
+	"enable_", "seq_page_cost", "random_page_cost", "cpu_", "parallel_", "max_parallel_", "min_parallel_",
+	"debug_parallel_query", "work_mem", "deadlock_timeout",
 }
 
 // setVariable leaves out a setting of plans, which the case tells, and takes over the level that transactions have of

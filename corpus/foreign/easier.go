@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Some of a set-up changes no answer: how rows and indexes are stored. It is left out where MySQL's SQL has no words for it,
-// and the case says so.
+// Some of a set-up changes no answer: how rows and indexes are stored. It is left out where MySQL's SQL has no words
+// for it, and the case says so.
 
 // easier returns a statement of a set-up in words that are read, and what was left out; nil if nothing is left of it.
 func (s statement) easier() (_ statement, without []string) {
@@ -15,10 +15,10 @@ func (s statement) easier() (_ statement, without []string) {
 		s = slices.Concat(s[:from], s[to:])
 	}
 	index := s.is(0, "create", "index") || s.is(0, "create", "unique", "index")
-	if s.is(0, "create", "index") && slices.ContainsFunc(s, func(t token) bool { return t.kind == word && t.low == "where" }) {
+	if s.is(0, "create", "index") && s.has("where") {
 		return nil, []string{s.text()}
 	}
-	if s.is(0, "alter", "table") && slices.ContainsFunc(s, func(t token) bool { return t.low == "storage" }) {
+	if s.is(0, "alter", "table") && s.has("storage") {
 		return nil, []string{s.text()}
 	}
 	for i := 0; i < len(s); i++ {
@@ -45,7 +45,7 @@ func (s statement) easier() (_ statement, without []string) {
 			s[i] = token{word, "text", "text"} // the same but for its name
 		}
 	}
-	if on := slices.IndexFunc(s, func(t token) bool { return t.low == "index" }) + 1; index && s.is(on, "on") && on+3 < len(s) {
+	if on := s.find("index") + 1; index && s.is(on, "on") && on+3 < len(s) {
 		own := strings.ToLower(s[on+1].low + "_" + s[on+3].low + "_idx") // as PostgreSQL names it
 		s = slices.Concat(s[:on], statement{{name, own, own}}, s[on:])
 	}
@@ -70,9 +70,8 @@ func (s statement) closes(i int) int {
 
 // valuesAsQuery writes the one row of an INSERT that holds a query as a SELECT.
 func (s statement) valuesAsQuery() statement {
-	i := slices.IndexFunc(s, func(t token) bool { return t.kind == word && t.low == "values" })
-	if i < 0 || !s.is(0, "insert") || !s.is(i+1, "(") || s.closes(i+1) != len(s)-1 ||
-		!slices.ContainsFunc(s, func(t token) bool { return t.kind == word && t.low == "select" }) {
+	i := s.find("values")
+	if i < 0 || !s.is(0, "insert") || !s.is(i+1, "(") || s.closes(i+1) != len(s)-1 || !s.has("select") {
 		return s
 	}
 	return slices.Concat(s[:i], statement{{word, "SELECT", "select"}}, s[i+2:len(s)-1])

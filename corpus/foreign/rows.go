@@ -41,7 +41,10 @@ var noFunctions = func() map[string]bool {
 }()
 
 // behindName stand before what is a name even if a parenthesis follows.
-var behindName = []string{"into", "as", "with", "recursive", "table", "references", "on", ")", "index", "view", "from", "join", "update", ".", "using"}
+var behindName = []string{
+	"into", "as", "with", "recursive", "table", "references", "on", ")", "index", "view", "from", "join", "update", ".",
+	"using",
+}
 
 // calls reports whether the word at a place is a function that is called.
 func (s statement) calls(i int) bool {
@@ -79,7 +82,8 @@ func (s statement) meansOther() (string, bool) {
 			return t.sql, true
 		case t.low == "using" && s.is(0, "delete"):
 			return "DELETE USING", true
-		case t.kind == text && i > 0 && (s[i-1].kind == text || s[i-1].kind == word && !slices.Contains(beforeText, s[i-1].low)):
+		case t.kind != text || i == 0:
+		case s[i-1].kind == text, s[i-1].kind == word && !slices.Contains(beforeText, s[i-1].low):
 			return "two strings side by side", true
 		}
 	}
@@ -88,8 +92,8 @@ func (s statement) meansOther() (string, bool) {
 
 // beforeText are the words behind which a string is a string, and not of a type, as in DATE '2024-01-01'.
 var beforeText = []string{
-	"and", "or", "not", "like", "values", "in", "between", "then", "else", "when", "case", "select", "where", "set", "by", "as",
-	"default", "having", "is", "escape", "distinct", "returning", "date", "timestamp",
+	"and", "or", "not", "like", "values", "in", "between", "then", "else", "when", "case", "select", "where", "set", "by",
+	"as", "default", "having", "is", "escape", "distinct", "returning", "date", "timestamp",
 }
 
 // rows reads a statement that reads or writes rows: parsed, or raw with what it touches.
@@ -97,7 +101,9 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 	if b.words == MySQL {
 		node, err := b.words.parsed(s)
 		if err != nil {
-			return nil, &Refusal{Reason: "SQL of a session that is not read", Detail: s.text() + ": " + oneLine(err.Error())}
+			no := refuse(s, "SQL of a session that is not read")
+			no.Detail += ": " + oneLine(err.Error())
+			return nil, no
 		}
 		return node, nil
 	}
@@ -124,7 +130,7 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 		}
 	}
 	booleans := slices.ContainsFunc(s, func(t token) bool { return b.setup.booleans[strings.ToLower(t.low)] })
-	truth := slices.ContainsFunc(s, func(t token) bool { return t.kind == word && (t.low == "true" || t.low == "false") })
+	truth := s.has("true") || s.has("false")
 	if _, other := s.meansOther(); !other && (booleans || !truth) {
 		if node, err := b.words.parsed(s); err == nil {
 			return node, nil

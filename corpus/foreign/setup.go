@@ -115,14 +115,17 @@ func (w Words) setUp(blocks []string, used map[string]bool) (*setup, *Refusal) {
 
 // changesNothing reports whether a statement of a set-up does nothing to the rows of a new database.
 func changesNothing(s statement) bool {
-	return s[0].low == "drop" && slices.ContainsFunc(s, func(t token) bool { return t.low == "exists" }) ||
+	return s.is(0, "drop") && s.has("exists") ||
 		s.is(0, "vacuum") || s.is(0, "analyze")
 }
 
 // beforeKind may stand between CREATE and what is made, afterKind between that and its name.
 var (
-	beforeKind = []string{"or", "replace", "global", "local", "temp", "temporary", "unlogged", "unique", "materialized", "recursive", "constraint"}
-	afterKind  = []string{"if", "not", "exists", "concurrently"}
+	beforeKind = []string{
+		"or", "replace", "global", "local", "temp", "temporary", "unlogged", "unique", "materialized", "recursive",
+		"constraint",
+	}
+	afterKind = []string{"if", "not", "exists", "concurrently"}
 )
 
 // nameless are made without a name of their own.
@@ -165,6 +168,12 @@ var parted = []struct{ word, reason string }{
 	{"timestamptz", "a type that MySQL does not have"},
 	{"array", "a type that MySQL does not have"},
 	{"serial", "a type that MySQL has with another meaning"},
+	{"float", "a type that MySQL has with another meaning"},
+	{"real", "a type that MySQL has with another meaning"},
+	{"char", "a type that MySQL has with another meaning"},
+	{"character", "a type that MySQL has with another meaning"},
+	{"bit", "a type that MySQL has with another meaning"},
+	{"time", "a type that MySQL has with another meaning"},
 	{"xml", "a type that MySQL does not have"},
 	{"regclass", "a type that MySQL does not have"},
 }
@@ -184,13 +193,13 @@ func (w Words) setUpLine(s statement) (node ast.StmtNode, without []string, no *
 			}
 			return nil, nil, refuse(s, "%s in the set-up", strings.ToUpper(what))
 		}
-		for _, p := range parted {
-			if slices.ContainsFunc(s, func(t token) bool { return t.kind == word && t.low == p.word }) {
-				return nil, nil, refuse(s, "%s", p.reason)
-			}
-		}
 		if s, without = s.easier(); s == nil {
 			return nil, without, nil
+		}
+		for _, p := range parted {
+			if s.has(p.word) {
+				return nil, nil, refuse(s, "%s", p.reason)
+			}
 		}
 		if no := s.readAlike(); no != nil {
 			return nil, nil, no
@@ -204,7 +213,9 @@ func (w Words) setUpLine(s statement) (node ast.StmtNode, without []string, no *
 	case err != nil && w == PostgreSQL && s.is(0, "create", "index"):
 		return nil, append(without, s.text()), nil // it makes no answer another one
 	case err != nil:
-		return nil, nil, &Refusal{Reason: "SQL of the set-up that is not read", Detail: s.text() + ": " + oneLine(err.Error())}
+		no := refuse(s, "SQL of the set-up that is not read")
+		no.Detail += ": " + oneLine(err.Error())
+		return nil, nil, no
 	}
 	return node, without, nil
 }

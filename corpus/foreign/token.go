@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -38,7 +39,15 @@ func (s statement) is(at int, words ...string) bool {
 	return true
 }
 
-// text returns the words from a place on as the file has them, each sign beside its neighbours as SQL is mostly written.
+// find returns the place of a word, -1 for none.
+func (s statement) find(w string) int {
+	return slices.IndexFunc(s, func(t token) bool { return t.kind == word && t.low == w })
+}
+
+func (s statement) has(w string) bool { return s.find(w) >= 0 }
+
+// text returns the words from a place on as the file has them, each sign beside its neighbours as SQL is mostly
+// written.
 func (s statement) text() string {
 	var b strings.Builder
 	for i, t := range s {
@@ -90,6 +99,11 @@ func statements(sql string) ([]statement, error) {
 	return out, nil
 }
 
+// longSigns are those of several characters, the longest first.
+var longSigns = []string{
+	"<=>", "->>", "::", ":=", "||", "&&", "<=", ">=", "<>", "!=", "->", "<<", ">>", "@>", "<@", "!~",
+}
+
 // next returns the first token of a text and how many bytes it has; the token is empty for blanks and comments.
 func next(s string) (n int, t token, err error) {
 	c := s[0]
@@ -125,7 +139,7 @@ func next(s string) (n int, t token, err error) {
 		}
 		return n, token{word, s[:n], strings.ToLower(s[:n])}, nil
 	}
-	for _, op := range []string{"<=>", "->>", "::", ":=", "||", "&&", "<=", ">=", "<>", "!=", "->", "<<", ">>", "@>", "<@", "!~"} {
+	for _, op := range longSigns {
 		if strings.HasPrefix(s, op) {
 			return len(op), token{sign, op, op}, nil
 		}

@@ -36,11 +36,12 @@ type test struct {
 	lines []string
 }
 
-// Cases makes a case of each test of a page: path#1 of the first. The note behind each line is what the page says there.
+// Cases makes a case of each test of a page: path#1 of the first. The note behind each line is what the page says
+// there.
 func Cases(path string, text []byte) (*foreign.Read, error) {
 	title := titlePattern.FindSubmatch(text)
 	if title == nil {
-		return nil, &corpus.ParseError{File: path, Line: 1, Column: 1, Msg: "want a page of Hermitage, with the title Testing … transaction isolation levels"}
+		return nil, malformed(path, "want a page of Hermitage, with the title Testing … transaction isolation levels")
 	}
 	server := string(title[1])
 	w, known := words[server]
@@ -61,9 +62,13 @@ func Cases(path string, text []byte) (*foreign.Read, error) {
 		out.Add(w, s)
 	}
 	if len(tests) == 0 {
-		return nil, &corpus.ParseError{File: path, Line: 1, Column: 1, Msg: "no test: want blocks of SQL whose lines end in -- T1"}
+		return nil, malformed(path, "no test: want blocks of SQL whose lines end in -- T1")
 	}
 	return out, nil
+}
+
+func malformed(path, msg string) error {
+	return &corpus.ParseError{File: path, Line: 1, Column: 1, Msg: msg}
 }
 
 // blocks returns the tests of a page and the SQL of its set-up, which comes first.

@@ -9,8 +9,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/foreign"
 )
 
-// Cases makes a case of each permutation of a spec: path#1 of the first. The note behind each line is the name of its step,
-// or "setup" and "teardown".
+// Cases makes a case of each permutation of a spec: path#1 of the first. The note behind each line is the name of its
+// step, or "setup" and "teardown".
 func Cases(path string, text []byte) (*foreign.Read, error) {
 	s, err := Parse(path, text)
 	if err != nil {
@@ -29,8 +29,8 @@ const (
 	noteTearDown = "teardown"
 )
 
-// NoteOf returns the note behind the lines of a launch: the name of its step, and if the permutation has it before, too,
-// how many times by then.
+// NoteOf returns the note behind the lines of a launch: the name of its step, and if the permutation has it before,
+// too, how many times by then.
 func NoteOf(p Permutation, launch int) string {
 	times := 1
 	for _, l := range p[:launch] {
@@ -44,8 +44,8 @@ func NoteOf(p Permutation, launch int) string {
 	return p[launch].Name
 }
 
-// script is a permutation as the tester runs it. A session without a step in it is left out, if it only begins and ends a
-// transaction: nobody can tell.
+// script is a permutation as the tester runs it. A session without a step in it is left out, if it only begins and
+// ends a transaction: nobody can tell.
 func (s *Spec) script(path string, i int, p Permutation) *foreign.Script {
 	names := make([]string, len(p))
 	used := map[int]bool{}

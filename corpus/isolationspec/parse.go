@@ -20,7 +20,8 @@ func Parse(name string, text []byte) (*Spec, error) {
 	}
 	if len(s.Permutations) == 0 {
 		if n := interleavings(s.Sessions); n > maxPermutations {
-			return nil, r.errorf(len(r.text), "the sessions have more than %d interleavings, and no permutation is listed", maxPermutations)
+			const many = "the sessions have more than %d interleavings, and no permutation is listed"
+			return nil, r.errorf(len(r.text), many, maxPermutations)
 		}
 		s.Permutations = allInterleavings(s.Sessions)
 	}
@@ -60,7 +61,9 @@ type token struct {
 	text string
 }
 
-var keywords = map[string]bool{"notices": true, "permutation": true, "session": true, "setup": true, "step": true, "teardown": true}
+var keywords = map[string]bool{
+	"notices": true, "permutation": true, "session": true, "setup": true, "step": true, "teardown": true,
+}
 
 func (r *reader) next() (token, error) {
 	s := r.text

@@ -1,5 +1,5 @@
-// Command isolation runs the specs of PostgreSQL's isolationtester as cases and compares what they show with the outputs
-// that PostgreSQL's own tests expect: rows, errors, which steps wait, and behind which step a wait ends.
+// Command isolation runs the specs of PostgreSQL's isolationtester as cases and compares what they show with the
+// outputs that PostgreSQL's own tests expect: rows, errors, which steps wait, and behind which step a wait ends.
 //
 //	go run -tags notidb ./scripts/isolation -target postgres:18 ../postgres/src/test/isolation
 //

@@ -53,7 +53,9 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{verdicts: map[string]int{}, unjudged: map[string]int{}, refused: map[string]int{}, differs: map[string]int{}}
+	return &tally{
+		verdicts: map[string]int{}, unjudged: map[string]int{}, refused: map[string]int{}, differs: map[string]int{},
+	}
 }
 
 func run(ctx context.Context, name, only string, dirs []string, w io.Writer) error {
@@ -88,7 +90,10 @@ func run(ctx context.Context, name, only string, dirs []string, w io.Writer) err
 	for _, part := range []struct {
 		title  string
 		counts map[string]int
-	}{{"verdicts", total.verdicts}, {"not judged", total.unjudged}, {"not imported", total.refused}, {"differences", total.differs}} {
+	}{
+		{"verdicts", total.verdicts}, {"not judged", total.unjudged}, {"not imported", total.refused},
+		{"differences", total.differs},
+	} {
 		fmt.Fprintf(w, "\n%s:\n", part.title)
 		var keys []string
 		for k := range part.counts {
@@ -162,7 +167,8 @@ func one(ctx context.Context, t *target.Target, dir, file string, total *tally, 
 		where := filepath.Base(s.Path)
 		if r.Verdict.Outcome == oracle.Violation {
 			total.violations++
-			fmt.Fprintf(w, "%s: violation %s: expected %s, got %s\n", where, r.Verdict.Kind, r.Verdict.Expected, r.Verdict.Actual)
+			v := &r.Verdict
+			fmt.Fprintf(w, "%s: violation %s: expected %s, got %s\n", where, v.Kind, v.Expected, v.Actual)
 		}
 		if r.Verdict.Outcome == oracle.Unknown {
 			total.unjudged[r.Verdict.Reason]++
