@@ -170,8 +170,6 @@ var parted = []struct{ word, reason string }{
 	{"serial", "a type that MySQL has with another meaning"},
 	{"float", "a type that MySQL has with another meaning"},
 	{"real", "a type that MySQL has with another meaning"},
-	{"char", "a type that MySQL has with another meaning"},
-	{"character", "a type that MySQL has with another meaning"},
 	{"bit", "a type that MySQL has with another meaning"},
 	{"time", "a type that MySQL has with another meaning"},
 	{"xml", "a type that MySQL does not have"},
