@@ -119,13 +119,17 @@ func (b *builder) block(se *session, k *Block, list []statement) *Refusal {
 			}
 			continue
 		}
-		b.begin(se, k, "BEGIN", 0)
+		if no := b.begin(se, k, "BEGIN", 0); no != nil {
+			return no
+		}
 		for _, s := range list[i:] {
 			if no := b.statement(se, k, s); no != nil {
 				return no
 			}
 		}
-		b.end(se, k, "COMMIT")
+		if no := b.end(se, k, "COMMIT"); no != nil {
+			return no
+		}
 		i += run - 1
 	}
 	return nil
@@ -160,26 +164,27 @@ func (b *builder) quiet() bool {
 }
 
 // simple adds a statement that is in this project's own words.
-func (b *builder) simple(k *Block, sql string, opens bool, level corpus.Level) {
+func (b *builder) simple(k *Block, sql string, opens bool, level corpus.Level) *Refusal {
 	node, err := corpus.ParseStatement(sql)
-	if err != nil {
-		panic(err) // the texts are all in this package, but for names, which are quoted
+	if err != nil { // a name that is none here
+		return &Refusal{Reason: "SQL of a session that is not read", Detail: sql + ": " + oneLine(err.Error())}
 	}
 	line := corpus.Line{Session: k.Session, Stmt: node, Note: k.Note}
 	b.steps = append(b.steps, step{Line: line, opens: opens, level: level})
+	return nil
 }
 
-func (b *builder) begin(se *session, k *Block, sql string, level corpus.Level) {
+func (b *builder) begin(se *session, k *Block, sql string, level corpus.Level) *Refusal {
 	if level == 0 {
 		level = se.level
 	}
 	se.begin, se.asked = len(b.steps), false
-	b.simple(k, sql, true, level)
+	return b.simple(k, sql, true, level)
 }
 
-func (b *builder) end(se *session, k *Block, sql string) {
+func (b *builder) end(se *session, k *Block, sql string) *Refusal {
 	se.begin = -1
-	b.simple(k, sql, false, 0)
+	return b.simple(k, sql, false, 0)
 }
 
 // atLevel reports whether a step answers at another level as it does at its own.

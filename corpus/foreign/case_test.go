@@ -94,6 +94,7 @@ func TestRefusals(t *testing.T) {
 		"DELETE FROM u; BEGIN":                   "transaction control behind statements of a block without a transaction",
 		"SELECT a FROM u; DELETE FROM u; COMMIT": "transaction control behind statements of a block without a transaction",
 		"SET lock_timeout = 10":                  "SET lock_timeout",
+		"SAVEPOINT \"\"":                         "SAVEPOINT in a session",
 		"LOCK TABLE t":                           "LOCK TABLE in a session",
 		"CREATE INDEX i ON t (b)":                "CREATE INDEX in a session",
 		"VACUUM t":                               "VACUUM in a session",

@@ -89,8 +89,7 @@ func (b *builder) control(se *session, k *Block, s statement) (done bool, no *Re
 		case se.begin >= 0:
 			return true, refuse(s, "BEGIN in a transaction")
 		}
-		b.begin(se, k, m.begins(), m.level)
-		return true, nil
+		return true, b.begin(se, k, m.begins(), m.level)
 	case "commit", "end", "rollback", "abort":
 		return true, b.ends(se, k, s, behind)
 	case "savepoint", "release":
@@ -98,14 +97,13 @@ func (b *builder) control(se *session, k *Block, s statement) (done bool, no *Re
 		if first == "release" && s.is(at, "savepoint") {
 			at++
 		}
-		if len(s) != at+1 {
+		if len(s) != at+1 || !s[at].names() {
 			break
 		}
 		if first == "release" {
 			first += " savepoint"
 		}
-		b.simple(k, strings.ToUpper(first)+" "+backquoted(s[at]), false, 0)
-		return true, nil
+		return true, b.simple(k, strings.ToUpper(first)+" "+backquoted(s[at]), false, 0)
 	case "set":
 		return true, b.set(se, s)
 	case "prepare":
@@ -124,8 +122,7 @@ func (b *builder) ends(se *session, k *Block, s statement, behind int) *Refusal 
 	}
 	switch {
 	case behind == len(s):
-		b.end(se, k, verb)
-		return nil
+		return b.end(se, k, verb)
 	case s.is(behind, "prepared"):
 		return refuse(s, "a prepared transaction")
 	case verb == "ROLLBACK" && s.is(behind, "to"):
@@ -133,9 +130,8 @@ func (b *builder) ends(se *session, k *Block, s statement, behind int) *Refusal 
 		if s.is(at, "savepoint") {
 			at++
 		}
-		if len(s) == at+1 {
-			b.simple(k, "ROLLBACK TO SAVEPOINT "+backquoted(s[at]), false, 0)
-			return nil
+		if len(s) == at+1 && s[at].names() {
+			return b.simple(k, "ROLLBACK TO SAVEPOINT "+backquoted(s[at]), false, 0)
 		}
 	}
 	return refuse(s, "%s with more behind it", verb)

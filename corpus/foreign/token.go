@@ -23,6 +23,9 @@ type token struct {
 	sql, low string
 }
 
+// names reports whether a token can be a name.
+func (t token) names() bool { return (t.kind == word || t.kind == name) && t.low != "" }
+
 // statement is one SQL statement without comments.
 type statement []token
 

@@ -126,3 +126,30 @@ func TestCases(t *testing.T) {
 		t.Errorf("%v\n%s", err, got.String())
 	}
 }
+
+// FuzzCases wants of any text an error or cases that are read back as they are printed.
+func FuzzCases(f *testing.F) {
+	text, err := os.ReadFile(filepath.Join("testdata", grammar))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add("setup { create table t (a int); } session s step x { begin; SAVEPOINT a; insert into t values (1) returning a; }")
+	f.Add("setup { create index on t using } session s setup { set local } step x { select $1, $a$ b $a$ for } permutation x(*)")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := Parse("x", []byte(text))
+		if err != nil || len(s.Permutations) > 50 {
+			return
+		}
+		read, err := Cases("x", []byte(text))
+		if err != nil || len(read.Cases)+len(read.Refused) != len(s.Permutations) {
+			t.Fatalf("%v, %+v", err, read)
+		}
+		for _, k := range read.Cases {
+			again, err := corpus.Parse("x", corpus.Print(k.Case, corpus.Text))
+			if err != nil || !again.Equal(k.Case) {
+				t.Errorf("%v\n%s", err, corpus.Print(k.Case, corpus.Text))
+			}
+		}
+	})
+}
