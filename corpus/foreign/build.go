@@ -122,7 +122,7 @@ func (b *builder) block(se *session, k *Block, list []statement) *Refusal {
 		if no := b.begin(se, k, "BEGIN", 0); no != nil {
 			return no
 		}
-		for _, s := range list[i:] {
+		for _, s := range list[i : i+run] {
 			if no := b.statement(se, k, s); no != nil {
 				return no
 			}

@@ -158,7 +158,7 @@ func (b *builder) set(se *session, s statement) *Refusal {
 		return b.setVariable(se, s, at)
 	}
 	m, ok := modesOf(s, at)
-	if !ok || session && (m.readOnly || m.readWrite) {
+	if !ok || session && (m.level == 0 || m.readOnly || m.readWrite) {
 		return refuse(s, "a mode of transactions that a case cannot name")
 	}
 	if session {

@@ -161,7 +161,7 @@ func (b *builder) raw(s statement) *stmt.RawStmt {
 		case s.is(i, "for", "share"), s.is(i, "for", "key", "share"):
 			raw.Lock = max(raw.Lock, stmt.Share)
 		}
-		if t.kind != word && t.kind != name || !b.setup.tables[t.low] {
+		if !t.names() || !b.setup.tables[t.low] {
 			continue
 		}
 		into, changed := s.target(i)

@@ -38,26 +38,25 @@ type made struct {
 // sessions use none of it: used holds all words of theirs.
 func (w Words) setUp(blocks []string, used map[string]bool) (*setup, *Refusal) {
 	var list []*made
+	objects := map[string]bool{}
 	for _, sql := range blocks {
 		parts, err := statements(sql)
 		if err != nil {
 			return nil, &Refusal{Reason: "SQL that cannot be taken apart", Detail: oneLine(err.Error())}
 		}
 		for _, s := range parts {
-			if !changesNothing(s) {
-				list = append(list, &made{s: s})
+			if s.changesNothing(objects) {
+				continue
 			}
-		}
-	}
-	objects := map[string]bool{}
-	for _, m := range list {
-		for _, n := range makes(m.s) {
-			objects[n] = true
+			list = append(list, &made{s: s})
+			for _, n := range makes(s) {
+				objects[n] = true
+			}
 		}
 	}
 	for _, m := range list {
 		for _, t := range m.s {
-			if (t.kind == word || t.kind == name) && objects[strings.ToLower(t.low)] {
+			if t.names() && objects[strings.ToLower(t.low)] {
 				m.names = append(m.names, strings.ToLower(t.low))
 			}
 		}
@@ -113,10 +112,11 @@ func (w Words) setUp(blocks []string, used map[string]bool) (*setup, *Refusal) {
 	return out, nil
 }
 
-// changesNothing reports whether a statement of a set-up does nothing to the rows of a new database.
-func changesNothing(s statement) bool {
-	return s.is(0, "drop") && s.has("exists") ||
-		s.is(0, "vacuum") || s.is(0, "analyze")
+// changesNothing reports whether a statement of a set-up does nothing to the rows of a new database, in which there are
+// these objects.
+func (s statement) changesNothing(objects map[string]bool) bool {
+	return s.is(0, "vacuum") || s.is(0, "analyze") || s.is(0, "drop") && s.has("exists") &&
+		!slices.ContainsFunc(s, func(t token) bool { return t.names() && objects[strings.ToLower(t.low)] })
 }
 
 // beforeKind may stand between CREATE and what is made, afterKind between that and its name.

@@ -19,10 +19,7 @@ var (
 )
 
 // words maps the servers of its pages to those whose SQL is known.
-var words = map[string]foreign.Words{
-	"PostgreSQL": foreign.PostgreSQL, "CockroachDB": foreign.PostgreSQL, "YugabyteDB": foreign.PostgreSQL,
-	"MySQL": foreign.MySQL, "TiDB": foreign.MySQL,
-}
+var words = map[string]foreign.Words{"PostgreSQL": foreign.PostgreSQL, "MySQL": foreign.MySQL, "TiDB": foreign.MySQL}
 
 // Looks reports whether a text is such a page, and holds a test.
 func Looks(text []byte) bool {
