@@ -26,7 +26,7 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	if !c.s.Unique {
 		c.constrain(worker, n, &p, made)
 		c.endSessions(worker, n, &p, made)
-		return p, c.sayable(made)
+		return p, Sayable(c.target.Server().DBMS, made)
 	}
 	var out []*corpus.Case
 	for _, k := range made {
@@ -34,14 +34,14 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 			out = append(out, u)
 		}
 	}
-	return p, c.sayable(out)
+	return p, Sayable(c.target.Server().DBMS, out)
 }
 
-// sayable takes from cases what the server's dialect has no words for, and what nobody judges there: the values of
+// Sayable takes from cases what the server's dialect has no words for, and what nobody judges there: the values of
 // sequences, which no session can choose, LIMIT without an order, and ends of sessions. PostgreSQL's is the only
 // dialect that the generator does not know itself.
-func (c *campaign) sayable(made []*corpus.Case) (out []*corpus.Case) {
-	if c.target.Server().DBMS != history.PostgreSQL {
+func Sayable(dbms history.DBMS, made []*corpus.Case) (out []*corpus.Case) {
+	if dbms != history.PostgreSQL {
 		return made
 	}
 	for _, k := range made {
