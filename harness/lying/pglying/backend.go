@@ -16,6 +16,10 @@ type Lie struct {
 	Breaks string
 	// Levels are those at which it is a lie: a level that admits what it does is not among them.
 	Levels []corpus.Level
+	// Form is what a statement of a case must hold for the lie to be told, empty for nothing.
+	Form string
+	// Transactions is how many must be open for the lie to be told, if more than two.
+	Transactions int
 	// answer handles one statement of a session; nil passes all on.
 	answer func(s *session, sql string) (harness.Reply, error)
 }
@@ -32,6 +36,9 @@ type Backend struct {
 	told atomic.Int64
 	// open counts the sessions whose client believes to be in a transaction.
 	open atomic.Int64
+	// wrote counts those that have written there.
+	wrote atomic.Int64
+	past  past
 }
 
 var _ harness.Database = (*Backend)(nil)

@@ -33,37 +33,51 @@ const (
 
 // Lies are the planted bugs. READ UNCOMMITTED is READ COMMITTED on PostgreSQL, so that it is not among the levels.
 var Lies = []Lie{
-	{"snapshot-renewed-by-each-statement", "non-repeatable read, lost update", onlyRR,
-		levelAs("REPEATABLE READ", "READ COMMITTED")},
-	{"snapshot-kept-by-the-transaction", "stale read", onlyRC, levelAs("READ COMMITTED", "REPEATABLE READ")},
-	{"serializable-served-as-repeatable-read", "write skew", onlySER, levelAs("SERIALIZABLE", "REPEATABLE READ")},
-	{"serializable-served-as-read-committed", "write skew, lost update", onlySER,
-		levelAs("SERIALIZABLE", "READ COMMITTED")},
-	{"snapshot-taken-at-begin", "stale read", onlyRR, earlySnapshot},
-	{"snapshot-taken-by-the-second-statement", "read skew", onlyRR, lateSnapshot},
-	{"write-conflict-told-ok", "lost write", onSnapshot, conflictToldOK},
-	{"transaction-silently-begun-anew", "read skew", onSnapshot, begunAnew},
-	{"deadlock-victim-told-ok", "lost write", everywhere, toldOK(deadlockDetected)},
-	{"recheck-left-out-of-writes", "lost update", onlyRC, writeWithoutRecheck},
-	{"recheck-left-out-of-locking-reads", "stale read", onlyRC, readWithoutRecheck},
-	{"write-lost-after-a-wait", "lost write", everywhere, lostAfterWait},
-	{"locking-read-takes-no-lock", "missing lock", weaker, takesNoLock},
-	{"for-update-taken-as-for-key-share", "missing lock", weaker, weakLock},
-	{"commit-is-lost", "durability", everywhere, amidOthers(replaced("COMMIT", "ROLLBACK"))},
-	{"rollback-is-kept", "atomicity, aborted read", everywhere, amidOthers(replaced("ROLLBACK", "COMMIT"))},
-	{"rollback-to-savepoint-ignored", "atomicity", everywhere, amidOthers(keptBehindSavepoint)},
-	{"autocommitted-write-is-lost", "durability", everywhere, amidOthers(autocommitLost)},
-	{"writes-committed-at-once", "dirty read, atomicity", everywhere, committedAtOnce},
-	{"error-aborts-nothing", "atomicity", everywhere, amidOthers(abortsNothing)},
-	{"failed-transaction-commits", "atomicity", everywhere, amidOthers(failedCommits)},
-	{"conflict-without-a-cause", "unjustified abort", everywhere,
-		amidOthers(without(serializationFailure, "could not serialize access due to concurrent update"))},
-	{"deadlock-without-a-cause", "unjustified abort", everywhere,
-		amidOthers(without(deadlockDetected, "deadlock detected"))},
-	{"row-missing-from-an-answer", "lost row", everywhere, amidOthers(rowMissing)},
-	{"row-doubled-in-an-answer", "phantom row", everywhere, amidOthers(rowDoubled)},
-	{"select-answered-from-a-cache", "stale read, read your writes", everywhere, cached},
-	{"affected-rows-miscounted", "wrong count", everywhere, amidOthers(miscounted)},
+	{Name: "snapshot-renewed-by-each-statement", Breaks: "non-repeatable read, lost update", Levels: onlyRR,
+		answer: levelAs("REPEATABLE READ", "READ COMMITTED")},
+	{Name: "snapshot-kept-by-the-transaction", Breaks: "stale read", Levels: onlyRC,
+		answer: levelAs("READ COMMITTED", "REPEATABLE READ")},
+	{Name: "serializable-served-as-repeatable-read", Breaks: "write skew", Levels: onlySER,
+		answer: levelAs("SERIALIZABLE", "REPEATABLE READ")},
+	{Name: "serializable-served-as-read-committed", Breaks: "write skew, lost update", Levels: onlySER,
+		answer: levelAs("SERIALIZABLE", "READ COMMITTED")},
+	{Name: "snapshot-taken-at-begin", Breaks: "stale read", Levels: onlyRR, answer: earlySnapshot},
+	{Name: "snapshot-taken-by-the-second-statement", Breaks: "read skew", Levels: onlyRR, answer: lateSnapshot},
+	{Name: "write-conflict-told-ok", Breaks: "lost write", Levels: onSnapshot, answer: conflictToldOK},
+	{Name: "transaction-silently-begun-anew", Breaks: "read skew", Levels: onSnapshot, answer: begunAnew},
+	{Name: "deadlock-victim-told-ok", Breaks: "lost write", Levels: everywhere, answer: toldOK(deadlockDetected)},
+	{Name: "recheck-left-out-of-writes", Breaks: "lost update", Levels: onlyRC, answer: writeWithoutRecheck},
+	{Name: "recheck-left-out-of-locking-reads", Breaks: "stale read", Levels: onlyRC, answer: readWithoutRecheck},
+	{Name: "write-lost-after-a-wait", Breaks: "lost write", Levels: everywhere, answer: lostAfterWait},
+	{Name: "locking-read-takes-no-lock", Breaks: "missing lock", Levels: weaker, answer: takesNoLock},
+	{Name: "for-update-taken-as-for-key-share", Breaks: "missing lock", Levels: weaker, answer: weakLock},
+	{Name: "commit-is-lost", Breaks: "durability", Levels: everywhere,
+		answer: amidOthers(replaced("COMMIT", "ROLLBACK"))},
+	{Name: "rollback-is-kept", Breaks: "atomicity, aborted read", Levels: everywhere,
+		answer: amidOthers(replaced("ROLLBACK", "COMMIT"))},
+	{Name: "rollback-to-savepoint-ignored", Breaks: "atomicity", Levels: everywhere, Form: "ROLLBACK TO",
+		answer: amidOthers(keptBehindSavepoint)},
+	{Name: "autocommitted-write-is-lost", Breaks: "durability", Levels: everywhere, answer: amidOthers(autocommitLost)},
+	{Name: "writes-committed-at-once", Breaks: "dirty read, atomicity", Levels: everywhere, answer: committedAtOnce},
+	{Name: "error-aborts-nothing", Breaks: "atomicity", Levels: everywhere, answer: amidOthers(abortsNothing)},
+	{Name: "failed-transaction-commits", Breaks: "atomicity", Levels: everywhere, answer: amidOthers(failedCommits)},
+	{Name: "conflict-without-a-cause", Breaks: "unjustified abort", Levels: everywhere,
+		answer: amidOthers(without(serializationFailure, "could not serialize access due to concurrent update"))},
+	{Name: "deadlock-without-a-cause", Breaks: "unjustified abort", Levels: everywhere,
+		answer: amidOthers(without(deadlockDetected, "deadlock detected"))},
+	{Name: "row-missing-from-an-answer", Breaks: "lost row", Levels: everywhere, answer: amidOthers(rowMissing)},
+	{Name: "row-doubled-in-an-answer", Breaks: "phantom row", Levels: everywhere, answer: amidOthers(rowDoubled)},
+	{Name: "select-answered-from-a-cache", Breaks: "stale read, read your writes", Levels: everywhere, answer: cached},
+	{Name: "affected-rows-miscounted", Breaks: "wrong count", Levels: everywhere, answer: amidOthers(miscounted)},
+	{Name: "select-shows-the-past", Breaks: "stale read (real time)", Levels: everywhere, answer: inThePast},
+	{Name: "conflict-told-amid-uncommitted-writes", Breaks: "unjustified abort", Levels: weaker,
+		answer: amidWrites(without(serializationFailure, "could not serialize access due to concurrent update"))},
+	{Name: "deadlock-told-amid-uncommitted-writes", Breaks: "unjustified abort", Levels: everywhere,
+		answer: amidWrites(without(deadlockDetected, "deadlock detected"))},
+	{Name: "for-share-taken-as-for-update", Breaks: "needless wait", Levels: weaker, Form: "FOR SHARE",
+		answer: strongLock},
+	{Name: "row-missing-while-three-are-open", Breaks: "lost row", Levels: everywhere, Transactions: 3,
+		answer: amidTwoOthers(rowMissing)},
 }
 
 type lie = func(s *session, sql string) (harness.Reply, error)
@@ -72,7 +86,27 @@ type lie = func(s *session, sql string) (harness.Reply, error)
 // nothing to do with transactions.
 func amidOthers(l lie) lie {
 	return func(s *session, sql string) (harness.Reply, error) {
-		if s.amidOthers() || s.feigned {
+		if s.others() > 0 || s.feigned {
+			return l(s, sql)
+		}
+		return s.ask(sql)
+	}
+}
+
+// amidTwoOthers tells it only while two other sessions are in transactions.
+func amidTwoOthers(l lie) lie {
+	return func(s *session, sql string) (harness.Reply, error) {
+		if s.others() > 1 {
+			return l(s, sql)
+		}
+		return s.ask(sql)
+	}
+}
+
+// amidWrites tells it only while another session has written what is not committed.
+func amidWrites(l lie) lie {
+	return func(s *session, sql string) (harness.Reply, error) {
+		if s.amidWrites() {
 			return l(s, sql)
 		}
 		return s.ask(sql)
@@ -87,7 +121,7 @@ func levelAs(from, to string) lie {
 			if s.misled = strings.HasSuffix(sql, from); s.misled {
 				sql = strings.TrimSuffix(sql, from) + to
 			}
-		case s.misled && s.amidOthers(): // the level is set once for many cases
+		case s.misled && s.others() > 0: // the level is set once for many cases
 			s.tell()
 		}
 		return s.ask(sql)
@@ -172,7 +206,7 @@ func begunAnew(s *session, sql string) (harness.Reply, error) {
 
 // writeWithoutRecheck finds its rows and computes what it writes before it waits, and looks at neither again.
 func writeWithoutRecheck(s *session, sql string) (harness.Reply, error) {
-	if table(sql) == "" || !s.amidOthers() || s.open && !s.active {
+	if table(sql) == "" || s.others() == 0 || s.open && !s.active {
 		return s.ask(sql)
 	}
 	r, err := s.ask(primaryKey(table(sql)))
@@ -213,7 +247,7 @@ const waited = 2 * time.Millisecond
 
 // lostAfterWait undoes a write that had to wait.
 func lostAfterWait(s *session, sql string) (harness.Reply, error) {
-	if !writes(sql) || !s.amidOthers() {
+	if !writes(sql) || s.others() == 0 {
 		return s.ask(sql)
 	}
 	begun := time.Now()
@@ -230,6 +264,14 @@ func takesNoLock(s *session, sql string) (harness.Reply, error) {
 	if query, locks := unlocked(sql); locks && s.active {
 		s.tell()
 		sql = query
+	}
+	return s.ask(sql)
+}
+
+func strongLock(s *session, sql string) (harness.Reply, error) {
+	if rest, ok := strings.CutSuffix(sql, " FOR SHARE"); ok && s.active {
+		s.tell()
+		sql = rest + " FOR UPDATE"
 	}
 	return s.ask(sql)
 }

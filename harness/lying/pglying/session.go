@@ -3,6 +3,7 @@ package pglying
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -18,6 +19,10 @@ type session struct {
 	misled bool
 	// feigned says that the client believes its transaction to have failed, which has not.
 	feigned bool
+	// wrote says that the client has written in its transaction.
+	wrote bool
+	// path is the statement that has set the session's schema.
+	path string
 	// first says that the next statement is the first one of its transaction.
 	first bool
 	// done holds what was carried out in the open transaction, its BEGIN among it.
@@ -44,6 +49,7 @@ func (s *session) Execute(sql string) (harness.Reply, error) {
 // Close implements harness.Session.
 func (s *session) Close() error {
 	s.setOpen(false)
+	count(&s.b.wrote, &s.wrote, false)
 	return s.Session.Close()
 }
 
@@ -59,27 +65,44 @@ func (s *session) follow(sql string, r *harness.Reply) {
 	}
 	s.active = r.InTxn
 	s.first = begins(sql)
-	if !s.open {
+	switch {
+	case !s.open:
 		s.done, s.cache, s.feigned = nil, nil, false
-	} else if r.Err == nil {
+	case r.Err == nil:
 		s.done = append(s.done, sql)
 	}
-}
-
-func (s *session) setOpen(open bool) {
-	switch {
-	case open && !s.open:
-		s.b.open.Add(1)
-	case !open && s.open:
-		s.b.open.Add(-1)
+	if strings.HasPrefix(sql, "SET search_path") {
+		s.path = sql
 	}
-	s.open = open
+	count(&s.b.wrote, &s.wrote, s.active && (s.wrote || writes(sql) && r.Affected > 0))
 }
 
-// amidOthers says that another session is in a transaction.
-func (s *session) amidOthers() bool {
+func (s *session) setOpen(open bool) { count(&s.b.open, &s.open, open) }
+
+// count sets what of a session is counted in n.
+func count(n *atomic.Int64, has *bool, now bool) {
+	switch {
+	case now && !*has:
+		n.Add(1)
+	case !now && *has:
+		n.Add(-1)
+	}
+	*has = now
+}
+
+// others is how many other sessions are in a transaction.
+func (s *session) others() int64 {
 	n := s.b.open.Load()
 	if s.open {
+		n--
+	}
+	return n
+}
+
+// amidWrites says that another session has written in a transaction that it is in.
+func (s *session) amidWrites() bool {
+	n := s.b.wrote.Load()
+	if s.wrote {
 		n--
 	}
 	return n > 0
@@ -124,16 +147,19 @@ func (s *session) revocable(sql string, undo func(*harness.Reply) bool) (r harne
 		behind, err = s.also("ROLLBACK TO SAVEPOINT "+mark, "RELEASE SAVEPOINT "+mark)
 	case r.Err == nil:
 		behind, err = s.ask("RELEASE SAVEPOINT " + mark)
-	default:
-		return r, false, nil
+	default: // the error aborts what came before the savepoint, too
+		behind, err = s.also("ROLLBACK TO SAVEPOINT "+mark, "RELEASE SAVEPOINT "+mark, failing)
 	}
 	r.InTxn, r.At = behind.InTxn, behind.At
 	return r, undone, err
 }
 
+// failing is a statement that fails, whatever the tables hold.
+const failing = "SELECT 1 / 0"
+
 // fail fails the open transaction, and makes r the error that the client is told.
 func (s *session) fail(r harness.Reply, state, message string) (harness.Reply, error) {
-	failed, err := s.ask("SELECT 1 / 0")
+	failed, err := s.ask(failing)
 	r.Result = history.Result{Matched: -1, Changed: -1, Affected: -1, Err: refusal(state, message)}
 	r.At = failed.At
 	return r, err
