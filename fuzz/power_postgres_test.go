@@ -94,7 +94,8 @@ func tellOnPostgres(
 // tellable says that a case has what the lie needs to be told.
 func tellable(c *corpus.Case, l pglying.Lie) bool {
 	return len(c.Sessions()) >= l.Transactions && (l.Form == "" || slices.ContainsFunc(c.Steps, func(line corpus.Line) bool {
-		return strings.Contains(corpus.SQL(line.Stmt, corpus.Text), l.Form)
+		sql, err := corpus.Format(line.Stmt, corpus.PostgreSQL)
+		return err == nil && strings.Contains(sql, l.Form)
 	}))
 }
 
