@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -93,10 +92,11 @@ func tellOnPostgres(
 
 // tellable says that a case has what the lie needs to be told.
 func tellable(c *corpus.Case, l pglying.Lie) bool {
-	return len(c.Sessions()) >= l.Transactions && (l.Form == "" || slices.ContainsFunc(c.Steps, func(line corpus.Line) bool {
+	said := l.Form == "" || slices.ContainsFunc(c.Steps, func(line corpus.Line) bool {
 		sql, err := corpus.Format(line.Stmt, corpus.PostgreSQL)
 		return err == nil && strings.Contains(sql, l.Form)
-	}))
+	})
+	return said && len(c.Sessions()) >= l.Transactions
 }
 
 // judged is Judge, of which a breakdown must not end the other runs.
@@ -134,7 +134,11 @@ func TestPowerOnPostgres(t *testing.T) {
 		size = postgresSize{cases: 1 << 30, within: time.Minute}
 		honest.within = power.honest
 	}
-	for _, name := range targettest.Among(t, cmp.Or(os.Getenv("TXNFUZZ_POSTGRES"), "postgres:18")) {
+	wanted := "postgres:18"
+	if one := os.Getenv("TXNFUZZ_POWER_TARGET"); strings.HasPrefix(one, "postgres:") {
+		wanted = one
+	}
+	for _, name := range targettest.Among(t, wanted) {
 		b, err := harness.Open(t.Context(), name, harness.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -192,6 +196,7 @@ func mustFind(t *testing.T, r postgresRun, unnoticed string) {
 	}
 }
 
+// text prints what was found.
 func (r *postgresRun) text() string {
 	if r.found == nil {
 		return ""

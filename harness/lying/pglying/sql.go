@@ -27,7 +27,8 @@ func isData(sql string) bool {
 func plain(sql string) bool { return isData(sql) && !writes(sql) && !locking.MatchString(sql) }
 
 // locking is the locking clause at the end of a query.
-var locking = regexp.MustCompile(`(?i) FOR (NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)( OF \S+)?( NOWAIT| SKIP LOCKED)?;?\s*$`)
+var locking = regexp.MustCompile(
+	`(?i) FOR (NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)( OF \S+)?( NOWAIT| SKIP LOCKED)?;?\s*$`)
 
 // unlocked cuts the locking clause off a query; false: it has none.
 func unlocked(sql string) (string, bool) {
@@ -80,8 +81,8 @@ func table(sql string) string {
 
 // primaryKey asks for the columns of a table's primary key, one to a row.
 func primaryKey(table string) string {
-	return "SELECT quote_ident(attname) FROM pg_index " +
-		"JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey) WHERE indisprimary AND indrelid = to_regclass('" + table + "')"
+	return "SELECT quote_ident(attname) FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey) " +
+		"WHERE indisprimary AND indrelid = to_regclass('" + table + "')"
 }
 
 // constant is a value that depends on no row. A join would make text of it.
