@@ -81,7 +81,8 @@ func table(sql string) string {
 
 // primaryKey asks for the columns of a table's primary key, one to a row.
 func primaryKey(table string) string {
-	return "SELECT quote_ident(attname) FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey) " +
+	return "SELECT quote_ident(attname) FROM pg_index " +
+		"JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey) " +
 		"WHERE indisprimary AND indrelid = to_regclass('" + table + "')"
 }
 
