@@ -119,7 +119,7 @@ func (w *worker) initial(p *provisioned, s *script) ([]history.Table, error) {
 			return nil, err
 		}
 	}
-	if known && !w.pool.speech.same(tables, p.initial) {
+	if known && !w.pool.speech.refilledAlike(tables, p.initial) {
 		return nil, fmt.Errorf("set up %s: refilled tables differ from those first made", p.db)
 	}
 	p.initial, p.fillKey = tables, s.fillKey()
@@ -330,13 +330,14 @@ func tablesOf(r *Reply, specs []tableSpec) ([]history.Table, error) {
 	return out, nil
 }
 
-// same compares tables whose rows a server keeps in an order that their contents decide, or in any.
-func (s *speech) same(a, b []history.Table) bool {
+// refilledAlike says that tables hold what the same text has filled them with before.
+func (s *speech) refilledAlike(a, b []history.Table) bool {
 	if !s.heaps {
 		return sameTables(a, b)
 	}
-	return slices.EqualFunc(a, b, func(x, y history.Table) bool {
-		return x.Name == y.Name && history.SameRows(x.Rows, y.Rows, false)
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(t history.Table) bool {
+		at := slices.IndexFunc(b, func(o history.Table) bool { return o.Name == t.Name })
+		return at < 0 || !history.SameRows(t.Rows, b[at].Rows, false)
 	})
 }
 

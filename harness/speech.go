@@ -45,7 +45,8 @@ type speech struct {
 	insert func(t *history.Table, as map[string]history.Written) string
 	// aborts says that an error aborts a transaction, of which nothing can be read then.
 	aborts bool
-	// heaps says that the rows of a table lie where there was room.
+	// heaps says that the order in which a table is read depends on what was in it before: a row takes the place
+	// that is free. https://www.postgresql.org/docs/current/storage-hot.html
 	heaps bool
 	// agrees says that tables can be read by each index, and asked whether they agree with them.
 	agrees bool

@@ -13,8 +13,11 @@ import (
 // https://www.postgresql.org/docs/current/errcodes-appendix.html (40001, 40P01, 55P03; see history.NumberOf)
 var ofLocks = map[uint16]bool{
 	1020: true, 1205: true, 1213: true, 3572: true, 9007: true,
-	errSerialization: true, 40901: true, 55903: true,
+	errSerialization: true, errDeadlocked: true, 55903: true,
 }
+
+// errDeadlocked is PostgreSQL's of the victim of a deadlock, which tells for whom that waited.
+const errDeadlocked = 40901
 
 // errSerialization is PostgreSQL's of a transaction that cannot be where its reads and writes put it.
 const errSerialization = 40001

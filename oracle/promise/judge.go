@@ -248,6 +248,10 @@ func (j *judge) unjustified() *event {
 		if failed.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins && !j.changedBehind(e) {
 			return e
 		}
+		if j.t.aborts && (failed.Code == errDeadlocked && !e.waited() ||
+			failed.Code == errSerialization && !e.unit.promise.Serial && !j.committedBehind(e)) {
+			return e
+		}
 		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
 			if o.unit == nil || o.unit == e.unit || o.st.Submit >= e.to || e.unit.begun >= o.unit.over() {
 				return false
@@ -265,6 +269,21 @@ func (j *judge) unjustified() *event {
 // both says that two events are of transactions whose conflicts are found by what they read.
 func both(a, b *event) bool {
 	return a.unit.promise.Serial && a.unit.promise.Isolated && b.unit.promise.Serial && b.unit.promise.Isolated
+}
+
+// committedBehind says that another transaction has written and may have been committed behind the snapshot of a
+// statement's transaction, before the statement failed.
+func (j *judge) committedBehind(e *event) bool {
+	since := e.st.Submit
+	for _, x := range e.unit.events {
+		if x.data() {
+			since = min(since, x.st.Submit)
+		}
+	}
+	return slices.ContainsFunc(j.t.units, func(u *unit) bool {
+		return u != e.unit && u.committed && u.end.to > since && u.end.st.Submit < e.to &&
+			slices.ContainsFunc(u.events, func(x *event) bool { return x.writes() && x.st.Result.Err == nil })
+	})
 }
 
 // changedBehind says that another transaction may have changed rows and committed behind the snapshot of a

@@ -1,7 +1,9 @@
 package promise
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -104,6 +106,8 @@ type timeline struct {
 	// https://www.postgresql.org/docs/current/tutorial-transactions.html
 	aborts   bool
 	accepted *event
+	// levels are those that sessions have set since the history began.
+	levels map[int]corpus.Level
 }
 
 // unjudgedError says why a history is not judged.
@@ -113,7 +117,7 @@ func (e unjudgedError) Error() string { return string(e) }
 
 // read makes a timeline of a history. An unjudgedError says what is in the way.
 func read(c *corpus.Case, h *history.History) (*timeline, error) {
-	t := &timeline{aborts: h.Server.DBMS == history.PostgreSQL}
+	t := &timeline{aborts: h.Server.DBMS == history.PostgreSQL, levels: maps.Clone(h.Levels)}
 	open := map[int]*unit{}
 	sets := map[int][]int{}
 	for i := range h.Stmts {
@@ -129,7 +133,7 @@ func read(c *corpus.Case, h *history.History) (*timeline, error) {
 		}
 		u := open[st.Session]
 		if u == nil {
-			u = &unit{session: st.Session, level: h.Levels[st.Session], begun: st.Submit}
+			u = &unit{session: st.Session, level: t.levels[st.Session], begun: st.Submit}
 		}
 		if err := t.place(e, u, open); err != nil {
 			return nil, err
@@ -196,6 +200,13 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 		return nil
 	case stmt.Use:
 		return nil
+	case stmt.SetLevel:
+		// Outside of a transaction it holds at once, inside of one it would go with that.
+		// https://www.postgresql.org/docs/current/sql-set-transaction.html
+		if l, ok := levelOfSet(e.node); ok && t.aborts && !failed {
+			t.levels[u.session] = l
+			return nil
+		}
 	}
 	if !e.data() {
 		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
@@ -214,6 +225,15 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 		t.close(e, u, false, open)
 	}
 	return nil
+}
+
+// levelOfSet returns the level that SET SESSION TRANSACTION ISOLATION LEVEL sets.
+func levelOfSet(n ast.StmtNode) (corpus.Level, bool) {
+	s, ok := n.(*ast.SetStmt)
+	if !ok || len(s.Variables) != 1 || !strings.EqualFold(s.Variables[0].Name, "tx_isolation") {
+		return 0, false
+	}
+	return corpus.LevelOfValue(s.Variables[0].Value)
 }
 
 // within is place for a statement in an open transaction that an error aborts.
