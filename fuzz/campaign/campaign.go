@@ -305,7 +305,7 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 func (c *campaign) keepUnjudged(r *target.Trial) error {
 	v := &r.Verdict
 	setting := strings.HasPrefix(v.Reason, target.ReasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != target.ReasonSolver && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
+	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != target.ReasonSolver && v.Reason != target.ReasonSilent && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
 		return nil
 	}
 	key, text := target.Volatile.ReplaceAllString(v.Actual, "#"), v.Actual

@@ -48,6 +48,9 @@ func (t *Target) MakeSure(ctx context.Context, r *Trial) {
 	if t.server.Declared != nil || t.server.DBMS == history.PostgreSQL { // neither rules nor the oracle's SQL had a say
 		return
 	}
+	if t.heardAgain(ctx, r); r.Verdict.Outcome != oracle.Violation {
+		return
+	}
 	t.doubted(ctx, r)
 	if r.History != nil && r.History.Held() { // nor had they here
 		return
