@@ -174,6 +174,18 @@ func (b *cluster) socketFile(dir string) string {
 	return filepath.Join(dir, ".s.PGSQL."+strconv.Itoa(b.socketPort()))
 }
 
+// checksIndexes gives a server the functions that look whether an index has all rows of its table, if they were
+// installed with it.
+// https://www.postgresql.org/docs/current/amcheck.html
+func checksIndexes(s *pgsession.Session) error {
+	_, err := s.Query("CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public")
+	var refused *pgsession.Refusal
+	if err == nil || errors.As(err, &refused) {
+		return nil
+	}
+	return fmt.Errorf("prepare the server for checks of its indexes: %w", err)
+}
+
 // ready waits for the first answer of a new instance.
 func (b *cluster) ready(ctx context.Context, p *process) (history.Server, error) {
 	if n := len(b.socketFile(p.folder.path)); n > maxSocketPath {
@@ -184,6 +196,9 @@ func (b *cluster) ready(ctx context.Context, p *process) (history.Server, error)
 		s, err := b.dial(ctx, p)
 		if err == nil {
 			defer s.Close()
+			if err := checksIndexes(s); err != nil {
+				return history.Server{}, err
+			}
 			if b.port != 0 {
 				_, err := s.Query("SET password_encryption = 'scram-sha-256'; " +
 					"ALTER ROLE " + clusterUser + " PASSWORD '" + b.password + "'")

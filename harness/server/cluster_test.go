@@ -395,3 +395,19 @@ func BenchmarkClusterStart(b *testing.B) {
 		})
 	}
 }
+
+// TestIndexesAreChecked: an index that lacks a row of its table is told of, by the function that the harness asks.
+func TestIndexesAreChecked(t *testing.T) {
+	b := startCluster(t, "postgres:18", harness.Options{})
+	s := clusterSession(t, b)
+	query(t, s, "CREATE TABLE t (a INT, b INT); CREATE INDEX k ON t (b); INSERT INTO t VALUES (1, 1)")
+	query(t, s, "SELECT public.bt_index_check('k'::regclass, true)")
+	query(t, s, "UPDATE pg_index SET indisready = false WHERE indexrelid = 'k'::regclass")
+	query(t, clusterSession(t, b), "INSERT INTO t VALUES (2, 2)")
+	query(t, s, "UPDATE pg_index SET indisready = true WHERE indexrelid = 'k'::regclass")
+	_, err := clusterSession(t, b).Query("SELECT public.bt_index_check('k'::regclass, true)")
+	var refused *pgsession.Refusal
+	if !errors.As(err, &refused) || !strings.Contains(refused.Error(), "lacks matching index tuple") {
+		t.Errorf("an index without an entry: %v", err)
+	}
+}
