@@ -87,6 +87,9 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	if t.server.Declared, err = declaredPromise(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	if t.server.Declared != nil && t.server.DBMS == history.PostgreSQL {
+		return nil, errors.Join(&Error{"what PostgreSQL's levels promise is known: --promise is for servers of MySQL's protocol that no rule knows"}, b.Close())
+	}
 	t.options.Declared = t.server.Declared
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -165,7 +166,7 @@ func (s *Session) Close() error {
 	if e := s.conn.Close(); err == nil && !s.cut.Load() {
 		err = e
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) { // the server may be gone
 		return fmt.Errorf("close a session: %w", err)
 	}
 	return nil
