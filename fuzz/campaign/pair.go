@@ -156,7 +156,7 @@ func pairOptions(server history.Server, levels []corpus.Level) mutate.Options {
 
 // PairCases decodes an input, as Pair does.
 func PairCases(data []byte, known []*corpus.Case, o mutate.Options) []*corpus.Case {
-	return mutate.FromInput(mutate.Cut(data), known, o)
+	return Sayable(o.DBMS, mutate.FromInput(mutate.Cut(data), known, o))
 }
 
 // OwnSeeds is how many of the PairSeeds are not made of stored cases: the simplest
