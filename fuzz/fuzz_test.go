@@ -15,6 +15,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 func TestMain(m *testing.M) {
@@ -133,7 +134,8 @@ func FuzzTxnPair(f *testing.F) {
 func checkCases(t *testing.T, data []byte, known []*corpus.Case, o mutate.Options) {
 	t.Helper()
 	cases, again := campaign.PairCases(data, known, o), campaign.PairCases(data, known, o)
-	if len(cases) == 0 || len(cases) != len(again) {
+	none := len(cases) == 0 && o.DBMS != history.PostgreSQL // which has no words for some
+	if none || len(cases) != len(again) {
 		t.Fatalf("%d cases, then %d", len(cases), len(again))
 	}
 	for i, c := range cases {
