@@ -3,7 +3,6 @@ package export
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
@@ -45,20 +44,9 @@ func postgresReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	where, expected, actual := s.wrong(plainCode)
 	fmt.Fprintf(&b, "Short description: %s\nPostgreSQL version: %s\nOperating system: %s\n\nDetails:\n\n",
 		s.title(), s.History.Server.Version, buildText(s.History.Server.Build))
-	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
-	for _, q := range s.quotes() {
-		fmt.Fprintf(&b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
-	}
-	b.WriteByte('\n')
-	for _, w := range slices.Concat(s.why(), s.finalLines()) {
-		fmt.Fprintf(&b, "* %s\n", w)
-	}
-	for _, l := range s.Account.Links {
-		fmt.Fprintf(&b, "* See %s\n", l)
-	}
+	s.describe(&b)
 	b.WriteString("\nTo reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
 	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")

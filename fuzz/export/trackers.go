@@ -82,19 +82,8 @@ func mysqlReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	where, expected, actual := s.wrong(plainCode)
 	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: InnoDB storage engine\nVersion: %s\n\nDescription:\n", s.title(), number(s.History.Server.Version))
-	fmt.Fprintf(&b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
-	for _, q := range s.quotes() {
-		fmt.Fprintf(&b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
-	}
-	b.WriteByte('\n')
-	for _, w := range slices.Concat(s.why(), s.finalLines()) {
-		fmt.Fprintf(&b, "* %s\n", w)
-	}
-	for _, l := range s.Account.Links {
-		fmt.Fprintf(&b, "* See %s\n", l)
-	}
+	s.describe(&b)
 	b.WriteString("\nHow to repeat:\n")
 	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
@@ -103,6 +92,22 @@ func mysqlReport(s *script) (Files, error) {
 	}
 	b.WriteString("\nSuggested fix:\n(none)\n")
 	return Files{Text: b.Bytes()}, nil
+}
+
+// describe writes what was expected and seen, and why, as text without markup.
+func (s *script) describe(b *bytes.Buffer) {
+	where, expected, actual := s.wrong(plainCode)
+	fmt.Fprintf(b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
+	for _, q := range s.quotes() {
+		fmt.Fprintf(b, "\nThe manual says: \"%s\"\n%s\n", q.sentence, q.link)
+	}
+	b.WriteByte('\n')
+	for _, w := range slices.Concat(s.why(), s.finalLines()) {
+		fmt.Fprintf(b, "* %s\n", w)
+	}
+	for _, l := range s.Account.Links {
+		fmt.Fprintf(b, "* See %s\n", l)
+	}
 }
 
 // plainCode is SQL in a text without markup.

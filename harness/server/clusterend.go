@@ -41,36 +41,14 @@ func (b *cluster) Recover(ctx context.Context) error {
 	if !b.durable {
 		return errNotDurable
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return errors.New("recover a server that was closed")
+	left := func(f *folder) []string {
+		socket := b.socketFile(f.path)
+		return []string{socket, socket + ".lock", filepath.Join(b.data(f), pidName)}
 	}
-	select {
-	case <-b.current.gone:
-	default:
-		return errors.New("recover a server that runs")
-	}
-	f := b.current.folder
-	// Left by the killed server; the pid in them may be another process's now.
-	socket := b.socketFile(f.path)
-	for _, path := range []string{socket, socket + ".lock", filepath.Join(b.data(f), pidName)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("recover a server: %w", err)
-		}
-	}
-	p, _, err := b.launch(ctx, f)
-	if err != nil {
-		b.closed, b.last = true, err.Error() // launch has removed the folder
-		b.current.killed = false
-		if ctx.Err() != nil {
-			return err
-		}
-		return &harness.RecoveryError{Err: err, Log: err.Error()}
-	}
-	b.current.killed = false // the folder is the new process's
-	b.current = p
-	return nil
+	return b.recovered(ctx, left, func(f *folder) (*process, error) {
+		p, _, err := b.launch(ctx, f)
+		return p, err
+	})
 }
 
 // Pause implements harness.Crasher: it stops all processes of the server.

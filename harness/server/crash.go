@@ -51,35 +51,16 @@ func (b *private) Recover(ctx context.Context) error {
 	if !b.durable {
 		return errNotDurable
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return errors.New("recover a server that was closed")
-	}
-	select {
-	case <-b.current.gone:
-	default:
-		return errors.New("recover a server that runs")
-	}
-	f := b.current.folder
-	// Left by the killed server; the pid in them may be another process's now.
-	for _, name := range []string{socketName, socketName + ".lock", "pid"} {
-		if err := os.Remove(filepath.Join(f.path, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("recover a server: %w", err)
+	left := func(f *folder) (paths []string) {
+		for _, name := range []string{socketName, socketName + ".lock", "pid"} {
+			paths = append(paths, filepath.Join(f.path, name))
 		}
+		return paths
 	}
-	p, _, err := b.launch(ctx, f)
-	if err != nil {
-		b.closed, b.last = true, err.Error() // launch has removed the folder
-		b.current.killed = false
-		if ctx.Err() != nil {
-			return err
-		}
-		return &harness.RecoveryError{Err: err, Log: err.Error()}
-	}
-	b.current.killed = false // the folder is the new process's
-	b.current = p
-	return nil
+	return b.recovered(ctx, left, func(f *folder) (*process, error) {
+		p, _, err := b.launch(ctx, f)
+		return p, err
+	})
 }
 
 // Pause implements harness.Crasher.

@@ -225,14 +225,7 @@ func (b *private) Alive(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	// A server that dies breaks its connections before it can be waited for.
-	select {
-	case <-p.exited:
-		return p.dead()
-	case <-time.After(200 * time.Millisecond):
-	case <-ctx.Done():
-	}
-	return fmt.Errorf("the server does not answer: %w", err)
+	return p.whyDead(ctx, err)
 }
 
 // Restart replaces the instance, dead or alive, by a fresh one with empty

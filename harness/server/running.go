@@ -1,9 +1,15 @@
 package server
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // running is the instance of a private server and what is known of its log.
@@ -68,4 +74,49 @@ func (r *running) Close() error {
 	}
 	r.closed, r.last = true, r.current.log()
 	return r.current.close()
+}
+
+// recovered launches a killed server anew on the data in its folder. left names the files that the killed one has left
+// there: the pid in them may be another process's by now.
+func (r *running) recovered(ctx context.Context, left func(*folder) []string, launch func(*folder) (*process, error)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errors.New("recover a server that was closed")
+	}
+	select {
+	case <-r.current.gone:
+	default:
+		return errors.New("recover a server that runs")
+	}
+	f := r.current.folder
+	for _, path := range left(f) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("recover a server: %w", err)
+		}
+	}
+	p, err := launch(f)
+	if err != nil {
+		r.closed, r.last = true, err.Error() // launch has removed the folder
+		r.current.killed = false
+		if ctx.Err() != nil {
+			return err
+		}
+		return &harness.RecoveryError{Err: err, Log: err.Error()}
+	}
+	r.current.killed = false // the folder is the new process's
+	r.current = p
+	return nil
+}
+
+// whyDead tells how a server died that does not answer, or that it lives. A server that dies breaks its connections
+// before it can be waited for.
+func (p *process) whyDead(ctx context.Context, unanswered error) error {
+	select {
+	case <-p.exited:
+		return p.dead()
+	case <-time.After(200 * time.Millisecond):
+	case <-ctx.Done():
+	}
+	return fmt.Errorf("the server does not answer: %w", unanswered)
 }

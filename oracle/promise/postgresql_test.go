@@ -19,13 +19,7 @@ func TestPostgres(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", r.Note, err)
 		}
-		got := "ok"
-		switch {
-		case g.Broken:
-			got = g.Kind
-		case g.Unjudged != "":
-			got = "unjudged"
-		}
+		got := g.word()
 		want, _, _ := strings.Cut(r.Note, ":")
 		if got != want {
 			t.Errorf("%s: %s (%s): expected %s, actual %s\n%s", r.Note, got, g.Unjudged, g.Expected, g.Actual, r.Case)

@@ -257,6 +257,17 @@ func TestAttacked(t *testing.T) {
 	}
 }
 
+// word is how the notes of records name a ruling.
+func (g *Ruling) word() string {
+	switch {
+	case g.Broken:
+		return g.Kind
+	case g.Unjudged != "":
+		return "unjudged"
+	}
+	return "ok"
+}
+
 // TestHeld holds histories in which a statement was held inside of the server: those that some moment of its
 // effect explains, those of a torn snapshot, and those that nobody can tell.
 func TestHeld(t *testing.T) {
@@ -269,13 +280,7 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", r.Note, err)
 		}
-		got := "ok"
-		switch {
-		case g.Broken:
-			got = g.Kind
-		case g.Unjudged != "":
-			got = "unjudged"
-		}
+		got := g.word()
 		want, _, _ := strings.Cut(r.Note, ":")
 		if got != want {
 			t.Errorf("%s: %s (%s)\n%s", r.Note, got, g.Unjudged, r.Case)
