@@ -25,7 +25,7 @@ func (t *Target) heardAgain(ctx context.Context, r *Trial) {
 	}
 	for range silentRuns {
 		again := t.Run(ctx, r.Case, r.Levels)
-		JudgeByOracle(ctx, &again)
+		t.decide(ctx, &again)
 		if ctx.Err() != nil || SameCause(v, &again.Verdict) {
 			return
 		}

@@ -111,6 +111,12 @@ func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.H
 // Decide judges a case that was executed, and asks the server where the oracle alone
 // cannot tell, or may be wrong.
 func (t *Target) Decide(ctx context.Context, r *Trial) {
+	t.decide(ctx, r)
+	t.MakeSure(ctx, r)
+}
+
+// decide is Decide without MakeSure.
+func (t *Target) decide(ctx context.Context, r *Trial) {
 	if r.History != nil {
 		r.History.ServerComputes = t.solver == ByServer
 	}
@@ -118,7 +124,6 @@ func (t *Target) Decide(ctx context.Context, r *Trial) {
 	t.letServerCompute(ctx, r)
 	disagreeing(ctx, r)
 	t.judgeByPromise(ctx, r)
-	t.MakeSure(ctx, r)
 }
 
 // JudgeByOracle lets the oracle judge a case that was executed, unless that has judged
