@@ -1,7 +1,6 @@
 package pgsession_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,10 +140,10 @@ func TestCut(t *testing.T) {
 	s, other := open(t, db), open(t, db)
 	ended := make(chan error)
 	go func() {
-		_, err := s.Execute("SELECT pg_sleep(1)")
+		_, err := s.Execute("SELECT pg_sleep(10)")
 		ended <- err
 	}()
-	time.Sleep(20 * time.Millisecond) // it is under way
+	sleeps(t, other, s.ID())
 	s.Cut()
 	s.Cut()
 	select {
@@ -166,7 +165,7 @@ func TestTerminated(t *testing.T) {
 	db := start(t)
 	s, other := open(t, db), open(t, db)
 	go func() {
-		time.Sleep(50 * time.Millisecond) // it is under way
+		sleeps(t, other, s.ID())
 		_, _ = other.Query("SELECT pg_terminate_backend(" + itoa(s.ID()) + ")")
 	}()
 	r, err := s.Execute("SELECT pg_sleep(10)")
@@ -174,5 +173,3 @@ func TestTerminated(t *testing.T) {
 		t.Errorf("of a session that the server has ended: %+v, %v", r, err)
 	}
 }
-
-func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
