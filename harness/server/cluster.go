@@ -292,13 +292,7 @@ func (b *cluster) Alive(ctx context.Context) error {
 
 // Restart replaces the instance, dead or alive, by a fresh one with empty
 // tables. Connections to the old one break.
-func (b *cluster) Restart(ctx context.Context) error {
-	p, _, err := b.start(ctx)
-	if err != nil {
-		return err
-	}
-	return b.replace(p)
-}
+func (b *cluster) Restart(ctx context.Context) error { return b.restart(ctx, b.start) }
 
 // URL implements harness.Located: by the port, with the password that was drawn, or else by the socket.
 func (b *cluster) URL() string {

@@ -263,18 +263,7 @@ func TestClusterRecovers(t *testing.T) {
 				t.Errorf("after kill %d the table holds %s, want %s", i+1, rows[0][0].Text, want)
 			}
 		}
-		if problems := b.LogProblems(); len(problems) > 0 {
-			t.Errorf("the recovered server complains: %q", problems)
-		}
-		if err := b.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-		if left, _ := os.ReadDir(dir); len(left) > 0 {
-			t.Errorf("a killed and closed instance leaves %v", left)
-		}
+		endsKilled(t, b, dir)
 	})
 }
 

@@ -56,19 +56,29 @@ func TestKillAndRecover(t *testing.T) {
 				t.Errorf("after kill %d the table holds %s, want %s (%v)", i+1, rows, want, err)
 			}
 		}
-		if p := b.LogProblems(); len(p) > 0 {
-			t.Errorf("the recovered server complains: %q", p)
-		}
-		if err := b.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-		if left, _ := os.ReadDir(dir); len(left) > 0 {
-			t.Errorf("a killed and closed instance leaves %v", left)
-		}
+		endsKilled(t, b, dir)
 	})
+}
+
+// endsKilled kills a server that has recovered and closes it: nothing of it is left in the folder of its files.
+func endsKilled(t *testing.T, b interface {
+	harness.Backend
+	harness.Crasher
+	LogProblems() []string
+}, dir string) {
+	t.Helper()
+	if p := b.LogProblems(); len(p) > 0 {
+		t.Errorf("the recovered server complains: %q", p)
+	}
+	if err := b.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("a killed and closed instance leaves %v", left)
+	}
 }
 
 func TestPause(t *testing.T) {

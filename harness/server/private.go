@@ -230,10 +230,4 @@ func (b *private) Alive(ctx context.Context) error {
 
 // Restart replaces the instance, dead or alive, by a fresh one with empty
 // tables. Connections to the old one break.
-func (b *private) Restart(ctx context.Context) error {
-	p, _, err := b.start(ctx)
-	if err != nil {
-		return err
-	}
-	return b.replace(p)
-}
+func (b *private) Restart(ctx context.Context) error { return b.restart(ctx, b.start) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // running is the instance of a private server and what is known of its log.
@@ -52,8 +53,12 @@ func (r *running) LogProblems() []string {
 	return lines
 }
 
-// replace puts a new instance in the place of the current one, which it ends.
-func (r *running) replace(p *process) error {
+// restart puts a new instance in the place of the current one, dead or alive, which it ends.
+func (r *running) restart(ctx context.Context, start func(context.Context) (*process, history.Server, error)) error {
+	p, _, err := start(ctx)
+	if err != nil {
+		return err
+	}
 	r.mu.Lock()
 	if r.closed {
 		r.mu.Unlock()
