@@ -42,13 +42,13 @@ func (d *doubt) close() error {
 	return d.target.Close()
 }
 
-// MakeSure looks at a violation once more: one that rests on what the rules do not
-// speak of, or on how the oracle computes SQL, becomes unknown.
+// MakeSure looks at a violation once more: one that rests on an order that is not known, on
+// what the rules do not speak of, or on how the oracle computes SQL, becomes unknown.
 func (t *Target) MakeSure(ctx context.Context, r *Trial) {
-	if t.server.Declared != nil || t.server.DBMS == history.PostgreSQL { // neither rules nor the oracle's SQL had a say
+	if t.heardAgain(ctx, r); r.Verdict.Outcome != oracle.Violation {
 		return
 	}
-	if t.heardAgain(ctx, r); r.Verdict.Outcome != oracle.Violation {
+	if t.server.Declared != nil || t.server.DBMS == history.PostgreSQL { // neither rules nor the oracle's SQL had a say
 		return
 	}
 	t.doubted(ctx, r)

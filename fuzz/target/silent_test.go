@@ -12,7 +12,6 @@ import (
 
 // TestSilent: a violation beside a silent statement is one if it shows again, and none if it does not.
 func TestSilent(t *testing.T) {
-	on := targettest.Open(t, "mariadb:11.8", target.Options{Clean: true})
 	honest := targettest.Case(t, `
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);
@@ -22,7 +21,7 @@ func TestSilent(t *testing.T) {
 /* tx1 */ COMMIT;
 `)
 	// A locking read answers from an index, whose entry does not tell that the row was changed behind the snapshot.
-	wrong := targettest.Case(t, `
+	index := targettest.Case(t, `
 /* init */ CREATE TABLE t (b INT, INDEX(b));
 /* init */ INSERT INTO t VALUES (1);
 /* tx1 */ START TRANSACTION WITH CONSISTENT SNAPSHOT;
@@ -30,18 +29,39 @@ func TestSilent(t *testing.T) {
 /* tx1 */ SELECT b FROM t LOCK IN SHARE MODE;
 /* tx1 */ COMMIT;
 `)
+	// A key is looked up among the newest rows, which no SERIALIZABLE transaction is told to have read.
+	key := targettest.Case(t, `
+/* init */ CREATE TABLE t (a INT PRIMARY KEY);
+/* init */ INSERT INTO t VALUES (1), (0);
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT IGNORE INTO t VALUES (0);
+/* tx1 */ DELETE FROM t WHERE a = 1;
+/* tx2 */ BEGIN;
+/* tx2 */ SELECT * FROM t;
+/* tx2 */ DELETE FROM t WHERE a = 0;
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+`)
 	for _, x := range []struct {
-		c    *corpus.Case
-		want oracle.Outcome
-	}{{honest, oracle.Unknown}, {wrong, oracle.Known}} {
-		r := on.Judge(t.Context(), x.c, target.LevelsFor(x.c, corpus.RepeatableRead))
+		target string
+		c      *corpus.Case
+		level  corpus.Level
+		want   oracle.Outcome
+	}{
+		{"mariadb:11.8", honest, corpus.RepeatableRead, oracle.Unknown},
+		{"mariadb:11.8", index, corpus.RepeatableRead, oracle.Known},
+		{"postgres:18", honest, corpus.RepeatableRead, oracle.Unknown},
+		{"postgres:18", key, corpus.Serializable, oracle.Violation},
+	} {
+		on := targettest.Open(t, x.target, target.Options{Clean: true})
+		r := on.Judge(t.Context(), x.c, target.LevelsFor(x.c, x.level))
 		if r.Verdict.Outcome == oracle.OK { // as if the answers had been in another order
 			r.Verdict = oracle.Verdict{Outcome: oracle.Violation, Kind: "dirty-read", Stmt: -1, Expected: "(1,10)", Actual: "(1,11)"}
 		}
 		r.History.Stmts[1].Waits = []history.Wait{{Kind: history.Silence, From: 4, Until: 5}}
 		on.MakeSure(t.Context(), &r)
 		if r.Verdict.Outcome != x.want || (x.want == oracle.Unknown) != (r.Verdict.Reason == target.ReasonSilent) {
-			t.Errorf("%+v\n%s", r.Verdict, corpus.Print(x.c, corpus.Text))
+			t.Errorf("%s: %+v\n%s", x.target, r.Verdict, corpus.Print(x.c, corpus.Text))
 		}
 	}
 }
