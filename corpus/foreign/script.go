@@ -44,8 +44,6 @@ type Refusal struct {
 	Reason, Detail string
 }
 
-func (r *Refusal) Error() string { return r.From + ": " + r.Reason + ": " + r.Detail }
-
 func refuse(s statement, format string, args ...any) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf(format, args...), Detail: s.text()}
 }
