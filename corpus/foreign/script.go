@@ -44,6 +44,8 @@ type Refusal struct {
 	Reason, Detail string
 }
 
+func (r *Refusal) String() string { return r.From + ": " + r.Reason + ": " + r.Detail }
+
 func refuse(s statement, format string, args ...any) *Refusal {
 	return &Refusal{Reason: fmt.Sprintf(format, args...), Detail: s.text()}
 }
