@@ -282,8 +282,12 @@ func (r *caseReader) statement() error {
 	if line.Stmt, err = r.parse(start, end); err != nil {
 		return err
 	}
-	if line.Session == InitSession && stmt.KindOf(line.Stmt) == stmt.Raw {
-		return r.errorf(prefix, "a raw statement cannot set a case up: what it makes would not be known")
+	if raw, ok := line.Stmt.(*stmt.RawStmt); ok && raw.Defines() != (line.Session == InitSession) {
+		if raw.Defines() {
+			return r.errorf(prefix, "a session cannot define an index or a constraint in a raw statement: that stands behind /* init */")
+		}
+		return r.errorf(prefix, "a raw statement of the set-up makes an index or adds to a table: "+
+			"/* init */ /* raw writes=t */ CREATE INDEX … or ALTER TABLE t ADD …")
 	}
 	if line.Session == InitSession && stmt.KindOf(line.Stmt).OfSession() {
 		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", stmt.KindOf(line.Stmt))

@@ -65,7 +65,8 @@ func TestRawMalformed(t *testing.T) {
 		"/* tx1 */ /* raw reads=t */ WITH s AS (TABLE t) UPDATE t, s SET t.b = 1": "x:3:11: this UPDATE writes: say which tables, as in /* raw reads=t writes=t */",
 		"/* tx1 */ /* raw reads=t */ SELECT 1 FROM t FOR UPDATE WAIT 1":           "x:3:11: this query locks what it reads: say locks=share or locks=exclusive, as in /* raw reads=t locks=share */",
 		"/* tx1 */ /* raw reads=t */ SELECT 1 FROM t LOCK IN SHARE MODE NOWAIT":   "x:3:11: this query locks what it reads: say locks=share or locks=exclusive, as in /* raw reads=t locks=share */",
-		"/* init */ /* raw writes=t */ INSERT INTO t VALUES (1)":                  "x:3:1: a raw statement cannot set a case up: what it makes would not be known",
+		"/* init */ /* raw writes=t */ INSERT INTO t VALUES (1)":                  "x:3:1: a raw statement of the set-up makes an index or adds to a table: /* init */ /* raw writes=t */ CREATE INDEX … or ALTER TABLE t ADD …",
+		"/* tx1 */ /* raw writes=t */ CREATE INDEX i ON t (b) WHERE b > 0":        "x:3:1: a session cannot define an index or a constraint in a raw statement: that stands behind /* init */",
 	} {
 		_, err := Parse("x", []byte(rawSetUp+text+";\n"))
 		if err == nil || err.Error() != want {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -19,6 +20,20 @@ var refusedWords = []string{
 	"pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
 	"pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_import", "lo_export", "dblink", "dblink_exec",
 	"set_config", "pg_advisory_unlock_all",
+}
+
+// definitionTraits tells the traits of a raw statement of a set-up, which defines something.
+func definitionTraits(s *stmt.RawStmt, sql string) (traits, error) {
+	words := s.Words()
+	for i, w := range words {
+		switch {
+		case slices.Contains(refusedWords, w), strings.HasPrefix(w, "pg_"):
+			return 0, &RefusedError{sql, "a raw statement may not hold the word " + w}
+		case w == "." && i > 0 && !qualifies(words, i-1, s):
+			return 0, &RefusedError{sql, "it may name another database: " + words[i-1] + " stands before a dot"}
+		}
+	}
+	return altersSchema | taints, nil
 }
 
 // rawTraits tells the traits of a raw statement, and why it is refused.

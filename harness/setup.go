@@ -28,8 +28,11 @@ func inspectInit(n ast.StmtNode, sql string) (traits, error) {
 			return 0, &RefusedError{sql, "no session sees a temporary table of the set-up"}
 		}
 	}
-	if t, ok := n.(*stmt.TriggerStmt); ok {
+	switch t := n.(type) {
+	case *stmt.TriggerStmt:
 		return triggerTraits(t)
+	case *stmt.RawStmt:
+		return definitionTraits(t, sql)
 	}
 	tr, err := inspect(n, sql)
 	if err == nil && tr&aboutSession != 0 {
@@ -104,6 +107,9 @@ func (s *script) addInit(n ast.StmtNode, line int, sql string) string {
 		s.refill, s.tainting = false, true
 	case *stmt.TriggerStmt: // it may fill other tables than an INSERT names
 		s.refill, s.readBack = false, true
+	case *stmt.RawStmt: // a definition
+		structure()
+		s.readBack = true
 	case ast.DDLNode:
 		structure()
 		s.readBack = true

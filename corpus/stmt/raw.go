@@ -27,6 +27,18 @@ type RawStmt struct {
 // Plain reports whether a statement does nothing but read, as a SELECT without locks.
 func (r *RawStmt) Plain() bool { return r.Lock == None && len(r.Writes) == 0 }
 
+// Defines reports whether a statement makes an index, or adds a constraint or the like to a table.
+func (r *RawStmt) Defines() bool {
+	w := r.Words()
+	switch {
+	case len(w) < 3:
+		return false
+	case w[0] == "create":
+		return w[1] == "index" || w[1] == "unique" && w[2] == "index"
+	}
+	return w[0] == "alter" && w[1] == "table" && slices.Contains(w, "add")
+}
+
 // Accept shows the tables to a visitor: who asks which tables a statement names need not
 // know of this one.
 func (r *RawStmt) Accept(v ast.Visitor) (ast.Node, bool) {

@@ -228,7 +228,7 @@ func sheetOf(c *corpus.Case, dbms history.DBMS, questions []history.Question, ho
 				}
 				l.Stmt = bare
 			}
-		case *ast.CreateIndexStmt, *ast.AlterTableStmt:
+		case *ast.CreateIndexStmt, *ast.AlterTableStmt, *stmt.RawStmt:
 			if how.bare {
 				return nil
 			}

@@ -288,8 +288,11 @@ func (r *Replay) Load() error {
 // them, else from the set-up.
 func (r *Replay) loadTables() error {
 	for _, l := range r.Case.Init {
-		if _, ok := l.Stmt.(*stmt.TriggerStmt); ok { // no definition of a table tells of it
+		switch s := l.Stmt.(type) {
+		case *stmt.TriggerStmt: // no definition of a table tells of it
 			return &Loss{Slug: "set-up of unknown effect", Detail: "a trigger"}
+		case *stmt.RawStmt:
+			return &Loss{Slug: "set-up of unknown effect", Detail: s.SQL}
 		}
 	}
 	if len(r.History.Initial) > 0 && r.History.Initial[0].Create != "" {

@@ -38,7 +38,7 @@ func (w *world) on(run *running, row solve.Row) (outcome, error) {
 		return outcome{state: a.Result.Err.State}, nil
 	}
 	out := outcome{matched: a.Result.Affected == 1, rows: a.Result.Rows}
-	if _, ok := run.node.(*ast.UpdateStmt); ok && out.matched {
+	if run.kind == stmt.Update && out.matched {
 		after, err := w.after(run, a)
 		if err != nil {
 			return out, err
@@ -175,8 +175,13 @@ func failsByPlan(n ast.StmtNode, got, want string) bool {
 		return false
 	}
 	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		b, ok := n.(*ast.BinaryOperationExpr)
-		return ok && (b.Op == opcode.LogicAnd || b.Op == opcode.LogicOr), false
+		switch x := n.(type) {
+		case *ast.BinaryOperationExpr:
+			found = x.Op == opcode.LogicAnd || x.Op == opcode.LogicOr
+		case *stmt.RawStmt:
+			found = slices.ContainsFunc(x.Words(), func(w string) bool { return w == "and" || w == "or" })
+		}
+		return found, false
 	})
 }
 

@@ -17,7 +17,7 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &mvcc.Prediction{Matched: -1, Changed: int64(len(hits) + len(run.inserted))}
+	p := &mvcc.Prediction{Matched: -1, Changed: int64(len(hits) + len(run.inserted)), Rows: asValues(run.returned)}
 	// errs are the errors that the statement comes to; of several, any may come first.
 	var errs []string
 	if run.failure != "" {
@@ -30,13 +30,15 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 			errs = append(errs, h.state)
 		}
 		if run.kind.LocksRead() {
-			p.Rows = append(p.Rows, asValues(h.rows)...)
 			p.Changed = -1
+		}
+		if run.kind.LocksRead() || returns(run.node) {
+			p.Rows = append(p.Rows, asValues(h.rows)...)
 		}
 		p.Read = append(p.Read, h.chain)
 	}
 	for _, h := range slices.Concat(hits, passed) {
-		inTheWay = append(inTheWay, w.holders(run.st.Session, h.chain, modeOf(run.kind, run.table, &h))...)
+		inTheWay = append(inTheWay, w.holders(run.st.Session, h.chain, run.mode(&h))...)
 	}
 	if failsByPlan(run.node, stateOf(&run.st.Result), strings.Join(errs, " ")) {
 		return nil, errPlan
@@ -110,7 +112,11 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 	case len(inTheWay) > 0:
 		return differs("missing-wait", "a wait", fmt.Sprintf("the %s had to wait for the end of tx%d's transaction", run.kind, inTheWay[0]))
 	}
-	return w.Compare(run.i, run.kind, p)
+	d := w.Compare(run.i, run.kind, p)
+	if d == nil && returns(run.node) {
+		d = w.compareReturned(run, p)
+	}
+	return d
 }
 
 // apply writes the versions and takes the locks of a statement that succeeded.
@@ -124,7 +130,7 @@ func (w *world) apply(run *running, hits, passed []hit) {
 	}
 	for i := range hits {
 		h := &hits[i]
-		lock(h.chain, modeOf(run.kind, run.table, h))
+		lock(h.chain, run.mode(h))
 		switch {
 		case run.kind == stmt.Delete:
 			w.Store.Delete(run.table, h.chain, run.tx)
@@ -133,6 +139,6 @@ func (w *world) apply(run *running, hits, passed []hit) {
 		}
 	}
 	for i := range passed {
-		lock(passed[i].chain, modeOf(run.kind, run.table, &passed[i]))
+		lock(passed[i].chain, run.mode(&passed[i]))
 	}
 }

@@ -19,16 +19,17 @@ func (w *world) holders(own int, c *versions.Chain, mode versions.Mode) []int {
 	return out
 }
 
-// modeOf is the mode in which a statement locks a row that it found. An UPDATE takes the
+// mode is the mode in which a statement locks a row that it found. An UPDATE takes the
 // stronger mode of its two only where it changes a key, or where it is not known whether.
-func modeOf(kind stmt.Kind, t *versions.Table, hit *hit) versions.Mode {
-	switch kind {
-	case stmt.SelectForShare:
+func (run *running) mode(hit *hit) versions.Mode {
+	raw, isRaw := run.node.(*stmt.RawStmt)
+	switch {
+	case isRaw && run.kind.LocksRead():
+		return rawMode(raw)
+	case run.kind == stmt.SelectForShare:
 		return versions.Share
-	case stmt.Update:
-		if hit.after != nil && !changesKey(t, hit.row, hit.after) {
-			return versions.NoKeyExclusive
-		}
+	case run.kind == stmt.Update && hit.after != nil && !changesKey(run.table, hit.row, hit.after):
+		return versions.NoKeyExclusive
 	}
 	return versions.Exclusive
 }

@@ -32,6 +32,8 @@ type running struct {
 	// inserted are the rows of an INSERT, failure the SQLSTATE that they come to.
 	inserted []solve.Row
 	failure  string
+	// returned are the rows that an INSERT answers with.
+	returned [][]history.Cell
 	// refused says that its transaction had failed before.
 	refused bool
 }
@@ -51,9 +53,9 @@ type hit struct {
 func (w *world) begin(i int) (*mvcc.Difference, error) {
 	st := &w.History.Stmts[i]
 	run := &running{i: i, st: st, node: w.Case.Steps[st.Line].Stmt}
-	run.kind = mvcc.KindOf(run.node)
+	run.kind = kindOf(run.node)
 	w.Runs(i)
-	w.Steps[i].Kind = run.kind
+	w.Steps[i].Kind = mvcc.KindOf(run.node)
 	w.running[st.Session] = run
 	if run.kind.Control() {
 		return w.needlessWait(run), nil
@@ -100,6 +102,15 @@ func (w *world) target(run *running) error {
 	}
 	v := stmt.Of(run.node)
 	switch n := run.node.(type) {
+	case *stmt.RawStmt:
+		t, refused := w.rawTable(run, n)
+		if refused != "" {
+			return refuse(refused)
+		}
+		if run.kind != stmt.Select {
+			run.table = t
+		}
+		return w.takesNoValues(run)
 	case *ast.SelectStmt:
 		if run.kind == stmt.Select {
 			return nil
@@ -125,8 +136,13 @@ func (w *world) target(run *running) error {
 	if run.table = w.Table(name.Name.O); readsItself(run.node, run.table) {
 		return refuse("a subquery on the table that the statement writes or locks")
 	}
+	return w.takesNoValues(run)
+}
+
+// takesNoValues refuses an INSERT into a table with a column that counts.
+func (w *world) takesNoValues(run *running) error {
 	if run.kind == stmt.Insert && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
-		return refuse("values of a sequence")
+		return &mvcc.Loss{Slug: "unsupported: values of a sequence"}
 	}
 	return nil
 }
@@ -181,17 +197,9 @@ func (w *world) find(run *running) error {
 // findInserted evaluates the rows of an INSERT. Those of value lists are asked for one by one,
 // since the first ones can be waited for although a later one fails.
 func (w *world) findInserted(run *running) error {
-	one := *run.node.(*ast.InsertStmt)
-	lists := one.Lists
-	if one.Select != nil {
-		lists = [][]ast.ExprNode{nil}
-	}
 	var lacking error
-	for _, list := range lists {
-		if one.Select == nil {
-			one.Lists = [][]ast.ExprNode{list}
-		}
-		a, err := w.ask(run, &one, nil)
+	for _, part := range rowByRow(run.node) {
+		a, err := w.ask(run, part, nil)
 		if errors.Is(err, errUnanswered) {
 			lacking = err
 			continue
@@ -207,9 +215,23 @@ func (w *world) findInserted(run *running) error {
 		if err != nil {
 			return err
 		}
-		run.inserted = append(run.inserted, rows...)
+		run.inserted, run.returned = append(run.inserted, rows...), append(run.returned, a.Result.Rows...)
 	}
 	return lacking
+}
+
+// rowByRow returns an INSERT for each of its value lists, or itself where it has none.
+func rowByRow(n ast.StmtNode) (out []ast.StmtNode) {
+	insert, ok := n.(*ast.InsertStmt)
+	if !ok || insert.Select != nil {
+		return []ast.StmtNode{n}
+	}
+	for _, list := range insert.Lists {
+		one := *insert
+		one.Lists = [][]ast.ExprNode{list}
+		out = append(out, &one)
+	}
+	return out
 }
 
 // recheck evaluates a statement again on the rows that were changed since its snapshot, and
@@ -256,7 +278,7 @@ func (w *world) needlessWait(run *running) *mvcc.Difference {
 			}
 		}
 		for i := range run.hits {
-			inTheWay = append(inTheWay, w.holders(run.st.Session, run.hits[i].chain, modeOf(run.kind, run.table, &run.hits[i]))...)
+			inTheWay = append(inTheWay, w.holders(run.st.Session, run.hits[i].chain, run.mode(&run.hits[i]))...)
 		}
 		inTheWay = append(inTheWay, w.duplicatesOf(run.table, run.tx, makes(run, run.hits)).waits...)
 	}

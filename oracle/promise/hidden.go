@@ -17,6 +17,8 @@ type hidden struct {
 	triggers []*stmt.TriggerStmt
 	// read says that one of them has a query, keys that there are foreign keys.
 	read, keys bool
+	// deferred says that a constraint may be checked when a transaction commits.
+	deferred bool
 }
 
 // settings are the variables that a session may set: a session beside it can set them alike, and what
@@ -39,6 +41,13 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			h.read = h.read || slices.ContainsFunc([]string{"select", "table", "with"}, func(w string) bool {
 				return slices.Contains(s.Words(), w)
 			})
+		case *stmt.RawStmt:
+			words := s.Words()
+			h.keys = h.keys || slices.Contains(words, "references")
+			h.deferred = h.deferred || slices.Contains(words, "deferrable")
+			if unsettled(s.SQL) {
+				return h, unjudgedError("a definition with a value that is not one of the rows")
+			}
 		case *ast.CreateTableStmt:
 			h.keys = h.keys || corpus.Contains(s, func(n ast.Node) (found, skip bool) {
 				_, found = n.(*ast.ReferenceDef)

@@ -223,7 +223,7 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		return []world{w.with(e.unit, o)}, nil
 	case e.kind == stmt.Commit && failed != nil:
-		if j.retryable(failed) {
+		if j.retryable(failed) || j.hidden.deferred && OfConstraint(failed) {
 			return []world{w}, nil
 		}
 		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(),
