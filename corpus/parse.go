@@ -89,6 +89,8 @@ type caseReader struct {
 	levelAt int
 	// holds holds the header lines `hold`.
 	holds []holdLine
+	// postgres says that statements are in PostgreSQL's words.
+	postgres bool
 	// kills holds the statements that kill a session.
 	kills []killLine
 	// heard, if set, is told of every comment on a line of its own, and whether
@@ -225,6 +227,12 @@ func (r *caseReader) addAbove(at int, text string) error {
 			if f.Key == holdKey {
 				r.holds = append(r.holds, holdLine{at, f.Value})
 				return nil
+			}
+			if f.Key == dialectKey {
+				if f.Value != dialectPostgres {
+					return r.errorf(at, "header dialect: %q: %s", f.Value, wantDialect)
+				}
+				r.postgres = true
 			}
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {
@@ -396,6 +404,11 @@ func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 	}
 	if s, err := r.trigger(start, end); s != nil || err != nil {
 		return s, err
+	}
+	if r.postgres {
+		if raw, err := r.inWords(start, end); raw != nil || err != nil {
+			return raw, err
+		}
 	}
 	node, at, msg := parseFaithful(r.text[start:end])
 	if msg != "" {

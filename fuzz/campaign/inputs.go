@@ -26,7 +26,7 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 	if !c.s.Unique {
 		c.constrain(worker, n, &p, made)
 		c.endSessions(worker, n, &p, made)
-		return p, Sayable(c.target.Server().DBMS, made)
+		return p, c.ownWords(worker, n, Sayable(c.target.Server().DBMS, made))
 	}
 	var out []*corpus.Case
 	for _, k := range made {

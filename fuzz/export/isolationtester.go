@@ -43,7 +43,7 @@ func isolationtester(s *script) (Files, error) {
 		fmt.Fprintf(&b, "%s%s\t{ %s; }\n", indent, head, sql)
 	}
 	translated := func(stmt ast.StmtNode) string {
-		out, why := forPostgreSQL(stmt)
+		out, why := forPostgreSQL(stmt, s.onPostgres())
 		if why != nil && err == nil {
 			err = why
 		}
@@ -88,14 +88,18 @@ func isolationtester(s *script) (Files, error) {
 
 func stepName(a *action) string { return fmt.Sprintf("s%d_%d", a.Session, a.Step) }
 
-// forPostgreSQL writes a statement, as one or several, or says why that cannot be.
-func forPostgreSQL(n ast.StmtNode) (string, error) {
-	switch s := n.(type) {
+// forPostgreSQL writes a statement, as one or several, or says why that cannot be. own says that raw ones are in
+// PostgreSQL's words.
+func forPostgreSQL(n ast.StmtNode, own bool) (string, error) {
+	switch n := n.(type) {
 	case *stmt.RawStmt:
-		return "", fmt.Errorf("PostgreSQL does not know a raw statement: %s", s.SQL)
+		if !own {
+			return "", fmt.Errorf("PostgreSQL does not know a raw statement: %s", n.SQL)
+		}
+		return n.SQL, nil
 	case *ast.BeginStmt:
-		if stmt.KindOf(s) == stmt.BeginSnapshot {
-			if s.ReadOnly {
+		if stmt.KindOf(n) == stmt.BeginSnapshot {
+			if n.ReadOnly {
 				return "START TRANSACTION READ ONLY; SELECT 1", nil
 			}
 			return "BEGIN; SELECT 1", nil // the first query takes the snapshot

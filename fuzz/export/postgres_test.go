@@ -80,18 +80,22 @@ func dropAll(t *testing.T, bin, socket string) {
 
 // TestForPostgreSQL writes what isolationtester has of its own; all else is the printer's.
 func TestForPostgreSQL(t *testing.T) {
-	for _, x := range []struct{ sql, want string }{
-		{"START TRANSACTION WITH CONSISTENT SNAPSHOT", "BEGIN; SELECT 1"},
-		{"START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "START TRANSACTION READ ONLY; SELECT 1"},
-		{"CREATE TABLE t (a INT PRIMARY KEY, KEY (a))", "CREATE TABLE t (a int PRIMARY KEY); CREATE INDEX ON t (a)"},
-		{"REPLACE INTO t VALUES (1)", "PostgreSQL does not know REPLACE: REPLACE INTO t VALUES (1)"},
-		{"/* raw reads=t */ SELECT * FROM t", "PostgreSQL does not know a raw statement: SELECT * FROM t"},
+	for _, x := range []struct {
+		sql, want string
+		own       bool
+	}{
+		{"START TRANSACTION WITH CONSISTENT SNAPSHOT", "BEGIN; SELECT 1", false},
+		{"START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "START TRANSACTION READ ONLY; SELECT 1", false},
+		{"CREATE TABLE t (a INT PRIMARY KEY, KEY (a))", "CREATE TABLE t (a int PRIMARY KEY); CREATE INDEX ON t (a)", false},
+		{"REPLACE INTO t VALUES (1)", "PostgreSQL does not know REPLACE: REPLACE INTO t VALUES (1)", false},
+		{"/* raw reads=t */ SELECT * FROM t", "PostgreSQL does not know a raw statement: SELECT * FROM t", false},
+		{"/* raw reads=t */ SELECT * FROM t", "SELECT * FROM t", true},
 	} {
 		n, err := corpus.ParseStatement(x.sql)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := forPostgreSQL(n)
+		got, err := forPostgreSQL(n, x.own)
 		if err != nil {
 			got = err.Error()
 		}

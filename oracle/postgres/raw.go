@@ -41,7 +41,8 @@ func kindOf(n ast.StmtNode) stmt.Kind {
 // plainCalls may stand before a parenthesis in a raw statement: what they give depends on the row alone.
 var plainCalls = map[string]bool{
 	"abs": true, "coalesce": true, "greatest": true, "least": true, "length": true, "lower": true, "mod": true,
-	"nullif": true, "sign": true, "upper": true,
+	"nullif": true, "sign": true, "upper": true, "ceil": true, "char_length": true, "div": true, "extract": true,
+	"floor": true, "numeric": true, "power": true, "round": true, "substr": true,
 	"and": true, "by": true, "in": true, "not": true, "or": true, "returning": true, "set": true, "values": true, "where": true,
 	"=": true, "<": true, ">": true, "+": true, "-": true, "*": true, "/": true, "%": true, "(": true, ",": true,
 }
@@ -66,9 +67,9 @@ func (w *world) rawTable(run *running, raw *stmt.RawStmt) (t *versions.Table, re
 			next = words[i+1]
 		}
 		switch {
-		case slices.Contains(otherClauses, word), stmt.Unrepeatable[word]:
+		case slices.Contains(otherClauses, word) && !(word == "distinct" && next == "from"), stmt.Unrepeatable[word]:
 			return nil, "a raw statement with " + strings.ToUpper(word)
-		case i > 0 && word == "select", word == "from" && run.kind == stmt.Update:
+		case i > 0 && word == "select", word == "from" && run.kind == stmt.Update && words[i-1] != "distinct" && words[max(i-3, 0)] != "extract":
 			return nil, "a raw statement of several tables, or with a query"
 		case tables[word] && next != ".":
 			named++

@@ -38,11 +38,23 @@ func undeterminedHere(raw *stmt.RawStmt) string {
 			return "a value that is not one of the rows"
 		case orderedWords[w], w == "on" && i > 0 && words[i-1] == "distinct":
 			return "the order of rows"
-		case w == "from" && words[0] == "update":
+		case w == "from" && words[0] == "update" && !withinExpression(words[:i]):
 			return "UPDATE with FROM, which takes any of the rows that match"
 		}
 	}
 	return ""
+}
+
+// withinExpression says that FROM, behind some words, begins no clause: that of IS DISTINCT FROM and EXTRACT does not.
+func withinExpression(before []string) bool {
+	n := len(before)
+	return n > 0 && before[n-1] == "distinct" || n > 2 && before[n-2] == "(" && before[n-3] == "extract"
+}
+
+// rawByOrder says that what a raw statement of PostgreSQL does may depend on the order in which it comes to rows: of
+// several with one key it keeps or changes one.
+func rawByOrder(raw *stmt.RawStmt) bool {
+	return slices.ContainsFunc(raw.Words(), func(w string) bool { return w == "conflict" || w == "merge" || w == "using" })
 }
 
 // sumsFloats says that a query adds up floating-point numbers, or takes their mean: the result depends on the order.
@@ -99,6 +111,13 @@ func (j *judge) throughNewest(e *event, w *world, o own, commits int, did write)
 		return false, err
 	}
 	for i := range j.layout {
+		for key := range did[i] {
+			_, shown := w.committed[commits][i][key]
+			_, there := w.committed[w.newest()][i][key]
+			if upsert && shown && !there { // it has made a row there, beside the one that its snapshot shows
+				return true, nil
+			}
+		}
 		if !upsert && e.mayName(j, i) {
 			continue
 		}

@@ -31,6 +31,8 @@ type unit struct {
 	readOnly bool
 	// failed says, while a history is read, that an error has aborted it.
 	failed bool
+	// sets is the level that its session has behind it if it commits, nil for the one before.
+	sets *corpus.Level
 }
 
 // event is a statement of a history.
@@ -239,7 +241,8 @@ func levelOfSet(n ast.StmtNode) (corpus.Level, bool) {
 // within is place for a statement in an open transaction that an error aborts.
 func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	failed := e.st.Result.Err != nil
-	if e.kind == stmt.SetLevel || e.kind.OfSession() || !e.data() && !e.kind.Control() {
+	level, sets := levelOfSet(e.node)
+	if e.kind == stmt.SetLevel && !sets || e.kind.OfSession() || !e.data() && !e.kind.Control() {
 		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
 	}
 	if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && (e.st.Result.InTxn || chains(e.node)) {
@@ -254,6 +257,9 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 		t.close(e, u, e.kind == stmt.Commit && !failed && !u.failed, open)
 		return nil
 	case e.kind == stmt.RollbackTo && !failed:
+		if u.sets != nil {
+			return unjudgedError("ROLLBACK TO behind SET TRANSACTION")
+		}
 		u.failed = false
 	case u.failed:
 		e.refused = true
@@ -264,6 +270,8 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	case failed:
 		u.failed = true
 		return nil
+	case sets: // of the transactions to come
+		u.sets = &level
 	}
 	if !e.st.Result.InTxn {
 		t.lost = e
@@ -294,6 +302,9 @@ func (t *timeline) join(e *event, u *unit, open map[int]*unit) {
 
 func (t *timeline) close(e *event, u *unit, committed bool, open map[int]*unit) {
 	u.committed, u.end = committed, e
+	if committed && u.sets != nil {
+		t.levels[u.session] = *u.sets
+	}
 	e.closes = true
 	if e.unit == nil {
 		e.unit = u

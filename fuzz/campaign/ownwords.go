@@ -1,0 +1,29 @@
+package campaign
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// ownWords gives cases words that only the server has.
+func (c *campaign) ownWords(worker, n int, made []*corpus.Case) []*corpus.Case {
+	server := c.target.Server()
+	if server.DBMS != history.PostgreSQL || c.s.SQL == KnownSQL {
+		return made
+	}
+	for i := range made {
+		made[i] = mutate.PostgresWords(made[i], inputSeed(c.s.Seed+1<<33, worker, n<<8+i), major(server.Version))
+	}
+	return made
+}
+
+// major is the first part of a version, 0 where that is no number.
+func major(version string) int {
+	first, _, _ := strings.Cut(version, ".")
+	n, _ := strconv.Atoi(first)
+	return n
+}

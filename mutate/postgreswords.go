@@ -1,0 +1,293 @@
+package mutate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/model"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
+
+// Out of 256.
+const (
+	// ownWordsOdds is how often a case has words of PostgreSQL's own, ownStatementOdds how often each statement of it
+	// that can have some does.
+	ownWordsOdds, ownStatementOdds = 140, 110
+	// ownConstraintOdds is how often a table of such a case has an index or a constraint that only PostgreSQL has.
+	// The rules have no model of these, so that the case is judged by promise.
+	ownConstraintOdds = 24
+)
+
+// firstMerge is the version of PostgreSQL that brought MERGE.
+// https://www.postgresql.org/docs/release/15.0/
+const firstMerge = 15
+
+// PostgresWords returns a copy of a case with clauses, statements, indexes and constraints that only PostgreSQL has, in
+// the words of its version major, or the case itself. Statements are raw then: what they touch stands before them. The
+// choices are those of a generator with the seed.
+func PostgresWords(c *corpus.Case, seed uint64, major int) *corpus.Case {
+	g := splitMix(seed)
+	w := &ownWords{c: random(&g), major: major, tables: map[string]*ownTable{}}
+	if !w.c.odds(ownWordsOdds) {
+		return c
+	}
+	out := &corpus.Case{Header: slices.Clone(c.Header), Init: w.setUp(c.Init), Steps: slices.Clone(c.Steps), Tail: c.Tail}
+	for i := range out.Steps {
+		if w.c.odds(ownStatementOdds) {
+			if s := w.statement(out.Steps[i].Stmt); s != nil {
+				out.Steps[i].Stmt = s
+			}
+		}
+	}
+	return out
+}
+
+type ownWords struct {
+	c      *choices
+	major  int
+	tables map[string]*ownTable
+}
+
+// ownTable is what has to be known of a table: its columns, those of its primary key, and the rows that fill it, as
+// texts by column.
+type ownTable struct {
+	name    string
+	columns []string
+	key     []string
+	rows    [][]string
+}
+
+// setUp reads the tables, and adds indexes and constraints behind them.
+func (w *ownWords) setUp(init []corpus.Line) (out []corpus.Line) {
+	for _, l := range init {
+		if s, ok := l.Stmt.(*ast.InsertStmt); ok {
+			w.filled(s)
+		}
+		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok && s.Select == nil && s.ReferTable == nil {
+			w.tables[s.Table.Name.L] = tableOf(s)
+		}
+	}
+	for _, l := range init {
+		out = append(out, l)
+		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok {
+			if def := w.definition(w.tables[s.Table.Name.L]); def != nil && w.c.odds(ownConstraintOdds) {
+				out = append(out, corpus.Line{Stmt: def})
+			}
+		}
+	}
+	return out
+}
+
+func tableOf(s *ast.CreateTableStmt) *ownTable {
+	t := &ownTable{name: s.Table.Name.O}
+	for _, col := range s.Cols {
+		t.columns = append(t.columns, col.Name.Name.O)
+		if slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionPrimaryKey }) {
+			t.key = append(t.key, col.Name.Name.O)
+		}
+	}
+	for _, k := range s.Constraints {
+		if k.Tp == ast.ConstraintPrimaryKey {
+			for _, part := range k.Keys {
+				if part.Column != nil {
+					t.key = append(t.key, part.Column.Name.O)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// filled keeps the rows of an INSERT that names no columns.
+func (w *ownWords) filled(s *ast.InsertStmt) {
+	source := stmt.Of(s).Table()
+	if source == nil || w.tables[source.Name.L] == nil {
+		return
+	}
+	t := w.tables[source.Name.L]
+	for _, list := range s.Lists {
+		row := make([]string, len(list))
+		for i, e := range list {
+			row[i], _ = pgsql.Expr(e)
+		}
+		if len(s.Columns) > 0 || len(row) != len(t.columns) {
+			row = nil // whatever it holds, no column is known to have different values
+		}
+		t.rows = append(t.rows, row)
+	}
+}
+
+// different reports whether the rows that fill a table differ in a column.
+func (t *ownTable) different(column int) bool {
+	seen := map[string]bool{}
+	for _, row := range t.rows {
+		if row == nil || seen[row[column]] {
+			return false
+		}
+		seen[row[column]] = true
+	}
+	return true
+}
+
+// ownDefinitions are indexes and constraints of PostgreSQL: %[1]s is the table, %[2]s a column in whose values its rows
+// differ, %[3]s another column.
+var ownDefinitions = []weighted[string]{
+	{25, "CREATE UNIQUE INDEX ON %[1]s (%[2]s) WHERE %[3]s IS NOT NULL"},
+	{20, "CREATE UNIQUE INDEX ON %[1]s ((COALESCE(%[2]s, %[2]s)))"},
+	{15, "CREATE INDEX ON %[1]s (%[2]s) WHERE %[2]s IS NOT NULL"},
+	{15, "ALTER TABLE %[1]s ADD EXCLUDE (%[2]s WITH =)"},
+	{15, "ALTER TABLE %[1]s ADD UNIQUE (%[2]s) DEFERRABLE INITIALLY DEFERRED"},
+	{10, "ALTER TABLE %[1]s ADD UNIQUE (%[2]s) DEFERRABLE"},
+}
+
+func (w *ownWords) definition(t *ownTable) ast.StmtNode {
+	if t == nil {
+		return nil
+	}
+	var free []int
+	for i := range t.columns {
+		if t.different(i) && !slices.Contains(t.key, t.columns[i]) {
+			free = append(free, i)
+		}
+	}
+	if len(free) == 0 {
+		return nil
+	}
+	column, other := oneOf(w.c, free), w.c.below(len(t.columns))
+	return t.raw(fmt.Sprintf(pick(w.c, ownDefinitions), pgsql.Name(t.name), pgsql.Name(t.columns[column]), pgsql.Name(t.columns[other])), false)
+}
+
+// raw is a statement in PostgreSQL's words that touches the table and no other one.
+func (t *ownTable) raw(sql string, locks bool, lock ...stmt.Mode) *stmt.RawStmt {
+	name := &ast.TableName{Name: model.NewCIStr(t.name)}
+	s := &stmt.RawStmt{SQL: sql, Reads: []*ast.TableName{name}}
+	if locks {
+		s.Lock = lock[0]
+	} else {
+		s.Writes = []*ast.TableName{name}
+	}
+	return s
+}
+
+// statement says what a statement of one table does in words of PostgreSQL's own; nil where it has none for that.
+func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
+	v := stmt.Of(n)
+	name := v.Table()
+	if name == nil || v.Limit != nil || v.Order != nil || v.Ignore || w.tables[name.Name.L] == nil || queries(n) > 1 {
+		return nil
+	}
+	t := w.tables[name.Name.L]
+	sql, err := corpus.Format(n, corpus.PostgreSQL)
+	// In a case, # begins a comment.
+	if err != nil || strings.ContainsAny(sql, ";\\\n#") {
+		return nil
+	}
+	switch s := n.(type) {
+	case *ast.SelectStmt:
+		return w.locking(t, sql, v.Lock)
+	case *ast.UpdateStmt:
+		if !v.Several {
+			return w.returning(t, sql)
+		}
+	case *ast.DeleteStmt:
+		if !v.Several {
+			return w.returning(t, sql)
+		}
+	case *ast.InsertStmt:
+		return w.insert(t, s, sql)
+	}
+	return nil
+}
+
+// queries counts the queries of a statement.
+func queries(n ast.StmtNode) (count int) {
+	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.SelectStmt, *ast.SetOprStmt:
+			count++
+		}
+		return false, false
+	})
+	return count
+}
+
+// locking gives a locking read one of the modes that only PostgreSQL has.
+// https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
+func (w *ownWords) locking(t *ownTable, sql string, lock stmt.Lock) ast.StmtNode {
+	for _, mode := range []struct {
+		was, is string
+		lock    stmt.Mode
+	}{{" FOR UPDATE", " FOR NO KEY UPDATE", stmt.Exclusive}, {" FOR SHARE", " FOR KEY SHARE", stmt.Share}} {
+		if head, ok := strings.CutSuffix(sql, mode.was); ok && lock.Wait == stmt.Waits {
+			return t.raw(head+mode.is, true, mode.lock)
+		}
+	}
+	return nil
+}
+
+var returned = []weighted[string]{{60, "*"}, {25, "%s"}, {15, "%s, 1"}}
+
+// returning has a write answer with the rows that it wrote.
+func (w *ownWords) returning(t *ownTable, sql string) ast.StmtNode {
+	what := pick(w.c, returned)
+	if strings.Contains(what, "%s") {
+		what = fmt.Sprintf(what, pgsql.Name(oneOf(w.c, t.columns)))
+	}
+	sql += " RETURNING " + what
+	if w.c.odds(12) {
+		sql = "WITH w AS (" + sql + ") SELECT COUNT(*) FROM w"
+	}
+	return t.raw(sql, false)
+}
+
+// insert has an INSERT of values answer with its rows, or change the row that is in its way.
+func (w *ownWords) insert(t *ownTable, s *ast.InsertStmt, sql string) ast.StmtNode {
+	var others []string
+	for _, col := range t.columns {
+		if !slices.Contains(t.key, col) {
+			others = append(others, pgsql.Name(col))
+		}
+	}
+	if s.Select != nil || len(t.key) == 0 || len(others) == 0 || w.c.odds(90) {
+		return w.returning(t, sql)
+	}
+	key := make([]string, len(t.key))
+	for i, col := range t.key {
+		key[i] = pgsql.Name(col)
+	}
+	set := oneOf(w.c, others)
+	_, values, plain := strings.Cut(sql, " VALUES ")
+	if plain && len(s.Columns) == 0 && w.major >= firstMerge && w.c.odds(60) {
+		return t.raw(mergeInto(t, key, set, values), false)
+	}
+	sql += fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s = EXCLUDED.%s", strings.Join(key, ", "), set, set)
+	if w.c.odds(60) {
+		sql += fmt.Sprintf(" WHERE %s.%s IS NOT NULL", pgsql.Name(t.name), oneOf(w.c, others))
+	}
+	if w.c.odds(90) {
+		return w.returning(t, sql)
+	}
+	return t.raw(sql, false)
+}
+
+// mergeInto is an upsert by MERGE, which unlike ON CONFLICT may fail when two sessions insert the same key.
+// https://www.postgresql.org/docs/current/sql-merge.html
+func mergeInto(t *ownTable, key []string, set, values string) string {
+	columns := make([]string, len(t.columns))
+	given := make([]string, len(t.columns))
+	for i, col := range t.columns {
+		columns[i] = pgsql.Name(col)
+		given[i] = "s." + columns[i]
+	}
+	same := make([]string, len(key))
+	for i, k := range key {
+		same[i] = pgsql.Name(t.name) + "." + k + " = s." + k
+	}
+	return fmt.Sprintf("MERGE INTO %s USING (VALUES %s) AS s (%s) ON %s WHEN MATCHED THEN UPDATE SET %s = s.%s WHEN NOT MATCHED THEN INSERT VALUES (%s)",
+		pgsql.Name(t.name), values, strings.Join(columns, ", "), strings.Join(same, " AND "), set, set, strings.Join(given, ", "))
+}
