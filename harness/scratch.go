@@ -26,6 +26,8 @@ type Scratch struct {
 	// session runs the statements, behind the SET statements that before names.
 	session *connection
 	before  string
+	// texts holds what is sent for the text of a question.
+	texts map[string]askedText
 }
 
 // Scratch makes the tables of a case once more, which costs what the set-up of the case does; a
@@ -67,7 +69,7 @@ func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	if x.dog, err = w.start(ctx); err != nil {
 		return nil, err
 	}
-	if x.p, x.now, err = w.provision(s); err != nil {
+	if x.p, x.now, err = w.asLeft(s); err != nil {
 		x.dog.Stop()
 		return nil, err
 	}
@@ -77,11 +79,29 @@ func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpu
 	return x, nil
 }
 
+// asLeft is provision for tables of which it does not matter what they hold: where that is known, they stay as they
+// are.
+func (w *worker) asLeft(s *script) (*provisioned, []history.Table, error) {
+	if s.refill && w.pool.speech.heaps {
+		if p := w.pool.shelf.take(s.schemaKey()); p != nil {
+			if now := p.after; now != nil && !p.counts() {
+				p.after = nil
+				return p, slices.Clone(now), nil
+			}
+			w.pool.shelf.give(p)
+		}
+	}
+	return w.provision(s)
+}
+
 // Close gives the worker back.
 func (x *Scratch) Close() {
 	x.dog.Stop()
 	x.hangUp()
 	x.p.after = nil
+	if x.w.pool.speech.heaps {
+		x.p.after = x.now
+	}
 	if x.w.flight != nil {
 		x.w.flight.clear()
 	}
@@ -108,6 +128,9 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 	if tables == nil {
 		a.Open = "tables that are made on the way"
 		return a, nil
+	}
+	if s := x.pipelined(); s != nil && len(q.Before)+len(q.IDs) == 0 {
+		return x.together(s, q, tables)
 	}
 	if err := x.load(tables, a); err != nil || a.Open != "" {
 		return a, err
@@ -235,19 +258,41 @@ const loading = "@txnfuzz_loading"
 // load lays out rows, in the tables that hold others, without a look at foreign keys. If the server has not
 // taken them as they are, the answer is left open.
 func (x *Scratch) load(tables []history.Table, a *history.SoloAnswer) error {
+	changed := x.differing(tables)
+	if len(changed) == 0 {
+		return nil
+	}
 	if err := x.w.use(x.w.ctl, x.p.db); err != nil {
 		return err
 	}
-	var b strings.Builder
-	var changed []int
+	r, err := x.w.control(x.laying(tables, changed))
+	if err != nil {
+		return err
+	}
+	if r.Err != nil {
+		if err := x.w.ctlExec("ROLLBACK; " + x.w.pool.speech.stirred); err != nil {
+			return err
+		}
+		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
+		x.now, err = x.w.readAll(x.p, x.p.tables)
+		return err
+	}
+	return x.compareLaid(&r, tables, changed, x.now, a)
+}
+
+// differing returns the indexes of the tables that hold other rows.
+func (x *Scratch) differing(tables []history.Table) (changed []int) {
 	for i := range tables {
 		if !history.SameRows(tables[i].Rows, x.now[i].Rows, false) {
 			changed = append(changed, i)
 		}
 	}
-	if len(changed) == 0 {
-		return nil
-	}
+	return changed
+}
+
+// laying is the statements that lay out the rows of some tables and read them back.
+func (x *Scratch) laying(tables []history.Table, changed []int) string {
+	var b strings.Builder
 	in := x.w.pool.speech
 	b.WriteString(in.still + "; BEGIN;")
 	for _, i := range changed {
@@ -259,28 +304,27 @@ func (x *Scratch) load(tables []history.Table, a *history.SoloAnswer) error {
 		}
 	}
 	b.WriteString("COMMIT; " + in.stirred)
-	specs := make([]tableSpec, 0, len(changed))
-	for _, i := range changed {
+	b.WriteString(";" + in.reading(x.specs(changed)))
+	return b.String()
+}
+
+// specs returns some of the tables.
+func (x *Scratch) specs(of []int) []tableSpec {
+	specs := make([]tableSpec, 0, len(of))
+	for _, i := range of {
 		specs = append(specs, x.p.tables[i])
 	}
-	b.WriteString(";" + x.w.pool.speech.reading(specs))
-	r, err := x.w.control(b.String())
+	return specs
+}
+
+// compareLaid takes the answer to the text of laying, which left the tables as they were but for those that changed.
+// If these hold others than they should, a is left open.
+func (x *Scratch) compareLaid(r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer) error {
+	got, err := tablesOf(r, x.specs(changed))
 	if err != nil {
 		return err
 	}
-	if r.Err != nil {
-		if err := x.w.ctlExec("ROLLBACK; " + in.stirred); err != nil {
-			return err
-		}
-		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
-		x.now, err = x.w.readAll(x.p, x.p.tables)
-		return err
-	}
-	got, err := tablesOf(&r, specs)
-	if err != nil {
-		return err
-	}
-	x.now = slices.Clone(x.now)
+	x.now = slices.Clone(was)
 	for n, i := range changed {
 		x.now[i] = got[n]
 		if !history.SameRows(got[n].Rows, tables[i].Rows, false) {

@@ -49,6 +49,15 @@ type Polled interface {
 	Receive() (r Reply, done bool, err error)
 }
 
+// Pipelined is implemented by a Session whose server works off what it is sent without being asked for each answer:
+// several texts cost one round trip.
+type Pipelined interface {
+	Session
+	// Pipeline sends texts and returns the answer to each, those to texts behind one that failed, too. Errors are
+	// those of Execute; the answers that came before one are returned with it.
+	Pipeline(texts []string) ([]Reply, error)
+}
+
 // Reply is what a server answered to one text.
 //
 // Of the Result, Matched, Changed and Affected are -1 and Warnings is 0 where the server

@@ -60,6 +60,24 @@ func Questions(c *corpus.Case, h *history.History) map[string]history.Question {
 	return inAllWorlds(c, h, questions)
 }
 
+// Answered is Questions, but that a server answers what it is asked at once, as far as it can, which the history then
+// keeps. On the engines that stop at the first question without an answer it spares a replay for each.
+func Answered(c *corpus.Case, h *history.History, server func(open map[string]history.Question) map[string]*history.Answer) {
+	if h.Answers == nil {
+		h.Answers = map[string]*history.Answer{}
+	}
+	inAllWorlds(c, h, func(c *corpus.Case, h *history.History) map[string]history.Question {
+		c, err := resolved(c, h)
+		if err != nil {
+			return nil
+		}
+		r := replay(c, h)
+		r.Asking().AnsweredBy(server)
+		check(c, h, r)
+		return nil
+	})
+}
+
 func questions(c *corpus.Case, h *history.History) map[string]history.Question {
 	c, err := resolved(c, h)
 	if err != nil {

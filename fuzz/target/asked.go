@@ -37,6 +37,11 @@ func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
 	if t.solver == BySolver || !r.asksServer() {
 		return
 	}
+	if r.History.Server.DBMS == history.PostgreSQL {
+		t.answerAtOnce(ctx, r)
+		r.Verdict = oracle.Verdict{}
+		JudgeByOracle(ctx, r)
+	}
 	unsettled := map[string]history.Question{}
 	for range askingRounds {
 		open := map[string]history.Question{}
@@ -215,10 +220,7 @@ type slots struct {
 // sheetOf is nil where a case's tables cannot be laid out so.
 func sheetOf(c *corpus.Case, dbms history.DBMS, questions []history.Question, how layout) *sheet {
 	s := &sheet{c: &corpus.Case{}, questions: questions}
-	for _, l := range c.Init {
-		if fills(l.Stmt) {
-			continue
-		}
+	for _, l := range unfilled(c).Init {
 		switch def := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 			if how.bare {

@@ -63,13 +63,20 @@ type runFunc func(context.Context, *corpus.Case, harness.Levels) (*history.Histo
 
 // aloneOn is a case of one step of another, on its tables without their rows.
 func aloneOn(c *corpus.Case, line int) *corpus.Case {
-	one := &corpus.Case{Steps: []corpus.Line{c.Steps[line]}}
+	one := unfilled(c)
+	one.Steps = []corpus.Line{c.Steps[line]}
+	return one
+}
+
+// unfilled is a case whose tables have no rows.
+func unfilled(c *corpus.Case) *corpus.Case {
+	out := &corpus.Case{Steps: c.Steps}
 	for _, l := range c.Init {
 		if !fills(l.Stmt) {
-			one.Init = append(one.Init, l)
+			out.Init = append(out.Init, l)
 		}
 	}
-	return one
+	return out
 }
 
 // fills reports whether a statement of a set-up changes rows.

@@ -35,7 +35,7 @@ type answer struct {
 	partial   []byte // a message of which there is more to come
 }
 
-// begin forgets the last answer. What has come in behind that, such as half a notice, stays.
+// begin forgets the last answer. What has come in behind that, such as half a notice or the next answer, stays.
 func (a *answer) begin() {
 	*a = answer{reply: harness.Reply{Result: none}, partial: a.partial, pid: a.pid}
 }
@@ -44,13 +44,14 @@ var none = history.Result{Matched: -1, Changed: -1, Affected: -1}
 
 const header = 5 // the type, and the length of all but the type
 
-// feed takes the next bytes of the stream, cut anywhere.
+// feed takes the next bytes of the stream, cut anywhere. What comes behind the end of the answer is kept for the next
+// one.
 func (a *answer) feed(b []byte) error {
 	if len(a.partial) > 0 {
 		a.partial = append(a.partial, b...)
 		b = a.partial
 	}
-	for len(b) >= header {
+	for len(b) >= header && !a.done {
 		n := binary.BigEndian.Uint32(b[1:])
 		if n < header-1 || n > maxMessage {
 			return errMalformed

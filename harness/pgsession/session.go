@@ -27,7 +27,10 @@ type Session struct {
 	cut        atomic.Bool
 }
 
-var _ harness.Polled = (*Session)(nil)
+var (
+	_ harness.Polled    = (*Session)(nil)
+	_ harness.Pipelined = (*Session)(nil)
+)
 
 // openPatience bounds the opening of a session: a server that hangs may take a connection and never
 // answer on it.
@@ -96,6 +99,41 @@ func (s *Session) Execute(sql string) (harness.Reply, error) {
 	}
 }
 
+// flight bounds the bytes that are sent before an answer is read: as many fit into the buffer of a socket whose other
+// end reads nothing until somebody takes its answers.
+const flight = 32 << 10
+
+// Pipeline implements harness.Pipelined. A text that is longer than flight is sent alone.
+func (s *Session) Pipeline(texts []string) ([]harness.Reply, error) {
+	replies := make([]harness.Reply, 0, len(texts))
+	for len(replies) < len(texts) {
+		s.answer.begin()
+		s.out = s.out[:0]
+		until := len(replies)
+		for until < len(texts) && (until == len(replies) || len(s.out)+len(texts[until]) < flight) {
+			s.out = appendMessage(s.out, 'Q', texts[until])
+			until++
+		}
+		if _, err := s.conn.Write(s.out); err != nil {
+			return replies, err
+		}
+		for len(replies) < until {
+			done, err := s.take(0, nil) // of what came in with the answer before
+			for !done && err == nil {
+				var n int
+				n, err = s.conn.Read(s.buffer())
+				done, err = s.take(n, err)
+			}
+			if err != nil {
+				return replies, err
+			}
+			replies = append(replies, s.answer.reply)
+			s.answer.begin()
+		}
+	}
+	return replies, nil
+}
+
 // Socket implements harness.Polled.
 func (s *Session) Socket() *direct.Conn { return s.socket }
 
@@ -129,7 +167,7 @@ func (s *Session) buffer() []byte {
 
 // take reads on in the answer with n bytes that have come in, or an error.
 func (s *Session) take(n int, failed error) (done bool, err error) {
-	if n > 0 {
+	if n > 0 || len(s.answer.partial) > 0 {
 		if err := s.answer.feed(s.in[:n]); err != nil {
 			return false, err
 		}

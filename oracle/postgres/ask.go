@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -91,15 +92,33 @@ func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.
 	if q.SQL, err = corpus.Format(node, corpus.Text); err != nil {
 		return nil, mvcc.LossOf("print", err)
 	}
-	a := w.History.Answers[q.Key()]
+	key := q.Key()
+	a := w.History.Answers[key]
+	if a == nil {
+		w.asking.Questions()[key] = q
+		if !run.gathers && w.asking.Settle() {
+			a = w.History.Answers[key]
+		}
+	}
 	switch {
 	case a == nil:
-		w.asking.Questions()[q.Key()] = q
 		return nil, errUnanswered
 	case a.Open != "":
 		return nil, &mvcc.Loss{Slug: "an answer that settles nothing", Detail: a.Open}
 	}
 	return a, nil
+}
+
+// gather takes a step that asks several questions of which none depends on another's answer: where a server answers at
+// once, it is asked all of them together.
+func (w *world) gather(run *running, step func() error) error {
+	run.gathers = true
+	err := step()
+	run.gathers = false
+	if errors.Is(err, errUnanswered) && w.asking.Settle() {
+		return step()
+	}
+	return err
 }
 
 func contents(t *solve.Table, rows []solve.Row) history.Table {

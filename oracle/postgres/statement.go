@@ -36,6 +36,8 @@ type running struct {
 	returned [][]history.Cell
 	// refused says that its transaction had failed before.
 	refused bool
+	// gathers says that it asks several questions, which are answered together.
+	gathers bool
 }
 
 // hit is a row that a statement found, in the version that it met.
@@ -76,7 +78,7 @@ func (w *world) begin(i int) (*mvcc.Difference, error) {
 	if err := w.target(run); err != nil {
 		return nil, err
 	}
-	if err := w.find(run); err != nil {
+	if err := w.gather(run, func() error { return w.find(run) }); err != nil {
 		return nil, err
 	}
 	return w.needlessWait(run), nil
@@ -174,6 +176,7 @@ func (w *world) find(run *running) error {
 	if run.table == nil {
 		return nil
 	}
+	run.hits, run.inserted, run.failure = nil, nil, ""
 	if run.kind == stmt.Insert {
 		return w.findInserted(run)
 	}

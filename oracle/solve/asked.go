@@ -31,6 +31,8 @@ type Asking struct {
 	all, missing, ahead bool
 	// silent says that nothing is asked for now.
 	silent bool
+	// server answers questions at once, as far as it can; nil: nobody does.
+	server func(open map[string]history.Question) map[string]*history.Answer
 }
 
 // NewAsking takes the answers that a history holds.
@@ -44,6 +46,23 @@ func (a *Asking) All() { a.all = true }
 // Ahead has the solver compute, where it can, what the server has yet to: so one replay
 // finds more questions. What it comes to is no verdict.
 func (a *Asking) Ahead() { a.ahead = true }
+
+// AnsweredBy has a server answer questions at once, as far as it can.
+func (a *Asking) AnsweredBy(server func(open map[string]history.Question) map[string]*history.Answer) {
+	a.server = server
+}
+
+// Settle has what was asked answered at once. It reports whether all of it is.
+func (a *Asking) Settle() bool {
+	if a.server == nil || a.answers == nil || len(a.questions) == 0 {
+		return false
+	}
+	for key, got := range a.server(a.questions) {
+		a.answers[key] = got
+		delete(a.questions, key)
+	}
+	return len(a.questions) == 0
+}
 
 // refuses says that there is no answer and that nothing stands in for it.
 func (a *Asking) refuses() bool { return a.missing && !a.ahead && !a.silent }
