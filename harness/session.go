@@ -58,6 +58,13 @@ type Pipelined interface {
 	Pipeline(texts []string) ([]Reply, error)
 }
 
+// Yielding is implemented by a Session whose Execute can leave the processor to others while it waits.
+type Yielding interface {
+	// Yield has it do so from now on, which makes each answer some microseconds slower. It is for a process that has
+	// more sessions with a statement under way than processors. Behind it the Session is no longer Polled: Socket is nil.
+	Yield()
+}
+
 // Reply is what a server answered to one text.
 //
 // Of the Result, Matched, Changed and Affected are -1 and Warnings is 0 where the server
@@ -69,6 +76,9 @@ type Reply struct {
 	// MySQL does not with an error, the runner infers it from the error and from what
 	// was open before.
 	InTxnTold bool
+	// Tag is what the server says that it has done, of the last statement, such as "UPDATE 1" or, to a COMMIT of a
+	// transaction that has failed, "ROLLBACK". PostgreSQL alone tells it.
+	Tag string
 	// Earlier holds the rows of all statements of the text but the last, as far as they
 	// gave any.
 	Earlier []RowSet

@@ -22,8 +22,10 @@ func (appends) size() size {
 
 func (appends) kind() kv.Workload { return kv.ListAppend }
 
-func (appends) table() string {
-	return "CREATE TABLE append_list (k BIGINT NOT NULL PRIMARY KEY, val TEXT NOT NULL)"
+func (appends) table() string { return "append_list" }
+
+func (appends) define(*dialect) []string {
+	return []string{"CREATE TABLE append_list (k BIGINT NOT NULL PRIMARY KEY, val TEXT NOT NULL)"}
 }
 
 // fill leaves every fourth key to be inserted by the first client that appends
@@ -47,25 +49,17 @@ func (appends) plan(steps []step, c *chooser) []step {
 	return steps
 }
 
-func (appends) sql(b []byte, s step) []byte {
+func (appends) sql(d *dialect, b []byte, s step) []byte {
 	switch {
 	case s.whole:
-		b = append(b, "SELECT k, val FROM append_list WHERE k BETWEEN "...)
-		b = strconv.AppendInt(b, int64(s.key), 10)
-		b = append(b, " AND "...)
-		return strconv.AppendInt(b, int64(s.val), 10)
+		b = between(append(b, "SELECT k, val FROM append_list WHERE "...), s.key, s.val)
+		return append(b, d.orders...)
 	case s.kind == kv.ReadList:
 		b = append(b, "SELECT val FROM append_list WHERE k = "...)
 		b = strconv.AppendInt(b, int64(s.key), 10)
-		return append(b, lockWords[s.lock]...)
+		return append(b, d.locks[s.lock]...)
 	}
-	b = append(b, "INSERT INTO append_list (k, val) VALUES ("...)
-	b = strconv.AppendInt(b, int64(s.key), 10)
-	b = append(b, ", '"...)
-	b = strconv.AppendInt(b, int64(s.val), 10)
-	b = append(b, "') ON DUPLICATE KEY UPDATE val = CONCAT(val, ',', '"...)
-	b = strconv.AppendInt(b, int64(s.val), 10)
-	return append(b, "')"...)
+	return fmt.Appendf(b, d.list, s.key, s.val)
 }
 
 func (appends) record(t *tape, s step, a *answer) error {

@@ -25,8 +25,10 @@ func (bank) size() size {
 
 func (bank) kind() kv.Workload { return kv.Bank }
 
-func (bank) table() string {
-	return "CREATE TABLE account (k BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL)"
+func (bank) table() string { return "account" }
+
+func (bank) define(*dialect) []string {
+	return []string{"CREATE TABLE account (k BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL)"}
 }
 
 // fill makes the accounts once; later epochs go on with what is in them.
@@ -65,10 +67,10 @@ func (bank) plan(steps []step, c *chooser) []step {
 		step{kind: kv.Delta, key: first + to, val: amount})
 }
 
-func (bank) sql(b []byte, s step) []byte {
+func (bank) sql(d *dialect, b []byte, s step) []byte {
 	if s.kind == kv.Read {
 		b = between(append(b, "SELECT k, balance FROM account WHERE "...), s.key, s.val)
-		return append(b, lockWords[s.lock]...)
+		return append(append(b, d.orders...), d.locks[s.lock]...)
 	}
 	b = append(b, "UPDATE account SET balance = balance + "...)
 	b = strconv.AppendInt(b, int64(s.val), 10)

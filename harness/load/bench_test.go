@@ -124,10 +124,10 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	b.Helper()
 	w := workloads[name]
 	r := &run{
-		backend: server, workload: w, begun: time.Now(), database: harness.DatabasePrefix + "bare",
+		backend: server, dial: mysqlDial(server), dialect: mysqlDialect, workload: w, begun: time.Now(), database: harness.DatabasePrefix + "bare",
 		settings: Settings{Clients: clients, Epoch: 200000}, life: context.Background(),
 	}
-	r.control = &session{backend: server, timeout: time.Minute}
+	r.control = &session{dial: r.dial, timeout: time.Minute}
 	defer r.control.close()
 	if err := r.prepare(); err != nil {
 		b.Fatal(err)
@@ -143,7 +143,7 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	begun := time.Now()
 	end := begun.Add(d)
 	for i := range clients {
-		s := &session{backend: server, timeout: 10 * time.Second, setup: []string{"SET SESSION TRANSACTION ISOLATION LEVEL " + level.String(), "USE " + r.database}}
+		s := &session{dial: r.dial, timeout: 10 * time.Second, setup: r.dialect.begin(level, r.database)}
 		if err := s.connect(context.Background()); err != nil {
 			b.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 			dest := make([]driver.Value, 1)
 			for time.Now().Before(end) {
 				steps = w.plan(steps[:0], c)
-				bareTransaction(s.conn, w, steps, &text, dest, c.rand.IntN(rolledBackOf) == 0)
+				bareTransaction(s.conn.(*mysqlConn).Conn, w, steps, &text, dest, c.rand.IntN(rolledBackOf) == 0)
 				count.Add(1)
 			}
 		}()
@@ -177,7 +177,7 @@ func bareTransaction(conn driver.Conn, w workload, steps []step, text *[]byte, d
 		return
 	}
 	for _, s := range steps {
-		*text = w.sql((*text)[:0], s)
+		*text = w.sql(mysqlDialect, (*text)[:0], s)
 		if !s.kind.IsRead() {
 			if exec(string(*text)) != nil {
 				_ = exec("ROLLBACK")

@@ -86,28 +86,28 @@ func (c *client) transaction(t *tape) error {
 		return broken
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.
-		t.end(c.process, invoke, c.run.now(), kv.Fail, 0)
+		t.end(c.process, invoke, c.run.now(), kv.Fail)
 		c.run.count.rolledBack()
 		return nil
 	case err == nil:
-		t.end(c.process, invoke, c.run.now(), kv.OK, 0)
+		t.end(c.process, invoke, c.run.now(), kv.OK)
 		c.run.count.ok.Add(1)
 		return nil
 	}
-	status, code := outcome(err, committing)
-	if c.session.conn != nil && !aborts[code].ended {
+	status, by := outcome(err, committing)
+	if c.session.conn != nil && !aborts[by].ended {
 		// Should the connection break here the server rolls back all the same.
 		_ = c.session.exec("ROLLBACK")
 	}
-	t.end(c.process, invoke, c.run.now(), status, code)
-	c.run.count.aborted(status, code)
+	t.end(c.process, invoke, c.run.now(), status)
+	c.run.count.aborted(status, by)
 	if status == kv.Info {
 		c.process += int64(c.run.settings.Clients)
 	}
-	if corrupt[code] {
+	if corrupt[by] {
 		return fmt.Errorf("%s: %w", c.text, err)
 	}
-	if _, usual := aborts[code]; !usual && code != 0 {
+	if _, usual := aborts[by]; !usual && by != noCode {
 		return c.run.unexpected(err)
 	}
 	return nil
@@ -126,7 +126,7 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 	w := c.run.workload
 	for i, s := range c.steps {
 		t.statement = uint16(i)
-		c.text = w.sql(c.text[:0], s)
+		c.text = w.sql(c.run.dialect, c.text[:0], s)
 		var a *answer
 		if s.kind.IsRead() {
 			a, err = c.session.query(string(c.text))

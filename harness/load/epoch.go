@@ -69,7 +69,7 @@ func (r *run) begin(e *epoch) error {
 	for _, q := range r.workload.fill(e) {
 		err := r.persist(func(s *session) error { return s.exec(q) })
 		// The connection may have broken when it was through.
-		if err != nil && errorCode(err) != duplicateKey {
+		if err != nil && !duplicateKey[errorCode(err)] {
 			return fmt.Errorf("load the rows of an epoch: %w", err)
 		}
 	}
@@ -78,22 +78,34 @@ func (r *run) begin(e *epoch) error {
 		for _, o := range w.born(e) {
 			t.add(o, plain)
 		}
-		t.end(readerSession, now, now, kv.OK, 0)
+		t.end(readerSession, now, now, kv.OK)
 	}
 	if q := r.workload.discard(e); q != "" && e.number > 0 {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("delete the rows of earlier epochs: %w", err)
 		}
+		if err := r.tidy(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-const duplicateKey = 1062
+// tidy frees the place of rows that were deleted, where the server does not do it as it goes.
+func (r *run) tidy() error {
+	if r.dialect.tidy == "" {
+		return nil
+	}
+	if err := r.persist(func(s *session) error { return s.exec(r.dialect.tidy + r.workload.table()) }); err != nil {
+		return fmt.Errorf("free the place of rows of earlier epochs: %w", err)
+	}
+	return nil
+}
 
 // finish reads all keys, with nothing else going on.
 func (r *run) finish(e *epoch) error {
 	s := r.workload.readAll(e)
-	q := string(r.workload.sql(nil, s))
+	q := string(r.workload.sql(r.dialect, nil, s))
 	t := e.reader()
 	err := r.persist(func(c *session) error {
 		invoke := r.now()
@@ -104,7 +116,7 @@ func (r *run) finish(e *epoch) error {
 		if err := r.workload.record(t, s, a); err != nil {
 			return &WrongAnswer{SQL: q, Err: err}
 		}
-		t.end(readerSession, invoke, r.now(), kv.OK, 0)
+		t.end(readerSession, invoke, r.now(), kv.OK)
 		return nil
 	})
 	if err != nil {

@@ -129,7 +129,7 @@ func (j *judge) text(f Finding) string {
 	if f.Model != "" {
 		fmt.Fprintf(&b, "forbidden by: %s\n", f.Model)
 	}
-	if !j.asked && f.Model == j.promise.model {
+	if !j.asked && slices.Contains(j.promise.models, f.Model) {
 		fmt.Fprintf(&b, "promised: %s\n", j.promise)
 		if j.promise.views != whole {
 			b.WriteString("(Plain SELECTs stand as transactions of their own here, because they read a snapshot and everything else the newest version.)\n")

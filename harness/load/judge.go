@@ -57,7 +57,7 @@ func newJudge(r *run) (*judge, error) {
 		},
 	}
 	if !j.asked {
-		j.models = []model.Model{p.model}
+		j.models = p.models
 	}
 	if r.workload.kind() == kv.Bank {
 		total := int64(accounts * balance)

@@ -2,10 +2,12 @@ package load
 
 import (
 	"errors"
-	"fmt"
+	"strconv"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/txnfuzz/txnfuzz/harness/pgsession"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -18,73 +20,109 @@ type abort struct {
 	usual bool
 }
 
+// code is what a server calls an error: MySQL and those that speak its protocol a number, PostgreSQL a SQLSTATE.
+type code string
+
+// noCode: the connection was lost.
+const noCode code = ""
+
+// committedNot is what a COMMIT comes to whose answer says that it has rolled back.
+const committedNot code = "ROLLBACK"
+
 // aborts are the errors after which a transaction surely did not commit, wherever
 // they come. https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
 // https://docs.pingcap.com/tidb/stable/error-codes
-var aborts = map[uint16]abort{
-	1213: {"deadlock", true, true},
-	1205: {"lock wait timeout", false, true}, // only the statement, unless innodb_rollback_on_timeout
-	1020: {"row changed since the snapshot", true, true},
-	1062: {"duplicate key", false, true},
-	3572: {"lock not free (NOWAIT)", false, true},
-	3101: {"refused by group certification", true, true},
-	1317: {"interrupted", false, true},
-	3024: {"statement timeout", false, true},
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+var aborts = map[code]abort{
+	"1213": {"deadlock", true, true},
+	"1205": {"lock wait timeout", false, true}, // only the statement, unless innodb_rollback_on_timeout
+	"1020": {"row changed since the snapshot", true, true},
+	"1062": {"duplicate key", false, true},
+	"3572": {"lock not free (NOWAIT)", false, true},
+	"3101": {"refused by group certification", true, true},
+	"1317": {"interrupted", false, true},
+	"3024": {"statement timeout", false, true},
 	// TiDB
-	8002: {"FOR UPDATE write conflict", true, true},
-	8022: {"commit failed, may be retried", true, true},
-	8028: {"schema changed", true, true},
-	8029: {"lock acquisition conflict", false, true},
-	9007: {"write conflict", true, true},
-	9004: {"resolve lock timeout", false, true},
+	"8002": {"FOR UPDATE write conflict", true, true},
+	"8022": {"commit failed, may be retried", true, true},
+	"8028": {"schema changed", true, true},
+	"8029": {"lock acquisition conflict", false, true},
+	"9007": {"write conflict", true, true},
+	"9004": {"resolve lock timeout", false, true},
+	// PostgreSQL, where behind each of them only ROLLBACK is heard.
+	"40001":      {"serialization failure", false, true},
+	"40P01":      {"deadlock", false, true},
+	"23505":      {"duplicate key", false, true},
+	"55P03":      {"lock not available", false, true},
+	"57014":      {"statement canceled", false, true},
+	"25P02":      {"in a failed transaction", false, false},
+	committedNot: {"in answer to COMMIT", false, false},
 }
 
 // corrupt are the errors with which a server says that it cannot read what it stored
 // itself, or that an index and its table contradict each other. No competition of clients
 // and no kill explains them; the pages of error codes above describe them, and of TiDB's
 // https://docs.pingcap.com/tidb/stable/troubleshoot-data-inconsistency-errors
-var corrupt = map[uint16]bool{
-	1034: true, // ER_NOT_KEYFILE: incorrect key file
-	1194: true, // ER_CRASHED_ON_USAGE: marked as crashed
-	1712: true, // ER_INDEX_CORRUPT
-	1812: true, // ER_TABLESPACE_MISSING
-	1877: true, // ER_TABLE_CORRUPT
-	1932: true, // MariaDB: the table is not in its engine
+var corrupt = map[code]bool{
+	"1034": true, // ER_NOT_KEYFILE: incorrect key file
+	"1194": true, // ER_CRASHED_ON_USAGE: marked as crashed
+	"1712": true, // ER_INDEX_CORRUPT
+	"1812": true, // ER_TABLESPACE_MISSING
+	"1877": true, // ER_TABLE_CORRUPT
+	"1932": true, // MariaDB: the table is not in its engine
 	// TiDB: a statement, a write and ADMIN CHECK met an index entry without its row, or
 	// another value in it than in the row; an assertion failed.
-	8133: true, 8134: true, 8138: true, 8139: true, 8140: true, 8141: true, 8223: true,
+	"8133": true, "8134": true, "8138": true, "8139": true, "8140": true, "8141": true, "8223": true,
+	"XX001": true, // PostgreSQL: data_corrupted
+	"XX002": true, // index_corrupted
 }
+
+// notYet are the answers to a new connection after which another one may be welcome: the connections of before
+// are not gone yet, or the server is starting or going down.
+var notYet = map[code]bool{"1040": true, "53300": true, "57P01": true, "57P02": true, "57P03": true}
+
+// duplicateKey are the errors of a row whose key is there.
+var duplicateKey = map[code]bool{"1062": true, "23505": true}
 
 // outcome is how a transaction ended with an error. In a commit, only an error
 // that is known for an abort tells that nothing was committed. Before the COMMIT
 // was sent nothing can be, whatever happened to the connection: a server rolls
 // back the transactions of a connection that it lost.
 // https://dev.mysql.com/doc/refman/en/innodb-autocommit-commit-rollback.html
-func outcome(err error, committing bool) (status kv.Status, code uint16) {
-	code = errorCode(err)
-	if _, known := aborts[code]; known || !committing {
-		return kv.Fail, code
+func outcome(err error, committing bool) (kv.Status, code) {
+	c := errorCode(err)
+	if _, known := aborts[c]; known || !committing {
+		return kv.Fail, c
 	}
-	return kv.Info, code
+	return kv.Info, c
 }
 
-// errorCode is the number of the server's answer, 0 if the connection was lost.
-func errorCode(err error) uint16 {
-	var answer *mysql.MySQLError
-	if errors.As(err, &answer) {
-		return answer.Number
+// errorCode is the server's answer, noCode if the connection was lost.
+func errorCode(err error) code {
+	var number *mysql.MySQLError
+	var state *pgsession.Refusal
+	var greeting *pgconn.PgError
+	switch {
+	case errors.As(err, &number):
+		return code(strconv.Itoa(int(number.Number)))
+	case errors.As(err, &state):
+		return code(state.Answer.State)
+	case errors.As(err, &greeting):
+		return code(greeting.Code)
+	case errors.As(err, new(rolledBack)):
+		return committedNot
 	}
-	return 0
+	return noCode
 }
 
-// abortName tells an error code for people.
-func abortName(code uint16) string {
-	if code == 0 {
+// String tells an error code to people.
+func (c code) String() string {
+	if c == noCode {
 		return "connection lost"
 	}
-	if a, ok := aborts[code]; ok {
-		return fmt.Sprintf("%d %s", code, a.name)
+	if a, ok := aborts[c]; ok {
+		return string(c) + " " + a.name
 	}
-	return fmt.Sprintf("%d", code)
+	return string(c)
 }

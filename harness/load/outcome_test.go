@@ -11,34 +11,44 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/txnfuzz/txnfuzz/harness/pgsession"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
 func TestOutcome(t *testing.T) {
 	answer := func(n uint16) error { return fmt.Errorf("it failed: %w", &mysql.MySQLError{Number: n}) }
+	state := func(s string) error {
+		return fmt.Errorf("it failed: %w", &pgsession.Refusal{Answer: history.Error{State: s}})
+	}
 	for _, c := range []struct {
 		name       string
 		err        error
 		committing bool
 		want       kv.Status
-		code       uint16
+		code       code
 	}{
-		{"a deadlock", answer(1213), false, kv.Fail, 1213},
-		{"a deadlock of the commit", answer(1213), true, kv.Fail, 1213},
-		{"a lock wait timeout", answer(1205), false, kv.Fail, 1205},
-		{"a row changed since the snapshot", answer(1020), false, kv.Fail, 1020},
-		{"TiDB's write conflict at the commit", answer(9007), true, kv.Fail, 9007},
-		{"TiDB does not know", answer(8501), true, kv.Info, 8501},
-		{"a strange error", answer(1180), false, kv.Fail, 1180},
-		{"a strange error of the commit", answer(1180), true, kv.Info, 1180},
-		{"a lost connection before the commit", mysql.ErrInvalidConn, false, kv.Fail, 0},
-		{"a connection lost in the commit", mysql.ErrInvalidConn, true, kv.Info, 0},
-		{"one that broke before the commit was sent counts as unknown, too", driver.ErrBadConn, true, kv.Info, 0},
-		{"a timeout", errors.New("i/o timeout"), true, kv.Info, 0},
+		{"a deadlock", answer(1213), false, kv.Fail, "1213"},
+		{"a deadlock of the commit", answer(1213), true, kv.Fail, "1213"},
+		{"a lock wait timeout", answer(1205), false, kv.Fail, "1205"},
+		{"a row changed since the snapshot", answer(1020), false, kv.Fail, "1020"},
+		{"TiDB's write conflict at the commit", answer(9007), true, kv.Fail, "9007"},
+		{"TiDB does not know", answer(8501), true, kv.Info, "8501"},
+		{"a strange error", answer(1180), false, kv.Fail, "1180"},
+		{"a strange error of the commit", answer(1180), true, kv.Info, "1180"},
+		{"a lost connection before the commit", mysql.ErrInvalidConn, false, kv.Fail, noCode},
+		{"a connection lost in the commit", mysql.ErrInvalidConn, true, kv.Info, noCode},
+		{"one that broke before the commit was sent counts as unknown, too", driver.ErrBadConn, true, kv.Info, noCode},
+		{"PostgreSQL's serialization failure", state("40001"), false, kv.Fail, "40001"},
+		{"one of the commit", state("40001"), true, kv.Fail, "40001"},
+		{"PostgreSQL's deadlock", state("40P01"), false, kv.Fail, "40P01"},
+		{"a statement of a failed transaction", state("25P02"), false, kv.Fail, "25P02"},
+		{"a commit that rolls back", fmt.Errorf("it failed: %w", rolledBack{}), true, kv.Fail, "ROLLBACK"},
+		{"a session that is ended in its commit", state("57P01"), true, kv.Info, "57P01"},
+		{"a timeout", errors.New("i/o timeout"), true, kv.Info, noCode},
 	} {
 		if got, code := outcome(c.err, c.committing); got != c.want || code != c.code {
-			t.Errorf("%s: %v %d, want %v %d", c.name, got, code, c.want, c.code)
+			t.Errorf("%s: %v %q, want %v %q", c.name, got, code, c.want, c.code)
 		}
 	}
 }

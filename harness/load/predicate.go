@@ -45,8 +45,15 @@ func (predicates) size() size {
 
 func (predicates) kind() kv.Workload { return kv.Predicate }
 
-func (predicates) table() string {
-	return "CREATE TABLE predicate_row (k BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL, class INT NOT NULL, KEY (class, k))"
+func (predicates) table() string { return "predicate_row" }
+
+func (predicates) define(d *dialect) []string {
+	const columns = "k BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL, class INT NOT NULL"
+	defined := []string{"CREATE TABLE predicate_row (" + columns + d.inline + ")"}
+	if d.index != "" {
+		defined = append(defined, d.index)
+	}
+	return defined
 }
 
 // bornValue is above all values that clients write.
@@ -111,17 +118,17 @@ func (k *keys) near(c *chooser) kv.Value {
 	return max(k.first, min(k.last(), kv.Value(k.next.Load())+kv.Value(c.rand.IntN(2*around)-around)))
 }
 
-func (predicates) sql(b []byte, s step) []byte {
+func (predicates) sql(d *dialect, b []byte, s step) []byte {
 	num := func(v kv.Value) { b = strconv.AppendInt(b, int64(v), 10) }
 	switch s.kind {
 	case kv.ReadPredicate:
 		b = append(b, "SELECT k, v FROM predicate_row WHERE "...)
 		b = between(append(b, s.cond.sql...), s.key, s.val)
-		b = append(b, lockWords[s.lock]...)
+		b = append(b, d.locks[s.lock]...)
 	case kv.Read:
 		b = append(b, "SELECT v FROM predicate_row WHERE k = "...)
 		num(s.key)
-		b = append(b, lockWords[s.lock]...)
+		b = append(b, d.locks[s.lock]...)
 	case kv.Insert:
 		b = append(b, "INSERT INTO predicate_row (k, v, class) VALUES ("...)
 		num(s.key)

@@ -13,8 +13,8 @@ import (
 // promise is what a server's documentation says of a level, in a form that a
 // recorded history can be held against.
 type promise struct {
-	model model.Model
-	views views
+	models []model.Model // weakest first
+	views  views
 	// gaps: a locking read of what is not there keeps others from making it.
 	gaps bool
 	says string
@@ -43,51 +43,109 @@ const (
 )
 
 const (
-	innodbReads = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
-	innodbLocks = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
-	innodbLevel = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
-	mariaSI     = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
-	tidbLevel   = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
-	tidbLocks   = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+	innodbReads   = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	innodbLocks   = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
+	innodbLevel   = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+	mariaSI       = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	tidbLevel     = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
+	tidbLocks     = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
+	postgresLevel = "https://www.postgresql.org/docs/current/transaction-iso.html"
+)
+
+var (
+	serializable = []model.Model{model.Serializable}
+	snapshots    = []model.Model{model.SnapshotIsolation}
+	unmixed      = []model.Model{model.ReadUncommitted}
 )
 
 // declared holds what the promises that a user may declare mean for the histories made here; of what is
 // left out nothing can be checked.
 var declared = map[string]promise{
-	"S":           {model: model.Serializable, says: "serializable"},
-	"SI":          {model: model.SnapshotIsolation, says: "snapshot isolation"},
-	"SI-merged":   {model: model.SnapshotIsolation, says: "snapshot isolation"}, // all writes are to one column
-	"snapshot":    {model: model.Serializable, views: perTransaction, says: "all plain SELECTs read one snapshot; what was written stays so to the end of the transaction"},
-	"statement":   {model: model.Serializable, views: perStatement, says: "each plain SELECT reads one snapshot; what was written stays so to the end of the transaction"},
-	"uncommitted": {model: model.ReadUncommitted, says: "no write of a transaction is lost between those of another one"},
+	"S":         {models: serializable, says: "serializable"},
+	"SI":        {models: snapshots, says: "snapshot isolation"},
+	"SI-merged": {models: snapshots, says: "snapshot isolation"}, // all writes are to one column
+	"snapshot": {models: serializable, views: perTransaction,
+		says: "all plain SELECTs read one snapshot; what was written stays so to the end of the transaction"},
+	"statement": {models: serializable, views: perStatement,
+		says: "each plain SELECT reads one snapshot; what was written stays so to the end of the transaction"},
+	"uncommitted": {models: unmixed, says: "no write of a transaction is lost between those of another one"},
+}
+
+// documented says what a server promises at some levels if a setting has a value.
+type documented struct {
+	dbms           history.DBMS // empty: all others
+	levels         []corpus.Level
+	setting, value string // empty: whatever is set
+	promise
+}
+
+const (
+	ru  = corpus.ReadUncommitted
+	rc  = corpus.ReadCommitted
+	rr  = corpus.RepeatableRead
+	ser = corpus.Serializable
+)
+
+// promises is what vendors document; the first line that fits counts.
+//
+// PostgreSQL's snapshots are those "as of the instant the query begins to run" (13.2.1) or "as of the start of the first
+// non-transaction-control statement in the transaction" (13.2.2): nobody sees less than what had been acknowledged
+// before. SERIALIZABLE "works exactly the same as Repeatable Read except that it also monitors for conditions" which no
+// serial execution allows (13.2.3); that this order agrees with real time is not promised.
+var promises = []documented{
+	{dbms: history.PostgreSQL, levels: []corpus.Level{ru, rc}, promise: promise{
+		models: []model.Model{model.Serializable, model.StrictSerializable}, views: perStatement,
+		says: "each plain SELECT reads what was committed when it began; rows that were locked or written stay so to the " +
+			"end of the transaction",
+		cite: postgresLevel + "#XACT-READ-COMMITTED"}},
+	{dbms: history.PostgreSQL, levels: []corpus.Level{rr}, promise: promise{
+		models: []model.Model{model.SnapshotIsolation, model.StrongSnapshotIsolation},
+		says:   "snapshot isolation, each snapshot with all that was committed when its transaction began",
+		cite:   postgresLevel + "#XACT-REPEATABLE-READ"}},
+	{dbms: history.PostgreSQL, levels: []corpus.Level{ser}, promise: promise{
+		models: []model.Model{model.Serializable, model.StrongSnapshotIsolation},
+		says:   "serializable, and each transaction reads a snapshot with all that was committed when it began",
+		cite:   postgresLevel + "#XACT-SERIALIZABLE"}},
+
+	// READ COMMITTED takes effect in the pessimistic mode only.
+	{dbms: history.TiDB, levels: []corpus.Level{rc, rr}, setting: "tidb_txn_mode", value: "optimistic", promise: promise{
+		models: snapshots, says: "snapshot isolation", cite: tidbLevel}},
+	{dbms: history.TiDB, levels: []corpus.Level{rc}, promise: promise{
+		models: serializable, views: perStatement,
+		says: "each plain SELECT reads one snapshot; rows that were locked or written stay so to the end of the transaction",
+		cite: tidbLevel + " " + tidbLocks}},
+	{dbms: history.TiDB, levels: []corpus.Level{rr}, promise: promise{
+		models: serializable, views: perTransaction,
+		says: "all plain SELECTs read the snapshot of BEGIN; rows that were locked or written stay so to the end of the " +
+			"transaction",
+		cite: tidbLevel + " " + tidbLocks}},
+
+	{levels: []corpus.Level{ru}, promise: promise{
+		models: unmixed, says: "no write of a transaction is lost between those of another one", cite: innodbLevel}},
+	{levels: []corpus.Level{rc}, promise: promise{
+		models: serializable, views: perStatement,
+		says: "each plain SELECT reads one snapshot; rows that were locked or written stay so to the end of the transaction",
+		cite: innodbReads + " " + innodbLocks}},
+	{levels: []corpus.Level{rr}, setting: "innodb_snapshot_isolation", value: "on", promise: promise{
+		models: snapshots, gaps: true, says: "snapshot isolation", cite: mariaSI}},
+	{levels: []corpus.Level{rr}, promise: promise{
+		models: serializable, views: perTransaction, gaps: true,
+		says: "all plain SELECTs read one snapshot; what was locked or written stays so to the end of the transaction",
+		cite: innodbReads + " " + innodbLocks}},
+	{levels: []corpus.Level{ser}, promise: promise{
+		models: serializable, gaps: true, says: "serializable", cite: innodbLevel}},
 }
 
 // promised returns what a server promises at a level.
 func promised(server history.Server, level corpus.Level) promise {
-	tidb := server.DBMS == history.TiDB
-	if tidb && server.Settings["tidb_txn_mode"] == "optimistic" && (level == corpus.ReadCommitted || level == corpus.RepeatableRead) {
-		// READ COMMITTED takes effect in the pessimistic mode only (tidbLevel).
-		return promise{model.SnapshotIsolation, whole, false, "snapshot isolation", tidbLevel}
-	}
-	switch level {
-	case corpus.ReadUncommitted:
-		return promise{model.ReadUncommitted, whole, false, "no write of a transaction is lost between those of another one", innodbLevel}
-	case corpus.ReadCommitted:
-		p := promise{model.Serializable, perStatement, false, "each plain SELECT reads one snapshot; rows that were locked or written stay so to the end of the transaction", innodbReads + " " + innodbLocks}
-		if tidb {
-			p.cite = tidbLevel + " " + tidbLocks
+	for _, d := range promises {
+		if d.dbms != "" && d.dbms != server.DBMS || !slices.Contains(d.levels, level) ||
+			d.setting != "" && !strings.EqualFold(server.Settings[d.setting], d.value) {
+			continue
 		}
-		return p
-	case corpus.Serializable:
-		return promise{model.Serializable, whole, true, "serializable", innodbLevel}
+		return d.promise
 	}
-	switch {
-	case tidb:
-		return promise{model.Serializable, perTransaction, false, "all plain SELECTs read the snapshot of BEGIN; rows that were locked or written stay so to the end of the transaction", tidbLevel + " " + tidbLocks}
-	case strings.EqualFold(server.Settings["innodb_snapshot_isolation"], "ON"):
-		return promise{model.SnapshotIsolation, whole, true, "snapshot isolation", mariaSI}
-	}
-	return promise{model.Serializable, perTransaction, true, "all plain SELECTs read one snapshot; what was locked or written stays so to the end of the transaction", innodbReads + " " + innodbLocks}
+	return promise{}
 }
 
 // fragments are the transactions that are promised to be atomic.

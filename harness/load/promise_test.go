@@ -39,7 +39,7 @@ func parseTape(t testing.TB, text string) *tape {
 			o, l := parseOp(t, rest)
 			out.add(o, l)
 		}
-		out.end(session, invoke, ret, map[string]kv.Status{"ok": kv.OK, "fail": kv.Fail, "info": kv.Info}[status], 0)
+		out.end(session, invoke, ret, map[string]kv.Status{"ok": kv.OK, "fail": kv.Fail, "info": kv.Info}[status])
 	}
 	return out
 }
@@ -165,6 +165,7 @@ func TestPromises(t *testing.T) {
 	innodb := func(d history.DBMS, si string) history.Server {
 		return history.Server{DBMS: d, Settings: map[string]string{"innodb_snapshot_isolation": si}}
 	}
+	postgres := history.Server{DBMS: history.PostgreSQL}
 	tidb := func(mode string) history.Server {
 		return history.Server{DBMS: history.TiDB, Settings: map[string]string{"tidb_txn_mode": mode}}
 	}
@@ -173,6 +174,10 @@ func TestPromises(t *testing.T) {
 		level  corpus.Level
 		want   string
 	}{
+		{postgres, corpus.ReadUncommitted, "serializable strict-serializable 2 false"},
+		{postgres, corpus.ReadCommitted, "serializable strict-serializable 2 false"},
+		{postgres, corpus.RepeatableRead, "snapshot-isolation strong-snapshot-isolation 0 false"},
+		{postgres, corpus.Serializable, "serializable strong-snapshot-isolation 0 false"},
 		{innodb(history.MySQL, ""), corpus.ReadUncommitted, "read-uncommitted 0 false"},
 		{innodb(history.MySQL, ""), corpus.ReadCommitted, "serializable 2 false"},
 		{innodb(history.MySQL, ""), corpus.RepeatableRead, "serializable 1 true"},
@@ -186,13 +191,21 @@ func TestPromises(t *testing.T) {
 		{tidb("optimistic"), corpus.RepeatableRead, "snapshot-isolation 0 false"},
 	} {
 		p := promised(c.server, c.level)
-		if got := fmt.Sprintf("%s %d %v", p.model, p.views, p.gaps); got != c.want {
+		if got := fmt.Sprintf("%s %d %v", joinedModels(p), p.views, p.gaps); got != c.want {
 			t.Errorf("%s %v at %s: %s, want %s", c.server.DBMS, c.server.Settings, c.level, got, c.want)
 		}
 		if p.says == "" || !strings.HasPrefix(p.cite, "https://") {
 			t.Errorf("%s at %s: no source", c.server.DBMS, c.level)
 		}
 	}
+}
+
+func joinedModels(p promise) string {
+	var names []string
+	for _, m := range p.models {
+		names = append(names, string(m))
+	}
+	return strings.Join(names, " ")
 }
 
 // TestDeclared: each promise that can be declared means something here.

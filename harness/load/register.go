@@ -24,8 +24,10 @@ func (registers) size() size {
 
 func (registers) kind() kv.Workload { return kv.Register }
 
-func (registers) table() string {
-	return "CREATE TABLE register (k BIGINT NOT NULL PRIMARY KEY, v BIGINT NULL)"
+func (registers) table() string { return "register" }
+
+func (registers) define(*dialect) []string {
+	return []string{"CREATE TABLE register (k BIGINT NOT NULL PRIMARY KEY, v BIGINT NULL)"}
 }
 
 func (registers) fill(e *epoch) []string {
@@ -105,21 +107,16 @@ func (k *keys) two(c *chooser) (first, second int) {
 	return first, second
 }
 
-func (registers) sql(b []byte, s step) []byte {
+func (registers) sql(d *dialect, b []byte, s step) []byte {
 	switch {
 	case s.whole:
-		return between(append(b, "SELECT k, v FROM register WHERE "...), s.key, s.val)
+		return append(between(append(b, "SELECT k, v FROM register WHERE "...), s.key, s.val), d.orders...)
 	case s.kind == kv.Read:
 		b = append(b, "SELECT v FROM register WHERE k = "...)
 		b = strconv.AppendInt(b, int64(s.key), 10)
-		return append(b, lockWords[s.lock]...)
+		return append(b, d.locks[s.lock]...)
 	}
-	b = append(b, "INSERT INTO register (k, v) VALUES ("...)
-	b = strconv.AppendInt(b, int64(s.key), 10)
-	b = append(b, ", "...)
-	b = strconv.AppendInt(b, int64(s.val), 10)
-	b = append(b, ") ON DUPLICATE KEY UPDATE v = "...)
-	return strconv.AppendInt(b, int64(s.val), 10)
+	return fmt.Appendf(b, d.register, s.key, s.val)
 }
 
 func (registers) record(t *tape, s step, a *answer) error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +19,9 @@ import (
 
 // run is a load that is going on.
 type run struct {
-	backend  harness.Wired
+	backend  harness.Backend
+	dial     dial
+	dialect  *dialect
 	settings Settings
 	workload workload
 	database string
@@ -103,21 +106,21 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	wired, err := harness.WiredOf(b)
+	dial, err := dialOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
+		return nil, err
 	}
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the database: %w", err)
 	}
 	r := &run{
-		backend: wired, settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
+		backend: b, dial: dial, dialect: dialectOf(b.Server().DBMS), settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	defer r.endLife()
-	r.control = &session{backend: wired, timeout: time.Minute}
+	r.control = &session{dial: dial, timeout: time.Minute}
 	defer r.control.close()
 	if err := r.prepare(); err != nil {
 		return nil, errors.Join(err, r.drop())
@@ -136,19 +139,22 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 
 // prepare makes the database and the table.
 func (r *run) prepare() error {
-	for _, q := range []string{"CREATE DATABASE " + r.database, "USE " + r.database, r.workload.table()} {
+	enter := fmt.Sprintf(r.dialect.enter, r.database)
+	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
+	for _, q := range slices.Concat(first, r.workload.define(r.dialect)) {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
 	}
-	r.control.setup = []string{"USE " + r.database}
+	r.control.setup = []string{enter}
 	return nil
 }
 
 // drop drops the database, which is ours by its name, even after the run was
 // interrupted.
 func (r *run) drop() error {
-	if err := r.persist(func(s *session) error { return s.exec("DROP DATABASE IF EXISTS " + r.database) }); err != nil {
+	q := fmt.Sprintf(r.dialect.drop, r.database)
+	if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 		return fmt.Errorf("drop %s: %w", r.database, err)
 	}
 	return nil
@@ -177,9 +183,9 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session: &session{backend: r.backend, timeout: r.settings.Timeout, setup: []string{
-				"SET SESSION TRANSACTION ISOLATION LEVEL " + r.settings.Level.String(), "USE " + r.database,
-			}},
+			session: &session{
+				dial: r.dial, timeout: r.settings.Timeout, setup: r.dialect.begin(r.settings.Level, r.database),
+			},
 			chooser: chooser{
 				rand:    mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
 				chained: r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,

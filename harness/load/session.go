@@ -2,31 +2,48 @@ package load
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/txnfuzz/txnfuzz/harness"
-	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
 
 // session is one connection of a client, which connects when it is first used and
 // again when it is lost.
 type session struct {
-	backend harness.Wired
+	dial dial
 	// setup runs on each new connection.
 	setup []string
 	// timeout is how long an answer may take before the connection counts as lost.
 	timeout time.Duration
 
-	conn driver.Conn
-	dest []driver.Value
+	conn conn
 	got  answer
+}
+
+// conn is a connection as its protocol has it. An error that errorCode knows is the
+// server's answer; behind any other the connection is of no more use.
+type conn interface {
+	// change runs a statement that returns no rows and tells how many it changed.
+	change(q string) (int64, error)
+	// query adds the rows that a statement returns to an answer.
+	query(q string, into *answer) error
+	close()
+}
+
+// dial makes a connection on which nothing takes longer than timeout.
+type dial func(ctx context.Context, timeout time.Duration) (conn, error)
+
+// dialOf returns how sessions connect to a backend.
+func dialOf(b harness.Backend) (dial, error) {
+	switch b := b.(type) {
+	case harness.Wired:
+		return mysqlDial(b), nil
+	case harness.Database:
+		return databaseDial(b), nil
+	}
+	return nil, fmt.Errorf("load: %s opens no sessions", b.Server().DBMS)
 }
 
 // connect makes the connection if there is none.
@@ -34,32 +51,13 @@ func (s *session) connect(ctx context.Context) error {
 	if s.conn != nil {
 		return nil
 	}
-	cfg := s.backend.Config()
-	cfg.CheckConnLiveness = false // a system call for each statement; a broken connection shows anyway
-	cfg.ReadTimeout, cfg.WriteTimeout = s.timeout, s.timeout
-	if cfg.MaxAllowedPacket == 0 {
-		cfg.MaxAllowedPacket = 64 << 20 // else it asks the server
-	}
-	cfg.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := s.backend.Dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		// Clients wait in their reads most of the time, more of them than there are
-		// processors, which a connection that waits in the kernel would hold.
-		return direct.Indirect(c), nil
-	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	conn, err := connector.Connect(ctx)
+	c, err := s.dial(ctx, s.timeout)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	s.conn = conn
+	s.conn = c
 	for _, q := range s.setup {
 		if err := s.exec(q); err != nil {
 			s.close()
@@ -70,12 +68,13 @@ func (s *session) connect(ctx context.Context) error {
 }
 
 // untilConnected tries until there is a connection, the context ends, or the
-// server itself answers with an error.
+// server itself answers with an error that does not pass.
 func (s *session) untilConnected(ctx context.Context, patience time.Duration) error {
 	end := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		err := s.connect(ctx)
-		if err == nil || errorCode(err) != 0 && errorCode(err) != tooManyConnections || ctx.Err() != nil || time.Now().After(end) {
+		code := errorCode(err)
+		if err == nil || code != noCode && !notYet[code] || ctx.Err() != nil || time.Now().After(end) {
 			return err
 		}
 		select {
@@ -86,84 +85,42 @@ func (s *session) untilConnected(ctx context.Context, patience time.Duration) er
 	}
 }
 
-// tooManyConnections: those of before a lost connection may not be gone yet.
-const tooManyConnections = 1040
-
 // exec runs a statement that returns no rows.
 func (s *session) exec(q string) error {
 	_, err := s.change(q)
 	return err
 }
 
-// change runs a statement that returns no rows and tells how many it changed. The
-// context cannot end: the connection's own deadline bounds it, and a context that
-// can would cost a goroutine for each connection.
+var errLost = errors.New("the connection is lost")
+
+// change runs a statement that returns no rows and tells how many it changed.
 func (s *session) change(q string) (*answer, error) {
 	s.got.rows, s.got.changed = s.got.rows[:0], 0
 	if s.conn == nil {
 		return nil, errLost
 	}
-	r, err := s.conn.(driver.ExecerContext).ExecContext(context.Background(), q, nil)
-	if err != nil {
+	var err error
+	if s.got.changed, err = s.conn.change(q); err != nil {
 		return nil, s.failed(err)
 	}
-	s.got.changed, _ = r.RowsAffected()
 	return &s.got, nil
 }
-
-var errLost = errors.New("the connection is lost")
 
 // query runs a statement that returns rows; the answer is valid until the next one.
 func (s *session) query(q string) (*answer, error) {
+	s.got = answer{rows: s.got.rows[:0], text: s.got.text[:0]}
 	if s.conn == nil {
 		return nil, errLost
 	}
-	rows, err := s.conn.(driver.QueryerContext).QueryContext(context.Background(), q, nil)
-	if err != nil {
-		return nil, s.failed(err)
-	}
-	kept := s.got.rows[:cap(s.got.rows)] // rows of before, used again
-	s.got = answer{rows: kept[:0], text: s.got.text[:0]}
-	if n := len(rows.Columns()); len(s.dest) != n {
-		s.dest = make([]driver.Value, n)
-	}
-	for {
-		err := rows.Next(s.dest)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			_ = rows.Close()
-			return nil, s.failed(err)
-		}
-		s.got.add(s.dest)
-	}
-	if err := rows.Close(); err != nil {
+	if err := s.conn.query(q, &s.got); err != nil {
 		return nil, s.failed(err)
 	}
 	return &s.got, nil
-}
-
-// add copies a row: the driver uses its buffers again for the next one.
-func (a *answer) add(row []driver.Value) {
-	var cells []driver.Value
-	if n := len(a.rows); n < cap(a.rows) {
-		cells = a.rows[:n+1][n][:0]
-	}
-	for _, v := range row {
-		if b, ok := v.([]byte); ok {
-			at := len(a.text)
-			a.text = append(a.text, b...)
-			v = a.text[at:len(a.text):len(a.text)]
-		}
-		cells = append(cells, v)
-	}
-	a.rows = append(a.rows, cells)
 }
 
 // failed drops the connection unless the server itself answered with the error.
 func (s *session) failed(err error) error {
-	if errorCode(err) == 0 {
+	if errorCode(err) == noCode {
 		s.close()
 	}
 	return err
@@ -171,7 +128,7 @@ func (s *session) failed(err error) error {
 
 func (s *session) close() {
 	if s.conn != nil {
-		_ = s.conn.Close()
+		s.conn.close()
 		s.conn = nil
 	}
 }

@@ -16,13 +16,13 @@ type counts struct {
 	faults         atomic.Int64
 
 	mu         sync.Mutex
-	codes      map[uint16]int64
+	codes      map[code]int64
 	unexpected int64
 }
 
 func (c *counts) all() int64 { return c.ok.Load() + c.fail.Load() + c.info.Load() }
 
-func (c *counts) aborted(s kv.Status, code uint16) {
+func (c *counts) aborted(s kv.Status, by code) {
 	if s == kv.Info {
 		c.info.Add(1)
 	} else {
@@ -31,9 +31,9 @@ func (c *counts) aborted(s kv.Status, code uint16) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.codes == nil {
-		c.codes = map[uint16]int64{}
+		c.codes = map[code]int64{}
 	}
-	c.codes[code]++
+	c.codes[by]++
 }
 
 // rolledBack counts a transaction that its client gave up by itself.
@@ -50,8 +50,8 @@ func (c *counts) byName() map[string]int64 {
 	if n := c.given.Load(); n > 0 {
 		out["rolled back as planned"] = n
 	}
-	for code, n := range c.codes {
-		out[abortName(code)] += n
+	for by, n := range c.codes {
+		out[by.String()] += n
 	}
 	return out
 }

@@ -35,7 +35,6 @@ type recorded struct {
 	invoke, ret int64
 	from, to    int
 	status      kv.Status
-	code        uint16 // of the error that ended it; 0: none, or a lost connection
 }
 
 const valuesChunk = 1 << 16
@@ -57,11 +56,11 @@ func (t *tape) add(o kv.RecordOp, l lock) {
 }
 
 // end closes the transaction that is running.
-func (t *tape) end(session, invoke, ret int64, status kv.Status, code uint16) {
+func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 	if status == kv.Info {
 		ret = kv.Unknown
 	}
-	t.txns = append(t.txns, recorded{session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status, code: code})
+	t.txns = append(t.txns, recorded{session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status})
 	t.begin, t.statement = len(t.ops), 0
 }
 

@@ -18,14 +18,15 @@ type workload interface {
 	kind() kv.Workload
 	// size says how long an epoch is and how many keys it needs.
 	size() size
-	// table is the statement that makes its table.
+	// table is the name of its table, which define makes.
 	table() string
+	define(d *dialect) []string
 	// fill loads the rows with which an epoch begins.
 	fill(e *epoch) []string
 	// plan appends the steps of one transaction.
 	plan(steps []step, c *chooser) []step
 	// sql appends the statement of a step.
-	sql(b []byte, s step) []byte
+	sql(d *dialect, b []byte, s step) []byte
 	// record turns the answer of a step into operations; rows is empty for
 	// statements that return none.
 	record(t *tape, s step, a *answer) error
@@ -65,10 +66,6 @@ const (
 	forShare
 	forUpdate
 )
-
-// lockWords end a SELECT. MariaDB knows no FOR SHARE; all know the older words.
-// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/lock-in-share-mode
-var lockWords = [...]string{plain: "", forShare: " LOCK IN SHARE MODE", forUpdate: " FOR UPDATE"}
 
 // Reads says how the SELECTs of a workload read.
 type Reads string
@@ -176,6 +173,45 @@ type answer struct {
 	rows    [][]driver.Value
 	changed int64
 	text    []byte // what the cells of rows are pieces of
+}
+
+// add copies a row: a driver uses its buffers again for the next one.
+func (a *answer) add(row []driver.Value) {
+	cells := a.next()
+	for _, v := range row {
+		if b, ok := v.([]byte); ok {
+			v = keep(a, b)
+		}
+		cells = append(cells, v)
+	}
+	a.rows = append(a.rows, cells)
+}
+
+// addCells adds a row of texts.
+func (a *answer) addCells(row []history.Cell) {
+	cells := a.next()
+	for _, c := range row {
+		if c.Null {
+			cells = append(cells, nil)
+			continue
+		}
+		cells = append(cells, keep(a, c.Text))
+	}
+	a.rows = append(a.rows, cells)
+}
+
+// next returns the place for one more row, which is that of a row of before.
+func (a *answer) next() []driver.Value {
+	if n := len(a.rows); n < cap(a.rows) {
+		return a.rows[:n+1][n][:0]
+	}
+	return nil
+}
+
+func keep[T string | []byte](a *answer, text T) []byte {
+	at := len(a.text)
+	a.text = append(a.text, text...)
+	return a.text[at:len(a.text):len(a.text)]
 }
 
 // cell reads an integer of a result set; NULL gives kv.Nil.

@@ -80,7 +80,7 @@ func (a *answer) message(kind byte, p []byte) error {
 		return a.row(p)
 	case 'C':
 		tag, ok := text(p)
-		a.concluded, a.reply.Affected = true, affected(tag)
+		a.concluded, a.reply.Tag, a.reply.Affected = true, tag, affected(tag)
 		return wellFormed(ok)
 	case 'I': // an empty text
 		a.concluded = true
@@ -188,7 +188,7 @@ func (a *answer) fail(p []byte) error {
 		e.Message += ": " + detail
 		r.Holders = inTheWay(detail, a.pid)
 	}
-	r.Result = none
+	r.Result, r.Tag = none, ""
 	r.Err = e
 	return nil
 }

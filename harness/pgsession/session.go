@@ -30,6 +30,7 @@ type Session struct {
 var (
 	_ harness.Polled    = (*Session)(nil)
 	_ harness.Pipelined = (*Session)(nil)
+	_ harness.Yielding  = (*Session)(nil)
 )
 
 // openPatience bounds the opening of a session: a server that hangs may take a connection and never
@@ -136,6 +137,9 @@ func (s *Session) Pipeline(texts []string) ([]harness.Reply, error) {
 
 // Socket implements harness.Polled.
 func (s *Session) Socket() *direct.Conn { return s.socket }
+
+// Yield implements harness.Yielding.
+func (s *Session) Yield() { s.conn, s.socket = direct.Indirect(s.conn), nil }
 
 // Send implements harness.Polled.
 func (s *Session) Send(sql string) error {

@@ -69,3 +69,6 @@ func (b *Backend) Open(ctx context.Context, control bool) (harness.Session, erro
 
 // unpolled is an honest session. Like those that lie it cannot be polled, for a pool wants its sessions alike.
 type unpolled struct{ harness.Session }
+
+// Yield implements harness.Yielding.
+func (u unpolled) Yield() { yield(u.Session) }

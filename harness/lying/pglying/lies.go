@@ -133,7 +133,9 @@ func replaced(from, to string) lie {
 	return func(s *session, sql string) (harness.Reply, error) {
 		if s.active && strings.EqualFold(strings.TrimSuffix(strings.TrimSpace(sql), ";"), from) {
 			s.tell()
-			sql = to
+			r, err := s.ask(to)
+			r.Tag = from
+			return r, err
 		}
 		return s.ask(sql)
 	}

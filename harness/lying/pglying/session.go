@@ -53,6 +53,15 @@ func (s *session) Close() error {
 	return s.Session.Close()
 }
 
+// Yield implements harness.Yielding.
+func (s *session) Yield() { yield(s.Session) }
+
+func yield(s harness.Session) {
+	if y, ok := s.(harness.Yielding); ok {
+		y.Yield()
+	}
+}
+
 // follow takes note of what a client believes behind an answer.
 func (s *session) follow(sql string, r *harness.Reply) {
 	switch {
