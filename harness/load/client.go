@@ -125,15 +125,19 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 	}
 	w := c.run.workload
 	for i, s := range c.steps {
-		t.statement = uint16(i)
 		c.text = w.sql(c.run.dialect, c.text[:0], s)
+		t.statement, t.from = uint16(i), c.run.now()
 		var a *answer
 		if s.kind.IsRead() {
 			a, err = c.session.query(string(c.text))
-		} else if a, err = c.session.change(string(c.text)); err != nil {
-			broken = w.record(t, s, nil)
+		} else {
+			a, err = c.session.change(string(c.text))
 		}
+		t.to = c.run.now()
 		if err != nil {
+			if !s.kind.IsRead() {
+				broken = w.record(t, s, nil)
+			}
 			return err, false, broken
 		}
 		if err := w.record(t, s, a); err != nil {

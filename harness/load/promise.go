@@ -186,7 +186,7 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 		case how.lock == plain, !f.promise.gaps && isNothing(o):
 			if int(how.statement) != last {
 				last = int(how.statement)
-				alone = append(alone, kv.Record{Invoke: rec.Invoke, Return: rec.Return})
+				alone = append(alone, kv.Record{Invoke: how.from, Return: how.to})
 			}
 			a := &alone[len(alone)-1]
 			a.Ops = append(a.Ops, o)

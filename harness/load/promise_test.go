@@ -36,6 +36,7 @@ func parseTape(t testing.TB, text string) *tape {
 			if !same {
 				out.statement++
 			}
+			out.from, out.to = invoke, ret
 			o, l := parseOp(t, rest)
 			out.add(o, l)
 		}

@@ -18,15 +18,17 @@ type tape struct {
 	// lists in it stay where they are.
 	values []kv.Value
 	// begin is where the operations of the running transaction do, statement the
-	// number of its running statement.
+	// number of its running statement, which was sent and answered at from and to.
 	begin     int
 	statement uint16
+	from, to  int64
 }
 
 // manner is how an operation was done.
 type manner struct {
 	lock      lock
 	statement uint16 // of its transaction; one can be several operations
+	from, to  int64  // when that was sent, and when its answer was there
 }
 
 // recorded is one transaction of a tape, its operations ops[from:to].
@@ -52,7 +54,7 @@ func (t *tape) mark(n int) int {
 }
 
 func (t *tape) add(o kv.RecordOp, l lock) {
-	t.ops, t.how = append(t.ops, o), append(t.how, manner{l, t.statement})
+	t.ops, t.how = append(t.ops, o), append(t.how, manner{l, t.statement, t.from, t.to})
 }
 
 // end closes the transaction that is running.

@@ -70,6 +70,7 @@ var Lies = []Lie{
 	{Name: "select-answered-from-a-cache", Breaks: "stale read, read your writes", Levels: everywhere, answer: cached},
 	{Name: "affected-rows-miscounted", Breaks: "wrong count", Levels: everywhere, answer: amidOthers(miscounted)},
 	{Name: "select-shows-the-past", Breaks: "stale read (real time)", Levels: everywhere, answer: inThePast},
+	{Name: "snapshot-imported-from-before", Breaks: "stale read (real time)", Levels: onlyRR, answer: importedSnapshot},
 	{Name: "conflict-told-amid-uncommitted-writes", Breaks: "unjustified abort", Levels: weaker,
 		answer: amidWrites(without(serializationFailure, "could not serialize access due to concurrent update"))},
 	{Name: "deadlock-told-amid-uncommitted-writes", Breaks: "unjustified abort", Levels: everywhere,
