@@ -75,6 +75,7 @@ func (r *run) begin(e *epoch) error {
 	}
 	if w, ok := r.workload.(interface{ born(*epoch) []kv.RecordOp }); ok {
 		t, now := e.reader(), r.now()
+		t.from, t.to = now, now
 		for _, o := range w.born(e) {
 			t.add(o, plain)
 		}
@@ -113,10 +114,11 @@ func (r *run) finish(e *epoch) error {
 		if err != nil {
 			return err
 		}
+		t.from, t.to = invoke, r.now()
 		if err := r.workload.record(t, s, a); err != nil {
 			return &WrongAnswer{SQL: q, Err: err}
 		}
-		t.end(readerSession, invoke, r.now(), kv.OK)
+		t.end(readerSession, invoke, t.to, kv.OK)
 		return nil
 	})
 	if err != nil {

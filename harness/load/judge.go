@@ -159,7 +159,7 @@ func (j *judge) durable(e *epoch, events []event) error {
 	}
 	return j.found(Finding{
 		Kind: KindLost, Epoch: e.number, Count: len(found), Model: m,
-		Says: []string{found[0].Says, j.faultsSaid(e)},
+		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: undurable(j.run.backend.Server()),
 	}, project(records, []kv.Value{found[0].Key}))
 }
 

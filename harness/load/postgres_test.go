@@ -154,6 +154,16 @@ func TestKillsOfPostgres(t *testing.T) {
 				s := settings(t, name, w, corpus.RepeatableRead)
 				s.Faults, s.FaultEvery, s.MaxFaults, s.Duration = []load.FaultKind{load.Kill}, time.Second, 3, 0
 				r := run(t, b, s)
+				commit := map[bool]string{false: "synchronous_commit=on", true: "synchronous_commit=off"}[c.lossy]
+				if want := commit + ", fsync=on, full_page_writes=on"; r.Durable != want {
+					t.Errorf("the settings are %s, want %s", r.Durable, want)
+				}
+				told := slices.ContainsFunc(r.Findings, func(f load.Finding) bool {
+					return f.Kind == load.KindLost && strings.Contains(f.Note, "synchronous_commit")
+				})
+				if told != c.lossy {
+					t.Errorf("why it loses what it acknowledged is told: %v", told)
+				}
 				if len(r.Faults) != 3 {
 					t.Errorf("%d kills instead of 3", len(r.Faults))
 				}

@@ -41,6 +41,8 @@ type Report struct {
 	// Undecided counts, by reason, what could not be told.
 	Undecided map[string]int `json:"undecided"`
 	Faults    []Fault        `json:"faults"`
+	// Durable tells the settings on which it depends what a killed server still has, as far as they are known.
+	Durable string `json:"durable,omitempty"`
 	// Lost counts writes that were acknowledged and are not there.
 	Lost     int       `json:"lost_acknowledged"`
 	Findings []Finding `json:"findings"`
@@ -57,6 +59,9 @@ func (j *judge) report() *Report {
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: j.findings,
+	}
+	if len(r.settings.Faults) > 0 {
+		out.Durable = durableSettings(r.backend.Server())
 	}
 	if !j.asked {
 		out.Promise = j.promise.String()
@@ -105,6 +110,9 @@ func (r *Report) WriteText(w io.Writer) error {
 			n[f.Kind]++
 		}
 		fmt.Fprintf(&b, "faults: %s; acknowledged and lost: %d\n", joined(n), r.Lost)
+		if r.Durable != "" {
+			fmt.Fprintf(&b, "durable settings: %s\n", r.Durable)
+		}
 	}
 	var names []string
 	for _, m := range r.Models {
