@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -53,6 +54,9 @@ it grows).
 same data; it has durable settings and a real file system. pause stops its process for
 a while. What the server acknowledged must still be there afterwards.
 
+At the end the run tells how rare what it did not find must be: of so many transactions
+that could have shown an anomaly none did.
+
 Exit status: 0 nothing found, 1 something found, 2 wrong usage, 3 txnfuzz or the server
 failed, nothing was committed, or something could not be decided.`,
 		Example: `  txnfuzz load --target mysql:9.7 --duration 10s
@@ -60,6 +64,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --level RR --workload register --model serializable
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
+  txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -109,9 +114,9 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
-	f.IntVar(&s.Clients, "clients", 8, "connections that run transactions at a time")
+	f.IntVar(&s.Clients, "clients", 0, "connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
-	f.StringVar(&reads, "reads", string(load.AutoReads), "form of the SELECTs: plain, share (LOCK IN SHARE MODE), update (FOR UPDATE) or mixed; auto is plain, but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
+	f.StringVar(&reads, "reads", string(load.AutoReads), "form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE) or mixed; auto is plain, but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
@@ -131,6 +136,9 @@ failed, nothing was committed, or something could not be decided.`,
 // checkLoad reports numbers that cannot be.
 func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 	const most = 150 // private servers take 200 connections
+	if !cmd.Flags().Changed("clients") {
+		s.Clients = min(max(16, 4*runtime.NumCPU()), most)
+	}
 	switch {
 	case s.Clients < 1 || s.Clients > most:
 		return usagef("--clients: want 1 to %d, found %d", most, s.Clients)

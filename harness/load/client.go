@@ -87,6 +87,7 @@ func (c *client) transaction(t *tape) error {
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.
 		t.end(c.process, invoke, c.run.now(), kv.Fail)
+		t.txns[len(t.txns)-1].planned = true
 		c.run.count.rolledBack()
 		return nil
 	case err == nil:

@@ -35,10 +35,15 @@ func (j *judge) isolation(e *epoch, events []event) error {
 		j.anomalies[g.Kind] += g.Count
 	}
 	j.mu.Unlock()
+	decided := true
 	for _, m := range j.models {
 		if result.Verdicts[m] == infer.Undecided {
+			decided = false
 			j.doubt(fmt.Sprintf("%s: %s", m, result.Reasons[m]))
 		}
+	}
+	if decided {
+		j.count(events, as)
 	}
 	for _, g := range result.Anomalies {
 		m, bad := j.forbids(g.Kind)
@@ -62,6 +67,23 @@ func (j *judge) isolation(e *epoch, events []event) error {
 		return j.found(j.unorderable(m, e, result), records)
 	}
 	return nil
+}
+
+// count takes note of what could have gone wrong in an epoch.
+func (j *judge) count(events []event, as promise) {
+	m := meet(j.header.Workload, events, as)
+	wrote := 0
+	for _, e := range events {
+		writes := func(o kv.RecordOp) bool { return !o.Kind.IsRead() && o.Kind != kv.Init }
+		if e.status == kv.OK && slices.ContainsFunc(e.ops(), writes) {
+			wrote++
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.meetings.add(m)
+	j.sent += len(events)
+	j.wrote += wrote
 }
 
 // failsUnnamed returns the weakest model that fails although no anomaly which was

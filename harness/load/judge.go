@@ -37,8 +37,12 @@ type judge struct {
 	findings  []Finding
 	faults    []Fault
 	lost      int
-	took      time.Duration
-	end       time.Duration
+	// Of the epochs that were decided: the opportunities for anomalies; how many transactions were sent, and how
+	// many of them wrote and were acknowledged.
+	meetings    meetings
+	sent, wrote int
+	took        time.Duration
+	end         time.Duration
 }
 
 func newJudge(r *run) (*judge, error) {

@@ -19,7 +19,7 @@ import (
 // An operation is "r 1 [2 3]", "append 1 4", "r 1 5", "r 1 nil", "w 1 5",
 // "delta 1 -5", "insert 1 5", "delete 1" or "rp true 1=5 2=6"; "!" behind r or rp
 // makes it a locking read, and "+" before an operation puts it into the statement
-// of the one before.
+// of the one before. In the name of a condition # stands for a blank.
 func parseTape(t testing.TB, text string) *tape {
 	t.Helper()
 	out := &tape{}
@@ -65,7 +65,7 @@ func parseOp(t testing.TB, text string) (kv.RecordOp, lock) {
 		return kv.Value(n)
 	}
 	if kind == "rp" {
-		o := kv.RecordOp{Kind: kv.ReadPredicate, Val: names.Of([]byte(f[1]))}
+		o := kv.RecordOp{Kind: kv.ReadPredicate, Val: names.Of([]byte(strings.ReplaceAll(f[1], "#", " ")))}
 		for _, pair := range f[2:] {
 			k, v, _ := strings.Cut(pair, "=")
 			o.List = append(o.List, num(k), num(v))

@@ -46,6 +46,8 @@ type Report struct {
 	// Lost counts writes that were acknowledged and are not there.
 	Lost     int       `json:"lost_acknowledged"`
 	Findings []Finding `json:"findings"`
+	// Excluded says how rare what was not found must be.
+	Excluded []Exclusion `json:"excluded"`
 }
 
 func (j *judge) report() *Report {
@@ -58,7 +60,7 @@ func (j *judge) report() *Report {
 		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
-		Faults: j.faults, Lost: j.lost, Findings: j.findings,
+		Faults: j.faults, Lost: j.lost, Findings: j.findings, Excluded: j.excluded(),
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
@@ -128,6 +130,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	if len(r.Undecided) > 0 {
 		fmt.Fprintf(&b, "undecided: %s\n", joined(r.Undecided))
 	}
+	writeExclusions(&b, r.Excluded)
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "\nFOUND %s, %d times, first in epoch %d", f.Kind, f.Count, f.Epoch)
 		if f.Model != "" {

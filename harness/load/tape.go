@@ -37,6 +37,7 @@ type recorded struct {
 	invoke, ret int64
 	from, to    int
 	status      kv.Status
+	planned     bool // it was rolled back because its client wanted to
 }
 
 const valuesChunk = 1 << 16
