@@ -38,6 +38,17 @@ var releases = []struct {
 	{history.PostgreSQL, "10"},
 }
 
+// minors are older minor versions of PostgreSQL that scripts/servers installs, too, newest first: no family's name
+// and no release stands for one of them.
+var minors = []string{
+	"18.3", "18.1", "17.6", "17.0", "16.1", "15.10", "15.5", "15.3", "15.1", "14.3", "13.10", "12.14", "10.20",
+}
+
+// isMinor says that a spec asks for one of them.
+func (s spec) isMinor() bool {
+	return s.family == history.PostgreSQL && slices.Contains(minors, s.version)
+}
+
 // installation is a server program that can be started.
 type installation struct {
 	family  history.DBMS
@@ -159,6 +170,11 @@ func find(ctx context.Context, s spec) (installation, error) {
 	if in, ok, err := findOwn(ctx, s); ok || err != nil {
 		return in, err
 	}
+	if s.isMinor() {
+		if in, err := unpacked(ctx, s.family, s.version); err == nil || !errors.Is(err, os.ErrNotExist) {
+			return in, err
+		}
+	}
 	var found []installation
 	var broken error
 	for _, r := range releases {
@@ -186,17 +202,27 @@ func find(ctx context.Context, s spec) (installation, error) {
 	}
 	for _, r := range releases {
 		if r.family == s.family && (s.version == "" || s.version == r.version) {
-			return installation{}, fmt.Errorf("no %s server is installed: run scripts/servers %s:%s, or put %s on the PATH",
-				nameOf(s.family), nameOf(r.family), r.version, programOf(s.family).programs()[0])
+			return installation{}, notInstalled(s.family, r.version)
 		}
 	}
+	if s.isMinor() {
+		return installation{}, notInstalled(s.family, s.version)
+	}
 	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", nameOf(s.family), s.version, knownReleases())
+}
+
+func notInstalled(family history.DBMS, version string) error {
+	return fmt.Errorf("no %s server is installed: run scripts/servers %[1]s:%s, or put %s on the PATH",
+		nameOf(family), version, programOf(family).programs()[0])
 }
 
 func knownReleases() string {
 	var names []string
 	for _, r := range releases {
 		names = append(names, nameOf(r.family)+":"+r.version)
+	}
+	for _, v := range minors {
+		names = append(names, nameOf(history.PostgreSQL)+":"+v)
 	}
 	return strings.Join(names, ", ")
 }

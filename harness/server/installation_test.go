@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 )
@@ -92,7 +95,8 @@ func TestNothingInstalled(t *testing.T) {
 	for target, want := range map[string]string{
 		"mysql": "scripts/servers mysql:9.7", "mariadb": "scripts/servers mariadb:11.8", "mariadb:10.5": "scripts/servers mariadb:10.5",
 		"tidb": "scripts/servers tidb:2025-11", "tidb:2024-07": "scripts/servers tidb:2024-07",
-		"mariadb:9.9": "scripts/servers does not know it",
+		"postgres:15.1": "scripts/servers postgres:15.1",
+		"mariadb:9.9":   "scripts/servers does not know it", "postgres:15.99": "scripts/servers does not know it",
 	} {
 		if _, err := harness.Open(t.Context(), target, harness.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", target, err)
@@ -147,4 +151,22 @@ func TestSeveralAtOnce(t *testing.T) {
 			must(t, s, "CREATE DATABASE txnfuzz_test", "CREATE TABLE txnfuzz_test.t (a INT PRIMARY KEY)")
 		}
 	})
+}
+
+// TestScriptKnowsTheMinors: scripts/servers installs the minor versions that a target can name.
+func TestScriptKnowsTheMinors(t *testing.T) {
+	text, err := os.ReadFile("../../scripts/servers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, m := range regexp.MustCompile(`(?m)^\tpostgres:([0-9]+\.[0-9]+) ([0-9.]+)-\S+ \S{86}==$`).FindAllStringSubmatch(string(text), -1) {
+		rows = append(rows, m[1])
+		if !strings.HasPrefix(m[2], m[1]+".") {
+			t.Errorf("postgres:%s is the package %s", m[1], m[2])
+		}
+	}
+	if diff := cmp.Diff(minors, rows); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -39,6 +40,9 @@ func list(family history.DBMS) harness.Lister {
 			}
 			targets = append(targets, t)
 		}
+		if family == history.PostgreSQL {
+			targets = append(targets, listMinors(ctx)...)
+		}
 		if in, err := onPath(ctx, family); err == nil {
 			targets = append(targets, harness.Target{Name: nameOf(family) + ":" + in.version, Version: in.version, Note: "on the PATH: " + in.binary, Available: true})
 		} else if !errors.Is(err, exec.ErrNotFound) {
@@ -46,4 +50,20 @@ func list(family history.DBMS) harness.Lister {
 		}
 		return targets
 	}
+}
+
+// listMinors tells which older minor versions of PostgreSQL are installed; those that are not would fill the list.
+func listMinors(ctx context.Context) []harness.Target {
+	var targets []harness.Target
+	for _, v := range minors {
+		in, err := unpacked(ctx, history.PostgreSQL, v)
+		if err != nil {
+			if !errors.Is(err, os.ErrNotExist) {
+				targets = append(targets, harness.Target{Name: nameOf(history.PostgreSQL) + ":" + v, Note: err.Error()})
+			}
+			continue
+		}
+		targets = append(targets, harness.Target{Name: in.name, Version: in.version, Note: in.binary, Available: true})
+	}
+	return targets
 }
