@@ -20,7 +20,7 @@ var headerKeys = []string{
 	// Where it comes from, for people.
 	"source", "reported", "status", "link", "found", "note", "explained",
 	// What a person expects, for people.
-	"expected", "anomaly", "observe",
+	"expected", "anomaly", "observe", "affected", "shows",
 	// What txnfuzz writes of a finding.
 	"server_version", "settings", "promise", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
 	"reproduced", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",

@@ -112,3 +112,6 @@ func grouped(cells []Cell) []Cell {
 	}
 	return out
 }
+
+// HasRecord says that a case records a verdict on a target.
+func HasRecord(c *corpus.Case, target string) bool { return len(recordedOn(c, target)) > 0 }

@@ -106,9 +106,34 @@ func Steady(c *corpus.Case) bool {
 	return !finding || k == Rate(reruns).String()
 }
 
-// Due says that a case must have a verdict on every target. A finding that a
-// campaign has just saved records only that of its own.
+// Due says that a case must have a verdict on a target. A finding that a campaign has just saved records only that of
+// its own, and so does a published case of which the header names a target, on the servers of other vendors. The older
+// versions of PostgreSQL are there for bugs that were fixed: no other case need be recorded on them.
 func Due(c *corpus.Case, target string) bool {
+	if HasRecord(c, target) {
+		return true
+	}
 	_, finding := c.Get(keyReproduced)
-	return !finding || len(recordedOn(c, target)) > 0
+	return !finding && !past(target) && Meant(c, target)
+}
+
+// Meant says that a case can have a verdict on a target: it is not one of another vendor's server alone.
+func Meant(c *corpus.Case, target string) bool {
+	home, named := c.Get(KeyTarget)
+	if _, finding := c.Get(keyReproduced); past(target) {
+		return named && !finding && vendor(home) == vendor(target)
+	}
+	return !named || vendor(home) == vendor(target)
+}
+
+// newestPostgres is the target of PostgreSQL on which every case is recorded.
+const newestPostgres = "postgres:18"
+
+// past says that a target is an older version of PostgreSQL.
+func past(target string) bool { return vendor(target) == "postgres" && target != newestPostgres }
+
+// vendor is what a target's name begins with.
+func vendor(target string) string {
+	name, _, _ := strings.Cut(target, ":")
+	return name
 }

@@ -1,0 +1,43 @@
+-- source: bug 19355: a row of VALUES or of a subquery is not held beside the row that is checked again
+-- link: https://www.postgresql.org/docs/release/18.2/
+-- status: Fixed in 18.2
+-- affected: 18.0 to 18.1
+-- reported: READ COMMITTED
+-- seed: no, because only PostgreSQL has what it is about
+-- level: READ COMMITTED
+-- target: postgres:18.1
+-- shows: 18.1
+-- observe: tx2.2
+-- expected: (1,600,610) (2,700,620)
+-- anomaly: (1,600,610)
+-- verdict (postgres 18, RC): ok
+-- verdict (postgres 18.3, RC): ok
+-- verdict (postgres 18.1, RC): unknown unsupported
+-- verdict (postgres 17, RC): ok
+-- verdict (postgres 17.6, RC): ok
+-- verdict (postgres 17.0, RC): ok
+-- verdict (postgres 16, RC): ok
+-- verdict (postgres 16.1, RC): ok
+-- verdict (postgres 15, RC): ok
+-- verdict (postgres 15.10, RC): ok
+-- verdict (postgres 15.5, RC): ok
+-- verdict (postgres 15.3, RC): ok
+-- verdict (postgres 15.1, RC): ok
+-- verdict (postgres 14, RC): ok
+-- verdict (postgres 14.3, RC): ok
+-- verdict (postgres 13, RC): ok
+-- verdict (postgres 13.10, RC): ok
+-- verdict (postgres 12, RC): ok
+-- verdict (postgres 12.14, RC): ok
+-- verdict (postgres 11, RC): ok
+-- verdict (postgres 10, RC): ok
+-- verdict (postgres 10.20, RC): ok
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 600), (2, 600);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = b + 100 WHERE a = 2;
+/* tx2 */ BEGIN;
+/* tx2 */ /* raw reads=t locks=exclusive */ SELECT t.a, t.b, v.b AS vb FROM t JOIN (VALUES (1, 610), (2, 620)) AS v(a, b) ON v.a = t.a ORDER BY t.a FOR UPDATE OF t;   -- blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

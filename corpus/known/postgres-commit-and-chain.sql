@@ -1,0 +1,44 @@
+-- source: COMMIT AND CHAIN with a savepoint: the next transaction is not at the level of the last
+-- link: https://www.postgresql.org/docs/release/13.13/
+-- status: Fixed in 12.17, 13.13, 14.10
+-- affected: 12.0 to 12.16, 13.0 to 13.12, 14.0 to 14.9
+-- reported: REPEATABLE READ
+-- seed: no, because only PostgreSQL has what it is about
+-- level: REPEATABLE READ
+-- target: postgres:14.3
+-- shows: 12.14, 13.10, 14.3
+-- observe: tx1.5
+-- expected: (1,10)
+-- anomaly: (1,11)
+-- verdict (postgres 18, RR): unknown promise not judged
+-- verdict (postgres 18.3, RR): unknown promise not judged
+-- verdict (postgres 18.1, RR): unknown promise not judged
+-- verdict (postgres 17, RR): unknown promise not judged
+-- verdict (postgres 17.6, RR): unknown promise not judged
+-- verdict (postgres 17.0, RR): unknown promise not judged
+-- verdict (postgres 16, RR): unknown promise not judged
+-- verdict (postgres 16.1, RR): unknown promise not judged
+-- verdict (postgres 15, RR): unknown promise not judged
+-- verdict (postgres 15.10, RR): unknown promise not judged
+-- verdict (postgres 15.5, RR): unknown promise not judged
+-- verdict (postgres 15.3, RR): unknown promise not judged
+-- verdict (postgres 15.1, RR): unknown promise not judged
+-- verdict (postgres 14, RR): unknown promise not judged
+-- verdict (postgres 14.3, RR): unknown promise not judged
+-- verdict (postgres 13, RR): unknown promise not judged
+-- verdict (postgres 13.10, RR): unknown promise not judged
+-- verdict (postgres 12, RR): unknown promise not judged
+-- verdict (postgres 12.14, RR): unknown promise not judged
+-- verdict (postgres 11, RR): unknown promise not judged
+-- verdict (postgres 10, RR): unknown promise not judged
+-- verdict (postgres 10.20, RR): unknown promise not judged
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10);
+/* tx1 */ BEGIN;
+/* tx1 */ SAVEPOINT s;
+/* tx1 */ COMMIT AND CHAIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET b = 11;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

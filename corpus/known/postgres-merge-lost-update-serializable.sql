@@ -1,0 +1,43 @@
+-- source: MERGE updates a row that was changed behind the snapshot, and fails with no 40001
+-- link: https://www.postgresql.org/docs/release/18.4/
+-- status: Fixed in 15.18, 16.14, 17.10, 18.4
+-- affected: 15.0 to 15.17, 16.0 to 16.13, 17.0 to 17.9, 18.0 to 18.3
+-- reported: REPEATABLE READ, SERIALIZABLE
+-- seed: no, because only PostgreSQL has what it is about
+-- level: SERIALIZABLE
+-- target: postgres:18.3
+-- shows: 15.1, 15.3, 15.5, 15.10, 16.1, 17.0, 17.6, 18.1, 18.3
+-- observe: tx2.3
+-- expected: error 40001
+-- anomaly: 1 affected
+-- verdict (postgres 18, SER): ok
+-- verdict (postgres 18.3, SER): violation lost-update
+-- verdict (postgres 18.1, SER): violation lost-update
+-- verdict (postgres 17, SER): ok
+-- verdict (postgres 17.6, SER): violation lost-update
+-- verdict (postgres 17.0, SER): violation lost-update
+-- verdict (postgres 16, SER): ok
+-- verdict (postgres 16.1, SER): violation lost-update
+-- verdict (postgres 15, SER): ok
+-- verdict (postgres 15.10, SER): violation lost-update
+-- verdict (postgres 15.5, SER): violation lost-update
+-- verdict (postgres 15.3, SER): violation lost-update
+-- verdict (postgres 15.1, SER): violation lost-update
+-- verdict (postgres 14, SER): ok
+-- verdict (postgres 14.3, SER): ok
+-- verdict (postgres 13, SER): ok
+-- verdict (postgres 13.10, SER): ok
+-- verdict (postgres 12, SER): ok
+-- verdict (postgres 12.14, SER): ok
+-- verdict (postgres 11, SER): ok
+-- verdict (postgres 10, SER): ok
+-- verdict (postgres 10.20, SER): ok
+
+/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
+/* init */ INSERT INTO t VALUES (1, 10);
+/* tx2 */ BEGIN;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ UPDATE t SET b = b + 1 WHERE a = 1;
+/* tx2 */ /* raw reads=t writes=t */ MERGE INTO t USING (SELECT 1 AS a) AS s ON s.a = t.a WHEN MATCHED AND t.b < 100 THEN UPDATE SET b = t.b + 100 WHEN NOT MATCHED THEN INSERT VALUES (s.a, 0);
+/* tx2 */ COMMIT;
+/* tx3 */ SELECT * FROM t;
