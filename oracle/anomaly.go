@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
 // Anomaly is a phenomenon as people and programs are told of it. Its JSON keys are
@@ -40,7 +41,8 @@ func Anomalies(c *corpus.Case, h *history.History, v *Verdict) []Anomaly {
 	_, h = read(c, h, v)
 	for i := range list {
 		p := &list[i]
-		if v.Stmt >= 0 && !slices.ContainsFunc(p.Cycle, func(e mvcc.Dependency) bool { return e.FromStmt == v.Stmt || e.ToStmt == v.Stmt }) {
+		// What is not serializable may show first in a statement that is no part of why.
+		if v.Stmt >= 0 && v.Kind != promise.NotSerializable && !slices.ContainsFunc(p.Cycle, func(e mvcc.Dependency) bool { return e.FromStmt == v.Stmt || e.ToStmt == v.Stmt }) {
 			continue
 		}
 		out = append(out, Anomaly{Name: p.Name(), Kind: p.Kind, Cycle: strings.Join(p.Tell(d, h), "; "), Drawing: p.draw(d, h)})

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
@@ -22,7 +23,7 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting || g.Met}
 	switch {
 	case g.Broken:
-		v.violates(h, Promised, Kind(g.Kind), g.Stmt, append(kindsIn(c, h, g.Stmt), throughKeys(c, h)...)...)
+		v.violates(h, Promised, Kind(g.Kind), g.Stmt, append(kindsIn(c, h, g.Stmt), ways(c, h, g)...)...)
 		v.Expected, v.Actual, v.Reason = g.Expected, g.Actual, g.Reason
 		if g.Promise.Says != "" {
 			v.Reason += ". What is promised: " + g.Promise.Says + " (" + g.Promise.Link + ")"
@@ -41,8 +42,39 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 	return v
 }
 
-// throughKeys tells, for the fingerprint of a violation on PostgreSQL, what of a case goes by the newest rows there at
-// every level: else all that is not serializable would be one finding.
+// ways tells, for the fingerprint of a violation on PostgreSQL, how the transactions came to the rows by which they
+// depend on each other: else all that is not serializable would be one finding. Of several cycles it is one in which
+// all was read by statements themselves.
+func ways(c *corpus.Case, h *history.History, g *promise.Ruling) []string {
+	if g.Dependencies == nil {
+		return throughKeys(c, h)
+	}
+	list := named(g.Dependencies)
+	if len(list) == 0 {
+		return throughKeys(c, h)
+	}
+	through := list[0].through()
+	for i := range list {
+		if len(list[i].through()) == 0 {
+			return []string{"plain read"}
+		}
+	}
+	return through
+}
+
+// through tells by which ways other than reads of statements a cycle leads.
+func (p *Phenomenon) through() (out []string) {
+	for _, e := range p.Cycle {
+		if e.Through != "" && !slices.Contains(out, e.Through) {
+			out = append(out, e.Through)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// throughKeys tells the same by what of a case goes by the newest rows on PostgreSQL at every level, where the
+// dependencies are not known.
 func throughKeys(c *corpus.Case, h *history.History) (ways []string) {
 	if h.Server.DBMS != history.PostgreSQL {
 		return nil
@@ -59,16 +91,16 @@ func throughKeys(c *corpus.Case, h *history.History) (ways []string) {
 	}
 	switch {
 	case cascades:
-		ways = append(ways, "cascade")
+		ways = append(ways, mvcc.ThroughCascade)
 	case refers:
-		ways = append(ways, "foreign key")
+		ways = append(ways, mvcc.ThroughForeignKey)
 	}
 	if slices.ContainsFunc(c.Steps, func(l corpus.Line) bool {
 		raw, ok := l.Stmt.(*stmt.RawStmt)
 		insert, parsed := l.Stmt.(*ast.InsertStmt)
 		return ok && slices.Contains(raw.Words(), "conflict") || parsed && insert.IgnoreErr
 	}) {
-		ways = append(ways, "upsert")
+		ways = append(ways, mvcc.ThroughUpsert)
 	}
 	return ways
 }

@@ -1,16 +1,19 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/answers"
 	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
@@ -48,12 +51,20 @@ func (p *Phenomenon) Name() string { return phenomena[p.Kind] }
 // shortest cycle. The dependencies are exact where rules explain the history. Of a
 // violation they are those before its first difference and, where that is the answer to a
 // query, those that this answer shows and all that come behind it. Costs one replay,
-// after a verdict of the loose kind some thousand.
+// after a verdict of the loose kind some thousand. On PostgreSQL no replay is needed, but the answers to what
+// promise.Dependencies asks.
 func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *mvcc.Dependencies) {
 	if v.Outcome == Unknown {
 		return nil, nil
 	}
 	c, h = read(c, h, v)
+	if h.Server.DBMS == history.PostgreSQL {
+		d := askedDependencies(c, h)
+		if d == nil {
+			return nil, nil
+		}
+		return named(d), d
+	}
 	if own, err := resolved(c, h); err == nil {
 		c = own
 	}
@@ -63,6 +74,27 @@ func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *m
 	}
 	d := r.Dependencies()
 	return named(d), d
+}
+
+// errNotAsked is of a question that nobody has asked the server.
+var errNotAsked = errors.New("not asked")
+
+// askedDependencies are those that the server's answers to questions about statements alone tell, as far as a history
+// holds these; else those that unique values tell.
+func askedDependencies(c *corpus.Case, h *history.History) *mvcc.Dependencies {
+	d, err := promise.Dependencies(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
+		if a := h.Solos[q.Key()]; a != nil {
+			return a, nil
+		}
+		return nil, errNotAsked
+	})
+	if err == nil && d != nil {
+		return d
+	}
+	if r := answers.Read(c, h); r != nil {
+		return &r.Dependencies
+	}
+	return nil
 }
 
 // explaining returns the observed replay that fits a history under the rules of its
@@ -256,12 +288,23 @@ func (p *Phenomenon) Tell(d *mvcc.Dependencies, h *history.History) []string {
 		case e.Kind&graph.WW != 0:
 			out = append(out, fmt.Sprintf("%s wrote %s in %s over what %s wrote in %s", b, row, step(e.ToStmt), a, step(e.FromStmt)))
 		case e.Kind&graph.AnyWR != 0:
-			out = append(out, fmt.Sprintf("in %s %s saw what %s did to %s in %s", step(e.ToStmt), b, a, row, step(e.FromStmt)))
+			out = append(out, fmt.Sprintf("in %s %s saw%s what %s did to %s in %s", step(e.ToStmt), b, by(e.Through), a, row, step(e.FromStmt)))
 		default:
-			out = append(out, fmt.Sprintf("in %s %s did not see what %s did to %s in %s", step(e.FromStmt), a, b, row, step(e.ToStmt)))
+			out = append(out, fmt.Sprintf("in %s %s did not see%s what %s did to %s in %s", step(e.FromStmt), a, by(e.Through), b, row, step(e.ToStmt)))
 		}
 	}
 	return out
+}
+
+// by says how a statement came to a row that it does not read itself.
+func by(through string) string {
+	switch through {
+	case "":
+		return ""
+	case mvcc.ThroughUpsert:
+		return ", by an " + through + ","
+	}
+	return ", by a " + through + ","
 }
 
 // Line says it all on one line.

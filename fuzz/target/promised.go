@@ -14,7 +14,13 @@ import (
 // RuleByPromise holds a history against what its levels promise, with the server as the calculator:
 // what was recorded of it in History.Solos is not asked again, what is asked is kept there. It costs
 // the set-up of the case and a few milliseconds for each question.
-func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (promise.Ruling, error) {
+func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
+	t.withScratch(ctx, c, h, func(alone promise.Scratch) { g, err = promise.Judge(c, h, alone) })
+	return g, err
+}
+
+// withScratch lets do ask the server, as RuleByPromise does.
+func (t *Target) withScratch(ctx context.Context, c *corpus.Case, h *history.History, do func(promise.Scratch)) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	var x *harness.Scratch
@@ -23,7 +29,7 @@ func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.H
 			x.Close()
 		}
 	}()
-	return promise.Judge(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
+	do(func(q *history.Solo) (*history.SoloAnswer, error) {
 		key := q.Key()
 		if a := h.Solos[key]; a != nil {
 			return a, nil
@@ -44,6 +50,22 @@ func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.H
 		h.Solos[key] = a
 		return a, nil
 	})
+}
+
+// namesByAsking lets a run of PostgreSQL ask the server, once its anomalies are to be named, for what their
+// dependencies rest on; see promise.Dependencies. What is answered is kept in History.Solos.
+func (t *Target) namesByAsking(ctx context.Context, r *Trial) {
+	if r.History == nil || t.server.DBMS != history.PostgreSQL {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	r.askForNames = func() {
+		ctx, cancel := context.WithTimeout(ctx, caseDeadline)
+		defer cancel()
+		t.withScratch(ctx, r.Case, r.History, func(alone promise.Scratch) {
+			_, _ = promise.Dependencies(r.Case, r.History, alone) // without all answers there is no name
+		})
+	}
 }
 
 // cannotLayOut says that an error of RuleByPromise is one of the case and not of the server.

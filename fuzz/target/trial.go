@@ -54,8 +54,9 @@ type Trial struct {
 	// Against is the run of the same case on the target that is compared with this one;
 	// nil: there is none.
 	Against *Trial
-	// named holds its anomalies once they are known.
-	named []oracle.Anomaly
+	// named holds its anomalies once they are known, askForNames asks the server what these rest on; nil: nothing.
+	named       []oracle.Anomaly
+	askForNames func()
 }
 
 // Judge runs a case with the levels given, one for each of its sessions. A
@@ -105,6 +106,7 @@ func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.H
 	t.letServerCompute(ctx, &r)
 	disagreeing(ctx, &r)
 	t.judgeByPromise(ctx, &r)
+	t.namesByAsking(ctx, &r)
 	return r
 }
 
@@ -113,6 +115,7 @@ func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.H
 func (t *Target) Decide(ctx context.Context, r *Trial) {
 	t.decide(ctx, r)
 	t.MakeSure(ctx, r)
+	t.namesByAsking(ctx, r)
 }
 
 // decide is Decide without MakeSure.
@@ -270,7 +273,7 @@ func check(by func(*corpus.Case, *history.History) oracle.Verdict, c *corpus.Cas
 }
 
 // Anomalies tells what the literature calls what a run shows. It is found out once, and
-// only for runs that are kept or looked at: it takes a replay.
+// only for runs that are kept or looked at: it takes a replay, on PostgreSQL some questions to the server.
 func (t *Trial) Anomalies() (out []oracle.Anomaly) {
 	if t.named != nil {
 		return t.named
@@ -282,6 +285,10 @@ func (t *Trial) Anomalies() (out []oracle.Anomaly) {
 		}
 		t.named = out
 	}()
+	if t.askForNames != nil {
+		t.askForNames()
+		t.askForNames = nil
+	}
 	return oracle.Anomalies(t.Case, t.History, &t.Verdict)
 }
 

@@ -45,7 +45,17 @@ type Dependency struct {
 	Fresh bool
 	// Own is the statement that wrote the version read, if the reader itself did, else -1.
 	Own int
+	// Through says how the reader came to the row if its statement did not read that itself: one of the constants
+	// below.
+	Through string
 }
+
+// Ways in which a write comes to rows that it does not read itself.
+const (
+	ThroughForeignKey = "foreign key"
+	ThroughCascade    = "cascade"
+	ThroughUpsert     = "upsert"
+)
 
 // Dependencies is the direct serialization graph of a history as a replay explains
 // it: exact where the replay fits, up to the first difference otherwise.

@@ -60,6 +60,10 @@ func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) 
 		j.ruling.Broken, j.ruling.Unjudged = false, string(open)
 		err = nil
 	}
+	if err == nil && j.ruling.Broken && j.ruling.Kind == NotSerializable {
+		// Without them the ruling is the same.
+		j.ruling.Dependencies, _ = Dependencies(c, h, scratch)
+	}
 	return j.ruling, err
 }
 

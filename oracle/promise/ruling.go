@@ -1,6 +1,9 @@
 package promise
 
-import "github.com/txnfuzz/txnfuzz/oracle/history"
+import (
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+)
 
 // Ruling is what the judge says of a history.
 type Ruling struct {
@@ -18,6 +21,8 @@ type Ruling struct {
 	Promise Promise
 	// Met says that a statement waited, or failed because of another transaction.
 	Met bool
+	// Dependencies are those of a history of PostgreSQL that is not serializable; nil where they cannot be told.
+	Dependencies *mvcc.Dependencies
 	// Statements counts those that read or write, Judged those that were held against what they
 	// answer alone. Solos counts the questions.
 	Statements, Judged, Solos int
@@ -25,6 +30,9 @@ type Ruling struct {
 
 // Scratch answers what statements of a case do alone. An error says that nobody can.
 type Scratch func(*history.Solo) (*history.SoloAnswer, error)
+
+// NotSerializable is what is broken where no serial order gives what was seen.
+const NotSerializable = "not-serializable"
 
 // The kinds of what is broken that no other judge has.
 const (

@@ -182,12 +182,12 @@ func (s *serial) none() error {
 	reason := "no serial order of the committed transactions gives these answers, run by the server itself one after the other; in the order of their ends (" +
 		strings.Join(order, ", ") + ") this is the first difference"
 	if m.e == nil {
-		s.ruling.Broken, s.ruling.Kind, s.ruling.Stmt = true, "not-serializable", -1
+		s.ruling.Broken, s.ruling.Kind, s.ruling.Stmt = true, NotSerializable, -1
 		s.ruling.Expected, s.ruling.Actual, s.ruling.Reason = m.expected, m.actual, reason
 		s.ruling.Promise = s.t.units[0].promise
 		return nil
 	}
-	s.broken(m.e, "not-serializable", m.expected, m.actual, reason)
+	s.broken(m.e, NotSerializable, m.expected, m.actual, reason)
 	s.ruling.Promise = m.e.unit.promise
 	return nil
 }
