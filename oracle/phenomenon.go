@@ -79,15 +79,20 @@ func Phenomena(c *corpus.Case, h *history.History, v *Verdict) ([]Phenomenon, *m
 // errNotAsked is of a question that nobody has asked the server.
 var errNotAsked = errors.New("not asked")
 
-// askedDependencies are those that the server's answers to questions about statements alone tell, as far as a history
-// holds these; else those that unique values tell.
-func askedDependencies(c *corpus.Case, h *history.History) *mvcc.Dependencies {
-	d, err := promise.Dependencies(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
+// recordedAnswers are those that a history holds.
+func recordedAnswers(h *history.History) promise.Scratch {
+	return func(q *history.Solo) (*history.SoloAnswer, error) {
 		if a := h.Solos[q.Key()]; a != nil {
 			return a, nil
 		}
 		return nil, errNotAsked
-	})
+	}
+}
+
+// askedDependencies are those that the server's answers to questions about statements alone tell, as far as a history
+// holds these; else those that unique values tell.
+func askedDependencies(c *corpus.Case, h *history.History) *mvcc.Dependencies {
+	d, err := promise.Dependencies(c, h, recordedAnswers(h))
 	if err == nil && d != nil {
 		return d
 	}

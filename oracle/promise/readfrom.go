@@ -187,8 +187,11 @@ func (x *tracing) snapshots(e *event) []int {
 	case !e.unit.promise.Isolated:
 		from := x.w.ended(e.st.Submit)
 		return span(from, max(from, x.w.ended(e.st.Waits[0].From)))
-	case x.taken[e.unit] != nil:
-		return x.taken[e.unit]
+	}
+	// The answer of an earlier statement may have fitted none of those that it might have seen.
+	taken := slices.DeleteFunc(slices.Clone(x.taken[e.unit]), func(k int) bool { return k > x.w.newest() })
+	if len(taken) > 0 {
+		return taken
 	}
 	return x.atFirst(e, &x.w)
 }

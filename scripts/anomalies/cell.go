@@ -16,7 +16,7 @@ import (
 // cell is what one pattern did on one server at one level.
 type cell struct {
 	outcome outcome
-	err     uint16 // of failed
+	err     string // of failed: the number, PostgreSQL's SQLSTATE
 	// phenomena is what the oracle names, the gravest first.
 	phenomena []model.Kind
 	// wrong holds sentences on what must not be.
@@ -34,9 +34,8 @@ func runCell(ctx context.Context, t *target.Target, p *pattern.Pattern, c *corpu
 	}
 	var out cell
 	out.outcome, out.err = look(p, r.History)
-	list, _ := oracle.Phenomena(c, r.History, &r.Verdict)
-	for i := range list {
-		out.phenomena = append(out.phenomena, list[i].Kind)
+	for _, a := range r.Anomalies() {
+		out.phenomena = append(out.phenomena, a.Kind)
 	}
 	err := out.check(p, r.History, &r.Verdict, l)
 	return out, err

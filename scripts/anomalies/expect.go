@@ -30,7 +30,7 @@ type form struct {
 
 // forms was written down before any server was asked. Berenson et al. (1995), table 4,
 // says it of the standard's levels; that InnoDB's REPEATABLE READ reads a snapshot and
-// writes the newest rows is in its manual.
+// writes the newest rows is in its manual; so is it in PostgreSQL's that its REPEATABLE READ is snapshot isolation.
 var forms = map[string]form{
 	"dirty write":                  {"dirty write (P0, G0)", model.G0, never},
 	"own write overwritten":        {"circular flow of information (G1c) by a dirty write", model.G1c, never},
@@ -89,10 +89,14 @@ func (b bar) allows(s *history.Server, l corpus.Level) bool {
 }
 
 func isolatesSnapshots(s *history.Server) bool {
-	return strings.EqualFold(s.Settings["innodb_snapshot_isolation"], "ON")
+	return s.DBMS == history.PostgreSQL || strings.EqualFold(s.Settings["innodb_snapshot_isolation"], "ON")
 }
 
 // promised is the model that a server promises at a level.
 func promised(s *history.Server, l corpus.Level) (model.Promise, error) {
-	return model.Promised(string(s.DBMS)+":"+s.Version, l.Short(), s.Settings)
+	name := string(s.DBMS)
+	if s.DBMS == history.PostgreSQL {
+		name = "postgres"
+	}
+	return model.Promised(name+":"+s.Version, l.Short(), s.Settings)
 }

@@ -27,16 +27,19 @@ const (
 
 // look says what became of a pattern, and of a failed one the first error. It asks no
 // oracle: that has to agree.
-func look(p *pattern.Pattern, h *history.History) (outcome, uint16) {
+func look(p *pattern.Pattern, h *history.History) (outcome, string) {
 	if h.End != history.Complete {
-		return notJudged, 0
+		return notJudged, ""
 	}
 	v := &sight{p: p, h: h, stmts: make([]*history.Stmt, len(p.Ops))}
 	late := false
 	for i := range h.Stmts {
 		s := &h.Stmts[i]
-		if s.Result.Err != nil {
-			return failed, s.Result.Err.Code
+		if err := s.Result.Err; err != nil {
+			if h.Server.DBMS == history.PostgreSQL {
+				return failed, err.State
+			}
+			return failed, strconv.Itoa(int(err.Code))
 		}
 		late = late || len(s.Waits) > 0
 		for op := range p.Ops {
@@ -46,7 +49,7 @@ func look(p *pattern.Pattern, h *history.History) (outcome, uint16) {
 		}
 	}
 	if slices.Contains(v.stmts, nil) {
-		return notJudged, 0
+		return notJudged, ""
 	}
 	out := seen
 	if late {
@@ -63,7 +66,7 @@ func look(p *pattern.Pattern, h *history.History) (outcome, uint16) {
 			out = waited
 		}
 	}
-	return out, 0
+	return out, ""
 }
 
 // sight is one run of one pattern.
@@ -104,7 +107,11 @@ func (v *sight) shows(read, write int) bool {
 		if effect.Gone {
 			want = v.p.Chosen() - 1
 		}
-		return r.Matched == int64(want)
+		got := r.Matched
+		if got < 0 { // PostgreSQL tells no other number
+			got = r.Affected
+		}
+		return got == int64(want)
 	}
 	return showsIn(r.Rows, effect)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/mutate/pattern"
@@ -74,7 +73,7 @@ func cells(f pattern.Family, k kind, columns []*column) string {
 
 // text is a cell in the words that the page explains.
 func (c *cell) text(p *pattern.Pattern) string {
-	out := map[outcome]string{notJudged: "?", waited: "wait", failed: strconv.Itoa(int(c.err)), readOther: "read"}[c.outcome]
+	out := map[outcome]string{notJudged: "?", waited: "wait", failed: c.err, readOther: "read"}[c.outcome]
 	switch {
 	case c.outcome == seen:
 		return "**" + c.name(p) + "**"

@@ -52,7 +52,7 @@ Consistency*, 1999, section 4.3). In a few patterns without a circle one transac
 | **P4** or another name | the statements ran in this order, and the anomaly came about | ` + "`r1x w2x c2 w1x c1`" + ` at RC: tx1 overwrites tx2's commit, which it has not seen |
 | wait, **P4** | a statement had to wait for a lock, so the order became another one, but the same edges arose, and with them the anomaly | ` + "`r1x w2x w1x c1 c2`" + ` at RC: w1x waits until tx2 has committed |
 | wait | a statement had to wait, and then the anomaly did not come about: an edge did not arise, or what the statement met was committed by then | ` + "`w1x w2x c1 c2`" + `: w2x waits until tx1 has committed |
-| a number | a statement failed with this error, and its transaction was rolled back. 1213: deadlock; 1020: the row has changed since the snapshot (MariaDB's snapshot isolation) | ` + "`w1x w2y w2x w1y c1 c2`" + `: each waits for the other, 1213 |
+| a number | a statement failed with this error, and its transaction was rolled back. 1213 or, on PostgreSQL, 40P01: deadlock; 1020 or 40001: the row has changed since the snapshot (snapshot isolation), 40001 at SER also: there may be no serial order | ` + "`w1x w2y w2x w1y c1 c2`" + `: each waits for the other, 1213 |
 | read | the two statements of an edge ran in this order (others may have waited), but the read showed another version than the newest one, so the edge points the other way | ` + "`w1x r2x c1 c2`" + ` at RC: r2x shows the row as it was before tx1 |
 | read (G2-item) | as read, but the edges that arose instead make another anomaly, the one in brackets | ` + "`w1x r2x w2y r1y c1 c2`" + ` at RC: both reads show old rows |
 
@@ -83,7 +83,7 @@ row whose removal is then rolled back.) What was expected was [written down](../
 * from RC on, no P1, G1a, G1b, G1c;
 * from RR on, no read skew between plain SELECTs, since they read one snapshot. One that a write meets
   (edges ` + "`ww rw`" + `), and lost updates, remain possible: writes work on the newest rows. Only with MariaDB's
-  ` + "`innodb_snapshot_isolation`" + ` (on by default in 11.8) are they refused, with error 1020;
+  ` + "`innodb_snapshot_isolation`" + ` (on by default in 11.8) and on PostgreSQL are they refused, with error 1020 and 40001;
 * at SER nothing.
 
 The program ends with status 1 if a cell shows an anomaly that this list excludes, if it shows one

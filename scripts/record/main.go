@@ -52,6 +52,7 @@ func run(ctx context.Context, name, levels, note, verdict string, files []string
 					fmt.Fprintf(os.Stderr, "%s at %s: not run: %v\n", s.Path, l.Short(), r.Err)
 					continue
 				}
+				r.Anomalies() // so that what their names rest on is recorded, too
 				rec := oracle.NewRecord(s.Case, r.History)
 				rec.Note = note
 				if note == "" {
