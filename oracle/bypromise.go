@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/graph"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
@@ -23,7 +24,7 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting || g.Met}
 	switch {
 	case g.Broken:
-		v.violates(h, Promised, Kind(g.Kind), g.Stmt, append(kindsIn(c, h, g.Stmt), ways(c, h, g)...)...)
+		v.violates(h, Promised, Kind(g.Kind), g.Stmt, causes(c, h, g)...)
 		v.Expected, v.Actual, v.Reason = g.Expected, g.Actual, g.Reason
 		if g.Promise.Says != "" {
 			v.Reason += ". What is promised: " + g.Promise.Says + " (" + g.Promise.Link + ")"
@@ -42,31 +43,44 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 	return v
 }
 
-// ways tells, for the fingerprint of a violation on PostgreSQL, how the transactions came to the rows by which they
-// depend on each other: else all that is not serializable would be one finding. Of several cycles it is one in which
-// all was read by statements themselves.
-func ways(c *corpus.Case, h *history.History, g *promise.Ruling) []string {
-	if g.Dependencies == nil {
-		return throughKeys(c, h)
+// causes tells, for the fingerprint of a violation, what shows it; on PostgreSQL also how the transactions came to the
+// rows by which they depend on each other: else all that is not serializable would be one finding. Of several cycles
+// it is one in which statements read all rows themselves.
+func causes(c *corpus.Case, h *history.History, g *promise.Ruling) []string {
+	var list []Phenomenon
+	if g.Dependencies != nil {
+		list = named(g.Dependencies)
 	}
-	list := named(g.Dependencies)
-	if len(list) == 0 {
-		return throughKeys(c, h)
-	}
-	through := list[0].through()
 	for i := range list {
-		if len(list[i].through()) == 0 {
-			return []string{"plain read"}
+		if len(list[i].through()) > 0 {
+			continue
 		}
+		for _, e := range list[i].Cycle {
+			if e.Kind&graph.AnyRW != 0 {
+				return append(kindsIn(c, h, e.FromStmt), "plain read")
+			}
+		}
+		return []string{string(list[i].Kind)}
 	}
-	return through
+	if len(list) > 0 {
+		return list[0].through()
+	}
+	return append(kindsIn(c, h, g.Stmt), throughKeys(c, h)...)
 }
 
-// through tells by which ways other than reads of statements a cycle leads.
+// through tells which dependencies of a cycle rest on something else than a statement's own read, and on what: "wr
+// foreign key" where the check of one saw what another transaction had written, "rw" where something did not see it.
 func (p *Phenomenon) through() (out []string) {
 	for _, e := range p.Cycle {
-		if e.Through != "" && !slices.Contains(out, e.Through) {
-			out = append(out, e.Through)
+		if e.Through == "" {
+			continue
+		}
+		way := "wr " + e.Through
+		if e.Kind&graph.AnyRW != 0 {
+			way = "rw " + e.Through
+		}
+		if !slices.Contains(out, way) {
+			out = append(out, way)
 		}
 	}
 	slices.Sort(out)
@@ -113,7 +127,7 @@ func acts(r *ast.ReferenceDef) bool {
 	return r.OnDelete != nil && changes(r.OnDelete.ReferOpt) || r.OnUpdate != nil && changes(r.OnUpdate.ReferOpt)
 }
 
-// kindsIn is the kind of the statement that shows a violation, for its fingerprint.
+// kindsIn is the kind of a statement, for a fingerprint.
 func kindsIn(c *corpus.Case, h *history.History, stmt int) []string {
 	if stmt < 0 {
 		return nil

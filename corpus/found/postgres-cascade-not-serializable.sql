@@ -3,11 +3,12 @@
 -- target: postgres:18
 -- server_version: 18.4
 -- kind: not-serializable
+-- anomaly: read skew (G-single)
 -- stmt: step 5, tx1: SELECT * FROM t2
 -- expected: no rows
 -- actual: (1)
 -- reason: no serial order of the committed transactions gives these answers, run by the server itself one after the other; in the order of their ends (tx2, tx1) this is the first difference. What is promised: the committed transactions give what they give one after the other in some order (https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE)
--- fingerprint: promise/not-serializable/SELECT/cascade/SER
+-- fingerprint: promise/not-serializable/wr cascade/SER
 -- reproduced: 10/10
 -- verdict (postgres 18, SER): violation not-serializable
 

@@ -3,11 +3,12 @@
 -- target: postgres:18
 -- server_version: 18.4
 -- kind: not-serializable
+-- anomaly: read skew (G-single)
 -- stmt: step 5, tx2: SELECT * FROM p
 -- expected: (1,NULL,1) (2,1,9)
 -- actual: (1,1,0) (2,1,9)
 -- reason: no serial order of the committed transactions gives these answers, run by the server itself one after the other; in the order of their ends (tx1, tx2) this is the first difference. What is promised: the committed transactions give what they give one after the other in some order (https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE)
--- fingerprint: promise/not-serializable/SELECT/upsert/SER
+-- fingerprint: promise/not-serializable/wr upsert/SER
 -- reproduced: 10/10
 -- verdict (postgres 18, SER): violation not-serializable
 

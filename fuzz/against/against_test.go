@@ -1,6 +1,7 @@
 package against
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ const pairText = `
 /* tx2 */ UPDATE t SET a = 3 WHERE a = 1;
 /* tx1 */ COMMIT;
 /* tx2 */ SELECT * FROM t;
+/* tx2 */ SELECT BIT_COUNT(a) FROM t;
 /* tx2 */ COMMIT;
 `
 
@@ -38,6 +40,9 @@ var (
 	mysql    = history.Server{DBMS: history.MySQL, Version: "9.7.4", Settings: map[string]string{"log_bin": "ON", "binlog_format": "ROW", "collation_server": "x"}}
 	noBinlog = history.Server{DBMS: history.MySQL, Version: "9.7.4", Settings: map[string]string{"log_bin": "OFF", "collation_server": "x"}}
 	snapshot = history.Server{DBMS: history.MariaDB, Version: "11.8.9", Settings: map[string]string{"innodb_snapshot_isolation": "ON", "collation_server": "x"}}
+	postgres = history.Server{DBMS: history.PostgreSQL, Version: "18.4"}
+	older    = history.Server{DBMS: history.PostgreSQL, Version: "12.22"}
+	mended   = history.Server{DBMS: history.PostgreSQL, Version: "18.5"}
 	old      = history.Server{DBMS: history.MariaDB, Version: "10.11.18", Settings: map[string]string{"innodb_snapshot_isolation": "OFF", "collation_server": "y"}}
 )
 
@@ -176,6 +181,16 @@ func TestDifferencesAndWhatTheyArePutDownTo(t *testing.T) {
 			[]string{"rows 6 reported dirty-read"}},
 		{"a violation that shows in no difference", scene{server: mysql, level: rr}, scene{server: snapshot, level: rr, verdict: oracle.Verdict{Outcome: oracle.Violation, Kind: "missing-error", Stmt: 3}},
 			[]string{"verdict 4 unattributed missing-error"}},
+		{"a function that only one version has", scene{server: postgres, level: rr}, scene{server: older, level: rr, changes: at(6, failed(42883))},
+			[]string{"error 7 dialect bit_count"}},
+		{"the same error of another function", scene{server: postgres, level: rr}, scene{server: older, level: rr, changes: at(5, failed(42883))},
+			[]string{"error 6 unattributed "}},
+		{"not within a version", scene{server: postgres, level: rr}, scene{server: mended, level: rr, changes: at(6, failed(42883))},
+			[]string{"error 7 unattributed "}},
+		{"the victim of a deadlock on two versions of PostgreSQL", scene{server: postgres, level: rr, changes: at(3, failed(40901))}, scene{server: older, level: rr},
+			[]string{"error 4 both-right difficult"}},
+		{"PostgreSQL does not choose what it locks", scene{server: postgres, level: rr, waits: true}, scene{server: older, level: rr},
+			[]string{"wait 4 unattributed "}},
 		{"no verdict is no excuse", scene{server: mysql, level: rr, changes: at(5, returned("9")), verdict: oracle.Verdict{Outcome: oracle.Unknown, Reason: "solver", Stmt: -1}}, scene{server: snapshot, level: rr},
 			[]string{"rows 6 unattributed "}},
 	} {
@@ -215,7 +230,12 @@ func TestEveryRowOfTheTablesHasAReasonAndALink(t *testing.T) {
 			t.Errorf("%s %s", d.says, d.link)
 		}
 	}
-	for _, c := range choices {
+	for _, f := range postgresFunctions {
+		if f.says == "" || !strings.HasPrefix(f.link, "https://") {
+			t.Errorf("%s %s", f.calls, f.link)
+		}
+	}
+	for _, c := range slices.Concat(choices, postgresChoices) {
 		if c.says == "" || !strings.HasPrefix(c.link, "https://") {
 			t.Errorf("%+v", c)
 		}

@@ -143,8 +143,12 @@ func (p *pair) byPromise(d *Difference) bool {
 		d.Reason = p.undecided()
 		return false
 	}
-	for i := range choices {
-		c := &choices[i]
+	among := choices
+	if p.postgres() {
+		among = postgresChoices
+	}
+	for i := range among {
+		c := &among[i]
 		if c.sql != nil && (d.Stmt < 0 || !p.matches(d, c.sql)) {
 			continue
 		}

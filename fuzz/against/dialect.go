@@ -33,6 +33,9 @@ func (p *pair) byDialect(d *Difference) bool {
 	if p.strict {
 		return false
 	}
+	if p.byFunction(d) {
+		return true
+	}
 	for i := range dialects {
 		if x := &dialects[i]; x.fits(p, d) {
 			d.Attribution, d.Reason, d.Link = Dialect, x.says, x.link

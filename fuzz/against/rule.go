@@ -154,7 +154,7 @@ func ruleName(r *rules.Rule) string {
 
 // family names a server and the settings without which a rule would not hold there.
 func family(s history.Server, r *rules.Rule) string {
-	out := fmt.Sprintf("%s %s", s.DBMS, series(s.Version))
+	out := fmt.Sprintf("%s %s", s.DBMS, series(s))
 	if r == nil {
 		return out
 	}

@@ -10,11 +10,16 @@ import (
 // one have the same optimiser, locks and messages, and what a promise leaves open they
 // should decide alike.
 func sameSeries(a, b history.Server) bool {
-	return a.DBMS == b.DBMS && series(a.Version) == series(b.Version)
+	return a.DBMS == b.DBMS && series(a) == series(b)
 }
 
-// series is major and minor of a version.
-func series(version string) string {
-	parts := strings.SplitN(version, ".", 3)
-	return strings.Join(parts[:min(len(parts), 2)], ".")
+// series is major and minor of a version; PostgreSQL's minor ones only mend.
+// https://www.postgresql.org/support/versioning/
+func series(s history.Server) string {
+	of := 2
+	if s.DBMS == history.PostgreSQL {
+		of = 1
+	}
+	parts := strings.SplitN(s.Version, ".", 3)
+	return strings.Join(parts[:min(len(parts), of)], ".")
 }
