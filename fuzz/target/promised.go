@@ -58,12 +58,13 @@ func (t *Target) namesByAsking(ctx context.Context, r *Trial) {
 	if r.History == nil || t.server.DBMS != history.PostgreSQL {
 		return
 	}
+	c, h := r.Case, r.History
 	ctx = context.WithoutCancel(ctx)
 	r.askForNames = func() {
 		ctx, cancel := context.WithTimeout(ctx, caseDeadline)
 		defer cancel()
-		t.withScratch(ctx, r.Case, r.History, func(alone promise.Scratch) {
-			_, _ = promise.Dependencies(r.Case, r.History, alone) // without all answers there is no name
+		t.withScratch(ctx, c, h, func(alone promise.Scratch) {
+			_, _ = promise.Dependencies(c, h, alone) // without all answers there is no name
 		})
 	}
 }

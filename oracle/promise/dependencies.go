@@ -197,11 +197,11 @@ func (g *dependencies) sameAsBefore() (map[*unit]map[item]int, error) {
 			if _, did := s.did[i][key]; did {
 				continue
 			}
-			ok, err := g.chooses(s, at, s.rows[i][key])
+			chosen, err := g.chooses(s, at, s.rows[i][key])
 			if err != nil {
 				return nil, err
 			}
-			if ok {
+			if chosen == takes {
 				if out[e.unit] == nil {
 					out[e.unit] = map[item]int{}
 				}
@@ -273,7 +273,7 @@ func (g *dependencies) read(s *sight, row int) error {
 	if done, err := g.readOpen(s, row); done || err != nil {
 		return err
 	}
-	upto, taken := s.newest[c.item]
+	upto, taken := s.apart[c.item]
 	if !taken {
 		upto = s.upto[c.table]
 	}
@@ -284,11 +284,11 @@ func (g *dependencies) read(s *sight, row int) error {
 		}
 	}
 	keys := g.byKeys(s.e, c.table) && s.e.writes()
-	matched, err := g.chooses(s, c.item, c.versions[at].entry)
+	chosen, err := g.chooses(s, c.item, c.versions[at].entry)
 	if err != nil {
 		return err
 	}
-	if matched && !keys {
+	if chosen == takes && !keys {
 		g.add(c.versions[at].by, s.e.unit, c.versions[at].stmt, s.e.index, graph.WR, row, at)
 		if at+1 < len(c.versions) {
 			next := c.versions[at+1]
@@ -296,21 +296,22 @@ func (g *dependencies) read(s *sight, row int) error {
 		}
 		return nil
 	}
-	match := make([]bool, len(c.versions))
+	match := make([]choice, len(c.versions))
 	for k, v := range c.versions {
 		if match[k], err = g.chooses(s, c.item, v.entry); err != nil {
 			return err
 		}
 	}
+	changes := func(k int) bool { return match[k] != match[k-1] && match[k] != untold && match[k-1] != untold }
 	first := len(g.Edges)
 	for k := at; k > 0; k-- {
-		if match[k] != match[k-1] {
+		if changes(k) {
 			g.add(c.versions[k].by, s.e.unit, c.versions[k].stmt, s.e.index, graph.PredicateWR, row, k)
 			break
 		}
 	}
 	for k := at + 1; k < len(c.versions); k++ {
-		if match[k] != match[k-1] {
+		if changes(k) {
 			g.add(s.e.unit, c.versions[k].by, s.e.index, c.versions[k].stmt, graph.PredicateRW, row, k)
 		}
 	}
@@ -334,7 +335,7 @@ func (g *dependencies) readOpen(s *sight, row int) (done bool, err error) {
 			continue
 		}
 		seen := s.rows[c.table][c.key]
-		if matched, err := g.chooses(s, c.item, seen); err != nil || !matched {
+		if chosen, err := g.chooses(s, c.item, seen); err != nil || chosen != takes {
 			return true, err
 		}
 		k := slices.IndexFunc(c.versions, func(v version) bool { return v.by == u })
@@ -368,14 +369,14 @@ func (g *dependencies) wroteBefore(u *unit, at item, s *sight) int {
 
 // through says how a write that goes by keys came to depend on one of the versions of a row, those that it would
 // choose being marked.
-func (g *dependencies) through(s *sight, c *chain, match []bool) (string, error) {
+func (g *dependencies) through(s *sight, c *chain, match []choice) (string, error) {
 	switch {
 	case upserts(s.e.node) && s.e.mayName(g.judge, c.table):
 		return mvcc.ThroughUpsert, nil
 	case g.names(s.e, c.table):
 		return "", nil
 	}
-	rows := s.rows.with(c.item, c.versions[slices.Index(match, true)].entry)
+	rows := s.rows.with(c.item, c.versions[slices.Index(match, takes)].entry)
 	_, after, err := g.ask(rows, s.e)
 	switch {
 	case err != nil:

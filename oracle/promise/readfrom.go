@@ -24,10 +24,10 @@ type sight struct {
 	e *event
 	// rows holds what it saw, its transaction's own writes among them.
 	rows state
-	// upto tells, by table, behind how many commits the rows are, newest does so for rows that it took in another
+	// upto tells, by table, behind how many commits the rows are, apart does so for rows that it took in another
 	// version than the rest of their table.
-	upto   []int
-	newest map[item]int
+	upto  []int
+	apart map[item]int
 	// open holds the transactions whose rows it saw before they were committed.
 	open []*unit
 	// own is what its transaction had written before, did what the statement wrote.
@@ -148,7 +148,7 @@ func (x *tracing) finish(u *unit) bool {
 // sees returns what a statement saw, nil if nothing gives its answer.
 func (x *tracing) sees(e *event, o own) (*sight, error) {
 	commits := x.snapshots(e)
-	for _, look := range []func(*event, own, int) (*sight, error){x.byNewest, x.bySnapshot} {
+	for _, look := range []func(*event, own, int) (*sight, error){x.byNewest, x.unchanged, x.bySnapshot} {
 		for n, k := range commits {
 			s, err := look(e, o, k)
 			if err != nil {
@@ -233,6 +233,29 @@ func (x *tracing) byNewest(e *event, o own, commits int) (*sight, error) {
 	return s, nil
 }
 
+// unchanged is a sight of those rows of a snapshot that are still there, which a statement that has waited at READ
+// COMMITTED takes if the others match no more. Of a table with a primary key byNewest is more exact.
+func (x *tracing) unchanged(e *event, o own, commits int) (*sight, error) {
+	s := x.behind(e, o, commits)
+	if e.unit.promise.Isolated || e.plain() || !e.waited() {
+		return s, nil
+	}
+	newest := x.w.committed[x.w.newest()]
+	for i := range x.layout {
+		if len(x.layout[i].key) > 0 || !x.names(e, i) {
+			continue
+		}
+		s.upto[i] = x.w.newest()
+		for _, at := range x.changed(i, commits) {
+			if newest[i][at.key].n > x.w.committed[commits][i][at.key].n {
+				s.apart[at] = commits
+			}
+		}
+	}
+	x.lay(s)
+	return s, nil
+}
+
 // bySnapshot is a sight of a snapshot.
 func (x *tracing) bySnapshot(e *event, o own, commits int) (*sight, error) {
 	return x.behind(e, o, commits), nil
@@ -260,7 +283,7 @@ func (j *judge) into(e *event, table int) bool {
 
 // behind is a sight of the tables behind a number of commits.
 func (x *tracing) behind(e *event, o own, commits int) *sight {
-	s := &sight{e: e, own: o.write, newest: map[item]int{}}
+	s := &sight{e: e, own: o.write, apart: map[item]int{}}
 	for range x.layout {
 		s.upto = append(s.upto, commits)
 	}
@@ -278,7 +301,7 @@ func (x *tracing) lay(s *sight) {
 	if !ok {
 		rows = nil
 	}
-	for at, k := range s.newest {
+	for at, k := range s.apart {
 		if rows != nil {
 			rows = rows.with(at, x.w.committed[k][at.table][at.key])
 		}
@@ -303,8 +326,14 @@ func (s state) with(at item, row entry) state {
 }
 
 // recheck takes those rows in their newest version for which a statement has waited: those that it chooses in its
-// snapshot and that were changed since.
+// snapshot and that were changed since. Of a table without a primary key nobody knows which these are: it takes all.
 func (x *tracing) recheck(s *sight) error {
+	for i := range x.layout {
+		if len(x.layout[i].key) == 0 && x.names(s.e, i) {
+			s.upto[i] = x.w.newest()
+		}
+	}
+	x.lay(s)
 	if ok, err := x.asks(s); !ok || err != nil {
 		return err
 	}
@@ -318,16 +347,16 @@ func (x *tracing) recheck(s *sight) error {
 			if s.rows[i][at.key].n == 0 {
 				continue
 			}
-			ok, err := x.chooses(s, at, s.rows[i][at.key])
+			chosen, err := x.chooses(s, at, s.rows[i][at.key])
 			if err != nil {
 				return err
 			}
-			if ok {
+			if chosen == takes {
 				taken[at] = newest
 			}
 		}
 	}
-	s.newest = taken
+	s.apart = taken
 	x.lay(s)
 	return nil
 }
@@ -388,17 +417,32 @@ func (x *tracing) effect(s *sight, at item, row entry) (text string, ok bool, er
 	return fmt.Sprint(r.Affected, lines, x.layout.text(x.layout.difference(rows, after))), true, nil
 }
 
-// chooses says that a statement would answer or do something else if a row were not there.
-func (x *tracing) chooses(s *sight, at item, row entry) (bool, error) {
+// choice says whether a statement chooses a row.
+type choice int
+
+const (
+	untold choice = iota
+	passes
+	takes
+)
+
+// chooses says whether a statement would answer or do something else if a row, in some version, were not there.
+func (x *tracing) chooses(s *sight, at item, row entry) (choice, error) {
 	if row.n == 0 {
-		return false, nil
+		return passes, nil
 	}
 	with, ok, err := x.effect(s, at, row)
 	if !ok {
-		return false, err
+		return untold, err
 	}
 	without, ok, err := x.effect(s, at, entry{})
-	return ok && with != without, err
+	switch {
+	case !ok:
+		return untold, err
+	case with == without:
+		return passes, nil
+	}
+	return takes, nil
 }
 
 // apart is a sight of a snapshot that no table can hold beside what the transaction has written, since a unique key
