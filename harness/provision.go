@@ -38,6 +38,8 @@ type provisioned struct {
 	initial []history.Table
 	// after is what the tables held behind the last case, nil where that is not known.
 	after []history.Table
+	// laid counts the rows that questions have laid out in the tables since these were last truncated.
+	laid int
 	// asRefilled is what was read with the last refill, nil if nothing was.
 	asRefilled []history.Table
 }

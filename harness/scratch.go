@@ -73,25 +73,11 @@ func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpu
 		x.dog.Stop()
 		return nil, err
 	}
+	x.now = slices.Clone(x.now) // which may be shared with the tables' past
 	for _, t := range x.now {
 		x.layout[t.Name] = history.WrittenFor(c, t.Name)
 	}
 	return x, nil
-}
-
-// asLeft is provision for tables of which it does not matter what they hold: where that is known, they stay as they
-// are.
-func (w *worker) asLeft(s *script) (*provisioned, []history.Table, error) {
-	if s.refill && w.pool.speech.heaps {
-		if p := w.pool.shelf.take(s.schemaKey()); p != nil {
-			if now := p.after; now != nil && !p.counts() {
-				p.after = nil
-				return p, slices.Clone(now), nil
-			}
-			w.pool.shelf.give(p)
-		}
-	}
-	return w.provision(s)
 }
 
 // Close gives the worker back.

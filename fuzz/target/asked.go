@@ -39,8 +39,6 @@ func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
 	}
 	if r.History.Server.DBMS == history.PostgreSQL {
 		t.answerAtOnce(ctx, r)
-		r.Verdict = oracle.Verdict{}
-		JudgeByOracle(ctx, r)
 	}
 	unsettled := map[string]history.Question{}
 	for range askingRounds {

@@ -5,13 +5,14 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// answerAtOnce has PostgreSQL answer what its engine asks while that replays the history: a round trip for each
-// statement, and one replay for all. What cannot be asked so stays open.
+// answerAtOnce has PostgreSQL answer what its engine asks while that replays the history, a round trip for each
+// statement and one replay for all, and judges the history with the answers. What cannot be asked so stays open.
 func (t *Target) answerAtOnce(ctx context.Context, r *Trial) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -22,31 +23,44 @@ func (t *Target) answerAtOnce(ctx context.Context, r *Trial) {
 		}
 	}()
 	failed := false
-	oracle.Answered(r.Case, r.History, func(open map[string]history.Question) map[string]*history.Answer {
+	server := func(open map[string]history.Question) map[string]*history.Answer {
 		if failed || len(r.History.Answers)+len(open) > mostAnswers {
 			return nil
-		}
-		keys := slices.Sorted(maps.Keys(open))
-		questions := make([]history.Question, len(keys))
-		for i, k := range keys {
-			questions[i] = open[k]
 		}
 		var err error
 		if x == nil {
 			x, err = t.pool.Scratch(ctx, unfilled(r.Case), r.History.Levels)
 		}
-		var got []*history.Answer
+		var out map[string]*history.Answer
 		if err == nil {
-			got, err = x.Answers(ctx, questions)
+			out, err = answered(ctx, x, open)
 		}
-		if err != nil {
-			failed = true
-			return nil
-		}
-		out := map[string]*history.Answer{}
-		for i, k := range keys {
-			out[k] = got[i]
-		}
+		failed = err != nil
 		return out
-	})
+	}
+	v, err := check(func(c *corpus.Case, h *history.History) oracle.Verdict {
+		oracle.Answered(c, h, server)
+		return oracle.Verdict{}
+	}, r.Case, r.History)
+	if r.Verdict, r.Err = v, err; err == nil {
+		JudgeByOracle(ctx, r)
+	}
+}
+
+// answered asks questions together.
+func answered(ctx context.Context, x *harness.Scratch, open map[string]history.Question) (map[string]*history.Answer, error) {
+	keys := slices.Sorted(maps.Keys(open))
+	questions := make([]history.Question, len(keys))
+	for i, k := range keys {
+		questions[i] = open[k]
+	}
+	got, err := x.Answers(ctx, questions)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*history.Answer, len(keys))
+	for i, k := range keys {
+		out[k] = got[i]
+	}
+	return out, nil
 }

@@ -73,11 +73,12 @@ func (w *world) after(run *running, a *history.Answer) ([]solve.Row, error) {
 // ask returns the answer to a statement, or a part of it, that finds the given rows in its own
 // table, if it has one, and in all others what its snapshot sees.
 func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.Answer, error) {
-	names := &mvcc.TableFinder{}
-	node.Accept(names)
-	slices.Sort(names.Names)
-	q := history.Question{}
-	for _, name := range slices.Compact(names.Names) {
+	text, names, err := run.asked(node)
+	if err != nil {
+		return nil, err
+	}
+	q := history.Question{SQL: text}
+	for _, name := range names {
 		t := w.Table(name)
 		if t == nil {
 			return nil, &mvcc.Loss{Slug: "table that no set-up line creates", Detail: name}
@@ -87,10 +88,6 @@ func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.
 			rows, _ = t.Rows(run.view)
 		}
 		q.Tables = append(q.Tables, contents(t.Def, rows))
-	}
-	var err error
-	if q.SQL, err = corpus.Format(node, corpus.Text); err != nil {
-		return nil, mvcc.LossOf("print", err)
 	}
 	key := q.Key()
 	a := w.History.Answers[key]
@@ -107,6 +104,24 @@ func (w *world) ask(run *running, node ast.StmtNode, own []solve.Row) (*history.
 		return nil, &mvcc.Loss{Slug: "an answer that settles nothing", Detail: a.Open}
 	}
 	return a, nil
+}
+
+// asked returns the text of a statement, or a part of it, and the tables that it names, each once.
+func (run *running) asked(node ast.StmtNode) (text string, names []string, err error) {
+	if node == run.node && run.text != "" {
+		return run.text, run.names, nil
+	}
+	find := &mvcc.TableFinder{}
+	node.Accept(find)
+	slices.Sort(find.Names)
+	names = slices.Compact(find.Names)
+	if text, err = corpus.Format(node, corpus.Text); err != nil {
+		return "", nil, mvcc.LossOf("print", err)
+	}
+	if node == run.node {
+		run.text, run.names = text, names
+	}
+	return text, names, nil
 }
 
 // gather takes a step that asks several questions of which none depends on another's answer: where a server answers at

@@ -38,6 +38,9 @@ type running struct {
 	refused bool
 	// gathers says that it asks several questions, which are answered together.
 	gathers bool
+	// text and names are what questions about the whole statement have in common.
+	text  string
+	names []string
 }
 
 // hit is a row that a statement found, in the version that it met.
@@ -176,7 +179,7 @@ func (w *world) find(run *running) error {
 	if run.table == nil {
 		return nil
 	}
-	run.hits, run.inserted, run.failure = nil, nil, ""
+	run.hits, run.inserted, run.returned, run.failure = nil, nil, nil, ""
 	if run.kind == stmt.Insert {
 		return w.findInserted(run)
 	}
