@@ -96,6 +96,38 @@ func TestReplies(t *testing.T) {
 	}
 }
 
+// TestPipeline sends texts together, more than are sent before an answer is read: each gets the answer that it gets alone.
+func TestPipeline(t *testing.T) {
+	db := start(t)
+	texts := []string{
+		"DROP TABLE IF EXISTS p; CREATE TABLE p (a INT PRIMARY KEY)", "INSERT INTO p VALUES (1), (2); SELECT a FROM p ORDER BY a",
+		"INSERT INTO p VALUES (3); INSERT INTO p VALUES (1)", "SELECT count(*) FROM p", "BEGIN; INSERT INTO p VALUES (3)", "SELECT 1 / 0",
+		"SELECT 1", "ROLLBACK; BEGIN", "SELECT count(*) FROM p", "ROLLBACK", "", "nonsense", "COPY p TO STDOUT",
+		"SELECT repeat('x', 100000)", "SELECT '" + strings.Repeat("y", 100000) + "'", "DROP TABLE p",
+	}
+	for range 2000 {
+		texts = append(texts, "SELECT 'a text that makes many not fit at once', n FROM generate_series(1, 3) n")
+	}
+	one, all := open(t, db), open(t, db)
+	got, err := all.Pipeline(texts)
+	if err != nil || len(got) != len(texts) {
+		t.Fatalf("%d texts have %d answers: %v", len(texts), len(got), err)
+	}
+	for i, sql := range texts {
+		want, err := one.Execute(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.At, got[i].At = time.Time{}, time.Time{}
+		if diff := cmp.Diff(want, got[i]); diff != "" {
+			t.Errorf("%.60s: %.1000s", sql, diff)
+		}
+	}
+	if got, err := all.Pipeline([]string{"SELECT 1", "SELECT pg_terminate_backend(pg_backend_pid())", "SELECT 2"}); err == nil || len(got) != 1 {
+		t.Errorf("of a session that the server has ended: %v, %v", got, err)
+	}
+}
+
 // TestPolled waits for the socket instead of blocking, with an answer that comes in many pieces.
 func TestPolled(t *testing.T) {
 	s := open(t, start(t))
