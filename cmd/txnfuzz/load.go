@@ -114,9 +114,12 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
-	f.IntVar(&s.Clients, "clients", 0, "connections that run transactions at a time (default: 4 for each processor, and at least 16)")
+	f.IntVar(&s.Clients, "clients", 0,
+		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
-	f.StringVar(&reads, "reads", string(load.AutoReads), "form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE) or mixed; auto is plain, but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
+	f.StringVar(&reads, "reads", string(load.AutoReads),
+		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE) or mixed; auto is plain, "+
+			"but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")

@@ -68,7 +68,8 @@ func TestLiesOfPostgres(t *testing.T) {
 		{"snapshot-renewed-by-each-statement", corpus.RepeatableRead, "append", load.PlainReads, []string{"lost-update"}},
 		{"snapshot-renewed-by-each-statement", corpus.RepeatableRead, "register", load.PlainReads, []string{"lost-update"}},
 		{"snapshot-renewed-by-each-statement", corpus.RepeatableRead, "bank", load.PlainReads, []string{"wrong-total"}},
-		{"snapshot-taken-by-the-second-statement", corpus.RepeatableRead, "append", load.PlainReads, []string{"lost-update", "G-single-item"}},
+		{"snapshot-taken-by-the-second-statement", corpus.RepeatableRead, "append", load.PlainReads,
+			[]string{"lost-update", "G-single-item"}},
 		{"transaction-silently-begun-anew", corpus.RepeatableRead, "append", load.PlainReads, []string{"lost-update"}},
 		{"write-conflict-told-ok", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost}},
 		{"serializable-served-as-repeatable-read", corpus.Serializable, "append", load.PlainReads, []string{"G2-item"}},
@@ -81,7 +82,8 @@ func TestLiesOfPostgres(t *testing.T) {
 			[]string{"G-single-item-session", "G-single-item-realtime"}},
 		{"snapshot-imported-from-before", corpus.RepeatableRead, "predicate", load.PlainReads,
 			[]string{"G-single-session", "G-single-realtime"}},
-		{"snapshot-kept-by-the-transaction", corpus.ReadCommitted, "append", load.PlainReads, []string{"G-single-item-realtime"}},
+		{"snapshot-kept-by-the-transaction", corpus.ReadCommitted, "append", load.PlainReads,
+			[]string{"G-single-item-realtime"}},
 		{"recheck-left-out-of-writes", corpus.ReadCommitted, "bank", load.PlainReads, []string{load.KindLost}},
 		{"recheck-left-out-of-locking-reads", corpus.ReadCommitted, "append", load.UpdateReads, []string{"lost-update"}},
 		{"locking-read-takes-no-lock", corpus.ReadCommitted, "append", load.UpdateReads, []string{"lost-update"}},
@@ -120,6 +122,39 @@ func TestLiesOfPostgres(t *testing.T) {
 	}
 }
 
+// oneIn returns what a report excludes of a kind of anomaly; -1: it does not speak of it.
+func oneIn(r *load.Report, kind string) int {
+	for _, x := range r.Excluded {
+		if x.Kind == kind {
+			return x.OneIn
+		}
+	}
+	return -1
+}
+
+// TestExcluded: a run that finds nothing tells how rare it must be.
+func TestExcluded(t *testing.T) {
+	b := open(t, postgres18, harness.Options{})
+	for _, c := range []struct {
+		workload string
+		level    corpus.Level
+		kinds    []string
+	}{
+		{"append", corpus.RepeatableRead, []string{"lost-update", "G-single-item", "G1a", load.KindLost}},
+		{"append", corpus.ReadCommitted, []string{"G0", "G1a", load.KindLost}},
+		{"register", corpus.Serializable, []string{"lost-update", "G2-item", load.KindLost}},
+		{"predicate", corpus.Serializable, []string{"G-single", "G2", load.KindLost}},
+		{"bank", corpus.RepeatableRead, []string{"wrong-total", load.KindLost}},
+	} {
+		r := run(t, b, settings(t, postgres18, c.workload, c.level))
+		for _, k := range c.kinds {
+			if oneIn(r, k) < 2 || !strings.Contains(textOf(t, r), "no "+k+" in ") {
+				t.Errorf("%s at %s excludes no %s:\n%s", c.workload, c.level, k, textOf(t, r))
+			}
+		}
+	}
+}
+
 // TestWriteSkewOfPostgres: its REPEATABLE READ allows what its SERIALIZABLE does not, so as SERIALIZABLE it fails.
 func TestWriteSkewOfPostgres(t *testing.T) {
 	b := open(t, postgres18, harness.Options{})
@@ -129,8 +164,14 @@ func TestWriteSkewOfPostgres(t *testing.T) {
 		if r.Found() || r.Anomalies[model.Kind(skew)] == 0 {
 			t.Errorf("%s: no %s is seen, or one is a finding:\n%s", w, skew, textOf(t, r))
 		}
+		if oneIn(r, skew) >= 0 {
+			t.Errorf("%s: what is allowed is excluded:\n%s", w, textOf(t, r))
+		}
 		s.Models = []model.Model{model.Serializable}
 		r = run(t, b, s)
+		if oneIn(r, skew) >= 0 {
+			t.Errorf("%s: what was found is excluded:\n%s", w, textOf(t, r))
+		}
 		if !slices.ContainsFunc(r.Findings, func(f load.Finding) bool { return f.Kind == skew }) {
 			t.Errorf("%s: REPEATABLE READ passes for serializable:\n%s", w, textOf(t, r))
 		}

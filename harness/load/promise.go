@@ -43,10 +43,11 @@ const (
 )
 
 const (
-	innodbReads   = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
-	innodbLocks   = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
-	innodbLevel   = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
-	mariaSI       = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation"
+	innodbReads = "https://dev.mysql.com/doc/refman/en/innodb-consistent-read.html"
+	innodbLocks = "https://dev.mysql.com/doc/refman/en/innodb-locking-reads.html"
+	innodbLevel = "https://dev.mysql.com/doc/refman/en/innodb-transaction-isolation-levels.html"
+	mariaSI     = "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables" +
+		"#innodb_snapshot_isolation"
 	tidbLevel     = "https://docs.pingcap.com/tidb/stable/transaction-isolation-levels"
 	tidbLocks     = "https://docs.pingcap.com/tidb/stable/pessimistic-transaction"
 	postgresLevel = "https://www.postgresql.org/docs/current/transaction-iso.html"
@@ -88,10 +89,10 @@ const (
 
 // promises is what vendors document; the first line that fits counts.
 //
-// PostgreSQL's snapshots are those "as of the instant the query begins to run" (13.2.1) or "as of the start of the first
-// non-transaction-control statement in the transaction" (13.2.2): nobody sees less than what had been acknowledged
-// before. SERIALIZABLE "works exactly the same as Repeatable Read except that it also monitors for conditions" which no
-// serial execution allows (13.2.3); that this order agrees with real time is not promised.
+// PostgreSQL's snapshots are those "as of the instant the query begins to run" (13.2.1) or "as of the start of the
+// first non-transaction-control statement in the transaction" (13.2.2): nobody sees less than what had been
+// acknowledged before. SERIALIZABLE "works exactly the same as Repeatable Read except that it also monitors for
+// conditions" which no serial execution allows (13.2.3); that this order agrees with real time is not promised.
 var promises = []documented{
 	{dbms: history.PostgreSQL, levels: []corpus.Level{ru, rc}, promise: promise{
 		models: []model.Model{model.Serializable, model.StrictSerializable}, views: perStatement,

@@ -115,7 +115,8 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 		return nil, fmt.Errorf("name the database: %w", err)
 	}
 	r := &run{
-		backend: b, dial: dial, dialect: dialectOf(b.Server().DBMS), settings: s, workload: w, begun: time.Now(), stopped: make(chan struct{}),
+		backend: b, dial: dial, dialect: dialectOf(b.Server().DBMS), settings: s, workload: w,
+		begun: time.Now(), stopped: make(chan struct{}),
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))

@@ -63,7 +63,9 @@ func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 	if status == kv.Info {
 		ret = kv.Unknown
 	}
-	t.txns = append(t.txns, recorded{session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status})
+	t.txns = append(t.txns, recorded{
+		session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status,
+	})
 	t.begin, t.statement = len(t.ops), 0
 }
 

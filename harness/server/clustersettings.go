@@ -72,9 +72,9 @@ func (b *cluster) arguments() (args []string) {
 // reproduce a run, beside those by which the planner was kept from some of its ways.
 var postgresSettings = []string{
 	"deadlock_timeout", "default_table_access_method", "default_transaction_deferrable", "default_transaction_isolation",
-	"default_transaction_read_only", "fsync", "full_page_writes", "idle_in_transaction_session_timeout", "lc_collate", "lock_timeout",
-	"max_prepared_transactions", "search_path", "server_encoding", "statement_timeout", "synchronous_commit", "timezone",
-	"transaction_timeout", "transform_null_equals", "wal_level",
+	"default_transaction_read_only", "fsync", "full_page_writes", "idle_in_transaction_session_timeout", "lc_collate",
+	"lock_timeout", "max_prepared_transactions", "search_path", "server_encoding", "statement_timeout", "synchronous_commit",
+	"timezone", "transaction_timeout", "transform_null_equals", "wal_level",
 }
 
 // identifyPostgres asks a PostgreSQL what it is; more names settings to be told beside the usual ones.
