@@ -298,7 +298,7 @@ func TestHistoryAndDatabase(t *testing.T) {
 	for _, target := range installed(t, mariadb11) {
 		b := open(t, target, harness.Options{})
 		s := settings(t, target, "append", corpus.RepeatableRead)
-		s.Duration = 0
+		s.Duration, s.Epoch = 0, 100
 		var history bytes.Buffer
 		s.History = &history
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
