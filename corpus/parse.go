@@ -297,8 +297,8 @@ func (r *caseReader) statement() error {
 		return r.errorf(prefix, "a raw statement of the set-up makes an index or adds to a table: "+
 			"/* init */ /* raw writes=t */ CREATE INDEX … or ALTER TABLE t ADD …")
 	}
-	if line.Session == InitSession && stmt.KindOf(line.Stmt).OfSession() {
-		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", stmt.KindOf(line.Stmt))
+	if k := stmt.KindOf(line.Stmt); line.Session == InitSession && (k.OfSession() || k.OfPrepared() || k == stmt.Advisory) {
+		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", k)
 	}
 	if _, ok := line.Stmt.(*stmt.TriggerStmt); ok && line.Session != InitSession {
 		return r.errorf(prefix, "a session cannot make a trigger: CREATE TRIGGER stands behind /* init */")
@@ -397,6 +397,12 @@ func EndOfQuote(s string, i int) int {
 // parse turns text[start:end] into a statement.
 func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 	if s, err := r.sessionStmt(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.prepared(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.advisory(start, end); s != nil || err != nil {
 		return s, err
 	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {

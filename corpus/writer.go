@@ -224,6 +224,12 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 	case *stmt.SessionStmt:
 		w.plain(s.String())
 		return nil
+	case *stmt.PreparedStmt:
+		w.plain(s.String())
+		return nil
+	case *stmt.AdvisoryStmt:
+		w.plain(s.String())
+		return nil
 	case *stmt.TriggerStmt:
 		w.out = append(w.out, s.SQL...)
 		return nil

@@ -229,7 +229,7 @@ func (l *Live) Do(ctx context.Context, session int, stmt ast.StmtNode) ([]Event,
 	}
 	i := len(l.c.Steps)
 	l.c.Steps = append(l.c.Steps, corpus.Line{Session: session, Stmt: stmt})
-	l.s.steps = append(l.s.steps, step{session: session, sql: sql, traits: tr, about: about})
+	l.s.steps = append(l.s.steps, step{session: session, sql: sql, node: stmt, traits: tr, about: about})
 	lane := l.r.lane(session)
 	if lane.stmt >= 0 || len(lane.parked) > 0 {
 		lane.parked = append(lane.parked, i)
@@ -380,9 +380,9 @@ func (l *Live) Close(ctx context.Context) error {
 	switch {
 	case l.r == nil:
 	case l.r.outstanding() > 0:
-		errs = append(errs, l.w.kill(l.r))
+		errs = append(errs, l.w.kill(l.r), l.r.rollBackPrepared())
 	default:
-		errs = append(errs, l.r.rollBack())
+		errs = append(errs, l.r.rollBack(), l.r.rollBackPrepared())
 		for _, lane := range l.r.lanes {
 			l.w.discard(lane.connection)
 		}

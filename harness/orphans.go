@@ -56,26 +56,43 @@ func claimBy(s Session, in *speech, prefix string) error {
 	case r.Rows[0][0].Text != "1":
 		return fmt.Errorf("the lock %s is another's", prefix)
 	}
+	left := map[string]bool{} // by lock: whether nobody holds it
+	dead := func(lock string) (bool, error) {
+		free, known := left[lock]
+		if known {
+			return free, nil
+		}
+		r, err := ask(of(in.free, lock))
+		if err != nil {
+			return false, err
+		}
+		left[lock] = r.Rows[0][0].Text == "1"
+		return left[lock], nil
+	}
+	if in.prepares { // what is prepared holds locks on what is to be dropped
+		err := endPrepared(ask, func(name string) (bool, error) {
+			m := preparedLeft.FindStringSubmatch(name)
+			if m == nil || m[1] == prefix {
+				return false, nil
+			}
+			return dead(m[1])
+		})
+		if err != nil {
+			return err
+		}
+	}
 	all, err := ask(in.databases)
 	if err != nil {
 		return err
 	}
-	left := map[string]bool{} // by lock: whether nobody holds it
 	for _, row := range all.Rows {
 		m := ownedDatabase.FindStringSubmatch(row[0].Text)
 		if m == nil || m[1] == prefix {
 			continue
 		}
-		free, known := left[m[1]]
-		if !known {
-			r, err := ask(of(in.free, m[1]))
-			if err != nil {
-				return err
-			}
-			free = r.Rows[0][0].Text == "1"
-			left[m[1]] = free
-		}
-		if !free {
+		if free, err := dead(m[1]); err != nil {
+			return err
+		} else if !free {
 			continue
 		}
 		if _, err := ask(in.dropping(m[:1])); err != nil {

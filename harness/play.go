@@ -244,7 +244,7 @@ func (a *stage) step(ctx context.Context, r *run, l *lane) error {
 	}
 	i := len(a.s.steps)
 	a.s.traits |= tr
-	a.s.steps = append(a.s.steps, step{session: l.number, sql: sql, traits: tr})
+	a.s.steps = append(a.s.steps, step{session: l.number, sql: sql, node: stmt, traits: tr})
 	a.c.Steps = append(a.c.Steps, corpus.Line{Session: l.number, Stmt: stmt})
 	a.last[l.number-1] = len(r.h.Stmts)
 	// Nobody can have lines parked, so there is nothing to unpark.

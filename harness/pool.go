@@ -138,6 +138,8 @@ type Pool struct {
 	stats    counters
 	// tenant says that the server is one of others.
 	tenant bool
+	// named counts the runs that have drawn names of their own.
+	named atomic.Int64
 	// suspect is set once a table disagreed with its indexes.
 	suspect atomic.Bool
 }

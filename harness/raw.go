@@ -19,7 +19,7 @@ var refusedWords = []string{
 	"outfile", "dumpfile", "load_file", "benchmark", "global", "persist", "persist_only",
 	"pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
 	"pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_import", "lo_export", "dblink", "dblink_exec",
-	"set_config", "pg_advisory_unlock_all",
+	"set_config", unlockAll,
 }
 
 // definitionTraits tells the traits of a raw statement of a set-up, which defines something.
@@ -66,7 +66,8 @@ func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
 	if !s.Plain() {
 		t |= locks
 	}
-	return t, ""
+	more, refused := advisoryTraits(words, s.SQL)
+	return t | more, refused
 }
 
 // qualifies reports whether a word is surely the name of a table, or of something that the

@@ -59,6 +59,8 @@ type run struct {
 	trace    *tracing
 	// greet, if not nil, makes the new connection of a session like its first one.
 	greet func(*connection) error
+	// own are the names that stand for those of the case; nil: it has had none yet.
+	own *ownNames
 }
 
 func newRun(w *worker, s *script, h *history.History) *run {
@@ -207,13 +209,8 @@ func (r *run) unpark(ctx context.Context) error {
 
 func (r *run) submit(l *lane, i int, parked bool) {
 	r.enter(l, i, parked)
-	st := &r.s.steps[i]
 	r.trace.begin(l, i)
-	sql := st.sql
-	if st.traits&uses != 0 {
-		sql = r.w.pool.speech.use + l.db
-	}
-	r.w.mail.send(l.connection, sql)
+	r.w.mail.send(l.connection, r.text(l, &r.s.steps[i]))
 }
 
 // enter makes a line the outstanding statement of its session.
@@ -339,6 +336,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	st.Result = a.Result
 	if a.Err != nil {
 		r.s.nameDatabase(a.Err, l.db)
+		r.asNamed(a.Err)
 		if !a.InTxnTold {
 			st.Result.InTxn = l.inTxn && !r.endsTxn(st, a.Err)
 		}

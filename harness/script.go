@@ -37,6 +37,7 @@ func (e *RefusedError) Error() string {
 type step struct {
 	session int
 	sql     string
+	node    ast.StmtNode
 	traits  traits
 	// about is what the line does to a session; nil: it is a statement for the server.
 	about *stmt.SessionStmt
@@ -76,6 +77,8 @@ const (
 	namesDatabase
 	// aboutSession is a line that is not sent as it is: KILL, disconnect, connect.
 	aboutSession
+	// ownNamed says that a name or key in it is sent as another one.
+	ownNamed
 )
 
 // script is a case made ready for one family of servers.
@@ -189,7 +192,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.steps = append(s.steps, step{l.Session, sql, tr, about, l.Hold, l.Frees})
+		s.steps = append(s.steps, step{l.Session, sql, l.Stmt, tr, about, l.Hold, l.Frees})
 		if l.Hold != nil {
 			held = sql
 		}
@@ -202,6 +205,9 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 
 // said is a statement in a dialect. What a dialect has no words for is refused.
 func said(n ast.StmtNode, d corpus.Dialect) (string, error) {
+	if d != corpus.PostgreSQL && onlyPostgres(n) {
+		return "", &RefusedError{corpus.SQL(n, corpus.Text), "only PostgreSQL has this statement"}
+	}
 	sql, err := corpus.Format(n, d)
 	var unsayable *pgsql.UnsayableError
 	if errors.As(err, &unsayable) {
@@ -266,6 +272,11 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 		v.traits |= t
 	case *stmt.SessionStmt:
 		return aboutSession, nil
+	case *stmt.PreparedStmt:
+		return ends | ownNamed, nil
+	case *stmt.AdvisoryStmt:
+		t, _ := advisoryTraits([]string{x.Function}, sql)
+		return t | locks | taints, nil
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
 	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		v.traits |= locks | ignoring(of.Ignore)

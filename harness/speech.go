@@ -48,6 +48,8 @@ type speech struct {
 	// heaps says that the order in which a table is read depends on what was in it before: a row takes the place
 	// that is free. https://www.postgresql.org/docs/current/storage-hot.html
 	heaps bool
+	// prepares says that a transaction can be prepared by the statements of package stmt.
+	prepares bool
 	// agrees says that tables can be read by each index, and asked whether they agree with them.
 	agrees bool
 }
@@ -90,6 +92,7 @@ var postgresSpeech = speech{
 	insert:    insertText,
 	aborts:    true,
 	heaps:     true,
+	prepares:  true,
 }
 
 // A session that replays what was checked elsewhere fires no triggers, of which foreign keys are some.

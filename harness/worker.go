@@ -342,9 +342,9 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	}
 	if err != nil || h.End != history.Complete {
 		p.dirty = true
-		return errors.Join(err, w.kill(r))
+		return errors.Join(err, w.kill(r), r.rollBackPrepared())
 	}
-	return r.rollBack()
+	return errors.Join(r.rollBack(), r.rollBackPrepared())
 }
 
 // start makes sure of the control connection and bounds what comes: a server

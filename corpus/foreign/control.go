@@ -107,8 +107,8 @@ func (b *builder) control(se *session, k *Block, s statement) (done bool, no *Re
 	case "set":
 		return true, b.set(se, s)
 	case "prepare":
-		if s.is(1, "transaction") {
-			return true, refuse(s, "a prepared transaction")
+		if s.is(1, "transaction") && len(s) == 3 {
+			return true, b.end(se, k, "PREPARE TRANSACTION "+s[2].sql)
 		}
 	}
 	return true, refuse(s, "%s in a session", strings.ToUpper(s[0].low))
@@ -123,8 +123,8 @@ func (b *builder) ends(se *session, k *Block, s statement, behind int) *Refusal 
 	switch {
 	case behind == len(s):
 		return b.end(se, k, verb)
-	case s.is(behind, "prepared"):
-		return refuse(s, "a prepared transaction")
+	case s.is(behind, "prepared") && behind+2 == len(s):
+		return b.simple(k, verb+" PREPARED "+s[behind+1].sql, false, 0)
 	case verb == "ROLLBACK" && s.is(behind, "to"):
 		at := behind + 1
 		if s.is(at, "savepoint") {

@@ -7,6 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/model"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
@@ -117,8 +118,12 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 	if no := s.readAlike(); no != nil {
 		return nil, no
 	}
+	if node, err := corpus.ParseStatement(s.text()); err == nil && stmt.KindOf(node) == stmt.Advisory {
+		return node, nil
+	}
 	for i, t := range s {
 		switch {
+		case s.calls(i) && s.keyed(i+1) && (strings.HasPrefix(t.low, "pg_advisory_") || strings.HasPrefix(t.low, "pg_try_advisory_")):
 		case slices.Contains(systemColumns, t.low):
 			return nil, refuse(s, "a column of the system")
 		case s.is(i+1, ".") && (t.low == "old" || t.low == "new"):
@@ -144,6 +149,17 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 		return nil, refuse(s, "a raw statement that names no table")
 	}
 	return raw, nil
+}
+
+// keyed reports whether the parenthesis at a place holds a number or two, as keys of advisory locks.
+func (s statement) keyed(open int) bool {
+	end := s.closes(open)
+	for i := open + 1; i < end; i++ {
+		if s[i].kind != number && !(i == open+2 && s.is(i, ",")) {
+			return false
+		}
+	}
+	return end == open+2 || end == open+4
 }
 
 // raw works out what a statement touches from its words.

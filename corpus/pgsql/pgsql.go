@@ -77,6 +77,10 @@ func (p *printer) statement(n ast.StmtNode) string {
 		return s.String()
 	case *stmt.SessionStmt:
 		return s.String()
+	case *stmt.PreparedStmt:
+		return s.String()
+	case *stmt.AdvisoryStmt:
+		return s.String()
 	case *stmt.TriggerStmt:
 		return p.no("a trigger without a function")
 	case *ast.SelectStmt, *ast.SetOprStmt:

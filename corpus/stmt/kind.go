@@ -34,6 +34,10 @@ const (
 	Kill             Kind = "KILL"
 	Disconnect       Kind = "DISCONNECT"
 	Connect          Kind = "CONNECT"
+	Prepare          Kind = "PREPARE TRANSACTION"
+	CommitPrepared   Kind = "COMMIT PREPARED"
+	RollbackPrepared Kind = "ROLLBACK PREPARED"
+	Advisory         Kind = "advisory lock"
 	Other            Kind = "OTHER"
 )
 
@@ -77,6 +81,10 @@ func KindOf(n ast.Node) Kind {
 		return Raw
 	case *SessionStmt:
 		return s.Does
+	case *PreparedStmt:
+		return s.Does
+	case *AdvisoryStmt:
+		return Advisory
 	}
 	return Other
 }
@@ -104,7 +112,7 @@ func (k Kind) Begins() bool { return k == Begin || k == BeginSnapshot }
 func (k Kind) Commits() bool { return k == Commit || k == Analyze || k.Begins() }
 
 // Ends reports whether no transaction is open behind a statement of this kind.
-func (k Kind) Ends() bool { return k == Commit || k == Rollback || k == Analyze }
+func (k Kind) Ends() bool { return k == Commit || k == Rollback || k == Analyze || k == Prepare }
 
 // Reads reports whether a statement of this kind is a SELECT, locking or not.
 func (k Kind) Reads() bool { return k == Select || k.LocksRead() }
@@ -118,10 +126,10 @@ func (k Kind) Writes() bool { return k == Update || k == Delete || k == Insert }
 // Control reports whether a statement of this kind reads and writes no rows.
 func (k Kind) Control() bool {
 	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze:
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze, Advisory:
 		return true
 	}
-	return k.OfSession()
+	return k.OfSession() || k.OfPrepared()
 }
 
 // OfSession reports whether a statement of this kind is about a session, its own or another.

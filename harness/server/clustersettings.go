@@ -19,7 +19,7 @@ type setting struct{ since, name, value string }
 // changes what a statement returns.
 // https://www.postgresql.org/docs/current/runtime-config.html
 var clusterSettings = []setting{
-	{"10", "shared_buffers", "32MB"}, {"10", "max_connections", "200"}, {"10", "max_prepared_transactions", "8"},
+	{"10", "shared_buffers", "32MB"}, {"10", "max_connections", "200"}, {"10", "max_prepared_transactions", "64"},
 	{"10", "max_wal_size", "64MB"}, {"10", "min_wal_size", "32MB"}, {"10", "huge_pages", "off"},
 	{"10", "timezone", "UTC"}, {"10", "log_timezone", "UTC"},
 	// Plans depend on statistics, and statistics on when autovacuum last looked.

@@ -17,7 +17,7 @@ func Describe(kind stmt.Kind, r *Result) string {
 		return fmt.Sprintf("%d matched, %d changed", r.Matched, r.Changed)
 	case kind.Writes(), kind == stmt.Raw && r.Affected >= 0 && len(r.Columns) == 0:
 		return fmt.Sprintf("%d affected", r.Affected)
-	case kind.Control():
+	case kind.Control() && (kind != stmt.Advisory || isVoid(r.Rows)):
 		return "ok"
 	case len(r.Rows) == 0:
 		return "no rows"
@@ -28,6 +28,9 @@ func Describe(kind stmt.Kind, r *Result) string {
 	}
 	return strings.Join(rows, " ")
 }
+
+// isVoid reports whether rows are the one of a function that returns nothing.
+func isVoid(rows [][]Cell) bool { return len(rows) != 1 || rows[0][0].Text == "" }
 
 // SameAnswer compares two answers: the rows in order or as a bag, the numbers that an OK packet tells,
 // and of errors which one it is.
