@@ -26,7 +26,7 @@ func Cases(path string, text []byte) (*foreign.Read, error) {
 // The notes behind the lines of a session's own set-up and teardown.
 const (
 	noteSetUp    = "setup"
-	noteTearDown = "teardown"
+	NoteTearDown = "teardown"
 )
 
 // NoteOf returns the note behind the lines of a launch: the name of its step, and if the permutation has it before,
@@ -73,7 +73,7 @@ func (s *Spec) script(path string, i int, p Permutation) *foreign.Script {
 	}
 	for j, n := range s.Sessions {
 		if used[j] || !foreign.OnlyBegins(n.SetUp, n.TearDown) {
-			add(j, n.TearDown, noteTearDown)
+			add(j, n.TearDown, NoteTearDown)
 		}
 	}
 	return out

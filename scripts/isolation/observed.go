@@ -21,8 +21,15 @@ func observation(p isolationspec.Permutation, c *corpus.Case, h *history.History
 			launch[i] = s.Submit
 		}
 	}
+	last, at := -1, history.Tick(0)
 	for _, s := range h.Stmts {
 		i, ok := place[c.Steps[s.Line].Note]
+		if ok && s.Return > at {
+			last, at = i, s.Return
+		}
+		if c.Steps[s.Line].Note == isolationspec.NoteTearDown { // the tester prints it behind all, and names no step
+			i, ok = last, last >= 0
+		}
 		if !ok || out[i].err != "" { // behind an error the tester sends nothing more of the step
 			continue
 		}
