@@ -134,6 +134,9 @@ type Blockers interface {
 	Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error)
 }
 
+// Prepared stands among Blockers for a prepared transaction, which has no connection.
+const Prepared uint64 = 0
+
 // Watcher is implemented by a Prober that can see what the server's threads do
 // without asking the server. It saves questions and answers none: that a
 // session waits is still asked.

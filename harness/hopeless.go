@@ -30,7 +30,7 @@ func (r *run) hopeless(ctx context.Context) (*lane, error) {
 	for _, l := range r.lanes {
 		switch {
 		case l.stmt < 0:
-		case !r.atRowLock(l), r.doing(l)&ignores != 0:
+		case !r.atLock(l), r.doing(l)&ignores != 0:
 			// A time-out is a warning to IGNORE on MariaDB, an interruption is an error.
 			return nil, nil
 		case first == nil || r.h.Stmts[l.stmt].Submit < r.h.Stmts[first.stmt].Submit:
@@ -52,14 +52,19 @@ func (r *run) hopeless(ctx context.Context) (*lane, error) {
 	return first, nil
 }
 
-func (r *run) atRowLock(l *lane) bool {
+// atLock reports whether a session waits for a row lock, or where the locks of names end like those, for one.
+func (r *run) atLock(l *lane) bool {
 	w := r.h.Stmts[l.stmt].Waits
-	return l.waits && !r.answered(l) && len(w) > 0 && w[len(w)-1].Kind == history.RowLock
+	return l.waits && !r.answered(l) && len(w) > 0 &&
+		(w[len(w)-1].Kind == history.RowLock || w[len(w)-1].Kind == history.Metadata && r.w.pool.speech.prepares)
 }
 
 // leadsToIdle reports whether a connection is that of a session of the case which is
 // idle in an open transaction, or waits for nobody but such sessions.
 func (r *run) leadsToIdle(conn uint64, blockers map[uint64][]uint64, behind []uint64) bool {
+	if conn == Prepared && r.w.pool.speech.prepares {
+		return r.own != nil && r.own.prepares // nobody is left to end it
+	}
 	i := slices.IndexFunc(r.lanes, func(l *lane) bool { return l.id == conn })
 	if i < 0 || slices.Contains(behind, conn) {
 		return false

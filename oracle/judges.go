@@ -39,6 +39,9 @@ func Judge(c *corpus.Case, h *history.History, counting bool) Verdict {
 
 // second asks the judges that know no rule of a history that the rules call right.
 func (v *Verdict) second(c *corpus.Case, h *history.History) {
+	if c.Prepares() { // they take a transaction for one of its session
+		return
+	}
 	if r := answers.Read(c, h); r != nil && v.contradictedBy(c, h, r) || ordered(c, h) {
 		return
 	}
@@ -54,7 +57,7 @@ func JudgeAnswers(c *corpus.Case, h *history.History) Verdict { return inWorlds(
 func judgeAnswers(c *corpus.Case, h *history.History) Verdict {
 	v := Verdict{Outcome: OK, Stmt: -1}
 	switch r := answers.Read(c, h); {
-	case r == nil:
+	case r == nil || c.Prepares():
 		v.Outcome, v.Reason = Unknown, "not-read-off"
 	default:
 		v.contradictedBy(c, h, r)

@@ -47,7 +47,10 @@ type Prober struct {
 	text    []byte
 }
 
-var _ harness.Prober = (*Prober)(nil)
+var (
+	_ harness.Prober   = (*Prober)(nil)
+	_ harness.Blockers = (*Prober)(nil)
+)
 
 // NewProber makes a prober of a new session, which it owns.
 func NewProber(s *Session) (*Prober, error) {
@@ -133,13 +136,31 @@ func read(rows [][]history.Cell) (waiting []harness.Waiting, steady bool) {
 }
 
 // pids reads an array such as {12,13}; 0 stands for a prepared transaction, which is no session.
-func pids(array string) (out []uint64) {
+func pids(array string) []uint64 {
+	return slices.DeleteFunc(inTheWayOf(array), func(pid uint64) bool { return pid == harness.Prepared })
+}
+
+func inTheWayOf(array string) (out []uint64) {
 	for _, f := range strings.Split(strings.Trim(array, "{}"), ",") {
-		if pid, err := strconv.ParseUint(f, 10, 64); err == nil && pid > 0 && !slices.Contains(out, pid) {
+		if pid, err := strconv.ParseUint(f, 10, 64); err == nil && !slices.Contains(out, pid) {
 			out = append(out, pid)
 		}
 	}
 	return out
+}
+
+// Blockers implements harness.Blockers.
+func (p *Prober) Blockers(ctx context.Context, conns []uint64) (map[uint64][]uint64, error) {
+	defer context.AfterFunc(ctx, p.session.Cut)()
+	out := map[uint64][]uint64{}
+	for _, c := range conns {
+		rows, err := p.session.Query("SELECT pg_catalog.pg_blocking_pids(" + strconv.FormatUint(c, 10) + ")")
+		if err != nil {
+			return nil, fmt.Errorf("ask who is in the way: %w", err)
+		}
+		out[c] = inTheWayOf(rows[0][0].Text)
+	}
+	return out, nil
 }
 
 // Wake implements harness.Prober: the runner polls.

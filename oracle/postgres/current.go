@@ -110,7 +110,7 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 	case len(inTheWay) > 0 && refuses:
 		return differs("missing-error", "SQLSTATE "+lockNotAvailable, "with NOWAIT it must fail where it would wait")
 	case len(inTheWay) > 0:
-		return differs("missing-wait", "a wait", fmt.Sprintf("the %s had to wait for the end of tx%d's transaction", run.kind, inTheWay[0]))
+		return differs("missing-wait", "a wait", fmt.Sprintf("the %s had to wait for the end of %s", run.kind, transactionOf(inTheWay[0])))
 	}
 	d := w.Compare(run.i, run.kind, p)
 	if d == nil && returns(run.node) {

@@ -43,6 +43,8 @@ type world struct {
 	// let go.
 	ends     *mvcc.Choices
 	sessions map[int]*session
+	// prepared holds the sessions that stand for prepared transactions, by their names.
+	prepared map[string]int
 	// running holds, by session, the statements that have begun and not ended.
 	running map[int]*running
 	first   *mvcc.Difference
@@ -92,7 +94,7 @@ func run(r *mvcc.Replay) (*mvcc.Difference, error) {
 func newWorld(r *mvcc.Replay, ch *mvcc.Choices) *world {
 	ch.Pos = 0
 	return &world{
-		Replay: r.FilledWorld(), asking: r.Asking(), ends: ch, sessions: map[int]*session{}, running: map[int]*running{},
+		Replay: r.FilledWorld(), asking: r.Asking(), ends: ch, sessions: map[int]*session{}, prepared: map[string]int{}, running: map[int]*running{},
 	}
 }
 

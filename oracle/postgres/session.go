@@ -119,6 +119,11 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			w.undoTo(s, s.savepoints[at])
 			s.savepoints, s.failed = s.savepoints[:at+1], false
 		}
+	case stmt.Prepare, stmt.CommitPrepared, stmt.RollbackPrepared:
+		var err error
+		if want, err = w.preparing(i, s, node); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
 	}

@@ -15,6 +15,10 @@ const (
 	noSavepoint      = "3B001"
 	queryCanceled    = "57014"
 	syntaxError      = "42601"
+
+	activeTransaction = "25001"
+	undefinedObject   = "42704"
+	duplicateObject   = "42710"
 )
 
 // stateOf is the SQLSTATE of an answer, "" for none.

@@ -95,12 +95,18 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 func (j *judge) atFirst(e *event, w *world) []int {
 	first := e
 	for _, x := range e.unit.events {
-		if x.data() && !x.refused {
+		if x.opensSnapshot() && !x.refused {
 			first = x
 			break
 		}
 	}
 	newest := w.newest()
+	if first.kind == stmt.Advisory { // it waits with a snapshot, and there is none of its rows to tell
+		newest = w.ended(first.to)
+		if first.waited() {
+			newest = w.ended(first.st.Waits[0].From)
+		}
+	}
 	if n := slices.IndexFunc(first.st.Waits, func(x history.Wait) bool { return x.Kind == history.RowLock }); n == 0 {
 		newest = w.ended(first.st.Waits[0].From)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -96,6 +97,10 @@ func (j *judge) decide() (err error) {
 	if e := j.t.lost; e != nil {
 		j.broken(e, "lost-transaction", "the transaction that it is in stays open", "the server says that no transaction is open",
 			"nothing had ended the transaction, and the server told no error")
+		return nil
+	}
+	if o := j.t.odd; o != nil {
+		j.broken(o.e, o.kind, o.expected, history.Describe(o.e.kind, &o.e.st.Result), o.why)
 		return nil
 	}
 	if e := j.t.accepted; e != nil {
@@ -246,7 +251,7 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 func (j *judge) unjustified() *event {
 	for _, e := range j.t.events {
 		failed := e.st.Result.Err
-		if e.unit == nil || failed == nil || !j.ofLocks(failed) {
+		if e.unit == nil || failed == nil || !j.ofLocks(failed) || e.kind == stmt.Advisory {
 			continue
 		}
 		if failed.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins && !j.changedBehind(e) {
@@ -280,7 +285,7 @@ func both(a, b *event) bool {
 func (j *judge) committedBehind(e *event) bool {
 	since := e.st.Submit
 	for _, x := range e.unit.events {
-		if x.data() {
+		if x.opensSnapshot() {
 			since = min(since, x.st.Submit)
 		}
 	}

@@ -108,6 +108,10 @@ type timeline struct {
 	// https://www.postgresql.org/docs/current/tutorial-transactions.html
 	aborts   bool
 	accepted *event
+	// prepared holds, while a history is read, the transactions that are prepared, by their names; odd is the first
+	// statement of two-phase commit that fails otherwise than it has to.
+	prepared map[string]*unit
+	odd      *oddity
 	// levels are those that sessions have set since the history began.
 	levels map[int]corpus.Level
 }
@@ -119,7 +123,7 @@ func (e unjudgedError) Error() string { return string(e) }
 
 // read makes a timeline of a history. An unjudgedError says what is in the way.
 func read(c *corpus.Case, h *history.History) (*timeline, error) {
-	t := &timeline{aborts: h.Server.DBMS == history.PostgreSQL, levels: maps.Clone(h.Levels)}
+	t := &timeline{aborts: h.Server.DBMS == history.PostgreSQL, levels: maps.Clone(h.Levels), prepared: map[string]*unit{}}
 	open := map[int]*unit{}
 	sets := map[int][]int{}
 	for i := range h.Stmts {
@@ -159,7 +163,10 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 	t.events = append(t.events, e)
 	failed := e.st.Result.Err != nil
 	began := open[u.session] != nil
-	if t.aborts && began {
+	switch {
+	case e.kind.OfPrepared():
+		return t.preparing(e, u, open)
+	case t.aborts && began:
 		return t.within(e, u, open)
 	}
 	switch e.kind {
@@ -200,7 +207,7 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			t.close(e, u, !failed, open)
 		}
 		return nil
-	case stmt.Use:
+	case stmt.Use, stmt.Advisory:
 		return nil
 	case stmt.SetLevel:
 		// Outside of a transaction it holds at once, inside of one it would go with that.
