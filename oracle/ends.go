@@ -60,6 +60,12 @@ func onlyCommitted(h *history.History) bool {
 // worlds that it may stand for; the best verdict counts, since the server may have done that. Any other
 // history is its own world.
 func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
+	v := inBestWorld(c, h, judge)
+	v.advisory(c, h)
+	return v
+}
+
+func inBestWorld(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
 	if v := outsideRules(c, h); v != nil {
 		return *v
 	}

@@ -119,6 +119,8 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			w.undoTo(s, s.savepoints[at])
 			s.savepoints, s.failed = s.savepoints[:at+1], false
 		}
+	case stmt.Advisory:
+		return w.advisory(i, s), nil
 	case stmt.Prepare, stmt.CommitPrepared, stmt.RollbackPrepared:
 		var err error
 		if want, err = w.preparing(i, s, node); err != nil {
@@ -186,6 +188,25 @@ func (w *world) deadlocked(victim *history.Stmt) bool {
 	}
 	holders := victim.Waits[len(victim.Waits)-1].Holders
 	return slices.ContainsFunc(w.History.Stmts, func(o history.Stmt) bool {
-		return slices.Contains(holders, o.Session) && o.Submit < victim.Return && o.Return > found && !mvcc.KindOf(w.Case.Steps[o.Line].Stmt).Control()
+		return slices.Contains(holders, o.Session) && o.Submit < victim.Return && o.Return > found && waits(mvcc.KindOf(w.Case.Steps[o.Line].Stmt))
 	})
+}
+
+// waits reports whether a statement of a kind may wait for somebody.
+func waits(k stmt.Kind) bool { return !k.Control() || k == stmt.Advisory }
+
+// advisory replays what becomes of a transaction by a statement on advisory locks. Package advisory judges its answer.
+func (w *world) advisory(i int, s *session) *mvcc.Difference {
+	st := &w.History.Stmts[i]
+	want := ""
+	switch state := stateOf(&st.Result); {
+	case s.failed:
+		want = inFailedTxn
+	case state == deadlockDetected, state == queryCanceled && st.Interrupted:
+		want = state
+	}
+	if want != "" && s.txn != nil && !s.failed {
+		w.abort(s, s.txn, w.effect(i))
+	}
+	return w.compareError(i, want)
 }
