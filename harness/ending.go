@@ -116,7 +116,7 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 	if ok, err := r.awaitAnswer(ctx, l, time.Time{}); !ok || err != nil {
 		return err
 	}
-	if a := r.answerOf(l); l != victim && (a.Err != nil || a.err != nil) && !r.killedFirst(a) {
+	if a := r.answerOf(l); (l != victim || a.inAborted()) && (a.Err != nil || a.err != nil) && !r.killedFirst(a) {
 		victim.doomed = false
 		return r.settled(ctx, l)
 	}
@@ -254,9 +254,19 @@ func (r *run) answerOf(l *lane) *answer {
 	return nil
 }
 
+// adminShutdown is the SQLSTATE with which PostgreSQL ends a session that was told to end.
+const adminShutdown = "57P01"
+
+// inAborted says that PostgreSQL has refused a statement, whatever it is, since its transaction is aborted.
+func (a *answer) inAborted() bool { return a.Err != nil && a.Err.State == "25P02" }
+
 // asLost turns the end of a killed session's connection into an error of its statement.
 func (l *lane) asLost(a *answer) {
 	if a.err == nil || !l.doomed {
+		return
+	}
+	if a.Err != nil && a.Err.State == adminShutdown { // PostgreSQL says so before it closes the connection
+		a.InTxn, a.InTxnTold, a.err = false, true, nil
 		return
 	}
 	a.Reply = Reply{

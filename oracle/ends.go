@@ -33,7 +33,7 @@ func outsideRules(c *corpus.Case, h *history.History) *Verdict {
 	switch {
 	case h.Server.Declared != nil:
 		v.Reason = ReasonDeclared
-	case h.Server.DBMS == history.PostgreSQL && (!onlyCommitted(h) || c.EndsSessions()):
+	case h.Server.DBMS == history.PostgreSQL && !onlyCommitted(h):
 		v.Reason = ReasonDeclared
 		v.disagreement(c, h)
 	case h.Held():

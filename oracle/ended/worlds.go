@@ -81,6 +81,15 @@ const (
 	cancelled  = "context canceled"
 )
 
+// Errors of PostgreSQL for a statement that pg_cancel_backend has ended, or the end of its session, and for whatever an
+// aborted transaction is sent.
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const (
+	queryCanceled = "57014"
+	adminShutdown = "57P01"
+	inFailedTxn   = "25P02"
+)
+
 // endedBy reports whether an error is one that a KILL gives to what it ends.
 func endedBy(e *history.Error) bool {
 	if e == nil {
@@ -90,7 +99,7 @@ func endedBy(e *history.Error) bool {
 	case errShutdown, errInterrupted, errKilled, history.ErrLost:
 		return true
 	}
-	return e.Code == errUnknown && e.Message == cancelled
+	return e.Code == errUnknown && e.Message == cancelled || e.State == queryCanceled || e.State == adminShutdown
 }
 
 // translation is the making of one world.
@@ -174,6 +183,7 @@ func (t *translation) statement(i int) {
 		t.end(i, session, code != 0)
 	case code == history.ErrNoSession && t.gone[about.Target]:
 		t.nothing(i, false)
+	case t.aborts() && t.refused(i, about, session):
 	case about.Target != session && t.killedFirst(st):
 		t.killsThenFails(i, about, session)
 	case code != 0 && !(about.Target == session && endedBy(st.Result.Err)):
@@ -194,6 +204,23 @@ func (t *translation) statement(i int) {
 // transaction asked for late: only on TiDB a KILL asks for any.
 func (t *translation) killedFirst(st *history.Stmt) bool {
 	return t.from.Server.DBMS == history.TiDB && st.InTxn && history.FailedToLock(st.Result.Err)
+}
+
+// aborts says that an error aborts a transaction.
+func (t *translation) aborts() bool { return t.from.Server.DBMS == history.PostgreSQL }
+
+// refused makes nothing of a KILL that an aborted transaction was sent. One of its own statement, which may hit the
+// next one, is not read.
+func (t *translation) refused(i int, about *stmt.SessionStmt, session int) bool {
+	if about.Does == stmt.KillQuery && about.Target == session {
+		t.unreadable = true
+	}
+	st := &t.stmts[i]
+	if st.Result.Err == nil || st.Result.Err.State != inFailedTxn || st.InTxn {
+		return t.unreadable
+	}
+	t.nothing(i, false)
+	return true
 }
 
 // killsThenFails makes such a KILL a statement of its own session that does nothing and fails. Where it has
@@ -303,10 +330,13 @@ func (t *translation) inTxn(i, session int) bool {
 // it took effect.
 func (t *translation) interrupted(v int) {
 	st := &t.stmts[v]
-	told := st.Result.Err.Code == errInterrupted || st.Result.Err.Code == errKilled
+	told := st.Result.Err.Code == errInterrupted || st.Result.Err.Code == errKilled || t.aborts() && st.Result.Err.Code != history.ErrLost
 	kind := stmt.KindOf(t.steps[st.Line].Stmt)
 	t.done[v] = true
 	switch {
+	case kind.OfPrepared():
+		t.unreadable = true
+		return
 	case kind == stmt.Commit:
 		switch way := t.choose(3); way {
 		case 0:
@@ -317,7 +347,7 @@ func (t *translation) interrupted(v int) {
 			t.nothing(v, false)
 		}
 		return
-	case kind.Control():
+	case kind.Control() && kind != stmt.Advisory:
 		t.nothing(v, false)
 		return
 	case !told && !st.InTxn && !kind.Reads() && t.choose(2) == 1:
@@ -327,6 +357,9 @@ func (t *translation) interrupted(v int) {
 	e := *st.Result.Err
 	e.Code = errInterrupted
 	st.Result.Err, st.Result.InTxn, st.Interrupted = &e, st.InTxn, true
+	if t.aborts() {
+		e.Code, e.State, st.Result.InTxn = history.NumberOf(queryCanceled), queryCanceled, false
+	}
 }
 
 // choose reads one more statement of which nobody was told in one of n ways.

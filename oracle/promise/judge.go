@@ -42,12 +42,15 @@ type judge struct {
 // Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
 // The error is that of scratch.
 func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
+	c, h, world, err := withoutEnds(c, h)
 	j := &judge{
 		c: c, h: h, scratch: scratch,
 		kept: map[string]*history.SoloAnswer{}, held: map[int]bool{}, skipped: map[int]string{},
 	}
 	j.ruling.Stmt = -1
-	err := j.decide()
+	if err == nil {
+		err = j.decide()
+	}
 	switch {
 	case err != nil:
 	case !j.ruling.Broken:
@@ -65,6 +68,7 @@ func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) 
 		// Without them the ruling is the same.
 		j.ruling.Dependencies, _ = Dependencies(c, h, scratch)
 	}
+	j.ruling.inWords(world)
 	return j.ruling, err
 }
 
