@@ -70,8 +70,12 @@ func TestSessions(t *testing.T) {
 			"MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE",
 		"WITH w AS (UPDATE ONLY u SET a = 1 RETURNING a) SELECT * FROM w JOIN t ON t.a = w.a": "READ COMMITTED: " +
 			"/* raw reads=u,t writes=u locks=exclusive */ WITH w AS (UPDATE ONLY u SET a = 1 RETURNING a) SELECT * FROM w JOIN t ON t.a = w.a",
-		"SELECT * FROM t FOR NO KEY UPDATE": "READ COMMITTED: /* raw reads=t locks=exclusive */ SELECT * FROM t FOR NO KEY UPDATE",
-		"SELECT * FROM t FOR KEY SHARE":     "READ COMMITTED: /* raw reads=t locks=share */ SELECT * FROM t FOR KEY SHARE",
+		"SELECT * FROM t FOR NO KEY UPDATE":                   "READ COMMITTED: /* raw reads=t locks=exclusive */ SELECT * FROM t FOR NO KEY UPDATE",
+		"SELECT pg_advisory_lock(1)":                          "READ COMMITTED: SELECT pg_advisory_lock(1)",
+		"BEGIN;;PREPARE TRANSACTION 'x'; COMMIT PREPARED 'x'": "READ COMMITTED: BEGIN|PREPARE TRANSACTION 'x'|COMMIT PREPARED 'x'",
+		"SELECT * FROM t WHERE pg_advisory_lock(1, 2) IS NOT NULL FOR UPDATE": "READ COMMITTED: /* raw reads=t locks=exclusive */ " +
+			"SELECT * FROM t WHERE pg_advisory_lock(1, 2) IS NOT NULL FOR UPDATE",
+		"SELECT * FROM t FOR KEY SHARE": "READ COMMITTED: /* raw reads=t locks=share */ SELECT * FROM t FOR KEY SHARE",
 	} {
 		c, no := PostgreSQL.Case(script(tables, sql))
 		if no != nil {
@@ -84,8 +88,8 @@ func TestSessions(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for sql, want := range map[string]string{
-		"PREPARE TRANSACTION 'x'":    "a prepared transaction",
-		"COMMIT PREPARED 'x'":        "a prepared transaction",
+		"PREPARE TRANSACTION x":      "SQL of a session that is not read",
+		"PREPARE TRANSACTION":        "PREPARE in a session",
 		"PREPARE p AS SELECT 1":      "PREPARE in a session",
 		"COMMIT AND CHAIN":           "COMMIT with more behind it",
 		"BEGIN READ ONLY DEFERRABLE": "a mode of transactions that a case cannot name",
@@ -102,7 +106,7 @@ func TestRefusals(t *testing.T) {
 		"COPY t FROM stdin":                          "COPY in a session",
 		"DECLARE c CURSOR FOR SELECT a FROM t":       "DECLARE in a session",
 		"DO $$ BEGIN; END $$":                        "DO in a session",
-		"SELECT pg_advisory_lock(1)":                 "the function pg_advisory_lock",
+		"SELECT pg_advisory_lock(a) FROM t":          "the function pg_advisory_lock",
 		"SELECT now() FROM t":                        "the function now",
 		"SELECT ctid FROM t":                         "a column of the system",
 		"SELECT * FROM pg_class":                     "a table of the system",
