@@ -21,26 +21,17 @@
 -- verdict (postgres 15, RC): ok
 -- verdict (postgres 15.10, RC): ok
 -- verdict (postgres 15.5, RC): ok
--- verdict (postgres 15.3, RC): unknown unsupported
--- verdict (postgres 15.1, RC): unknown unsupported
--- verdict (postgres 14, RC): ok
--- verdict (postgres 14.3, RC): ok
--- verdict (postgres 13, RC): ok
--- verdict (postgres 13.10, RC): ok
--- verdict (postgres 12, RC): ok
--- verdict (postgres 12.14, RC): ok
--- verdict (postgres 11, RC): ok
--- verdict (postgres 10, RC): ok
--- verdict (postgres 10.20, RC): ok
+-- verdict (postgres 15.3, RC): violation unexpected-error
+-- verdict (postgres 15.1, RC): violation unexpected-error
 
-/* init */ CREATE TABLE s (a INT PRIMARY KEY, b INT);
+/* init */ CREATE TABLE s (a INT PRIMARY KEY, n INT);
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO s VALUES (1, 10), (2, 20), (3, 30);
 /* init */ INSERT INTO t VALUES (1, 1), (2, 2), (3, 3);
 /* tx1 */ BEGIN;
 /* tx2 */ BEGIN;
 /* tx1 */ UPDATE t SET b = 7 WHERE a = 2;
-/* tx2 */ /* raw reads=s,t writes=t */ MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.b);   -- blocked
+/* tx2 */ /* raw reads=s,t writes=t */ MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN UPDATE SET b = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.n);   -- blocked
 /* tx1 */ COMMIT;
 /* tx2 */ COMMIT;
 /* tx1 */ SELECT * FROM t;

@@ -12,7 +12,7 @@
 -- anomaly: 1 affected
 -- verdict (postgres 18, RC): ok
 -- verdict (postgres 18.3, RC): ok
--- verdict (postgres 18.1, RC): unknown unsupported
+-- verdict (postgres 18.1, RC): violation wrong-count
 -- verdict (postgres 17, RC): ok
 -- verdict (postgres 17.6, RC): ok
 -- verdict (postgres 17.0, RC): ok

@@ -12,7 +12,7 @@
 -- anomaly: (1,600,610)
 -- verdict (postgres 18, RC): ok
 -- verdict (postgres 18.3, RC): ok
--- verdict (postgres 18.1, RC): unknown unsupported
+-- verdict (postgres 18.1, RC): violation wrong-rows
 -- verdict (postgres 17, RC): ok
 -- verdict (postgres 17.6, RC): ok
 -- verdict (postgres 17.0, RC): ok
@@ -38,6 +38,6 @@
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET b = b + 100 WHERE a = 2;
 /* tx2 */ BEGIN;
-/* tx2 */ /* raw reads=t locks=exclusive */ SELECT t.a, t.b, v.b AS vb FROM t JOIN (VALUES (1, 610), (2, 620)) AS v(a, b) ON v.a = t.a ORDER BY t.a FOR UPDATE OF t;   -- blocked
+/* tx2 */ /* raw reads=t locks=exclusive */ SELECT t.a, t.b, v.n FROM t JOIN (VALUES (1, 610), (2, 620)) AS v(a, n) ON v.a = t.a ORDER BY t.a FOR UPDATE OF t;   -- blocked
 /* tx1 */ COMMIT;
 /* tx2 */ COMMIT;

@@ -12,7 +12,7 @@
 -- anomaly: (0,-1) (1,610) (2,700)
 -- verdict (postgres 18, RC): ok
 -- verdict (postgres 18.3, RC): ok
--- verdict (postgres 18.1, RC): unknown unsupported
+-- verdict (postgres 18.1, RC): violation wrong-rows
 -- verdict (postgres 17, RC): ok
 -- verdict (postgres 17.6, RC): ok
 -- verdict (postgres 17.0, RC): ok
@@ -21,24 +21,15 @@
 -- verdict (postgres 15, RC): ok
 -- verdict (postgres 15.10, RC): ok
 -- verdict (postgres 15.5, RC): ok
--- verdict (postgres 15.3, RC): unknown unsupported
--- verdict (postgres 15.1, RC): unknown unsupported
--- verdict (postgres 14, RC): ok
--- verdict (postgres 14.3, RC): ok
--- verdict (postgres 13, RC): ok
--- verdict (postgres 13.10, RC): ok
--- verdict (postgres 12, RC): ok
--- verdict (postgres 12.14, RC): ok
--- verdict (postgres 11, RC): ok
--- verdict (postgres 10, RC): ok
--- verdict (postgres 10.20, RC): ok
+-- verdict (postgres 15.3, RC): violation wrong-rows
+-- verdict (postgres 15.1, RC): violation wrong-rows
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 600), (2, 600);
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET b = b + 100 WHERE a = 2;
 /* tx2 */ BEGIN;
-/* tx2 */ /* raw reads=t writes=t */ MERGE INTO t USING (VALUES (1, 610), (2, 620)) AS v(a, b) ON v.a = t.a WHEN MATCHED THEN UPDATE SET b = v.b WHEN NOT MATCHED THEN INSERT VALUES (0, -1);   -- blocked
+/* tx2 */ /* raw reads=t writes=t */ MERGE INTO t USING (VALUES (1, 610), (2, 620)) AS v(a, n) ON v.a = t.a WHEN MATCHED THEN UPDATE SET b = v.n WHEN NOT MATCHED THEN INSERT VALUES (0, -1);   -- blocked
 /* tx1 */ COMMIT;                       -- v.a = t.a still holds, so (2,700) is matched
 /* tx2 */ COMMIT;
 /* tx3 */ SELECT * FROM t ORDER BY a;

@@ -23,15 +23,6 @@
 -- verdict (postgres 15.5, RR): violation lost-update
 -- verdict (postgres 15.3, RR): violation lost-update
 -- verdict (postgres 15.1, RR): violation lost-update
--- verdict (postgres 14, RR): ok
--- verdict (postgres 14.3, RR): ok
--- verdict (postgres 13, RR): ok
--- verdict (postgres 13.10, RR): ok
--- verdict (postgres 12, RR): ok
--- verdict (postgres 12.14, RR): ok
--- verdict (postgres 11, RR): ok
--- verdict (postgres 10, RR): ok
--- verdict (postgres 10.20, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);

@@ -23,15 +23,6 @@
 -- verdict (postgres 15.5, SER): violation lost-update
 -- verdict (postgres 15.3, SER): violation lost-update
 -- verdict (postgres 15.1, SER): violation lost-update
--- verdict (postgres 14, SER): ok
--- verdict (postgres 14.3, SER): ok
--- verdict (postgres 13, SER): ok
--- verdict (postgres 13.10, SER): ok
--- verdict (postgres 12, SER): ok
--- verdict (postgres 12.14, SER): ok
--- verdict (postgres 11, SER): ok
--- verdict (postgres 10, SER): ok
--- verdict (postgres 10.20, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);

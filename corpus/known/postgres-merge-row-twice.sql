@@ -17,27 +17,18 @@
 -- verdict (postgres 17.6, RC): ok
 -- verdict (postgres 17.0, RC): ok
 -- verdict (postgres 16, RC): ok
--- verdict (postgres 16.1, RC): unknown unsupported
+-- verdict (postgres 16.1, RC): violation missing-error
 -- verdict (postgres 15, RC): ok
 -- verdict (postgres 15.10, RC): ok
--- verdict (postgres 15.5, RC): unknown unsupported
--- verdict (postgres 15.3, RC): unknown unsupported
--- verdict (postgres 15.1, RC): unknown unsupported
--- verdict (postgres 14, RC): ok
--- verdict (postgres 14.3, RC): ok
--- verdict (postgres 13, RC): ok
--- verdict (postgres 13.10, RC): ok
--- verdict (postgres 12, RC): ok
--- verdict (postgres 12.14, RC): ok
--- verdict (postgres 11, RC): ok
--- verdict (postgres 10, RC): ok
--- verdict (postgres 10.20, RC): ok
+-- verdict (postgres 15.5, RC): violation missing-error
+-- verdict (postgres 15.3, RC): violation missing-error
+-- verdict (postgres 15.1, RC): violation missing-error
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET b = b + 1 WHERE a = 1;
 /* tx2 */ BEGIN;
-/* tx2 */ /* raw reads=t writes=t */ MERGE INTO t USING (VALUES (1, 100), (1, 200)) AS s(a, b) ON s.a = t.a WHEN MATCHED THEN UPDATE SET b = t.b + s.b;   -- blocked
+/* tx2 */ /* raw reads=t writes=t */ MERGE INTO t USING (VALUES (1, 100), (1, 200)) AS s(a, n) ON s.a = t.a WHEN MATCHED THEN UPDATE SET b = t.b + s.n;   -- blocked
 /* tx1 */ COMMIT;
 /* tx2 */ ROLLBACK;

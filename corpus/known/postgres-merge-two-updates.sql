@@ -9,13 +9,13 @@
 -- shows: 17.0, 17.6
 -- observe: tx3.1
 -- expected: (1,140)
--- anomaly: (1,280)
+-- anomaly: (1,680)
 -- verdict (postgres 18, RC): ok
 -- verdict (postgres 18.3, RC): ok
 -- verdict (postgres 18.1, RC): ok
 -- verdict (postgres 17, RC): ok
--- verdict (postgres 17.6, RC): unknown unsupported
--- verdict (postgres 17.0, RC): unknown unsupported
+-- verdict (postgres 17.6, RC): violation wrong-rows
+-- verdict (postgres 17.0, RC): violation wrong-rows
 -- verdict (postgres 16, RC): ok
 -- verdict (postgres 16.1, RC): ok
 -- verdict (postgres 15, RC): ok
@@ -23,15 +23,6 @@
 -- verdict (postgres 15.5, RC): ok
 -- verdict (postgres 15.3, RC): ok
 -- verdict (postgres 15.1, RC): ok
--- verdict (postgres 14, RC): ok
--- verdict (postgres 14.3, RC): ok
--- verdict (postgres 13, RC): ok
--- verdict (postgres 13.10, RC): ok
--- verdict (postgres 12, RC): ok
--- verdict (postgres 12.14, RC): ok
--- verdict (postgres 11, RC): ok
--- verdict (postgres 10, RC): ok
--- verdict (postgres 10.20, RC): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 160);

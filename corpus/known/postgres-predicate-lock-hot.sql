@@ -1,7 +1,7 @@
 -- source: PostgreSQL's test predicate-lock-hot-tuple: a conflict is lost, if the row was updated in its page
 -- link: https://github.com/postgres/postgres/blob/REL_18_STABLE/src/test/isolation/specs/predicate-lock-hot-tuple.spec
--- status: Fixed in 9.4
--- affected: before 9.4
+-- status: Fixed before 10
+-- affected: before 10
 -- reported: SERIALIZABLE
 -- level: SERIALIZABLE
 -- target: postgres:18

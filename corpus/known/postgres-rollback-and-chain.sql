@@ -29,9 +29,6 @@
 -- verdict (postgres 13.10, RR): unknown promise not judged
 -- verdict (postgres 12, RR): unknown promise not judged
 -- verdict (postgres 12.14, RR): unknown promise not judged
--- verdict (postgres 11, RR): unknown promise not judged
--- verdict (postgres 10, RR): unknown promise not judged
--- verdict (postgres 10.20, RR): unknown promise not judged
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);

@@ -6,9 +6,9 @@
 -- level: SERIALIZABLE
 -- target: postgres:18
 -- shows: nowhere
--- observe: tx2.4
+-- observe: tx2.3
 -- expected: error 40001
--- anomaly: ok
+-- anomaly: no rows
 -- verdict (postgres 18, SER): ok
 -- verdict (postgres 18.3, SER): ok
 -- verdict (postgres 18.1, SER): ok

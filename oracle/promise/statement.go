@@ -265,7 +265,14 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	var tried []write
 	var refused *mismatch
 	open := false
-	for _, k := range span(w.ended(e.st.Submit), w.newest()) {
+	oldest := w.ended(e.st.Submit)
+	same := e.unit.promise.Rechecked && j.findsSame(e, &w)
+	if same {
+		oldest = w.newest()
+	}
+	// alone says that a single state shows what it meets.
+	alone, keeps := e.unit.promise.Rechecked && oldest == w.newest(), false
+	for _, k := range span(oldest, w.newest()) {
 		before, err := j.sight(w.committed[k], o)
 		if err != nil {
 			return nil, err
@@ -275,13 +282,13 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 			return nil, err
 		}
 		got := &a.Results[0]
+		did := j.layout.difference(before, after)
 		if first == nil {
-			first = got
+			first, keeps = got, alone && j.keepsKeys(before, did)
 		}
 		if !history.SameAnswer(got, &e.st.Result, false) {
 			continue
 		}
-		did := j.layout.difference(before, after)
 		if slices.ContainsFunc(tried, func(t write) bool { return j.layout.text(t) == j.layout.text(did) }) {
 			continue
 		}
@@ -316,7 +323,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		} else {
 			j.held[e.index] = true
 		}
-		if why := j.uncertain(e, &w); e.writes() && why != "" {
+		if why := j.uncertain(e, &w); e.writes() && !same && why != "" {
 			out = append(out, world{lost: why})
 		}
 		return out, nil
@@ -325,7 +332,14 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		j.held[e.index] = true
 		return nil, refused
 	}
-	if why := j.mixed(e, &w, first); why != "" {
+	why := ""
+	if !same {
+		why = j.uncertain(e, &w)
+	}
+	if why == "" && !(alone && meetsTwice(e, first)) {
+		why = j.mixed(e, &w, first, keeps)
+	}
+	if why != "" {
 		if e.writes() {
 			return nil, unjudgedError(why)
 		}
@@ -368,18 +382,15 @@ func (j *judge) uncertain(e *event, w *world) string {
 
 const ofAnotherRow = "an error of a value, which may be that of another row"
 
-// mixed says why a write or a locking read may answer something else than it does alone on any
-// single state; "" for no reason.
-func (j *judge) mixed(e *event, w *world, alone *history.Result) string {
-	if why := j.uncertain(e, w); why != "" {
-		return why
-	}
+// mixed says why a write or a locking read of the rows of one state may answer something else than it does there
+// alone; "" for no reason. keeps says that it gives no key to another row.
+func (j *judge) mixed(e *event, w *world, alone *history.Result, keeps bool) string {
 	switch {
 	case e.waited() && ignores(e.node):
 		return "IGNORE, which may make a warning of a time-out"
 	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
 		return ofAnotherRow
-	case inTheMiddle(e, alone):
+	case !keeps && inTheMiddle(e, alone):
 		return "a unique key that need not hold in the middle of a statement"
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints
