@@ -19,7 +19,8 @@ type Holdable interface {
 }
 
 // Holder holds sessions inside of a statement. Connections are named by the ID of their Session,
-// which must have no statement outstanding when they are named here. It belongs to one goroutine.
+// which must have no statement outstanding when they are named here. It belongs to one goroutine. One
+// that is a Watcher, too, sees the threads where the Prober does not.
 type Holder interface {
 	// Arm has the connection held at a place when it comes there. An *UnheldError says that the
 	// server's program has no such place.
@@ -78,10 +79,15 @@ func (r *run) hold(ctx context.Context, l *lane, step int, parked bool) error {
 		return fmt.Errorf("hold session %d in line %d: %w", l.number, step+1, err)
 	}
 	r.holding, r.heldLane = h, l
+	if w, ok := holder.(Watcher); ok {
+		r.sights = w
+	} else {
+		r.sights = r.look
+	}
 	r.submit(l, step, parked)
 	r.got = r.got[:0]
 	stop := time.Now().Add(mostApproach)
-	asleep := slumber{look: r.look}
+	asleep := slumber{look: r.sights}
 	for !h.Stands() && time.Now().Before(stop) {
 		a, ok, err := r.w.mail.receive(ctx, peek, h.Hit())
 		if err != nil {
@@ -126,7 +132,7 @@ func (r *run) beside(ctx context.Context, l *lane, step int, parked bool) error 
 				continue
 			}
 			if asleep[o] == nil {
-				asleep[o] = &slumber{look: r.look}
+				asleep[o] = &slumber{look: r.sights}
 			}
 			moving = asleep[o].since(o) < glances || moving
 		}

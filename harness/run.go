@@ -52,8 +52,9 @@ type run struct {
 	facts *inquiry      // nil but in a run for facts
 	asked time.Duration // spent on questions who waits
 	// holding is what is armed or held in the session of heldLane; nil: nothing is, or no more.
-	// loosed says that it has just been let go.
+	// loosed says that it has just been let go. sights sees who sleeps meanwhile; nil: nobody does.
 	holding  Holding
+	sights   Watcher
 	heldLane *lane
 	loosed   bool
 	trace    *tracing

@@ -16,7 +16,7 @@ const ReasonUnheld = "not-held"
 func (t *Target) CanHold(ctx context.Context) error {
 	b, ok := t.backend.(harness.Holdable)
 	if !ok {
-		return &harness.UnheldError{Reason: fmt.Sprintf("%s is no MySQL or MariaDB that txnfuzz starts itself, on Linux on amd64", t.Name)}
+		return &harness.UnheldError{Reason: fmt.Sprintf("%s is no MySQL, MariaDB or PostgreSQL that txnfuzz starts itself, on Linux on amd64", t.Name)}
 	}
 	h, err := b.Holder(ctx)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -23,11 +24,34 @@ func (b *private) Holder(ctx context.Context) (harness.Holder, error) {
 	b.mu.Lock()
 	p := b.current
 	b.mu.Unlock()
-	image, err := pause.Open(b.in.binary)
+	h, err := newHolder(b.in.binary, p.pid)
+	if err != nil {
+		return nil, err
+	}
+	query := threadQueries[status]
+	if b.server.DBMS == history.MySQL {
+		query = threadQueries[lockTables]
+	}
+	ask := &side{to: b}
+	h.threadOf = func(ctx context.Context, conn uint64) (tid int, err error) {
+		err = ask.each(ctx, fmt.Sprintf(query, fmt.Sprint(conn)), func(row []driver.Value) {
+			if n, err := number(row[1]); err == nil {
+				tid = int(n)
+			}
+		})
+		return tid, err
+	}
+	h.done = ask.Close
+	return h, nil
+}
+
+// newHolder holds threads of the process of a server, or of those that it forked.
+func newHolder(binary string, pid int) (*holder, error) {
+	image, err := pause.Open(binary)
 	if err != nil {
 		return nil, &harness.UnheldError{Reason: err.Error()}
 	}
-	base, err := image.Base(p.pid)
+	base, err := image.Base(pid)
 	if err != nil {
 		return nil, &harness.UnheldError{Reason: err.Error()}
 	}
@@ -35,35 +59,30 @@ func (b *private) Holder(ctx context.Context) (harness.Holder, error) {
 	if err != nil {
 		return nil, &harness.UnheldError{Reason: err.Error()}
 	}
-	h := &holder{side: side{to: b}, pid: p.pid, image: image, base: base, tracer: tracer, tids: map[uint64]int{}}
-	h.query = threadQueries[status]
-	if b.server.DBMS == history.MySQL {
-		h.query = threadQueries[lockTables]
-	}
-	return h, nil
+	return &holder{image: image, base: base, tracer: tracer, tids: map[uint64]int{}}, nil
 }
 
 // holder holds threads of one private server.
 type holder struct {
-	side
-	pid    int
-	query  string
-	image  *pause.Image
-	base   uint64
-	tracer *pause.Tracer
-	tids   map[uint64]int // of connections
+	// threadOf tells the system's id of the thread that serves a connection, 0 if none does; done ends that.
+	threadOf func(ctx context.Context, conn uint64) (tid int, err error)
+	done     func() error
+	image    *pause.Image
+	base     uint64
+	tracer   *pause.Tracer
+	tids     map[uint64]int // of connections
 }
 
 // Close lets all threads go.
 func (h *holder) Close() error {
 	var errs []error
 	for _, tid := range h.tids {
-		if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", h.pid, tid)); err == nil {
-			errs = append(errs, h.tracer.Detach(tid))
+		if err := h.tracer.Detach(tid); !errors.Is(err, unix.ESRCH) { // else it has ended
+			errs = append(errs, err)
 		}
 	}
 	h.tracer.Close()
-	return errors.Join(append(errs, h.side.Close())...)
+	return errors.Join(append(errs, h.done())...)
 }
 
 // thread is the traced thread of a connection.
@@ -71,12 +90,7 @@ func (h *holder) thread(ctx context.Context, conn uint64) (int, error) {
 	if tid, ok := h.tids[conn]; ok {
 		return tid, nil
 	}
-	tid := 0
-	err := h.each(ctx, fmt.Sprintf(h.query, fmt.Sprint(conn)), func(row []driver.Value) {
-		if n, err := number(row[1]); err == nil {
-			tid = int(n)
-		}
-	})
+	tid, err := h.threadOf(ctx, conn)
 	if err != nil {
 		return 0, fmt.Errorf("ask for the thread of connection %d: %w", conn, err)
 	}

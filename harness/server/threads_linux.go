@@ -110,14 +110,19 @@ func (t *threads) Watch(conn uint64) harness.Sight {
 		return harness.Sight{Seen: true}
 	}
 	// The file syscall takes a thread that was woken and has yet to be given a
-	// processor for one that sleeps; its state does not. The counter comes last:
-	// a thread that was woken before its state was read, and ran and slept again,
-	// is told by it.
-	if n, err = unix.Pread(th.stat, buf[:], 0); err != nil {
+	// processor for one that sleeps; its state does not.
+	return sleeper{stat: th.stat, schedstat: th.schedstat}.sight()
+}
+
+// sight reads the state first: what ran in between is told by the counter.
+func (s sleeper) sight() harness.Sight {
+	var buf [512]byte
+	n, err := unix.Pread(s.stat, buf[:], 0)
+	if err != nil {
 		return harness.Sight{}
 	}
 	asleep := bytes.HasPrefix(buf[bytes.LastIndexByte(buf[:n], ')')+1:n], []byte(" S "))
-	if n, err = unix.Pread(th.schedstat, buf[:], 0); err != nil {
+	if n, err = unix.Pread(s.schedstat, buf[:], 0); err != nil {
 		return harness.Sight{}
 	}
 	fields := bytes.Fields(buf[:n]) // time on a processor, time in its queue, times given one
