@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // raced is a case and the level of its sessions, with a statement that is to be held.
@@ -19,6 +20,7 @@ type raced struct {
 // heldSession is the session whose statement is held.
 const heldSession = 1
 
+// table is that of MySQL's and MariaDB's cases.
 const table = `CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, UNIQUE KEY (u), KEY (s))`
 
 // rows is how many rows the table has; keys above it are free.
@@ -29,6 +31,30 @@ type maker struct {
 	*rand.Rand
 	next int
 	hot  int // the key that is named most often
+	// scene is what the statements are about.
+	scene scene
+}
+
+// scene is a set-up and the statements that go with it.
+type scene interface {
+	setup(*maker) []string
+	write(*maker) string
+	read(*maker) string
+	lockingRead(*maker) string
+	// held and other make the scripts of the session whose statement is held, the last of before, and of another.
+	held(*maker) script
+	other(*maker) script
+}
+
+// onMySQL is the scene of MySQL and MariaDB.
+type onMySQL struct{}
+
+func (onMySQL) setup(*maker) []string {
+	text := "INSERT INTO t VALUES "
+	for k := 1; k <= rows; k++ {
+		text += fmt.Sprintf("(%d, %d, %d, %d)%s", k, k, 10*k, k%3, map[bool]string{true: "", false: ", "}[k == rows])
+	}
+	return []string{table, text}
 }
 
 func (m *maker) pick(texts ...string) string { return texts[m.IntN(len(texts))] }
@@ -47,7 +73,7 @@ func (m *maker) key() int {
 
 // write changes something; one that names one row by its primary key is the likeliest, since what it
 // does is determined whatever comes between.
-func (m *maker) write() string {
+func (onMySQL) write(m *maker) string {
 	k := m.key()
 	switch m.IntN(16) {
 	case 0, 1, 2, 3, 4:
@@ -72,7 +98,7 @@ func (m *maker) write() string {
 	return fmt.Sprintf("INSERT INTO t (k, v) VALUES (%d, %d)", rows+1+m.IntN(2), m.value())
 }
 
-func (m *maker) read() string {
+func (onMySQL) read(m *maker) string {
 	return m.pick(
 		"SELECT k, v FROM t ORDER BY k", "SELECT k, v FROM t ORDER BY k", "SELECT k, v FROM t ORDER BY k",
 		"SELECT k, v, u, s FROM t ORDER BY k", "SELECT k, v, u, s FROM t ORDER BY k",
@@ -82,15 +108,18 @@ func (m *maker) read() string {
 		fmt.Sprintf("SELECT v FROM t WHERE k = %d", m.key()))
 }
 
-func (m *maker) lockingRead() string {
+func (onMySQL) lockingRead(m *maker) string {
 	return fmt.Sprintf("SELECT k, v FROM t WHERE k = %d %s", m.key(), m.pick("FOR UPDATE", "LOCK IN SHARE MODE"))
 }
 
 // script is what one session sends: before the hold, while it lasts, and behind it.
 type script struct{ before, during, after []string }
 
-// held makes the heldSession's script, whose held statement is the last of before.
-func (m *maker) held() script {
+func (m *maker) write() string       { return m.scene.write(m) }
+func (m *maker) read() string        { return m.scene.read(m) }
+func (m *maker) lockingRead() string { return m.scene.lockingRead(m) }
+
+func (onMySQL) held(m *maker) script {
 	var s script
 	switch m.IntN(10) {
 	case 0, 1, 2: // a reader in autocommit
@@ -119,9 +148,8 @@ func (m *maker) held() script {
 	return s
 }
 
-// other makes the script of another session: most have written before the hold begins, and commit
-// while it lasts.
-func (m *maker) other() script {
+// other: most have written before the hold begins, and commit while it lasts.
+func (onMySQL) other(m *maker) script {
 	var s script
 	if m.IntN(5) == 0 {
 		for range 1 + m.IntN(2) {
@@ -148,18 +176,22 @@ func (m *maker) other() script {
 	return s
 }
 
-// makeCase makes the n-th case of a seed; nil if nothing happens in it while the statement is held.
-func makeCase(seed uint64, n int, levels []corpus.Level) (*raced, error) {
+// makeCase makes the n-th case of a seed for a server; nil if nothing happens in it while the statement is held.
+func makeCase(on history.DBMS, seed uint64, n int, levels []corpus.Level) (*raced, error) {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, uint64(n)))}
 	m.hot = 1 + m.IntN(rows)
 	level := levels[m.IntN(len(levels))]
-	scripts := []script{m.held()}
-	for range 1 + min(1, m.IntN(6)) {
-		scripts = append(scripts, m.other())
+	m.scene = onMySQL{}
+	if on == history.PostgreSQL {
+		m.scene = onPostgres(m, level)
 	}
-	text := "/* init */ " + table + ";\n/* init */ INSERT INTO t VALUES "
-	for k := 1; k <= rows; k++ {
-		text += fmt.Sprintf("(%d, %d, %d, %d)%s", k, k, 10*k, k%3, map[bool]string{true: ";\n", false: ", "}[k == rows])
+	scripts := []script{m.scene.held(m)}
+	for range 1 + min(1, m.IntN(6)) {
+		scripts = append(scripts, m.scene.other(m))
+	}
+	text := ""
+	for _, sql := range m.scene.setup(m) {
+		text += "/* init */ " + sql + ";\n"
 	}
 	steps := 0
 	add := func(session int, sql string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	_ "github.com/txnfuzz/txnfuzz/harness/server" // registers MySQL, MariaDB and DSNs
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
@@ -119,11 +120,11 @@ func replayed(t *testing.T, on, file string) {
 func TestMakeCase(t *testing.T) {
 	made := 0
 	for n := range 500 {
-		r, err := makeCase(3, n, corpus.Levels)
+		r, err := makeCase(history.MySQL, 3, n, corpus.Levels)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := makeCase(3, n, corpus.Levels)
+		again, err := makeCase(history.MySQL, 3, n, corpus.Levels)
 		if err != nil {
 			t.Fatal(err)
 		}

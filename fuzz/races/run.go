@@ -55,7 +55,7 @@ type run struct {
 	keeper *findings.Keeper
 	memory memory
 	trails map[string]harness.Trail // by shape
-	inside map[string]*changedIn    // by shape
+	kept   map[string]*insides      // by shape
 	// recording is the time that went into them.
 	recording time.Duration
 	count     count
@@ -81,7 +81,7 @@ const caseDeadline = 60 * time.Second
 // Run searches until a bound is reached or the context ends. The Report is complete as far as the
 // search came, also if an error comes with it.
 func Run(ctx context.Context, s Settings) (*Report, error) {
-	r := &run{s: s, memory: memory{}, trails: map[string]harness.Trail{}, inside: map[string]*changedIn{}, begun: time.Now()}
+	r := &run{s: s, memory: memory{}, trails: map[string]harness.Trail{}, kept: map[string]*insides{}, begun: time.Now()}
 	r.count.verdicts, r.count.reasons = map[oracle.Outcome]int{}, map[string]int{}
 	if err := r.resume(); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 		if given != nil {
 			c = given[r.next]
 			clear(r.trails) // each is searched by a recording of its own
-		} else if c, err = makeCase(r.s.Seed, r.next, levels); err != nil {
+		} else if c, err = makeCase(r.target.Server().DBMS, r.s.Seed, r.next, levels); err != nil {
 			return err
 		}
 		if c == nil {

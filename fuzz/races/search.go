@@ -3,6 +3,7 @@ package races
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +30,10 @@ const (
 	enoughTrails = 8
 	// fromMemory is how many remembered places are tried in a case.
 	fromMemory = 24
-	// fromFunctions is at how many instructions of the functions of remembered places it is held, too.
+	// fromFunctions is at how many instructions of the functions of remembered places it is held, too, and
+	// fromCritical at how many of those that are critical.
 	fromFunctions = 24
+	fromCritical  = 48
 )
 
 // In a case that somebody gave, the statement is held at more places, and at each instruction that is at
@@ -62,13 +65,29 @@ type search struct {
 func (r *raced) shapeOf() string {
 	n := r.c.Steps[r.held].Stmt
 	shape := string(stmt.KindOf(n))
-	if ins, ok := n.(*ast.InsertStmt); ok {
+	switch n := n.(type) {
+	case *ast.InsertStmt:
 		switch {
-		case ins.IsReplace:
+		case n.IsReplace:
 			shape = "replace"
-		case len(ins.OnDuplicate) > 0:
+		case len(n.OnDuplicate) > 0:
+			shape = "upsert"
+		case n.IgnoreErr:
+			shape = "insert ignore"
+		}
+	case *stmt.RawStmt:
+		shape = n.Words()[0]
+		if slices.Contains(n.Words(), "conflict") {
 			shape = "upsert"
 		}
+	}
+	if slices.ContainsFunc(r.c.Init, func(l corpus.Line) bool {
+		return corpus.Contains(l.Stmt, func(n ast.Node) (found, skip bool) {
+			_, found = n.(*ast.ReferenceDef)
+			return found, false
+		})
+	}) {
+		shape += ", foreign key"
 	}
 	for _, l := range r.c.Steps[:r.held] {
 		if l.Session == r.c.Steps[r.held].Session {
@@ -108,11 +127,12 @@ func (s *search) one(ctx context.Context) error {
 		return err
 	}
 	if !s.given {
-		inside := s.inChanged()
-		for _, k := range s.random.Perm(len(inside))[:min(fromFunctions, len(inside))] {
-			if _, err := s.holdAt(ctx, inside[k]); err != nil || ctx.Err() != nil {
-				return err
-			}
+		in := s.inside()
+		if err := s.some(ctx, in.at, fromFunctions); err != nil {
+			return err
+		}
+		if err := s.some(ctx, in.critical, fromCritical); err != nil {
+			return err
 		}
 	}
 	last := s.trail.Len() - 1
@@ -139,41 +159,64 @@ func (s *search) one(ctx context.Context) error {
 // mostWithin bounds the executions of an instruction that within tries.
 const mostWithin = 2
 
-// within holds the statement at each instruction of the functions in which outcomes changed.
+// within holds the statement at each instruction of the functions in which outcomes changed, and then, as long as
+// it may, at those of the critical ones.
 func (s *search) within(ctx context.Context) error {
-	for _, i := range s.inChanged() {
+	in := s.inside()
+	for _, i := range in.at {
 		if _, err := s.holdAt(ctx, i); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return s.some(ctx, in.critical, len(in.critical))
+}
+
+// some holds the statement at so many of some instructions, drawn.
+func (s *search) some(ctx context.Context, at []int, n int) error {
+	for _, k := range s.random.Perm(len(at))[:min(n, len(at))] {
+		if _, err := s.holdAt(ctx, at[k]); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
 	return ctx.Err()
 }
 
-// inChanged are the instructions of the trail in functions in which outcomes of statements of this shape changed,
-// in the first executions of each.
-func (s *search) inChanged() []int {
+// inside are the instructions of the trail in functions in which outcomes of statements of this shape changed, and in
+// critical ones, in the first executions of each.
+func (s *search) inside() *insides {
 	functions := map[string]bool{}
 	for _, one := range s.memory[s.shape] {
 		functions[one.Place.Function] = true
 	}
-	if k := s.inside[s.shape]; k != nil && k.trail == s.trail && k.functions == len(functions) {
-		return k.at
+	if k := s.kept[s.shape]; k != nil && k.trail == s.trail && k.functions == len(functions) {
+		return k
 	}
-	k := &changedIn{trail: s.trail, functions: len(functions)}
+	k := &insides{trail: s.trail, functions: len(functions)}
+	dbms, named := s.target.Server().DBMS, map[string]bool{}
 	for i := range s.trail.Len() {
-		if at := s.trail.At(i); functions[at.Function] && at.Hit <= mostWithin {
+		at := s.trail.At(i)
+		is, known := named[at.Function]
+		if !known {
+			is = isCritical(dbms, at.Function)
+			named[at.Function] = is
+		}
+		switch {
+		case at.Hit > mostWithin:
+		case functions[at.Function]:
 			k.at = append(k.at, i)
+		case is:
+			k.critical = append(k.critical, i)
 		}
 	}
-	s.inside[s.shape] = k
-	return k.at
+	s.kept[s.shape] = k
+	return k
 }
 
-// changedIn keeps what inChanged found in a trail for some number of functions.
-type changedIn struct {
-	trail     harness.Trail
-	functions int
-	at        []int
+// insides keeps what inside found in a trail for some number of functions, as indexes into the trail.
+type insides struct {
+	trail        harness.Trail
+	functions    int
+	at, critical []int
 }
 
 // record makes the trail of the statement, or takes that of one of the same shape. There may be none: then
