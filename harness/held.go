@@ -257,7 +257,7 @@ func (p *Pool) RunTraced(ctx context.Context, c *corpus.Case, levels Levels, ste
 	for i := range c.Steps {
 		c.Steps[i].Hold = nil
 	}
-	h, err := p.run(ctx, c, levels, refilled, func(r *run, ctx context.Context) error {
+	h, err := p.run(ctx, c, levels, p.pastOfHeld(), func(r *run, ctx context.Context) error {
 		holder, err := r.w.holder(ctx)
 		if err != nil {
 			return err

@@ -249,10 +249,20 @@ func (p *Pool) Server() history.Server { return p.server }
 // Final is read when every session has ended: a transaction that the case left
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	if p.opt.Clean {
-		return p.run(ctx, c, levels, truncated, (*run).observe)
+	tables := refilled
+	if held, _ := c.Held(); p.opt.Clean || held >= 0 {
+		tables = p.pastOfHeld()
 	}
-	return p.run(ctx, c, levels, refilled, (*run).observe)
+	return p.run(ctx, c, levels, tables, (*run).observe)
+}
+
+// pastOfHeld is that of the tables of a run in which a statement is held. On PostgreSQL deleted rows stay in the table's
+// pages, so that where a row lies, and by which instructions a statement comes to it, would differ from run to run.
+func (p *Pool) pastOfHeld() past {
+	if p.opt.Clean || p.server.DBMS == history.PostgreSQL {
+		return truncated
+	}
+	return refilled
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind

@@ -2,6 +2,7 @@ package races
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
@@ -60,13 +61,14 @@ func (m *maker) otherOnPostgres() script {
 }
 
 // rowsOfOne is a table with a unique key and an index; v is in none, so that a change of it is a HOT update. If it is
-// wide, its page is full as soon as one row was changed, and pruned.
+// wide, its page is full, so that what is added goes to a new one, and what is read is pruned.
 type rowsOfOne struct{ wide, upserts bool }
 
 func (s rowsOfOne) setup(m *maker) []string {
 	def := "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, UNIQUE KEY (u), KEY (s))"
 	if s.wide {
-		def = "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, pad CHAR(1500) DEFAULT ' ', UNIQUE KEY (u), KEY (s))"
+		def = "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, pad VARCHAR(1900) DEFAULT '" +
+			strings.Repeat("x", 1900) + "', UNIQUE KEY (u), KEY (s))"
 	}
 	text := "INSERT INTO t (k, v, u, s) VALUES (1, 1, 10, 1)"
 	for k := 2; k <= rows; k++ {
