@@ -256,10 +256,14 @@ func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history
 	return p.run(ctx, c, levels, tables, (*run).observe)
 }
 
-// pastOfHeld is that of the tables of a run in which a statement is held. On PostgreSQL deleted rows stay in the table's
-// pages, so that where a row lies, and by which instructions a statement comes to it, would differ from run to run.
+// pastOfHeld is that of the tables of a run in which a statement is held or recorded. On PostgreSQL deleted rows stay in
+// the table's pages, so that where a row lies, and by which instructions a statement comes to it, would differ from run to
+// run. But who meets a truncated table reads all about it first, which takes more instructions than the statement.
 func (p *Pool) pastOfHeld() past {
-	if p.opt.Clean || p.server.DBMS == history.PostgreSQL {
+	switch {
+	case p.server.DBMS == history.PostgreSQL:
+		return shown
+	case p.opt.Clean:
 		return truncated
 	}
 	return refilled
@@ -283,6 +287,7 @@ type past uint8
 const (
 	refilled  past = iota // what earlier cases left, deleted
 	truncated             // earlier cases' tables, made anew
+	shown                 // the same, and each session has come across them
 	brandNew              // nothing
 )
 
@@ -296,7 +301,8 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	if err != nil {
 		return nil, err
 	}
-	s.clean = (tables == truncated || s.leftovers) && p.server.DBMS != history.TiDB
+	s.clean = (tables == truncated || tables == shown || s.leftovers) && p.server.DBMS != history.TiDB
+	s.shown = tables == shown
 	s.refill = s.refill && tables != brandNew
 	return w.run(ctx, c, s, levels, observe)
 }

@@ -110,6 +110,7 @@ type script struct {
 	// fillsTable is the table that each line of fills is for; nil: not told.
 	fillsTable map[int]string
 	clean      bool // truncate before filling
+	shown      bool // have each session come across the tables before its first statement
 	// past says that the set-up deletes rows, so that it matters to the case what
 	// of them is left in the tables.
 	past bool

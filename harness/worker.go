@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"sync"
 	"time"
 
@@ -333,6 +334,11 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 		}()
 	}
 	r.watch()
+	if s.shown {
+		if err := w.show(p, r); err != nil {
+			return err
+		}
+	}
 	begun := time.Now()
 	err = submit(r, ctx)
 	w.pool.stats.phases[Run].Add(int64(time.Since(begun) - r.asked))
@@ -345,6 +351,20 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 		return errors.Join(err, w.kill(r), r.rollBackPrepared())
 	}
 	return errors.Join(r.rollBack(), r.rollBackPrepared())
+}
+
+// show has each session come across the tables, without a look at their rows.
+func (w *worker) show(p *provisioned, r *run) error {
+	var b strings.Builder
+	for _, t := range p.tables {
+		b.WriteString("SELECT FROM " + w.pool.speech.quote(t.name) + " WHERE false;")
+	}
+	for _, l := range r.lanes {
+		if err := w.idleExec(l.connection, b.String()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start makes sure of the control connection and bounds what comes: a server

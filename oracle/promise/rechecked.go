@@ -18,7 +18,7 @@ import (
 func (j *judge) findsSame(e *event, w *world) bool {
 	raw, ok := e.node.(*stmt.RawStmt)
 	since := w.ended(e.st.Submit)
-	if !ok || !e.waited() || w.newest() != since+1 || len(j.hidden.triggers) > 0 || j.hidden.keys || j.viewed(e) {
+	if !ok || !e.waited() || e.stretched() || w.newest() != since+1 || len(j.hidden.triggers) > 0 || j.hidden.keys || j.viewed(e) {
 		return false
 	}
 	table := -1

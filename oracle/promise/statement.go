@@ -264,7 +264,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	var first *history.Result
 	var tried []write
 	var refused *mismatch
-	open := false
+	open, passed := false, false
 	oldest := w.ended(e.st.Submit)
 	same := e.unit.promise.Rechecked && j.findsSame(e, &w)
 	if same {
@@ -287,6 +287,10 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 			first, keeps = got, alone && j.keepsKeys(before, did)
 		}
 		if !history.SameAnswer(got, &e.st.Result, false) {
+			continue
+		}
+		if j.passesLocks(e, &w, k, did) {
+			passed = true
 			continue
 		}
 		if slices.ContainsFunc(tried, func(t write) bool { return j.layout.text(t) == j.layout.text(did) }) {
@@ -347,6 +351,11 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		return []world{w}, nil
 	}
 	j.held[e.index] = true
+	if passed {
+		return nil, &mismatch{e: e, kind: "lost-update", expected: "it waits for who has changed the row, and changes the newest version",
+			actual: history.Describe(e.kind, &e.st.Result),
+			reason: "the answer is right only on a version of a row that another transaction had changed meanwhile, or has changed and is open"}
+	}
 	return nil, j.differs(e, first, "the newest committed rows and its own")
 }
 
@@ -366,7 +375,7 @@ func (j *judge) uncertain(e *event, w *world) string {
 	case p.Plain == Uncommitted && j.subquery(e),
 		p.Plain == Snapshot && j.subquery(e) && (!e.writes() || p.FirstUpdaterWins || j.h.Server.DBMS == history.TiDB):
 		return "a query within a statement that sees the newest rows"
-	case e.waited() && p.Rechecked && w.newest() > w.ended(e.st.Submit) && !givesOne(e.node):
+	case e.waited() && p.Rechecked && w.newest() > w.ended(e.st.Submit) && !givesOne(e.node) && !j.pinned(e):
 		return "a statement that waited, and found its rows before and took them behind that"
 	case e.waited() && (len(j.hidden.triggers) > 0 || w.changed(w.ended(e.st.Submit)) > 1),
 		e.waited() && (j.subquery(e) || j.namesTwice(e)) && w.changed(w.ended(e.st.Submit)) > 0,
