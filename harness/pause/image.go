@@ -17,11 +17,12 @@ type Image struct {
 	Path string
 	// Build is the build id of the file, in hexadecimal digits.
 	Build string
-	// lo and hi bound the code, as link-time addresses.
-	lo, hi uint64
-	starts []uint64 // of the functions, ascending
-	names  map[uint64]string
-	byName map[string]uint64
+	// lo and hi bound the code, and load is where the file begins, as link-time addresses: 0 unless the program is
+	// made for one place in memory.
+	lo, hi, load uint64
+	starts       []uint64 // of the functions, ascending
+	names        map[uint64]string
+	byName       map[string]uint64
 }
 
 // unnamed begins the name of a function that only the unwind table knows; its link-time address follows.
@@ -52,6 +53,12 @@ func Open(path string) (*Image, error) {
 	im := &Image{
 		Path: path, Build: buildID(f), lo: text.Addr, hi: text.Addr + text.Size,
 		names: map[uint64]string{}, byName: map[string]uint64{},
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD { // in the order of their addresses
+			im.load = p.Vaddr &^ 0xfff
+			break
+		}
 	}
 	n := int(binary.LittleEndian.Uint32(rows[8:]))
 	if len(rows) < 12+8*n {
@@ -147,7 +154,7 @@ func (im *Image) Base(pid int) (uint64, error) {
 			if err != nil {
 				return 0, fmt.Errorf("read a server's memory map: %w", err)
 			}
-			return base, nil
+			return base - im.load, nil
 		}
 	}
 	return 0, fmt.Errorf("process %d does not run %s", pid, real)
