@@ -25,6 +25,8 @@ type Holder interface {
 	// Arm has the connection held at a place when it comes there. An *UnheldError says that the
 	// server's program has no such place.
 	Arm(ctx context.Context, conn uint64, at *corpus.Hold) (Holding, error)
+	// Entry is where a function of the server's program begins; false where none is called so.
+	Entry(function string) (*corpus.Hold, bool)
 	// Record notes, from now on, at which places of its program the server executes something for
 	// the connection, in order, at most max of them. end returns them.
 	Record(ctx context.Context, conn uint64, max int) (end func() (Trail, error), err error)

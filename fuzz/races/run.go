@@ -56,6 +56,8 @@ type run struct {
 	memory memory
 	trails map[string]harness.Trail // by shape
 	kept   map[string]*insides      // by shape
+	// entries are the beginnings of functions that are known by name.
+	entries []*corpus.Hold
 	// recording is the time that went into them.
 	recording time.Duration
 	count     count
@@ -103,7 +105,7 @@ func Run(ctx context.Context, s Settings) (*Report, error) {
 	r.keeper.Baseline, r.keeper.ReduceFor, r.keeper.Logf = baseline, s.Reduce, r.logf
 	levels, err := r.levels()
 	if err == nil {
-		err = t.CanHold(ctx)
+		r.entries, err = t.CanHold(ctx, entries[t.Server().DBMS])
 	}
 	if err != nil {
 		return nil, errors.Join(err, t.Close())

@@ -34,6 +34,9 @@ const (
 	// fromCritical at how many of those that are critical.
 	fromFunctions = 24
 	fromCritical  = 48
+	// fromEntries is at how many beginnings of functions it is held before it is recorded, each at one of the
+	// first mostWithin executions.
+	fromEntries = 24
 )
 
 // In a case that somebody gave, the statement is held at more places, and at each instruction that is at
@@ -123,6 +126,9 @@ func (s *search) one(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.atEntries(ctx); err != nil {
+		return err
+	}
 	if err := s.record(ctx); err != nil || s.trail == nil || s.trail.Len() < 2 {
 		return err
 	}
@@ -154,6 +160,22 @@ func (s *search) one(ctx context.Context) error {
 		return s.within(ctx)
 	}
 	return ctx.Err()
+}
+
+// atEntries holds the statement where functions begin whose names are known, those that the program has.
+func (s *search) atEntries(ctx context.Context) error {
+	most := min(fromEntries, len(s.entries))
+	if s.given {
+		most = len(s.entries)
+	}
+	for _, i := range s.random.Perm(len(s.entries))[:most] {
+		place := *s.entries[i]
+		place.Hit = 1 + s.random.IntN(mostWithin)
+		if _, err := s.hold(ctx, &place); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mostWithin bounds the executions of an instruction that within tries.

@@ -12,17 +12,25 @@ import (
 // server is not ours, or its program has no such place.
 const ReasonUnheld = "not-held"
 
-// CanHold returns a *harness.UnheldError where no statement can be held on the target.
-func (t *Target) CanHold(ctx context.Context) error {
+// CanHold returns a *harness.UnheldError where no statement can be held on the target, and else where those of some
+// functions begin that the server's program has by name.
+func (t *Target) CanHold(ctx context.Context, functions []string) ([]*corpus.Hold, error) {
 	b, ok := t.backend.(harness.Holdable)
 	if !ok {
-		return &harness.UnheldError{Reason: fmt.Sprintf("%s is no MySQL, MariaDB or PostgreSQL that txnfuzz starts itself, on Linux on amd64", t.Name)}
+		return nil, &harness.UnheldError{Reason: fmt.Sprintf(
+			"%s is no MySQL, MariaDB or PostgreSQL that txnfuzz starts itself, on Linux on amd64", t.Name)}
 	}
 	h, err := b.Holder(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return h.Close()
+	var out []*corpus.Hold
+	for _, f := range functions {
+		if at, ok := h.Entry(f); ok {
+			out = append(out, at)
+		}
+	}
+	return out, h.Close()
 }
 
 // Trace records where the server goes in one step of a case, at most max instructions; nil where the

@@ -131,6 +131,12 @@ func (h *holder) Arm(ctx context.Context, conn uint64, at *corpus.Hold) (harness
 	return &holding{h.tracer, tid, hit}, nil
 }
 
+// Entry implements harness.Holder.
+func (h *holder) Entry(function string) (*corpus.Hold, bool) {
+	_, ok := h.image.Address(function, 0)
+	return &corpus.Hold{Function: function, Build: h.image.Build, Hit: 1}, ok
+}
+
 type holding struct {
 	tracer *pause.Tracer
 	tid    int
