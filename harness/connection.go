@@ -16,11 +16,13 @@ type connection struct {
 	ended   chan struct{}
 
 	// State of the session as the worker knows it.
-	db      string
-	level   corpus.Level // 0: not known
-	inTxn   bool
-	tainted bool // holds state of a case that no statement of ours resets
-	broken  bool
+	db    string
+	level corpus.Level // 0: not known
+	inTxn bool
+	// rehearsed is the key of the case that it has run to know its tables and statements; 0: none.
+	rehearsed uint64
+	tainted   bool // holds state of a case that no statement of ours resets
+	broken    bool
 }
 
 func newConnection(s Session, number int) *connection {

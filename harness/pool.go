@@ -249,24 +249,10 @@ func (p *Pool) Server() history.Server { return p.server }
 // Final is read when every session has ended: a transaction that the case left
 // open is rolled back first. It is absent from a history that ended Stuck.
 func (p *Pool) Run(ctx context.Context, c *corpus.Case, levels Levels) (*history.History, error) {
-	tables := refilled
-	if held, _ := c.Held(); p.opt.Clean || held >= 0 {
-		tables = p.pastOfHeld()
+	if p.opt.Clean {
+		return p.run(ctx, c, levels, truncated, (*run).observe)
 	}
-	return p.run(ctx, c, levels, tables, (*run).observe)
-}
-
-// pastOfHeld is that of the tables of a run in which a statement is held or recorded. On PostgreSQL deleted rows stay in
-// the table's pages, so that where a row lies, and by which instructions a statement comes to it, would differ from run to
-// run. But who meets a truncated table reads all about it first, which takes more instructions than the statement.
-func (p *Pool) pastOfHeld() past {
-	switch {
-	case p.server.DBMS == history.PostgreSQL:
-		return shown
-	case p.opt.Clean:
-		return truncated
-	}
-	return refilled
+	return p.run(ctx, c, levels, refilled, (*run).observe)
 }
 
 // RunFresh is Run in a database that is made for this one run and dropped behind
@@ -287,8 +273,10 @@ type past uint8
 const (
 	refilled  past = iota // what earlier cases left, deleted
 	truncated             // earlier cases' tables, made anew
-	shown                 // the same, and each session has come across them
-	brandNew              // nothing
+	// shown is truncated for a statement of PostgreSQL that is held or recorded: the sessions have run the same
+	// statements before, and come across the tables since.
+	shown
+	brandNew // nothing
 )
 
 func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables past, observe func(*run, context.Context) error) (*history.History, error) {
@@ -301,9 +289,17 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	if err != nil {
 		return nil, err
 	}
+	if held, _ := c.Held(); held >= 0 && p.server.DBMS == history.PostgreSQL {
+		tables = shown
+	}
 	s.clean = (tables == truncated || tables == shown || s.leftovers) && p.server.DBMS != history.TiDB
 	s.shown = tables == shown
 	s.refill = s.refill && tables != brandNew
+	if s.shown {
+		if err := w.rehearse(ctx, c, levels); err != nil {
+			return nil, err
+		}
+	}
 	return w.run(ctx, c, s, levels, observe)
 }
 
