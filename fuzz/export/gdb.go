@@ -31,12 +31,14 @@ var errHeld = errors.New("one statement is held inside of the server, at an inst
 var gdbProgram string
 
 // programs names the process of a server as pidof wants it.
-var programs = map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd"}
+var programs = map[history.DBMS]string{history.MySQL: "mysqld", history.MariaDB: "mariadbd", history.PostgreSQL: "postgres"}
 
 // threadOf asks for the system's id of a session's own thread.
 var threadOf = map[history.DBMS]string{
 	history.MySQL:   "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
 	history.MariaDB: "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+	// Each session is a process of one thread.
+	history.PostgreSQL: "SELECT pg_backend_pid()",
 }
 
 // inGDB writes a script for gdb that holds the statement, and above it the lines that go into the terminals.
@@ -64,14 +66,18 @@ func (s *script) gdbScript() string {
 		return ""
 	}
 	session, dbms := s.Case.Steps[step-1].Session, s.History.Server.DBMS
+	pid := "$(pidof " + programs[dbms] + ")"
+	if dbms == history.PostgreSQL {
+		pid = "that number"
+	}
 	var b bytes.Buffer
 	comment(&b, "#", "A debugger holds the thread of tx%d in step %d, at %s; the other threads go on. The program is that of the\n"+
 		"build id %s (readelf -n tells it): in another build the place is elsewhere. On a server of your own:\n"+
 		"1. Do all that stands before step %d, and in tx%d ask for its thread:\n   %s;\n"+
-		"2. PID=$(pidof %s) TID=that number gdb -q -x a file with these lines\n"+
+		"2. PID=%s TID=that number gdb -q -x a file with these lines\n"+
 		"3. Once gdb says that it is armed, send step %d; gdb says that it is held.\n"+
 		"4. Go on with the steps behind it; then say: release",
-		session, step, at.Where(), at.Build, step, session, threadOf[dbms], programs[dbms], step)
+		session, step, at.Where(), at.Build, step, session, threadOf[dbms], pid, step)
 	fill := strings.NewReplacer("@ADDRESS@", addressOf(at), "@HIT@", strconv.Itoa(at.Hit), "@PROGRAM@", programs[dbms])
 	b.WriteString(fill.Replace(gdbProgram))
 	return b.String()

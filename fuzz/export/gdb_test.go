@@ -82,6 +82,18 @@ func TestGDB(t *testing.T) {
 			t.Errorf("%s: %v", form, err)
 		}
 	}
+	onPostgres := run
+	h := *run.History
+	h.Server.DBMS = history.PostgreSQL
+	onPostgres.History = &h
+	if f, err = Write(timeline.Of(onPostgres), "gdb", Test); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"SELECT pg_backend_pid();", "PID=that number TID=that number gdb", `== "postgres"`} {
+		if !strings.Contains(string(f.Text), want) {
+			t.Errorf("of PostgreSQL the script does not hold %q:\n%s", want, f.Text)
+		}
+	}
 	named := *at
 	named.Function = "_Z3fooi"
 	if got := addressOf(&named); !strings.HasPrefix(got, `int(gdb.parse_and_eval("(unsigned long)&'_Z3fooi'")) + 0x`) {
