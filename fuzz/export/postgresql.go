@@ -50,5 +50,8 @@ func postgresReport(s *script) (Files, error) {
 	b.WriteString("\nTo reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
 	s.needsParagraph(&b, plainCode)
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
+	if text := s.gdbScript(); text != "" {
+		b.WriteString("\nThe script for gdb:\n\n" + text)
+	}
 	return Files{Text: b.Bytes()}, nil
 }

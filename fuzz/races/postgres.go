@@ -14,7 +14,7 @@ func onPostgres(m *maker, level corpus.Level) scene {
 	if m.IntN(map[bool]int{true: 3, false: 12}[newest]) == 0 {
 		return references{onDelete: m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
 	}
-	return rowsOfOne{wide: m.IntN(3) == 0, upserts: newest}
+	return rowsOfOne{wide: m.IntN(3) == 0, bare: m.IntN(5) == 0, upserts: newest}
 }
 
 // transaction makes the statements of one, BEGIN and its end among them.
@@ -61,14 +61,18 @@ func (m *maker) otherOnPostgres() script {
 }
 
 // rowsOfOne is a table with a unique key and an index; v is in none, so that a change of it is a HOT update. If it is
-// wide, its page is full, so that what is added goes to a new one, and what is read is pruned.
-type rowsOfOne struct{ wide, upserts bool }
+// wide, its page is full, so that what is added goes to a new one, and what is read is pruned; if it is bare, it has no
+// rows, nor its indexes pages.
+type rowsOfOne struct{ wide, bare, upserts bool }
 
 func (s rowsOfOne) setup(m *maker) []string {
 	def := "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, UNIQUE KEY (u), KEY (s))"
 	if s.wide {
 		def = "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, pad VARCHAR(1900) DEFAULT '" +
 			strings.Repeat("x", 1900) + "', UNIQUE KEY (u), KEY (s))"
+	}
+	if s.bare {
+		return []string{def}
 	}
 	text := "INSERT INTO t (k, v, u, s) VALUES (1, 1, 10, 1)"
 	for k := 2; k <= rows; k++ {
@@ -82,6 +86,9 @@ func (s rowsOfOne) write(m *maker) string {
 	n := 20
 	if !s.upserts {
 		n = 16
+	}
+	if s.bare && m.IntN(2) == 0 {
+		return fmt.Sprintf("INSERT INTO t (k, v, u, s) VALUES (%d, %d, %d, %d)", k, m.value(), 10*k, m.IntN(3))
 	}
 	switch m.IntN(n) {
 	case 0, 1, 2, 3:
