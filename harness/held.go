@@ -64,6 +64,9 @@ const (
 	longestGlance = 50 * time.Millisecond
 	// peek is how often it is looked whether the session to be held has come to its place.
 	peek = 100 * time.Microsecond
+	// longestHold ends a hold that others wait for by trying again and again: PostgreSQL takes a spinlock that is not
+	// given back within a minute for a reason to end.
+	longestHold = 10 * time.Second
 	// mostApproach bounds the time until it has: single steps and waits for locks included.
 	mostApproach = 500 * time.Millisecond
 )
@@ -88,7 +91,8 @@ func (r *run) hold(ctx context.Context, l *lane, step int, parked bool) error {
 	}
 	r.submit(l, step, parked)
 	r.got = r.got[:0]
-	stop := time.Now().Add(mostApproach)
+	r.heldSince = time.Now()
+	stop := r.heldSince.Add(mostApproach)
 	asleep := slumber{look: r.sights}
 	for !h.Stands() && time.Now().Before(stop) {
 		a, ok, err := r.w.mail.receive(ctx, peek, h.Hit())
@@ -155,7 +159,7 @@ func (r *run) recordHeld(ctx context.Context, just *lane) error {
 	if err := r.record(just, waiting); err != nil {
 		return errors.Join(err, r.holding.Release())
 	}
-	if r.heldLane.stmt >= 0 {
+	if r.heldLane.stmt >= 0 && time.Since(r.heldSince) < longestHold {
 		return nil
 	}
 	return r.letGo(ctx)
@@ -271,7 +275,8 @@ func (w *worker) rehearse(ctx context.Context, c *corpus.Case, levels Levels) er
 		return err
 	}
 	key := s.key()
-	if !slices.ContainsFunc(s.sessions, func(n int) bool { return w.sessions[n] == nil || w.sessions[n].rehearsed != key }) {
+	isNew := func(n int) bool { return w.sessions[n] == nil || w.sessions[n].rehearsed != key }
+	if !slices.ContainsFunc(s.sessions, isNew) {
 		return nil
 	}
 	s.clean, s.shown = true, true

@@ -53,11 +53,12 @@ type run struct {
 	asked time.Duration // spent on questions who waits
 	// holding is what is armed or held in the session of heldLane; nil: nothing is, or no more.
 	// loosed says that it has just been let go. sights sees who sleeps meanwhile; nil: nobody does.
-	holding  Holding
-	sights   Watcher
-	heldLane *lane
-	loosed   bool
-	trace    *tracing
+	holding   Holding
+	sights    Watcher
+	heldLane  *lane
+	heldSince time.Time
+	loosed    bool
+	trace     *tracing
 	// greet, if not nil, makes the new connection of a session like its first one.
 	greet func(*connection) error
 	// own are the names that stand for those of the case; nil: it has had none yet.

@@ -71,6 +71,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target mysql:9.7 --races torn.sql
+  txnfuzz run --target postgres:18 --races --levels SER --state search.json
   txnfuzz run --target 'root:secret@tcp(127.0.0.1:3306)/' --workers 4 --out /tmp/found`,
 		RunE: func(cmd *cobra.Command, files []string) error {
 			if len(files) > 0 && !forRaces {
@@ -224,7 +225,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")
 	f.BoolVar(&s.Phases, "phases", false, "print what each phase of a run costs (--json always holds it)")
-	f.BoolVar(&forRaces, "races", false, "hold one statement of each case inside of the server, at an instruction of its own program, while other sessions go on: MySQL and MariaDB that txnfuzz starts itself, on Linux on amd64")
+	f.BoolVar(&forRaces, "races", false, "hold one statement of each case inside of the server, at an instruction of its own program, while other sessions go on: MySQL, MariaDB and PostgreSQL that txnfuzz starts itself, on Linux on amd64")
 	f.StringVar(&state, "state", "", "with --races: go on with the search of this file, which is kept up to date")
 	f.DurationVar(&s.Reduce, "reduce", time.Minute, "the longest time for reducing one finding; 0: do not reduce")
 	return cmd

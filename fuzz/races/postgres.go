@@ -102,7 +102,8 @@ func (s rowsOfOne) write(m *maker) string {
 	case 9:
 		return fmt.Sprintf("DELETE FROM t WHERE k = %d", k)
 	case 10, 11:
-		return fmt.Sprintf("INSERT INTO t (k, v, u, s) VALUES (%d, %d, %d, %d)", rows+1+m.IntN(2), m.value(), 50+m.IntN(2), m.IntN(3))
+		return fmt.Sprintf("INSERT INTO t (k, v, u, s) VALUES (%d, %d, %d, %d)",
+			rows+1+m.IntN(2), m.value(), 50+m.IntN(2), m.IntN(3))
 	case 12:
 		return fmt.Sprintf("UPDATE t SET u = %d WHERE k = %d", 50+m.IntN(2), k)
 	case 13:
@@ -117,8 +118,8 @@ func (s rowsOfOne) write(m *maker) string {
 		return fmt.Sprintf("/* raw reads=t writes=t */ INSERT INTO t (k, v, u) VALUES (%d, %d, %d) "+
 			"ON CONFLICT (u) DO UPDATE SET v = %d", rows+1+m.IntN(2), m.value(), 50+m.IntN(2), m.value())
 	}
-	return fmt.Sprintf("/* raw reads=t writes=t */ INSERT INTO t (k, v) VALUES (%d, %d) ON CONFLICT (k) DO UPDATE SET v = %d",
-		m.pickKey(k), m.value(), m.value())
+	return fmt.Sprintf("/* raw reads=t writes=t */ INSERT INTO t (k, v) VALUES (%d, %d) "+
+		"ON CONFLICT (k) DO UPDATE SET v = %d", m.pickKey(k), m.value(), m.value())
 }
 
 // pickKey is a key that is there or one that is free.
@@ -187,7 +188,8 @@ func (s references) write(m *maker) string {
 
 func (s references) read(m *maker) string {
 	return m.pick("SELECT k, p, v FROM c ORDER BY k", "SELECT k, v FROM p ORDER BY k",
-		fmt.Sprintf("SELECT k, v FROM c WHERE p = %d ORDER BY k", m.key()), fmt.Sprintf("SELECT v FROM p WHERE k = %d", m.key()))
+		fmt.Sprintf("SELECT k, v FROM c WHERE p = %d ORDER BY k", m.key()),
+		fmt.Sprintf("SELECT v FROM p WHERE k = %d", m.key()))
 }
 
 func (s references) lockingRead(m *maker) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
-// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED beside one that was held. Without
-// a hold the rules know them, and on a snapshot two that write the same row are found when they commit.
+// locksRows says that a statement's locks count: it is one of PostgreSQL's READ COMMITTED beside one that was held.
+// Without a hold the rules know them, and on a snapshot two that write the same row are found when they commit.
 func (j *judge) locksRows(e *event) bool { return j.h.Held() && e.unit.promise.Rechecked }
 
 // passesLocks says that a write cannot have done what it does on some commits: "UPDATE, DELETE … will wait" for who
