@@ -256,6 +256,8 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 		case v == nil || v.Row == nil:
 		case v.Txn == h.txn && v.Stmt == h.stmt:
 			hits = append(hits, h)
+		case len(run.st.Waits) > 0 && run.mode(&h) == versions.KeyShare && !changesKey(run.table, h.row, v.Row):
+			return nil, nil, &mvcc.Loss{Slug: "unsupported: FOR KEY SHARE of a row that changed while the query waited for another one"}
 		case rejoins(run.node):
 			return nil, nil, &mvcc.Loss{Slug: "unsupported: re-check of a condition with IN, EXISTS, ANY or ALL of a subquery"}
 		default:
