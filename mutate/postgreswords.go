@@ -178,7 +178,7 @@ func (t *ownTable) raw(sql string, locks bool, lock ...stmt.Mode) *stmt.RawStmt 
 func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 	v := stmt.Of(n)
 	name := v.Table()
-	if name == nil || v.Limit != nil || v.Order != nil || v.Ignore || w.tables[name.Name.L] == nil || queries(n) > 1 {
+	if name == nil || v.Limit != nil || v.Order != nil || v.Ignore || w.tables[name.Name.L] == nil || asksWithin(n) {
 		return nil
 	}
 	t := w.tables[name.Name.L]
@@ -204,16 +204,16 @@ func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 	return nil
 }
 
-// queries counts the queries of a statement.
-func queries(n ast.StmtNode) (count int) {
-	corpus.Contains(n, func(n ast.Node) (found, skip bool) {
+// asksWithin says that a statement has a query within.
+func asksWithin(n ast.StmtNode) bool {
+	root := ast.Node(n)
+	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
 		switch n.(type) {
 		case *ast.SelectStmt, *ast.SetOprStmt:
-			count++
+			found = n != root
 		}
-		return false, false
+		return found, false
 	})
-	return count
 }
 
 // locking gives a locking read one of the modes that only PostgreSQL has.
@@ -239,7 +239,7 @@ func (w *ownWords) returning(t *ownTable, sql string) ast.StmtNode {
 		what = fmt.Sprintf(what, pgsql.Name(oneOf(w.c, t.columns)))
 	}
 	sql += " RETURNING " + what
-	if w.c.odds(12) {
+	if w.c.odds(8) {
 		sql = "WITH w AS (" + sql + ") SELECT COUNT(*) FROM w"
 	}
 	return t.raw(sql, false)
@@ -253,7 +253,8 @@ func (w *ownWords) insert(t *ownTable, s *ast.InsertStmt, sql string) ast.StmtNo
 			others = append(others, pgsql.Name(col))
 		}
 	}
-	if s.Select != nil || len(t.key) == 0 || len(others) == 0 || w.c.odds(90) {
+	// Of several rows in an upsert that waits nobody says which it met before, and which behind.
+	if len(t.key) == 0 || len(others) == 0 || w.c.odds(90) || len(s.Lists) > 1 && w.c.odds(240) {
 		return w.returning(t, sql)
 	}
 	key := make([]string, len(t.key))

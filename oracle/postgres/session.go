@@ -21,6 +21,8 @@ type session struct {
 	failed     bool
 	savepoints []savepoint
 	locks      versions.Locks
+	// sets is the level of the transactions behind this one if it commits, 0 for that of now.
+	sets corpus.Level
 }
 
 // savepoint is how much its transaction had written and locked. Two may have one name: then
@@ -99,6 +101,7 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 	case stmt.Commit, stmt.Rollback:
 		if s.txn != nil && kind == stmt.Commit && !s.failed {
 			w.Commit(s.txn, w.effect(i))
+			w.setsLevel(st.Session, s.sets)
 		} else if s.txn != nil && s.txn.Ended == 0 {
 			w.Rollback(s.txn, w.effect(i))
 		}
@@ -115,6 +118,8 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			want = noSavepoint
 		case kind == stmt.ReleaseSavepoint:
 			s.savepoints = s.savepoints[:at]
+		case s.sets != 0:
+			return nil, &mvcc.Loss{Slug: "unsupported: ROLLBACK TO behind SET TRANSACTION"}
 		default:
 			w.undoTo(s, s.savepoints[at])
 			s.savepoints, s.failed = s.savepoints[:at+1], false
@@ -126,6 +131,20 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 		if want, err = w.preparing(i, s, node); err != nil {
 			return nil, err
 		}
+	case stmt.SetLevel:
+		// It is of the transactions to come, and goes with one that does not commit.
+		// https://www.postgresql.org/docs/current/sql-set-transaction.html
+		level, ok := corpus.LevelOfValue(node.(*ast.SetStmt).Variables[0].Value)
+		switch {
+		case !ok:
+			return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
+		case s.failed:
+			want = inFailedTxn
+		case s.txn != nil:
+			s.sets = level
+		default:
+			w.setsLevel(st.Session, level)
+		}
 	default:
 		return nil, &mvcc.Loss{Slug: "unsupported: a statement of unknown effect", Detail: string(kind)}
 	}
@@ -133,6 +152,13 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 		w.abort(s, s.txn, w.effect(i))
 	}
 	return w.compareError(i, want), nil
+}
+
+// setsLevel gives the transactions to come of a session a level, 0 for the one that they have.
+func (w *world) setsLevel(session int, level corpus.Level) {
+	if level != 0 {
+		w.Session(session).Level = level
+	}
 }
 
 // compareError compares an answer's SQLSTATE with the only one that is allowed, "" for none.

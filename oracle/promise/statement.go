@@ -284,7 +284,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 		got := &a.Results[0]
 		did := j.layout.difference(before, after)
 		if first == nil {
-			first, keeps = got, alone && j.keepsKeys(before, did)
+			first, keeps = got, alone && got.Err == nil && j.keepsKeys(before, did)
 		}
 		if !history.SameAnswer(got, &e.st.Result, false) {
 			continue
