@@ -40,7 +40,7 @@ func definitionTraits(s *stmt.RawStmt, sql string) (traits, error) {
 func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
 	words := s.Words()
 	if !slices.Contains(rawVerbs, words[0]) && !(s.Plan && words[0] == "explain") {
-		return 0, "a raw statement is a query, INSERT, REPLACE, UPDATE or DELETE"
+		return 0, "a raw statement is a query, INSERT, REPLACE, UPDATE, DELETE or MERGE"
 	}
 	for i, w := range words {
 		switch {

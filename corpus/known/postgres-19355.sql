@@ -6,7 +6,7 @@
 -- seed: no, because only PostgreSQL has what it is about
 -- level: READ COMMITTED
 -- target: postgres:18.1
--- shows: 18.1
+-- shows: 15.1, 15.3, 18.1
 -- observe: tx3.1
 -- expected: (1,610) (2,620)
 -- anomaly: (0,-1) (1,610) (2,700)

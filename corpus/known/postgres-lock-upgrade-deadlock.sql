@@ -1,7 +1,7 @@
 -- source: PostgreSQL's test tuplelock-upgrade-no-deadlock: who makes a lock stronger deadlocks with who waits for it
 -- link: https://github.com/postgres/postgres/blob/REL_18_STABLE/src/test/isolation/specs/tuplelock-upgrade-no-deadlock.spec
 -- status: Fixed in 9.6.15, 10.10, 11.5, 12.0
--- affected: before
+-- affected: before these
 -- reported: READ COMMITTED
 -- level: READ COMMITTED
 -- target: postgres:18

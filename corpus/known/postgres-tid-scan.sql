@@ -1,7 +1,7 @@
 -- source: a condition on ctid is not checked again on the newest version of the row
 -- link: https://www.postgresql.org/docs/release/17.7/
 -- status: Fixed in 13.23, 14.20, 15.15, 16.11, 17.7, 18.0
--- affected: all before
+-- affected: all before these
 -- reported: READ COMMITTED
 -- seed: no, because only PostgreSQL has what it is about
 -- level: READ COMMITTED

@@ -7,4 +7,6 @@
 // their verdicts on each commit that is tested.
 //
 //	go run -tags notidb ./scripts/rules tidb > docs/tidb.md
+//
+// With the argument postgres it writes the table of published bugs in docs/postgresql.md.
 package main

@@ -17,8 +17,10 @@ func main() {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "tidb":
 		write = tidbPage
+	case len(os.Args) == 2 && os.Args[1] == "postgres":
+		write = postgresTable
 	case len(os.Args) > 1:
-		fmt.Fprintln(os.Stderr, "usage: rules [tidb]")
+		fmt.Fprintln(os.Stderr, "usage: rules [tidb | postgres]")
 		os.Exit(2)
 	}
 	if err := write(os.Stdout, "corpus"); err != nil {

@@ -26,3 +26,18 @@ func TestPagesAreCurrent(t *testing.T) {
 		}
 	}
 }
+
+// TestPostgresTableIsCurrent looks for the table of PostgreSQL's published bugs in its page.
+func TestPostgresTableIsCurrent(t *testing.T) {
+	var b strings.Builder
+	if err := postgresTable(&b, "../../corpus"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../docs/postgresql.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "\n"); n < 27 || !strings.Contains(string(text), "\n\n"+b.String()+"\n") {
+		t.Errorf("docs/postgresql.md does not hold the %d lines of: go run -tags notidb ./scripts/rules postgres", n)
+	}
+}
