@@ -44,8 +44,6 @@ type tracing struct {
 	wrote map[*unit]map[item]int // the statement that wrote a row last
 	// taken holds the snapshots that are left of those which a transaction may have at first.
 	taken map[*unit][]int
-	// atEnd holds, by transaction, what it had written when it ended.
-	atEnd map[*unit]write
 	// unseen counts the answers that no state gives.
 	unseen int
 }
@@ -53,7 +51,7 @@ type tracing struct {
 // trace follows events in an order.
 func (j *judge) trace(events []*event, initial state, taken map[*unit][]int) (*tracing, error) {
 	x := &tracing{judge: j, w: world{committed: []state{initial}}, taken: taken,
-		wrote: map[*unit]map[item]int{}, atEnd: map[*unit]write{}}
+		wrote: map[*unit]map[item]int{}}
 	for _, e := range events {
 		if e.unit == nil {
 			continue
@@ -130,7 +128,6 @@ func notOpen(err error) error {
 // finish ends a transaction. It reports false where what the tables hold behind it is not known.
 func (x *tracing) finish(u *unit) bool {
 	o := x.of(&x.w, u)
-	x.atEnd[u] = o.write
 	x.w = x.w.with(u, own{write: x.layout.nothing()})
 	if !u.committed {
 		return true
