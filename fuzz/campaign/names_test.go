@@ -53,7 +53,7 @@ func TestDependenciesAreThoseOfUniqueValues(t *testing.T) {
 			c.Header = nil // its level
 			l := on.Levels()[1+int(n)%(len(on.Levels())-1)]
 			r := on.Judge(t.Context(), c, target.LevelsFor(c, l))
-			if r.Verdict.Outcome != oracle.OK || l == corpus.ReadCommitted && mixesRows(c, r.History) {
+			if r.Verdict.Outcome != oracle.OK {
 				continue
 			}
 			told := answers.Read(c, r.History)
@@ -67,7 +67,11 @@ func TestDependenciesAreThoseOfUniqueValues(t *testing.T) {
 				t.Errorf("%d: no dependencies\n%s", n, corpus.Print(c, corpus.Text))
 				continue
 			}
+			waited := slices.ContainsFunc(r.History.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 })
 			for _, line := range told.Differs(d) {
+				if l == corpus.ReadCommitted && waited && strings.HasPrefix(line, "only in the answers") {
+					continue // nobody knows which row is the one that was waited for if its key has changed
+				}
 				t.Errorf("%d at %s: %s\n%s", n, l.Short(), line, corpus.Print(c, corpus.Text))
 			}
 			if l == corpus.Serializable && len(list) > 0 {
@@ -89,14 +93,4 @@ func TestDependenciesAreThoseOfUniqueValues(t *testing.T) {
 	if named < 3 {
 		t.Errorf("%d of %d cases show an anomaly, want 3", named, read)
 	}
-}
-
-// mixesRows says that a statement has waited and that a table has no primary key: which of its rows a statement then
-// took in their newest version, nobody knows.
-func mixesRows(c *corpus.Case, h *history.History) bool {
-	return slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool { return len(s.Waits) > 0 }) &&
-		slices.ContainsFunc(c.Init, func(l corpus.Line) bool {
-			text := corpus.SQL(l.Stmt, corpus.Text)
-			return strings.HasPrefix(text, "CREATE TABLE") && !strings.Contains(text, "PRIMARY KEY")
-		})
 }

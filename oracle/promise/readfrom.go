@@ -144,8 +144,11 @@ func (x *tracing) finish(u *unit) bool {
 
 // sees returns what a statement saw, nil if nothing gives its answer.
 func (x *tracing) sees(e *event, o own) (*sight, error) {
-	commits := x.snapshots(e)
-	for _, look := range []func(*event, own, int) (*sight, error){x.byNewest, x.unchanged, x.bySnapshot} {
+	commits, looks, oldest := x.snapshots(e), []func(*event, own, int) (*sight, error){x.byNewest, x.bySnapshot}, 0
+	if x.rechecks(e) { // what it waited for it has taken in no older version
+		looks, oldest = []func(*event, own, int) (*sight, error){x.byNewest, x.unchanged}, x.w.newest()
+	}
+	for _, look := range looks {
 		for n, k := range commits {
 			s, err := look(e, o, k)
 			if err != nil {
@@ -164,7 +167,7 @@ func (x *tracing) sees(e *event, o own) (*sight, error) {
 			return s, err
 		}
 	}
-	for _, k := range span(0, x.w.newest()) {
+	for _, k := range span(oldest, x.w.newest()) {
 		s := x.behind(e, o, k)
 		if ok, err := x.answers(s); ok || err != nil {
 			return s, err
@@ -224,19 +227,21 @@ func (x *tracing) byNewest(e *event, o own, commits int) (*sight, error) {
 		}
 		x.lay(s)
 	}
-	if !e.unit.promise.Isolated && !e.plain() && e.waited() {
+	if x.rechecks(e) {
 		return s, x.recheck(s)
 	}
 	return s, nil
+}
+
+// rechecks says that a statement may have taken rows in another version than that of its snapshot.
+func (j *judge) rechecks(e *event) bool {
+	return !e.unit.promise.Isolated && !e.plain() && e.waited()
 }
 
 // unchanged is a sight of those rows of a snapshot that are still there, which a statement that has waited at READ
 // COMMITTED takes if the others match no more. Of a table with a primary key byNewest is more exact.
 func (x *tracing) unchanged(e *event, o own, commits int) (*sight, error) {
 	s := x.behind(e, o, commits)
-	if e.unit.promise.Isolated || e.plain() || !e.waited() {
-		return s, nil
-	}
 	newest := x.w.committed[x.w.newest()]
 	for i := range x.layout {
 		if len(x.layout[i].key) > 0 || !x.names(e, i) {
