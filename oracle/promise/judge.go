@@ -143,7 +143,7 @@ func (j *judge) serial() bool {
 func (j *judge) answers(initial, final state) error {
 	switch {
 	case j.serial():
-		if err := j.serially(initial, final); err != nil || j.ruling.Broken || !j.t.units[0].promise.Isolated {
+		if err := j.serially(initial, final); err != nil || j.ruling.Broken || len(j.t.units) == 0 || !j.t.units[0].promise.Isolated {
 			return err
 		}
 		return j.onSnapshotsToo(initial, final)
