@@ -137,7 +137,7 @@ func (j *judge) counters() bool {
 // transaction do not rest on what statements answer alone.
 func (j *judge) doubt() string {
 	switch {
-	case slices.Contains([]string{Orphan, DuplicateKey, BrokenCheck, disagreement, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
+	case j.t.odd != nil, slices.Contains([]string{Orphan, DuplicateKey, BrokenCheck, disagreement, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
 		return ""
 	case j.inexact():
 		return "a value that its text does not tell"
