@@ -26,7 +26,7 @@ const (
 	// mostRecorded bounds the instructions that are recorded of a statement; an UPDATE takes 80,000.
 	mostRecorded = 400_000
 	// enoughTrails is from how many recordings on no more than half of the time goes into new ones: each
-	// takes seconds.
+	// takes seconds. Where functions are known by name, it is from the first.
 	enoughTrails = 8
 	// fromMemory is how many remembered places are tried in a case.
 	fromMemory = 24
@@ -247,7 +247,7 @@ func (s *search) record(ctx context.Context) error {
 	if s.trail = s.trails[s.shape]; s.trail != nil {
 		return nil
 	}
-	if len(s.trails) >= enoughTrails && s.recording > time.Since(s.begun)/2 {
+	if (len(s.trails) >= enoughTrails || len(s.entries) > 0 && !s.given) && s.recording > time.Since(s.begun)/2 {
 		return nil
 	}
 	begun := time.Now()
