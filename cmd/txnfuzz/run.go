@@ -18,7 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 )
 
-const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases; the default), or wide (in every third; such a case takes as long as some ten others); and in how many cases sessions are killed and disconnected: kill (in every one), nokill (in none), by default in one of 64 on a server that txnfuzz started; and how many cases have tables with foreign keys, triggers, checks and generated columns: constraints (every one), noconstraints (none), by default one of 256 on a MySQL or MariaDB that txnfuzz started; as in known,kill"
+const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases; the default), or wide (in every third; such a case takes as long as some ten others), on PostgreSQL all but known have what only PostgreSQL has; and in how many cases sessions are killed and disconnected: kill (in every one), nokill (in none), by default in one of 64 on a server that txnfuzz started; and how many cases have tables with foreign keys, triggers, checks and generated columns: constraints (every one), noconstraints (none), by default one of 256 on a MySQL or MariaDB that txnfuzz started; as in known,kill"
 
 func newRun() *cobra.Command {
 	var s campaign.Settings

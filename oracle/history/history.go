@@ -65,10 +65,9 @@ type DBMS string
 
 // The families that the rules table knows.
 const (
-	TiDB    DBMS = "tidb"
-	MySQL   DBMS = "mysql"
-	MariaDB DBMS = "mariadb"
-	// PostgreSQL is judged by builds with the tag postgres only.
+	TiDB       DBMS = "tidb"
+	MySQL      DBMS = "mysql"
+	MariaDB    DBMS = "mariadb"
 	PostgreSQL DBMS = "postgresql"
 )
 

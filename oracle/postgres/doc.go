@@ -1,6 +1,6 @@
 // Package postgres replays histories of PostgreSQL at READ COMMITTED; READ UNCOMMITTED is the
 // same there. It takes a replay of package mvcc and gives the first difference between an
-// answer and what the isolation level allows. All but this text needs the build tag postgres.
+// answer and what the isolation level allows. Its tests against a server need the build tag postgres.
 //
 // Each statement has its own snapshot. An UPDATE, a DELETE or a locking SELECT finds its rows
 // by it, waits for those that another transaction has changed or locked, and then takes the
