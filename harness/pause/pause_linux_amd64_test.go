@@ -93,9 +93,9 @@ func tracer(t *testing.T) *Tracer {
 }
 
 // traceable is the program, running, what traces it, and where its instructions are.
-func traceable(t *testing.T) (r *running, tr *Tracer, image *Image, base uint64) {
+func traceable(t *testing.T, more ...string) (r *running, tr *Tracer, image *Image, base uint64) {
 	t.Helper()
-	path := compiled(t)
+	path := compiled(t, more...)
 	image, err := Open(path)
 	must(t, err)
 	r, tr = started(t, path), tracer(t)
@@ -194,6 +194,32 @@ func TestHit(t *testing.T) {
 	r.send("r")
 	if got := r.answer(); got != "balance 2" {
 		t.Errorf("%s while the third transfer is held, want 2", got)
+	}
+	for _, tid := range r.tids {
+		must(t, tr.Release(tid))
+	}
+	if got := r.answer(); got != "done 1" {
+		t.Errorf("behind the hold: %q", got)
+	}
+}
+
+// TestFixedPlace holds a program that is made for one place in memory, whose instructions lie where the file says.
+func TestFixedPlace(t *testing.T) {
+	r, tr, image, base := traceable(t, "-no-pie")
+	at, _ := image.Address("transfer", 0)
+	var hits [2]<-chan struct{}
+	for i, tid := range r.tids {
+		must(t, tr.Attach(tid))
+		var err error
+		hits[i], err = tr.Arm(tid, base+at, 1)
+		must(t, err)
+	}
+	r.send("a 1")
+	select {
+	case <-hits[0]:
+	case <-hits[1]:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("nobody comes to %#x+%#x", base, at)
 	}
 	for _, tid := range r.tids {
 		must(t, tr.Release(tid))
