@@ -74,7 +74,7 @@ func TestPrepared(t *testing.T) {
 		},
 	}
 	told, noticed := map[string]int{}, map[string]int{}
-	for _, read := range recordedOf(t, "testdata/postgres-prepared.jsonl") {
+	for _, read := range recordedOf(t, "testdata/postgres/prepared.jsonl") {
 		c, h := read()
 		if v := asRecorded(t, c, h); v.Outcome != OK {
 			t.Errorf("at %v: %+v\n%s", h.Levels, v, corpus.Print(c, corpus.Text))
@@ -133,7 +133,7 @@ func recordedOf(t *testing.T, file string) (out []func() (*corpus.Case, *history
 // row behind that a killed session may have written.
 func TestPostgresEnds(t *testing.T) {
 	killed, noticed := 0, 0
-	for _, read := range recordedOf(t, "testdata/postgres-ends.jsonl") {
+	for _, read := range recordedOf(t, "testdata/postgres/ends.jsonl") {
 		c, h := read()
 		if v := asRecorded(t, c, h); v.Outcome != OK {
 			t.Errorf("at %v: %+v\n%s", h.Levels, v, corpus.Print(c, corpus.Text))
