@@ -30,9 +30,10 @@ type Scratch struct {
 	texts map[string]askedText
 }
 
-// Scratch makes the tables of a case once more, which costs what the set-up of the case does; a
-// question then costs two round trips beside its statements. levels are those of the case's sessions, for
-// whom the case takes the process down. Errors are those of Run.
+// Scratch makes the tables of a case once more, which costs what the set-up of the case does, or on PostgreSQL takes
+// those that are there. A question then costs two round trips beside its statements, or one with them on a connection
+// that is Pipelined. levels are those of the case's sessions, for whom the case takes the process down. Errors are those
+// of Run.
 func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) (x *Scratch, err error) {
 	w, err := p.borrow(ctx)
 	if err != nil {

@@ -32,7 +32,8 @@ const (
 // judges the history again. The statements run alone, in tables of their own; the answers
 // are kept in the history. While there are more questions they run in the case's own
 // tables, once a round. What a verdict rests on is asked in all layouts then. It costs
-// nothing for a case that the oracle can judge by itself.
+// nothing for a case that the oracle can judge by itself. PostgreSQL is asked at once, as far
+// as it can be.
 func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
 	if t.solver == BySolver || !r.asksServer() {
 		return

@@ -13,7 +13,7 @@ import (
 
 // RuleByPromise holds a history against what its levels promise, with the server as the calculator:
 // what was recorded of it in History.Solos is not asked again, what is asked is kept there. It costs
-// the set-up of the case and a few milliseconds for each question.
+// the set-up of the case and a few milliseconds for each question, of which PostgreSQL needs one.
 func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
 	t.withScratch(ctx, c, h, func(alone promise.Scratch) { g, err = promise.Judge(c, h, alone) })
 	return g, err

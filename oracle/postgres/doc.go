@@ -18,6 +18,7 @@
 // The package computes no SQL. Rows and errors of a statement, given the rows that it reads,
 // are answers of a server to a history.Question, which the history holds (History.Answers):
 // what it lacks is in the questions of the replay (solve.Asking.Questions), and the history
-// cannot be judged before they are answered. Values are compared as the texts that the server
+// cannot be judged before they are answered, which a server may do while it is replayed
+// (solve.Asking.AnsweredBy). Values are compared as the texts that the server
 // prints, which for INT and TEXT are equal where the values are.
 package postgres
