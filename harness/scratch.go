@@ -32,8 +32,8 @@ type Scratch struct {
 
 // Scratch makes the tables of a case once more, which costs what the set-up of the case does, or on PostgreSQL takes
 // those that are there. A question then costs two round trips beside its statements, or one with them on a connection
-// that is Pipelined. levels are those of the case's sessions, for whom the case takes the process down. Errors are those
-// of Run.
+// that is Pipelined. levels are those of the case's sessions, for whom the case takes the process down. Errors are
+// those of Run.
 func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) (x *Scratch, err error) {
 	w, err := p.borrow(ctx)
 	if err != nil {
@@ -306,7 +306,9 @@ func (x *Scratch) specs(of []int) []tableSpec {
 
 // compareLaid takes the answer to the text of laying, which left the tables as they were but for those that changed.
 // If these hold others than they should, a is left open.
-func (x *Scratch) compareLaid(r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer) error {
+func (x *Scratch) compareLaid(
+	r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer,
+) error {
 	got, err := tablesOf(r, x.specs(changed))
 	if err != nil {
 		return err

@@ -158,7 +158,9 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 
 // laid takes the answer to the text of laying. If the server has not taken the rows as they are, a is left open, and
 // what the tables hold behind the statements that came with them is read.
-func (x *Scratch) laid(r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer) error {
+func (x *Scratch) laid(
+	r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer,
+) error {
 	if r.Err != nil {
 		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
 	} else if err := x.compareLaid(r, tables, changed, was, a); err != nil {
@@ -300,7 +302,10 @@ func (x *Scratch) answer(q *history.Question, l *laidQuestion, replies []Reply) 
 		x.s.nameDatabase(asks.Err, x.p.db)
 	}
 	r := asks.Result
-	a.Result = history.Result{Columns: r.Columns, Rows: r.Rows, Matched: r.Matched, Changed: r.Changed, Affected: r.Affected, Warnings: r.Warnings, Err: r.Err}
+	a.Result = history.Result{
+		Columns: r.Columns, Rows: r.Rows, Matched: r.Matched, Changed: r.Changed, Affected: r.Affected,
+		Warnings: r.Warnings, Err: r.Err,
+	}
 	if l.reads == "" {
 		return a, nil
 	}

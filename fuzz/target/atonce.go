@@ -48,7 +48,9 @@ func (t *Target) answerAtOnce(ctx context.Context, r *Trial) {
 }
 
 // answered asks questions together.
-func answered(ctx context.Context, x *harness.Scratch, open map[string]history.Question) (map[string]*history.Answer, error) {
+func answered(
+	ctx context.Context, x *harness.Scratch, open map[string]history.Question,
+) (map[string]*history.Answer, error) {
 	keys := slices.Sorted(maps.Keys(open))
 	questions := make([]history.Question, len(keys))
 	for i, k := range keys {
