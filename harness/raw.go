@@ -20,6 +20,18 @@ var refusedWords = []string{
 	"pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
 	"pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_import", "lo_export", "dblink", "dblink_exec",
 	"set_config", unlockAll,
+	// They run a text as a query.
+	"query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "ts_stat", "ts_rewrite",
+}
+
+// callsQuoted reports whether a statement may call a function by a name in quotes, which Words does not tell from a text.
+func callsQuoted(words []string) bool {
+	for i := 1; i < len(words); i++ {
+		if words[i] == "(" && words[i-1] == "'" {
+			return true
+		}
+	}
+	return false
 }
 
 // definitionTraits tells the traits of a raw statement of a set-up, which defines something.
@@ -32,6 +44,9 @@ func definitionTraits(s *stmt.RawStmt, sql string) (traits, error) {
 		case w == "." && i > 0 && !qualifies(words, i-1, s):
 			return 0, &RefusedError{sql, "it may name another database: " + words[i-1] + " stands before a dot"}
 		}
+	}
+	if strings.Contains(s.SQL, `"`) && callsQuoted(words) {
+		return 0, &RefusedError{sql, "a raw statement calls functions by their names without quotes"}
 	}
 	return altersSchema | taints, nil
 }
@@ -53,6 +68,9 @@ func rawTraits(s *stmt.RawStmt) (t traits, refused string) {
 		case w == "ignore":
 			t |= ignores
 		}
+	}
+	if strings.Contains(s.SQL, `"`) && callsQuoted(words) {
+		return 0, "a raw statement calls functions by their names without quotes"
 	}
 	if words[0] == "select" && slices.Contains(words, "into") {
 		return 0, "SELECT INTO makes a table"
