@@ -18,7 +18,7 @@
 -- verdict (mariadb 11.8,snapshot=off, tx1=RR, tx2=SER): ok
 -- verdict (mariadb 10.11,snapshot=on, tx1=RR, tx2=SER): ok
 -- verdict (mysql 9.7,binlog=off, tx1=RR, tx2=SER): ok
--- verdict (postgres 18, tx1=RR, tx2=SER): unknown promise not judged
+-- verdict (postgres 18, tx1=RR, tx2=SER): ok
 
 /* init */ CREATE TABLE t (a TINYINT UNIQUE KEY, b BIGINT, INDEX k1(a, b));
 /* init */ INSERT INTO t VALUES (NULL, 1), (2, 1), (3, NULL), (4, -1), (5, 1), (6, 1), (7, 1), (8, 0), (9, 1), (10, -1);

@@ -20,7 +20,7 @@
 -- verdict (mariadb 10.5, SER): known late-level-after-error
 -- verdict (mysql 9.7, SER): known late-level
 -- verdict (mysql 9.7,binlog=off, SER): known late-level
--- verdict (postgres 18, SER): unknown promise not judged
+-- verdict (postgres 18, SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* init */ INSERT INTO t VALUES (0);

@@ -24,7 +24,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-locks-what-a-failed-update-met
 -- verdict (tidb 2024-07, RC): known commit-locks-what-a-failed-update-met
--- verdict (postgres 18, RC): unknown promise not judged
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (a INT, PRIMARY KEY(a));
 /* init */ INSERT INTO t VALUES (0), (1);

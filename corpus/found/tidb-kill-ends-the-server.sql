@@ -23,7 +23,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): ok
 -- verdict (tidb 2025-11, RR): violation server-crash
 -- verdict (tidb 2024-07, RR): ok
--- verdict (postgres 18, RR): unknown promise not judged
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY);
 /* tx1 */ BEGIN;

@@ -23,7 +23,7 @@
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known kill-query-closes-idle-session
 -- verdict (tidb 2024-07, RC): known kill-query-closes-idle-session
--- verdict (postgres 18, RC): unknown promise not judged
+-- verdict (postgres 18, RC): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 1);

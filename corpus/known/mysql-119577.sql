@@ -12,8 +12,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
--- verdict (postgres 18, RU RC): unknown unsupported
--- verdict (postgres 18, RR SER): unknown promise not judged
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 2);
