@@ -150,7 +150,7 @@ func TestUsageErrors(t *testing.T) {
 		{"replay --target nothing corpus/known", `unknown target "nothing"`},
 		{"replay mutate", "mutate holds no case"},
 		{"replay --only ( corpus/known", "--only: error parsing regexp"},
-		{"replay --only nothing corpus/known", "--only nothing matches none of"},
+		{"replay --only no-such-case corpus/known", "--only no-such-case matches none of"},
 		{"replay --levels 7 corpus/known", `unknown isolation level "7"`},
 		{"show", "want one file"},
 		{"show a b", "want one file"},

@@ -252,7 +252,8 @@ func writeReplay(w io.Writer, m *telling.Matrix, results []findings.Replayed, to
 
 // replayStatus turns verdicts into the error that ends the command. A replay
 // in which nothing got a verdict is a failure, never a pass; so is one with a
-// case that could not be run, if its header does not say so.
+// case that could not be run, if its header does not say so, be it by naming a
+// server of another dialect.
 func replayStatus(stderr io.Writer, results []findings.Replayed, failOn campaign.FailOn, failed error) error {
 	judged, found := 0, 0
 	for i := range results {
@@ -263,7 +264,7 @@ func replayStatus(stderr io.Writer, results []findings.Replayed, failOn campaign
 		if failOn.Replayed(r) {
 			found++
 		}
-		if r.NotRun() && r.Recorded != r.Verdictline() {
+		if r.NotRun() && r.Recorded != r.Verdictline() && !r.Foreign() {
 			failed = errors.Join(failed, fmt.Errorf("%s on %s at %s could not be run: %s: %s", r.File, r.Target, r.Level, r.Reason, r.Actual))
 		}
 	}

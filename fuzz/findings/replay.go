@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/fuzz/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Replayed is the verdict of one file on one target at one level. Its JSON
@@ -160,6 +161,16 @@ func (r *Replayed) NotRun() bool {
 		return r.Verdict == oracle.Unknown
 	}
 	return false
+}
+
+// Foreign says that the header names a PostgreSQL and the case ran on a server that is none: there its SQL need not
+// mean anything.
+func (r *Replayed) Foreign() bool {
+	home, named := r.Trial.Case.Get(KeyTarget)
+	if h := r.Trial.History; h != nil {
+		return named && vendor(home) == "postgres" && h.Server.DBMS != history.PostgreSQL
+	}
+	return named && vendor(home) == "postgres" && vendor(r.Target) != "postgres"
 }
 
 // Changed says that the verdict is not the one that the file records; without a
