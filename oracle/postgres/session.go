@@ -30,6 +30,8 @@ type session struct {
 type savepoint struct {
 	name          string
 	writes, locks int
+	// sets is that of its session then.
+	sets corpus.Level
 }
 
 func (w *world) session(n int) *session {
@@ -113,15 +115,14 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 		case s.failed && kind != stmt.RollbackTo:
 			want = inFailedTxn
 		case kind == stmt.Savepoint:
-			s.savepoints = append(s.savepoints, savepoint{name, len(s.txn.Writes), len(s.locks)})
+			s.savepoints = append(s.savepoints, savepoint{name, len(s.txn.Writes), len(s.locks), s.sets})
 		case at < 0:
 			want = noSavepoint
 		case kind == stmt.ReleaseSavepoint:
 			s.savepoints = s.savepoints[:at]
-		case s.sets != 0:
-			return nil, &mvcc.Loss{Slug: "unsupported: ROLLBACK TO behind SET TRANSACTION"}
 		default:
 			w.undoTo(s, s.savepoints[at])
+			s.sets = s.savepoints[at].sets
 			s.savepoints, s.failed = s.savepoints[:at+1], false
 		}
 	case stmt.Advisory:

@@ -31,8 +31,28 @@ type unit struct {
 	readOnly bool
 	// failed says, while a history is read, that an error has aborted it.
 	failed bool
-	// sets is the level that its session has behind it if it commits, nil for the one before.
-	sets *corpus.Level
+	// sets is the level that its session has behind it if it commits, 0 for the one before, saved what it was at each
+	// savepoint.
+	sets  corpus.Level
+	saved []savedLevel
+}
+
+// savedLevel is what a transaction had set when it set a savepoint.
+type savedLevel struct {
+	name string
+	sets corpus.Level
+}
+
+// save keeps what a transaction has set at a savepoint, backTo takes it back.
+func (u *unit) save(e *event) { u.saved = append(u.saved, savedLevel{savepointName(e), u.sets}) }
+
+func (u *unit) backTo(e *event) {
+	for n := len(u.saved) - 1; n >= 0; n-- {
+		if u.saved[n].name == savepointName(e) {
+			u.sets, u.saved = u.saved[n].sets, u.saved[:n+1]
+			return
+		}
+	}
 }
 
 // event is a statement of a history.
@@ -264,10 +284,8 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 		t.close(e, u, e.kind == stmt.Commit && !failed && !u.failed, open)
 		return nil
 	case e.kind == stmt.RollbackTo && !failed:
-		if u.sets != nil {
-			return unjudgedError("ROLLBACK TO behind SET TRANSACTION")
-		}
 		u.failed = false
+		u.backTo(e)
 	case u.failed:
 		e.refused = true
 		if t.accepted == nil && (!failed || !refusal(e.st.Result.Err) && e.kind != stmt.RollbackTo) {
@@ -278,7 +296,15 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 		u.failed = true
 		return nil
 	case sets: // of the transactions to come
-		u.sets = &level
+		u.sets = level
+	case e.kind == stmt.Savepoint:
+		u.save(e)
+	case e.kind == stmt.ReleaseSavepoint: // an older one of the name can be reached again
+		n := len(u.saved) - 1
+		for n >= 0 && u.saved[n].name != savepointName(e) {
+			n--
+		}
+		u.saved = u.saved[:max(n, 0)]
 	}
 	if !e.st.Result.InTxn {
 		t.lost = e
@@ -309,8 +335,8 @@ func (t *timeline) join(e *event, u *unit, open map[int]*unit) {
 
 func (t *timeline) close(e *event, u *unit, committed bool, open map[int]*unit) {
 	u.committed, u.end = committed, e
-	if committed && u.sets != nil {
-		t.levels[u.session] = *u.sets
+	if committed && u.sets != 0 {
+		t.levels[u.session] = u.sets
 	}
 	e.closes = true
 	if e.unit == nil {
