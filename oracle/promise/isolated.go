@@ -71,7 +71,7 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 		return nil, &mismatch{e: e, kind: "missing-error", expected: "error 40001", actual: history.Describe(e.kind, &e.st.Result),
 			reason: "it has found, and so has to lock, a row that was changed and committed behind its transaction's snapshot"}
 	}
-	why, err := j.onNewest(e, &w, o, first)
+	why, err := j.onNewest(e, &w, o, first, slices.Min(commits))
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,11 @@ const newestConstraint = "a constraint, which may be checked on the newest rows"
 
 // onNewest says why a statement may answer something else than it does on any snapshot; "" for no
 // reason. Constraints must hold with all transactions committed, so a server may check them on rows that
-// the snapshot does not show; PostgreSQL's manual says so of unique keys, even of SERIALIZABLE.
+// the snapshot does not show; PostgreSQL's manual says so of unique keys, even of SERIALIZABLE. What a query within
+// gives is of the snapshot all the same: then no single state shows both. The snapshot is behind as many commits as
+// commits says, or more.
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
-func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (string, error) {
+func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result, commits int) (string, error) {
 	switch {
 	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
 		return ofAnotherRow, nil
@@ -142,6 +144,9 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result) (stri
 		return twoConstraints, nil
 	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw && !ignores(e.node):
 		return "", nil // but IGNORE, REPLACE and upserts go by keys without an error
+	}
+	if (constraint(alone) || constraint(&e.st.Result)) && j.subquery(e) && commits < w.newest() {
+		return newestConstraint, nil
 	}
 	a, _, err := j.does(e, w, o, w.newest())
 	if err != nil {
