@@ -41,6 +41,9 @@ func (run *running) mode(hit *hit) versions.Mode {
 // its modes even a row that it leaves alone in the end.
 // https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
 func (run *running) setsKey() bool {
+	if run.generates {
+		return true
+	}
 	var set []string
 	switch s := run.node.(type) {
 	case *ast.UpdateStmt:

@@ -106,7 +106,9 @@ func keyOf(k *solve.Key, row solve.Row) (tuple string, ok bool) {
 		if null {
 			return "", false
 		}
-		cells[i].Text = text
+		if cells[i].Text = text; text == "-0" { // which equals 0
+			cells[i].Text = "0"
+		}
 	}
 	return history.RowTexts([][]history.Cell{cells})[0], true
 }

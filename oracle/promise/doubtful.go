@@ -24,7 +24,7 @@ func (j *judge) undetermined(e *event) string {
 		return undeterminedHere(raw)
 	case j.t.aborts && j.sumsFloats(e.node):
 		return "a sum of floating-point numbers, which depends on the order of rows"
-	case j.t.aborts && keepsFirst(e.node):
+	case j.t.aborts && (keepsFirst(e.node) || j.takesEqual(e.node)):
 		return "the order of rows"
 	}
 	// PostgreSQL groups by all that it shows, and takes single rows of a group nowhere.

@@ -1,0 +1,54 @@
+package stmt
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+)
+
+// TakesEqual reports whether a statement, or a query within, gives one row, or value, for several that are equal: by
+// DISTINCT, GROUP BY, UNION and the like, MIN or MAX.
+func TakesEqual(n ast.Node) bool {
+	f := equalFinder{}
+	n.Accept(&f)
+	return f.takes
+}
+
+// HasFraction reports whether a statement names a number with a decimal point.
+func HasFraction(n ast.Node) bool {
+	f := equalFinder{}
+	n.Accept(&f)
+	return f.fraction
+}
+
+type equalFinder struct{ takes, fraction bool }
+
+// equalWords are words of a raw statement that make it take one of several equal values.
+var equalWords = []string{"distinct", "group", "union", "intersect", "except", "min", "max", "greatest", "least"}
+
+// Enter implements ast.Visitor.
+func (f *equalFinder) Enter(n ast.Node) (ast.Node, bool) {
+	switch x := n.(type) {
+	case *RawStmt:
+		words := x.Words()
+		for i, w := range words {
+			isDistinct := w == "distinct" && i+1 < len(words) && words[i+1] == "from"
+			f.takes = f.takes || slices.Contains(equalWords, w) && !isDistinct
+			f.fraction = f.fraction || isDigit(w[0]) && strings.Contains(w, ".")
+		}
+	case *ast.SelectStmt:
+		f.takes = f.takes || x.Distinct || x.GroupBy != nil
+	case *ast.SetOprStmt:
+		f.takes = true
+	case *ast.AggregateFuncExpr:
+		f.takes = f.takes || x.Distinct || strings.EqualFold(x.F, ast.AggFuncMax) || strings.EqualFold(x.F, ast.AggFuncMin)
+	case ast.ValueExpr:
+		f.fraction = f.fraction || x.GetType().GetType() == mysql.TypeNewDecimal
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (f *equalFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
