@@ -21,6 +21,9 @@ const (
 	// ownConstraintOdds is how often a table of such a case has an index or a constraint that only PostgreSQL has.
 	// The rules have no model of these, so that the case is judged by promise.
 	ownConstraintOdds = 24
+	// twoPhaseOdds is how often a COMMIT of such a case becomes one in two phases, lostPhaseOdds how often the second
+	// takes the first one back, advisoryOdds how often the sessions take advisory locks.
+	twoPhaseOdds, lostPhaseOdds, advisoryOdds = 14, 60, 14
 )
 
 // firstMerge is the version of PostgreSQL that brought MERGE.
@@ -28,9 +31,9 @@ const (
 const firstMerge = 15
 
 // PostgresWords returns a copy of a case with clauses, statements, indexes and constraints that only PostgreSQL has, in
-// the words of its version major, or the case itself. Statements are raw then: what they touch stands before them. The
-// choices are those of a generator with the seed.
-func PostgresWords(c *corpus.Case, seed uint64, major int) *corpus.Case {
+// the words of its version major, or the case itself. Statements are raw then: what they touch stands before them. With
+// prepares a transaction may be committed in two phases. The choices are those of a generator with the seed.
+func PostgresWords(c *corpus.Case, seed uint64, major int, prepares bool) *corpus.Case {
 	g := splitMix(seed)
 	w := &ownWords{c: random(&g), major: major, tables: map[string]*ownTable{}}
 	if !w.c.odds(ownWordsOdds) {
@@ -44,7 +47,54 @@ func PostgresWords(c *corpus.Case, seed uint64, major int) *corpus.Case {
 			}
 		}
 	}
+	if w.c.odds(advisoryOdds) {
+		w.advisory(out)
+	}
+	if prepares && w.c.odds(twoPhaseOdds) {
+		w.twoPhase(out)
+	}
 	return out
+}
+
+// twoPhase has one COMMIT prepare its transaction, which somebody ends a while later.
+func (w *ownWords) twoPhase(of *corpus.Case) {
+	var commits []int
+	for i, l := range of.Steps {
+		if stmt.KindOf(l.Stmt) == stmt.Commit {
+			commits = append(commits, i)
+		}
+	}
+	if len(commits) == 0 {
+		return
+	}
+	const name = "p"
+	at := oneOf(w.c, commits)
+	by := of.Steps[at].Session
+	of.Steps[at].Stmt = &stmt.PreparedStmt{Does: stmt.Prepare, Name: name}
+	end := &stmt.PreparedStmt{Does: stmt.CommitPrepared, Name: name}
+	if w.c.odds(lostPhaseOdds) {
+		end.Does = stmt.RollbackPrepared
+	}
+	at++
+	if w.c.odds(170) { // another session, which is in no transaction
+		by = slices.Max(of.Sessions()) + 1
+		at = min(at+w.c.below(5), len(of.Steps))
+	}
+	of.Steps = slices.Insert(of.Steps, at, corpus.Line{Session: by, Stmt: end})
+}
+
+var advisoryFunctions = []weighted[string]{
+	{40, "pg_advisory_xact_lock"}, {15, "pg_advisory_xact_lock_shared"}, {20, "pg_try_advisory_xact_lock"},
+	{10, "pg_advisory_lock"}, {10, "pg_advisory_unlock"}, {5, "pg_try_advisory_lock_shared"},
+}
+
+// advisory has sessions take and give back advisory locks of two keys.
+func (w *ownWords) advisory(of *corpus.Case) {
+	for range 2 + w.c.below(3) {
+		at := w.c.below(len(of.Steps)) + 1
+		s := &stmt.AdvisoryStmt{Function: pick(w.c, advisoryFunctions), Keys: []int64{int64(1 + w.c.below(2))}}
+		of.Steps = slices.Insert(of.Steps, at, corpus.Line{Session: of.Steps[at-1].Session, Stmt: s})
+	}
 }
 
 type ownWords struct {

@@ -15,6 +15,7 @@ func TestPostgresWords(t *testing.T) {
 	seen := map[string]int{
 		"RETURNING": 0, "FOR NO KEY UPDATE": 0, "FOR KEY SHARE": 0, "DO UPDATE SET": 0, "MERGE INTO": 0, "WITH w AS": 0,
 		"EXCLUDE": 0, "DEFERRABLE INITIALLY DEFERRED": 0, "CREATE UNIQUE INDEX": 0, "COALESCE": 0,
+		"PREPARE TRANSACTION": 0, "COMMIT PREPARED": 0, "pg_advisory_xact_lock": 0,
 	}
 	const cases = 2000
 	for seed := range uint64(cases) {
@@ -23,12 +24,12 @@ func TestPostgresWords(t *testing.T) {
 			continue
 		}
 		text := string(corpus.Print(made, corpus.Text))
-		c := PostgresWords(made, seed, 18)
+		c := PostgresWords(made, seed, 18, true)
 		if again := string(corpus.Print(made, corpus.Text)); again != text {
 			t.Fatalf("seed %d changes its origin:\n%s\nto\n%s", seed, text, again)
 		}
 		text = string(corpus.Print(c, corpus.Text))
-		if again := string(corpus.Print(PostgresWords(made, seed, 18), corpus.Text)); again != text {
+		if again := string(corpus.Print(PostgresWords(made, seed, 18, true), corpus.Text)); again != text {
 			t.Fatalf("seed %d gives\n%s\nand\n%s", seed, text, again)
 		}
 		read, err := corpus.Parse("made", []byte(text))
@@ -43,7 +44,7 @@ func TestPostgresWords(t *testing.T) {
 				seen[what]++
 			}
 		}
-		if old := string(corpus.Print(PostgresWords(made, seed, 14), corpus.Text)); strings.Contains(old, "MERGE") {
+		if old := string(corpus.Print(PostgresWords(made, seed, 14, true), corpus.Text)); strings.Contains(old, "MERGE") {
 			t.Fatalf("seed %d: PostgreSQL 14 has no MERGE:\n%s", seed, old)
 		}
 	}
@@ -61,7 +62,7 @@ func TestPostgresWordsWrite(t *testing.T) {
 		if made = corpus.Sayable(made, corpus.PostgreSQL); made == nil {
 			continue
 		}
-		for _, l := range PostgresWords(made, seed, 18).Steps {
+		for _, l := range PostgresWords(made, seed, 18, true).Steps {
 			raw, ok := l.Stmt.(*stmt.RawStmt)
 			if ok && (len(raw.Writes) > 0) == (raw.Lock != stmt.None) {
 				t.Errorf("%s", raw)

@@ -3,15 +3,11 @@ package campaign
 import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // endSessions has sessions killed, disconnected and connected anew in the share of an input's cases that
 // the settings want: a case of one session has none.
 func (c *campaign) endSessions(worker, n int, p *inputPlan, made []*corpus.Case) {
-	if c.target.Server().DBMS == history.PostgreSQL {
-		return // nobody judges them there
-	}
 	for i := range made {
 		seed := inputSeed(^c.s.Seed, worker, n<<8+i)
 		if !c.s.Ends.takes(seed) {

@@ -38,8 +38,8 @@ func (c *campaign) input(worker, n int) (inputPlan, []*corpus.Case) {
 }
 
 // Sayable takes from cases what the server's dialect has no words for, and what nobody judges there: the values of
-// sequences, which no session can choose, LIMIT without an order, and ends of sessions. PostgreSQL's is the only
-// dialect that the generator does not know itself.
+// sequences, which no session can choose, and LIMIT without an order. PostgreSQL's is the only dialect that the generator
+// does not know itself.
 func Sayable(dbms history.DBMS, made []*corpus.Case) (out []*corpus.Case) {
 	if dbms != history.PostgreSQL {
 		return made
@@ -51,7 +51,7 @@ func Sayable(dbms history.DBMS, made []*corpus.Case) (out []*corpus.Case) {
 		judged := *k
 		judged.Steps = slices.DeleteFunc(slices.Clone(k.Steps), func(l corpus.Line) bool {
 			v := stmt.Of(l.Stmt)
-			return v.Limit != nil && v.Order == nil || v.Kind.OfSession()
+			return v.Limit != nil && v.Order == nil
 		})
 		if k = corpus.Sayable(&judged, corpus.PostgreSQL); k != nil && len(k.Steps) > 0 {
 			out = append(out, k)

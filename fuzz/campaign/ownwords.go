@@ -15,8 +15,10 @@ func (c *campaign) ownWords(worker, n int, made []*corpus.Case) []*corpus.Case {
 	if server.DBMS != history.PostgreSQL || c.s.SQL == KnownSQL {
 		return made
 	}
+	prepares := server.Settings["max_prepared_transactions"]
 	for i := range made {
-		made[i] = mutate.PostgresWords(made[i], inputSeed(c.s.Seed+1<<33, worker, n<<8+i), major(server.Version))
+		seed := inputSeed(c.s.Seed+1<<33, worker, n<<8+i)
+		made[i] = mutate.PostgresWords(made[i], seed, major(server.Version), prepares != "" && prepares != "0")
 	}
 	return made
 }
