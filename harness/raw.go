@@ -95,7 +95,9 @@ func qualifies(words []string, at int, s *stmt.RawStmt) bool {
 	names := func(w string) bool {
 		return slices.ContainsFunc(slices.Concat(s.Reads, s.Writes), func(t *ast.TableName) bool { return t.Name.L == w })
 	}
-	if names(name) || name == "excluded" && slices.Contains(words, "conflict") { // PostgreSQL's row that met a key
+	switch { // PostgreSQL's rows that met a key, and that a write changes
+	case names(name), name == "excluded" && slices.Contains(words, "conflict"),
+		(name == "old" || name == "new") && slices.Contains(words[:at], "returning"):
 		return true
 	}
 	for i, w := range words {

@@ -23,6 +23,8 @@ func TestRawStatementsStayInTheirDatabase(t *testing.T) {
 		`SELECT "pg_terminate_backend"(1) FROM t`:                "without quotes",
 		`SELECT "a" FROM t WHERE "b" IN (1)`:                     "",
 		"SELECT query_to_xml('SELECT 1', true, true, '') FROM t": "the word query_to_xml",
+		"UPDATE t SET b = 1 RETURNING old.b, new.b":              "",
+		"SELECT old.b FROM t":                                    "old before a dot",
 		"SET GLOBAL x = 1":                                       "is a query, INSERT",
 		"GRANT ALL ON t TO x":                                    "is a query, INSERT",
 		"LOAD DATA INFILE 'x' INTO TABLE t":                      "is a query, INSERT",

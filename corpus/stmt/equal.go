@@ -16,14 +16,18 @@ func TakesEqual(n ast.Node) bool {
 	return f.takes
 }
 
-// HasFraction reports whether a statement names a number with a decimal point.
-func HasFraction(n ast.Node) bool {
+// NamesLooseType reports whether a statement names a number with a decimal point, or, if it is raw, a type: of some types
+// equal values may be written differently, as 1.0 and 1.00, 'a' and 'a ' of CHAR, or 1 day and 24 hours.
+func NamesLooseType(n ast.Node) bool {
 	f := equalFinder{}
 	n.Accept(&f)
-	return f.fraction
+	return f.loose
 }
 
-type equalFinder struct{ takes, fraction bool }
+type equalFinder struct{ takes, loose bool }
+
+// typeWords stand beside the names of types in a raw statement.
+var typeWords = []string{":", "cast", "interval"}
 
 // equalWords are words of a raw statement that make it take one of several equal values.
 var equalWords = []string{"distinct", "group", "union", "intersect", "except", "min", "max", "greatest", "least"}
@@ -36,7 +40,7 @@ func (f *equalFinder) Enter(n ast.Node) (ast.Node, bool) {
 		for i, w := range words {
 			isDistinct := w == "distinct" && i+1 < len(words) && words[i+1] == "from"
 			f.takes = f.takes || slices.Contains(equalWords, w) && !isDistinct
-			f.fraction = f.fraction || isDigit(w[0]) && strings.Contains(w, ".")
+			f.loose = f.loose || isDigit(w[0]) && strings.Contains(w, ".") || slices.Contains(typeWords, w)
 		}
 	case *ast.SelectStmt:
 		f.takes = f.takes || x.Distinct || x.GroupBy != nil
@@ -45,7 +49,7 @@ func (f *equalFinder) Enter(n ast.Node) (ast.Node, bool) {
 	case *ast.AggregateFuncExpr:
 		f.takes = f.takes || x.Distinct || strings.EqualFold(x.F, ast.AggFuncMax) || strings.EqualFold(x.F, ast.AggFuncMin)
 	case ast.ValueExpr:
-		f.fraction = f.fraction || x.GetType().GetType() == mysql.TypeNewDecimal
+		f.loose = f.loose || x.GetType().GetType() == mysql.TypeNewDecimal
 	}
 	return n, false
 }

@@ -121,7 +121,7 @@ func (w *world) known(run *running) error {
 	if w.sumsFloats(run.node) {
 		return refuse("a sum of floating-point numbers")
 	}
-	if stmt.TakesEqual(run.node) && (w.hasFloats() || stmt.HasFraction(run.node)) {
+	if stmt.TakesEqual(run.node) && (w.hasFloats() || stmt.NamesLooseType(run.node)) {
 		return refuse("one of several equal numbers that are written differently")
 	}
 	if locksWithin(run.node) {

@@ -79,7 +79,7 @@ func (j *judge) sumsFloats(n ast.Node) bool {
 // takesEqual says that a query takes one of several numbers that are equal and may be written differently, 1.0 and 1.00 or
 // 0 and -0: which one depends on the order of rows.
 func (j *judge) takesEqual(n ast.Node) bool {
-	return stmt.TakesEqual(n) && (stmt.HasFraction(n) || j.hasColumn(func(c *ast.ColumnDef) bool {
+	return stmt.TakesEqual(n) && (stmt.NamesLooseType(n) || j.hasColumn(func(c *ast.ColumnDef) bool {
 		return c.Tp.GetType() == pm.TypeDouble || c.Tp.GetType() == pm.TypeFloat
 	}))
 }
