@@ -149,7 +149,10 @@ func (t *Tracer) Attach(tid int) error {
 	}); e != nil {
 		return e
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.EPERM): // of another user, as a PostgreSQL is that root has started
+		return fmt.Errorf("trace thread %d: %w", tid, ErrForbidden)
+	case err != nil:
 		return fmt.Errorf("trace thread %d: %w", tid, err)
 	}
 	return nil
