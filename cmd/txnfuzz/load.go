@@ -111,7 +111,7 @@ failed, nothing was committed, or something could not be decided.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, tidb:2025-11, … or a DSN; see txnfuzz targets")
+	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
