@@ -2,11 +2,8 @@ package postgres
 
 import (
 	"slices"
-	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/solve"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
@@ -22,8 +19,10 @@ func (w *world) holders(own int, c *versions.Chain, mode versions.Mode) []int {
 	return out
 }
 
-// mode is the mode in which a statement locks a row that it found. An UPDATE takes the
-// stronger mode of its two only where it changes a key, or where it is not known whether.
+// mode is the mode in which a statement locks a row that it found. An UPDATE takes the stronger mode of its two only where
+// it changes a key, or where it is not known whether; and it locks by what it would have made of the version that it found
+// first, before it takes the newest one.
+// https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
 func (run *running) mode(hit *hit) versions.Mode {
 	raw, isRaw := run.node.(*stmt.RawStmt)
 	switch {
@@ -31,37 +30,10 @@ func (run *running) mode(hit *hit) versions.Mode {
 		return rawMode(raw)
 	case run.kind == stmt.SelectForShare:
 		return versions.Share
-	case run.kind == stmt.Update && (!run.setsKey() || hit.after != nil && !changesKey(run.table, hit.row, hit.after)):
-		return versions.NoKeyExclusive
+	case run.kind != stmt.Update, hit.after == nil && hit.first == 0, hit.after != nil && changesKey(run.table, hit.row, hit.after):
+		return versions.Exclusive
+	case hit.after == nil:
+		return hit.first
 	}
-	return versions.Exclusive
-}
-
-// setsKey reports whether an UPDATE gives a column of a unique key a value. If it does not, it locks in the weaker of
-// its modes even a row that it leaves alone in the end.
-// https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
-func (run *running) setsKey() bool {
-	if run.generates {
-		return true
-	}
-	var set []string
-	switch s := run.node.(type) {
-	case *ast.UpdateStmt:
-		for _, a := range s.List {
-			set = append(set, a.Column.Name.L)
-		}
-	case *stmt.RawStmt:
-		words := s.Words()
-		for i := 1; i < len(words)-1; i++ {
-			if words[i+1] == "=" && (words[i-1] == "set" || words[i-1] == ",") {
-				set = append(set, words[i])
-			}
-		}
-	}
-	def := run.table.Def
-	return slices.ContainsFunc(def.Keys, func(k solve.Key) bool {
-		return (k.Unique || k.Primary) && slices.ContainsFunc(k.Columns, func(c int) bool {
-			return slices.Contains(set, strings.ToLower(def.Columns[c].Name))
-		})
-	})
+	return max(hit.first, versions.NoKeyExclusive)
 }

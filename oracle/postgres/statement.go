@@ -36,8 +36,6 @@ type running struct {
 	returned [][]history.Cell
 	// refused says that its transaction had failed before.
 	refused bool
-	// generates says that its table has generated columns, which it changes without naming them.
-	generates bool
 	// gathers says that it asks several questions, which are answered together.
 	gathers bool
 	// text and names are what questions about the whole statement have in common.
@@ -52,6 +50,8 @@ type hit struct {
 	txn  *versions.Txn
 	stmt int
 	row  solve.Row
+	// first is the mode in which it was locked before its newest version was looked at, 0 for none.
+	first versions.Mode
 	outcome
 }
 
@@ -94,20 +94,6 @@ func (w *world) begin(i int) (*mvcc.Difference, error) {
 
 // target sets the table that a statement writes or locks, and refuses what is not known.
 func (w *world) target(run *running) error {
-	if err := w.known(run); err != nil || run.table == nil {
-		return err
-	}
-	run.generates = slices.ContainsFunc(w.Case.Init, func(l corpus.Line) bool {
-		s, ok := l.Stmt.(*ast.CreateTableStmt)
-		return ok && strings.EqualFold(s.Table.Name.O, run.table.Def.Name) && slices.ContainsFunc(s.Cols, func(c *ast.ColumnDef) bool {
-			return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionGenerated })
-		})
-	})
-	return nil
-}
-
-// known is target for all but what the set-up tells of the table.
-func (w *world) known(run *running) error {
 	if err := w.Unmodelled[run.i]; err != nil {
 		return err
 	}
@@ -220,7 +206,7 @@ func (w *world) find(run *running) error {
 			return err
 		case out.matched || out.state != "":
 			v := run.view.Version(chains[k])
-			run.hits = append(run.hits, hit{chains[k], v.Txn, v.Stmt, row, out})
+			run.hits = append(run.hits, hit{chain: chains[k], txn: v.Txn, stmt: v.Stmt, row: row, outcome: out})
 		}
 	}
 	return lacking
@@ -287,6 +273,7 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 		case rejoins(run.node):
 			return nil, nil, &mvcc.Loss{Slug: "unsupported: re-check of a condition with IN, EXISTS, ANY or ALL of a subquery"}
 		default:
+			h.first = run.mode(&h)
 			h.txn, h.stmt, h.row = v.Txn, v.Stmt, v.Row
 			if h.outcome, err = w.on(run, v.Row); err != nil {
 				return nil, nil, err
