@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -37,31 +36,11 @@ func (r *caseReader) inWords(start, end int) (*stmt.RawStmt, error) {
 			return nil, nil
 		}
 	}
-	raw.Lock = lockIn(words)
-	written := map[string]bool{}
-	for i, w := range words[:len(words)-1] {
-		into := i > 0 && (w == "into" || w == "from" && words[i-1] == "delete" ||
-			w == "on" && words[0] == "create" || w == "table" && words[0] == "alter")
-		if w == "update" && (i == 0 || words[i-1] != "for" && words[i-1] != "key" && words[i-1] != "do") || into {
-			name := words[i+1]
-			if name == "only" && i+2 < len(words) {
-				name = words[i+2]
-			}
-			written[name] = true
-		}
+	raw.Touch(words, r.made())
+	if raw.Defines() {
+		raw.Writes = raw.Reads
 	}
-	made := r.made()
-	for _, name := range made {
-		if !slices.Contains(words, strings.ToLower(name)) {
-			continue
-		}
-		n := &ast.TableName{Name: model.NewCIStr(name)}
-		raw.Reads = append(raw.Reads, n)
-		if written[n.Name.L] {
-			raw.Writes = append(raw.Writes, n)
-		}
-	}
-	if len(raw.Reads) == 0 {
+	if len(raw.Reads)+len(raw.Writes) == 0 {
 		return nil, r.errorf(start, "this statement names no table of the case, so that nobody knows what it touches")
 	}
 	if missing := unsaid(raw); missing != "" {
@@ -94,30 +73,18 @@ func (r *caseReader) reads(raw *stmt.RawStmt, words []string) bool {
 	return err == nil && slices.Equal((&stmt.RawStmt{SQL: printed}).Words(), words)
 }
 
-// made holds the names of the tables and views that the lines so far have made.
-func (r *caseReader) made() (out []string) {
+// made holds the names, in lower case, of the tables and views that the lines so far have made.
+func (r *caseReader) made() map[string]bool {
+	out := map[string]bool{}
 	for _, l := range slices.Concat(r.c.Init, r.c.Steps) {
 		switch s := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
-			out = append(out, s.Table.Name.O)
+			out[s.Table.Name.L] = true
 		case *ast.CreateViewStmt:
-			out = append(out, s.ViewName.Name.O)
+			out[s.ViewName.Name.L] = true
 		}
 	}
 	return out
-}
-
-// lockIn is the lock that the words of a query name.
-func lockIn(words []string) stmt.Mode {
-	for i := range words[:len(words)-1] {
-		switch clause := strings.Join(words[i:min(i+4, len(words))], " "); {
-		case strings.HasPrefix(clause, "for update"), strings.HasPrefix(clause, "for no key update"):
-			return stmt.Exclusive
-		case strings.HasPrefix(clause, "for share"), strings.HasPrefix(clause, "for key share"):
-			return stmt.Share
-		}
-	}
-	return stmt.None
 }
 
 func named(at int, raw *stmt.RawStmt) (out []namedTable) {

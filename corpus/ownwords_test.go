@@ -16,12 +16,12 @@ func TestOwnWords(t *testing.T) {
 		"/* tx1 */ SELECT a FROM t FOR NO KEY UPDATE":                     "/* raw reads=t locks=exclusive */ SELECT a FROM t FOR NO KEY UPDATE",
 		"/* tx1 */ SELECT \"a\" FROM t":                                   "/* raw reads=t */ SELECT \"a\" FROM t",
 		"/* tx1 */ SELECT a || 'x' FROM t, u":                             "/* raw reads=t,u */ SELECT a || 'x' FROM t, u",
-		"/* tx1 */ UPDATE t SET b = 1 FROM u WHERE t.a = u.a RETURNING *": "/* raw reads=t,u writes=t */ UPDATE t SET b = 1 FROM u WHERE t.a = u.a RETURNING *",
-		"/* tx1 */ INSERT INTO t VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b": "/* raw reads=t writes=t */ " +
+		"/* tx1 */ UPDATE t SET b = 1 FROM u WHERE t.a = u.a RETURNING *": "/* raw reads=t,u writes=t locks=exclusive */ UPDATE t SET b = 1 FROM u WHERE t.a = u.a RETURNING *",
+		"/* tx1 */ INSERT INTO t VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b": "/* raw reads=t writes=t locks=exclusive */ " +
 			"INSERT INTO t VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b",
-		"/* tx1 */ WITH d AS (DELETE FROM u RETURNING a) INSERT INTO t SELECT a, 1 FROM d": "/* raw reads=t,u writes=t,u */ " +
+		"/* tx1 */ WITH d AS (DELETE FROM u RETURNING a) INSERT INTO t SELECT a, 1 FROM d": "/* raw reads=u writes=u,t locks=exclusive */ " +
 			"WITH d AS (DELETE FROM u RETURNING a) INSERT INTO t SELECT a, 1 FROM d",
-		"/* tx1 */ MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE": "/* raw reads=t,u writes=t */ " +
+		"/* tx1 */ MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE": "/* raw reads=t,u writes=t locks=exclusive */ " +
 			"MERGE INTO t USING u ON t.a = u.a WHEN MATCHED THEN DELETE",
 		"/* init */ CREATE UNIQUE INDEX i ON t (b) WHERE a > 0;\n/* tx1 */ BEGIN": "/* raw reads=t writes=t */ CREATE UNIQUE INDEX i ON t (b) WHERE a > 0",
 		"/* init */ ALTER TABLE t ADD UNIQUE (b) DEFERRABLE;\n/* tx1 */ BEGIN":    "/* raw reads=t writes=t */ ALTER TABLE t ADD UNIQUE (b) DEFERRABLE",

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
@@ -103,7 +102,7 @@ type ownWords struct {
 	tables map[string]*ownTable
 }
 
-// ownTable is what has to be known of a table: its columns, those of its primary key, and the rows that fill it, as
+// ownTable is what has to be known of a table, whose name needs no quotes: its columns, those of its primary key, and the rows that fill it, as
 // texts by column.
 type ownTable struct {
 	name    string
@@ -118,7 +117,8 @@ func (w *ownWords) setUp(init []corpus.Line) (out []corpus.Line) {
 		if s, ok := l.Stmt.(*ast.InsertStmt); ok {
 			w.filled(s)
 		}
-		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok && s.Select == nil && s.ReferTable == nil {
+		s, ok := l.Stmt.(*ast.CreateTableStmt)
+		if ok && s.Select == nil && s.ReferTable == nil && pgsql.Name(s.Table.Name.O) == s.Table.Name.O {
 			w.tables[s.Table.Name.L] = tableOf(s)
 		}
 	}
@@ -209,17 +209,15 @@ func (w *ownWords) definition(t *ownTable) ast.StmtNode {
 		return nil
 	}
 	column, other := oneOf(w.c, free), w.c.below(len(t.columns))
-	return t.raw(fmt.Sprintf(pick(w.c, ownDefinitions), pgsql.Name(t.name), pgsql.Name(t.columns[column]), pgsql.Name(t.columns[other])), false)
+	return t.raw(fmt.Sprintf(pick(w.c, ownDefinitions), t.name, pgsql.Name(t.columns[column]), pgsql.Name(t.columns[other])))
 }
 
 // raw is a statement in PostgreSQL's words that touches the table and no other one.
-func (t *ownTable) raw(sql string, locks bool, lock ...stmt.Mode) *stmt.RawStmt {
-	name := &ast.TableName{Name: model.NewCIStr(t.name)}
-	s := &stmt.RawStmt{SQL: sql, Reads: []*ast.TableName{name}}
-	if locks {
-		s.Lock = lock[0]
-	} else {
-		s.Writes = []*ast.TableName{name}
+func (t *ownTable) raw(sql string) *stmt.RawStmt {
+	s := &stmt.RawStmt{SQL: sql}
+	s.Touch(s.Words(), map[string]bool{t.name: true})
+	if s.Defines() {
+		s.Writes = s.Reads
 	}
 	return s
 }
@@ -269,12 +267,9 @@ func asksWithin(n ast.StmtNode) bool {
 // locking gives a locking read one of the modes that only PostgreSQL has.
 // https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
 func (w *ownWords) locking(t *ownTable, sql string, lock stmt.Lock) ast.StmtNode {
-	for _, mode := range []struct {
-		was, is string
-		lock    stmt.Mode
-	}{{" FOR UPDATE", " FOR NO KEY UPDATE", stmt.Exclusive}, {" FOR SHARE", " FOR KEY SHARE", stmt.Share}} {
-		if head, ok := strings.CutSuffix(sql, mode.was); ok && lock.Wait == stmt.Waits {
-			return t.raw(head+mode.is, true, mode.lock)
+	for was, is := range map[string]string{" FOR UPDATE": " FOR NO KEY UPDATE", " FOR SHARE": " FOR KEY SHARE"} {
+		if head, ok := strings.CutSuffix(sql, was); ok && lock.Wait == stmt.Waits {
+			return t.raw(head + is)
 		}
 	}
 	return nil
@@ -292,7 +287,7 @@ func (w *ownWords) returning(t *ownTable, sql string) ast.StmtNode {
 	if w.c.odds(8) {
 		sql = "WITH w AS (" + sql + ") SELECT COUNT(*) FROM w"
 	}
-	return t.raw(sql, false)
+	return t.raw(sql)
 }
 
 // insert has an INSERT of values answer with its rows, or change the row that is in its way.
@@ -314,16 +309,16 @@ func (w *ownWords) insert(t *ownTable, s *ast.InsertStmt, sql string) ast.StmtNo
 	set := oneOf(w.c, others)
 	_, values, plain := strings.Cut(sql, " VALUES ")
 	if plain && len(s.Columns) == 0 && w.major >= firstMerge && w.c.odds(60) {
-		return t.raw(mergeInto(t, key, set, values), false)
+		return t.raw(mergeInto(t, key, set, values))
 	}
 	sql += fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s = EXCLUDED.%s", strings.Join(key, ", "), set, set)
 	if w.c.odds(60) {
-		sql += fmt.Sprintf(" WHERE %s.%s IS NOT NULL", pgsql.Name(t.name), oneOf(w.c, others))
+		sql += fmt.Sprintf(" WHERE %s.%s IS NOT NULL", t.name, oneOf(w.c, others))
 	}
 	if w.c.odds(90) {
 		return w.returning(t, sql)
 	}
-	return t.raw(sql, false)
+	return t.raw(sql)
 }
 
 // mergeInto is an upsert by MERGE, which unlike ON CONFLICT may fail when two sessions insert the same key.
@@ -337,8 +332,9 @@ func mergeInto(t *ownTable, key []string, set, values string) string {
 	}
 	same := make([]string, len(key))
 	for i, k := range key {
-		same[i] = pgsql.Name(t.name) + "." + k + " = s." + k
+		same[i] = t.name + "." + k + " = s." + k
 	}
-	return fmt.Sprintf("MERGE INTO %s USING (VALUES %s) AS s (%s) ON %s WHEN MATCHED THEN UPDATE SET %s = s.%s WHEN NOT MATCHED THEN INSERT VALUES (%s)",
-		pgsql.Name(t.name), values, strings.Join(columns, ", "), strings.Join(same, " AND "), set, set, strings.Join(given, ", "))
+	return fmt.Sprintf("MERGE INTO %s USING (VALUES %s) AS s (%s) ON %s "+
+		"WHEN MATCHED THEN UPDATE SET %s = s.%s WHEN NOT MATCHED THEN INSERT VALUES (%s)",
+		t.name, values, strings.Join(columns, ", "), strings.Join(same, " AND "), set, set, strings.Join(given, ", "))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/model"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -162,67 +161,15 @@ func (s statement) keyed(open int) bool {
 	return end == open+2 || end == open+4
 }
 
-// raw works out what a statement touches from its words.
+// raw is a statement with what its words say that it touches.
 func (b *builder) raw(s statement) *stmt.RawStmt {
 	raw := &stmt.RawStmt{SQL: s.text()}
-	var reads, writes []string
-	conflict := false
+	words := make([]string, len(s))
 	for i, t := range s {
-		t.low = strings.ToLower(t.low)
-		switch {
-		case s.is(i, "on", "conflict"):
-			conflict = true
-		case s.is(i, "for", "update"), s.is(i, "for", "no", "key", "update"), s.is(i, "do", "update"):
-			raw.Lock = stmt.Exclusive
-		case s.is(i, "for", "share"), s.is(i, "for", "key", "share"):
-			raw.Lock = max(raw.Lock, stmt.Share)
-		}
-		if !t.names() || !b.setup.tables[t.low] {
-			continue
-		}
-		into, changed := s.target(i)
-		if into || changed {
-			writes = append(writes, t.low)
-		}
-		if changed {
-			raw.Lock = stmt.Exclusive
-		}
-		if !into {
-			reads = append(reads, t.low)
+		if words[i] = strings.ToLower(t.low); t.kind == text || t.kind == escape {
+			words[i] = "'"
 		}
 	}
-	if conflict {
-		reads = append(reads, writes...)
-	}
-	raw.Reads, raw.Writes = tableNames(reads), tableNames(writes)
+	raw.Touch(words, b.setup.tables)
 	return raw
-}
-
-// target reports whether the table at a place is that of an INSERT, or of a statement that changes rows.
-func (s statement) target(i int) (into, changed bool) {
-	at := i - 1
-	if s.is(at, "only") {
-		at--
-	}
-	switch {
-	case s.is(at, "into"):
-		return s.is(at-1, "insert"), s.is(at-1, "merge")
-	case s.is(at, "update"):
-		return false, !s.is(at-1, "for") && !s.is(at-1, "key") && !s.is(at-1, "do")
-	case s.is(at, "from"):
-		return false, s.is(at-1, "delete")
-	}
-	return false, false
-}
-
-func tableNames(names []string) []*ast.TableName {
-	var out []*ast.TableName
-	seen := map[string]bool{}
-	for _, n := range names {
-		if !seen[n] {
-			seen[n] = true
-			out = append(out, &ast.TableName{Name: model.NewCIStr(n)})
-		}
-	}
-	return out
 }
