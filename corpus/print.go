@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // Dialect is the SQL of one family of servers, or of the text form of a case.
@@ -86,33 +87,41 @@ func oneLine(s string) string {
 
 // SQL returns a statement in a dialect, without a semicolon, on one line. A
 // tree that has no SQL (see Format) gives a text that no server accepts.
-func SQL(stmt ast.StmtNode, d Dialect) string {
-	s, err := Format(stmt, d)
+func SQL(n ast.StmtNode, d Dialect) string {
+	s, err := Format(n, d)
 	if err != nil {
 		return "/* not printable: " + strings.ReplaceAll(oneLine(err.Error()), "*/", "* /") + " */ ?"
 	}
 	return s
 }
 
+// Shown is SQL without the comment of a raw statement that says what it touches: servers and their users need none.
+func Shown(n ast.StmtNode, d Dialect) string {
+	if raw, ok := n.(*stmt.RawStmt); ok {
+		return raw.SQL
+	}
+	return SQL(n, d)
+}
+
 // Format is SQL with an error for trees that no parser makes, for example one
 // with a nil where an operand must be. It does not change the tree, so that
 // several goroutines may print a shared one. For PostgreSQL a statement may be several with
 // "; " between them, and the error may be a *pgsql.UnsayableError.
-func Format(stmt ast.StmtNode, d Dialect) (_ string, err error) {
+func Format(n ast.StmtNode, d Dialect) (_ string, err error) {
 	if d == PostgreSQL {
-		return forPostgreSQL(stmt, pgsql.SQL)
+		return forPostgreSQL(n, pgsql.SQL)
 	}
 	w := writers.Get().(*sqlWriter)
 	w.reset(d)
 	defer func() {
 		if e := recover(); e != nil {
-			err = fmt.Errorf("print %T: %v", stmt, e)
+			err = fmt.Errorf("print %T: %v", n, e)
 			return
 		}
 		writers.Put(w)
 	}()
-	if err := w.statement(stmt); err != nil {
-		return "", fmt.Errorf("print %T: %w", stmt, cause(err))
+	if err := w.statement(n); err != nil {
+		return "", fmt.Errorf("print %T: %w", n, cause(err))
 	}
 	return string(w.out), nil
 }

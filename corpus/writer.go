@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -221,14 +222,8 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 	case *stmt.RawStmt:
 		w.out = append(w.out, s.String()...)
 		return nil
-	case *stmt.SessionStmt:
-		w.plain(s.String())
-		return nil
-	case *stmt.PreparedStmt:
-		w.plain(s.String())
-		return nil
-	case *stmt.AdvisoryStmt:
-		w.plain(s.String())
+	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt:
+		w.plain(s.(fmt.Stringer).String())
 		return nil
 	case *stmt.TriggerStmt:
 		w.out = append(w.out, s.SQL...)

@@ -75,12 +75,8 @@ func (p *printer) statement(n ast.StmtNode) string {
 	case *stmt.RawStmt:
 		p.not(strings.Contains(s.SQL, "`"), "a raw statement with names in backquotes")
 		return s.String()
-	case *stmt.SessionStmt:
-		return s.String()
-	case *stmt.PreparedStmt:
-		return s.String()
-	case *stmt.AdvisoryStmt:
-		return s.String()
+	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt:
+		return s.(fmt.Stringer).String()
 	case *stmt.TriggerStmt:
 		return p.no("a trigger without a function")
 	case *ast.SelectStmt, *ast.SetOprStmt:

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -163,7 +161,7 @@ func newScript(t *timeline.Timeline) *script {
 		}
 		st := &t.History.Stmts[m.Stmt]
 		line := t.Case.Steps[st.Line]
-		a := action{Moment: m, sql: s.text(line.Stmt), kind: oracle.KindOf(line.Stmt)}
+		a := action{Moment: m, sql: corpus.Shown(line.Stmt, s.dialect), kind: oracle.KindOf(line.Stmt)}
 		about, _ := line.Stmt.(*stmt.SessionStmt)
 		a.ofSession(about, st)
 		if !m.Waits && m.Answered {
@@ -254,19 +252,11 @@ func dialectOf(d history.DBMS) corpus.Dialect {
 	return corpus.Text
 }
 
-// text is a statement in the server's dialect, a raw one without the comment that says what it touches.
-func (s *script) text(n ast.StmtNode) string {
-	if raw, ok := n.(*stmt.RawStmt); ok {
-		return raw.SQL
-	}
-	return corpus.SQL(n, s.dialect)
-}
-
 // setup returns the lines that make tables and rows.
 func (s *script) setup() []string {
 	out := make([]string, len(s.Case.Init))
 	for i, l := range s.Case.Init {
-		out[i] = s.text(l.Stmt)
+		out[i] = corpus.Shown(l.Stmt, s.dialect)
 	}
 	return out
 }

@@ -5,10 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -89,7 +86,7 @@ func Of(r Run) *Timeline {
 func (t *Timeline) moment(i int, resumed bool) Moment {
 	st := &t.History.Stmts[i]
 	m := Moment{
-		Stmt: i, Step: st.Line + 1, Session: st.Session, SQL: shown(t.Case.Steps[st.Line].Stmt),
+		Stmt: i, Step: st.Line + 1, Session: st.Session, SQL: corpus.Shown(t.Case.Steps[st.Line].Stmt, corpus.Text),
 		Waits: len(st.Waits) > 0 && !resumed, Resumed: resumed, Parked: st.Parked && !resumed, Answered: st.Return > 0,
 	}
 	for _, w := range st.Waits {
@@ -201,12 +198,4 @@ type Reduced struct {
 	Operation  string `json:"operation"`
 	Lines      int    `json:"lines"`
 	Characters int    `json:"characters"`
-}
-
-// shown is a statement without the comment that says of a raw one what it touches.
-func shown(n ast.StmtNode) string {
-	if raw, ok := n.(*stmt.RawStmt); ok {
-		return raw.SQL
-	}
-	return corpus.SQL(n, corpus.Text)
 }
