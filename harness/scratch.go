@@ -256,15 +256,7 @@ func (x *Scratch) load(tables []history.Table, a *history.SoloAnswer) error {
 	if err != nil {
 		return err
 	}
-	if r.Err != nil {
-		if err := x.w.ctlExec("ROLLBACK; " + x.w.pool.speech.stirred); err != nil {
-			return err
-		}
-		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
-		x.now, err = x.w.readAll(x.p, x.p.tables)
-		return err
-	}
-	return x.compareLaid(&r, tables, changed, x.now, a)
+	return x.laid(&r, tables, changed, x.now, a)
 }
 
 // differing returns the indexes of the tables that hold other rows.
@@ -302,23 +294,4 @@ func (x *Scratch) specs(of []int) []tableSpec {
 		specs = append(specs, x.p.tables[i])
 	}
 	return specs
-}
-
-// compareLaid takes the answer to the text of laying, which left the tables as they were but for those that changed.
-// If these hold others than they should, a is left open.
-func (x *Scratch) compareLaid(
-	r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer,
-) error {
-	got, err := tablesOf(r, x.specs(changed))
-	if err != nil {
-		return err
-	}
-	x.now = slices.Clone(was)
-	for n, i := range changed {
-		x.now[i] = got[n]
-		if !history.SameRows(got[n].Rows, tables[i].Rows, false) {
-			a.Open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
-		}
-	}
-	return nil
 }

@@ -156,15 +156,25 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 	return a, nil
 }
 
-// laid takes the answer to the text of laying. If the server has not taken the rows as they are, a is left open, and
-// what the tables hold behind the statements that came with them is read.
+// laid takes the answer to the text of laying, before which tables held what was says. If the server has not taken the
+// rows as they are, a is left open, and what the tables hold behind the statements that came with them is read.
 func (x *Scratch) laid(
 	r *Reply, tables []history.Table, changed []int, was []history.Table, a *history.SoloAnswer,
 ) error {
 	if r.Err != nil {
 		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err
-	} else if err := x.compareLaid(r, tables, changed, was, a); err != nil {
-		return err
+	} else {
+		got, err := tablesOf(r, x.specs(changed))
+		if err != nil {
+			return err
+		}
+		x.now = slices.Clone(was)
+		for n, i := range changed {
+			x.now[i] = got[n]
+			if !history.SameRows(got[n].Rows, tables[i].Rows, false) {
+				a.Open = "rows that cannot be laid out: table " + tables[i].Name + " holds others"
+			}
+		}
 	}
 	if a.Open == "" {
 		return nil
