@@ -12,9 +12,9 @@ import (
 func onPostgres(m *maker, level corpus.Level) scene {
 	newest := level <= corpus.ReadCommitted
 	if m.IntN(map[bool]int{true: 3, false: 12}[newest]) == 0 {
-		return references{onDelete: m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
+		return references{"p", m.pick("", "", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON UPDATE CASCADE")}
 	}
-	return rowsOfOne{wide: m.IntN(3) == 0, bare: m.IntN(5) == 0, upserts: newest}
+	return rowsOfOne{postgresScene: "t", wide: m.IntN(3) == 0, bare: m.IntN(5) == 0, upserts: newest}
 }
 
 // transaction makes the statements of one, BEGIN and its end among them.
@@ -33,8 +33,20 @@ func (m *maker) transaction() []string {
 	return append(out, m.pick("COMMIT", "COMMIT", "COMMIT", "COMMIT", "COMMIT", "ROLLBACK"))
 }
 
-// heldOnPostgres holds a statement in autocommit, or any of a transaction but its BEGIN, which does nothing yet.
-func (m *maker) heldOnPostgres() script {
+// postgresScene is what PostgreSQL's scenes have in common: the name of the table of which rows are locked.
+type postgresScene string
+
+func (t postgresScene) lockingRead(m *maker) string {
+	k := m.key()
+	return m.pick(
+		fmt.Sprintf("SELECT k, v FROM %s WHERE k = %d FOR UPDATE", t, k),
+		fmt.Sprintf("SELECT k, v FROM %s WHERE k = %d LOCK IN SHARE MODE", t, k),
+		fmt.Sprintf("/* raw reads=%[1]s locks=exclusive */ SELECT k, v FROM %[1]s WHERE k = %d FOR NO KEY UPDATE", t, k),
+		fmt.Sprintf("/* raw reads=%[1]s locks=share */ SELECT k, v FROM %[1]s WHERE k = %d FOR KEY SHARE", t, k))
+}
+
+// held is a statement in autocommit, or any of a transaction but its BEGIN, which does nothing yet.
+func (postgresScene) held(m *maker) script {
 	switch m.IntN(6) {
 	case 0:
 		return script{before: []string{m.read()}}
@@ -46,8 +58,8 @@ func (m *maker) heldOnPostgres() script {
 	return script{before: all[:at+1], after: all[at+1:]}
 }
 
-// otherOnPostgres begins before the hold or while it lasts, and mostly ends while it lasts.
-func (m *maker) otherOnPostgres() script {
+// other begins before the hold or while it lasts, and mostly ends while it lasts.
+func (postgresScene) other(m *maker) script {
 	if m.IntN(5) == 0 {
 		return script{during: []string{m.pick(m.write(), m.write(), m.read())}}
 	}
@@ -63,7 +75,10 @@ func (m *maker) otherOnPostgres() script {
 // rowsOfOne is a table with a unique key and an index; v is in none, so that a change of it is a HOT update. If it is
 // wide, its page is full, so that what is added goes to a new one, and what is read is pruned; if it is bare, it has no
 // rows, nor its indexes pages.
-type rowsOfOne struct{ wide, bare, upserts bool }
+type rowsOfOne struct {
+	postgresScene
+	wide, bare, upserts bool
+}
 
 func (s rowsOfOne) setup(m *maker) []string {
 	def := "CREATE TABLE t (k INT PRIMARY KEY, v INT, u INT, s INT, UNIQUE KEY (u), KEY (s))"
@@ -141,20 +156,11 @@ func (s rowsOfOne) read(m *maker) string {
 		fmt.Sprintf("SELECT v FROM t WHERE k = %d", m.key()), fmt.Sprintf("SELECT v FROM t WHERE k = %d", m.key()))
 }
 
-func (s rowsOfOne) lockingRead(m *maker) string {
-	k := m.key()
-	return m.pick(
-		fmt.Sprintf("SELECT k, v FROM t WHERE k = %d FOR UPDATE", k),
-		fmt.Sprintf("SELECT k, v FROM t WHERE k = %d LOCK IN SHARE MODE", k),
-		fmt.Sprintf("/* raw reads=t locks=exclusive */ SELECT k, v FROM t WHERE k = %d FOR NO KEY UPDATE", k),
-		fmt.Sprintf("/* raw reads=t locks=share */ SELECT k, v FROM t WHERE k = %d FOR KEY SHARE", k))
-}
-
-func (rowsOfOne) held(m *maker) script  { return m.heldOnPostgres() }
-func (rowsOfOne) other(m *maker) script { return m.otherOnPostgres() }
-
 // references is a table p to whose rows those of c refer.
-type references struct{ onDelete string }
+type references struct {
+	postgresScene
+	onDelete string
+}
 
 func (s references) setup(*maker) []string {
 	return []string{
@@ -191,15 +197,3 @@ func (s references) read(m *maker) string {
 		fmt.Sprintf("SELECT k, v FROM c WHERE p = %d ORDER BY k", m.key()),
 		fmt.Sprintf("SELECT v FROM p WHERE k = %d", m.key()))
 }
-
-func (s references) lockingRead(m *maker) string {
-	k := m.key()
-	return m.pick(
-		fmt.Sprintf("SELECT k, v FROM p WHERE k = %d FOR UPDATE", k),
-		fmt.Sprintf("SELECT k, v FROM p WHERE k = %d LOCK IN SHARE MODE", k),
-		fmt.Sprintf("/* raw reads=p locks=exclusive */ SELECT k, v FROM p WHERE k = %d FOR NO KEY UPDATE", k),
-		fmt.Sprintf("/* raw reads=p locks=share */ SELECT k, v FROM p WHERE k = %d FOR KEY SHARE", k))
-}
-
-func (references) held(m *maker) script  { return m.heldOnPostgres() }
-func (references) other(m *maker) script { return m.otherOnPostgres() }
