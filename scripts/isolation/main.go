@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -99,7 +100,9 @@ func run(ctx context.Context, name, only string, dirs []string, w io.Writer) err
 		for k := range part.counts {
 			keys = append(keys, k)
 		}
-		slices.SortFunc(keys, func(a, b string) int { return part.counts[b] - part.counts[a] })
+		slices.SortFunc(keys, func(a, b string) int {
+			return cmp.Or(cmp.Compare(part.counts[b], part.counts[a]), cmp.Compare(a, b))
+		})
 		for _, k := range keys {
 			fmt.Fprintf(w, "%6d  %s\n", part.counts[k], k)
 		}
