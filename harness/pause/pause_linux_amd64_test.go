@@ -2,6 +2,7 @@ package pause
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -321,5 +322,14 @@ func TestTracerEnds(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("the program outlives its tracer")
+	}
+}
+
+// TestTwoTracers: that a thread has a tracer already is not the kernel's forbidding any.
+func TestTwoTracers(t *testing.T) {
+	r, one, two := started(t, compiled(t)), tracer(t), tracer(t)
+	must(t, one.Attach(r.tids[0]))
+	if err := two.Attach(r.tids[0]); err == nil || errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), "already") {
+		t.Errorf("two tracers of a thread: %v", err)
 	}
 }

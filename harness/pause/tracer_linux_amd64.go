@@ -3,8 +3,10 @@ package pause
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -149,13 +151,28 @@ func (t *Tracer) Attach(tid int) error {
 	}); e != nil {
 		return e
 	}
-	switch {
-	case errors.Is(err, unix.EPERM): // of another user, as a PostgreSQL is that root has started
-		return fmt.Errorf("trace thread %d: %w", tid, ErrForbidden)
-	case err != nil:
+	if errors.Is(err, unix.EPERM) {
+		err = ErrForbidden // of another user, as a PostgreSQL is that root has started
+		if by := tracerOf(tid); by != "0" {
+			err = fmt.Errorf("thread %s traces it already", by)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("trace thread %d: %w", tid, err)
 	}
 	return nil
+}
+
+// tracerOf is the thread that traces one, as the kernel has it; 0 for none.
+// https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
+func tracerOf(tid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	if err != nil {
+		return "0"
+	}
+	_, by, _ := strings.Cut(string(text), "\nTracerPid:\t")
+	by, _, _ = strings.Cut(by, "\n")
+	return by
 }
 
 // Detach lets a thread go for good.
