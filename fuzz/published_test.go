@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -30,15 +31,7 @@ func TestPublishedBugsShow(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := on.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			on := targettest.Open(t, name, target.Options{Clean: true})
 			for _, s := range cases {
 				if !findings.HasRecord(s.Case, name) { // it has no words for it
 					continue

@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -39,15 +40,7 @@ func TestSeenBefore(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			on, err := target.Open(t.Context(), name, target.Options{Clean: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := on.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+			on := targettest.Open(t, name, target.Options{Clean: true})
 			for _, row := range table[1:] {
 				c, err := corpus.Load(filepath.Join(fromRoot(findings.KnownDir), row[0]+corpus.Ext))
 				if err != nil {

@@ -1,7 +1,6 @@
 package campaign
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/mutate/unique"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -20,22 +20,10 @@ import (
 // TestDependenciesAreThoseOfUniqueValues: who read from whom on PostgreSQL, as statements run alone tell it, is what the
 // values in the answers tell, and at SERIALIZABLE it has no cycle.
 func TestDependenciesAreThoseOfUniqueValues(t *testing.T) {
-	const name = "postgres:18"
-	if !slices.Contains(target.Installed(t.Context()), name) {
-		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
-			t.Fatal("TXNFUZZ_REQUIRE_SERVERS is set, and the server is not installed")
-		}
-		t.Skipf("not installed: scripts/servers %s does it", name)
+	if len(targettest.Among(t, "postgres:18")) == 0 {
+		t.Skip("not installed: scripts/servers postgres:18 does it")
 	}
-	on, err := target.Open(t.Context(), name, target.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := on.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	on := targettest.Open(t, "postgres:18", target.Options{})
 	const cases = 60
 	kinds, read, named := map[graph.Kinds]int{}, 0, 0
 	for n := uint64(1); read < cases; n++ {

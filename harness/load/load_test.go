@@ -277,8 +277,9 @@ func TestKills(t *testing.T) {
 	}
 }
 
+// TestPauses: an answer that does not come in time leaves a transaction open, and nothing is wrong.
 func TestPauses(t *testing.T) {
-	for _, target := range installed(t, mariadb11) {
+	for _, target := range installed(t, mariadb11, postgres18) {
 		b := open(t, target, harness.Options{Durable: true})
 		s := settings(t, target, "append", corpus.RepeatableRead)
 		s.Faults, s.FaultEvery, s.MaxFaults, s.Duration, s.Timeout = []load.FaultKind{load.Pause}, 500*time.Millisecond, 6, 0, 200*time.Millisecond

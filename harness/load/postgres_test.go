@@ -218,21 +218,6 @@ func TestKillsOfPostgres(t *testing.T) {
 	}
 }
 
-// TestPausesOfPostgres: an answer that does not come in time leaves a transaction open, and nothing is wrong.
-func TestPausesOfPostgres(t *testing.T) {
-	b := open(t, postgres18, harness.Options{Durable: true})
-	s := settings(t, postgres18, "append", corpus.RepeatableRead)
-	s.Faults, s.FaultEvery, s.MaxFaults, s.Duration = []load.FaultKind{load.Pause}, 500*time.Millisecond, 6, 0
-	s.Timeout = 200 * time.Millisecond
-	r := run(t, b, s)
-	if r.Found() || r.Problem() != nil {
-		t.Errorf("%v\n%s", r.Problem(), textOf(t, r))
-	}
-	if len(r.Faults) != 6 || r.Aborts["connection lost"] == 0 {
-		t.Errorf("six pauses cost no connection:\n%s", textOf(t, r))
-	}
-}
-
 // TestForeignPostgres: a server of somebody else is loaded by its data source name, and what a run made there is gone
 // when it was interrupted, too.
 func TestForeignPostgres(t *testing.T) {
