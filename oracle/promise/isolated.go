@@ -19,6 +19,9 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	default:
 		commits = span(w.ended(e.unit.begun), w.newest())
 	}
+	if j.meetsBeside(e, o) {
+		return j.amidBeside(e, w, o, commits)
+	}
 	o.touched = o.touched || j.touches(e)
 	var out []world
 	var dids []string
@@ -39,6 +42,9 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 		if newest, err := j.throughNewest(e, &w, o, k, did); err != nil {
 			return nil, err
 		} else if newest {
+			if next, ok, err := j.onNewestAlone(e, &w, o, commits); ok || err != nil {
+				return next, err
+			}
 			return nil, unjudgedError("an upsert or a cascade, which goes by the newest rows")
 		}
 		if due, err := j.locksChanged(e, &w, o, k, &a.Results[0]); err != nil {
@@ -77,6 +83,11 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	}
 	if why != "" {
 		if e.writes() && e.st.Result.Err == nil {
+			if why == newestConstraint {
+				if next, ok, err := j.onNewestAlone(e, &w, o, commits); ok || err != nil {
+					return next, err
+				}
+			}
 			return nil, unjudgedError(why)
 		}
 		if why == newestConstraint && constraint(&e.st.Result) { // as it has to be, and so the statement has done nothing
@@ -88,6 +99,31 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	}
 	j.held[e.index] = true
 	return nil, j.differs(e, first, "its transaction's snapshot and its own writes")
+}
+
+// onNewestAlone is the world behind an INSERT that has made its rows beside those of the snapshot, which is behind some
+// commits, or has failed since their keys are taken; ok is false if it is none.
+func (j *judge) onNewestAlone(e *event, w *world, o own, commits []int) (out []world, ok bool, err error) {
+	if !e.unit.promise.SnapshotAtFirst || !insertsNamed(e.node) || j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
+		return nil, false, nil
+	}
+	before, err := j.sight(w.committed[w.newest()], o)
+	if err != nil {
+		return nil, false, err
+	}
+	a, after, err := j.ask(before, e)
+	if err != nil || !history.SameAnswer(&a.Results[0], &e.st.Result, false) {
+		return nil, false, err
+	}
+	next := o
+	if a.Results[0].Err == nil {
+		if next, ok = j.madeBeside(e, w, o, j.layout.difference(before, after)); !ok {
+			return nil, false, nil
+		}
+	}
+	next.snapshots = commits
+	j.held[e.index] = true
+	return []world{w.with(e.unit, next)}, true, nil
 }
 
 // atFirst returns the commits of which the snapshot may be that the first statement of a transaction took: of those
@@ -115,7 +151,7 @@ func (j *judge) atFirst(e *event, w *world) []int {
 
 // does runs a statement alone on some commits and what its transaction wrote, and returns what it changes.
 func (j *judge) does(e *event, w *world, o own, commits int) (*history.SoloAnswer, write, error) {
-	before, err := j.sight(w.committed[commits], o)
+	before, err := j.beyond(w.committed[commits], o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,21 +167,22 @@ const newestConstraint = "a constraint, which may be checked on the newest rows"
 // onNewest says why a statement may answer something else than it does on any snapshot; "" for no
 // reason. Constraints must hold with all transactions committed, so a server may check them on rows that
 // the snapshot does not show; PostgreSQL's manual says so of unique keys, even of SERIALIZABLE. What a query within
-// gives is of the snapshot all the same: then no single state shows both. The snapshot is behind as many commits as
+// gives, and which rows an UPDATE finds, is of the snapshot all the same: then no single state shows both. The snapshot is behind as many commits as
 // commits says, or more.
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
 func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result, commits int) (string, error) {
 	switch {
 	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
 		return ofAnotherRow, nil
-	case inTheMiddle(e, alone):
+	case j.inTheMiddle(e, alone):
 		return "a unique key that need not hold in the middle of a statement", nil
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints, nil
 	case !constraint(alone) && !constraint(&e.st.Result) && e.kind != stmt.Insert && e.kind != stmt.Raw && !ignores(e.node):
 		return "", nil // but IGNORE, REPLACE and upserts go by keys without an error
 	}
-	if (constraint(alone) || constraint(&e.st.Result)) && j.subquery(e) && commits < w.newest() {
+	if commits < w.newest() && ((constraint(alone) || constraint(&e.st.Result)) && j.subquery(e) ||
+		duplicate(alone) != duplicate(&e.st.Result) && finds(e)) {
 		return newestConstraint, nil
 	}
 	a, _, err := j.does(e, w, o, w.newest())
@@ -156,6 +193,12 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result, commi
 		return newestConstraint, nil
 	}
 	return "", nil
+}
+
+// finds says that a statement changes rows that it finds.
+func finds(e *event) bool {
+	raw, ok := e.node.(*stmt.RawStmt)
+	return e.kind == stmt.Update || ok && insertsRows(raw) == 0
 }
 
 // commitIsolated returns what a transaction writes when it commits. Of the snapshots that it may have had it
@@ -169,6 +212,11 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 			return nil, err
 		}
 		did := j.layout.difference(w.committed[k], after) // without what it made and removed
+		for _, b := range o.beside {
+			if len(j.layout[b.table].key) > 0 { // a row of the snapshot may be equal, and is gone
+				did[b.table][b.key] = b.row
+			}
+		}
 		if u.promise.Merged {
 			merged, conflict := j.layout.merge(w.committed[k], w.committed[w.newest()], did)
 			if conflict == "" {
@@ -188,11 +236,12 @@ func (j *judge) commitIsolated(w *world, u *unit, o own) (write, error) {
 			return seen || taken
 		}
 		clash, hidden := "", ""
-		for _, wrote := range w.wrote[k:] {
+		for n, wrote := range w.wrote[k:] {
+			same := func(table int, key string) bool { return one(table, key) && !o.freed(table, key, k+n+1) }
 			clash = cmp.Or(clash, j.layout.overlapIn(wrote, did, func(table int, key string) bool {
-				return one(table, key) && u.mayName(j, table)
+				return same(table, key) && u.mayName(j, table)
 			}))
-			hidden = cmp.Or(hidden, j.layout.overlapIn(wrote, did, one))
+			hidden = cmp.Or(hidden, j.layout.overlapIn(wrote, did, same))
 		}
 		if clash == "" && hidden == "" {
 			return did, nil

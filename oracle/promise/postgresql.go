@@ -176,7 +176,7 @@ func (j *judge) locksChanged(e *event, w *world, o own, commits int, got *histor
 	if !changed {
 		return false, nil
 	}
-	without, err := j.sight(s, o)
+	without, err := j.beyond(s, o)
 	if err != nil {
 		return false, err
 	}

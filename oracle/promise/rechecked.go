@@ -60,7 +60,6 @@ func (j *judge) findsSame(e *event, w *world) bool {
 
 // keepsRows says that a write leaves a table alone, or is an UPDATE of it that sets no column of its primary key.
 func (j *judge) keepsRows(e *event, table int) bool {
-	sh := &j.layout[table]
 	if !e.mayName(j, table) || e.st.Result.Err != nil {
 		return true
 	}
@@ -69,16 +68,7 @@ func (j *judge) keepsRows(e *event, table int) bool {
 		return j.outsideKey(e)
 	}
 	words := raw.Words()
-	if words[0] != "update" || strings.Contains(raw.SQL, `"`) {
-		return false
-	}
-	for i := 1; i+1 < len(words); i++ {
-		if words[i+1] == "=" && (words[i-1] == "set" || words[i-1] == ",") &&
-			slices.ContainsFunc(sh.key, func(c int) bool { return strings.EqualFold(sh.columns[c], words[i]) }) {
-			return false
-		}
-	}
-	return !slices.Contains(words[:slices.Index(words, "set")+2], "(") // SET (a, b) = …
+	return words[0] == "update" && !strings.Contains(raw.SQL, `"`) && !j.givesKey(words, table)
 }
 
 // inWords is a statement as PostgreSQL is sent it, with the tables that it touches; nil where that is not known.

@@ -49,3 +49,24 @@ func TestFindingWords(t *testing.T) {
 		}
 	}
 }
+
+// TestSoleTable says of which statements a table is all that they find rows in.
+func TestSoleTable(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"UPDATE t SET b = 1 WHERE a = 1":                                true,
+		"UPDATE t AS x SET b = 1":                                       true,
+		"DELETE FROM t":                                                 true,
+		"DELETE FROM t AS x WHERE x.a = 1 RETURNING *":                  true,
+		"SELECT * FROM t WHERE a = 1 FOR UPDATE":                        true,
+		"SELECT * FROM t AS x ORDER BY a FOR SHARE":                     true,
+		"SELECT * FROM t, u WHERE t.a = u.a FOR UPDATE OF t":            false,
+		"SELECT * FROM t JOIN (VALUES (1)) AS v (x) ON x = a FOR SHARE": false,
+		"SELECT * FROM u WHERE a IN (SELECT a FROM t) FOR UPDATE":       false,
+		"DELETE FROM t USING u WHERE u.a = t.a":                         false,
+		"DELETE FROM t AS x USING u WHERE u.a = x.a":                    false,
+	} {
+		if got := soleTable((&stmt.RawStmt{SQL: sql}).Words(), "t"); got != want {
+			t.Errorf("%s: %t", sql, got)
+		}
+	}
+}

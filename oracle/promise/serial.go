@@ -133,7 +133,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 			if got.Err.OfValue() || e.st.Result.Err.OfValue() {
 				return nil, nil, unjudgedError(ofAnotherRow)
 			}
-			if inTheMiddle(e, got) {
+			if s.inTheMiddle(e, got) {
 				return nil, nil, unjudgedError("a unique key that need not hold in the middle of a statement")
 			}
 			if e.alone && !e.plain() && !e.writes() && s.subquery(e) {

@@ -201,12 +201,12 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 	failed := e.st.Result.Err
 	switch {
 	case e.kind == stmt.Savepoint && failed == nil:
-		o.saved = append(slices.Clip(o.saved), savepoint{savepointName(e), o.write, o.touched})
+		o.saved = append(slices.Clip(o.saved), savepoint{savepointName(e), o.write, o.beside, o.touched})
 		return []world{w.with(e.unit, o)}, nil
 	case e.kind == stmt.RollbackTo && failed == nil:
 		for n := len(o.saved) - 1; n >= 0; n-- {
 			if o.saved[n].name == savepointName(e) {
-				o.write, o.renewed = o.saved[n].write, o.renewed || !o.saved[n].touched
+				o.write, o.beside, o.renewed = o.saved[n].write, o.saved[n].beside, o.renewed || !o.saved[n].touched
 				o.saved = o.saved[:n+1]
 				return []world{w.with(e.unit, o)}, nil
 			}
@@ -269,6 +269,8 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 	same := e.unit.promise.Rechecked && j.findsSame(e, &w)
 	if same {
 		oldest = w.newest()
+	} else if ways, ok, err := j.foundBefore(e, &w, o); ok || err != nil {
+		return ways, err
 	}
 	// alone says that a single state shows what it meets.
 	alone, keeps := e.unit.promise.Rechecked && oldest == w.newest(), false
@@ -399,7 +401,7 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result, keeps bool) str
 		return "IGNORE, which may make a warning of a time-out"
 	case e.st.Result.Err.OfValue() || alone.Err.OfValue():
 		return ofAnotherRow
-	case !keeps && inTheMiddle(e, alone):
+	case !keeps && j.inTheMiddle(e, alone):
 		return "a unique key that need not hold in the middle of a statement"
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints
@@ -417,11 +419,19 @@ func ignores(n ast.StmtNode) bool {
 }
 
 // inTheMiddle says that an UPDATE comes by a duplicate or not, as the order of its rows has it.
-func inTheMiddle(e *event, alone *history.Result) bool {
-	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsOne(raw) {
+func (j *judge) inTheMiddle(e *event, alone *history.Result) bool {
+	if raw, ok := e.node.(*stmt.RawStmt); ok && insertsRows(raw) > 0 || j.t.aborts && updatesOne(e, alone) {
 		return false
 	}
 	return (e.kind == stmt.Update || e.kind == stmt.Raw) && duplicate(alone) != duplicate(&e.st.Result)
+}
+
+// updatesOne says that a statement is an UPDATE, and changes one row at most where it does not fail.
+func updatesOne(e *event, alone *history.Result) bool {
+	if raw, ok := e.node.(*stmt.RawStmt); e.kind != stmt.Update && !(ok && raw.Words()[0] == "update") {
+		return false
+	}
+	return alone.Err == nil && alone.Affected <= 1 || e.st.Result.Err == nil && e.st.Result.Affected <= 1
 }
 
 // givesOne says that a statement is an INSERT of one row, which it names: that finds no rows before it waits, but looks its
@@ -438,11 +448,14 @@ func givesOne(n ast.StmtNode) bool {
 }
 
 // insertsOne says that a raw statement is an INSERT of one row, which it names.
-func insertsOne(s *stmt.RawStmt) bool {
+func insertsOne(s *stmt.RawStmt) bool { return insertsRows(s) == 1 }
+
+// insertsRows is how many rows a raw statement names, if it is an INSERT of nothing else; 0: it is not.
+func insertsRows(s *stmt.RawStmt) int {
 	words := s.Words()
 	at := slices.Index(words, "values")
 	if words[0] != "insert" || at < 0 || slices.Contains(words, "select") || slices.Contains(words, "table") {
-		return false
+		return 0
 	}
 	rows, depth := 0, 0
 	for _, w := range words[at+1:] {
@@ -456,11 +469,11 @@ func insertsOne(s *stmt.RawStmt) bool {
 			depth--
 		case "on", "returning":
 			if depth == 0 {
-				return rows == 1
+				return rows
 			}
 		}
 	}
-	return rows == 1
+	return rows
 }
 
 const twoConstraints = "two constraints that are broken at once"

@@ -56,7 +56,9 @@ func undetermined(n, limited ast.Node) string {
 				why = "LIMIT"
 			}
 		case *ast.WindowFuncExpr:
-			why = "a window, whose order need not be total"
+			if !byPeers(x) {
+				why = "a window, whose order need not be total"
+			}
 		case *ast.AggregateFuncExpr:
 			if strings.EqualFold(x.F, "group_concat") {
 				why = "GROUP_CONCAT, whose order need not be total"
@@ -65,6 +67,15 @@ func undetermined(n, limited ast.Node) string {
 		return why != "", false
 	})
 	return why
+}
+
+// byPeers says that a window function gives equal rows of a partition the same, whatever their order: it counts rows, and
+// those of a frame end with the last that is equal to the row, or with the partition; or it is a rank.
+// https://www.postgresql.org/docs/current/functions-window.html
+// https://dev.mysql.com/doc/refman/en/window-function-descriptions.html
+func byPeers(f *ast.WindowFuncExpr) bool {
+	return f.Spec.Frame == nil && f.Spec.Ref.O == "" && f.Spec.Name.O == "" && !f.Spec.OnlyAlias &&
+		slices.Contains([]string{"count", "rank", "dense_rank"}, strings.ToLower(f.Name))
 }
 
 // subquery says that a statement has a query within: that may read other rows than the statement

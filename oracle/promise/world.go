@@ -30,6 +30,8 @@ type own struct {
 	// unseen says that it has matched rows and not changed them, so that whether later reads show
 	// its own or the snapshot's version cannot be told from what changed.
 	unseen bool
+	// beside holds the rows that it has made beside those of its snapshot, on PostgreSQL.
+	beside []beside
 	saved  []savepoint
 	// renewed says that it went back to a savepoint that it had set before it read or wrote.
 	renewed bool
@@ -40,6 +42,7 @@ type own struct {
 type savepoint struct {
 	name    string
 	write   write
+	beside  []beside
 	touched bool
 }
 
