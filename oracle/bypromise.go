@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // Promised is the judge that knows what a level promises, and no engine and no SQL; as Verdict.Oracle
@@ -29,6 +30,9 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		if g.Promise.Says != "" {
 			v.Reason += ". What is promised: " + g.Promise.Says + " (" + g.Promise.Link + ")"
 		}
+		if g.ButForKeys {
+			v.keysForgotten(h)
+		}
 	case g.Unjudged != "":
 		own := *was
 		if own.Reason == ReasonDeclared || own.Reason == ReasonHeld { // nobody else is there to say why
@@ -41,6 +45,20 @@ func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 		v.Outcome = OK
 	}
 	return v
+}
+
+// keysForgotten makes a known deviation of a history that has no serial order only since keys are looked up on the newest
+// rows, if the server is known for that.
+func (v *Verdict) keysForgotten(h *history.History) {
+	found := slices.DeleteFunc(rules.Deviations(h.Server, []corpus.Level{corpus.Serializable}), func(r *rules.Rule) bool {
+		return r.Dim != rules.KeyLookup
+	})
+	if len(found) == 0 {
+		return
+	}
+	v.Outcome, v.Rules = Known, []string{found[0].Name}
+	v.Reason += "; " + says(found)
+	v.Fingerprint = knownFingerprint(found[0].Name, corpus.Serializable.Short())
 }
 
 // causes tells, for the fingerprint of a violation, what shows it; on PostgreSQL also how the transactions came to the

@@ -106,7 +106,7 @@ func TestDeviationsHaveGoldens(t *testing.T) {
 	names := map[string]bool{}
 	for i := range rules.Table {
 		r := &rules.Table[i]
-		if r.Status != rules.Deviation {
+		if r.Status != rules.Deviation || r.Dim == rules.KeyLookup { // that is held against answers: TestRoots, TestButForKeys
 			continue
 		}
 		names[r.Name] = true

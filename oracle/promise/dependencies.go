@@ -18,16 +18,24 @@ import (
 // row or one that is none any more. So each row that others have written costs one or two questions a statement.
 // An error is that of scratch.
 func Dependencies(c *corpus.Case, h *history.History, scratch Scratch) (*mvcc.Dependencies, error) {
+	d, _, err := dependenciesOf(c, h, scratch)
+	return d, err
+}
+
+// dependenciesOf is Dependencies. exact says that each statement answers on a state that was promised, or on that with
+// those rows newest by which PostgreSQL goes whatever the snapshot, and that the tables are in the end what was written:
+// then they are all that there are.
+func dependenciesOf(c *corpus.Case, h *history.History, scratch Scratch) (d *mvcc.Dependencies, exact bool, err error) {
 	if h.Server.DBMS != history.PostgreSQL || h.Server.Declared != nil || h.End != history.Complete || h.Held() {
-		return nil, nil
+		return nil, false, nil
 	}
 	j := &judge{
 		c: c, h: h, scratch: scratch,
 		kept: map[string]*history.SoloAnswer{}, held: map[int]bool{}, skipped: map[int]string{},
 	}
-	x, err := j.likeliest()
+	x, fits, err := j.likeliest()
 	if x == nil || err != nil {
-		return nil, notOpen(err)
+		return nil, false, notOpen(err)
 	}
 	g := &dependencies{tracing: x, of: map[*unit]int{}}
 	for _, u := range j.t.units {
@@ -36,7 +44,7 @@ func Dependencies(c *corpus.Case, h *history.History, scratch Scratch) (*mvcc.De
 		}
 	}
 	if err := g.chains(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for n := range g.rows {
 		g.writes(n)
@@ -44,42 +52,62 @@ func Dependencies(c *corpus.Case, h *history.History, scratch Scratch) (*mvcc.De
 	for _, s := range x.seen {
 		if s.e.unit.committed {
 			if err := g.reads(s); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}
 	slices.SortStableFunc(g.Edges, func(a, b mvcc.Dependency) int {
 		return cmp.Or(cmp.Compare(a.ToStmt, b.ToStmt), cmp.Compare(a.FromStmt, b.FromStmt), cmp.Compare(a.Item, b.Item))
 	})
-	return &g.Dependencies, nil
+	return &g.Dependencies, fits && !x.astray && !x.untold, nil
 }
 
-// likeliest follows a history in the order that explains most of its answers; nil if nothing can be followed.
-func (j *judge) likeliest() (best *tracing, err error) {
+// cyclic says that committed transactions depend on each other in a circle by those dependencies that count.
+func cyclic(d *mvcc.Dependencies, counts func(*mvcc.Dependency) bool) bool {
+	var edges []*mvcc.Dependency
+	for i := range d.Edges {
+		if e := &d.Edges[i]; counts(e) && d.Units[e.From].Committed && d.Units[e.To].Committed {
+			edges = append(edges, e)
+		}
+	}
+	g := graph.Build(len(d.Units), func(edge func(from, to int32, k graph.Kinds)) {
+		for _, e := range edges {
+			edge(int32(e.From), int32(e.To), e.Kind)
+		}
+	})
+	find := graph.NewFinder(g)
+	return slices.ContainsFunc(edges, func(e *mvcc.Dependency) bool {
+		return len(find.Path(int32(e.To), int32(e.From), graph.Data)) > 0
+	})
+}
+
+// likeliest follows a history in the order that explains most of its answers; nil if nothing can be followed. fits says
+// that it explains all, and the tables in the end.
+func (j *judge) likeliest() (best *tracing, fits bool, err error) {
 	j.defs = definitions(j.c, j.h)
 	if j.layout, err = layoutOf(j.defs, j.h); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if j.t, err = read(j.c, j.h); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if j.hidden, err = hiddenIn(j.c, j.h.Server); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	initial, ok := j.layout.read(j.h.Initial)
 	if !ok {
-		return nil, nil
+		return nil, false, nil
 	}
 	final, _ := j.layout.read(j.h.Final)
 	orders, err := j.orders()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	least := 0
 	for _, events := range orders {
 		x, err := j.trace(events, initial, map[*unit][]int{})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		unseen := 2 * x.unseen
 		if final == nil || !j.layout.difference(x.w.committed[x.w.newest()], final).empty() {
@@ -89,14 +117,14 @@ func (j *judge) likeliest() (best *tracing, err error) {
 			best, least = x, unseen
 			// Once more with the snapshots that later answers have left.
 			if best, err = j.trace(events, initial, x.taken); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		if least == 0 {
 			break
 		}
 	}
-	return best, nil
+	return best, least == 0 && best.unseen == 0, nil
 }
 
 type dependencies struct {

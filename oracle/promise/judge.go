@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
 
 // mostSolos bounds the questions of one history. A case of three transactions asks ten or so; what
@@ -66,7 +67,10 @@ func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) 
 	}
 	if err == nil && j.ruling.Broken && j.ruling.Kind == NotSerializable {
 		// Without them the ruling is the same.
-		j.ruling.Dependencies, _ = Dependencies(c, h, scratch)
+		d, exact, _ := dependenciesOf(c, h, scratch)
+		j.ruling.Dependencies = d
+		j.ruling.ButForKeys = d != nil && exact && cyclic(d, func(*mvcc.Dependency) bool { return true }) &&
+			!cyclic(d, func(e *mvcc.Dependency) bool { return e.Through == "" })
 	}
 	j.ruling.inWords(world)
 	return j.ruling, err

@@ -98,3 +98,30 @@ func TestPostgresAltered(t *testing.T) {
 		}
 	}
 }
+
+// TestButForKeys holds histories without a serial order: those of PostgreSQL itself have one but for what it looks up by
+// keys; those whose name begins with skew are of REPEATABLE READ, and have none without that either.
+func TestButForKeys(t *testing.T) {
+	known, others := 0, 0
+	for _, r := range records(t, "testdata/postgres.jsonl") {
+		name, broken := strings.CutPrefix(r.Note, NotSerializable+": ")
+		if !broken {
+			continue
+		}
+		g, err := judged(t, &r, r.History)
+		if err != nil {
+			t.Fatalf("%s: %v", r.Note, err)
+		}
+		if want := !strings.HasPrefix(name, "skew"); g.ButForKeys != want {
+			t.Errorf("%s: but for keys is %t", name, g.ButForKeys)
+		}
+		if g.ButForKeys {
+			known++
+		} else {
+			others++
+		}
+	}
+	if known < 9 || others < 3 {
+		t.Errorf("only %d and %d", known, others)
+	}
+}

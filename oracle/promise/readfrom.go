@@ -46,6 +46,9 @@ type tracing struct {
 	taken map[*unit][]int
 	// unseen counts the answers that no state gives.
 	unseen int
+	// astray says that some answer comes of a state that is not promised, untold that of some row nobody knows
+	// whether a statement has chosen it.
+	astray, untold bool
 }
 
 // trace follows events in an order.
@@ -170,12 +173,14 @@ func (x *tracing) sees(e *event, o own) (*sight, error) {
 	for _, k := range span(oldest, x.w.newest()) {
 		s := x.behind(e, o, k)
 		if ok, err := x.answers(s); ok || err != nil {
+			x.astray = true
 			return s, err
 		}
 	}
 	if s, err := x.apart(e, o, commits); s != nil || err != nil {
 		return s, err
 	}
+	x.astray = true
 	return x.dirty(e, o)
 }
 
@@ -435,16 +440,24 @@ func (x *tracing) chooses(s *sight, at item, row entry) (choice, error) {
 	}
 	with, ok, err := x.effect(s, at, row)
 	if !ok {
+		x.cannotTell(s.e, at)
 		return untold, err
 	}
 	without, ok, err := x.effect(s, at, entry{})
 	switch {
 	case !ok:
+		x.cannotTell(s.e, at)
 		return untold, err
 	case with == without:
 		return passes, nil
 	}
 	return takes, nil
+}
+
+// cannotTell notes that nobody knows whether a statement chooses a row, unless it can only have come to it by a key.
+func (x *tracing) cannotTell(e *event, at item) {
+	byKey := e.writes() && (!x.names(e, at.table) || upserts(e.node) && e.mayName(x.judge, at.table))
+	x.untold = x.untold || !byKey
 }
 
 // apart is a sight of a snapshot that no table can hold beside what the transaction has written, since a unique key

@@ -23,6 +23,9 @@ type Ruling struct {
 	Met bool
 	// Dependencies are those of a history of PostgreSQL that is not serializable; nil where they cannot be told.
 	Dependencies *mvcc.Dependencies
+	// ButForKeys says of such a history that the dependencies tell all of it, and have no cycle without those by which
+	// PostgreSQL looks up keys, checks foreign keys and carries out cascades.
+	ButForKeys bool
 	// Statements counts those that read or write, Judged those that were held against what they
 	// answer alone. Solos counts the questions.
 	Statements, Judged, Solos int

@@ -88,6 +88,8 @@ const (
 	UpsertRow
 	// IdleKill: what KILL QUERY does to a session that runs no statement.
 	IdleKill
+	// KeyLookup: whether a serial order must explain what keys are looked up to find.
+	KeyLookup
 	numDimensions
 )
 
@@ -355,6 +357,14 @@ const (
 	NothingToEnd Variant = iota
 	// ClosesConnection: it may close the connection.
 	ClosesConnection
+)
+
+// Answers to KeyLookup.
+const (
+	// KeysInOrder: yes, as it explains what is read.
+	KeysInOrder Variant = iota
+	// KeysNewest: no; they are looked up on the newest rows, and nobody remembers that.
+	KeysNewest
 )
 
 // Answers to RetryLimit.
