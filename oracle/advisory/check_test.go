@@ -119,6 +119,12 @@ func TestCheck(t *testing.T) {
 			3-4 ok /* tx1 */ SELECT pg_advisory_xact_lock(1)
 			5-6 22012 /* tx1 */ SELECT 1
 			7-10 ok waits /* tx2 */ SELECT pg_advisory_lock(1)`, "3 unjustified-wait"},
+		"a KILL QUERY of its own session is an error": {`
+			1-2 ok /* tx1 */ BEGIN
+			3-4 ok /* tx1 */ SELECT pg_advisory_xact_lock(1)
+			5-9 ok waits /* tx2 */ SELECT pg_advisory_lock(1)
+			7-8 57014 /* tx1 */ KILL QUERY tx1
+			10-11 ok /* tx1 */ COMMIT`, ""},
 		"a prepared transaction has its locks, also against its session": {`
 			1-2 ok /* tx1 */ BEGIN
 			3-4 ok /* tx1 */ SELECT pg_advisory_xact_lock(1)

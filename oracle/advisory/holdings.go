@@ -79,6 +79,8 @@ func (r *reader) statement(i int, st *history.Stmt, s *holder) {
 			r.leaves(st, st.Session)
 		case about.Does == stmt.Kill && (!failed || about.Target == st.Session):
 			r.leaves(st, about.Target)
+		case failed: // a KILL QUERY of its own session fails itself
+			r.aborts(st, s)
 		}
 		return
 	case kind == stmt.CommitPrepared, kind == stmt.RollbackPrepared:
@@ -126,7 +128,14 @@ func (r *reader) statement(i int, st *history.Stmt, s *holder) {
 	case kind == stmt.Advisory && !failed && !s.failed:
 		r.lock(i, st, s, node.(*stmt.AdvisoryStmt))
 	}
-	if failed && s.inTxn && !s.failed { // it aborts the transaction, or what is behind the last savepoint
+	if failed {
+		r.aborts(st, s)
+	}
+}
+
+// aborts has an error abort the transaction of its session, or what is behind the last savepoint.
+func (r *reader) aborts(st *history.Stmt, s *holder) {
+	if s.inTxn && !s.failed {
 		r.rollBack(st, len(s.savepoints))
 		s.failed = true
 	}
