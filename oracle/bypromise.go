@@ -20,8 +20,14 @@ import (
 const Promised = "promise"
 
 // ByPromise is the verdict on a history that the rules cannot judge, by what the judge by promise
-// says of it. Where that cannot tell either, it is the verdict as it was.
+// says of it, and the judge of row locks. Where these cannot tell either, it is the verdict as it was.
 func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruling) Verdict {
+	v := byPromise(c, h, was, g)
+	v.rowLocks(c, h)
+	return v
+}
+
+func byPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruling) Verdict {
 	v := Verdict{Stmt: -1, Oracle: Promised, Statements: g.Statements, Judged: g.Judged, Asked: g.Solos, Conflicting: was.Conflicting || g.Met}
 	switch {
 	case g.Broken:

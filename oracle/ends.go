@@ -62,7 +62,7 @@ func onlyCommitted(h *history.History) bool {
 func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
 	v := inBestWorld(c, h, judge)
 	v.advisory(c, h)
-	if !onlyCommitted(h) { // of other histories rules speak, and know the locks
+	if !onlyCommitted(h) {
 		v.rowLocks(c, h)
 	}
 	return v

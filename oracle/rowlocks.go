@@ -10,14 +10,14 @@ import (
 // no locks.
 const RowLocks = "row locks"
 
-// rowLocks makes a violation of a history that row locks do not explain, unless the rules, which know them, have judged
-// it.
+// rowLocks makes a violation of a history that row locks do not explain. It is for those that no rules judge: these know
+// the rows, too.
 func (v *Verdict) rowLocks(c *corpus.Case, h *history.History) {
 	if v.Outcome == Violation || h.Server.DBMS != history.PostgreSQL {
 		return
 	}
 	if d := rowlocks.Check(c, h); d != nil {
-		v.Rules, v.World = nil, 0
+		v.Rules, v.World, v.Unpromised = nil, 0, ""
 		v.violates(h, RowLocks, Kind(d.Kind), d.Stmt)
 		v.Expected, v.Actual, v.Reason = d.Expected, d.Actual, d.Reason
 	}
