@@ -18,6 +18,8 @@ const (
 	keyless   = "CREATE TABLE t (a INT, b INT)"
 	ofTwo     = "CREATE TABLE t (a INT, b INT, PRIMARY KEY (a, b))"
 	refers    = "CREATE TABLE u (a INT PRIMARY KEY, b INT); CREATE TABLE t (a INT PRIMARY KEY, b INT, FOREIGN KEY (b) REFERENCES u (a))"
+	refersB   = "CREATE TABLE u (a INT PRIMARY KEY, b INT); CREATE TABLE t (a INT PRIMARY KEY, b INT REFERENCES u (a))"
+	refersRaw = twoTables + "; ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES u (a)"
 	ofText    = "CREATE TABLE t (a VARCHAR(9) PRIMARY KEY, b INT)"
 )
 
@@ -156,6 +158,21 @@ func TestCheck(t *testing.T) {
 			3-4 1 /* tx1 */ INSERT INTO t VALUES (1, 1)
 			5-9 (1,10) waits for tx1 /* tx2 */ SELECT * FROM u WHERE a = 1 FOR UPDATE
 			7-8 ok /* tx1 */ COMMIT`, ""},
+		{"a foreign key behind a column", refersB, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 1 /* tx1 */ INSERT INTO t VALUES (1, 1)
+			5-9 (1,10) waits for tx1 /* tx2 */ SELECT * FROM u WHERE a = 1 FOR UPDATE
+			7-8 ok /* tx1 */ COMMIT`, ""},
+		{"a foreign key that was added", refersRaw, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 1 /* tx1 */ INSERT INTO t VALUES (1, 1)
+			5-9 (1,10) waits for tx1 /* tx2 */ SELECT * FROM u WHERE a = 1 FOR UPDATE
+			7-8 ok /* tx1 */ COMMIT`, ""},
+		{"no foreign key's check", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 1 /* tx1 */ INSERT INTO t VALUES (1, 1)
+			5-9 (1,10) waits for tx1 /* tx2 */ SELECT * FROM u WHERE a = 1 FOR UPDATE
+			7-8 ok /* tx1 */ COMMIT`, "2 unjustified-wait"},
 		{"a query with a lock within a write", twoTables, `
 			1-2 ok /* tx1 */ BEGIN
 			3-4 1 /* tx1 */ INSERT INTO u SELECT a, b FROM t WHERE a = 1 FOR UPDATE

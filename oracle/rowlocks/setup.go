@@ -40,10 +40,7 @@ func setUpOf(c *corpus.Case) (s setUp, ok bool) {
 				return s, false
 			}
 			s.tables[n.Table.Name.L] = tableOf(n)
-			s.refers = s.refers || corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-				_, found = n.(*ast.ReferenceDef)
-				return found, false
-			})
+			s.refers = s.refers || hasForeignKey(n)
 		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		case *stmt.RawStmt:
 			if !n.Defines() {
@@ -60,6 +57,14 @@ func setUpOf(c *corpus.Case) (s setUp, ok bool) {
 		}
 	}
 	return s, true
+}
+
+// hasForeignKey looks behind the columns, too: PostgreSQL takes a REFERENCES there for one.
+func hasForeignKey(n *ast.CreateTableStmt) bool {
+	return slices.ContainsFunc(n.Constraints, func(k *ast.Constraint) bool { return k.Tp == ast.ConstraintForeignKey }) ||
+		slices.ContainsFunc(n.Cols, func(c *ast.ColumnDef) bool {
+			return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionReference })
+		})
 }
 
 func tableOf(n *ast.CreateTableStmt) *table {
