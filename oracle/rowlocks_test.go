@@ -51,7 +51,8 @@ func TestRowLocks(t *testing.T) {
 	} {
 		v := Judge(c, told(history.PostgreSQL, x.first, x.second), false)
 		if v.Outcome != Violation || v.Oracle != RowLocks || v.Stmt != 3 || v.Fingerprint != x.fingerprint {
-			t.Errorf("%s, %s: %s by %q of statement %d, %s; want %s", x.first, x.second, v.Outcome, v.Oracle, v.Stmt, v.Fingerprint, x.fingerprint)
+			t.Errorf("%s, %s: %s by %q of statement %d, %s; want %s", x.first, x.second, v.Outcome, v.Oracle, v.Stmt,
+				v.Fingerprint, x.fingerprint)
 		}
 	}
 	h := told(history.PostgreSQL, rc, rc)

@@ -15,8 +15,12 @@ import (
 // table of which it asks for no row has none.
 type asks map[string]versions.Mode
 
-// anyTable stands for all tables.
-const anyTable = ""
+// anyTable stands for all tables. Behind the name of a table, newRows stands for its rows that are not committed:
+// writes wait for these if they make the same key, and queries do not see them.
+const (
+	anyTable = ""
+	newRows  = " new"
+)
 
 func (a asks) add(name string, mode versions.Mode) {
 	if had, ok := a[name]; !ok || had < mode {
@@ -51,7 +55,12 @@ func (s *setUp) asksOf(n ast.StmtNode) (a asks, ok bool) {
 			mode = versions.NoKeyExclusive
 		}
 		s.write(a, named(n), mode)
-	case *ast.DeleteStmt, *ast.InsertStmt:
+	case *ast.InsertStmt:
+		if _, locks := clauses(n); locks || s.refers || len(n.OnDuplicate) > 0 {
+			s.write(a, named(n), versions.Exclusive)
+		}
+		s.addAll(a, newRowsOf(named(n)), versions.Exclusive)
+	case *ast.DeleteStmt:
 		s.write(a, named(n), versions.Exclusive)
 	case *stmt.RawStmt:
 		return a, s.raw(a, n)
@@ -83,6 +92,16 @@ func (s *setUp) write(a asks, tables []string, mode versions.Mode) {
 		tables, mode = []string{anyTable}, versions.Exclusive
 	}
 	s.addAll(a, tables, mode)
+	s.addAll(a, newRowsOf(tables), versions.Exclusive)
+}
+
+func newRowsOf(tables []string) (names []string) {
+	for _, t := range tables {
+		if t != anyTable {
+			names = append(names, t+newRows)
+		}
+	}
+	return names
 }
 
 func (s *setUp) addAll(a asks, tables []string, mode versions.Mode) {
@@ -150,7 +169,8 @@ func (s *setUp) raw(a asks, n *stmt.RawStmt) (ok bool) {
 		}
 	}
 	for i, w := range words {
-		if i+1 < len(words) && words[i+1] == "(" && !calls[w] && strings.Trim(w, "=<>+-*/%(,|&!") != "" && !slices.Contains(tables, w) {
+		called := i+1 < len(words) && words[i+1] == "(" && strings.Trim(w, "=<>+-*/%(,|&!") != ""
+		if called && !calls[w] && !slices.Contains(tables, w) {
 			return false
 		}
 	}
@@ -168,7 +188,9 @@ func (s *setUp) raw(a asks, n *stmt.RawStmt) (ok bool) {
 func reads(n *stmt.RawStmt) bool { return len(n.Writes) == 0 && n.Words()[0] == "select" }
 
 // begins holds the first words of raw statements that lock rows and nothing else.
-var begins = map[string]bool{"select": true, "insert": true, "update": true, "delete": true, "merge": true, "with": true}
+var begins = map[string]bool{
+	"select": true, "insert": true, "update": true, "delete": true, "merge": true, "with": true,
+}
 
 // calls may stand before a parenthesis: what they do depends on values alone. A function may run any SQL.
 var calls = map[string]bool{

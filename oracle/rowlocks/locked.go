@@ -59,7 +59,9 @@ func (s *setUp) bySelect(n *ast.SelectStmt, r *history.Result) locked {
 	if v.Lock.Mode == stmt.Share {
 		mode = versions.Share
 	}
-	return locked{table: name.Name.L, keys: s.returned(name.Name.L, r), mode: mode, reads: true, skips: v.Lock.Wait == stmt.Skips}
+	return locked{
+		table: name.Name.L, keys: s.returned(name.Name.L, r), mode: mode, reads: true, skips: v.Lock.Wait == stmt.Skips,
+	}
 }
 
 // asksWithin says that a statement has a query within.
@@ -138,7 +140,8 @@ func (s *setUp) byRaw(n *stmt.RawStmt, r *history.Result) (l locked) {
 	switch words[0] {
 	case "select":
 		from, clause := slices.Index(words, "from"), slices.Index(words, "for")
-		if from < 0 || clause < from+2 || !s.columns(words[1:from], words[from+1]) || clause > from+2 && words[from+2] != "where" {
+		if from < 0 || clause < from+2 || !s.columns(words[1:from], words[from+1]) ||
+			clause > from+2 && words[from+2] != "where" {
 			return l
 		}
 		mode, behind := rawMode(words[clause+1:])
@@ -159,7 +162,8 @@ func (s *setUp) byRaw(n *stmt.RawStmt, r *history.Result) (l locked) {
 		l.table, l.mode = words[1], versions.NoKeyExclusive
 	case "delete":
 		returning := slices.Index(words, "returning")
-		if returning < 3 || words[1] != "from" || !s.columns(words[returning+1:], words[2]) || returning > 3 && words[3] != "where" {
+		if returning < 3 || words[1] != "from" || !s.columns(words[returning+1:], words[2]) ||
+			returning > 3 && words[3] != "where" {
 			return l
 		}
 		l.table, l.mode = words[2], versions.Exclusive
@@ -177,7 +181,10 @@ var others = map[string]bool{
 	"substring": true, "as": true, "old": true, "new": true,
 }
 
-// columns says that words are * or a list of names, without any other name given to them, and that there is such a table.
+// plainName holds what names without quotes are made of.
+const plainName = "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+// columns says that words are * or a list of names, to which no other name is given, and that there is such a table.
 func (s *setUp) columns(words []string, table string) bool {
 	if s.tables[table] == nil {
 		return false
@@ -186,7 +193,7 @@ func (s *setUp) columns(words []string, table string) bool {
 		return true
 	}
 	for i, w := range words {
-		if comma := w == ","; comma != (i%2 == 1) || !comma && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		if comma := w == ","; comma != (i%2 == 1) || !comma && strings.Trim(w, plainName) != "" {
 			return false
 		}
 	}
