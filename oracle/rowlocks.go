@@ -10,8 +10,8 @@ import (
 // no locks.
 const RowLocks = "row locks"
 
-// rowLocks makes a violation of a history that row locks do not explain. It is for those that no rules judge: rules know
-// the rows, too.
+// rowLocks makes a violation of a history that row locks do not explain. It is for those that no rules judge: the rules
+// know the rows, too.
 func (v *Verdict) rowLocks(c *corpus.Case, h *history.History) {
 	if v.Outcome == Violation || h.Server.DBMS != history.PostgreSQL {
 		return

@@ -15,12 +15,8 @@ import (
 // table of which it asks for no row has none.
 type asks map[string]versions.Mode
 
-// anyTable stands for all tables. Behind the name of a table, newRows stands for its rows that are not committed:
-// writes wait for these if they make the same key, and queries do not see them.
-const (
-	anyTable = ""
-	newRows  = " new"
-)
+// anyTable stands for all tables.
+const anyTable = ""
 
 func (a asks) add(name string, mode versions.Mode) {
 	if had, ok := a[name]; !ok || had < mode {
@@ -55,12 +51,7 @@ func (s *setUp) asksOf(n ast.StmtNode) (a asks, ok bool) {
 			mode = versions.NoKeyExclusive
 		}
 		s.write(a, named(n), mode)
-	case *ast.InsertStmt:
-		if _, locks := clauses(n); locks || s.refers || len(n.OnDuplicate) > 0 {
-			s.write(a, named(n), versions.Exclusive)
-		}
-		s.addAll(a, newRowsOf(named(n)), versions.Exclusive)
-	case *ast.DeleteStmt:
+	case *ast.DeleteStmt, *ast.InsertStmt:
 		s.write(a, named(n), versions.Exclusive)
 	case *stmt.RawStmt:
 		return a, s.raw(a, n)
@@ -92,16 +83,6 @@ func (s *setUp) write(a asks, tables []string, mode versions.Mode) {
 		tables, mode = []string{anyTable}, versions.Exclusive
 	}
 	s.addAll(a, tables, mode)
-	s.addAll(a, newRowsOf(tables), versions.Exclusive)
-}
-
-func newRowsOf(tables []string) (names []string) {
-	for _, t := range tables {
-		if t != anyTable {
-			names = append(names, t+newRows)
-		}
-	}
-	return names
 }
 
 func (s *setUp) addAll(a asks, tables []string, mode versions.Mode) {

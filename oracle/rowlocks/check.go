@@ -57,7 +57,7 @@ func (f *follower) waited(i int) *Difference {
 			continue
 		}
 		if !slices.ContainsFunc(f.all, func(t *transaction) bool {
-			return t != f.of[i] && t.gone >= st.Submit && t.askedFor(f.asks[i], st.Submit, w.From)
+			return t != f.of[i] && t.gone >= st.Submit && t.askedFor(f.asks[i], w.From)
 		}) {
 			return &Difference{Stmt: i, Kind: "unjustified-wait", Expected: "no wait",
 				Actual: fmt.Sprintf("a wait for %s", sessions(w.Holders)),
@@ -76,10 +76,10 @@ func onRows(n ast.StmtNode) bool {
 	return false
 }
 
-// askedFor reports whether a transaction can have asked for a lock, or held it, between two moments that conflicts with
-// one of another statement.
-func (t *transaction) askedFor(other asks, from, to history.Tick) bool {
-	return slices.ContainsFunc(t.asked, func(a asked) bool { return a.at <= to && a.gone >= from && a.conflicts(other) })
+// askedFor reports whether a transaction can have asked, before a moment, for a lock that conflicts with one of another
+// statement.
+func (t *transaction) askedFor(other asks, before history.Tick) bool {
+	return slices.ContainsFunc(t.asked, func(a asked) bool { return a.at <= before && a.conflicts(other) })
 }
 
 func (f *follower) node(i int) ast.StmtNode { return f.c.Steps[f.h.Stmts[i].Line].Stmt }

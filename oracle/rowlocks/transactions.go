@@ -27,9 +27,9 @@ type transaction struct {
 	savepoints []string
 }
 
-// asked is what a statement could ask for from when it was sent, and its transaction may hold until gone.
+// asked is what a statement could ask for since it was sent.
 type asked struct {
-	at, gone history.Tick
+	at history.Tick
 	asks
 }
 
@@ -98,7 +98,7 @@ func (f *follower) statement(i int, st *history.Stmt, n ast.StmtNode) {
 		t = f.begin(st.Session)
 		t.gone = st.Return
 		f.of[i] = t
-		t.asked = append(t.asked, asked{st.Submit, f.until(st, n), f.asks[i]})
+		t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
 		return
 	case t == nil:
 		return
@@ -114,30 +114,15 @@ func (f *follower) statement(i int, st *history.Stmt, n ast.StmtNode) {
 		if t.savepoint(st, kind, strings.ToLower(stmt.Of(n).Savepoint)) {
 			return
 		}
-		t.asked = append(t.asked, asked{st.Submit, f.until(st, n), f.asks[i]})
+		t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
 		f.holds(t, i, st, n)
 	default:
-		t.asked = append(t.asked, asked{st.Submit, f.until(st, n), f.asks[i]})
+		t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
 	}
 	if failed && t != nil && !t.failed { // it aborts the transaction, or what is behind the last savepoint
 		t.give(st, len(t.savepoints))
 		t.failed = true
 	}
-}
-
-// until is how long a transaction may hold what a statement has asked for. One that has found no row on the snapshot of
-// its transaction has locked none.
-func (f *follower) until(st *history.Stmt, n ast.StmtNode) history.Tick {
-	v := stmt.Of(n)
-	none := st.Result.Affected == 0
-	if v.Kind.LocksRead() {
-		none = len(st.Result.Rows) == 0
-	}
-	if none && v.Kind != stmt.Insert && st.Result.Err == nil && f.h.Levels[st.Session] > corpus.ReadCommitted && v.Table() != nil && !v.Several &&
-		v.With == nil && v.Limit == nil && !asksWithin(n) {
-		return st.Return
-	}
-	return never
 }
 
 // prepare gives the transaction of a session to nobody. If it had failed, it is rolled back.
@@ -196,7 +181,7 @@ func (f *follower) holds(t *transaction, i int, st *history.Stmt, n ast.StmtNode
 	}
 	if raw, ok := n.(*stmt.RawStmt); stmt.KindOf(n).Writes() || ok && !reads(raw) {
 		for name := range f.asks[i] {
-			t.wrote[strings.TrimSuffix(name, newRows)] = true
+			t.wrote[name] = true
 		}
 	}
 }
