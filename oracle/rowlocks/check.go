@@ -107,6 +107,7 @@ func (f *follower) answered(i int) *Difference {
 
 // shared is the difference of a row that two transactions have locked.
 func (f *follower) shared(i int, t *transaction, h *holding, l *locked, key string) *Difference {
+	key = strings.ReplaceAll(key, between, ", ")
 	d := &Difference{Stmt: i, Kind: "missing-wait", Expected: "a wait",
 		Actual: history.Describe(stmt.KindOf(f.node(i)), &f.h.Stmts[i].Result)}
 	if l.skips {

@@ -19,9 +19,10 @@ const (
 	ofTwo     = "CREATE TABLE t (a INT, b INT, PRIMARY KEY (a, b))"
 	refers    = "CREATE TABLE u (a INT PRIMARY KEY, b INT); CREATE TABLE t (a INT PRIMARY KEY, b INT, " +
 		"FOREIGN KEY (b) REFERENCES u (a))"
-	refersB   = "CREATE TABLE u (a INT PRIMARY KEY, b INT); CREATE TABLE t (a INT PRIMARY KEY, b INT REFERENCES u (a))"
-	refersRaw = twoTables + "; ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES u (a)"
-	ofText    = "CREATE TABLE t (a VARCHAR(9) PRIMARY KEY, b INT)"
+	refersB    = "CREATE TABLE u (a INT PRIMARY KEY, b INT); CREATE TABLE t (a INT PRIMARY KEY, b INT REFERENCES u (a))"
+	refersRaw  = twoTables + "; ALTER TABLE t ADD FOREIGN KEY (b) REFERENCES u (a)"
+	ofTwoTexts = "CREATE TABLE t (a VARCHAR(9), b VARCHAR(9), PRIMARY KEY (a, b))"
+	ofText     = "CREATE TABLE t (a VARCHAR(9) PRIMARY KEY, b INT)"
 )
 
 // told makes a history of lines
@@ -29,7 +30,8 @@ const (
 //	submit-return answer [waits for tx1] /* tx1 */ statement
 //
 // in which an answer is ok, the SQLSTATE of an error, a number of rows that were written, or rows such as (1,10)(2,20)
-// of the columns a and b; b:(10) are rows of b. A statement waits from the next tick on.
+// of the columns a and b; b:(10) are rows of b. A semicolon in a value stands for a comma and a space. A statement
+// waits from the next tick on.
 func told(t *testing.T, setUp, text string) (*corpus.Case, *history.History) {
 	t.Helper()
 	var sql strings.Builder
@@ -97,7 +99,7 @@ func answer(r *history.Result, text string) {
 	for _, m := range found {
 		var cells []history.Cell
 		for _, v := range strings.Split(m[1], ",") {
-			cells = append(cells, history.Cell{Text: v})
+			cells = append(cells, history.Cell{Text: strings.ReplaceAll(v, ";", ", ")})
 		}
 		r.Rows = append(r.Rows, cells)
 	}
@@ -289,6 +291,11 @@ func TestCheck(t *testing.T) {
 			3-4 b,a:(10,1) /* tx1 */ SELECT b, a FROM t WHERE b = 10 FOR UPDATE
 			5-6 (1,10) /* tx2 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
 			7-8 ok /* tx1 */ COMMIT`, "2 missing-wait"},
+		{"another key of two texts", ofTwoTexts, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 (x;y,z) /* tx1 */ SELECT * FROM t WHERE b = 'z' FOR UPDATE
+			5-6 (x,y;z) /* tx2 */ SELECT * FROM t WHERE a = 'x' FOR UPDATE
+			7-8 ok /* tx1 */ COMMIT`, ""},
 		{"the key is not in the answer", twoTables, `
 			1-2 ok /* tx1 */ BEGIN
 			3-4 b:(10) /* tx1 */ SELECT b FROM t WHERE a = 1 FOR UPDATE

@@ -75,6 +75,9 @@ func asksWithin(root ast.Node) bool {
 	})
 }
 
+// between stands between the columns of a key. No text of PostgreSQL holds it.
+const between = "\x00"
+
 // returned are the keys of the rows of an answer whose columns are columns of a table; nil if they do not hold the key.
 func (s *setUp) returned(name string, r *history.Result) (keys []string) {
 	t := s.tables[name]
@@ -94,7 +97,7 @@ func (s *setUp) returned(name string, r *history.Result) (keys []string) {
 		for _, i := range at {
 			key = append(key, row[i].Text)
 		}
-		keys = append(keys, strings.Join(key, ", "))
+		keys = append(keys, strings.Join(key, between))
 	}
 	return keys
 }

@@ -36,7 +36,6 @@ type asked struct {
 // holding is what a transaction surely holds, from one moment to another.
 type holding struct {
 	locked
-	stmt       int
 	has, gives history.Tick
 	// depth counts the savepoints before it.
 	depth int
@@ -177,7 +176,7 @@ func (f *follower) holds(t *transaction, i int, st *history.Stmt, n ast.StmtNode
 	l := f.lockedBy(n, &st.Result)
 	own := l.reads && (t.wrote[l.table] || t.wrote[anyTable])
 	if len(l.keys) > 0 && st.Result.InTxn && !own {
-		t.holds = append(t.holds, &holding{locked: l, stmt: i, has: st.Return, gives: never, depth: len(t.savepoints)})
+		t.holds = append(t.holds, &holding{locked: l, has: st.Return, gives: never, depth: len(t.savepoints)})
 	}
 	if raw, ok := n.(*stmt.RawStmt); stmt.KindOf(n).Writes() || ok && !reads(raw) {
 		for name := range f.asks[i] {
