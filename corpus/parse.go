@@ -297,7 +297,7 @@ func (r *caseReader) statement() error {
 		return r.errorf(prefix, "a raw statement of the set-up makes an index or adds to a table: "+
 			"/* init */ /* raw writes=t */ CREATE INDEX … or ALTER TABLE t ADD …")
 	}
-	if k := stmt.KindOf(line.Stmt); line.Session == InitSession && (k.OfSession() || k.OfPrepared() || k == stmt.Advisory) {
+	if k := stmt.KindOf(line.Stmt); line.Session == InitSession && (k.OfSession() || k.OfPrepared() || k.BesideRows()) {
 		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", k)
 	}
 	if _, ok := line.Stmt.(*stmt.TriggerStmt); ok && line.Session != InitSession {
@@ -403,6 +403,9 @@ func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 		return s, err
 	}
 	if s, err := r.advisory(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.notification(start, end); s != nil || err != nil {
 		return s, err
 	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {

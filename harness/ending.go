@@ -75,6 +75,7 @@ func (r *run) reconnect(ctx context.Context, l *lane, i int, parked bool) error 
 			}
 		}
 		l.connection, l.gone, l.doomed = c, false, false
+		r.numbers[c.id] = l.number
 	}
 	r.answerUnsent(l, i, parked, 0, "")
 	return nil

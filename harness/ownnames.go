@@ -16,14 +16,16 @@ import (
 )
 
 // ownNames stand for names and keys of a case that its database does not keep apart from those of others: the names
-// of prepared transactions are one for all of a server, the keys of advisory locks for all of a database. Each run draws
+// of prepared transactions are one for all of a server, channels and the keys of advisory locks
+// for all of a database. Each run draws
 // its own.
 type ownNames struct {
-	// prefix begins the names of prepared transactions, shift is added to keys.
+	// prefix begins the names of prepared transactions and channels, shift is added to keys.
 	prefix string
 	shift  int64
-	// prepares says that some name was sent.
+	// prepares says that some name was sent, listens which sessions have sent a LISTEN.
 	prepares bool
+	listens  map[int]bool
 }
 
 // names draws them when they are first needed.
@@ -31,6 +33,7 @@ func (r *run) names() *ownNames {
 	if r.own == nil {
 		r.own = &ownNames{
 			prefix: fmt.Sprintf("%s%d_", r.w.pool.prefix, r.w.pool.named.Add(1)), shift: int64(rand.Uint64()),
+			listens: map[int]bool{},
 		}
 	}
 	return r.own
@@ -45,9 +48,18 @@ func (r *run) text(l *lane, st *step) string {
 		return st.sql
 	}
 	own := r.names()
-	if p, ok := st.node.(*stmt.PreparedStmt); ok {
+	switch s := st.node.(type) {
+	case *stmt.PreparedStmt:
 		own.prepares = true
-		return p.Named(own.prefix + p.Name)
+		return s.Named(own.prefix + s.Name)
+	case *stmt.NotifyStmt:
+		if s.Does == stmt.Listen {
+			own.listens[l.number] = true
+		}
+		if s.Channel == "" {
+			return st.sql
+		}
+		return s.On(own.prefix + s.Channel)
 	}
 	return own.advisory(st.sql)
 }
@@ -94,7 +106,7 @@ const unlockAll = "pg_advisory_unlock_all"
 // onlyPostgres reports whether a statement is in words that no other server has.
 func onlyPostgres(n ast.StmtNode) bool {
 	k := stmt.KindOf(n)
-	return k.OfPrepared() || k == stmt.Advisory
+	return k.OfPrepared() || k.BesideRows()
 }
 
 // asNamed gives what an error speaks of the name that it has in the case.

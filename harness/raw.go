@@ -19,7 +19,7 @@ var refusedWords = []string{
 	"outfile", "dumpfile", "load_file", "benchmark", "global", "persist", "persist_only",
 	"pg_terminate_backend", "pg_cancel_backend", "pg_reload_conf", "pg_rotate_logfile", "pg_promote", "pg_switch_wal",
 	"pg_read_file", "pg_read_binary_file", "pg_ls_dir", "lo_import", "lo_export", "dblink", "dblink_exec",
-	"set_config", unlockAll,
+	"set_config", unlockAll, "pg_notify",
 	// They run a text as a query.
 	"query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "ts_stat", "ts_rewrite",
 }

@@ -61,15 +61,18 @@ type run struct {
 	trace     *tracing
 	// greet, if not nil, makes the new connection of a session like its first one.
 	greet func(*connection) error
+	// numbers are those of the sessions that have had a connection, by its ID.
+	numbers map[uint64]int
 	// own are the names that stand for those of the case; nil: it has had none yet.
 	own *ownNames
 }
 
 func newRun(w *worker, s *script, h *history.History) *run {
-	r := &run{w: w, s: s, h: h, end: time.Now().Add(w.pool.opt.DeadLine)}
+	r := &run{w: w, s: s, h: h, end: time.Now().Add(w.pool.opt.DeadLine), numbers: map[uint64]int{}}
 	h.Stmts = make([]history.Stmt, 0, len(s.steps))
 	for _, n := range s.sessions {
 		r.lanes = append(r.lanes, &lane{connection: w.sessions[n], stmt: -1})
+		r.numbers[w.sessions[n].id] = n
 	}
 	return r
 }
@@ -336,6 +339,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	}
 	st.Return = r.tick()
 	st.Result = a.Result
+	r.notified(l.number, l.stmt, a.Notifications)
 	if a.Err != nil {
 		r.s.nameDatabase(a.Err, l.db)
 		r.asNamed(a.Err)
@@ -452,13 +456,13 @@ func (r *run) rollBack() error {
 		// After an error it is not known for sure, and after SET autocommit = 0
 		// the flag may lag; a needless ROLLBACK costs a round trip.
 		if !l.broken && (l.inTxn || l.tainted || r.lastFailed(l)) {
-			if err := r.w.idleExec(l.connection, "ROLLBACK"); err != nil {
+			if err := r.idle(l, "ROLLBACK"); err != nil {
 				return err
 			}
 			l.inTxn = false
 		}
 	}
-	return nil
+	return r.hear()
 }
 
 func (r *run) lastFailed(l *lane) bool {

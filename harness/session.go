@@ -84,9 +84,17 @@ type Reply struct {
 	Earlier []RowSet
 	// Holders are the sessions, by their IDs, that an error says were in the way when the statement ended waiting.
 	Holders []uint64
+	// Notifications are what the server told since the last answer without being asked, in its order.
+	Notifications []Notification
 	// At is when the end of the answer came in. It orders the answers of sessions that
 	// waited for each other.
 	At time.Time
+}
+
+// Notification is one that a session of PostgreSQL gets; Sender is the ID of the session that it comes from.
+type Notification struct {
+	Sender           uint64
+	Channel, Payload string
 }
 
 // RowSet is the rows of one of several statements.

@@ -21,8 +21,9 @@ const (
 	// The rules have no model of these, so that the case is judged by promise.
 	ownConstraintOdds = 24
 	// twoPhaseOdds is how often a COMMIT of such a case becomes one in two phases, lostPhaseOdds how often the second
-	// takes the first one back, advisoryOdds how often the sessions take advisory locks.
-	twoPhaseOdds, lostPhaseOdds, advisoryOdds = 14, 60, 14
+	// takes the first one back, advisoryOdds how often the sessions take advisory locks, notifyOdds how often they listen
+	// and notify.
+	twoPhaseOdds, lostPhaseOdds, advisoryOdds, notifyOdds = 14, 60, 14, 13
 )
 
 // firstMerge is the version of PostgreSQL that brought MERGE.
@@ -51,6 +52,9 @@ func PostgresWords(c *corpus.Case, seed uint64, major int, prepares bool) *corpu
 	}
 	if prepares && w.c.odds(twoPhaseOdds) {
 		w.twoPhase(out)
+	}
+	if w.c.odds(notifyOdds) { // behind all other choices, which stay as they are
+		w.notify(out)
 	}
 	return out
 }
@@ -93,6 +97,40 @@ func (w *ownWords) advisory(of *corpus.Case) {
 		at := w.c.below(len(of.Steps)) + 1
 		s := &stmt.AdvisoryStmt{Function: pick(w.c, advisoryFunctions), Keys: []int64{int64(1 + w.c.below(2))}}
 		of.Steps = slices.Insert(of.Steps, at, corpus.Line{Session: of.Steps[at-1].Session, Stmt: s})
+	}
+}
+
+// notify has sessions listen and notify. Most listen from the beginning.
+func (w *ownWords) notify(of *corpus.Case) {
+	sessions := of.Sessions()
+	add := func(at, session int, s *stmt.NotifyStmt) {
+		s.Channel = oneOf(w.c, []string{"c", "c", "c", "d"})
+		of.Steps = slices.Insert(of.Steps, at, corpus.Line{Session: session, Stmt: s})
+	}
+	within := func(s *stmt.NotifyStmt) {
+		at := w.c.below(len(of.Steps)) + 1
+		add(at, of.Steps[at-1].Session, s)
+	}
+	for range 2 + w.c.below(3) {
+		s := &stmt.NotifyStmt{Does: stmt.Notify, Called: w.c.odds(90)}
+		if s.Called || w.c.odds(200) {
+			s.Payload = oneOf(w.c, []string{"x", "y", "z"})
+		}
+		within(s)
+	}
+	if w.c.odds(60) {
+		within(&stmt.NotifyStmt{Does: stmt.Unlisten})
+	}
+	for range 1 + w.c.below(3) {
+		s := &stmt.NotifyStmt{Does: stmt.Listen}
+		switch {
+		case w.c.odds(80):
+			within(s)
+		case w.c.odds(80): // one that does nothing else
+			add(w.c.below(len(of.Steps)), slices.Max(sessions)+1, s)
+		default:
+			add(0, oneOf(w.c, sessions), s)
+		}
 	}
 }
 

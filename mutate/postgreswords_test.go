@@ -16,6 +16,7 @@ func TestPostgresWords(t *testing.T) {
 		"RETURNING": 0, "FOR NO KEY UPDATE": 0, "FOR KEY SHARE": 0, "DO UPDATE SET": 0, "MERGE INTO": 0, "WITH w AS": 0,
 		"EXCLUDE": 0, "DEFERRABLE INITIALLY DEFERRED": 0, "CREATE UNIQUE INDEX": 0, "COALESCE": 0,
 		"PREPARE TRANSACTION": 0, "COMMIT PREPARED": 0, "pg_advisory_xact_lock": 0,
+		"LISTEN ": 0, "NOTIFY ": 0, "pg_notify(": 0, "UNLISTEN ": 0,
 	}
 	const cases = 2000
 	for seed := range uint64(cases) {

@@ -65,6 +65,7 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 	if !onlyCommitted(h) {
 		v.rowLocks(c, h)
 	}
+	v.notified(c, h)
 	return v
 }
 

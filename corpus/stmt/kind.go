@@ -38,6 +38,9 @@ const (
 	CommitPrepared   Kind = "COMMIT PREPARED"
 	RollbackPrepared Kind = "ROLLBACK PREPARED"
 	Advisory         Kind = "advisory lock"
+	Listen           Kind = "LISTEN"
+	Unlisten         Kind = "UNLISTEN"
+	Notify           Kind = "NOTIFY"
 	Other            Kind = "OTHER"
 )
 
@@ -85,6 +88,8 @@ func KindOf(n ast.Node) Kind {
 		return s.Does
 	case *AdvisoryStmt:
 		return Advisory
+	case *NotifyStmt:
+		return s.Does
 	}
 	return Other
 }
@@ -126,10 +131,26 @@ func (k Kind) Writes() bool { return k == Update || k == Delete || k == Insert }
 // Control reports whether a statement of this kind reads and writes no rows.
 func (k Kind) Control() bool {
 	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze, Advisory:
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze:
 		return true
 	}
-	return k.OfSession() || k.OfPrepared()
+	return k.OfSession() || k.OfPrepared() || k.BesideRows()
+}
+
+// BesideRows reports whether a statement of this kind is about something of PostgreSQL's that is no row and has a judge
+// of its own: an advisory lock or a notification.
+func (k Kind) BesideRows() bool { return k == Advisory || k.OfNotifications() }
+
+// OfNotifications reports whether a statement of this kind is a NotifyStmt.
+func (k Kind) OfNotifications() bool { return k == Listen || k == Unlisten || k == Notify }
+
+// TakesSnapshot reports whether a statement beside rows is a query, whose transaction has a snapshot from then on.
+// https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ
+func TakesSnapshot(n ast.Node) bool {
+	if s, ok := n.(*NotifyStmt); ok {
+		return s.Called
+	}
+	return KindOf(n).BesideRows()
 }
 
 // OfSession reports whether a statement of this kind is about a session, its own or another.

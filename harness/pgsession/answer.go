@@ -94,7 +94,9 @@ func (a *answer) message(kind byte, p []byte) error {
 		}
 		a.reply.InTxn, a.reply.InTxnTold = p[0] == 'T', true
 		a.reply.At, a.done = time.Now(), true
-	case 'N', 'S', 'A', 'H', 'd', 'c': // notices, parameters, notifications, and what COPY TO STDOUT gives
+	case 'A':
+		return a.notification(p)
+	case 'N', 'S', 'H', 'd', 'c': // notices, parameters, and what COPY TO STDOUT gives
 	default:
 		return errMalformed
 	}
@@ -191,6 +193,21 @@ func (a *answer) fail(p []byte) error {
 	r.Result, r.Tag = none, ""
 	r.Err = e
 	return nil
+}
+
+// notification takes a NotificationResponse apart: the sender's pid, the channel, the payload.
+func (a *answer) notification(p []byte) error {
+	const pid = 4
+	if len(p) < pid {
+		return errMalformed
+	}
+	n := harness.Notification{Sender: uint64(binary.BigEndian.Uint32(p))}
+	ok, whole := false, false
+	if n.Channel, ok = text(p[pid:]); ok {
+		n.Payload, whole = text(p[pid+len(n.Channel)+1:])
+	}
+	a.reply.Notifications = append(a.reply.Notifications, n)
+	return wellFormed(whole && len(p) == pid+len(n.Channel)+len(n.Payload)+2)
 }
 
 var waitsFor = regexp.MustCompile(`Process (\d+) waits for [^;]*; blocked by process (\d+)`)

@@ -38,6 +38,9 @@ var rowLocks = map[string]bool{"transactionid": true, "tuple": true, "spectoken"
 // safeSnapshot is the ID of a wait of SERIALIZABLE READ ONLY DEFERRABLE.
 const safeSnapshot = "safe snapshot"
 
+// notifying is the lock of a COMMIT that notifies: it has it for a moment, until it is done.
+const notifying = "object AccessExclusiveLock 0 1262 0 0"
+
 // looks is how often a question is asked whose answer changed while it was given.
 const looks = 4
 
@@ -121,7 +124,7 @@ func read(rows [][]history.Cell) (waiting []harness.Waiting, steady bool) {
 		case before == "{}" && after == "{}" && unsafe != "{}":
 			w := harness.Waiting{Conn: conn, Kind: history.Metadata, Holders: pids(unsafe), ID: safeSnapshot}
 			waiting = append(waiting, w)
-		case before == "{}" || before != after:
+		case before == "{}" || before != after, lock.Text == notifying:
 			steady = false
 		default:
 			// A parallel worker may be the one that waits, under a pid of its own.

@@ -347,7 +347,7 @@ func (t *translation) interrupted(v int) {
 			t.nothing(v, false)
 		}
 		return
-	case kind.Control() && kind != stmt.Advisory:
+	case kind.Control() && !kind.BesideRows():
 		t.nothing(v, false)
 		return
 	case !told && !st.InTxn && !kind.Reads() && t.choose(2) == 1:

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -25,6 +26,9 @@ type History struct {
 	Database string `json:"database,omitempty"`
 	// Stmts holds the executed statements in order of submission.
 	Stmts []Stmt `json:"stmts"`
+	// Notifications holds what PostgreSQL notified sessions of, for each session in the order in which it got them.
+	// Each session that listened and is there in the end has been asked for what was due.
+	Notifications []Notification `json:"notifications,omitempty"`
 	// End says how the run ended.
 	End End `json:"end"`
 	// Detail is the text behind End: the server's message, the tail of its log.
@@ -58,6 +62,23 @@ func (h *History) Held() bool {
 		}
 	}
 	return false
+}
+
+// Notification is what a session was notified of.
+type Notification struct {
+	// Session got it, with the answer to Stmt, an index into Stmts; -1: behind the last statement.
+	Session int `json:"session"`
+	Stmt    int `json:"stmt"`
+	// Channel and Payload are as the case has them.
+	Channel string `json:"channel"`
+	Payload string `json:"payload,omitempty"`
+	// Sender is the session that the server names; 0: it is none of the case.
+	Sender int `json:"sender"`
+}
+
+// String prints a notification as a person reads it.
+func (n Notification) String() string {
+	return fmt.Sprintf("%s '%s' from tx%d", n.Channel, n.Payload, n.Sender)
 }
 
 // DBMS names a family of servers whose rules are alike.

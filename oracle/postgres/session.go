@@ -125,8 +125,8 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			s.sets = s.savepoints[at].sets
 			s.savepoints, s.failed = s.savepoints[:at+1], false
 		}
-	case stmt.Advisory:
-		return w.advisory(i, s), nil
+	case stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify:
+		return w.besideRows(i, s), nil
 	case stmt.Prepare, stmt.CommitPrepared, stmt.RollbackPrepared:
 		var err error
 		if want, err = w.preparing(i, s, node); err != nil {
@@ -222,8 +222,8 @@ func (w *world) deadlocked(victim *history.Stmt) bool {
 // waits reports whether a statement of a kind may wait for somebody.
 func waits(k stmt.Kind) bool { return !k.Control() || k == stmt.Advisory }
 
-// advisory replays what becomes of a transaction by a statement on advisory locks. Package advisory judges its answer.
-func (w *world) advisory(i int, s *session) *mvcc.Difference {
+// besideRows replays what becomes of a transaction by a statement that is about no rows. Its own judge judges its answer.
+func (w *world) besideRows(i int, s *session) *mvcc.Difference {
 	st := &w.History.Stmts[i]
 	want := ""
 	switch state := stateOf(&st.Result); {

@@ -64,7 +64,7 @@ func (w *world) begin(i int) (*mvcc.Difference, error) {
 	w.Runs(i)
 	w.Steps[i].Kind = mvcc.KindOf(run.node)
 	w.running[st.Session] = run
-	if run.kind == stmt.Advisory { // package advisory judges its waits
+	if run.kind.BesideRows() { // its own judge judges its waits
 		return nil, nil
 	}
 	if run.kind.Control() {

@@ -29,8 +29,9 @@ func withoutEnds(c *corpus.Case, h *history.History) (*corpus.Case, *history.His
 func opensByKill(c *corpus.Case, h *history.History) bool {
 	looked := map[int]bool{} // by session
 	return slices.ContainsFunc(h.Stmts, func(st history.Stmt) bool {
-		k := stmt.KindOf(c.Steps[st.Line].Stmt)
-		looked[st.Session] = st.InTxn && (looked[st.Session] || !k.Control() || k == stmt.Advisory)
+		node := c.Steps[st.Line].Stmt
+		k := stmt.KindOf(node)
+		looked[st.Session] = st.InTxn && (looked[st.Session] || !k.Control() || stmt.TakesSnapshot(node))
 		return (k == stmt.Kill || k == stmt.KillQuery) && st.InTxn && !looked[st.Session] && h.Levels[st.Session] > corpus.ReadCommitted
 	})
 }

@@ -137,7 +137,7 @@ func (j *judge) atFirst(e *event, w *world) []int {
 		}
 	}
 	newest := w.newest()
-	if first.kind == stmt.Advisory { // it waits with a snapshot, and there is none of its rows to tell
+	if first.kind.BesideRows() { // it waits with a snapshot, and there is none of its rows to tell
 		newest = w.ended(first.to)
 		if first.waited() {
 			newest = w.ended(first.st.Waits[0].From)

@@ -8,7 +8,6 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 )
@@ -259,7 +258,7 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 func (j *judge) unjustified() *event {
 	for _, e := range j.t.events {
 		failed := e.st.Result.Err
-		if e.unit == nil || failed == nil || !j.ofLocks(failed) || e.kind == stmt.Advisory {
+		if e.unit == nil || failed == nil || !j.ofLocks(failed) || e.kind.BesideRows() {
 			continue
 		}
 		if failed.Means() == errRecordChanged && e.unit.promise.FirstUpdaterWins && !j.changedBehind(e) {

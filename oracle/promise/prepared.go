@@ -101,4 +101,4 @@ func (t *timeline) must(e *event, state, why string) {
 }
 
 // opensSnapshot says that a statement is one whose transaction has a snapshot from then on.
-func (e *event) opensSnapshot() bool { return e.data() || e.kind == stmt.Advisory }
+func (e *event) opensSnapshot() bool { return e.data() || stmt.TakesSnapshot(e.node) }

@@ -112,7 +112,7 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		case s.t.aborts && failed != nil && (failed.Code == errUnique || failed.Code == errReadOnly):
 			// "it is possible to see unique constraint violations caused by conflicts with overlapping Serializable
 			// transactions": https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
-		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit, e.kind.OfPrepared(), e.kind == stmt.Advisory:
+		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit, e.kind.OfPrepared(), e.kind.BesideRows():
 		default:
 			if why := s.undetermined(e); why != "" && e.writes() && failed == nil {
 				return nil, nil, unjudgedError(why)

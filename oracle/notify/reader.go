@@ -1,0 +1,272 @@
+package notify
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// never is behind every moment of a history.
+const never = history.Tick(1) << 62
+
+// sent is a transaction that notifies.
+type sent struct {
+	session int
+	// stmt is the statement that commits it, or was to.
+	stmt int
+	// It was committed between these two moments.
+	from, to history.Tick
+	// unsure says that nobody was told whether it was committed.
+	unsure bool
+	// notes holds what it notified and did not take back, in order.
+	notes []note
+}
+
+// note is a notification of a transaction; again says that it may come, and need not: it is in the transaction already.
+type note struct {
+	channel, payload string
+	again            bool
+}
+
+// hearing is a LISTEN of a session that is in force perhaps from taken to gone, and for sure from has to gives.
+type hearing struct {
+	session                 int
+	channel                 string
+	taken, has, gives, gone history.Tick
+}
+
+// action is a statement of an open transaction that takes effect when that commits.
+type action struct {
+	*stmt.NotifyStmt
+	// depth counts the savepoints before it.
+	depth int
+}
+
+// talker is what is known of a session.
+type talker struct {
+	inTxn, failed bool
+	savepoints    []string
+	// nested says that the transaction has had a savepoint.
+	nested bool
+	done   []action
+}
+
+// reader follows the sessions of a history.
+type reader struct {
+	c        *corpus.Case
+	h        *history.History
+	sessions map[int]*talker
+	sent     []*sent
+	heard    []*hearing
+	// idle holds, for each session, the statements behind whose answers it was in no transaction.
+	idle map[int][]*history.Stmt
+	// inside says of each statement that its session was in a transaction before and behind it, without an end between.
+	inside []bool
+	// prepared is the first PREPARE TRANSACTION that succeeded and had to fail, -1 for none.
+	prepared int
+	// lost says that some session is not as the statements say: COMMIT AND CHAIN, for example.
+	lost bool
+	// repeats says that the server takes a notification behind a savepoint for another one.
+	repeats bool
+}
+
+// firstMerging is the version that takes a notification that is repeated behind a savepoint for the same.
+// https://www.postgresql.org/docs/current/sql-notify.html
+const firstMerging = 13
+
+func read(c *corpus.Case, h *history.History) *reader {
+	r := &reader{
+		c: c, h: h, sessions: map[int]*talker{}, idle: map[int][]*history.Stmt{},
+		inside: make([]bool, len(h.Stmts)), prepared: -1,
+	}
+	major, _, _ := strings.Cut(h.Server.Version, ".")
+	if n, err := strconv.Atoi(major); err == nil {
+		r.repeats = n < firstMerging
+	}
+	for i := range h.Stmts {
+		st := &h.Stmts[i]
+		s := r.of(st.Session)
+		was := s.inTxn
+		r.statement(i, st, s)
+		if stmt.KindOf(c.Steps[st.Line].Stmt).OfSession() || st.Result.Err != nil && st.Result.Err.Code == history.ErrGone {
+			continue // no answer of the session's server
+		}
+		r.lost = r.lost || (s.inTxn && !s.failed) != st.Result.InTxn
+		r.inside[i] = was && s.inTxn
+		if !s.inTxn {
+			r.idle[st.Session] = append(r.idle[st.Session], st)
+		}
+	}
+	return r
+}
+
+func (r *reader) of(session int) *talker {
+	if r.sessions[session] == nil {
+		r.sessions[session] = &talker{}
+	}
+	return r.sessions[session]
+}
+
+func (r *reader) statement(i int, st *history.Stmt, s *talker) {
+	node := r.c.Steps[st.Line].Stmt
+	failed := st.Result.Err != nil
+	switch kind := stmt.KindOf(node); {
+	case kind.OfSession():
+		about := node.(*stmt.SessionStmt)
+		switch {
+		case about.Does == stmt.Disconnect && !failed:
+			r.leaves(st, st.Session)
+		case about.Does == stmt.Kill && (!failed || about.Target == st.Session):
+			r.leaves(st, about.Target)
+		}
+		return
+	case kind.Ends():
+		r.end(i, st, s, kind)
+		return
+	case kind.Begins() && !failed:
+		s.inTxn = true
+		return
+	case kind == stmt.RollbackTo && !failed:
+		if n := s.savepoint(node); n >= 0 {
+			s.rollBack(n + 1)
+			s.savepoints, s.failed = s.savepoints[:n+1], false
+		}
+		return
+	case kind == stmt.Savepoint && !failed:
+		s.savepoints, s.nested = append(s.savepoints, nameOf(node)), true
+		return
+	case kind == stmt.ReleaseSavepoint && !failed:
+		if n := s.savepoint(node); n >= 0 {
+			s.savepoints = s.savepoints[:n]
+			for k := range s.done {
+				s.done[k].depth = min(s.done[k].depth, n)
+			}
+		}
+		return
+	case kind.OfNotifications() && !s.failed && s.inTxn && !failed:
+		s.done = append(s.done, action{node.(*stmt.NotifyStmt), len(s.savepoints)})
+	case kind.OfNotifications() && !s.inTxn:
+		s.done = []action{{node.(*stmt.NotifyStmt), 0}}
+		r.commit(i, st, s)
+		*s = talker{}
+		return
+	}
+	if failed && s.inTxn && !s.failed { // it aborts the transaction, or what is behind the last savepoint
+		s.rollBack(len(s.savepoints))
+		s.failed = true
+	}
+}
+
+func nameOf(n ast.StmtNode) string { return strings.ToLower(stmt.Of(n).Savepoint) }
+
+// savepoint is the place of the newest savepoint that a statement names, -1 if there is none.
+func (s *talker) savepoint(n ast.StmtNode) int {
+	for k := len(s.savepoints) - 1; k >= 0; k-- {
+		if s.savepoints[k] == nameOf(n) {
+			return k
+		}
+	}
+	return -1
+}
+
+// rollBack takes back what was done behind so many savepoints.
+func (s *talker) rollBack(depth int) {
+	s.done = slices.DeleteFunc(s.done, func(a action) bool { return a.depth >= depth })
+}
+
+// end ends a transaction.
+func (r *reader) end(i int, st *history.Stmt, s *talker, kind stmt.Kind) {
+	switch {
+	case !s.inTxn || s.failed:
+	case kind == stmt.Commit:
+		r.commit(i, st, s)
+	case kind == stmt.Prepare && st.Result.Err == nil && r.prepared < 0:
+		if slices.ContainsFunc(s.done, func(a action) bool { return a.Does != stmt.Unlisten }) {
+			r.prepared = i
+		}
+	}
+	*s = talker{}
+}
+
+// queryCanceled and adminShutdown are the SQLSTATEs of a statement that a KILL has ended.
+const (
+	queryCanceled = "57014"
+	adminShutdown = "57P01"
+)
+
+// commit has what a transaction did take effect; so far as nobody was told whether it was committed, perhaps.
+func (r *reader) commit(i int, st *history.Stmt, s *talker) {
+	e := st.Result.Err
+	unsure := e != nil && (e.Code == history.ErrLost || e.State == queryCanceled || e.State == adminShutdown)
+	if e != nil && !unsure {
+		return
+	}
+	t := &sent{session: st.Session, stmt: i, from: st.Submit, to: st.Return, unsure: unsure}
+	if unsure {
+		t.to = never
+	}
+	for _, a := range s.done {
+		switch a.Does {
+		case stmt.Notify:
+			t.add(a, s.nested && r.repeats)
+		case stmt.Listen:
+			if unsure {
+				r.heard = append(r.heard, &hearing{st.Session, a.Channel, st.Submit, never, never, never})
+			} else if !r.listens(st, a.Channel) {
+				r.heard = append(r.heard, &hearing{st.Session, a.Channel, st.Submit, st.Return, never, never})
+			}
+		default:
+			r.unlisten(st, a.Channel, unsure)
+		}
+	}
+	if len(t.notes) > 0 {
+		r.sent = append(r.sent, t)
+	}
+}
+
+// add notes a notification. A second one of the same text is none.
+func (t *sent) add(a action, again bool) {
+	n := note{channel: a.Channel, payload: a.Payload}
+	if slices.Contains(t.notes, n) {
+		if n.again = true; !again {
+			return
+		}
+	}
+	t.notes = append(t.notes, n)
+}
+
+// listens reports whether a session has a LISTEN on a channel that nothing has ended.
+func (r *reader) listens(st *history.Stmt, channel string) bool {
+	return slices.ContainsFunc(r.heard, func(x *hearing) bool {
+		return x.session == st.Session && x.channel == channel && x.gives == never && x.has < never
+	})
+}
+
+// unlisten ends what a session hears of a channel, or of all if that is empty.
+func (r *reader) unlisten(st *history.Stmt, channel string, unsure bool) {
+	for _, x := range r.heard {
+		if x.session == st.Session && (channel == "" || x.channel == channel) {
+			x.gives = min(x.gives, st.Submit)
+			if !unsure {
+				x.gone = min(x.gone, st.Return)
+			}
+		}
+	}
+}
+
+// leaves ends a session. What it was sent and has not read is lost.
+func (r *reader) leaves(st *history.Stmt, session int) {
+	for _, x := range r.heard {
+		if x.session == session && x.gives == never {
+			x.has = never
+		}
+	}
+	r.unlisten(&history.Stmt{Session: session, Submit: st.Submit, Return: st.Return}, "", false)
+	r.sessions[session] = &talker{}
+}
