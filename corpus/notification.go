@@ -2,7 +2,6 @@ package corpus
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -54,9 +53,4 @@ func (r *caseReader) notification(start, end int) (ast.StmtNode, error) {
 		return nil, r.errorf(at, "the text of a notification is up to 40 letters, digits, blanks and any of _.:-")
 	}
 	return s, nil
-}
-
-// Listens reports whether some session of a case listens for notifications.
-func (c *Case) Listens() bool {
-	return slices.ContainsFunc(c.Steps, func(l Line) bool { return stmt.KindOf(l.Stmt) == stmt.Listen })
 }

@@ -63,6 +63,9 @@ func tellOnPostgres(
 		}
 		for _, c := range campaign.Sayable(b.Server().DBMS, mutate.FromInput(data, nil, o)) {
 			r.cases++
+			if l.OwnWords {
+				c = inOwnWords(c, l, seed+n)
+			}
 			if size.only && !tellable(c, l) {
 				continue
 			}
@@ -83,6 +86,17 @@ func tellOnPostgres(
 		}
 	}
 	return r
+}
+
+// inOwnWords returns a case with words of PostgreSQL's own, those that the lie needs if some seed gives them.
+func inOwnWords(c *corpus.Case, l pglying.Lie, seed uint64) (worded *corpus.Case) {
+	const tries, newest = 200, 18
+	for n := range uint64(tries) {
+		if worded = mutate.PostgresWords(c, seed*tries+n, newest, false); tellable(worded, l) {
+			break
+		}
+	}
+	return worded
 }
 
 // tellable says that a case has what the lie needs to be told.

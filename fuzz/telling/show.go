@@ -38,6 +38,11 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 		line("  ", "%s at the start: %s", x.Name, timeline.Rows(x.Rows))
 	}
 	b.WriteString(interleaving(t) + "\n")
+	for _, n := range r.History.Notifications {
+		if n.Stmt < 0 {
+			line("  ", "tx%d is notified at the end: %s", n.Session, n)
+		}
+	}
 	for i, x := range r.History.Final {
 		line("  ", "%s at the end: %s", x.Name, timeline.Rows(x.Rows))
 		if i < len(t.Account.Final) && !history.SameRows(x.Rows, t.Account.Final[i].Rows, false) {
@@ -157,6 +162,16 @@ func interleaving(tl *timeline.Timeline) string {
 			below := make([]string, len(rows[0]))
 			below[len(below)-1] = "expected " + m.Expected
 			rows = append(rows, below)
+		}
+		if m.Waits {
+			continue
+		}
+		for _, n := range tl.History.Notifications {
+			if n.Stmt == m.Stmt {
+				below := make([]string, len(rows[0]))
+				below[len(below)-1] = "notified: " + n.String()
+				rows = append(rows, below)
+			}
 		}
 	}
 	return listed(rows)

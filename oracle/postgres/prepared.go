@@ -18,7 +18,13 @@ func (w *world) preparing(i int, s *session, node ast.StmtNode) (want string, er
 	p := node.(*stmt.PreparedStmt)
 	at, known := w.prepared[p.Name]
 	if p.Does == stmt.Prepare {
-		if state := stateOf(&w.History.Stmts[i].Result); state != "" && state != duplicateObject {
+		state := stateOf(&w.History.Stmts[i].Result)
+		if state == notSupported && s.notifies && s.txn != nil && !s.failed {
+			w.Rollback(s.txn, w.effect(i))
+			s.leave()
+			return state, nil
+		}
+		if state != "" && state != duplicateObject {
 			return "", &mvcc.Loss{Slug: "unsupported: a PREPARE TRANSACTION that fails", Detail: state}
 		}
 		switch {

@@ -23,6 +23,8 @@ type session struct {
 	locks      versions.Locks
 	// sets is the level of the transactions behind this one if it commits, 0 for that of now.
 	sets corpus.Level
+	// notifies says that the transaction has listened or notified, and so may not be prepared.
+	notifies bool
 }
 
 // savepoint is how much its transaction had written and locked. Two may have one name: then
@@ -225,6 +227,7 @@ func waits(k stmt.Kind) bool { return !k.Control() || k == stmt.Advisory }
 // besideRows replays what becomes of a transaction by a statement that is about no rows. Its own judge judges its answer.
 func (w *world) besideRows(i int, s *session) *mvcc.Difference {
 	st := &w.History.Stmts[i]
+	s.notifies = s.notifies || s.txn != nil && w.Steps[i].Kind.OfNotifications()
 	want := ""
 	switch state := stateOf(&st.Result); {
 	case s.failed:

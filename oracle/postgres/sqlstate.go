@@ -19,6 +19,7 @@ const (
 	activeTransaction = "25001"
 	undefinedObject   = "42704"
 	duplicateObject   = "42710"
+	notSupported      = "0A000"
 )
 
 // stateOf is the SQLSTATE of an answer, "" for none.

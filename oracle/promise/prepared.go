@@ -1,6 +1,10 @@
 package promise
 
-import "github.com/txnfuzz/txnfuzz/corpus/stmt"
+import (
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+)
 
 // Errors of PostgreSQL's two-phase commit.
 // https://www.postgresql.org/docs/current/sql-prepare-transaction.html
@@ -10,6 +14,7 @@ const (
 	noSuchName    = "42704"
 	insideTxn     = "25001"
 	serialization = "40001"
+	notSupported  = "0A000"
 )
 
 // oddity is an answer that no rows and no order of transactions can make right.
@@ -61,6 +66,8 @@ func (t *timeline) prepares(e *event, u *unit, began bool, open map[int]*unit) e
 		return unjudgedError("a PREPARE TRANSACTION that ends no transaction")
 	}
 	switch {
+	case began && !u.failed && failed != nil && failed.State == notSupported && u.notifies():
+		t.close(e, u, false, open)
 	case !began && failed != nil, failed != nil && failed.State != nameTaken && failed.State != serialization:
 		return unjudgedError("a PREPARE TRANSACTION that fails")
 	case !began:
@@ -81,6 +88,11 @@ func (t *timeline) prepares(e *event, u *unit, began bool, open map[int]*unit) e
 		delete(open, u.session)
 	}
 	return nil
+}
+
+// notifies says that a transaction has listened or notified, and so may not be prepared.
+func (u *unit) notifies() bool {
+	return slices.ContainsFunc(u.events, func(e *event) bool { return e.kind.OfNotifications() })
 }
 
 // must notes a statement that does not fail as it has to; an empty SQLSTATE stands for no error.

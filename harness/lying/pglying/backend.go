@@ -18,6 +18,8 @@ type Lie struct {
 	Levels []corpus.Level
 	// Form is what a statement of a case must hold for the lie to be told, empty for nothing.
 	Form string
+	// OwnWords says that Form is in words that only PostgreSQL has.
+	OwnWords bool
 	// Transactions is how many must be open for the lie to be told, if more than two.
 	Transactions int
 	// answer handles one statement of a session; nil passes all on.

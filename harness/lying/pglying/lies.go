@@ -79,6 +79,12 @@ var Lies = []Lie{
 		answer: strongLock},
 	{Name: "row-missing-while-three-are-open", Breaks: "lost row", Levels: everywhere, Transactions: 3,
 		answer: amidTwoOthers(rowMissing)},
+	{Name: "notification-of-aborted-transaction", Breaks: "atomicity of notifications", Levels: everywhere,
+		Form: "NOTIFY", OwnWords: true, answer: notifiedAnyway},
+	{Name: "notification-is-lost", Breaks: "lost notification", Levels: everywhere, Form: "LISTEN", OwnWords: true,
+		answer: notificationLost},
+	{Name: "notifications-are-reversed", Breaks: "order of notifications", Levels: everywhere, Form: "LISTEN",
+		OwnWords: true, answer: notificationsReversed},
 }
 
 type lie = func(s *session, sql string) (harness.Reply, error)

@@ -29,6 +29,8 @@ type session struct {
 	done []string
 	// cache holds the answers to plain SELECTs of the open transaction.
 	cache map[string]harness.Reply
+	// got holds what the server notified the session of, and the client was not told yet.
+	got []harness.Notification
 }
 
 // Execute implements harness.Session.
@@ -40,6 +42,7 @@ func (s *session) Execute(sql string) (harness.Reply, error) {
 	} else {
 		r, err = s.ask(sql)
 	}
+	r.Notifications, s.got = s.got, nil
 	if err == nil {
 		s.follow(sql, &r)
 	}
@@ -121,7 +124,11 @@ func (s *session) amidWrites() bool {
 func (s *session) tell() { s.b.told.Add(1) }
 
 // ask sends a statement to the server.
-func (s *session) ask(sql string) (harness.Reply, error) { return s.Session.Execute(sql) }
+func (s *session) ask(sql string) (harness.Reply, error) {
+	r, err := s.Session.Execute(sql)
+	s.got = append(s.got, r.Notifications...)
+	return r, err
+}
 
 // also sends statements of the lie's own, as far as the server takes them, and returns the last answer.
 func (s *session) also(sql ...string) (r harness.Reply, err error) {
