@@ -18,7 +18,7 @@ import (
 //	/* tx1 */ UNLISTEN *;
 
 var (
-	notificationWord = regexp.MustCompile(`(?i)^(?:listen|unlisten|notify)\b|\bpg_notify\b`)
+	notificationWord = regexp.MustCompile(`(?i)\b(?:listen|unlisten|notify|pg_notify)\b`)
 	notifyPattern    = regexp.MustCompile(`(?i)^(listen|unlisten|notify) ?(.*)$`)
 	notifyCall       = regexp.MustCompile(`(?i)^select pg_notify *\( *'([^']*)' *, *'([^']*)' *\)$`)
 	notifyArguments  = regexp.MustCompile(`^([^ ,]+) *(?:, *'([^']*)')?$`)

@@ -300,6 +300,9 @@ func (r *caseReader) statement() error {
 	if k := stmt.KindOf(line.Stmt); line.Session == InitSession && (k.OfSession() || k.OfPrepared() || k.BesideRows()) {
 		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", k)
 	}
+	if s, ok := line.Stmt.(*stmt.SequenceStmt); ok && s.Function == "" && line.Session != InitSession {
+		return r.errorf(prefix, "a session cannot make a sequence: CREATE SEQUENCE stands behind /* init */")
+	}
 	if _, ok := line.Stmt.(*stmt.TriggerStmt); ok && line.Session != InitSession {
 		return r.errorf(prefix, "a session cannot make a trigger: CREATE TRIGGER stands behind /* init */")
 	}
@@ -406,6 +409,9 @@ func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 		return s, err
 	}
 	if s, err := r.notification(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.sequence(start, end); s != nil || err != nil {
 		return s, err
 	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {

@@ -106,7 +106,8 @@ const unlockAll = "pg_advisory_unlock_all"
 // onlyPostgres reports whether a statement is in words that no other server has.
 func onlyPostgres(n ast.StmtNode) bool {
 	k := stmt.KindOf(n)
-	return k.OfPrepared() || k.BesideRows()
+	_, sequence := n.(*stmt.SequenceStmt)
+	return k.OfPrepared() || k.BesideRows() || sequence
 }
 
 // asNamed gives what an error speaks of the name that it has in the case.

@@ -277,6 +277,8 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 		return ends | ownNamed, nil
 	case *stmt.NotifyStmt:
 		return ownNamed | taints, nil
+	case *stmt.SequenceStmt:
+		return taints, nil
 	case *stmt.AdvisoryStmt:
 		t, _ := advisoryTraits([]string{x.Function}, sql)
 		return t | locks | taints, nil

@@ -22,8 +22,8 @@ const (
 	ownConstraintOdds = 24
 	// twoPhaseOdds is how often a COMMIT of such a case becomes one in two phases, lostPhaseOdds how often the second
 	// takes the first one back, advisoryOdds how often the sessions take advisory locks, notifyOdds how often they listen
-	// and notify.
-	twoPhaseOdds, lostPhaseOdds, advisoryOdds, notifyOdds = 14, 60, 14, 13
+	// and notify, sequenceOdds how often they draw from a sequence.
+	twoPhaseOdds, lostPhaseOdds, advisoryOdds, notifyOdds, sequenceOdds = 14, 60, 14, 13, 13
 )
 
 // firstMerge is the version of PostgreSQL that brought MERGE.
@@ -55,6 +55,9 @@ func PostgresWords(c *corpus.Case, seed uint64, major int, prepares bool) *corpu
 	}
 	if w.c.odds(notifyOdds) { // behind all other choices, which stay as they are
 		w.notify(out)
+	}
+	if w.c.odds(sequenceOdds) {
+		w.sequence(out)
 	}
 	return out
 }
@@ -133,6 +136,25 @@ func (w *ownWords) notify(of *corpus.Case) {
 		}
 	}
 }
+
+// sequence has sessions draw from a sequence and ask for what they have drawn.
+func (w *ownWords) sequence(of *corpus.Case) {
+	made := &stmt.SequenceStmt{Name: "seq"}
+	if w.c.odds(40) {
+		made.Cache = 2 + w.c.below(3)
+	}
+	of.Init = append(slices.Clone(of.Init), corpus.Line{Stmt: made})
+	for range 3 + w.c.below(4) {
+		s := &stmt.SequenceStmt{Function: pick(w.c, sequenceFunctions)}
+		if s.Function != "lastval" {
+			s.Name = made.Name
+		}
+		at := w.c.below(len(of.Steps)) + 1
+		of.Steps = slices.Insert(of.Steps, at, corpus.Line{Session: of.Steps[at-1].Session, Stmt: s})
+	}
+}
+
+var sequenceFunctions = []weighted[string]{{70, "nextval"}, {20, "currval"}, {10, "lastval"}}
 
 type ownWords struct {
 	c      *choices

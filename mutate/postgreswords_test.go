@@ -17,6 +17,7 @@ func TestPostgresWords(t *testing.T) {
 		"EXCLUDE": 0, "DEFERRABLE INITIALLY DEFERRED": 0, "CREATE UNIQUE INDEX": 0, "COALESCE": 0,
 		"PREPARE TRANSACTION": 0, "COMMIT PREPARED": 0, "pg_advisory_xact_lock": 0,
 		"LISTEN ": 0, "NOTIFY ": 0, "pg_notify(": 0, "UNLISTEN ": 0,
+		"CREATE SEQUENCE ": 0, "nextval(": 0, "currval(": 0, "lastval(": 0,
 	}
 	const cases = 2000
 	for seed := range uint64(cases) {

@@ -66,6 +66,7 @@ func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *hist
 		v.rowLocks(c, h)
 	}
 	v.notified(c, h)
+	v.sequences(c, h)
 	return v
 }
 

@@ -75,7 +75,7 @@ func (p *printer) statement(n ast.StmtNode) string {
 	case *stmt.RawStmt:
 		p.not(strings.Contains(s.SQL, "`"), "a raw statement with names in backquotes")
 		return s.String()
-	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt:
+	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt, *stmt.SequenceStmt:
 		return s.(fmt.Stringer).String()
 	case *stmt.TriggerStmt:
 		return p.no("a trigger without a function")

@@ -41,6 +41,7 @@ const (
 	Listen           Kind = "LISTEN"
 	Unlisten         Kind = "UNLISTEN"
 	Notify           Kind = "NOTIFY"
+	Sequence         Kind = "sequence"
 	Other            Kind = "OTHER"
 )
 
@@ -90,6 +91,10 @@ func KindOf(n ast.Node) Kind {
 		return Advisory
 	case *NotifyStmt:
 		return s.Does
+	case *SequenceStmt:
+		if s.Function != "" {
+			return Sequence
+		}
 	}
 	return Other
 }
@@ -138,8 +143,8 @@ func (k Kind) Control() bool {
 }
 
 // BesideRows reports whether a statement of this kind is about something of PostgreSQL's that is no row and has a judge
-// of its own: an advisory lock or a notification.
-func (k Kind) BesideRows() bool { return k == Advisory || k.OfNotifications() }
+// of its own: an advisory lock, a notification or a sequence.
+func (k Kind) BesideRows() bool { return k == Advisory || k.OfNotifications() || k == Sequence }
 
 // OfNotifications reports whether a statement of this kind is a NotifyStmt.
 func (k Kind) OfNotifications() bool { return k == Listen || k == Unlisten || k == Notify }

@@ -17,7 +17,7 @@ func Describe(kind stmt.Kind, r *Result) string {
 		return fmt.Sprintf("%d matched, %d changed", r.Matched, r.Changed)
 	case kind.Writes(), kind == stmt.Raw && r.Affected >= 0 && len(r.Columns) == 0:
 		return fmt.Sprintf("%d affected", r.Affected)
-	case kind.Control() && (kind != stmt.Advisory || isVoid(r.Rows)):
+	case kind.Control() && (kind != stmt.Advisory && kind != stmt.Sequence || isVoid(r.Rows)):
 		return "ok"
 	case len(r.Rows) == 0:
 		return "no rows"

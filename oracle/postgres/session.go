@@ -127,7 +127,7 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			s.sets = s.savepoints[at].sets
 			s.savepoints, s.failed = s.savepoints[:at+1], false
 		}
-	case stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify:
+	case stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify, stmt.Sequence:
 		return w.besideRows(i, s), nil
 	case stmt.Prepare, stmt.CommitPrepared, stmt.RollbackPrepared:
 		var err error
@@ -233,6 +233,8 @@ func (w *world) besideRows(i int, s *session) *mvcc.Difference {
 	case s.failed:
 		want = inFailedTxn
 	case state == deadlockDetected, state == queryCanceled && st.Interrupted:
+		want = state
+	case w.Steps[i].Kind == stmt.Sequence && (state == notInState || strings.HasPrefix(state, ofText)):
 		want = state
 	}
 	if want != "" && s.txn != nil && !s.failed {

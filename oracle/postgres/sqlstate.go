@@ -19,6 +19,7 @@ const (
 	activeTransaction = "25001"
 	undefinedObject   = "42704"
 	duplicateObject   = "42710"
+	notInState        = "55000"
 	notSupported      = "0A000"
 )
 

@@ -227,7 +227,7 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			t.close(e, u, !failed, open)
 		}
 		return nil
-	case stmt.Use, stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify:
+	case stmt.Use, stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify, stmt.Sequence:
 		return nil
 	case stmt.SetLevel:
 		// Outside of a transaction it holds at once, inside of one it would go with that.

@@ -41,6 +41,7 @@ type Backend struct {
 	// wrote counts those that have written there.
 	wrote atomic.Int64
 	past  past
+	drawn drawn
 }
 
 var _ harness.Database = (*Backend)(nil)

@@ -85,6 +85,8 @@ var Lies = []Lie{
 		answer: notificationLost},
 	{Name: "notifications-are-reversed", Breaks: "order of notifications", Levels: everywhere, Form: "LISTEN",
 		OwnWords: true, answer: notificationsReversed},
+	{Name: "sequence-value-given-twice", Breaks: "uniqueness of a sequence's values", Levels: everywhere,
+		Form: "nextval", OwnWords: true, answer: amidOthers(valueTwice)},
 }
 
 type lie = func(s *session, sql string) (harness.Reply, error)
