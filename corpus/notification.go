@@ -47,7 +47,8 @@ func (r *caseReader) notification(start, end int) (ast.StmtNode, error) {
 		return nil, nil
 	}
 	if !channelName.MatchString(s.Channel) || pgsql.Name(s.Channel) != s.Channel {
-		return nil, r.errorf(at, "the name of a channel is up to 30 small letters, digits and _, without quotes, and no reserved word")
+		return nil, r.errorf(at, "the name of a channel is up to 30 small letters, digits and _, without quotes, "+
+			"and no reserved word")
 	}
 	if !payloadSyntax.MatchString(s.Payload) {
 		return nil, r.errorf(at, "the text of a notification is up to 40 letters, digits, blanks and any of _.:-")

@@ -28,7 +28,7 @@ func (r *run) idle(l *lane, sql string) error {
 	}
 	r.notified(l.number, -1, reply.Notifications)
 	if reply.Err != nil {
-		return fmt.Errorf("session %d: %s: error %d (%s): %s", l.number, sql, reply.Err.Code, reply.Err.State, reply.Err.Message)
+		return fmt.Errorf("session %d: %s: %v", l.number, sql, reply.Err)
 	}
 	return nil
 }

@@ -21,8 +21,11 @@ type room struct {
 	replies  []chan harness.Reply
 }
 
-func newRoom(t *testing.T, n int) *room {
-	db := start(t)
+func newRoom(t *testing.T, n int) *room { return newRoomOn(t, n, "postgres") }
+
+// newRoomOn is newRoom on a server of a target.
+func newRoomOn(t *testing.T, n int, target string) *room {
+	db := startTarget(t, target)
 	prober, err := db.Prober(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -412,4 +415,34 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestCommitsThatNotify: who waits for another COMMIT that notifies, of whatever case, waits for no session of its own.
+// That COMMIT is held here, since it waits for a standby server that there is not.
+func TestCommitsThatNotify(t *testing.T) {
+	r := newRoomOn(t, 3, "postgres,wal_level=replica,max_wal_senders=2,synchronous_standby_names=nobody")
+	for i := range r.sessions[:2] {
+		must(t, r.sessions[i], "SET synchronous_commit = local")
+	}
+	must(t, r.sessions[0], "SET synchronous_commit = on")
+	r.send(0, "UPDATE t SET b = 0; NOTIFY c")
+	const held = "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 1262 AND objid = 0 AND "
+	until := func(what string) {
+		for end := time.Now().Add(10 * time.Second); ; {
+			if rows, err := r.sessions[2].Query(held + what); err != nil || time.Now().After(end) {
+				t.Fatalf("no lock that is %s (%v)", what, err)
+			} else if rows[0][0].Text != "0" {
+				return
+			}
+		}
+	}
+	until("granted")
+	r.send(1, "NOTIFY c")
+	until("NOT granted")
+	if w, ok := r.waiting()[1]; ok {
+		t.Errorf("a COMMIT that notifies waits: %+v", w)
+	}
+	must(t, r.sessions[2], fmt.Sprintf("SELECT pg_cancel_backend(%d)", r.sessions[0].ID()))
+	r.answer(0)
+	r.answer(1)
 }

@@ -16,9 +16,15 @@ import (
 // start opens the newest PostgreSQL that is installed, which ends with the test.
 func start(t testing.TB) harness.Database {
 	t.Helper()
+	return startTarget(t, "postgres")
+}
+
+// startTarget is start for a target.
+func startTarget(t testing.TB, name string) harness.Database {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	b, err := harness.Open(ctx, "postgres", harness.Options{})
+	b, err := harness.Open(ctx, name, harness.Options{})
 	if errors.Is(err, os.ErrNotExist) && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") == "" {
 		t.Skip(err)
 	}

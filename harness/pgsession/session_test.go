@@ -205,3 +205,30 @@ func TestTerminated(t *testing.T) {
 		t.Errorf("of a session that the server has ended: %+v, %v", r, err)
 	}
 }
+
+// TestNotifications: notifications come with the answer behind which they were sent or, while nobody asks anything,
+// with the next one.
+func TestNotifications(t *testing.T) {
+	db := start(t)
+	listens, notifies := open(t, db), open(t, db)
+	must(t, listens, "LISTEN c")
+	must(t, notifies, "NOTIFY c, 'x'; NOTIFY c")
+	var got []harness.Notification
+	for range 2 {
+		r, err := listens.Execute("SELECT 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, r.Notifications...)
+	}
+	want := []harness.Notification{
+		{Sender: notifies.ID(), Channel: "c", Payload: "x"}, {Sender: notifies.ID(), Channel: "c"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	r, err := listens.Execute("NOTIFY c, 'own'")
+	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Sender != listens.ID() {
+		t.Errorf("its own: %+v (%v)", r.Notifications, err)
+	}
+}

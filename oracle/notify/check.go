@@ -27,7 +27,8 @@ const (
 
 // Check returns a difference of a history, nil for none.
 func Check(c *corpus.Case, h *history.History) *Difference {
-	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return stmt.KindOf(l.Stmt).OfNotifications() }) {
+	about := func(l corpus.Line) bool { return stmt.KindOf(l.Stmt).OfNotifications() }
+	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, about) {
 		return nil
 	}
 	r := read(c, h)
@@ -120,7 +121,8 @@ func (r *reader) between(sender, listener int, all []delivery) *Difference {
 		}
 		if came > may {
 			return &Difference{Stmt: r.statementOf(d), Kind: phantom, Expected: "no such notification", Actual: d.String(),
-				Reason: fmt.Sprintf("of those like it tx%d has got all that committed transactions sent while it listened", listener)}
+				Reason: fmt.Sprintf(
+					"of those like it tx%d has got all that committed transactions sent while it listened", listener)}
 		}
 	}
 	for _, x := range items {

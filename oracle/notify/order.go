@@ -10,7 +10,7 @@ import (
 type order struct {
 	r     *reader
 	after map[*sent][]*sent
-	// at is the notification that says so last of a pair.
+	// last is the last notification that came behind one of another transaction.
 	last *delivery
 }
 
@@ -18,7 +18,8 @@ type order struct {
 func (o *order) of(n history.Notification) *sent {
 	var found *sent
 	for _, t := range o.r.sent {
-		if t.session != n.Sender || !slices.ContainsFunc(t.notes, func(x note) bool { return x.channel == n.Channel && x.payload == n.Payload }) {
+		same := func(x note) bool { return x.channel == n.Channel && x.payload == n.Payload }
+		if t.session != n.Sender || !slices.ContainsFunc(t.notes, same) {
 			continue
 		}
 		if found != nil {
@@ -69,7 +70,8 @@ func (o *order) check() *Difference {
 	for _, t := range o.r.sent {
 		if circle(t) {
 			return &Difference{Stmt: o.r.statementOf(*o.last), Kind: misordered, Expected: "the order of the commits",
-				Actual: "another order at some session", Reason: "notifications come in the order of the commits, everywhere in the same"}
+				Actual: "another order at some session",
+				Reason: "notifications come in the order of the commits, everywhere in the same"}
 		}
 	}
 	return nil

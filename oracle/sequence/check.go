@@ -50,7 +50,8 @@ type reader struct {
 // Check returns the first difference of a history, nil for none. Of a case in which a raw statement calls a function
 // for sequences it claims nothing, since nobody knows how often.
 func Check(c *corpus.Case, h *history.History) *Difference {
-	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return stmt.KindOf(l.Stmt) == stmt.Sequence }) {
+	about := func(l corpus.Line) bool { return stmt.KindOf(l.Stmt) == stmt.Sequence }
+	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, about) {
 		return nil
 	}
 	r := &reader{c: c, cached: map[string]bool{}, draws: map[string][]draw{}, lives: map[int]int{}, of: map[int]*memory{}}
@@ -78,9 +79,8 @@ func Check(c *corpus.Case, h *history.History) *Difference {
 
 // counts reports whether a column of a table counts by itself, for which PostgreSQL has a sequence.
 func counts(s *ast.CreateTableStmt) bool {
-	return slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
-		return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
-	})
+	counted := func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement }
+	return slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool { return slices.ContainsFunc(col.Options, counted) })
 }
 
 func (r *reader) memory(session int) *memory {
@@ -141,12 +141,14 @@ func (r *reader) draw(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
 		}
 		switch {
 		case o.value == got:
-			return &Difference{Kind: "repeated-sequence-value", Expected: fmt.Sprintf("another value than %d", got), Actual: fmt.Sprint(got),
-				Reason: fmt.Sprintf("tx%d has got %d from the sequence; no value is given twice, whatever becomes of the transaction", o.Session, got)}
+			return &Difference{Kind: "repeated-sequence-value", Expected: fmt.Sprintf("another value than %d", got),
+				Actual: fmt.Sprint(got), Reason: fmt.Sprintf("tx%d has got %d from the sequence; "+
+					"no value is given twice, whatever becomes of the transaction", o.Session, got)}
 		case r.cached[s.Name] && (o.Session != d.Session || o.life != d.life):
 		case before.Return < since.Submit && before.value > since.value:
-			return &Difference{Kind: "decreasing-sequence-value", Expected: fmt.Sprintf("a value above %d", before.value), Actual: fmt.Sprint(since.value),
-				Reason: fmt.Sprintf("tx%d had got %d from the sequence when tx%d asked", before.Session, before.value, since.Session)}
+			return &Difference{Kind: "decreasing-sequence-value", Expected: fmt.Sprintf("a value above %d", before.value),
+				Actual: fmt.Sprint(since.value), Reason: fmt.Sprintf("tx%d had got %d from the sequence when tx%d asked",
+					before.Session, before.value, since.Session)}
 		}
 	}
 	r.draws[s.Name] = append(r.draws[s.Name], d)
