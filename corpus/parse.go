@@ -297,7 +297,8 @@ func (r *caseReader) statement() error {
 		return r.errorf(prefix, "a raw statement of the set-up makes an index or adds to a table: "+
 			"/* init */ /* raw writes=t */ CREATE INDEX … or ALTER TABLE t ADD …")
 	}
-	if k := stmt.KindOf(line.Stmt); line.Session == InitSession && (k.OfSession() || k.OfPrepared() || k.BesideRows()) {
+	if k := stmt.KindOf(line.Stmt); line.Session == InitSession &&
+		(k.OfSession() || k.OfPrepared() || k.BesideRows() || k == stmt.SetModes || k == stmt.SetConstraints) {
 		return r.errorf(prefix, "the set-up has no sessions: %s stands behind /* tx1 */", k)
 	}
 	if s, ok := line.Stmt.(*stmt.SequenceStmt); ok && s.Function == "" && line.Session != InitSession {
@@ -412,6 +413,12 @@ func (r *caseReader) parse(start, end int) (ast.StmtNode, error) {
 		return s, err
 	}
 	if s, err := r.sequence(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.modes(start, end); s != nil || err != nil {
+		return s, err
+	}
+	if s, err := r.constraints(start, end); s != nil || err != nil {
 		return s, err
 	}
 	if raw, err := r.raw(start, end); raw != nil || err != nil {

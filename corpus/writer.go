@@ -222,7 +222,8 @@ func (w *sqlWriter) statement(n ast.StmtNode) error {
 	case *stmt.RawStmt:
 		w.out = append(w.out, s.String()...)
 		return nil
-	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt, *stmt.SequenceStmt:
+	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt, *stmt.SequenceStmt, *stmt.ModesStmt,
+		*stmt.ConstraintsStmt:
 		w.plain(s.(fmt.Stringer).String())
 		return nil
 	case *stmt.TriggerStmt:

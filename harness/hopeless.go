@@ -52,11 +52,15 @@ func (r *run) hopeless(ctx context.Context) (*lane, error) {
 	return first, nil
 }
 
-// atLock reports whether a session waits for a row lock, or where the locks of names end like those, for one.
+// atLock reports whether a session waits for a row lock, or for what ends like one: a safe snapshot, and where names
+// have such locks, one of these.
 func (r *run) atLock(l *lane) bool {
 	w := r.h.Stmts[l.stmt].Waits
-	return l.waits && !r.answered(l) && len(w) > 0 &&
-		(w[len(w)-1].Kind == history.RowLock || w[len(w)-1].Kind == history.Metadata && r.w.pool.speech.prepares)
+	if !l.waits || r.answered(l) || len(w) == 0 {
+		return false
+	}
+	kind := w[len(w)-1].Kind
+	return kind == history.RowLock || kind == history.SafeSnapshot || kind == history.Metadata && r.w.pool.speech.prepares
 }
 
 // leadsToIdle reports whether a connection is that of a session of the case which is

@@ -106,8 +106,11 @@ const unlockAll = "pg_advisory_unlock_all"
 // onlyPostgres reports whether a statement is in words that no other server has.
 func onlyPostgres(n ast.StmtNode) bool {
 	k := stmt.KindOf(n)
-	_, sequence := n.(*stmt.SequenceStmt)
-	return k.OfPrepared() || k.BesideRows() || sequence
+	switch n.(type) {
+	case *stmt.SequenceStmt, *stmt.ModesStmt:
+		return true
+	}
+	return k == stmt.SetConstraints || k.OfPrepared() || k.BesideRows()
 }
 
 // asNamed gives what an error speaks of the name that it has in the case.

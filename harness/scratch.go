@@ -137,6 +137,15 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 				return nil, err
 			}
 		}
+		for n, sql := range x.matches(step, several) {
+			r, err := x.w.idle(x.session, sql)
+			if err != nil {
+				return nil, err
+			}
+			if n == len(x.matches(step, several))/2 && severalMatch(&r) {
+				a.Several = append(a.Several, i)
+			}
+		}
 		r, err := x.w.idle(x.session, x.s.steps[step].sql)
 		if err != nil {
 			return nil, err

@@ -282,6 +282,10 @@ func inspect(n ast.StmtNode, sql string) (traits, error) {
 	case *stmt.AdvisoryStmt:
 		t, _ := advisoryTraits([]string{x.Function}, sql)
 		return t | locks | taints, nil
+	case *stmt.ModesStmt: // what reads freely at its session's level need not in this transaction
+		return setsLevel, nil
+	case *stmt.ConstraintsStmt: // it may have to wait for who has a key
+		return locks, nil
 	case *ast.SetOprStmt, *ast.DoStmt, *ast.ExplainStmt:
 	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		v.traits |= locks | ignoring(of.Ignore)

@@ -93,8 +93,10 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 	if several {
 		texts = append(texts, "START TRANSACTION")
 	}
-	first := len(texts)
-	for _, step := range q.Steps {
+	at := make([]int, len(q.Steps)) // where the steps stand among the texts
+	for i, step := range q.Steps {
+		texts = append(texts, x.matches(step, several)...)
+		at[i] = len(texts)
 		texts = append(texts, x.s.steps[step].sql)
 	}
 	end := len(texts)
@@ -120,8 +122,11 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 		}
 		was = x.now
 	}
-	for i := range q.Steps {
-		r := &replies[first+i]
+	for i, step := range q.Steps {
+		r := &replies[at[i]]
+		if n := len(x.matches(step, several)); n > 0 && severalMatch(&replies[at[i]-n+n/2]) {
+			a.Several = append(a.Several, i)
+		}
 		if r.Err != nil {
 			x.s.nameDatabase(r.Err, x.p.db)
 		}

@@ -24,11 +24,23 @@ const (
 	// takes the first one back, advisoryOdds how often the sessions take advisory locks, notifyOdds how often they listen
 	// and notify, sequenceOdds how often they draw from a sequence.
 	twoPhaseOdds, lostPhaseOdds, advisoryOdds, notifyOdds, sequenceOdds = 14, 60, 14, 13, 13
+	// deferrableOdds is how often such a case has a transaction more at SERIALIZABLE, which waits for a safe snapshot,
+	// tooLateOdds how often that tries to set its modes behind the snapshot.
+	deferrableOdds, tooLateOdds = 24, 20
+	// partnerOdds is how often an UPDATE or DELETE of such a case goes by the rows of another table, where there is one.
+	partnerOdds = 100
+	// chainOdds is how often a transaction of such a case ends in the middle, with AND CHAIN, and chainRollbackOdds how
+	// often that is a ROLLBACK.
+	chainOdds, chainRollbackOdds = 14, 80
 )
 
 // firstMerge is the version of PostgreSQL that brought MERGE.
 // https://www.postgresql.org/docs/release/15.0/
 const firstMerge = 15
+
+// firstChain is the version of PostgreSQL that brought COMMIT AND CHAIN.
+// https://www.postgresql.org/docs/release/12.0/
+const firstChain = 12
 
 // PostgresWords returns a copy of a case with clauses, statements, indexes and constraints that only PostgreSQL has, in
 // the words of its version major, or the case itself. Statements are raw then: what they touch stands before them. With
@@ -52,6 +64,15 @@ func PostgresWords(c *corpus.Case, seed uint64, major int, prepares bool) *corpu
 	}
 	if prepares && w.c.odds(twoPhaseOdds) {
 		w.twoPhase(out)
+	}
+	if len(w.constraints) > 0 {
+		w.setConstraints(out)
+	}
+	if major >= firstChain && w.c.odds(chainOdds) {
+		w.chain(out)
+	}
+	if w.c.odds(deferrableOdds) {
+		w.deferrable(out)
 	}
 	if w.c.odds(notifyOdds) { // behind all other choices, which stay as they are
 		w.notify(out)
@@ -160,6 +181,8 @@ type ownWords struct {
 	c      *choices
 	major  int
 	tables map[string]*ownTable
+	// constraints holds the names of the DEFERRABLE constraints.
+	constraints []string
 }
 
 // ownTable is what has to be known of a table, whose name needs no quotes: its columns, those of its primary key, and the rows that fill it, as
@@ -167,8 +190,10 @@ type ownWords struct {
 type ownTable struct {
 	name    string
 	columns []string
-	key     []string
-	rows    [][]string
+	// types holds those of the columns, as MySQL has them.
+	types []byte
+	key   []string
+	rows  [][]string
 }
 
 // setUp reads the tables, and adds indexes and constraints behind them.
@@ -187,6 +212,9 @@ func (w *ownWords) setUp(init []corpus.Line) (out []corpus.Line) {
 		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok {
 			if def := w.definition(w.tables[s.Table.Name.L]); def != nil && w.c.odds(ownConstraintOdds) {
 				out = append(out, corpus.Line{Stmt: def})
+				if name := deferrableIn(def); name != "" {
+					w.constraints = append(w.constraints, name)
+				}
 			}
 		}
 	}
@@ -196,7 +224,7 @@ func (w *ownWords) setUp(init []corpus.Line) (out []corpus.Line) {
 func tableOf(s *ast.CreateTableStmt) *ownTable {
 	t := &ownTable{name: s.Table.Name.O}
 	for _, col := range s.Cols {
-		t.columns = append(t.columns, col.Name.Name.O)
+		t.columns, t.types = append(t.columns, col.Name.Name.O), append(t.types, col.Tp.GetType())
 		if slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionPrimaryKey }) {
 			t.key = append(t.key, col.Name.Name.O)
 		}
@@ -251,8 +279,8 @@ var ownDefinitions = []weighted[string]{
 	{20, "CREATE UNIQUE INDEX ON %[1]s ((COALESCE(%[2]s, %[2]s)))"},
 	{15, "CREATE INDEX ON %[1]s (%[2]s) WHERE %[2]s IS NOT NULL"},
 	{15, "ALTER TABLE %[1]s ADD EXCLUDE (%[2]s WITH =)"},
-	{15, "ALTER TABLE %[1]s ADD UNIQUE (%[2]s) DEFERRABLE INITIALLY DEFERRED"},
-	{10, "ALTER TABLE %[1]s ADD UNIQUE (%[2]s) DEFERRABLE"},
+	{15, "ALTER TABLE %[1]s ADD CONSTRAINT %[1]s_deferrable UNIQUE (%[2]s) DEFERRABLE INITIALLY DEFERRED"},
+	{10, "ALTER TABLE %[1]s ADD CONSTRAINT %[1]s_deferrable UNIQUE (%[2]s) DEFERRABLE"},
 }
 
 func (w *ownWords) definition(t *ownTable) ast.StmtNode {
@@ -300,11 +328,11 @@ func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 		return w.locking(t, sql, v.Lock)
 	case *ast.UpdateStmt:
 		if !v.Several {
-			return w.returning(t, sql)
+			return w.joined(t, true, sql)
 		}
 	case *ast.DeleteStmt:
 		if !v.Several {
-			return w.returning(t, sql)
+			return w.joined(t, false, sql)
 		}
 	case *ast.InsertStmt:
 		return w.insert(t, s, sql)

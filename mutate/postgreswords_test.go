@@ -18,6 +18,7 @@ func TestPostgresWords(t *testing.T) {
 		"PREPARE TRANSACTION": 0, "COMMIT PREPARED": 0, "pg_advisory_xact_lock": 0,
 		"LISTEN ": 0, "NOTIFY ": 0, "pg_notify(": 0, "UNLISTEN ": 0,
 		"CREATE SEQUENCE ": 0, "nextval(": 0, "currval(": 0, "lastval(": 0,
+		"READ ONLY, DEFERRABLE": 0, "SET CONSTRAINTS": 0, "COMMIT AND CHAIN": 0, " AS s WHERE ": 0,
 	}
 	const cases = 2000
 	for seed := range uint64(cases) {
@@ -54,6 +55,7 @@ func TestPostgresWords(t *testing.T) {
 		if n < cases/400 {
 			t.Errorf("%s in %d of %d cases", what, n, cases)
 		}
+		t.Logf("%s in %d of %d cases", what, n, cases)
 	}
 }
 

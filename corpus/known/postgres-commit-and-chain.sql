@@ -10,25 +10,25 @@
 -- observe: tx1.5
 -- expected: (1,10)
 -- anomaly: (1,11)
--- verdict (postgres 18, RR): unknown promise not judged
--- verdict (postgres 18.3, RR): unknown promise not judged
--- verdict (postgres 18.1, RR): unknown promise not judged
--- verdict (postgres 17, RR): unknown promise not judged
--- verdict (postgres 17.6, RR): unknown promise not judged
--- verdict (postgres 17.0, RR): unknown promise not judged
--- verdict (postgres 16, RR): unknown promise not judged
--- verdict (postgres 16.1, RR): unknown promise not judged
--- verdict (postgres 15, RR): unknown promise not judged
--- verdict (postgres 15.10, RR): unknown promise not judged
--- verdict (postgres 15.5, RR): unknown promise not judged
--- verdict (postgres 15.3, RR): unknown promise not judged
--- verdict (postgres 15.1, RR): unknown promise not judged
--- verdict (postgres 14, RR): unknown promise not judged
--- verdict (postgres 14.3, RR): unknown promise not judged
--- verdict (postgres 13, RR): unknown promise not judged
--- verdict (postgres 13.10, RR): unknown promise not judged
--- verdict (postgres 12, RR): unknown promise not judged
--- verdict (postgres 12.14, RR): unknown promise not judged
+-- verdict (postgres 18, RR): ok
+-- verdict (postgres 18.3, RR): ok
+-- verdict (postgres 18.1, RR): ok
+-- verdict (postgres 17, RR): ok
+-- verdict (postgres 17.6, RR): ok
+-- verdict (postgres 17.0, RR): ok
+-- verdict (postgres 16, RR): ok
+-- verdict (postgres 16.1, RR): ok
+-- verdict (postgres 15, RR): ok
+-- verdict (postgres 15.10, RR): ok
+-- verdict (postgres 15.5, RR): ok
+-- verdict (postgres 15.3, RR): ok
+-- verdict (postgres 15.1, RR): ok
+-- verdict (postgres 14, RR): ok
+-- verdict (postgres 14.3, RR): violation wrong-rows
+-- verdict (postgres 13, RR): ok
+-- verdict (postgres 13.10, RR): violation wrong-rows
+-- verdict (postgres 12, RR): ok
+-- verdict (postgres 12.14, RR): violation wrong-rows
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 10);

@@ -75,7 +75,8 @@ func (p *printer) statement(n ast.StmtNode) string {
 	case *stmt.RawStmt:
 		p.not(strings.Contains(s.SQL, "`"), "a raw statement with names in backquotes")
 		return s.String()
-	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt, *stmt.SequenceStmt:
+	case *stmt.SessionStmt, *stmt.PreparedStmt, *stmt.AdvisoryStmt, *stmt.NotifyStmt, *stmt.SequenceStmt, *stmt.ModesStmt,
+		*stmt.ConstraintsStmt:
 		return s.(fmt.Stringer).String()
 	case *stmt.TriggerStmt:
 		return p.no("a trigger without a function")

@@ -42,6 +42,8 @@ const (
 	Unlisten         Kind = "UNLISTEN"
 	Notify           Kind = "NOTIFY"
 	Sequence         Kind = "sequence"
+	SetModes         Kind = "SET TRANSACTION of the open one"
+	SetConstraints   Kind = "SET CONSTRAINTS"
 	Other            Kind = "OTHER"
 )
 
@@ -95,6 +97,13 @@ func KindOf(n ast.Node) Kind {
 		if s.Function != "" {
 			return Sequence
 		}
+	case *ModesStmt:
+		if s.Begins() {
+			return Begin
+		}
+		return SetModes
+	case *ConstraintsStmt:
+		return SetConstraints
 	}
 	return Other
 }
@@ -136,7 +145,8 @@ func (k Kind) Writes() bool { return k == Update || k == Delete || k == Insert }
 // Control reports whether a statement of this kind reads and writes no rows.
 func (k Kind) Control() bool {
 	switch k {
-	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze:
+	case Begin, BeginSnapshot, Commit, Rollback, Savepoint, RollbackTo, ReleaseSavepoint, SetLevel, SetVariable, Use, Analyze,
+		SetModes, SetConstraints:
 		return true
 	}
 	return k.OfSession() || k.OfPrepared() || k.BesideRows()

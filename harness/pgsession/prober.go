@@ -31,6 +31,9 @@ FROM (SELECT pid, pg_catalog.pg_blocking_pids(pid) AS before, pg_catalog.pg_safe
 	FROM pg_catalog.unnest($1) AS asked(pid) OFFSET 0) w
 WHERE before <> '{}' OR unsafe <> '{}'`
 
+// blockers asks who is in the way of one backend.
+const blockers = "SELECT pg_catalog.pg_blocking_pids(%[1]d) || pg_catalog.pg_safe_snapshot_blocking_pids(%[1]d)"
+
 // rowLocks are the types of lock that a wait for a row goes through; a wait for any other is one for
 // what stands for a whole table or for a name.
 var rowLocks = map[string]bool{"transactionid": true, "tuple": true, "spectoken": true}
@@ -122,7 +125,7 @@ func read(rows [][]history.Cell) (waiting []harness.Waiting, steady bool) {
 		}
 		switch {
 		case before == "{}" && after == "{}" && unsafe != "{}":
-			w := harness.Waiting{Conn: conn, Kind: history.Metadata, Holders: pids(unsafe), ID: safeSnapshot}
+			w := harness.Waiting{Conn: conn, Kind: history.SafeSnapshot, Holders: pids(unsafe), ID: safeSnapshot}
 			waiting = append(waiting, w)
 		case before == "{}" || before != after, lock.Text == notifying:
 			steady = false
@@ -157,7 +160,7 @@ func (p *Prober) Blockers(ctx context.Context, conns []uint64) (map[uint64][]uin
 	defer context.AfterFunc(ctx, p.session.Cut)()
 	out := map[uint64][]uint64{}
 	for _, c := range conns {
-		rows, err := p.session.Query("SELECT pg_catalog.pg_blocking_pids(" + strconv.FormatUint(c, 10) + ")")
+		rows, err := p.session.Query(fmt.Sprintf(blockers, c))
 		if err != nil {
 			return nil, fmt.Errorf("ask who is in the way: %w", err)
 		}

@@ -171,7 +171,7 @@ func TestWaits(t *testing.T) {
 	must(t, r.sessions[0], "BEGIN ISOLATION LEVEL SERIALIZABLE; UPDATE t SET b = 7 WHERE a = 7")
 	must(t, r.sessions[1], "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE")
 	r.send(1, "SELECT count(*) FROM t")
-	r.expect("a safe snapshot", r.seen(1), history.Metadata, "safe snapshot", 0)
+	r.expect("a safe snapshot", r.seen(1), history.SafeSnapshot, "safe snapshot", 0)
 	must(t, r.sessions[0], "COMMIT")
 	r.answer(1)
 	must(t, r.sessions[1], "COMMIT")

@@ -95,7 +95,7 @@ func (r *reader) statement(i int, st *history.Stmt, s *holder) {
 		return
 	case kind.Ends():
 		r.rollBack(st, 0)
-		*s = holder{}
+		*s = holder{inTxn: s.inTxn && !failed && st.Result.InTxn} // AND CHAIN
 		return
 	case kind.Begins() && !failed:
 		s.inTxn = true

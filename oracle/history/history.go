@@ -207,6 +207,10 @@ const (
 	RowLock WaitKind = "row"
 	// Metadata is a wait for a table's metadata lock.
 	Metadata WaitKind = "metadata"
+	// SafeSnapshot is a wait of PostgreSQL's SERIALIZABLE READ ONLY DEFERRABLE for a snapshot that no other transaction
+	// can make one of no serial order. Its Holders are the transactions that may.
+	// https://www.postgresql.org/docs/current/sql-set-transaction.html
+	SafeSnapshot WaitKind = "safe snapshot"
 	// Silence means that nothing could be asked and no answer came in time.
 	Silence WaitKind = "silence"
 	// Held is no wait of the server's: the statement was held inside of it, see corpus.Hold.

@@ -33,6 +33,9 @@ func (q *Solo) Key() string {
 type SoloAnswer struct {
 	Results []Result `json:"results"`
 	After   []Table  `json:"after"`
+	// Several holds the indexes into Results of PostgreSQL's UPDATE … FROM and DELETE … USING … RETURNING that find a
+	// row together with several rows of other tables, or of which this is not known: which of them counts is open.
+	Several []int `json:"several,omitempty"`
 	// Open says why this settles nothing, for example that the rows could not be laid out.
 	Open string `json:"open,omitempty"`
 	// Refused is the error with which the server refused to lay out the rows, nil if it did not.

@@ -12,7 +12,7 @@ func KindOf(n ast.StmtNode) stmt.Kind {
 	kind := stmt.KindOf(n)
 	switch kind {
 	case stmt.Begin, stmt.BeginSnapshot:
-		if b := n.(*ast.BeginStmt); b.CausalConsistencyOnly || b.AsOf != nil || b.Mode != "" && b.Mode != ast.Pessimistic {
+		if b, ok := n.(*ast.BeginStmt); ok && (b.CausalConsistencyOnly || b.AsOf != nil || b.Mode != "" && b.Mode != ast.Pessimistic) {
 			return stmt.Other
 		}
 	case stmt.SelectForUpdate:

@@ -79,8 +79,12 @@ func (s *session) leave() { *s = session{} }
 func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Difference, error) {
 	st := &w.History.Stmts[i]
 	s := w.session(st.Session)
-	if mvcc.Continues(node) {
+	chains := mvcc.Continues(node)
+	if chains && stateOf(&st.Result) == syntaxError { // before 12
 		return nil, mvcc.ErrContinues
+	}
+	if _, modes := node.(*stmt.ModesStmt); modes {
+		return nil, &mvcc.Loss{Slug: "unsupported: modes of a transaction"}
 	}
 	if b, ok := node.(*ast.BeginStmt); ok && (b.ReadOnly || kind != stmt.Begin) {
 		return nil, &mvcc.Loss{Slug: "unsupported: READ ONLY or WITH CONSISTENT SNAPSHOT"}
@@ -103,6 +107,7 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			}
 		}
 	case stmt.Commit, stmt.Rollback:
+		was := s.txn
 		if s.txn != nil && kind == stmt.Commit && !s.failed {
 			w.Commit(s.txn, w.effect(i))
 			w.setsLevel(st.Session, s.sets)
@@ -110,6 +115,12 @@ func (w *world) control(i int, kind stmt.Kind, node ast.StmtNode) (*mvcc.Differe
 			w.Rollback(s.txn, w.effect(i))
 		}
 		s.leave()
+		if chains && was == nil {
+			want = noTransaction
+		} else if chains { // the next one has the characteristics of the last
+			s.txn = w.Begin(st.Session, w.effect(i))
+			s.txn.Level, s.txn.Rules = was.Level, was.Rules
+		}
 	case stmt.Savepoint, stmt.ReleaseSavepoint, stmt.RollbackTo:
 		switch {
 		case s.txn == nil:

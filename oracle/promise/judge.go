@@ -124,6 +124,9 @@ func (j *judge) decide() (err error) {
 		j.broken(e, "unjustified-abort", "no error", e.st.Result.Err.String(), reason)
 		return nil
 	}
+	if j.unsafe() {
+		return nil
+	}
 	err = j.answers(initial, final)
 	if why := j.orphan(final); why != "" {
 		return j.orphaned(why, err)
@@ -215,6 +218,7 @@ func (j *judge) broken(e *event, kind, expected, actual, reason string) {
 // ask runs statements alone. An unjudgedError says that the question settles nothing.
 func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, error) {
 	q := &history.Solo{Tables: j.layout.tables(s), IDs: map[int]int64{}}
+	ahead := 0 // how many statements stand before the events
 	for i, e := range events {
 		if len(e.before) != len(events[0].before) {
 			return nil, nil, unjudgedError("SET in the middle of a transaction")
@@ -223,9 +227,13 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 			q.Before = e.before
 			q.InTxn = len(events) == 1 && !e.alone
 		}
+		if q.InTxn {
+			q.Steps = j.constraintsBefore(e)
+			ahead = len(q.Steps)
+		}
 		q.Steps = append(q.Steps, e.st.Line)
 		if id := e.st.Result.LastID; id != 0 && e.writes() {
-			q.IDs[i] = id
+			q.IDs[ahead+i] = id
 		}
 	}
 	key := q.Key()
@@ -244,9 +252,17 @@ func (j *judge) ask(s state, events ...*event) (*history.SoloAnswer, state, erro
 	if a.Open != "" {
 		return nil, nil, unjudgedError(a.Open)
 	}
+	if len(a.Several) > 0 {
+		return nil, nil, unjudgedError(anyMatch)
+	}
 	after, ok := j.layout.read(a.After)
-	if !ok || len(a.Results) != len(events) {
+	if !ok || len(a.Results) != ahead+len(events) {
 		return nil, nil, unjudgedError("tables that are made on the way")
+	}
+	if ahead > 0 {
+		own := *a
+		own.Results = a.Results[ahead:]
+		a = &own
 	}
 	if !j.orphansAlone {
 		j.orphansAlone = j.orphan(after) != "" && j.orphan(s) == ""
@@ -269,7 +285,7 @@ func (j *judge) unjustified() *event {
 			return e
 		}
 		if !slices.ContainsFunc(j.t.events, func(o *event) bool {
-			if o.unit == nil || o.unit == e.unit || o.st.Submit >= e.to || e.unit.begun >= o.unit.over() {
+			if o.unit == nil || o.unit == e.unit || o.unit.safe || o.st.Submit >= e.to || e.unit.begun >= o.unit.over() {
 				return false
 			}
 			// How a server that no rule knows finds conflicts is not known: it may be by reads.

@@ -41,12 +41,15 @@ func undeterminedHere(raw *stmt.RawStmt) string {
 			return "a value that is not one of the rows"
 		case orderedWords[w], strings.Contains(w, "agg"), w == "on" && i > 0 && words[i-1] == "distinct":
 			return "the order of rows"
-		case w == "from" && words[0] == "update" && !withinExpression(words[:i]):
-			return "UPDATE with FROM, which takes any of the rows that match"
+		case w == "from" && words[0] == "update" && !withinExpression(words[:i]) && raw.Matches() == "":
+			return anyMatch
 		}
 	}
 	return ""
 }
+
+// anyMatch is why an UPDATE … FROM is not judged that finds a row together with several others.
+const anyMatch = "UPDATE with FROM, which takes any of the rows that match"
 
 // withinExpression says that FROM, behind some words, begins no clause: that of IS DISTINCT FROM and EXTRACT does not.
 func withinExpression(before []string) bool {

@@ -13,6 +13,7 @@ const (
 	nameTaken     = "42710"
 	noSuchName    = "42704"
 	insideTxn     = "25001"
+	noTransaction = "25P01"
 	serialization = "40001"
 	notSupported  = "0A000"
 )

@@ -112,7 +112,8 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 		case s.t.aborts && failed != nil && (failed.Code == errUnique || failed.Code == errReadOnly):
 			// "it is possible to see unique constraint violations caused by conflicts with overlapping Serializable
 			// transactions": https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
-		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit, e.kind.OfPrepared(), e.kind.BesideRows():
+		case e.kind == stmt.Begin, e.kind == stmt.BeginSnapshot, e.kind == stmt.Commit, e.kind.OfPrepared(), e.kind.BesideRows(),
+			e.kind == stmt.SetModes:
 		default:
 			if why := s.undetermined(e); why != "" && e.writes() && failed == nil {
 				return nil, nil, unjudgedError(why)
@@ -126,6 +127,9 @@ func (s *serial) run(u *unit, on state) (state, *mismatch, error) {
 	}
 	s.notes[u] = append(s.notes[u], s.layout.difference(on, after))
 	for i, e := range events {
+		if e.kind == stmt.SetConstraints && e.st.Result.Err == nil && a.Results[i].Err != nil {
+			return nil, nil, unjudgedError(newestConstraint)
+		}
 		if !e.data() || s.undetermined(e) != "" {
 			continue
 		}

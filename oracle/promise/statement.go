@@ -228,6 +228,8 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 		}
 		return nil, &mismatch{e: e, kind: "unexpected-error", expected: "no error", actual: failed.String(),
 			reason: "nothing keeps this transaction from being committed"}
+	case e.kind == stmt.SetConstraints && !e.refused:
+		return j.checksNow(e, w, o)
 	case !e.data(), e.refused:
 		return []world{w}, nil
 	case j.retryable(failed), failed != nil && failed.Code == errReadOnly && e.unit.readOnly:

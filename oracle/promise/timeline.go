@@ -27,8 +27,12 @@ type unit struct {
 	end       *event
 	// consistent says that its first statement asks for the snapshot at once.
 	consistent bool
-	// readOnly says that it may only read, as its BEGIN says.
-	readOnly bool
+	// readOnly says that it may only read, deferrable that its snapshot may be waited for.
+	readOnly, deferrable bool
+	// first is the statement that took its snapshot, nil as long as none has; safe that the snapshot was one that nothing
+	// can make one of no serial order, mayWrite that the transaction might write then.
+	first          *event
+	safe, mayWrite bool
 	// failed says, while a history is read, that an error has aborted it.
 	failed bool
 	// sets is the level that its session has behind it if it commits, 0 for the one before, saved what it was at each
@@ -199,13 +203,22 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			return unjudgedError("a BEGIN that fails")
 		}
 		u.consistent = e.kind == stmt.BeginSnapshot
-		if b, ok := e.node.(*ast.BeginStmt); ok {
+		switch b := e.node.(type) {
+		case *ast.BeginStmt:
 			u.readOnly = b.ReadOnly
+		case *stmt.ModesStmt:
+			u.set(b)
 		}
 		t.join(e, u, open)
 		return nil
 	case stmt.Commit, stmt.Rollback:
-		if e.st.Result.InTxn || chains(e.node) {
+		switch {
+		case chains(e.node) && t.aborts && failed && e.st.Result.Err.Code == errSyntax:
+			return unjudgedError("AND CHAIN of a server that does not know it")
+		case chains(e.node) && t.aborts: // no transaction is open
+			t.must(e, noTransaction, "AND CHAIN can be used within a transaction only")
+			return nil
+		case e.st.Result.InTxn || chains(e.node):
 			return unjudgedError("AND CHAIN or RELEASE")
 		}
 		if began {
@@ -227,7 +240,11 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			t.close(e, u, !failed, open)
 		}
 		return nil
-	case stmt.Use, stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify, stmt.Sequence:
+	case stmt.Use, stmt.Advisory, stmt.Listen, stmt.Unlisten, stmt.Notify, stmt.Sequence,
+		stmt.SetConstraints: // what is of a transaction does nothing outside of one
+		return nil
+	case stmt.SetModes: // outside of a transaction it does nothing
+		t.must(e, "", "outside of a transaction there is nothing that it could come too late for")
 		return nil
 	case stmt.SetLevel:
 		// Outside of a transaction it holds at once, inside of one it would go with that.
@@ -272,16 +289,26 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 	if e.kind == stmt.SetLevel && !sets || e.kind.OfSession() || !e.data() && !e.kind.Control() {
 		return unjudgedError("a statement that is neither a query nor a write: " + string(e.kind))
 	}
-	if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && (e.st.Result.InTxn || chains(e.node)) {
-		return unjudgedError("AND CHAIN or RELEASE")
+	if chains := chains(e.node); chains && failed && e.st.Result.Err.Code == errSyntax {
+		return unjudgedError("AND CHAIN of a server that does not know it")
+	} else if (e.kind == stmt.Commit || e.kind == stmt.Rollback) && e.st.Result.InTxn && (!chains || failed) {
+		return unjudgedError("the end of a transaction, behind which one is open")
 	}
 	if u.readOnly && e.writes() && !failed {
 		return unjudgedError("READ ONLY")
+	}
+	if e.kind == stmt.SetModes && !u.failed {
+		if err := t.setting(e, u); err != nil {
+			return err
+		}
 	}
 	t.join(e, u, open)
 	switch {
 	case e.kind == stmt.Commit, e.kind == stmt.Rollback:
 		t.close(e, u, e.kind == stmt.Commit && !failed && !u.failed, open)
+		if chains(e.node) && !failed {
+			t.chain(e, u, open)
+		}
 		return nil
 	case e.kind == stmt.RollbackTo && !failed:
 		u.failed = false
@@ -297,6 +324,8 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 		return nil
 	case sets: // of the transactions to come
 		u.sets = level
+	case e.kind == stmt.SetModes:
+		u.set(e.node.(*stmt.ModesStmt))
 	case e.kind == stmt.Savepoint:
 		u.save(e)
 	case e.kind == stmt.ReleaseSavepoint: // an older one of the name can be reached again
@@ -311,6 +340,19 @@ func (t *timeline) within(e *event, u *unit, open map[int]*unit) error {
 		t.close(e, u, false, open)
 	}
 	return nil
+}
+
+// chain begins the transaction that one leaves behind which has ended AND CHAIN: "with the same transaction
+// characteristics".
+// https://www.postgresql.org/docs/current/sql-commit.html
+func (t *timeline) chain(e *event, u *unit, open map[int]*unit) {
+	next := &unit{session: u.session, level: u.level, readOnly: u.readOnly, deferrable: u.deferrable, begun: e.st.Return + 1}
+	open[u.session] = next
+	t.units = append(t.units, next)
+	if !e.st.Result.InTxn {
+		t.lost = e
+		delete(open, u.session)
+	}
 }
 
 // chains says that an end of a transaction does more than that.
@@ -331,6 +373,10 @@ func (t *timeline) join(e *event, u *unit, open map[int]*unit) {
 	}
 	e.unit = u
 	u.events = append(u.events, e)
+	if e.opensSnapshot() && u.first == nil && !u.failed {
+		u.first, u.mayWrite = e, !u.readOnly
+		u.safe = t.aborts && u.level == corpus.Serializable && u.readOnly && u.deferrable
+	}
 }
 
 func (t *timeline) close(e *event, u *unit, committed bool, open map[int]*unit) {
