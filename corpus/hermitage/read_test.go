@@ -40,17 +40,20 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// unread is the page with a statement that nobody reads.
+func unread(t *testing.T) string { return strings.Replace(page(t), "listen c", "vacuum full", 1) }
+
 func TestServers(t *testing.T) {
 	for title, want := range map[string]string{
 		"MySQL":  "a/page.md#2: SQL of a session that is not read",
 		"Oracle": "a/page.md#1: the SQL of Oracle",
 	} {
-		read, err := Cases("a/page.md", []byte(strings.Replace(page(t), "PostgreSQL", title, 1)))
+		read, err := Cases("a/page.md", []byte(strings.Replace(unread(t), "PostgreSQL", title, 1)))
 		if err != nil || len(read.Refused) == 0 || !strings.Contains(fmt.Sprint(read.Refused), want) {
 			t.Errorf("%s: %v, %v, want %s", title, err, read, want)
 		}
 	}
-	mysql := strings.Replace(page(t), "PostgreSQL", "MySQL", 1)
+	mysql := strings.Replace(unread(t), "PostgreSQL", "MySQL", 1)
 	mysql = strings.ReplaceAll(mysql, "begin; set transaction isolation level", "set session transaction isolation level")
 	mysql = strings.ReplaceAll(mysql, "repeatable read; --", "serializable; begin; --")
 	read, err := Cases("page.md", []byte(strings.Replace(mysql, "abort", "rollback", 1)))
