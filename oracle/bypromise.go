@@ -119,13 +119,11 @@ func throughKeys(c *corpus.Case, h *history.History) (ways []string) {
 	}
 	cascades, refers := false, false
 	for _, l := range c.Init {
-		corpus.Contains(l.Stmt, func(n ast.Node) (found, skip bool) {
-			if r, ok := n.(*ast.ReferenceDef); ok {
-				refers = true
-				cascades = cascades || acts(r)
+		if s, ok := l.Stmt.(*ast.CreateTableStmt); ok {
+			for _, r := range stmt.References(s) {
+				refers, cascades = true, cascades || acts(r)
 			}
-			return false, false
-		})
+		}
 	}
 	switch {
 	case cascades:

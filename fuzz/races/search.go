@@ -85,10 +85,8 @@ func (r *raced) shapeOf() string {
 		}
 	}
 	if slices.ContainsFunc(r.c.Init, func(l corpus.Line) bool {
-		return corpus.Contains(l.Stmt, func(n ast.Node) (found, skip bool) {
-			_, found = n.(*ast.ReferenceDef)
-			return found, false
-		})
+		s, ok := l.Stmt.(*ast.CreateTableStmt)
+		return ok && len(stmt.References(s)) > 0
 	}) {
 		shape += ", foreign key"
 	}

@@ -50,10 +50,7 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 				return h, unjudgedError("a definition with a value that is not one of the rows")
 			}
 		case *ast.CreateTableStmt:
-			h.keys = h.keys || corpus.Contains(s, func(n ast.Node) (found, skip bool) {
-				_, found = n.(*ast.ReferenceDef)
-				return found, false
-			})
+			h.keys = h.keys || len(stmt.References(s)) > 0
 			counted = counted || slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
 				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
 			})

@@ -40,7 +40,7 @@ func setUpOf(c *corpus.Case) (s setUp, ok bool) {
 				return s, false
 			}
 			s.tables[n.Table.Name.L] = tableOf(n)
-			s.refers = s.refers || hasForeignKey(n)
+			s.refers = s.refers || len(stmt.References(n)) > 0
 		case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
 		case *stmt.RawStmt:
 			if !n.Defines() {
@@ -57,14 +57,6 @@ func setUpOf(c *corpus.Case) (s setUp, ok bool) {
 		}
 	}
 	return s, true
-}
-
-// hasForeignKey looks behind the columns, too: PostgreSQL takes a REFERENCES there for one.
-func hasForeignKey(n *ast.CreateTableStmt) bool {
-	return slices.ContainsFunc(n.Constraints, func(k *ast.Constraint) bool { return k.Tp == ast.ConstraintForeignKey }) ||
-		slices.ContainsFunc(n.Cols, func(c *ast.ColumnDef) bool {
-			return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionReference })
-		})
 }
 
 func tableOf(n *ast.CreateTableStmt) *table {
