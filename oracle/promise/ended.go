@@ -9,20 +9,20 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// withoutEnds returns a case and a history in which the ends of PostgreSQL's sessions are the rollbacks that they stand
-// for; the world is nil where no session ends. An unjudgedError says why there is no such history, or more than one.
-func withoutEnds(c *corpus.Case, h *history.History) (*corpus.Case, *history.History, *ended.World, error) {
+// withoutEnds returns the histories that one of PostgreSQL may stand for, the likeliest first, in which the ends of
+// sessions are the rollbacks that they stand for; none where no session ends. An unjudgedError says why nobody can tell.
+func withoutEnds(c *corpus.Case, h *history.History) ([]ended.World, error) {
 	if h.Server.DBMS != history.PostgreSQL || !c.EndsSessions() {
-		return c, h, nil, nil
+		return nil, nil
 	}
 	if opensByKill(c, h) {
-		return c, h, nil, unjudgedError("a KILL that has taken a snapshot for its transaction")
+		return nil, unjudgedError("a KILL that has taken a snapshot for its transaction")
 	}
 	worlds := ended.Worlds(c, h)
-	if len(worlds) != 1 {
-		return c, h, nil, unjudgedError("statements of ended sessions of whose outcome nobody was told")
+	if len(worlds) == 0 {
+		return nil, unjudgedError("statements of ended sessions of whose outcome nobody was told")
 	}
-	return worlds[0].Case, worlds[0].History, &worlds[0], nil
+	return worlds, nil
 }
 
 // opensByKill says that the first query of some transaction with a snapshot is the one by which a KILL is sent.

@@ -1,6 +1,7 @@
 package promise
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 	var first *history.Result
 	var tried []string
 	for _, k := range span(w.ended(e.st.Submit), w.ended(e.st.Waits[0].From)) {
-		table, ok := j.changedInPlace(raw, w, k)
+		met, ok := j.changesTo(raw, w, k)
 		if !ok {
 			return nil, false, nil
 		}
@@ -34,8 +35,8 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 		if err != nil {
 			return nil, false, err
 		}
-		if table >= 0 {
-			if before, ok, err = j.findable(e, w, o, k, table, before); err != nil || !ok {
+		if met != nil {
+			if before, ok, err = j.findable(e, w, o, k, met, before); err != nil || !ok {
 				return nil, false, err
 			}
 		}
@@ -66,41 +67,152 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 	return out, true, nil
 }
 
-// changedInPlace returns the table of a statement that transactions have changed behind some commits, -1 for none. They
-// have updated rows, whose keys stay, and made rows, or deleted rows, and each row at most once. ok is false if that is
-// not so of what they did, or the statement comes to the table otherwise than once, by a condition.
-func (j *judge) changedInPlace(raw *stmt.RawStmt, w *world, commits int) (table int, ok bool) {
-	table = -1
+// changed is what some commits have done to the rows of a table.
+type changed struct {
+	table int
+	// moved maps the key of a row, or the text of one in a table without a primary key, to that which it has got.
+	moved map[string]string
+}
+
+// changesTo returns what transactions have done behind some commits to the one table of a statement that they have
+// changed; nil if they have changed none. ok is false if it cannot be told which row has become which, or if the
+// statement comes to the table otherwise than once, by a condition.
+func (j *judge) changesTo(raw *stmt.RawStmt, w *world, commits int) (met *changed, ok bool) {
 	for i := range j.layout {
 		if !slices.ContainsFunc(slices.Concat(raw.Reads, raw.Writes), j.layout[i].is) {
 			continue
 		}
-		seen := map[string]bool{}
-		for n, wrote := range w.wrote[commits:] {
-			var all deeds
-			for _, x := range w.at[commits+n].unit.events {
-				all = all.and(j.deedsOf(x, i))
-			}
-			if all.moves || all.makes && all.removes || len(wrote[i]) > 0 && (table >= 0 && table != i || len(j.layout[i].key) == 0) {
-				return -1, false
-			}
-			for key := range wrote[i] {
-				if _, there := w.committed[commits][i][key]; there && seen[key] {
-					return -1, false
-				}
-				seen[key], table = true, i
-			}
+		one, ok := j.changedIn(i, w, commits)
+		switch {
+		case !ok, one != nil && met != nil:
+			return nil, false
+		case one != nil:
+			met = one
 		}
 	}
-	if len(raw.Writes) > 1 || len(raw.Writes) == 1 && table >= 0 && !j.layout[table].is(raw.Writes[0]) {
-		return -1, false
+	if len(raw.Writes) > 1 || len(raw.Writes) == 1 && met != nil && !j.layout[met.table].is(raw.Writes[0]) {
+		return nil, false
 	}
-	if table < 0 {
-		return table, true
+	if met == nil {
+		return nil, true
 	}
-	name := strings.ToLower(j.layout[table].name)
+	name := strings.ToLower(j.layout[met.table].name)
 	_, ok = findingWords(raw, name)
-	return table, ok && soleTable(raw.Words(), name)
+	return met, ok && soleTable(raw.Words(), name)
+}
+
+// changedIn is changesTo for a table.
+func (j *judge) changedIn(table int, w *world, commits int) (met *changed, ok bool) {
+	bag := len(j.layout[table].key) == 0
+	seen := map[string]bool{}
+	var all deeds
+	for n, wrote := range w.wrote[commits:] {
+		var did deeds
+		for _, x := range w.at[commits+n].unit.events {
+			did.and(j.deedsOf(x, table))
+		}
+		all.and(did)
+		var gone, made []string
+		for key := range wrote[table] {
+			_, had := w.committed[commits+n][table][key]
+			_, has := w.committed[commits+n+1][table][key]
+			switch {
+			case had && !has || bag && wrote[table][key].n < 0:
+				gone = append(gone, key)
+			case !had && has || bag:
+				made = append(made, key)
+			}
+			if seen[key] {
+				return nil, false
+			}
+			seen[key] = true
+		}
+		if len(wrote[table]) > 0 && met == nil {
+			met = &changed{table, map[string]string{}}
+		}
+		switch {
+		case did.unsure:
+			return nil, false
+		case did.moves > 0:
+			if did.moves > 1 || did.makes || did.removes > 0 || len(gone) != len(made) || len(gone) > 1 {
+				return nil, false
+			}
+			if len(gone) == 1 {
+				met.moved[gone[0]] = made[0]
+			}
+		case did.makes && did.removes > 0 && (bag || did.removes != len(gone)): // one may be there again
+			return nil, false
+		}
+	}
+	if bag && (all.makes && all.removes > 0 || all.moves > 1 || all.moves > 0 && (all.makes || all.removes > 0)) {
+		return nil, false
+	}
+	return met, true
+}
+
+// deeds are what writes may do to the rows of a table besides updating them in place.
+type deeds struct {
+	makes bool
+	// removes and moves count rows: those that are deleted, and those that an UPDATE gives another primary key. In a table
+	// without one each UPDATE moves rows.
+	removes, moves int
+	unsure         bool
+}
+
+func (d *deeds) and(o deeds) {
+	d.makes, d.unsure = d.makes || o.makes, d.unsure || o.unsure
+	d.removes += o.removes
+	d.moves += o.moves
+}
+
+// deedsOf are those of a statement.
+func (j *judge) deedsOf(e *event, table int) deeds {
+	if !e.writes() || e.st.Result.Err != nil || !e.mayName(j, table) {
+		return deeds{}
+	}
+	bag, rows := len(j.layout[table].key) == 0, int(e.st.Result.Affected)
+	switch s := e.node.(type) {
+	case *ast.InsertStmt:
+		return deeds{makes: true, unsure: s.IsReplace || len(s.OnDuplicate) > 0}
+	case *ast.DeleteStmt:
+		return deeds{removes: rows}
+	case *ast.UpdateStmt:
+		if bag || !j.outsideKey(e) {
+			return deeds{moves: rows}
+		}
+		return deeds{}
+	case *stmt.RawStmt:
+		words := s.Words()
+		moves := bag || j.givesKey(words, table)
+		switch {
+		case strings.Contains(s.SQL, `"`):
+		case words[0] == "delete":
+			return deeds{removes: rows}
+		case words[0] == "update" && moves:
+			return deeds{moves: rows}
+		case words[0] == "insert":
+			return deeds{makes: true, unsure: moves && upserts(s) || slices.Contains(words, "delete")}
+		case (words[0] == "update" || words[0] == "merge" || words[0] == "with") && !slices.Contains(words, "delete"):
+			makes := slices.Contains(words, "insert")
+			return deeds{makes: makes, unsure: moves && slices.Contains(words, "update")}
+		}
+	}
+	return deeds{unsure: true}
+}
+
+// givesKey says that a statement of these words may give a column of a table's primary key a value by SET.
+func (j *judge) givesKey(words []string, table int) bool {
+	sh := &j.layout[table]
+	for i := 1; i+1 < len(words); i++ {
+		switch {
+		case words[i] == "(" && words[i-1] == "set": // SET (a, b) = …
+			return true
+		case words[i+1] == "=" && (words[i-1] == "set" || words[i-1] == ",") &&
+			slices.ContainsFunc(sh.key, func(c int) bool { return strings.EqualFold(sh.columns[c], words[i]) }):
+			return true
+		}
+	}
+	return false
 }
 
 // soleTable says that a statement of these words has nothing but a table behind FROM or UPDATE: of a join PostgreSQL
@@ -121,72 +233,32 @@ func soleTable(words []string, table string) bool {
 	}
 }
 
-// deeds are what writes may do to the rows of a table besides updating them in place.
-type deeds struct{ makes, removes, moves bool }
-
-func (d deeds) and(o deeds) deeds {
-	return deeds{d.makes || o.makes, d.removes || o.removes, d.moves || o.moves}
-}
-
-// deedsOf are those of a statement; it moves a row whose primary key it gives a value.
-func (j *judge) deedsOf(e *event, table int) deeds {
-	if !e.writes() || e.st.Result.Err != nil || !e.mayName(j, table) {
-		return deeds{}
-	}
-	switch s := e.node.(type) {
-	case *ast.InsertStmt:
-		return deeds{makes: true, moves: s.IsReplace || len(s.OnDuplicate) > 0}
-	case *ast.DeleteStmt:
-		return deeds{removes: true}
-	case *ast.UpdateStmt:
-		return deeds{moves: !j.outsideKey(e)}
-	case *stmt.RawStmt:
-		words := s.Words()
-		d := deeds{
-			makes: slices.Contains(words, "insert"), removes: slices.Contains(words, "delete"),
-			moves: j.givesKey(words, table) || strings.Contains(s.SQL, `"`),
-		}
-		d.moves = d.moves || !d.makes && !d.removes && !slices.Contains(words, "update")
-		return d
-	}
-	return deeds{moves: true}
-}
-
-// givesKey says that a statement of these words may give a column of a table's primary key a value by SET.
-func (j *judge) givesKey(words []string, table int) bool {
-	sh := &j.layout[table]
-	for i := 1; i+1 < len(words); i++ {
-		switch {
-		case words[i] == "(" && words[i-1] == "set": // SET (a, b) = …
-			return true
-		case words[i+1] == "=" && (words[i-1] == "set" || words[i-1] == ",") &&
-			slices.ContainsFunc(sh.key, func(c int) bool { return strings.EqualFold(sh.columns[c], words[i]) }):
-			return true
-		}
-	}
-	return false
-}
-
 // findable is a state without those rows of a table that a statement cannot have found on some commits: they were made
-// behind these, or matched only as they have become. ok is false if it cannot be told which match.
-func (j *judge) findable(e *event, w *world, o own, commits, table int, newest state) (s state, ok bool, err error) {
+// behind these, or match only as they have become. ok is false if it cannot be told which match.
+func (j *judge) findable(e *event, w *world, o own, commits int, met *changed, newest state) (s state, ok bool, err error) {
 	shown, err := j.sight(w.committed[commits], o)
 	if err != nil {
 		return nil, false, err
 	}
-	var changed []string
+	table, bag := met.table, len(j.layout[met.table].key) == 0
+	// now maps the rows that were changed to what they are called on the newest rows.
+	now := maps.Clone(met.moved)
 	s = newest
 	for _, at := range j.layout.keysOf(w.wrote[commits:], table) {
-		_, had := shown[table][at]
-		_, has := newest[table][at]
+		was, had := shown[table][at]
+		is, has := newest[table][at]
 		switch {
+		case met.moved[at] != "" || slices.Contains(slices.Collect(maps.Values(met.moved)), at):
+		case bag && is.n > was.n:
+			s = s.with(item{table, at}, entry{is.cells, was.n})
+		case bag:
 		case had && has:
-			changed = append(changed, at)
+			now[at] = at
 		case has:
 			s = s.with(item{table, at}, entry{})
 		}
 	}
-	if len(changed) == 0 {
+	if len(now) == 0 {
 		return s, true, nil
 	}
 	// matches is how many of some rows match as they were.
@@ -194,7 +266,7 @@ func (j *judge) findable(e *event, w *world, o own, commits, table int, newest s
 		only := slices.Clone(shown)
 		only[table] = content{}
 		for _, key := range keys {
-			only[table][key] = shown[table][key]
+			only[table][key] = entry{shown[table][key].cells, 1}
 		}
 		a, _, err := j.ask(only, e)
 		switch {
@@ -207,18 +279,20 @@ func (j *judge) findable(e *event, w *world, o own, commits, table int, newest s
 		}
 		return len(a.Results[0].Rows), nil
 	}
-	switch n, err := matches(changed...); {
-	case err != nil || n < 0 || n > len(changed):
+	keys := slices.Sorted(maps.Keys(now))
+	switch n, err := matches(keys...); {
+	case err != nil || n < 0 || n > len(keys):
 		return nil, false, err
-	case n == len(changed):
+	case n == len(keys):
 		return s, true, nil
 	}
-	for _, key := range changed {
+	for _, key := range keys {
 		switch n, err := matches(key); {
 		case err != nil || n < 0 || n > 1:
 			return nil, false, err
 		case n == 0:
-			s = s.with(item{table, key}, entry{})
+			is := s[table][now[key]]
+			s = s.with(item{table, now[key]}, entry{is.cells, is.n - 1})
 		}
 	}
 	return s, true, nil

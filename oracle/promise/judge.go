@@ -39,18 +39,45 @@ type judge struct {
 	orphansAlone bool
 }
 
-// Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is.
-// The error is that of scratch.
+// Judge asks whether a history keeps what its levels promise. It is deterministic if scratch is. Where nobody was told how
+// statements of sessions that were ended went, it keeps its promise if it does in one of the ways in which they may have
+// gone. The error is that of scratch.
 func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
-	c, h, world, err := withoutEnds(c, h)
+	worlds, err := withoutEnds(c, h)
+	var open unjudgedError
+	switch {
+	case errors.As(err, &open):
+		return Ruling{Stmt: -1, Unjudged: string(open)}, nil
+	case err != nil:
+		return Ruling{Stmt: -1}, err
+	case len(worlds) == 0:
+		return judgeOne(c, h, scratch)
+	}
+	var best Ruling
+	for i := range worlds {
+		g, err := judgeOne(worlds[i].Case, worlds[i].History, scratch)
+		if err != nil {
+			return g, err
+		}
+		g.inWords(&worlds[i])
+		if i == 0 || best.Broken && !g.Broken || best.Unjudged != "" && !g.Broken && g.Unjudged == "" {
+			best = g
+		}
+		if !best.Broken && best.Unjudged == "" {
+			break
+		}
+	}
+	return best, nil
+}
+
+// judgeOne is Judge for a history in which no session ends.
+func judgeOne(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) {
 	j := &judge{
 		c: c, h: h, scratch: scratch,
 		kept: map[string]*history.SoloAnswer{}, held: map[int]bool{}, skipped: map[int]string{},
 	}
 	j.ruling.Stmt = -1
-	if err == nil {
-		err = j.decide()
-	}
+	err := j.decide()
 	switch {
 	case err != nil:
 	case !j.ruling.Broken:
@@ -71,7 +98,6 @@ func Judge(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, error) 
 		j.ruling.ButForKeys = d != nil && exact && cyclic(d, func(*mvcc.Dependency) bool { return true }) &&
 			!cyclic(d, func(e *mvcc.Dependency) bool { return e.Through == "" })
 	}
-	j.ruling.inWords(world)
 	return j.ruling, err
 }
 

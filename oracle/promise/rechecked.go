@@ -161,17 +161,20 @@ func findingWords(raw *stmt.RawStmt, table string) (finds []string, ok bool) {
 	return nil, false
 }
 
-// keepsKeys says that a write only changes rows in place, and none of their columns in unique keys: no key is there
-// twice in the middle of it.
+// keepsKeys says that a write only removes rows, or changes them in place and none of their columns in unique keys: no key
+// is there twice in the middle of it.
 func (j *judge) keepsKeys(before state, did write) bool {
 	for i, changes := range did {
 		def := j.defs[strings.ToLower(j.layout[i].name)]
-		if len(changes) > 0 && (def == nil || len(j.layout[i].key) == 0) {
-			return false
+		if len(changes) == 0 || def != nil && len(uniqueKeys(def)) == 0 {
+			continue
 		}
 		for key, now := range changes {
 			was, had := before[i][key]
-			if !had || now.n != 1 {
+			switch {
+			case now.n <= 0:
+				continue
+			case def == nil || len(j.layout[i].key) == 0 || !had || now.n != 1:
 				return false
 			}
 			for c, name := range j.layout[i].columns {
