@@ -24,7 +24,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): known unique-lookup-ends-at-first-row
 -- verdict (tidb 2025-11, RR): known unique-lookup-trusts-snapshot-index
 -- verdict (tidb 2024-07, RR): known unique-lookup-trusts-snapshot-index
--- verdict (postgres 18, RR): unknown promise not judged
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT, b INT UNIQUE KEY);
 /* init */ INSERT INTO t VALUES (1, 1);

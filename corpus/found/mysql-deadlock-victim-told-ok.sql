@@ -19,7 +19,7 @@
 -- verdict (mysql 9.7,binlog=off, RR): violation lost-transaction
 -- verdict (tidb 2025-11, RR): violation server-log
 -- verdict (tidb 2024-07, RR): violation server-log
--- verdict (postgres 18, RR): unknown promise not judged
+-- verdict (postgres 18, RR): ok
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT UNIQUE KEY);
 /* init */ CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t(a) ON DELETE SET NULL ON UPDATE CASCADE);

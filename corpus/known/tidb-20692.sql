@@ -11,8 +11,7 @@
 -- verdict (mysql 9.7,binlog=off, RU RC RR SER): ok
 -- verdict (tidb 2025-11, RC RR): ok
 -- verdict (tidb 2024-07, RC RR): ok
--- verdict (postgres 18, RU RC SER): ok
--- verdict (postgres 18, RR): unknown promise not judged
+-- verdict (postgres 18, RU RC RR SER): ok
 
 /* init */ CREATE TABLE t (id INT PRIMARY KEY, v INT, vv INT, vvv INT, UNIQUE KEY u0 (id, v, vv));
 /* init */ INSERT INTO t VALUES (1, 1, 1, 1);

@@ -126,7 +126,9 @@ func page(w io.Writer, stored string) error {
 				}
 			}
 		}
-		b.WriteString("\nSeen in stored cases:\n\n" + recorded.seenOn(r.Name))
+		if seen := recorded.seenOn(r.Name); seen != "" {
+			b.WriteString("\nSeen in stored cases:\n\n" + seen)
+		}
 		if e, ok := examples[r.Name]; ok {
 			fmt.Fprintf(&b, "\nExample: `txnfuzz show %s --target %s --levels %s`\n", e.file, e.target, e.level)
 		}
