@@ -104,6 +104,12 @@ func TestCheck(t *testing.T) {
 			5-6 ok /* tx2 */ NOTIFY c, 'x'
 			7-8 open /* tx1 */ UNLISTEN c
 			9-10 ok /* tx1 */ COMMIT`, ""},
+		"a KILL QUERY of its own session is an error": {`
+			1-2 ok /* tx1 */ LISTEN c
+			3-4 open /* tx1 */ BEGIN
+			5-6 open /* tx1 */ NOTIFY c, 'y'
+			7-8 57014 /* tx1 */ KILL QUERY tx1
+			9-10 ok /* tx1 */ COMMIT`, ""},
 		"a LISTEN that is rolled back is none": {`
 			1-2 open /* tx1 */ BEGIN
 			3-4 open /* tx1 */ LISTEN c

@@ -124,6 +124,8 @@ func (r *reader) statement(i int, st *history.Stmt, s *talker) {
 			r.leaves(st, st.Session)
 		case about.Does == stmt.Kill && (!failed || about.Target == st.Session):
 			r.leaves(st, about.Target)
+		case failed: // a KILL QUERY of its own session fails itself
+			s.aborts()
 		}
 		return
 	case kind.Ends():
@@ -157,7 +159,14 @@ func (r *reader) statement(i int, st *history.Stmt, s *talker) {
 		*s = talker{}
 		return
 	}
-	if failed && s.inTxn && !s.failed { // it aborts the transaction, or what is behind the last savepoint
+	if failed {
+		s.aborts()
+	}
+}
+
+// aborts has an error abort the transaction, or what is behind the last savepoint.
+func (s *talker) aborts() {
+	if s.inTxn && !s.failed {
 		s.rollBack(len(s.savepoints))
 		s.failed = true
 	}
