@@ -139,8 +139,9 @@ func (j *judge) atFirst(e *event, w *world) []int {
 	newest := w.newest()
 	if first.kind.BesideRows() { // it waits with a snapshot, and there is none of its rows to tell
 		newest = w.ended(first.to)
-		if first.waited() {
-			newest = w.ended(first.st.Waits[0].From)
+		// A safe snapshot is of any moment until the wait for it is over.
+		if n := slices.IndexFunc(first.st.Waits, func(x history.Wait) bool { return x.Kind != history.SafeSnapshot }); n >= 0 {
+			newest = w.ended(first.st.Waits[n].From)
 		}
 	}
 	if n := slices.IndexFunc(first.st.Waits, func(x history.Wait) bool { return x.Kind == history.RowLock }); n == 0 {
