@@ -270,7 +270,9 @@ func (x *tracing) bySnapshot(e *event, o own, commits int) (*sight, error) {
 
 // byKeys says that a write comes to the rows of a table by keys alone: it inserts there, or does not name the table.
 func (j *judge) byKeys(e *event, table int) bool {
-	return !j.names(e, table) || e.kind == stmt.Insert && j.into(e, table) || upserts(e.node) && e.mayName(j, table)
+	raw, ok := e.node.(*stmt.RawStmt)
+	inserts := upserts(e.node) || ok && insertsRows(raw) > 0
+	return !j.names(e, table) || e.kind == stmt.Insert && j.into(e, table) || inserts && e.mayName(j, table)
 }
 
 // names says that a statement names a table, itself or by a view.

@@ -14,7 +14,7 @@ import (
 // then every other one that real time allows. It costs a question for each transaction and each
 // state that it is tried on.
 func (j *judge) serially(initial, final state) error {
-	s := &serial{judge: j, final: final, notes: map[*unit][]write{}}
+	s := &serial{judge: j, initial: initial, final: final, notes: map[*unit][]write{}}
 	for _, e := range j.t.commits() {
 		for _, u := range j.t.units {
 			if u.committed && u.end == e {
@@ -47,7 +47,8 @@ func (j *judge) serially(initial, final state) error {
 type serial struct {
 	*judge
 	units []*unit
-	final state
+	// initial and final are the tables at the start and in the end.
+	initial, final state
 	// first is what stood in the way of the first order that was tried.
 	first *mismatch
 	// notes holds what each transaction wrote on the states that it was tried on.
@@ -197,8 +198,8 @@ func (s *serial) none() error {
 }
 
 // lost returns a committed transaction and a row that it wrote in the same way on every state
-// that it was tried on, that no other committed transaction ever touched, and that is not there in
-// the end.
+// that it was tried on, that no other committed transaction ever touched, and that is in the end as it was at
+// the start.
 func (s *serial) lost() (*unit, string) {
 	for _, u := range s.units {
 		notes := s.notes[u]
@@ -218,7 +219,11 @@ func (s *serial) lost() (*unit, string) {
 				if !same || s.touchedByOthers(u, i, k) {
 					continue
 				}
-				if now, there := s.final[i][k]; there != (e.n > 0) || there && textOf(now.cells) != textOf(e.cells) {
+				now, there := s.final[i][k]
+				was, had := s.initial[i][k]
+				// As it was at the start; else somebody has written it whom no order lets do so.
+				same = there == had && textOf(now.cells) == textOf(was.cells)
+				if same && (there != (e.n > 0) || there && textOf(now.cells) != textOf(e.cells)) {
 					sign := map[bool]string{true: "+", false: "-"}[e.n > 0]
 					return u, sign + s.layout[i].name + history.RowText(e.cells, history.Cell.String)
 				}
