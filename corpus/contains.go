@@ -29,6 +29,17 @@ func Names(n ast.StmtNode, table string) bool {
 	})
 }
 
+// QueriesWithin reports whether a statement that the parser reads has a query within.
+func QueriesWithin(root ast.Node) bool {
+	return Contains(root, func(n ast.Node) (found, skip bool) {
+		switch n.(type) {
+		case *ast.SelectStmt, *ast.SetOprStmt:
+			return n != root, false
+		}
+		return false, false
+	})
+}
+
 type nodeFinder struct {
 	match func(ast.Node) (found, skip bool)
 	found bool

@@ -185,8 +185,8 @@ type ownWords struct {
 	constraints []string
 }
 
-// ownTable is what has to be known of a table, whose name needs no quotes: its columns, those of its primary key, and the rows that fill it, as
-// texts by column.
+// ownTable is what has to be known of a table, whose name needs no quotes: its columns, those of its primary key, and
+// the rows that fill it, as texts by column.
 type ownTable struct {
 	name    string
 	columns []string
@@ -314,7 +314,7 @@ func (t *ownTable) raw(sql string) *stmt.RawStmt {
 func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 	v := stmt.Of(n)
 	name := v.Table()
-	if name == nil || v.Limit != nil || v.Order != nil || v.Ignore || w.tables[name.Name.L] == nil || asksWithin(n) {
+	if name == nil || v.Limit != nil || v.Order != nil || v.Ignore || w.tables[name.Name.L] == nil || corpus.QueriesWithin(n) {
 		return nil
 	}
 	t := w.tables[name.Name.L]
@@ -338,18 +338,6 @@ func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 		return w.insert(t, s, sql)
 	}
 	return nil
-}
-
-// asksWithin says that a statement has a query within.
-func asksWithin(n ast.StmtNode) bool {
-	root := ast.Node(n)
-	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		switch n.(type) {
-		case *ast.SelectStmt, *ast.SetOprStmt:
-			found = n != root
-		}
-		return found, false
-	})
 }
 
 // locking gives a locking read one of the modes that only PostgreSQL has.

@@ -55,7 +55,7 @@ func (w *ownWords) deferrable(of *corpus.Case) {
 // reads returns plain queries on the tables of a case.
 func (w *ownWords) reads(of *corpus.Case) (out []ast.StmtNode) {
 	for _, l := range of.Steps {
-		if stmt.KindOf(l.Stmt) == stmt.Select && !asksWithin(l.Stmt) && !slices.Contains(out, l.Stmt) {
+		if stmt.KindOf(l.Stmt) == stmt.Select && !corpus.QueriesWithin(l.Stmt) && !slices.Contains(out, l.Stmt) {
 			out = append(out, l.Stmt)
 		}
 	}

@@ -20,10 +20,12 @@ import (
 // TestDependenciesAreThoseOfUniqueValues: who read from whom on PostgreSQL, as statements run alone tell it, is what the
 // values in the answers tell, and at SERIALIZABLE it has no cycle.
 func TestDependenciesAreThoseOfUniqueValues(t *testing.T) {
-	if len(targettest.Among(t, "postgres:18")) == 0 {
-		t.Skip("not installed: scripts/servers postgres:18 does it")
+	for _, name := range targettest.Among(t, "postgres:18") {
+		dependenciesAreThoseOfUniqueValues(t, targettest.Open(t, name, target.Options{}))
 	}
-	on := targettest.Open(t, "postgres:18", target.Options{})
+}
+
+func dependenciesAreThoseOfUniqueValues(t *testing.T, on *target.Target) {
 	const cases = 60
 	kinds, read, named := map[graph.Kinds]int{}, 0, 0
 	for n := uint64(1); read < cases; n++ {

@@ -90,14 +90,7 @@ func subquery(n ast.StmtNode) bool {
 		}
 		return count > 1 || count == 1 && len(raw.Writes) > 0
 	}
-	root := ast.Node(n)
-	return corpus.Contains(n, func(n ast.Node) (found, skip bool) {
-		switch n.(type) {
-		case *ast.SelectStmt, *ast.SetOprStmt:
-			return n != root, false
-		}
-		return false, false
-	})
+	return corpus.QueriesWithin(n)
 }
 
 // unsettled says that a text which the parser does not read may have a value of the clock, of chance, or

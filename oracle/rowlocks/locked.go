@@ -47,7 +47,7 @@ func (s *setUp) lockedBy(n ast.StmtNode, r *history.Result) locked {
 func (s *setUp) bySelect(n *ast.SelectStmt, r *history.Result) locked {
 	v := stmt.Of(n)
 	name := v.Table()
-	if name == nil || v.With != nil || v.Lock.Mode == stmt.None || asksWithin(n) {
+	if name == nil || v.With != nil || v.Lock.Mode == stmt.None || corpus.QueriesWithin(n) {
 		return locked{}
 	}
 	for _, f := range n.Fields.Fields {
@@ -62,17 +62,6 @@ func (s *setUp) bySelect(n *ast.SelectStmt, r *history.Result) locked {
 	return locked{
 		table: name.Name.L, keys: s.returned(name.Name.L, r), mode: mode, reads: true, skips: v.Lock.Wait == stmt.Skips,
 	}
-}
-
-// asksWithin says that a statement has a query within.
-func asksWithin(root ast.Node) bool {
-	return corpus.Contains(root, func(n ast.Node) (found, skip bool) {
-		switch n.(type) {
-		case *ast.SelectStmt, *ast.SetOprStmt:
-			return n != root, false
-		}
-		return false, false
-	})
 }
 
 // between stands between the columns of a key. No text of PostgreSQL holds it.
@@ -106,7 +95,7 @@ func (s *setUp) returned(name string, r *history.Result) (keys []string) {
 func (s *setUp) byKey(n ast.StmtNode, r *history.Result) locked {
 	v := stmt.Of(n)
 	name := v.Table()
-	if name == nil || v.With != nil || v.Several || v.Limit != nil || r.Affected != 1 || asksWithin(n) {
+	if name == nil || v.With != nil || v.Several || v.Limit != nil || r.Affected != 1 || corpus.QueriesWithin(n) {
 		return locked{}
 	}
 	t := s.tables[name.Name.L]
