@@ -58,3 +58,16 @@ func tableNames(names []string) (out []*ast.TableName) {
 	}
 	return out
 }
+
+// Assigns reports whether a statement of these words, in lower case, may give one of some columns a value by SET. Of SET
+// (a, b) = … it says so of all.
+func Assigns(words, columns []string) bool {
+	set := slices.Index(words, "set")
+	for i := set + 1; set >= 0 && i+1 < len(words); i++ {
+		begins := words[i-1] == "set" || words[i-1] == ","
+		if begins && (words[i] == "(" || words[i+1] == "=" && slices.Contains(columns, words[i])) {
+			return true
+		}
+	}
+	return false
+}

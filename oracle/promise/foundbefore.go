@@ -200,19 +200,14 @@ func (j *judge) deedsOf(e *event, table int) deeds {
 	return deeds{unsure: true}
 }
 
-// givesKey says that a statement of these words may give a column of a table's primary key a value by SET.
+// givesKey says that a statement of these words may give a column of a table's primary key a value.
 func (j *judge) givesKey(words []string, table int) bool {
 	sh := &j.layout[table]
-	for i := 1; i+1 < len(words); i++ {
-		switch {
-		case words[i] == "(" && words[i-1] == "set": // SET (a, b) = …
-			return true
-		case words[i+1] == "=" && (words[i-1] == "set" || words[i-1] == ",") &&
-			slices.ContainsFunc(sh.key, func(c int) bool { return strings.EqualFold(sh.columns[c], words[i]) }):
-			return true
-		}
+	var key []string
+	for _, c := range sh.key {
+		key = append(key, strings.ToLower(sh.columns[c]))
 	}
-	return false
+	return stmt.Assigns(words, key)
 }
 
 // soleTable says that a statement of these words has nothing but a table behind FROM or UPDATE: of a join PostgreSQL

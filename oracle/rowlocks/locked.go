@@ -148,7 +148,7 @@ func (s *setUp) byRaw(n *stmt.RawStmt, r *history.Result) (l locked) {
 	case "update":
 		set, returning := slices.Index(words, "set"), slices.Index(words, "returning")
 		if set != 2 || returning < 0 || slices.Contains(words, "from") || !s.columns(words[returning+1:], words[1]) ||
-			!s.setsOthers(words[set:returning], words[1]) {
+			stmt.Assigns(words[set:returning], s.tables[words[1]].primary) {
 			return l
 		}
 		l.table, l.mode = words[1], versions.NoKeyExclusive
@@ -190,15 +190,4 @@ func (s *setUp) columns(words []string, table string) bool {
 		}
 	}
 	return len(words)%2 == 1
-}
-
-// setsOthers says that the words of a SET clause give no column of the primary key a value.
-func (s *setUp) setsOthers(words []string, table string) bool {
-	for i := 1; i+1 < len(words); i++ {
-		target := words[i-1] == "set" || words[i-1] == ","
-		if target && words[i] == "(" || words[i+1] == "=" && slices.Contains(s.tables[table].primary, words[i]) {
-			return false
-		}
-	}
-	return true
 }
