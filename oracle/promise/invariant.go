@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -64,7 +65,7 @@ func (j *judge) duplicate(final state) string {
 		if def == nil {
 			continue
 		}
-		for _, names := range uniqueKeys(def) {
+		for _, names := range stmt.UniqueKeys(def) {
 			var key []int
 			for _, name := range names {
 				at := slices.IndexFunc(sh.columns, func(c string) bool { return strings.EqualFold(c, name) })

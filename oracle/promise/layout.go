@@ -8,6 +8,7 @@ import (
 	pm "github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -38,7 +39,7 @@ func layoutOf(defs map[string]*ast.CreateTableStmt, h *history.History) (layout,
 	for _, t := range h.Initial {
 		sh := shape{name: t.Name, columns: t.Columns}
 		if def := defs[strings.ToLower(t.Name)]; def != nil {
-			for _, name := range primaryKey(def) {
+			for _, name := range stmt.PrimaryKey(def) {
 				i := slices.IndexFunc(t.Columns, func(c string) bool { return strings.EqualFold(c, name) })
 				if i < 0 {
 					return nil, unjudgedError("a table whose key is not among its columns")
@@ -49,62 +50,6 @@ func layoutOf(defs map[string]*ast.CreateTableStmt, h *history.History) (layout,
 		l = append(l, sh)
 	}
 	return l, nil
-}
-
-// primaryKey returns the names of the key's columns; none: the table has no primary key, or one of
-// parts of columns or of expressions.
-func primaryKey(def *ast.CreateTableStmt) (names []string) {
-	for _, c := range def.Constraints {
-		if c.Tp != ast.ConstraintPrimaryKey {
-			continue
-		}
-		for _, k := range c.Keys {
-			if k.Column == nil || k.Length > 0 {
-				return nil
-			}
-			names = append(names, k.Column.Name.O)
-		}
-		return names
-	}
-	for _, col := range def.Cols {
-		if slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionPrimaryKey }) {
-			return []string{col.Name.Name.O}
-		}
-	}
-	return nil
-}
-
-// uniqueKeys returns the columns, in small letters, of each key of a table that is unique, the primary key among
-// them, but for keys of parts of columns or of expressions.
-func uniqueKeys(def *ast.CreateTableStmt) (keys [][]string) {
-	if primary := primaryKey(def); primary != nil {
-		for i, name := range primary {
-			primary[i] = strings.ToLower(name)
-		}
-		keys = append(keys, primary)
-	}
-	for _, c := range def.Cols {
-		if has(def, c.Name.Name.L, ast.ColumnOptionUniqKey) {
-			keys = append(keys, []string{c.Name.Name.L})
-		}
-	}
-	for _, c := range def.Constraints {
-		if c.Tp != ast.ConstraintUniq && c.Tp != ast.ConstraintUniqKey && c.Tp != ast.ConstraintUniqIndex {
-			continue
-		}
-		var key []string
-		for _, part := range c.Keys {
-			if part.Column == nil || part.Length > 0 {
-				key = nil
-				break
-			}
-			key = append(key, part.Column.Name.L)
-		}
-		if key != nil {
-			keys = append(keys, key)
-		}
-	}
-	return keys
 }
 
 // has says that a column, whose name is in small letters, has an option.

@@ -52,8 +52,8 @@ func orderedBy(n ast.StmtNode, v stmt.View) (columns []string) {
 
 // totalKeys returns the columns of each key of a table that is unique and never NULL, in small letters.
 func totalKeys(def *ast.CreateTableStmt) [][]string {
-	primary := primaryKey(def)
-	return slices.DeleteFunc(uniqueKeys(def), func(key []string) bool {
+	primary := stmt.PrimaryKey(def)
+	return slices.DeleteFunc(stmt.UniqueKeys(def), func(key []string) bool {
 		return slices.ContainsFunc(key, func(column string) bool {
 			return !has(def, column, ast.ColumnOptionNotNull) &&
 				!slices.ContainsFunc(primary, func(name string) bool { return strings.EqualFold(name, column) })

@@ -166,7 +166,7 @@ func findingWords(raw *stmt.RawStmt, table string) (finds []string, ok bool) {
 func (j *judge) keepsKeys(before state, did write) bool {
 	for i, changes := range did {
 		def := j.defs[strings.ToLower(j.layout[i].name)]
-		if len(changes) == 0 || def != nil && len(uniqueKeys(def)) == 0 {
+		if len(changes) == 0 || def != nil && len(stmt.UniqueKeys(def)) == 0 {
 			continue
 		}
 		for key, now := range changes {
@@ -178,7 +178,7 @@ func (j *judge) keepsKeys(before state, did write) bool {
 				return false
 			}
 			for c, name := range j.layout[i].columns {
-				inKey := slices.ContainsFunc(uniqueKeys(def), func(k []string) bool { return slices.Contains(k, strings.ToLower(name)) })
+				inKey := slices.ContainsFunc(stmt.UniqueKeys(def), func(k []string) bool { return slices.Contains(k, strings.ToLower(name)) })
 				if inKey && differ(was.cells[c], now.cells[c]) {
 					return false
 				}

@@ -60,39 +60,14 @@ func setUpOf(c *corpus.Case) (s setUp, ok bool) {
 }
 
 func tableOf(n *ast.CreateTableStmt) *table {
-	t := &table{plain: true}
-	for _, col := range n.Cols {
-		for _, o := range col.Options {
-			switch o.Tp {
-			case ast.ColumnOptionPrimaryKey:
-				t.primary = []string{col.Name.Name.L}
-				t.unique = append(t.unique, col.Name.Name.L)
-			case ast.ColumnOptionUniqKey:
-				t.unique = append(t.unique, col.Name.Name.L)
-			case ast.ColumnOptionGenerated, ast.ColumnOptionOnUpdate:
-				t.plain = false
-			}
-		}
-	}
-	for _, k := range n.Constraints {
-		switch k.Tp {
-		case ast.ConstraintPrimaryKey, ast.ConstraintUniq, ast.ConstraintUniqKey, ast.ConstraintUniqIndex:
-		default:
-			continue
-		}
-		var columns []string
-		for _, part := range k.Keys {
-			if part.Column == nil || part.Length > 0 {
-				columns, t.plain = nil, false
-				break
-			}
-			columns = append(columns, part.Column.Name.L)
-		}
-		t.unique = append(t.unique, columns...)
-		if k.Tp == ast.ConstraintPrimaryKey {
-			t.primary = columns
-		}
-	}
+	t := &table{primary: stmt.PrimaryKey(n), unique: slices.Concat(stmt.UniqueKeys(n)...)}
+	t.plain = !slices.ContainsFunc(n.Cols, func(c *ast.ColumnDef) bool {
+		return slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool {
+			return o.Tp == ast.ColumnOptionGenerated || o.Tp == ast.ColumnOptionOnUpdate
+		})
+	}) && !slices.ContainsFunc(n.Constraints, func(k *ast.Constraint) bool {
+		return (k.Tp == ast.ConstraintPrimaryKey || stmt.IsUnique(k)) && stmt.KeyColumns(k.Keys) == nil
+	})
 	t.number = len(t.primary) == 1 && slices.ContainsFunc(n.Cols, func(c *ast.ColumnDef) bool {
 		return c.Name.Name.L == t.primary[0] && pm.IsIntegerType(c.Tp.GetType())
 	})
