@@ -61,12 +61,10 @@ func onlyCommitted(h *history.History) bool {
 // history is its own world.
 func inWorlds(c *corpus.Case, h *history.History, judge func(*corpus.Case, *history.History) Verdict) Verdict {
 	v := inBestWorld(c, h, judge)
-	v.advisory(c, h)
+	v.besideRows(c, h)
 	if !onlyCommitted(h) {
 		v.rowLocks(c, h)
 	}
-	v.notified(c, h)
-	v.sequences(c, h)
 	return v
 }
 

@@ -10,16 +10,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Difference is an answer or a wait that no advisory lock explains. Kind is one of the kinds of violations.
-type Difference struct {
-	// Stmt is an index into History.Stmts.
-	Stmt                           int
-	Kind, Expected, Actual, Reason string
-}
-
 // Check returns the first difference of a history, nil for none. Of a case in which a raw statement calls the
 // functions for advisory locks it claims nothing, since nobody knows for which rows that was.
-func Check(c *corpus.Case, h *history.History) *Difference {
+func Check(c *corpus.Case, h *history.History) *history.Difference {
 	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, func(l corpus.Line) bool { return stmt.KindOf(l.Stmt) == stmt.Advisory }) ||
 		slices.ContainsFunc(c.Steps, func(l corpus.Line) bool {
 			raw, ok := l.Stmt.(*stmt.RawStmt)
@@ -43,7 +36,7 @@ func Check(c *corpus.Case, h *history.History) *Difference {
 }
 
 // request judges a statement that asks for a lock.
-func (r *reader) request(st *history.Stmt, a *stmt.AdvisoryStmt) *Difference {
+func (r *reader) request(st *history.Stmt, a *stmt.AdvisoryStmt) *history.Difference {
 	key := keyOf(a)
 	failed := ""
 	if st.Result.Err != nil {
@@ -61,16 +54,16 @@ func (r *reader) request(st *history.Stmt, a *stmt.AdvisoryStmt) *Difference {
 	switch {
 	case failed == deadlockDetected:
 		if !r.cycle(st) {
-			return &Difference{Kind: "unjustified-abort", Expected: "no deadlock", Actual: st.Result.Err.String(),
+			return &history.Difference{Kind: "unjustified-abort", Expected: "no deadlock", Actual: st.Result.Err.String(),
 				Reason: "no other statement waited at the time, so that there was no cycle"}
 		}
 	case failed != "":
 	case a.Tries() && answer(st) && surely != nil:
-		return &Difference{Kind: "missing-wait", Expected: truth[false], Actual: truth[true], Reason: held(surely)}
+		return &history.Difference{Kind: "missing-wait", Expected: truth[false], Actual: truth[true], Reason: held(surely)}
 	case a.Tries() && !answer(st) && !somebody(st.Submit, st.Return):
-		return &Difference{Kind: "wrong-rows", Expected: truth[true], Actual: truth[false], Reason: "nobody has the lock, or waits for it"}
+		return &history.Difference{Kind: "wrong-rows", Expected: truth[true], Actual: truth[false], Reason: "nobody has the lock, or waits for it"}
 	case !a.Tries() && surely != nil:
-		return &Difference{Kind: "missing-wait", Expected: "a wait", Actual: "the lock at once", Reason: held(surely)}
+		return &history.Difference{Kind: "missing-wait", Expected: "a wait", Actual: "the lock at once", Reason: held(surely)}
 	}
 	return r.waited(st, somebody)
 }
@@ -80,16 +73,16 @@ const deadlockDetected = "40P01"
 
 // waited judges the waits of a statement: somebody must have stood in its way when it began to wait, and as long as
 // others sent something: before that, all that answers has answered.
-func (r *reader) waited(st *history.Stmt, somebody func(from, to history.Tick) bool) *Difference {
+func (r *reader) waited(st *history.Stmt, somebody func(from, to history.Tick) bool) *history.Difference {
 	if len(st.Waits) == 0 || slices.ContainsFunc(st.Waits, func(w history.Wait) bool { return w.Kind != history.Metadata }) {
 		return nil
 	}
 	if !somebody(st.Submit, st.Waits[0].From) {
-		return &Difference{Kind: "unjustified-wait", Expected: "no wait", Actual: "a wait", Reason: "nobody has the lock, or waits for it"}
+		return &history.Difference{Kind: "unjustified-wait", Expected: "no wait", Actual: "a wait", Reason: "nobody has the lock, or waits for it"}
 	}
 	for i := range r.h.Stmts {
 		if at := r.h.Stmts[i].Submit; at > st.Waits[0].From && at < st.Return && !somebody(at, at) {
-			return &Difference{Kind: "lost-wakeup", Expected: "the lock", Actual: "a wait that goes on",
+			return &history.Difference{Kind: "lost-wakeup", Expected: "the lock", Actual: "a wait that goes on",
 				Reason: "nobody has the lock any more, or waits for it, and the statement waits on"}
 		}
 	}

@@ -50,7 +50,7 @@ type reader struct {
 	// prepared are the owners of prepared transactions, by their names.
 	prepared map[string]int
 	// wrong is the first answer of an unlock that is.
-	wrong *Difference
+	wrong *history.Difference
 }
 
 // read returns the holdings of a history, in the order in which their statements were sent.
@@ -195,7 +195,7 @@ func (r *reader) lock(i int, st *history.Stmt, s *holder, a *stmt.AdvisoryStmt) 
 			last.end(st)
 		}
 		if told := answer(st); told != (last != nil) && r.wrong == nil {
-			r.wrong = &Difference{Stmt: i, Kind: "wrong-rows", Expected: truth[last != nil], Actual: truth[told],
+			r.wrong = &history.Difference{Stmt: i, Kind: "wrong-rows", Expected: truth[last != nil], Actual: truth[told],
 				Reason: "an unlock answers whether the session itself holds the lock in this mode, for as long as the session lasts"}
 		}
 	case a.Tries() && !answer(st):

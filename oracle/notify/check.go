@@ -9,14 +9,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Difference is a notification that no transaction explains, or one that is missing. Kind is one of the kinds of
-// violations.
-type Difference struct {
-	// Stmt is an index into History.Stmts.
-	Stmt                           int
-	Kind, Expected, Actual, Reason string
-}
-
 // The kinds of differences.
 const (
 	lost       = "lost-notification"
@@ -26,7 +18,7 @@ const (
 )
 
 // Check returns a difference of a history, nil for none.
-func Check(c *corpus.Case, h *history.History) *Difference {
+func Check(c *corpus.Case, h *history.History) *history.Difference {
 	about := func(l corpus.Line) bool { return stmt.KindOf(l.Stmt).OfNotifications() }
 	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, about) {
 		return nil
@@ -36,7 +28,7 @@ func Check(c *corpus.Case, h *history.History) *Difference {
 		return nil
 	}
 	if r.prepared >= 0 {
-		return &Difference{Stmt: r.prepared, Kind: "missing-error", Expected: "SQLSTATE 0A000", Actual: "ok",
+		return &history.Difference{Stmt: r.prepared, Kind: "missing-error", Expected: "SQLSTATE 0A000", Actual: "ok",
 			Reason: "a transaction that has listened or notified cannot be prepared"}
 	}
 	o := order{r: r, after: map[*sent][]*sent{}}
@@ -44,7 +36,7 @@ func Check(c *corpus.Case, h *history.History) *Difference {
 		got := r.got(listener)
 		for _, d := range got {
 			if d.Stmt >= 0 && r.inside[d.Stmt] {
-				return &Difference{Stmt: d.Stmt, Kind: early, Expected: "no notification", Actual: d.String(),
+				return &history.Difference{Stmt: d.Stmt, Kind: early, Expected: "no notification", Actual: d.String(),
 					Reason: "a session that is in a transaction gets notifications when that has ended"}
 			}
 		}
@@ -87,7 +79,7 @@ type item struct {
 }
 
 // between judges what one session got of another.
-func (r *reader) between(sender, listener int, all []delivery) *Difference {
+func (r *reader) between(sender, listener int, all []delivery) *history.Difference {
 	var items []item
 	for _, t := range r.sent {
 		if t.session == sender {
@@ -120,7 +112,7 @@ func (r *reader) between(sender, listener int, all []delivery) *Difference {
 			}
 		}
 		if came > may {
-			return &Difference{Stmt: r.statementOf(d), Kind: phantom, Expected: "no such notification", Actual: d.String(),
+			return &history.Difference{Stmt: r.statementOf(d), Kind: phantom, Expected: "no such notification", Actual: d.String(),
 				Reason: fmt.Sprintf(
 					"of those like it tx%d has got all that committed transactions sent while it listened", listener)}
 		}
@@ -138,12 +130,12 @@ func (r *reader) between(sender, listener int, all []delivery) *Difference {
 			}
 		}
 		if came < must {
-			return &Difference{Stmt: x.of.stmt, Kind: lost, Actual: "none", Expected: history.Notification{
+			return &history.Difference{Stmt: x.of.stmt, Kind: lost, Actual: "none", Expected: history.Notification{
 				Channel: x.channel, Payload: x.payload, Sender: sender}.String() + fmt.Sprintf(" for tx%d", listener),
 				Reason: fmt.Sprintf("tx%d listened when the transaction was committed, and has not got its notification", listener)}
 		}
 	}
-	return &Difference{Stmt: r.statementOf(got[0]), Kind: misordered, Expected: texts(items), Actual: texts(got),
+	return &history.Difference{Stmt: r.statementOf(got[0]), Kind: misordered, Expected: texts(items), Actual: texts(got),
 		Reason: "notifications come in the order of the commits, those of a transaction in the order of its statements"}
 }
 

@@ -47,7 +47,7 @@ func (o *order) add(got []delivery) {
 }
 
 // check looks for a circle in what the sessions saw and in time.
-func (o *order) check() *Difference {
+func (o *order) check() *history.Difference {
 	if o.last == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (o *order) check() *Difference {
 	}
 	for _, t := range o.r.sent {
 		if circle(t) {
-			return &Difference{Stmt: o.r.statementOf(*o.last), Kind: misordered, Expected: "the order of the commits",
+			return &history.Difference{Stmt: o.r.statementOf(*o.last), Kind: misordered, Expected: "the order of the commits",
 				Actual: "another order at some session",
 				Reason: "notifications come in the order of the commits, everywhere in the same"}
 		}

@@ -13,17 +13,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// Difference is a wait that no row lock explains, or an answer that a row lock forbids. Kind is one of the kinds of
-// violations.
-type Difference struct {
-	// Stmt is an index into History.Stmts.
-	Stmt                           int
-	Kind, Expected, Actual, Reason string
-}
-
 // Check returns the first difference of a history of PostgreSQL, nil for none. Of a case that has triggers or views,
 // ends sessions, or has statements that lock more than rows it claims nothing.
-func Check(c *corpus.Case, h *history.History) *Difference {
+func Check(c *corpus.Case, h *history.History) *history.Difference {
 	if h.End != history.Complete || h.Held() {
 		return nil
 	}
@@ -49,7 +41,7 @@ func Check(c *corpus.Case, h *history.History) *Difference {
 // waited judges the waits of a statement: when one of them was noticed, another transaction that had not ended before
 // the statement was sent must have asked for a lock that conflicts with what the statement can ask for. Who waits is in
 // the way of who comes later.
-func (f *follower) waited(i int) *Difference {
+func (f *follower) waited(i int) *history.Difference {
 	st := &f.h.Stmts[i]
 	for _, w := range st.Waits {
 		// The server names no holder of the case if it is a prepared transaction, or was gone when it was asked.
@@ -59,7 +51,7 @@ func (f *follower) waited(i int) *Difference {
 		if !slices.ContainsFunc(f.all, func(t *transaction) bool {
 			return t != f.of[i] && t.gone >= st.Submit && t.askedFor(f.asks[i], w.From)
 		}) {
-			return &Difference{Stmt: i, Kind: "unjustified-wait", Expected: "no wait",
+			return &history.Difference{Stmt: i, Kind: "unjustified-wait", Expected: "no wait",
 				Actual: fmt.Sprintf("a wait for %s", sessions(w.Holders)),
 				Reason: "nobody else can have locked a row of this table in a mode that conflicts"}
 		}
@@ -87,7 +79,7 @@ func (f *follower) node(i int) ast.StmtNode { return f.c.Steps[f.h.Stmts[i].Line
 // answered judges the answer of a statement: a row that it has surely locked was not locked by another transaction, in
 // a mode that conflicts, from before the statement was sent until after it had answered. A row of a key is the same for
 // both: who locks the row keeps its key, and a second row cannot have it meanwhile.
-func (f *follower) answered(i int) *Difference {
+func (f *follower) answered(i int) *history.Difference {
 	st := &f.h.Stmts[i]
 	l := f.lockedBy(f.node(i), &st.Result)
 	for _, t := range f.all {
@@ -106,9 +98,9 @@ func (f *follower) answered(i int) *Difference {
 }
 
 // shared is the difference of a row that two transactions have locked.
-func (f *follower) shared(i int, t *transaction, h *holding, l *locked, key string) *Difference {
+func (f *follower) shared(i int, t *transaction, h *holding, l *locked, key string) *history.Difference {
 	key = strings.ReplaceAll(key, between, ", ")
-	d := &Difference{Stmt: i, Kind: "missing-wait", Expected: "a wait",
+	d := &history.Difference{Stmt: i, Kind: "missing-wait", Expected: "a wait",
 		Actual: history.Describe(stmt.KindOf(f.node(i)), &f.h.Stmts[i].Result)}
 	if l.skips {
 		d.Kind, d.Expected = "locked-row-returned", fmt.Sprintf("no row (%s)", key)

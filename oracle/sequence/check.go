@@ -13,13 +13,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Difference is an answer that no sequence explains. Kind is one of the kinds of violations.
-type Difference struct {
-	// Stmt is an index into History.Stmts.
-	Stmt                           int
-	Kind, Expected, Actual, Reason string
-}
-
 // draw is a call of nextval that was answered.
 type draw struct {
 	*history.Stmt
@@ -49,7 +42,7 @@ type reader struct {
 
 // Check returns the first difference of a history, nil for none. Of a case in which a raw statement calls a function
 // for sequences it claims nothing, since nobody knows how often.
-func Check(c *corpus.Case, h *history.History) *Difference {
+func Check(c *corpus.Case, h *history.History) *history.Difference {
 	about := func(l corpus.Line) bool { return stmt.KindOf(l.Stmt) == stmt.Sequence }
 	if h.End != history.Complete || !slices.ContainsFunc(c.Steps, about) {
 		return nil
@@ -90,7 +83,7 @@ func (r *reader) memory(session int) *memory {
 	return r.of[session]
 }
 
-func (r *reader) statement(st *history.Stmt) *Difference {
+func (r *reader) statement(st *history.Stmt) *history.Difference {
 	failed := st.Result.Err
 	switch s := r.c.Steps[st.Line].Stmt.(type) {
 	case *stmt.SessionStmt:
@@ -127,10 +120,10 @@ const (
 )
 
 // draw judges an answer of nextval.
-func (r *reader) draw(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
+func (r *reader) draw(st *history.Stmt, s *stmt.SequenceStmt) *history.Difference {
 	got, ok := number(&st.Result)
 	if !ok {
-		return &Difference{Kind: "wrong-rows", Expected: "a number", Actual: history.Describe(stmt.Sequence, &st.Result),
+		return &history.Difference{Kind: "wrong-rows", Expected: "a number", Actual: history.Describe(stmt.Sequence, &st.Result),
 			Reason: "nextval returns a number"}
 	}
 	d := draw{st, got, r.lives[st.Session]}
@@ -141,12 +134,12 @@ func (r *reader) draw(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
 		}
 		switch {
 		case o.value == got:
-			return &Difference{Kind: "repeated-sequence-value", Expected: fmt.Sprintf("another value than %d", got),
+			return &history.Difference{Kind: "repeated-sequence-value", Expected: fmt.Sprintf("another value than %d", got),
 				Actual: fmt.Sprint(got), Reason: fmt.Sprintf("tx%d has got %d from the sequence; "+
 					"no value is given twice, whatever becomes of the transaction", o.Session, got)}
 		case r.cached[s.Name] && (o.Session != d.Session || o.life != d.life):
 		case before.Return < since.Submit && before.value > since.value:
-			return &Difference{Kind: "decreasing-sequence-value", Expected: fmt.Sprintf("a value above %d", before.value),
+			return &history.Difference{Kind: "decreasing-sequence-value", Expected: fmt.Sprintf("a value above %d", before.value),
 				Actual: fmt.Sprint(since.value), Reason: fmt.Sprintf("tx%d had got %d from the sequence when tx%d asked",
 					before.Session, before.value, since.Session)}
 		}
@@ -158,7 +151,7 @@ func (r *reader) draw(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
 }
 
 // recall judges an answer of currval or lastval.
-func (r *reader) recall(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
+func (r *reader) recall(st *history.Stmt, s *stmt.SequenceStmt) *history.Difference {
 	m := r.memory(st.Session)
 	want, known := m.last[s.Name]
 	failed := st.Result.Err
@@ -166,7 +159,7 @@ func (r *reader) recall(st *history.Stmt, s *stmt.SequenceStmt) *Difference {
 		return nil
 	}
 	got, ok := number(&st.Result)
-	d := &Difference{Expected: fmt.Sprint(want), Actual: history.Describe(stmt.Sequence, &st.Result),
+	d := &history.Difference{Expected: fmt.Sprint(want), Actual: history.Describe(stmt.Sequence, &st.Result),
 		Reason: s.Function + " tells what its session got last from nextval"}
 	switch {
 	case !known && failed == nil:
