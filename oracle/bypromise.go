@@ -56,15 +56,13 @@ func byPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruli
 // keysForgotten makes a known deviation of a history that has no serial order only since keys are looked up on the newest
 // rows, if the server is known for that.
 func (v *Verdict) keysForgotten(h *history.History) {
-	found := slices.DeleteFunc(rules.Deviations(h.Server, []corpus.Level{corpus.Serializable}), func(r *rules.Rule) bool {
-		return r.Dim != rules.KeyLookup
-	})
-	if len(found) == 0 {
+	found := rules.DeviationIn(h.Server, corpus.Serializable, rules.KeyLookup)
+	if found == nil {
 		return
 	}
-	v.Outcome, v.Rules = Known, []string{found[0].Name}
-	v.Reason += "; " + says(found)
-	v.Fingerprint = knownFingerprint(found[0].Name, corpus.Serializable.Short())
+	v.Outcome, v.Rules = Known, []string{found.Name}
+	v.Reason += "; " + says([]*rules.Rule{found})
+	v.Fingerprint = knownFingerprint(found.Name, corpus.Serializable.Short())
 }
 
 // causes tells, for the fingerprint of a violation, what shows it; on PostgreSQL also how the transactions came to the

@@ -115,15 +115,14 @@ func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
 	if p := rules.For(h.Server); p.At(level)[rules.IdleKill] == rules.ClosesConnection {
 		return
 	}
-	found := rules.Deviations(h.Server, []corpus.Level{level})
-	found = slices.DeleteFunc(found, func(r *rules.Rule) bool { return r.Dim != rules.IdleKill })
-	if v.Outcome == OK || len(found) == 0 || v.Stmt < 0 || v.Stmt > i {
+	found := rules.DeviationIn(h.Server, level, rules.IdleKill)
+	if v.Outcome == OK || found == nil || v.Stmt < 0 || v.Stmt > i {
 		v.Kind, v.Stmt = LostSession, i
 		v.Expected = fmt.Sprintf("nothing happens to tx%d, which runs no statement", n.Target)
 		v.Actual = fmt.Sprintf("the connection of tx%d is closed", n.Target)
 	}
 	const why = "KILL QUERY ends the statement that a session runs and leaves its connection as it is; a session that runs none has nothing to be ended"
-	if len(found) == 0 {
+	if found == nil {
 		v.Outcome, v.Rules, v.Reason = Violation, nil, why
 		v.Fingerprint = string(LostSession) + "/KILL QUERY of a session that does nothing"
 		return
@@ -131,9 +130,9 @@ func (v *Verdict) endedIdle(c *corpus.Case, h *history.History) {
 	if v.Outcome == OK {
 		v.Reason = why
 	}
-	v.Outcome, v.Rules = Known, append(slices.Clone(v.Rules), found[0].Name)
+	v.Outcome, v.Rules = Known, append(slices.Clone(v.Rules), found.Name)
 	slices.Sort(v.Rules)
-	v.Reason += "; " + says(found)
+	v.Reason += "; " + says([]*rules.Rule{found})
 	v.Fingerprint = knownFingerprint(strings.Join(v.Rules, "+"), h.Levels[h.Stmts[v.Stmt].Session].Short())
 }
 

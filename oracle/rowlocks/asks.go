@@ -61,7 +61,7 @@ func (s *setUp) asksOf(n ast.StmtNode) (a asks, ok bool) {
 	return a, true
 }
 
-// asksForNothing says that a statement begins, ends or divides a transaction, or takes an advisory lock.
+// asksForNothing says that a statement begins, ends or divides a transaction, or is about something beside the rows.
 func asksForNothing(n ast.StmtNode) bool {
 	switch n := n.(type) {
 	case *ast.CommitStmt:
@@ -70,10 +70,10 @@ func asksForNothing(n ast.StmtNode) bool {
 		return n.CompletionType == ast.CompletionTypeDefault
 	}
 	switch kind := stmt.KindOf(n); kind {
-	case stmt.Begin, stmt.BeginSnapshot, stmt.Savepoint, stmt.ReleaseSavepoint, stmt.SetLevel, stmt.Advisory:
+	case stmt.Begin, stmt.BeginSnapshot, stmt.Savepoint, stmt.ReleaseSavepoint, stmt.SetLevel, stmt.SetModes:
 		return true
 	default:
-		return kind.OfPrepared()
+		return kind.OfPrepared() || kind.BesideRows()
 	}
 }
 

@@ -118,6 +118,12 @@ func TestCheck(t *testing.T) {
 			3-4 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE
 			5-9 (1,10) waits for tx1 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR KEY SHARE
 			7-8 ok /* tx1 */ COMMIT`, "2 unjustified-wait"},
+		{"two share locks beside what is about no rows", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 ok /* tx1 */ NOTIFY c
+			5-6 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE
+			7-11 (1,10) waits for tx1 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR SHARE
+			9-10 ok /* tx1 */ COMMIT`, "3 unjustified-wait"},
 		{"FOR UPDATE beside a share lock", twoTables, `
 			1-2 ok /* tx1 */ BEGIN
 			3-4 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE

@@ -191,6 +191,16 @@ func Deviations(srv history.Server, levels []corpus.Level) []*Rule {
 	return pick(func(r *Rule) bool { return r.coversAny(srv, levels) })
 }
 
+// DeviationIn returns the first deviation in a dimension that is in scope on a server at a level, nil if there is none.
+func DeviationIn(srv history.Server, l corpus.Level, d Dimension) *Rule {
+	for _, r := range Deviations(srv, []corpus.Level{l}) {
+		if r.Dim == d {
+			return r
+		}
+	}
+	return nil
+}
+
 // OutOfScope returns the deviations of the table that are recorded for other
 // servers, settings or levels only, with their scope lifted to the given
 // server: a history that only such a rule predicts is a violation of a named
