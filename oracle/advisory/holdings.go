@@ -3,11 +3,10 @@ package advisory
 import (
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/transactions"
 )
 
 // never is behind every moment of a history.
@@ -35,18 +34,12 @@ func (h *holding) against(key string, shared bool, owner int) bool {
 	return h.key == key && h.owner != owner && !(h.shared && shared)
 }
 
-// holder is what is known of a session.
-type holder struct {
-	inTxn, failed bool
-	savepoints    []string
-}
-
 // reader follows the sessions of a history.
 type reader struct {
 	c        *corpus.Case
 	h        *history.History
 	holdings []*holding
-	sessions map[int]*holder
+	sessions map[int]*transactions.Session
 	// prepared are the owners of prepared transactions, by their names.
 	prepared map[string]int
 	// wrong is the first answer of an unlock that is.
@@ -55,12 +48,12 @@ type reader struct {
 
 // read returns the holdings of a history, in the order in which their statements were sent.
 func read(c *corpus.Case, h *history.History) *reader {
-	r := &reader{c: c, h: h, sessions: map[int]*holder{}, prepared: map[string]int{}}
+	r := &reader{c: c, h: h, sessions: map[int]*transactions.Session{}, prepared: map[string]int{}}
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
 		s := r.sessions[st.Session]
 		if s == nil {
-			s = &holder{}
+			s = &transactions.Session{}
 			r.sessions[st.Session] = s
 		}
 		r.statement(i, st, s)
@@ -68,80 +61,44 @@ func read(c *corpus.Case, h *history.History) *reader {
 	return r
 }
 
-func (r *reader) statement(i int, st *history.Stmt, s *holder) {
+func (r *reader) statement(i int, st *history.Stmt, s *transactions.Session) {
 	node := r.c.Steps[st.Line].Stmt
 	failed := st.Result.Err != nil
-	switch kind := stmt.KindOf(node); {
-	case kind.OfSession():
-		about := node.(*stmt.SessionStmt)
-		switch {
-		case about.Does == stmt.Disconnect && !failed:
-			r.leaves(st, st.Session)
-		case about.Does == stmt.Kill && (!failed || about.Target == st.Session):
-			r.leaves(st, about.Target)
-		case failed: // a KILL QUERY of its own session fails itself
-			r.aborts(st, s)
-		}
+	was := *s
+	switch e := s.Follow(node, st); e.What {
+	case transactions.Leaves:
+		r.leaves(st, e.Session)
 		return
-	case kind == stmt.CommitPrepared, kind == stmt.RollbackPrepared:
-		if owner, known := r.prepared[node.(*stmt.PreparedStmt).Name]; known && !failed {
-			r.give(st, func(h *holding) bool { return h.owner == owner })
-			delete(r.prepared, node.(*stmt.PreparedStmt).Name)
+	case transactions.Ends:
+		if p, ok := node.(*stmt.PreparedStmt); ok && was.InTxn && !failed && !was.Failed {
+			r.prepare(i, st, p.Name)
 			return
 		}
-	case kind == stmt.Prepare && s.inTxn && !failed && !s.failed:
-		r.prepare(i, st, node.(*stmt.PreparedStmt).Name)
-		*s = holder{}
-		return
-	case kind.Ends():
 		r.rollBack(st, 0)
-		*s = holder{inTxn: s.inTxn && !failed && st.Result.InTxn} // AND CHAIN
 		return
-	case kind.Begins() && !failed:
-		s.inTxn = true
+	case transactions.GoesBack:
+		r.rollBack(st, e.Depth)
 		return
-	case kind == stmt.RollbackTo && !failed:
-		for n := len(s.savepoints) - 1; n >= 0; n-- {
-			if s.savepoints[n] == nameOf(node) {
-				r.rollBack(st, n+1)
-				s.savepoints, s.failed = s.savepoints[:n+1], false
-				break
+	case transactions.Merges:
+		for _, h := range r.holdings {
+			if h.owner == st.Session && !h.ofSession && h.open() {
+				h.depth = min(h.depth, e.Depth)
 			}
 		}
 		return
-	case kind == stmt.Savepoint && !failed:
-		s.savepoints = append(s.savepoints, nameOf(node))
-		return
-	case kind == stmt.ReleaseSavepoint && !failed:
-		for n := len(s.savepoints) - 1; n >= 0; n-- {
-			if s.savepoints[n] == nameOf(node) {
-				s.savepoints = s.savepoints[:n]
-				for _, h := range r.holdings {
-					if h.owner == st.Session && !h.ofSession && h.open() {
-						h.depth = min(h.depth, n)
-					}
-				}
-				break
-			}
+	}
+	switch n := node.(type) {
+	case *stmt.PreparedStmt:
+		if owner, known := r.prepared[n.Name]; known && !failed {
+			r.give(st, func(h *holding) bool { return h.owner == owner })
+			delete(r.prepared, n.Name)
 		}
-		return
-	case kind == stmt.Advisory && !failed && !s.failed:
-		r.lock(i, st, s, node.(*stmt.AdvisoryStmt))
-	}
-	if failed {
-		r.aborts(st, s)
+	case *stmt.AdvisoryStmt:
+		if !failed && !s.Failed {
+			r.lock(i, st, s, n)
+		}
 	}
 }
-
-// aborts has an error abort the transaction of its session, or what is behind the last savepoint.
-func (r *reader) aborts(st *history.Stmt, s *holder) {
-	if s.inTxn && !s.failed {
-		r.rollBack(st, len(s.savepoints))
-		s.failed = true
-	}
-}
-
-func nameOf(n ast.StmtNode) string { return strings.ToLower(stmt.Of(n).Savepoint) }
 
 // give ends the holdings that are chosen.
 func (r *reader) give(st *history.Stmt, chosen func(*holding) bool) {
@@ -160,7 +117,7 @@ func (r *reader) rollBack(st *history.Stmt, depth int) {
 // leaves ends all locks of a session.
 func (r *reader) leaves(st *history.Stmt, session int) {
 	r.give(st, func(h *holding) bool { return h.owner == session })
-	r.sessions[session] = &holder{}
+	r.sessions[session] = &transactions.Session{}
 }
 
 // prepare gives the locks of a session's transaction to a prepared one.
@@ -178,7 +135,7 @@ func (r *reader) prepare(i int, st *history.Stmt, name string) {
 }
 
 // lock notes what a statement that succeeded takes or gives back.
-func (r *reader) lock(i int, st *history.Stmt, s *holder, a *stmt.AdvisoryStmt) {
+func (r *reader) lock(i int, st *history.Stmt, s *transactions.Session, a *stmt.AdvisoryStmt) {
 	key := keyOf(a)
 	mine := func(h *holding) bool { return h.owner == st.Session && h.ofSession && h.open() }
 	switch {
@@ -202,9 +159,9 @@ func (r *reader) lock(i int, st *history.Stmt, s *holder, a *stmt.AdvisoryStmt) 
 	default:
 		h := &holding{
 			key: key, shared: a.Shared(), owner: st.Session, taken: st.Submit, has: st.Return, gives: never, gone: never,
-			ofSession: !a.OfTransaction(), depth: len(s.savepoints),
+			ofSession: !a.OfTransaction(), depth: s.Depth(),
 		}
-		if a.OfTransaction() && !s.inTxn { // it is over with the statement
+		if a.OfTransaction() && !s.InTxn { // it is over with the statement
 			h.has, h.gone = never, st.Return
 		}
 		r.holdings = append(r.holdings, h)

@@ -245,11 +245,33 @@ func TestCheck(t *testing.T) {
 			1-2 open /* tx1 */ BEGIN
 			3-4 open /* tx1 */ LISTEN c
 			5-6 ok /* tx1 */ PREPARE TRANSACTION 'p'`, "2 missing-error"},
-		"nothing is said of COMMIT AND CHAIN": {`
+		"behind COMMIT AND CHAIN a session listens, and is in the next transaction": {`
 			1-2 open /* tx1 */ BEGIN
 			3-4 open /* tx1 */ LISTEN c
 			5-6 open /* tx1 */ COMMIT AND CHAIN
-			7-8 open c=x:2 /* tx1 */ NOTIFY c`, ""},
+			7-8 ok /* tx2 */ NOTIFY c, 'x'
+			9-10 open /* tx1 */ SELECT 1
+			11-12 ok c=x:2 /* tx1 */ COMMIT`, ""},
+		"which brings none": {`
+			1-2 open /* tx1 */ BEGIN
+			3-4 open /* tx1 */ LISTEN c
+			5-6 open /* tx1 */ COMMIT AND CHAIN
+			7-8 ok /* tx2 */ NOTIFY c, 'x'
+			9-10 open c=x:2 /* tx1 */ SELECT 1
+			11-12 ok /* tx1 */ COMMIT`, "4 early-notification"},
+		"what ROLLBACK AND CHAIN takes back is not heard": {`
+			1-2 open /* tx1 */ BEGIN
+			3-4 open /* tx1 */ LISTEN c
+			5-6 open /* tx1 */ ROLLBACK AND CHAIN
+			7-8 ok /* tx2 */ NOTIFY c, 'x'
+			9-10 ok c=x:2 /* tx1 */ COMMIT`, "4 phantom-notification"},
+		"what is committed AND CHAIN is sent": {`
+			1-2 ok /* tx2 */ LISTEN c
+			3-4 open /* tx1 */ BEGIN
+			5-6 open /* tx1 */ NOTIFY c, 'x'
+			7-8 open /* tx1 */ COMMIT AND CHAIN
+			9-10 open /* tx1 */ NOTIFY c, 'y'
+			11-12 ok /* tx1 */ ROLLBACK`, "3 lost-notification"},
 	} {
 		c, h := told(t, x.history, "18.1")
 		got := ""

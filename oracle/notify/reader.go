@@ -5,11 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/transactions"
 )
 
 // never is behind every moment of a history.
@@ -50,8 +49,7 @@ type action struct {
 
 // talker is what is known of a session.
 type talker struct {
-	inTxn, failed bool
-	savepoints    []string
+	transactions.Session
 	// nested says that the transaction has had a savepoint.
 	nested bool
 	done   []action
@@ -70,7 +68,7 @@ type reader struct {
 	inside []bool
 	// prepared is the first PREPARE TRANSACTION that succeeded and had to fail, -1 for none.
 	prepared int
-	// lost says that some session is not as the statements say: COMMIT AND CHAIN, for example.
+	// lost says that some session is not as the statements say.
 	lost bool
 	// repeats says that the server takes a notification behind a savepoint for another one.
 	repeats bool
@@ -92,14 +90,14 @@ func read(c *corpus.Case, h *history.History) *reader {
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
 		s := r.of(st.Session)
-		was := s.inTxn
-		r.statement(i, st, s)
+		was := s.InTxn
+		ends := r.statement(i, st, s)
 		if stmt.KindOf(c.Steps[st.Line].Stmt).OfSession() || st.Result.Err != nil && st.Result.Err.Code == history.ErrGone {
 			continue // no answer of the session's server
 		}
-		r.lost = r.lost || (s.inTxn && !s.failed) != st.Result.InTxn
-		r.inside[i] = was && s.inTxn
-		if !s.inTxn {
+		r.lost = r.lost || (s.InTxn && !s.Failed) != st.Result.InTxn
+		r.inside[i] = was && s.InTxn && !ends
+		if !s.InTxn {
 			r.idle[st.Session] = append(r.idle[st.Session], st)
 		}
 	}
@@ -113,75 +111,38 @@ func (r *reader) of(session int) *talker {
 	return r.sessions[session]
 }
 
-func (r *reader) statement(i int, st *history.Stmt, s *talker) {
+// statement reports whether it has ended a transaction.
+func (r *reader) statement(i int, st *history.Stmt, s *talker) (ends bool) {
 	node := r.c.Steps[st.Line].Stmt
-	failed := st.Result.Err != nil
-	switch kind := stmt.KindOf(node); {
-	case kind.OfSession():
-		about := node.(*stmt.SessionStmt)
+	was := s.Session
+	switch e := s.Follow(node, st); e.What {
+	case transactions.Leaves:
+		r.leaves(st, e.Session)
+	case transactions.Ends:
+		r.end(i, st, s, was)
+		s.nested, s.done = false, nil
+		return true
+	case transactions.Saves:
+		s.nested = true
+	case transactions.GoesBack:
+		s.rollBack(e.Depth)
+	case transactions.Merges:
+		for k := range s.done {
+			s.done[k].depth = min(s.done[k].depth, e.Depth)
+		}
+	case transactions.Nothing:
+		n, ok := node.(*stmt.NotifyStmt)
 		switch {
-		case about.Does == stmt.Disconnect && !failed:
-			r.leaves(st, st.Session)
-		case about.Does == stmt.Kill && (!failed || about.Target == st.Session):
-			r.leaves(st, about.Target)
-		case failed: // a KILL QUERY of its own session fails itself
-			s.aborts()
-		}
-		return
-	case kind.Ends():
-		r.end(i, st, s, kind)
-		return
-	case kind.Begins() && !failed:
-		s.inTxn = true
-		return
-	case kind == stmt.RollbackTo && !failed:
-		if n := s.savepoint(node); n >= 0 {
-			s.rollBack(n + 1)
-			s.savepoints, s.failed = s.savepoints[:n+1], false
-		}
-		return
-	case kind == stmt.Savepoint && !failed:
-		s.savepoints, s.nested = append(s.savepoints, nameOf(node)), true
-		return
-	case kind == stmt.ReleaseSavepoint && !failed:
-		if n := s.savepoint(node); n >= 0 {
-			s.savepoints = s.savepoints[:n]
-			for k := range s.done {
-				s.done[k].depth = min(s.done[k].depth, n)
-			}
-		}
-		return
-	case kind.OfNotifications() && !s.failed && s.inTxn && !failed:
-		s.done = append(s.done, action{node.(*stmt.NotifyStmt), len(s.savepoints)})
-	case kind.OfNotifications() && !s.inTxn:
-		s.done = []action{{node.(*stmt.NotifyStmt), 0}}
-		r.commit(i, st, s)
-		*s = talker{}
-		return
-	}
-	if failed {
-		s.aborts()
-	}
-}
-
-// aborts has an error abort the transaction, or what is behind the last savepoint.
-func (s *talker) aborts() {
-	if s.inTxn && !s.failed {
-		s.rollBack(len(s.savepoints))
-		s.failed = true
-	}
-}
-
-func nameOf(n ast.StmtNode) string { return strings.ToLower(stmt.Of(n).Savepoint) }
-
-// savepoint is the place of the newest savepoint that a statement names, -1 if there is none.
-func (s *talker) savepoint(n ast.StmtNode) int {
-	for k := len(s.savepoints) - 1; k >= 0; k-- {
-		if s.savepoints[k] == nameOf(n) {
-			return k
+		case !ok:
+		case !s.InTxn:
+			s.done = []action{{n, 0}}
+			r.commit(i, st, s)
+			s.done = nil
+		case st.Result.Err == nil && !s.Failed:
+			s.done = append(s.done, action{n, s.Depth()})
 		}
 	}
-	return -1
+	return false
 }
 
 // rollBack takes back what was done behind so many savepoints.
@@ -189,10 +150,10 @@ func (s *talker) rollBack(depth int) {
 	s.done = slices.DeleteFunc(s.done, func(a action) bool { return a.depth >= depth })
 }
 
-// end ends a transaction.
-func (r *reader) end(i int, st *history.Stmt, s *talker, kind stmt.Kind) {
-	switch {
-	case !s.inTxn || s.failed:
+// end ends a transaction; was is its session before.
+func (r *reader) end(i int, st *history.Stmt, s *talker, was transactions.Session) {
+	switch kind := stmt.KindOf(r.c.Steps[st.Line].Stmt); {
+	case !was.InTxn || was.Failed:
 	case kind == stmt.Commit:
 		r.commit(i, st, s)
 	case kind == stmt.Prepare && st.Result.Err == nil && r.prepared < 0:
@@ -200,7 +161,6 @@ func (r *reader) end(i int, st *history.Stmt, s *talker, kind stmt.Kind) {
 			r.prepared = i
 		}
 	}
-	*s = talker{}
 }
 
 // queryCanceled and adminShutdown are the SQLSTATEs of a statement that a KILL has ended.

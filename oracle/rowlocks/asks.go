@@ -63,14 +63,8 @@ func (s *setUp) asksOf(n ast.StmtNode) (a asks, ok bool) {
 
 // asksForNothing says that a statement begins, ends or divides a transaction, or is about something beside the rows.
 func asksForNothing(n ast.StmtNode) bool {
-	switch n := n.(type) {
-	case *ast.CommitStmt:
-		return n.CompletionType == ast.CompletionTypeDefault
-	case *ast.RollbackStmt:
-		return n.CompletionType == ast.CompletionTypeDefault
-	}
 	switch kind := stmt.KindOf(n); kind {
-	case stmt.Begin, stmt.BeginSnapshot, stmt.Savepoint, stmt.ReleaseSavepoint, stmt.SetLevel, stmt.SetModes:
+	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.RollbackTo, stmt.BeginSnapshot, stmt.Savepoint, stmt.ReleaseSavepoint, stmt.SetLevel, stmt.SetModes:
 		return true
 	default:
 		return kind.OfPrepared() || kind.BesideRows()

@@ -70,7 +70,7 @@ func told(t *testing.T, setUp, text string) (*corpus.Case, *history.History) {
 		case kind.Begins():
 			inTxn[st.Session] = true
 		case kind.Ends():
-			inTxn[st.Session] = false
+			inTxn[st.Session] = strings.HasSuffix(corpus.SQL(c.Steps[i].Stmt, corpus.Text), "AND CHAIN")
 		}
 		st.Result.InTxn = inTxn[st.Session] && st.Result.Err == nil
 	}
@@ -124,6 +124,19 @@ func TestCheck(t *testing.T) {
 			5-6 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE
 			7-11 (1,10) waits for tx1 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR SHARE
 			9-10 ok /* tx1 */ COMMIT`, "3 unjustified-wait"},
+		{"what was locked before COMMIT AND CHAIN", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			5-6 ok /* tx1 */ COMMIT AND CHAIN
+			7-8 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE
+			9-13 (1,10) waits for tx1 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR SHARE
+			11-12 ok /* tx1 */ COMMIT`, "4 unjustified-wait"},
+		{"what was locked behind COMMIT AND CHAIN", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 ok /* tx1 */ COMMIT AND CHAIN
+			5-6 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			7-11 (1,10) waits for tx1 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR SHARE
+			9-10 ok /* tx1 */ COMMIT`, ""},
 		{"FOR UPDATE beside a share lock", twoTables, `
 			1-2 ok /* tx1 */ BEGIN
 			3-4 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR SHARE

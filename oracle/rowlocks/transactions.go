@@ -1,13 +1,12 @@
 package rowlocks
 
 import (
-	"strings"
-
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/transactions"
 )
 
 // never is behind every moment of a history.
@@ -22,9 +21,7 @@ type transaction struct {
 	// it has rolled back to a savepoint.
 	gone history.Tick
 	// wrote holds the tables that it may have written.
-	wrote      map[string]bool
-	failed     bool
-	savepoints []string
+	wrote map[string]bool
 }
 
 // asked is what a statement could ask for since it was sent.
@@ -48,8 +45,9 @@ type follower struct {
 	h   *history.History
 	all []*transaction
 	// of and asks hold the transaction of each statement, nil where it is in none, and what it can ask for.
-	of   []*transaction
-	asks []asks
+	of       []*transaction
+	asks     []asks
+	sessions map[int]*transactions.Session
 	// open holds the transactions by their sessions, prepared those that are prepared by their names.
 	open     map[int]*transaction
 	prepared map[string]*transaction
@@ -57,7 +55,10 @@ type follower struct {
 
 // follow reads a history; nil if a statement does what is not known here.
 func follow(c *corpus.Case, h *history.History, s *setUp) *follower {
-	f := &follower{setUp: s, c: c, h: h, open: map[int]*transaction{}, prepared: map[string]*transaction{}}
+	f := &follower{
+		setUp: s, c: c, h: h,
+		sessions: map[int]*transactions.Session{}, open: map[int]*transaction{}, prepared: map[string]*transaction{},
+	}
 	for i := range h.Stmts {
 		a, ok := s.asksOf(c.Steps[h.Stmts[i].Line].Stmt)
 		if !ok {
@@ -77,23 +78,22 @@ func (f *follower) begin(session int) *transaction {
 }
 
 func (f *follower) statement(i int, st *history.Stmt, n ast.StmtNode) {
-	t, failed := f.open[st.Session], st.Result.Err != nil
-	kind := stmt.KindOf(n)
+	s := f.sessions[st.Session]
+	if s == nil {
+		s = &transactions.Session{}
+		f.sessions[st.Session] = s
+	}
+	was, t := *s, f.open[st.Session]
+	e := s.Follow(n, st)
 	f.of = append(f.of, t)
+	if p, ok := n.(*stmt.PreparedStmt); ok && p.Does != stmt.Prepare {
+		f.endPrepared(p.Name, st)
+	}
 	switch {
-	case kind == stmt.CommitPrepared, kind == stmt.RollbackPrepared:
-		name := n.(*stmt.PreparedStmt).Name
-		if p := f.prepared[name]; p != nil {
-			p.give(st, 0)
-			if !failed {
-				p.gone = st.Return
-				delete(f.prepared, name)
-			}
-		}
-	case t == nil && kind.Begins() && !failed:
+	case e.What == transactions.Begins && t == nil:
 		f.open[st.Session] = f.begin(st.Session)
 		return
-	case t == nil && !kind.Control():
+	case t == nil && !stmt.KindOf(n).Control():
 		t = f.begin(st.Session)
 		t.gone = st.Return
 		f.of[i] = t
@@ -101,64 +101,53 @@ func (f *follower) statement(i int, st *history.Stmt, n ast.StmtNode) {
 		return
 	case t == nil:
 		return
-	case kind == stmt.Prepare:
-		f.prepare(t, st, n.(*stmt.PreparedStmt).Name)
-		return
-	case kind.Ends():
-		t.give(st, 0)
-		t.gone = st.Return
-		delete(f.open, st.Session)
-		return
-	case !failed:
-		if t.savepoint(st, kind, strings.ToLower(stmt.Of(n).Savepoint)) {
-			return
+	case e.What == transactions.Ends:
+		f.end(t, st, n, was)
+		if s.InTxn { // AND CHAIN
+			f.open[st.Session] = f.begin(st.Session)
 		}
-		t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
-		f.holds(t, i, st, n)
-	default:
-		t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
-	}
-	if failed && t != nil && !t.failed { // it aborts the transaction, or what is behind the last savepoint
-		t.give(st, len(t.savepoints))
-		t.failed = true
-	}
-}
-
-// prepare gives the transaction of a session to nobody. If it had failed, it is rolled back.
-func (f *follower) prepare(t *transaction, st *history.Stmt, name string) {
-	delete(f.open, st.Session)
-	if t.failed || st.Result.Err != nil {
-		t.give(st, 0)
-	}
-	if st.Result.Err != nil {
-		t.gone = st.Return
 		return
 	}
-	f.prepared[name] = t
-}
-
-// savepoint does what a statement on savepoints does, and reports whether it is one.
-func (t *transaction) savepoint(st *history.Stmt, kind stmt.Kind, name string) bool {
-	at := len(t.savepoints) - 1
-	for at >= 0 && t.savepoints[at] != name {
-		at--
-	}
-	switch {
-	case kind == stmt.Savepoint:
-		t.savepoints = append(t.savepoints, name)
-	case kind == stmt.RollbackTo:
-		t.give(st, at+1)
-		t.savepoints, t.failed = t.savepoints[:at+1], false
-	case kind == stmt.ReleaseSavepoint:
-		at = max(at, 0)
-		t.savepoints = t.savepoints[:at]
+	t.asked = append(t.asked, asked{st.Submit, f.asks[i]})
+	switch e.What {
+	case transactions.GoesBack:
+		t.give(st, e.Depth)
+	case transactions.Merges:
 		for _, h := range t.holds {
-			h.depth = min(h.depth, at)
+			h.depth = min(h.depth, e.Depth)
 		}
-	default:
-		return false
+	case transactions.Nothing:
+		if st.Result.Err == nil {
+			f.holds(t, i, st, n, s.Depth())
+		}
 	}
-	return true
+}
+
+// end ends the transaction of a session, which was in some state before, or gives it to nobody if it is prepared.
+func (f *follower) end(t *transaction, st *history.Stmt, n ast.StmtNode, was transactions.Session) {
+	delete(f.open, st.Session)
+	if p, ok := n.(*stmt.PreparedStmt); ok && st.Result.Err == nil {
+		if was.Failed { // then it is rolled back
+			t.give(st, 0)
+		}
+		f.prepared[p.Name] = t
+		return
+	}
+	t.give(st, 0)
+	t.gone = st.Return
+}
+
+// endPrepared is a COMMIT PREPARED or ROLLBACK PREPARED.
+func (f *follower) endPrepared(name string, st *history.Stmt) {
+	p := f.prepared[name]
+	if p == nil {
+		return
+	}
+	p.give(st, 0)
+	if st.Result.Err == nil {
+		p.gone = st.Return
+		delete(f.prepared, name)
+	}
 }
 
 // give ends what a transaction surely holds behind so many savepoints.
@@ -172,11 +161,11 @@ func (t *transaction) give(st *history.Stmt, depth int) {
 
 // holds notes what a statement that succeeded has locked. A SELECT behind a write of its own transaction may have found
 // the transaction's own version of a row.
-func (f *follower) holds(t *transaction, i int, st *history.Stmt, n ast.StmtNode) {
+func (f *follower) holds(t *transaction, i int, st *history.Stmt, n ast.StmtNode, depth int) {
 	l := f.lockedBy(n, &st.Result)
 	own := l.reads && (t.wrote[l.table] || t.wrote[anyTable])
 	if len(l.keys) > 0 && st.Result.InTxn && !own {
-		t.holds = append(t.holds, &holding{locked: l, has: st.Return, gives: never, depth: len(t.savepoints)})
+		t.holds = append(t.holds, &holding{locked: l, has: st.Return, gives: never, depth: depth})
 	}
 	if raw, ok := n.(*stmt.RawStmt); stmt.KindOf(n).Writes() || ok && !reads(raw) {
 		for name := range f.asks[i] {
