@@ -137,12 +137,13 @@ func (x *Scratch) Alone(ctx context.Context, q *history.Solo) (*history.SoloAnsw
 				return nil, err
 			}
 		}
-		for n, sql := range x.matches(step, several) {
+		matches := x.matches(step, several)
+		for n, sql := range matches {
 			r, err := x.w.idle(x.session, sql)
 			if err != nil {
 				return nil, err
 			}
-			if n == len(x.matches(step, several))/2 && severalMatch(&r) {
+			if n == len(matches)/2 && severalMatch(&r) {
 				a.Several = append(a.Several, i)
 			}
 		}

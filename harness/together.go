@@ -93,9 +93,13 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 	if several {
 		texts = append(texts, "START TRANSACTION")
 	}
-	at := make([]int, len(q.Steps)) // where the steps stand among the texts
+	// Where the steps stand among the texts, and the queries whether they find rows with several partners, if any.
+	at, matching := make([]int, len(q.Steps)), map[int]int{}
 	for i, step := range q.Steps {
-		texts = append(texts, x.matches(step, several)...)
+		if matches := x.matches(step, several); matches != nil {
+			matching[i] = len(texts) + len(matches)/2
+			texts = append(texts, matches...)
+		}
 		at[i] = len(texts)
 		texts = append(texts, x.s.steps[step].sql)
 	}
@@ -122,9 +126,9 @@ func (x *Scratch) together(s *connection, q *history.Solo, tables []history.Tabl
 		}
 		was = x.now
 	}
-	for i, step := range q.Steps {
+	for i := range q.Steps {
 		r := &replies[at[i]]
-		if n := len(x.matches(step, several)); n > 0 && severalMatch(&replies[at[i]-n+n/2]) {
+		if k, ok := matching[i]; ok && severalMatch(&replies[k]) {
 			a.Several = append(a.Several, i)
 		}
 		if r.Err != nil {
