@@ -85,7 +85,7 @@ func checkDocumented(t *testing.T, on *target.Target) {
 			failed := r.Trial.History != nil && r.Trial.History.Stmts[1].Result.Err != nil && !(on.Server().DBMS == history.TiDB && strings.Contains(sql, "LOCK IN SHARE MODE"))
 			switch {
 			case (v.Asked > 0) != (name == "computed"):
-				t.Errorf("%s: %d answers of the server", sql, v.Asked)
+				t.Errorf("%s: %d answers of the server: %s: %s %s, expected %s", sql, v.Asked, v.Outcome, v.Reason, v.Actual, v.Expected)
 			case v.Outcome != want || r.NotRun():
 				t.Errorf("%s: %s: %s %s, expected %s", sql, v.Outcome, v.Reason, v.Actual, v.Expected)
 			case want == oracle.OK && (v.Statements == 0 || v.Judged != v.Statements || failed):

@@ -182,12 +182,12 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 }
 
 // toldByServer says that TiDB itself told of a deviation, by an error that no lie can make
-// it give: COMMIT misses a lock, or is the victim of a deadlock. Whether it comes may
-// depend on what a lie changed, and on the load.
+// it give: COMMIT misses a lock, or is the victim of a deadlock; or a statement has started
+// again too often. Whether it comes may depend on what a lie changed, and on the load.
 func toldByServer(c *corpus.Case, h *history.History) bool {
 	return h.Server.DBMS == history.TiDB && slices.ContainsFunc(h.Stmts, func(s history.Stmt) bool {
 		e := s.Result.Err
-		return mvcc.LostLock(e) || e != nil && e.Code == 1213 && oracle.KindOf(c.Steps[s.Line].Stmt) == stmt.Commit
+		return mvcc.LostLock(e) || mvcc.RetriedTooOften(e) || e != nil && e.Code == 1213 && oracle.KindOf(c.Steps[s.Line].Stmt) == stmt.Commit
 	})
 }
 

@@ -158,6 +158,11 @@ func LostLock(e *history.Error) bool {
 	return e != nil && e.Code == ErrInternal && strings.Contains(e.Message, "pessimistic lock not found")
 }
 
+// RetriedTooOften reports whether an error of TiDB's own says that a statement has started again too often.
+func RetriedTooOften(e *history.Error) bool {
+	return e != nil && strings.Contains(e.Message, "pessimistic lock retry limit reached")
+}
+
 // ControlError judges an error of a statement that touches no table.
 func (r *Replay) ControlError(i int, s *Session, kind stmt.Kind, node ast.StmtNode) (*Difference, error) {
 	st := &r.History.Stmts[i]

@@ -3,7 +3,6 @@ package tidb
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -97,7 +96,7 @@ func (r *engine) step(i int) (*mvcc.Difference, error) {
 // retriedTooOften reports whether a statement says that it has met newer data too
 // often, while another session could make it meet some.
 func (r *engine) retriedTooOften(st *history.Stmt) bool {
-	return strings.Contains(st.Result.Err.Message, "pessimistic lock retry limit reached") && (len(st.Waits) > 0 || r.OthersOpen(st.Session))
+	return mvcc.RetriedTooOften(st.Result.Err) && (len(st.Waits) > 0 || r.OthersOpen(st.Session))
 }
 
 // statement replays a statement that reads or writes rows.
