@@ -133,9 +133,12 @@ type Pool struct {
 	turn     chan struct{} // a token for each case that may run
 	idle     chan *worker
 	workers  []*worker
-	close    sync.Once
-	closed   chan struct{}
-	stats    counters
+	// alone holds a place for each worker that runs statements alone, nil until it is first needed: judging a case does
+	// not wait for the run of another.
+	alone  chan *worker
+	close  sync.Once
+	closed chan struct{}
+	stats  counters
 	// tenant says that the server is one of others.
 	tenant bool
 	// named counts the runs that have drawn names of their own.
@@ -222,8 +225,11 @@ func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o
 	}
 	var reap func([]string) error
 	reap, p.reaped = reaper(db)
-	p.shelf = newShelf(p.prefix, workers*p.opt.CacheSize, reap)
-	p.idle = make(chan *worker, workers)
+	p.shelf = newShelf(p.prefix, (workers+p.opt.Workers)*p.opt.CacheSize, reap)
+	p.idle, p.alone = make(chan *worker, workers), make(chan *worker, p.opt.Workers)
+	for range p.opt.Workers {
+		p.alone <- nil
+	}
 	for i := range workers {
 		w, err := newWorker(ctx, p)
 		if err != nil {
@@ -303,14 +309,28 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 	return w.run(ctx, c, s, levels, observe)
 }
 
-func (p *Pool) borrow(ctx context.Context) (*worker, error) {
+func (p *Pool) borrow(ctx context.Context) (*worker, error) { return p.oneOf(ctx, p.idle) }
+
+// borrowAlone returns a worker that runs statements alone.
+func (p *Pool) borrowAlone(ctx context.Context) (*worker, error) {
+	w, err := p.oneOf(ctx, p.alone)
+	if err == nil && w == nil {
+		if w, err = newWorker(ctx, p); err != nil {
+			p.alone <- nil
+			return nil, fmt.Errorf("start a worker that runs statements alone: %w", err)
+		}
+	}
+	return w, err
+}
+
+func (p *Pool) oneOf(ctx context.Context, idle chan *worker) (*worker, error) {
 	select {
 	case <-p.closed: // a select among ready cases is random
 		return nil, ErrClosed
 	default:
 	}
 	select {
-	case w := <-p.idle:
+	case w := <-idle:
 		return w, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -320,6 +340,8 @@ func (p *Pool) borrow(ctx context.Context) (*worker, error) {
 }
 
 func (p *Pool) giveBack(w *worker) { p.idle <- w }
+
+func (p *Pool) giveBackAlone(w *worker) { p.alone <- w }
 
 // Close waits for running cases, drops the databases that the pool made and
 // closes its connections.
@@ -337,6 +359,11 @@ func (p *Pool) end(drop bool) error {
 			w := <-p.idle
 			for _, s := range w.sessions {
 				w.hangUp(s)
+			}
+		}
+		for range p.opt.Workers {
+			if w := <-p.alone; w != nil {
+				p.workers = append(p.workers, w)
 			}
 		}
 		if drop {

@@ -14,7 +14,7 @@ import (
 
 // Scratch is a copy of a case's tables in a database of its own, in which statements of the case
 // run with nothing else going on. The rows that they are to meet are committed there. It has a
-// worker of its pool until it is closed, and belongs to one goroutine.
+// worker of its pool that runs nothing else until it is closed, and belongs to one goroutine.
 type Scratch struct {
 	w      *worker
 	s      *script
@@ -35,13 +35,13 @@ type Scratch struct {
 // that is Pipelined. levels are those of the case's sessions, for whom the case takes the process down. Errors are
 // those of Run.
 func (p *Pool) Scratch(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) (x *Scratch, err error) {
-	w, err := p.borrow(ctx)
+	w, err := p.borrowAlone(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			p.giveBack(w)
+			p.giveBackAlone(w)
 		}
 	}()
 	own := *c
@@ -93,7 +93,7 @@ func (x *Scratch) Close() {
 		x.w.flight.clear()
 	}
 	x.w.retire(x.p, x.w.ctl.broken)
-	x.w.pool.giveBack(x.w)
+	x.w.pool.giveBackAlone(x.w)
 }
 
 func (x *Scratch) hangUp() {
