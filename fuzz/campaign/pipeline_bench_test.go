@@ -58,7 +58,8 @@ func judgeLike(ctx context.Context, t *target.Target, r *target.Trial) {
 // was late to see a deadlock or something else had the processor.
 func BenchmarkPipeline(b *testing.B) {
 	const (
-		block = 64
+		// block is large, since at its end the judging of the last cases has no next case to run beside.
+		block = 256
 		stall = 100 * time.Millisecond
 	)
 	ctx := context.Background()

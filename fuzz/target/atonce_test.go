@@ -24,6 +24,8 @@ func TestTogetherAsOneByOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			together := targettest.Open(t, name, target.Options{})
 			oneByOne := unpipelined(t, name)
+			together.AskForAll()
+			oneByOne.AskForAll()
 			answers, solos := 0, 0
 			for seed := range uint64(inputs) {
 				for _, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead, corpus.Serializable} {

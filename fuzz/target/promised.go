@@ -14,8 +14,28 @@ import (
 // RuleByPromise holds a history against what its levels promise, with the server as the calculator:
 // what was recorded of it in History.Solos is not asked again, what is asked is kept there. It costs
 // the set-up of the case and a few milliseconds for each question, of which PostgreSQL needs one.
+// What is plain on PostgreSQL is not asked, unless the promise then is broken.
 func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
-	t.withScratch(ctx, c, h, func(alone promise.Scratch) { g, err = promise.Judge(c, h, alone) })
+	t.withScratch(ctx, c, h, func(alone promise.Scratch) {
+		if t.server.DBMS != history.PostgreSQL {
+			g, err = promise.Judge(c, h, alone)
+			return
+		}
+		by := t.plainly(c)
+		g, err = promise.Judge(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
+			if a := by.alone(q); a != nil {
+				return a, nil
+			}
+			a, err := alone(q)
+			if err == nil {
+				err = by.saysAlikeAlone(c, q, a)
+			}
+			return a, err
+		})
+		if err == nil && g.Broken && by.off() {
+			g, err = promise.Judge(c, h, alone)
+		}
+	})
 	return g, err
 }
 

@@ -34,6 +34,7 @@ type Target struct {
 	before   harness.Stats // of the pools that revivals replaced
 	doubt    doubt
 	solver   Solver
+	plain    plainCounts
 }
 
 // Options says how a target is opened.
