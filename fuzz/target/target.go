@@ -59,6 +59,8 @@ type Options struct {
 	Facts bool
 	// Solver says who computes what statements answer.
 	Solver Solver
+	// AskForAll has PostgreSQL asked for what package plainsql knows, too, for a history that is judged without it later.
+	AskForAll bool
 	// Progress receives lines for people while a server is fetched or started.
 	Progress io.Writer
 
@@ -92,6 +94,7 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 		return nil, errors.Join(&Error{"what PostgreSQL's levels promise is known: --promise is for servers of MySQL's protocol that no rule knows"}, b.Close())
 	}
 	t.options.Declared = t.server.Declared
+	t.plain.always = o.AskForAll
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare target %s: %w", t.Name, err), b.Close())
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -27,16 +25,17 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 	var first *history.Result
 	var tried []string
 	for _, k := range span(w.ended(e.st.Submit), w.ended(e.st.Waits[0].From)) {
-		met, ok := j.changesTo(raw, w, k)
-		if !ok {
-			return nil, false, nil
+		table, traces, ok, err := j.changesTo(raw, w, k)
+		if err != nil || !ok {
+			return nil, false, err
 		}
-		before, err := j.sight(w.committed[w.newest()], o)
+		newest, err := j.sight(w.committed[w.newest()], o)
 		if err != nil {
 			return nil, false, err
 		}
-		if met != nil {
-			if before, ok, err = j.findable(e, w, o, k, met, before); err != nil || !ok {
+		before := newest
+		if len(traces) > 0 {
+			if before, ok, err = j.findable(e, w, o, k, table, traces, newest); err != nil || !ok {
 				return nil, false, err
 			}
 		}
@@ -58,7 +57,7 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 		next := o
 		next.touched = next.touched || j.touches(e)
 		next.write = j.layout.then(o.write, did)
-		out = append(out, w.with(e.unit, next))
+		out = append(out, w.with(e.unit, next.stepped(e, newest, w.newest(), did)))
 	}
 	j.held[e.index] = true
 	if len(out) == 0 {
@@ -67,137 +66,31 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 	return out, true, nil
 }
 
-// changed is what some commits have done to the rows of a table.
-type changed struct {
-	table int
-	// moved maps the key of a row, or the text of one in a table without a primary key, to that which it has got.
-	moved map[string]string
-}
-
-// changesTo returns what transactions have done behind some commits to the one table of a statement that they have
-// changed; nil if they have changed none. ok is false if it cannot be told which row has become which, or if the
-// statement comes to the table otherwise than once, by a condition.
-func (j *judge) changesTo(raw *stmt.RawStmt, w *world, commits int) (met *changed, ok bool) {
+// changesTo returns what became of the rows that transactions have changed behind some commits in the one table of a
+// statement in which they changed any, and that table. ok is false if it cannot be told which row has become which, or if
+// the statement comes to the table otherwise than once, by a condition.
+func (j *judge) changesTo(raw *stmt.RawStmt, w *world, commits int) (table int, traces []rowTrace, ok bool, err error) {
 	for i := range j.layout {
 		if !slices.ContainsFunc(slices.Concat(raw.Reads, raw.Writes), j.layout[i].is) {
 			continue
 		}
-		one, ok := j.changedIn(i, w, commits)
+		one, ok, err := j.tracesOf(i, w, commits)
 		switch {
-		case !ok, one != nil && met != nil:
-			return nil, false
-		case one != nil:
-			met = one
+		case err != nil, !ok, len(one) > 0 && len(traces) > 0:
+			return 0, nil, false, err
+		case len(one) > 0:
+			table, traces = i, one
 		}
 	}
-	if len(raw.Writes) > 1 || len(raw.Writes) == 1 && met != nil && !j.layout[met.table].is(raw.Writes[0]) {
-		return nil, false
+	if len(raw.Writes) > 1 || len(raw.Writes) == 1 && len(traces) > 0 && !j.layout[table].is(raw.Writes[0]) {
+		return 0, nil, false, nil
 	}
-	if met == nil {
-		return nil, true
+	if len(traces) == 0 {
+		return 0, nil, true, nil
 	}
-	name := strings.ToLower(j.layout[met.table].name)
+	name := strings.ToLower(j.layout[table].name)
 	_, ok = findingWords(raw, name)
-	return met, ok && soleTable(raw.Words(), name)
-}
-
-// changedIn is changesTo for a table.
-func (j *judge) changedIn(table int, w *world, commits int) (met *changed, ok bool) {
-	bag := len(j.layout[table].key) == 0
-	seen := map[string]bool{}
-	var all deeds
-	for n, wrote := range w.wrote[commits:] {
-		var did deeds
-		for _, x := range w.at[commits+n].unit.events {
-			did.and(j.deedsOf(x, table))
-		}
-		all.and(did)
-		var gone, made []string
-		for key := range wrote[table] {
-			_, had := w.committed[commits+n][table][key]
-			_, has := w.committed[commits+n+1][table][key]
-			switch {
-			case had && !has || bag && wrote[table][key].n < 0:
-				gone = append(gone, key)
-			case !had && has || bag:
-				made = append(made, key)
-			}
-			if seen[key] {
-				return nil, false
-			}
-			seen[key] = true
-		}
-		if len(wrote[table]) > 0 && met == nil {
-			met = &changed{table, map[string]string{}}
-		}
-		switch {
-		case did.unsure:
-			return nil, false
-		case did.moves > 0:
-			if did.moves > 1 || did.makes || did.removes > 0 || len(gone) != len(made) || len(gone) > 1 {
-				return nil, false
-			}
-			if len(gone) == 1 {
-				met.moved[gone[0]] = made[0]
-			}
-		case did.makes && did.removes > 0 && (bag || did.removes != len(gone)): // one may be there again
-			return nil, false
-		}
-	}
-	if bag && (all.makes && all.removes > 0 || all.moves > 1 || all.moves > 0 && (all.makes || all.removes > 0)) {
-		return nil, false
-	}
-	return met, true
-}
-
-// deeds are what writes may do to the rows of a table besides updating them in place.
-type deeds struct {
-	makes bool
-	// removes and moves count rows: those that are deleted, and those that an UPDATE gives another primary key. In a table
-	// without one each UPDATE moves rows.
-	removes, moves int
-	unsure         bool
-}
-
-func (d *deeds) and(o deeds) {
-	d.makes, d.unsure = d.makes || o.makes, d.unsure || o.unsure
-	d.removes += o.removes
-	d.moves += o.moves
-}
-
-// deedsOf are those of a statement.
-func (j *judge) deedsOf(e *event, table int) deeds {
-	if !e.writes() || e.st.Result.Err != nil || !e.mayName(j, table) {
-		return deeds{}
-	}
-	bag, rows := len(j.layout[table].key) == 0, int(e.st.Result.Affected)
-	switch s := e.node.(type) {
-	case *ast.InsertStmt:
-		return deeds{makes: true, unsure: s.IsReplace || len(s.OnDuplicate) > 0}
-	case *ast.DeleteStmt:
-		return deeds{removes: rows}
-	case *ast.UpdateStmt:
-		if bag || !j.outsideKey(e) {
-			return deeds{moves: rows}
-		}
-		return deeds{}
-	case *stmt.RawStmt:
-		words := s.Words()
-		moves := bag || j.givesKey(words, table)
-		switch {
-		case strings.Contains(s.SQL, `"`):
-		case words[0] == "delete":
-			return deeds{removes: rows}
-		case words[0] == "update" && moves:
-			return deeds{moves: rows}
-		case words[0] == "insert":
-			return deeds{makes: true, unsure: moves && upserts(s) || slices.Contains(words, "delete")}
-		case (words[0] == "update" || words[0] == "merge" || words[0] == "with") && !slices.Contains(words, "delete"):
-			makes := slices.Contains(words, "insert")
-			return deeds{makes: makes, unsure: moves && slices.Contains(words, "update")}
-		}
-	}
-	return deeds{unsure: true}
+	return table, traces, ok && soleTable(raw.Words(), name), nil
 }
 
 // givesKey says that a statement of these words may give a column of a table's primary key a value.
@@ -230,27 +123,31 @@ func soleTable(words []string, table string) bool {
 
 // findable is a state without those rows of a table that a statement cannot have found on some commits: they were made
 // behind these, or match only as they have become. ok is false if it cannot be told which match.
-func (j *judge) findable(e *event, w *world, o own, commits int, met *changed, newest state) (s state, ok bool, err error) {
+func (j *judge) findable(
+	e *event, w *world, o own, commits, table int, traces []rowTrace, newest state,
+) (s state, ok bool, err error) {
 	shown, err := j.sight(w.committed[commits], o)
 	if err != nil {
 		return nil, false, err
 	}
-	table, bag := met.table, len(j.layout[met.table].key) == 0
-	// now maps the rows that were changed to what they are called on the newest rows.
-	now := maps.Clone(met.moved)
 	s = newest
-	for _, at := range j.layout.keysOf(w.wrote[commits:], table) {
-		was, had := shown[table][at]
-		is, has := newest[table][at]
+	// without takes one row away.
+	without := func(at string) bool {
+		is := s[table][at]
+		if is.n > 0 {
+			s = s.with(item{table, at}, entry{is.cells, is.n - 1})
+		}
+		return is.n > 0
+	}
+	// now holds where the rows are that were there, and are.
+	now := map[string][]string{}
+	for _, t := range traces {
 		switch {
-		case met.moved[at] != "" || slices.Contains(slices.Collect(maps.Values(met.moved)), at):
-		case bag && is.n > was.n:
-			s = s.with(item{table, at}, entry{is.cells, was.n})
-		case bag:
-		case had && has:
-			now[at] = at
-		case has:
-			s = s.with(item{table, at}, entry{})
+		case t.now == "":
+		case t.origin != "":
+			now[t.origin] = append(now[t.origin], t.now)
+		case !without(t.now):
+			return nil, false, nil
 		}
 	}
 	if len(now) == 0 {
@@ -275,6 +172,9 @@ func (j *judge) findable(e *event, w *world, o own, commits int, met *changed, n
 		return len(a.Results[0].Rows), nil
 	}
 	keys := slices.Sorted(maps.Keys(now))
+	if slices.ContainsFunc(keys, func(key string) bool { return shown[table][key].n < len(now[key]) }) {
+		return nil, false, nil
+	}
 	switch n, err := matches(keys...); {
 	case err != nil || n < 0 || n > len(keys):
 		return nil, false, err
@@ -282,26 +182,13 @@ func (j *judge) findable(e *event, w *world, o own, commits int, met *changed, n
 		return s, true, nil
 	}
 	for _, key := range keys {
-		switch n, err := matches(key); {
-		case err != nil || n < 0 || n > 1:
+		n, err := matches(key)
+		if err != nil || n < 0 || n > 1 {
 			return nil, false, err
-		case n == 0:
-			is := s[table][now[key]]
-			s = s.with(item{table, now[key]}, entry{is.cells, is.n - 1})
+		}
+		if n == 0 && slices.ContainsFunc(now[key], func(at string) bool { return !without(at) }) {
+			return nil, false, nil
 		}
 	}
 	return s, true, nil
-}
-
-// keysOf returns the keys of the rows of a table that some writes have changed, in their order.
-func (l layout) keysOf(wrote []write, table int) (keys []string) {
-	for _, one := range wrote {
-		for key := range one[table] {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
-			}
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -66,7 +66,11 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 			next.snapshots = []int{k}
 		}
 		next.write = j.layout.then(o.write, did)
-		dids, out = append(dids, text), append(out, w.with(e.unit, next))
+		before, err := j.beyond(w.committed[k], o)
+		if err != nil {
+			return nil, err
+		}
+		dids, out = append(dids, text), append(out, w.with(e.unit, next.stepped(e, before, k, did)))
 	}
 	if len(out) > 0 {
 		j.held[e.index] = true

@@ -201,12 +201,13 @@ func (j *judge) options(e *event, w world) ([]world, error) {
 	failed := e.st.Result.Err
 	switch {
 	case e.kind == stmt.Savepoint && failed == nil:
-		o.saved = append(slices.Clip(o.saved), savepoint{savepointName(e), o.write, o.beside, o.touched})
+		o.saved = append(slices.Clip(o.saved), savepoint{savepointName(e), o.write, o.beside, o.touched, len(o.steps)})
 		return []world{w.with(e.unit, o)}, nil
 	case e.kind == stmt.RollbackTo && failed == nil:
 		for n := len(o.saved) - 1; n >= 0; n-- {
 			if o.saved[n].name == savepointName(e) {
 				o.write, o.beside, o.renewed = o.saved[n].write, o.saved[n].beside, o.renewed || !o.saved[n].touched
+				o.steps = o.steps[:o.saved[n].steps:o.saved[n].steps]
 				o.saved = o.saved[:n+1]
 				return []world{w.with(e.unit, o)}, nil
 			}
@@ -323,7 +324,7 @@ func (j *judge) current(e *event, w world, o own) ([]world, error) {
 				return nil, err
 			}
 		}
-		out = append(out, w.with(e.unit, next))
+		out = append(out, w.with(e.unit, next.stepped(e, before, k, did)))
 	}
 	if len(out) > 0 {
 		if open {

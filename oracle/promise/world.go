@@ -11,10 +11,11 @@ import (
 // changed.
 type world struct {
 	// committed[k] holds the tables behind k commits; at[k-1] is what committed the k-th, and
-	// wrote[k-1] its transaction's write.
+	// wrote[k-1] its transaction's write, which it did in steps[k-1]: nil where these are not known.
 	committed []state
 	at        []*event
 	wrote     []write
+	steps     [][]step
 	own       map[*unit]own
 	// lost, if not empty, says why nothing is known of this way from here on.
 	lost string
@@ -23,6 +24,7 @@ type world struct {
 // own is what a transaction has done.
 type own struct {
 	write write
+	steps []step
 	// snapshots holds the numbers of commits of which its snapshot may be; nil: none was taken.
 	snapshots []int
 	// pinned is a moment at which its snapshot was surely taken; 0: none is known.
@@ -44,6 +46,7 @@ type savepoint struct {
 	write   write
 	beside  []beside
 	touched bool
+	steps   int // how many there were
 }
 
 func (w *world) newest() int { return len(w.committed) - 1 }
@@ -117,6 +120,10 @@ func (j *judge) finish(w world, u *unit) (world, error) {
 	w.committed = append(slices.Clip(w.committed), next)
 	w.at = append(slices.Clip(w.at), u.end)
 	w.wrote = append(slices.Clip(w.wrote), o.write)
+	if len(o.beside) > 0 { // which stand beside what the steps met
+		o.steps = nil
+	}
+	w.steps = append(slices.Clip(w.steps), o.steps)
 	return w, nil
 }
 

@@ -34,7 +34,7 @@ func run(ctx context.Context, name, levels, note, verdict string, files []string
 	if err != nil {
 		return err
 	}
-	t, err := target.Open(ctx, name, target.Options{})
+	t, err := target.Open(ctx, name, target.Options{AskForAll: true})
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ type numbered struct {
 
 func (a *asking) set(ctx context.Context, s set, file string) error {
 	a.judged, a.asked = 0, 0
-	err := eachOn(ctx, s, file, a.cases, target.Options{Workers: a.workers, Solver: a.solver}, func(t *target.Target, r numbered) {
+	err := eachOn(ctx, s, file, a.cases, target.Options{Workers: a.workers, AskForAll: true, Solver: a.solver}, func(t *target.Target, r numbered) {
 		a.judge(ctx, t, s, r)
 	})
 	fmt.Fprintf(a.out, "%s seed %d: %d histories, the server was asked about %d\n", s.target, s.seed, a.judged, a.asked)

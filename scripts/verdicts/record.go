@@ -156,7 +156,7 @@ func record(ctx context.Context, s set, workers int, file string) (n int, err er
 	defer os.RemoveAll(dir)
 	var asked *target.Target
 	if s.facts {
-		if asked, err = target.Open(ctx, s.target, target.Options{Workers: workers}); err != nil {
+		if asked, err = target.Open(ctx, s.target, target.Options{Workers: workers, AskForAll: true}); err != nil {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, asked.Close()) }()
