@@ -58,11 +58,12 @@ func (j *judge) byStatement(initial, final state) error {
 }
 
 // mostOrders bounds the orders that are tried of what overlaps.
-const mostOrders = 16
+const mostOrders = 24
 
 // orders are the orders in which the statements may have taken effect: as they returned, and with
-// each two changed about of which one ended a transaction and that overlap in time. Where a statement
-// was held, what ended a transaction took effect anywhere between its submission and its answer.
+// each two changed about of which one ended a transaction and that overlap in time. One that waited may have been let go,
+// and have ended its transaction, before others that returned earlier. Where a statement was held, what ended a
+// transaction took effect anywhere between its submission and its answer.
 func (j *judge) orders() ([][]*event, error) {
 	if j.h.Held() {
 		return j.stretchedOrders()
@@ -74,6 +75,20 @@ func (j *judge) orders() ([][]*event, error) {
 			other := slices.Clone(j.t.events)
 			other[i], other[i+1] = b, a
 			out = append(out, other)
+		}
+	}
+	for i, e := range j.t.events {
+		if !e.closes || !e.waited() {
+			continue
+		}
+		for to := i - 1; to >= 0 && len(out) < mostOrders; to-- {
+			x := j.t.events[to]
+			if x.st.Session == e.st.Session || x.to < e.from {
+				break
+			}
+			if to < i-1 { // else it is there already
+				out = append(out, slices.Insert(slices.Delete(slices.Clone(j.t.events), i, i+1), to, e))
+			}
 		}
 	}
 	return out, nil
