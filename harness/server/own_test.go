@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -162,14 +164,22 @@ func testPort(t *testing.T, b harness.Backend) {
 	}
 }
 
+// freePort returns a port that nobody listens on. It is below those that Linux gives to connections, and to who listens
+// on any port, since one of these would be taken again until a server has started.
+// https://docs.kernel.org/networking/ip-sysctl.html (ip_local_port_range)
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const from, upto = 15000, 32000
+	for range 100 {
+		port := from + rand.IntN(upto-from)
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		if err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("found no free port")
+	return 0
 }
 
 func ping(t *testing.T, dsn string) error {
