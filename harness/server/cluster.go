@@ -262,10 +262,25 @@ func asSession(s *pgsession.Session, err error) (harness.Session, error) {
 
 // Prober implements harness.Database.
 func (b *cluster) Prober(ctx context.Context) (harness.Prober, error) {
-	return postgresProber(b.connect(ctx))
+	p, err := postgresProber(b.connect(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &watchingProber{p, newBackends()}, nil
 }
 
-func postgresProber(s *pgsession.Session, err error) (harness.Prober, error) {
+// watchingProber sees who runs, too, of a server on this machine.
+type watchingProber struct {
+	*pgsession.Prober
+	*backends
+}
+
+var _ harness.Watcher = (*watchingProber)(nil)
+
+// Close implements harness.Prober.
+func (p *watchingProber) Close() error { return errors.Join(p.backends.close(), p.Prober.Close()) }
+
+func postgresProber(s *pgsession.Session, err error) (*pgsession.Prober, error) {
 	if err != nil {
 		return nil, err
 	}

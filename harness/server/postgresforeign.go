@@ -121,7 +121,11 @@ func (b *foreignPostgres) Open(ctx context.Context, _ bool) (harness.Session, er
 
 // Prober implements harness.Database.
 func (b *foreignPostgres) Prober(ctx context.Context) (harness.Prober, error) {
-	return postgresProber(b.connect(ctx))
+	p, err := postgresProber(b.connect(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Log returns nothing: the log is on the server's machine.

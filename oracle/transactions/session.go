@@ -83,7 +83,7 @@ func (s *Session) Follow(n ast.StmtNode, st *history.Stmt) Effect {
 }
 
 // ofSession follows a statement about sessions. A KILL of the own session is told no answer, and a KILL QUERY of it fails
-// itself.
+// itself. One of a session that is gone is not sent.
 func (s *Session) ofSession(n *stmt.SessionStmt, st *history.Stmt) Effect {
 	failed := st.Result.Err != nil
 	switch {
@@ -91,6 +91,7 @@ func (s *Session) ofSession(n *stmt.SessionStmt, st *history.Stmt) Effect {
 		return Effect{What: Leaves, Session: st.Session}
 	case n.Does == stmt.Kill && (!failed || n.Target == st.Session):
 		return Effect{What: Leaves, Session: n.Target}
+	case failed && st.Result.Err.Code == history.ErrNoSession:
 	case failed:
 		return s.abort()
 	}

@@ -14,7 +14,8 @@ var words = map[What]string{
 }
 
 // TestFollow has a session take statements, each with the SQLSTATE of its error or ok, and open behind which a
-// transaction is; and tells what each does, and what is left: in a transaction, failed, so many savepoints.
+// transaction is, or gone for that of a KILL whose session is; and tells what each does, and what is left: in a
+// transaction, failed, so many savepoints.
 func TestFollow(t *testing.T) {
 	for name, lines := range map[string][][3]string{
 		"savepoints": {
@@ -48,6 +49,8 @@ func TestFollow(t *testing.T) {
 		},
 		"sessions": {
 			{"BEGIN", "open", "begins 0: in 0"},
+			{"KILL QUERY tx2", "gone", "nothing 0: in 0"},
+			{"KILL tx2", "gone", "nothing 0: in 0"},
 			{"KILL QUERY tx1", "57014", "goes back 0: in failed 0"},
 			{"KILL tx2", "25P02", "nothing 0: in failed 0"},
 			{"ROLLBACK", "ok", "ends 0: 0"},
@@ -64,10 +67,14 @@ func TestFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			st := &history.Stmt{Session: 1}
-			if l[1] != "ok" && l[1] != "open" {
+			switch l[1] {
+			case "ok", "open":
+			case "gone":
+				st.Result.Err = &history.Error{Code: history.ErrNoSession}
+			default:
 				st.Result.Err = &history.Error{State: l[1]}
 			}
-			st.Result.InTxn = l[1] == "open"
+			st.Result.InTxn = l[1] == "open" || l[1] == "gone"
 			e := s.Follow(c.Steps[1].Stmt, st)
 			got := fmt.Sprint(words[e.What], " ", e.Depth)
 			if e.What == Leaves {
