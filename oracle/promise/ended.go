@@ -31,6 +31,9 @@ func opensByKill(c *corpus.Case, h *history.History) bool {
 	return slices.ContainsFunc(h.Stmts, func(st history.Stmt) bool {
 		node := c.Steps[st.Line].Stmt
 		k := stmt.KindOf(node)
+		if failed := st.Result.Err; failed != nil && failed.Code == history.ErrNoSession {
+			return false // it was not sent
+		}
 		looked[st.Session] = st.InTxn && (looked[st.Session] || !k.Control() || stmt.TakesSnapshot(node))
 		return (k == stmt.Kill || k == stmt.KillQuery) && st.InTxn && !looked[st.Session] && h.Levels[st.Session] > corpus.ReadCommitted
 	})
