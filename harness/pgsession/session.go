@@ -48,6 +48,7 @@ func Open(ctx context.Context, config *pgconn.Config) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
 	s := &Session{}
+	var greeted *greeting
 	config = config.Copy()
 	for k, v := range parameters {
 		config.RuntimeParams[k] = v
@@ -55,8 +56,11 @@ func Open(ctx context.Context, config *pgconn.Config) (*Session, error) {
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
-		s.raw = c // the last one is the one that serves
-		return c, err
+		if err != nil {
+			return nil, err
+		}
+		s.raw, greeted = c, &greeting{Conn: c} // the last one is the one that serves
+		return greeted, nil
 	}
 	pg, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
@@ -64,6 +68,9 @@ func Open(ctx context.Context, config *pgconn.Config) (*Session, error) {
 	}
 	// The driver would ask the server to cancel what runs on a connection that was cut.
 	taken, err := pg.Hijack()
+	if err == nil {
+		err = greeted.end(taken.Conn == greeted) // else what encrypts goes on reading here
+	}
 	if err == nil && taken.Frontend.ReadBufferLen() > 0 {
 		err = errors.New("the server has said more than its greeting")
 	}
@@ -73,7 +80,7 @@ func Open(ctx context.Context, config *pgconn.Config) (*Session, error) {
 	}
 	s.answer.pid = uint64(taken.PID)
 	s.id, s.parameters, s.conn = uint64(taken.PID), taken.ParameterStatuses, taken.Conn
-	if s.conn == s.raw { // not encrypted
+	if s.conn == greeted { // not encrypted
 		s.conn = direct.New(s.raw)
 		s.socket, _ = s.conn.(*direct.Conn)
 	}

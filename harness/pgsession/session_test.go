@@ -1,14 +1,18 @@
 package pgsession_test
 
 import (
+	"context"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
+	"github.com/txnfuzz/txnfuzz/harness/pgsession"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -231,4 +235,38 @@ func TestNotifications(t *testing.T) {
 	if err != nil || len(r.Notifications) != 1 || r.Notifications[0].Sender != listens.ID() {
 		t.Errorf("its own: %+v (%v)", r.Notifications, err)
 	}
+}
+
+// TestSlowGreeting opens sessions whose first message takes long to be written.
+func TestSlowGreeting(t *testing.T) {
+	db := start(t).(interface{ URL() string })
+	config, err := pgconn.ParseConfig(db.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		return slowWriter{c}, err
+	}
+	for range 5 {
+		s, err := pgsession.Open(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := time.AfterFunc(5*time.Second, s.Cut)
+		if _, err := s.Query("SELECT 1"); err != nil {
+			t.Errorf("the first statement: %v", err)
+		}
+		late.Stop()
+		_ = s.Close()
+	}
+}
+
+// slowWriter is a connection to a server that is slow to read.
+type slowWriter struct{ net.Conn }
+
+func (c slowWriter) Write(p []byte) (int, error) {
+	time.Sleep(30 * time.Millisecond)
+	return c.Conn.Write(p)
 }
