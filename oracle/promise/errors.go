@@ -55,7 +55,7 @@ func (j *judge) ofLocks(e *history.Error) bool {
 var constraints = map[uint16]bool{
 	1022: true, 1048: true, 1062: true, 1216: true, 1217: true, 1451: true, 1452: true, 1557: true, 1586: true,
 	1644: true, 1761: true, 1762: true, 3819: true, 4025: true,
-	23001: true, 23502: true, 23503: true, errUnique: true, 23514: true, 23901: true,
+	23001: true, 23502: true, 23503: true, errUnique: true, 23514: true, errExcluded: true,
 }
 
 func constraint(r *history.Result) bool { return OfConstraint(r.Err) }
@@ -66,9 +66,10 @@ func OfConstraint(e *history.Error) bool { return e != nil && constraints[e.Code
 // errDuplicate is that of a unique key.
 const errDuplicate = 1062
 
-// errUnique is PostgreSQL's.
-const errUnique = 23505
+// errUnique is PostgreSQL's, errExcluded that of an exclusion constraint (23P01), which is checked in the same way.
+// https://www.postgresql.org/docs/current/sql-createtable.html (EXCLUDE)
+const errUnique, errExcluded = 23505, 23901
 
 func duplicate(r *history.Result) bool {
-	return r.Err != nil && (r.Err.Code == errDuplicate || r.Err.Code == errUnique)
+	return r.Err != nil && (r.Err.Code == errDuplicate || r.Err.Code == errUnique || r.Err.Code == errExcluded)
 }

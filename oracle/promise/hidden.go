@@ -17,6 +17,8 @@ type hidden struct {
 	triggers []*stmt.TriggerStmt
 	// read says that one of them has a query, keys that there are foreign keys.
 	read, keys bool
+	// otherKeys says that there are unique keys or exclusion constraints beside those of CREATE TABLE.
+	otherKeys bool
 	// deferred says that a constraint may be checked when a transaction commits.
 	deferred bool
 }
@@ -44,11 +46,16 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 		case *stmt.RawStmt:
 			words := s.Words()
 			h.keys = h.keys || slices.Contains(words, "references")
+			h.otherKeys = h.otherKeys || slices.Contains(words, "unique") || slices.Contains(words, "exclude")
 			h.deferred = h.deferred || slices.Contains(words, "deferrable")
 			counts := slices.ContainsFunc(words, func(w string) bool { return w == "default" || w == "identity" })
 			if unsettled(s.SQL) || counts {
 				return h, unjudgedError("a definition with a value that is not one of the rows")
 			}
+		case *ast.CreateIndexStmt:
+			h.otherKeys = h.otherKeys || s.KeyType == ast.IndexKeyTypeUnique
+		case *ast.AlterTableStmt:
+			h.otherKeys = true
 		case *ast.CreateTableStmt:
 			h.keys = h.keys || len(stmt.References(s)) > 0
 			counted = counted || slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {

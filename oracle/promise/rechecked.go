@@ -166,7 +166,7 @@ func findingWords(raw *stmt.RawStmt, table string) (finds []string, ok bool) {
 func (j *judge) keepsKeys(before state, did write) bool {
 	for i, changes := range did {
 		def := j.defs[strings.ToLower(j.layout[i].name)]
-		if len(changes) == 0 || def != nil && len(stmt.UniqueKeys(def)) == 0 {
+		if len(changes) == 0 || def != nil && len(stmt.UniqueKeys(def)) == 0 && !j.hidden.otherKeys {
 			continue
 		}
 		for key, now := range changes {
@@ -174,7 +174,7 @@ func (j *judge) keepsKeys(before state, did write) bool {
 			switch {
 			case now.n <= 0:
 				continue
-			case def == nil || len(j.layout[i].key) == 0 || !had || now.n != 1:
+			case def == nil || len(j.layout[i].key) == 0 || !had || now.n != 1 || j.hidden.otherKeys:
 				return false
 			}
 			for c, name := range j.layout[i].columns {
