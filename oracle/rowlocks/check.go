@@ -77,14 +77,18 @@ func (t *transaction) askedFor(other asks, before history.Tick) bool {
 func (f *follower) node(i int) ast.StmtNode { return f.c.Steps[f.h.Stmts[i].Line].Stmt }
 
 // answered judges the answer of a statement: a row that it has surely locked was not locked by another transaction, in
-// a mode that conflicts, from before the statement was sent until after it had answered. A row of a key is the same for
-// both: who locks the row keeps its key, and a second row cannot have it meanwhile.
+// a mode that conflicts, from before the statement was sent until after it had answered, nor at the moment of the answer
+// if its transaction goes on. A row of a key is the same for both: who locks the row keeps its key, and a second row
+// cannot have it meanwhile.
 func (f *follower) answered(i int) *history.Difference {
 	st := &f.h.Stmts[i]
 	l := f.lockedBy(f.node(i), &st.Result)
 	for _, t := range f.all {
 		for _, h := range t.holds {
-			if t == f.of[i] || h.table != l.table || !h.mode.Conflicts(l.mode) || h.has >= st.Submit || h.gives <= st.Return {
+			if t == f.of[i] || h.table != l.table || !h.mode.Conflicts(l.mode) || h.gives <= st.Return {
+				continue
+			}
+			if h.has >= st.Submit && !(h.has < st.Return && st.Result.InTxn) {
 				continue
 			}
 			for _, key := range l.keys {

@@ -441,6 +441,34 @@ func TestCheck(t *testing.T) {
 			5-6 22012 /* tx1 */ SELECT b / 0 FROM t
 			7-8 (1,10) /* tx2 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
 			9-10 ok /* tx1 */ ROLLBACK`, ""},
+		{"two that waited for a third have the row both", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 ok /* tx2 */ BEGIN
+			5-6 ok /* tx3 */ BEGIN
+			7-8 (1,10) /* tx3 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			9-14 (1,10) waits for tx3 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			10-16 (1,10) waits for tx3 /* tx1 */ SELECT * FROM t WHERE a = 1 FOR KEY SHARE
+			12-13 ok /* tx3 */ ROLLBACK
+			17-18 ok /* tx1 */ COMMIT
+			19-20 ok /* tx2 */ COMMIT`, "5 missing-wait"},
+		{"one of two that waited for a third gives the row to the other", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			3-4 ok /* tx2 */ BEGIN
+			5-6 ok /* tx3 */ BEGIN
+			7-8 (1,10) /* tx3 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			9-14 (1,10) waits for tx3 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			10-18 (1,10) waits for tx3 /* tx1 */ SELECT * FROM t WHERE a = 1 FOR KEY SHARE
+			12-13 ok /* tx3 */ ROLLBACK
+			16-17 ok /* tx2 */ COMMIT
+			19-20 ok /* tx1 */ COMMIT`, ""},
+		{"a statement of its own gives the row to the other", twoTables, `
+			1-2 ok /* tx1 */ BEGIN
+			5-6 ok /* tx3 */ BEGIN
+			7-8 (1,10) /* tx3 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			9-16 (1,10) waits for tx3 /* tx2 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
+			10-15 (1,10) waits for tx3 /* tx1 */ SELECT * FROM t WHERE a = 1 FOR KEY SHARE
+			12-13 ok /* tx3 */ ROLLBACK
+			19-20 ok /* tx1 */ COMMIT`, ""},
 		{"an error behind a savepoint ends what is behind it", twoTables, `
 			1-2 ok /* tx1 */ BEGIN
 			3-4 (1,10) /* tx1 */ SELECT * FROM t WHERE a = 1 FOR UPDATE
