@@ -14,15 +14,16 @@ import (
 // witnessEvery is every how many judgements the server is asked what is plain, too, and has to say the same.
 const witnessEvery = 16
 
-// plainCounts counts the judgements of a target that may do without the server, the answers of package plainsql that were
-// taken, and those that the server was asked for, too.
+// plainCounts counts the judgements of a target that may do without the server, the answers of package plainsql that
+// were taken, and those that the server was asked for, too.
 type plainCounts struct {
 	judgements, taken, compared atomic.Int64
 	// always has the server asked each time.
 	always bool
 }
 
-// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one judgement.
+// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one
+// judgement.
 type plainly struct {
 	counts *plainCounts
 	p      *plainsql.Case // nil: all is left to the server
@@ -98,7 +99,8 @@ func (x *plainly) saysAlikeAlone(c *corpus.Case, q *history.Solo, said *history.
 		return nil
 	}
 	x.counts.compared.Add(1)
-	if slices.EqualFunc(a.Results, said.Results, func(a, b history.Result) bool { return history.SameAnswer(&a, &b, false) }) &&
+	same := func(a, b history.Result) bool { return history.SameAnswer(&a, &b, false) }
+	if slices.EqualFunc(a.Results, said.Results, same) &&
 		slices.EqualFunc(a.After, said.After, sameContents) {
 		return nil
 	}
@@ -109,7 +111,9 @@ func (x *plainly) saysAlikeAlone(c *corpus.Case, q *history.Solo, said *history.
 	return disagrees(strings.Join(texts, "; "), q.Tables, said.Results, a.Results, said.After, a.After)
 }
 
-func disagrees(sql string, on []history.Table, server, own []history.Result, serverAfter, ownAfter []history.Table) error {
+func disagrees(
+	sql string, on []history.Table, server, own []history.Result, serverAfter, ownAfter []history.Table,
+) error {
 	return fmt.Errorf("%s on %s: the server answers %s and leaves %s, the plain solver says %s and %s",
 		sql, inWords(on), describeAll(server), inWords(serverAfter), describeAll(own), inWords(ownAfter))
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 )
 
-// backends watches the processes of sessions through /proc. Whatever one of them waits for (a lock, a lightweight lock,
-// another one's spinlock, its client), it sleeps then; one that was sent a statement is awake, since its socket has woken
-// it.
+// backends watches the processes of sessions through /proc. Whatever one of them waits for (a lock, a lightweight
+// lock, another one's spinlock, its client), it sleeps then; one that was sent a statement is awake, since its socket
+// has woken it.
 type backends struct {
 	open map[uint64]sleeper // by pid
 }

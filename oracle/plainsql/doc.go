@@ -1,6 +1,6 @@
-// Package plainsql computes what PostgreSQL answers to the plainest statements of a case: those on one table, of which only
-// integers, and texts that are the same or not, decide. It saves a question to the server, which is what judging a
-// case of PostgreSQL costs most.
+// Package plainsql computes what PostgreSQL answers to the plainest statements of a case: those on one table, in
+// which whole numbers, decimals, and texts that are the same or not decide. It saves a question to the server, which is what judging
+// a case of PostgreSQL costs most.
 //
 // It knows no text of an error, no order of rows that a statement leaves open and no value that leaves its type:
 // where one of these comes into it, and for all other SQL, it has no answer. What it answers is what the server

@@ -235,7 +235,8 @@ func (r *row) compared(e ast.ExprNode) (value, error) {
 	case *ast.ParenthesesExpr:
 		return r.compared(x.Expr)
 	case *ast.FuncCastExpr:
-		if x.FunctionType != ast.CastFunction || x.Tp.GetType() != mysql.TypeLonglong || mysql.HasUnsignedFlag(x.Tp.GetFlag()) {
+		if x.FunctionType != ast.CastFunction || x.Tp.GetType() != mysql.TypeLonglong ||
+			mysql.HasUnsignedFlag(x.Tp.GetFlag()) {
 			return value{}, errBeyond
 		}
 		of = x.Expr

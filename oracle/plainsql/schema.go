@@ -40,8 +40,8 @@ const (
 	text
 )
 
-// numbers holds the bounds of the types whose columns are numbers. What is written in the corpus as TINYINT is a smallint
-// of PostgreSQL; its narrower bounds do for both.
+// numbers holds the bounds of the types whose columns are numbers. What is written in the corpus as TINYINT is a
+// smallint of PostgreSQL; its narrower bounds do for both.
 var numbers = map[byte][2]int64{
 	mysql.TypeTiny:     {math.MinInt8, math.MaxInt8},
 	mysql.TypeShort:    {math.MinInt16, math.MaxInt16},
@@ -54,7 +54,9 @@ var numbers = map[byte][2]int64{
 func (c *column) small() bool { return c.kind == number && c.scale == 0 && c.most <= math.MaxInt16 }
 
 // changing holds the first words of statements behind which a table may be another one.
-var changing = []string{"create", "alter", "drop", "truncate", "reindex", "cluster", "refresh", "vacuum", "comment", "grant"}
+var changing = []string{
+	"create", "alter", "drop", "truncate", "reindex", "cluster", "refresh", "vacuum", "comment", "grant",
+}
 
 // schemaOf reads the tables of a case; nil if something of its set-up or steps may do more than statements say.
 func schemaOf(c *corpus.Case) map[string]*table {
@@ -71,8 +73,8 @@ func schemaOf(c *corpus.Case) map[string]*table {
 			tables[s.Table.Name.L] = t
 		case *ast.InsertStmt:
 		case *ast.CreateIndexStmt:
-			if t := tables[s.Table.Name.L]; t != nil && (s.KeyType == ast.IndexKeyTypeUnique || stmt.KeyColumns(s.IndexPartSpecifications) == nil) {
-				t.fixed = true
+			if t := tables[s.Table.Name.L]; t != nil {
+				t.fixed = t.fixed || s.KeyType == ast.IndexKeyTypeUnique || stmt.KeyColumns(s.IndexPartSpecifications) == nil
 			}
 		default:
 			return nil

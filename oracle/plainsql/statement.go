@@ -84,7 +84,8 @@ func (p *Case) run(n ast.StmtNode, tables []history.Table) (history.Result, erro
 	beyond := func() (history.Result, error) { return history.Result{}, errBeyond }
 	v := stmt.Of(n)
 	source := v.Source()
-	if source == nil || v.Table() == nil || v.Table().Schema.L != "" || v.Limit != nil || v.With != nil || v.Ignore || v.Several {
+	if source == nil || v.Table() == nil || v.Table().Schema.L != "" ||
+		v.Limit != nil || v.With != nil || v.Ignore || v.Several {
 		return beyond()
 	}
 	name := v.Table().Name.L
@@ -158,7 +159,8 @@ func told(affected int) history.Result {
 }
 
 func (x *running) query(s *ast.SelectStmt, v *stmt.View) (history.Result, error) {
-	if s.Kind != ast.SelectStmtKindSelect || s.Distinct || s.GroupBy != nil || s.Having != nil || len(s.WindowSpecs) > 0 || s.SelectIntoOpt != nil || s.Fields == nil {
+	if s.Kind != ast.SelectStmtKindSelect || s.Distinct || s.GroupBy != nil || s.Having != nil ||
+		len(s.WindowSpecs) > 0 || s.SelectIntoOpt != nil || s.Fields == nil {
 		return history.Result{}, errBeyond
 	}
 	rows, hits, err := x.found()

@@ -146,8 +146,8 @@ func (x *running) keys(a, b []history.Cell) bool {
 	})
 }
 
-// holding makes rows those of the table, unless two have the same unique key, in which nothing is NULL. What texts are the
-// same for a key is the collation's affair if they differ in case only.
+// holding makes rows those of the table, unless two have the same unique key, in which nothing is NULL. What texts are
+// the same for a key is the collation's affair if they differ in case only.
 func (x *running) holding(rows [][]history.Cell, affected int) (history.Result, error) {
 	for _, key := range x.t.unique {
 		met := map[string]string{}

@@ -9,10 +9,11 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// foundBefore are the worlds behind a statement that has waited at PostgreSQL's READ COMMITTED. It finds its rows in the
-// snapshot that it took when it began. A row that another transaction has deleted meanwhile it passes over; of one that
-// was updated it takes the newest version, if that still matches; rows that were made meanwhile it does not find. So it
-// does what it does alone on the newest rows without those that it cannot have found. ok is false where that is not sure.
+// foundBefore are the worlds behind a statement that has waited at PostgreSQL's READ COMMITTED. It finds its rows in
+// the snapshot that it took when it began. A row that another transaction has deleted meanwhile it passes over; of one
+// that was updated it takes the newest version, if that still matches; rows that were made meanwhile it does not find.
+// So it does what it does alone on the newest rows without those that it cannot have found. ok is false where that is
+// not sure.
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
 //
 // It costs two questions for each snapshot, and one for each changed row if it matches only some.
@@ -67,8 +68,8 @@ func (j *judge) foundBefore(e *event, w *world, o own) (out []world, ok bool, er
 }
 
 // changesTo returns what became of the rows that transactions have changed behind some commits in the one table of a
-// statement in which they changed any, and that table. ok is false if it cannot be told which row has become which, or if
-// the statement comes to the table otherwise than once, by a condition.
+// statement in which they changed any, and that table. ok is false if it cannot be told which row has become which, or
+// if the statement comes to the table otherwise than once, by a condition.
 func (j *judge) changesTo(raw *stmt.RawStmt, w *world, commits int) (table int, traces []rowTrace, ok bool, err error) {
 	for i := range j.layout {
 		if !slices.ContainsFunc(slices.Concat(raw.Reads, raw.Writes), j.layout[i].is) {

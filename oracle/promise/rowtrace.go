@@ -26,8 +26,8 @@ func (o own) stepped(e *event, before state, commits int, did write) own {
 	return o
 }
 
-// rowTrace is what became of one row of a table that others have changed. Its places are keys, or the texts of rows in a
-// table without a primary key.
+// rowTrace is what became of one row of a table that others have changed. Its places are keys, or the texts of rows in
+// a table without a primary key.
 type rowTrace struct {
 	// origin is its place at first, "" if it was made later; now is where it is, "" if it is gone.
 	origin, now string
@@ -38,8 +38,8 @@ type rowTrace struct {
 // tracesOf follows the rows of a table that transactions have changed behind some commits. ok is false if it cannot be
 // told which row has become which.
 //
-// PostgreSQL tells rows apart by where they stand, and follows one from version to version, whatever its key; a row that is
-// made again is another one. It costs a question for each row of the tables that statements met which may have
+// PostgreSQL tells rows apart by where they stand, and follows one from version to version, whatever its key; a row
+// that is made again is another one. It costs a question for each row of the tables that statements met which may have
 // given rows other keys.
 func (j *judge) tracesOf(table int, w *world, commits int) (traces []rowTrace, ok bool, err error) {
 	for n := commits; n < w.newest(); n++ {
@@ -106,7 +106,8 @@ func (j *judge) movesOf(s *step, table int) (moves map[string]string, made []str
 	case words[0] == "update":
 		moves, ok, err = j.imagesOf(s, table, words)
 		return moves, nil, ok, err
-	case words[0] == "insert" && !slices.Contains(words, "delete") && !(slices.Contains(words, "conflict") && (bag || givesKey)):
+	case words[0] == "insert" && !slices.Contains(words, "delete") &&
+		!(slices.Contains(words, "conflict") && (bag || givesKey)):
 		for key, is := range s.did[table] {
 			switch _, had := s.before[table][key]; {
 			case is.n <= 0:
