@@ -17,6 +17,7 @@ var tests = []struct{ columns, rows, sql, want string }{
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT b FROM t WHERE NOT (b = 3)", "2"},
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE b <=> NULL FOR UPDATE", "2"},
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE b NOT IN (3, NULL)", ""},
+	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE b = NULL", beyond}, // transform_null_equals
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE (b > 1 AND a > 5) IS NULL", ""},
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE (b > 1) IS NULL OR a = 1", "1|2"},
 	{"a INT PRIMARY KEY, b INT", "1 2|2 NULL", "SELECT a FROM t WHERE b", "1"},
