@@ -9,6 +9,8 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // literal writes a literal of either of the parser's drivers.
@@ -66,10 +68,7 @@ var leadingNumber = regexp.MustCompile(`^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)
 // truthOfText returns what a string means as a condition: whether the number that it begins with
 // is another than 0.
 func truthOfText(e ast.ExprNode) term {
-	for inner, ok := e.(*ast.ParenthesesExpr); ok; inner, ok = e.(*ast.ParenthesesExpr) {
-		e = inner.Expr
-	}
-	s := e.(ast.ValueExpr).GetString()
+	s := stmt.Bare(e).(ast.ValueExpr).GetString()
 	if f, _ := strconv.ParseFloat(strings.TrimSpace(leadingNumber.FindString(s)), 64); f != 0 {
 		return term{sqlTrue, bindPrimary, boolean}
 	}

@@ -7,19 +7,20 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
-// row is one of a table that a statement calls by a name.
+// row is one of the table of a statement.
 type row struct {
-	t      *table
-	called string
+	*source
 	values []value
 }
 
 // cell returns the value of a column and what is known of the column.
 func (r *row) cell(n *ast.ColumnName) (value, *column, error) {
-	i := r.t.column(n.Name.L)
-	if i < 0 || n.Schema.L != "" || n.Table.L != "" && n.Table.L != r.called {
+	i := r.named(n)
+	if i < 0 {
 		return value{}, nil, errBeyond
 	}
 	return r.values[i], &r.t.columns[i], nil
@@ -30,9 +31,7 @@ func (r *row) value(e ast.ExprNode) (value, error) {
 	if v, ok := literal(e); ok {
 		return v, nil
 	}
-	switch x := e.(type) {
-	case *ast.ParenthesesExpr:
-		return r.value(x.Expr)
+	switch x := stmt.Bare(e).(type) {
 	case *ast.ColumnNameExpr:
 		v, _, err := r.cell(x.Name)
 		return v, err
@@ -96,18 +95,11 @@ func (r *row) computed(op opcode.Op, left, right ast.ExprNode) (value, error) {
 
 // operand is a number in the range of an int, of a type that is at least that wide, or NULL in a column of such a type.
 func (r *row) operand(e ast.ExprNode) (value, error) {
-	for {
-		p, ok := e.(*ast.ParenthesesExpr)
-		if !ok {
-			break
-		}
-		e = p.Expr
-	}
-	if x, ok := e.(*ast.ColumnNameExpr); ok {
+	if x, ok := stmt.Bare(e).(*ast.ColumnNameExpr); ok {
 		if _, c, err := r.cell(x.Name); err != nil || c.kind != number || c.scale > 0 || c.small() {
 			return value{}, errBeyond
 		}
-	} else if v, ok := literal(e); ok && v.null {
+	} else if isNullLiteral(e) {
 		return value{}, errBeyond
 	}
 	v, err := r.value(e)
@@ -119,7 +111,7 @@ func (r *row) operand(e ast.ExprNode) (value, error) {
 
 // bits is operand for an operator on bits, before which a column becomes a bigint.
 func (r *row) bits(e ast.ExprNode) (value, error) {
-	if x, ok := e.(*ast.ColumnNameExpr); ok {
+	if x, ok := stmt.Bare(e).(*ast.ColumnNameExpr); ok {
 		if v, c, err := r.cell(x.Name); err == nil && c.small() {
 			return v, nil
 		}
@@ -129,11 +121,9 @@ func (r *row) bits(e ast.ExprNode) (value, error) {
 
 // truth computes a condition.
 func (r *row) truth(e ast.ExprNode) (truth, error) {
-	switch x := e.(type) {
+	switch x := stmt.Bare(e).(type) {
 	case nil:
 		return yes, nil
-	case *ast.ParenthesesExpr:
-		return r.truth(x.Expr)
 	case *ast.UnaryOperationExpr:
 		if x.Op == opcode.Not || x.Op == opcode.Not2 {
 			t, err := r.truth(x.V)
@@ -215,22 +205,14 @@ func (r *row) both(x *ast.BinaryOperationExpr) (truth, error) {
 
 // isNull looks at a column of any type, or at a condition.
 func (r *row) isNull(x *ast.IsNullExpr) (truth, error) {
-	e := x.Expr
-	for {
-		p, ok := e.(*ast.ParenthesesExpr)
-		if !ok {
-			break
-		}
-		e = p.Expr
-	}
-	if c, ok := e.(*ast.ColumnNameExpr); ok {
+	if c, ok := stmt.Bare(x.Expr).(*ast.ColumnNameExpr); ok {
 		v, _, err := r.cell(c.Name)
 		return negated(x.Not, truthOf(v.null)), err
 	}
-	if _, err := r.value(e); err == nil { // of which type it is matters
+	if _, err := r.value(x.Expr); err == nil { // of which type it is matters
 		return no, errBeyond
 	}
-	t, err := r.truth(e)
+	t, err := r.truth(x.Expr)
 	return negated(x.Not, truthOf(t == unknown)), err
 }
 
@@ -239,9 +221,7 @@ func (r *row) isNull(x *ast.IsNullExpr) (truth, error) {
 func (r *row) compared(e ast.ExprNode) (value, error) {
 	var of ast.ExprNode
 	absolute := false
-	switch x := e.(type) {
-	case *ast.ParenthesesExpr:
-		return r.compared(x.Expr)
+	switch x := stmt.Bare(e).(type) {
 	case *ast.FuncCastExpr:
 		if x.FunctionType != ast.CastFunction || x.Tp.GetType() != mysql.TypeLonglong ||
 			mysql.HasUnsignedFlag(x.Tp.GetFlag()) {
@@ -322,18 +302,13 @@ func (r *row) kindOf(e ast.ExprNode) (kind, error) {
 	if v, ok := literal(e); ok {
 		return v.kind, nil
 	}
-	switch x := e.(type) {
-	case *ast.ParenthesesExpr:
-		return r.kindOf(x.Expr)
-	case *ast.ColumnNameExpr:
-		_, c, err := r.cell(x.Name)
-		if err == nil && c.kind == opaque {
-			err = errBeyond
-		}
-		if err != nil {
-			return opaque, err
-		}
-		return c.kind, nil
+	x, ok := stmt.Bare(e).(*ast.ColumnNameExpr)
+	if !ok {
+		return number, nil
 	}
-	return number, nil
+	_, c, err := r.cell(x.Name)
+	if err != nil || c.kind == opaque {
+		return opaque, errBeyond
+	}
+	return c.kind, nil
 }

@@ -83,8 +83,8 @@ func (p *Case) parsed(sql string) ast.StmtNode {
 func (p *Case) run(n ast.StmtNode, tables []history.Table) (history.Result, error) {
 	beyond := func() (history.Result, error) { return history.Result{}, errBeyond }
 	v := stmt.Of(n)
-	source := v.Source()
-	if source == nil || v.Table() == nil || v.Table().Schema.L != "" ||
+	from := v.Source()
+	if from == nil || v.Table() == nil || v.Table().Schema.L != "" ||
 		v.Limit != nil || v.With != nil || v.Ignore || v.Several {
 		return beyond()
 	}
@@ -99,7 +99,7 @@ func (p *Case) run(n ast.StmtNode, tables []history.Table) (history.Result, erro
 			return beyond()
 		}
 	}
-	x := &running{t: t, called: cmp.Or(source.AsName.L, name), on: &tables[at], where: v.Where}
+	x := &running{source: &source{t, cmp.Or(from.AsName.L, name)}, on: &tables[at], where: v.Where}
 	switch s := n.(type) {
 	case *ast.SelectStmt:
 		return x.query(s, &v)
@@ -113,17 +113,30 @@ func (p *Case) run(n ast.StmtNode, tables []history.Table) (history.Result, erro
 	return beyond()
 }
 
-// running is a statement on a table.
-type running struct {
+// source is the table of a statement, and what that calls it.
+type source struct {
 	t      *table
 	called string
-	on     *history.Table
-	where  ast.ExprNode
+}
+
+// named is the index of a column, -1 if it is none of the table.
+func (s *source) named(n *ast.ColumnName) int {
+	if n.Schema.L != "" || n.Table.L != "" && n.Table.L != s.called {
+		return -1
+	}
+	return s.t.column(n.Name.L)
+}
+
+// running is a statement on a table.
+type running struct {
+	*source
+	on    *history.Table
+	where ast.ExprNode
 }
 
 // blank is a row without values: what is beyond what is plain in a text shows by it, too, whatever the rows are.
 func (x *running) blank() *row {
-	r := &row{t: x.t, called: x.called, values: make([]value, len(x.t.columns))}
+	r := &row{x.source, make([]value, len(x.t.columns))}
 	for i := range r.values {
 		r.values[i].null = true
 	}
@@ -136,7 +149,7 @@ func (x *running) found() (rows []row, hits []int, err error) {
 		return nil, nil, err
 	}
 	for i, cells := range x.on.Rows {
-		r := row{t: x.t, called: x.called, values: make([]value, len(cells))}
+		r := row{x.source, make([]value, len(cells))}
 		for k := range cells {
 			if r.values[k], err = x.t.columns[k].read(cells[k]); err != nil {
 				return nil, nil, err
@@ -203,8 +216,8 @@ func (x *running) field(f *ast.SelectField) ([]int, error) {
 	if !ok || f.AsName.L != "" {
 		return nil, errBeyond
 	}
-	k := x.t.column(n.Name.Name.L)
-	if k < 0 || n.Name.Schema.L != "" || n.Name.Table.L != "" && n.Name.Table.L != x.called {
+	k := x.named(n.Name)
+	if k < 0 {
 		return nil, errBeyond
 	}
 	return []int{k}, nil
@@ -218,10 +231,10 @@ func (x *running) sorted(rows []row, hits []int, by *ast.OrderByClause) ([]int, 
 	var columns []int
 	for _, item := range by.Items {
 		n, ok := item.Expr.(*ast.ColumnNameExpr)
-		if !ok || n.Name.Schema.L != "" || n.Name.Table.L != "" && n.Name.Table.L != x.called {
+		if !ok {
 			return nil, errBeyond
 		}
-		k := x.t.column(n.Name.Name.L)
+		k := x.named(n.Name)
 		if k < 0 || x.t.columns[k].kind != number {
 			return nil, errBeyond
 		}

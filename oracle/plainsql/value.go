@@ -13,6 +13,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -166,9 +167,7 @@ func (v value) digits() string {
 
 // literal reads a number, a text or NULL as it is written.
 func literal(e ast.ExprNode) (value, bool) {
-	switch x := e.(type) {
-	case *ast.ParenthesesExpr:
-		return literal(x.Expr)
+	switch x := stmt.Bare(e).(type) {
 	case *ast.UnaryOperationExpr:
 		v, ok := literal(x.V)
 		if x.Op != opcode.Minus || !ok || v.null || v.kind != number {

@@ -55,7 +55,7 @@ func (x *running) assigned(list []*ast.Assignment) ([]int, error) {
 	blank := x.blank()
 	set := make([]int, len(list))
 	for i, a := range list {
-		set[i] = x.t.column(a.Column.Name.L)
+		set[i] = x.named(a.Column)
 		if set[i] < 0 || slices.Contains(set[:i], set[i]) {
 			return nil, errBeyond
 		}
@@ -98,7 +98,7 @@ func (x *running) insert(s *ast.InsertStmt) (history.Result, error) {
 	}
 	into := make([]int, 0, len(x.t.columns))
 	for _, n := range s.Columns {
-		k := x.t.column(n.Name.L)
+		k := x.named(n)
 		if k < 0 || slices.Contains(into, k) {
 			return history.Result{}, errBeyond
 		}

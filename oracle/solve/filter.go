@@ -5,6 +5,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -196,10 +197,7 @@ func appendOperands(n ast.ExprNode, not, isAnd bool, list []ast.ExprNode) []ast.
 // isColumn tells whether n is a bare column of the tables at hand and, if keyed
 // says so, one that a key holds.
 func (c *compiler) isColumn(n ast.ExprNode, keyed bool) bool {
-	if p, ok := n.(*ast.ParenthesesExpr); ok {
-		return c.isColumn(p.Expr, keyed)
-	}
-	col, ok := n.(*ast.ColumnNameExpr)
+	col, ok := stmt.Bare(n).(*ast.ColumnNameExpr)
 	if !ok || !keyed || c.scope == nil {
 		return ok
 	}
