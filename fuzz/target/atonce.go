@@ -26,10 +26,7 @@ func (t *Target) answerAtOnce(ctx context.Context, r *Trial) {
 		o.judge()
 	}
 	if o.disagreed != nil {
-		r.Err = fmt.Errorf("two ways to compute a statement: %w", o.disagreed)
-		r.Verdict = oracle.Verdict{
-			Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness, Actual: PlainSQL(OneLine(r.Err.Error())),
-		}
+		r.fails(fmt.Errorf("two ways to compute a statement: %w", o.disagreed))
 	}
 }
 

@@ -38,7 +38,6 @@ func (t *Target) judgeByPromise(ctx context.Context, r *Trial) {
 		r.Err = err
 		r.Verdict, r.Dead = t.judgeLost(ctx, r, seen)
 	case !cannotLayOut(err) && ctx.Err() == nil:
-		r.Err = fmt.Errorf("judge by promise: %w", err)
-		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness, Actual: PlainSQL(OneLine(r.Err.Error()))}
+		r.fails(fmt.Errorf("judge by promise: %w", err))
 	}
 }

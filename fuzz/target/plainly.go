@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/plainsql"
 )
@@ -26,7 +27,7 @@ type plainCounts struct {
 // judgement.
 type plainly struct {
 	counts *plainCounts
-	p      *plainsql.Case // nil: all is left to the server
+	p      *plainsql.Case
 	// witness says that the server is to be asked all the same.
 	witness bool
 	// used holds the keys of the questions about one statement that were answered so; some says that any was.
@@ -35,8 +36,8 @@ type plainly struct {
 }
 
 func (t *Target) plainly(c *corpus.Case) *plainly {
-	x := &plainly{counts: &t.plain, used: map[string]bool{}}
-	if t.solver != ByServer {
+	x := &plainly{counts: &t.plain, p: &plainsql.Case{}, used: map[string]bool{}}
+	if t.solver != ByServer && t.server.DBMS == history.PostgreSQL {
 		x.p = plainsql.Of(c)
 		x.witness = t.plain.judgements.Add(1)%witnessEvery == 0 || t.plain.always
 	}
@@ -45,12 +46,13 @@ func (t *Target) plainly(c *corpus.Case) *plainly {
 
 // off leaves all to the server from now on; it reports whether something was not left to it.
 func (x *plainly) off() bool {
-	x.p = nil
+	x.p = &plainsql.Case{}
 	return x.some
 }
 
+// answer is nil where the server is to be asked.
 func (x *plainly) answer(key string, q *history.Question) *history.Answer {
-	if x.p == nil || x.witness {
+	if x.witness {
 		return nil
 	}
 	a := x.p.Answer(q)
@@ -61,8 +63,9 @@ func (x *plainly) answer(key string, q *history.Question) *history.Answer {
 	return a
 }
 
+// alone is answer for whole statements.
 func (x *plainly) alone(q *history.Solo) *history.SoloAnswer {
-	if x.p == nil || x.witness {
+	if x.witness {
 		return nil
 	}
 	a := x.p.Alone(q)
@@ -75,69 +78,65 @@ func (x *plainly) alone(q *history.Solo) *history.SoloAnswer {
 
 // saysAlike is an error if the server answers a question otherwise than package plainsql computes.
 func (x *plainly) saysAlike(q *history.Question, said *history.Answer) error {
-	if !x.witness || x.p == nil {
+	if !x.witness || said.Open != "" {
 		return nil
 	}
 	a := x.p.Answer(q)
-	if a == nil || said.Open != "" {
+	if a == nil {
 		return nil
 	}
-	x.counts.compared.Add(1)
-	if history.SameAnswer(&a.Result, &said.Result, false) && slices.EqualFunc(a.After, said.After, sameContents) {
-		return nil
+	n, err := corpus.ParseStatement(q.SQL)
+	if err != nil {
+		return fmt.Errorf("read a question: %w", err)
 	}
-	return disagrees(q.SQL, q.Tables, []history.Result{said.Result}, []history.Result{a.Result}, said.After, a.After)
+	return x.alike([]stmt.Kind{stmt.KindOf(n)}, q.SQL, q.Tables,
+		&history.SoloAnswer{Results: []history.Result{said.Result}, After: said.After},
+		&history.SoloAnswer{Results: []history.Result{a.Result}, After: a.After})
 }
 
 // saysAlikeAlone is saysAlike for whole statements.
 func (x *plainly) saysAlikeAlone(c *corpus.Case, q *history.Solo, said *history.SoloAnswer) error {
-	if !x.witness || x.p == nil {
+	if !x.witness || said.Open != "" {
 		return nil
 	}
 	a := x.p.Alone(q)
-	if a == nil || said.Open != "" {
+	if a == nil {
 		return nil
 	}
+	kinds, texts := make([]stmt.Kind, len(q.Steps)), make([]string, len(q.Steps))
+	for i, step := range q.Steps {
+		kinds[i], texts[i] = stmt.KindOf(c.Steps[step].Stmt), corpus.SQL(c.Steps[step].Stmt, corpus.Text)
+	}
+	return x.alike(kinds, strings.Join(texts, "; "), q.Tables, said, a)
+}
+
+// alike compares what the server says to statements of some kinds on tables with what package plainsql computes.
+func (x *plainly) alike(kinds []stmt.Kind, sql string, on []history.Table, server, own *history.SoloAnswer) error {
 	x.counts.compared.Add(1)
 	same := func(a, b history.Result) bool { return history.SameAnswer(&a, &b, false) }
-	if slices.EqualFunc(a.Results, said.Results, same) &&
-		slices.EqualFunc(a.After, said.After, sameContents) {
+	if slices.EqualFunc(own.Results, server.Results, same) && slices.EqualFunc(own.After, server.After, sameContents) {
 		return nil
 	}
-	texts := make([]string, len(q.Steps))
-	for i, step := range q.Steps {
-		texts[i] = corpus.SQL(c.Steps[step].Stmt, corpus.Text)
-	}
-	return disagrees(strings.Join(texts, "; "), q.Tables, said.Results, a.Results, said.After, a.After)
+	return fmt.Errorf("%s on %s: the server answers %s, txnfuzz %s",
+		sql, tablesInWords(on), answerInWords(kinds, server), answerInWords(kinds, own))
 }
 
-func disagrees(
-	sql string, on []history.Table, server, own []history.Result, serverAfter, ownAfter []history.Table,
-) error {
-	return fmt.Errorf("%s on %s: the server answers %s and leaves %s, the plain solver says %s and %s",
-		sql, inWords(on), describeAll(server), inWords(serverAfter), describeAll(own), inWords(ownAfter))
-}
-
-func describeAll(results []history.Result) string {
+func answerInWords(kinds []stmt.Kind, a *history.SoloAnswer) string {
 	var out []string
-	for i := range results {
-		r := &results[i]
-		switch {
-		case r.Err != nil:
-			out = append(out, r.Err.String())
-		case r.Columns != nil:
-			out = append(out, fmt.Sprintf("%v%v", r.Columns, history.RowTexts(r.Rows)))
-		default:
-			out = append(out, fmt.Sprintf("%d rows", r.Affected))
-		}
+	for i := range a.Results {
+		out = append(out, history.Describe(kinds[i], &a.Results[i]))
 	}
-	return strings.Join(out, "; ")
+	return strings.Join(out, "; ") + " and leaves " + tablesInWords(a.After)
 }
 
-func inWords(tables []history.Table) string {
+func tablesInWords(tables []history.Table) string {
 	var out []string
 	for _, t := range tables {
-		out = append(out, fmt.Sprintf("%s%v", t.Name, history.RowTexts(t.Rows)))
+		rows := make([]string, len(t.Rows))
+		for i, row := range t.Rows {
+			rows[i] = history.RowText(row, history.Cell.String)
+		}
+		out = append(out, t.Name+": "+strings.Join(rows, " "))
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, ", ")
 }

@@ -17,10 +17,6 @@ import (
 // What is plain on PostgreSQL is not asked, unless the promise then is broken.
 func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
 	t.withScratch(ctx, c, h, func(alone promise.Scratch) {
-		if t.server.DBMS != history.PostgreSQL {
-			g, err = promise.Judge(c, h, alone)
-			return
-		}
 		by := t.plainly(c)
 		g, err = promise.Judge(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
 			if a := by.alone(q); a != nil {

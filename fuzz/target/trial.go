@@ -223,6 +223,14 @@ func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, level
 	return r
 }
 
+// fails makes a fault of txnfuzz the reason why there is no verdict.
+func (r *Trial) fails(why error) {
+	r.Err = why
+	r.Verdict = oracle.Verdict{
+		Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness, Actual: PlainSQL(OneLine(why.Error())),
+	}
+}
+
 // brokeDown is the verdict on a run that came to no end; seen counts the revivals of the server before it.
 func (t *Target) brokeDown(ctx context.Context, r *Trial, seen int) {
 	var (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -237,7 +238,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestSlowGreeting opens sessions whose first message takes long to be written.
+// TestSlowGreeting opens sessions whose first message takes so long to be written that the driver reads meanwhile.
 func TestSlowGreeting(t *testing.T) {
 	db := start(t).(interface{ URL() string })
 	config, err := pgconn.ParseConfig(db.URL())
@@ -247,7 +248,7 @@ func TestSlowGreeting(t *testing.T) {
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
-		return slowWriter{c}, err
+		return &slowWriter{Conn: c, read: make(chan struct{})}, err
 	}
 	for range 5 {
 		s, err := pgsession.Open(t.Context(), config)
@@ -263,10 +264,19 @@ func TestSlowGreeting(t *testing.T) {
 	}
 }
 
-// slowWriter is a connection to a server that is slow to read.
-type slowWriter struct{ net.Conn }
+// slowWriter is a connection that writes nothing before somebody reads.
+type slowWriter struct {
+	net.Conn
+	once sync.Once
+	read chan struct{}
+}
 
-func (c slowWriter) Write(p []byte) (int, error) {
-	time.Sleep(30 * time.Millisecond)
+func (c *slowWriter) Read(p []byte) (int, error) {
+	c.once.Do(func() { close(c.read) })
+	return c.Conn.Read(p)
+}
+
+func (c *slowWriter) Write(p []byte) (int, error) {
+	<-c.read
 	return c.Conn.Write(p)
 }

@@ -29,7 +29,7 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	var first *history.Result
 	open := o.snapshots == nil && !e.unit.promise.SnapshotAtFirst && !j.looksAtRows(e) // it may have taken no snapshot
 	for _, k := range commits {
-		a, did, err := j.does(e, &w, o, k)
+		a, before, did, err := j.does(e, &w, o, k)
 		if err != nil {
 			return nil, err
 		}
@@ -66,10 +66,6 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 			next.snapshots = []int{k}
 		}
 		next.write = j.layout.then(o.write, did)
-		before, err := j.beyond(w.committed[k], o)
-		if err != nil {
-			return nil, err
-		}
 		dids, out = append(dids, text), append(out, w.with(e.unit, next.stepped(e, before, k, did)))
 	}
 	if len(out) > 0 {
@@ -154,17 +150,18 @@ func (j *judge) atFirst(e *event, w *world) []int {
 	return span(min(w.ended(first.st.Submit), newest), newest)
 }
 
-// does runs a statement alone on some commits and what its transaction wrote, and returns what it changes.
-func (j *judge) does(e *event, w *world, o own, commits int) (*history.SoloAnswer, write, error) {
-	before, err := j.beyond(w.committed[commits], o)
-	if err != nil {
-		return nil, nil, err
+// does runs a statement alone on some commits and what its transaction wrote, and returns what it meets and changes.
+func (j *judge) does(
+	e *event, w *world, o own, commits int,
+) (a *history.SoloAnswer, before state, did write, err error) {
+	if before, err = j.beyond(w.committed[commits], o); err != nil {
+		return nil, nil, nil, err
 	}
 	a, after, err := j.ask(before, e)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return a, j.layout.difference(before, after), nil
+	return a, before, j.layout.difference(before, after), nil
 }
 
 const newestConstraint = "a constraint, which may be checked on the newest rows"
@@ -190,7 +187,7 @@ func (j *judge) onNewest(e *event, w *world, o own, alone *history.Result, commi
 		duplicate(alone) != duplicate(&e.st.Result) && finds(e)) {
 		return newestConstraint, nil
 	}
-	a, _, err := j.does(e, w, o, w.newest())
+	a, _, _, err := j.does(e, w, o, w.newest())
 	if err != nil {
 		return "", err
 	}

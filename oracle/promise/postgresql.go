@@ -119,7 +119,7 @@ func (j *judge) throughNewest(e *event, w *world, o own, commits int, did write)
 	if !e.unit.promise.SnapshotAtFirst || commits == w.newest() || !e.writes() || !upsert && !cascades {
 		return false, nil
 	}
-	_, newest, err := j.does(e, w, o, w.newest())
+	_, _, newest, err := j.does(e, w, o, w.newest())
 	if err != nil {
 		return false, err
 	}
