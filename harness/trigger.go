@@ -6,6 +6,7 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
@@ -27,6 +28,22 @@ func guarded(n ast.StmtNode) ast.StmtNode {
 	own := *t
 	own.SQL = m[1] + "BEGIN IF " + loading + " IS NULL THEN " + m[2] + "; END IF; END"
 	return &own
+}
+
+// mayReact says that tables of a case may have triggers or foreign keys.
+func mayReact(c *corpus.Case) bool {
+	return slices.ContainsFunc(c.Init, func(l corpus.Line) bool {
+		switch s := l.Stmt.(type) {
+		case *stmt.TriggerStmt, *ast.AlterTableStmt:
+			return true
+		case *ast.CreateTableStmt:
+			return s.ReferTable != nil || len(stmt.References(s)) > 0
+		case *stmt.RawStmt:
+			words := s.Words()
+			return slices.Contains(words, "references") || slices.Contains(words, "trigger")
+		}
+		return false
+	})
 }
 
 // triggerTraits refuses a trigger that could touch more than the tables of its case.

@@ -32,6 +32,11 @@ var typeWords = []string{":", "cast", "interval"}
 // equalWords are words of a raw statement that make it take one of several equal values.
 var equalWords = []string{"distinct", "group", "union", "intersect", "except", "min", "max", "greatest", "least"}
 
+// ofOne says that words are a column twice between parentheses, as those of GREATEST(a, a), which takes the same of both.
+func ofOne(words []string) bool {
+	return len(words) >= 5 && words[0] == "(" && words[2] == "," && words[4] == ")" && words[1] == words[3] && words[1] != "'"
+}
+
 // Enter implements ast.Visitor.
 func (f *equalFinder) Enter(n ast.Node) (ast.Node, bool) {
 	switch x := n.(type) {
@@ -39,7 +44,7 @@ func (f *equalFinder) Enter(n ast.Node) (ast.Node, bool) {
 		words := x.Words()
 		for i, w := range words {
 			isDistinct := w == "distinct" && i+1 < len(words) && words[i+1] == "from"
-			f.takes = f.takes || slices.Contains(equalWords, w) && !isDistinct
+			f.takes = f.takes || slices.Contains(equalWords, w) && !isDistinct && !ofOne(words[i+1:])
 			f.loose = f.loose || isDigit(w[0]) && strings.Contains(w, ".") || slices.Contains(typeWords, w)
 		}
 	case *ast.SelectStmt:

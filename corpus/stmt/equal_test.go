@@ -23,6 +23,9 @@ func TestTakesEqual(t *testing.T) {
 		"/* raw reads=t */ SELECT DISTINCT a FROM t WHERE t.a > 1":                      {true, false},
 		"/* raw reads=t */ SELECT a FROM t WHERE a > 1.25 FOR KEY SHARE":                {false, true},
 		"/* raw reads=t writes=t */ UPDATE t SET a = GREATEST(a, 1.0) RETURNING a":      {true, true},
+		"/* raw reads=t writes=t */ UPDATE t SET a = GREATEST(a, a) WHERE a::int = 1":   {false, true},
+		"/* raw reads=t writes=t */ UPDATE t SET a = GREATEST(a, b) WHERE a::int = 1":   {true, true},
+		"/* raw reads=t writes=t */ UPDATE t SET a = LEAST('1', '1.0')":                 {true, false},
 		"/* raw reads=t writes=t */ UPDATE t SET a = 'max 1.0' WHERE a = 1 RETURNING a": {false, false},
 	} {
 		n, err := corpus.ParseStatement(sql)

@@ -22,6 +22,8 @@ var errUnanswered = &mvcc.Loss{Slug: "unsupported: a question that the history d
 // outcome is what a statement does with one row, alone.
 type outcome struct {
 	matched bool
+	// met says that an upsert comes to the row and leaves it as it is, since its WHERE says so.
+	met bool
 	// after is the row behind an UPDATE, rows what a SELECT returns of it.
 	after solve.Row
 	rows  [][]history.Cell
@@ -35,14 +37,20 @@ func (w *world) on(run *running, row solve.Row) (outcome, error) {
 	switch {
 	case err != nil:
 		return outcome{}, err
+	case (run.merges || run.upserts) && stateOf(&a.Result) == uniqueViolation: // the row is none of its own, and in the way of the one that it makes
+		return outcome{}, nil
 	case a.Result.Err != nil:
 		return outcome{state: a.Result.Err.State}, nil
 	}
 	out := outcome{matched: a.Result.Affected == 1, rows: a.Result.Rows}
+	out.met = run.upserts && !out.matched
 	if run.kind == stmt.Update && out.matched {
 		after, err := w.after(run, a)
 		if err != nil {
 			return out, err
+		}
+		if (run.merges || run.upserts) && len(after) == 2 { // the row is there, and the one that was made
+			return outcome{}, nil
 		}
 		if len(after) != 1 {
 			return out, &mvcc.Loss{Slug: "an answer that is not about one row"}

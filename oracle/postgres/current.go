@@ -3,11 +3,13 @@ package postgres
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
@@ -36,6 +38,9 @@ func (w *world) current(run *running) (*mvcc.Difference, error) {
 			p.Rows = append(p.Rows, asValues(h.rows)...)
 		}
 		p.Read = append(p.Read, h.chain)
+	}
+	if run.counts {
+		p.Rows, p.Changed = [][]sqlvalue.Value{{sqlvalue.NewString(strconv.FormatInt(p.Changed, 10))}}, -1
 	}
 	for _, h := range slices.Concat(hits, passed) {
 		inTheWay = append(inTheWay, w.holders(run.st.Session, h.chain, run.mode(&h))...)
@@ -81,7 +86,7 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 	res := &run.st.Result
 	refuses := stmt.Of(run.node).Lock.Wait == stmt.Fails
 	differs := func(kind, expected, reason string) *mvcc.Difference {
-		return &mvcc.Difference{Stmt: run.i, Kind: kind, Expected: expected, Actual: history.Describe(run.kind, res), Reason: reason}
+		return &mvcc.Difference{Stmt: run.i, Kind: kind, Expected: expected, Actual: history.Describe(run.told(), res), Reason: reason}
 	}
 	switch got := stateOf(res); {
 	case got == deadlockDetected:
@@ -112,8 +117,8 @@ func (w *world) compareCurrent(run *running, p *mvcc.Prediction, errs []string, 
 	case len(inTheWay) > 0:
 		return differs("missing-wait", "a wait", fmt.Sprintf("the %s had to wait for the end of %s", run.kind, transactionOf(inTheWay[0])))
 	}
-	d := w.Compare(run.i, run.kind, p)
-	if d == nil && returns(run.node) {
+	d := w.Compare(run.i, run.told(), p)
+	if d == nil && !run.counts && returns(run.node) {
 		d = w.compareReturned(run, p)
 	}
 	return d

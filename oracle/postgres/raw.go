@@ -29,11 +29,18 @@ func kindOf(n ast.StmtNode) stmt.Kind {
 		}
 		return stmt.Select
 	case "insert":
+		if upsertsOne(raw) { // what it finds it updates
+			return stmt.Update
+		}
 		return stmt.Insert
 	case "update":
 		return stmt.Update
 	case "delete":
 		return stmt.Delete
+	case "merge":
+		if mergesOne(raw) { // what it finds it updates
+			return stmt.Update
+		}
 	}
 	return stmt.Raw
 }
@@ -67,6 +74,9 @@ func (w *world) rawTable(run *running, raw *stmt.RawStmt) (t *versions.Table, re
 			next = words[i+1]
 		}
 		switch {
+		case run.merges && (word == "using" || i > 0 && words[i-1] == "as"), // the row of values and its columns
+			run.upserts && word == "conflict":
+			continue
 		case slices.Contains(otherClauses, word) && !(word == "distinct" && next == "from"), stmt.Unrepeatable[word]:
 			return nil, "a raw statement with " + strings.ToUpper(word)
 		case i > 0 && word == "select", word == "from" && run.kind == stmt.Update && words[i-1] != "distinct" && words[max(i-3, 0)] != "extract":
@@ -75,7 +85,7 @@ func (w *world) rawTable(run *running, raw *stmt.RawStmt) (t *versions.Table, re
 			named++
 		}
 		// Behind the table of an INSERT stand its columns.
-		if next == "(" && !plainCalls[word] && !(tables[word] && run.kind == stmt.Insert) {
+		if next == "(" && !plainCalls[word] && !(tables[word] && (run.kind == stmt.Insert || run.upserts)) {
 			return nil, "a raw statement with " + word + "(…)"
 		}
 	}
@@ -95,6 +105,14 @@ func (w *world) rawTable(run *running, raw *stmt.RawStmt) (t *versions.Table, re
 func returns(n ast.StmtNode) bool {
 	raw, ok := n.(*stmt.RawStmt)
 	return ok && len(raw.Writes) > 0 && slices.Contains(raw.Words(), "returning")
+}
+
+// told is the kind of statement as which it answers.
+func (run *running) told() stmt.Kind {
+	if run.counts {
+		return stmt.Select
+	}
+	return run.kind
 }
 
 // compareReturned compares the rows that a write answered with.

@@ -22,13 +22,16 @@ type running struct {
 	st   *history.Stmt
 	kind stmt.Kind
 	node ast.StmtNode
-	tx   *versions.Txn
+	// counts says that its answer is the number of rows that node returns; merges and upserts, that node is a MERGE or an
+	// INSERT … ON CONFLICT of one row.
+	counts, merges, upserts bool
+	tx                      *versions.Txn
 	// view is the statement's snapshot.
 	view versions.View
 	// table is what it writes or locks; nil for a plain SELECT.
 	table *versions.Table
-	// hits are the rows that it found by its snapshot.
-	hits []hit
+	// hits are the rows that it found by its snapshot; met are those that an upsert came to, and left as they are.
+	hits, met []hit
 	// inserted are the rows of an INSERT, failure the SQLSTATE that they come to.
 	inserted []solve.Row
 	failure  string
@@ -60,9 +63,17 @@ type hit struct {
 func (w *world) begin(i int) (*mvcc.Difference, error) {
 	st := &w.History.Stmts[i]
 	run := &running{i: i, st: st, node: w.Case.Steps[st.Line].Stmt}
+	kind := mvcc.KindOf(run.node)
+	if raw, ok := run.node.(*stmt.RawStmt); ok {
+		if write := raw.Counted(); write != nil {
+			run.node, run.counts = write, true
+		}
+		raw = run.node.(*stmt.RawStmt)
+		run.merges, run.upserts = mergesOne(raw), upsertsOne(raw)
+	}
 	run.kind = kindOf(run.node)
 	w.Runs(i)
-	w.Steps[i].Kind = mvcc.KindOf(run.node)
+	w.Steps[i].Kind = kind
 	w.running[st.Session] = run
 	if run.kind.BesideRows() { // its own judge judges its waits
 		return nil, nil
@@ -154,7 +165,7 @@ func (w *world) target(run *running) error {
 
 // takesNoValues refuses an INSERT into a table with a column that counts.
 func (w *world) takesNoValues(run *running) error {
-	if run.kind == stmt.Insert && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
+	if (run.kind == stmt.Insert || run.merges || run.upserts) && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return &mvcc.Loss{Slug: "unsupported: values of a sequence"}
 	}
 	return nil
@@ -191,12 +202,26 @@ func (w *world) find(run *running) error {
 	if run.table == nil {
 		return nil
 	}
-	run.hits, run.inserted, run.returned, run.failure = nil, nil, nil, ""
+	run.hits, run.met, run.inserted, run.returned, run.failure = nil, nil, nil, nil, ""
 	if run.kind == stmt.Insert {
 		return w.findInserted(run)
 	}
-	rows, chains := run.table.Rows(run.view)
+	view := run.view
+	if run.upserts {
+		view = versions.View{Tick: versions.Latest, Own: run.tx}
+	}
+	rows, chains := run.table.Rows(view)
 	var lacking error
+	if run.merges || run.upserts { // an error of the row that it inserts where none matches says nothing about a row that it finds
+		switch a, err := w.ask(run, run.node, nil); {
+		case errors.Is(err, errUnanswered):
+			lacking = err
+		case err != nil:
+			return err
+		case a.Result.Err != nil:
+			return &mvcc.Loss{Slug: "unsupported: a MERGE or an upsert of a row that nobody can insert"}
+		}
+	}
 	for k, row := range rows {
 		out, err := w.on(run, row)
 		switch {
@@ -204,10 +229,21 @@ func (w *world) find(run *running) error {
 			lacking = err // the other rows' questions can be asked together with this one
 		case err != nil:
 			return err
-		case out.matched || out.state != "":
-			v := run.view.Version(chains[k])
-			run.hits = append(run.hits, hit{chain: chains[k], txn: v.Txn, stmt: v.Stmt, row: row, outcome: out})
+		case out.matched || out.state != "" || out.met:
+			v := view.Version(chains[k])
+			h := hit{chain: chains[k], txn: v.Txn, stmt: v.Stmt, row: row, outcome: out}
+			if run.upserts {
+				h.first = w.upsertMode(run)
+			}
+			if out.met {
+				run.met = append(run.met, h)
+			} else {
+				run.hits = append(run.hits, h)
+			}
 		}
+	}
+	if (run.merges || run.upserts) && lacking == nil && len(run.hits)+len(run.met) == 0 {
+		return w.findInserted(run)
 	}
 	return lacking
 }
@@ -259,6 +295,10 @@ func rowByRow(n ast.StmtNode) (out []ast.StmtNode) {
 // leaves out those that are gone. passed holds the rows that do not match any more: these
 // stay locked.
 func (w *world) recheck(run *running) (hits, passed []hit, err error) {
+	if run.upserts {
+		err := w.gather(run, func() error { return w.find(run) })
+		return run.hits, run.met, err
+	}
 	now := versions.View{Tick: versions.Latest, Own: run.tx}
 	for _, h := range run.hits {
 		v := now.Version(h.chain)
@@ -266,6 +306,9 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 		case h.state != "":
 			hits = append(hits, h)
 		case v == nil || v.Row == nil:
+			if err := w.unmatched(run); err != nil {
+				return nil, nil, err
+			}
 		case v.Txn == h.txn && v.Stmt == h.stmt:
 			hits = append(hits, h)
 		case len(run.st.Waits) > 0 && run.mode(&h) == versions.KeyShare && !changesKey(run.table, h.row, v.Row):
@@ -282,6 +325,9 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 				hits = append(hits, h)
 			} else {
 				passed = append(passed, h)
+				if err := w.unmatched(run); err != nil {
+					return nil, nil, err
+				}
 			}
 		}
 	}
@@ -303,6 +349,9 @@ func (w *world) needlessWait(run *running) *mvcc.Difference {
 		}
 		for i := range run.hits {
 			inTheWay = append(inTheWay, w.holders(run.st.Session, run.hits[i].chain, run.mode(&run.hits[i]))...)
+		}
+		for i := range run.met {
+			inTheWay = append(inTheWay, w.holders(run.st.Session, run.met[i].chain, run.mode(&run.met[i]))...)
 		}
 		inTheWay = append(inTheWay, w.duplicatesOf(run.table, run.tx, makes(run, run.hits)).waits...)
 	}

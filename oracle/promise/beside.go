@@ -24,6 +24,9 @@ type beside struct {
 
 const besideSnapshot = "a table in which the transaction has made a row beside the one that its snapshot shows"
 
+// eachAlone is what a statement is held against that comes to rows beside the snapshot.
+const eachAlone = "its transaction's snapshot and its own writes, each alone and then taken together,"
+
 // madeBeside is what a transaction has done behind an INSERT of rows that the statement names, which succeeds on the
 // newest rows and fails on the snapshot's, or finds its keys taken there; ok is false for any other statement. did is
 // what the statement does on the newest rows.
@@ -68,10 +71,27 @@ func (j *judge) amidBeside(e *event, w world, o own, commits []int) ([]world, er
 	if next, ok, err := j.onNewestAlone(e, &w, o, commits); ok || err != nil {
 		return next, err
 	}
-	if e.writes() && e.st.Result.Err == nil && (e.st.Result.Affected != 0 || e.st.Result.Matched > 0) {
-		return nil, unjudgedError(besideSnapshot)
+	if e.writes() && e.st.Result.Err == nil {
+		switch next, first, ok, err := j.byRows(e, &w, o, commits); {
+		case err != nil:
+			return nil, err
+		case len(next) > 0:
+			j.held[e.index] = true
+			return next, nil
+		case ok:
+			j.held[e.index] = true
+			return nil, j.differs(e, first, eachAlone)
+		case e.st.Result.Affected != 0 || e.st.Result.Matched > 0:
+			return nil, unjudgedError(besideSnapshot)
+		}
 	}
-	if !e.plain() || !byEachRow(e.node) || e.st.Result.Err != nil {
+	if duplicate(&e.st.Result) {
+		if met, err := j.meetsKey(e, &w, o, commits); err != nil || met {
+			j.held[e.index] = err == nil
+			return []world{w.with(e.unit, o)}, err
+		}
+	}
+	if !e.plain() && !e.kind.LocksRead() || !byEachRow(e.node) || e.st.Result.Err != nil {
 		j.skipped[e.index] = besideSnapshot
 		return []world{w.with(e.unit, o)}, nil
 	}
@@ -106,7 +126,7 @@ func (j *judge) amidBeside(e *event, w world, o own, commits []int) ([]world, er
 	}
 	j.held[e.index] = true
 	if len(fits) == 0 {
-		return nil, j.differs(e, first, "its transaction's snapshot and its own writes, each alone and then taken together,")
+		return nil, j.differs(e, first, eachAlone)
 	}
 	o.snapshots = fits
 	return []world{w.with(e.unit, o)}, nil

@@ -167,10 +167,8 @@ func (j *judge) findable(
 			return 0, err
 		case a.Results[0].Err != nil:
 			return -1, nil
-		case e.writes():
-			return int(a.Results[0].Affected), nil
 		}
-		return len(a.Results[0].Rows), nil
+		return hits(e, &a.Results[0]), nil
 	}
 	keys := slices.Sorted(maps.Keys(now))
 	if slices.ContainsFunc(keys, func(key string) bool { return shown[table][key].n < len(now[key]) }) {

@@ -83,6 +83,15 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 	}
 	if why != "" {
 		if e.writes() && e.st.Result.Err == nil {
+			if duplicate(first) {
+				switch next, _, _, err := j.byRows(e, &w, o, commits); {
+				case err != nil:
+					return nil, err
+				case len(next) > 0:
+					j.held[e.index] = true
+					return next, nil
+				}
+			}
 			if why == newestConstraint {
 				if next, ok, err := j.onNewestAlone(e, &w, o, commits); ok || err != nil {
 					return next, err
@@ -90,7 +99,13 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 			}
 			return nil, unjudgedError(why)
 		}
-		if why == newestConstraint && constraint(&e.st.Result) { // as it has to be, and so the statement has done nothing
+		met := false
+		if !duplicate(first) && duplicate(&e.st.Result) {
+			if met, err = j.meetsKey(e, &w, o, commits); err != nil {
+				return nil, err
+			}
+		}
+		if why == newestConstraint && constraint(&e.st.Result) || met { // as it has to be, and so the statement has done nothing
 			j.held[e.index] = true
 		} else {
 			j.skipped[e.index] = why

@@ -74,6 +74,9 @@ func (j *judge) keepsRows(e *event, table int) bool {
 // inWords is a statement as PostgreSQL is sent it, with the tables that it touches; nil where that is not known.
 func (j *judge) inWords(e *event) *stmt.RawStmt {
 	if raw, ok := e.node.(*stmt.RawStmt); ok {
+		if write := raw.Counted(); write != nil {
+			return write
+		}
 		return raw
 	}
 	v := stmt.Of(e.node)

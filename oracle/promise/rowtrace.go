@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
-
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 // step is what a statement of a transaction has done.
@@ -86,12 +84,10 @@ func (j *judge) movesOf(s *step, table int) (moves map[string]string, made []str
 		return true
 	}
 	var words []string
-	if raw, ok := s.e.node.(*stmt.RawStmt); ok {
+	if raw := j.inWords(s.e); raw != nil {
 		if words = raw.Words(); strings.Contains(raw.SQL, `"`) {
 			return nil, nil, false, nil
 		}
-	} else if raw := j.inWords(s.e); raw != nil {
-		words = raw.Words()
 	} else if insert, ok := s.e.node.(*ast.InsertStmt); !ok || insert.IsReplace || len(insert.OnDuplicate) > 0 {
 		return nil, nil, false, nil
 	} else {
@@ -104,7 +100,7 @@ func (j *judge) movesOf(s *step, table int) (moves map[string]string, made []str
 	case words[0] == "update" && !bag && !givesKey:
 		return moves, nil, put(), nil
 	case words[0] == "update":
-		moves, ok, err = j.imagesOf(s, table, words)
+		moves, ok, err = j.imagesOf(s, table)
 		return moves, nil, ok, err
 	case words[0] == "insert" && !slices.Contains(words, "delete") &&
 		!(slices.Contains(words, "conflict") && (bag || givesKey)):
@@ -126,28 +122,26 @@ func (j *judge) movesOf(s *step, table int) (moves map[string]string, made []str
 }
 
 // imagesOf tells what an UPDATE makes of each row alone; ok is false if that is not what it has done to all of them.
-func (j *judge) imagesOf(s *step, table int, words []string) (images map[string]string, ok bool, err error) {
-	if j.subquery(s.e) || !soleTable(words, strings.ToLower(j.layout[table].name)) {
-		return nil, false, nil
+func (j *judge) imagesOf(s *step, table int) (images map[string]string, ok bool, err error) {
+	rows, ok, err := j.rowsAlone(s.e, s.before, table)
+	if err != nil || !ok {
+		return nil, false, err
 	}
 	images = map[string]string{}
 	behind := content{}
-	for key, row := range s.before[table] {
-		only := slices.Clone(s.before)
-		only[table] = content{key: {row.cells, 1}}
-		a, after, err := j.ask(only, s.e)
-		if err != nil {
-			return nil, false, err
-		}
-		if a.Results[0].Err != nil || len(after[table]) != 1 || a.Results[0].Affected > 1 {
+	for i := range rows {
+		r := &rows[i]
+		switch hits(s.e, r.answer) {
+		case 0:
+		case 1:
+			images[r.from] = r.to
+		default:
 			return nil, false, nil
 		}
-		for to, is := range after[table] {
-			if a.Results[0].Affected == 1 {
-				images[key] = to
-			}
-			behind[to] = entry{is.cells, behind[to].n + row.n}
+		if r.to == "" {
+			return nil, false, nil
 		}
+		behind[r.to] = entry{r.is.cells, behind[r.to].n + r.was.n}
 	}
 	apart := slices.Clone(s.before)
 	apart[table] = behind

@@ -82,6 +82,9 @@ func byPeers(f *ast.WindowFuncExpr) bool {
 // itself is to see, or lock, and no single state shows both.
 func subquery(n ast.StmtNode) bool {
 	if raw, ok := n.(*stmt.RawStmt); ok {
+		if write := raw.Counted(); write != nil {
+			raw = write
+		}
 		count := 0
 		for _, w := range raw.Words() {
 			if w == "select" || w == "table" || w == "with" {

@@ -34,7 +34,9 @@ type own struct {
 	unseen bool
 	// beside holds the rows that it has made beside those of its snapshot, on PostgreSQL.
 	beside []beside
-	saved  []savepoint
+	// untraced says that steps lacks something.
+	untraced bool
+	saved    []savepoint
 	// renewed says that it went back to a savepoint that it had set before it read or wrote.
 	renewed bool
 	// touched says that it has read or written.
@@ -120,7 +122,7 @@ func (j *judge) finish(w world, u *unit) (world, error) {
 	w.committed = append(slices.Clip(w.committed), next)
 	w.at = append(slices.Clip(w.at), u.end)
 	w.wrote = append(slices.Clip(w.wrote), o.write)
-	if len(o.beside) > 0 { // which stand beside what the steps met
+	if len(o.beside) > 0 || o.untraced { // which stand beside what the steps met
 		o.steps = nil
 	}
 	w.steps = append(slices.Clip(w.steps), o.steps)
