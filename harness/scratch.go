@@ -23,8 +23,8 @@ type Scratch struct {
 	dog    *time.Timer
 	now    []history.Table // what the tables hold
 	layout map[string]map[string]history.Written
-	// guards says that rows are laid out without a look at foreign keys and triggers, since there may be some: on PostgreSQL
-	// not every user may.
+	// guards says that rows are laid out without a look at foreign keys, triggers and the like, since there may be some:
+	// not every user of PostgreSQL may lay them out so.
 	guards bool
 	// session runs the statements, behind the SET statements that before names.
 	session *connection

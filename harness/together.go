@@ -177,7 +177,7 @@ func (x *Scratch) laid(
 	mayGuard := true
 	if r.Err != nil && r.Err.State == denied && x.guards {
 		mayGuard = false
-		a.Open = "tables with foreign keys or triggers, and a user who may not set session_replication_role: " +
+		a.Open = "tables with foreign keys, triggers or constraints that may be deferred, and a user who may not set session_replication_role: " +
 			"GRANT SET ON PARAMETER session_replication_role TO the user (PostgreSQL 15 and later)"
 	} else if r.Err != nil {
 		a.Open, a.Refused = "rows that cannot be laid out: "+r.Err.String(), r.Err

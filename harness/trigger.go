@@ -30,7 +30,9 @@ func guarded(n ast.StmtNode) ast.StmtNode {
 	return &own
 }
 
-// mayReact says that tables of a case may have triggers or foreign keys.
+// mayReact says that tables of a case may have triggers, or constraints that PostgreSQL checks by triggers: foreign keys,
+// and those that may be deferred.
+// https://www.postgresql.org/docs/current/catalog-pg-trigger.html
 func mayReact(c *corpus.Case) bool {
 	return slices.ContainsFunc(c.Init, func(l corpus.Line) bool {
 		switch s := l.Stmt.(type) {
@@ -40,7 +42,9 @@ func mayReact(c *corpus.Case) bool {
 			return s.ReferTable != nil || len(stmt.References(s)) > 0
 		case *stmt.RawStmt:
 			words := s.Words()
-			return slices.Contains(words, "references") || slices.Contains(words, "trigger")
+			return slices.ContainsFunc([]string{"references", "trigger", "deferrable"}, func(w string) bool {
+				return slices.Contains(words, w)
+			})
 		}
 		return false
 	})

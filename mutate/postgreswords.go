@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,8 @@ const (
 	deferrableOdds, tooLateOdds = 24, 20
 	// partnerOdds is how often an UPDATE or DELETE of such a case goes by the rows of another table, where there is one.
 	partnerOdds = 100
+	// placeOdds is how often a statement of such a case that finds its row by the primary key finds it by its place.
+	placeOdds = 24
 	// chainOdds is how often a transaction of such a case ends in the middle, with AND CHAIN, and chainRollbackOdds how
 	// often that is a ROLLBACK.
 	chainOdds, chainRollbackOdds = 14, 80
@@ -41,6 +44,10 @@ const firstMerge = 15
 // firstChain is the version of PostgreSQL that brought COMMIT AND CHAIN.
 // https://www.postgresql.org/docs/release/12.0/
 const firstChain = 12
+
+// firstPlaces is the first version of PostgreSQL of which a release checks a row's place again behind a wait.
+// https://www.postgresql.org/docs/release/13.23/
+const firstPlaces = 13
 
 // PostgresWords returns a copy of a case with clauses, statements, indexes and constraints that only PostgreSQL has, in
 // the words of its version major, or the case itself. Statements are raw then: what they touch stands before them. With
@@ -323,6 +330,11 @@ func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 	if err != nil || strings.ContainsAny(sql, ";\\\n#") {
 		return nil
 	}
+	if v.Lock.Wait == stmt.Waits && w.major >= firstPlaces {
+		if place := t.byPlace(sql); place != "" && w.c.odds(placeOdds) {
+			return t.raw(place)
+		}
+	}
 	switch s := n.(type) {
 	case *ast.SelectStmt:
 		return w.locking(t, sql, v.Lock)
@@ -338,6 +350,18 @@ func (w *ownWords) statement(n ast.StmtNode) ast.StmtNode {
 		return w.insert(t, s, sql)
 	}
 	return nil
+}
+
+var byKey = regexp.MustCompile(`^((?:UPDATE|DELETE|SELECT) .*) WHERE (\w+) = ('[^']*'|-?[0-9.]+)(| FOR UPDATE| FOR SHARE)$`)
+
+// byPlace is a write or a locking read of one row, which its primary key names, that goes to the place in which the row
+// lies; "" for any other statement.
+func (t *ownTable) byPlace(sql string) string {
+	m := byKey.FindStringSubmatch(sql)
+	if m == nil || len(t.key) != 1 || m[2] != pgsql.Name(t.key[0]) || strings.HasPrefix(sql, "SELECT") && m[4] == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s WHERE ctid = (SELECT x.ctid FROM %s AS x WHERE x.%s = %s)%s", m[1], t.name, m[2], m[3], m[4])
 }
 
 // locking gives a locking read one of the modes that only PostgreSQL has.

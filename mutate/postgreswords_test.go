@@ -19,6 +19,7 @@ func TestPostgresWords(t *testing.T) {
 		"LISTEN ": 0, "NOTIFY ": 0, "pg_notify(": 0, "UNLISTEN ": 0,
 		"CREATE SEQUENCE ": 0, "nextval(": 0, "currval(": 0, "lastval(": 0,
 		"READ ONLY, DEFERRABLE": 0, "SET CONSTRAINTS": 0, "COMMIT AND CHAIN": 0, " AS s WHERE ": 0,
+		"WHERE ctid = (SELECT x.ctid FROM": 0,
 	}
 	const cases = 2000
 	for seed := range uint64(cases) {

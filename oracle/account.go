@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/engines"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -168,9 +169,12 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Actual, "waited, then "); ok {
 			got = "waits, then gets " + rest
 		}
-		if v.Kind == mvcc.LeftOpen {
+		switch {
+		case v.Kind == promise.NotSerializable: // no statement alone is wrong
+			say("in that order step %d of tx%d would get %s; here it gets %s", st.Line+1, st.Session, v.Expected, v.Actual)
+		case v.Kind == mvcc.LeftOpen:
 			say("behind step %d tx%d should be %s; it is %s", st.Line+1, st.Session, v.Expected, v.Actual)
-		} else {
+		default:
 			say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
 			if or := a.Steps[a.Wrong].Or; len(or) > 0 {
 				say("by another index, or going on at another moment, it might as well %s", asDue(or))
@@ -183,6 +187,10 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	}
 	reason, _, _ := strings.Cut(v.Reason, "; under the deviation")
 	say("%s", reason)
+	if v.Kind == promise.NotSerializable && len(a.Why) > 1 { // which names the order first
+		n := len(a.Why)
+		a.Why[n-1], a.Why[n-2] = a.Why[n-2], a.Why[n-1]
+	}
 	for _, name := range v.Rules {
 		for _, r := range rules.Named(h.Server, mvcc.Levels(c, h), name) {
 			say("known as %s: %s", r.Name, r.Says)

@@ -53,6 +53,14 @@ answered, and passes as long as the bug is there.`,
 			if run.History == nil {
 				return fmt.Errorf("%s could not be run: %s: %s", args[0], run.Verdict.Reason, run.Verdict.Actual)
 			}
+			switch v := &run.Verdict; {
+			case !export.Reports(format) || v.Outcome == oracle.Violation:
+			case v.Outcome == oracle.Known:
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s is known, and need not be reported again: %s\n", args[0], v.Kind, strings.Join(v.Rules, ", "))
+			default:
+				return fmt.Errorf("nothing to report: %s is %s here%s (--format two-terminals writes its statements all the same)",
+					args[0], v.Outcome, told(v.Reason))
+			}
 			files, err := export.Write(timeline.Of(run), format, export.As(as))
 			if err != nil {
 				// Nothing failed: the format cannot hold this case.
@@ -71,6 +79,14 @@ answered, and passes as long as the bug is there.`,
 	f.StringVar(&levels, "levels", "", "isolation levels to try for a case that names none; the first that shows something is exported (default: all that the target has)")
 	f.StringVar(&out, "out", "", "file to write; empty: standard output")
 	return cmd
+}
+
+// told is a reason behind what it is for; "" for none.
+func told(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
 }
 
 // runOf returns the recorded run of a case or, where a target is named or

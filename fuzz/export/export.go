@@ -35,21 +35,30 @@ const (
 func Kinds() []string { return []string{string(Test), string(Demo)} }
 
 // formats are tried by name; the order is that of the help.
-var formats = []struct {
+var formats = []form{
+	{"markdown", "the text of an issue", markdown, true},
+	{"two-terminals", "SQL to paste into one terminal for each session", terminals, false},
+	{"tidb", "a bug report for TiDB, in the form of its repository", tidbReport, true},
+	{"jira", "a bug report for MariaDB's Jira, in its markup", jiraReport, true},
+	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport, true},
+	{"pgsql-bugs", "a bug report for PostgreSQL, as its form asks for it", postgresReport, true},
+	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr, false},
+	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester, false},
+	{"gdb", "a script for gdb that holds a statement inside of the server, where a case of run --races does", inGDB, false},
+	{"go", "a Go test that needs nothing but go-sql-driver", goTest, false},
+	{"json", "everything, for programs", asJSON, false},
+}
+
+type form struct {
 	name, about string
 	write       func(*script) (Files, error)
-}{
-	{"markdown", "the text of an issue", markdown},
-	{"two-terminals", "SQL to paste into one terminal for each session", terminals},
-	{"tidb", "a bug report for TiDB, in the form of its repository", tidbReport},
-	{"jira", "a bug report for MariaDB's Jira, in its markup", jiraReport},
-	{"bugs.mysql", "a bug report for bugs.mysql.com, in plain text", mysqlReport},
-	{"pgsql-bugs", "a bug report for PostgreSQL, as its form asks for it", postgresReport},
-	{"mtr", "a .test for mysql-test-run, with .result and .opt", mtr},
-	{"isolationtester", "a .spec for PostgreSQL's isolationtester", isolationtester},
-	{"gdb", "a script for gdb that holds a statement inside of the server, where a case of run --races does", inGDB},
-	{"go", "a Go test that needs nothing but go-sql-driver", goTest},
-	{"json", "everything, for programs", asJSON},
+	// reports says that it claims a bug.
+	reports bool
+}
+
+// Reports says that a format claims a bug, and so needs one.
+func Reports(name string) bool {
+	return slices.ContainsFunc(formats, func(f form) bool { return f.name == name && f.reports })
 }
 
 // Formats lists the names of the formats.
@@ -73,15 +82,10 @@ func About() string {
 // Write exports a timeline in a format; what its tests expect is given by as,
 // which the formats that are no tests ignore. An unknown format is an error, so is
 // a case that the format cannot express.
-func Write(t *timeline.Timeline, format string, as As) (Files, error) {
-	i := slices.IndexFunc(formats, func(f struct {
-		name, about string
-		write       func(*script) (Files, error)
-	}) bool {
-		return f.name == format
-	})
+func Write(t *timeline.Timeline, name string, as As) (Files, error) {
+	i := slices.IndexFunc(formats, func(f form) bool { return f.name == name })
 	if i < 0 {
-		return Files{}, fmt.Errorf("unknown format %q: want one of %s", format, strings.Join(Formats(), ", "))
+		return Files{}, fmt.Errorf("unknown format %q: want one of %s", name, strings.Join(Formats(), ", "))
 	}
 	if h := t.History.TimedOut(); h != t.History {
 		// A client waits until its time-out: nobody interrupts it.
@@ -89,19 +93,19 @@ func Write(t *timeline.Timeline, format string, as As) (Files, error) {
 		run.History = h
 		t = timeline.Of(run)
 	}
-	if format != "json" { // programs count lines of the file
+	if name != "json" { // programs count lines of the file
 		if run := inOrder(t.Run); run.Case != t.Case {
 			t = timeline.Of(run)
 		}
 	}
 	s := newScript(t)
 	s.demo = as == Demo
-	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, format) {
-		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, errHeld)
+	if step, _ := s.held(); step > 0 && slices.Contains(onlySend, name) {
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, errHeld)
 	}
 	out, err := formats[i].write(s)
 	if err != nil {
-		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, format, err)
+		return Files{}, fmt.Errorf("export %s as %s: %w", t.File, name, err)
 	}
 	return out, nil
 }

@@ -99,13 +99,17 @@ func (s *script) before() []string {
 		names[i] = fmt.Sprintf("tx%d", n)
 	}
 	make, use := s.fresh()
+	place := "database"
+	if s.onPostgres() {
+		place = "schema"
+	}
 	out := []string{
-		"-- Each of " + strings.Join(names, ", ") + " is a session of its own, in the database anomaly.",
+		"-- Each of " + strings.Join(names, ", ") + " is a session of its own, in the " + place + " anomaly.",
 		make + ";",
 		use + "; -- in each session",
 	}
 	if len(names) == 1 {
-		out[0] = "-- " + names[0] + " is a session in the database anomaly."
+		out[0] = "-- " + names[0] + " is a session in the " + place + " anomaly."
 	}
 	out = append(out, terminated(s.settingsOfSetup())...)
 	if s.past() {

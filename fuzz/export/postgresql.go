@@ -3,9 +3,12 @@ package export
 import (
 	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -36,6 +39,38 @@ func (s *script) notPostgres(format string) error {
 	return nil
 }
 
+// platform is what version() tells of the system, which is in the middle of it.
+func platform(build string) string {
+	if m := regexp.MustCompile(` on (\S+),`).FindStringSubmatch(build); m != nil {
+		return m[1]
+	}
+	return buildText(build)
+}
+
+// behindWait says that the wrong statement has waited for another transaction, which a reader of titles wants to know.
+func (s *script) behindWait() string {
+	if w := s.Account.Wrong; w >= 0 && !s.notSerializable() && len(s.History.Stmts[w].Waits) > 0 {
+		return ", behind a wait for another transaction"
+	}
+	return ""
+}
+
+// tag is how psql prints the answer to a write.
+// https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-COMMANDCOMPLETE
+func tag(kind stmt.Kind, answer string) string {
+	n, writes := strings.CutSuffix(answer, " affected")
+	if _, err := strconv.Atoi(n); err != nil || !writes {
+		return answer
+	}
+	switch kind {
+	case stmt.Insert:
+		return "INSERT 0 " + n
+	case stmt.Update, stmt.Delete:
+		return string(kind) + " " + n
+	}
+	return answer
+}
+
 // postgresReport writes the fields of PostgreSQL's form for bugs, which becomes a mail to pgsql-bugs.
 // https://www.postgresql.org/account/submitbug/
 // https://www.postgresql.org/docs/current/bug-reporting.html
@@ -45,11 +80,12 @@ func postgresReport(s *script) (Files, error) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "Short description: %s\nPostgreSQL version: %s\nOperating system: %s\n\nDetails:\n\n",
-		s.title(), s.History.Server.Version, buildText(s.History.Server.Build))
+		s.title()+s.behindWait(), s.History.Server.Version, platform(s.History.Server.Build))
 	s.describe(&b)
-	b.WriteString("\nTo reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
+	b.WriteByte('\n')
 	s.needsParagraph(&b, plainCode)
-	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n")
+	b.WriteString("To reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
+	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n\nDROP SCHEMA anomaly CASCADE;\n")
 	if text := s.gdbScript(); text != "" {
 		b.WriteString("\nThe script for gdb:\n\n" + text)
 	}

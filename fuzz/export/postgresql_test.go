@@ -49,7 +49,7 @@ func TestPostgresForms(t *testing.T) {
 	has := map[string][]string{
 		"markdown":        {"Server: PostgreSQL 18.", "CREATE SCHEMA anomaly;", "SET search_path = anomaly;", level},
 		"two-terminals":   {"CREATE SCHEMA anomaly;", level, "SELECT * FROM t2; -- tx1, step 5. shows (1), expected no rows", "SELECT * FROM t2; -- tx1. shows no rows"},
-		"pgsql-bugs":      {"PostgreSQL version: 18.", "Expected: no rows\nActual:   (1)", "This level emulates serial transaction execution", level},
+		"pgsql-bugs":      {"PostgreSQL version: 18.", "In that order step 5 of tx1 would get no rows; here it gets (1).", "This level emulates serial transaction execution", level},
 		"isolationtester": {level, "permutation"},
 		"json":            {`"dbms": "postgresql"`},
 	}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -39,7 +40,7 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	b := &foreign{config: cfg}
 	s := &side{to: b}
 	defer s.Close()
-	if err := s.connect(ctx); err != nil {
+	if err := s.greeted(ctx); err != nil {
 		return nil, b.scrub(err)
 	}
 	if b.server, err = identify(ctx, s); err != nil {
@@ -64,6 +65,22 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 		fmt.Fprintf(o.Progress, "warning: this server cannot be asked for lock waits; a statement without an answer for %v counts as waiting\n", silenceTimeout)
 	}
 	return b, nil
+}
+
+// greeting is how long a server may take to greet a client that has reached it. A PostgreSQL never does: it waits for the
+// client.
+const greeting = 10 * time.Second
+
+// greeted connects to a server that may be of another protocol.
+func (s *side) greeted(ctx context.Context) error {
+	soon, cancel := context.WithTimeout(ctx, greeting)
+	defer cancel()
+	err := s.connect(soon)
+	if err != nil && soon.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("whoever listens there has not greeted within %v as a server of MySQL's protocol does; "+
+			"a PostgreSQL is named postgres://user:password@host:port/database", greeting)
+	}
+	return err
 }
 
 // probe finds a way to ask a server of unknown family.

@@ -202,18 +202,24 @@ func find(ctx context.Context, s spec) (installation, error) {
 	}
 	for _, r := range releases {
 		if r.family == s.family && (s.version == "" || s.version == r.version) {
-			return installation{}, notInstalled(s.family, r.version)
+			return installation{}, notInstalled(s, r.version)
 		}
 	}
 	if s.isMinor() {
-		return installation{}, notInstalled(s.family, s.version)
+		return installation{}, notInstalled(s, s.version)
 	}
 	return installation{}, fmt.Errorf("no %s %s is on the PATH, and scripts/servers does not know it (it knows %s)", nameOf(s.family), s.version, knownReleases())
 }
 
-func notInstalled(family history.DBMS, version string) error {
-	return fmt.Errorf("no %s server is installed: run scripts/servers %[1]s:%s, or put %s on the PATH",
-		nameOf(family), version, programOf(family).programs()[0])
+// notInstalled says how one comes by a version, of a server that was asked for.
+func notInstalled(s spec, version string) error {
+	name := nameOf(s.family)
+	asked := name + " server"
+	if s.version != "" {
+		asked = name + " " + s.version
+	}
+	return fmt.Errorf("no %s is installed: run scripts/servers %s:%s, or put its %s on the PATH",
+		asked, name, version, programOf(s.family).programs()[0])
 }
 
 func knownReleases() string {

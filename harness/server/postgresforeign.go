@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,9 +105,26 @@ func checkPostgres(s *pgsession.Session, server history.Server) error {
 func (b *foreignPostgres) connect(ctx context.Context) (*pgsession.Session, error) {
 	s, err := pgsession.Open(ctx, b.config)
 	if err != nil {
-		return nil, b.scrub(err)
+		return nil, b.scrub(lastTried(err))
 	}
 	return s, nil
+}
+
+// lastTried leaves of an error that lists each try to connect, with TLS and without, what the last one came to: each once,
+// and not that the server has no TLS where another try has come further.
+func lastTried(err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	var kept []string
+	for i, line := range lines {
+		noTLS := strings.Contains(line, "server refused TLS connection") && i < len(lines)-1
+		if !noTLS && !slices.Contains(kept, line) {
+			kept = append(kept, line)
+		}
+	}
+	if len(kept) == len(lines) {
+		return err
+	}
+	return errors.New(strings.Join(kept, "\n"))
 }
 
 func (b *foreignPostgres) scrub(err error) error { return scrub(err, b.config.Password) }

@@ -25,7 +25,11 @@ type running struct {
 	// counts says that its answer is the number of rows that node returns; merges and upserts, that node is a MERGE or an
 	// INSERT … ON CONFLICT of one row.
 	counts, merges, upserts bool
-	tx                      *versions.Txn
+	// byPlace is node as it finds its row by a condition, if it finds that by the place in which it lies; ofAll says that it
+	// is the first or the last one of the table.
+	byPlace *stmt.RawStmt
+	ofAll   bool
+	tx      *versions.Txn
 	// view is the statement's snapshot.
 	view versions.View
 	// table is what it writes or locks; nil for a plain SELECT.
@@ -69,7 +73,10 @@ func (w *world) begin(i int) (*mvcc.Difference, error) {
 			run.node, run.counts = write, true
 		}
 		raw = run.node.(*stmt.RawStmt)
-		run.merges, run.upserts = mergesOne(raw), upsertsOne(raw)
+		run.merges, run.upserts, run.byPlace = mergesOne(raw), upsertsOne(raw), raw.ByCondition()
+		if all := raw.OfAll(); all != nil {
+			run.byPlace, run.ofAll = all, true
+		}
 	}
 	run.kind = kindOf(run.node)
 	w.Runs(i)
@@ -127,6 +134,9 @@ func (w *world) target(run *running) error {
 	v := stmt.Of(run.node)
 	switch n := run.node.(type) {
 	case *stmt.RawStmt:
+		if run.byPlace != nil {
+			n = run.byPlace
+		}
 		t, refused := w.rawTable(run, n)
 		if refused != "" {
 			return refuse(refused)
@@ -222,7 +232,17 @@ func (w *world) find(run *running) error {
 			return &mvcc.Loss{Slug: "unsupported: a MERGE or an upsert of a row that nobody can insert"}
 		}
 	}
+	var found []bool
+	if run.ofAll {
+		var err error
+		if found, err = w.foundOfAll(run, rows, chains); err != nil {
+			return err
+		}
+	}
 	for k, row := range rows {
+		if found != nil && !found[k] {
+			continue
+		}
 		out, err := w.on(run, row)
 		switch {
 		case errors.Is(err, errUnanswered):
@@ -241,6 +261,9 @@ func (w *world) find(run *running) error {
 				run.hits = append(run.hits, h)
 			}
 		}
+	}
+	if run.byPlace != nil && len(run.hits) > 1 {
+		return &mvcc.Loss{Slug: "unsupported: a query for the place of several rows"}
 	}
 	if (run.merges || run.upserts) && lacking == nil && len(run.hits)+len(run.met) == 0 {
 		return w.findInserted(run)
@@ -311,6 +334,9 @@ func (w *world) recheck(run *running) (hits, passed []hit, err error) {
 			}
 		case v.Txn == h.txn && v.Stmt == h.stmt:
 			hits = append(hits, h)
+		case run.byPlace != nil: // its newest version lies elsewhere
+			h.first = run.mode(&h)
+			passed = append(passed, h)
 		case len(run.st.Waits) > 0 && run.mode(&h) == versions.KeyShare && !changesKey(run.table, h.row, v.Row):
 			return nil, nil, &mvcc.Loss{Slug: "unsupported: FOR KEY SHARE of a row that changed while the query waited for another one"}
 		case rejoins(run.node):

@@ -34,6 +34,9 @@ var orderedWords = map[string]bool{
 
 // undeterminedHere is undetermined for what a raw statement of PostgreSQL may hold.
 func undeterminedHere(raw *stmt.RawStmt) string {
+	if found := raw.ByCondition(); found != nil { // where rows lie decides nothing beside others
+		raw = found
+	}
 	words := raw.Words()
 	for i, w := range words {
 		switch {
