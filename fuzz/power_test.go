@@ -19,6 +19,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -141,7 +142,7 @@ func runLie(ctx context.Context, t *testing.T, b harness.Backend, l lying.Lie, s
 			}
 			r.cases++
 			h, v := trial.History, trial.Verdict
-			if v.Reason == target.ReasonSolver {
+			if v.Reason == judging.ReasonSolver {
 				t.Errorf("%s, seed %d: a lie is told as a disagreement about SQL: %s\n%s", l.Name, s, v.Actual, corpus.Print(c, corpus.Text))
 			}
 			if v.Outcome == oracle.Violation {

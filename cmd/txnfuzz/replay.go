@@ -18,6 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 func newReplay() *cobra.Command {
@@ -175,7 +176,7 @@ func chosenCases(paths []string, only string, warnings io.Writer) ([]corpus.Stor
 // replayAll runs the cases on one target after the other: two servers at a time
 // would only make each other slow. A target that cannot be had does not keep the
 // others from being tried.
-func replayAll(cmd *cobra.Command, targets []string, against string, by target.Solver, cases []corpus.Stored, levels []corpus.Level, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
+func replayAll(cmd *cobra.Command, targets []string, against string, by judging.Solver, cases []corpus.Stored, levels []corpus.Level, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
 	meter := newMeter(cmd.ErrOrStderr(), len(targets))
 	defer meter.stop()
 	var out []findings.Replayed
@@ -203,7 +204,7 @@ func replayAll(cmd *cobra.Command, targets []string, against string, by target.S
 	return out, failed
 }
 
-func replayOn(ctx context.Context, name string, other *target.Target, by target.Solver, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
+func replayOn(ctx context.Context, name string, other *target.Target, by judging.Solver, cases []corpus.Stored, levels []corpus.Level, meter *meter, told func([]findings.Replayed) error) ([]findings.Replayed, error) {
 	t, err := target.Open(ctx, name, target.Options{Clean: true, Solver: by, Progress: meter.log()})
 	if err != nil {
 		return nil, err

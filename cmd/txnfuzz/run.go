@@ -16,6 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/mutate"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, windows, UNION, outer joins, common table expressions and the like): known (none), mixed (in one of some two hundred cases; the default), or wide (in every third; such a case takes as long as some ten others), on PostgreSQL all but known have what only PostgreSQL has; and in how many cases sessions are killed and disconnected: kill (in every one), nokill (in none), by default in one of 64 on a server that txnfuzz started; and how many cases have tables with foreign keys, triggers, checks and generated columns: constraints (every one), noconstraints (none), by default one of 256 on a MySQL or MariaDB that txnfuzz started; as in known,kill"
@@ -118,7 +119,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 			if s.Solver, err = target.ParseSolver(solver); err != nil {
 				return usagef("--solver: %w", err)
 			}
-			if said.Breadth == nil && (s.Solver == target.BySolver || s.Against != "" || s.Unique) {
+			if said.Breadth == nil && (s.Solver == judging.BySolver || s.Against != "" || s.Unique) {
 				s.SQL = campaign.KnownSQL // servers print what they compute in ways of their own, and no other judge knows such SQL
 			}
 			if txns != "" {

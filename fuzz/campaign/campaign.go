@@ -18,6 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // Range is of numbers, both ends included.
@@ -41,7 +42,7 @@ type Settings struct {
 	// answers, too: see packages mutate/unique and oracle/answers.
 	Unique bool
 	// Solver says who computes what statements answer.
-	Solver target.Solver
+	Solver judging.Solver
 	// SQL says how often cases have SQL that only the server can compute.
 	SQL Breadth
 	// Ends says how often sessions are killed, disconnected and connected anew. It has no effect
@@ -304,8 +305,8 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 // disagree.
 func (c *campaign) keepUnjudged(r *target.Trial) error {
 	v := &r.Verdict
-	setting := strings.HasPrefix(v.Reason, target.ReasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != target.ReasonSolver && v.Reason != target.ReasonSilent && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
+	setting := strings.HasPrefix(v.Reason, judging.ReasonSetting)
+	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != judging.ReasonSolver && v.Reason != judging.ReasonSilent && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
 		return nil
 	}
 	key, text := target.Volatile.ReplaceAllString(v.Actual, "#"), v.Actual

@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // reasonJudges is why there is no verdict on a case that the rules call ok and the judge by promise
@@ -31,7 +32,7 @@ func (s *second) due(elapsed time.Duration) bool {
 func (c *campaign) secondJudge(ctx context.Context, r *target.Trial) error {
 	v := &r.Verdict
 	begun := time.Now()
-	if v.Outcome != oracle.OK || v.Oracle != "" || r.Dead != nil || r.Case.EndsSessions() || c.s.Solver == target.BySolver ||
+	if v.Outcome != oracle.OK || v.Oracle != "" || r.Dead != nil || r.Case.EndsSessions() || c.s.Solver == judging.BySolver ||
 		!c.second.due(begun.Sub(c.begun)*time.Duration(c.s.Workers)) {
 		return nil
 	}

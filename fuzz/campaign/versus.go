@@ -92,8 +92,7 @@ func (v *versus) names() [2]string { return [2]string{v.target.Name, v.other.Nam
 // consider compares a case that the first target has been judged for.
 func (v *versus) consider(ctx context.Context, r *target.Trial, from findings.Origin) error {
 	o := r.Against
-	target.JudgeByOracle(ctx, o)
-	v.other.MakeSure(ctx, o)
+	v.other.DecideAlone(ctx, o)
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
@@ -167,7 +168,7 @@ func describe(at Place, r *target.Trial, from Origin, rates rates) *corpus.Case 
 	if own {
 		set(keyAnomaly, oracle.AnomalyNames(r.Anomalies()))
 	}
-	set(keyStmt, target.StatementText(c, r.History, v.Stmt))
+	set(keyStmt, judging.StatementText(c, r.History, v.Stmt))
 	set(keyExpected, v.Expected)
 	set(keyActual, v.Actual)
 	set(keyReason, v.Reason)

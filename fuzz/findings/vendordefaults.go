@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // opener opens a target by name for a few runs, and tells how to close it.
@@ -46,7 +47,7 @@ func onDefaults(ctx context.Context, open opener, on string, r *target.Trial, su
 			if err = again.Dead; err != nil || ctx.Err() != nil {
 				break
 			}
-			if target.SameCause(&r.Verdict, &again.Verdict) {
+			if judging.SameCause(&r.Verdict, &again.Verdict) {
 				return true, done()
 			}
 		}
@@ -92,7 +93,7 @@ func alsoAt(ctx context.Context, judge target.JudgeFunc, r *target.Trial, levels
 		if same {
 			continue
 		}
-		if w := judge(ctx, r.Case, all).Verdict; target.SameCause(&r.Verdict, &w) {
+		if w := judge(ctx, r.Case, all).Verdict; judging.SameCause(&r.Verdict, &w) {
 			out = append(out, l)
 		}
 	}

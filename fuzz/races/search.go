@@ -16,6 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 const (
@@ -394,7 +395,7 @@ func (s *search) steadier(ctx context.Context, t *target.Trial) *target.Trial {
 			}
 			tried[*s.trail.At(i)] = true
 			s.count.holds++
-			if again := s.target.Judge(ctx, s.r.at(s.trail.At(i)), s.levels); target.SameCause(&t.Verdict, &again.Verdict) {
+			if again := s.target.Judge(ctx, s.r.at(s.trail.At(i)), s.levels); judging.SameCause(&t.Verdict, &again.Verdict) {
 				return &again
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // The read in the middle differs from its promise through two lies.
@@ -85,13 +85,13 @@ func TestAnsweredAlone(t *testing.T) {
 			want   oracle.Outcome
 			reason string
 		}{
-			{lying.OwnSQL, readAmidWrite, oracle.Unknown, ReasonSolver},
+			{lying.OwnSQL, readAmidWrite, oracle.Unknown, judging.ReasonSolver},
 			{lieNamed(t, "row-missing-from-an-answer"), readAmidWrite, oracle.Violation, ""},
 			{lying.Honest, readAmidWrite, oracle.OK, ""},
-			{lying.OwnWrites, writeAmidWrite, oracle.Unknown, ReasonSolver},
+			{lying.OwnWrites, writeAmidWrite, oracle.Unknown, judging.ReasonSolver},
 			{lying.Honest, writeAmidWrite, oracle.OK, ""},
-			{lying.OwnEffects, effectAmidWrite, oracle.Unknown, ReasonSolver},
-			{lying.OwnEffects, effectAmidRead, oracle.Unknown, ReasonSolver},
+			{lying.OwnEffects, effectAmidWrite, oracle.Unknown, judging.ReasonSolver},
+			{lying.OwnEffects, effectAmidRead, oracle.Unknown, judging.ReasonSolver},
 			{lieNamed(t, "commit-is-lost"), effectAmidWrite, oracle.Violation, ""},
 			{lying.Honest, effectAmidRead, oracle.OK, ""},
 			{lieNamed(t, "order-by-dropped"), orderAmidWrite, oracle.Violation, ""},
@@ -103,9 +103,9 @@ func TestAnsweredAlone(t *testing.T) {
 			}
 			c := parseCase(t, x.sql)
 			for i, level := range []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead, corpus.ReadCommitted, corpus.RepeatableRead} {
-				target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool, solver: []Solver{ByBoth, ByServer}[i/2]}
+				target := &Target{Name: name, backend: liar, server: b.Server(), pool: pool, solver: []judging.Solver{judging.ByBoth, judging.ByServer}[i/2]}
 				v := target.Judge(t.Context(), c, LevelsFor(c, level)).Verdict
-				if v.Outcome != x.want || x.reason != "" && v.Reason != x.reason || target.solver == ByServer && v.Asked == 0 && v.Outcome == oracle.OK {
+				if v.Outcome != x.want || x.reason != "" && v.Reason != x.reason || target.solver == judging.ByServer && v.Asked == 0 && v.Outcome == oracle.OK {
 					t.Errorf("%s, %s at %s: %s %s (%s; expected %s, actual %s), want %s %s", name, x.lie.Name, level, v.Outcome, v.Kind, v.Reason, v.Expected, v.Actual, x.want, x.reason)
 				}
 			}
@@ -128,38 +128,4 @@ func lieNamed(t *testing.T, name string) lying.Lie {
 	}
 	t.Fatalf("no lie %s", name)
 	return lying.Lie{}
-}
-
-// That a row was changed since a snapshot no server says to a statement alone: to ask it
-// would hide that it does not say so in company.
-func TestSnapshotErrorIsNotAskedAlone(t *testing.T) {
-	for sql, asked := range map[string]bool{
-		"SELECT * FROM t WHERE a > 1 FOR UPDATE": false,
-		"SELECT DISTINCT b FROM t FOR UPDATE":    true,
-		"SELECT MIN(b) FROM t FOR UPDATE":        true,
-		"SELECT b FROM t GROUP BY b FOR UPDATE":  true,
-		"UPDATE t SET b = 1":                     false,
-	} {
-		r := &Trial{Case: parseCase(t, "/* init */ CREATE TABLE t (a INT, b INT);\n/* tx1 */ "+sql+";\n"), History: &history.History{Stmts: make([]history.Stmt, 1)}}
-		if got := asksForRows(&oracle.Verdict{Kind: "missing-error", Expected: snapshotError}, r); got != asked {
-			t.Errorf("%s: asked %v", sql, got)
-		}
-		if !asksForRows(&oracle.Verdict{Kind: "missing-error", Expected: "error 1690"}, r) {
-			t.Errorf("%s: an overflow is not asked for", sql)
-		}
-	}
-}
-
-// What the dependencies or the answers alone show, the rules call right: they cannot take it
-// back.
-func TestOtherJudgesAreNotTakenBack(t *testing.T) {
-	for judge, may := range map[string]bool{"": true, oracle.Graph: false, oracle.Answers: false} {
-		v := &oracle.Verdict{Outcome: oracle.Violation, Kind: "wrong-rows", Oracle: judge}
-		if got := valuesMayExplain(v); got != may {
-			t.Errorf("judge %q: %v", judge, got)
-		}
-	}
-	if valuesMayExplain(&oracle.Verdict{Outcome: oracle.Violation, Kind: "missing-wait"}) {
-		t.Error("a wait that is missing has to do with values")
-	}
 }

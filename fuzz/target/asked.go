@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/model"
@@ -14,98 +13,16 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
-	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
-// askingRounds bounds how often a case is judged again with more answers: rows that a
-// write makes are known only once that was answered.
-const askingRounds = 24
-
-// mostQuestions bounds what is asked in one run, mostAnswers what of one case.
-const (
-	mostQuestions = 256
-	mostAnswers   = 1024
-)
-
-// letServerCompute has the server answer what the oracle does not know the SQL of, and
-// judges the history again. The statements run alone, in tables of their own; the answers
-// are kept in the history. While there are more questions they run in the case's own
-// tables, once a round. What a verdict rests on is asked in all layouts then. It costs
-// nothing for a case that the oracle can judge by itself. PostgreSQL is asked at once, as far
-// as it can be.
-func (t *Target) letServerCompute(ctx context.Context, r *Trial) {
-	if t.solver == BySolver || !r.asksServer() {
-		return
-	}
-	if r.History.Server.DBMS == history.PostgreSQL {
-		t.answerAtOnce(ctx, r)
-	}
-	unsettled := map[string]history.Question{}
-	for range askingRounds {
-		open := map[string]history.Question{}
-		if r.asksServer() && len(r.History.Answers) < mostAnswers {
-			open = oracle.Questions(r.Case, r.History)
-		}
-		switch {
-		case len(open) > 0:
-			if !t.answer(ctx, r, open, layouts[:1]) {
-				maps.DeleteFunc(r.History.Answers, func(k string, _ *history.Answer) bool { _, half := open[k]; return half })
-				open = nil
-			}
-			maps.Copy(unsettled, open)
-		case len(unsettled) == 0:
-			return
-		}
-		if len(open) == 0 {
-			if changed := t.confirmAnswers(ctx, r, unsettled); !changed {
-				return
-			}
-			clear(unsettled)
-		}
-		r.Verdict = oracle.Verdict{}
-		JudgeByOracle(ctx, r)
-	}
-	if len(unsettled) > 0 && t.confirmAnswers(ctx, r, unsettled) {
-		r.Verdict = oracle.Verdict{}
-		JudgeByOracle(ctx, r)
-	}
-}
-
-// asksServer says that a verdict may be another one with answers of the server.
-func (r *Trial) asksServer() bool {
-	return r.Verdict.Outcome == oracle.Unknown && strings.HasPrefix(r.Verdict.Reason, unsupportedSlug) && r.History != nil && r.Err == nil
-}
-
-// confirmAnswers asks in the other layouts what was asked in the first one, and leaves open
-// what is answered differently, or cannot be asked. It reports whether that is something.
-func (t *Target) confirmAnswers(ctx context.Context, r *Trial, questions map[string]history.Question) (changed bool) {
-	if r.History.Server.DBMS == history.PostgreSQL {
-		return false // whose engine asks about one row, or for what no order matters to
-	}
-	had := 0
-	for k := range questions {
-		if r.History.Answers[k].Open != "" {
-			had++
-		}
-	}
-	if !t.answer(ctx, r, questions, layouts[1:]) {
-		for k := range questions {
-			a := r.History.Answers[k]
-			a.Open = cmp.Or(a.Open, "the server could not be asked again")
-		}
-	}
-	for k := range questions {
-		if r.History.Answers[k].Open != "" {
-			had--
-		}
-	}
-	return had != 0
-}
+// mostQuestions bounds what is asked in one run.
+const mostQuestions = 256
 
 // answer asks each question in some layouts and keeps the answers in the history, settled
 // with those that are there. It is false if the server could not be asked.
-func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Question, in []layout) bool {
+func (t *Target) answer(ctx context.Context, c *corpus.Case, into *history.History, open map[string]history.Question, in []layout) bool {
 	keys := slices.Sorted(maps.Keys(open))
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), mostQuestions)]
@@ -118,7 +35,7 @@ func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Q
 					these, questions = append(these, k), append(questions, q)
 				}
 			}
-			if len(these) > 0 && !t.answerIn(ctx, r, these, questions, how) {
+			if len(these) > 0 && !t.answerIn(ctx, c, into, these, questions, how) {
 				return false
 			}
 		}
@@ -126,16 +43,16 @@ func (t *Target) answer(ctx context.Context, r *Trial, open map[string]history.Q
 	return true
 }
 
-func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, questions []history.Question, how layout) bool {
-	if r.History.Answers == nil {
-		r.History.Answers = map[string]*history.Answer{}
+func (t *Target) answerIn(ctx context.Context, c *corpus.Case, into *history.History, keys []string, questions []history.Question, how layout) bool {
+	if into.Answers == nil {
+		into.Answers = map[string]*history.Answer{}
 	}
-	s := sheetOf(r.Case, r.History.Server.DBMS, questions, how)
+	s := sheetOf(c, into.Server.DBMS, questions, how)
 	if s == nil {
 		for _, k := range keys {
-			a := cmp.Or(r.History.Answers[k], &history.Answer{})
+			a := cmp.Or(into.Answers[k], &history.Answer{})
 			a.Open = cmp.Or(a.Open, "the question cannot be laid out")
-			r.History.Answers[k] = a
+			into.Answers[k] = a
 		}
 		return true
 	}
@@ -146,8 +63,8 @@ func (t *Target) answerIn(ctx context.Context, r *Trial, keys []string, question
 		return false
 	}
 	for i, got := range s.answers(h) {
-		if had := r.History.Answers[keys[i]]; had == nil {
-			r.History.Answers[keys[i]] = got
+		if had := into.Answers[keys[i]]; had == nil {
+			into.Answers[keys[i]] = got
 		} else {
 			settle(had, got)
 		}
@@ -219,7 +136,7 @@ type slots struct {
 // sheetOf is nil where a case's tables cannot be laid out so.
 func sheetOf(c *corpus.Case, dbms history.DBMS, questions []history.Question, how layout) *sheet {
 	s := &sheet{c: &corpus.Case{}, questions: questions}
-	for _, l := range unfilled(c).Init {
+	for _, l := range judging.Unfilled(c).Init {
 		switch def := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 			if how.bare {

@@ -6,24 +6,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/txnfuzz/txnfuzz/harness"
-	"github.com/txnfuzz/txnfuzz/oracle"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
-
-// ReasonSetting begins the reason of a violation that shows only where a server
-// variable has another value than the vendor's, and of which no rule speaks.
-const ReasonSetting = "setting "
 
 // FileWord makes a reason part of a file's name.
 func FileWord(reason string) string {
 	return strings.NewReplacer(", ", "-", " ", "-").Replace(reason)
 }
-
-// doubtRuns is how often a case runs at the vendor's defaults before it is said
-// not to show there.
-const doubtRuns = 3
 
 // doubt is a second server with the vendor's values of what is doubtful of the
 // first, started when it is asked for.
@@ -40,58 +28,6 @@ func (d *doubt) close() error {
 		return nil
 	}
 	return d.target.Close()
-}
-
-// MakeSure looks at a violation once more: one that rests on an order that is not known, on
-// what the rules do not speak of, or on how the oracle computes SQL, becomes unknown.
-func (t *Target) MakeSure(ctx context.Context, r *Trial) {
-	if t.heardAgain(ctx, r); r.Verdict.Outcome != oracle.Violation {
-		return
-	}
-	if t.server.Declared != nil || t.server.DBMS == history.PostgreSQL { // neither rules nor the oracle's SQL had a say
-		return
-	}
-	t.doubted(ctx, r)
-	if r.History != nil && r.History.Held() { // nor had they here
-		return
-	}
-	t.answeredAlone(ctx, r)
-	t.computedAlone(ctx, r)
-}
-
-// doubted looks at a violation on a server with variables that may matter and
-// that no rule speaks of: it stays one only if it shows with the vendor's values,
-// too.
-func (t *Target) doubted(ctx context.Context, r *Trial) {
-	v := &r.Verdict
-	b, ok := t.backend.(harness.Doubter)
-	if !ok || v.Outcome != oracle.Violation || v.Kind == oracle.ServerCrash || v.Kind == oracle.ServerLog {
-		return
-	}
-	names := b.Doubtful()
-	if len(names) == 0 {
-		return
-	}
-	why := "and with the vendor's values it does not show"
-	at, err := t.atDefaults(ctx, names)
-	switch {
-	case ctx.Err() != nil:
-		return
-	case err != nil:
-		why = "and with the vendor's values it could not be tried: " + OneLine(err.Error())
-	default:
-		for range doubtRuns {
-			again := at.JudgeFresh(ctx, r.Case, r.Levels)
-			if ctx.Err() != nil || SameCause(v, &again.Verdict) {
-				return
-			}
-		}
-	}
-	*v = oracle.Verdict{
-		Outcome: oracle.Unknown, Stmt: -1, Statements: v.Statements, Conflicting: v.Conflicting,
-		Reason: ReasonSetting + strings.Join(names, ", "),
-		Actual: fmt.Sprintf("no rule speaks of %s: %s where the rules want %s, %s", strings.Join(names, ", "), v.Actual, v.Expected, why),
-	}
 }
 
 // atDefaults returns a server like this one with the vendor's values of some
@@ -140,10 +76,4 @@ func SplitOptions(target string) (server string, options []string) {
 // JoinOptions puts together what SplitOptions cuts.
 func JoinOptions(server string, options []string) string {
 	return strings.Join(append([]string{server}, options...), ",")
-}
-
-// SameCause reports whether two verdicts show the same under conditions that
-// differ: the same deviations, or the same kind of violation.
-func SameCause(v, w *oracle.Verdict) bool {
-	return w.Outcome == v.Outcome && (v.Outcome == oracle.Known && slices.Equal(w.Rules, v.Rules) || v.Outcome == oracle.Violation && w.Kind == v.Kind)
 }

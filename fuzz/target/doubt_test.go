@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // changesAnswers holds settings of servers that no rule speaks of, and a case of
@@ -75,14 +76,15 @@ func TestSettingsThatChangeAnswers(t *testing.T) {
 					if v.Outcome == oracle.Violation {
 						t.Errorf("%s at %s: %s: expected %s, got %s", x.option, l.Short(), v.Kind, v.Expected, v.Actual)
 					}
-					if strings.HasPrefix(v.Reason, ReasonSetting) {
+					if strings.HasPrefix(v.Reason, judging.ReasonSetting) {
 						doubted++
 					}
 				}
 				t.Logf("%s: doubted at %d levels", x.option, doubted)
 				lie := oracle.Verdict{Outcome: oracle.Violation, Kind: "wrong-rows", Stmt: -1, Expected: "a", Actual: "b"}
-				r := Trial{Case: c, Levels: LevelsFor(c, corpus.ReadCommitted), Verdict: lie}
-				if target.doubted(t.Context(), &r); !strings.HasPrefix(r.Verdict.Reason, ReasonSetting) {
+				r := target.Run(t.Context(), c, LevelsFor(c, corpus.ReadCommitted))
+				r.Verdict = lie
+				if target.Decide(t.Context(), &r); !strings.HasPrefix(r.Verdict.Reason, judging.ReasonSetting) {
 					t.Errorf("%s: a violation that does not show at the defaults stays %s %s", x.option, r.Verdict.Outcome, r.Verdict.Reason)
 				}
 				if err := target.Close(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
@@ -16,22 +17,11 @@ import (
 // the set-up of the case and a few milliseconds for each question, of which PostgreSQL needs one.
 // What is plain on PostgreSQL is not asked, unless the promise then is broken.
 func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
+	var plain judging.Plain
 	t.withScratch(ctx, c, h, func(alone promise.Scratch) {
-		by := t.plainly(c)
-		g, err = promise.Judge(c, h, func(q *history.Solo) (*history.SoloAnswer, error) {
-			if a := by.alone(q); a != nil {
-				return a, nil
-			}
-			a, err := alone(q)
-			if err == nil {
-				err = by.saysAlikeAlone(c, q, a)
-			}
-			return a, err
-		})
-		if err == nil && g.Broken && by.off() {
-			g, err = promise.Judge(c, h, alone)
-		}
+		g, err = judging.Rule(c, h, judging.Options{Solver: t.solver, Witness: t.plain.witness()}, &plain, alone)
 	})
+	t.plain.add(plain)
 	return g, err
 }
 
@@ -46,25 +36,15 @@ func (t *Target) withScratch(ctx context.Context, c *corpus.Case, h *history.His
 		}
 	}()
 	do(func(q *history.Solo) (*history.SoloAnswer, error) {
-		key := q.Key()
-		if a := h.Solos[key]; a != nil {
-			return a, nil
-		}
-		if x == nil {
-			var err error
-			if x, err = t.pool.Scratch(ctx, c, h.Levels); err != nil {
-				return nil, fmt.Errorf("make the tables once more: %w", err)
+		return keptSolo(h, q, func() (*history.SoloAnswer, error) {
+			if x == nil {
+				var err error
+				if x, err = t.pool.Scratch(ctx, c, h.Levels); err != nil {
+					return nil, fmt.Errorf("make the tables once more: %w", err)
+				}
 			}
-		}
-		a, err := x.Alone(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		if h.Solos == nil {
-			h.Solos = map[string]*history.SoloAnswer{}
-		}
-		h.Solos[key] = a
-		return a, nil
+			return x.Alone(ctx, q)
+		})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness/lying"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 const (
@@ -103,7 +104,7 @@ func TestRawWrites(t *testing.T) {
 							lied++
 						}
 						switch {
-						case honest && v.Outcome == oracle.Violation, v.Reason == ReasonSolver:
+						case honest && v.Outcome == oracle.Violation, v.Reason == judging.ReasonSolver:
 							t.Errorf("%s, %s at %s: %s %s at %d (%s; expected %s, actual %s)\n%s", name, x.lie.Name, level, v.Outcome, v.Kind, v.Stmt, v.Reason, v.Expected, v.Actual, corpus.Print(c, corpus.Text))
 						case honest:
 							all++

@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // TestSilent: a violation beside a silent statement is one if it shows again, and none if it does not.
@@ -59,8 +60,8 @@ func TestSilent(t *testing.T) {
 			r.Verdict = oracle.Verdict{Outcome: oracle.Violation, Kind: "dirty-read", Stmt: -1, Expected: "(1,10)", Actual: "(1,11)"}
 		}
 		r.History.Stmts[1].Waits = []history.Wait{{Kind: history.Silence, From: 4, Until: 5}}
-		on.MakeSure(t.Context(), &r)
-		if r.Verdict.Outcome != x.want || (x.want == oracle.Unknown) != (r.Verdict.Reason == target.ReasonSilent) {
+		on.Decide(t.Context(), &r)
+		if r.Verdict.Outcome != x.want || (x.want == oracle.Unknown) != (r.Verdict.Reason == judging.ReasonSilent) {
 			t.Errorf("%s: %+v\n%s", x.target, r.Verdict, corpus.Print(x.c, corpus.Text))
 		}
 	}

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pingcap/tidb/pkg/parser/ast"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // stale reports whether the server refuses a statement of the case because of its
@@ -24,7 +22,7 @@ func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
 	i := v.Refused[0]
 	e := h.Stmts[i].Result.Err
 	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale,
-		Actual: fmt.Sprintf("%s: %s", StatementText(c, h, i), e)}
+		Actual: fmt.Sprintf("%s: %s", judging.StatementText(c, h, i), e)}
 	return true
 }
 
@@ -41,7 +39,7 @@ func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels ma
 		if st.Result.Err == nil || !oracle.MayBeTextError(st.Result.Err.Code) {
 			continue
 		}
-		alone, err := run(ctx, aloneOn(c, st.Line), harness.Levels{By: map[int]corpus.Level{st.Session: levels[st.Session]}})
+		alone, err := run(ctx, judging.AloneOn(c, st.Line), harness.Levels{By: map[int]corpus.Level{st.Session: levels[st.Session]}})
 		if ctx.Err() != nil {
 			return fmt.Errorf("ask for a statement alone: %w", ctx.Err())
 		}
@@ -60,27 +58,3 @@ func askAlone(ctx context.Context, c *corpus.Case, h *history.History, levels ma
 }
 
 type runFunc func(context.Context, *corpus.Case, harness.Levels) (*history.History, error)
-
-// aloneOn is a case of one step of another, on its tables without their rows.
-func aloneOn(c *corpus.Case, line int) *corpus.Case {
-	one := unfilled(c)
-	one.Steps = []corpus.Line{c.Steps[line]}
-	return one
-}
-
-// unfilled is a case whose tables have no rows.
-func unfilled(c *corpus.Case) *corpus.Case {
-	out := &corpus.Case{Steps: c.Steps}
-	for _, l := range c.Init {
-		if !fills(l.Stmt) {
-			out.Init = append(out.Init, l)
-		}
-	}
-	return out
-}
-
-// fills reports whether a statement of a set-up changes rows.
-func fills(n ast.StmtNode) bool {
-	_, loads := n.(*ast.LoadDataStmt)
-	return loads || stmt.KindOf(n).Writes()
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // Target is an open DBMS that runs cases and judges what it saw. It is safe
@@ -33,7 +34,7 @@ type Target struct {
 	revived  int
 	before   harness.Stats // of the pools that revivals replaced
 	doubt    doubt
-	solver   Solver
+	solver   judging.Solver
 	plain    plainCounts
 }
 
@@ -58,7 +59,7 @@ type Options struct {
 	// Facts lets replays ask the server for plans, traces, locks and read views.
 	Facts bool
 	// Solver says who computes what statements answer.
-	Solver Solver
+	Solver judging.Solver
 	// AskForAll has PostgreSQL asked for what package plainsql knows, too, for a history that is judged without it later.
 	AskForAll bool
 	// Progress receives lines for people while a server is fetched or started.

@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // Reasons why a case has no verdict that are no fault of the oracle.
@@ -54,6 +55,8 @@ type Trial struct {
 	// Against is the run of the same case on the target that is compared with this one;
 	// nil: there is none.
 	Against *Trial
+	// Path are the states that the judging has gone through.
+	Path []judging.State
 	// named holds its anomalies once they are known, askForNames asks the server what these rest on; nil: nothing.
 	named       []oracle.Anomaly
 	askForNames func()
@@ -101,11 +104,7 @@ func (t *Target) JudgeForFactsInPlace(ctx context.Context, c *corpus.Case, level
 // answers what the oracle has to ask; nothing of the case is run again.
 func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.History) Trial {
 	r := Trial{Case: c, Levels: h.Levels, History: h}
-	h.ServerComputes = t.solver == ByServer
-	JudgeByOracle(ctx, &r)
-	t.letServerCompute(ctx, &r)
-	disagreeing(ctx, &r)
-	t.judgeByPromise(ctx, &r)
+	t.judge(ctx, &r, judging.Options{Unsure: true})
 	t.namesByAsking(ctx, &r)
 	return r
 }
@@ -113,55 +112,28 @@ func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.H
 // Decide judges a case that was executed, and asks the server where the oracle alone
 // cannot tell, or may be wrong.
 func (t *Target) Decide(ctx context.Context, r *Trial) {
-	t.decide(ctx, r)
-	t.MakeSure(ctx, r)
+	t.judge(ctx, r, judging.Options{})
 	t.namesByAsking(ctx, r)
 }
 
-// decide is Decide without MakeSure.
-func (t *Target) decide(ctx context.Context, r *Trial) {
-	if r.History != nil {
-		r.History.ServerComputes = t.solver == ByServer
-	}
+// DecideAlone judges a case that was executed, and asks the server only where the oracle may be wrong.
+func (t *Target) DecideAlone(ctx context.Context, r *Trial) {
 	JudgeByOracle(ctx, r)
-	t.letServerCompute(ctx, r)
-	disagreeing(ctx, r)
-	t.judgeByPromise(ctx, r)
+	t.judge(ctx, r, judging.Options{})
 }
 
-// JudgeByOracle lets the oracle judge a case that was executed, unless that has judged
-// it. Where the context ends first, the verdict is unknown.
+// JudgeByOracle lets the oracle judge a case that was executed, unless that has a verdict. Where the context ends first,
+// it is unknown.
 func JudgeByOracle(ctx context.Context, r *Trial) {
-	if r.Verdict.Outcome != "" {
+	if r.Verdict.Outcome != "" || r.History == nil {
 		return
 	}
-	type answer struct {
-		v   oracle.Verdict
-		err error
+	j := judging.New(r.Case, r.History, judging.Options{Solver: judging.BySolver, Counted: r.Counted, RulesOnly: r.RulesOnly, Unsure: true})
+	if _, err := next(ctx, j); err != nil {
+		r.breaksOff(ctx, err)
+		return
 	}
-	done := make(chan answer, 1)
-	c, h, by := r.Case, r.History, judgeAll
-	switch {
-	case r.RulesOnly && r.Counted:
-		by = oracle.CheckAndCount
-	case r.RulesOnly:
-		by = oracle.Check
-	case r.Counted:
-		by = func(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, true) }
-	}
-	go func() {
-		v, err := check(by, c, h)
-		done <- answer{v, err}
-	}()
-	select {
-	case a := <-done:
-		r.Verdict, r.Err = a.v, a.err
-	case <-ctx.Done():
-		// The oracle may need long for a large case, and whoever ends the process
-		// wants it to end.
-		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonCutOff, Actual: context.Cause(ctx).Error()}
-		r.Err = fmt.Errorf("judge a case: %w", ctx.Err())
-	}
+	r.Verdict, r.Path, r.Err = j.Verdict(), j.Path(), nil
 }
 
 // Run is Judge without the oracle: it leaves the verdict empty of a case

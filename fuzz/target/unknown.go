@@ -10,6 +10,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 	"github.com/txnfuzz/txnfuzz/oracle/solve"
 )
 
@@ -76,7 +77,7 @@ func explainUnknown(v *oracle.Verdict, c *corpus.Case, h *history.History) {
 		return
 	}
 	if i := lostAt(v, c, h); i >= 0 {
-		says += "; at " + StatementText(c, h, i)
+		says += "; at " + judging.StatementText(c, h, i)
 	}
 	if v.Unpromised != "" {
 		says += "; nor can it be judged by what the level promises: " + v.Unpromised

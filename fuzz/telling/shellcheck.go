@@ -14,6 +14,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // setLevels reads RC, or tx1=RC, tx2=RR.
@@ -85,7 +86,7 @@ func (s *shell) check(ctx context.Context) {
 		return
 	}
 	if v.Stmt >= 0 {
-		s.printf("  at:       %s\n", target.StatementText(s.live.Case(), h, v.Stmt))
+		s.printf("  at:       %s\n", judging.StatementText(s.live.Case(), h, v.Stmt))
 	}
 	if v.Expected != "" || v.Actual != "" {
 		s.printf("  expected: %s\n  actual:   %s\n", v.Expected, v.Actual)

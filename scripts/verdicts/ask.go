@@ -16,6 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 func askCommand(dir *string) *cobra.Command {
@@ -78,7 +79,7 @@ Status 0: no verdict changed; 1: some did; 3: something failed.`,
 
 // asking is one run of the command.
 type asking struct {
-	solver                   target.Solver
+	solver                   judging.Solver
 	cases, workers, examples int
 	out                      io.Writer
 	keep                     *json.Encoder

@@ -1,10 +1,9 @@
-package target
+package judging
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -12,34 +11,34 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/plainsql"
 )
 
-// witnessEvery is every how many judgements the server is asked what is plain, too, and has to say the same.
-const witnessEvery = 16
+// Plain counts the answers of package plainsql that were taken without a question, and those that the server was asked for,
+// too, and had to say the same.
+type Plain struct{ Taken, Compared int64 }
 
-// plainCounts counts the judgements of a target that may do without the server, the answers of package plainsql that
-// were taken, and those that the server was asked for, too.
-type plainCounts struct {
-	judgements, taken, compared atomic.Int64
-	// always has the server asked each time.
-	always bool
-}
+// Disagreement is an answer of the server that is another one than txnfuzz computes: one of the two is wrong.
+type Disagreement struct{ Why error }
 
-// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one
-// judgement.
+func (d *Disagreement) Error() string { return d.Why.Error() }
+
+func (d *Disagreement) Unwrap() error { return d.Why }
+
+// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one state of a
+// judging.
 type plainly struct {
-	counts *plainCounts
+	counts *Plain
 	p      *plainsql.Case
 	// witness says that the server is to be asked all the same.
 	witness bool
-	// used holds the keys of the questions about one statement that were answered so; some says that any was.
-	used map[string]bool
+	// some says that a question was answered so.
 	some bool
 }
 
-func (t *Target) plainly(c *corpus.Case) *plainly {
-	x := &plainly{counts: &t.plain, p: &plainsql.Case{}, used: map[string]bool{}}
-	if t.solver != ByServer && t.server.DBMS == history.PostgreSQL {
-		x.p = plainsql.Of(c)
-		x.witness = t.plain.judgements.Add(1)%witnessEvery == 0 || t.plain.always
+func (j *Judging) plainly() *plainly { return newPlainly(j.c, j.h, j.o, &j.Plain) }
+
+func newPlainly(c *corpus.Case, h *history.History, o Options, counts *Plain) *plainly {
+	x := &plainly{counts: counts, p: &plainsql.Case{}}
+	if o.Solver != ByServer && h.Server.DBMS == history.PostgreSQL {
+		x.p, x.witness = plainsql.Of(c), o.Witness
 	}
 	return x
 }
@@ -51,14 +50,14 @@ func (x *plainly) off() bool {
 }
 
 // answer is nil where the server is to be asked.
-func (x *plainly) answer(key string, q *history.Question) *history.Answer {
+func (x *plainly) answer(q *history.Question) *history.Answer {
 	if x.witness {
 		return nil
 	}
 	a := x.p.Answer(q)
 	if a != nil {
-		x.used[key], x.some = true, true
-		x.counts.taken.Add(1)
+		x.some = true
+		x.counts.Taken++
 	}
 	return a
 }
@@ -71,7 +70,7 @@ func (x *plainly) alone(q *history.Solo) *history.SoloAnswer {
 	a := x.p.Alone(q)
 	if a != nil {
 		x.some = true
-		x.counts.taken.Add(1)
+		x.counts.Taken++
 	}
 	return a
 }
@@ -112,9 +111,11 @@ func (x *plainly) saysAlikeAlone(c *corpus.Case, q *history.Solo, said *history.
 
 // alike compares what the server says to statements of some kinds on tables with what package plainsql computes.
 func (x *plainly) alike(kinds []stmt.Kind, sql string, on []history.Table, server, own *history.SoloAnswer) error {
-	x.counts.compared.Add(1)
+	x.counts.Compared++
 	same := func(a, b history.Result) bool { return history.SameAnswer(&a, &b, false) }
-	if slices.EqualFunc(own.Results, server.Results, same) && slices.EqualFunc(own.After, server.After, sameContents) {
+	if slices.EqualFunc(own.Results, server.Results, same) && slices.EqualFunc(own.After, server.After, func(a, b history.Table) bool {
+		return a.Name == b.Name && history.SameRows(a.Rows, b.Rows, false)
+	}) {
 		return nil
 	}
 	return fmt.Errorf("%s on %s: the server answers %s, txnfuzz %s",

@@ -1,0 +1,246 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
+)
+
+// witnessEvery is every how many judgements the server is asked what is plain, too, and has to say the same.
+const witnessEvery = 16
+
+// plainCounts counts the judgements of a target, and what judging.Plain counts of them.
+type plainCounts struct {
+	judgements, taken, compared atomic.Int64
+	// always has the server asked each time.
+	always bool
+}
+
+func (p *plainCounts) witness() bool { return p.judgements.Add(1)%witnessEvery == 0 || p.always }
+
+func (p *plainCounts) add(n judging.Plain) {
+	p.taken.Add(n.Taken)
+	p.compared.Add(n.Compared)
+}
+
+// judge has a run judged, and answers what the judging asks. A run without a history has its verdict.
+func (t *Target) judge(ctx context.Context, r *Trial, o judging.Options) {
+	if r.History == nil {
+		return
+	}
+	o.Solver, o.Counted, o.RulesOnly, o.Witness = t.solver, r.Counted, r.RulesOnly, t.plain.witness()
+	o.Modelled = t.server.Declared == nil && t.server.DBMS != history.PostgreSQL
+	if b, ok := t.backend.(harness.Doubter); ok {
+		o.Doubtful = b.Doubtful()
+	}
+	if v := r.Verdict; v.Outcome != "" {
+		o.Begun, o.Broken = &v, r.Err != nil
+	}
+	a := &answerer{t: t, ctx: ctx, r: r}
+	defer a.release()
+	t.mu.RLock()
+	seen := t.revived
+	t.mu.RUnlock()
+	j := judging.New(r.Case, r.History, o)
+	for {
+		request, err := next(ctx, j)
+		if err != nil {
+			r.breaksOff(ctx, err)
+			return
+		}
+		if request == nil {
+			break
+		}
+		a.answer(request)
+	}
+	a.release()
+	t.plain.add(j.Plain)
+	r.Verdict, r.Path = j.Verdict(), j.Path()
+	var lost *harness.LostError
+	var disagreement *judging.Disagreement
+	switch err := j.Err(); {
+	case err == nil:
+	case errors.As(err, &disagreement):
+		r.fails(err)
+	case errors.As(err, &lost): // a statement may take the server down alone, too
+		r.Err = err
+		r.Verdict, r.Dead = t.judgeLost(ctx, r, seen)
+	case !cannotLayOut(err) && ctx.Err() == nil:
+		r.fails(fmt.Errorf("judge by promise: %w", err))
+	}
+}
+
+// errOracle is that the oracle broke down.
+type errOracle struct {
+	panicked any
+	stack    []byte
+}
+
+func (e *errOracle) Error() string {
+	return fmt.Sprintf("the oracle broke down: %v\n%s", e.panicked, e.stack)
+}
+
+// next is the next request of a judging. A defect of the oracle must not end a campaign, and the oracle may need long for a
+// large case while whoever ends the process wants it to end.
+func next(ctx context.Context, j *judging.Judging) (judging.Request, error) {
+	type step struct {
+		request judging.Request
+		err     error
+	}
+	done := make(chan step, 1)
+	go func() {
+		var s step
+		defer func() {
+			if p := recover(); p != nil {
+				s.err = &errOracle{p, debug.Stack()}
+			}
+			done <- s
+		}()
+		s.request = j.Next()
+	}()
+	select {
+	case s := <-done:
+		return s.request, s.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("judge a case: %w", ctx.Err())
+	}
+}
+
+// breaksOff is the verdict where the oracle has come to none.
+func (r *Trial) breaksOff(ctx context.Context, err error) {
+	r.Err = err
+	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonCutOff}
+	var broken *errOracle
+	if errors.As(err, &broken) {
+		r.Verdict.Reason, r.Verdict.Actual = ReasonPanic, fmt.Sprint(broken.panicked)
+	} else {
+		r.Verdict.Actual = context.Cause(ctx).Error()
+	}
+}
+
+// answerer answers what the judging of one run asks.
+type answerer struct {
+	t   *Target
+	ctx context.Context
+	r   *Trial
+	// x is where statements run alone, nil if there is no such place; the server is held meanwhile. empty says that its
+	// tables begin without the rows of the set-up.
+	x     *harness.Scratch
+	empty bool
+}
+
+func (a *answerer) answer(request judging.Request) {
+	t, c := a.t, a.r.Case
+	switch r := request.(type) {
+	case *judging.Ask:
+		var x *harness.Scratch
+		if x, r.Err = a.scratch(true); r.Err == nil {
+			r.Answers, r.Err = answered(a.ctx, x, r.Questions)
+		}
+		return
+	case *judging.Solo:
+		r.Answer, r.Err = a.alone(r.Question)
+		return
+	}
+	a.release() // who waits to replace the server would wait for ever
+	switch r := request.(type) {
+	case *judging.Compute:
+		in := layouts[:1]
+		if r.Again {
+			in = layouts[1:]
+		}
+		r.Done = t.answer(a.ctx, c, r.Into, r.Questions, in)
+	case *judging.Single:
+		t.mu.RLock()
+		defer t.mu.RUnlock()
+		h, err := t.pool.RunFresh(a.ctx, r.Case, harness.Levels{By: map[int]corpus.Level{r.Session: r.Level}})
+		if err == nil {
+			r.History = h
+		}
+	case *judging.Rerun:
+		again := t.Run(a.ctx, c, a.r.Levels)
+		t.judge(a.ctx, &again, judging.Options{Unsure: true})
+		if a.ctx.Err() == nil {
+			r.Verdict = &again.Verdict
+		}
+	case *judging.AtDefaults:
+		at, err := t.atDefaults(a.ctx, slices.Clone(r.Names))
+		if err != nil {
+			if a.ctx.Err() == nil {
+				r.Err = err
+			}
+			return
+		}
+		again := at.JudgeFresh(a.ctx, c, a.r.Levels)
+		if a.ctx.Err() == nil {
+			r.Verdict = &again.Verdict
+		}
+	}
+}
+
+// scratch is a place where statements run alone, in tables that begin with or without the rows of the set-up.
+func (a *answerer) scratch(empty bool) (*harness.Scratch, error) {
+	if a.x != nil && a.empty == empty {
+		return a.x, nil
+	}
+	a.release()
+	c := a.r.Case
+	if empty {
+		c = judging.Unfilled(c)
+	}
+	a.t.mu.RLock()
+	x, err := a.t.pool.Scratch(a.ctx, c, a.r.History.Levels)
+	if err != nil {
+		a.t.mu.RUnlock()
+		return nil, fmt.Errorf("make the tables once more: %w", err)
+	}
+	a.x, a.empty = x, empty
+	return x, nil
+}
+
+func (a *answerer) release() {
+	if a.x != nil {
+		a.x.Close()
+		a.x = nil
+		a.t.mu.RUnlock()
+	}
+}
+
+// alone runs statements alone, unless they are recorded.
+func (a *answerer) alone(q *history.Solo) (*history.SoloAnswer, error) {
+	return keptSolo(a.r.History, q, func() (*history.SoloAnswer, error) {
+		x, err := a.scratch(false)
+		if err != nil {
+			return nil, err
+		}
+		return x.Alone(a.ctx, q)
+	})
+}
+
+// keptSolo is what a history keeps of what statements do alone, or what they do now, which it then keeps.
+func keptSolo(
+	h *history.History, q *history.Solo, ask func() (*history.SoloAnswer, error),
+) (*history.SoloAnswer, error) {
+	key := q.Key()
+	if a := h.Solos[key]; a != nil {
+		return a, nil
+	}
+	a, err := ask()
+	if err != nil {
+		return nil, err
+	}
+	if h.Solos == nil {
+		h.Solos = map[string]*history.SoloAnswer{}
+	}
+	h.Solos[key] = a
+	return a, nil
+}
