@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // TestUnknownIsExplained runs cases that the oracle cannot judge, and holds what
@@ -56,7 +57,7 @@ func TestPlainSQL(t *testing.T) {
 		"*ast.CreateViewStmt": "CREATE VIEW", "*ast.RowExpr": "a row of several values", "*ast.CompareSubqueryExpr": "a comparison with ANY or ALL of a subquery", "Orders": "Orders", "last.Column": "last.Column",
 		"FROM *ast.SetOprStmt": "FROM UNION, EXCEPT or INTERSECT", "*ast.MatchAgainst": "MATCH … AGAINST", "function SOUNDEX": "function SOUNDEX",
 	} {
-		if got := target.PlainSQL(from); got != want {
+		if got := judging.PlainSQL(from); got != want {
 			t.Errorf("%s: %q, want %q", from, got, want)
 		}
 	}

@@ -306,7 +306,7 @@ func (c *campaign) one(keeping context.Context, r *target.Trial, p *inputPlan, n
 func (c *campaign) keepUnjudged(r *target.Trial) error {
 	v := &r.Verdict
 	setting := strings.HasPrefix(v.Reason, judging.ReasonSetting)
-	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != judging.ReasonSolver && v.Reason != judging.ReasonSilent && v.Reason != reasonPlan && v.Reason != reasonJudges && !setting {
+	if v.Outcome != oracle.Unknown || v.Reason != target.ReasonPanic && v.Reason != target.ReasonHarness && v.Reason != judging.ReasonSolver && v.Reason != judging.ReasonSilent && v.Reason != judging.ReasonPlan && v.Reason != judging.ReasonJudges && !setting {
 		return nil
 	}
 	key, text := target.Volatile.ReplaceAllString(v.Actual, "#"), v.Actual

@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // askedShare is the share of a campaign's time that may go into asking for facts about
@@ -68,14 +69,6 @@ func (c *campaign) askSome(ctx context.Context, r *target.Trial) error {
 	if !refuted {
 		return nil
 	}
-	was := told.Verdict
-	told.Verdict = oracle.Verdict{
-		Outcome: oracle.Unknown, Stmt: -1, Reason: reasonPlan,
-		Actual: "it is " + v.Fingerprint + ", and by the plans that the server told " + string(was.Outcome) + " " + was.Fingerprint,
-	}
+	told.Verdict = judging.Refuted(v, &told.Verdict)
 	return c.keepUnjudged(&told)
 }
-
-// reasonPlan is why a case is kept whose verdict changes with the plans that the server
-// tells.
-const reasonPlan = "plan-not-foreseen"

@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -10,10 +9,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
-
-// reasonJudges is why there is no verdict on a case that the rules call ok and the judge by promise
-// does not: one of the two is wrong, which is a defect of this program.
-const reasonJudges = "judges-disagree"
 
 // secondShare is the part of a campaign's time that the judge by promise may take for cases that
 // the rules have judged: one in so many parts.
@@ -48,7 +43,6 @@ func (c *campaign) secondJudge(ctx context.Context, r *target.Trial) error {
 		return nil
 	}
 	own := *r
-	own.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: reasonJudges,
-		Actual: fmt.Sprintf("the rules say ok, and run alone by the server itself it is %s: expected %s, actual %s", g.Kind, g.Expected, g.Actual)}
+	own.Verdict = judging.JudgesDisagree(&g)
 	return c.keepUnjudged(&own)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
 
@@ -40,7 +41,7 @@ func (k *Keeper) causes(r *target.Trial) (known []string, open []int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, cause := range r.Verdict.Causes() {
-		single := alone(r, i)
+		single := judging.OneOf(&r.Verdict, i)
 		switch id := k.idOf(r, &single); {
 		case k.Baseline.covers(cause):
 		case k.byID[id] != nil:
@@ -50,12 +51,6 @@ func (k *Keeper) causes(r *target.Trial) (known []string, open []int) {
 		}
 	}
 	return known, open
-}
-
-// alone is the verdict on the i-th deviation of a run by itself.
-func alone(r *target.Trial, i int) oracle.Verdict {
-	v := &r.Verdict
-	return oracle.Verdict{Outcome: oracle.Known, Kind: v.Kind, Rules: v.Rules[i : i+1], Fingerprint: v.Causes()[i], Stmt: v.Stmt}
 }
 
 // separated separates the deviations of a confirmed run from each other. Each

@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // Replayed is the verdict of one file on one target at one level. Its JSON
@@ -96,9 +97,7 @@ func replayAt(ctx context.Context, t *target.Target, file string, c *corpus.Case
 	runs := 1
 	if l, missing := t.Missing(levels); missing {
 		err := &target.LevelError{Target: t.Name, Level: l, Have: t.Levels()}
-		r = target.Trial{Case: c, Levels: levels, Err: err, Verdict: oracle.Verdict{
-			Outcome: oracle.Unknown, Stmt: -1, Reason: target.ReasonLevel, Actual: err.Error(),
-		}}
+		r = target.Trial{Case: c, Levels: levels, Err: err, Verdict: judging.Undecided(target.ReasonLevel, err.Error())}
 	} else {
 		for r = judge(ctx, c, levels); runs < most && !showsAgain(c, recorded, &r.Verdict) && ctx.Err() == nil; runs++ {
 			r = judge(ctx, c, levels)
@@ -142,7 +141,7 @@ func (r *Replayed) What() string {
 	case oracle.Violation:
 		return string(r.Kind)
 	case oracle.Unknown:
-		return target.PlainSQL(r.Reason)
+		return judging.PlainSQL(r.Reason)
 	}
 	return ""
 }

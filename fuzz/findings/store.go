@@ -20,6 +20,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // unreproduced is the folder, below that of the findings, of those that never
@@ -298,15 +299,10 @@ func Recorded(file string, c *corpus.Case) (timeline.Run, bool, error) {
 func Unrecorded(file string, c *corpus.Case) timeline.Run {
 	get := func(key string) string { v, _ := c.Get(key); return v }
 	r := timeline.Run{File: file, Target: get(KeyTarget), Case: c, Levels: target.LevelsFor(c, 0)}
-	r.Verdict = oracle.Verdict{
-		Kind: oracle.Kind(get(keyKind)), Expected: get(keyExpected), Actual: get(keyActual), Fingerprint: get(KeyFingerprint), Stmt: -1,
-		Outcome: oracle.Violation, Reason: get(keyReason),
+	var rules []string
+	if names := get(keyRules); names != "" {
+		rules = strings.Split(names, ", ")
 	}
-	if rules := get(keyRules); rules != "" {
-		r.Verdict.Rules, r.Verdict.Outcome = strings.Split(rules, ", "), oracle.Known
-	}
-	if r.Verdict.Fingerprint == "" {
-		r.Verdict.Outcome = oracle.Unknown
-	}
+	r.Verdict = judging.Stored(oracle.Kind(get(keyKind)), get(keyExpected), get(keyActual), get(keyReason), get(KeyFingerprint), rules)
 	return r
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // A server inside this process takes the process down when it panics. So what
@@ -229,7 +230,7 @@ type ChildJudge struct {
 
 // Judge is a JudgeFunc.
 func (j *ChildJudge) Judge(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level) Trial {
-	r := Trial{Case: c, Levels: levels, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}}
+	r := Trial{Case: c, Levels: levels, Verdict: judging.Undecided(ReasonHarness, "")}
 	dir, err := os.MkdirTemp("", "txnfuzz-child-*")
 	if err != nil {
 		r.Err = fmt.Errorf("start a child: %w", err)

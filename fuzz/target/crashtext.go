@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // crashMarks are what servers and the Go runtime write when they give up.
@@ -104,12 +105,12 @@ func CrashVerdict(text string) oracle.Verdict {
 	if crash := crashLines(text); crash != "" {
 		text = crash
 	}
-	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: oracle.ServerCrash, Stmt: -1,
-		Expected: "the server goes on", Actual: crashLine(text),
-		Reason:      "the server died while the case ran" + stackText(text),
-		Fingerprint: crashFingerprint(text),
-	}
+	return crashVerdict(text, crashLine(text), "the server died while the case ran")
+}
+
+// crashVerdict is CrashVerdict with what was seen, and how the server ended, in words of the caller's.
+func crashVerdict(text, seen, ended string) oracle.Verdict {
+	return judging.OfServer(oracle.ServerCrash, "the server goes on", seen, ended+stackText(text), crashFingerprint(text))
 }
 
 // stackText tells the innermost functions of the stack of a Go program, for the end of a

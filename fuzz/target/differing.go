@@ -9,6 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/against"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // serverOf is what ran a trial.
@@ -92,7 +93,7 @@ func Compare(names [2]string, r *Trial) against.Comparison {
 // they differ and nothing explains it.
 func Differing(names [2]string, r Trial) Trial {
 	if Broken(&r) || Broken(r.Against) {
-		r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
+		r.Verdict = judging.Undecided(ReasonHarness, "")
 		r.Err = errors.Join(r.Err, r.Against.Err)
 		return r
 	}
@@ -101,7 +102,7 @@ func Differing(names [2]string, r Trial) Trial {
 		r.Verdict = VerdictOn(names, &r, d)
 		return r
 	}
-	r.Verdict = oracle.Verdict{Outcome: oracle.OK, Stmt: -1}
+	r.Verdict = judging.Agree()
 	return r
 }
 
@@ -114,9 +115,6 @@ func VerdictOn(names [2]string, r *Trial, d *against.Difference) oracle.Verdict 
 	if reason == "" {
 		reason = Unexplained
 	}
-	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: oracle.Kind("differs-" + string(d.Kind)), Stmt: d.Stmt,
-		Expected: names[0] + ": " + OneLine(d.First), Actual: names[1] + ": " + OneLine(d.Second), Reason: reason,
-		Fingerprint: d.Fingerprint(serverOf(r), serverOf(r.Against)),
-	}
+	return judging.Differs(string(d.Kind), d.Stmt, names[0]+": "+OneLine(d.First), names[1]+": "+OneLine(d.Second), reason,
+		d.Fingerprint(serverOf(r), serverOf(r.Against)))
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
-	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
@@ -118,12 +117,11 @@ func next(ctx context.Context, j *judging.Judging) (judging.Request, error) {
 // breaksOff is the verdict where the oracle has come to none.
 func (r *Trial) breaksOff(ctx context.Context, err error) {
 	r.Err = err
-	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonCutOff}
 	var broken *errOracle
 	if errors.As(err, &broken) {
-		r.Verdict.Reason, r.Verdict.Actual = ReasonPanic, fmt.Sprint(broken.panicked)
+		r.Verdict = judging.Undecided(ReasonPanic, fmt.Sprint(broken.panicked))
 	} else {
-		r.Verdict.Actual = context.Cause(ctx).Error()
+		r.Verdict = judging.Undecided(ReasonCutOff, context.Cause(ctx).Error())
 	}
 }
 

@@ -28,12 +28,7 @@ func (t *Target) JudgeLive(ctx context.Context, c *corpus.Case, h *history.Histo
 			return oracle.Verdict{}, err
 		}
 	}
-	v, err := check(judgeAll, c, h)
-	if err != nil {
-		return v, err
-	}
-	if !stale(&v, c, h) {
-		explainUnknown(&v, c, h)
-	}
-	return v, nil
+	r := Trial{Case: c, History: h}
+	JudgeByOracle(ctx, &r)
+	return explained(r.Verdict, c, h), r.Err
 }

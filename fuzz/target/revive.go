@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // restarter is a backend whose server can be replaced by a fresh one.
@@ -85,12 +86,8 @@ func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
 		return
 	}
 	r.Log, r.Err = t.backend.Log(), nil
-	r.Verdict = oracle.Verdict{
-		Outcome: oracle.Violation, Kind: oracle.ServerLog, Stmt: -1,
-		Expected: "nothing of that sort in the server's error log", Actual: OneLine(lines[0]),
-		Reason:      "the server wrote this while the case ran, and went on",
-		Fingerprint: logFingerprint(lines[0]),
-	}
+	r.Verdict = judging.OfServer(oracle.ServerLog, "nothing of that sort in the server's error log", OneLine(lines[0]),
+		"the server wrote this while the case ran, and went on", logFingerprint(lines[0]))
 	r.Dead = t.revive(ctx, seen)
 }
 
@@ -100,7 +97,7 @@ func (t *Target) readLog(ctx context.Context, r *Trial, seen int) {
 // A dead server that is ours is replaced; else dead says that no case can be
 // run any more.
 func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Verdict, dead error) {
-	v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonLost}
+	v = judging.Undecided(ReasonLost, judging.PlainSQL(OneLine(r.Err.Error())))
 	alive := t.backend.Alive(ctx)
 	log := t.backend.Log() // of the server that died, before it is replaced
 	cause := crashLines(log)
@@ -113,15 +110,15 @@ func (t *Target) judgeLost(ctx context.Context, r *Trial, seen int) (v oracle.Ve
 	if r.Log = log; ofGo(cause) {
 		r.Log = cause
 	}
-	v = CrashVerdict(cause)
+	seenText, ended := crashLine(cause), "the server died while the case ran"
 	switch {
 	case cause == "" && alive != nil:
-		v.Actual = OneLine(alive.Error()) + "; the connection broke: " + OneLine(r.Err.Error())
+		seenText = OneLine(alive.Error()) + "; the connection broke: " + OneLine(r.Err.Error())
 	case cause == "":
-		v.Actual = "the connection broke: " + OneLine(r.Err.Error())
+		seenText = "the connection broke: " + OneLine(r.Err.Error())
 	}
 	if alive == nil {
-		v.Reason = "the server ended the session on an internal error" + stackText(cause)
+		ended = "the server ended the session on an internal error"
 	}
-	return v, dead
+	return crashVerdict(cause, seenText, ended), dead
 }

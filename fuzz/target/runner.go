@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
-	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // roleRunner is a child that opens a target of its own and runs the cases that
@@ -171,7 +171,7 @@ func (r *runner) judgeForFacts(ctx context.Context, c *corpus.Case, levels map[i
 func (r *runner) ask(ctx context.Context, c *corpus.Case, levels map[int]corpus.Level, facts bool) Trial {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := Trial{Case: c, Levels: levels, Verdict: oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}}
+	t := Trial{Case: c, Levels: levels, Verdict: judging.Undecided(ReasonHarness, "")}
 	if r.child == nil {
 		if r.child, t.Err = startRunnerProcess(ctx, r.target); t.Err != nil {
 			return t

@@ -12,20 +12,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
-// stale reports whether the server refuses a statement of the case because of its
-// text, and changes the verdict ok of such a case to one that says so. The error is
-// an honest answer, but a saved case in which it comes up tests nothing.
-func stale(v *oracle.Verdict, c *corpus.Case, h *history.History) bool {
-	if v.Outcome != oracle.OK || len(v.Refused) == 0 {
-		return false
-	}
-	i := v.Refused[0]
-	e := h.Stmts[i].Result.Err
-	*v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonStale,
-		Actual: fmt.Sprintf("%s: %s", judging.StatementText(c, h, i), e)}
-	return true
-}
-
 // askAlone marks the statements of a history whose errors come from their text. It
 // sends each statement that failed so once more, alone, to empty copies of the
 // tables. If it succeeds there, its error came from the case. This costs a run of

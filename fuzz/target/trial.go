@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -18,7 +17,7 @@ import (
 // Reasons why a case has no verdict that are no fault of the oracle.
 const (
 	ReasonInit    = "init-error"        // the server refused a set-up line
-	ReasonStale   = "stale"             // a statement does not fit the tables
+	ReasonStale   = judging.ReasonStale // a statement does not fit the tables
 	ReasonLevel   = "unsupported-level" // the server does not take the level
 	ReasonRefused = "refused"           // a statement could reach beyond the case's own database
 	ReasonHarness = "harness-error"     // the run broke down for another reason
@@ -198,9 +197,7 @@ func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, level
 // fails makes a fault of txnfuzz the reason why there is no verdict.
 func (r *Trial) fails(why error) {
 	r.Err = why
-	r.Verdict = oracle.Verdict{
-		Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness, Actual: PlainSQL(OneLine(why.Error())),
-	}
+	r.Verdict = judging.Undecided(ReasonHarness, judging.PlainSQL(OneLine(why.Error())))
 }
 
 // brokeDown is the verdict on a run that came to no end; seen counts the revivals of the server before it.
@@ -212,22 +209,25 @@ func (t *Target) brokeDown(ctx context.Context, r *Trial, seen int) {
 		refused *harness.RefusedError
 		unheld  *harness.UnheldError
 	)
-	r.Verdict = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonHarness}
+	reason := ReasonHarness
 	switch {
 	case errors.As(r.Err, &lost):
 		r.Verdict, r.Dead = t.judgeLost(ctx, r, seen)
+		return
 	case errors.As(r.Err, &init):
-		r.Verdict.Reason = ReasonInit
+		reason = ReasonInit
 	case errors.As(r.Err, &level):
-		r.Verdict.Reason = ReasonLevel
+		reason = ReasonLevel
 	case errors.As(r.Err, &refused):
-		r.Verdict.Reason = ReasonRefused
+		reason = ReasonRefused
 	case errors.As(r.Err, &unheld):
-		r.Verdict.Reason = ReasonUnheld
+		reason = ReasonUnheld
 	}
-	if r.Err != nil && r.Verdict.Actual == "" {
-		r.Verdict.Actual = PlainSQL(OneLine(r.Err.Error()))
+	said := ""
+	if r.Err != nil {
+		said = judging.PlainSQL(OneLine(r.Err.Error()))
 	}
+	r.Verdict = judging.Undecided(reason, said)
 }
 
 // ExplainPlans adds the plans of some statements to the history of a case that ran.
@@ -235,21 +235,6 @@ func (t *Target) ExplainPlans(ctx context.Context, c *corpus.Case, h *history.Hi
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.pool.ExplainPlans(ctx, c, h, stmts)
-}
-
-// judgeAll asks all judges, and counts nothing.
-func judgeAll(c *corpus.Case, h *history.History) oracle.Verdict { return oracle.Judge(c, h, false) }
-
-// check is the oracle's for a campaign, which a defect of the oracle must not
-// end, and in which it must not look like a crash of the server.
-func check(by func(*corpus.Case, *history.History) oracle.Verdict, c *corpus.Case, h *history.History) (v oracle.Verdict, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v = oracle.Verdict{Outcome: oracle.Unknown, Stmt: -1, Reason: ReasonPanic, Actual: fmt.Sprint(p)}
-			err = fmt.Errorf("the oracle broke down: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return by(c, h), nil
 }
 
 // Anomalies tells what the literature calls what a run shows. It is found out once, and

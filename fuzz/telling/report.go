@@ -14,6 +14,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
 // writeAgainstReport writes the differences for people.
@@ -98,7 +99,7 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 	}
 	reasons := map[string]int{}
 	for reason, n := range r.Unknown {
-		reasons[target.PlainSQL(reason)] += n
+		reasons[judging.PlainSQL(reason)] += n
 	}
 	writeCounts(&b, "unknown", reasons)
 	if r.ShowPhases {
