@@ -30,8 +30,8 @@ func guarded(n ast.StmtNode) ast.StmtNode {
 	return &own
 }
 
-// mayReact says that tables of a case may have triggers, or constraints that PostgreSQL checks by triggers: foreign keys,
-// and those that may be deferred.
+// mayReact says that tables of a case may have triggers, or constraints that PostgreSQL checks by triggers: foreign
+// keys, and those that may be deferred.
 // https://www.postgresql.org/docs/current/catalog-pg-trigger.html
 func mayReact(c *corpus.Case) bool {
 	return slices.ContainsFunc(c.Init, func(l corpus.Line) bool {

@@ -53,18 +53,19 @@ answered, and passes as long as the bug is there.`,
 			if run.History == nil {
 				return fmt.Errorf("%s could not be run: %s: %s", args[0], run.Verdict.Reason, run.Verdict.Actual)
 			}
-			switch v := &run.Verdict; {
-			case !export.Reports(format) || v.Outcome == oracle.Violation:
-			case v.Outcome == oracle.Known:
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s is known, and need not be reported again: %s\n", args[0], v.Kind, strings.Join(v.Rules, ", "))
-			default:
-				return fmt.Errorf("nothing to report: %s is %s here%s (--format two-terminals writes its statements all the same)",
-					args[0], v.Outcome, told(v.Reason))
-			}
 			files, err := export.Write(timeline.Of(run), format, export.As(as))
 			if err != nil {
 				// Nothing failed: the format cannot hold this case.
 				return &usageError{err}
+			}
+			switch v := &run.Verdict; {
+			case !export.Reports(format) || v.Outcome == oracle.Violation:
+			case v.Outcome == oracle.Known:
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s is known, and need not be reported again: %s\n",
+					args[0], v.Kind, strings.Join(v.Rules, ", "))
+			default:
+				return fmt.Errorf("nothing to report: %s is %s here%s (--format two-terminals writes its statements all the same)",
+					args[0], v.Outcome, told(v.Reason))
 			}
 			return writeExport(files, out, cmd.OutOrStdout())
 		},

@@ -10,28 +10,28 @@
 -- observe: tx2.2
 -- expected: no rows
 -- anomaly: (1,900)
--- verdict (postgres 18, RC): unknown unsupported
--- verdict (postgres 18.3, RC): unknown unsupported
--- verdict (postgres 18.1, RC): unknown unsupported
--- verdict (postgres 17, RC): unknown unsupported
--- verdict (postgres 17.6, RC): unknown unsupported
--- verdict (postgres 17.0, RC): unknown unsupported
--- verdict (postgres 16, RC): unknown unsupported
--- verdict (postgres 16.1, RC): unknown unsupported
--- verdict (postgres 15, RC): unknown unsupported
--- verdict (postgres 15.10, RC): unknown unsupported
--- verdict (postgres 15.5, RC): unknown unsupported
--- verdict (postgres 15.3, RC): unknown unsupported
--- verdict (postgres 15.1, RC): unknown unsupported
--- verdict (postgres 14, RC): unknown unsupported
--- verdict (postgres 14.3, RC): unknown unsupported
--- verdict (postgres 13, RC): unknown unsupported
--- verdict (postgres 13.10, RC): unknown unsupported
--- verdict (postgres 12, RC): unknown unsupported
--- verdict (postgres 12.14, RC): unknown unsupported
--- verdict (postgres 11, RC): unknown unsupported
--- verdict (postgres 10, RC): unknown unsupported
--- verdict (postgres 10.20, RC): unknown unsupported
+-- verdict (postgres 18, RC): ok
+-- verdict (postgres 18.3, RC): ok
+-- verdict (postgres 18.1, RC): ok
+-- verdict (postgres 17, RC): ok
+-- verdict (postgres 17.6, RC): violation wrong-count
+-- verdict (postgres 17.0, RC): violation wrong-count
+-- verdict (postgres 16, RC): ok
+-- verdict (postgres 16.1, RC): violation wrong-count
+-- verdict (postgres 15, RC): ok
+-- verdict (postgres 15.10, RC): violation wrong-count
+-- verdict (postgres 15.5, RC): violation wrong-count
+-- verdict (postgres 15.3, RC): violation wrong-count
+-- verdict (postgres 15.1, RC): violation wrong-count
+-- verdict (postgres 14, RC): ok
+-- verdict (postgres 14.3, RC): violation wrong-count
+-- verdict (postgres 13, RC): ok
+-- verdict (postgres 13.10, RC): violation wrong-count
+-- verdict (postgres 12, RC): violation wrong-count
+-- verdict (postgres 12.14, RC): violation wrong-count
+-- verdict (postgres 11, RC): violation wrong-count
+-- verdict (postgres 10, RC): violation wrong-count
+-- verdict (postgres 10.20, RC): violation wrong-count
 
 /* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 /* init */ INSERT INTO t VALUES (1, 600), (2, 600);

@@ -14,8 +14,8 @@ var byPlace = regexp.MustCompile(`(?is)^(.*) where ctid = \(select (\w+)\.ctid f
 //
 //	UPDATE t SET … WHERE ctid = (SELECT x.ctid FROM t AS x WHERE condition) …
 //
-// as it would find the row by the condition alone; nil for any other statement. A row that is updated lies elsewhere, so the
-// two differ where a statement waits.
+// as it would find the row by the condition alone; nil for any other statement. A row that is updated lies elsewhere,
+// so the two differ where a statement waits.
 // https://www.postgresql.org/docs/current/ddl-system-columns.html
 func (r *RawStmt) ByCondition() *RawStmt {
 	m := byPlace.FindStringSubmatch(r.SQL)
@@ -25,7 +25,8 @@ func (r *RawStmt) ByCondition() *RawStmt {
 	return r.elsewise(m[3], m[1]+" WHERE "+strings.ReplaceAll(m[5], m[2]+".", "")+m[6])
 }
 
-// OfAll returns a statement of PostgreSQL that finds the first or the last row of its table by the place in which that lies,
+// OfAll returns a statement of PostgreSQL that finds the first or the last row of its table by the place in which
+// that lies,
 //
 //	UPDATE t SET … WHERE ctid <= (SELECT MIN(x.ctid) FROM t AS x) …
 //
@@ -44,7 +45,8 @@ func (r *RawStmt) elsewise(table, sql string) *RawStmt {
 	out.SQL, table = sql, strings.ToLower(table)
 	words := out.Words()
 	at := slices.IndexFunc(words, func(w string) bool { return w == "update" || w == "from" }) + 1
-	if at == 0 || at >= len(words) || words[at] != table || slices.Contains(words[1:], "select") || slices.Contains(words, "ctid") {
+	if at == 0 || at >= len(words) || words[at] != table ||
+		slices.Contains(words[1:], "select") || slices.Contains(words, "ctid") {
 		return nil
 	}
 	return &out

@@ -98,7 +98,8 @@ func mysqlReport(s *script) (Files, error) {
 func (s *script) describe(b *bytes.Buffer) {
 	where, expected, actual := s.wrong(plainCode)
 	if s.notSerializable() {
-		fmt.Fprintf(b, "%s.\n\nAll transactions commit, and no order of them, one after the other, gives their answers.\n", s.serverLine())
+		fmt.Fprintf(b, "%s.\n\nAll transactions commit, and no order of them, one after the other, gives their answers.\n",
+			s.serverLine())
 	} else {
 		fmt.Fprintf(b, "%s.\n\n%s\nExpected: %s\nActual:   %s\n", s.serverLine(), where, expected, actual)
 	}

@@ -28,6 +28,8 @@ type Replayed struct {
 	Actual        string         `json:"actual"`
 	Reason        string         `json:"reason"`
 	Fingerprint   string         `json:"fingerprint"`
+	// Path are the states that the judging went through, as package judging has them.
+	Path []judging.State `json:"path"`
 	// Anomaly is what the literature calls what the run shows, whatever the verdict, the
 	// gravest name first.
 	Anomaly []oracle.Anomaly `json:"anomaly"`
@@ -109,7 +111,7 @@ func replayAt(ctx context.Context, t *target.Target, file string, c *corpus.Case
 	return Replayed{
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
-		Reason: v.Reason, Fingerprint: v.Fingerprint, Anomaly: r.Anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, Trial: r,
+		Reason: v.Reason, Fingerprint: v.Fingerprint, Path: r.Path, Anomaly: r.Anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, Trial: r,
 	}
 }
 

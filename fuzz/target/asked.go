@@ -22,7 +22,9 @@ const mostQuestions = 256
 
 // answer asks each question in some layouts and keeps the answers in the history, settled
 // with those that are there. It is false if the server could not be asked.
-func (t *Target) answer(ctx context.Context, c *corpus.Case, into *history.History, open map[string]history.Question, in []layout) bool {
+func (t *Target) answer(
+	ctx context.Context, c *corpus.Case, into *history.History, open map[string]history.Question, in []layout,
+) bool {
 	keys := slices.Sorted(maps.Keys(open))
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), mostQuestions)]
@@ -43,7 +45,9 @@ func (t *Target) answer(ctx context.Context, c *corpus.Case, into *history.Histo
 	return true
 }
 
-func (t *Target) answerIn(ctx context.Context, c *corpus.Case, into *history.History, keys []string, questions []history.Question, how layout) bool {
+func (t *Target) answerIn(
+	ctx context.Context, c *corpus.Case, into *history.History, keys []string, questions []history.Question, how layout,
+) bool {
 	if into.Answers == nil {
 		into.Answers = map[string]*history.Answer{}
 	}

@@ -82,6 +82,7 @@ func RunChild(campaign func(ctx context.Context, dir string) error) (code int, r
 type caseResult struct {
 	History *history.History `json:"history"`
 	Verdict oracle.Verdict   `json:"verdict"`
+	Path    []judging.State  `json:"path,omitempty"`
 	Err     string           `json:"error,omitempty"`
 }
 
@@ -267,7 +268,7 @@ func (j *ChildJudge) Judge(ctx context.Context, c *corpus.Case, levels map[int]c
 	if r.Err = ReadJSON(filepath.Join(dir, FileResult), &result); r.Err != nil {
 		return r
 	}
-	r.History, r.Verdict = result.History, result.Verdict
+	r.History, r.Verdict, r.Path = result.History, result.Verdict, result.Path
 	if result.Err != "" {
 		r.Err = errors.New(result.Err)
 	}

@@ -88,8 +88,8 @@ func (e *errOracle) Error() string {
 	return fmt.Sprintf("the oracle broke down: %v\n%s", e.panicked, e.stack)
 }
 
-// next is the next request of a judging. A defect of the oracle must not end a campaign, and the oracle may need long for a
-// large case while whoever ends the process wants it to end.
+// next is the next request of a judging. A defect of the oracle must not end a campaign, and the oracle may need long
+// for a large case while whoever ends the process wants it to end.
 func next(ctx context.Context, j *judging.Judging) (judging.Request, error) {
 	type step struct {
 		request judging.Request

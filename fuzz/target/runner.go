@@ -68,7 +68,7 @@ func runnerChild(ctx context.Context, target string) (err error) {
 }
 
 func resultOf(r Trial) caseResult {
-	result := caseResult{History: r.History, Verdict: r.Verdict}
+	result := caseResult{History: r.History, Verdict: r.Verdict, Path: r.Path}
 	if r.Err != nil {
 		result.Err = r.Err.Error()
 	}
@@ -188,7 +188,7 @@ func (r *runner) ask(ctx context.Context, c *corpus.Case, levels map[int]corpus.
 	_, _ = r.child.stdin.Write(append(request, '\n')) // that it is gone shows with the answer
 	result, err := r.child.answer(ctx)
 	if err == nil {
-		t.History, t.Verdict = result.History, result.Verdict
+		t.History, t.Verdict, t.Path = result.History, result.Verdict, result.Path
 		if result.Err != "" {
 			t.Err = errors.New(result.Err)
 		}

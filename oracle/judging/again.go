@@ -29,8 +29,8 @@ func (j *Judging) heardAgain() {
 			return
 		}
 	}
-	j.v = unjudged(&j.v, ReasonSilent, fmt.Sprintf(
-		"%s where the rules want %s, beside such a statement; in %d more runs it does not show", j.v.Actual, j.v.Expected, silentRuns))
+	j.v = unjudged(&j.v, ReasonSilent, fmt.Sprintf("%s where the rules want %s, beside such a statement; "+
+		"in %d more runs it does not show", j.v.Actual, j.v.Expected, silentRuns))
 }
 
 // silent says that a statement neither answered nor was seen to wait for a while.
@@ -47,11 +47,12 @@ const ReasonSetting = "setting "
 // defaultRuns is how often a case runs at the vendor's defaults before it is said not to show there.
 const defaultRuns = 3
 
-// atDefaults looks at a violation on a server with settings that may matter and that no rule speaks of: it stays one only
-// if it shows with the vendor's values, too.
+// atDefaults looks at a violation on a server with settings that may matter and that no rule speaks of: it stays one
+// only if it shows with the vendor's values, too.
 func (j *Judging) atDefaults() {
 	names := j.o.Doubtful
-	if len(names) == 0 || j.v.Outcome != oracle.Violation || j.v.Kind == oracle.ServerCrash || j.v.Kind == oracle.ServerLog {
+	if len(names) == 0 || j.v.Outcome != oracle.Violation ||
+		j.v.Kind == oracle.ServerCrash || j.v.Kind == oracle.ServerLog {
 		return
 	}
 	j.enter(Defaults)
@@ -66,8 +67,9 @@ func (j *Judging) atDefaults() {
 			return
 		}
 	}
-	j.v = unjudged(&j.v, ReasonSetting+strings.Join(names, ", "), fmt.Sprintf("no rule speaks of %s: %s where the rules want %s, %s",
-		strings.Join(names, ", "), j.v.Actual, j.v.Expected, why))
+	list := strings.Join(names, ", ")
+	j.v = unjudged(&j.v, ReasonSetting+list,
+		fmt.Sprintf("no rule speaks of %s: %s where the rules want %s, %s", list, j.v.Actual, j.v.Expected, why))
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -12,9 +12,10 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// answeredAlone looks at a violation in which a statement got another answer than was promised. It puts the rows on which
-// that was judged into a new database and sends the statement with no other transaction open: what the server answers the
-// same there is a matter of SQL, and the verdict becomes unknown. Costs one run of one statement for each violation.
+// answeredAlone looks at a violation in which a statement got another answer than was promised. It puts the rows on
+// which that was judged into a new database and sends the statement with no other transaction open: what the server
+// answers the same there is a matter of SQL, and the verdict becomes unknown. Costs one run of one statement for each
+// violation.
 func (j *Judging) answeredAlone() {
 	if j.o.Solver == BySolver || j.v.Outcome != oracle.Violation || !j.asksForRows() {
 		return

@@ -18,7 +18,8 @@ func Undecided(reason, said string) oracle.Verdict {
 // OfServer is the verdict on a run in which the server came to harm: kind is oracle.ServerCrash or oracle.ServerLog.
 func OfServer(kind oracle.Kind, expected, actual, reason, fingerprint string) oracle.Verdict {
 	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: kind, Stmt: -1, Expected: expected, Actual: actual, Reason: reason, Fingerprint: fingerprint,
+		Outcome: oracle.Violation, Kind: kind, Stmt: -1,
+		Expected: expected, Actual: actual, Reason: reason, Fingerprint: fingerprint,
 	}
 }
 
@@ -34,14 +35,14 @@ func Differs(kind string, at int, first, second, reason, fingerprint string) ora
 // Agree is the verdict on two servers that answer alike.
 func Agree() oracle.Verdict { return oracle.Verdict{Outcome: oracle.OK, Stmt: -1} }
 
-// ReasonJudges is why there is no verdict on a case that the rules call ok and the judge by promise does not: one of the
-// two is wrong, which is a defect of this program.
+// ReasonJudges is why there is no verdict on a case that the rules call ok and the judge by promise does not: one of
+// the two is wrong, which is a defect of this program.
 const ReasonJudges = "judges-disagree"
 
 // JudgesDisagree is the verdict where the rules say ok and the judge by promise finds one broken.
 func JudgesDisagree(g *promise.Ruling) oracle.Verdict {
-	return Undecided(ReasonJudges, fmt.Sprintf(
-		"the rules say ok, and run alone by the server itself it is %s: expected %s, actual %s", g.Kind, g.Expected, g.Actual))
+	return Undecided(ReasonJudges, fmt.Sprintf("the rules say ok, and run alone by the server itself it is %s: "+
+		"expected %s, actual %s", g.Kind, g.Expected, g.Actual))
 }
 
 // ReasonPlan is why there is no verdict on a case whose verdict changes with the plans that the server tells.
@@ -75,8 +76,8 @@ func Stored(kind oracle.Kind, expected, actual, reason, fingerprint string, rule
 // ReasonStale is why there is no verdict on a case of which the server refuses a statement by its text.
 const ReasonStale = "stale"
 
-// Stale is the verdict instead of the ok of a case of which the server refuses a statement because of its text. The error
-// is an honest answer, but a saved case in which it comes up tests nothing. ok is false for any other verdict.
+// Stale is the verdict instead of the ok of a case of which the server refuses a statement because of its text. The
+// error is an honest answer, but a saved case in which it comes up tests nothing. ok is false for any other verdict.
 func Stale(v *oracle.Verdict, c *corpus.Case, h *history.History) (instead oracle.Verdict, ok bool) {
 	if v.Outcome != oracle.OK || len(v.Refused) == 0 {
 		return *v, false

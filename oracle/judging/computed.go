@@ -17,9 +17,9 @@ const rounds = 24
 const mostAnswers = 1024
 
 // serverComputes has the server answer what the oracle does not know the SQL of, and judges the history again. The
-// statements run alone, in tables of their own; the answers are kept in the history. While there are more questions they
-// run in the case's own tables, once a round. What a verdict rests on is asked in all layouts then. It costs nothing for a
-// case that the oracle can judge by itself. PostgreSQL is asked at once, as far as it can be.
+// statements run alone, in tables of their own; the answers are kept in the history. While there are more questions
+// they run in the case's own tables, once a round. What a verdict rests on is asked in all layouts then. It costs
+// nothing for a case that the oracle can judge by itself. PostgreSQL is asked at once, as far as it can be.
 func (j *Judging) serverComputes() {
 	if j.o.Solver == BySolver || !lacksSQL(&j.v) {
 		return
@@ -89,9 +89,9 @@ func (j *Judging) confirm(questions map[string]history.Question) (changed bool) 
 	return had != open()
 }
 
-// atOnce has PostgreSQL answer what its engine asks while that replays the history, a round trip for each statement and
-// one replay for all, and judges the history with the answers. What is plain is not asked, unless the history then breaks
-// a rule. What cannot be asked so stays open.
+// atOnce has PostgreSQL answer what its engine asks while that replays the history, a round trip for each statement
+// and one replay for all, and judges the history with the answers. What is plain is not asked, unless the history
+// then breaks a rule. What cannot be asked so stays open.
 func (j *Judging) atOnce() {
 	by := j.plainly()
 	used := map[string]bool{} // the keys of what package plainsql has answered

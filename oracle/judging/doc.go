@@ -1,8 +1,8 @@
 // Package judging is the way from a history to its verdict, and the only writer of one.
 //
-// A Judging is a value that is resumed: it is given a case and what was seen of it, tells by Next what it wants of the
-// server (a Request), is given that, and ends with a verdict and the path that led to it. It runs nothing itself; who runs
-// cases answers, and says of its own accord only that the server died, or that txnfuzz could not go on.
+// A Judging is a value that is resumed: it is given a case and what was seen of it, tells by Next what it wants of
+// the server (a Request), is given that, and ends with a verdict and the path that led to it. It runs nothing itself;
+// who runs cases answers, and says of its own accord only that the server died, or that txnfuzz could not go on.
 //
 // These are the states, in their order. Each is entered only if the sentence beside it holds, and left when it has said
 // what it can; each may change the verdict of those before it.
@@ -25,6 +25,7 @@
 //	values      if the rules found wrong rows or counts       they are wrong, too, by what the server computes of every
 //	                                                          statement, or the oracle computes SQL wrongly
 //
-// The last four only take a violation back, and never make one; the first four are the only ones to make one. A history in
-// which a statement was held inside of the server is left by the last two as it is: no rule had a say in it.
+// The last four only take a violation back, and never make one; the first four are the only ones to make one. A
+// history in which a statement was held inside of the server is left by the last two as it is: no rule had a say in
+// it.
 package judging

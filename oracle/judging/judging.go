@@ -68,8 +68,8 @@ func New(c *corpus.Case, h *history.History, o Options) *Judging {
 	return j
 }
 
-// Next goes on with what was requested last, and returns the next request; nil: the judging has ended. It costs what the
-// states cost that need no answer.
+// Next goes on with what was requested last, and returns the next request; nil: the judging has ended. It costs what
+// the states cost that need no answer.
 func (j *Judging) Next() Request {
 	r, ok := j.next()
 	if !ok {
@@ -140,7 +140,8 @@ func (j *Judging) rules() {
 // unjudged is a verdict that takes another one back: nobody knows.
 func unjudged(was *oracle.Verdict, reason, actual string) oracle.Verdict {
 	return oracle.Verdict{
-		Outcome: oracle.Unknown, Stmt: -1, Statements: was.Statements, Conflicting: was.Conflicting, Reason: reason, Actual: actual,
+		Outcome: oracle.Unknown, Stmt: -1, Statements: was.Statements, Conflicting: was.Conflicting,
+		Reason: reason, Actual: actual,
 	}
 }
 

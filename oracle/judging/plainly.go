@@ -11,8 +11,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/plainsql"
 )
 
-// Plain counts the answers of package plainsql that were taken without a question, and those that the server was asked for,
-// too, and had to say the same.
+// Plain counts the answers of package plainsql that were taken without a question, and those that the server was
+// asked for, too, and had to say the same.
 type Plain struct{ Taken, Compared int64 }
 
 // Disagreement is an answer of the server that is another one than txnfuzz computes: one of the two is wrong.
@@ -22,8 +22,8 @@ func (d *Disagreement) Error() string { return d.Why.Error() }
 
 func (d *Disagreement) Unwrap() error { return d.Why }
 
-// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one state of a
-// judging.
+// plainly answers questions of which package plainsql knows the answer, which saves round trips. It is for one state
+// of a judging.
 type plainly struct {
 	counts *Plain
 	p      *plainsql.Case

@@ -9,8 +9,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
-// forPromise holds the reasons of unknown verdicts, beside those of SQL, that are the oracle's own: it knows no model of
-// what the case holds.
+// forPromise holds the reasons of unknown verdicts, beside those of SQL, that are the oracle's own: it knows no model
+// of what the case holds.
 var forPromise = []string{"set-up of unknown effect", "schema", "solver", "key", "auto-increment exhausted",
 	"order in which a condition is evaluated", "view", "value that cannot be read", "work", "text error predicted",
 	oracle.ReasonDeclared, oracle.ReasonHeld}
@@ -35,8 +35,8 @@ func (j *Judging) byPromise() {
 	j.v = oracle.ByPromise(j.c, j.h, &j.v, &g)
 }
 
-// Rule holds a history against what its levels promise, with the server as the calculator, whom alone asks. What is plain
-// on PostgreSQL is not asked, unless the promise then is broken, or o has a Witness; plain counts that.
+// Rule holds a history against what its levels promise, with the server as the calculator, whom alone asks. What is
+// plain on PostgreSQL is not asked, unless the promise then is broken, or o has a Witness; plain counts that.
 func Rule(c *corpus.Case, h *history.History, o Options, plain *Plain, alone promise.Scratch) (promise.Ruling, error) {
 	return rule(c, h, newPlainly(c, h, o, plain), alone)
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Request is what a judging wants next: one of *Compute, *Ask, *Solo, *Single, *Rerun and *AtDefaults. Its second half is
-// filled in by who answers.
+// Request is what a judging wants next: one of *Compute, *Ask, *Solo, *Single, *Rerun and *AtDefaults. Its second
+// half is filled in by who answers.
 type Request interface{ request() }
 
-// Compute has the server answer questions in the case's own tables, and the answers put into a history, settled with those
-// that are there.
+// Compute has the server answer questions in the case's own tables, and the answers put into a history, settled with
+// those that are there.
 type Compute struct {
 	Questions map[string]history.Question
 	Into      *history.History

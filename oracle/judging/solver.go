@@ -16,9 +16,9 @@ import (
 type Solver string
 
 // ByBoth is the statement solver of the oracle, and the server where that does not know, or where it expects what the
-// server does not answer alone either. BySolver is the solver alone: SQL that it does not know is not judged. ByServer is
-// the tested server, asked alone for each statement that it can be asked, which takes some fifty times as long; where the
-// solver comes to another verdict, the case is told as a disagreement.
+// server does not answer alone either. BySolver is the solver alone: SQL that it does not know is not judged.
+// ByServer is the tested server, asked alone for each statement that it can be asked, which takes some fifty times as
+// long; where the solver comes to another verdict, the case is told as a disagreement.
 const (
 	ByBoth   Solver = ""
 	BySolver Solver = "model"
@@ -30,8 +30,8 @@ const (
 // another way than the server. Either is wrong.
 const ReasonSolver = "solver-disagreement"
 
-// solversAgree judges a case once more by the solver if the server has computed all of it: where the verdicts differ, one
-// of the two computes SQL wrongly.
+// solversAgree judges a case once more by the solver if the server has computed all of it: where the verdicts differ,
+// one of the two computes SQL wrongly.
 func (j *Judging) solversAgree() {
 	if !j.h.ServerComputes || j.v.Outcome == oracle.Unknown || j.err != nil {
 		return
@@ -60,9 +60,9 @@ var kindsOfValues = []oracle.Kind{
 	"lost-commit", "lost-write", "lost-own-write", "kept-rollback",
 }
 
-// computedAlone looks at a violation of the rules once more by what the server computes of each statement while no other
-// transaction is open: an effect that the solver got wrong shows in later reads and in the final state only. If that
-// predicts the history, it says nothing of isolation. Costs some runs of the case's statements, one by one.
+// computedAlone looks at a violation of the rules once more by what the server computes of each statement while no
+// other transaction is open: an effect that the solver got wrong shows in later reads and in the final state only. If
+// that predicts the history, it says nothing of isolation. Costs some runs of the case's statements, one by one.
 func (j *Judging) computedAlone() {
 	if j.o.Solver != ByBoth || j.o.Broken || !valuesMayExplain(&j.v) || j.ordered(j.v.Stmt) {
 		return
@@ -111,8 +111,8 @@ func (j *Judging) fitsAsked() bool {
 	return false
 }
 
-// ordered reports whether a statement's answer has an order. Those that the server gives alone are kept without theirs, so
-// that they cannot tell whether it is right.
+// ordered reports whether a statement's answer has an order. Those that the server gives alone are kept without
+// theirs, so that they cannot tell whether it is right.
 func (j *Judging) ordered(at int) bool {
 	return at >= 0 && inOrder(j.c.Steps[j.h.Stmts[at].Line].Stmt)
 }

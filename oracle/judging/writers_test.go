@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestOneWriter: outside of the judges' packages nobody makes a verdict, or changes one: who runs cases takes it from here.
+// TestOneWriter: outside of the judges' packages nobody makes a verdict, or changes one: who runs cases takes it from
+// here.
 func TestOneWriter(t *testing.T) {
 	const root = "../.."
 	files := 0

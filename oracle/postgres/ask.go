@@ -37,7 +37,8 @@ func (w *world) on(run *running, row solve.Row) (outcome, error) {
 	switch {
 	case err != nil:
 		return outcome{}, err
-	case (run.merges || run.upserts) && stateOf(&a.Result) == uniqueViolation: // the row is none of its own, and in the way of the one that it makes
+	case (run.merges || run.upserts) && stateOf(&a.Result) == uniqueViolation:
+		// The row is none of its own, and in the way of the one that it makes.
 		return outcome{}, nil
 	case a.Result.Err != nil:
 		return outcome{state: a.Result.Err.State}, nil

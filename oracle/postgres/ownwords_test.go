@@ -14,8 +14,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// TestOwnWords judges recorded histories of what only PostgreSQL has (RETURNING, all four row locks, MERGE, ON CONFLICT, and
-// writes that are only counted), and of what was once called wrong; and lies in them.
+// TestOwnWords judges recorded histories of what only PostgreSQL has (RETURNING, all four row locks, MERGE, ON
+// CONFLICT, and writes that are only counted), and of what was once called wrong; and lies in them.
 func TestOwnWords(t *testing.T) {
 	f, err := os.Open("testdata/own-words.jsonl")
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/versions"
 )
 
-// foundOfAll tells which rows of its table a statement finds that goes to the first or the last one, by the place in which
-// that lies: in the order in which they were made, as long as it sees only those that the set-up has made.
+// foundOfAll tells which rows of its table a statement finds that goes to the first or the last one, by the place in
+// which that lies: in the order in which they were made, as long as it sees only those that the set-up has made.
 func (w *world) foundOfAll(run *running, rows []solve.Row, chains []*versions.Chain) ([]bool, error) {
 	for _, c := range chains {
 		if run.view.Version(c).Txn != nil {

@@ -25,8 +25,8 @@ type running struct {
 	// counts says that its answer is the number of rows that node returns; merges and upserts, that node is a MERGE or an
 	// INSERT … ON CONFLICT of one row.
 	counts, merges, upserts bool
-	// byPlace is node as it finds its row by a condition, if it finds that by the place in which it lies; ofAll says that it
-	// is the first or the last one of the table.
+	// byPlace is node as it finds its row by a condition, if it finds that by the place in which it lies; ofAll says
+	// that it is the first or the last one of the table.
 	byPlace *stmt.RawStmt
 	ofAll   bool
 	tx      *versions.Txn
@@ -175,7 +175,8 @@ func (w *world) target(run *running) error {
 
 // takesNoValues refuses an INSERT into a table with a column that counts.
 func (w *world) takesNoValues(run *running) error {
-	if (run.kind == stmt.Insert || run.merges || run.upserts) && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
+	makes := run.kind == stmt.Insert || run.merges || run.upserts
+	if makes && slices.ContainsFunc(run.table.Def.Columns, func(c solve.Column) bool { return c.Auto }) {
 		return &mvcc.Loss{Slug: "unsupported: values of a sequence"}
 	}
 	return nil
@@ -222,7 +223,7 @@ func (w *world) find(run *running) error {
 	}
 	rows, chains := run.table.Rows(view)
 	var lacking error
-	if run.merges || run.upserts { // an error of the row that it inserts where none matches says nothing about a row that it finds
+	if run.merges || run.upserts { // an error of the row that it would insert says nothing about one that it finds
 		switch a, err := w.ask(run, run.node, nil); {
 		case errors.Is(err, errUnanswered):
 			lacking = err

@@ -105,7 +105,8 @@ func (j *judge) isolated(e *event, w world, o own) ([]world, error) {
 				return nil, err
 			}
 		}
-		if why == newestConstraint && constraint(&e.st.Result) || met { // as it has to be, and so the statement has done nothing
+		// As it has to be, and so the statement has done nothing.
+		if why == newestConstraint && constraint(&e.st.Result) || met {
 			j.held[e.index] = true
 		} else {
 			j.skipped[e.index] = why

@@ -21,8 +21,8 @@ type rowAlone struct {
 // changed says that the row is another one, or gone.
 func (r *rowAlone) changed() bool { return r.from != r.to || textOf(r.was.cells) != textOf(r.is.cells) }
 
-// rowsAlone asks what an UPDATE or a DELETE makes of each row of a table. ok is false if it fails with one of them, or does
-// not go by each row alone. It costs a question for each row.
+// rowsAlone asks what an UPDATE or a DELETE makes of each row of a table. ok is false if it fails with one of them,
+// or does not go by each row alone. It costs a question for each row.
 func (j *judge) rowsAlone(e *event, on state, table int) (out []rowAlone, ok bool, err error) {
 	raw := j.inWords(e)
 	if raw == nil || j.subquery(e) || !slices.Contains([]string{"update", "delete"}, raw.Words()[0]) ||
@@ -99,12 +99,15 @@ func counts(e *event) bool {
 	return ok && raw.Counted() != nil
 }
 
-// byRows are the worlds behind an UPDATE or a DELETE at REPEATABLE READ that goes by each row alone: by those that the
-// snapshot shows, and by those that its transaction has made beside them. PostgreSQL checks keys on the newest rows, and
-// while the statement goes on; so that the order of rows, and keys that others have freed, decide whether it succeeds, but
-// not what it does then. A row that it gives a key which the snapshot gives to another one stands beside that. ok is false
-// if the statement does not go by each row alone; first is what it should have answered on the first snapshot.
-func (j *judge) byRows(e *event, w *world, o own, commits []int) (out []world, first *history.Result, ok bool, err error) {
+// byRows are the worlds behind an UPDATE or a DELETE at REPEATABLE READ that goes by each row alone: by those that
+// the snapshot shows, and by those that its transaction has made beside them. PostgreSQL checks keys on the newest
+// rows, and while the statement goes on; so that the order of rows, and keys that others have freed, decide whether
+// it succeeds, but not what it does then. A row that it gives a key which the snapshot gives to another one stands
+// beside that. ok is false if the statement does not go by each row alone; first is what it should have answered on
+// the first snapshot.
+func (j *judge) byRows(
+	e *event, w *world, o own, commits []int,
+) (out []world, first *history.Result, ok bool, err error) {
 	table := slices.IndexFunc(j.layout, func(sh shape) bool { return j.writesTo(e, sh.name) })
 	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
 		return nil, nil, false, nil
@@ -187,7 +190,9 @@ func (j *judge) put(
 		r := &rows[i]
 		switch {
 		case !r.changed(), r.to == "":
-		case r.from != r.to && slices.ContainsFunc(there, func(is []history.Cell) bool { return j.sharesKey(table, r.is.cells, is) }):
+		case r.from != r.to && slices.ContainsFunc(there, func(is []history.Cell) bool {
+			return j.sharesKey(table, r.is.cells, is)
+		}):
 			// The snapshot's is gone from among the newest.
 			made = append(made, beside{table, r.to, entry{r.is.cells, r.was.n}, newest})
 		default:
@@ -227,8 +232,8 @@ func (j *judge) put(
 	return all, made, true
 }
 
-// meetsKey says that an UPDATE gives a row a unique key which another row has before or behind it, or among the newest: so
-// it may fail, as the order of rows has it. It knows the keys of CREATE TABLE only.
+// meetsKey says that an UPDATE gives a row a unique key which another row has before or behind it, or among the
+// newest: so it may fail, as the order of rows has it. It knows the keys of CREATE TABLE only.
 func (j *judge) meetsKey(e *event, w *world, o own, commits []int) (bool, error) {
 	table := slices.IndexFunc(j.layout, func(sh shape) bool { return j.writesTo(e, sh.name) })
 	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.defs[strings.ToLower(j.layout[table].name)] == nil {
