@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,33 +20,39 @@ import (
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
 func mergesOne(raw *stmt.RawStmt) bool {
 	words := raw.Words()
-	if len(words) < 8 || words[0] != "merge" || !slices.Equal(words[3:7], []string{"using", "(", "values", "("}) ||
-		strings.Contains(raw.SQL, `"`) {
+	top := folded(words)
+	matched := slices.Index(top, "when")
+	if len(top) < 9 || matched < 0 || top[0] != "merge" || top[3] != "using" || words[5] != "values" || strings.Contains(raw.SQL, `"`) {
 		return false
 	}
-	// top are the words outside of parentheses, rows how many rows stand within those of VALUES.
-	var top []string
-	depth, rows := 0, 0
+	actions := strings.Join(top[matched:len(top)-1], " ")
+	return top[4] == "(1)" && top[5] == "as" && top[8] == "on" && // one row, and the names of its columns
+		strings.HasPrefix(actions, "when matched then update set ") &&
+		strings.HasSuffix(actions, " when not matched then insert values") && strings.Count(actions, "when") == 2 &&
+		!slices.Contains(top[matched:], "and")
+}
+
+// folded are the words of a statement with each pair of parentheses as one word, which tells how many pairs stand right
+// within it.
+func folded(words []string) (top []string) {
+	depth, within := 0, 0
 	for _, w := range words {
 		switch {
 		case w == "(":
-			if depth++; depth == 2 && len(top) == 4 {
-				rows++
+			if depth++; depth == 1 {
+				within = 0
+			} else if depth == 2 {
+				within++
 			}
 		case w == ")":
-			depth--
+			if depth--; depth == 0 {
+				top = append(top, fmt.Sprintf("(%d)", within))
+			}
 		case depth == 0:
 			top = append(top, w)
 		}
 	}
-	matched := slices.Index(top, "when")
-	if rows != 1 || len(top) < 7 || top[4] != "as" || top[6] != "on" || matched < 0 {
-		return false
-	}
-	actions := strings.Join(top[matched:], " ")
-	return strings.HasPrefix(actions, "when matched then update set ") &&
-		strings.HasSuffix(actions, " when not matched then insert values") && strings.Count(actions, "when") == 2 &&
-		!slices.Contains(top[matched:], "and")
+	return top
 }
 
 // upsertsOne says that a statement is an INSERT of one row of values that changes the row in its way:
@@ -55,25 +62,14 @@ func mergesOne(raw *stmt.RawStmt) bool {
 // It goes by the newest rows, whether its snapshot shows them or not.
 // https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
 func upsertsOne(raw *stmt.RawStmt) bool {
-	words := raw.Words()
-	if len(words) < 3 || words[0] != "insert" || strings.Contains(raw.SQL, `"`) {
+	top := folded(raw.Words())
+	at := slices.Index(top, "values")
+	if at < 0 || len(top) < at+9 || top[0] != "insert" || strings.Contains(raw.SQL, `"`) {
 		return false
 	}
-	var top []string
-	depth, rows := 0, 0
-	for _, w := range words {
-		switch {
-		case w == "(":
-			if depth++; depth == 1 && len(top) > 0 && slices.Contains(top, "values") && !slices.Contains(top, "on") {
-				rows++
-			}
-		case w == ")":
-			depth--
-		case depth == 0:
-			top = append(top, w)
-		}
-	}
-	return rows == 1 && strings.HasPrefix(strings.Join(top[3:], " "), "values on conflict do update set ")
+	isRow := func(w string) bool { return strings.HasPrefix(w, "(") }
+	return isRow(top[at+1]) && isRow(top[at+4]) && slices.Equal(top[at+2:at+4], []string{"on", "conflict"}) &&
+		slices.Equal(top[at+5:at+8], []string{"do", "update", "set"})
 }
 
 // upsertMode is the mode in which an upsert locks the row that it meets: the strongest where it sets a column of a key.
