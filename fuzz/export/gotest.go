@@ -3,33 +3,43 @@ package export
 import (
 	"bytes"
 	_ "embed"
+	"errors"
 	"fmt"
 	"go/format"
 	"slices"
 	"strings"
 	"text/template"
 
+	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
 //go:embed gotest.tmpl
 var goTemplate string
 
-var goFile = template.Must(template.New("go").Funcs(template.FuncMap{
-	"q": func(s string) string { return fmt.Sprintf("%q", s) },
-}).Parse(goTemplate))
+//go:embed gopgtest.tmpl
+var goPostgresTemplate string
+
+var goFile, goPostgresFile = goTemplateOf(goTemplate), goTemplateOf(goPostgresTemplate)
+
+func goTemplateOf(text string) *template.Template {
+	return template.Must(template.New("go").Funcs(template.FuncMap{
+		"q": func(s string) string { return fmt.Sprintf("%q", s) },
+	}).Parse(text))
+}
 
 // goTest writes a test that fails where the anomaly shows or, as a demonstration,
 // where it does not. It skips servers whose promise is another one.
 func goTest(s *script) (Files, error) {
-	if err := s.notPostgres("a Go test with go-sql-driver"); err != nil {
-		return Files{}, err
+	if s.onPostgres() && s.Case.EndsSessions() {
+		return Files{}, errors.New("a Go test for PostgreSQL ends no sessions; two-terminals does")
 	}
 	type line struct {
 		Step, Session      int
 		Do, SQL            string
 		Target             int
-		Ordered            bool
+		Shows              bool
+		Counts, Ordered    bool
 		Recorded, Promised string
 	}
 	type final struct{ Name, Recorded, Promised string }
@@ -75,6 +85,7 @@ func goTest(s *script) (Files, error) {
 				l.Do, l.Target = do, target
 			}
 		}
+		l.Shows, l.Counts = len(s.History.Stmts[a.Stmt].Result.Columns) > 0, counted(a.kind)
 		if a.recorded != nil {
 			l.Ordered = a.promised.ordered
 			l.Recorded, l.Promised = a.recorded.text(a.kind), a.promised.text(a.kind)
@@ -83,18 +94,28 @@ func goTest(s *script) (Files, error) {
 	}
 	for i, t := range s.History.Final {
 		f := final{quoteName(t.Name), bag(t.Rows), bag(t.Rows)}
+		if s.onPostgres() {
+			f.Name = pgsql.Name(t.Name)
+		}
 		if i < len(s.Account.Final) {
 			f.Promised = bag(s.Account.Final[i].Rows)
 		}
 		data.Final = append(data.Final, f)
 	}
 	var b bytes.Buffer
-	if err := goFile.Execute(&b, data); err != nil {
+	file := goFile
+	if s.onPostgres() {
+		file = goPostgresFile
+	}
+	if err := file.Execute(&b, data); err != nil {
 		return Files{}, err
 	}
 	text, err := format.Source(b.Bytes())
 	return Files{Text: text}, err
 }
+
+// counted says that of the answer to a statement the number of rows is told.
+func counted(k stmt.Kind) bool { return k == stmt.Update || k == stmt.Delete || k == stmt.Insert }
 
 // text prints an answer as the generated test does.
 func (a *answer) text(k stmt.Kind) string {
@@ -105,7 +126,7 @@ func (a *answer) text(k stmt.Kind) string {
 		return "no error"
 	case len(a.columns) > 0:
 		return values(a.rows, a.ordered)
-	case k == stmt.Update || k == stmt.Delete || k == stmt.Insert:
+	case counted(k):
 		return fmt.Sprintf("%d affected", a.changed)
 	}
 	return "ok"

@@ -1,6 +1,9 @@
 package export
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	dbms "github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/harness/postgrestest"
 )
 
 // cascade shows, at SERIALIZABLE, that a cascade of a foreign key works on the newest rows.
@@ -24,9 +28,9 @@ const cascade = `
 /* tx1 */ COMMIT;
 `
 
-// TestPostgresForms writes a case that was seen on PostgreSQL in each format: in PostgreSQL's words, or with the reason
-// why it cannot be.
-func TestPostgresForms(t *testing.T) {
+// cascadeSeen is what shows of it on PostgreSQL 18.
+func cascadeSeen(t *testing.T) *timeline.Timeline {
+	t.Helper()
 	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +48,13 @@ func TestPostgresForms(t *testing.T) {
 	if r.Verdict.Kind != "not-serializable" {
 		t.Fatalf("%s: %+v, %v", cascade, r.Verdict, r.Err)
 	}
-	tl := timeline.Of(timeline.Run{File: "cascade.sql", Case: c, Levels: r.Levels, History: r.History, Verdict: r.Verdict})
+	return timeline.Of(timeline.Run{File: "cascade.sql", Case: c, Levels: r.Levels, History: r.History, Verdict: r.Verdict})
+}
+
+// TestPostgresForms writes a case that was seen on PostgreSQL in each format: in PostgreSQL's words, or with the reason
+// why it cannot be.
+func TestPostgresForms(t *testing.T) {
+	tl := cascadeSeen(t)
 	const level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 	has := map[string][]string{
 		"markdown":        {"Server: PostgreSQL 18.", "CREATE SCHEMA anomaly;", "SET search_path = anomaly;", level},
@@ -52,6 +62,7 @@ func TestPostgresForms(t *testing.T) {
 		"pgsql-bugs":      {"PostgreSQL version: 18.", "In that order step 5 of tx1 would get no rows; here it gets (1).", "This level emulates serial transaction execution", level},
 		"isolationtester": {level, "permutation"},
 		"json":            {`"dbms": "postgresql"`},
+		"go":              {"github.com/jackc/pgx/v5/pgconn", level, `"SELECT * FROM t2", true, false, false, "(1)"`},
 	}
 	for _, format := range Formats() {
 		files, err := Write(tl, format, Test)
@@ -75,6 +86,33 @@ func TestPostgresForms(t *testing.T) {
 			if strings.Contains(string(files.Text), w) && format != "markdown" {
 				t.Errorf("%s has %q:\n%s", format, w, files.Text)
 			}
+		}
+	}
+}
+
+// TestPostgresGoTest runs the Go test of a case on another PostgreSQL: it fails where the anomaly shows, and passes as a
+// demonstration of it.
+func TestPostgresGoTest(t *testing.T) {
+	bin, _ := postgresPrograms(t)
+	tl := cascadeSeen(t)
+	dsn := "host=" + postgrestest.Start(t, bin) + " user=" + postgrestest.User + " dbname=postgres"
+	for as, passes := range map[As]bool{Test: false, Demo: true} {
+		files, err := Write(tl, "go", as)
+		if err != nil {
+			t.Fatal(err)
+		}
+		here, err := os.MkdirTemp("testdata", "act") // below this package, whose module knows the driver
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(here)
+		file := filepath.Join(here, "anomaly_test.go")
+		write(t, file, files.Text)
+		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", file)
+		cmd.Env = append(os.Environ(), "DSN="+dsn)
+		out, err := cmd.CombinedOutput()
+		if (err == nil) != passes || !strings.Contains(string(out), "in the end, t2: ") {
+			t.Errorf("as %s: %v\n%s", as, err, out)
 		}
 	}
 }

@@ -52,10 +52,16 @@ func (t *Target) judge(ctx context.Context, r *Trial, o judging.Options) {
 	j := judging.New(r.Case, r.History, o)
 	for {
 		request, err := next(ctx, j)
-		if err != nil {
+		var broken *errOracle
+		switch {
+		case err == nil:
+		case r.Verdict.Outcome != "" && !errors.As(err, &broken): // which stays as far as it has come
+			return
+		default:
 			r.breaksOff(ctx, err)
 			return
 		}
+		r.Verdict = j.Verdict()
 		if request == nil {
 			break
 		}
@@ -63,7 +69,7 @@ func (t *Target) judge(ctx context.Context, r *Trial, o judging.Options) {
 	}
 	a.release()
 	t.plain.add(j.Plain)
-	r.Verdict, r.Path = j.Verdict(), j.Path()
+	r.Path = append(slices.Clip(r.Path), j.Path()...)
 	var lost *harness.LostError
 	var disagreement *judging.Disagreement
 	switch err := j.Err(); {

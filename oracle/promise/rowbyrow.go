@@ -109,7 +109,8 @@ func (j *judge) byRows(
 	e *event, w *world, o own, commits []int,
 ) (out []world, first *history.Result, ok bool, err error) {
 	table := slices.IndexFunc(j.layout, func(sh shape) bool { return j.writesTo(e, sh.name) })
-	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
+	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.defs[strings.ToLower(j.layout[table].name)] == nil ||
+		j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
 		return nil, nil, false, nil
 	}
 	made, others := j.layout.apart(o)
@@ -260,7 +261,8 @@ func (j *judge) meetsKey(e *event, w *world, o own, commits []int) (bool, error)
 			}
 			meets := func(cells []history.Cell) bool { return j.sharesKey(table, all[i].is.cells, cells) }
 			for n := range all {
-				if n != i && (meets(all[n].was.cells) || all[n].to != "" && meets(all[n].is.cells)) || n == i && all[i].was.n > 1 {
+				other := n != i && (meets(all[n].was.cells) || all[n].to != "" && meets(all[n].is.cells))
+				if other || n == i && all[i].was.n > 1 {
 					return true, nil
 				}
 			}
