@@ -62,7 +62,7 @@ server failed.`,
 	}
 	root.SetVersionTemplate("txnfuzz {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newRun(), newReplay(), newReduce(), newShow(), newExport(), newReport(), newServer(), newTargets())
+	root.AddCommand(newRun(), newReplay(), newReduce(), newBisect(), newShow(), newExport(), newReport(), newServer(), newTargets())
 	root.AddCommand(newShell(), newCorpus(), newCheck())
 	root.AddCommand(newLoad(), newWorkload())
 	root.AddCommand(newMan())

@@ -145,6 +145,8 @@ func TestUsageErrors(t *testing.T) {
 		{"run --target " + dsn + "/", "malformed DSN"},
 		{"run --target mariadb --baseline " + baseline, baseline + ":2: want `fingerprint | reason | link | expires`"},
 		{"replay", "want a file or a folder"},
+		{"bisect", "want one file"},
+		{"bisect corpus/known/tidb-33315.sql --builds docs", "no postgres, mysqld, mariadbd, tidb-server is below it"},
 		{"replay no/such/file.sql", "no/such/file.sql"},
 		{"replay --target nothing " + malformed, malformed + ":2:11:"},
 		{"replay --target nothing corpus/known", `unknown target "nothing"`},
@@ -246,7 +248,7 @@ func TestFailuresAreInTheResults(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"", "run", "replay", "reduce", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets", "check"} {
+	for _, name := range []string{"", "run", "replay", "reduce", "bisect", "show", "shell", "corpus", "corpus verify", "corpus import", "corpus stats", "corpus decode", "corpus seed", "corpus merge", "export", "report", "server", "targets", "check"} {
 		t.Run(name, func(t *testing.T) {
 			got := txnfuzz(t, append(strings.Fields(name), "--help")...)
 			if got.code != 0 || got.stderr != "" {

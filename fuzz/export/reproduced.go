@@ -1,10 +1,21 @@
 package export
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// howOften says in how many more runs a saved finding showed, as its header has it; "" if
+// howOften says in how many more runs a saved finding showed, and in which versions, as its header has it; "" if
 // that says nothing.
 func (s *script) howOften() string {
+	often := s.rate()
+	if versions, ok := s.Case.Get("versions"); ok {
+		often = strings.TrimSpace(often + " By version: " + versions + ".")
+	}
+	return often
+}
+
+func (s *script) rate() string {
 	rate, _ := s.Case.Get("reproduced")
 	var n, of int
 	switch _, err := fmt.Sscanf(rate, "%d/%d", &n, &of); {

@@ -104,14 +104,16 @@ const (
 	keyActual      = "actual"
 	keyReason      = "reason"
 	KeyFingerprint = "fingerprint"
-	keyInput       = "input"
-	keyReproduced  = "reproduced"
-	keyInCampaign  = "in the campaign"
-	keyConfirm     = "to confirm and reduce"
-	keyAlso        = "also at"
-	keyDefaults    = "vendor defaults"
-	keyFirstSeen   = "first_seen"
-	keyAgainst     = "against"
+	// KeyVersions tells which versions show it, as InVersions does.
+	KeyVersions   = "versions"
+	keyInput      = "input"
+	keyReproduced = "reproduced"
+	keyInCampaign = "in the campaign"
+	keyConfirm    = "to confirm and reduce"
+	keyAlso       = "also at"
+	keyDefaults   = "vendor defaults"
+	keyFirstSeen  = "first_seen"
+	keyAgainst    = "against"
 )
 
 // Home is the target that a case was found on, as its header says, or else the
