@@ -58,7 +58,11 @@ Exit status: 0 if a build could tell, 3 if none could.`,
 				return err
 			}
 			if len(builds) == 0 {
-				family, _, _ := strings.Cut(findings.Home(c), ":")
+				home := findings.Home(c)
+				if target.IsDSN(home) {
+					return usagef("it was found on a server that somebody else runs: name builds with --builds")
+				}
+				family, _, _ := strings.Cut(home, ":")
 				builds = []string{family}
 			}
 			list, err := buildsOf(cmd.Context(), builds)
