@@ -19,8 +19,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// startTimeout is generous: a start takes 0.1 to 0.9 s on an idle machine.
-const startTimeout = 60 * time.Second
+// startTimeout is generous: a start takes 0.1 to 0.9 s on an idle machine, the first one of a TiDB some seconds; where a
+// dozen programs share two cores, more than a minute.
+const startTimeout = 3 * time.Minute
 
 // private is a server that this process started and that ends with it.
 type private struct {
