@@ -219,7 +219,7 @@ func TestForeignPostgres(t *testing.T) {
 	b := open(t, name, harness.Options{})
 	s := settings(t, name, "bank", corpus.Serializable)
 	s.Duration = 0
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	r, err := load.Run(ctx, b, s)
 	if err != nil || r.Found() || r.OK == 0 {
