@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -96,7 +95,8 @@ func rank(p Presence) int { return slices.Index([]Presence{Untestable, Absent, O
 // SortBuilds puts builds of one family into the order of their versions.
 func SortBuilds(builds []OnBuild) {
 	slices.SortStableFunc(builds, func(a, b OnBuild) int {
-		return cmp.Or(slices.Compare(numbers(a.Version), numbers(b.Version)), strings.Compare(a.Build, b.Build))
+		x, y := history.VersionNumbers(a.Version), history.VersionNumbers(b.Version)
+		return cmp.Or(slices.Compare(x[:], y[:]), strings.Compare(a.Build, b.Build))
 	})
 }
 
@@ -104,16 +104,6 @@ func SortBuilds(builds []OnBuild) {
 func (b *OnBuild) short() string {
 	version, _, _ := strings.Cut(b.Version, "-")
 	return cmp.Or(version, b.Build)
-}
-
-// numbers are those in a version, as 10.11.18-MariaDB has 10, 11 and 18.
-func numbers(version string) (out []int) {
-	version, _, _ = strings.Cut(version, "-")
-	for _, part := range strings.FieldsFunc(version, func(r rune) bool { return r < '0' || r > '9' }) {
-		n, _ := strconv.Atoi(part)
-		out = append(out, n)
-	}
-	return out
 }
 
 // Turns are the places in an order of versions at which a finding comes or goes: it is absent in the first build and shows

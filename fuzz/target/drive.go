@@ -44,7 +44,7 @@ func (t *Target) judge(ctx context.Context, r *Trial, o judging.Options) {
 	if v := r.Verdict; v.Outcome != "" {
 		o.Begun, o.Broken = &v, r.Err != nil
 	}
-	a := &answerer{t: t, ctx: ctx, r: r}
+	a := &answerer{t: t, ctx: ctx, c: r.Case, h: r.History, levels: r.Levels}
 	defer a.release()
 	t.mu.RLock()
 	seen := t.revived
@@ -131,11 +131,13 @@ func (r *Trial) breaksOff(ctx context.Context, err error) {
 	}
 }
 
-// answerer answers what the judging of one run asks.
+// answerer answers what the judging of one run asks. levels are those at which the case may run again.
 type answerer struct {
-	t   *Target
-	ctx context.Context
-	r   *Trial
+	t      *Target
+	ctx    context.Context
+	c      *corpus.Case
+	h      *history.History
+	levels map[int]corpus.Level
 	// x is where statements run alone, nil if there is no such place; the server is held meanwhile. empty says that its
 	// tables begin without the rows of the set-up.
 	x     *harness.Scratch
@@ -143,7 +145,7 @@ type answerer struct {
 }
 
 func (a *answerer) answer(request judging.Request) {
-	t, c := a.t, a.r.Case
+	t := a.t
 	switch r := request.(type) {
 	case *judging.Ask:
 		var x *harness.Scratch
@@ -162,7 +164,7 @@ func (a *answerer) answer(request judging.Request) {
 		if r.Again {
 			in = layouts[1:]
 		}
-		r.Done = t.answer(a.ctx, c, r.Into, r.Questions, in)
+		r.Done = t.answer(a.ctx, a.c, r.Into, r.Questions, in)
 	case *judging.Single:
 		t.mu.RLock()
 		defer t.mu.RUnlock()
@@ -171,7 +173,7 @@ func (a *answerer) answer(request judging.Request) {
 			r.History = h
 		}
 	case *judging.Rerun:
-		again := t.Run(a.ctx, c, a.r.Levels)
+		again := t.Run(a.ctx, a.c, a.levels)
 		t.judge(a.ctx, &again, judging.Options{Unsure: true})
 		if a.ctx.Err() == nil {
 			r.Verdict = &again.Verdict
@@ -184,7 +186,7 @@ func (a *answerer) answer(request judging.Request) {
 			}
 			return
 		}
-		again := at.JudgeFresh(a.ctx, c, a.r.Levels)
+		again := at.JudgeFresh(a.ctx, a.c, a.levels)
 		if a.ctx.Err() == nil {
 			r.Verdict = &again.Verdict
 		}
@@ -197,12 +199,12 @@ func (a *answerer) scratch(empty bool) (*harness.Scratch, error) {
 		return a.x, nil
 	}
 	a.release()
-	c := a.r.Case
+	c := a.c
 	if empty {
 		c = judging.Unfilled(c)
 	}
 	a.t.mu.RLock()
-	x, err := a.t.pool.Scratch(a.ctx, c, a.r.History.Levels)
+	x, err := a.t.pool.Scratch(a.ctx, c, a.h.Levels)
 	if err != nil {
 		a.t.mu.RUnlock()
 		return nil, fmt.Errorf("make the tables once more: %w", err)
@@ -219,32 +221,23 @@ func (a *answerer) release() {
 	}
 }
 
-// alone runs statements alone, unless they are recorded.
+// alone runs statements alone, unless the history keeps what they do; it keeps that then.
 func (a *answerer) alone(q *history.Solo) (*history.SoloAnswer, error) {
-	return keptSolo(a.r.History, q, func() (*history.SoloAnswer, error) {
-		x, err := a.scratch(false)
-		if err != nil {
-			return nil, err
-		}
-		return x.Alone(a.ctx, q)
-	})
-}
-
-// keptSolo is what a history keeps of what statements do alone, or what they do now, which it then keeps.
-func keptSolo(
-	h *history.History, q *history.Solo, ask func() (*history.SoloAnswer, error),
-) (*history.SoloAnswer, error) {
 	key := q.Key()
-	if a := h.Solos[key]; a != nil {
-		return a, nil
+	if kept := a.h.Solos[key]; kept != nil {
+		return kept, nil
 	}
-	a, err := ask()
+	x, err := a.scratch(false)
 	if err != nil {
 		return nil, err
 	}
-	if h.Solos == nil {
-		h.Solos = map[string]*history.SoloAnswer{}
+	answer, err := x.Alone(a.ctx, q)
+	if err != nil {
+		return nil, err
 	}
-	h.Solos[key] = a
-	return a, nil
+	if a.h.Solos == nil {
+		a.h.Solos = map[string]*history.SoloAnswer{}
+	}
+	a.h.Solos[key] = answer
+	return answer, nil
 }

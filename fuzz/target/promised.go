@@ -3,7 +3,6 @@ package target
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -18,34 +17,11 @@ import (
 // What is plain on PostgreSQL is not asked, unless the promise then is broken.
 func (t *Target) RuleByPromise(ctx context.Context, c *corpus.Case, h *history.History) (g promise.Ruling, err error) {
 	var plain judging.Plain
-	t.withScratch(ctx, c, h, func(alone promise.Scratch) {
-		g, err = judging.Rule(c, h, judging.Options{Solver: t.solver, Witness: t.plain.witness()}, &plain, alone)
-	})
+	a := &answerer{t: t, ctx: ctx, c: c, h: h}
+	defer a.release()
+	g, err = judging.Rule(c, h, judging.Options{Solver: t.solver, Witness: t.plain.witness()}, &plain, a.alone)
 	t.plain.add(plain)
 	return g, err
-}
-
-// withScratch lets do ask the server, as RuleByPromise does.
-func (t *Target) withScratch(ctx context.Context, c *corpus.Case, h *history.History, do func(promise.Scratch)) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	var x *harness.Scratch
-	defer func() {
-		if x != nil {
-			x.Close()
-		}
-	}()
-	do(func(q *history.Solo) (*history.SoloAnswer, error) {
-		return keptSolo(h, q, func() (*history.SoloAnswer, error) {
-			if x == nil {
-				var err error
-				if x, err = t.pool.Scratch(ctx, c, h.Levels); err != nil {
-					return nil, fmt.Errorf("make the tables once more: %w", err)
-				}
-			}
-			return x.Alone(ctx, q)
-		})
-	})
 }
 
 // namesByAsking lets a run of PostgreSQL ask the server, once its anomalies are to be named, for what their
@@ -59,9 +35,9 @@ func (t *Target) namesByAsking(ctx context.Context, r *Trial) {
 	r.askForNames = func() {
 		ctx, cancel := context.WithTimeout(ctx, caseDeadline)
 		defer cancel()
-		t.withScratch(ctx, c, h, func(alone promise.Scratch) {
-			_, _ = promise.Dependencies(c, h, alone) // without all answers there is no name
-		})
+		a := &answerer{t: t, ctx: ctx, c: c, h: h}
+		defer a.release()
+		_, _ = promise.Dependencies(c, h, a.alone) // without all answers there is no name
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -233,21 +232,10 @@ func knownReleases() string {
 	return strings.Join(names, ", ")
 }
 
-// versionNumbers returns the leading dotted numbers of a version.
-func versionNumbers(v string) (n [3]int) {
-	parts := strings.SplitN(v, ".", 3)
-	for i, p := range parts {
-		end := 0
-		for end < len(p) && p[end] >= '0' && p[end] <= '9' {
-			end++
-		}
-		n[i], _ = strconv.Atoi(p[:end])
-	}
-	return n
-}
-
 // newer orders versions by their numbers.
-func newer(a, b string) bool { return newerNumbers(versionNumbers(a), versionNumbers(b)) }
+func newer(a, b string) bool {
+	return newerNumbers(history.VersionNumbers(a), history.VersionNumbers(b))
+}
 
 func newerNumbers(x, y [3]int) bool {
 	for i := range x {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 func TestParseSpec(t *testing.T) {
@@ -61,12 +63,12 @@ func TestVersionOrder(t *testing.T) {
 	order := []string{"11.8.9-MariaDB-4", "11.8.6-MariaDB", "10.11.18-MariaDB-0+deb12u1", "10.5.23-MariaDB", "9.7.4-2", "8.0.36", "8.0", "8"}
 	for i, a := range order {
 		for j, b := range order {
-			if got, want := newer(a, b), versionNumbers(a) != versionNumbers(b) && i < j; got != want {
+			if got, want := newer(a, b), history.VersionNumbers(a) != history.VersionNumbers(b) && i < j; got != want {
 				t.Errorf("newer(%s, %s) = %v", a, b, got)
 			}
 		}
 	}
-	if diff := cmp.Diff([3]int{8, 0, 0}, versionNumbers("8")); diff != "" {
+	if diff := cmp.Diff([3]int{8, 0, 0}, history.VersionNumbers("8")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -58,7 +58,7 @@ const lockWaitingQuery = "SELECT SESSION_ID, WAITING_START_TIME FROM information
 // https://docs.pingcap.com/tidb/stable/release-7.5.5
 // https://docs.pingcap.com/tidb/stable/release-8.5.1
 func showsTransactions(s history.Server) bool {
-	v := versionNumbers(strings.TrimPrefix(s.Version, "v"))
+	v := history.VersionNumbers(strings.TrimPrefix(s.Version, "v"))
 	return !newerNumbers([3]int{8, 5, 1}, v) || v[0] == 7 && v[1] == 5 && v[2] >= 5
 }
 
