@@ -169,10 +169,9 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 		if rest, ok := strings.CutPrefix(a.Steps[a.Wrong].Actual, "waited, then "); ok {
 			got = "waits, then gets " + rest
 		}
-		switch {
-		case v.Kind == promise.NotSerializable: // no statement alone is wrong
-			say("in that order step %d of tx%d would get %s; here it gets %s", st.Line+1, st.Session, v.Expected, v.Actual)
-		case v.Kind == mvcc.LeftOpen:
+		switch v.Kind {
+		case promise.NotSerializable: // no statement alone is wrong, and the reason names an order first
+		case mvcc.LeftOpen:
 			say("behind step %d tx%d should be %s; it is %s", st.Line+1, st.Session, v.Expected, v.Actual)
 		default:
 			say("in step %d tx%d should %s; it %s", st.Line+1, st.Session, due, got)
@@ -187,9 +186,9 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	}
 	reason, _, _ := strings.Cut(v.Reason, "; under the deviation")
 	say("%s", reason)
-	if v.Kind == promise.NotSerializable && len(a.Why) > 1 { // which names the order first
-		n := len(a.Why)
-		a.Why[n-1], a.Why[n-2] = a.Why[n-2], a.Why[n-1]
+	if v.Kind == promise.NotSerializable && a.Wrong >= 0 {
+		st := &h.Stmts[a.Wrong]
+		say("in that order step %d of tx%d would get %s; here it gets %s", st.Line+1, st.Session, v.Expected, v.Actual)
 	}
 	for _, name := range v.Rules {
 		for _, r := range rules.Named(h.Server, mvcc.Levels(c, h), name) {

@@ -32,8 +32,9 @@ func newBisect() *cobra.Command {
 		Short: "Tell which versions of a server show a finding",
 		Long: `Runs a case on many builds of a server, and tells in which it shows what its header
 tells, by its fingerprint or its kind: the first that does, and the last before that
-which does not. All are tried, since a finding may come and go. A finding that shows in some runs
-only (reproduced: 3/10) is run until the chance that it was merely missed is below 1 %.
+which does not. All are tried, since a finding may come and go. A finding that shows in
+some runs only (reproduced: 3/10) is run until the chance that it was merely missed is
+below 1 %.
 
 A build is a target (postgres:15.3); a family, such as postgres, which stands for all
 of its versions that are installed (scripts/servers fetches more); a program of your
@@ -186,13 +187,14 @@ func tryBuild(
 	name := b.target
 	if b.program != "" {
 		var value string
+		before := os.Getenv(server.EnvBinary)
 		if name, value, err = server.OwnBinary(ctx, b.program); err != nil {
 			return r, err
 		}
 		if err := os.Setenv(server.EnvBinary, value); err != nil {
 			return r, err
 		}
-		defer os.Unsetenv(server.EnvBinary)
+		defer os.Setenv(server.EnvBinary, before)
 	}
 	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: meter.log()})
 	if err != nil {

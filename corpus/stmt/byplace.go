@@ -22,7 +22,7 @@ func (r *RawStmt) ByCondition() *RawStmt {
 	if m == nil || m[2] != m[4] {
 		return nil
 	}
-	return r.elsewise(m[3], m[1]+" WHERE "+strings.ReplaceAll(m[5], m[2]+".", "")+m[6])
+	return r.rephrased(m[3], m[1]+" WHERE "+strings.ReplaceAll(m[5], m[2]+".", "")+m[6])
 }
 
 // OfAll returns a statement of PostgreSQL that finds the first or the last row of its table by the place in which
@@ -36,11 +36,11 @@ func (r *RawStmt) OfAll() *RawStmt {
 	if m == nil || m[3] != m[5] {
 		return nil
 	}
-	return r.elsewise(m[4], m[1]+m[6])
+	return r.rephrased(m[4], m[1]+m[6])
 }
 
-// elsewise is another text of a statement of a table; nil if it names another one, or still goes by places.
-func (r *RawStmt) elsewise(table, sql string) *RawStmt {
+// rephrased is another text of a statement of a table; nil if it names another one, or still goes by places.
+func (r *RawStmt) rephrased(table, sql string) *RawStmt {
 	out := *r
 	out.SQL, table = sql, strings.ToLower(table)
 	words := out.Words()

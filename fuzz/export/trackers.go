@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/promise"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -193,7 +194,7 @@ func (s *script) told(a *action) string {
 	return result(&own)
 }
 
-func (s *script) notSerializable() bool { return s.Verdict.Kind == "not-serializable" }
+func (s *script) notSerializable() bool { return s.Verdict.Kind == promise.NotSerializable }
 
 // finalLines tell which tables hold in the end what they should not.
 func (s *script) finalLines() []string {

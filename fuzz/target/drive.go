@@ -174,7 +174,7 @@ func (a *answerer) answer(request judging.Request) {
 		}
 	case *judging.Rerun:
 		again := t.Run(a.ctx, a.c, a.levels)
-		t.judge(a.ctx, &again, judging.Options{Unsure: true})
+		t.judge(a.ctx, &again, judging.Options{NoReruns: true})
 		if a.ctx.Err() == nil {
 			r.Verdict = &again.Verdict
 		}

@@ -103,7 +103,7 @@ func (t *Target) JudgeForFactsInPlace(ctx context.Context, c *corpus.Case, level
 // answers what the oracle has to ask; nothing of the case is run again.
 func (t *Target) JudgeRecorded(ctx context.Context, c *corpus.Case, h *history.History) Trial {
 	r := Trial{Case: c, Levels: h.Levels, History: h}
-	t.judge(ctx, &r, judging.Options{Unsure: true})
+	t.judge(ctx, &r, judging.Options{NoReruns: true})
 	t.namesByAsking(ctx, &r)
 	return r
 }
@@ -127,7 +127,7 @@ func JudgeByOracle(ctx context.Context, r *Trial) {
 	if r.Verdict.Outcome != "" || r.History == nil {
 		return
 	}
-	j := judging.New(r.Case, r.History, judging.Options{Solver: judging.BySolver, Counted: r.Counted, RulesOnly: r.RulesOnly, Unsure: true})
+	j := judging.New(r.Case, r.History, judging.Options{Solver: judging.BySolver, Counted: r.Counted, RulesOnly: r.RulesOnly, NoReruns: true})
 	if _, err := next(ctx, j); err != nil {
 		r.breaksOff(ctx, err)
 		return

@@ -67,9 +67,9 @@ func openForeign(ctx context.Context, dsn string, o harness.Options) (harness.Ba
 	return b, nil
 }
 
-// greeting is how long a server may take to greet a client that has reached it. A PostgreSQL never does: it waits for the
-// client.
-const greeting = 10 * time.Second
+// greeting is how long a server may take to greet a client that has reached it, the search for the client's name included.
+// A PostgreSQL never does: it waits for the client.
+const greeting = 30 * time.Second
 
 // greeted connects to a server that may be of another protocol.
 func (s *side) greeted(ctx context.Context) error {

@@ -17,19 +17,19 @@ func Undecided(reason, said string) oracle.Verdict {
 
 // OfServer is the verdict on a run in which the server came to harm: kind is oracle.ServerCrash or oracle.ServerLog.
 func OfServer(kind oracle.Kind, expected, actual, reason, fingerprint string) oracle.Verdict {
+	return violation(kind, -1, expected, actual, reason, fingerprint)
+}
+
+func violation(kind oracle.Kind, at int, expected, actual, reason, fingerprint string) oracle.Verdict {
 	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: kind, Stmt: -1,
+		Outcome: oracle.Violation, Kind: kind, Stmt: at,
 		Expected: expected, Actual: actual, Reason: reason, Fingerprint: fingerprint,
 	}
 }
 
-// Differs is the verdict on two servers that answer the statement with an index otherwise, -1 for the final state;
-// Agree that on two that do not.
+// Differs is the verdict on two servers that answer the statement with an index otherwise, -1 for the final state.
 func Differs(kind string, at int, first, second, reason, fingerprint string) oracle.Verdict {
-	return oracle.Verdict{
-		Outcome: oracle.Violation, Kind: oracle.Kind("differs-" + kind), Stmt: at,
-		Expected: first, Actual: second, Reason: reason, Fingerprint: fingerprint,
-	}
+	return violation(oracle.Kind("differs-"+kind), at, first, second, reason, fingerprint)
 }
 
 // Agree is the verdict on two servers that answer alike.
@@ -63,7 +63,7 @@ func OneOf(v *oracle.Verdict, i int) oracle.Verdict {
 
 // Stored is the verdict that the header of a stored finding tells. One without a fingerprint is no finding.
 func Stored(kind oracle.Kind, expected, actual, reason, fingerprint string, rules []string) oracle.Verdict {
-	v := OfServer(kind, expected, actual, reason, fingerprint)
+	v := violation(kind, -1, expected, actual, reason, fingerprint)
 	if len(rules) > 0 {
 		v.Rules, v.Outcome = rules, oracle.Known
 	}

@@ -22,8 +22,8 @@ type Options struct {
 	// Broken says that the run came to no end.
 	Begun  *oracle.Verdict
 	Broken bool
-	// Unsure ends the judging at the state of the promise: nothing is run again.
-	Unsure bool
+	// NoReruns ends the judging at the state promise: the case is not run again.
+	NoReruns bool
 	// Doubtful are the server's settings of which no rule speaks.
 	Doubtful []string
 	// Modelled says that the rules and the oracle's SQL have a say on this server.
@@ -53,7 +53,7 @@ type State string
 const (
 	Rules    State = "rules"
 	Computed State = "computed"
-	ByValues State = "solver"
+	Solvers  State = "solver"
 	Promise  State = "promise"
 	Silent   State = "silent"
 	Defaults State = "defaults"
@@ -100,7 +100,7 @@ func (j *Judging) run(yield func(Request) bool) {
 		j.solversAgree()
 		j.byPromise()
 	}
-	if j.o.Unsure || j.err != nil {
+	if j.o.NoReruns || j.err != nil {
 		return
 	}
 	if j.heardAgain(); j.v.Outcome != oracle.Violation || !j.o.Modelled {

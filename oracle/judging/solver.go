@@ -36,7 +36,7 @@ func (j *Judging) solversAgree() {
 	if !j.h.ServerComputes || j.v.Outcome == oracle.Unknown || j.err != nil {
 		return
 	}
-	j.enter(ByValues)
+	j.enter(Solvers)
 	h := *j.h
 	h.ServerComputes = false
 	own := Judging{c: j.c, h: &h, o: j.o}

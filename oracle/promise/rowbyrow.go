@@ -31,9 +31,7 @@ func (j *judge) rowsAlone(e *event, on state, table int) (out []rowAlone, ok boo
 	}
 	for _, key := range slices.Sorted(maps.Keys(on[table])) {
 		r := rowAlone{from: key, was: on[table][key]}
-		only := slices.Clone(on)
-		only[table] = content{key: {r.was.cells, 1}}
-		a, after, err := j.ask(only, e)
+		a, after, err := j.ask(on.holding(table, content{key: {r.was.cells, 1}}), e)
 		if err != nil {
 			return nil, false, err
 		}
@@ -99,6 +97,34 @@ func counts(e *event) bool {
 	return ok && raw.Counted() != nil
 }
 
+// written is the one table that a statement writes, of which rows can be told apart by the keys of CREATE TABLE; -1: there
+// is none.
+func (j *judge) written(e *event) int {
+	raw := j.inWords(e)
+	if raw == nil || len(raw.Writes) != 1 || !e.unit.promise.SnapshotAtFirst {
+		return -1
+	}
+	return slices.IndexFunc(j.layout, func(sh shape) bool {
+		return sh.is(raw.Writes[0]) && j.defs[strings.ToLower(sh.name)] != nil
+	})
+}
+
+// oneByOne asks what a statement makes of each row of its table: of those that the snapshot of its transaction shows,
+// which is behind some commits, and of those that the transaction has made beside them. ok is that of rowsAlone.
+func (j *judge) oneByOne(
+	e *event, w *world, o own, table, commits int,
+) (shown state, rows, besides []rowAlone, ok bool, err error) {
+	if shown, err = j.beyond(w.committed[commits], o); err != nil {
+		return nil, nil, nil, false, err
+	}
+	if rows, ok, err = j.rowsAlone(e, shown, table); err != nil || !ok {
+		return nil, nil, nil, false, err
+	}
+	made, _ := j.layout.apart(o)
+	besides, ok, err = j.rowsAlone(e, made, table)
+	return shown, rows, besides, ok, err
+}
+
 // byRows are the worlds behind an UPDATE or a DELETE at REPEATABLE READ that goes by each row alone: by those that
 // the snapshot shows, and by those that its transaction has made beside them. PostgreSQL checks keys on the newest
 // rows, and while the statement goes on; so that the order of rows, and keys that others have freed, decide whether
@@ -108,29 +134,17 @@ func counts(e *event) bool {
 func (j *judge) byRows(
 	e *event, w *world, o own, commits []int,
 ) (out []world, first *history.Result, ok bool, err error) {
-	table := slices.IndexFunc(j.layout, func(sh shape) bool { return j.writesTo(e, sh.name) })
-	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.defs[strings.ToLower(j.layout[table].name)] == nil ||
-		j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
+	table := j.written(e)
+	if table < 0 || j.hidden.keys || len(j.hidden.triggers) > 0 || j.viewed(e) {
 		return nil, nil, false, nil
 	}
-	made, others := j.layout.apart(o)
 	for _, k := range commits {
-		shown, err := j.beyond(w.committed[k], o)
-		if err != nil {
-			return nil, nil, false, err
-		}
-		empty := slices.Clone(shown)
-		empty[table] = content{}
-		none, _, err := j.ask(empty, e)
-		if err != nil {
-			return nil, nil, false, err
-		}
-		rows, ok, err := j.rowsAlone(e, shown, table)
-		if err != nil || !ok || none.Results[0].Err != nil {
-			return nil, nil, false, err
-		}
-		besides, ok, err := j.rowsAlone(e, made, table)
+		shown, rows, besides, ok, err := j.oneByOne(e, w, o, table, k)
 		if err != nil || !ok {
+			return nil, nil, false, err
+		}
+		none, _, err := j.ask(shown.holding(table, content{}), e)
+		if err != nil || none.Results[0].Err != nil {
 			return nil, nil, false, err
 		}
 		answer := together(e, &none.Results[0], slices.Concat(rows, besides))
@@ -142,7 +156,7 @@ func (j *judge) byRows(
 		}
 		next := o
 		next.touched, next.untraced, next.snapshots = true, true, []int{k}
-		if next.write, next.beside, ok = j.put(table, others, o.beside, rows, besides, w.newest()); !ok {
+		if next.write, next.beside, ok = j.put(table, shown, o, rows, besides, w.newest()); !ok {
 			return nil, nil, false, nil
 		}
 		out = append(out, w.with(e.unit, next))
@@ -150,78 +164,61 @@ func (j *judge) byRows(
 	return out, first, true, nil
 }
 
-// writesTo says that a statement names a table as the one that it writes.
-func (j *judge) writesTo(e *event, table string) bool {
-	raw := j.inWords(e)
-	return raw != nil && len(raw.Writes) == 1 && strings.EqualFold(raw.Writes[0].Name.O, table)
+// holding is the state with another content of a table.
+func (s state) holding(table int, c content) state {
+	s = slices.Clone(s)
+	s[table] = c
+	return s
 }
 
-// put is what a transaction has written, with the rows beside its snapshot, when those that a table shows and those
+// put is what a transaction has written, and its rows beside the snapshot, when the rows that a table shows and those
 // beside them have become others. ok is false if two of them would have one place. newest is the number of the newest
 // commit.
 func (j *judge) put(
-	table int, others write, before []beside, rows, besides []rowAlone, newest int,
+	table int, shown state, o own, rows, besides []rowAlone, newest int,
 ) (all write, made []beside, ok bool) {
 	l := j.layout
-	bag := len(l[table].key) == 0
-	// there holds the rows that the table shows behind the statement.
-	var there [][]history.Cell
+	behind := content{} // what the table shows then
+	add := func(r *rowAlone) { behind[r.to] = entry{r.is.cells, behind[r.to].n + r.was.n} }
 	for i := range rows {
-		if !rows[i].changed() || rows[i].from == rows[i].to {
-			there = append(there, rows[i].is.cells)
-		}
-	}
-	did := l.nothing()
-	add := func(key string, e entry, n int) {
-		if bag {
-			n += did[table][key].n
-		}
-		if bag && n == 0 {
-			delete(did[table], key)
-			return
-		}
-		did[table][key] = entry{e.cells, n}
-	}
-	for i := range rows { // first they leave their places
-		if r := &rows[i]; r.changed() && r.from != r.to {
-			add(r.from, r.was, map[bool]int{true: -r.was.n, false: 0}[bag])
+		if rows[i].from == rows[i].to {
+			add(&rows[i])
 		}
 	}
 	for i := range rows {
 		r := &rows[i]
+		clashes := func() bool {
+			return slices.ContainsFunc(slices.Collect(maps.Values(behind)), func(is entry) bool {
+				return j.sharesKey(table, r.is.cells, is.cells)
+			})
+		}
 		switch {
-		case !r.changed(), r.to == "":
-		case r.from != r.to && slices.ContainsFunc(there, func(is []history.Cell) bool {
-			return j.sharesKey(table, r.is.cells, is)
-		}):
-			// The snapshot's is gone from among the newest.
+		case r.from == r.to, r.to == "":
+		case clashes(): // then the snapshot's row is gone from among the newest
 			made = append(made, beside{table, r.to, entry{r.is.cells, r.was.n}, newest})
 		default:
-			add(r.to, r.is, r.was.n)
-			there = append(there, r.is.cells)
+			add(r)
 		}
 	}
-	for _, b := range before {
-		if b.table != table {
-			made = append(made, b)
-			continue
+	_, all = l.apart(o)
+	all = l.then(all, l.difference(shown, shown.holding(table, behind)))
+	for _, b := range o.beside {
+		if i := slices.IndexFunc(besides, func(r rowAlone) bool { return b.table == table && r.from == b.key }); i >= 0 {
+			r := &besides[i]
+			if r.to == "" {
+				continue
+			}
+			if r.to != b.key {
+				b.commits = newest
+			}
+			b.key, b.row.cells = r.to, r.is.cells
 		}
-		i := slices.IndexFunc(besides, func(r rowAlone) bool { return r.from == b.key })
-		switch r := &besides[i]; {
-		case !r.changed():
-			made = append(made, b)
-		case r.to == "":
-		case r.to == b.key:
-			made = append(made, beside{table, b.key, entry{r.is.cells, b.row.n}, b.commits})
-		default:
-			made = append(made, beside{table, r.to, entry{r.is.cells, b.row.n}, newest})
-		}
+		made = append(made, b)
 	}
-	all = l.then(others, did)
 	seen := map[string]bool{}
 	for _, b := range made {
 		if place := l[b.table].name + " " + b.key; len(l[b.table].key) > 0 {
-			if e, written := all[b.table][b.key]; seen[place] || written && e.n > 0 {
+			if seen[place] || all[b.table][b.key].n > 0 {
 				return nil, nil, false
 			}
 			seen[place] = true
@@ -234,23 +231,14 @@ func (j *judge) put(
 }
 
 // meetsKey says that an UPDATE gives a row a unique key which another row has before or behind it, or among the
-// newest: so it may fail, as the order of rows has it. It knows the keys of CREATE TABLE only.
+// newest: so it may fail, as the order of rows has it.
 func (j *judge) meetsKey(e *event, w *world, o own, commits []int) (bool, error) {
-	table := slices.IndexFunc(j.layout, func(sh shape) bool { return j.writesTo(e, sh.name) })
-	if table < 0 || !e.unit.promise.SnapshotAtFirst || j.defs[strings.ToLower(j.layout[table].name)] == nil {
+	table := j.written(e)
+	if table < 0 {
 		return false, nil
 	}
-	made, _ := j.layout.apart(o)
 	for _, k := range commits {
-		shown, err := j.beyond(w.committed[k], o)
-		if err != nil {
-			return false, err
-		}
-		rows, ok, err := j.rowsAlone(e, shown, table)
-		if err != nil || !ok {
-			return false, err
-		}
-		besides, ok, err := j.rowsAlone(e, made, table)
+		_, rows, besides, ok, err := j.oneByOne(e, w, o, table, k)
 		if err != nil || !ok {
 			return false, err
 		}

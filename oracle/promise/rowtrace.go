@@ -143,10 +143,8 @@ func (j *judge) imagesOf(s *step, table int) (images map[string]string, ok bool,
 		}
 		behind[r.to] = entry{r.is.cells, behind[r.to].n + r.was.n}
 	}
-	apart := slices.Clone(s.before)
-	apart[table] = behind
 	together, ok := j.layout.plus(s.before, s.did)
-	return images, ok && j.layout.difference(apart, together).empty(), nil
+	return images, ok && j.layout.difference(s.before.holding(table, behind), together).empty(), nil
 }
 
 // follow takes traces on by what a statement of a commit did.
