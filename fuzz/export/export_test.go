@@ -309,19 +309,14 @@ func client(t *testing.T, socket, database, sql string) string {
 func TestGo(t *testing.T) {
 	b := backend(t)
 	wrong, right := recordedCases(t, b)
-	dir := t.TempDir()
 	run := func(tl *timeline.Timeline) (string, bool) {
 		files, err := Write(tl, "go", Test)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(dir, "anomaly_test.go")
-		write(t, file, files.Text)
-		cmd := exec.Command("go", "test", "-count=1", "-v", file)
 		cfg := b.Config()
-		cmd.Env = append(os.Environ(), "DSN="+cfg.User+"@"+cfg.Net+"("+cfg.Addr+")/")
-		out, err := cmd.CombinedOutput()
-		return string(out), err == nil
+		fate, out := runGo(t, files.Text, cfg.User+"@"+cfg.Net+"("+cfg.Addr+")/")
+		return out, fate == passes
 	}
 	seen := map[string]bool{}
 	for _, tl := range wrong {

@@ -81,6 +81,26 @@ const (
 	skips  = "is skipped"
 )
 
+// runGo runs an exported Go test on the server of a DSN, and says how it ends and what it prints. Its imports are those of
+// this module.
+func runGo(t *testing.T, text []byte, dsn string) (fate, printed string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "anomaly_test.go")
+	write(t, file, text)
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", file)
+	cmd.Env = append(os.Environ(), "DSN="+dsn)
+	out, err := cmd.CombinedOutput()
+	switch {
+	case strings.Contains(string(out), "--- SKIP: TestAnomaly"):
+		return skips, string(out)
+	case err == nil:
+		return passes, string(out)
+	case !strings.Contains(string(out), "--- FAIL: TestAnomaly"):
+		t.Errorf("the test did not run:\n%s", out)
+	}
+	return fails, string(out)
+}
+
 // actOut runs an exported test against a server, through the socket that is given,
 // and says how it ends.
 func actOut(t *testing.T, b harness.Wired, tl *timeline.Timeline, format string, as As, socket string) (string, string) {
@@ -92,26 +112,7 @@ func actOut(t *testing.T, b harness.Wired, tl *timeline.Timeline, format string,
 	}
 	dir := t.TempDir()
 	if format == "go" {
-		// Below this package, whose module knows the driver.
-		here, err := os.MkdirTemp("testdata", "act")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(here)
-		file := filepath.Join(here, "anomaly_test.go")
-		write(t, file, files.Text)
-		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", file)
-		cmd.Env = append(os.Environ(), "DSN="+user+"@unix("+socket+")/")
-		out, err := cmd.CombinedOutput()
-		switch {
-		case strings.Contains(string(out), "--- SKIP: TestAnomaly"):
-			return skips, string(out)
-		case err == nil:
-			return passes, string(out)
-		case !strings.Contains(string(out), "--- FAIL: TestAnomaly"):
-			t.Errorf("the test did not run:\n%s", out)
-		}
-		return fails, string(out)
+		return runGo(t, files.Text, user+"@unix("+socket+")/")
 	}
 	execute(t, b, "CREATE DATABASE txnfuzz_forms")
 	defer execute(t, b, "DROP DATABASE txnfuzz_forms")

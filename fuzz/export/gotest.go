@@ -2,7 +2,7 @@ package export
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"go/format"
@@ -14,19 +14,12 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
-//go:embed gotest.tmpl
-var goTemplate string
+//go:embed gotest.tmpl gopgtest.tmpl goparts.tmpl
+var goTemplates embed.FS
 
-//go:embed gopgtest.tmpl
-var goPostgresTemplate string
-
-var goFile, goPostgresFile = goTemplateOf(goTemplate), goTemplateOf(goPostgresTemplate)
-
-func goTemplateOf(text string) *template.Template {
-	return template.Must(template.New("go").Funcs(template.FuncMap{
-		"q": func(s string) string { return fmt.Sprintf("%q", s) },
-	}).Parse(text))
-}
+var goFiles = template.Must(template.New("").Funcs(template.FuncMap{
+	"q": func(s string) string { return fmt.Sprintf("%q", s) },
+}).ParseFS(goTemplates, "*.tmpl"))
 
 // goTest writes a test that fails where the anomaly shows or, as a demonstration,
 // where it does not. It skips servers whose promise is another one.
@@ -103,11 +96,11 @@ func goTest(s *script) (Files, error) {
 		data.Final = append(data.Final, f)
 	}
 	var b bytes.Buffer
-	file := goFile
+	file := "gotest.tmpl"
 	if s.onPostgres() {
-		file = goPostgresFile
+		file = "gopgtest.tmpl"
 	}
-	if err := file.Execute(&b, data); err != nil {
+	if err := goFiles.ExecuteTemplate(&b, file, data); err != nil {
 		return Files{}, err
 	}
 	text, err := format.Source(b.Bytes())

@@ -1,9 +1,6 @@
 package export
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -96,23 +93,13 @@ func TestPostgresGoTest(t *testing.T) {
 	bin, _ := postgresPrograms(t)
 	tl := cascadeSeen(t)
 	dsn := "host=" + postgrestest.Start(t, bin) + " user=" + postgrestest.User + " dbname=postgres"
-	for as, passes := range map[As]bool{Test: false, Demo: true} {
+	for as, want := range map[As]string{Test: fails, Demo: passes} {
 		files, err := Write(tl, "go", as)
 		if err != nil {
 			t.Fatal(err)
 		}
-		here, err := os.MkdirTemp("testdata", "act") // below this package, whose module knows the driver
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(here)
-		file := filepath.Join(here, "anomaly_test.go")
-		write(t, file, files.Text)
-		cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-v", file)
-		cmd.Env = append(os.Environ(), "DSN="+dsn)
-		out, err := cmd.CombinedOutput()
-		if (err == nil) != passes || !strings.Contains(string(out), "in the end, t2: ") {
-			t.Errorf("as %s: %v\n%s", as, err, out)
+		if fate, out := runGo(t, files.Text, dsn); fate != want || !strings.Contains(out, "in the end, t2: ") {
+			t.Errorf("as %s: %s\n%s", as, fate, out)
 		}
 	}
 }
