@@ -83,7 +83,7 @@ func presence(v *oracle.Verdict, fingerprint string, kind oracle.Kind) Presence 
 		return Untestable
 	case v.Outcome == oracle.OK:
 		return Absent
-	case fingerprint == "" || v.Fingerprint == fingerprint || kind != "" && v.Kind == kind:
+	case fingerprint == "" && kind == "", fingerprint != "" && v.Fingerprint == fingerprint, kind != "" && v.Kind == kind:
 		return Shows
 	}
 	return Otherwise
