@@ -234,6 +234,9 @@ func (r *caseReader) addAbove(at int, text string) error {
 				}
 				r.postgres = true
 			}
+			if f.Key == versionsKey && f.Value != versionsTold {
+				return r.errorf(at, "header %s: %q: %s", versionsKey, f.Value, wantVersions)
+			}
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {
 					return r.errorf(at, "header level: %v", err)

@@ -270,7 +270,7 @@ func (w *worker) rehearse(ctx context.Context, c *corpus.Case, levels Levels) er
 	for i := range c.Steps {
 		c.Steps[i].Hold, c.Steps[i].Frees = nil, false
 	}
-	s, err := newScript(c, w.pool.server.DBMS)
+	s, err := w.pool.script(c)
 	if err != nil {
 		return err
 	}

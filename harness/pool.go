@@ -291,7 +291,7 @@ func (p *Pool) run(ctx context.Context, c *corpus.Case, levels Levels, tables pa
 		return nil, err
 	}
 	defer p.giveBack(w)
-	s, err := newScript(c, p.server.DBMS)
+	s, err := p.script(c)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (p *Pool) RunRecorded(ctx context.Context, c *corpus.Case, rec *history.His
 		return nil, err
 	}
 	defer p.giveBack(w)
-	s, err := newScript(c, p.server.DBMS)
+	s, err := p.script(c)
 	if err != nil {
 		return nil, err
 	}

@@ -338,6 +338,7 @@ func (r *run) finish(l *lane, a *answer) error {
 		r.w.gates.of(r.s.steps[st.Line].traits).observe(a.At.Sub(l.sent))
 	}
 	st.Return = r.tick()
+	st.Versions = takeVersions(r.s.steps[st.Line].versions, &a.Result)
 	st.Result = a.Result
 	r.notified(l.number, l.stmt, a.Notifications)
 	if a.Err != nil {

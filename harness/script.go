@@ -44,6 +44,8 @@ type step struct {
 	// hold is where the statement is held, frees says that whoever is held is let go behind it.
 	hold  *corpus.Hold
 	frees bool
+	// versions says what versions of rows the last columns of the answer tell; nil: none.
+	versions *pgsql.Told
 }
 
 // traits says what a statement may do to the state that outlives it.
@@ -193,7 +195,7 @@ func makeScript(c *corpus.Case, dbms history.DBMS, own bool) (*script, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.steps = append(s.steps, step{l.Session, sql, l.Stmt, tr, about, l.Hold, l.Frees})
+		s.steps = append(s.steps, step{l.Session, sql, l.Stmt, tr, about, l.Hold, l.Frees, nil})
 		if l.Hold != nil {
 			held = sql
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/notify"
 	"github.com/txnfuzz/txnfuzz/oracle/rowlocks"
+	"github.com/txnfuzz/txnfuzz/oracle/rowversions"
 	"github.com/txnfuzz/txnfuzz/oracle/sequence"
 )
 
@@ -20,13 +21,17 @@ const (
 	Sequences = "sequences"
 	// RowLocks asks who can have locked which rows. It is for what no rules judge: these know the rows, too.
 	RowLocks = "row locks"
+	// RowVersions asks who read and replaced which versions of rows, where the server was asked to tell them.
+	RowVersions = "row versions"
 )
 
-// besideRows makes a violation of a history whose advisory locks, notifications or sequences nothing explains.
+// besideRows makes a violation of a history whose advisory locks, notifications, sequences or versions of rows nothing
+// explains.
 func (v *Verdict) besideRows(c *corpus.Case, h *history.History) {
 	v.unlessExplained(c, h, Advisory, advisory.Check)
 	v.unlessExplained(c, h, Notifications, notify.Check)
 	v.unlessExplained(c, h, Sequences, sequence.Check)
+	v.unlessExplained(c, h, RowVersions, rowversions.Check)
 }
 
 // rowLocks makes a violation of a history that row locks do not explain.

@@ -12,6 +12,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/mvcc"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
+	"github.com/txnfuzz/txnfuzz/oracle/rowversions"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
@@ -20,10 +21,14 @@ import (
 const Promised = "promise"
 
 // ByPromise is the verdict on a history that the rules cannot judge, by what the judge by promise
-// says of it, and the judge of row locks. Where these cannot tell either, it is the verdict as it was.
+// says of it, and the judges of row locks and of cycles of versions. Where these cannot tell either, it is the verdict
+// as it was.
 func ByPromise(c *corpus.Case, h *history.History, was *Verdict, g *promise.Ruling) Verdict {
 	v := byPromise(c, h, was, g)
 	v.rowLocks(c, h)
+	if v.Outcome == OK { // else it is told already, or known
+		v.unlessExplained(c, h, RowVersions, rowversions.Cycle)
+	}
 	return v
 }
 

@@ -379,6 +379,23 @@ func TestNotReproduced(t *testing.T) {
 	}
 }
 
+// TestReduceVersions: the line that asks for versions of rows stays only where the bug does not show without it.
+func TestReduceVersions(t *testing.T) {
+	for _, needed := range []bool{false, true} {
+		c := parse(t, orders)
+		c.SetVersions(true)
+		r, err := Reduce(context.Background(), c, Options{Try: tryFor(t, func(c *corpus.Case) bool {
+			return c.TellsVersions() || !needed
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Case.TellsVersions() != needed || !c.TellsVersions() {
+			t.Errorf("needed %v: reduced %v, original %v", needed, r.Case.TellsVersions(), c.TellsVersions())
+		}
+	}
+}
+
 // TestOnlyTheSameBug: a smaller case that shows another bug is not taken.
 func TestOnlyTheSameBug(t *testing.T) {
 	r, err := Reduce(context.Background(), parse(t, orders), Options{

@@ -42,6 +42,9 @@ var errCut = errors.New("cut off")
 func (r *reducer) run() error {
 	err := r.check()
 	if err == nil {
+		err = r.untold()
+	}
+	if err == nil {
 		err = r.descend()
 	}
 	if err == nil {
@@ -80,6 +83,25 @@ func (r *reducer) check() error {
 	}
 	r.step(Step{Kept: true})
 	return nil
+}
+
+// untold has the server tell no versions of rows where the bug shows without.
+func (r *reducer) untold() error {
+	told := r.header
+	c := &corpus.Case{Header: told}
+	if !c.TellsVersions() {
+		return nil
+	}
+	c.SetVersions(false)
+	r.header = c.Header
+	shows, err := r.shows(r.best)
+	if errors.Is(err, ErrRejected) {
+		err = nil
+	}
+	if !shows {
+		r.header = told
+	}
+	return err
 }
 
 // descend works the layers off in order, once: arms as the strategy says, each

@@ -46,6 +46,8 @@ type printer struct {
 	read []string
 	// groups says that the query that is being written has an aggregate or a window.
 	groups bool
+	// versions is what the next query that is written has as its last columns, unless it groups; it is empty behind that.
+	versions string
 }
 
 // no says that something has no words; what is written then does not matter.

@@ -101,9 +101,17 @@ func (p *printer) selection(s *ast.SelectStmt) string {
 		if s.Distinct {
 			b.WriteString("DISTINCT ")
 		}
+		versions := p.versions
+		p.versions = ""
 		fields := make([]string, len(s.Fields.Fields))
 		for i, f := range s.Fields.Fields {
 			fields[i] = p.field(f)
+		}
+		switch {
+		case p.groups:
+			p.versions = versions
+		case versions != "":
+			fields = append(fields, versions)
 		}
 		b.WriteString(strings.Join(fields, ", "))
 		if s.From != nil {

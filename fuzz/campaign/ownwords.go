@@ -19,6 +19,7 @@ func (c *campaign) ownWords(worker, n int, made []*corpus.Case) []*corpus.Case {
 	for i := range made {
 		seed := inputSeed(c.s.Seed+1<<33, worker, n<<8+i)
 		made[i] = mutate.PostgresWords(made[i], seed, major(server.Version), prepares != "" && prepares != "0")
+		made[i] = mutate.TellingVersions(made[i], seed)
 	}
 	return made
 }

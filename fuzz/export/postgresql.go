@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -84,6 +85,10 @@ func postgresReport(s *script) (Files, error) {
 	s.describe(&b)
 	b.WriteByte('\n')
 	s.needsParagraph(&b, plainCode)
+	if s.Verdict.Oracle == oracle.RowVersions {
+		b.WriteString("The versions of rows are seen if each SELECT has tableoid, ctid and xmin as its last columns, and each write\n" +
+			"RETURNING with these.\n\n")
+	}
 	b.WriteString("To reproduce, in psql, each of tx1, tx2 and so on in a terminal of its own:\n\n")
 	b.WriteString(strings.Join(s.interleaved(), "\n") + "\n\nDROP SCHEMA anomaly CASCADE;\n")
 	if text := s.gdbScript(); text != "" {

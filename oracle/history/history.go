@@ -197,7 +197,21 @@ type Stmt struct {
 	// no connection any more behind it.
 	EndedIdle bool   `json:"ended_idle,omitempty"`
 	Result    Result `json:"result"`
+	// Versions holds, row by row, which versions a statement of PostgreSQL met, if the case tells versions and the
+	// statement can.
+	Versions []RowVersion `json:"versions,omitempty"`
 }
+
+// RowVersion is a version that a statement found, one that it made, or both if it made one of the other. A version is
+// told by its table's number, its place and the number of the transaction that made it, with spaces between; "" is none.
+// No two versions of a case are told alike.
+type RowVersion struct {
+	Found string `json:"found,omitempty"`
+	Made  string `json:"made,omitempty"`
+}
+
+// Writer is the number of the transaction, or of the part of it behind a savepoint, that made a version.
+func Writer(version string) string { return version[strings.LastIndexByte(version, ' ')+1:] }
 
 // WaitKind tells what a statement waited for.
 type WaitKind string
