@@ -53,7 +53,7 @@ func TestPlanted(t *testing.T) {
 					t.Fatal("no such lie")
 				}
 				r, err := Run(t.Context(), w, b, Settings{
-					Target: target, Levels: []corpus.Level{x.level}, Min: 2, Max: 2, Cases: 1500, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir(),
+					Target: target, Levels: []corpus.Level{x.level}, Min: 2, Max: 2, Cases: 400, Duration: time.Minute, Seed: 1, Workers: 1, Out: t.TempDir(),
 				})
 				if err != nil {
 					t.Fatal(err)

@@ -81,7 +81,7 @@ func TestHonest(t *testing.T) {
 			for _, w := range load.Workloads() {
 				for _, reads := range []load.Reads{load.AutoReads, load.UpdateReads} {
 					s := settings(t, target, w, level)
-					s.Reads, s.Duration = reads, time.Second
+					s.Reads, s.Duration = reads, time.Second/2
 					r := run(t, b, s)
 					if r.Found() || r.Problem() != nil {
 						t.Errorf("%s %s %s %s: %v\n%s", target, level, w, reads, r.Problem(), textOf(t, r))
@@ -175,6 +175,10 @@ func again(t *testing.T, f load.Finding) {
 
 // TestLies: a server that breaks its promise is found out.
 func TestLies(t *testing.T) {
+	servers := map[string]harness.Backend{}
+	for _, target := range installed(t, mysql97, mariadb11) {
+		servers[target] = open(t, target, harness.Options{})
+	}
 	for _, c := range []struct {
 		lie      string
 		level    corpus.Level
@@ -199,9 +203,9 @@ func TestLies(t *testing.T) {
 		{"writes-committed-at-once", corpus.RepeatableRead, "append", load.PlainReads, []string{"G1a", "G1b", "G1c", "G0"}},
 		{"write-lost-after-a-wait", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost, "wrong-total"}},
 	} {
-		for _, target := range installed(t, mysql97, mariadb11) {
+		for target, b := range servers {
 			t.Run(strings.Join([]string{c.lie, c.workload, target}, "/"), func(t *testing.T) {
-				liar := lying.Through(open(t, target, harness.Options{}), lieOf(t, c.lie))
+				liar := lying.Through(b, lieOf(t, c.lie))
 				mustShow(t, liar, c.kinds, func() load.Settings {
 					s := settings(t, target, c.workload, c.level)
 					s.Reads = c.reads
@@ -213,7 +217,7 @@ func TestLies(t *testing.T) {
 }
 
 // mustShow fails a test unless loads of a server that lies find one of some kinds of anomalies, each by itself. One of
-// 4,000 transactions may miss what needs two of them to meet: then there is another one.
+// 1,000 transactions may miss what needs two of them to meet, and one of 4,000 as well: then there is another one.
 func mustShow(t *testing.T, liar interface {
 	harness.Backend
 	Told() int64
@@ -223,8 +227,11 @@ func mustShow(t *testing.T, liar interface {
 	for n := range runs {
 		s := make()
 		s.Duration, s.Transactions = 8*time.Second, 4000
+		if n == 0 {
+			s.Transactions = 1000
+		}
 		r := run(t, liar, s)
-		if liar.Told() == 0 {
+		if liar.Told() == 0 && n > 0 {
 			t.Fatal("the lie was never told")
 		}
 		for _, f := range r.Findings {

@@ -42,7 +42,7 @@ func TestHonestPostgres(t *testing.T) {
 		for _, w := range load.Workloads() {
 			for _, reads := range []load.Reads{load.AutoReads, load.MixedReads} {
 				s := settings(t, postgres18, w, level)
-				s.Reads, s.Duration = reads, 700*time.Millisecond
+				s.Reads, s.Duration = reads, time.Second/2
 				r := run(t, b, s)
 				if r.Found() || r.Problem() != nil {
 					t.Errorf("%s %s %s: %v\n%s", level, w, reads, r.Problem(), textOf(t, r))
