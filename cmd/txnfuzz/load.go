@@ -24,7 +24,7 @@ import (
 
 func newLoad() *cobra.Command {
 	var s load.Settings
-	var level, reads, faults, history, jsonFile string
+	var level, reads, faults, history, jsonFile, address string
 	var models []string
 	var declared string
 	cmd := &cobra.Command{
@@ -107,7 +107,7 @@ failed, nothing was committed, or something could not be decided.`,
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = rand.Uint64()
 			}
-			return runLoad(cmd, s, history, jsonFile)
+			return runLoad(cmd, s, history, jsonFile, address)
 		},
 	}
 	f := cmd.Flags()
@@ -133,6 +133,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Found, "found", findings.DefaultOut, "folder for findings")
 	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
+	addWeb(f, &address)
 	return cmd
 }
 
@@ -175,12 +176,21 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 	return nil
 }
 
-func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err error) {
+func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address string) (err error) {
 	name := s.Target
 	s.Target = target.Redact(name)
-	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
+	web, ctx, err := watch(cmd, address, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, web.end()) }()
+	if web != nil {
+		shown := s
+		s.Live = func(r *load.Report) { web.server.Show(loadBoard(&shown, r)) }
+	}
+	s.Progress, s.Every = web.progress(cmd.ErrOrStderr()), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := target.OpenBackend(cmd.Context(), name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	b, err := target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
 	if err != nil {
 		return err
 	}
@@ -191,11 +201,11 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile string) (err
 		if history != "" {
 			s.History = cmd.OutOrStdout()
 		}
-		report, err = load.Run(cmd.Context(), b, s)
+		report, err = load.Run(ctx, b, s)
 	default:
 		unwritten := wholefile.Stream(history, func(w io.Writer) error {
 			s.History = w
-			report, err = load.Run(cmd.Context(), b, s)
+			report, err = load.Run(ctx, b, s)
 			return nil // what a run that failed has recorded stays
 		})
 		err = errors.Join(err, unwritten)

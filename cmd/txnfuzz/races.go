@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -16,11 +17,13 @@ import (
 
 // racesFlags are the flags of run that a search for races knows.
 var racesFlags = []string{
-	"races", "state", "target", "server-opt", "binary", "duration", "cases", "levels", "seed", "out", "baseline", "json", "reduce", "help",
+	"races", "state", "target", "server-opt", "binary", "duration", "cases", "levels", "seed", "out", "baseline", "json", "reduce", "web", "help",
 }
 
 // runRaces is run --races. s holds what its flags say.
-func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string, files []string) error {
+func runRaces(
+	cmd *cobra.Command, ctx context.Context, s campaign.Settings, web *watched, state, jsonFile string, files []string,
+) error {
 	var wrong error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if wrong == nil && !slices.Contains(racesFlags, f.Name) {
@@ -43,9 +46,13 @@ func runRaces(cmd *cobra.Command, s campaign.Settings, state, jsonFile string, f
 			given = append(given, s.Case)
 		}
 	}
-	report, err := races.Run(cmd.Context(), races.Settings{
-		Target: s.Target, Given: given, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
-		Baseline: s.Baseline, Reduce: s.Reduce, State: state, Progress: os.Stderr, Every: pace(os.Stderr),
+	var live func(*races.Report)
+	if web != nil {
+		live = func(r *races.Report) { web.server.Show(racesBoard(&s, r)) }
+	}
+	report, err := races.Run(ctx, races.Settings{
+		Live: live, Target: s.Target, Given: given, Levels: s.Levels, Cases: s.Cases, Duration: s.Duration, Seed: s.Seed, Out: s.Out,
+		Baseline: s.Baseline, Reduce: s.Reduce, State: state, Progress: web.progress(os.Stderr), Every: pace(os.Stderr),
 	})
 	if report == nil {
 		return err

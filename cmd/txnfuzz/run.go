@@ -23,7 +23,7 @@ const sqlUsage = "how much SQL only the server can compute (JSON, REGEXP, window
 
 func newRun() *cobra.Command {
 	var s campaign.Settings
-	var levels, conflict, txns, breadth, solver, jsonFile, state string
+	var levels, conflict, txns, breadth, solver, jsonFile, state, address string
 	var forRaces bool
 	var ci surfaces
 	cmd := &cobra.Command{
@@ -168,18 +168,29 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 			if !s.Resume { // which goes on with the seed of the campaign
 				fmt.Fprintf(cmd.ErrOrStderr(), "seed %d\n", s.Seed)
 			}
+			web, ctx, err := watch(cmd, address, s.Target)
+			if err != nil {
+				return err
+			}
 			if forRaces {
-				return runRaces(cmd, s, state, jsonFile, files)
+				return errors.Join(runRaces(cmd, ctx, s, web, state, jsonFile, files), web.end())
 			}
-			s.Progress, s.Every = os.Stderr, pace(os.Stderr)
+			if web != nil {
+				s.Live = func(r *campaign.Report) { web.server.Show(campaignBoard(&s, r)) }
+			}
+			s.Every = pace(os.Stderr)
+			var shown *status
 			if isTerminal(os.Stderr) && !s.Phases {
-				shown := newStatus(os.Stderr)
-				s.Progress, s.Area = shown, true
+				shown = newStatus(os.Stderr)
+				s.Progress, s.Area = web.progress(shown), true
+			} else {
+				s.Progress = web.progress(os.Stderr)
 			}
-			report, err := campaign.Run(cmd.Context(), s)
-			if shown, ok := s.Progress.(*status); ok {
+			report, err := campaign.Run(ctx, s)
+			if shown != nil {
 				shown.end()
 			}
+			err = errors.Join(err, web.end())
 			if report == nil {
 				if exitCode(err) == exitUsage {
 					return err
@@ -213,6 +224,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.StringVar(&breadth, "sql", "", sqlUsage)
 	addAllowKill(f)
 	addPromise(f)
+	addWeb(f, &address)
 	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")

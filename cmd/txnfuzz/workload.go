@@ -24,6 +24,7 @@ func newWorkload() *cobra.Command {
 	var s run.Settings
 	var levels, txns string
 	var out workloadOutputs
+	var address string
 	cmd := &cobra.Command{
 		Use:   "workload FILE [flags]",
 		Short: "Test whether an application stays correct at an isolation level",
@@ -91,7 +92,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = uint64(rand.Uint32())
 			}
-			return runWorkload(cmd, w, s, out)
+			return runWorkload(cmd, w, s, out, address)
 		},
 	}
 	f := cmd.Flags()
@@ -111,6 +112,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")
 	f.StringVar(&out.sarif, "sarif", "", "write the findings as SARIF to this file")
 	f.StringVar(&out.html, "html", "", "write the report as an HTML page to this file")
+	addWeb(f, &address)
 	cmd.AddCommand(newWorkloadImport())
 	return cmd
 }
@@ -168,17 +170,26 @@ func parseTxns(text string) (lo, hi int, err error) {
 	return lo, hi, nil
 }
 
-func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out workloadOutputs) (err error) {
+func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out workloadOutputs, address string) (err error) {
 	name := s.Target
 	s.Target = target.Redact(name)
-	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
+	web, ctx, err := watch(cmd, address, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, web.end()) }()
+	if web != nil {
+		shown := s
+		s.Live = func(r *run.Report, explained, all int) { web.server.Show(workloadBoard(&shown, r, explained, all)) }
+	}
+	s.Progress, s.Every = web.progress(cmd.ErrOrStderr()), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := target.OpenBackend(cmd.Context(), name, harness.Options{Progress: s.Progress})
+	b, err := target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
-	report, err := run.Run(cmd.Context(), w, b, s)
+	report, err := run.Run(ctx, w, b, s)
 	var setting *run.SettingError
 	if errors.As(err, &setting) {
 		err = usagef("%s: %w", w.File, setting)

@@ -96,6 +96,8 @@ type Settings struct {
 	// Observe, if not nil, is called with each judged case and the text of the
 	// header line that says how it was made, by several workers at once.
 	Observe func(r *target.Trial, input string) `json:"-"`
+	// Live, if not nil, is called every second with the report so far, which nobody changes any more.
+	Live func(*Report) `json:"-"`
 	// keepReport, if not nil, is given the report so far every now and then.
 	keepReport func(*Report) error
 
@@ -127,6 +129,7 @@ type campaign struct {
 	state     *campaignState
 	next      []atomic.Int64 // of each worker, the first input that was not run
 	litters   []litter       // of each worker
+	doing     []atomic.Pointer[flown]
 	faults    atomic.Int64
 	broken    sync.Map // messages of defects of this program
 	sampled   sampler

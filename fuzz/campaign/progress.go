@@ -39,7 +39,7 @@ func (c *campaign) watch(done <-chan struct{}) {
 	defer tick.Stop()
 	keep := time.NewTicker(keepEvery)
 	defer keep.Stop()
-	if c.s.keepReport == nil && c.state == nil {
+	if c.s.keepReport == nil && c.state == nil && c.s.Live == nil {
 		keep.Stop()
 	}
 	last, at := newCounts(), c.begun
@@ -62,8 +62,14 @@ func (c *campaign) watch(done <-chan struct{}) {
 		case <-keep.C:
 			r := c.report()
 			err := c.keepState(r)
+			if c.s.keepReport != nil || c.s.Live != nil {
+				r.Doing, r.Jobs = c.atWork(), c.keeper.Jobs()
+			}
 			if c.s.keepReport != nil {
 				err = errors.Join(err, c.s.keepReport(r))
+			}
+			if c.s.Live != nil {
+				c.s.Live(r)
 			}
 			if err != nil {
 				c.s.logf("warning: %v", err)

@@ -45,6 +45,9 @@ type Report struct {
 	Patterns PatternsReport `json:"patterns,omitempty"`
 	// Against is nil where nothing was compared.
 	Against *AgainstReport `json:"against,omitempty"`
+	// Doing and Jobs are what is done while a campaign runs: by its workers, and with its findings.
+	Doing []Doing        `json:"-"`
+	Jobs  []findings.Job `json:"-"`
 	// ShowPhases makes the summary for people tell them.
 	ShowPhases bool `json:"-"`
 }

@@ -61,6 +61,7 @@ func (st *campaignState) save(dir string) error {
 // begin opens what a campaign keeps from run to run.
 func (c *campaign) begin(store *findings.Store) error {
 	c.next, c.litters = make([]atomic.Int64, c.s.Workers), make([]litter, c.s.Workers)
+	c.doing = make([]atomic.Pointer[flown], c.s.Workers)
 	if c.s.Corpus == "" {
 		return nil
 	}

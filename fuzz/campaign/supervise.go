@@ -141,6 +141,8 @@ type campaignResult struct {
 	Unjudged bool               `json:"unjudged,omitempty"`
 	Level    *target.LevelError `json:"level,omitempty"`
 	Done     bool               `json:"done"`
+	Doing    []Doing            `json:"doing,omitempty"`
+	Jobs     []findings.Job     `json:"jobs,omitempty"`
 }
 
 // child runs a campaign in a process of its own.
@@ -152,6 +154,17 @@ func (v *supervisor) child(ctx context.Context, s Settings) (*Report, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err := target.WriteJSON(filepath.Join(dir, target.FileRequest), s); err != nil {
 		return nil, err
+	}
+	if s.Live != nil {
+		done, relayed := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(relayed)
+			v.relay(dir, done)
+		}()
+		defer func() {
+			close(done)
+			<-relayed
+		}()
 	}
 	err = (&target.ChildProcess{Role: target.RoleCampaign, Dir: dir, Stderr: s.Progress}).Run(ctx)
 	var result campaignResult
@@ -185,7 +198,7 @@ func campaignChild(ctx context.Context, dir string) error {
 	s.Progress = os.Stderr
 	path := filepath.Join(dir, target.FileResult)
 	s.keepReport = func(r *Report) error {
-		return target.WriteJSON(path, campaignResult{Report: r, Sums: r.sums()})
+		return target.WriteJSON(path, campaignResult{Report: r, Sums: r.sums(), Doing: r.Doing, Jobs: r.Jobs})
 	}
 	r, err := RunHere(ctx, s)
 	result := campaignResult{Report: r, Done: true}

@@ -90,6 +90,7 @@ func (c *campaign) take(
 	go func() {
 		defer c.keeper.Hold()()
 		levels := levelsWithin(k, c.levels, n)
+		c.doing[worker].Store(&flown{n, levels, time.Now()})
 		if c.versus != nil {
 			f.done <- c.versus.execute(keeping, k, levels)
 			return

@@ -87,6 +87,9 @@ func (k *Keeper) NoMore() { k.later.noMore() }
 // that.
 func (k *Keeper) Waiting() (doing, waiting int) { return k.later.counts() }
 
+// Jobs returns what is being done of findings, and what waits.
+func (k *Keeper) Jobs() []Job { return k.later.list() }
+
 // Hold keeps a crash from being looked into until what it returns is called.
 func (k *Keeper) Hold() (release func()) {
 	k.quiet.RLock()

@@ -3,6 +3,7 @@ package findings
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
@@ -25,6 +26,37 @@ const (
 	tasks
 )
 
+// String names a task.
+func (t task) String() string {
+	return [...]string{toConfirm: "confirm", toReduce: "reduce", toImprove: "reduce from another case"}[t]
+}
+
+// Job is what is done, or waits to be done, of a finding that is saved.
+type Job struct {
+	Finding string `json:"finding"`
+	// What is such as "confirm" or "reduce"; Since is zero of one that waits.
+	What  string    `json:"what"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+// list returns the job that is being done and those that wait, in their order.
+func (p *pending) list() (jobs []Job) {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.doing > 0 {
+		jobs = append(jobs, p.current)
+	}
+	for _, waiting := range p.jobs {
+		for _, j := range waiting {
+			jobs = append(jobs, Job{Finding: j.f.ID, What: j.what.String()})
+		}
+	}
+	return jobs
+}
+
 // maxPending bounds how many jobs wait; each holds a case with its history, 20 to 50
 // KB. A finding for which there is no room stays as it was saved. Jobs to improve a
 // finding are fewest: they may only make its file smaller.
@@ -36,6 +68,7 @@ type pending struct {
 	mu       sync.Mutex
 	jobs     [tasks][]job
 	doing    int
+	current  Job // what is being done; of none while doing is 0
 	leftOver int // findings that did not fit
 	ended    bool
 	changed  chan struct{}
@@ -104,7 +137,7 @@ func (p *pending) take() (j job, ok, ended bool) {
 	for i := range p.jobs {
 		if list := &p.jobs[i]; len(*list) > 0 {
 			j, *list = (*list)[0], (*list)[1:]
-			p.doing = 1
+			p.doing, p.current = 1, Job{Finding: j.f.ID, What: j.what.String(), Since: time.Now()}
 			return j, true, false
 		}
 	}

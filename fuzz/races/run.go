@@ -42,6 +42,8 @@ type Settings struct {
 	// Progress receives lines for people, one every Every; nil: none.
 	Progress io.Writer
 	Every    time.Duration
+	// Live, if not nil, is called about every second with the report so far.
+	Live func(*Report)
 	// Observe, if not nil, is called with each outcome that was judged.
 	Observe func(*target.Trial)
 
@@ -63,6 +65,7 @@ type run struct {
 	count     count
 	next      int // number of the next case
 	begun     time.Time
+	shown     time.Time     // when Live was called last
 	before    time.Duration // spent by the searches that this one goes on with
 }
 
@@ -190,6 +193,14 @@ func (r *run) cases(ctx context.Context, levels []corpus.Level) error {
 		}
 	}
 	return nil
+}
+
+// live hands on the report so far.
+func (r *run) live() {
+	if r.s.Live != nil && time.Since(r.shown) >= time.Second {
+		r.shown = time.Now()
+		r.s.Live(r.report())
+	}
 }
 
 // keep saves a violation, confirms and reduces it.

@@ -332,6 +332,7 @@ func (s *search) hold(ctx context.Context, place *corpus.Hold) (string, error) {
 	}
 	s.holds++
 	s.count.holds++
+	s.live()
 	c := s.r.at(place)
 	t := s.target.RunOnly(ctx, c, s.levels)
 	switch {

@@ -182,6 +182,9 @@ func (c *campaign) work(ctx context.Context) error {
 	if c.Progress != nil && c.Every > 0 {
 		go c.tell(stop)
 	}
+	if c.Live != nil {
+		go c.live(stop)
+	}
 	for range max(c.Workers, 1) {
 		wg.Add(1)
 		go func() {
@@ -232,6 +235,23 @@ func (c *campaign) tell(stop chan struct{}) {
 		case <-time.After(c.Every):
 			c.mu.Lock()
 			fmt.Fprintf(c.Progress, "%.0f s: %s\n", time.Since(c.begun).Seconds(), c.progress())
+			c.mu.Unlock()
+		}
+	}
+}
+
+// live hands on the report so far until stop is closed.
+func (c *campaign) live(stop chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			c.mu.Lock()
+			c.report.Seconds = time.Since(c.begun).Seconds()
+			c.Live(c.report, c.explained, c.explained+len(c.queue))
 			c.mu.Unlock()
 		}
 	}

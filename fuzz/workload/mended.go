@@ -266,7 +266,7 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 	w := m.workload(c.w)
 	s := c.Settings
 	s.Levels, s.Duration, s.Explain, s.Seed = []corpus.Level{m.level}, cases, explain, c.Seed+round
-	s.Progress = nil // it would count from zero again
+	s.Progress, s.Live = nil, nil // they would count from zero again
 	// What showed even once here is then seen with 95 %, if it is as frequent as before.
 	s.Cases = 0
 	for _, cell := range c.cells {

@@ -36,7 +36,10 @@ type Settings struct {
 	// took, at least 30 s.
 	Explain  time.Duration
 	Progress io.Writer
-	Every    time.Duration
+	// Live, if not nil, is called every second with the report so far, and with how many findings are explained and how many
+	// are to be. What it is given changes once it has returned.
+	Live  func(r *Report, explained, all int)
+	Every time.Duration
 }
 
 // Fit returns a *SettingError for a name in Only that no transaction of a workload has.

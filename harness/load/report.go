@@ -60,7 +60,7 @@ func (j *judge) report() *Report {
 		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
-		Faults: j.faults, Lost: j.lost, Findings: j.findings, Excluded: j.excluded(),
+		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())

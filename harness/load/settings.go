@@ -46,7 +46,9 @@ type Settings struct {
 	Found string
 	// Progress receives a line now and then.
 	Progress io.Writer
-	Every    time.Duration
+	// Live, if not nil, is called every second with the report so far.
+	Live  func(*Report)
+	Every time.Duration
 
 	_ struct{}
 }

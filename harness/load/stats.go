@@ -72,20 +72,29 @@ func (r *run) unexpected(err error) error {
 	return nil
 }
 
-// watch writes a line of progress now and then until done is closed.
+// watch writes a line of progress now and then, and hands on the report so far, until done is closed.
 func (r *run) watch(j *judge, done <-chan struct{}) {
-	if r.settings.Progress == nil || r.settings.Every <= 0 {
-		<-done
-		return
+	var tick, second <-chan time.Time
+	if r.settings.Progress != nil && r.settings.Every > 0 {
+		t := time.NewTicker(r.settings.Every)
+		defer t.Stop()
+		tick = t.C
 	}
-	tick := time.NewTicker(r.settings.Every)
-	defer tick.Stop()
+	if r.settings.Live != nil {
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		second = t.C
+	}
 	last, at := int64(0), time.Now()
 	for {
 		select {
 		case <-done:
 			return
-		case now := <-tick.C:
+		case <-second:
+			so := j.report()
+			so.Seconds = time.Since(r.begun).Seconds() // the judge knows its end only
+			r.settings.Live(so)
+		case now := <-tick:
 			n := r.count.all()
 			fmt.Fprintln(r.settings.Progress, r.line(j, float64(n-last)/now.Sub(at).Seconds()))
 			last, at = n, now
