@@ -48,16 +48,10 @@ func Generate(src Source, opts Options) *corpus.Case {
 // fresh makes tables, rows, and transactions.
 func fresh(src Source, o *Options) *draft {
 	d := &draft{}
-	schema := on(src, SchemaLane)
-	count := 1
-	if o.Tables > 1 && schema.odds(secondTableOdds) {
-		count = o.Tables
-	}
-	for n := range count {
-		t := newTable(schema, n, o.dataTypes())
-		t.fill(src, o.MaxRows)
-		d.tables = append(d.tables, t)
-		d.init = append(d.init, corpus.Line{Stmt: t.definition()})
+	if o.Schema != nil {
+		d.tables, d.init = o.Schema.draw(src, o)
+	} else {
+		d.tables, d.init = randomTables(src, o)
 	}
 	for _, t := range d.tables {
 		if len(t.rows) > 0 {
@@ -75,15 +69,40 @@ func fresh(src Source, o *Options) *draft {
 	return d
 }
 
+// randomTables makes one table or two, and their rows.
+func randomTables(src Source, o *Options) (tables []*table, init []corpus.Line) {
+	schema := on(src, SchemaLane)
+	count := 1
+	if o.Tables > 1 && schema.odds(secondTableOdds) {
+		count = o.Tables
+	}
+	for n := range count {
+		t := newTable(schema, n, o.dataTypes())
+		t.fill(src, o.MaxRows)
+		tables = append(tables, t)
+		init = append(init, corpus.Line{Stmt: t.definition()})
+	}
+	return tables, init
+}
+
 // setUp returns the INSERT that makes the table's rows.
 func (t *table) setUp() *ast.InsertStmt {
-	lists := make([][]ast.ExprNode, len(t.rows))
-	for i, row := range t.rows {
-		for _, v := range row {
-			lists[i] = append(lists[i], v.literal())
+	var columns, given []int
+	for i := range t.cols {
+		if !t.cols[i].computed {
+			given = append(given, i)
 		}
 	}
-	return insertStmt(t, nil, lists)
+	if len(given) < len(t.cols) {
+		columns = given
+	}
+	lists := make([][]ast.ExprNode, len(t.rows))
+	for k, row := range t.rows {
+		for _, i := range given {
+			lists[k] = append(lists[k], row[i].literal())
+		}
+	}
+	return insertStmt(t, columns, lists)
 }
 
 // transaction makes the statements of one session: a transaction, now and then

@@ -68,6 +68,8 @@ type Options struct {
 	// Computed is how many, out of 256, of the inputs with a rarer form of statement
 	// have one that only the server can compute. Default: none.
 	Computed int
+	// Schema is tables on which fresh cases are made; nil: random ones.
+	Schema *Schema
 	// Solver judges predicates for the strategy CTC. Default: the statement
 	// solver in the dialect of DBMS.
 	Solver Solver

@@ -26,8 +26,8 @@ type column struct {
 	notNull bool
 	// def is the declared default, nil for none.
 	def *value
-	// generated says that the server makes the values.
-	generated bool
+	// generated says that the server makes the values, computed that nobody else can.
+	generated, computed bool
 }
 
 // optional says that an INSERT may leave the column out.
@@ -124,7 +124,7 @@ func readTable(s *ast.CreateTableStmt) *table {
 					c.def = &v
 				}
 			case ast.ColumnOptionAutoIncrement, ast.ColumnOptionGenerated:
-				c.generated = true
+				c.generated, c.computed = true, o.Tp == ast.ColumnOptionGenerated
 			}
 		}
 		if mysql.HasNotNullFlag(d.Tp.GetFlag()) {

@@ -70,6 +70,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target mariadb:11.8 --server-opt innodb_snapshot_isolation=OFF --cases 1000
   txnfuzz run --target mariadb:10.11 --against mariadb:11.8 --cases 2000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
+  txnfuzz run --target mysql:9.7 --schema shop.sql --duration 5m
   txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target mysql:9.7 --races torn.sql
   txnfuzz run --target postgres:18 --races --levels SER --state search.json
@@ -107,6 +108,8 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 				return usagef("--sql kill and --unique-values exclude each other")
 			case s.Constraints != campaign.None && s.Unique:
 				return usagef("--sql constraints and --unique-values exclude each other")
+			case s.Schema != "" && (s.Constraints != campaign.None || s.Unique || cmd.Flags().Changed("known")):
+				return usagef("--schema makes cases on its own tables: it and --known, --unique-values and --sql constraints exclude each other")
 			}
 			if !others && s.Against == "" && !s.Unique {
 				if said.Ends == nil {
@@ -191,6 +194,10 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 				shown.end()
 			}
 			err = errors.Join(err, web.end())
+			var schema *campaign.SchemaError
+			if errors.As(err, &schema) {
+				return usagef("--schema: %w", schema)
+			}
 			if report == nil {
 				if exitCode(err) == exitUsage {
 					return err
@@ -234,6 +241,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs that are not reported, one a line: fingerprint | reason | link | last day")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
+	f.StringVar(&s.Schema, "schema", "", "make all cases on the tables of this dump, such as mysqldump --no-data writes it, in place of random tables")
 	f.StringVar(&s.Known, "known", findings.StoredDir, "folder of stored cases from which new ones are made; if it is not there, the cases in the program")
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")

@@ -61,6 +61,9 @@ type Settings struct {
 	Seed uint64
 	// Known is a folder of stored cases that new ones are made of; see LoadKnown.
 	Known string
+	// Schema is a file with tables on which all cases are made, in place of random ones and of stored cases; see LoadSchema.
+	// Empty: none.
+	Schema string
 	// Corpus is a folder in which a campaign keeps inputs that show rare
 	// behaviour, to make new ones of; empty: every input is made afresh.
 	Corpus string
@@ -118,6 +121,7 @@ type campaign struct {
 	others []*target.Target // of the workers behind the first; none: they share target
 	levels []corpus.Level
 	known  []*corpus.Case
+	schema *mutate.Schema // nil: tables are random
 	keeper *findings.Keeper
 	tally  *tally
 	asked  time.Time // when the campaign was asked for
@@ -152,10 +156,19 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 	}
 	c := &campaign{tally: newTally(), asked: time.Now()}
 	var err error
-	if c.known, err = LoadKnown(s.Known); err != nil {
+	var told []string
+	if c.schema, told, err = LoadSchema(s.Schema); err != nil {
 		return nil, err
 	}
-	if builtIn(s.Known) {
+	for _, line := range told {
+		s.logf("%s", line)
+	}
+	if c.schema != nil {
+		s.Constraints = None // which have tables of their own
+	} else if c.known, err = LoadKnown(s.Known); err != nil {
+		return nil, err
+	}
+	if builtIn(s.Known) && c.schema == nil {
 		s.logf("no folder %s here: new cases are made of the %d that this program was built with", s.Known, len(c.known))
 	}
 	baseline, err := findings.LoadBaseline(s.Baseline)

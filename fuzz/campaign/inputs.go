@@ -134,6 +134,7 @@ func (s *Settings) transactions(n int) int {
 func (c *campaign) options(n int) mutate.Options {
 	o := generatorOptions(c.target.Server(), c.levels, c.s.Conflict, n)
 	o.Computed = computedOdds[c.s.SQL]
+	o.Schema = c.schema
 	return o
 }
 

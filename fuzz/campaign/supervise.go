@@ -37,6 +37,9 @@ func runAfresh(ctx context.Context, s Settings) (*Report, error) {
 	if _, err := LoadKnown(s.Known); err != nil {
 		return nil, err
 	}
+	if _, _, err := LoadSchema(s.Schema); err != nil {
+		return nil, err
+	}
 	if _, err := findings.LoadBaseline(s.Baseline); err != nil {
 		return nil, err
 	}

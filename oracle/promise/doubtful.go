@@ -20,6 +20,8 @@ func (j *judge) undetermined(e *event) string {
 	}
 	raw, isRaw := e.node.(*stmt.RawStmt)
 	switch {
+	case j.stampsNull(e.node):
+		return "a value that is not one of the rows"
 	case isRaw && j.t.aborts && undeterminedHere(raw) != "":
 		return undeterminedHere(raw)
 	case j.t.aborts && j.sumsFloats(e.node):

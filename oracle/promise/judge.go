@@ -109,6 +109,9 @@ func (j *judge) decide() (err error) {
 	if j.layout, err = layoutOf(j.defs, j.h); err != nil {
 		return err
 	}
+	if j.withoutTransactions() {
+		return unjudgedError("a storage engine without transactions")
+	}
 	if j.t, err = read(j.c, j.h); err != nil {
 		return err
 	}

@@ -423,7 +423,9 @@ func (j *judge) mixed(e *event, w *world, alone *history.Result, keeps bool) str
 		return "a unique key that need not hold in the middle of a statement"
 	case constraint(alone) && constraint(&e.st.Result):
 		return twoConstraints
-	case e.unit.promise.Plain == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool { o, open := w.own[u]; return open && u != e.unit && !o.write.empty() }):
+	case e.unit.promise.Plain == Uncommitted && slices.ContainsFunc(j.t.units, func(u *unit) bool {
+		return u != e.unit && (w.hasOpen(u) || u.writes(e.st))
+	}):
 		return "a statement amid uncommitted changes"
 	}
 	return ""

@@ -78,6 +78,13 @@ type event struct {
 
 func (e *event) waited() bool { return len(e.st.Waits) > 0 }
 
+// writes says that a write of a transaction was under way while another one's statement was.
+func (u *unit) writes(other *history.Stmt) bool {
+	return slices.ContainsFunc(u.events, func(e *event) bool {
+		return e.writes() && e.st.Submit < other.Return && (e.st.Return == 0 || e.st.Return > other.Submit)
+	})
+}
+
 // stretched says that an event was held, or kept by something that was: it took effect at any moment between
 // its submission and its answer.
 func (e *event) stretched() bool {

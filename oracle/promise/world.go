@@ -21,6 +21,12 @@ type world struct {
 	lost string
 }
 
+// hasOpen says that a transaction has changed rows and not committed.
+func (w *world) hasOpen(u *unit) bool {
+	o, open := w.own[u]
+	return open && !o.write.empty()
+}
+
 // own is what a transaction has done.
 type own struct {
 	write write

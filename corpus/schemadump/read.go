@@ -1,0 +1,116 @@
+package schemadump
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+)
+
+// LeftOut is what of a dump is not read: how often, and why.
+type LeftOut struct {
+	What string
+	N    int
+}
+
+// Read returns the tables of a dump in their order, and what was left out. name is for errors, which name the line. An error
+// says that there is no table, or that the text is none.
+func Read(name string, text []byte) (tables []*ast.CreateTableStmt, left []LeftOut, err error) {
+	r := &reader{byName: map[string]*ast.CreateTableStmt{}}
+	for _, s := range split(string(text)) {
+		r.statement(s)
+	}
+	if len(r.tables) == 0 {
+		if r.first != nil {
+			line := 1 + strings.Count(string(text[:r.firstAt]), "\n")
+			return nil, r.left, fmt.Errorf("%s:%d: no table could be read: %w", name, line, r.first)
+		}
+		return nil, r.left, fmt.Errorf("%s: there is no CREATE TABLE: want a dump such as mysqldump --no-data writes", name)
+	}
+	return r.tables, r.left, nil
+}
+
+type reader struct {
+	tables []*ast.CreateTableStmt
+	byName map[string]*ast.CreateTableStmt
+	left   []LeftOut
+	// first is why the first table was not read.
+	first   error
+	firstAt int
+}
+
+func (r *reader) leave(what string) {
+	for i := range r.left {
+		if r.left[i].What == what {
+			r.left[i].N++
+			return
+		}
+	}
+	r.left = append(r.left, LeftOut{what, 1})
+}
+
+func (r *reader) statement(s statement) {
+	words := strings.Fields(strings.ToUpper(s.text))
+	kind := words[0]
+	if len(words) > 1 && (kind == "CREATE" || kind == "ALTER" || kind == "DROP") {
+		kind += " " + words[1]
+	}
+	switch kind {
+	case "SET", "USE", "DROP TABLE", "DROP DATABASE", "DROP VIEW", "CREATE DATABASE", "LOCK", "UNLOCK", "START", "COMMIT", "BEGIN":
+		return // of the dump itself
+	case "CREATE TABLE", "ALTER TABLE", "CREATE INDEX", "CREATE UNIQUE":
+	default:
+		r.leave(kind)
+		return
+	}
+	n, err := corpus.ParseStatement(s.text)
+	if err != nil {
+		var parse *corpus.ParseError
+		if errors.As(err, &parse) {
+			err = errors.New(parse.Msg)
+		}
+		if r.first == nil && kind == "CREATE TABLE" {
+			r.first, r.firstAt = err, s.at
+		}
+		r.leave(kind + " that cannot be read")
+		return
+	}
+	switch n := n.(type) {
+	case *ast.CreateTableStmt:
+		if len(n.Cols) == 0 {
+			r.leave("CREATE TABLE like another, or as a query")
+			return
+		}
+		n.Table.Schema.O, n.Table.Schema.L = "", ""
+		r.tables = append(r.tables, n)
+		r.byName[n.Table.Name.L] = n
+	case *ast.AlterTableStmt:
+		r.alter(n)
+	case *ast.CreateIndexStmt:
+		t := r.byName[n.Table.Name.L]
+		if t == nil || n.KeyType != ast.IndexKeyTypeNone && n.KeyType != ast.IndexKeyTypeUnique {
+			r.leave(kind)
+			return
+		}
+		c := &ast.Constraint{Tp: ast.ConstraintIndex, Name: n.IndexName, Keys: n.IndexPartSpecifications}
+		if n.KeyType == ast.IndexKeyTypeUnique {
+			c.Tp = ast.ConstraintUniq
+		}
+		t.Constraints = append(t.Constraints, c)
+	}
+}
+
+// alter adds the keys of an ALTER TABLE to its table.
+func (r *reader) alter(n *ast.AlterTableStmt) {
+	t := r.byName[n.Table.Name.L]
+	for _, s := range n.Specs {
+		if t == nil || s.Tp != ast.AlterTableAddConstraint || s.Constraint == nil {
+			r.leave("part of an ALTER TABLE that adds no key")
+			continue
+		}
+		t.Constraints = append(t.Constraints, s.Constraint)
+	}
+}

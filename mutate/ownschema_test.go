@@ -1,0 +1,136 @@
+package mutate
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/schemadump"
+)
+
+func schemaOf(t *testing.T, text string) (*Schema, []string) {
+	t.Helper()
+	creates, _, err := schemadump.Read("x.sql", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewSchema(creates)
+}
+
+// TestSchemaLeavesOut: what no case can be made on is left out, and said.
+func TestSchemaLeavesOut(t *testing.T) {
+	for _, x := range []struct{ text, tables, left string }{
+		{"CREATE TABLE t (a INT PRIMARY KEY COMMENT 'x') ENGINE=InnoDB AUTO_INCREMENT=7 COMMENT='y' CHARSET=latin1", "t", ""},
+		{"CREATE TABLE t (a INT, c DATETIME DEFAULT NOW() ON UPDATE NOW())", "t", "what the clock gives to columns of table t"},
+		{"CREATE TABLE t (a INT, u CHAR(36) DEFAULT (UUID()))", "t", "what the clock gives to columns of table t"},
+		{"CREATE TABLE t (a INT) PARTITION BY HASH (a) PARTITIONS 2", "", "table t: it has partitions"},
+		{"CREATE TABLE t (a VARCHAR(50), UNIQUE (a(3)))", "", "table t: a unique key of it is on a short prefix"},
+		{"CREATE TABLE t (a VARCHAR(50), UNIQUE (a(20)))", "t", ""},
+		{"CREATE TABLE t (a INT(5) ZEROFILL NOT NULL)", "", "table t: no values are known of its column a"},
+		{"CREATE TABLE t (a INT(5) ZEROFILL)", "t", ""},
+		{"CREATE TABLE t (a INT, g INT AS (a + 1) UNIQUE)", "t", ""},
+	} {
+		s, left := schemaOf(t, x.text)
+		if got := strings.Join(s.Names(), " "); got != x.tables {
+			t.Errorf("%s: tables %s, want %s", x.text, got, x.tables)
+		}
+		if got := strings.Join(left, "; "); got != x.left {
+			t.Errorf("%s: left out %q, want %q", x.text, got, x.left)
+		}
+	}
+}
+
+// TestSchemaCases makes cases on the tables of a dump: they are those tables, whole but for what was left out, and their
+// rows are such as the tables take.
+func TestSchemaCases(t *testing.T) {
+	text, err := os.ReadFile("../corpus/schemadump/testdata/shop.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := schemaOf(t, string(text))
+	parents, rows := 0, 0
+	used := map[string]bool{}
+	for n := range uint64(600) {
+		for _, c := range FromInput(InputOf(n, InputLen), nil, Options{Schema: s}) {
+			if again, err := corpus.Parse("x", corpus.Print(c, corpus.Text)); err != nil || !again.Equal(c) {
+				t.Fatalf("%v\n%s", err, corpus.Print(c, corpus.Text))
+			}
+			made := readTables(c)
+			for _, table := range made {
+				used[table.name] = true
+				rows += len(table.rows)
+				for i, row := range table.rows {
+					if k := table.clash(table.rows[:i], row); k != nil {
+						t.Fatalf("row %d of %s breaks key %s\n%s", i, table.name, k.name, corpus.Print(c, corpus.Text))
+					}
+					for j, col := range table.cols {
+						if col.notNull && row[j] == null && !col.computed {
+							t.Fatalf("row %d of %s has no %s\n%s", i, table.name, col.name, corpus.Print(c, corpus.Text))
+						}
+					}
+				}
+			}
+			parents += referring(t, c, made)
+		}
+	}
+	if len(used) != 4 || parents < 100 || rows < 3000 {
+		t.Errorf("tables %v, %d rows, %d of them refer to others", used, rows, parents)
+	}
+}
+
+// referring counts the rows that refer to others, which must be there.
+func referring(t *testing.T, c *corpus.Case, made []*table) (n int) {
+	t.Helper()
+	for _, l := range c.Init {
+		create, ok := l.Stmt.(*ast.CreateTableStmt)
+		if !ok {
+			continue
+		}
+		child := tableNamed(made, create.Table.Name.O)
+		for _, k := range create.Constraints {
+			if k.Tp != ast.ConstraintForeignKey {
+				continue
+			}
+			parent := tableNamed(made, k.Refer.Table.Name.O)
+			if parent == nil {
+				t.Fatalf("a foreign key to a table that is not there\n%s", corpus.Print(c, corpus.Text))
+			}
+			from, to := child.column(k.Keys[0].Column.Name.O), parent.column(k.Refer.IndexPartSpecifications[0].Column.Name.O)
+			for _, row := range child.rows {
+				if row[from] == null {
+					continue
+				}
+				n++
+				if !slices.ContainsFunc(parent.rows, func(p []value) bool { return p[to] == row[from] }) {
+					t.Fatalf("a row refers to nobody\n%s", corpus.Print(c, corpus.Text))
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestSchemaChecks: no row of the set-up breaks a CHECK, and a CHECK of which nobody here knows what it refuses is left out.
+func TestSchemaChecks(t *testing.T) {
+	s, _ := schemaOf(t, "CREATE TABLE t (a INT PRIMARY KEY, b INT CHECK (b > 1), CONSTRAINT c CHECK (a <> 2), "+
+		"CONSTRAINT d CHECK (ST_X(a) > 3))")
+	for n := range uint64(200) {
+		c := FromInput(InputOf(n, InputLen), nil, Options{Schema: s})[0]
+		text := string(corpus.Print(c, corpus.Text))
+		table := readTables(c)[0]
+		for _, row := range table.rows {
+			if row[0] == integer(2) || row[1] != null && (row[1].neg || row[1].mag <= 1) {
+				t.Fatalf("row %s breaks a CHECK\n%s", fmt.Sprint(row), text)
+			}
+		}
+		if !strings.Contains(text, "CHECK(a != 2)") || !strings.Contains(text, "CHECK(b > 1)") ||
+			strings.Contains(text, "ST_X") && len(table.rows) > 0 {
+			t.Fatalf("%s", text)
+		}
+	}
+}
