@@ -43,10 +43,11 @@ func (b *builder) line(i int, s *statement) *foreign.Refusal {
 		return nil
 	case s.role == passed, b.pointless(i, s):
 		return nil
-	case b.early(s, open):
-		return b.addInit(s.sql, s.phrase)
 	}
 	b.inDatabase(s)
+	if b.early(s, open) {
+		return b.addInit(s.sql, s.phrase)
+	}
 	if m := killPattern.FindStringSubmatch(s.sql); m != nil {
 		conn, err := strconv.Atoi(m[2])
 		if err != nil || b.session[conn] == 0 {
@@ -104,7 +105,7 @@ func (b *builder) set(i int, s *statement) *foreign.Refusal {
 	sets := b.tracker.of(s.conn).sets
 	switch {
 	case len(list) != 1 || list[0].scope != ofSession:
-	case b.session[s.conn] == 0:
+	case b.session[s.conn] == 0 && !slices.Contains(once, list[0].name):
 		return nil // begins takes it over
 	case list[0].isDefault && !slices.ContainsFunc(sets, func(o setting) bool { return o.name == list[0].name }):
 		return nil

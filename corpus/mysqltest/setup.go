@@ -41,7 +41,8 @@ func (b *builder) setUpEnds() int {
 		}
 		others = others || s.conn != first && !s.phrase.begins("set")
 		plain := s.phrase.begins("select") && !t.of(s.conn).manual
-		if s.sent || !plain && !slices.Contains(setsUp, s.phrase[0]) || s.setsMore() {
+		undoes := s.phrase.begins("rollback") && t.of(s.conn).open
+		if s.sent || !plain && !slices.Contains(setsUp, s.phrase[0]) || undoes || s.setsMore() {
 			break
 		}
 		t.see(&s.event)
