@@ -43,7 +43,38 @@ const (
 		"session s2 step w { INSERT INTO t VALUES (1); }\npermutation r w\npermutation w r\npermutation l w\n"
 	pageText = "Testing MySQL transaction isolation levels\n\nSetup:\n```sql\ncreate table t (a int);\n```\nMySQL prevents (G0):\n" +
 		"```sql\nset session transaction isolation level serializable; begin; -- T1\nselect * from t; -- T1\ncommit; -- T1\n```\n"
+	testText = "create table t (a int);\nbegin;\n--source include/x.inc\nconnection default;\ncommit;\ndrop table t;\n" +
+		"create table t (a int);\nconnection c;\nxa begin 'x';\nconnection default;\ninsert into t values (1);\ndrop table t;\n"
+	sourceText = "connect (c,localhost,root,,);\ninsert into t values (1);\n"
 )
+
+// A test file reads others from the folders above.
+func TestCorpusImportMysqltest(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"t/a.test": testText, "t/bad.test": sourceText + "select 'a", "t/tcl.test": "set x [y]\n",
+		"include/x.inc": sourceText,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := t.TempDir()
+	got := txnfuzz(t, "corpus", "import", filepath.Join(dir, "t"), "--out", out)
+	if got.code != 0 {
+		t.Fatalf("status %d: %s%s", got.code, got.stdout, got.stderr)
+	}
+	inOrder(t, got.stdout, "a.test#1: written to "+filepath.Join(out, "a-1.sql"), "\n1 case read; 2 not imported",
+		"1  XA ", "a.test#2: xa begin 'x'\n", "1  a file that is not read  bad.test: ", "bad.test:3:8: ' is never closed")
+	bad := txnfuzz(t, "corpus", "import", filepath.Join(dir, "t", "bad.test"), "--out", out)
+	if bad.code != 2 || !strings.Contains(bad.stderr, "bad.test:3:8: ' is never closed") {
+		t.Errorf("status %d: %s", bad.code, bad.stderr)
+	}
+}
 
 // A folder may hold files of several tools, cases, and pages that are none of these.
 func TestCorpusImportForeign(t *testing.T) {

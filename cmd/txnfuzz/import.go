@@ -17,6 +17,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/foreign"
 	"github.com/txnfuzz/txnfuzz/corpus/hermitage"
 	"github.com/txnfuzz/txnfuzz/corpus/isolationspec"
+	"github.com/txnfuzz/txnfuzz/corpus/mysqltest"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 )
@@ -28,16 +29,18 @@ func newCorpusImport() *cobra.Command {
 		Short: "Copy published cases into the corpus, in the format of txnfuzz",
 		Long: `Reads cases in the format of txnfuzz, or in the format in which Troc, DT2 and Fucci
 publish theirs (.txt), the specs of PostgreSQL's isolationtester (.spec; each permutation
-becomes a case), and the pages of Hermitage (.md; each test becomes a case). Writes those
-whose statements the corpus does not hold yet at these levels, with file names such as
-maria-32898.sql.
+becomes a case), the pages of Hermitage (.md; each test becomes a case), and the files of
+mysqltest, with which MySQL and MariaDB test themselves (.test; each part in which several
+connections speak becomes a case). Writes those whose statements the corpus does not hold
+yet at these levels, with file names such as maria-32898.sql.
 
-A spec or a page may hold what no case can say: prepared transactions, functions, advisory
-locks, tables that inherit. What is not imported is counted by reason; that is no error.`,
+Such a file may hold what no case can say: functions, tables that inherit, LOCK TABLES,
+debug sync points. What is not imported is counted by reason; that is no error.`,
 		Example: `  txnfuzz corpus import ../Fucci/cases/mariadb32898.txt
   txnfuzz corpus import ../DT2/cases --out corpus/known
   txnfuzz corpus import ../postgres/src/test/isolation/specs --out specs
-  txnfuzz corpus import ../hermitage/postgres.md --out hermitage`,
+  txnfuzz corpus import ../hermitage/postgres.md --out hermitage
+  txnfuzz corpus import ../mysql-server/mysql-test/suite/innodb/t --out innodb`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cases, refused, err := loadForeign(args, cmd.ErrOrStderr())
@@ -73,12 +76,15 @@ locks, tables that inherit. What is not imported is counted by reason; that is n
 const thenRecord = "Look at `source` and `reported`, then record what they do: go test ./fuzz -run TestCorpus -update"
 
 // foreignReaders read the files of other tools; looks, where there is one, tells them from other files of a folder.
+// counted says that malformed files among others are counted: mysqltest's own tests are so on purpose.
 var foreignReaders = map[string]struct {
-	cases func(string, []byte) (*foreign.Read, error)
-	looks func([]byte) bool
+	cases   func(string, []byte) (*foreign.Read, error)
+	looks   func([]byte) bool
+	counted bool
 }{
 	isolationspec.Ext: {cases: isolationspec.Cases},
 	hermitage.Ext:     {cases: hermitage.Cases, looks: hermitage.Looks},
+	mysqltest.Ext:     {cases: mysqltestCases, looks: mysqltest.Looks, counted: true},
 }
 
 // loadForeign is loadCases that also reads what other tools have, and what of it is no case.
@@ -86,7 +92,7 @@ func loadForeign(paths []string, warnings io.Writer) (out []corpus.Stored, refus
 	var own []string
 	var errs []error
 	for _, p := range paths {
-		read, n, err := foreignBelow(p)
+		read, n, err := foreignBelow(p, len(paths) == 1)
 		if err != nil {
 			errs = append(errs, parts(err)...)
 		}
@@ -108,8 +114,9 @@ func loadForeign(paths []string, warnings io.Writer) (out []corpus.Stored, refus
 	return out, refused, nil
 }
 
-// foreignBelow reads a file of another tool, or all such files below a folder, and says how many there are.
-func foreignBelow(path string) (out foreign.Read, files int, err error) {
+// foreignBelow reads a file of another tool, or all such files below a folder, and says how many there are. alone says
+// that no other path is read.
+func foreignBelow(path string, alone bool) (out foreign.Read, files int, err error) {
 	var errs []error
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		by, known := foreignReaders[filepath.Ext(file)]
@@ -132,6 +139,12 @@ func foreignBelow(path string) (out foreign.Read, files int, err error) {
 		}
 		files++
 		read, err := by.cases(file, text)
+		if err != nil && by.counted && !(alone && file == path) {
+			detail := strings.TrimPrefix(err.Error(), filepath.Dir(file)+string(filepath.Separator))
+			no := &foreign.Refusal{From: file, Reason: "a file that is not read", Detail: detail}
+			out.Refused = append(out.Refused, no)
+			return nil
+		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("load cases: %w", err))
 			return nil
