@@ -48,7 +48,7 @@ func TestSchemaLeavesOut(t *testing.T) {
 // TestSchemaCases makes cases on the tables of a dump: they are those tables, whole but for what was left out, and their
 // rows are such as the tables take.
 func TestSchemaCases(t *testing.T) {
-	text, err := os.ReadFile("../corpus/schemadump/testdata/shop.sql")
+	text, err := os.ReadFile("../docs/schema/shop.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 
 // TestSplit: a dump that is cut off anywhere gives the statements before the cut, each at its place.
 func TestSplit(t *testing.T) {
-	text, err := os.ReadFile("testdata/shop.sql")
+	text, err := os.ReadFile("../../docs/schema/shop.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ func TestSchema(t *testing.T) {
 			t.Parallel()
 			var wrong []string
 			r, err := RunHere(t.Context(), Settings{
-				Target: name, Schema: "../../corpus/schemadump/testdata/shop.sql", Cases: 120, Seed: 11, Workers: 1,
+				Target: name, Schema: "../../docs/schema/shop.sql", Cases: 120, Seed: 11, Workers: 1,
 				Out: t.TempDir(), Levels: []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead},
 				Observe: func(r *target.Trial, _ string) {
 					if r.Err != nil || r.Verdict.Outcome == oracle.Violation {
@@ -40,7 +40,7 @@ func TestSchema(t *testing.T) {
 
 // TestLoadSchema says what is wrong with a file, and of a good one what is left out.
 func TestLoadSchema(t *testing.T) {
-	_, told, err := LoadSchema("../../corpus/schemadump/testdata/shop.sql")
+	_, told, err := LoadSchema("../../docs/schema/shop.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
