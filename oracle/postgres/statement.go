@@ -122,6 +122,9 @@ func (w *world) target(run *running) error {
 	if what := unsupported(run.node); what != "" {
 		return refuse(what)
 	}
+	if run.byPlace == nil && stmt.NamesSystemColumn(run.node) {
+		return refuse("a column that tells where a row lies")
+	}
 	if w.sumsFloats(run.node) {
 		return refuse("a sum of floating-point numbers")
 	}

@@ -24,6 +24,10 @@ func (j *judge) undetermined(e *event) string {
 		return "a value that is not one of the rows"
 	case isRaw && j.t.aborts && undeterminedHere(raw) != "":
 		return undeterminedHere(raw)
+	case !isRaw && j.t.aborts && stmt.NamesSystemColumn(e.node):
+		return "a value that is not one of the rows"
+	case j.t.aborts && e.refers() && e.unit.wroteBefore(e):
+		return "a foreign key that is checked again for what its own transaction has written"
 	case j.t.aborts && j.sumsFloats(e.node):
 		return "a sum of floating-point numbers, which depends on the order of rows"
 	case j.t.aborts && (keepsFirst(e.node) || j.takesEqual(e.node)):

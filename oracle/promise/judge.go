@@ -97,6 +97,9 @@ func judgeOne(c *corpus.Case, h *history.History, scratch Scratch) (Ruling, erro
 		j.ruling.Dependencies = d
 		j.ruling.ButForKeys = d != nil && exact && cyclic(d, func(*mvcc.Dependency) bool { return true }) &&
 			!cyclic(d, func(e *mvcc.Dependency) bool { return e.Through == "" })
+		if !j.ruling.ButForKeys && j.t.aborts && slices.ContainsFunc(j.layout, j.isOwnParent) {
+			j.ruling.Broken, j.ruling.Unjudged = false, "a foreign key to its own table, which is looked up among the newest rows"
+		}
 	}
 	return j.ruling, err
 }

@@ -134,7 +134,7 @@ func (j *judge) throughNewest(e *event, w *world, o own, commits int, did write)
 				return true, nil
 			}
 		}
-		if !upsert && e.mayName(j, i) {
+		if !upsert && e.mayName(j, i) && !j.refersToItself(i) {
 			continue
 		}
 		one, other := j.layout.nothing(), j.layout.nothing()
@@ -144,6 +144,29 @@ func (j *judge) throughNewest(e *event, w *world, o own, commits int, did write)
 		}
 	}
 	return false, nil
+}
+
+// refersToItself says that a cascade may write a table of the statement itself.
+func (j *judge) refersToItself(table int) bool { return j.isOwnParent(j.layout[table]) }
+
+// isOwnParent says that a foreign key of a table refers to the table.
+func (j *judge) isOwnParent(sh shape) bool {
+	name := strings.ToLower(sh.name)
+	if def := j.defs[name]; def != nil && corpus.Contains(def, func(n ast.Node) (found, skip bool) {
+		r, ok := n.(*ast.ReferenceDef)
+		return ok && r.Table != nil && r.Table.Name.L == name, false
+	}) {
+		return true
+	}
+	return slices.ContainsFunc(j.c.Init, func(l corpus.Line) bool {
+		raw, ok := l.Stmt.(*stmt.RawStmt)
+		if !ok {
+			return false
+		}
+		words := raw.Words()
+		at := slices.Index(words, "references")
+		return at >= 0 && at+1 < len(words) && words[at+1] == name && slices.Contains(words[:at], name)
+	})
 }
 
 // mayName says whether a write may name a table. What else it writes, a cascade or a trigger does.

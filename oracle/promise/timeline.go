@@ -85,6 +85,18 @@ func (u *unit) writes(other *history.Stmt) bool {
 	})
 }
 
+// refers says that an UPDATE has failed since a row would refer to nobody.
+func (e *event) refers() bool {
+	const foreignKeyViolation = "23503"
+	return e.st.Result.Err != nil && e.st.Result.Err.State == foreignKeyViolation && (e.kind == stmt.Update || e.kind == stmt.Raw)
+}
+
+// wroteBefore says that a transaction has written before a statement of its own. Then PostgreSQL checks foreign keys again
+// for rows whose keys an UPDATE leaves alone: a copy in which these rows are committed shows nothing of it.
+func (u *unit) wroteBefore(e *event) bool {
+	return slices.ContainsFunc(u.events, func(x *event) bool { return x.index < e.index && x.writes() && x.st.Result.Err == nil })
+}
+
 // stretched says that an event was held, or kept by something that was: it took effect at any moment between
 // its submission and its answer.
 func (e *event) stretched() bool {
