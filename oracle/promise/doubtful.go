@@ -26,8 +26,6 @@ func (j *judge) undetermined(e *event) string {
 		return undeterminedHere(raw)
 	case !isRaw && j.t.aborts && stmt.NamesSystemColumn(e.node):
 		return "a value that is not one of the rows"
-	case j.t.aborts && e.refers() && e.unit.wroteBefore(e):
-		return "a foreign key that is checked again for what its own transaction has written"
 	case j.t.aborts && j.sumsFloats(e.node):
 		return "a sum of floating-point numbers, which depends on the order of rows"
 	case j.t.aborts && (keepsFirst(e.node) || j.takesEqual(e.node)):
@@ -145,6 +143,10 @@ func (j *judge) doubt() string {
 	switch {
 	case j.t.odd != nil, slices.Contains([]string{Orphan, DuplicateKey, BrokenCheck, disagreement, "unjustified-abort", "lost-transaction"}, j.ruling.Kind):
 		return ""
+	case j.t.aborts && slices.ContainsFunc(j.t.events, func(e *event) bool {
+		return e.index == j.ruling.Stmt && e.unit != nil && e.refers() && e.unit.wroteBefore(e)
+	}):
+		return "a foreign key that is checked again for what its own transaction has written"
 	case j.inexact():
 		return "a value that its text does not tell"
 	case j.queue():
