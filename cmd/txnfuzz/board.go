@@ -142,7 +142,7 @@ func loadBoard(s *load.Settings, r *load.Report) web.Board {
 	}
 	for _, f := range r.Findings {
 		b.Findings = append(b.Findings, web.Finding{ID: fmt.Sprintf("%s-%s", r.Workload, f.Kind), Kind: f.Kind, Level: r.Level,
-			Reason: cmp.Or(firstOf(f.Says), f.Note), Seen: f.Count, At: b.Begun})
+			Reason: cmp.Or(firstOf(f.Says), f.Note), Seen: f.Count})
 	}
 	return b
 }
@@ -170,7 +170,7 @@ func workloadBoard(s *run.Settings, r *run.Report, explained, all int) web.Board
 	b.Verdicts = append(verdictsOf(r.Verdicts), b.Verdicts...)
 	for i, f := range r.Findings {
 		b.Findings = append(b.Findings, web.Finding{ID: cmp.Or(strings.TrimSuffix(filepath.Base(f.File), filepath.Ext(f.File)), fmt.Sprintf("finding-%d", i+1)),
-			Kind: string(f.Kind), Level: f.Level, Reason: f.Detail, Seen: 1, At: b.Begun})
+			Kind: string(f.Kind), Level: f.Level, Reason: f.Detail, Seen: 1})
 	}
 	return b
 }

@@ -17,7 +17,7 @@
 -- verdict (mariadb 11.8,snapshot=off, RC): ok
 -- verdict (mariadb 10.11, RC): ok
 -- verdict (mariadb 10.11,snapshot=on, RC): ok
--- verdict (mariadb 10.5, RC): ok
+-- verdict (mariadb 10.5, RC): unknown unsupported
 -- verdict (mysql 9.7, RC): ok
 -- verdict (mysql 9.7,binlog=off, RC): ok
 -- verdict (tidb 2025-11, RC): known commit-misses-lock-of-restarted-update

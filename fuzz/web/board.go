@@ -67,7 +67,8 @@ type Finding struct {
 	// New says that the folder of findings did not hold it before.
 	New  bool
 	Seen int
-	At   time.Time
+	// At is when it was found; zero where that is not told.
+	At time.Time
 }
 
 // Percent is the share as people read it.

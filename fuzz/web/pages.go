@@ -114,6 +114,9 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, p page) {
 // In is the name of the template of a page; the page's template has one for each.
 func (v *shown) In(name string) bool { return v.Template == name }
 
+// After is how long the command had run at a moment.
+func (v *shown) After(t time.Time) string { return t.Sub(v.Begun).Round(time.Second).String() }
+
 func percent(part, all int) string {
 	if all == 0 {
 		return "0 %"

@@ -29,7 +29,8 @@ func aBoard() Board {
 		Jobs:     []Job{{"mariadb-wrong-rows-RR-0123", "reduce", time.Now()}, {"mariadb-stale-read-RC-4567", "confirm", time.Time{}}},
 		Findings: []Finding{
 			{ID: "mariadb-wrong-rows-RR-0123", Kind: "wrong-rows", Level: "RR", Expected: "(1) (2)", Actual: "(1)", New: true,
-				Reason: "<script>alert(1)</script>", Reproduced: "10/10", File: "corpus/found/x.sql", Seen: 3},
+				Reason: "<script>alert(1)</script>", Reproduced: "10/10", File: "corpus/found/x.sql", Seen: 3,
+				At: time.Now().Add(-63 * time.Second)},
 			{ID: "mariadb-stale-read-RC-4567", Kind: "stale-read", Level: "RC", Seen: 1},
 			{ID: "mariadb-lost-write-RC-89ab", Kind: "lost-write", Level: "RC", Seen: 1, File: "corpus/found/y.sql"},
 		},
@@ -205,7 +206,7 @@ func TestPages(t *testing.T) {
 		"/time":     {"<polyline points=", "judged</b>: 97.2 %", "cases</b>: 1"},
 		"/work":     {"runs a case of input 7 at RR", "<td>reduce</td>", "waits", "50.0 %", "1234 µs"},
 		"/findings": {"reproduced 10/10, new", "not confirmed yet", "(1) (2)"},
-		"/finding?id=mariadb-wrong-rows-RR-0123": {"wrong-rows at RR", "in 3 cases", "corpus/found/x.sql", "Confirm again",
+		"/finding?id=mariadb-wrong-rows-RR-0123": {"wrong-rows at RR", "in 3 cases, first after 12s", "corpus/found/x.sql", "Confirm again",
 			"&lt;script&gt;alert(1)&lt;/script&gt;"},
 		"/finding/timeline?id=mariadb-wrong-rows-RR-0123": {"<p>corpus/found/x.sql"},
 		"/log": {"seed 1", "found something &lt;b&gt;"},
