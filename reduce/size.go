@@ -1,6 +1,10 @@
 package reduce
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+)
 
 // Size orders cases. Its fields are compared in the order they are declared;
 // all are natural numbers, so every chain of strictly smaller cases ends, and
@@ -73,7 +77,7 @@ func countTokens(text string) int {
 			i++
 			continue
 		case c == '\'' || c == '"' || c == '`':
-			i = quotedEnd(text, i)
+			i = spelling.QuotedEnd(text, i)
 		case isWord(c):
 			for i < len(text) && (isWord(text[i]) || text[i] == '.' && i+1 < len(text) && isDigit(text[i+1])) {
 				i++
@@ -88,22 +92,6 @@ func countTokens(text string) int {
 		n++
 	}
 	return n
-}
-
-// quotedEnd returns the index behind the quoted text that starts at i.
-func quotedEnd(text string, i int) int {
-	q := text[i]
-	for i++; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && q != '`':
-			i++
-		case text[i] == q && i+1 < len(text) && text[i+1] == q:
-			i++
-		case text[i] == q:
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -13,9 +13,6 @@ import (
 // rowVerbs begin the statements that read and write rows.
 var rowVerbs = []string{"select", "with", "values", "table", "insert", "update", "delete", "merge"}
 
-// systemColumns tell where a row is stored, and who wrote it: another run has others.
-var systemColumns = []string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
-
 // pureFunctions answer what their arguments say, and nothing else.
 var pureFunctions = func() map[string]bool {
 	m := map[string]bool{}
@@ -123,7 +120,7 @@ func (b *builder) rows(s statement) (ast.StmtNode, *Refusal) {
 	for i, t := range s {
 		switch {
 		case s.calls(i) && s.keyed(i+1) && (strings.HasPrefix(t.low, "pg_advisory_") || strings.HasPrefix(t.low, "pg_try_advisory_")):
-		case slices.Contains(systemColumns, t.low):
+		case stmt.SystemColumn(t.low):
 			return nil, refuse(s, "a column of the system")
 		case s.is(i+1, ".") && (t.low == "old" || t.low == "new"):
 			return nil, refuse(s, "OLD and NEW in RETURNING")

@@ -3,6 +3,8 @@ package schemadump
 import (
 	"regexp"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 )
 
 // statement is one of a dump, at an offset in its text.
@@ -46,7 +48,7 @@ func split(text string) (list []statement) {
 		n := 1
 		switch c := rest[0]; {
 		case c == '\'' || c == '"' || c == '`':
-			n = quoted(rest)
+			n = spelling.QuotedEnd(rest, 0)
 		case c == '#' || strings.HasPrefix(rest, "-- ") || strings.HasPrefix(rest, "--\n") || strings.HasPrefix(rest, "--\r"):
 			i += len(line)
 			continue
@@ -67,20 +69,4 @@ func split(text string) (list []statement) {
 	}
 	end()
 	return list
-}
-
-// quoted is the length of the quoted text at the beginning of another one, whole if it does not end.
-func quoted(text string) int {
-	q := text[0]
-	for i := 1; i < len(text); i++ {
-		switch {
-		case text[i] == '\\' && q != '`':
-			i++
-		case text[i] == q && i+1 < len(text) && text[i+1] == q:
-			i++
-		case text[i] == q:
-			return i + 1
-		}
-	}
-	return len(text)
 }

@@ -11,10 +11,13 @@ import (
 // https://www.postgresql.org/docs/current/ddl-system-columns.html
 var systemColumns = []string{"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}
 
+// SystemColumn says that a name, in small letters, is that of such a column.
+func SystemColumn(name string) bool { return slices.Contains(systemColumns, name) }
+
 // NamesSystemColumn says that a statement of PostgreSQL names a column that tells where a row lies or who wrote it.
 func NamesSystemColumn(n ast.Node) bool {
 	if raw, ok := n.(*RawStmt); ok {
-		return slices.ContainsFunc(raw.Words(), func(w string) bool { return slices.Contains(systemColumns, w) })
+		return slices.ContainsFunc(raw.Words(), SystemColumn)
 	}
 	v := &columnNames{}
 	n.Accept(v)
@@ -27,7 +30,7 @@ type columnNames struct{ found bool }
 // Enter implements ast.Visitor.
 func (v *columnNames) Enter(n ast.Node) (ast.Node, bool) {
 	if c, ok := n.(*ast.ColumnName); ok {
-		v.found = v.found || slices.Contains(systemColumns, c.Name.L)
+		v.found = v.found || SystemColumn(c.Name.L)
 	}
 	return n, v.found
 }

@@ -12,15 +12,13 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// unsettledWords are functions and columns of PostgreSQL whose values another session, or the same one a moment later,
-// does not get, or that tell where a row lies. Words that begin with pg_ or txid_ are some, too.
+// unsettledWords are functions of PostgreSQL whose values another session, or the same one a moment later, does not get.
+// Words that begin with pg_ or txid_ are some, too.
 // https://www.postgresql.org/docs/current/functions.html
-// https://www.postgresql.org/docs/current/ddl-system-columns.html
 var unsettledWords = map[string]bool{
 	"random": true, "random_normal": true, "setseed": true, "gen_random_uuid": true, "uuidv4": true, "uuidv7": true,
 	"clock_timestamp": true, "statement_timestamp": true, "transaction_timestamp": true, "timeofday": true,
 	"current_setting": true, "set_config": true, "currval": true, "tablesample": true, "inet_client_port": true,
-	"ctid": true, "xmin": true, "xmax": true, "cmin": true, "cmax": true, "tableoid": true,
 }
 
 // orderedWords make an answer depend on the order in which a server comes to rows. So do aggregates that make a list, in
@@ -40,7 +38,7 @@ func undeterminedHere(raw *stmt.RawStmt) string {
 	words := raw.Words()
 	for i, w := range words {
 		switch {
-		case unsettledWords[w], strings.HasPrefix(w, "pg_"), strings.HasPrefix(w, "txid_"):
+		case unsettledWords[w], stmt.SystemColumn(w), strings.HasPrefix(w, "pg_"), strings.HasPrefix(w, "txid_"):
 			return "a value that is not one of the rows"
 		case orderedWords[w], strings.Contains(w, "agg"), w == "on" && i > 0 && words[i-1] == "distinct":
 			return "the order of rows"
