@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -22,8 +21,7 @@ func (p *Pool) script(c *corpus.Case) (*script, error) {
 
 // tellVersions has the statements that can tell the versions of the rows that they read and write do so.
 func (s *script) tellVersions(c *corpus.Case, version string) {
-	first, _, _ := strings.Cut(version, ".")
-	major, _ := strconv.Atoi(first)
+	major := history.VersionNumbers(version)[0]
 	tables := map[string]bool{}
 	for _, l := range c.Init {
 		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok {

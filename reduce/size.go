@@ -3,7 +3,7 @@ package reduce
 import (
 	"cmp"
 
-	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // Size orders cases. Its fields are compared in the order they are declared;
@@ -77,7 +77,9 @@ func countTokens(text string) int {
 			i++
 			continue
 		case c == '\'' || c == '"' || c == '`':
-			i = spelling.QuotedEnd(text, i)
+			if i = corpus.EndOfQuote(text, i); i < 0 {
+				i = len(text)
+			}
 		case isWord(c):
 			for i < len(text) && (isWord(text[i]) || text[i] == '.' && i+1 < len(text) && isDigit(text[i+1])) {
 				i++

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
 // statement is one of a dump, at an offset in its text.
@@ -48,7 +48,9 @@ func split(text string) (list []statement) {
 		n := 1
 		switch c := rest[0]; {
 		case c == '\'' || c == '"' || c == '`':
-			n = spelling.QuotedEnd(rest, 0)
+			if n = corpus.EndOfQuote(rest, 0); n < 0 {
+				n = len(rest)
+			}
 		case c == '#' || strings.HasPrefix(rest, "-- ") || strings.HasPrefix(rest, "--\n") || strings.HasPrefix(rest, "--\r"):
 			i += len(line)
 			continue

@@ -1,9 +1,6 @@
 package campaign
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/mutate"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -18,15 +15,8 @@ func (c *campaign) ownWords(worker, n int, made []*corpus.Case) []*corpus.Case {
 	prepares := server.Settings["max_prepared_transactions"]
 	for i := range made {
 		seed := inputSeed(c.s.Seed+1<<33, worker, n<<8+i)
-		made[i] = mutate.PostgresWords(made[i], seed, major(server.Version), prepares != "" && prepares != "0")
+		made[i] = mutate.PostgresWords(made[i], seed, history.VersionNumbers(server.Version)[0], prepares != "" && prepares != "0")
 		made[i] = mutate.TellingVersions(made[i], seed)
 	}
 	return made
-}
-
-// major is the first part of a version, 0 where that is no number.
-func major(version string) int {
-	first, _, _ := strings.Cut(version, ".")
-	n, _ := strconv.Atoi(first)
-	return n
 }

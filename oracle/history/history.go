@@ -92,6 +92,12 @@ const (
 	PostgreSQL DBMS = "postgresql"
 )
 
+// Transactional reports whether a table for which a storage engine is named, "" for none, has transactions. TiDB reads the
+// word and ignores it.
+func (d DBMS) Transactional(engine string) bool {
+	return engine == "" || d == TiDB || strings.EqualFold(engine, "InnoDB")
+}
+
 // Server identifies what ran the case, as far as the rules depend on it.
 type Server struct {
 	DBMS    DBMS   `json:"dbms"`

@@ -308,7 +308,7 @@ func (r *Replay) loadTables() error {
 		switch s := l.Stmt.(type) {
 		case *ast.CreateTableStmt:
 			def, err := solve.NewTable(s, r.Dialect)
-			if err := r.define(def, solve.Engine(s), err); err != nil {
+			if err := r.define(def, stmt.Engine(s), err); err != nil {
 				return err
 			}
 		case *ast.CreateDatabaseStmt, *ast.DropDatabaseStmt: // the database is ours
@@ -322,7 +322,7 @@ func (r *Replay) loadTables() error {
 // define makes a table of its definition, err being what kept it from being read.
 func (r *Replay) define(def *solve.Table, engine string, err error) error {
 	switch {
-	case !solve.Transactional(engine, r.History.Server.DBMS):
+	case !r.History.Server.DBMS.Transactional(engine):
 		return &Loss{Slug: "engine", Detail: engine}
 	case err != nil:
 		return LossOf("schema", err)

@@ -2,8 +2,6 @@ package notify
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -83,10 +81,8 @@ func read(c *corpus.Case, h *history.History) *reader {
 		c: c, h: h, sessions: map[int]*talker{}, idle: map[int][]*history.Stmt{},
 		inside: make([]bool, len(h.Stmts)), prepared: -1,
 	}
-	major, _, _ := strings.Cut(h.Server.Version, ".")
-	if n, err := strconv.Atoi(major); err == nil {
-		r.repeats = n < firstMerging
-	}
+	major := history.VersionNumbers(h.Server.Version)[0]
+	r.repeats = major > 0 && major < firstMerging
 	for i := range h.Stmts {
 		st := &h.Stmts[i]
 		s := r.of(st.Session)

@@ -61,8 +61,9 @@ func (f *follower) uncommitted(i int, version string) *history.Difference {
 		return nil
 	}
 	by, at := &f.acts[w], &f.h.Stmts[i]
+	_, exact := f.made[version]
 	switch {
-	case f.h.Stmts[w].Submit > at.Return && f.made[version] == w:
+	case exact && f.h.Stmts[w].Submit > at.Return:
 		return f.differs(i, "wrong-rows", "a version that is there", f.name(w)+" makes the version that it found, and does so only later")
 	case by.of == f.acts[i].of && by.undone < i:
 		return f.differs(i, "kept-rollback", "a row as it is without what was undone",

@@ -2,11 +2,11 @@ package solve
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -25,8 +25,8 @@ func ReadTable(create string, d Dialect) (t *Table, engine string, err error) {
 			create = create[:m[3]] + create[m[1]:]
 		}
 	}
-	stmt, err := corpus.ParseStatement(create)
-	def, ok := stmt.(*ast.CreateTableStmt)
+	parsed, err := corpus.ParseStatement(create)
+	def, ok := parsed.(*ast.CreateTableStmt)
 	if err != nil || !ok {
 		return nil, "", unsupported("definition of a table that the parser does not read")
 	}
@@ -36,23 +36,7 @@ func ReadTable(create string, d Dialect) (t *Table, engine string, err error) {
 		// The keys are printed in the server's order.
 		t, err = asDefined(def, d)
 	}
-	return t, Engine(def), err
-}
-
-// Engine returns the storage engine that a definition names, "" for none.
-func Engine(def *ast.CreateTableStmt) string {
-	for _, o := range def.Options {
-		if o.Tp == ast.TableOptionEngine {
-			return o.StrValue
-		}
-	}
-	return ""
-}
-
-// Transactional reports whether a table of an engine is one that the rules speak
-// of. TiDB reads the word and ignores it.
-func Transactional(engine string, db history.DBMS) bool {
-	return engine == "" || db == history.TiDB || strings.EqualFold(engine, "InnoDB")
+	return t, stmt.Engine(def), err
 }
 
 // harmlessOptions are options of a table that change where and how it is stored,
