@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
@@ -96,7 +98,7 @@ func (s *script) addInit(n ast.StmtNode, line int, sql string) string {
 		case x.ReferTable == nil && !x.IfNotExists:
 			s.tables = append(s.tables, tableSpec{name: x.Table.Name.O, auto: autoIncrements(x)})
 		}
-		s.readBack = s.readBack || x.Select != nil || x.ReferTable != nil || x.IfNotExists || len(x.Options) > 0
+		s.readBack = s.readBack || x.Select != nil || x.ReferTable != nil || x.IfNotExists || len(x.Options) > 0 || stamps(x)
 	case *ast.InsertStmt:
 		if x.Select != nil || x.IsReplace || len(x.OnDuplicate) > 0 {
 			s.refill = false
@@ -117,6 +119,17 @@ func (s *script) addInit(n ast.StmtNode, line int, sql string) string {
 		s.refill = false
 	}
 	return sql
+}
+
+// stamps says that a server may give columns the time without being told to: MariaDB before 10.10 does so to the first
+// TIMESTAMP of a table unless it says NULL, and lets none of the others take NULL.
+// https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/timestamp
+func stamps(t *ast.CreateTableStmt) bool {
+	return slices.ContainsFunc(t.Cols, func(c *ast.ColumnDef) bool {
+		return c.Tp.GetType() == mysql.TypeTimestamp && !slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool {
+			return o.Tp == ast.ColumnOptionNull
+		})
+	})
 }
 
 func autoIncrements(t *ast.CreateTableStmt) bool {

@@ -28,6 +28,30 @@ var notAccused = []struct {
 		/* tx2 */ SELECT SLEEP(1.1) FROM (SELECT 1) AS x;
 		/* tx1 */ COMMIT;
 		/* tx2 */ SELECT a FROM t;`},
+	{"mariadb:10.5", "a TIMESTAMP that is told nothing of the clock", corpus.RepeatableRead, `
+		/* init */ CREATE TABLE t (a INT PRIMARY KEY, s TIMESTAMP, b INT);
+		/* init */ INSERT INTO t VALUES (1, '2020-01-01 00:00:00', 1);
+		/* tx1 */ BEGIN;
+		/* tx1 */ UPDATE t SET b = 2;
+		/* tx1 */ SELECT * FROM t;
+		/* tx2 */ SELECT SLEEP(1.1) FROM (SELECT 1) AS x;
+		/* tx1 */ COMMIT;`},
+	{"mariadb:10.5", "NULL in a TIMESTAMP that is told nothing of it", corpus.RepeatableRead, `
+		/* init */ CREATE TABLE t (a INT PRIMARY KEY, r TIMESTAMP NULL, s TIMESTAMP);
+		/* init */ INSERT INTO t VALUES (1, NULL, '2020-01-01 00:00:00');
+		/* tx1 */ BEGIN;
+		/* tx1 */ INSERT INTO t VALUES (2, NULL, NULL);
+		/* tx1 */ SELECT * FROM t;
+		/* tx2 */ SELECT SLEEP(1.1) FROM (SELECT 1) AS x;
+		/* tx1 */ COMMIT;`},
+	{"mariadb:11.8", "NULL is the time where a default is known, too", corpus.RepeatableRead, `
+		/* init */ CREATE TABLE t (a INT PRIMARY KEY, s TIMESTAMP NOT NULL DEFAULT '2020-01-01 00:00:00');
+		/* init */ INSERT INTO t VALUES (1, '2020-01-01 00:00:00');
+		/* tx1 */ BEGIN;
+		/* tx1 */ UPDATE t SET s = NULL;
+		/* tx1 */ SELECT * FROM t;
+		/* tx2 */ SELECT SLEEP(1.1) FROM (SELECT 1) AS x;
+		/* tx1 */ COMMIT;`},
 	{"mariadb:11.8", "a statement that waits has deleted rows", corpus.ReadUncommitted, `
 		/* init */ CREATE TABLE t (a INT PRIMARY KEY, b INT);
 		/* init */ CREATE TABLE u (a INT, FOREIGN KEY (a) REFERENCES t (a) ON DELETE CASCADE);
@@ -81,7 +105,7 @@ var notAccused = []struct {
 }
 
 func TestNotAccused(t *testing.T) {
-	for _, name := range targettest.Among(t, "mariadb:11.8", "postgres:18") {
+	for _, name := range targettest.Among(t, "mariadb:10.5", "mariadb:11.8", "postgres:18") {
 		on := targettest.Open(t, name, target.Options{Clean: true})
 		for _, x := range notAccused {
 			if x.server != name {

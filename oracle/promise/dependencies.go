@@ -91,7 +91,7 @@ func (j *judge) likeliest() (best *tracing, fits bool, err error) {
 	if j.t, err = read(j.c, j.h); err != nil {
 		return nil, false, err
 	}
-	if j.hidden, err = hiddenIn(j.c, j.h.Server); err != nil {
+	if j.hidden, err = hiddenIn(j.c, j.defs, j.h.Server); err != nil {
 		return nil, false, err
 	}
 	initial, ok := j.layout.read(j.h.Initial)

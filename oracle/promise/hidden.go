@@ -29,9 +29,16 @@ var settings = []string{
 	"autocommit", "innodb_lock_wait_timeout", "lock_wait_timeout", "foreign_key_checks", "unique_checks", "sql_mode",
 }
 
-// hiddenIn looks at a case's set-up. An unjudgedError says that its tables hold what the rows do not
-// determine.
-func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
+const errOwnValue = unjudgedError("a table with a value that is not one of the rows")
+
+// hiddenIn looks at a case's set-up and at its tables as the server defines them. An unjudgedError says that they hold what
+// the rows do not determine.
+func hiddenIn(c *corpus.Case, defs map[string]*ast.CreateTableStmt, on history.Server) (h hidden, err error) {
+	for _, def := range defs {
+		if clocked(def) {
+			return h, errOwnValue
+		}
+	}
 	counted := false
 	for _, l := range c.Init {
 		switch s := l.Stmt.(type) {
@@ -61,10 +68,8 @@ func hiddenIn(c *corpus.Case, on history.Server) (h hidden, err error) {
 			counted = counted || slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
 				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionAutoIncrement })
 			})
-			if slices.ContainsFunc(s.Cols, func(col *ast.ColumnDef) bool {
-				return slices.ContainsFunc(col.Options, func(o *ast.ColumnOption) bool { return o.Tp == ast.ColumnOptionOnUpdate })
-			}) || undetermined(s, nil) != "" {
-				return h, unjudgedError("a table with a value that is not one of the rows")
+			if clocked(s) || undetermined(s, nil) != "" {
+				return h, errOwnValue
 			}
 		case *ast.CreateViewStmt:
 			if undetermined(s, nil) != "" {

@@ -118,7 +118,7 @@ func (j *judge) decide() (err error) {
 	if j.t, err = read(j.c, j.h); err != nil {
 		return err
 	}
-	if j.hidden, err = hiddenIn(j.c, j.h.Server); err != nil {
+	if j.hidden, err = hiddenIn(j.c, j.defs, j.h.Server); err != nil {
 		return err
 	}
 	j.foreign = j.keysToHold()

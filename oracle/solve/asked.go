@@ -323,7 +323,7 @@ func (s *Solver) askedUpdate(stmt *ast.UpdateStmt, t *Table, row Row) (newRow Ro
 	}
 	bare := *stmt
 	bare.Where, bare.Order, bare.Limit = nil, nil, nil
-	a, err, ok := s.askedWrite(&bare, contents(t, []Row{row}))
+	a, err, ok := s.askedWrite(&bare, t, []Row{row})
 	if !ok || err != nil {
 		return nil, false, err, ok
 	}
@@ -340,7 +340,7 @@ func (s *Solver) askedRow(stmt *ast.InsertStmt, t *Table, list []ast.ExprNode) (
 	}
 	one := *stmt
 	one.Lists, one.OnDuplicate, one.IsReplace = [][]ast.ExprNode{list}, nil, false
-	a, err, ok := s.askedWrite(&one, contents(t, nil))
+	a, err, ok := s.askedWrite(&one, t, nil)
 	if !ok || err != nil {
 		return nil, err, ok
 	}
@@ -356,7 +356,7 @@ func (s *Solver) askedDuplicate(stmt *ast.InsertStmt, t *Table, inTheWay Row) (r
 	if len(stmt.Lists) != 1 || stmt.Select != nil || stmt.IgnoreErr || hasQuery(stmt) || slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Auto }) {
 		return nil, false, nil, false
 	}
-	a, err, ok := s.askedWrite(stmt, contents(t, []Row{inTheWay}))
+	a, err, ok := s.askedWrite(stmt, t, []Row{inTheWay})
 	if !ok || err != nil {
 		return nil, false, err, ok
 	}
@@ -367,12 +367,12 @@ func (s *Solver) askedDuplicate(stmt *ast.InsertStmt, t *Table, inTheWay Row) (r
 }
 
 // askedWrite has the server run a write on a table that then holds one row.
-func (s *Solver) askedWrite(stmt ast.StmtNode, on history.Table) (after *history.Table, err error, ok bool) {
+func (s *Solver) askedWrite(stmt ast.StmtNode, t *Table, rows []Row) (after *history.Table, err error, ok bool) {
 	sql, err := corpus.Format(stmt, corpus.Text)
-	if err != nil {
+	if err != nil || s.d.mayStamp(stmt, t) {
 		return nil, nil, false
 	}
-	a := s.asking.ask(history.Question{SQL: sql, Tables: []history.Table{on}})
+	a := s.asking.ask(history.Question{SQL: sql, Tables: []history.Table{contents(t, rows)}})
 	switch {
 	case a == nil:
 		return nil, nil, false

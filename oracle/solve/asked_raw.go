@@ -20,7 +20,7 @@ type AskedEffect struct {
 // tables that it names. The error is a refusal where it cannot be asked or has not answered.
 func (s *Solver) AskedRaw(n *stmt.RawStmt, on []Found) (*AskedEffect, error) {
 	refusal := unsupported("a statement that the parser does not read")
-	if !s.asks(refusal, n) {
+	if !s.asks(refusal, n) || s.d.mayStampAny(n, on) {
 		return nil, refusal
 	}
 	q := history.Question{}

@@ -38,7 +38,7 @@ var errSeveral = unsupported("a write to several tables")
 // https://dev.mysql.com/doc/refman/en/update.html
 func (s *Solver) WriteSeveral(stmt ast.StmtNode, on []Found) ([]Chosen, error) {
 	w := severalOf(stmt, on)
-	if w == nil || !s.asks(errSeveral, stmt) || hasQuery(stmt) {
+	if w == nil || !s.asks(errSeveral, stmt) || hasQuery(stmt) || s.d.mayStampAny(stmt, on) {
 		return nil, errSeveral
 	}
 	var err error

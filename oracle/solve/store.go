@@ -17,6 +17,9 @@ func (c *compiler) store(f *frame, col *Column, v sqlvalue.Value, from Type) sql
 		return v
 	}
 	if v.IsNull() {
+		if c.d.stamps(col) {
+			return f.refuse("NULL in a TIMESTAMP that takes none")
+		}
 		if col.NotNull && f.lenient {
 			if isTemporal(col.Type) {
 				return f.refuse("implicit default of a date or time")
