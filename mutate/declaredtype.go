@@ -7,8 +7,6 @@ import (
 
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
-
-	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // declaredType is the type of a column that somebody else has declared, with values that it holds. One without a pool is of
@@ -19,7 +17,7 @@ func declaredType(t *types.FieldType) *dataType {
 	}
 	d := dataTypeOf(t)
 	if d.family == opaque {
-		if of := types_[t.GetType()]; of != nil {
+		if of := declaredTypes[t.GetType()]; of != nil {
 			d = of(t)
 		}
 	}
@@ -31,8 +29,8 @@ func declaredType(t *types.FieldType) *dataType {
 	return d
 }
 
-// types_ make the types that dataTypeOf does not know.
-var types_ = map[byte]func(*types.FieldType) *dataType{
+// declaredTypes make the types that dataTypeOf does not know.
+var declaredTypes = map[byte]func(*types.FieldType) *dataType{
 	mysql.TypeNewDecimal: declaredDecimal,
 	mysql.TypeFloat:      declaredFloat,
 	mysql.TypeDouble:     declaredFloat,
@@ -56,6 +54,9 @@ func declaredDecimal(t *types.FieldType) *dataType {
 	if length < 1 {
 		length = precision
 	}
+	if length == scale { // no digit is before the point
+		return opaqueType
+	}
 	fraction := ""
 	if scale > 0 {
 		fraction = "." + strings.Repeat("0", scale)
@@ -63,12 +64,9 @@ func declaredDecimal(t *types.FieldType) *dataType {
 	d := &dataType{family: decimals, tp: mysql.TypeNewDecimal, length: length, scale: scale,
 		nth: func(n int) value { return decimal(fmt.Sprint(n+1) + fraction) }}
 	for _, whole := range []string{"1", "2", "0", "3", "5", "-1"} {
-		if length > scale && !(whole == "-1" && mysql.HasUnsignedFlag(t.GetFlag())) {
+		if whole != "-1" || !mysql.HasUnsignedFlag(t.GetFlag()) {
 			d.pool = append(d.pool, decimal(whole+fraction))
 		}
-	}
-	if length == scale { // no digit is before the point
-		return opaqueType
 	}
 	d.limits = []value{decimal(strings.Repeat("9", length-scale) + strings.ReplaceAll(fraction, "0", "9"))}
 	if scale == 0 {
@@ -147,6 +145,3 @@ func declaredJSON(*types.FieldType) *dataType {
 	pool := []value{text(`{"a": 1}`), text(`{"a": 2}`), text(`[]`), text(`[1, 2]`), text(`"x"`)}
 	return &dataType{family: opaque, tp: mysql.TypeJSON, pool: pool, limits: pool[:1], unkeyed: true}
 }
-
-// violates says that the negation of a CHECK is true: the row breaks it. One that is unknown does not.
-func violates(negated sqlvalue.Truth) bool { return negated == sqlvalue.True }

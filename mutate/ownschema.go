@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
 // Schema is tables of somebody's own, on which cases are made in place of random ones.
@@ -227,8 +228,9 @@ func (t *table) referTo(c *choices, keys []foreignKey, made map[*ownTableDef]*ta
 	}
 }
 
-// refers gives the columns of foreign keys values of parents.
-func (t *table) refers(c *choices, row []value, keys []foreignKey, made map[*ownTableDef]*table) bool {
+// refers gives the columns of foreign keys values of parents; ok is false if a key has none, or if another one, which shares
+// columns with it, takes them away again.
+func (t *table) refers(c *choices, row []value, keys []foreignKey, made map[*ownTableDef]*table) (ok bool) {
 	for _, f := range keys {
 		parents := made[f.parent].rows
 		optional := !slices.ContainsFunc(f.columns, func(i int) bool { return t.cols[i].notNull })
@@ -247,7 +249,20 @@ func (t *table) refers(c *choices, row []value, keys []foreignKey, made map[*own
 			}
 		}
 	}
-	return true
+	return !slices.ContainsFunc(keys, func(f foreignKey) bool { return !f.holds(row, made[f.parent].rows) })
+}
+
+// holds says that a row has a parent, or refers to nobody.
+func (f *foreignKey) holds(row []value, parents [][]value) bool {
+	return slices.ContainsFunc(f.columns, func(i int) bool { return row[i] == null }) ||
+		slices.ContainsFunc(parents, func(p []value) bool {
+			for k, i := range f.columns {
+				if row[i] != p[f.to[k]] {
+					return false
+				}
+			}
+			return true
+		})
 }
 
 // keepChecked drops the rows that a CHECK refuses, or the CHECK if nobody here knows what it refuses.
@@ -293,7 +308,7 @@ func (t *table) drop(create *ast.CreateTableStmt, condition ast.ExprNode, o *Opt
 	}
 	var kept [][]value
 	for i, row := range t.rows {
-		if !violates(truths[i]) {
+		if truths[i] != sqlvalue.True { // a condition that is unknown refuses nothing
 			kept = append(kept, row)
 		}
 	}

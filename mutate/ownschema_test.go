@@ -115,6 +115,36 @@ func referring(t *testing.T, c *corpus.Case, made []*table) (n int) {
 	return n
 }
 
+// TestSchemaSharedColumns: a row fits foreign keys that share a column, too.
+func TestSchemaSharedColumns(t *testing.T) {
+	s, _ := schemaOf(t, "CREATE TABLE p (a INT, b INT, PRIMARY KEY (a, b)); CREATE TABLE q (a INT, b INT, PRIMARY KEY (a, b)); "+
+		"CREATE TABLE c (a INT PRIMARY KEY, x INT, y INT NOT NULL, z INT NOT NULL, FOREIGN KEY (x, y) REFERENCES p (a, b), FOREIGN KEY (x, z) REFERENCES q (a, b))")
+	both := 0
+	for n := range uint64(600) {
+		for _, c := range FromInput(InputOf(n, InputLen), nil, Options{Schema: s}) {
+			made := readTables(c)
+			child, p, q := tableNamed(made, "c"), tableNamed(made, "p"), tableNamed(made, "q")
+			if child == nil || p == nil || q == nil {
+				continue
+			}
+			for _, row := range child.rows {
+				among := func(parent *table, second int) bool {
+					return slices.ContainsFunc(parent.rows, func(r []value) bool { return r[0] == row[1] && r[1] == row[second] })
+				}
+				if row[1] == null {
+					continue
+				}
+				if both++; !among(p, 2) || !among(q, 3) {
+					t.Fatalf("a row refers to nobody\n%s", corpus.Print(c, corpus.Text))
+				}
+			}
+		}
+	}
+	if both == 0 {
+		t.Error("no row refers to two others by one column")
+	}
+}
+
 // TestSchemaChecks: no row of the set-up breaks a CHECK, and a CHECK of which nobody here knows what it refuses is left out.
 func TestSchemaChecks(t *testing.T) {
 	s, _ := schemaOf(t, "CREATE TABLE t (a INT PRIMARY KEY, b INT CHECK (b > 1), CONSTRAINT c CHECK (a <> 2), "+
