@@ -169,7 +169,8 @@ func workloadBoard(s *run.Settings, r *run.Report, explained, all int) web.Board
 	}
 	b.Verdicts = append(verdictsOf(r.Verdicts), b.Verdicts...)
 	for i, f := range r.Findings {
-		b.Findings = append(b.Findings, web.Finding{ID: cmp.Or(strings.TrimSuffix(filepath.Base(f.File), filepath.Ext(f.File)), fmt.Sprintf("finding-%d", i+1)),
+		id := cmp.Or(strings.TrimSuffix(filepath.Base(f.File), filepath.Ext(f.File)), fmt.Sprintf("finding-%d", i+1))
+		b.Findings = append(b.Findings, web.Finding{ID: id,
 			Kind: string(f.Kind), Level: f.Level, Reason: f.Detail, Seen: 1})
 	}
 	return b
