@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -332,4 +333,36 @@ func TestTwoTracers(t *testing.T) {
 	if err := two.Attach(r.tids[0]); err == nil || errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), "already") {
 		t.Errorf("two tracers of a thread: %v", err)
 	}
+}
+
+// TestTakesNobodysChild: the thread on which a process was started may become the tracer's, whose wait is for any child of
+// that thread.
+func TestTakesNobodysChild(t *testing.T) {
+	for range 20 {
+		child := exec.Command("/bin/cat")
+		in, err := child.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		tracer, err := New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = in.Close()
+		for deadline := time.Now().Add(5 * time.Second); !ended(child.Process.Pid) && time.Now().Before(deadline); {
+		}
+		if err := child.Wait(); err != nil {
+			t.Errorf("a process that is not the tracer's: %v", err)
+		}
+		tracer.Close()
+	}
+}
+
+// ended says that a process has ended, whether anybody has waited for it or not.
+func ended(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(text), ") Z ")
 }

@@ -43,29 +43,38 @@ const (
 func New() (*Tracer, error) {
 	t := &Tracer{threads: map[int]*thread{}}
 	ready := make(chan error)
-	go t.offMain(ready)
+	go t.begin(ready)
 	if err := <-ready; err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// offMain serves on another thread than the first of the process: Go never ends that one, so what it has
-// seized could be neither let go nor reaped.
-func (t *Tracer) offMain(ready chan<- error) {
-	runtime.LockOSThread() // never unlocked: with the thread its tracees end
-	if unix.Gettid() == unix.Getpid() {
-		locked := make(chan struct{})
-		go func() { // on another thread, since this one is locked until then
-			runtime.LockOSThread()
-			close(locked)
+// begin serves on a thread that is fit for it, and keeps those that are not from being offered again until there is one.
+func (t *Tracer) begin(ready chan<- error) {
+	fit := make(chan struct{})
+	var search func()
+	search = func() {
+		runtime.LockOSThread() // never unlocked where it serves: with the thread its tracees end
+		if unix.Gettid() != unix.Getpid() && !hasChildren() {
+			close(fit)
 			t.serve(ready)
-		}()
-		<-locked
+			return
+		}
+		go search()
+		<-fit
 		runtime.UnlockOSThread()
-		return
 	}
-	t.serve(ready)
+	search()
+}
+
+// hasChildren says that this thread has started processes that nobody has waited for yet: the tracer's wait would take
+// their ends from those who do. The first thread of the process is unfit, too: Go never ends it, so what it has seized
+// could be neither let go nor reaped, and it inherits the children of threads that end.
+func hasChildren() bool {
+	const all = 0 // P_ALL
+	var info unix.Siginfo
+	return unix.Waitid(all, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|waitAll|waitOwn, nil) == nil // else ECHILD
 }
 
 func (t *Tracer) serve(ready chan<- error) {

@@ -93,24 +93,44 @@ func waitsAndOthers(t *testing.T, b harness.Backend, kind history.WaitKind) {
 	slices.Sort(took)
 	t.Logf("a wait is seen after %v, at most %v", took[len(took)/2], took[len(took)-1])
 
-	wrong := 0
+	// Silence is no proof: on a busy machine this process may not have sent the statement yet. A prober that takes silence
+	// for a wait too early is wrong in each round.
+	rounds, bearable := 1, 0
+	if kind == history.Silence {
+		rounds, bearable = 5, 2
+	}
+	for ; ; rounds-- {
+		mistaken := takenForWaiting(t, p, waiters[0], conns[0])
+		if len(mistaken) <= bearable {
+			return
+		}
+		t.Logf("of 40 statements that get their locks at once, these are taken for waiting: %q", mistaken)
+		if rounds == 1 {
+			t.Fatal("the wait of no lock is seen")
+		}
+	}
+}
+
+// takenForWaiting runs 40 statements whose locks are free and returns those of which the prober says that they wait.
+func takenForWaiting(t *testing.T, p harness.Prober, waiter *side, conn uint64) []string {
+	var wrong []string
 	for i := range 40 {
 		sql := []string{
 			"SELECT * FROM t WHERE a = 5 FOR UPDATE", "UPDATE t SET b = b + 1", "DELETE FROM t",
 			fmt.Sprintf("INSERT INTO t VALUES (%d, 1)", 100+i),
 		}[i%4]
-		must(t, waiters[0], "BEGIN")
+		must(t, waiter, "BEGIN")
 		var over atomic.Bool
 		mistaken := false
 		done := make(chan error, 1)
-		p.(harness.SubmitObserver).Submitted(conns[0])
+		p.(harness.SubmitObserver).Submitted(conn)
 		go func() {
-			err := waiters[0].exec(context.Background(), sql)
+			err := waiter.exec(context.Background(), sql)
 			over.Store(true)
 			done <- err
 		}()
 		for !over.Load() {
-			ws, err := p.Waiting(t.Context(), conns[:1])
+			ws, err := p.Waiting(t.Context(), []uint64{conn})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,14 +141,10 @@ func waitsAndOthers(t *testing.T, b harness.Backend, kind history.WaitKind) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		must(t, waiters[0], "ROLLBACK")
+		must(t, waiter, "ROLLBACK")
 		if mistaken {
-			t.Logf("%s: taken for waiting", sql)
-			wrong++
+			wrong = append(wrong, sql)
 		}
 	}
-	// Silence is no proof: this process may not have sent the statement yet.
-	if wrong > 0 && kind == history.RowLock || wrong > 2 {
-		t.Errorf("%d of 40 statements that get their locks at once are taken for waiting", wrong)
-	}
+	return wrong
 }

@@ -93,9 +93,9 @@ const (
 )
 
 // Transactional reports whether a table for which a storage engine is named, "" for none, has transactions. TiDB reads the
-// word and ignores it.
+// word and ignores it; PostgreSQL is not sent it.
 func (d DBMS) Transactional(engine string) bool {
-	return engine == "" || d == TiDB || strings.EqualFold(engine, "InnoDB")
+	return engine == "" || d == TiDB || d == PostgreSQL || strings.EqualFold(engine, "InnoDB")
 }
 
 // Server identifies what ran the case, as far as the rules depend on it.
