@@ -8,6 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/oracle/sqlvalue"
 )
 
@@ -41,19 +42,23 @@ func (s *Schema) Names() (names []string) {
 func NewSchema(creates []*ast.CreateTableStmt) (s *Schema, left []string) {
 	s = &Schema{}
 	byName := map[string]*ownTableDef{}
+	var clocked []string
 	for _, c := range creates {
-		c, parts := settled(c)
+		c, clock := settled(c)
 		name := c.Table.Name.O
 		if why := unusable(c); why != "" {
 			left = append(left, fmt.Sprintf("table %s: %s", name, why))
 			continue
 		}
-		for _, p := range parts {
-			left = append(left, fmt.Sprintf("%s of table %s", p, name))
+		if clock {
+			clocked = append(clocked, name)
 		}
 		t := &ownTableDef{create: c}
 		s.tables = append(s.tables, t)
 		byName[c.Table.Name.L] = t
+	}
+	if len(clocked) > 0 {
+		left = append(left, "what the clock gives to columns of "+spelling.Some(clocked))
 	}
 	for _, t := range s.tables {
 		for i, c := range t.create.Constraints {
@@ -88,25 +93,24 @@ func place(c *ast.CreateTableStmt, p *ast.IndexPartSpecification) int {
 	return slices.IndexFunc(c.Cols, func(d *ast.ColumnDef) bool { return p.Column != nil && d.Name.Name.L == p.Column.Name.L })
 }
 
-// settled returns a copy of a table without what is beside the point or says something else each time, and what of it
-// somebody may miss.
-func settled(c *ast.CreateTableStmt) (out *ast.CreateTableStmt, parts []string) {
+// settled returns a copy of a table without what is beside the point or says something else each time; clock says that
+// the clock gave values to columns.
+func settled(c *ast.CreateTableStmt) (out *ast.CreateTableStmt, clock bool) {
 	out = corpus.CloneStmt(c).(*ast.CreateTableStmt)
 	out.IfNotExists = false
 	out.Options = slices.DeleteFunc(out.Options, func(o *ast.TableOption) bool {
 		return o.Tp != ast.TableOptionCharset && o.Tp != ast.TableOptionCollate
 	})
-	clock := 0
 	for _, d := range out.Cols {
 		d.Options = slices.DeleteFunc(d.Options, func(o *ast.ColumnOption) bool {
 			switch o.Tp {
 			case ast.ColumnOptionOnUpdate:
-				clock++
+				clock = true
 				return true
 			case ast.ColumnOptionDefaultValue:
 				_, literal := valueOf(o.Expr)
 				if !literal && corpus.Contains(o.Expr, readsClock) {
-					clock++
+					clock = true
 					return true
 				}
 			case ast.ColumnOptionComment, ast.ColumnOptionReference, ast.ColumnOptionColumnFormat, ast.ColumnOptionStorage:
@@ -114,9 +118,6 @@ func settled(c *ast.CreateTableStmt) (out *ast.CreateTableStmt, parts []string) 
 			}
 			return false
 		})
-	}
-	if clock > 0 {
-		parts = append(parts, "what the clock gives to columns")
 	}
 	for _, k := range out.Constraints {
 		if k.Option != nil {
@@ -126,7 +127,7 @@ func settled(c *ast.CreateTableStmt) (out *ast.CreateTableStmt, parts []string) 
 			k.Refer.Table.Schema.O, k.Refer.Table.Schema.L = "", ""
 		}
 	}
-	return out, parts
+	return out, clock
 }
 
 // readsClock says that a node is a call of a function that gives another value each time.

@@ -15,19 +15,19 @@ import (
 
 func schemaOf(t *testing.T, text string) (*Schema, []string) {
 	t.Helper()
-	creates, _, err := schemadump.Read("x.sql", []byte(text))
+	dump, err := schemadump.Read("x.sql", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewSchema(creates)
+	return NewSchema(dump.Tables)
 }
 
 // TestSchemaLeavesOut: what no case can be made on is left out, and said.
 func TestSchemaLeavesOut(t *testing.T) {
 	for _, x := range []struct{ text, tables, left string }{
 		{"CREATE TABLE t (a INT PRIMARY KEY COMMENT 'x') ENGINE=InnoDB AUTO_INCREMENT=7 COMMENT='y' CHARSET=latin1", "t", ""},
-		{"CREATE TABLE t (a INT, c DATETIME DEFAULT NOW() ON UPDATE NOW())", "t", "what the clock gives to columns of table t"},
-		{"CREATE TABLE t (a INT, u CHAR(36) DEFAULT (UUID()))", "t", "what the clock gives to columns of table t"},
+		{"CREATE TABLE t (a INT, c DATETIME DEFAULT NOW() ON UPDATE NOW())", "t", "what the clock gives to columns of t"},
+		{"CREATE TABLE t (a INT, u CHAR(36) DEFAULT (UUID()))", "t", "what the clock gives to columns of t"},
 		{"CREATE TABLE t (a INT) PARTITION BY HASH (a) PARTITIONS 2", "", "table t: it has partitions"},
 		{"CREATE TABLE t (a VARCHAR(50), UNIQUE (a(3)))", "", "table t: a unique key of it is on a short prefix"},
 		{"CREATE TABLE t (a VARCHAR(50), UNIQUE (a(20)))", "t", ""},
@@ -48,11 +48,19 @@ func TestSchemaLeavesOut(t *testing.T) {
 // TestSchemaCases makes cases on the tables of a dump: they are those tables, whole but for what was left out, and their
 // rows are such as the tables take.
 func TestSchemaCases(t *testing.T) {
-	text, err := os.ReadFile("../docs/schema/shop.sql")
-	if err != nil {
-		t.Fatal(err)
+	for _, dump := range []string{"shop.sql", "shop-postgresql.sql"} {
+		t.Run(dump, func(t *testing.T) {
+			text, err := os.ReadFile("../docs/schema/" + dump)
+			if err != nil {
+				t.Fatal(err)
+			}
+			casesOnSchema(t, string(text))
+		})
 	}
-	s, _ := schemaOf(t, string(text))
+}
+
+func casesOnSchema(t *testing.T, text string) {
+	s, _ := schemaOf(t, text)
 	parents, rows := 0, 0
 	used := map[string]bool{}
 	for n := range uint64(600) {

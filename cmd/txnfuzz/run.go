@@ -241,7 +241,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs that are not reported, one a line: fingerprint | reason | link | last day")
 	f.StringVar(&jsonFile, "json", "", "write the summary as JSON; - is standard output")
 	ci.add(f)
-	f.StringVar(&s.Schema, "schema", "", "make all cases on the tables of this dump, such as mysqldump --no-data writes it, in place of random tables")
+	f.StringVar(&s.Schema, "schema", "", "make all cases on the tables of this dump, such as mysqldump --no-data or pg_dump --schema-only writes it, in place of random tables")
 	f.StringVar(&s.Known, "known", findings.StoredDir, "folder of stored cases from which new ones are made; if it is not there, the cases in the program")
 	f.StringVar(&s.Corpus, "corpus", "", "keep inputs that show new behaviour in this folder, and make new ones from them")
 	f.BoolVar(&s.Resume, "resume", false, "continue the campaign of --corpus; --cases and --duration count from its start")

@@ -10,15 +10,20 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 )
 
-// LeftOut is what of a dump is not read: how often, and why.
-type LeftOut struct {
-	What string
-	N    int
+// Dump is what a dump says of tables.
+type Dump struct {
+	// Tables are in the order of the dump.
+	Tables []*ast.CreateTableStmt
+	// Left says what is not read, Stands which types others stand for, a line each.
+	Left, Stands []string
 }
 
-// Read returns the tables of a dump in their order, and what was left out. name is for errors, which name the line. An error
-// says that there is no table, or that the text is none.
-func Read(name string, text []byte) (tables []*ast.CreateTableStmt, left []LeftOut, err error) {
+// Read returns the tables of a dump of MySQL, MariaDB or TiDB, or of PostgreSQL, and what is left out. name is for errors,
+// which name the line. An error says that there is no table, or that the text is none.
+func Read(name string, text []byte) (*Dump, error) {
+	if ofPostgreSQL(string(text)) {
+		return readPostgreSQL(name, string(text))
+	}
 	r := &reader{byName: map[string]*ast.CreateTableStmt{}}
 	for _, s := range split(string(text)) {
 		r.statement(s)
@@ -26,30 +31,21 @@ func Read(name string, text []byte) (tables []*ast.CreateTableStmt, left []LeftO
 	if len(r.tables) == 0 {
 		if r.first != nil {
 			line := 1 + strings.Count(string(text[:r.firstAt]), "\n")
-			return nil, r.left, fmt.Errorf("%s:%d: no table could be read: %w", name, line, r.first)
+			return nil, fmt.Errorf("%s:%d: no table could be read: %w", name, line, r.first)
 		}
-		return nil, r.left, fmt.Errorf("%s: there is no CREATE TABLE: want a dump such as mysqldump --no-data writes", name)
+		return nil, fmt.Errorf("%s: there is no CREATE TABLE: want a dump such as mysqldump --no-data or pg_dump --schema-only "+
+			"writes", name)
 	}
-	return r.tables, r.left, nil
+	return &Dump{Tables: r.tables, Left: r.left.lines()}, nil
 }
 
 type reader struct {
 	tables []*ast.CreateTableStmt
 	byName map[string]*ast.CreateTableStmt
-	left   []LeftOut
+	left   leftOut
 	// first is why the first table was not read.
 	first   error
 	firstAt int
-}
-
-func (r *reader) leave(what string) {
-	for i := range r.left {
-		if r.left[i].What == what {
-			r.left[i].N++
-			return
-		}
-	}
-	r.left = append(r.left, LeftOut{what, 1})
 }
 
 func (r *reader) statement(s statement) {
@@ -63,7 +59,7 @@ func (r *reader) statement(s statement) {
 		return // of the dump itself
 	case "CREATE TABLE", "ALTER TABLE", "CREATE INDEX", "CREATE UNIQUE":
 	default:
-		r.leave(kind)
+		r.left.add(kind)
 		return
 	}
 	n, err := corpus.ParseStatement(s.text)
@@ -75,13 +71,13 @@ func (r *reader) statement(s statement) {
 		if r.first == nil && kind == "CREATE TABLE" {
 			r.first, r.firstAt = err, s.at
 		}
-		r.leave(kind + " that cannot be read")
+		r.left.add(kind + " that cannot be read")
 		return
 	}
 	switch n := n.(type) {
 	case *ast.CreateTableStmt:
 		if len(n.Cols) == 0 {
-			r.leave("CREATE TABLE like another, or as a query")
+			r.left.add("CREATE TABLE like another, or as a query")
 			return
 		}
 		n.Table.Schema.O, n.Table.Schema.L = "", ""
@@ -92,7 +88,7 @@ func (r *reader) statement(s statement) {
 	case *ast.CreateIndexStmt:
 		t := r.byName[n.Table.Name.L]
 		if t == nil || n.KeyType != ast.IndexKeyTypeNone && n.KeyType != ast.IndexKeyTypeUnique {
-			r.leave(kind)
+			r.left.add(kind)
 			return
 		}
 		c := &ast.Constraint{Tp: ast.ConstraintIndex, Name: n.IndexName, Keys: n.IndexPartSpecifications}
@@ -108,7 +104,7 @@ func (r *reader) alter(n *ast.AlterTableStmt) {
 	t := r.byName[n.Table.Name.L]
 	for _, s := range n.Specs {
 		if t == nil || s.Tp != ast.AlterTableAddConstraint || s.Constraint == nil {
-			r.leave("part of an ALTER TABLE that adds no key")
+			r.left.add("part of an ALTER TABLE that adds no key")
 			continue
 		}
 		t.Constraints = append(t.Constraints, s.Constraint)

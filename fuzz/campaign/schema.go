@@ -26,19 +26,18 @@ func LoadSchema(file string) (s *mutate.Schema, told []string, err error) {
 	if err != nil {
 		return nil, nil, &SchemaError{fmt.Sprintf("read the schema: %v", err)}
 	}
-	creates, beside, err := schemadump.Read(file, text)
+	dump, err := schemadump.Read(file, text)
 	if err != nil {
 		return nil, nil, &SchemaError{err.Error()}
 	}
-	s, left := mutate.NewSchema(creates)
+	s, left := mutate.NewSchema(dump.Tables)
 	names := s.Names()
 	if len(names) == 0 {
 		return nil, nil, &SchemaError{fmt.Sprintf("%s: no case can be made on its tables: %s", file, strings.Join(left, "; "))}
 	}
 	told = append(told, fmt.Sprintf("cases are made on %s of %s: %s", spelling.Count(len(names), "table"), file, strings.Join(names, ", ")))
-	for _, b := range beside {
-		left = append(left, spelling.Count(b.N, "statement")+" of the kind "+b.What)
-	}
+	told = append(told, dump.Stands...)
+	left = append(left, dump.Left...)
 	slices.Sort(left)
 	for _, l := range left {
 		told = append(told, "left out: "+l)
