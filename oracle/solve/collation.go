@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -25,6 +26,12 @@ const (
 	UCA1400
 	// Bin0900 is utf8mb4_0900_bin: code points, NO PAD.
 	Bin0900
+	// UCA400 is utf8mb4_unicode_ci and utf8mb4_unicode_520_ci, which agree on ASCII: case-insensitive, PAD SPACE.
+	UCA400
+	// ByteCI and ByteBin are those of character sets of one byte, latin1 and ascii: as GeneralCI and BinPad. Their columns
+	// hold other text than ASCII in other bytes, or not at all.
+	ByteCI
+	ByteBin
 	unknownCollation
 )
 
@@ -39,7 +46,42 @@ var collationNames = map[string]Collation{
 	"utf8mb4_0900_ai_ci":    AI0900,
 	"utf8mb4_uca1400_ai_ci": UCA1400,
 	"uca1400_ai_ci":         UCA1400,
+	"utf8mb3_uca1400_ai_ci": UCA1400,
 	"utf8mb4_0900_bin":      Bin0900,
+
+	"utf8mb4_unicode_ci":     UCA400,
+	"utf8_unicode_ci":        UCA400,
+	"utf8mb3_unicode_ci":     UCA400,
+	"utf8mb4_unicode_520_ci": UCA400,
+	"utf8_unicode_520_ci":    UCA400,
+	"utf8mb3_unicode_520_ci": UCA400,
+
+	"latin1_swedish_ci": ByteCI,
+	"latin1_general_ci": ByteCI,
+	"ascii_general_ci":  ByteCI,
+	"latin1_bin":        ByteBin,
+	"ascii_bin":         ByteBin,
+}
+
+// charsetCollation returns what text of a character set gets by default; unknownCollation for one that is not known.
+func charsetCollation(charset string, d Dialect) Collation {
+	switch charset {
+	case "binary":
+		return Binary
+	case "utf8mb4":
+		return defaultCollation(d)
+	case "utf8", "utf8mb3":
+		if d.DBMS == history.MySQL {
+			return GeneralCI
+		}
+		return defaultCollation(d)
+	case "latin1", "ascii":
+		if d.DBMS == history.TiDB {
+			return ByteBin
+		}
+		return ByteCI
+	}
+	return unknownCollation
 }
 
 // defaultCollation returns what utf8mb4 columns get by default.
@@ -80,13 +122,19 @@ const ducetOrder = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789aAbBc
 // ignorable marks bytes without weight in the Unicode collations.
 const ignorable = 0xff
 
-var ducet = func() (w weights) {
+// uca4Order is that of UCA 4.0, and of 5.2, which has ` and ^ elsewhere.
+// https://www.unicode.org/Public/UCA/4.0.0/allkeys-4.0.0.txt
+const uca4Order = "\t\n\v\f\r `^_-,;:!?.'\"()[]{}@*/\\&#%+<=>|~$0123456789aAbBcCdDeEfFgGhHiIjJkKlLmMnNoOpPqQrRsStTuUvVwWxXyYzZ"
+
+var ducet, uca4 = weightsOf(ducetOrder), weightsOf(uca4Order)
+
+func weightsOf(order string) (w weights) {
 	for i := range w {
 		w[i] = ignorable
 	}
 	rank := uint8(0)
-	for i := 0; i < len(ducetOrder); i++ {
-		c := ducetOrder[i]
+	for i := 0; i < len(order); i++ {
+		c := order[i]
 		if c >= 'A' && c <= 'Z' {
 			w[c] = w[c+'a'-'A']
 			continue
@@ -95,19 +143,26 @@ var ducet = func() (w weights) {
 		rank++
 	}
 	return w
-}()
+}
 
 func (c Collation) table() *weights {
 	switch c {
-	case GeneralCI:
+	case GeneralCI, ByteCI:
 		return &foldUpper
 	case AI0900, UCA1400:
 		return &ducet
+	case UCA400:
+		return &uca4
 	}
 	return nil
 }
 
-func (c Collation) pads() bool { return c == BinPad || c == GeneralCI || c == UCA1400 }
+func (c Collation) pads() bool {
+	return c == BinPad || c == GeneralCI || c == UCA1400 || c == UCA400 || c.bytewise()
+}
+
+// bytewise tells whether a collation is of a character set of one byte.
+func (c Collation) bytewise() bool { return c == ByteCI || c == ByteBin }
 
 // exact tells whether s can be compared exactly in the collation.
 func (c Collation) exact(s string) bool {
@@ -115,11 +170,11 @@ func (c Collation) exact(s string) bool {
 		return false
 	}
 	w := c.table()
-	if w == nil {
+	if w == nil && !c.bytewise() {
 		return true
 	}
 	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 || w[s[i]] == ignorable {
+		if s[i] >= utf8.RuneSelf || w != nil && w[s[i]] == ignorable {
 			return false
 		}
 	}

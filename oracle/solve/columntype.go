@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
 	"github.com/pingcap/tidb/pkg/parser/types"
 )
@@ -12,8 +13,37 @@ func collationOf(name string) Collation {
 	return unknownCollation
 }
 
-// columnType turns a declared type into a computed one.
-func columnType(ft *types.FieldType, collation Collation) (Type, error) {
+// textCollation finds the collation of a column's text, and the reason if it is not known; table is that of columns that
+// name neither a character set nor a collation.
+// https://dev.mysql.com/doc/refman/9.7/en/charset-column.html
+func textCollation(def *ast.ColumnDef, table Collation, d Dialect) (Collation, error) {
+	charset, name := def.Tp.GetCharset(), def.Tp.GetCollate()
+	for _, o := range def.Options {
+		if o.Tp == ast.ColumnOptionCollate {
+			name = o.StrValue
+		}
+	}
+	switch {
+	case charset == "binary":
+		return Binary, nil
+	case name != "":
+		if c := collationOf(name); c != unknownCollation {
+			return c, nil
+		}
+		return unknownCollation, unsupported("collation %s", name)
+	case charset != "":
+		if c := charsetCollation(charset, d); c != unknownCollation {
+			return c, nil
+		}
+		return unknownCollation, unsupported("character set %s", charset)
+	case table == unknownCollation:
+		return table, unsupported("text in the table's character set or collation")
+	}
+	return table, nil
+}
+
+// columnType turns a declared type into a computed one. collation tells that of its text, if it has any.
+func columnType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
 	unsigned := mysql.HasUnsignedFlag(ft.GetFlag())
 	if mysql.HasZerofillFlag(ft.GetFlag()) {
 		return Type{}, unsupported("ZEROFILL")
@@ -76,29 +106,18 @@ var textLimits = map[byte]int{
 	mysql.TypeTinyBlob: 255, mysql.TypeBlob: 65535, mysql.TypeMediumBlob: 1<<24 - 1, mysql.TypeLongBlob: 1<<32 - 1,
 }
 
-func stringType(ft *types.FieldType, collation Collation) (Type, error) {
-	t := Type{Class: StringClass, Length: ft.GetFlen(), Collation: collation, Explicit: true}
+func stringType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
+	t := Type{Class: StringClass, Length: ft.GetFlen(), Explicit: true}
 	t.Fixed = ft.GetType() == mysql.TypeString
 	if limit, ok := textLimits[ft.GetType()]; ok {
 		t.Length, t.Blob = limit, true
 	} else if t.Length < 0 {
 		t.Length = 1
 	}
-	switch ft.GetCharset() {
-	case "binary":
-		t.Binary, t.Collation = true, Binary
-	case "", "utf8mb4":
-		if ft.GetCollate() != "" && ft.GetCollate() != "utf8mb4_bin" || ft.GetCharset() == "" && ft.GetCollate() != "" {
-			t.Collation = collationOf(ft.GetCollate())
-		}
-	default:
-		return Type{}, unsupported("character set %s", ft.GetCharset())
+	c, err := collation()
+	if err != nil {
+		return Type{}, err
 	}
-	if t.Collation == unknownCollation {
-		if ft.GetCollate() == "" {
-			return Type{}, unsupported("text in the table's character set or collation")
-		}
-		return Type{}, unsupported("collation %s", ft.GetCollate())
-	}
+	t.Collation, t.Binary = c, ft.GetCharset() == "binary"
 	return t, nil
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // tableCollation finds the collation among a table's options, behind the
-// parenthesis that closes its columns. The parser knows none of MariaDB's newer
-// ones.
-var tableCollation = regexp.MustCompile(`(?s)(\n\) .*?) (?:DEFAULT )?COLLATE=(\w+)`)
+// parenthesis that closes its columns, and the character set before it. The parser
+// knows none of MariaDB's newer ones.
+var tableCollation = regexp.MustCompile(`(?s)(\n\) .*?)(?: (?:DEFAULT )?CHARSET=\w+)? (?:DEFAULT )?COLLATE=(\w+)`)
 
 // ReadTable reads a definition as SHOW CREATE TABLE prints it, and its engine. Its
 // errors are those of NewTable, *Unsupported also where the text is none that the

@@ -15,7 +15,7 @@ import (
 // https://dev.mysql.com/doc/refman/9.7/en/set.html
 
 // memberType reads the declaration of an ENUM or SET.
-func memberType(ft *types.FieldType, collation Collation) (Type, error) {
+func memberType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
 	t, err := stringType(ft, collation)
 	if err != nil {
 		return t, err

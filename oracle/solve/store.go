@@ -373,7 +373,11 @@ func (c *compiler) storeString(f *frame, col *Column, v sqlvalue.Value, from Typ
 	if longDouble(v, s) || (v.Kind() == sqlvalue.Double || v.Kind() == sqlvalue.Float) && len(s) > col.Type.Length {
 		return f.refuse("double longer than its text column")
 	}
-	if from.Binary && !col.Type.Binary && strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+	bytewise := col.Type.Collation.bytewise()
+	if !col.Type.Binary && (from.Binary || bytewise) && strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		if bytewise {
+			return f.refuse("text beyond ASCII in a character set of one byte")
+		}
 		// They need not be characters of the column's.
 		return f.refuse("bytes beyond ASCII stored as text")
 	}

@@ -96,11 +96,12 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 		return nil, unsupported("CREATE TABLE from another table, or partitioned")
 	}
 	t := &Table{Name: stmt.Table.Name.O, byName: map[string]int{}}
-	collation, charset := d.Database, "utf8mb4"
+	collation, charset := unknownCollation, "utf8mb4"
+	collated := false
 	for _, o := range stmt.Options {
 		switch o.Tp {
 		case ast.TableOptionCollate:
-			collation = collationOf(o.StrValue)
+			collation, collated = collationOf(o.StrValue), true
 		case ast.TableOptionCharset:
 			charset = lower(o.StrValue)
 		default:
@@ -109,11 +110,15 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 			}
 		}
 	}
-	if charset != "utf8mb4" {
-		collation = unknownCollation // which columns without text do not need
+	switch {
+	case collated:
+	case charset == "utf8mb4":
+		collation = d.Database
+	default:
+		collation = charsetCollation(charset, d)
 	}
 	for i, def := range stmt.Cols {
-		typ, err := columnType(def.Tp, collation)
+		typ, err := columnType(def.Tp, func() (Collation, error) { return textCollation(def, collation, d) })
 		if typ.Class == FloatClass && d.DBMS != history.TiDB {
 			typ.Digits = floatDigits
 		}
@@ -222,10 +227,7 @@ func (t *Table) columnOptions(i int, opts []*ast.ColumnOption, d Dialect) error 
 		case ast.ColumnOptionAutoIncrement:
 			c.Auto, c.NotNull = true, true
 		case ast.ColumnOptionComment:
-		case ast.ColumnOptionCollate:
-			if c.Type.Collation = collationOf(o.StrValue); c.Type.Collation == unknownCollation {
-				return unsupported("collation %s", o.StrValue)
-			}
+		case ast.ColumnOptionCollate: // of the type
 		case ast.ColumnOptionDefaultValue:
 			if err := c.setDefault(o.Expr, d); err != nil {
 				var u *Unsupported

@@ -19,7 +19,7 @@ import (
 
 var dump = flag.Bool("dump", false, "print how each difference's table is made, and which pairs are compared less than 100 times")
 
-var recording string
+var recording, options string
 
 func main() {
 	target := flag.String("target", "embedded", "target, as txnfuzz run takes it: a private server's name or a DSN without a database")
@@ -32,6 +32,7 @@ func main() {
 	depth := flag.Int("depth", 2, "largest depth of expressions")
 	kinds := flag.String("kinds", "mixed,exprs,query,update,delete,insert,keyed", "what to run; strings, others, mixed: the columns; cases: the statements of generated cases")
 	record := flag.String("record", "", "write a recording for the unit tests to this file, and do nothing else")
+	flag.StringVar(&options, "table", "", "options that each table is created with, such as CHARSET=latin1")
 	flag.Parse()
 	recording = *record
 	plan := conform.Plan{Seed: *seed, Systematic: *systematic, Depth: *depth, Kinds: *kinds, Compared: *compared}
@@ -69,6 +70,7 @@ func run(target string, plan conform.Plan, pairs, show int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	c.Options = options
 	if recording != "" {
 		f, err := os.Create(recording)
 		if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"slices"
 	"testing"
@@ -34,8 +35,19 @@ func TestSolverAgreesWithServers(t *testing.T) {
 	}
 }
 
+// rounds are how many statements are compared on tables of a character set and collation.
+var rounds = []struct {
+	options    string
+	statements int
+}{
+	{"", 4000},
+	{"CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_ci", 1000},
+	{"CHARSET=utf8mb3", 500},
+	{"CHARSET=latin1", 500},
+	{"CHARSET=ascii COLLATE=ascii_bin", 500},
+}
+
 func agrees(ctx context.Context, t *testing.T, target string) {
-	const statements = 4000
 	b, err := harness.Open(ctx, target, harness.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +58,17 @@ func agrees(ctx context.Context, t *testing.T, target string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	for _, r := range rounds {
+		t.Run(r.options, func(t *testing.T) { agreesOn(ctx, t, conn, r.options, r.statements) })
+	}
+}
+
+func agreesOn(ctx context.Context, t *testing.T, conn *sql.Conn, options string, statements int) {
 	c, err := conform.NewChecker(ctx, conn, "txnfuzz_conformance_test")
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.Options = options
 	plan := conform.Plan{Seed: 7, Depth: 2, Kinds: "mixed,exprs,query,update,delete,insert,keyed", Compared: statements}
 	if err := conform.Run(ctx, c, plan); err != nil {
 		t.Fatal(err)

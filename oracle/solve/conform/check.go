@@ -53,6 +53,8 @@ type Checker struct {
 	Report Report
 	// Limit is the number of differences that are kept.
 	Limit int
+	// Options are what each table is created with, such as CHARSET=latin1.
+	Options string
 }
 
 type table struct {
@@ -107,6 +109,7 @@ func (c *Checker) Fill(ctx context.Context, name, create string, inserts ...stri
 	if c.setup == nil {
 		c.setup = map[string][]string{}
 	}
+	create += " " + c.Options
 	c.setup[name] = append([]string{create}, inserts...)
 	stmt, err := corpus.ParseStatement(create)
 	if err != nil {
