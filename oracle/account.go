@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/engines"
@@ -48,8 +50,10 @@ type Account struct {
 	// Wrong is the index into Steps of the first that differs; -1: the final
 	// state or nothing does.
 	Wrong int
-	// Level is that of Wrong's transaction, 0 without one: a session may have set it.
-	Level corpus.Level
+	// Level is that of Wrong's transaction, 0 without one: a session may have set it. Chained is the statement that ended
+	// the transaction before AND CHAIN, by which it has its level, nil if none did.
+	Level   corpus.Level
+	Chained ast.StmtNode `json:"-"`
 	// Final holds what each table was to hold in the end, rows in text order;
 	// nil where that is not known.
 	Final []history.Table
@@ -125,6 +129,11 @@ func tell(c *corpus.Case, h *history.History, v *Verdict) Account {
 	}
 	if a.Wrong >= 0 {
 		a.Level = r.LevelOf(a.Wrong)
+		if v.Oracle == Promised {
+			if l, chained := promise.LevelAt(c, h, a.Wrong); l != 0 {
+				a.Level, a.Chained = l, chained
+			}
+		}
 		if d != nil && d.Stmt == a.Wrong && d.Expected == a.Steps[a.Wrong].Expected {
 			a.Steps[a.Wrong].Or = d.Or
 		}
@@ -150,7 +159,11 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 	say := func(format string, args ...any) { a.Why = append(a.Why, sentence(fmt.Sprintf(format, args...))) }
 	if a.Wrong >= 0 {
 		st := &h.Stmts[a.Wrong]
-		if a.Level != h.Levels[st.Session] {
+		switch {
+		case a.Level == h.Levels[st.Session]:
+		case a.Chained != nil:
+			say("tx%d is at %s in step %d, since the transaction before was, which has ended AND CHAIN", st.Session, a.Level, st.Line+1)
+		default:
 			say("tx%d is at %s in step %d, since it has set its level", st.Session, a.Level, st.Line+1)
 		}
 		rs := promises(h.Server, a.Level, a.Steps[a.Wrong].Kind)

@@ -103,3 +103,36 @@ func TestPostgresGoTest(t *testing.T) {
 		}
 	}
 }
+
+// TestChainedTransaction: a report on a transaction that has lost the characteristics of the one before quotes what says
+// that it should have them, and its level.
+func TestChainedTransaction(t *testing.T) {
+	const path = "../../corpus/found/postgres-chain-forgets-modes.sql"
+	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := on.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c, err := corpus.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := on.Judge(t.Context(), c, dbms.LevelsFor(c, corpus.ReadCommitted))
+	files, err := Write(timeline.Of(timeline.Run{File: path, Case: c, Levels: r.Levels, History: r.History, Verdict: r.Verdict}), "pgsql-bugs", Test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"same transaction characteristics (see SET TRANSACTION) as the just finished one.\"\nhttps://www.postgresql.org/docs/current/sql-rollback.html",
+		"The Repeatable Read isolation level only sees data committed before the transaction began",
+		"tx1 is at REPEATABLE READ in step 6, since the transaction before was, which has ended AND CHAIN.",
+	} {
+		if !strings.Contains(string(files.Text), want) {
+			t.Errorf("no %q in\n%s", want, files.Text)
+		}
+	}
+}

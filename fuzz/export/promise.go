@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
@@ -63,6 +65,9 @@ var (
 	}
 	postgresCommitted = quote{"When a transaction uses this isolation level, a SELECT query (without a FOR UPDATE/SHARE clause) sees only data committed before the query began; it never sees either uncommitted data or changes committed by concurrent transactions during the query's execution.",
 		postgresLevels + "#XACT-READ-COMMITTED"}
+	// chainedPromise is told where a transaction does not have the level of the one that has ended AND CHAIN.
+	chainedPromise = quote{"If AND CHAIN is specified, a new (not aborted) transaction is immediately started with the same transaction characteristics (see SET TRANSACTION) as the just finished one.",
+		"https://www.postgresql.org/docs/current/sql-rollback.html"}
 	// MariaDB's manual has no sentence on what an UPDATE or a DELETE reads, and none
 	// of the InnoDB manuals has one on INSERT.
 	currentPromises = map[history.DBMS]map[stmt.Kind]quote{
@@ -102,6 +107,9 @@ func (s *script) quotes() []quote {
 	if q, ok := postgresPromises[level]; ok && s.onPostgres() {
 		if level < corpus.RepeatableRead && step.Kind != stmt.Select {
 			return nil
+		}
+		if _, rolledBack := s.Account.Chained.(*ast.RollbackStmt); rolledBack && level != s.History.Levels[s.History.Stmts[w].Session] {
+			return []quote{chainedPromise, q}
 		}
 		return []quote{q}
 	}

@@ -17,7 +17,7 @@ import (
 // reader needs to reproduce a run. A server leaves out those it does not know.
 var settings = []string{
 	"autocommit", "binlog_format", "binlog_row_image", "character_set_server", "collation_server",
-	"completion_type", "default_storage_engine", "innodb_autoinc_lock_mode", "innodb_deadlock_detect",
+	"completion_type", "default_storage_engine", "explicit_defaults_for_timestamp", "innodb_autoinc_lock_mode", "innodb_deadlock_detect",
 	"innodb_lock_wait_timeout", "innodb_rollback_on_timeout", "innodb_snapshot_isolation",
 	"innodb_stats_auto_recalc", "innodb_stats_persistent", "lock_wait_timeout", "log_bin",
 	"lower_case_table_names", "sql_mode", "tidb_constraint_check_in_place_pessimistic",

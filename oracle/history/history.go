@@ -98,6 +98,14 @@ func (d DBMS) Transactional(engine string) bool {
 	return engine == "" || d == TiDB || d == PostgreSQL || strings.EqualFold(engine, "InnoDB")
 }
 
+// StampsNull reports whether NULL in a column of the type TIMESTAMP that takes none makes it hold the time of the statement:
+// always on MariaDB, and on MySQL where explicit_defaults_for_timestamp is off, or is not known.
+// https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/timestamp
+// https://dev.mysql.com/doc/refman/en/server-system-variables.html#sysvar_explicit_defaults_for_timestamp
+func (s *Server) StampsNull() bool {
+	return s.DBMS == MariaDB || s.DBMS == MySQL && s.Settings["explicit_defaults_for_timestamp"] != "ON"
+}
+
 // Server identifies what ran the case, as far as the rules depend on it.
 type Server struct {
 	DBMS    DBMS   `json:"dbms"`

@@ -7,15 +7,12 @@ import (
 	pm "github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// stampsNull says that a statement may write NULL into a column of the type TIMESTAMP that has none: it then holds the time
-// of the statement. MySQL does so where explicit_defaults_for_timestamp is off, MariaDB always.
-// https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/timestamp
-// https://dev.mysql.com/doc/refman/en/server-system-variables.html#sysvar_explicit_defaults_for_timestamp
+// stampsNull says that a statement may write NULL into a column of the type TIMESTAMP that has none: it may then hold the
+// time of the statement.
 func (j *judge) stampsNull(n ast.StmtNode) bool {
-	if j.h.Server.DBMS != history.MySQL && j.h.Server.DBMS != history.MariaDB {
+	if !j.h.Server.StampsNull() {
 		return false
 	}
 	for _, def := range j.defs {

@@ -36,6 +36,8 @@ type Dialect struct {
 	// declared without one.
 	Connection, Database Collation
 	quirks               quirkSet
+	// stampsNull is what Server.StampsNull says.
+	stampsNull bool
 }
 
 func (d Dialect) connection() Collation { return d.Connection }
@@ -44,7 +46,7 @@ func (d Dialect) connection() Collation { return d.Connection }
 // vendor's default; collation_connection that of go-sql-driver's handshake
 // (utf8mb4_general_ci, which MariaDB from 11.5 maps to its own default).
 func DialectOf(s history.Server) Dialect {
-	d := Dialect{DBMS: s.DBMS, Version: parseVersion(s.DBMS, s.Version)}
+	d := Dialect{DBMS: s.DBMS, Version: parseVersion(s.DBMS, s.Version), stampsNull: s.StampsNull()}
 	d.quirks = quirkBits[s.DBMS]
 	for _, l := range versionLines {
 		if slices.Contains(l.dbms, d.DBMS) && d.Version < l.until {

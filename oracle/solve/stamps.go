@@ -6,15 +6,11 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
-	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// stamps says that a column may hold the time of the statement that writes NULL into it: so does any TIMESTAMP of MariaDB
-// that takes no NULL, and of MySQL where explicit_defaults_for_timestamp is off.
-// https://mariadb.com/docs/server/reference/data-types/date-and-time-data-types/timestamp
-// https://dev.mysql.com/doc/refman/en/server-system-variables.html#sysvar_explicit_defaults_for_timestamp
+// stamps says that a column may hold the time of the statement that writes NULL into it.
 func (d Dialect) stamps(c *Column) bool {
-	return c.NotNull && c.Type.Class == TimestampClass && d.DBMS != history.TiDB
+	return c.NotNull && c.Type.Class == TimestampClass && d.stampsNull
 }
 
 // mayStamp says that a statement may write the time into a table: another session that is asked for what it does has another.
