@@ -19,7 +19,7 @@ func isDirective(word string) bool { return slices.Contains(directives, word) }
 // Parse reads the text form of a workload. name only appears in errors, all of
 // which are *corpus.ParseError.
 func Parse(name string, text []byte) (*Workload, error) {
-	p := &parser{lexer: lexer{name: name, text: strings.TrimPrefix(string(text), "\ufeff")}, w: &Workload{File: name}}
+	p := &parser{lexer: lexer{name: name, text: strings.TrimPrefix(string(text), "\ufeff")}, w: &Workload{File: name, text: string(text)}}
 	if at := invalid(p.text); at >= 0 {
 		return nil, p.errorf(at, "not UTF-8")
 	}

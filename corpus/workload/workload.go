@@ -23,6 +23,7 @@ type Workload struct {
 	Invariants   []*Invariant
 	Tail         []string
 
+	text   string
 	tables map[string]*Table
 	names  []string
 }
