@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -25,7 +26,8 @@ with the server's answers and waits. Below a wrong answer stands what was expect
 verdict and its reasons follow.
 
 A finding is shown as it was recorded. With --target, or if no record lies beside the
-file, the case is run again.
+file, the case is run again. For a finding of txnfuzz workload that has an explanation,
+its cause and what to change follow; txnfuzz workload explain tells more.
 
 With --facts the server is asked, before each statement, for its plan and the
 optimizer's trace of that, and behind each for the locks and read views of all
@@ -36,7 +38,7 @@ views, MariaDB of locks only those that are waited for.`,
   txnfuzz show corpus/found/tidb-no-op-update-unseen.sql
   txnfuzz show corpus/known/mysql-104833.sql --target mysql --levels RC --facts`,
 		Args: exactly(1, "one file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
@@ -45,6 +47,11 @@ views, MariaDB of locks only those that are waited for.`,
 			if err != nil {
 				return err
 			}
+			defer func() {
+				if err == nil || errors.Is(err, errFound) {
+					hint(cmd.OutOrStdout(), args[0], c)
+				}
+			}()
 			if !cmd.Flags().Changed("target") && len(asked) == 0 {
 				run, ok, err := findings.Recorded(args[0], c)
 				if err != nil {

@@ -38,10 +38,11 @@ serial order from the same state. It finds
   application bug        a serial order breaks an invariant, too
   finding of the server  the server does not do what it promises at its level
 
-An anomaly is reduced and saved as a case, for txnfuzz replay, show and export. Its
-report names the weakest stronger level at which it was not seen, and a SELECT that
-should be FOR UPDATE, if that was tried often enough and helped. The workload with these
-changes is then run itself, and the report says what it showed.
+An anomaly is reduced and saved as a case, for txnfuzz replay, show and export, and for
+txnfuzz workload explain. The report groups findings by cause. It names the weakest
+stronger level at which one was not seen, and a SELECT that should be FOR UPDATE, if that
+was tried often enough and helped. The workload with these changes is then run itself,
+and the report says what it showed; a .diff beside it makes them in your own file.
 
 docs/workloads/README.md describes the file.
 
@@ -74,6 +75,9 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 				return usagef("--cases and --duration exclude each other")
 			case s.Cases > 0:
 				s.Duration = 0
+			}
+			if err := wantFrameworks(out.snippets); err != nil {
+				return err
 			}
 			if err := placesFor(out.json, out.junit, out.sarif, out.html); err != nil {
 				return err
@@ -112,8 +116,9 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.StringVar(&out.junit, "junit", "", "write the report as JUnit XML to this file")
 	f.StringVar(&out.sarif, "sarif", "", "write the findings as SARIF to this file")
 	f.StringVar(&out.html, "html", "", "write the report as an HTML page to this file")
+	addSnippets(f, &out.snippets, "none")
 	addWeb(f, &address)
-	cmd.AddCommand(newWorkloadImport())
+	cmd.AddCommand(newWorkloadImport(), newWorkloadExplain())
 	return cmd
 }
 
@@ -149,7 +154,10 @@ statement passes to the next (INTO :x) and what must hold (/* invariant */).`,
 }
 
 // workloadOutputs are the files that a report goes to.
-type workloadOutputs struct{ json, junit, sarif, html string }
+type workloadOutputs struct {
+	json, junit, sarif, html string
+	snippets                 []string
+}
 
 var txnsPattern = regexp.MustCompile(`^([0-9])(?:\.\.([0-9]))?$`)
 
@@ -200,7 +208,7 @@ func runWorkload(cmd *cobra.Command, w *workload.Workload, s run.Settings, out w
 	}
 	stdout := cmd.OutOrStdout()
 	err = errors.Join(err,
-		report.WriteText(forPeople(out.json, stdout, cmd.ErrOrStderr())),
+		report.WriteTextWith(forPeople(out.json, stdout, cmd.ErrOrStderr()), frameworks(out.snippets)),
 		writeOutput(out.json, stdout, func(w io.Writer) error { return report.WriteJSON(w) }),
 		writeOutput(out.junit, stdout, func(w io.Writer) error { return report.WriteJUnit(w) }),
 		writeOutput(out.sarif, stdout, func(w io.Writer) error { return report.WriteSARIF(w, versionText()) }),

@@ -128,6 +128,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 			err = e
 		}
 	}()
+	c.report.w, c.report.dbms = w, pool.Server().DBMS
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
 	c.addDangerous(firstWins(pool.Server()))
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
@@ -150,10 +151,13 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	if err == nil && ctx.Err() == nil && c.report.Cases == 0 && len(c.report.Findings) == 0 {
 		return c.report, &SettingError{"no transactions ran against each other, so nothing was tested" + c.whyRejected()}
 	}
+	c.report.group()
 	if err = errors.Join(err, c.failed); err != nil {
 		return c.report, err
 	}
-	return c.report, c.mended(ctx)
+	err = c.mended(ctx)
+	c.report.group() // what the mended workloads refute is proposed no more
+	return c.report, errors.Join(err, c.saveExplanations())
 }
 
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {

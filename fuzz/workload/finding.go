@@ -101,7 +101,7 @@ func (c *campaign) save(f *Finding, in *mutate.Input, o *Outcome) (path string, 
 	}
 	f.kept = keptLines(in)
 	f.Statements, f.LeftOut, f.Checks = statements(o), leftOut(c.w, in), checks(in)
-	f.schedule, f.Unjudged = schedule(o), unjudged(o)
+	f.Schedule, f.Unjudged = schedule(o), unjudged(o)
 	return corpus.Save(c.Out, f.ID, c.described(f, o))
 }
 
@@ -364,11 +364,11 @@ func (c *campaign) explain(p *pending) error {
 		f = g
 	}
 	f.Detail = small.found.detail
-	var cycle int
-	f.Anomaly, f.NamedBy, cycle = name(*small, c.stage.tablesOf(a.kind))
+	named := name(*small, c.stage.tablesOf(a.kind))
+	f.Anomaly, f.NamedBy, f.Conflicts = named.name, named.by, named.conflicts
 	f.Needed = c.needed(small.in, a.kind, level)
-	if f.Needed != "" && cycle > 2 {
-		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", cycle)
+	if f.Needed != "" && named.cycle > 2 {
+		f.Needed += fmt.Sprintf("; the shortest cycle of their dependencies goes through %d", named.cycle)
 	}
 	f.rerun(c, func() bool { return c.shows(small.in, a.kind, level, 1) != nil })
 	f.Reduced = c.reduction.Err() == nil

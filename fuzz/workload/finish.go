@@ -18,6 +18,7 @@ func (c *campaign) finish() {
 	r.CasesSeconds = c.casesTook.Seconds()
 	r.CasesPerMinute = float64(r.Cases) / max(r.CasesSeconds, 0.001) * 60
 	c.fold()
+	c.placePending()
 	for _, f := range r.Findings {
 		f.settle(c)
 		if f.Class == Isolation && !f.Reduced {
@@ -133,5 +134,31 @@ func (f *Finding) settle(c *campaign) {
 	}
 	if f.trial != nil {
 		f.trial.tell(c)
+	}
+}
+
+// placeTime bounds looking for the groups of findings that were not explained.
+const placeTime = 5 * time.Second
+
+// placePending looks for the groups of findings that there was no time to explain: the run in which one was seen may
+// show the conflicts of another finding.
+func (c *campaign) placePending() {
+	if c.mends {
+		return // its findings are told with those of the workload itself
+	}
+	known := map[string]bool{}
+	for _, f := range c.report.Findings {
+		known[f.groupKey()] = true
+	}
+	for until := time.Now().Add(placeTime); len(c.queue) > 0 && time.Now().Before(until); c.queue = c.queue[1:] {
+		p := c.queue[0]
+		if p.f.Reduced || p.f.Anomaly != "" || len(p.in.Calls) == 0 {
+			continue
+		}
+		n, ok := nameByGraph(shown{in: p.in, outcome: p.o})
+		as := &Finding{Class: Isolation, Anomaly: n.name, Conflicts: n.conflicts}
+		if ok && known[as.groupKey()] {
+			p.f.Anomaly, p.f.NamedBy, p.f.Conflicts = n.name, ByGraph, n.conflicts
+		}
 	}
 }

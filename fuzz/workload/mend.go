@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -20,6 +21,8 @@ type read struct {
 	index       int // among the parts of the body
 	text        string
 	line        int
+	column      int
+	tables      string // those that it reads
 }
 
 // plainReads returns the SELECTs of tables without a lock.
@@ -29,10 +32,29 @@ func plainReads(t *workload.Transaction) []read {
 	workload.Walk(t.Body, func(n *workload.Node) {
 		i++
 		if sel, ok := n.Stmt.(*ast.SelectStmt); ok && n.Kind == workload.Run && sel.LockInfo == nil && sel.From != nil {
-			out = append(out, read{t.Name, i, n.SQL(), n.Place.Line})
+			out = append(out, read{t.Name, i, n.SQL(), n.Place.Line, n.Place.Column, tablesText(n.Stmt)})
 		}
 	})
 	return out
+}
+
+// tablesText names the tables of a statement.
+func tablesText(n ast.Node) string {
+	var names []string
+	for _, t := range namesOfTables(n) {
+		if !slices.Contains(names, t) {
+			names = append(names, t)
+		}
+	}
+	return listed(names, "and")
+}
+
+// listed is a list as a sentence has it.
+func listed(list []string, word string) string {
+	if n := len(list) - 1; n > 0 {
+		return strings.Join(list[:n], ", ") + " " + word + " " + list[n]
+	}
+	return strings.Join(list, "")
 }
 
 // locking returns a copy of a transaction in which some reads are FOR UPDATE.

@@ -21,6 +21,9 @@ type Mended struct {
 	Level     string   `json:"level"`
 	File      string   `json:"file"`
 	ForUpdate []string `json:"for_update"`
+	// Diff is what these change in the workload's own file, in the unified format, DiffFile the file that holds it.
+	Diff     string `json:"diff,omitempty"`
+	DiffFile string `json:"diff_file,omitempty"`
 	// Undecided are others, which were tried too rarely to be proposed. The file does not have
 	// them: a lock that is not needed costs deadlocks.
 	Undecided []string `json:"undecided"`
@@ -168,7 +171,7 @@ func (c *campaign) write(m *Mended) error {
 	if err := wholefile.Write(m.File, workload.Print(m.workload(c.w))); err != nil {
 		return fmt.Errorf("write the mended workload: %w", err)
 	}
-	return nil
+	return c.writeDiff(m)
 }
 
 // runMended runs a mended workload. As long as it shows something that more reads FOR
@@ -298,6 +301,9 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 
 func (m *Mended) writeText(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s: %s\n", m.Title(), m.File)
+	if m.DiffFile != "" {
+		fmt.Fprintf(b, "  as a change of your own file: %s\n", m.DiffFile)
+	}
 	for _, line := range m.Told() {
 		fmt.Fprintf(b, "  %s\n", line)
 	}
@@ -394,7 +400,7 @@ func (s *MendedSeen) told(whole bool) []string {
 		return out
 	}
 	out = append(out, "    "+s.Detail)
-	for line := range strings.Lines(s.as.schedule) {
+	for line := range strings.Lines(s.as.Schedule) {
 		out = append(out, "  "+strings.TrimRight(line, "\n"))
 	}
 	if len(s.MayMend) > 0 {

@@ -18,19 +18,25 @@ const (
 	ByOrder = "order of statements"
 )
 
-// name returns the field's name for a reduced anomaly, empty where it is not known, and
-// where that comes from; cycle is how many calls the graph's cycle goes through. of are
-// the tables of the invariant that breaks, if one does.
-func name(s shown, of []string) (name, by string, cycle int) {
-	if name, cycle, ok := nameByGraph(s.outcome); ok {
-		return name, ByGraph, cycle
+// naming is the field's name for an anomaly, empty where it is not known, where that comes from, how many calls the
+// graph's cycle goes through, and which statements meet.
+type naming struct {
+	name, by  string
+	cycle     int
+	conflicts []Conflict
+}
+
+// name names a reduced anomaly. of are the tables of the invariant that breaks, if one does.
+func name(s shown, of []string) naming {
+	if n, ok := nameByGraph(s); ok {
+		return n
 	}
 	for _, tables := range [][]string{of, nil} {
-		if name := nameByOrder(s, tables); name != "" {
-			return name, ByOrder, 0
+		if n := nameByOrder(s, tables); n.name != "" {
+			return n
 		}
 	}
-	return "", "", 0
+	return naming{}
 }
 
 // tablesOf returns the tables that the invariant of a kind reads.
@@ -46,14 +52,15 @@ func (s *Stage) tablesOf(k Kind) []string {
 // mostNames is how many phenomena of a run are named.
 const mostNames = 2
 
-// nameByGraph names the gravest phenomena of a run by the cycles of its dependencies; the
-// first cycle goes through length calls. ok is false where rules do not explain the run, or where a
-// condition over several tables leaves open which rows it chose.
-func nameByGraph(o *Outcome) (name string, length int, ok bool) {
+// nameByGraph names the gravest phenomena of a run by the cycles of its dependencies; cycle and conflicts are those of
+// the first. ok is false where rules do not explain the run, or where a condition over several tables leaves open which
+// rows it chose.
+func nameByGraph(s shown) (n naming, ok bool) {
+	o := s.outcome
 	v := check(o)
 	list, d := oracle.Phenomena(o.judged(), o.History, &v)
 	if len(list) == 0 || d.Coarse || v.Outcome == oracle.Violation {
-		return "", 0, false
+		return naming{}, false
 	}
 	var names []string
 	for i := range list {
@@ -61,16 +68,16 @@ func nameByGraph(o *Outcome) (name string, length int, ok bool) {
 			names = append(names, n)
 		}
 	}
-	return strings.Join(names, "; "), len(list[0].Cycle), true
+	return naming{strings.Join(names, "; "), ByGraph, len(list[0].Cycle), conflictsOf(s, list[0].Cycle)}, true
 }
 
 // nameByOrder guesses the name for a run of two calls without its versions: by which
 // tables each call read by plain SELECTs while the other had yet to write them, and
 // which rows both wrote. If tables are given, others do not count: what breaks an
 // invariant happens in its tables.
-func nameByOrder(s shown, tables []string) string {
+func nameByOrder(s shown, tables []string) naming {
 	if len(s.in.Calls) != 2 {
-		return ""
+		return naming{}
 	}
 	o := s.outcome
 	var a, b access
@@ -80,20 +87,23 @@ func nameByOrder(s shown, tables []string) string {
 		a.only(tables)
 		b.only(tables)
 	}
+	n := naming{by: ByOrder}
 	switch {
 	case a.dirty(&b, o) || b.dirty(&a, o):
-		return "dirty read (G1)"
+		n.name = "dirty read (G1)"
 	case a.lost(&b) || b.lost(&a):
-		return "lost update (P4)"
+		n.name = "lost update (P4)"
 	case a.overtaken(&b) && b.overtaken(&a):
-		if a.sameWrites(&b) {
-			return "lost update (P4)"
+		if n.name = "write skew (G2)"; a.sameWrites(&b) {
+			n.name = "lost update (P4)"
 		}
-		return "write skew (G2)"
 	case len(a.writes) == 0 && a.reads2() || len(b.writes) == 0 && b.reads2():
-		return "read skew (G-single)"
+		n.name = "read skew (G-single)"
+	default:
+		return naming{}
 	}
-	return ""
+	n.conflicts = joined(slices.Concat(a.overtakings(&b, s), b.overtakings(&a, s)))
+	return n
 }
 
 // access is what one session of a run did to tables, and when.
@@ -107,6 +117,7 @@ type access struct {
 type touch struct {
 	table, where string
 	at           history.Tick // of its answer
+	stmt         int          // in the history
 	plain        bool         // a SELECT without a lock
 }
 
@@ -123,14 +134,14 @@ func (a *access) of(o *Outcome, session int) {
 		switch x := o.Case.Steps[st.Line].Stmt.(type) {
 		case *ast.SelectStmt:
 			for _, t := range namesOfTables(x) {
-				a.reads = append(a.reads, touch{t, condition(x.Where), st.Return, x.LockInfo == nil})
+				a.reads = append(a.reads, touch{t, condition(x.Where), st.Return, i, x.LockInfo == nil})
 			}
 		case *ast.UpdateStmt:
-			a.wrote(x, condition(x.Where), st)
+			a.wrote(x, condition(x.Where), st, i)
 		case *ast.DeleteStmt:
-			a.wrote(x, condition(x.Where), st)
+			a.wrote(x, condition(x.Where), st, i)
 		case *ast.InsertStmt:
-			a.wrote(x, "", st)
+			a.wrote(x, "", st, i)
 		case *ast.CommitStmt:
 			a.committed = true
 		}
@@ -142,12 +153,12 @@ func (a *access) only(tables []string) {
 	a.reads, a.writes = slices.DeleteFunc(a.reads, elsewhere), slices.DeleteFunc(a.writes, elsewhere)
 }
 
-func (a *access) wrote(n ast.Node, where string, st *history.Stmt) {
+func (a *access) wrote(n ast.Node, where string, st *history.Stmt, i int) {
 	if st.Result.Affected == 0 && st.Result.Matched <= 0 {
 		return
 	}
 	if names := namesOfTables(n); len(names) > 0 {
-		a.writes = append(a.writes, touch{names[0], where, st.Return, false})
+		a.writes = append(a.writes, touch{names[0], where, st.Return, i, false})
 	}
 }
 

@@ -47,16 +47,16 @@ func TestNames(t *testing.T) {
 				if x.of != "" {
 					of = []string{x.of}
 				}
-				if got, by, _ := name(shown{in: in, outcome: o}, of); got != x.name || by != x.by {
-					t.Errorf("%q by %q, want %q by %q\n%s", got, by, x.name, x.by, schedule(o))
+				if got := name(shown{in: in, outcome: o}, of); got.name != x.name || got.by != x.by {
+					t.Errorf("%q by %q, want %q by %q\n%s", got.name, got.by, x.name, x.by, schedule(o))
 				}
 				// One after the other there is nothing to name.
 				o, err = stage.Serial(t.Context(), in, []int{0, 1}, x.level)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, _, ok := nameByGraph(o); ok {
-					t.Errorf("a serial run is called %s", got)
+				if got, ok := nameByGraph(shown{in: in, outcome: o}); ok {
+					t.Errorf("a serial run is called %s", got.name)
 				}
 			})
 		}

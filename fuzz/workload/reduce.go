@@ -336,8 +336,13 @@ func (c *campaign) drop(f *Finding) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Findings = slices.DeleteFunc(c.report.Findings, func(g *Finding) bool { return g == f })
-	if err := os.Remove(f.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove a finding that another stands for: %w", err)
+	if f.File == "" {
+		return nil
+	}
+	for _, file := range []string{f.File, explanationFile(f.File)} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove a finding that another stands for: %w", err)
+		}
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ func (c *campaign) remaining(f *Finding, seen shown) error {
 		ID: f.ID + "-remains", Class: f.Class, Kind: f.Kind, Level: f.Level, level: f.level,
 		Transactions: f.Transactions, Detail: small.found.detail, Seen: 1, Reduced: true,
 	}
-	r.Anomaly, r.NamedBy, _ = name(small, c.stage.tablesOf(f.Kind))
+	named := name(small, c.stage.tablesOf(f.Kind))
+	r.Anomaly, r.NamedBy, r.Conflicts = named.name, named.by, named.conflicts
 	r.rerun(c, func() bool { return c.shows(small.in, f.Kind, f.level, 1) != nil })
 	path, err := c.save(r, small.in, small.outcome)
 	if err != nil {
@@ -31,7 +32,7 @@ func (c *campaign) remaining(f *Finding, seen shown) error {
 func (f *Finding) writeRemains(b *strings.Builder) {
 	r := f.Remains
 	fmt.Fprintf(b, "  what remains then%s: %s\n  %s; %s\n", r.named(), strings.Join(r.Calls, ", "), r.Detail, r.Again())
-	for line := range strings.Lines(r.schedule) {
+	for line := range strings.Lines(r.Schedule) {
 		b.WriteString("  " + line)
 	}
 	fmt.Fprintf(b, "    as a case: %s\n", r.File)

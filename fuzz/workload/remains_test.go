@@ -49,8 +49,8 @@ func TestWhatRemainsIsShown(t *testing.T) {
 			t.Fatalf("nothing remains: %+v", r.Findings)
 		}
 		f := r.Findings[i].Remains
-		if strings.Count(f.schedule, "FOR UPDATE") != 2 || f.Reproduced < f.Reruns || f.Reruns == 0 {
-			t.Errorf("%d of %d runs\n%s", f.Reproduced, f.Reruns, f.schedule)
+		if strings.Count(f.Schedule, "FOR UPDATE") != 2 || f.Reproduced < f.Reruns || f.Reruns == 0 {
+			t.Errorf("%d of %d runs\n%s", f.Reproduced, f.Reruns, f.Schedule)
 		}
 		if saved, err := os.ReadFile(f.File); err != nil || strings.Count(string(saved), "FOR UPDATE") != 2 {
 			t.Errorf("%v\n%s", err, saved)

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
 	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // Report is what a campaign came to. Its JSON keys are part of the command line's
@@ -54,10 +56,16 @@ type Report struct {
 	HardlyRun []string `json:"hardly_run"`
 	// Mended are the workloads with the proposed reads FOR UPDATE.
 	Mended []*Mended `json:"mended"`
+	// RedCells counts the cells in which something was found, Groups are the causes of that, the gravest first.
+	RedCells int      `json:"red_cells"`
+	Groups   []*Group `json:"groups"`
 
 	// explainNeeded is about how much time explaining all findings would take, 0 if that is
 	// not known; explainedInVain is what was too short for one of them.
 	explainNeeded, explainedInVain time.Duration
+	// w is the workload, dbms of which kind the server is.
+	w    *workload.Workload
+	dbms history.DBMS
 	// proposes says that FOR UPDATE was to be tried.
 	proposes bool
 }
@@ -109,13 +117,17 @@ type Finding struct {
 	// Anomaly is the field's name for it, empty where it is not known.
 	Anomaly string `json:"anomaly,omitempty"`
 	// NamedBy tells where the name comes from: ByGraph or ByOrder.
-	NamedBy      string   `json:"named_by,omitempty"`
-	Level        string   `json:"level"`
-	Transactions []string `json:"transactions"`
-	Calls        []string `json:"calls"`
-	File         string   `json:"file"`
+	NamedBy string `json:"named_by,omitempty"`
+	// Conflicts are the statements that meet in it.
+	Conflicts    []Conflict `json:"conflicts,omitempty"`
+	Level        string     `json:"level"`
+	Transactions []string   `json:"transactions"`
+	Calls        []string   `json:"calls"`
+	File         string     `json:"file"`
 	// Statements counts those of the case, BEGIN, COMMIT and ROLLBACK not among them.
 	Statements int `json:"statements"`
+	// Schedule is the reduced run, one line for each row that it begins with and each statement.
+	Schedule string `json:"schedule,omitempty"`
 	// LeftOut tells what of the calls the case does without; the serial orders that it
 	// is compared with do without it, too.
 	LeftOut []string `json:"left_out,omitempty"`
@@ -162,13 +174,12 @@ type Finding struct {
 	// server's answers right.
 	Unexplained bool `json:"unexplained,omitempty"`
 
-	schedule string
-	kept     map[int]bool // lines of the workload that the case has
-	level    corpus.Level
-	cellKey  string
-	reads    []read
-	above    bool // it was seen at every stronger level
-	trial    *trial
+	kept    map[int]bool // lines of the workload that the case has
+	level   corpus.Level
+	cellKey string
+	reads   []read
+	above   bool // it was seen at every stronger level
+	trial   *trial
 }
 
 // Within reports whether all transactions of a finding are among those of a list, each as
@@ -180,6 +191,7 @@ func (r *Report) Found() bool { return len(r.Findings) > 0 }
 
 // WriteJSON writes the report.
 func (r *Report) WriteJSON(w io.Writer) error {
+	r.grouped()
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	if err := e.Encode(r); err != nil {

@@ -14,7 +14,11 @@ import (
 
 // WriteText writes the report for people: a table of transactions and levels, then
 // each finding.
-func (r *Report) WriteText(out io.Writer) error {
+func (r *Report) WriteText(out io.Writer) error { return r.WriteTextWith(out, nil) }
+
+// WriteTextWith writes also the snippets of some frameworks.
+func (r *Report) WriteTextWith(out io.Writer, frameworks []string) error {
+	r.grouped()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s %s, %s: %s\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.WorkText())
 	for _, reason := range sortedKeys(r.Rejected) {
@@ -26,6 +30,7 @@ func (r *Report) WriteText(out io.Writer) error {
 	if r.Unfinished > 0 {
 		fmt.Fprintf(&b, "unfinished %d\n", r.Unfinished)
 	}
+	r.writeSummary(&b)
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.Style().Format.Header = 0
@@ -45,22 +50,9 @@ func (r *Report) WriteText(out io.Writer) error {
 	for _, s := range r.CoverageText() {
 		b.WriteString(s + "\n")
 	}
-	for i, f := range r.Findings {
-		// What the same transactions do at several levels is told once, at the strongest.
-		last := true
-		var also []*Finding
-		for k, g := range r.Findings {
-			if g != f && g.Class == f.Class && g.Kind == f.Kind && slices.Equal(g.Transactions, f.Transactions) {
-				last = last && (g.level < f.level || g.level == f.level && k < i)
-				also = append(also, g)
-			}
-		}
-		if last {
-			f.writeText(&b)
-			for _, g := range also {
-				g.writeAlso(&b, f)
-			}
-		}
+	for _, g := range r.Groups {
+		g.writeText(&b, len(r.Groups))
+		writeSnippets(&b, g.Snippets, frameworks)
 	}
 	for _, m := range r.Mended {
 		m.writeText(&b)
@@ -124,6 +116,9 @@ func (r *Report) cellText(set []string, level string) string {
 		if f := r.finding(c.As[k]); f != nil {
 			line += ", as " + strings.Join(f.Transactions, " × ")
 		}
+		if g := r.groupIn(c, k); g != nil {
+			line += " (" + g.Label() + ")"
+		}
 		lines = append(lines, line)
 	}
 	for _, id := range c.Findings {
@@ -173,7 +168,7 @@ func (f *Finding) writeText(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s\n", f.Unjudged)
 	}
 	fmt.Fprintf(b, "  seen %s, first after %.1f s; %s; %s besides BEGIN and COMMIT: %s\n", spelling.Count(f.Seen, "time"), f.FirstSeen, f.Again(), spelling.Count(f.Statements, "statement"), f.File)
-	b.WriteString(f.schedule)
+	b.WriteString(f.Schedule)
 	if len(f.LeftOut) > 0 {
 		b.WriteString("  left out, here and in the serial orders:\n")
 		for _, x := range f.LeftOut {

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,7 @@ type failure struct {
 }
 
 func writeJUnit(w io.Writer, r *Report) error {
+	r.grouped()
 	s := testSuite{Name: "txnfuzz workload " + r.Workload + " " + r.Target, Time: strconv.FormatFloat(r.Seconds, 'f', 3, 64)}
 	class := "txnfuzz.workload." + strings.ReplaceAll(r.Workload, ".", "_") + "." + strings.ReplaceAll(r.Target, ".", "_")
 	for _, c := range r.Cells {
@@ -57,7 +59,11 @@ func writeJUnit(w io.Writer, r *Report) error {
 			if f := r.finding(id); f != nil {
 				f.writeText(&text)
 				if t.Failure == nil {
-					t.Failure = &failure{Type: string(f.Class), Message: string(f.Kind) + ": " + strings.Join(f.Calls, ", ")}
+					message := string(f.Kind) + ": " + strings.Join(f.Calls, ", ")
+					if g := r.groupOf(f); g != nil {
+						message += "; " + g.Title
+					}
+					t.Failure = &failure{Type: string(f.Class), Message: message}
 				}
 			}
 		}
@@ -80,6 +86,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 }
 
 func writeSARIF(w io.Writer, r *Report, version string) error {
+	r.grouped()
 	driver := sarif.NewToolComponent().WithName("txnfuzz").WithInformationURI("https://github.com/txnfuzz/txnfuzz").WithVersion(version)
 	rules := map[string]int{}
 	run := sarif.NewRun()
@@ -90,9 +97,13 @@ func writeSARIF(w io.Writer, r *Report, version string) error {
 			driver.Rules = append(driver.Rules, sarif.NewRule(id).
 				WithShortDescription(sarif.NewMultiformatMessageString().WithText(string(f.Class)+": "+string(f.Kind))))
 		}
+		cause := ""
+		if g := r.groupOf(f); g != nil {
+			cause = "\nCause: " + g.Title + ". " + g.FirstAdvice()
+		}
 		place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))).WithRegion(sarif.NewRegion().WithStartLine(1))
 		run.AddResult(sarif.NewRuleResult(id).WithRuleIndex(rules[id]).WithLevel("error").
-			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s%s\nReplay: txnfuzz replay %s --target '%s'", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, after("; ", f.Unjudged), f.File, r.Target))).
+			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s%s%s\nReplay: txnfuzz replay %s --target '%s'", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, after("; ", f.Unjudged), cause, f.File, r.Target))).
 			WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
 			WithPartialFingerprints(map[string]string{"txnfuzz/workload/v1": f.ID}))
 	}
@@ -119,7 +130,7 @@ func after(separator, text string) string {
 //go:embed report.html
 var pageHTML string
 
-var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count, "aborted": aborted}).Parse(pageHTML))
+var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count, "aborted": aborted, "diff": shownDiff, "frameworkName": frameworkName}).Parse(pageHTML))
 
 // shownCell is a cell of the page's table.
 type shownCell struct {
@@ -134,7 +145,30 @@ type shownRow struct {
 	Cells []shownCell
 }
 
+// diffLine is a line of a diff, with the class of its colour.
+type diffLine struct{ Class, Text string }
+
+func shownDiff(diff string) []diffLine {
+	var out []diffLine
+	for line := range strings.Lines(diff) {
+		l := diffLine{Text: strings.TrimRight(line, "\r\n")}
+		switch {
+		case strings.HasPrefix(l.Text, "+++"), strings.HasPrefix(l.Text, "---"):
+		case strings.HasPrefix(l.Text, "+"):
+			l.Class = "ins"
+		case strings.HasPrefix(l.Text, "-"):
+			l.Class = "del"
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// frameworkName is the name of a framework as people write it.
+func frameworkName(name string) string { return upper(name) }
+
 func writeHTML(w io.Writer, r *Report) error {
+	r.grouped()
 	data := struct {
 		*Report
 		Rows []shownRow
@@ -146,13 +180,12 @@ func writeHTML(w io.Writer, r *Report) error {
 			cell := shownCell{Class: "none"}
 			if c != nil {
 				cell = shownCell{Class: "good", Text: strings.ReplaceAll(r.cellText(set, l), "\n", ", ")}
-				if len(c.Anomalies) > 0 {
+				if r.red(c) {
 					cell.Class = "bad"
 				}
-				for _, id := range c.Findings {
-					if f := r.finding(id); f != nil {
-						cell.Class = "bad"
-						cell.Links = append(cell.Links, shownLink{f.ID, string(f.Kind)})
+				for _, g := range r.Groups {
+					if slices.ContainsFunc(r.shownIn(c), func(f *Finding) bool { return slices.Contains(g.list, f) }) {
+						cell.Links = append(cell.Links, shownLink{g.ID, g.Label()})
 					}
 				}
 			}
@@ -165,6 +198,3 @@ func writeHTML(w io.Writer, r *Report) error {
 	}
 	return nil
 }
-
-// Schedule is the reduced run, one line for each statement.
-func (f *Finding) Schedule() string { return f.schedule }

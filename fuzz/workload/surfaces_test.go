@@ -136,7 +136,7 @@ func reported() *Report {
 	f := &Finding{
 		ID: "w-1", Class: Isolation, Kind: "invariant <enough>", Anomaly: "lost update (P4)", NamedBy: ByOrder, Level: "RC", Transactions: []string{"sell", "waste"}, Calls: []string{"tx1 sell(1, 'a&b')", "tx2 waste(1)"},
 		File: "found/w-1.sql", Statements: 4, Detail: `gives ("<-1>")`, Reduced: true, Reproduced: 9, Reruns: 10, Seen: 3, LeftOut: []string{"tx1, line 9: SELECT 1"},
-		Weakest: "RR", WeakestRuns: 50, Mend: []string{"line 3, sell: SELECT 1 FOR UPDATE"}, MendRuns: 60, schedule: "    tx1  BEGIN\n", Needed: "it takes all",
+		Weakest: "RR", WeakestRuns: 50, Mend: []string{"line 3, sell: SELECT 1 FOR UPDATE"}, MendRuns: 60, Schedule: "    tx1  BEGIN\n", Needed: "it takes all",
 	}
 	server := &Finding{ID: "w-2", Class: Server, Kind: "lost-write", Level: "RR", Transactions: []string{"sell", "waste"}, Calls: []string{"tx1 sell(1, 1)"}, File: "found/w-2.sql", Detail: "expected 1, got 2"}
 	low := at("RC", 70, "w-1")
@@ -226,8 +226,8 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		`<td class="bad"><a href="#w-1">invariant &lt;enough&gt;</a>`, `<td class="good"><small>not seen, in 40 runs`, `<h2 id="w-1">isolation anomaly at RC: invariant &lt;enough&gt; (lost update (P4), a guess)</h2>`,
-		"tx1 sell(1, &#39;a&amp;b&#39;)", "<pre>    tx1  BEGIN", "4 statements besides BEGIN and COMMIT", "<li>tx1, line 9: SELECT 1</li>", "RR, in 50 runs", "<li>line 3, sell: SELECT 1 FOR UPDATE</li>", "it takes all", "look hard",
+		`<td class="bad"><a href="#` + r.Groups[1].ID + `">2 lost update</a>`, "<section>\n" + `<h2 id="` + r.Groups[1].ID + `">2. lost update (a guess): sell × waste</h2>`, `<td class="good"><small>not seen, in 40 runs`, `<h3 id="w-1">isolation anomaly at RC: invariant &lt;enough&gt; (lost update (P4), a guess)</h3>`,
+		"tx1 sell(1, &#39;a&amp;b&#39;)", `<pre tabindex="0">    tx1  BEGIN`, "4 statements besides BEGIN and COMMIT", "<li>tx1, line 9: SELECT 1</li>", "RR, in 50 runs", "<li>line 3, sell: SELECT 1 FOR UPDATE</li>", "it takes all", "look hard",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s", want)

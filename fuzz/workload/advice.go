@@ -1,0 +1,158 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+)
+
+// Advice says what to change for some transactions at a level, and in how many runs that was tried.
+type Advice struct {
+	Level string `json:"level"`
+	// Transactions are the sets for which it holds.
+	Transactions [][]string `json:"transactions"`
+	// ForUpdate are the reads that it proposes to lock; empty where it proposes none.
+	ForUpdate []string `json:"for_update"`
+	// Stronger is the level that it proposes instead, empty for none.
+	Stronger string `json:"stronger_level,omitempty"`
+	Text     string `json:"text"`
+}
+
+// advice says what mends the findings of a group, the smallest first, and what is proposed before what may help and
+// what does not. What a group's reads mend that are proposed already is not said again.
+func (r *Report) advice(g *Group) []Advice {
+	var out []Advice
+	told := map[string][]read{} // what is proposed by level
+	list := slices.Clone(g.list)
+	slices.SortStableFunc(list, func(a, b *Finding) int { return a.adviceRank() - b.adviceRank() })
+	for i, f := range list {
+		if i > 0 && (f.Class != Isolation || f.untried()) {
+			continue // one sentence says it
+		}
+		if len(f.reads) > 0 && len(told[f.Level]) > 0 && !slices.ContainsFunc(f.reads, func(x read) bool { return !slices.Contains(told[f.Level], x) }) {
+			continue
+		}
+		a := Advice{f.Level, [][]string{f.Transactions}, slices.Concat([]string{}, f.Mend), f.Weakest, f.advice()}
+		if k := slices.IndexFunc(out, func(b Advice) bool { return b.Level == a.Level && b.Text == a.Text }); k >= 0 {
+			out[k].Transactions = append(out[k].Transactions, f.Transactions)
+			continue
+		}
+		told[f.Level] = append(told[f.Level], f.proposed()...)
+		out = append(out, a)
+	}
+	return out
+}
+
+// adviceRank orders findings by how much is known of what mends them.
+func (f *Finding) adviceRank() int {
+	switch {
+	case len(f.Mend) > 0:
+		return 0
+	case f.Weakest != "":
+		return 1
+	case len(f.MayMend) > 0 || f.MayBeWeakest != "":
+		return 2
+	case f.untried():
+		return 4
+	}
+	return 3
+}
+
+// proposed are the reads that are proposed for a finding.
+func (f *Finding) proposed() []read {
+	if len(f.Mend) == 0 {
+		return nil
+	}
+	return f.reads
+}
+
+// advice is a sentence, or two, on what to change: what was tried, and what came of it.
+func (f *Finding) advice() string {
+	switch f.Class {
+	case Server:
+		return "The server answered wrong: nothing in the transactions is to be changed for it."
+	case Application:
+		return "Change the transactions themselves: they break this one after the other, too, so neither a lock nor a level helps."
+	}
+	level := f.levelAdvice()
+	switch {
+	case len(f.Mend) > 0:
+		return fmt.Sprintf("Lock %s (FOR UPDATE): not seen in %s then%s.%s", f.locked(), spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts), after(" Or ", level))
+	case len(f.MayMend) > 0:
+		return fmt.Sprintf("To lock %s (FOR UPDATE) may help: not seen in %s then, but %s.%s", f.locked(), spelling.Count(f.MendRuns, "run"), f.TooFew("without it"), after(" Or ", level))
+	case level != "":
+		return upper(level)
+	case !f.Reduced:
+		return "What mends it is not known: there was no time to try."
+	case f.MendFailed == "":
+		return "What mends it is not known: no FOR UPDATE was tried."
+	}
+	return "No lock is known that mends it: " + f.MendFailed + "."
+}
+
+// levelAdvice names the stronger level at which a finding was not seen; empty: none is known.
+func (f *Finding) levelAdvice() string {
+	switch {
+	case f.Weakest != "":
+		return fmt.Sprintf("use %s: not seen in %s there%s.", levelName(f.Weakest), spelling.Count(f.WeakestRuns, "run"), aborted(f.WeakestAborts))
+	case f.MayBeWeakest != "":
+		return fmt.Sprintf("use %s, which may help: not seen in %s there, but %s.", levelName(f.MayBeWeakest), spelling.Count(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
+	}
+	return ""
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// levelName is a level as SQL spells it.
+func levelName(short string) string {
+	l, err := corpus.ParseLevel(short)
+	if err != nil {
+		return short
+	}
+	return l.String()
+}
+
+// locked says which rows a finding's reads lock.
+func (f *Finding) locked() string {
+	if len(f.reads) == 0 { // of a report that was read from a file
+		return "what this reads: " + strings.Join(slices.Concat(f.Mend, f.MayMend), "; ")
+	}
+	var parts []string
+	for i, r := range f.reads {
+		who := r.transaction + " "
+		switch {
+		case i == 0:
+			who += "reads "
+		case f.reads[i-1].transaction == r.transaction:
+			who = ""
+		}
+		parts = append(parts, fmt.Sprintf("%sfrom %s in line %d", who, r.tables, r.line))
+	}
+	return "what " + listed(parts, "and")
+}
+
+// For names the sets of transactions that an advice holds for, and the level.
+func (a *Advice) For() string {
+	var sets []string
+	for _, set := range a.Transactions {
+		if text := strings.Join(set, " × "); !slices.Contains(sets, text) {
+			sets = append(sets, text)
+		}
+	}
+	return strings.Join(sets, ", ") + " at " + a.Level
+}
+
+// FirstAdvice says what is known best; for which transactions, if these are not those of the smallest finding.
+func (g *Group) FirstAdvice() string {
+	if len(g.Advice) == 0 {
+		return ""
+	}
+	a, f := &g.Advice[0], g.list[0]
+	if g.Class != Isolation || a.Level == f.Level && slices.ContainsFunc(a.Transactions, func(set []string) bool { return slices.Equal(set, f.Transactions) }) {
+		return a.Text
+	}
+	return "For " + a.For() + ": " + a.Text
+}
