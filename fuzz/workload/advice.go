@@ -12,8 +12,10 @@ import (
 // Advice says what to change for some transactions at a level, and in how many runs that was tried.
 type Advice struct {
 	Level string `json:"level"`
-	// Transactions are the sets for which it holds.
+	// Findings are the IDs of those for which it holds, Transactions their sets, Kinds what they are.
+	Findings     []string   `json:"findings"`
 	Transactions [][]string `json:"transactions"`
+	Kinds        []Kind     `json:"kinds"`
 	// ForUpdate are the reads that it proposes to lock; empty where it proposes none.
 	ForUpdate []string `json:"for_update"`
 	// Stronger is the level that it proposes instead, empty for none.
@@ -35,9 +37,9 @@ func (r *Report) advice(g *Group) []Advice {
 		if len(f.reads) > 0 && len(told[f.Level]) > 0 && !slices.ContainsFunc(f.reads, func(x read) bool { return !slices.Contains(told[f.Level], x) }) {
 			continue
 		}
-		a := Advice{f.Level, [][]string{f.Transactions}, slices.Concat([]string{}, f.Mend), f.Weakest, f.advice()}
+		a := Advice{f.Level, []string{f.ID}, [][]string{f.Transactions}, []Kind{f.Kind}, slices.Concat([]string{}, f.Mend), f.Weakest, f.advice()}
 		if k := slices.IndexFunc(out, func(b Advice) bool { return b.Level == a.Level && b.Text == a.Text }); k >= 0 {
-			out[k].Transactions = append(out[k].Transactions, f.Transactions)
+			out[k].Findings, out[k].Transactions, out[k].Kinds = append(out[k].Findings, f.ID), append(out[k].Transactions, f.Transactions), append(out[k].Kinds, f.Kind)
 			continue
 		}
 		told[f.Level] = append(told[f.Level], f.proposed()...)
@@ -134,24 +136,24 @@ func (f *Finding) locked() string {
 	return "what " + listed(parts, "and")
 }
 
-// For names the sets of transactions that an advice holds for, and the level.
+// For names the kinds of anomalies and the sets of transactions that an advice holds for, and the level.
 func (a *Advice) For() string {
-	var sets []string
-	for _, set := range a.Transactions {
-		if text := strings.Join(set, " × "); !slices.Contains(sets, text) {
-			sets = append(sets, text)
+	var told []string
+	for i, set := range a.Transactions {
+		if text := string(a.Kinds[i]) + " with " + strings.Join(set, " × "); !slices.Contains(told, text) {
+			told = append(told, text)
 		}
 	}
-	return strings.Join(sets, ", ") + " at " + a.Level
+	return listed(told, "and") + " at " + a.Level
 }
 
-// FirstAdvice says what is known best; for which transactions, if these are not those of the smallest finding.
+// FirstAdvice says what is known best; for which finding, if that is not the smallest one.
 func (g *Group) FirstAdvice() string {
 	if len(g.Advice) == 0 {
 		return ""
 	}
-	a, f := &g.Advice[0], g.list[0]
-	if g.Class != Isolation || a.Level == f.Level && slices.ContainsFunc(a.Transactions, func(set []string) bool { return slices.Equal(set, f.Transactions) }) {
+	a := &g.Advice[0]
+	if g.Class != Isolation || slices.Contains(a.Findings, g.list[0].ID) {
 		return a.Text
 	}
 	return "For " + a.For() + ": " + a.Text

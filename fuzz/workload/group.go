@@ -207,7 +207,7 @@ func (r *Report) groupIn(c *Cell, k Kind) *Group {
 }
 
 // Label is the group's number and name, for a cell.
-func (g *Group) Label() string { return fmt.Sprintf("%d %s", g.Number, g.Name) }
+func (g *Group) Label() string { return fmt.Sprintf("%d: %s", g.Number, g.Name) }
 
 func (g *Group) title() string {
 	name := g.Name

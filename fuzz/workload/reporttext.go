@@ -42,7 +42,7 @@ func (r *Report) WriteTextWith(out io.Writer, frameworks []string) error {
 	for _, set := range r.sets() {
 		row := table.Row{strings.Join(set, " × ")}
 		for _, l := range r.Levels {
-			row = append(row, r.cellText(set, l))
+			row = append(row, r.cellText(set, l, true))
 		}
 		t.AppendRow(row)
 	}
@@ -105,7 +105,8 @@ func (r *Report) cell(set []string, level string) *Cell {
 // probability of 4 %.
 const fewRuns = 30
 
-func (r *Report) cellText(set []string, level string) string {
+// cellText is what a cell shows; labelled: with the causes of it.
+func (r *Report) cellText(set []string, level string, labelled bool) string {
 	c := r.cell(set, level)
 	if c == nil {
 		return ""
@@ -116,7 +117,7 @@ func (r *Report) cellText(set []string, level string) string {
 		if f := r.finding(c.As[k]); f != nil {
 			line += ", as " + strings.Join(f.Transactions, " × ")
 		}
-		if g := r.groupIn(c, k); g != nil {
+		if g := r.groupIn(c, k); g != nil && labelled {
 			line += " (" + g.Label() + ")"
 		}
 		lines = append(lines, line)

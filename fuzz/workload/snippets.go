@@ -56,15 +56,17 @@ var snippetPages = template.Must(template.New("snippets").Funcs(template.FuncMap
 	"camel": camel, "pascal": pascal, "snake": snake, "constant": func(s string) string { return strings.ToUpper(snake(s)) },
 	"lower": strings.ToLower, "quote": strconv.Quote, "join": func(list []string) string { return strings.Join(list, " × ") },
 	"java": reserved(javaWords), "python": reserved(pythonWords), "ruby": reserved(rubyWords), "golang": goName,
-	"marked": marked, "placeholders": placeholders, "javaType": javaType,
+	"rubyQuote": func(s string) string { return strings.ReplaceAll(strconv.Quote(s), "#{", `\#{`) }, "marked": marked, "placeholders": placeholders, "javaType": javaType,
 }).ParseFS(snippetFiles, "snippets/*.tmpl"))
 
-// What is no name of a variable in a language, with the names that the templates use.
+// What is no name of a variable in a language, or in that of its queries, with the names that the templates use.
 const (
 	javaWords = "abstract assert boolean break byte case catch char class const continue default do double else enum extends " +
 		"final finally float for goto if implements import instanceof int interface long native new package private protected " +
 		"public return short static strictfp super switch synchronized this throw throws transient try void volatile while " +
-		"true false null rows"
+		"true false null rows " +
+		"all and any as asc between by count delete desc distinct empty exists fetch from group having in inner is join left like " + // JPQL
+		"max member min not object of on or order outer select set some sum trim update upper where"
 	pythonWords = "and as assert async await break class continue def del elif else except finally for from global if import in " +
 		"is lambda nonlocal not or pass raise return try while with yield row rows cursor connection transaction"
 	rubyWords = "alias and begin break case class def defined do else elsif end ensure false for if in module next nil not or " +

@@ -53,7 +53,7 @@ func writeJUnit(w io.Writer, r *Report) error {
 	class := "txnfuzz.workload." + strings.ReplaceAll(r.Workload, ".", "_") + "." + strings.ReplaceAll(r.Target, ".", "_")
 	for _, c := range r.Cells {
 		set := strings.Join(c.Transactions, " × ")
-		t := testCase{Class: class, Name: set + " at " + c.Level, Output: strings.ReplaceAll(r.cellText(c.Transactions, c.Level), "\n", ", ")}
+		t := testCase{Class: class, Name: set + " at " + c.Level, Output: strings.ReplaceAll(r.cellText(c.Transactions, c.Level, true), "\n", ", ")}
 		var text strings.Builder
 		for _, id := range c.Findings {
 			if f := r.finding(id); f != nil {
@@ -179,7 +179,7 @@ func writeHTML(w io.Writer, r *Report) error {
 			c := r.cell(set, l)
 			cell := shownCell{Class: "none"}
 			if c != nil {
-				cell = shownCell{Class: "good", Text: strings.ReplaceAll(r.cellText(set, l), "\n", ", ")}
+				cell = shownCell{Class: "good"}
 				if r.red(c) {
 					cell.Class = "bad"
 				}
@@ -188,6 +188,8 @@ func writeHTML(w io.Writer, r *Report) error {
 						cell.Links = append(cell.Links, shownLink{g.ID, g.Label()})
 					}
 				}
+				// Which of several causes a count is of stands behind it.
+				cell.Text = strings.ReplaceAll(r.cellText(set, l, len(cell.Links) > 1), "\n", ", ")
 			}
 			row.Cells = append(row.Cells, cell)
 		}

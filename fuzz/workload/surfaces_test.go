@@ -226,7 +226,7 @@ func TestHTML(t *testing.T) {
 	}
 	page := b.String()
 	for _, want := range []string{
-		`<td class="bad"><a href="#` + r.Groups[1].ID + `">2 lost update</a>`, "<section>\n" + `<h2 id="` + r.Groups[1].ID + `">2. lost update (a guess): sell × waste</h2>`, `<td class="good"><small>not seen, in 40 runs`, `<h3 id="w-1">isolation anomaly at RC: invariant &lt;enough&gt; (lost update (P4), a guess)</h3>`,
+		`<td class="bad"><a href="#` + r.Groups[1].ID + `">2: lost update</a>`, "<section>\n" + `<h2 id="` + r.Groups[1].ID + `">2. lost update (a guess): sell × waste</h2>`, `<td class="good"><small>not seen, in 40 runs`, `<h3 id="w-1">isolation anomaly at RC: invariant &lt;enough&gt; (lost update (P4), a guess)</h3>`,
 		"tx1 sell(1, &#39;a&amp;b&#39;)", `<pre tabindex="0">    tx1  BEGIN`, "4 statements besides BEGIN and COMMIT", "<li>tx1, line 9: SELECT 1</li>", "RR, in 50 runs", "<li>line 3, sell: SELECT 1 FOR UPDATE</li>", "it takes all", "look hard",
 	} {
 		if !strings.Contains(page, want) {

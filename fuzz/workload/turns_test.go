@@ -162,7 +162,7 @@ func TestFinish(t *testing.T) {
 			}
 		}
 		for _, cell := range c.report.Cells {
-			texts = append(texts, strings.Join(cell.Transactions, " × ")+" at "+cell.Level+": "+strings.ReplaceAll(c.report.cellText(cell.Transactions, cell.Level), "\n", "|"))
+			texts = append(texts, strings.Join(cell.Transactions, " × ")+" at "+cell.Level+": "+strings.ReplaceAll(c.report.cellText(cell.Transactions, cell.Level, true), "\n", "|"))
 			for k := range cell.Anomalies {
 				if len(cell.Findings) == 0 && cell.As[k] == "" {
 					t.Errorf("%s: %v at %s has no finding and does not say why", name, cell.Transactions, cell.Level)
