@@ -38,6 +38,9 @@ func (r *Report) advice(g *Group) []Advice {
 			continue
 		}
 		a := Advice{f.Level, []string{f.ID}, [][]string{f.Transactions}, []Kind{f.Kind}, slices.Concat([]string{}, f.Mend), f.Weakest, f.advice()}
+		if len(out) > 0 && len(f.Mend) > 0 && f.Level != out[0].Level && slices.Equal(f.Mend, out[0].ForUpdate) {
+			a.Text = fmt.Sprintf("The same FOR UPDATE: not seen in %s then%s.", spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts))
+		}
 		if k := slices.IndexFunc(out, func(b Advice) bool { return b.Level == a.Level && b.Text == a.Text }); k >= 0 {
 			out[k].Findings, out[k].Transactions, out[k].Kinds = append(out[k].Findings, f.ID), append(out[k].Transactions, f.Transactions), append(out[k].Kinds, f.Kind)
 			continue

@@ -50,6 +50,9 @@ func TestNames(t *testing.T) {
 				if got := name(shown{in: in, outcome: o}, of); got.name != x.name || got.by != x.by {
 					t.Errorf("%q by %q, want %q by %q\n%s", got.name, got.by, x.name, x.by, schedule(o))
 				}
+				if got := name(shown{in: in, outcome: o}, of); len(got.conflicts) == 0 || got.conflicts[0].Line == 0 || len(got.conflicts[0].By) == 0 {
+					t.Errorf("no statements meet: %+v", got.conflicts)
+				}
 				// One after the other there is nothing to name.
 				o, err = stage.Serial(t.Context(), in, []int{0, 1}, x.level)
 				if err != nil {

@@ -114,11 +114,10 @@ func (r *Report) cellText(set []string, level string, labelled bool) string {
 	var lines []string
 	for _, k := range sortedKeys(c.Anomalies) {
 		line := fmt.Sprintf("%s: %d", k, c.Anomalies[k])
-		if f := r.finding(c.As[k]); f != nil {
-			line += ", as " + strings.Join(f.Transactions, " × ")
-		}
 		if g := r.groupIn(c, k); g != nil && labelled {
 			line += " (" + g.Label() + ")"
+		} else if f := r.finding(c.As[k]); f != nil {
+			line += ", as " + strings.Join(f.Transactions, " × ")
 		}
 		lines = append(lines, line)
 	}
