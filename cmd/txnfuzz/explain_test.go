@@ -50,6 +50,10 @@ UPDATE stock SET n = n - 1 WHERE id = 1;
 	if got := txnfuzz(t, "show", saved[0], "--target", target); got.code != 0 || !strings.Contains(got.stdout, "\n"+title+". "+advice) || !strings.HasSuffix(got.stdout, "\nmore: txnfuzz workload explain "+saved[0]+"\n") {
 		t.Errorf("status %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
+	beside := filepath.Join(out, "shop-mended-rc-mariadb.diff")
+	if printed, err := exec.Command("patch", "--dry-run", file, beside).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, printed)
+	}
 	diff := txnfuzz(t, "workload", "explain", saved[0], "--diff")
 	patch := exec.Command("patch", "-p0")
 	patch.Dir, patch.Stdin = dir, strings.NewReader(diff.stdout)
