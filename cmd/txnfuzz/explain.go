@@ -86,7 +86,8 @@ case is run again, 1 if the server then does what it may not.`,
 
 // addSnippets adds the flag that names frameworks.
 func addSnippets(f *pflag.FlagSet, to *[]string, otherwise string) {
-	f.StringSliceVar(to, "snippets", []string{otherwise}, "print what mends a cause for these: "+strings.Join(run.Frameworks(), ", ")+"; all or none")
+	f.StringSliceVar(to, "snippets", []string{otherwise},
+		"print what mends a cause for these: "+strings.Join(run.Frameworks(), ", ")+"; all or none")
 }
 
 // wantFrameworks is an error of usage if a name is of no framework.
@@ -94,7 +95,8 @@ func wantFrameworks(names []string) error {
 	known := append(run.Frameworks(), "all", "none")
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return usagef("--snippets: unknown framework %q%s; want some of %s", n, spelling.Hint(n, known), strings.Join(known, ", "))
+			return usagef("--snippets: unknown framework %q%s; want some of %s",
+				n, spelling.Hint(n, known), strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -112,7 +114,10 @@ func frameworks(names []string) []string {
 func explainByHeader(w io.Writer, c *corpus.Case) error {
 	var b strings.Builder
 	b.WriteString("no explanation lies beside this file; its header says\n")
-	for _, key := range []string{"workload", "calls", "kind", "anomaly", "named by", "transactions needed", "observe", "not seen with"} {
+	keys := []string{
+		"workload", "calls", "kind", "anomaly", "named by", "transactions needed", "observe", "not seen with",
+	}
+	for _, key := range keys {
 		if value, ok := c.Get(key); ok {
 			if key == "not seen with" {
 				key = "not seen with FOR UPDATE on"

@@ -34,21 +34,29 @@ func (r *Report) advice(g *Group) []Advice {
 		if i > 0 && (f.Class != Isolation || f.untried()) {
 			continue // one sentence says it
 		}
-		if len(f.reads) > 0 && len(told[f.Level]) > 0 && !slices.ContainsFunc(f.reads, func(x read) bool { return !slices.Contains(told[f.Level], x) }) {
+		missing := func(x read) bool { return !slices.Contains(told[f.Level], x) }
+		if len(f.reads) > 0 && !slices.ContainsFunc(f.reads, missing) {
 			continue
 		}
-		a := Advice{f.Level, []string{f.ID}, [][]string{f.Transactions}, []Kind{f.Kind}, slices.Concat([]string{}, f.Mend), f.Weakest, f.advice()}
+		a := Advice{Level: f.Level, ForUpdate: slices.Concat([]string{}, f.Mend), Stronger: f.Weakest, Text: f.advice()}
 		if len(out) > 0 && len(f.Mend) > 0 && f.Level != out[0].Level && slices.Equal(f.Mend, out[0].ForUpdate) {
-			a.Text = fmt.Sprintf("The same FOR UPDATE: not seen in %s then%s.", spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts))
+			a.Text = fmt.Sprintf("The same FOR UPDATE: not seen in %s.", tried(f.MendRuns, "then", f.MendAborts))
 		}
 		if k := slices.IndexFunc(out, func(b Advice) bool { return b.Level == a.Level && b.Text == a.Text }); k >= 0 {
-			out[k].Findings, out[k].Transactions, out[k].Kinds = append(out[k].Findings, f.ID), append(out[k].Transactions, f.Transactions), append(out[k].Kinds, f.Kind)
+			out[k].holdsFor(f)
 			continue
 		}
+		a.holdsFor(f)
 		told[f.Level] = append(told[f.Level], f.proposed()...)
 		out = append(out, a)
 	}
 	return out
+}
+
+func (a *Advice) holdsFor(f *Finding) {
+	a.Findings = append(a.Findings, f.ID)
+	a.Transactions = append(a.Transactions, f.Transactions)
+	a.Kinds = append(a.Kinds, f.Kind)
 }
 
 // adviceRank orders findings by how much is known of what mends them.
@@ -80,14 +88,17 @@ func (f *Finding) advice() string {
 	case Server:
 		return "The server answered wrong: nothing in the transactions is to be changed for it."
 	case Application:
-		return "Change the transactions themselves: they break this one after the other, too, so neither a lock nor a level helps."
+		return "Change the transactions themselves: they break this one after the other, too, " +
+			"so neither a lock nor a level helps."
 	}
 	level := f.levelAdvice()
 	switch {
 	case len(f.Mend) > 0:
-		return fmt.Sprintf("Lock %s (FOR UPDATE): not seen in %s then%s.%s", f.locked(), spelling.Count(f.MendRuns, "run"), aborted(f.MendAborts), after(" Or ", level))
+		return fmt.Sprintf("Lock %s (FOR UPDATE): not seen in %s.%s",
+			f.locked(), tried(f.MendRuns, "then", f.MendAborts), after(" Or ", level))
 	case len(f.MayMend) > 0:
-		return fmt.Sprintf("To lock %s (FOR UPDATE) may help: not seen in %s then, but %s.%s", f.locked(), spelling.Count(f.MendRuns, "run"), f.TooFew("without it"), after(" Or ", level))
+		return fmt.Sprintf("To lock %s (FOR UPDATE) may help: not seen in %s, but %s.%s",
+			f.locked(), tried(f.MendRuns, "then", 0), f.TooFew("without it"), after(" Or ", level))
 	case level != "":
 		return upper(level)
 	case !f.Reduced:
@@ -102,11 +113,17 @@ func (f *Finding) advice() string {
 func (f *Finding) levelAdvice() string {
 	switch {
 	case f.Weakest != "":
-		return fmt.Sprintf("use %s: not seen in %s there%s.", levelName(f.Weakest), spelling.Count(f.WeakestRuns, "run"), aborted(f.WeakestAborts))
+		return fmt.Sprintf("use %s: not seen in %s.", levelName(f.Weakest), tried(f.WeakestRuns, "there", f.WeakestAborts))
 	case f.MayBeWeakest != "":
-		return fmt.Sprintf("use %s, which may help: not seen in %s there, but %s.", levelName(f.MayBeWeakest), spelling.Count(f.WeakestRuns, "run"), f.TooFew("at "+f.Level))
+		return fmt.Sprintf("use %s, which may help: not seen in %s, but %s.",
+			levelName(f.MayBeWeakest), tried(f.WeakestRuns, "there", 0), f.TooFew("at "+f.Level))
 	}
 	return ""
+}
+
+// tried says in how many runs something was tried, and in how many of them the server took a transaction back.
+func tried(runs int, where string, aborts int) string {
+	return spelling.Count(runs, "run") + " " + where + aborted(aborts)
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

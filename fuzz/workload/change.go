@@ -76,7 +76,9 @@ func unified(path, before, after string) string {
 	if strings.ContainsAny(path, " \t") {
 		path += "\t" // which ends a name that has blanks
 	}
-	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: diffLines(before), B: diffLines(after), FromFile: path, ToFile: path, Context: 3})
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: diffLines(before), B: diffLines(after), FromFile: path, ToFile: path, Context: 3,
+	})
 	if err != nil { // a strings.Builder takes everything
 		return ""
 	}

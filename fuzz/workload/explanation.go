@@ -47,7 +47,9 @@ func explanationFile(path string) string {
 func (c *campaign) saveExplanations() error {
 	r := c.report
 	for _, g := range r.Groups {
-		x := Explanation{Workload: r.Workload, Target: r.Target, ServerVersion: r.ServerVersion, Seed: r.Seed, Causes: len(r.Groups), Group: g}
+		x := Explanation{
+			Workload: r.Workload, Target: r.Target, ServerVersion: r.ServerVersion, Seed: r.Seed, Causes: len(r.Groups), Group: g,
+		}
 		for _, f := range g.list {
 			s := savedFinding{Finding: f, KeptLines: []int{}, SeenAbove: f.above}
 			for line := range f.kept {
@@ -120,15 +122,16 @@ func (x *Explanation) finding() *Finding {
 func (x *Explanation) WriteText(out io.Writer, frameworks []string) error {
 	var b strings.Builder
 	g, f := x.Group, x.finding()
-	fmt.Fprintf(&b, "%s on %s %s, seed %d: cause %d of %d\n\n%s\n", x.Workload, x.Target, x.ServerVersion, x.Seed, g.Number, x.Causes, g.Title)
-	fmt.Fprintf(&b, "  %s\n", g.Extent())
+	fmt.Fprintf(&b, "%s on %s %s, seed %d: ", x.Workload, x.Target, x.ServerVersion, x.Seed)
+	fmt.Fprintf(&b, "cause %d of %d\n\n%s\n  %s\n", g.Number, x.Causes, g.Title, g.Extent())
 	g.writeAdvice(&b)
 	f.writeText(&b)
 	rest := slices.DeleteFunc(slices.Clone(g.list), func(o *Finding) bool { return o == f })
 	writeLines(&b, rest)
 	g.writeLarger(&b)
 	if g.Diff != "" {
-		fmt.Fprintf(&b, "\nwhat is proposed at %s for this cause, as a change of the workload's file:\n%s", g.DiffLevel, g.Diff)
+		fmt.Fprintf(&b, "\nwhat is proposed at %s for this cause, as a change of the workload's file:\n", g.DiffLevel)
+		b.WriteString(g.Diff)
 	}
 	writeSnippets(&b, g.Snippets, frameworks)
 	_, err := io.WriteString(out, b.String())

@@ -127,7 +127,8 @@ func (r *Report) group() {
 		g := of[key]
 		if g == nil {
 			sum := sha256.Sum256([]byte(r.Workload + "\x00" + string(r.dbms) + "\x00" + key))
-			g = &Group{ID: "cause-" + hex.EncodeToString(sum[:4]), Class: f.Class, Name: f.groupName(), Conflicts: []Conflict{}, Cells: []GroupCell{}}
+			g = &Group{ID: "cause-" + hex.EncodeToString(sum[:4]), Class: f.Class, Name: f.groupName(), Cells: []GroupCell{}}
+			g.Cells = []GroupCell{}
 			of[key] = g
 			r.Groups = append(r.Groups, g)
 		}
@@ -151,14 +152,15 @@ func (r *Report) group() {
 			r.RedCells++
 		}
 		for _, g := range r.Groups {
-			if slices.ContainsFunc(r.shownIn(c), func(f *Finding) bool { return slices.Contains(g.list, f) }) {
+			if r.shows(c, g) {
 				g.Cells = append(g.Cells, GroupCell{c.Transactions, c.Level})
 			}
 		}
 	}
 	slices.SortStableFunc(r.Groups, func(a, b *Group) int {
-		return cmp.Or(classRank(a.Class)-classRank(b.Class), a.gravest()-b.gravest(), len(a.list[0].Transactions)-len(b.list[0].Transactions),
-			a.list[0].Statements-b.list[0].Statements, len(b.Cells)-len(a.Cells), strings.Compare(a.ID, b.ID))
+		x, y := a.list[0], b.list[0]
+		return cmp.Or(classRank(a.Class)-classRank(b.Class), a.gravest()-b.gravest(), len(x.Transactions)-len(y.Transactions),
+			x.Statements-y.Statements, len(b.Cells)-len(a.Cells), strings.Compare(a.ID, b.ID))
 	})
 	for i, g := range r.Groups {
 		g.Number = i + 1
@@ -184,6 +186,11 @@ func (r *Report) shownIn(c *Cell) []*Finding {
 		}
 	}
 	return out
+}
+
+// shows reports whether a cell shows a finding of a group.
+func (r *Report) shows(c *Cell, g *Group) bool {
+	return slices.ContainsFunc(r.shownIn(c), func(f *Finding) bool { return slices.Contains(g.list, f) })
 }
 
 // groupOf returns the group of a finding, nil if there is none.
@@ -274,8 +281,8 @@ func (r *Report) grouped() *Report {
 // Extent says in how many cells a group shows, and which finding is its smallest.
 func (g *Group) Extent() string {
 	f := g.list[0]
-	text := fmt.Sprintf("%s at %s", spelling.Count(len(g.Cells), "cell"), strings.Join(g.Levels, ", "))
-	return text + fmt.Sprintf("; smallest: %s, %s", strings.Join(f.Transactions, " × "), spelling.Count(f.Statements, "statement"))
+	return fmt.Sprintf("%s at %s; smallest: %s, %s", spelling.Count(len(g.Cells), "cell"), strings.Join(g.Levels, ", "),
+		strings.Join(f.Transactions, " × "), spelling.Count(f.Statements, "statement"))
 }
 
 // Lead is the smallest finding.
@@ -297,7 +304,8 @@ func (g *Group) also() (levels, others []*Finding) {
 func (g *Group) larger() []string {
 	var out []string
 	for _, c := range g.Cells {
-		if !slices.ContainsFunc(g.list, func(f *Finding) bool { return f.Level == c.Level && slices.Equal(f.Transactions, c.Transactions) }) {
+		own := func(f *Finding) bool { return f.Level == c.Level && slices.Equal(f.Transactions, c.Transactions) }
+		if !slices.ContainsFunc(g.list, own) {
 			out = append(out, strings.Join(c.Transactions, " × ")+" at "+c.Level)
 		}
 	}

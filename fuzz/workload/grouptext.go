@@ -7,7 +7,8 @@ import (
 )
 
 // orderOfGroups says in which order the groups stand.
-const orderOfGroups = "broken invariants come first, then wrong final states, then wrong answers; among these the smallest"
+const orderOfGroups = "broken invariants come first, then wrong final states, then wrong answers; " +
+	"among these the smallest"
 
 // writeSummary lists the groups: what each is, where it shows, and what to change.
 func (r *Report) writeSummary(b *strings.Builder) {

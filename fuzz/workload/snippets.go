@@ -26,8 +26,8 @@ type Snippet struct {
 	Code      string   `json:"code"`
 }
 
-// framework has a template in the folder snippets, and pages that describe what the template uses: the lock first, then
-// the level.
+// framework has a template in the folder snippets, and pages that describe what the template uses: lock for the lock,
+// level for the level.
 type framework struct{ name, template, lock, level string }
 
 var frameworks = []framework{
@@ -53,24 +53,29 @@ func Frameworks() []string {
 var snippetFiles embed.FS
 
 var snippetPages = template.Must(template.New("snippets").Funcs(template.FuncMap{
-	"camel": camel, "pascal": pascal, "snake": snake, "constant": func(s string) string { return strings.ToUpper(snake(s)) },
-	"lower": strings.ToLower, "quote": strconv.Quote, "join": func(list []string) string { return strings.Join(list, " × ") },
+	"camel": camel, "pascal": pascal, "snake": snake, "lower": strings.ToLower,
+	"constant": func(s string) string { return strings.ToUpper(snake(s)) },
+	"join":     func(list []string) string { return strings.Join(list, " × ") },
+	"quote":    strconv.Quote,
+	"rubyQuote": func(s string) string { // as strconv.Quote, but "#{" begins code in Ruby
+		return strings.ReplaceAll(strconv.Quote(s), "#{", `\#{`)
+	},
 	"java": reserved(javaWords), "python": reserved(pythonWords), "ruby": reserved(rubyWords), "golang": goName,
-	"rubyQuote": func(s string) string { return strings.ReplaceAll(strconv.Quote(s), "#{", `\#{`) }, "marked": marked, "placeholders": placeholders, "javaType": javaType,
+	"marked": marked, "placeholders": placeholders, "javaType": javaType,
 }).ParseFS(snippetFiles, "snippets/*.tmpl"))
 
 // What is no name of a variable in a language, or in that of its queries, with the names that the templates use.
 const (
-	javaWords = "abstract assert boolean break byte case catch char class const continue default do double else enum extends " +
-		"final finally float for goto if implements import instanceof int interface long native new package private protected " +
-		"public return short static strictfp super switch synchronized this throw throws transient try void volatile while " +
-		"true false null rows " +
-		"all and any as asc between by count delete desc distinct empty exists fetch from group having in inner is join left like " + // JPQL
-		"max member min not object of on or order outer select set some sum trim update upper where"
-	pythonWords = "and as assert async await break class continue def del elif else except finally for from global if import in " +
-		"is lambda nonlocal not or pass raise return try while with yield row rows cursor connection transaction"
-	rubyWords = "alias and begin break case class def defined do else elsif end ensure false for if in module next nil not or " +
-		"redo rescue retry return self super then true undef unless until when while yield row rows"
+	javaWords = "abstract assert boolean break byte case catch char class const continue default do double else enum " +
+		"extends final finally float for goto if implements import instanceof int interface long native new package " +
+		"private protected public return short static strictfp super switch synchronized this throw throws transient " +
+		"try void volatile while true false null rows " + jpqlWords
+	jpqlWords = "all and any as asc between by count delete desc distinct empty exists fetch from group having in inner " +
+		"is join left like max member min not object of on or order outer select set some sum trim update upper where"
+	pythonWords = "and as assert async await break class continue def del elif else except finally for from global if " +
+		"import in is lambda nonlocal not or pass raise return try while with yield row rows cursor connection transaction"
+	rubyWords = "alias and begin break case class def defined do else elsif end ensure false for if in module next nil " +
+		"not or redo rescue retry return self super then true undef unless until when while yield row rows"
 	goWords = "any ctx db tx err sql context true false nil begin error"
 )
 
@@ -221,9 +226,9 @@ func codeReadOf(w *workload.Workload, sel *ast.SelectStmt, n *workload.Node, typ
 	if names := namesOfTables(sel); len(names) == 1 {
 		table, r.Table = w.Table(names[0]), names[0]
 	}
-	if table != nil && sel.GroupBy == nil && sel.Having == nil && sel.Limit == nil && sel.OrderBy == nil && !sel.Distinct && !aggregates(sel) {
+	bareRows := sel.GroupBy == nil && sel.Having == nil && sel.Limit == nil && sel.OrderBy == nil && !sel.Distinct
+	if table != nil && bareRows && !aggregates(sel) {
 		r.Conditions, r.Simple = equalities(sel.Where)
-		r.Simple = r.Simple && len(r.Conditions) > 0
 	}
 	var by []string
 	for _, c := range r.Conditions {
@@ -236,7 +241,9 @@ func codeReadOf(w *workload.Workload, sel *ast.SelectStmt, n *workload.Node, typ
 	}
 	if r.Simple {
 		r.One = slices.ContainsFunc(table.Unique, func(key []int) bool {
-			return !slices.ContainsFunc(key, func(i int) bool { return !slices.Contains(by, strings.ToLower(table.Columns[i].Name)) })
+			return !slices.ContainsFunc(key, func(i int) bool {
+				return !slices.Contains(by, strings.ToLower(table.Columns[i].Name))
+			})
 		})
 	} else {
 		r.One = sel.GroupBy == nil && aggregates(sel)
@@ -330,7 +337,11 @@ func targets(sel *ast.SelectStmt, into []string, table *workload.Table) []codeTa
 }
 
 func isWhole(t byte) bool {
-	return slices.Contains([]byte{mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLonglong, mysql.TypeYear}, t)
+	switch t {
+	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLonglong, mysql.TypeYear:
+		return true
+	}
+	return false
 }
 
 func goType(c *workload.Column) string {
@@ -368,6 +379,10 @@ func javaType(types map[string]*workload.Column, variable string) string {
 	return "Object"
 }
 
+func isNameByte(b byte) bool {
+	return b == '_' || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
+}
+
 // eachVariable replaces the variables of a statement, such as :n.
 func eachVariable(text string, by func(name string) string) string {
 	var b strings.Builder
@@ -382,7 +397,7 @@ func eachVariable(text string, by func(name string) string) string {
 			i = end
 		case c == ':':
 			end := i + 1
-			for end < len(text) && (text[end] == '_' || unicode.IsLetter(rune(text[end])) || unicode.IsDigit(rune(text[end]))) {
+			for end < len(text) && isNameByte(text[end]) {
 				end++
 			}
 			if end == i+1 {
@@ -438,7 +453,7 @@ func pascal(name string) string {
 func camel(name string) string {
 	p := []rune(pascal(name))
 	p[0] = unicode.ToLower(p[0])
-	return reserved(javaWords + " " + goWords + " break default func interface select case defer go map struct chan goto package range type var")(string(p))
+	return reserved(javaWords + " " + goWords + " func select defer go map struct chan range type var")(string(p))
 }
 
 func snake(name string) string {

@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -130,7 +129,9 @@ func after(separator, text string) string {
 //go:embed report.html
 var pageHTML string
 
-var page = template.Must(template.New("workload").Funcs(template.FuncMap{"count": spelling.Count, "aborted": aborted, "diff": shownDiff, "frameworkName": frameworkName}).Parse(pageHTML))
+var page = template.Must(template.New("workload").Funcs(template.FuncMap{
+	"count": spelling.Count, "aborted": aborted, "diff": shownDiff, "frameworkName": frameworkName,
+}).Parse(pageHTML))
 
 // shownCell is a cell of the page's table.
 type shownCell struct {
@@ -184,7 +185,7 @@ func writeHTML(w io.Writer, r *Report) error {
 					cell.Class = "bad"
 				}
 				for _, g := range r.Groups {
-					if slices.ContainsFunc(r.shownIn(c), func(f *Finding) bool { return slices.Contains(g.list, f) }) {
+					if r.shows(c, g) {
 						cell.Links = append(cell.Links, shownLink{g.ID, g.Label()})
 					}
 				}
