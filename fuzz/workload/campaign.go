@@ -153,7 +153,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	}
 	c.report.group()
 	if err = errors.Join(err, c.failed); err != nil {
-		return c.report, err
+		return c.report, errors.Join(err, c.saveExplanations())
 	}
 	err = c.mended(ctx)
 	c.report.group() // what the mended workloads refute is proposed no more

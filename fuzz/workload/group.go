@@ -281,7 +281,11 @@ func (r *Report) grouped() *Report {
 // Extent says in how many cells a group shows, and which finding is its smallest.
 func (g *Group) Extent() string {
 	f := g.list[0]
-	return fmt.Sprintf("%s at %s; smallest: %s, %s", spelling.Count(len(g.Cells), "cell"), strings.Join(g.Levels, ", "),
+	where := spelling.Count(len(g.Cells), "cell") + " at " + strings.Join(g.Levels, ", ")
+	if g.Class == Application {
+		where = "at every level"
+	}
+	return fmt.Sprintf("%s; smallest: %s, %s", where,
 		strings.Join(f.Transactions, " × "), spelling.Count(f.Statements, "statement"))
 }
 
