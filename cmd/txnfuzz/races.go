@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"slices"
 
@@ -57,9 +56,14 @@ func runRaces(
 	if report == nil {
 		return err
 	}
+	status := exitCode(err)
+	if report.Found() && err == nil {
+		status = exitFound
+	}
+	report.End = campaign.NewEnd(status, campaign.FailAny, err, ctx.Err())
 	err = errors.Join(err,
 		report.WriteText(forPeople(jsonFile, cmd.OutOrStdout(), cmd.ErrOrStderr())),
-		writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }))
+		writeOutput(jsonFile, cmd.OutOrStdout(), report.WriteJSON))
 	if report.Found() && err == nil {
 		return errFound
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -189,7 +188,9 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 			} else {
 				s.Progress = web.progress(os.Stderr)
 			}
+			begun := time.Now()
 			report, err := campaign.Run(ctx, s)
+			interrupted := ctx.Err() // before the pages end, which ends it, too
 			if shown != nil {
 				shown.end()
 			}
@@ -202,13 +203,20 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 				if exitCode(err) == exitUsage {
 					return err
 				}
-				return errors.Join(err, ci.writeRun(cmd, s.Target, nil, failOn, err))
+				failed := campaign.NotRun(s, begun)
+				failed.End = campaign.NewEnd(exitFailure, failOn, err, interrupted)
+				return errors.Join(err, writeOutput(jsonFile, cmd.OutOrStdout(), failed.WriteJSON), ci.writeRun(cmd, s.Target, nil, failOn, err))
 			}
+			status := exitCode(err)
+			if failOn.Report(report) && !unwritten(err) {
+				status = exitFound
+			}
+			report.End = campaign.NewEnd(status, failOn, err, interrupted)
 			report.ShowPhases = s.Phases
 			text := forPeople(machines, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			err = errors.Join(err,
 				telling.WriteReport(text, report),
-				writeOutput(jsonFile, cmd.OutOrStdout(), func(w io.Writer) error { return report.WriteJSON(w) }),
+				writeOutput(jsonFile, cmd.OutOrStdout(), report.WriteJSON),
 				ci.writeRun(cmd, s.Target, report, failOn, err))
 			if failOn.Report(report) && !unwritten(err) {
 				if err != nil {

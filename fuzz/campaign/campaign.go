@@ -139,6 +139,7 @@ type campaign struct {
 	sampled   sampler
 	second    second
 	beside    beside
+	recorded  recorder
 	versus    *versus // nil: nothing is compared
 	stop      context.CancelCauseFunc
 }

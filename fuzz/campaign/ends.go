@@ -43,6 +43,8 @@ func (c *campaign) run(ctx context.Context) error {
 
 	done := make(chan struct{})
 	var watching sync.WaitGroup
+	none := newCounts()
+	c.recorded.add(c.point(&none))
 	watching.Go(func() { c.watch(done) })
 	kept := make(chan struct{})
 	go func() {

@@ -39,9 +39,7 @@ func (c *campaign) watch(done <-chan struct{}) {
 	defer tick.Stop()
 	keep := time.NewTicker(keepEvery)
 	defer keep.Stop()
-	if c.s.keepReport == nil && c.state == nil && c.s.Live == nil {
-		keep.Stop()
-	}
+	nobody := c.s.keepReport == nil && c.state == nil && c.s.Live == nil
 	last, at := newCounts(), c.begun
 	for {
 		select {
@@ -60,6 +58,11 @@ func (c *campaign) watch(done <-chan struct{}) {
 			fmt.Fprintln(c.s.Progress, line)
 			last, at = counts, now
 		case <-keep.C:
+			counts := c.tally.snapshot()
+			c.recorded.add(c.point(&counts))
+			if nobody {
+				continue
+			}
 			r := c.report()
 			err := c.keepState(r)
 			if c.s.keepReport != nil || c.s.Live != nil {

@@ -24,8 +24,11 @@ type Report struct {
 	Workers       int               `json:"workers"`
 	Seed          uint64            `json:"seed"`
 	// Unique says that every written value was unique, and the answers alone a judge.
-	Unique  bool    `json:"unique_values,omitempty"`
-	Seconds float64 `json:"seconds"`
+	Unique bool `json:"unique_values,omitempty"`
+	// Begun is when it began, a UTC time, End how it ended, nil while it runs.
+	Begun   time.Time `json:"begun,omitzero"`
+	End     *End      `json:"end,omitempty"`
+	Seconds float64   `json:"seconds"`
 	Counts
 	CasesPerMinute      float64 `json:"cases_per_minute"`
 	StatementsPerSecond float64 `json:"statements_per_second"`
@@ -41,6 +44,8 @@ type Report struct {
 	Findings []findings.Finding       `json:"findings"`
 	Baseline *findings.BaselineReport `json:"baseline,omitempty"`
 	Guide    *GuideReport             `json:"guide,omitempty"`
+	// Series is how far the campaign had come at some moments.
+	Series Series `json:"series,omitempty"`
 	// Patterns is empty where inputs aimed at none.
 	Patterns PatternsReport `json:"patterns,omitempty"`
 	// Against is nil where nothing was compared.
@@ -66,7 +71,8 @@ func (c *campaign) report() *Report {
 	seconds := time.Since(c.begun).Seconds()
 	r := &Report{
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
-		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique, Seconds: seconds, Counts: counts,
+		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique,
+		Begun: c.begun.UTC().Truncate(time.Second), Seconds: seconds, Counts: counts, Series: c.recorded.until(c.point(&counts)),
 		Restarts: c.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
 	}
 	if c.versus != nil {

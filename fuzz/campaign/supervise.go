@@ -234,6 +234,7 @@ func merged(a, b *Report) *Report {
 		return a
 	}
 	r := *a
+	r.End = b.End
 	if r.ServerVersion == "" {
 		r.ServerVersion, r.DBMS, r.Settings = b.ServerVersion, b.DBMS, b.Settings
 	}
@@ -264,6 +265,8 @@ func merged(a, b *Report) *Report {
 	if b.Guide != nil {
 		r.Guide = b.Guide
 	}
+	r.Baseline = a.Baseline.Merged(b.Baseline)
+	r.Series = a.Series.then(b.Series, len(r.Known))
 	r.Patterns = a.Patterns.merged(b.Patterns)
 	r.Against = a.Against.merged(b.Against)
 	r.Findings = append([]findings.Finding{}, a.Findings...)

@@ -1,8 +1,10 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,7 +95,31 @@ type BaselineReport struct {
 	// count, and of those that nothing matched.
 	Expired   []string `json:"expired"`
 	Unmatched []string `json:"unmatched"`
+	// Entries are all of them, in the order of the file.
+	Entries []BaselineEntry `json:"entries"`
 }
+
+// BaselineEntry is a line of a baseline, and what came of it. Its JSON keys are part of the command line's contract.
+type BaselineEntry struct {
+	Fingerprint string `json:"fingerprint"`
+	Reason      string `json:"reason"`
+	Link        string `json:"link"`
+	// LastDay is the last one on which it counts, such as 2027-01-31.
+	LastDay string        `json:"last_day"`
+	State   BaselineState `json:"state"`
+	// Cases counts those that matched it: of one that is Expired, they were reported.
+	Cases int `json:"cases"`
+}
+
+// BaselineState says what became of an entry of a baseline.
+type BaselineState string
+
+// The states of an entry.
+const (
+	BaselineCovered   BaselineState = "covered"   // it kept cases from being findings
+	BaselineExpired   BaselineState = "expired"   // it no longer counts
+	BaselineUnmatched BaselineState = "unmatched" // nothing matched it
+)
 
 // Report sums up; nil for a nil Baseline.
 func (b *Baseline) Report() *BaselineReport {
@@ -102,16 +128,57 @@ func (b *Baseline) Report() *BaselineReport {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := &BaselineReport{Covered: map[string]int{}, Expired: []string{}, Unmatched: []string{}}
+	var list []BaselineEntry
 	for _, e := range b.entries {
-		switch n := b.seen[e.fingerprint]; {
+		to := BaselineEntry{
+			Fingerprint: e.fingerprint, Reason: e.reason, Link: e.link, LastDay: e.expires.Format(time.DateOnly),
+			State: BaselineCovered, Cases: b.seen[e.fingerprint],
+		}
+		switch {
 		case e.expired():
-			r.Expired = append(r.Expired, e.fingerprint)
-		case n == 0:
-			r.Unmatched = append(r.Unmatched, e.fingerprint)
+			to.State = BaselineExpired
+		case to.Cases == 0:
+			to.State = BaselineUnmatched
+		}
+		list = append(list, to)
+	}
+	return baselineReport(list)
+}
+
+func baselineReport(list []BaselineEntry) *BaselineReport {
+	r := &BaselineReport{Covered: map[string]int{}, Expired: []string{}, Unmatched: []string{}, Entries: list}
+	if list == nil {
+		r.Entries = []BaselineEntry{}
+	}
+	for _, e := range list {
+		switch e.State {
+		case BaselineExpired:
+			r.Expired = append(r.Expired, e.Fingerprint)
+		case BaselineUnmatched:
+			r.Unmatched = append(r.Unmatched, e.Fingerprint)
 		default:
-			r.Covered[e.fingerprint] = n
+			r.Covered[e.Fingerprint] = e.Cases
 		}
 	}
 	return r
+}
+
+// Merged adds what a later part of a campaign made of the baseline, which may have been changed: its entries count.
+// Either may be nil.
+func (r *BaselineReport) Merged(later *BaselineReport) *BaselineReport {
+	if r == nil || later == nil {
+		return cmp.Or(later, r)
+	}
+	before := map[string]int{}
+	for _, e := range r.Entries {
+		before[e.Fingerprint] = e.Cases
+	}
+	list := slices.Clone(later.Entries)
+	for i := range list {
+		e := &list[i]
+		if e.Cases += before[e.Fingerprint]; e.State == BaselineUnmatched && e.Cases > 0 {
+			e.State = BaselineCovered
+		}
+	}
+	return baselineReport(list)
 }

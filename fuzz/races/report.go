@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
@@ -23,9 +24,12 @@ type Report struct {
 	// Cases counts those that were searched, NextCase is the number of the next one; Hours counts
 	// those of the searches that this one went on with, too.
 	Cases    int     `json:"cases"`
-	NextCase int     `json:"next_case"`
-	Seconds  float64 `json:"seconds"`
-	Hours    float64 `json:"hours"`
+	NextCase int `json:"next_case"`
+	// Begun is when this search began, a UTC time, End how it ended, nil while it runs.
+	Begun   time.Time     `json:"begun,omitzero"`
+	End     *campaign.End `json:"end,omitempty"`
+	Seconds float64       `json:"seconds"`
+	Hours   float64       `json:"hours"`
 	// Recorded counts the statements that were recorded, Holds how often one was held, or was to
 	// be: Missed of them did not come to the place.
 	Recorded int `json:"recorded"`
@@ -53,7 +57,7 @@ func (r *run) report() *Report {
 	took := time.Since(r.begun)
 	return &Report{
 		Target: target.Redact(r.s.Target), Version: r.target.Server().Version, Seed: r.s.Seed,
-		Cases: r.count.cases, NextCase: r.next, Seconds: took.Seconds(), Hours: (r.before + took).Hours(),
+		Cases: r.count.cases, NextCase: r.next, Begun: r.begun.UTC().Truncate(time.Second), Seconds: took.Seconds(), Hours: (r.before + took).Hours(),
 		Recorded: r.count.recorded, Holds: r.count.holds, Missed: r.count.missed,
 		Outcomes: r.count.outcomes, Verdicts: maps.Clone(r.count.verdicts), Reasons: maps.Clone(r.count.reasons),
 		WrongUnheld: r.count.wrongUnheld, Places: len(places), Findings: r.keeper.Findings(),
