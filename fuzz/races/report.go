@@ -23,7 +23,7 @@ type Report struct {
 	Seed    uint64 `json:"seed"`
 	// Cases counts those that were searched, NextCase is the number of the next one; Hours counts
 	// those of the searches that this one went on with, too.
-	Cases    int     `json:"cases"`
+	Cases    int `json:"cases"`
 	NextCase int `json:"next_case"`
 	// Begun is when this search began, a UTC time, End how it ended, nil while it runs.
 	Begun   time.Time     `json:"begun,omitzero"`

@@ -16,8 +16,8 @@ func (s *Server) cookie() string {
 
 // policy lets a page load what this server has, and nothing else.
 // https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; " +
-	"frame-ancestors 'none'; base-uri 'none'"
+const policy = "default-src 'none'; style-src 'self'; img-src data:; script-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // guard lets only those in who know the token: from the address, which then becomes a cookie, from that, or as a bearer
 // token, as Prometheus sends one.
