@@ -21,29 +21,52 @@ import (
 
 func newReport() *cobra.Command {
 	var html, svg, target string
+	var runFiles []string
 	cmd := &cobra.Command{
-		Use:   "report DIR|FILE... --html FILE [flags]",
-		Short: "Write findings as an HTML page, or one of them as an SVG drawing",
+		Use:   "report {DIR|FILE... | --runs DIR} --html FILE [flags]",
+		Short: "Write findings, or a series of runs, as an HTML page",
 		Long: `Writes one HTML page, which needs no other files, with all cases: for each a timeline
 of its statements, the expected and the actual answer, the versions of the rows at the
 wrong step, how it was reduced, and the command that reproduces it.
 
 Findings are shown as they were recorded; with --target the cases are run again. A case
 that has no record and is not run appears with its text only. --svg draws a single
-case, for a bug tracker.`,
+case, for a bug tracker.
+
+With --runs it writes another page: of all runs whose JSON files (run --json) lie in a
+folder or below it. The page tells how the last run of each target ended, what it found
+that no earlier one had, which entries of its baseline suppressed something or have
+expired, its numbers from run to run, cases by level and kind, and all findings. A run is
+compared with those of the same target. Files are told apart by what is in them: records
+of findings and the like are passed over, and what is no file of txnfuzz is named, on the
+page and here. Pages that lie beside the file of a run (of report, or of replay --html),
+and the cases of findings below the folder, are linked to. A run of an older version lacks
+some of this; the page says what is not recorded. The status is 2 if there is no run.`,
 		Example: `  txnfuzz report out/found --html report.html
   txnfuzz report corpus/known --target mariadb:11.8 --html known.html
-  txnfuzz report out/found/tidb-wrong-read-rr-0a1b2c3d.sql --svg case.svg`,
+  txnfuzz report out/found/tidb-wrong-read-rr-0a1b2c3d.sql --svg case.svg
+  txnfuzz report --runs nights --html nights/index.html`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(runFiles) > 0 && len(args) > 0:
+				return usagef("cases and --runs exclude each other: they are two pages")
+			case len(runFiles) > 0 && (svg != "" || target != ""):
+				return usagef("--runs runs and draws no cases: it excludes --svg and --target")
+			case len(runFiles) > 0 && html == "":
+				return usagef("want --html FILE; see %s --help", cmd.CommandPath())
+			case len(runFiles) > 0:
+				return placesFor(html)
 			case len(args) == 0:
-				return usagef("want a folder or files of cases; see %s --help", cmd.CommandPath())
+				return usagef("want a folder or files of cases, or --runs DIR; see %s --help", cmd.CommandPath())
 			case html == "" && svg == "":
 				return usagef("want --html FILE or --svg FILE; see %s --help", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(runFiles) > 0 {
+				return reportRuns(cmd, runFiles, html)
+			}
 			cases, err := casesOf(args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -71,6 +94,7 @@ case, for a bug tracker.`,
 	f := cmd.Flags()
 	f.StringVar(&html, "html", "", "page to write; - is standard output")
 	f.StringVar(&svg, "svg", "", "drawing to write")
+	f.StringArrayVar(&runFiles, "runs", nil, "write a page of the runs whose JSON files lie in this folder or below it, or in this file; may be given several times")
 	f.StringVar(&target, "target", "", "run the cases on this target, as for run; empty: as recorded")
 	addServerOpts(cmd, oneTarget(&target))
 	return cmd

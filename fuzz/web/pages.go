@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/fuzz/axis"
 )
 
 var (
@@ -39,7 +40,7 @@ var menu = []struct{ Path, Title string }{
 }
 
 var templates = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": number, "percent": percent, "count": spelling.Count, "ago": ago,
+	"number": axis.Number, "percent": percent, "count": spelling.Count, "ago": ago,
 }).Parse(pageHTML))
 
 // shown is what the templates see.
