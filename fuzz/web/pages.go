@@ -56,6 +56,7 @@ type shown struct {
 	All                     int // of the verdicts
 	Newest                  []Finding
 	Found                   *Finding
+	Tasks                   []Job // of Found
 	CanRun, Rerunning       bool
 	Came                    string
 	Log                     []string
@@ -83,6 +84,11 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, p page) {
 		}
 		v.Found, v.Title, v.Current = &f, f.ID, "/findings"
 		v.CanRun = s.o.Again != nil && f.File != ""
+		for _, j := range b.Jobs {
+			if j.Finding == f.ID {
+				v.Tasks = append(v.Tasks, j)
+			}
+		}
 	}
 	s.mu.Lock()
 	v.Stopped = s.stopped
@@ -114,6 +120,11 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, p page) {
 
 // In is the name of the template of a page; the page's template has one for each.
 func (v *shown) In(name string) bool { return v.Template == name }
+
+// Lists says that there is a page of a finding.
+func (v *shown) Lists(id string) bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.ID == id })
+}
 
 // After is how long the command had run at a moment.
 func (v *shown) After(t time.Time) string { return t.Sub(v.Begun).Round(time.Second).String() }

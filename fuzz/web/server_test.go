@@ -204,9 +204,9 @@ func TestPages(t *testing.T) {
 	for path, parts := range map[string][]string{
 		"/":         {"12,345", "97.2 %", "1m15s", "ends after 10m0s", "97.2 %", "3 findings", "mariadb-stale-read-RC-4567"},
 		"/time":     {"<polyline points=", "judged</b>: 97.2 %", "cases</b>: 1"},
-		"/work":     {"runs a case of input 7 at RR", "<td>reduce</td>", "waits", "50.0 %", "1234 µs"},
+		"/work":     {"runs a case of input 7 at RR", `<a href="/finding?id=mariadb-wrong-rows-RR-0123">`, "<td>reduce</td>", "waits", "50.0 %", "1234 µs"},
 		"/findings": {"reproduced 10/10, new", "not confirmed yet", "(1) (2)"},
-		"/finding?id=mariadb-wrong-rows-RR-0123": {"wrong-rows at RR", "in 3 cases, first after 12s", "corpus/found/x.sql", "Confirm again",
+		"/finding?id=mariadb-wrong-rows-RR-0123": {"wrong-rows at RR", "in 3 cases, first after 12s", "<dd>reduce, for ", "corpus/found/x.sql", "Confirm again",
 			"&lt;script&gt;alert(1)&lt;/script&gt;"},
 		"/finding/timeline?id=mariadb-wrong-rows-RR-0123": {"<p>corpus/found/x.sql"},
 		"/log": {"seed 1", "found something &lt;b&gt;"},
