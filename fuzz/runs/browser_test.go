@@ -9,7 +9,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/browsertest"
 )
 
-// TestLooks looks at the page of testdata, and at that of a series in the folder that TXNFUZZ_RUNS names, if it does.
+// TestLooks looks at the page of testdata, and at that of a series in the folder that TXNFUZZ_TEST_RUNS names, if it does.
 func TestLooks(t *testing.T) {
 	ctx := browsertest.Open(t)
 	dirs := map[string]string{"nights": nights(t)}
@@ -20,7 +20,7 @@ func TestLooks(t *testing.T) {
 	word := strings.Repeat("x", 200)
 	put(t, filepath.Join(dirs["nights"], "long", word[:100]+".json"), strings.NewReplacer("mariadb:11.8", word, "record-gone-unseen", word,
 		"11.8.9-MariaDB-4", word, "https://bugs.example/1", "https://bugs.example/"+word, "fixed in the next release", word).Replace(string(long)))
-	if dir := os.Getenv("TXNFUZZ_RUNS"); dir != "" {
+	if dir := os.Getenv("TXNFUZZ_TEST_RUNS"); dir != "" {
 		dirs["runs"] = dir
 	}
 	var pages []browsertest.Page
