@@ -22,7 +22,8 @@ func reportRuns(cmd *cobra.Command, paths []string, html string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "txnfuzz: not read: %s: %s\n", u.File, u.Why)
 	}
 	if len(set.Runs) == 0 {
-		return usagef("--runs: there is no JSON file of a run in %s (txnfuzz run --json FILE writes one)", strings.Join(paths, ", "))
+		return usagef("--runs: there is no JSON file of a run in %s (txnfuzz run --json FILE writes one)",
+			strings.Join(paths, ", "))
 	}
 	dir := "."
 	if html != "-" {
@@ -32,7 +33,8 @@ func reportRuns(cmd *cobra.Command, paths []string, html string) error {
 	for _, p := range paths {
 		names = append(names, filepath.Base(filepath.Clean(p)))
 	}
-	err = writeOutput(html, cmd.OutOrStdout(), func(w io.Writer) error { return runs.Write(w, "Runs in "+strings.Join(names, ", "), dir, set) })
+	title := "Runs in " + strings.Join(names, ", ")
+	err = writeOutput(html, cmd.OutOrStdout(), func(w io.Writer) error { return runs.Write(w, title, dir, set) })
 	if err == nil && html != "-" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", html, spelling.Count(len(set.Runs), "run"))
 	}

@@ -106,7 +106,8 @@ func Look(t *testing.T, ctx context.Context, pages ...Page) {
 			for _, p := range pages {
 				name := strings.Join([]string{p.Name, w.name, scheme}, "-")
 				Do(t, ctx, chromedp.EmulateViewport(w.width, w.height))
-				media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+				features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+				media := emulation.SetEmulatedMediaParams{Features: features}
 				if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 					t.Fatal(err)
 				}

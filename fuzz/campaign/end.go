@@ -19,8 +19,8 @@ type End struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// NewEnd is the End of a run that ends now. failed is nil for one that is complete, interrupted not nil for one that was
-// ended before its time.
+// NewEnd is the End of a run that ends now. failed is nil for one that is complete, interrupted not nil for one that
+// was ended before its time.
 func NewEnd(status int, failOn FailOn, failed, interrupted error) *End {
 	e := &End{At: time.Now().UTC().Truncate(time.Second), Status: status, FailOn: failOn, Interrupted: interrupted != nil}
 	if failed != nil {

@@ -87,8 +87,7 @@ func (v *supervisor) run(ctx context.Context) (*Report, error) {
 		if s, more = v.remaining(s); !more || ctx.Err() != nil {
 			report := v.finish()
 			if report == nil { // the child was killed before it wrote one
-				report = &Report{Counts: newCounts(), Target: v.s.Target, Seed: v.s.Seed, Seconds: time.Since(v.begun).Seconds(), Findings: []findings.Finding{}}
-				return report, ErrNothingJudged
+				return NotRun(v.s, v.begun), ErrNothingJudged
 			}
 			if len(v.crashes) == 0 && !report.judgedAny() {
 				return report, ErrNothingJudged
@@ -131,7 +130,7 @@ func (v *supervisor) finish() *Report {
 	crashes.Cases, crashes.Verdicts[oracle.Violation] = len(v.crashes), len(v.crashes)
 	r := merged(v.total, &crashes)
 	r.Seconds = time.Since(v.begun).Seconds()
-	r.Target, r.Seed = v.s.Target, v.s.Seed
+	r.Target, r.Seed, r.Begun = v.s.Target, v.s.Seed, v.begun.UTC().Truncate(time.Second)
 	r.rates()
 	return r
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/browsertest"
 )
 
-// TestLooks looks at the page of testdata, and at that of a series in the folder that TXNFUZZ_TEST_RUNS names, if it does.
+// TestLooks looks at the page of testdata, and at that of the runs in the folder that TXNFUZZ_TEST_RUNS names, if it
+// names one.
 func TestLooks(t *testing.T) {
 	ctx := browsertest.Open(t)
 	dirs := map[string]string{"nights": nights(t)}
@@ -18,8 +19,9 @@ func TestLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	word := strings.Repeat("x", 200)
-	put(t, filepath.Join(dirs["nights"], "long", word[:100]+".json"), strings.NewReplacer("mariadb:11.8", word, "record-gone-unseen", word,
-		"11.8.9-MariaDB-4", word, "https://bugs.example/1", "https://bugs.example/"+word, "fixed in the next release", word).Replace(string(long)))
+	longer := strings.NewReplacer("mariadb:11.8", word, "record-gone-unseen", word, "11.8.9-MariaDB-4", word,
+		"https://bugs.example/1", "https://bugs.example/"+word, "fixed in the next release", word)
+	put(t, filepath.Join(dirs["nights"], "long", word[:100]+".json"), longer.Replace(string(long)))
 	if dir := os.Getenv("TXNFUZZ_TEST_RUNS"); dir != "" {
 		dirs["runs"] = dir
 	}

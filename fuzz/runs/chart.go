@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/fuzz/axis"
+	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
 // chart is a drawing in a box of chartWidth by chartHeight, which the page stretches.
@@ -149,16 +150,16 @@ func withinRuns(list []*Run) (c chart, ok bool) {
 		}
 		c.Lines = append(c.Lines, drawnLine{class, strings.Join(points, " ")})
 	}
-	end := newest.Series[len(newest.Series)-1]
-	c.Says = fmt.Sprintf("%s in the run of %s (strong line)", axis.Number(float64(end.Behaviours-newest.Series[0].Behaviours)), moment(newest))
+	fresh := func(p campaign.Point) string { return whole(p.Behaviours - newest.Series[0].Behaviours) }
+	c.Says = fmt.Sprintf("%s in the run of %s (strong line)", fresh(newest.Series[len(newest.Series)-1]), moment(newest))
 	if len(shown) > 1 {
-		c.Says += fmt.Sprintf("; at most %s in the %d runs drawn", axis.Number(float64(most)), len(shown))
+		c.Says += fmt.Sprintf("; at most %s in the %d runs drawn", whole(most), len(shown))
 	}
 	c.Heads = []string{"after", "cases", "new behaviours", "kinds of deviations"}
-	for i := range min(mostRows, len(newest.Series)) {
-		p := newest.Series[i*(len(newest.Series)-1)/max(1, min(mostRows, len(newest.Series))-1)]
-		c.Rows = append(c.Rows, []string{duration(p.Seconds), axis.Number(float64(p.Cases)),
-			axis.Number(float64(p.Behaviours - newest.Series[0].Behaviours)), axis.Number(float64(p.Deviations))})
+	rows := min(mostRows, len(newest.Series))
+	for i := range rows { // the first and the last point among them
+		p := newest.Series[i*(len(newest.Series)-1)/(rows-1)]
+		c.Rows = append(c.Rows, []string{duration(p.Seconds), whole(p.Cases), fresh(p), whole(p.Deviations)})
 	}
 	return c, true
 }

@@ -206,19 +206,16 @@ func (g *group) kindsOf(all []*found) kinds {
 		}
 	}
 	out := kinds{Levels: slices.SortedFunc(maps.Keys(levels), byStrength)}
-	rows := map[[2]string]bool{}
+	rows := map[string]map[string]bool{rowCases: {}, rowViolation: {}, rowKnown: {}}
 	for k := range totals {
-		rows[[2]string{k.sort, k.kind}] = true
+		rows[k.sort][k.kind] = true
 	}
 	for _, sort := range []string{rowCases, rowViolation, rowKnown} {
-		for _, row := range slices.SortedFunc(maps.Keys(rows), func(a, b [2]string) int { return strings.Compare(a[1], b[1]) }) {
-			if row[0] != sort {
-				continue
-			}
-			to, sum := kindRow{Sort: sort, Kind: row[1]}, kindCell{}
+		for _, kind := range slices.Sorted(maps.Keys(rows[sort])) {
+			to, sum := kindRow{Sort: sort, Kind: kind}, kindCell{}
 			for _, level := range out.Levels {
-				c := kindCell{Last: lasts[at{sort, row[1], level}], Total: totals[at{sort, row[1], level}]}
-				c.Anchor = anchorOf(all, sort, row[1], level)
+				k := at{sort, kind, level}
+				c := kindCell{Last: lasts[k], Total: totals[k], Anchor: anchorOf(all, sort, kind, level)}
 				sum.Last, sum.Total = sum.Last+c.Last, sum.Total+c.Total
 				to.Cells = append(to.Cells, c)
 			}

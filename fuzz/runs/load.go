@@ -176,9 +176,9 @@ func kindOf(path string, text []byte) (kind, error) {
 	return 0, errForeign
 }
 
-// order sorts the runs by when they began. Older versions did not write that: their runs come first, in the order of the
-// times of their files. Of a campaign that was resumed, and of a run that is there twice, it keeps the one that came
-// farthest.
+// order sorts the runs by when they began. Older versions did not write that: their runs come first, in the order of
+// the times of their files. Of a campaign that was resumed, and of a run that is there twice, it keeps the one that
+// came farthest.
 func (s *Set) order() {
 	slices.SortStableFunc(s.Runs, func(a, b Run) int {
 		written := 0

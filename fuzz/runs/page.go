@@ -29,7 +29,9 @@ const (
 //go:embed page.html
 var pageHTML string
 
-var page = template.Must(template.New("runs").Funcs(template.FuncMap{"count": spelling.Count, "number": whole}).Parse(pageHTML))
+var functions = template.FuncMap{"count": spelling.Count, "number": whole}
+
+var page = template.Must(template.New("runs").Funcs(functions).Parse(pageHTML))
 
 type pageView struct {
 	Title, Summary     string
@@ -189,7 +191,9 @@ func chartsOf(list []*Run, fresh map[*Run]int) (out []chart) {
 		}
 		return float64(r.Guide.Behaviours), true
 	}))
-	add(overRuns("Kinds of deviations", list, func(r *Run) (float64, bool) { return float64(len(r.Known)), r.Cases > 0 && !r.Races }))
+	add(overRuns("Kinds of deviations", list, func(r *Run) (float64, bool) {
+		return float64(len(r.Known)), r.Cases > 0 && !r.Races
+	}))
 	add(overFindings(list, fresh))
 	add(overRuns("Cases a minute", list, func(r *Run) (float64, bool) { return r.CasesPerMinute, r.Cases > 0 }))
 	return out
@@ -246,7 +250,7 @@ func stateOf(r *Run) state {
 		}
 	}
 	if r.Restarts > 0 {
-		st.Text += "; " + spelling.Count(r.Restarts, "server") + " died and " + map[bool]string{true: "was", false: "were"}[r.Restarts == 1] + " replaced"
+		st.Text += "; " + spelling.Count(r.Restarts, "death") + " of a server, which was replaced"
 	}
 	return st
 }
@@ -314,14 +318,15 @@ func rowOf(r *Run, href func(string) string, fresh int) runRow {
 	if fresh > 0 {
 		row.Findings += fmt.Sprintf(" (%d new)", fresh)
 	}
-	if r.Cases > 0 {
-		row.Unknown = fmt.Sprintf("%.2f %%", 100*float64(r.Verdicts[oracle.Unknown])/float64(r.Cases))
+	verdicts := 0 // run --races judges each outcome of a case
+	for _, n := range r.Verdicts {
+		verdicts += n
+	}
+	if verdicts > 0 {
+		row.Unknown = fmt.Sprintf("%.2f %%", 100*float64(r.Verdicts[oracle.Unknown])/float64(verdicts))
 	}
 	if r.Races {
 		row.Deviations = "–"
-		if judged := r.Verdicts[oracle.OK] + r.Verdicts[oracle.Known] + r.Verdicts[oracle.Violation] + r.Verdicts[oracle.Unknown]; judged > 0 {
-			row.Unknown = fmt.Sprintf("%.2f %%", 100*float64(r.Verdicts[oracle.Unknown])/float64(judged))
-		}
 	}
 	switch {
 	case r.Guide != nil:

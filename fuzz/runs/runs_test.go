@@ -16,8 +16,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 )
 
-// beside are files as they lie beside those of runs. testdata/nights has runs as the program wrote them: the first that of
-// a version which did not write when it began, the fourth on PostgreSQL, the last of a server that did not start.
+// beside are files as they lie beside those of runs. testdata/nights has runs as the program wrote them: the first that
+// of a version which did not write when it began, the fourth on PostgreSQL, the last of a server that did not start.
 var beside = map[string]string{
 	"found/mariadb-known-rollback-to-renews-transaction-ru-e9f38569.sql":  "/* tx1 */ SELECT 1;\n",
 	"found/mariadb-known-rollback-to-renews-transaction-ru-e9f38569.json": `{"whatever": 1}`,
@@ -122,7 +122,8 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
-// TestNews: what is new is compared with all earlier runs of the target that ran, and what a baseline covers is not gone.
+// TestNews: what is new is compared with all earlier runs of the target that ran, and what a baseline covers is not
+// gone.
 func TestNews(t *testing.T) {
 	s := load(t, nights(t))
 	for _, g := range s.groups() {
