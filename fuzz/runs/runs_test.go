@@ -126,6 +126,17 @@ func TestSuperseded(t *testing.T) {
 // gone.
 func TestNews(t *testing.T) {
 	s := load(t, nights(t))
+	for _, told := range []string{"by entries", "by fingerprints, as older versions do"} {
+		t.Run(told, func(t *testing.T) { testNews(t, s) })
+		for i := range s.Runs {
+			if b := s.Runs[i].Baseline; b != nil {
+				b.Entries = nil
+			}
+		}
+	}
+}
+
+func testNews(t *testing.T, s *Set) {
 	for _, g := range s.groups() {
 		n, ok := g.news(g.foundIn(s))
 		if g.Key == "postgres:16" {
