@@ -23,7 +23,7 @@ import (
 // reportKeys are the keys that the JSON of run must have.
 var reportKeys = []string{
 	"target", "server_version", "settings", "seconds", "cases", "cases_per_minute", "statements", "judged", "blocked",
-	"deadlocks", "conflicting", "verdicts", "known", "unknown", "findings",
+	"deadlocks", "conflicting", "verdicts", "known", "unknown", "findings", "begun", "end", "series",
 }
 
 var findingKeys = []string{
