@@ -170,7 +170,7 @@ type kindRow struct {
 	Cells      []kindCell // by level, and then all levels
 }
 
-// kindCell counts cases.
+// kindCell counts cases, of the last run that ran one and of all.
 type kindCell struct {
 	Last, Total int
 	// Anchor is that of a finding of this kind at this level, or "".
@@ -186,10 +186,14 @@ func (g *group) kindsOf(all []*found) kinds {
 	for _, x := range all {
 		kindOf[x.Newest.Fingerprint] = string(x.Newest.Kind)
 	}
+	var newest *Run // that ran a case
+	if ran := g.ran(); len(ran) > 0 {
+		newest = ran[len(ran)-1]
+	}
 	for _, r := range g.Runs {
 		count := func(sort, kind, level string, n int) {
 			totals[at{sort, kind, level}] += n
-			if r == g.last() {
+			if r == newest {
 				lasts[at{sort, kind, level}] += n
 			}
 		}

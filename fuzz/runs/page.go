@@ -87,7 +87,10 @@ const NotRecorded = "not recorded"
 // Write writes the page. dir is the folder in which it will lie: its links to other files start there.
 func Write(w io.Writer, title, dir string, s *Set) error {
 	href := func(file string) string { return hrefFrom(dir, file) }
-	v := &pageView{Title: title, Others: s.Others, Superseded: s.Superseded, Unread: s.Unread}
+	v := &pageView{Title: title, Others: s.Others, Superseded: s.Superseded}
+	for _, u := range s.Unread {
+		v.Unread = append(v.Unread, Unread{relative(dir, u.File), u.Why})
+	}
 	anchors := map[string]string{}
 	fresh := map[*Run]int{}
 	distinct := 0
@@ -342,19 +345,28 @@ func rowOf(r *Run, href func(string) string, fresh int) runRow {
 
 // hrefFrom is the way from a folder to a file, or "" if there is none.
 func hrefFrom(dir, file string) string {
-	from, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
-	to, err := filepath.Abs(file)
-	if err != nil {
-		return ""
-	}
-	rel, err := filepath.Rel(from, to)
-	if err != nil {
+	rel := relative(dir, file)
+	if filepath.IsAbs(rel) {
 		return ""
 	}
 	return (&url.URL{Path: filepath.ToSlash(rel)}).String()
+}
+
+// relative is the path from a folder to a file, or that of the file itself if there is none.
+func relative(dir, file string) string {
+	from, err := filepath.Abs(dir)
+	if err != nil {
+		return file
+	}
+	to, err := filepath.Abs(file)
+	if err != nil {
+		return file
+	}
+	rel, err := filepath.Rel(from, to)
+	if err != nil {
+		return file
+	}
+	return rel
 }
 
 func keys(m map[string]int) map[string]bool {

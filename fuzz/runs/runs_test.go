@@ -173,13 +173,15 @@ func TestKinds(t *testing.T) {
 			x.Anchor = fmt.Sprint("f", i)
 		}
 		k := g.kindsOf(all)
-		cases := 0
+		cases, last := 0, 0
 		for _, r := range g.Runs {
-			cases += r.Cases
+			if cases += r.Cases; r.Cases > 0 {
+				last = r.Cases
+			}
 		}
 		sum := k.Rows[0].Cells[len(k.Levels)]
-		if k.Rows[0].Sort != rowCases || sum.Total != cases || sum.Last != g.last().Cases {
-			t.Errorf("%s: %+v, want %d cases, %d in the last run", g.Key, k.Rows[0], cases, g.last().Cases)
+		if k.Rows[0].Sort != rowCases || sum.Total != cases || sum.Last != last {
+			t.Errorf("%s: %+v, want %d cases, %d in the last run", g.Key, k.Rows[0], cases, last)
 		}
 		if g.Key == "postgres:16" {
 			continue
@@ -227,7 +229,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page has no %s", part)
 		}
 	}
-	for _, part := range []string{"<script", "ZgotmplZ", "index.html", dir + `"`} {
+	for _, part := range []string{"<script", "ZgotmplZ", "index.html", dir} {
 		if strings.Contains(text, part) {
 			t.Errorf("the page has %s", part)
 		}
