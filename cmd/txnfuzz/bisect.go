@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +15,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/gitbisect"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/harness/server"
@@ -27,12 +25,14 @@ func newBisect() *cobra.Command {
 	var builds []string
 	var levels, jsonFile string
 	var write bool
+	var git commits
 	cmd := &cobra.Command{
-		Use:   "bisect FILE [--builds BUILD]... [flags]",
-		Short: "Tell which versions of a server show a finding",
+		Use:   "bisect FILE [--builds BUILD]... | FILE --git REPOSITORY --build COMMAND --good REVISION --bad REVISION",
+		Short: "Tell which versions, or which commit of a server, brought a finding",
 		Long: `Runs a case on many builds of a server, and tells in which it shows what its header
-tells, by its fingerprint or its kind: the first that does, and the last before that
-which does not. All are tried, since a finding may come and go. A finding that shows in
+tells, by its fingerprint or its kind. All are tried, since a finding may come and go:
+where it does is told along each branch, which is what gets fixes of its own
+(PostgreSQL 15; MariaDB 10.11), and from one branch to the next. A finding that shows in
 some runs only (reproduced: 3/10) is run until the chance that it was merely missed is
 below 1 %.
 
@@ -41,65 +41,108 @@ of its versions that are installed (scripts/servers fetches more); a program of 
 own (~/build/bin/postgres); or a folder, for all such programs below it. Without
 --builds it is the family of the server on which the case was found.
 
-With --write the result is put into the header of the file (versions: absent in 11.22;
-shows in 12.22 to 18.4), which reports quote.
+With --git it searches the commits of a repository, by git bisect, for the one with
+which the finding came; or with which it went, if --bad is older than --good. This runs
+in a worktree of its own: your checkout is not touched. For each commit --build runs
+there, with its output in a log. What it installs to $TXNFUZZ_PREFIX, a folder for this
+commit and this command, is kept for the next finding. (Of a TiDB the program alone is
+enough; of the others what is only in the worktree is not kept.) A commit that does not
+build, or cannot run the case, is skipped. If another bug shows there instead, the
+finding counts as absent. --good and --bad are tried first.
 
-Exit status: 0 if a build could tell, 3 if none could.`,
+With --write the result is put into the header of the file (versions: absent in 11.22;
+shows in 12.22 to 18.4; or introduced: COMMIT, fixed: COMMIT), which reports quote.
+
+Exit status: 0 if a build could tell, or the commit is found; 2 wrong usage; 3 if not.`,
 		Example: `  txnfuzz bisect corpus/found/postgres-recheck-loses-union-row.sql
   txnfuzz bisect corpus/known/postgres-tid-scan.sql --builds postgres:17.6 --builds postgres:18
-  txnfuzz bisect finding.sql --builds ~/builds --write`,
+  txnfuzz bisect finding.sql --builds ~/builds --write
+  txnfuzz bisect finding.sql --git ~/src/postgres --good REL_15_1 --bad REL_15_3 \
+      --build './configure --prefix=$TXNFUZZ_PREFIX --without-icu && make -j8 install'
+  txnfuzz bisect finding.sql --git ~/src/tidb --good v8.1.0 --bad v8.5.0 --build 'make server'`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)
 			}
+			if err := errors.Join(git.check(cmd.Flags()), placesFor(jsonFile)); err != nil {
+				return err
+			}
 			c, err := loadCase(args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if len(builds) == 0 {
-				home := findings.Home(c)
-				if target.IsDSN(home) {
-					return usagef("it was found on a server that somebody else runs: name builds with --builds")
+			set := func(key, value string) error {
+				if !write {
+					return nil
 				}
-				family, _, _ := strings.Cut(home, ":")
-				builds = []string{family}
+				c.Set(key, value)
+				if err := wholefile.Write(args[0], corpus.Print(c, corpus.Text)); err != nil {
+					return fmt.Errorf("write the result: %w", err)
+				}
+				return nil
 			}
-			list, err := buildsOf(cmd.Context(), builds)
+			if git.repository != "" {
+				r, err := git.find(cmd, c, corpus.NameOf(args[0]), asked, jsonFile)
+				if r == nil {
+					return err
+				}
+				return errors.Join(err, set(keysOfCommits[r.Direction], r.Header()))
+			}
+			results, err := onBuilds(cmd, builds, c, asked)
 			if err != nil {
 				return err
 			}
-			results, err := tryBuilds(cmd, list, c, asked)
-			if err != nil {
-				return err
-			}
-			if a, b := apart(results); a != "" {
-				return usagef("--builds: versions of %s and of %s have no order", a, b)
-			}
-			findings.SortBuilds(results)
 			if err := tellBuilds(cmd.OutOrStdout(), results, jsonFile); err != nil {
 				return err
 			}
 			if !slices.ContainsFunc(results, func(b findings.OnBuild) bool { return b.Presence != findings.Untestable }) {
 				return errors.New("no build could tell")
 			}
-			if write {
-				c.Set(findings.KeyVersions, findings.InVersions(results))
-				if err := wholefile.Write(args[0], corpus.Print(c, corpus.Text)); err != nil {
-					return fmt.Errorf("write the result: %w", err)
-				}
-			}
-			return nil
+			return set(findings.KeyVersions, findings.InVersions(results))
 		},
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&builds, "builds", nil, "a target, a family, a program or a folder of programs; may be given several times")
+	git.add(f)
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that a build has)")
 	f.BoolVar(&write, "write", false, "put the result into the header of the file")
-	f.StringVar(&jsonFile, "json", "", "write the results as a JSON list; - is standard output")
+	f.StringVar(&jsonFile, "json", "", "write the results as JSON, a list of builds or one object with --git; - is standard output")
 	addAllowKill(f)
 	return cmd
+}
+
+// keysOfCommits are the header keys for what a search of a repository finds.
+var keysOfCommits = map[gitbisect.Direction]string{
+	gitbisect.Introduced: findings.KeyIntroduced,
+	gitbisect.Fixed:      findings.KeyFixed,
+}
+
+// onBuilds runs the case on the builds that were named, else on those of the server on which it was found, and returns
+// them in the order of their versions.
+func onBuilds(cmd *cobra.Command, builds []string, c *corpus.Case, levels []corpus.Level) ([]findings.OnBuild, error) {
+	if len(builds) == 0 {
+		home := findings.Home(c)
+		if target.IsDSN(home) {
+			return nil, usagef("it was found on a server that somebody else runs: name builds with --builds")
+		}
+		family, _, _ := strings.Cut(home, ":")
+		builds = []string{family}
+	}
+	list, err := buildsOf(cmd.Context(), builds)
+	if err != nil {
+		return nil, err
+	}
+	results, err := tryBuilds(cmd, list, c, levels)
+	if err != nil {
+		return nil, err
+	}
+	if a, b := apart(results); a != "" {
+		return nil, usagef("--builds: versions of %s and of %s have no order", a, b)
+	}
+	findings.SortBuilds(results)
+	return results, nil
 }
 
 // apart returns two builds of different servers; "" if there are none.
@@ -125,8 +168,11 @@ func buildsOf(ctx context.Context, names []string) (list []build, err error) {
 		if info, err := os.Stat(name); err == nil {
 			programs := []string{name}
 			if info.IsDir() {
-				if programs, err = serversBelow(name); err != nil {
+				if programs, err = gitbisect.ServersBelow(name); err != nil {
 					return nil, err
+				}
+				if len(programs) == 0 {
+					return nil, usagef("--builds %s: no %s is below it", name, strings.Join(gitbisect.Servers, ", "))
 				}
 			}
 			for _, p := range programs {
@@ -146,22 +192,6 @@ func buildsOf(ctx context.Context, names []string) (list []build, err error) {
 	return list, nil
 }
 
-// servers are the names of programs that a folder of builds is searched for.
-var servers = []string{"postgres", "mysqld", "mariadbd", "tidb-server"}
-
-func serversBelow(dir string) (out []string, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && slices.Contains(servers, d.Name()) {
-			out = append(out, path)
-		}
-		return err
-	})
-	if err == nil && len(out) == 0 {
-		err = usagef("--builds %s: no %s is below it", dir, strings.Join(servers, ", "))
-	}
-	return out, err
-}
-
 // tryBuilds runs the case on one build after the other. One that cannot be started does not keep the others from being
 // tried.
 func tryBuilds(cmd *cobra.Command, list []build, c *corpus.Case, levels []corpus.Level) ([]findings.OnBuild, error) {
@@ -169,7 +199,10 @@ func tryBuilds(cmd *cobra.Command, list []build, c *corpus.Case, levels []corpus
 	defer meter.stop()
 	var out []findings.OnBuild
 	for _, b := range list {
-		r, err := tryBuild(cmd.Context(), b, c, levels, meter)
+		progress := meter.begin(b.target+b.program, 1)
+		r, err := tryBuild(cmd.Context(), b, c, levels, meter.log())
+		progress.step(r.Runs)
+		progress.end()
 		if cmd.Context().Err() != nil {
 			return nil, cmd.Context().Err()
 		}
@@ -182,7 +215,7 @@ func tryBuilds(cmd *cobra.Command, list []build, c *corpus.Case, levels []corpus
 }
 
 func tryBuild(
-	ctx context.Context, b build, c *corpus.Case, levels []corpus.Level, meter *meter,
+	ctx context.Context, b build, c *corpus.Case, levels []corpus.Level, progress io.Writer,
 ) (r findings.OnBuild, err error) {
 	name := b.target
 	if b.program != "" {
@@ -196,7 +229,7 @@ func tryBuild(
 		}
 		defer os.Setenv(server.EnvBinary, before)
 	}
-	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: meter.log()})
+	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: progress})
 	if err != nil {
 		return r, err
 	}
@@ -204,9 +237,7 @@ func tryBuild(
 	if len(levels) == 0 {
 		levels = t.Levels()
 	}
-	progress := meter.begin(t.Name, 1)
 	r = findings.TryOn(ctx, t, c, levels)
-	progress.step(1)
 	if b.program != "" {
 		r.Build = b.program
 	}
@@ -215,7 +246,7 @@ func tryBuild(
 
 func tellBuilds(people io.Writer, results []findings.OnBuild, jsonFile string) error {
 	if jsonFile == "-" {
-		return writeBuilds(people, results)
+		return writeIndented(people, results)
 	}
 	t := table.NewWriter()
 	t.SetStyle(telling.TableStyle())
@@ -224,23 +255,11 @@ func tellBuilds(people io.Writer, results []findings.OnBuild, jsonFile string) e
 		t.AppendRow(table.Row{b.Build, b.Version, b.Presence, b.Runs, b.Said})
 	}
 	fmt.Fprintln(people, t.Render())
-	turns := findings.Turns(results)
-	for _, turn := range turns {
-		verb := "comes"
-		if turn[1].Presence != findings.Shows {
-			verb = "goes"
+	for _, b := range results {
+		if b.Turn != "" {
+			fmt.Fprintf(people, "it %s between %s and %s\n", b.Turn, b.After, b.Build)
 		}
-		fmt.Fprintf(people, "it %s between %s and %s\n", verb, turn[0].Build, turn[1].Build)
 	}
 	fmt.Fprintln(people, findings.InVersions(results))
-	if jsonFile == "" {
-		return nil
-	}
-	return writeOutput(jsonFile, people, func(w io.Writer) error { return writeBuilds(w, results) })
-}
-
-func writeBuilds(w io.Writer, results []findings.OnBuild) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(results)
+	return writeOutput(jsonFile, people, func(w io.Writer) error { return writeIndented(w, results) })
 }

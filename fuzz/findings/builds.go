@@ -1,9 +1,7 @@
 package findings
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -35,6 +33,10 @@ type OnBuild struct {
 	Runs int `json:"runs"`
 	// Said is the verdict, or why there is none.
 	Said string `json:"said"`
+	// Branch, Turn and After are those of SortBuilds: the finding "comes" or "goes" between the build After and this one.
+	Branch string `json:"branch,omitempty"`
+	Turn   Turn   `json:"turn,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // TryOn runs a case on a build, at the levels of its header, else at each of those given, until it shows what its header
@@ -91,57 +93,3 @@ func presence(v *oracle.Verdict, fingerprint string, kind oracle.Kind) Presence 
 
 // rank orders what several runs show by how much it says.
 func rank(p Presence) int { return slices.Index([]Presence{Untestable, Absent, Otherwise, Shows}, p) }
-
-// SortBuilds puts builds of one family into the order of their versions.
-func SortBuilds(builds []OnBuild) {
-	slices.SortStableFunc(builds, func(a, b OnBuild) int {
-		x, y := history.VersionNumbers(a.Version), history.VersionNumbers(b.Version)
-		return cmp.Or(slices.Compare(x[:], y[:]), strings.Compare(a.Build, b.Build))
-	})
-}
-
-// short is the version without what a vendor puts behind it, or the build if it told none.
-func (b *OnBuild) short() string {
-	version, _, _ := strings.Cut(b.Version, "-")
-	return cmp.Or(version, b.Build)
-}
-
-// Turns are the places in an order of versions at which a finding comes or goes: it is absent in the first build and shows
-// in the second, or the other way. Builds that cannot tell are passed over.
-func Turns(builds []OnBuild) (turns [][2]OnBuild) {
-	var last *OnBuild
-	for i := range builds {
-		b := &builds[i]
-		if b.Presence == Untestable {
-			continue
-		}
-		if last != nil && (last.Presence == Shows) != (b.Presence == Shows) {
-			turns = append(turns, [2]OnBuild{*last, *b})
-		}
-		last = b
-	}
-	return turns
-}
-
-// InVersions tells in one line in which versions a finding shows, for builds in their order: "absent in 10.23, 11.22; shows
-// in 12.22 to 18.4".
-func InVersions(builds []OnBuild) string {
-	var parts []string
-	for i := 0; i < len(builds); {
-		n := i
-		for n+1 < len(builds) && builds[n+1].Presence == builds[i].Presence {
-			n++
-		}
-		versions := builds[i].short()
-		switch {
-		case n == i+1:
-			versions += ", " + builds[n].short()
-		case n > i:
-			versions += " to " + builds[n].short()
-		}
-		what := string(builds[i].Presence)
-		parts = append(parts, fmt.Sprintf("%s in %s", what, versions))
-		i = n + 1
-	}
-	return strings.Join(parts, "; ")
-}

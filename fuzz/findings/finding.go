@@ -105,7 +105,10 @@ const (
 	keyReason      = "reason"
 	KeyFingerprint = "fingerprint"
 	// KeyVersions tells which versions show it, as InVersions does.
-	KeyVersions   = "versions"
+	KeyVersions = "versions"
+	// KeyIntroduced and KeyFixed name the commits of the server with which it came and went.
+	KeyIntroduced = "introduced"
+	KeyFixed      = "fixed"
 	keyInput      = "input"
 	keyReproduced = "reproduced"
 	keyInCampaign = "in the campaign"

@@ -74,7 +74,8 @@ func Reduce(ctx context.Context, t *target.Target, c *corpus.Case, strategy redu
 // a case: what was seen of it, and what people noted that they expect.
 var measuredKeys = []string{
 	"verdict", "expected", "anomaly", "observe", keyKind, keyRules, keyStmt, keyActual, keyReason, KeyFingerprint,
-	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget,
+	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget, KeyVersions,
+	KeyIntroduced, KeyFixed,
 }
 
 // withoutRecord returns a case without the header lines that tell of a larger one
