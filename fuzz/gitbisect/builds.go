@@ -189,7 +189,7 @@ func (b *builds) run(ctx context.Context, w *worktree, c Commit) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		return &buildError{fmt.Sprintf("does not build: %v: %s", err, lastLine(b.log(c)))}
+		return &buildError{strings.TrimSuffix(fmt.Sprintf("does not build: %v: %s", err, lastLine(b.log(c))), ": ")}
 	}
 	return nil
 }

@@ -118,3 +118,34 @@ func (r repository) fork(ctx context.Context, a, b Commit) (Commit, error) {
 	}
 	return r.describe(ctx, id)
 }
+
+// parents returns those of a commit, none for the first of a repository.
+func (r repository) parents(ctx context.Context, c *Commit) (out []Commit, err error) {
+	ids, err := r.git(ctx, "log", "-1", "--format=%P", c.ID, "--")
+	if err != nil {
+		return nil, err
+	}
+	for id := range strings.FieldsSeq(ids) {
+		p, err := r.describe(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// branch returns the ids of a commit and of those after it, up to younger, of which old is no ancestor.
+func (r repository) branch(ctx context.Context, from, old, younger Commit) ([]string, error) {
+	all, err := r.git(ctx, "rev-list", "--ancestry-path", from.ID+".."+younger.ID)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := r.git(ctx, "rev-list", "--ancestry-path", old.ID+".."+younger.ID)
+	if err != nil {
+		return nil, err
+	}
+	later := strings.Fields(behind)
+	out := slices.DeleteFunc(strings.Fields(all), func(id string) bool { return slices.Contains(later, id) })
+	return append(out, from.ID), nil
+}

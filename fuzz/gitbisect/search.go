@@ -220,21 +220,78 @@ func is(p findings.Presence) string {
 	return string(p)
 }
 
-// between lets git choose the commits between two. The worktree's HEAD stays where it is: a commit whose build is kept
-// need not be checked out.
+// between searches between two commits. Git takes each ancestor of a commit in the old state for one in that state, too;
+// that is wrong where a branch parted before the finding came, and was merged behind old, by which the finding goes:
+// on this branch it was absent all the time. So the parents of what git answers are tried as well. If none of them is in
+// the old state, the answer's branch is left out, and the search begins again with what has been tried.
 func (s *search) between(ctx context.Context, d Direction, old, younger Commit) (*Result, error) {
+	olds := []string{old.ID}
+	for {
+		r, err := s.bisect(ctx, d, younger, olds)
+		if err != nil || r.First == nil {
+			return r, err
+		}
+		turns, err := s.turns(ctx, d, r.First)
+		if err != nil {
+			return nil, err
+		}
+		if turns {
+			r.Tried = s.tried
+			return r, nil
+		}
+		s.tell("%s does as the commit before it: its branch, which parted before %s, is left out", r.First.Short(), old.Short())
+		branch, err := s.w.branch(ctx, *r.First, old, younger)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(branch, younger.ID) {
+			return nil, fmt.Errorf("%s does as the commit before it, though git takes it for the first: no commit between %s and %s can be told",
+				r.First.Short(), old.Short(), younger.Short())
+		}
+		olds = append(olds, branch...)
+	}
+}
+
+// turns says that some parent of a commit is in the old state, or that none of its parents can be tested.
+func (s *search) turns(ctx context.Context, d Direction, c *Commit) (bool, error) {
+	before, _ := d.terms()
+	parents, err := s.w.parents(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	tested := false
+	for _, p := range parents {
+		t, err := s.try(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		if t.Presence == findings.Untestable {
+			continue
+		}
+		tested = true
+		if term(t.Presence) == string(before) {
+			return true, nil
+		}
+	}
+	return !tested, nil
+}
+
+// bisect lets git choose the commits. The worktree's HEAD stays where it is: a commit whose build is kept need not be
+// checked out.
+func (s *search) bisect(ctx context.Context, d Direction, younger Commit, olds []string) (*Result, error) {
 	before, behind := d.terms()
 	start := []string{"bisect", "start", "--no-checkout", "--term-old=" + string(before), "--term-new=" + string(behind)}
 	if s.FirstParent {
 		start = append(start, "--first-parent")
 	}
-	said, err := s.w.git(ctx, append(start, younger.ID, old.ID, "--")...)
+	start = append(append(start, younger.ID), olds...)
+	said, err := s.w.git(ctx, append(start, "--")...)
 	for {
 		log, logErr := s.w.git(context.WithoutCancel(ctx), "bisect", "log")
 		if logErr != nil {
 			return nil, errors.Join(err, logErr)
 		}
-		file, logErr := s.keepLog(d, old, younger, log)
+		file, logErr := s.keepLog(d, olds[0], younger, log)
 		if logErr != nil {
 			return nil, logErr
 		}
@@ -292,8 +349,8 @@ func conclusion(log string) (first string, candidates []string) {
 }
 
 // keepLog writes git's log as far as it goes.
-func (s *search) keepLog(d Direction, old, younger Commit, log string) (string, error) {
-	name := fmt.Sprintf("%s-%s-%s-%s.bisect", s.Name, d, old.Short(), younger.Short())
+func (s *search) keepLog(d Direction, old string, younger Commit, log string) (string, error) {
+	name := fmt.Sprintf("%s-%s-%.12s-%s.bisect", s.Name, d, old, younger.Short())
 	path := filepath.Join(s.builds.dir, name)
 	return path, wholefile.Write(path, []byte(log+"\n"))
 }
