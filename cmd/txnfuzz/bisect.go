@@ -18,6 +18,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/gitbisect"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/harness/server"
 )
 
@@ -100,7 +101,7 @@ Exit status: 0 if a build could tell, or the commit is found; 2 wrong usage; 3 i
 			if !slices.ContainsFunc(results, func(b findings.OnBuild) bool { return b.Presence != findings.Untestable }) {
 				return errors.New("no build could tell")
 			}
-			return set(findings.KeyVersions, findings.InVersions(results))
+			return set(timeline.KeyVersions, findings.InVersions(results))
 		},
 	}
 	f := cmd.Flags()
@@ -115,8 +116,8 @@ Exit status: 0 if a build could tell, or the commit is found; 2 wrong usage; 3 i
 
 // keysOfCommits are the header keys for what a search of a repository finds.
 var keysOfCommits = map[gitbisect.Direction]string{
-	gitbisect.Introduced: findings.KeyIntroduced,
-	gitbisect.Fixed:      findings.KeyFixed,
+	gitbisect.Introduced: timeline.KeyIntroduced,
+	gitbisect.Fixed:      timeline.KeyFixed,
 }
 
 // onBuilds runs the case on the builds that were named, else on those of the server on which it was found, and returns

@@ -39,7 +39,7 @@ func markdown(s *script) (Files, error) {
 		b.WriteString("\n</details>\n")
 	}
 	b.WriteString("\n## How to reproduce\n\n")
-	if often := s.howOften(); often != "" {
+	if often := s.howOften(code); often != "" {
 		b.WriteString(often + "\n\n")
 	}
 	fenced(&b, s.before())

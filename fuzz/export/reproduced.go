@@ -3,16 +3,18 @@ package export
 import (
 	"fmt"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 )
 
-// howOften says in how many more runs a saved finding showed, and in which versions, as its header has it; "" if
-// that says nothing.
-func (s *script) howOften() string {
+// howOften says in how many more runs a saved finding showed, in which versions, and with which commits it came and went,
+// as its header has it; "" if that says nothing.
+func (s *script) howOften(code func(string) string) string {
 	often := s.rate()
-	if versions, ok := s.Case.Get("versions"); ok {
-		often = strings.TrimSpace(often + " By version: " + versions + ".")
+	for _, told := range timeline.Bisected(s.Case, code) {
+		often += " " + told
 	}
-	return often
+	return strings.TrimSpace(often)
 }
 
 func (s *script) rate() string {

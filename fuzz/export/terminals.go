@@ -24,7 +24,7 @@ func terminals(s *script) (Files, error) {
 	for _, x := range s.options(false) {
 		comment(&b, "--", "Start the server with %s.", x.Option)
 	}
-	if often := s.howOften(); often != "" {
+	if often := s.howOften(plainCode); often != "" {
 		comment(&b, "--", "%s", often)
 	}
 	comment(&b, "--", "Each of tx1, tx2 and so on is a terminal of its own. Paste each line into the terminal\nthat its comment names, in an empty database.\nGo on when it returns or, where it says BLOCKS, when it hangs.")

@@ -128,7 +128,7 @@ func (s *script) only(tracker string, dbms history.DBMS) error {
 }
 
 func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
-	if often := s.howOften(); often != "" {
+	if often := s.howOften(code); often != "" {
 		b.WriteString(often + "\n\n")
 	}
 	var parts []string

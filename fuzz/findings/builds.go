@@ -2,7 +2,9 @@ package findings
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
@@ -58,11 +60,19 @@ func TryOn(ctx context.Context, t *target.Target, c *corpus.Case, levels []corpu
 			}
 			r := t.JudgeFresh(ctx, c, at)
 			out.Runs++
-			is := presence(&r.Verdict, fingerprint, oracle.Kind(kind))
+			is, said := presence(&r.Verdict, fingerprint, oracle.Kind(kind)), ""
+			if is == Absent {
+				if said = unread(r.History); said != "" {
+					is = Untestable
+				}
+			}
 			if rank(is) > rank(out.Presence) || out.Said == "" {
 				target.Explain(ctx, &r)
 				out.Presence, out.Said = is, VerdictText(&r.Verdict)
-				if is == Untestable {
+				switch {
+				case said != "":
+					out.Said = said
+				case is == Untestable:
 					out.Said = strings.TrimSpace(out.Said + " " + r.Verdict.Actual)
 				}
 			}
@@ -89,6 +99,38 @@ func presence(v *oracle.Verdict, fingerprint string, kind oracle.Kind) Presence 
 		return Shows
 	}
 	return Otherwise
+}
+
+// newerSQL holds the errors of statements that a version has not learnt yet: MERGE before PostgreSQL 15, say. An answer
+// of that kind is right, but then the version has not done what the case is about.
+var newerSQL = map[history.DBMS][]string{
+	// https://www.postgresql.org/docs/current/errcodes-appendix.html: of syntax, of a feature, of a function
+	history.PostgreSQL: {"42601", "0A000", "42883"},
+	// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html: the same
+	history.MySQL:   {"1064", "1235", "1305"},
+	history.MariaDB: {"1064", "1235", "1305"},
+	history.TiDB:    {"1064", "1235", "1305"},
+}
+
+// unread says which statement the server does not know; "" if it knows all.
+func unread(h *history.History) string {
+	if h == nil {
+		return ""
+	}
+	for i := range h.Stmts {
+		e := h.Stmts[i].Result.Err
+		if e == nil {
+			continue
+		}
+		code := strconv.Itoa(int(e.Code))
+		if h.Server.DBMS == history.PostgreSQL {
+			code = e.State
+		}
+		if slices.Contains(newerSQL[h.Server.DBMS], code) {
+			return fmt.Sprintf("it does not know step %d: error %s (%s)", target.StepNumber(h, i), code, target.OneLine(e.Message))
+		}
+	}
+	return ""
 }
 
 // rank orders what several runs show by how much it says.

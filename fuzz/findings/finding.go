@@ -104,19 +104,14 @@ const (
 	keyActual      = "actual"
 	keyReason      = "reason"
 	KeyFingerprint = "fingerprint"
-	// KeyVersions tells which versions show it, as InVersions does.
-	KeyVersions = "versions"
-	// KeyIntroduced and KeyFixed name the commits of the server with which it came and went.
-	KeyIntroduced = "introduced"
-	KeyFixed      = "fixed"
-	keyInput      = "input"
-	keyReproduced = "reproduced"
-	keyInCampaign = "in the campaign"
-	keyConfirm    = "to confirm and reduce"
-	keyAlso       = "also at"
-	keyDefaults   = "vendor defaults"
-	keyFirstSeen  = "first_seen"
-	keyAgainst    = "against"
+	keyInput       = "input"
+	keyReproduced  = "reproduced"
+	keyInCampaign  = "in the campaign"
+	keyConfirm     = "to confirm and reduce"
+	keyAlso        = "also at"
+	keyDefaults    = "vendor defaults"
+	keyFirstSeen   = "first_seen"
+	keyAgainst     = "against"
 )
 
 // Home is the target that a case was found on, as its header says, or else the

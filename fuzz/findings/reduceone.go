@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/reduce"
 )
@@ -74,8 +75,8 @@ func Reduce(ctx context.Context, t *target.Target, c *corpus.Case, strategy redu
 // a case: what was seen of it, and what people noted that they expect.
 var measuredKeys = []string{
 	"verdict", "expected", "anomaly", "observe", keyKind, keyRules, keyStmt, keyActual, keyReason, KeyFingerprint,
-	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget, KeyVersions,
-	KeyIntroduced, KeyFixed,
+	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget,
+	timeline.KeyVersions, timeline.KeyIntroduced, timeline.KeyFixed,
 }
 
 // withoutRecord returns a case without the header lines that tell of a larger one

@@ -30,21 +30,32 @@ func newWorktree(ctx context.Context, of repository, dir string, at Commit) (w *
 	if err := sweep(ctx, dir); err != nil {
 		return nil, err
 	}
-	// The lock is there before the worktree, so that no other run takes it for one that was left behind.
-	f, err := os.CreateTemp(dir, "bisect-*"+lockEnding)
+	path, unlock, err := newPlace(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a worktree: %w", err)
 	}
-	_ = f.Close()
-	unlock, err := tryLock(f.Name())
-	if err != nil {
-		return nil, fmt.Errorf("make a worktree: %w", err)
-	}
-	w = &worktree{repository: repository(strings.TrimSuffix(f.Name(), lockEnding)), of: of, unlock: unlock}
+	w = &worktree{repository: repository(path), of: of, unlock: unlock}
 	if _, err := of.git(ctx, "worktree", "add", "--quiet", "--detach", "--no-checkout", string(w.repository), at.ID); err != nil {
 		return nil, errors.Join(fmt.Errorf("make a worktree: %w", err), w.remove(ctx))
 	}
 	return w, nil
+}
+
+// newPlace returns a path for a worktree, with its lock: that is there before the worktree, so that no other run takes it
+// for one that was left behind.
+func newPlace(dir string) (path string, unlock func(), err error) {
+	for {
+		f, err := os.CreateTemp(dir, "bisect-*"+lockEnding)
+		if err != nil {
+			return "", nil, err
+		}
+		_ = f.Close()
+		unlock, err := tryLock(f.Name())
+		if errors.Is(err, errLocked) { // by another run, which removes it
+			continue
+		}
+		return strings.TrimSuffix(f.Name(), lockEnding), unlock, err
+	}
 }
 
 // checkout replaces what is there by a commit. What a build has changed of the commit's files is undone; the other

@@ -39,11 +39,16 @@ type Item struct {
 	Reproduced string
 }
 
+// plain leaves a text as it is: the page's template escapes it.
+func plain(s string) string { return s }
+
 // entry is a finding as the page shows it.
 type entry struct {
 	Anchor, File, Server, Level, Fingerprint, What, Rules, Reproduced, Reproduce string
 	Statements                                                                   int
 	Case                                                                         string
+	// Bisected are sentences on versions and commits of the server.
+	Bisected []string
 	// Recorded says that a history of the case is at hand.
 	Recorded bool
 	Drawn    *drawn
@@ -169,6 +174,7 @@ func entryOf(it *Item, i int) entry {
 		Anchor: fmt.Sprintf("f%d", i+1), File: filepath.Base(it.File), Server: it.Target, Level: it.LevelText(),
 		Fingerprint: v.Fingerprint, What: string(v.Kind), Rules: strings.Join(v.Rules, " + "), Reproduced: it.Reproduced,
 		Recorded: it.History != nil, Statements: len(it.Case.Steps), Case: string(corpus.Print(bare, corpus.Text)),
+		Bisected:  timeline.Bisected(it.Case, plain),
 		Reproduce: fmt.Sprintf("txnfuzz replay %s --target %s", quoted(it.File), quoted(it.Target)),
 	}
 	if it.History != nil {

@@ -146,6 +146,21 @@ func TestCaps(t *testing.T) {
 }
 
 // TestSVG reads the drawings back as XML.
+// TestBisected: the page tells what bisect has written into a header, and escapes it.
+func TestBisected(t *testing.T) {
+	list := items(t)[:1]
+	if strings.Contains(string(pageOf(t, list)), "By version") {
+		t.Error("versions of a case that was not bisected")
+	}
+	list[0].Case = list[0].Case.Clone()
+	list[0].Case.Set(timeline.KeyVersions, "absent in 11.22; shows in 12.22")
+	list[0].Case.Set(timeline.KeyFixed, "0123456789ab (2020-02-02) Faster <joins>")
+	want := "<p>By version: absent in 11.22; shows in 12.22.<br>It is fixed by commit 0123456789ab (2020-02-02) Faster &lt;joins&gt;.</p>"
+	if page := string(pageOf(t, list)); !strings.Contains(page, want) {
+		t.Errorf("no %s in\n%s", want, page)
+	}
+}
+
 func TestSVG(t *testing.T) {
 	for _, it := range items(t) {
 		var b bytes.Buffer

@@ -13,8 +13,10 @@ import (
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
@@ -52,6 +54,8 @@ type defect struct {
 	expected, actual, reason string
 	fingerprint, file        string
 	step                     int
+	// of is the case, nil where it is not at hand.
+	of *corpus.Case
 }
 
 // WriteRun writes the findings of a run: errors where failOn counts them, else
@@ -86,7 +90,7 @@ func WriteReplay(w io.Writer, of Run, results []findings.Replayed, failOn campai
 		list = append(list, defect{
 			kind: r.Kind, rules: r.Rules, known: r.Verdict == oracle.Known, counts: failOn.Replayed(r),
 			isNew: r.Recorded != r.Verdictline(), target: r.Target, level: r.Level,
-			expected: r.Expected, actual: r.Actual, reason: r.Reason, fingerprint: r.Fingerprint, file: r.File, step: r.Step(),
+			expected: r.Expected, actual: r.Actual, reason: r.Reason, fingerprint: r.Fingerprint, file: r.File, step: r.Step(), of: r.Trial.Case,
 		})
 	}
 	if failed == nil && !judged {
@@ -180,14 +184,39 @@ func (d *defect) result(rule int) *sarif.Result {
 	if d.isNew {
 		state = "new"
 	}
+	told, properties := d.bisected()
 	place := sarif.NewPhysicalLocation().
 		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(d.file))).
 		WithRegion(sarif.NewRegion().WithStartLine(lineOf(d.file, d.step)))
-	return sarif.NewRuleResult(d.ruleID()).WithRuleIndex(rule).WithLevel(level).WithBaselineState(state).
-		WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s\nReplay: txnfuzz replay %s --target '%s'",
-			d.kind, d.target, d.level, d.expected, d.actual, d.reason, d.file, d.target))).
+	result := sarif.NewRuleResult(d.ruleID()).WithRuleIndex(rule).WithLevel(level).WithBaselineState(state).
+		WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s%s\nReplay: txnfuzz replay %s --target '%s'",
+			d.kind, d.target, d.level, d.expected, d.actual, d.reason, told, d.file, d.target))).
 		WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
 		WithPartialFingerprints(map[string]string{fingerprintKey: d.target + " " + d.fingerprint})
+	if properties != nil {
+		result.WithProperties(&sarif.PropertyBag{Properties: properties})
+	}
+	return result
+}
+
+// bisected is what the header of the case says of versions and commits: text behind the message, and properties of the
+// result (SARIF 3.8) by the header's keys; nil for none.
+func (d *defect) bisected() (told string, properties map[string]any) {
+	if d.of == nil {
+		return "", nil
+	}
+	for _, sentence := range timeline.Bisected(d.of, func(s string) string { return s }) {
+		told += "\n" + sentence
+	}
+	for _, key := range []string{timeline.KeyVersions, timeline.KeyIntroduced, timeline.KeyFixed} {
+		if value, ok := d.of.Get(key); ok {
+			if properties == nil {
+				properties = map[string]any{}
+			}
+			properties[key] = value
+		}
+	}
+	return told, properties
 }
 
 // uri makes a URI of a path: relative ones stay relative, as viewers that

@@ -12,8 +12,10 @@ import (
 
 	published "github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
 
@@ -177,5 +179,39 @@ func TestReplayConforms(t *testing.T) {
 	}
 	if r := got.Runs[0].Results; len(r) != 2 || r[0].Level != "error" || r[1].Level != "note" {
 		t.Errorf("results %+v", r)
+	}
+}
+
+// TestBisected: what bisect has written into a header is in the message, and as properties.
+func TestBisected(t *testing.T) {
+	c, err := corpus.Parse("a", []byte("-- versions: absent in 11.22; shows in 12.22\n-- introduced: 0123456789ab (2020-02-02) Faster <joins>\n"+caseText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []findings.Replayed{
+		{File: "a.sql", Target: "postgres:12", Level: "RC", Verdict: oracle.Violation, Kind: "dirty-read", Trial: target.Trial{Case: c}},
+		{File: "b.sql", Target: "postgres:12", Level: "RC", Verdict: oracle.Violation, Kind: "dirty-read"},
+	}
+	var b bytes.Buffer
+	if err := WriteReplay(&b, Run{}, list, campaign.FailAny, nil); err != nil {
+		t.Fatal(err)
+	}
+	conforms(t, b.Bytes())
+	var got published.Report
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	told, untold := got.Runs[0].Results[0], got.Runs[0].Results[1]
+	for _, want := range []string{"By version: absent in 11.22; shows in 12.22.\n", "It came with commit 0123456789ab (2020-02-02) Faster <joins>.\n"} {
+		if !strings.Contains(*told.Message.Text, want) {
+			t.Errorf("no %q in %q", want, *told.Message.Text)
+		}
+	}
+	want := published.Properties{"versions": "absent in 11.22; shows in 12.22", "introduced": "0123456789ab (2020-02-02) Faster <joins>"}
+	if told.Properties == nil || !reflect.DeepEqual(told.Properties.Properties, want) {
+		t.Errorf("properties %+v, want %v", told.Properties, want)
+	}
+	if untold.Properties != nil || strings.Contains(*untold.Message.Text, "version") {
+		t.Errorf("%+v", untold)
 	}
 }
