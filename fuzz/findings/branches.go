@@ -81,17 +81,18 @@ func (b *OnBuild) turnAfter(a *OnBuild) {
 	}
 }
 
-// own is the version of a server's own: a TiDB's 8.5.4-20251126-e4e814fdc0af stands behind that of the MySQL that it
-// resembles, 8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af. It is "" if the server told none.
+// own is the version of a server's own, "" if it told none. A TiDB's stands behind that of the MySQL that it resembles,
+// 8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af, or alone: v8.5.4-20251126-e4e814fdc0af.
 func (b *OnBuild) own() string {
-	if _, own, ok := strings.Cut(b.Version, "-TiDB-"); ok {
-		own = strings.TrimPrefix(own, "v")
-		if strings.Trim(own[:min(1, len(own))], "0123456789") != "" {
-			return "" // None, of a build without a version
-		}
-		return own
+	v := b.Version
+	if _, own, ok := strings.Cut(v, "-TiDB-"); ok {
+		v = own
 	}
-	return b.Version
+	v = strings.TrimPrefix(v, "v")
+	if v == "None" { // of a TiDB that was built without its Makefile
+		return ""
+	}
+	return v
 }
 
 // short is the version without what a vendor puts behind it, but with the date of a TiDB between two releases; or the
@@ -161,12 +162,15 @@ func (br branch) stretches() (parts []string) {
 		for n < len(br) && br[n].Presence == br[0].Presence {
 			n++
 		}
-		versions := br[0].short()
-		switch {
-		case n == 2:
-			versions += ", " + br[1].short()
-		case n > 2:
-			versions += " to " + br[n-1].short()
+		var distinct []string // two builds may be of one version
+		for i := range br[:n] {
+			if v := br[i].short(); len(distinct) == 0 || distinct[len(distinct)-1] != v {
+				distinct = append(distinct, v)
+			}
+		}
+		versions := strings.Join(distinct, ", ")
+		if len(distinct) > 2 {
+			versions = distinct[0] + " to " + distinct[len(distinct)-1]
 		}
 		parts = append(parts, fmt.Sprintf("%s in %s", br[0].Presence, versions))
 		br = br[n:]

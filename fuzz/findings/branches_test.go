@@ -48,6 +48,10 @@ func TestBranches(t *testing.T) {
 			"shows in 16.1 to 17.6; absent in 18.1, 18.4", []string{"goes 17.6 18.1"},
 		},
 		{
+			"two builds of one version", history.PostgreSQL, "15.1=s 15.18=a 15.18=a 16.1=s 16.1=s 16.2=s",
+			"shows in 15.1, then absent in 15.18; shows in 16.1, 16.2", []string{"goes 15.1 15.18", "comes 15.18 16.1"},
+		},
+		{
 			"old branch stays broken", history.PostgreSQL, "14.3=s 14.23=s 15.3=s 15.18=a",
 			"shows in 14.3, 14.23; shows in 15.3, then absent in 15.18", []string{"goes 15.3 15.18"},
 		},
@@ -67,8 +71,8 @@ func TestBranches(t *testing.T) {
 		},
 		{
 			"TiDB's own version and date", history.TiDB,
-			"8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af=a 8.0.11-TiDB-v8.5.4-20250102-0123456789ab=s 8.0.11-TiDB-v8.2.0-20240703-230bbc2ef5ef=s 8.0.11-TiDB-None=u",
-			"not testable in 8.0.11-TiDB-None; shows in 8.2.0-20240703; shows in 8.5.4-20250102, then absent in 8.5.4-20251126",
+			"8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af=a 8.0.11-TiDB-v8.5.4-20250102-0123456789ab=s v8.2.0-20240703-230bbc2ef5ef=s 8.0.11-TiDB-None=u v10.1.0=a",
+			"not testable in 8.0.11-TiDB-None; shows in 8.2.0-20240703; shows in 8.5.4-20250102, then absent in 8.5.4-20251126; absent in 10.1.0",
 			[]string{"goes 8.0.11-TiDB-v8.5.4-20250102-0123456789ab 8.0.11-TiDB-v8.5.4-20251126-e4e814fdc0af"},
 		},
 	} {

@@ -81,7 +81,7 @@ const (
 	// The finding is older than both branches; one has a fix.
 	mended = "1 s\n 2 s 1\n old1 s 2\n old2 s old1\n new1 s 2\n new2 a new1\n new3 a new2\n"
 	// A branch parts before the finding came, and is merged behind.
-	aside = "1 a\n 2 a 1\n side1 a 2\n side2 a side1\n 3 s 2\n 4 s 3\n 5 s 4 side2\n 6 s 5\n 7 a 6\n 8 a 7\n"
+	aside = "1 a\n 2 a 1\n side1 a 2\n side2 a side1\n side3 a side2\n side4 a side3\n 3 s 2\n 4 s 3 side4\n 5 s 4\n 6 a 5\n"
 	// The bug comes with a branch.
 	merged = "1 a\n 2 a 1\n side1 a 2\n side2 s side1\n side3 s side2\n 3 a 2\n 4 s 3 side3\n 5 s 4\n"
 )
@@ -101,7 +101,7 @@ func TestFind(t *testing.T) {
 		{"skipped", skipped, "1", "6", false, Introduced, "", []string{"3", "4", "5"}},
 		{"came on one of two branches", forked, "old2", "new3", false, Introduced, "new2", nil},
 		{"went on one of two branches", mended, "new3", "old2", false, Fixed, "new2", nil},
-		{"absent on a branch all the time", aside, "8", "3", false, Fixed, "7", nil},
+		{"absent on a branch all the time", aside, "6", "3", false, Fixed, "6", nil},
 		{"came with a branch", merged, "1", "5", false, Introduced, "side2", nil},
 		{"came with a merge", merged, "1", "5", true, Introduced, "4", nil},
 	} {
