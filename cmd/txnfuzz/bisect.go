@@ -59,7 +59,7 @@ Exit status: 0 if a build could tell, or the commit is found; 2 wrong usage; 3 i
   txnfuzz bisect corpus/known/postgres-tid-scan.sql --builds postgres:17.6 --builds postgres:18
   txnfuzz bisect finding.sql --builds ~/builds --write
   txnfuzz bisect finding.sql --git ~/src/postgres --good REL_15_1 --bad REL_15_3 \
-      --build './configure --prefix=$TXNFUZZ_PREFIX --without-icu && make -j8 install'
+      --build 'git clean -fdxq && ./configure --prefix=$TXNFUZZ_PREFIX && make -j8 install'
   txnfuzz bisect finding.sql --git ~/src/tidb --good v8.1.0 --bad v8.5.0 --build 'make server'`,
 		Args: exactly(1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
