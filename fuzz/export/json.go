@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -34,6 +35,8 @@ type document struct {
 	Facts       *history.Facts    `json:"facts,omitempty"`
 	Links       []string          `json:"links,omitempty"`
 	Versions    []documentVersion `json:"versions,omitempty"`
+	// Bisected holds the versions of the server and its commits, by the keys of the case's header.
+	Bisected map[string]string `json:"bisected,omitempty"`
 }
 
 type documentStep struct {
@@ -58,7 +61,8 @@ type documentVersion struct {
 func asJSON(s *script) (Files, error) {
 	v := &s.Verdict
 	d := document{
-		Title: s.title(), File: s.File, Target: s.Target, Server: s.History.Server, Levels: map[int]string{}, Needs: s.needed, Setup: s.setup(),
+		Bisected: timeline.BisectedValues(s.Case),
+		Title:    s.title(), File: s.File, Target: s.Target, Server: s.History.Server, Levels: map[int]string{}, Needs: s.needed, Setup: s.setup(),
 		Initial: s.History.Initial, Final: s.History.Final, Promised: s.Account.Final, Verdict: v.Outcome, Kind: v.Kind,
 		Rules: v.Rules, Fingerprint: v.Fingerprint, Why: s.Account.Why, Anomaly: s.Account.Anomalies, Plans: s.Plans(), Facts: s.History.Facts, Links: s.Account.Links,
 	}

@@ -99,14 +99,6 @@ func (r repository) describe(ctx context.Context, id string) (Commit, error) {
 	return Commit{id, date, subject}, err
 }
 
-func (r repository) ancestor(ctx context.Context, old, younger string) (bool, error) {
-	_, err := r.git(ctx, "merge-base", "--is-ancestor", old, younger)
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // fork returns the commit at which two lines of development part.
 func (r repository) fork(ctx context.Context, a, b Commit) (Commit, error) {
 	id, err := r.git(ctx, "merge-base", a.ID, b.ID)

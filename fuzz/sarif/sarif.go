@@ -208,13 +208,11 @@ func (d *defect) bisected() (told string, properties map[string]any) {
 	for _, sentence := range timeline.Bisected(d.of, func(s string) string { return s }) {
 		told += "\n" + sentence
 	}
-	for _, key := range []string{timeline.KeyVersions, timeline.KeyIntroduced, timeline.KeyFixed} {
-		if value, ok := d.of.Get(key); ok {
-			if properties == nil {
-				properties = map[string]any{}
-			}
-			properties[key] = value
+	for key, value := range timeline.BisectedValues(d.of) {
+		if properties == nil {
+			properties = map[string]any{}
 		}
+		properties[key] = value
 	}
 	return told, properties
 }

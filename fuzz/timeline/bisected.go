@@ -22,3 +22,16 @@ func Bisected(c *corpus.Case, code func(string) string) (out []string) {
 	}
 	return out
 }
+
+// BisectedValues are the header's own values, by their keys; nil if bisect has found nothing.
+func BisectedValues(c *corpus.Case) (out map[string]string) {
+	for _, key := range []string{KeyVersions, KeyIntroduced, KeyFixed} {
+		if value, ok := c.Get(key); ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[key] = value
+		}
+	}
+	return out
+}
