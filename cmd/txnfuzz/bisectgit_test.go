@@ -156,8 +156,8 @@ func TestBisectGit(t *testing.T) {
 
 	// Another case: nothing that was built is built again.
 	built := readFile(t, counted(t, cache))
-	again, _ := search("postgres-18103-insert.sql", "begin", "later")
-	if again.First == nil || again.First.ID != culprit || presence(again) != presence(came) {
+	again, _ := search("postgres-18103-insert.sql", "before", "culprit")
+	if again.First == nil || again.First.ID != culprit || presence(again) != "before=absent culprit=shows" {
 		t.Errorf("another case: %v: %s", again.First, presence(again))
 	}
 	if now := readFile(t, counted(t, cache)); now != built {

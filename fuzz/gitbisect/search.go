@@ -315,6 +315,9 @@ func (s *search) bisect(ctx context.Context, d Direction, younger Commit, olds [
 		if err2 != nil {
 			return nil, err2
 		}
+		if t.Presence == findings.Untestable {
+			s.tell("%s is skipped", c.Short())
+		}
 		said, err = s.w.git(ctx, "bisect", term(t.Presence), c.ID)
 	}
 }
@@ -398,11 +401,7 @@ func (s *search) try(ctx context.Context, c Commit) (Tried, error) {
 		return t, err
 	}
 	s.tried = append(s.tried, t)
-	skipped := ""
-	if t.Presence == findings.Untestable {
-		skipped = ", skipped"
-	}
-	s.tell("%s: %s%s: %s", c.String(), t.Presence, skipped, t.Said)
+	s.tell("%s: %s: %s", c.String(), t.Presence, t.Said)
 	return t, nil
 }
 
