@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
@@ -199,6 +201,14 @@ func TestSARIF(t *testing.T) {
 	}
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
+	}
+	// The model has the published schema with it.
+	report, err := sarif.FromBytes(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Validate(); err != nil {
+		t.Error(err)
 	}
 	run := got.Runs[0]
 	if got.Version != "2.1.0" || run.Tool.Driver.Version != "1.2" || len(run.Results) != 2 || len(run.Tool.Driver.Rules) != 2 {
