@@ -25,8 +25,7 @@ const cascade = `
 /* tx1 */ COMMIT;
 `
 
-// cascadeSeen is what shows of it on PostgreSQL 18.
-func cascadeSeen(t *testing.T) *timeline.Timeline {
+func postgres18(t *testing.T) *dbms.Target {
 	t.Helper()
 	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
 	if err != nil {
@@ -37,6 +36,13 @@ func cascadeSeen(t *testing.T) *timeline.Timeline {
 			t.Error(err)
 		}
 	})
+	return on
+}
+
+// cascadeSeen is what shows of it on PostgreSQL 18.
+func cascadeSeen(t *testing.T) *timeline.Timeline {
+	t.Helper()
+	on := postgres18(t)
 	c, err := corpus.Parse("cascade", []byte(cascade))
 	if err != nil {
 		t.Fatal(err)
@@ -108,15 +114,7 @@ func TestPostgresGoTest(t *testing.T) {
 // that it should have them, and its level.
 func TestChainedTransaction(t *testing.T) {
 	const path = "../../corpus/found/postgres-chain-forgets-modes.sql"
-	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := on.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	on := postgres18(t)
 	c, err := corpus.Load(path)
 	if err != nil {
 		t.Fatal(err)
