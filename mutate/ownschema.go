@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
@@ -164,7 +165,14 @@ func unusable(c *ast.CreateTableStmt) string {
 func ownTableOf(c *ast.CreateTableStmt) *table {
 	t := readTable(c)
 	for i, d := range c.Cols {
-		t.cols[i].typ = declaredType(d.Tp)
+		col := &t.cols[i]
+		col.typ = declaredType(d.Tp)
+		if col.typ.tp == mysql.TypeTimestamp && col.notNull {
+			// NULL makes MariaDB store the time, and a computed moment may be NULL: then the case could not be judged.
+			literal := *col.typ
+			literal.family = opaque
+			col.typ = &literal
+		}
 	}
 	return t
 }

@@ -172,3 +172,27 @@ func TestSchemaChecks(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaStamps: nothing is computed for a TIMESTAMP that takes no NULL.
+func TestSchemaStamps(t *testing.T) {
+	s, _ := schemaOf(t, "CREATE TABLE t (a INT PRIMARY KEY, b TIMESTAMP NOT NULL, c TIMESTAMP NULL)")
+	computed := map[string]int{}
+	for n := range uint64(400) {
+		for _, c := range FromInput(InputOf(n, InputLen), nil, Options{Schema: s}) {
+			for _, l := range c.Steps {
+				u, ok := l.Stmt.(*ast.UpdateStmt)
+				if !ok {
+					continue
+				}
+				for _, x := range u.List {
+					if _, literal := valueOf(x.Expr); !literal {
+						computed[x.Column.Name.L]++
+					}
+				}
+			}
+		}
+	}
+	if computed["b"] > 0 || computed["c"] == 0 {
+		t.Errorf("computed values: %v", computed)
+	}
+}
