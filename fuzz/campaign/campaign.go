@@ -194,6 +194,9 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 		s.Constraints = None // to make their tables takes it longest, and it has no triggers
 	}
 	c.s, c.target = s, t
+	if err := c.fitSchema(); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
 	if err := c.openOthers(ctx, options); err != nil {
 		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}

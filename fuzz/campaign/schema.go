@@ -44,3 +44,19 @@ func LoadSchema(file string) (s *mutate.Schema, told []string, err error) {
 	}
 	return s, told, nil
 }
+
+// fitSchema leaves out of the schema what cannot be made on the target, and tells it.
+func (c *campaign) fitSchema() error {
+	if c.schema == nil {
+		return nil
+	}
+	on, left := c.schema.On(c.target.Server().DBMS)
+	if len(on.Names()) == 0 {
+		return &SchemaError{fmt.Sprintf("%s: none of its tables can be made on %s: %s", c.s.Schema, c.target.Name, strings.Join(left, "; "))}
+	}
+	for _, l := range left {
+		c.s.logf("left out: %s", l)
+	}
+	c.schema = on
+	return nil
+}

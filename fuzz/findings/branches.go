@@ -95,14 +95,21 @@ func (b *OnBuild) own() string {
 	return v
 }
 
-// short is the version without what a vendor puts behind it, but with the date of a TiDB between two releases; or the
-// build if it told none.
+// short is the version without what a vendor puts behind it, but with the date of a TiDB between two releases, and with the
+// variant of the target; or the build if it told none.
 func (b *OnBuild) short() string {
 	parts := strings.Split(b.own(), "-")
-	if b.DBMS == history.TiDB && len(parts) > 1 && len(parts[1]) == len("20060102") {
-		return parts[0] + "-" + parts[1]
+	if parts[0] == "" {
+		return b.Build
 	}
-	return cmp.Or(parts[0], b.Build)
+	version := parts[0]
+	if b.DBMS == history.TiDB && len(parts) > 1 && len(parts[1]) == len("20060102") {
+		version += "-" + parts[1]
+	}
+	if _, variant, ok := strings.Cut(b.Build, ","); ok && !strings.ContainsRune(b.Build, '/') {
+		version += "," + variant
+	}
+	return version
 }
 
 // branch holds the builds of one, in their order.
@@ -152,7 +159,48 @@ func InVersions(builds []OnBuild) string {
 		parts = append(parts, strings.Join(br.stretches(), ", then "))
 	}
 	flush()
-	return strings.Join(parts, "; ")
+	return strings.Join(append(parts, unlikeSettings(builds)...), "; ")
+}
+
+// unlikeSettings tells of settings that decide which rules hold and that the builds, each at its defaults, do not share:
+// what a finding shows in one build and not in another may be theirs. It tells none if the finding is everywhere the same.
+func unlikeSettings(builds []OnBuild) (told []string) {
+	if all := branch(builds).told(); !slices.ContainsFunc(all, func(b *OnBuild) bool { return b.shows() != all[0].shows() }) {
+		return nil
+	}
+	var names []string
+	for _, b := range builds {
+		for name := range b.Settings {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		var values []string // in the order of the versions
+		in := map[string][]string{}
+		for i := range builds {
+			b := &builds[i]
+			if b.DBMS == "" { // it was not started
+				continue
+			}
+			value, ok := b.Settings[name]
+			if value = cmp.Or(value, "empty"); !ok {
+				value = "not there"
+			}
+			if in[value] == nil {
+				values = append(values, value)
+			}
+			in[value] = append(in[value], b.short())
+		}
+		if len(values) < 2 {
+			continue
+		}
+		for i, v := range values {
+			values[i] = v + " in " + strings.Join(slices.Compact(in[v]), ", ")
+		}
+		told = append(told, name+" is "+strings.Join(values, ", "))
+	}
+	return told
 }
 
 // stretches tells of builds that follow each other and do the same: "shows in 12.22 to 18.4".

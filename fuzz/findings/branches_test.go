@@ -98,3 +98,33 @@ func TestBranches(t *testing.T) {
 		})
 	}
 }
+
+// TestUnlikeSettings: what versions do by default is told beside what they show.
+func TestUnlikeSettings(t *testing.T) {
+	const name = "innodb_snapshot_isolation"
+	on := func(version, build string, p Presence, value string) OnBuild {
+		b := OnBuild{Build: build, DBMS: history.MariaDB, Version: version, Presence: p, Settings: map[string]string{"log_bin": "OFF"}}
+		if value != "" {
+			b.Settings[name] = value
+		}
+		return b
+	}
+	for _, x := range []struct {
+		builds []OnBuild
+		want   string
+	}{
+		{[]OnBuild{on("10.5.23-MariaDB", "mariadb:10.5", Absent, ""), on("10.11.18-MariaDB", "mariadb:10.11", Absent, "OFF"), on("11.8.9-MariaDB", "mariadb:11.8", Shows, "ON")},
+			"absent in 10.5.23, 10.11.18; shows in 11.8.9; innodb_snapshot_isolation is not there in 10.5.23, OFF in 10.11.18, ON in 11.8.9"},
+		{[]OnBuild{on("10.11.18-MariaDB", "mariadb:10.11", Absent, "OFF"), on("10.11.18-MariaDB", "mariadb:10.11,snapshot=on", Shows, "ON")},
+			"absent in 10.11.18, then shows in 10.11.18,snapshot=on; innodb_snapshot_isolation is OFF in 10.11.18, ON in 10.11.18,snapshot=on"},
+		{[]OnBuild{on("10.11.18-MariaDB", "mariadb:10.11", Shows, "OFF"), on("11.8.9-MariaDB", "mariadb:11.8", Shows, "ON")},
+			"shows in 10.11.18, 11.8.9"},
+		{[]OnBuild{on("10.11.18-MariaDB", "/b/mariadbd,base=/x", Absent, "ON"), on("11.8.9-MariaDB", "mariadb:11.8", Shows, "ON")},
+			"absent in 10.11.18; shows in 11.8.9"},
+	} {
+		SortBuilds(x.builds)
+		if got := InVersions(x.builds); got != x.want {
+			t.Errorf("%s\nwant\n%s", got, x.want)
+		}
+	}
+}

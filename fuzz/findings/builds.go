@@ -11,6 +11,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/rules"
 )
 
 // Presence is what a build of a server does with a finding.
@@ -35,6 +36,8 @@ type OnBuild struct {
 	Runs int `json:"runs"`
 	// Said is the verdict, or why there is none.
 	Said string `json:"said"`
+	// Settings are those of the server that decide which rules hold at the levels tried.
+	Settings map[string]string `json:"settings,omitempty"`
 	// Branch, Turn and After are those of SortBuilds: the finding "comes" or "goes" between the build After and this one.
 	Branch string `json:"branch,omitempty"`
 	Turn   Turn   `json:"turn,omitempty"`
@@ -48,7 +51,9 @@ func TryOn(ctx context.Context, t *target.Target, c *corpus.Case, levels []corpu
 	if SetsLevels(c) {
 		levels = levels[:1]
 	}
-	out := OnBuild{Build: t.Name, DBMS: t.Server().DBMS, Version: t.Server().Version, Presence: Untestable}
+	out := OnBuild{
+		Build: t.Name, DBMS: t.Server().DBMS, Version: t.Server().Version, Presence: Untestable, Settings: deciding(t.Server(), levels),
+	}
 	fingerprint, _ := c.Get(KeyFingerprint)
 	kind, _ := c.Get(keyKind)
 	most := rateIn(c, keyReproduced).runsToMiss()
@@ -83,6 +88,17 @@ func TryOn(ctx context.Context, t *target.Target, c *corpus.Case, levels []corpu
 	}
 	if out.Said == "" {
 		out.Said = "it has none of the levels"
+	}
+	return out
+}
+
+// deciding are the settings of a server that decide which rules hold at some levels.
+func deciding(s history.Server, levels []corpus.Level) map[string]string {
+	out := map[string]string{}
+	for _, name := range rules.Settings(s.DBMS, levels, func(*rules.Rule) bool { return true }) {
+		if value, ok := s.Settings[name]; ok {
+			out[name] = value
+		}
 	}
 	return out
 }
