@@ -50,7 +50,16 @@ func (p *parts) add(what, table string) {
 
 // stand notes that another type stands for one.
 func (p *parts) stand(typ, other string) {
-	if s := fmt.Sprintf("columns of the type %s are %s", typ, other); !slices.Contains(p.stands, s) {
+	p.note(fmt.Sprintf("columns of the type %s are %s", typ, other))
+}
+
+// standCollation notes that text of a collation has the one that the server gives it.
+func (p *parts) standCollation(name string) {
+	p.note("text of the collation " + name + " has the default one of the server")
+}
+
+func (p *parts) note(s string) {
+	if !slices.Contains(p.stands, s) {
 		p.stands = append(p.stands, s)
 	}
 }

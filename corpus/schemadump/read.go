@@ -3,6 +3,7 @@ package schemadump
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
@@ -24,28 +25,44 @@ func Read(name string, text []byte) (*Dump, error) {
 	if ofPostgreSQL(string(text)) {
 		return readPostgreSQL(name, string(text))
 	}
-	r := &reader{byName: map[string]*ast.CreateTableStmt{}}
+	r := &reader{text: string(text), byName: map[string]*ast.CreateTableStmt{}}
 	for _, s := range split(string(text)) {
 		r.statement(s)
 	}
 	if len(r.tables) == 0 {
 		if r.first != nil {
-			line := 1 + strings.Count(string(text[:r.firstAt]), "\n")
-			return nil, fmt.Errorf("%s:%d: no table could be read: %w", name, line, r.first)
+			return nil, fmt.Errorf("%s:%d: no table could be read: %w", name, r.line(r.firstAt), r.first)
 		}
 		return nil, fmt.Errorf("%s: there is no CREATE TABLE: want a dump such as mysqldump --no-data or pg_dump --schema-only "+
 			"writes", name)
 	}
-	return &Dump{Tables: r.tables, Left: r.left.lines()}, nil
+	return &Dump{Tables: r.tables, Left: append(r.left.lines(), r.unread...), Stands: r.parts.stands}, nil
 }
 
 type reader struct {
+	text   string
 	tables []*ast.CreateTableStmt
 	byName map[string]*ast.CreateTableStmt
 	left   leftOut
+	parts  parts
+	// unread says which tables could not be read, and why.
+	unread []string
 	// first is why the first table was not read.
 	first   error
 	firstAt int
+}
+
+// line is that of an offset in the text.
+func (r *reader) line(at int) int { return 1 + strings.Count(r.text[:at], "\n") }
+
+// tableName finds the name behind CREATE TABLE.
+var tableName = regexp.MustCompile("(?is)^CREATE\\s+(?:TEMPORARY\\s+)?TABLE\\s+(?:IF\\s+NOT\\s+EXISTS\\s+)?(`[^`]+`|[^\\s(]+)")
+
+func nameOf(create string) string {
+	if m := tableName.FindStringSubmatch(create); m != nil {
+		return strings.Trim(m[1], "`")
+	}
+	return "without a name"
 }
 
 func (r *reader) statement(s statement) {
@@ -62,16 +79,20 @@ func (r *reader) statement(s statement) {
 		r.left.add(kind)
 		return
 	}
-	n, err := corpus.ParseStatement(s.text)
+	n, err := r.parse(s.text)
 	if err != nil {
 		var parse *corpus.ParseError
 		if errors.As(err, &parse) {
 			err = errors.New(parse.Msg)
 		}
-		if r.first == nil && kind == "CREATE TABLE" {
+		if kind != "CREATE TABLE" {
+			r.left.add(kind + " that cannot be read")
+			return
+		}
+		if r.first == nil {
 			r.first, r.firstAt = err, s.at
 		}
-		r.left.add(kind + " that cannot be read")
+		r.unread = append(r.unread, fmt.Sprintf("table %s in line %d: %v", nameOf(s.text), r.line(s.at), err))
 		return
 	}
 	switch n := n.(type) {

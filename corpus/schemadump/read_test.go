@@ -21,7 +21,7 @@ func TestRead(t *testing.T) {
 			"CREATE TABLE t (a INT, b INT, PRIMARY KEY(a), INDEX k(b), UNIQUE i(b, a))", "1 statement of the kind part of an ALTER TABLE that adds no key"},
 		{"a database", "CREATE DATABASE shop; USE shop; CREATE TABLE shop.t (a INT);", "CREATE TABLE t (a INT)", ""},
 		{"one that cannot be read", "CREATE TABLE t (a INT);\nCREATE TABLE u (a NONSENSE);", "CREATE TABLE t (a INT)",
-			"1 statement of the kind CREATE TABLE that cannot be read"},
+			"table u in line 2: syntax error near \"NONSENSE)\""},
 		{"no columns", "CREATE TABLE t (a INT); CREATE TABLE u LIKE t;", "CREATE TABLE t (a INT)",
 			"1 statement of the kind CREATE TABLE like another, or as a query"},
 		{"rows", "CREATE TABLE t (a INT); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)", "CREATE TABLE t (a INT)", "2 statements of the kind INSERT"},
@@ -75,5 +75,24 @@ func TestSplit(t *testing.T) {
 			}
 			last = s.at
 		}
+	}
+}
+
+// TestReadMariaDB reads what only MariaDB knows.
+func TestReadMariaDB(t *testing.T) {
+	tables, left, stands := read(t, "CREATE TABLE `t` (\n  `id` uuid NOT NULL DEFAULT uuid(),\n  `uuid` varchar(9) COLLATE utf8mb4_uca1400_as_cs DEFAULT NULL,\n"+
+		"  `ip` inet6 DEFAULT NULL,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_uca1400_ai_ci;\n"+
+		"CREATE TABLE `v` (\n  `a` int\n) WITH SYSTEM VERSIONING;")
+	if want := "CREATE TABLE t (id CHAR(36) NOT NULL DEFAULT (UUID()), uuid VARCHAR(9) DEFAULT NULL, ip VARCHAR(39) DEFAULT NULL, PRIMARY KEY(id)) " +
+		"ENGINE = InnoDB DEFAULT CHARACTER SET = UTF8MB4"; tables != want {
+		t.Errorf("%s\nwant\n%s", tables, want)
+	}
+	if !strings.HasPrefix(left, "table v in line 7: syntax error near ") {
+		t.Errorf("left out %q", left)
+	}
+	if want := "columns of the type uuid are char(36); columns of the type inet6 are varchar(39); " +
+		"text of the collation utf8mb4_uca1400_as_cs has the default one of the server; " +
+		"text of the collation utf8mb4_uca1400_ai_ci has the default one of the server"; stands != want {
+		t.Errorf("%s\nwant\n%s", stands, want)
 	}
 }
