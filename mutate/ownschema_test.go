@@ -11,6 +11,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/schemadump"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 func schemaOf(t *testing.T, text string) (*Schema, []string) {
@@ -194,5 +195,55 @@ func TestSchemaStamps(t *testing.T) {
 	}
 	if computed["b"] > 0 || computed["c"] == 0 {
 		t.Errorf("computed values: %v", computed)
+	}
+}
+
+// TestSchemaOn: on PostgreSQL no column counts, what its words cannot say is left out and told, and all tables have cases
+// that can be said.
+func TestSchemaOn(t *testing.T) {
+	for _, x := range []struct{ text, tables, left string }{
+		{"CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b VARCHAR(9))", "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9))",
+			"what sequences give to columns of t"},
+		{"CREATE TABLE t (a VARCHAR(50), b INT, KEY (a(20)), KEY (b))", "CREATE TABLE t (a VARCHAR(50), b INT, INDEX(b))",
+			"a key or constraint of table t: PostgreSQL does not know a key of the beginning of a column"},
+		{"CREATE TABLE t (a BIT(4)); CREATE TABLE u (a INT)", "CREATE TABLE u (a INT)", "table t: PostgreSQL does not know the type BIT"},
+	} {
+		s, _ := schemaOf(t, x.text)
+		on, left := s.On(history.PostgreSQL)
+		var got []string
+		for _, d := range on.tables {
+			got = append(got, corpus.SQL(d.create, corpus.Text))
+		}
+		if text := strings.Join(got, "; "); text != x.tables {
+			t.Errorf("%s: %s, want %s", x.text, text, x.tables)
+		}
+		if text := strings.Join(left, "; "); text != x.left {
+			t.Errorf("%s: left out %q, want %q", x.text, text, x.left)
+		}
+		if same, left := s.On(history.MySQL); same != s || left != nil {
+			t.Errorf("%s: on MySQL: %v", x.text, left)
+		}
+	}
+	text, err := os.ReadFile("../docs/schema/shop-postgresql.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := schemaOf(t, string(text))
+	on, _ := s.On(history.PostgreSQL)
+	said := map[string]int{}
+	for n := range uint64(200) {
+		for _, c := range FromInput(InputOf(n, InputLen), nil, Options{Schema: on, DBMS: history.PostgreSQL}) {
+			if c = corpus.Sayable(c, corpus.PostgreSQL); c == nil {
+				continue
+			}
+			for _, table := range readTables(c) {
+				said[table.name]++
+			}
+		}
+	}
+	for _, name := range []string{"customers", "orders", "order_items", "products"} {
+		if said[name] < 20 {
+			t.Errorf("%d cases have the table %s: %v", said[name], name, said)
+		}
 	}
 }
