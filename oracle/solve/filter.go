@@ -20,21 +20,49 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 	if len(list) == 1 {
 		return c.expr(list[0])
 	}
-	konst := true
+	konst, fixed := true, false
 	var parts []func(*frame) sqlvalue.Truth
+	var compiled []expr
 	for _, x := range list {
 		e, err := c.filter(x)
 		if err != nil {
 			return expr{}, err
 		}
-		konst = konst && e.konst
+		konst, fixed = konst && e.konst, fixed || e.konst
 		parts = append(parts, c.truth(c.numbered(e)))
+		compiled = append(compiled, e)
+	}
+	if fixed {
+		for i, e := range compiled {
+			parts[i] = c.besideConstant(e, parts[i])
+		}
 	}
 	t := connect(isAnd, true, parts)
 	if isAnd {
 		t = c.unsureWhereFixed(list, t)
 	}
 	return boolExpr(konst, t), nil
+}
+
+// besideConstant is the truth of an operand of AND or OR of which another one is constant: a server that leaves that one
+// out may take what is left for a condition as a whole.
+func (c *compiler) besideConstant(e expr, plain func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
+	if !c.d.is(conditionByInt) || e.column || e.lit || e.konst {
+		return plain
+	}
+	return func(f *frame) sqlvalue.Truth {
+		t := plain(f)
+		if f.err != nil || t != sqlvalue.True {
+			return t
+		}
+		warnings := f.warnings
+		v := e.eval(f)
+		f.warnings = warnings
+		if zero, sure := roundsToZero(v); zero || !sure {
+			f.refuse("fraction, text or large number beside a constant condition")
+		}
+		return t
+	}
 }
 
 // soleCondition returns an accessor for the truth of n, compiled as e, which is a
