@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
+	"github.com/txnfuzz/txnfuzz/harness/filelock"
 )
 
 // EnvPrefix names the variable that tells a build command the folder to install to, which is kept.
@@ -65,7 +66,7 @@ func (b *builds) record(c Commit) string { return b.prefix(c) + ".json" }
 // program of a commit: the one that is kept, else a new one, for which the commit is checked out. A *buildError says
 // that there is none.
 func (b *builds) of(ctx context.Context, w *worktree, c Commit) (built, error) {
-	unlock, err := lock(ctx, b.prefix(c)+lockEnding, func() { b.tell("waits for another run that builds %s", c.Short()) })
+	unlock, err := filelock.Wait(ctx, b.prefix(c)+lockEnding, func() { b.tell("waits for another run that builds %s", c.Short()) })
 	if err != nil {
 		return built{}, fmt.Errorf("lock the build of %s: %w", c.Short(), err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness/filelock"
 )
 
 // cleaning bounds the removal of a worktree behind an interrupted run.
@@ -50,8 +52,8 @@ func newPlace(dir string) (path string, unlock func(), err error) {
 			return "", nil, err
 		}
 		_ = f.Close()
-		unlock, err := tryLock(f.Name())
-		if errors.Is(err, errLocked) { // by another run, which removes it
+		unlock, err := filelock.Try(f.Name())
+		if errors.Is(err, filelock.ErrHeld) { // by another run, which removes it
 			continue
 		}
 		return strings.TrimSuffix(f.Name(), lockEnding), unlock, err
@@ -99,8 +101,8 @@ func sweep(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, l := range locks {
-		unlock, err := tryLock(l)
-		if errors.Is(err, errLocked) {
+		unlock, err := filelock.Try(l)
+		if errors.Is(err, filelock.ErrHeld) {
 			continue
 		}
 		if err != nil {

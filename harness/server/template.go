@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
+	"github.com/txnfuzz/txnfuzz/harness/filelock"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -41,7 +41,7 @@ func (in installation) kept(ctx context.Context, name string, progress io.Writer
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	unlock, err := lockFile(ctx, filepath.Join(dir, ".lock"))
+	unlock, err := filelock.Wait(ctx, filepath.Join(dir, ".lock"), nil)
 	if err != nil {
 		return "", fmt.Errorf("wait for another process that builds a template: %w", err)
 	}
@@ -190,30 +190,6 @@ func readFirst(folders []string, name string) ([]byte, error) {
 		}
 	}
 	return nil, fs.ErrNotExist
-}
-
-// lockFile takes a lock between processes.
-func lockFile(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { _ = f.Close() }, nil
-		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			_ = f.Close()
-			return nil, err
-		}
-		select {
-		case <-ctx.Done():
-			_ = f.Close()
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }
 
 // copyTree copies a data directory. Blocks of zeros become holes: on shared
