@@ -42,8 +42,9 @@ func textCollation(def *ast.ColumnDef, table Collation, d Dialect) (Collation, e
 	return table, nil
 }
 
-// columnType turns a declared type into a computed one. collation tells that of its text, if it has any.
-func columnType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
+// columnType turns a declared type into a computed one. collation is that of its text; unknown, if not nil, says why it is
+// not known, which types without text do not need.
+func columnType(ft *types.FieldType, collation Collation, unknown error) (Type, error) {
 	unsigned := mysql.HasUnsignedFlag(ft.GetFlag())
 	if mysql.HasZerofillFlag(ft.GetFlag()) {
 		return Type{}, unsupported("ZEROFILL")
@@ -87,12 +88,12 @@ func columnType(ft *types.FieldType, collation func() (Collation, error)) (Type,
 	case mysql.TypeBit:
 		return Type{Class: BitClass, Bits: uint8(max(ft.GetFlen(), 1)), Unsigned: true, Prec: 20}, nil
 	case mysql.TypeEnum, mysql.TypeSet:
-		return memberType(ft, collation)
+		return memberType(ft, collation, unknown)
 	case mysql.TypeJSON:
 		return Type{Class: JSONClass}, nil
 	case mysql.TypeVarchar, mysql.TypeVarString, mysql.TypeString,
 		mysql.TypeTinyBlob, mysql.TypeBlob, mysql.TypeMediumBlob, mysql.TypeLongBlob:
-		return stringType(ft, collation)
+		return stringType(ft, collation, unknown)
 	}
 	return Type{}, unsupported("type %s", ft.CompactStr())
 }
@@ -106,18 +107,18 @@ var textLimits = map[byte]int{
 	mysql.TypeTinyBlob: 255, mysql.TypeBlob: 65535, mysql.TypeMediumBlob: 1<<24 - 1, mysql.TypeLongBlob: 1<<32 - 1,
 }
 
-func stringType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
-	t := Type{Class: StringClass, Length: ft.GetFlen(), Explicit: true}
+func stringType(ft *types.FieldType, collation Collation, unknown error) (Type, error) {
+	if unknown != nil {
+		return Type{}, unknown
+	}
+	t := Type{
+		Class: StringClass, Length: ft.GetFlen(), Collation: collation, Binary: ft.GetCharset() == "binary", Explicit: true,
+	}
 	t.Fixed = ft.GetType() == mysql.TypeString
 	if limit, ok := textLimits[ft.GetType()]; ok {
 		t.Length, t.Blob = limit, true
 	} else if t.Length < 0 {
 		t.Length = 1
 	}
-	c, err := collation()
-	if err != nil {
-		return Type{}, err
-	}
-	t.Collation, t.Binary = c, ft.GetCharset() == "binary"
 	return t, nil
 }

@@ -34,11 +34,9 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if !isAnd {
 		list = []ast.ExprNode{n}
 	}
-	fixed := false
 	var compiled []expr
 	for _, x := range list {
 		e, err := c.filter(x)
-		fixed = fixed || err == nil && e.konst
 		compiled = append(compiled, e)
 		if err != nil {
 			if c.fixedByOthers(list, x) {
@@ -73,16 +71,10 @@ func (c *compiler) ownCondition(n ast.ExprNode) (func(*frame) sqlvalue.Truth, er
 	if c.failsSubstituted(n) {
 		return nil, ErrSubstituted
 	}
-	if fixed && len(parts) > 1 {
-		for i, e := range compiled {
-			if e.eval != nil { // else the server is asked
-				parts[i] = c.besideConstant(e, parts[i])
-			}
-		}
-	}
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
+	c.besideConstants(compiled, parts)
 	return c.unsureWhereFixed(list, connect(true, true, parts)), nil
 }
 

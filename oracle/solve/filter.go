@@ -2,6 +2,7 @@ package solve
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
@@ -20,7 +21,7 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 	if len(list) == 1 {
 		return c.expr(list[0])
 	}
-	konst, fixed := true, false
+	konst := true
 	var parts []func(*frame) sqlvalue.Truth
 	var compiled []expr
 	for _, x := range list {
@@ -28,15 +29,11 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 		if err != nil {
 			return expr{}, err
 		}
-		konst, fixed = konst && e.konst, fixed || e.konst
+		konst = konst && e.konst
 		parts = append(parts, c.truth(c.numbered(e)))
 		compiled = append(compiled, e)
 	}
-	if fixed {
-		for i, e := range compiled {
-			parts[i] = c.besideConstant(e, parts[i])
-		}
-	}
+	c.besideConstants(compiled, parts)
 	t := connect(isAnd, true, parts)
 	if isAnd {
 		t = c.unsureWhereFixed(list, t)
@@ -44,12 +41,30 @@ func (c *compiler) filter(n ast.ExprNode) (expr, error) {
 	return boolExpr(konst, t), nil
 }
 
-// besideConstant is the truth of an operand of AND or OR of which another one is constant: a server that leaves that one
-// out may take what is left for a condition as a whole.
-func (c *compiler) besideConstant(e expr, plain func(*frame) sqlvalue.Truth) func(*frame) sqlvalue.Truth {
-	if !c.d.is(conditionByInt) || e.column || e.lit || e.konst {
-		return plain
+// besideConstants changes the truths of operands of AND or OR of which others are constant: a server that leaves the
+// constant ones out may take what is left for a condition as a whole.
+func (c *compiler) besideConstants(compiled []expr, parts []func(*frame) sqlvalue.Truth) {
+	if !c.d.is(conditionByInt) || !slices.ContainsFunc(compiled, func(e expr) bool { return e.konst }) {
+		return
 	}
+	for i, e := range compiled {
+		if e.eval == nil || e.column || e.lit || e.konst { // without eval the server is asked
+			continue
+		}
+		parts[i] = byInt(e, parts[i], func(f *frame, zero, sure bool) sqlvalue.Truth {
+			if zero || !sure {
+				f.refuse("fraction, text or large number beside a constant condition")
+			}
+			return sqlvalue.True
+		})
+	}
+}
+
+// byInt is the truth of an operand that told decides where the operand is true: by whether it is zero as an integer, if that
+// is sure.
+func byInt(
+	e expr, plain func(*frame) sqlvalue.Truth, told func(f *frame, zero, sure bool) sqlvalue.Truth,
+) func(*frame) sqlvalue.Truth {
 	return func(f *frame) sqlvalue.Truth {
 		t := plain(f)
 		if f.err != nil || t != sqlvalue.True {
@@ -58,10 +73,8 @@ func (c *compiler) besideConstant(e expr, plain func(*frame) sqlvalue.Truth) fun
 		warnings := f.warnings
 		v := e.eval(f)
 		f.warnings = warnings
-		if zero, sure := roundsToZero(v); zero || !sure {
-			f.refuse("fraction, text or large number beside a constant condition")
-		}
-		return t
+		zero, sure := roundsToZero(v)
+		return told(f, zero, sure)
 	}
 }
 
@@ -81,24 +94,15 @@ func (c *compiler) soleCondition(n ast.ExprNode, e expr) func(*frame) sqlvalue.T
 			return sqlvalue.Unknown
 		}
 	}
-	eval, konst := e.eval, e.konst
-	return func(f *frame) sqlvalue.Truth {
-		t := plain(f)
-		if f.err != nil || t != sqlvalue.True {
-			return t
-		}
-		warnings := f.warnings
-		v := eval(f)
-		f.warnings = warnings
-		zero, sure := roundsToZero(v)
-		if !sure || zero && (konst || c.d.Version >= 100600) {
+	return byInt(e, plain, func(f *frame, zero, sure bool) sqlvalue.Truth {
+		if !sure || zero && (e.konst || c.d.Version >= 100600) {
 			f.refuse("fraction, text or large number as a condition")
 		}
 		if zero {
 			return sqlvalue.False
 		}
-		return t
-	}
+		return sqlvalue.True
+	})
 }
 
 // isGreatest tells whether n is a GREATEST or LEAST, of which other rows pass.

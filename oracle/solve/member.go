@@ -15,8 +15,8 @@ import (
 // https://dev.mysql.com/doc/refman/9.7/en/set.html
 
 // memberType reads the declaration of an ENUM or SET.
-func memberType(ft *types.FieldType, collation func() (Collation, error)) (Type, error) {
-	t, err := stringType(ft, collation)
+func memberType(ft *types.FieldType, collation Collation, unknown error) (Type, error) {
+	t, err := stringType(ft, collation, unknown)
 	if err != nil {
 		return t, err
 	}

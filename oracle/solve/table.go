@@ -118,7 +118,8 @@ func asDefined(stmt *ast.CreateTableStmt, d Dialect) (*Table, error) {
 		collation = charsetCollation(charset, d)
 	}
 	for i, def := range stmt.Cols {
-		typ, err := columnType(def.Tp, func() (Collation, error) { return textCollation(def, collation, d) })
+		text, unknown := textCollation(def, collation, d)
+		typ, err := columnType(def.Tp, text, unknown)
 		if typ.Class == FloatClass && d.DBMS != history.TiDB {
 			typ.Digits = floatDigits
 		}
