@@ -17,7 +17,7 @@ func expression(list []token, columns map[string]bool) (string, error) {
 	for i, t := range list {
 		switch t.kind {
 		case str:
-			out = append(out, "'"+strings.NewReplacer(`\`, `\\`, "'", "''").Replace(t.text)+"'")
+			out = append(out, literal(t.text))
 		case quotedName:
 			out = append(out, backticked(t.text))
 		case word:

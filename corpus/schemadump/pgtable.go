@@ -246,15 +246,15 @@ func (t *pgTable) options(w *written, i int, c *pgColumn) {
 		t.keys = slices.DeleteFunc(t.keys, func(k pgKey) bool { return k.kind == "PRIMARY KEY" })
 	case c.counts:
 		t.parts.add("what a sequence gives to a column that is not the primary key", t.name)
-	case c.def != nil && w.literal(c.def):
+	case c.def != nil && isLiteral(c.def):
 		try("default", " DEFAULT %s", c.def)
 	case c.def != nil:
 		try("default that is no literal", " DEFAULT (%s)", c.def)
 	}
 }
 
-// literal says that an expression is a number, a string, a truth or NULL.
-func (w *written) literal(list []token) bool {
+// isLiteral says that an expression is a number, a string, a truth or NULL.
+func isLiteral(list []token) bool {
 	list = withoutCasts(list)
 	for len(list) > 2 && list[0].is("(") && closing(list, 0) == len(list)-1 {
 		list = list[1 : len(list)-1]

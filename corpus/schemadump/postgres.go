@@ -244,6 +244,7 @@ func (r *pgReader) createIndex(c *cursor, unique bool) {
 	}
 }
 
+// literal writes a string in MySQL's words.
 func literal(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
