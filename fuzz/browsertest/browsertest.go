@@ -21,23 +21,27 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// Program is the path of a Chromium.
+func Program(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chromium-headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	missing(t, "no chromium on the PATH")
+	return ""
+}
+
 // Open opens a Chromium.
 func Open(t *testing.T) context.Context {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
-		ctx, cancel := chromedp.NewExecAllocator(t.Context(), o...)
-		t.Cleanup(cancel)
-		ctx, cancel = chromedp.NewContext(ctx)
-		t.Cleanup(cancel)
-		return ctx
-	}
-	missing(t, "no chromium on the PATH")
-	return nil
+	o := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Program(t)), chromedp.NoSandbox, chromedp.DisableGPU)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), o...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // missing skips a test, or fails it where the environment says that everything is there.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	dbms "github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/fuzz/targettest"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/harness/postgrestest"
 )
@@ -25,24 +26,10 @@ const cascade = `
 /* tx1 */ COMMIT;
 `
 
-func postgres18(t *testing.T) *dbms.Target {
-	t.Helper()
-	on, err := dbms.Open(t.Context(), "postgres:18", dbms.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := on.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return on
-}
-
 // cascadeSeen is what shows of it on PostgreSQL 18.
 func cascadeSeen(t *testing.T) *timeline.Timeline {
 	t.Helper()
-	on := postgres18(t)
+	on := targettest.Open(t, "postgres:18", dbms.Options{})
 	c, err := corpus.Parse("cascade", []byte(cascade))
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +101,7 @@ func TestPostgresGoTest(t *testing.T) {
 // that it should have them, and its level.
 func TestChainedTransaction(t *testing.T) {
 	const path = "../../corpus/found/postgres-chain-forgets-modes.sql"
-	on := postgres18(t)
+	on := targettest.Open(t, "postgres:18", dbms.Options{})
 	c, err := corpus.Load(path)
 	if err != nil {
 		t.Fatal(err)

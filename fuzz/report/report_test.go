@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/fuzz/browsertest"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -60,26 +61,10 @@ func pageOf(t *testing.T, list []Item) []byte {
 	return b.Bytes()
 }
 
-// chromium returns the browser. Without one there is nothing to test with,
-// which is a failure where the environment says that there is one.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chromium-headless-shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("TXNFUZZ_REQUIRE_BROWSER") != "" {
-		t.Fatal("TXNFUZZ_REQUIRE_BROWSER is set, but no chromium is on the PATH")
-	}
-	t.Skip("no chromium on the PATH")
-	return ""
-}
-
 // TestBrowser opens the page in a real browser, which must find nothing to
 // complain of and must have made text of what looks like markup.
 func TestBrowser(t *testing.T) {
-	browser := chromium(t)
+	browser := browsertest.Program(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "report.html")
 	if err := os.WriteFile(file, pageOf(t, items(t)), 0o644); err != nil {

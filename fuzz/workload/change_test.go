@@ -10,6 +10,17 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
 
+// wants skips a test for want of a program, or fails it where the environment says that everything is there.
+func wants(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" {
+			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set: %v", err)
+		}
+		t.Skip(err)
+	}
+}
+
 // TestDiffApplies: patch and git take the diff of a mended workload, and what they make of the file is the mended
 // workload, in the words of its author.
 func TestDiffApplies(t *testing.T) {
@@ -25,9 +36,7 @@ func TestDiffApplies(t *testing.T) {
 		for _, tool := range []string{"patch -p0 --binary", "git apply -p0"} {
 			t.Run(x.name+", "+tool, func(t *testing.T) {
 				args := strings.Fields(tool)
-				if _, err := exec.LookPath(args[0]); err != nil {
-					t.Skip(err)
-				}
+				wants(t, args[0])
 				dir := t.TempDir()
 				path := filepath.Join(dir, x.file)
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

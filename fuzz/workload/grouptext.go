@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 )
 
 // orderOfGroups says in which order the groups stand.
@@ -72,20 +74,13 @@ func (f *Finding) Brief() string {
 	return string(f.Kind) + " at " + f.Level
 }
 
-// namedLarger is how many larger sets are named in a line for people.
-const namedLarger = 3
-
 // LargerText names the sets that show a group without a finding of their own; empty: there are none.
 func (g *Group) LargerText() string {
 	list := g.larger()
 	if len(list) == 0 {
 		return ""
 	}
-	names := list[:min(len(list), namedLarger)]
-	if n := len(list) - len(names); n > 0 {
-		names = append(slices.Clone(names), fmt.Sprintf("%d more", n))
-	}
-	return "also in " + listed(names, "and")
+	return "also in " + spelling.Some(list)
 }
 
 func (g *Group) writeLarger(b *strings.Builder) {

@@ -254,30 +254,11 @@ func codeReadOf(w *workload.Workload, sel *ast.SelectStmt, n *workload.Node, typ
 
 // aggregates reports whether a SELECT computes something of all its rows.
 func aggregates(sel *ast.SelectStmt) bool {
-	return slices.ContainsFunc(sel.Fields.Fields, func(f *ast.SelectField) bool {
-		return f.Expr != nil && ast.HasAggFlag(f.Expr) || isAggregate(f.Expr)
+	return corpus.Contains(sel.Fields, func(n ast.Node) (found, skip bool) {
+		_, found = n.(*ast.AggregateFuncExpr)
+		return found, false
 	})
 }
-
-func isAggregate(e ast.ExprNode) bool {
-	if e == nil {
-		return false
-	}
-	v := &aggregateFinder{}
-	e.Accept(v)
-	return v.found
-}
-
-type aggregateFinder struct{ found bool }
-
-func (v *aggregateFinder) Enter(n ast.Node) (ast.Node, bool) {
-	if _, ok := n.(*ast.AggregateFuncExpr); ok {
-		v.found = true
-	}
-	return n, v.found
-}
-
-func (v *aggregateFinder) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // equalities takes a condition apart that compares columns with variables for equality only.
 func equalities(e ast.ExprNode) ([]codeCondition, bool) {

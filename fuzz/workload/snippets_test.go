@@ -99,9 +99,7 @@ func TestGoSnippetsCompile(t *testing.T) {
 
 // TestPythonSnippetsCompile asks Python whether it takes their syntax; Django itself is not run.
 func TestPythonSnippetsCompile(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip(err)
-	}
+	wants(t, "python3")
 	eachLibrary(t, "django", func(t *testing.T, code string) {
 		file := filepath.Join(t.TempDir(), "snippet.py")
 		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
