@@ -14,6 +14,11 @@ import (
 // postgres://user:pass@host:port/database.
 const DSN = "dsn"
 
+// EnvBinary names the variable that holds the user's own build of a server, so
+// that child processes and `go test` find it, too: PATH[,base=DIR][,share=DIR]
+// [,plugins=DIR]. The value is one that server.OwnBinary has written.
+const EnvBinary = "TXNFUZZ_BINARY"
+
 // Options says how a target is opened.
 type Options struct {
 	// Dir is where a private server keeps its files; empty: a directory of its

@@ -30,7 +30,7 @@ func addBinary(root *cobra.Command) {
 		if err != nil {
 			return err
 		}
-		if err := os.Setenv(server.EnvBinary, value); err != nil {
+		if err := os.Setenv(harness.EnvBinary, value); err != nil {
 			return err
 		}
 		given := cmd.Flags().Lookup("target")

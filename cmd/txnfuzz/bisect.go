@@ -19,6 +19,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/server"
 )
 
@@ -221,14 +222,14 @@ func tryBuild(
 	name := b.target
 	if b.program != "" {
 		var value string
-		before := os.Getenv(server.EnvBinary)
+		before := os.Getenv(harness.EnvBinary)
 		if name, value, err = server.OwnBinary(ctx, b.program); err != nil {
 			return r, err
 		}
-		if err := os.Setenv(server.EnvBinary, value); err != nil {
+		if err := os.Setenv(harness.EnvBinary, value); err != nil {
 			return r, err
 		}
-		defer os.Setenv(server.EnvBinary, before)
+		defer os.Setenv(harness.EnvBinary, before)
 	}
 	t, err := target.Open(ctx, name, target.Options{Clean: true, Progress: progress})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
+	"github.com/txnfuzz/txnfuzz/harness"
 )
 
 // Environment variables that bring the settings of the command line to
@@ -59,7 +60,7 @@ const envPrefix = "TXNFUZZ_"
 // otherVariables are those that its parts, its scripts and its tests read beside
 // the settings above.
 var otherVariables = []string{
-	target.EnvAllowKill, target.EnvPromise, target.EnvChild, target.EnvChildDir, "TXNFUZZ_BINARY", "TXNFUZZ_WORKLOAD", "TXNFUZZ_PREFIX",
+	target.EnvAllowKill, target.EnvPromise, target.EnvChild, target.EnvChildDir, harness.EnvBinary, "TXNFUZZ_WORKLOAD", "TXNFUZZ_PREFIX",
 	"TXNFUZZ_DEBIAN_MIRROR", "TXNFUZZ_NPM_REGISTRY", "TXNFUZZ_REQUIRE_SERVERS", "TXNFUZZ_REQUIRE_BROWSER",
 	"TXNFUZZ_REQUIRE_POSTGRES", "TXNFUZZ_AXE", "TXNFUZZ_SCREENSHOTS", "TXNFUZZ_BENCH_TARGET",
 	"TXNFUZZ_POWER", "TXNFUZZ_POWER_TARGET", "TXNFUZZ_KILL_FOR", "TXNFUZZ_SNAPSHOTS", "TXNFUZZ_SNAPSHOTS_SEED", "TXNFUZZ_RECORDS",

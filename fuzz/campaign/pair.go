@@ -54,8 +54,8 @@ func (e *FoundError) Error() string {
 	if f.Verdict == oracle.Known {
 		what = fmt.Sprintf("known deviation %v", f.Rules)
 	}
-	return fmt.Sprintf("%s at %s\n  expected: %s\n  actual:   %s\n  because:  %s\n  saved:    %s\n  replay:   go run ./cmd/txnfuzz replay %s --target '%s'",
-		what, f.Level, f.Expected, f.Actual, f.Reason, f.File, f.File, e.Target)
+	return fmt.Sprintf("%s at %s\n  expected: %s\n  actual:   %s\n  because:  %s\n  saved:    %s\n  replay:   go run ./cmd/txnfuzz replay %s %s",
+		what, f.Level, f.Expected, f.Actual, f.Reason, f.File, f.File, target.OnCommandLine(e.Target))
 }
 
 // OpenPair opens the target of the settings. Settings.Cases, Duration, Workers

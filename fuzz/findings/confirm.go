@@ -47,15 +47,19 @@ func (k *Keeper) confirmed(ctx context.Context, j job) error {
 // reduced replaces the case of a confirmed finding by a smaller one.
 func (k *Keeper) reduced(ctx context.Context, j job) error {
 	f := j.f
-	small, rates, err := k.reduce(ctx, j.r, f.Reproduced)
+	small, err := k.reduce(ctx, j.r, f.Reproduced)
 	if err != nil && ctx.Err() == nil {
 		k.Logf("reduce %s: %v", f.ID, err)
 	}
-	if small == nil {
-		return nil
+	if small.trial == nil {
+		if !small.cut {
+			return nil
+		}
+		small.trial = j.r
+		k.set(func() { small.rates = f.rates })
 	}
-	k.set(func() { f.rates = rates })
-	return k.write(f, small, j.from)
+	k.set(func() { f.rates, f.CutShort = small.rates, small.cut })
+	return k.write(f, small.trial, j.from)
 }
 
 // withPast adds to the set-up of a finding what earlier cases of the campaign may
@@ -104,18 +108,18 @@ func (k *Keeper) improved(ctx context.Context, j job) error {
 	if err != nil || ctx.Err() != nil || rates.Reproduced < max(k.Least, 1) {
 		return nil
 	}
-	small, rates, err := k.reduce(ctx, last, rates.Reproduced)
+	small, err := k.reduce(ctx, last, rates.Reproduced)
 	if err != nil && ctx.Err() == nil {
 		k.Logf("reduce %s: %v", j.f.ID, err)
 	}
 	k.mu.Lock()
 	kept := j.f.size
 	k.mu.Unlock()
-	if small == nil || !sizeOf(small.Case).less(kept) {
+	if small.trial == nil || !sizeOf(small.trial.Case).less(kept) {
 		return nil
 	}
-	k.set(func() { j.f.rates = rates })
-	return k.write(j.f, small, j.from)
+	k.set(func() { j.f.rates, j.f.CutShort = small.rates, small.cut })
+	return k.write(j.f, small.trial, j.from)
 }
 
 // confirm runs a case ten times more where a user would replay it. It also runs it
@@ -184,18 +188,24 @@ func again(ctx context.Context, judge target.JudgeFunc, r *target.Trial) (Rate, 
 	return count, last
 }
 
-// reduce returns a smaller case with the same fingerprint and how surely that
-// one shows, or nil if there is none.
-func (k *Keeper) reduce(ctx context.Context, r *target.Trial, reproduced Rate) (*target.Trial, rates, error) {
-	var none rates
+// smaller is what a reduction came to.
+type smaller struct {
+	// trial is of a smaller case with the same fingerprint, nil: there is none. rates tell how surely that one shows.
+	trial *target.Trial
+	rates rates
+	// cut says that the time was up before the reducer was through.
+	cut bool
+}
+
+func (k *Keeper) reduce(ctx context.Context, r *target.Trial, reproduced Rate) (out smaller, err error) {
 	if k.ReduceFor <= 0 {
-		return nil, none, nil
+		return smaller{}, nil
 	}
 	limited, cancel := context.WithTimeout(ctx, k.ReduceFor)
 	defer cancel()
 	judge, err := k.candidates(ctx)
 	if err != nil {
-		return nil, none, err
+		return smaller{}, err
 	}
 	if k.Fresh != nil {
 		k.Fresh.Prepare(ctx)
@@ -206,29 +216,31 @@ func (k *Keeper) reduce(ctx context.Context, r *target.Trial, reproduced Rate) (
 	res, err := reduce.Reduce(limited, start, reduce.Options{
 		Try: w.Try, Foresee: w.Foresee, Want: r.Verdict, Same: w.Same, Repeats: repeatsFor(reproduced), Seed: 1,
 	})
+	out.cut = limited.Err() != nil && !res.Minimal
 	if errors.Is(err, reduce.ErrNotReproduced) || limited.Err() != nil {
 		err = nil // what was kept before the end counts
 	}
 	if err != nil && res.Useful == 0 || ctx.Err() != nil {
-		return nil, none, err
+		return out, err
 	}
 	if !sizeOf(res.Case).less(sizeOf(start)) {
-		return nil, none, err
+		return out, err
 	}
 	// What counts is a run of the reduced case, not what the reduction remembers of
 	// it.
 	small := target.Trial{Case: res.Case, Levels: target.LevelsFor(res.Case, 0), Verdict: r.Verdict}
 	rates, last, e := k.confirm(ctx, &small)
 	if e != nil || ctx.Err() != nil || 2*rates.Reproduced < reproduced || rates.Reproduced < max(k.Least, 1) {
-		return nil, none, errors.Join(err, e)
+		return out, errors.Join(err, e)
 	}
+	out.trial, out.rates = last, rates
 	last.Reduction = reductionOf(&res)
 	last.Also = alsoAt(limited, judge, last, k.levels)
 	if k.At.Against != nil {
-		return last, rates, err // the options of two servers are no vendor's
+		return out, err // the options of two servers are no vendor's
 	}
 	last.Defaults = defaultsOf(ctx, openForRuns, k.At.Target, last, rates.Reproduced)
-	return last, rates, err
+	return out, err
 }
 
 // candidates returns where the cases of a reduction run: not among those of the

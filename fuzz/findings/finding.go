@@ -46,6 +46,8 @@ type Finding struct {
 	// New says that no file of the folder of findings had the same fingerprint
 	// on the same family of servers when the run began.
 	New bool `json:"new"`
+	// CutShort says that the time for reducing ended before nothing could be left out any more.
+	CutShort bool `json:"reduction_cut_short,omitempty"`
 
 	size size // of the case in File
 }
@@ -108,6 +110,7 @@ const (
 	keyReproduced  = "reproduced"
 	keyInCampaign  = "in the campaign"
 	keyConfirm     = "to confirm and reduce"
+	keyReduce      = "to reduce further"
 	keyAlso        = "also at"
 	keyDefaults    = "vendor defaults"
 	keyFirstSeen   = "first_seen"
@@ -147,7 +150,9 @@ func describe(at Place, r *target.Trial, from Origin, rates rates) *corpus.Case 
 	if own {
 		c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool { return f.Key == keyAnomaly })
 	}
-	c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool { return f.Key == keyInCampaign || f.Key == keyConfirm })
+	c.Header = slices.DeleteFunc(c.Header, func(f corpus.Field) bool {
+		return slices.Contains([]string{keyInCampaign, keyConfirm, keyReduce}, f.Key)
+	})
 	c.SetLevels(r.Levels)
 	server := at.Server
 	v := &r.Verdict
@@ -213,5 +218,6 @@ func FromFile(id string, s corpus.Stored) Finding {
 		f.Verdict, f.Rules = oracle.Known, strings.Split(text, ", ")
 	}
 	f.rates = rates{rateIn(s.Case, keyReproduced), rateIn(s.Case, keyInCampaign)}
+	_, f.CutShort = s.Case.Get(keyReduce)
 	return f
 }

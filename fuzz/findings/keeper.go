@@ -210,11 +210,14 @@ func (k *Keeper) work(ctx context.Context, j job) error {
 // a file that is as good.
 func (k *Keeper) write(f *Finding, r *target.Trial, from Origin) error {
 	k.mu.Lock()
-	rates := f.rates
+	rates, cut := f.rates, f.CutShort
 	k.mu.Unlock()
 	c := describe(k.At, r, from, rates)
-	if rates.Reproduced == Unconfirmed {
+	switch {
+	case rates.Reproduced == Unconfirmed:
 		c.Set(keyConfirm, k.Store.commandFor(f.ID, k.At))
+	case cut && k.At.Against == nil:
+		c.Set(keyReduce, k.Store.commandFor(f.ID, k.At))
 	}
 	path, kept := k.Store.keeps(f, c, k.At.Server)
 	if !kept {

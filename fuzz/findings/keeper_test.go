@@ -116,6 +116,41 @@ func TestKeeperSavesConfirmsReduces(t *testing.T) {
 	}
 }
 
+func TestKeeperTellsOfACutReduction(t *testing.T) {
+	f := &fakeServer{}
+	k := newFakeKeeper(t, f)
+	k.ReduceFor = time.Nanosecond
+	found, _, err := k.Consider(t.Context(), trialOf(t, f), Origin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := corpus.Load(found.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command, _ := c.Get(keyReduce)
+	if !found.CutShort || !strings.HasPrefix(command, "txnfuzz reduce '"+found.File+"'") || len(c.Steps) != 7 {
+		t.Errorf("cut short %t, command %q, %d steps", found.CutShort, command, len(c.Steps))
+	}
+	if again := FromFile(found.ID, corpus.Stored{Path: found.File, Case: c}); !again.CutShort {
+		t.Error("not read off the file again")
+	}
+	// With more time a later campaign gets to the end of it.
+	if k.Store, err = OpenStore(k.Store.dir); err != nil {
+		t.Fatal(err)
+	}
+	k.byID, k.order, k.ReduceFor = map[string]*Finding{}, nil, time.Minute
+	if found, _, err = k.Consider(t.Context(), trialOf(t, f), Origin{}); err != nil || found.CutShort || found.Statements != 1 {
+		t.Errorf("%+v, error %v", found, err)
+	}
+	if c, err = corpus.Load(found.File); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Get(keyReduce); ok {
+		t.Error("the header still asks for a reduction")
+	}
+}
+
 func TestKeeperSetsAsideWhatNeverShowsAgain(t *testing.T) {
 	f := &fakeServer{shows: func(int) bool { return false }}
 	k := newFakeKeeper(t, f)

@@ -75,7 +75,7 @@ func Reduce(ctx context.Context, t *target.Target, c *corpus.Case, strategy redu
 // a case: what was seen of it, and what people noted that they expect.
 var measuredKeys = []string{
 	"verdict", "expected", "anomaly", "observe", keyKind, keyRules, keyStmt, keyActual, keyReason, KeyFingerprint,
-	keyReproduced, keyInCampaign, keyConfirm, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget,
+	keyReproduced, keyInCampaign, keyConfirm, keyReduce, keyAlso, keyDefaults, KeyVersion, keySettings, KeyTarget,
 	timeline.KeyVersions, timeline.KeyIntroduced, timeline.KeyFixed,
 }
 

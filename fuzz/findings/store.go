@@ -238,7 +238,7 @@ func (s *Store) remove(id string) error {
 func (s *Store) commandFor(id string, at Place) string {
 	path := filepath.Join(s.dir, id+corpus.Ext)
 	if at.Against != nil {
-		return fmt.Sprintf("txnfuzz replay '%s' --target '%s' --against '%s'", path, at.Target, at.Against.Target)
+		return fmt.Sprintf("txnfuzz replay '%s' %s --against '%s'", path, target.OnCommandLine(at.Target), at.Against.Target)
 	}
 	name := at.Target
 	command := fmt.Sprintf("txnfuzz reduce '%s' --out '%s'", path, path)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/telling"
 	"github.com/txnfuzz/txnfuzz/oracle"
 )
@@ -61,9 +62,9 @@ func class(command, target string) string {
 // WriteRun writes a run: one test for the run as a whole, which is an error
 // where failed is not nil, and one for each finding, which is a failure where
 // failOn counts it, else skipped. r may be nil where a run never began.
-func WriteRun(w io.Writer, target string, r *campaign.Report, failOn campaign.FailOn, failed error) error {
-	s := suite{Name: "txnfuzz run " + target}
-	whole := testCase{Class: class("run", target), Name: "the run is complete", Error: failure(failed)}
+func WriteRun(w io.Writer, name string, r *campaign.Report, failOn campaign.FailOn, failed error) error {
+	s := suite{Name: "txnfuzz run " + name}
+	whole := testCase{Class: class("run", name), Name: "the run is complete", Error: failure(failed)}
 	if r != nil {
 		s.Time = strconv.FormatFloat(r.Seconds, 'f', 3, 64)
 		s.Properties = []property{
@@ -79,14 +80,14 @@ func WriteRun(w io.Writer, target string, r *campaign.Report, failOn campaign.Fa
 	s.Cases = append(s.Cases, whole)
 	if r != nil {
 		for i := range r.Findings {
-			s.Cases = append(s.Cases, finding(target, &r.Findings[i], failOn))
+			s.Cases = append(s.Cases, finding(name, &r.Findings[i], failOn))
 		}
 	}
 	return write(w, []suite{s})
 }
 
-func finding(target string, f *findings.Finding, failOn campaign.FailOn) testCase {
-	c := testCase{Class: class("run", target), Name: f.ID}
+func finding(name string, f *findings.Finding, failOn campaign.FailOn) testCase {
+	c := testCase{Class: class("run", name), Name: f.ID}
 	what := string(f.Kind)
 	if len(f.Rules) > 0 {
 		what = "known deviation " + strings.Join(f.Rules, " + ")
@@ -96,8 +97,8 @@ func finding(target string, f *findings.Finding, failOn campaign.FailOn) testCas
 		return c
 	}
 	c.Failure = &result{what, fmt.Sprintf("%s at %s: expected %s, got %s", what, f.Level, f.Expected, f.Actual), fmt.Sprintf(
-		"expected:   %s\nactual:     %s\nbecause:    %s\nreproduced: %s\nsaved:      %s\nreplay:     txnfuzz replay %s --target '%s'\n",
-		f.Expected, f.Actual, f.Reason, f.Reproduced, f.File, f.File, target)}
+		"expected:   %s\nactual:     %s\nbecause:    %s\nreproduced: %s\nsaved:      %s\nreplay:     txnfuzz replay %s %s\n",
+		f.Expected, f.Actual, f.Reason, f.Reproduced, f.File, f.File, target.OnCommandLine(name))}
 	return c
 }
 
@@ -133,8 +134,8 @@ func WriteReplay(w io.Writer, results []findings.Replayed, failOn campaign.FailO
 
 func replayed(r *findings.Replayed, failOn campaign.FailOn) testCase {
 	c := testCase{Class: class("replay", r.Target), Name: r.File + " at " + r.Level}
-	text := fmt.Sprintf("expected: %s\nactual:   %s\nbecause:  %s\nreplay:   txnfuzz replay %s%s --target '%s'\n",
-		r.Expected, r.Actual, r.Reason, r.File, r.LevelsFlag(), r.Target)
+	text := fmt.Sprintf("expected: %s\nactual:   %s\nbecause:  %s\nreplay:   txnfuzz replay %s%s %s\n",
+		r.Expected, r.Actual, r.Reason, r.File, r.LevelsFlag(), target.OnCommandLine(r.Target))
 	message := fmt.Sprintf("%s: expected %s, got %s", r.What(), r.Expected, r.Actual)
 	switch {
 	case failOn.Replayed(r):

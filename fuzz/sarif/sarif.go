@@ -16,6 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/campaign"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/fuzz/timeline"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/rules"
@@ -189,8 +190,8 @@ func (d *defect) result(rule int) *sarif.Result {
 		WithArtifactLocation(sarif.NewSimpleArtifactLocation(uri(d.file))).
 		WithRegion(sarif.NewRegion().WithStartLine(lineOf(d.file, d.step)))
 	result := sarif.NewRuleResult(d.ruleID()).WithRuleIndex(rule).WithLevel(level).WithBaselineState(state).
-		WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s%s\nReplay: txnfuzz replay %s --target '%s'",
-			d.kind, d.target, d.level, d.expected, d.actual, d.reason, told, d.file, d.target))).
+		WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s on %s at %s: expected %s, got %s. %s%s\nReplay: txnfuzz replay %s %s",
+			d.kind, d.target, d.level, d.expected, d.actual, d.reason, told, d.file, target.OnCommandLine(d.target)))).
 		WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
 		WithPartialFingerprints(map[string]string{fingerprintKey: d.target + " " + d.fingerprint})
 	if properties != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,6 +71,16 @@ func meantTarget(name string, known []string) string {
 
 // IsDSN tells a data source name from a name: only the former has a '/'.
 func IsDSN(target string) bool { return strings.Contains(target, "/") }
+
+// OnCommandLine returns the options, for a shell, with which a command runs against the same target as this process:
+// a private server may be a build of the user's own.
+func OnCommandLine(target string) string {
+	option := fmt.Sprintf("--target '%s'", target)
+	if build := os.Getenv(harness.EnvBinary); build != "" && target != Default && !IsDSN(target) {
+		return fmt.Sprintf("--binary '%s' %s", build, option)
+	}
+	return option
+}
 
 // openError tells a wrong name from a server that cannot be had.
 func openError(err error) error {

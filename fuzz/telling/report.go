@@ -120,7 +120,11 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 	}
 	writeAgainstReport(&b, r.Against)
 	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, campaign.Count(f.Statements, "statement"), f.File)
+		size := campaign.Count(f.Statements, "statement")
+		if f.CutShort {
+			size += " (the reduction was cut short)"
+		}
+		fmt.Fprintf(&b, "finding %s: reproduced %s, seen %d×, %s: %s\n", f.ID, f.Reproduced, f.Seen, size, f.File)
 		fmt.Fprintf(&b, "  expected: %s\n  actual:   %s\n", findings.Short(f.Expected), findings.Short(f.Actual))
 	}
 	if len(r.Findings) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
+	"github.com/txnfuzz/txnfuzz/fuzz/target"
 )
 
 // The form is that of the Jenkins xUnit plug-in, as package junit has it.
@@ -102,7 +103,7 @@ func writeSARIF(w io.Writer, r *Report, version string) error {
 		}
 		place := sarif.NewPhysicalLocation().WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))).WithRegion(sarif.NewRegion().WithStartLine(1))
 		run.AddResult(sarif.NewRuleResult(id).WithRuleIndex(rules[id]).WithLevel("error").
-			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s%s%s\nReplay: txnfuzz replay %s --target '%s'", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, after("; ", f.Unjudged), cause, f.File, r.Target))).
+			WithMessage(sarif.NewTextMessage(fmt.Sprintf("%s at %s on %s: %s, %s. %s%s%s\nReplay: txnfuzz replay %s %s", f.Class, f.Level, r.Target, f.Kind, strings.Join(f.Calls, ", "), f.Detail, after("; ", f.Unjudged), cause, f.File, target.OnCommandLine(r.Target)))).
 			WithLocations([]*sarif.Location{sarif.NewLocationWithPhysicalLocation(place)}).
 			WithPartialFingerprints(map[string]string{"txnfuzz/workload/v1": f.ID}))
 	}

@@ -30,7 +30,7 @@ func (k innodb) unpacked(in *installation, root string) error {
 		return err
 	}
 	in.prefix = filepath.Join(root, "usr")
-	in.command = []string{loader, "--library-path", libs, in.binary}
+	in.command = withLoader(loader, libs, in.binary)
 	in.share = shareOf(in.prefix)
 	in.plugins = filepath.Join(in.prefix, "lib", "mysql", "plugin")
 	return nil

@@ -109,6 +109,11 @@ func loaderOf(root string) (loader, libs string, err error) {
 	return "", "", errors.New("no dynamic linker in it; install it again with --force")
 }
 
+// withLoader is the command that runs a program by a dynamic linker that is not the system's.
+func withLoader(loader, libs, binary string) []string {
+	return []string{loader, "--library-path", libs, binary}
+}
+
 // shareOf returns the folder with the error messages below prefix, or "".
 func shareOf(prefix string) string {
 	for _, name := range []string{"mariadb", "mysql"} {

@@ -14,20 +14,21 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// EnvBinary names the variable that holds the user's own build of a server, so
-// that child processes and `go test` find it, too: PATH[,base=DIR][,share=DIR]
-// [,plugins=DIR]. The value is one that OwnBinary has written.
-const EnvBinary = "TXNFUZZ_BINARY"
-
 // OwnBinary checks a server program that the user has built, and returns its
-// target and the value of EnvBinary that makes it the one which private targets of
+// target and the value of harness.EnvBinary that makes it the one which private targets of
 // that name start. The error is a *harness.NameError where the text is wrong.
 func OwnBinary(ctx context.Context, text string) (target, value string, err error) {
 	in, err := ownBuild(ctx, text)
 	if err != nil {
 		return "", "", err
 	}
-	return nameOf(in.family), fmt.Sprintf("%s,base=%s,share=%s,plugins=%s", in.binary, in.prefix, in.share, in.plugins), nil
+	value = in.binary
+	for _, dir := range [][2]string{{"base", in.prefix}, {"share", in.share}, {"plugins", in.plugins}} {
+		if dir[1] != "" {
+			value += "," + dir[0] + "=" + dir[1]
+		}
+	}
+	return nameOf(in.family), value, nil
 }
 
 // ownBuild reads the text and finds what it leaves out: beside an installed
@@ -65,7 +66,7 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 	if info, err := os.Stat(binary); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 		return wrong("%s: is no program that can be run; want the path of mysqld, mariadbd, tidb-server or postgres", parts[0])
 	}
-	in := installation{binary: binary, command: []string{binary}, own: true}
+	in := installation{binary: binary, command: commandOf(binary), own: true}
 	if err := in.recognize(ctx); err != nil {
 		return installation{}, &harness.NameError{Err: err}
 	}
@@ -97,6 +98,20 @@ func ownBuild(ctx context.Context, text string) (installation, error) {
 		return wrong("%s: finds no folder with its error messages; name it: %s,share=DIR", parts[0], parts[0])
 	}
 	return in, nil
+}
+
+// commandOf returns how a program is started: one in a tree that a package was unpacked into, as scripts/servers does
+// it, with the tree's own dynamic linker and libraries.
+func commandOf(binary string) []string {
+	root, ok := strings.CutSuffix(filepath.Dir(binary), "/usr/sbin")
+	if !ok || root == "" {
+		return []string{binary}
+	}
+	loader, libs, err := loaderOf(root)
+	if err != nil {
+		return []string{binary}
+	}
+	return withLoader(loader, libs, binary)
 }
 
 // recognize asks a program for its version in the way of each family.
@@ -186,9 +201,9 @@ func firstDir(file string, dirs ...string) string {
 	return ""
 }
 
-// findOwn returns the build that EnvBinary names, if a spec asks for its family.
+// findOwn returns the build that harness.EnvBinary names, if a spec asks for its family.
 func findOwn(ctx context.Context, s spec) (in installation, ok bool, err error) {
-	text := os.Getenv(EnvBinary)
+	text := os.Getenv(harness.EnvBinary)
 	if text == "" || s.released {
 		return installation{}, false, nil
 	}

@@ -16,9 +16,7 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// scripted puts a script at a path that runs the unpacked MariaDB 10.11 with
-// its own loader, and returns what that server is.
-func scripted(t *testing.T, path string) installation {
+func installed1011(t *testing.T) installation {
 	t.Helper()
 	in, err := unpacked(t.Context(), history.MariaDB, "10.11")
 	if errors.Is(err, os.ErrNotExist) && os.Getenv("TXNFUZZ_REQUIRE_SERVERS") == "" {
@@ -27,6 +25,14 @@ func scripted(t *testing.T, path string) installation {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return in
+}
+
+// scripted puts a script at a path that runs the unpacked MariaDB 10.11 with
+// its own loader, and returns what that server is.
+func scripted(t *testing.T, path string) installation {
+	t.Helper()
+	in := installed1011(t)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +80,9 @@ func TestOwnBuildsStart(t *testing.T) {
 			in := scripted(t, binary)
 			return binary + ",share=" + in.share + ",plugins=" + in.share
 		},
+		"unpacked package": func(t *testing.T, _ string) string {
+			return installed1011(t).binary
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", cacheHome(t))
@@ -81,7 +90,7 @@ func TestOwnBuildsStart(t *testing.T) {
 			if err != nil || family != "mariadb" {
 				t.Fatalf("%s, %v", family, err)
 			}
-			t.Setenv(EnvBinary, value)
+			t.Setenv(harness.EnvBinary, value)
 			b, err := harness.Open(context.Background(), "mariadb", harness.Options{})
 			if err != nil {
 				t.Fatal(err)

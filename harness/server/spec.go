@@ -14,7 +14,7 @@ import (
 type spec struct {
 	family  history.DBMS
 	version string // as asked for, for example "11.8"; empty: the newest
-	// released leaves the build out of account that EnvBinary names.
+	// released leaves the build out of account that harness.EnvBinary names.
 	released bool
 	// options holds server variables that the target sets, by name with
 	// underscores.

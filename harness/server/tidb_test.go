@@ -84,7 +84,7 @@ func TestTiDBOfOnesOwn(t *testing.T) {
 		if err != nil || family != "tidb" {
 			t.Fatalf("%s, %v", family, err)
 		}
-		t.Setenv(EnvBinary, value)
+		t.Setenv(harness.EnvBinary, value)
 		if b := start(t, "tidb"); b.in.binary != in.binary || !b.in.own {
 			t.Errorf("started %+v", b.in)
 		}
