@@ -79,6 +79,11 @@ func (c *client) transaction(t *tape) error {
 	if c.chooser.rand.IntN(rolledBackOf) == 0 {
 		end = "ROLLBACK"
 	}
+	return c.perform(t, end)
+}
+
+// perform runs and records the transaction of the steps that are planned.
+func (c *client) perform(t *tape, end string) error {
 	invoke := c.run.now()
 	err, committing, broken := c.statements(t, end)
 	switch {
@@ -98,7 +103,7 @@ func (c *client) transaction(t *tape) error {
 	status, by := outcome(err, committing)
 	if c.session.conn != nil && !aborts[by].ended {
 		// Should the connection break here the server rolls back all the same.
-		_ = c.session.exec("ROLLBACK")
+		_ = c.session.end("ROLLBACK")
 	}
 	t.end(c.process, invoke, c.run.now(), status)
 	c.run.count.aborted(status, by)
@@ -121,19 +126,14 @@ const rolledBackOf = 32
 // statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
 func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
-	if err := c.session.exec("BEGIN"); err != nil {
+	if err := c.session.begin(); err != nil {
 		return err, false, nil
 	}
 	w := c.run.workload
 	for i, s := range c.steps {
-		c.text = w.sql(c.run.dialect, c.text[:0], s)
 		t.statement, t.from = uint16(i), c.run.now()
 		var a *answer
-		if s.kind.IsRead() {
-			a, err = c.session.query(string(c.text))
-		} else {
-			a, err = c.session.change(string(c.text))
-		}
+		c.text, a, err = c.session.step(w, c.run.dialect, c.text, s)
 		t.to = c.run.now()
 		if err != nil {
 			if !s.kind.IsRead() {
@@ -145,7 +145,7 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
 		}
 	}
-	return c.session.exec(end), true, nil
+	return c.session.end(end), true, nil
 }
 
 // WrongAnswer says that a server answered what no order of transactions explains,

@@ -104,8 +104,9 @@ func (r *run) tidy() error {
 }
 
 // finish reads all keys, with nothing else going on.
-func (r *run) finish(e *epoch) error {
-	s := r.workload.readAll(e)
+func (r *run) finish(e *epoch) error { return r.finishWith(e, r.workload.readAll(e)) }
+
+func (r *run) finishWith(e *epoch, s step) error {
 	q := string(r.workload.sql(r.dialect, nil, s))
 	t := e.reader()
 	err := r.persist(func(c *session) error {

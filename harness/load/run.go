@@ -99,6 +99,31 @@ const epochsAhead = 2
 // checks what they recorded. The report is there unless the run could not begin; an
 // error beside it is a failure of the harness or the server.
 func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
+	r, err := newRun(ctx, b, s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.endLife()
+	defer r.control.close()
+	if err := r.prepare(); err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	j, err := newJudge(r)
+	if err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	err = j.explain(r.conduct(ctx, j))
+	if r.life.Err() != nil {
+		// A server that is lost takes its database along.
+		return j.report(), r.failed()
+	}
+	err = errors.Join(err, r.drop())
+	report := j.report()
+	return report, errors.Join(err, j.makePrograms(ctx, report))
+}
+
+// newRun makes a run of which nothing has begun. Its endLife must be called.
+func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 	if err := s.check(b); err != nil {
 		return nil, err
 	}
@@ -120,22 +145,8 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
-	defer r.endLife()
 	r.control = &session{dial: dial, timeout: time.Minute}
-	defer r.control.close()
-	if err := r.prepare(); err != nil {
-		return nil, errors.Join(err, r.drop())
-	}
-	j, err := newJudge(r)
-	if err != nil {
-		return nil, errors.Join(err, r.drop())
-	}
-	err = j.explain(r.conduct(ctx, j))
-	if r.life.Err() != nil {
-		// A server that is lost takes its database along.
-		return j.report(), r.failed()
-	}
-	return j.report(), errors.Join(err, r.drop())
+	return r, nil
 }
 
 // prepare makes the database and the table.

@@ -42,6 +42,8 @@ type Settings struct {
 	Declared string
 	// History receives the whole history in the form of package kv; nil: nobody.
 	History io.Writer
+	// Programs is how long is tried to make programs of all findings together; 0: none are made.
+	Programs time.Duration
 	// Found is the folder for findings.
 	Found string
 	// Progress receives a line now and then.

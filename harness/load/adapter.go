@@ -1,0 +1,4 @@
+package load
+
+// operations tells whether clients send operations instead of SQL.
+func (r *run) operations() bool { return false }
