@@ -69,6 +69,12 @@ func (r Rate) spell(what string) string {
 	return fmt.Sprintf("1 in %s %s (%d of %d in %.1f s)", spellOneIn(r.OneIn()), what, r.Shown, r.Of, r.Seconds)
 }
 
+// OneInTransactions is its rate beside that of a load: the number of its transactions of which one shows the anomaly.
+func (p *Program) OneInTransactions() float64 {
+	_, transactions, _ := p.size()
+	return p.Rate.OneIn() * float64(transactions)
+}
+
 // size counts clients, transactions and statements.
 func (p *Program) size() (clients, transactions, statements int) {
 	for _, c := range p.clients {
