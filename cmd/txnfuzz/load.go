@@ -25,7 +25,7 @@ func newLoad() *cobra.Command {
 	var s load.Settings
 	var level, reads, faults, history, jsonFile, address string
 	var models []string
-	var declared, program string
+	var declared, program, adapter string
 	cmd := &cobra.Command{
 		Use:   "load [flags]",
 		Short: "Run many clients at full speed, and check what they read and wrote",
@@ -58,6 +58,10 @@ until it shows the finding, or until the chance to miss that is below 1 %.
 same data; it has durable settings and a real file system. pause stops its process for
 a while. What the server acknowledged must still be there afterwards.
 
+--adapter tests what speaks neither MySQL's nor PostgreSQL's protocol: txnfuzz starts
+CMD once for each client, writes one operation a line to its standard input, as JSON, and
+reads one answer a line. See docs/adapter.md, which has an example for SQLite.
+
 At the end the run tells how rare what it did not find must be: of so many transactions
 that could have shown an anomaly none did.
 
@@ -70,6 +74,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
+  txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
   txnfuzz load --program corpus/found/load-mysql-rr-append-lost-update-0a1b2c3d.load --target mysql:9.7`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -102,6 +107,12 @@ failed, nothing was committed, or something could not be decided.`,
 					return usagef("--promise: nothing is declared of level %s", s.Level.Short())
 				}
 			}
+			if adapter != "" {
+				if err := checkAdapter(cmd, adapter, len(models) > 0 || declared != ""); err != nil {
+					return err
+				}
+				s.Target = load.AdapterScheme + adapter
+			}
 			s.Reads = load.Reads(reads)
 			if err := checkLoad(cmd, &s); err != nil {
 				return err
@@ -121,6 +132,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
+	f.StringVar(&adapter, "adapter", "", "instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
@@ -193,7 +205,7 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 
 func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address string) (err error) {
 	name := s.Target
-	s.Target = target.Redact(name)
+	s.Target = redacted(name)
 	web, ctx, err := watch(cmd, address, name)
 	if err != nil {
 		return err

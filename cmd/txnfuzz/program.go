@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,7 +104,7 @@ func replayPrograms(cmd *cobra.Command, files, targets []string, s load.Settings
 }
 
 func replayProgram(cmd *cobra.Command, name string, p *load.Program, file string, s load.Settings) (_ *load.Replayed, err error) {
-	s.Target = target.Redact(name)
+	s.Target, s.Level = redacted(name), p.Level
 	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
 	b, err := openForLoad(cmd.Context(), name, s)
 	if err != nil {
@@ -123,7 +124,34 @@ func loadUsage(err error) error {
 	return err
 }
 
+// redacted is a target's name without a password; the command of an adapter is told as it is.
+func redacted(name string) string {
+	if strings.HasPrefix(name, load.AdapterScheme) {
+		return name
+	}
+	return target.Redact(name)
+}
+
+// checkAdapter reports flags that mean nothing beside --adapter. says: a flag tells what is checked.
+func checkAdapter(cmd *cobra.Command, command string, says bool) error {
+	for _, name := range []string{"target", "server-opt", "fault", flagBinary} {
+		if cmd.Flags().Changed(name) {
+			return usagef("--adapter and --%s exclude each other", name)
+		}
+	}
+	if strings.TrimSpace(command) == "" {
+		return usagef("--adapter: want a command")
+	}
+	if !says {
+		return usagef("--adapter: nobody knows what lies behind it; want --model or --promise, which says what is checked")
+	}
+	return nil
+}
+
 func openForLoad(ctx context.Context, name string, s load.Settings) (harness.Backend, error) {
+	if command, ok := strings.CutPrefix(name, load.AdapterScheme); ok {
+		return load.NewAdapter(command, s.Level), nil
+	}
 	return target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
 }
 

@@ -89,6 +89,8 @@ func (c *client) perform(t *tape, end string) error {
 	switch {
 	case broken != nil:
 		return broken
+	case adapterFailed(err):
+		return err
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.
 		t.end(c.process, invoke, c.run.now(), kv.Fail)
@@ -101,7 +103,7 @@ func (c *client) perform(t *tape, end string) error {
 		return nil
 	}
 	status, by := outcome(err, committing)
-	if c.session.conn != nil && !aborts[by].ended {
+	if c.session.conn != nil && !ended(by) {
 		// Should the connection break here the server rolls back all the same.
 		_ = c.session.end("ROLLBACK")
 	}
@@ -113,10 +115,16 @@ func (c *client) perform(t *tape, end string) error {
 	if corrupt[by] {
 		return fmt.Errorf("%s: %w", c.text, err)
 	}
-	if _, usual := aborts[by]; !usual && by != noCode {
+	if _, usual := abortOf(by); !usual && by != noCode {
 		return c.run.unexpected(err)
 	}
 	return nil
+}
+
+// ended tells that after an error the transaction is over.
+func ended(by code) bool {
+	a, _ := abortOf(by)
+	return a.ended
 }
 
 // rolledBackOf is of how many transactions one is rolled back at its end, so that

@@ -66,6 +66,9 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 
 // begin loads the rows of an epoch and throws away those of the ones before.
 func (r *run) begin(e *epoch) error {
+	if r.operations() {
+		return r.fillByOperations(e, false)
+	}
 	for _, q := range r.workload.fill(e) {
 		err := r.persist(func(s *session) error { return s.exec(q) })
 		// The connection may have broken when it was through.
@@ -111,7 +114,7 @@ func (r *run) finishWith(e *epoch, s step) error {
 	t := e.reader()
 	err := r.persist(func(c *session) error {
 		invoke := r.now()
-		a, err := c.query(q)
+		a, err := r.readWhole(c, s, q)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ const (
 
 // makePrograms makes a program of each finding of which one can be made, within the time of the settings for all of
 // them. A program is saved before it is tried, and again whenever a smaller one shows the same.
-func (j *judge) makePrograms(ctx context.Context, report *Report) error {
+func (j *judge) makePrograms(ctx context.Context, report *Report) (err error) {
 	s := j.run.settings
 	if s.Programs <= 0 {
 		return nil
@@ -36,19 +36,29 @@ func (j *judge) makePrograms(ctx context.Context, report *Report) error {
 			left++
 		}
 	}
+	if left == 0 {
+		return nil
+	}
 	end := time.Now().Add(s.Programs)
+	maker := &maker{settings: s, dialect: j.run.dialect}
+	if j.run.operations() {
+		maker.dialect = nil // there is no SQL
+	}
 	for i := range report.Findings {
 		f := &report.Findings[i]
 		drafts := j.drafts[f.Kind]
 		if len(drafts) == 0 {
 			continue
 		}
-		maker := &maker{
-			backend: j.run.backend, settings: s, file: strings.TrimSuffix(f.File, ".jsonl") + ProgramExtension,
-			dialect: j.run.dialect,
-		}
+		maker.file = strings.TrimSuffix(f.File, ".jsonl") + ProgramExtension
 		for _, p := range drafts {
 			p.Load = Rate{Shown: int64(f.Count), Of: report.Transactions, Seconds: report.Seconds}
+		}
+		if ctx.Err() == nil && maker.stage == nil {
+			if maker.stage, err = openStage(ctx, j.run.backend, s); err != nil {
+				return fmt.Errorf("make programs of what was found: %w", err)
+			}
+			defer func() { err = errors.Join(err, maker.stage.close()) }()
 		}
 		until := time.Now().Add(time.Until(end) / time.Duration(left))
 		left--
@@ -63,7 +73,6 @@ func (j *judge) makePrograms(ctx context.Context, report *Report) error {
 
 // maker makes one program.
 type maker struct {
-	backend  harness.Backend
 	settings Settings
 	dialect  *dialect
 	file     string
@@ -77,10 +86,6 @@ func (m *maker) make(ctx context.Context, drafts []*Program, until time.Time) (b
 	if err := m.save(best); err != nil || ctx.Err() != nil {
 		return best, err
 	}
-	if m.stage, err = openStage(ctx, m.backend, m.settings); err != nil {
-		return best, err
-	}
-	defer func() { err = errors.Join(err, m.stage.close()) }()
 	whole := time.Until(until)
 	// The drafts take turns, each a longer one, in half of the time.
 	shown := tried{}
@@ -105,7 +110,9 @@ func (m *maker) make(ctx context.Context, drafts []*Program, until time.Time) (b
 	best = best.clone()
 	if shown.Shown == 0 {
 		best.Rate = all[0].Rate
-		m.say("no program of %s showed it again: %s", best.Shows, best.Rate.spell("executions"))
+		if best.Rate.Of > 0 {
+			m.say("no program of %s showed it again: %s", best.Shows, best.Rate.spell("executions"))
+		}
 		return best, m.save(best)
 	}
 	best.Rate = shown.Rate

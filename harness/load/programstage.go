@@ -173,7 +173,10 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 // fill loads the rows of a batch; the accounts of a bank are there for each execution.
 func (st *stage) fill(e *epoch) error {
 	r := st.r
-	if r.workload.kind() != kv.Bank || r.operations() {
+	if r.operations() {
+		return r.fillByOperations(e, true)
+	}
+	if r.workload.kind() != kv.Bank {
 		return r.begin(e)
 	}
 	const most = 500 // rows a statement

@@ -146,11 +146,17 @@ func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	r.control = &session{dial: dial, timeout: time.Minute}
+	if r.operations() {
+		r.control.timeout = s.Timeout // it does nothing that takes longer than what a client does
+	}
 	return r, nil
 }
 
 // prepare makes the database and the table.
 func (r *run) prepare() error {
+	if r.operations() {
+		return r.setUp()
+	}
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
 	for _, q := range slices.Concat(first, r.workload.define(r.dialect)) {
@@ -191,6 +197,7 @@ func (r *run) persist(do func(*session) error) error {
 func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
 	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
 	channels := make([]chan *epoch, r.settings.Clients)
+	all := make([]*client, r.settings.Clients)
 	for i := range channels {
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
@@ -204,11 +211,13 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			c.loop(ctx, channels[i])
-		}()
+		all[i] = c
+	}
+	if r.operations() {
+		connectAll(ctx, all)
+	}
+	for i, c := range all {
+		wait.Go(func() { c.loop(ctx, channels[i]) })
 	}
 	return channels
 }

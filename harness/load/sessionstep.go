@@ -1,12 +1,14 @@
 package load
 
+import "github.com/txnfuzz/txnfuzz/oracle/kv"
+
 // operator is a conn that is told the operations of a transaction instead of SQL.
 type operator interface {
 	begin() error
-	// operate does a step and adds what it returns to an answer.
-	operate(s step, into *answer) error
-	// end ends a transaction: COMMIT or ROLLBACK.
-	end(how string) error
+	// operate does a step of a kind of workload and adds what it returns to an answer.
+	operate(kind kv.Workload, s step, into *answer) error
+	// endWith ends a transaction: COMMIT or ROLLBACK.
+	endWith(how string) error
 }
 
 // begin begins a transaction.
@@ -23,7 +25,7 @@ func (s *session) begin() error {
 // end ends a transaction: COMMIT or ROLLBACK.
 func (s *session) end(how string) error {
 	if o, ok := s.conn.(operator); ok {
-		if err := o.end(how); err != nil {
+		if err := o.endWith(how); err != nil {
 			return s.failed(err)
 		}
 		return nil
@@ -37,7 +39,7 @@ func (s *session) step(w workload, d *dialect, text []byte, x step) ([]byte, *an
 	if o, ok := s.conn.(operator); ok {
 		text = spellStep(text[:0], w.kind(), x)
 		s.got = answer{rows: s.got.rows[:0], text: s.got.text[:0]}
-		if err := o.operate(x, &s.got); err != nil {
+		if err := o.operate(w.kind(), x, &s.got); err != nil {
 			return text, nil, s.failed(err)
 		}
 		return text, &s.got, nil

@@ -69,6 +69,11 @@ func (s *Settings) check(b harness.Backend) error {
 	if _, err := findWorkload(s.Workload); err != nil {
 		return &SettingError{err}
 	}
+	if _, ok := b.(*Adapter); ok {
+		if err := s.checkAdapter(); err != nil {
+			return &SettingError{err}
+		}
+	}
 	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
 		return &SettingError{err}
 	}
