@@ -108,6 +108,9 @@ func (j *judge) judge(e *epoch) error {
 	if err := j.complaints(); err != nil {
 		return err
 	}
+	if j.run.settings.recorded != nil {
+		j.run.settings.recorded(j, events)
+	}
 	return j.isolation(e, events)
 }
 

@@ -52,6 +52,9 @@ type Settings struct {
 	Live  func(*Report)
 	Every time.Duration
 
+	// recorded, if not nil, is given the transactions of each epoch that was judged; they are valid until it returns.
+	recorded func(*judge, []event)
+
 	_ struct{}
 }
 

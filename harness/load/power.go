@@ -1,0 +1,27 @@
+package load
+
+import "github.com/txnfuzz/txnfuzz/oracle/model"
+
+// power is how many of some planted anomalies the checker reported.
+type power struct {
+	kind     model.Kind
+	workload string
+	// pieces: the level promises less of whole transactions, so that pieces of them are checked.
+	pieces            bool
+	planted, reported int
+}
+
+// powers were measured by planting anomalies, one at a time, at random opportunities in histories that honest servers
+// had recorded. TestPower measures them anew and prints this table.
+var powers = []power{}
+
+// powerOf returns the share of the anomalies of a kind that a run of a workload reports; ok is false where nobody has
+// measured it.
+func powerOf(kind, workload string, pieces bool) (share float64, ok bool) {
+	for _, p := range powers {
+		if string(p.kind) == kind && p.workload == workload && p.pieces == pieces && p.planted > 0 {
+			return float64(p.reported) / float64(p.planted), true
+		}
+	}
+	return 1, false
+}
