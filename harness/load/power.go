@@ -25,3 +25,15 @@ func powerOf(kind, workload string, pieces bool) (share float64, ok bool) {
 	}
 	return 1, false
 }
+
+// weigh counts of the opportunities only the share in which the anomaly would be reported.
+func (x *Exclusion) weigh(workload string) {
+	share, ok := powerOf(x.Kind, workload, x.Split)
+	if !ok {
+		return
+	}
+	x.Power, x.OneIn = &share, 0
+	if oneIn := int(float64(x.Opportunities) * share / 3); oneIn > 1 {
+		x.OneIn = oneIn
+	}
+}

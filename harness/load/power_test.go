@@ -18,6 +18,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
 
+var powerKinds = flag.String("power-kinds", "", "of the anomalies that -power plants, only those whose name contains this")
+
 var measurePower = flag.Int("power", 0, "anomalies of each kind to plant into the recorded histories of each server, level and workload")
 
 // recordedAt are the levels whose honest histories anomalies are planted into.
@@ -49,22 +51,33 @@ func TestPower(t *testing.T) {
 					Target: at.target, Workload: w, Clients: 16, Level: level, Reads: AutoReads, Duration: 4 * time.Second,
 					Epoch: 1000, Timeout: 10 * time.Second, Seed: rand.Uint64(), Found: t.TempDir(),
 				}
-				var worlds []*world
-				s.recorded = func(j *judge, events []event) { worlds = append(worlds, newWorld(j, events)) }
+				var worlds, wholes []*world
+				s.recorded = func(j *judge, events []event) {
+					as := promise{views: whole}
+					wholes = append(wholes, newWorld(j, events, as))
+					if !j.asked {
+						as = j.promise
+					}
+					worlds = append(worlds, newWorld(j, events, as))
+				}
 				r, err := Run(t.Context(), b, s)
 				if err != nil || r.Found() || r.Problem() != nil {
 					t.Fatalf("%s %s %s is not honest: %v, %v", at.target, level, w, err, r)
 				}
 				rng := rand.New(rand.NewPCG(s.Seed, 1))
 				for i, o := range plants {
-					if !slices.Contains(o.workloads, worlds[0].kind) {
+					if !slices.Contains(o.workloads, worlds[0].kind) || !strings.Contains(string(o.kind), *powerKinds) {
 						continue
 					}
-					p, skipped := worldsPower(t, worlds, &plants[i], *measurePower, rng)
+					of := worlds
+					if o.kind == KindLost {
+						of = wholes // the read at the end is compared with whole transactions
+					}
+					p, skipped := worldsPower(t, of, &plants[i], *measurePower, rng)
 					t.Logf("%s %s %s %s: %d of %d, %d not planted", at.target, level.Short(), w, o.kind, p.reported, p.planted, skipped)
-					key := fmt.Sprintf("%s/%s/%v", o.kind, w, worlds[0].split)
+					key := fmt.Sprintf("%s/%s/%v", o.kind, w, of[0].split)
 					q := found[key]
-					q.kind, q.workload, q.pieces = o.kind, w, worlds[0].split
+					q.kind, q.workload, q.pieces = o.kind, w, of[0].split
 					q.planted += p.planted
 					q.reported += p.reported
 					found[key] = q
@@ -115,11 +128,7 @@ type world struct {
 	final   int        // the record of the read at the end; -1: it is in pieces
 }
 
-func newWorld(j *judge, events []event) *world {
-	as := promise{views: whole}
-	if !j.asked {
-		as = j.promise
-	}
+func newWorld(j *judge, events []event, as promise) *world {
 	w := &world{j: j, kind: j.header.Workload, split: as.views != whole, final: -1}
 	f := fragments{promise: as}
 	for _, e := range events {
@@ -174,6 +183,12 @@ func (w *world) pair(o *plant, rng *rand.Rand) (a, b int) {
 
 // reported tells whether a run would report a finding in this epoch.
 func (w *world) reported(t *testing.T) bool {
+	if w.losing(t) {
+		return true
+	}
+	if !w.j.asked && w.j.promise.views != whole && !w.split {
+		return false // it is not held against models as a whole
+	}
 	result, err := w.j.check(w.records, w.j.models, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +198,11 @@ func (w *world) reported(t *testing.T) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// losing tells whether the read at the end lacks what was acknowledged.
+func (w *world) losing(t *testing.T) bool {
 	if w.final < 0 || w.split {
 		return false
 	}
@@ -220,7 +240,8 @@ func makePlants() []plant {
 	for _, o := range opportunities {
 		out = append(out, plant{o.kind, o.workloads, o.met, how[o.kind]})
 	}
-	return out
+	wrote := func(a, _ *touched) bool { return a.committed && len(a.writes) > 0 }
+	return append(out, plant{KindLost, ofEither, wrote, plantLost})
 }
 
 // shared draws n different elements of both lists.
@@ -667,6 +688,38 @@ func plantG0(w *world, a, b int, rng *rand.Rand) bool {
 	return true
 }
 
+// plantLost: what a wrote is gone, whoever reads afterwards.
+func plantLost(w *world, a, _ int, _ *rand.Rand) bool {
+	was, is := map[kv.Value]kv.Value{}, map[kv.Value]kv.Value{}
+	for _, o := range w.records[a].Ops {
+		if o.Kind.IsRead() {
+			continue
+		}
+		if w.kind == kv.Register {
+			before, ok := w.replaced(a, o.Key)
+			if !ok {
+				return false
+			}
+			was[o.Val] = before
+		}
+		is[o.Val] = o.Key
+	}
+	w.everywhere([]int{a}, func(_ *kv.Record, o kv.RecordOp) kv.RecordOp {
+		switch {
+		case w.kind == kv.Predicate:
+			return w.changed(a, 0, o, false)
+		case o.Kind == kv.ReadList:
+			o.List = slices.DeleteFunc(slices.Clone(o.List), func(v kv.Value) bool { _, mine := is[v]; return mine })
+		default:
+			if before, mine := was[o.Val]; mine {
+				o.Val = before
+			}
+		}
+		return o
+	})
+	return true
+}
+
 // plantWrongTotal: a sees one half of b's transfer.
 func plantWrongTotal(w *world, a, b int, rng *rand.Rand) bool {
 	k := shared(w.touched[a].reads, w.touched[b].writes, 1, rng)[0]
@@ -719,12 +772,18 @@ func TestPlants(t *testing.T) {
 		{model.G2, kv.Predicate, `1 ok 1-8: rp mod#8#5; insert 3 11
 			2 ok 2-9: rp mod#8#3 3=11; insert 5 13
 			0 ok 20-21: rp true 3=11 5=13`},
+		{KindLost, kv.ListAppend, `1 ok 1-8: append 1 5
+			2 ok 2-9: r 1 [5]
+			0 ok 20-21: r 1 [5]`},
+		{KindLost, kv.Register, `1 ok 1-8: r 1 nil; w 1 5
+			2 ok 2-9: r 2 nil
+			0 ok 20-21: r 1 5`},
 		{model.GSingle, kv.Predicate, `1 ok 1-8: insert 3 11; insert 5 13
 			2 ok 2-9: rp mod#8#3 3=11; rp mod#8#5 5=13
 			0 ok 20-21: rp true 3=11 5=13`},
 	} {
 		j := &judge{models: serializable, header: kv.Header{Workload: c.of}, asked: true}
-		w := newWorld(j, inOrder([]*tape{parseTape(t, c.txns)}))
+		w := newWorld(j, inOrder([]*tape{parseTape(t, c.txns)}), promise{views: whole})
 		if w.reported(t) {
 			t.Errorf("%s: the honest history is reported: %s", c.kind, c.txns)
 		}
