@@ -251,12 +251,16 @@ func (j *judge) excluded() []Exclusion {
 		})
 	}
 	var out []Exclusion
+	v := whole
+	if !j.asked {
+		v = j.promise.views
+	}
 	for i, o := range opportunities {
 		_, bad := j.forbids(o.kind)
 		if bad && slices.Contains(o.workloads, j.header.Workload) && !found(string(o.kind)) {
 			x := exclusion(string(o.kind), o.says, j.meetings.transactions, j.meetings.met[i])
-			x.Split = !j.asked && j.promise.views != whole
-			x.weigh(j.run.settings.Workload)
+			x.Split = v != whole
+			x.weigh(j.run.settings.Workload, v)
 			out = append(out, x)
 		}
 	}
@@ -273,7 +277,7 @@ func (j *judge) excluded() []Exclusion {
 		return append(out, exclusion(KindLost, kills, n, n))
 	}
 	x := exclusion(KindLost, "wrote and were acknowledged", j.sent, j.wrote)
-	x.weigh(j.run.settings.Workload)
+	x.weigh(j.run.settings.Workload, v)
 	return append(out, x)
 }
 

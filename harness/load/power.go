@@ -4,10 +4,9 @@ import "github.com/txnfuzz/txnfuzz/oracle/model"
 
 // power is how many of some planted anomalies the checker reported.
 type power struct {
-	kind     model.Kind
-	workload string
-	// pieces: the level promises less of whole transactions, so that pieces of them are checked.
-	pieces            bool
+	kind              model.Kind
+	workload          string
+	views             views // of the promise: how transactions are taken apart before they are checked
 	planted, reported int
 }
 
@@ -17,9 +16,9 @@ var powers = []power{}
 
 // powerOf returns the share of the anomalies of a kind that a run of a workload reports; ok is false where nobody has
 // measured it.
-func powerOf(kind, workload string, pieces bool) (share float64, ok bool) {
+func powerOf(kind, workload string, v views) (share float64, ok bool) {
 	for _, p := range powers {
-		if string(p.kind) == kind && p.workload == workload && p.pieces == pieces && p.planted > 0 {
+		if string(p.kind) == kind && p.workload == workload && p.views == v && p.planted > 0 {
 			return float64(p.reported) / float64(p.planted), true
 		}
 	}
@@ -27,8 +26,8 @@ func powerOf(kind, workload string, pieces bool) (share float64, ok bool) {
 }
 
 // weigh counts of the opportunities only the share in which the anomaly would be reported.
-func (x *Exclusion) weigh(workload string) {
-	share, ok := powerOf(x.Kind, workload, x.Split)
+func (x *Exclusion) weigh(workload string, v views) {
+	share, ok := powerOf(x.Kind, workload, v)
 	if !ok {
 		return
 	}

@@ -75,9 +75,9 @@ func TestPower(t *testing.T) {
 					}
 					p, skipped := worldsPower(t, of, &plants[i], *measurePower, rng)
 					t.Logf("%s %s %s %s: %d of %d, %d not planted", at.target, level.Short(), w, o.kind, p.reported, p.planted, skipped)
-					key := fmt.Sprintf("%s/%s/%v", o.kind, w, of[0].split)
+					key := fmt.Sprintf("%s/%s/%d", o.kind, w, worlds[0].views)
 					q := found[key]
-					q.kind, q.workload, q.pieces = o.kind, w, of[0].split
+					q.kind, q.workload, q.views = o.kind, w, worlds[0].views
 					q.planted += p.planted
 					q.reported += p.reported
 					found[key] = q
@@ -91,11 +91,13 @@ func TestPower(t *testing.T) {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(found)) {
 		if p := found[k]; p.planted > 0 {
-			fmt.Fprintf(&b, "\t{%q, %q, %v, %d, %d},\n", p.kind, p.workload, p.pieces, p.planted, p.reported)
+			fmt.Fprintf(&b, "\t{%q, %q, %s, %d, %d},\n", p.kind, p.workload, viewNames[p.views], p.planted, p.reported)
 		}
 	}
 	t.Logf("the table:\n%s", b.String())
 }
+
+var viewNames = map[views]string{whole: "whole", perTransaction: "perTransaction", perStatement: "perStatement"}
 
 // worldsPower plants an anomaly at random opportunities, one at a time. skipped counts those where it could not be.
 func worldsPower(t *testing.T, worlds []*world, o *plant, n int, rng *rand.Rand) (p power, skipped int) {
@@ -122,14 +124,15 @@ func worldsPower(t *testing.T, worlds []*world, o *plant, n int, rng *rand.Rand)
 type world struct {
 	j       *judge
 	kind    kv.Workload
-	split   bool
+	views   views
 	records []kv.Record
+	how     [][]manner // beside records, where these are whole transactions
 	touched []*touched // beside records; nil: of an unknown outcome, or the reader's
 	final   int        // the record of the read at the end; -1: it is in pieces
 }
 
 func newWorld(j *judge, events []event, as promise) *world {
-	w := &world{j: j, kind: j.header.Workload, split: as.views != whole, final: -1}
+	w := &world{j: j, kind: j.header.Workload, views: as.views, final: -1}
 	f := fragments{promise: as}
 	for _, e := range events {
 		f.session = max(f.session, e.session)
@@ -148,6 +151,9 @@ func newWorld(j *judge, events []event, as promise) *world {
 				t.txn = i
 			}
 			w.records, w.touched = append(w.records, r), append(w.touched, t)
+			if as.views == whole {
+				w.how = append(w.how, slices.Clone(e.how()))
+			}
 		})
 	}
 	return w
@@ -183,13 +189,25 @@ func (w *world) pair(o *plant, rng *rand.Rand) (a, b int) {
 
 // reported tells whether a run would report a finding in this epoch.
 func (w *world) reported(t *testing.T) bool {
-	if w.losing(t) {
-		return true
+	records := w.records
+	if w.views == whole && w.final >= 0 {
+		tp := &tape{}
+		for i, r := range w.records {
+			tp.ops, tp.how = append(tp.ops, r.Ops...), append(tp.how, w.how[i][:len(r.Ops)]...)
+			tp.end(r.Session, r.Invoke, r.Return, r.Status)
+		}
+		events := inOrder([]*tape{tp})
+		at := slices.IndexFunc(events, func(e event) bool {
+			return e.session == readerSession && e.invoke == w.records[w.final].Invoke
+		})
+		if len(lost(w.kind, events, events[at])) > 0 {
+			return true
+		}
+		if !w.j.asked {
+			records = w.j.pieces(events, w.j.promise)
+		}
 	}
-	if !w.j.asked && w.j.promise.views != whole && !w.split {
-		return false // it is not held against models as a whole
-	}
-	result, err := w.j.check(w.records, w.j.models, 0)
+	result, err := w.j.check(records, w.j.models, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,23 +217,6 @@ func (w *world) reported(t *testing.T) bool {
 		}
 	}
 	return false
-}
-
-// losing tells whether the read at the end lacks what was acknowledged.
-func (w *world) losing(t *testing.T) bool {
-	if w.final < 0 || w.split {
-		return false
-	}
-	tp := &tape{}
-	for _, r := range w.records {
-		for _, o := range r.Ops {
-			tp.add(o, plain)
-		}
-		tp.end(r.Session, r.Invoke, r.Return, r.Status)
-	}
-	events := inOrder([]*tape{tp})
-	at := slices.IndexFunc(events, func(e event) bool { return e.session == readerSession && e.invoke == w.records[w.final].Invoke })
-	return len(lost(w.kind, events, events[at])) > 0
 }
 
 // plant is how a server would have lied to two transactions.

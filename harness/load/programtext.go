@@ -273,6 +273,8 @@ func (r *programReader) end() error {
 		return fmt.Errorf("model and promise: one of them says what is checked")
 	case r.p.Shows == "":
 		return fmt.Errorf("it does not say what it shows; want, for example, \"shows: lost-update\"")
+	case r.p.Shows != KindLost && model.Meaning(model.Kind(r.p.Shows)) == "":
+		return fmt.Errorf("unknown anomaly %q; docs/check.md names all", r.p.Shows)
 	}
 	if r.kind == kv.Predicate && !r.p.changesOnce() {
 		return fmt.Errorf("a key is changed twice: of workload predicate the order of versions is known only if each key " +
