@@ -16,7 +16,6 @@ import (
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
-	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 	"github.com/txnfuzz/txnfuzz/oracle/promise"
@@ -26,7 +25,7 @@ func newLoad() *cobra.Command {
 	var s load.Settings
 	var level, reads, faults, history, jsonFile, address string
 	var models []string
-	var declared string
+	var declared, program, adapter string
 	cmd := &cobra.Command{
 		Use:   "load [flags]",
 		Short: "Run many clients at full speed, and check what they read and wrote",
@@ -50,9 +49,18 @@ an abort. A finding is saved at once in --found, reduced to the fewest transacti
 that show it. txnfuzz check reads these files, and the --out file (with --follow while
 it grows).
 
+After the run each finding is made into a program, within --program-time: a few clients
+with a few statements that are run again and again, and checked in the same way, until
+it is known how often they show the finding. txnfuzz replay repeats a program (.load):
+until it shows the finding, or until the chance to miss that is below 1 %.
+
 --fault needs a private server. kill ends it with SIGKILL and starts it again on the
 same data; it has durable settings and a real file system. pause stops its process for
 a while. What the server acknowledged must still be there afterwards.
+
+--adapter tests what speaks neither MySQL's nor PostgreSQL's protocol: txnfuzz starts
+CMD once for each client, writes one operation a line to its standard input, as JSON, and
+reads one answer a line. See docs/adapter.md, which has an example for SQLite.
 
 At the end the run tells how rare what it did not find must be: of so many transactions
 that could have shown an anomaly none did.
@@ -65,9 +73,14 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
-  txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -`,
+  txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
+  txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
+  txnfuzz load --program corpus/found/load-mysql-rr-append-lost-update-0a1b2c3d.load --target mysql:9.7`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if program != "" {
+				return runLoadProgram(cmd, s, program, jsonFile)
+			}
 			var err error
 			if s.Level, err = corpus.ParseLevel(level); err != nil {
 				return usagef("--level: %w", err)
@@ -94,6 +107,12 @@ failed, nothing was committed, or something could not be decided.`,
 					return usagef("--promise: nothing is declared of level %s", s.Level.Short())
 				}
 			}
+			if adapter != "" {
+				if err := checkAdapter(cmd, adapter, len(models) > 0 || declared != ""); err != nil {
+					return err
+				}
+				s.Target = load.AdapterScheme + adapter
+			}
 			s.Reads = load.Reads(reads)
 			if err := checkLoad(cmd, &s); err != nil {
 				return err
@@ -113,6 +132,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
+	f.StringVar(&adapter, "adapter", "", "instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
@@ -131,21 +151,26 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&declared, "promise", "", "what the level promises on a server that no rule knows, such as RR=SI; see txnfuzz run --help")
 	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
 	f.StringVar(&s.Found, "found", findings.DefaultOut, "folder for findings")
+	f.DurationVar(&s.Programs, "program-time", 30*time.Second, "time for making programs of all findings, after the run; 0: none are made")
+	f.StringVar(&program, "program", "", "replay this program of a finding instead, as txnfuzz replay does; on its own target, unless --target names another")
 	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
 	addWeb(f, &address)
 	return cmd
 }
 
+const mostClients = 150 // private servers take 200 connections
+
+func defaultClients() int { return min(max(16, 4*runtime.NumCPU()), mostClients) }
+
 // checkLoad reports numbers that cannot be.
 func checkLoad(cmd *cobra.Command, s *load.Settings) error {
-	const most = 150 // private servers take 200 connections
 	if !cmd.Flags().Changed("clients") {
-		s.Clients = min(max(16, 4*runtime.NumCPU()), most)
+		s.Clients = defaultClients()
 	}
 	switch {
-	case s.Clients < 1 || s.Clients > most:
-		return usagef("--clients: want 1 to %d, found %d", most, s.Clients)
+	case s.Clients < 1 || s.Clients > mostClients:
+		return usagef("--clients: want 1 to %d, found %d", mostClients, s.Clients)
 	case s.Duration < 0:
 		return usagef("--duration: want 0 or more, found %s", s.Duration)
 	case s.Transactions < 0:
@@ -154,6 +179,8 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 		return usagef("--epoch: want 0 or more, found %d", s.Epoch)
 	case s.MaxFaults < 0:
 		return usagef("--faults: want 0 or more, found %d", s.MaxFaults)
+	case s.Programs < 0:
+		return usagef("--program-time: want 0 or more, found %s", s.Programs)
 	case s.Timeout <= 0:
 		return usagef("--timeout: want more than 0, found %s", s.Timeout)
 	case s.FaultEvery <= 0:
@@ -178,7 +205,7 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 
 func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address string) (err error) {
 	name := s.Target
-	s.Target = target.Redact(name)
+	s.Target = redacted(name)
 	web, ctx, err := watch(cmd, address, name)
 	if err != nil {
 		return err
@@ -190,7 +217,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 	}
 	s.Progress, s.Every = web.progress(cmd.ErrOrStderr()), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	b, err := openForLoad(ctx, name, s)
 	if err != nil {
 		return err
 	}
@@ -210,10 +237,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 		})
 		err = errors.Join(err, unwritten)
 	}
-	var setting *load.SettingError
-	if errors.As(err, &setting) {
-		return usagef("%w", setting)
-	}
+	err = loadUsage(err)
 	if report == nil {
 		return err
 	}
@@ -230,4 +254,28 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 		return errFound
 	}
 	return errors.Join(err, report.Problem())
+}
+
+// runLoadProgram is load --program.
+func runLoadProgram(cmd *cobra.Command, s load.Settings, file, jsonFile string) error {
+	if err := checkProgramFlags(cmd, "program", "duration", "timeout", "clients", "found", "seed"); err != nil {
+		return err
+	}
+	if err := checkLoad(cmd, &s); err != nil {
+		return err
+	}
+	if err := placesFor(jsonFile); err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("duration") {
+		s.Duration = 0
+	}
+	if !cmd.Flags().Changed("found") {
+		s.Found = ""
+	}
+	var targets []string
+	if cmd.Flags().Changed("target") {
+		targets = []string{s.Target}
+	}
+	return replayPrograms(cmd, []string{file}, targets, s, jsonFile)
 }

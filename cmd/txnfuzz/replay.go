@@ -45,6 +45,10 @@ is run ten more times on both, and gives status 1 if it shows in at least nine o
 Reads cases of txnfuzz (.sql), and cases in the format in which Troc, DT2 and Fucci
 publish theirs (.txt).
 
+A program of txnfuzz load (.load) is run on its own target, unless --target names others:
+until it shows its finding (status 1), or until the chance to miss that is below 1 % at
+the rate that the program names (status 0).
+
 Exit status: 0 nothing found; 1 a case shows a violation (a known deviation is none);
 2 wrong usage, or nothing found but a file could not be read (the others run); 3 a case
 could not be run, or one of its statements does not fit its tables (no such table or
@@ -59,6 +63,12 @@ another verdict.`,
   txnfuzz replay corpus/found --only '^tidb-' --levels RC,RR --json -`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if programs, err := programsAmong(args); programs || err != nil {
+				if err != nil {
+					return err
+				}
+				return runReplayPrograms(cmd, args, targets, jsonFile)
+			}
 			asked, err := target.ParseLevels(levels)
 			if err != nil {
 				return usagef("--levels: %w", err)

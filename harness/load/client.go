@@ -79,11 +79,18 @@ func (c *client) transaction(t *tape) error {
 	if c.chooser.rand.IntN(rolledBackOf) == 0 {
 		end = "ROLLBACK"
 	}
+	return c.perform(t, end)
+}
+
+// perform runs and records the transaction of the steps that are planned.
+func (c *client) perform(t *tape, end string) error {
 	invoke := c.run.now()
 	err, committing, broken := c.statements(t, end)
 	switch {
 	case broken != nil:
 		return broken
+	case adapterFailed(err):
+		return err
 	case end == "ROLLBACK" && (err == nil || committing):
 		// Whether or not the answer came: nothing asked for a commit.
 		t.end(c.process, invoke, c.run.now(), kv.Fail)
@@ -96,9 +103,9 @@ func (c *client) transaction(t *tape) error {
 		return nil
 	}
 	status, by := outcome(err, committing)
-	if c.session.conn != nil && !aborts[by].ended {
+	if c.session.conn != nil && !ended(by) {
 		// Should the connection break here the server rolls back all the same.
-		_ = c.session.exec("ROLLBACK")
+		_ = c.session.end("ROLLBACK")
 	}
 	t.end(c.process, invoke, c.run.now(), status)
 	c.run.count.aborted(status, by)
@@ -108,10 +115,16 @@ func (c *client) transaction(t *tape) error {
 	if corrupt[by] {
 		return fmt.Errorf("%s: %w", c.text, err)
 	}
-	if _, usual := aborts[by]; !usual && by != noCode {
+	if _, usual := abortOf(by); !usual && by != noCode {
 		return c.run.unexpected(err)
 	}
 	return nil
+}
+
+// ended tells that after an error the transaction is over.
+func ended(by code) bool {
+	a, _ := abortOf(by)
+	return a.ended
 }
 
 // rolledBackOf is of how many transactions one is rolled back at its end, so that
@@ -121,19 +134,14 @@ const rolledBackOf = 32
 // statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
 func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
-	if err := c.session.exec("BEGIN"); err != nil {
+	if err := c.session.begin(); err != nil {
 		return err, false, nil
 	}
 	w := c.run.workload
 	for i, s := range c.steps {
-		c.text = w.sql(c.run.dialect, c.text[:0], s)
 		t.statement, t.from = uint16(i), c.run.now()
 		var a *answer
-		if s.kind.IsRead() {
-			a, err = c.session.query(string(c.text))
-		} else {
-			a, err = c.session.change(string(c.text))
-		}
+		c.text, a, err = c.session.step(w, c.run.dialect, c.text, s)
 		t.to = c.run.now()
 		if err != nil {
 			if !s.kind.IsRead() {
@@ -145,7 +153,7 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
 		}
 	}
-	return c.session.exec(end), true, nil
+	return c.session.end(end), true, nil
 }
 
 // WrongAnswer says that a server answered what no order of transactions explains,

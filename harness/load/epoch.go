@@ -66,6 +66,9 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 
 // begin loads the rows of an epoch and throws away those of the ones before.
 func (r *run) begin(e *epoch) error {
+	if r.operations() {
+		return r.fillByOperations(e, false)
+	}
 	for _, q := range r.workload.fill(e) {
 		err := r.persist(func(s *session) error { return s.exec(q) })
 		// The connection may have broken when it was through.
@@ -104,13 +107,14 @@ func (r *run) tidy() error {
 }
 
 // finish reads all keys, with nothing else going on.
-func (r *run) finish(e *epoch) error {
-	s := r.workload.readAll(e)
+func (r *run) finish(e *epoch) error { return r.finishWith(e, r.workload.readAll(e)) }
+
+func (r *run) finishWith(e *epoch, s step) error {
 	q := string(r.workload.sql(r.dialect, nil, s))
 	t := e.reader()
 	err := r.persist(func(c *session) error {
 		invoke := r.now()
-		a, err := c.query(q)
+		a, err := r.readWhole(c, s, q)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,11 @@ type Finding struct {
 	Note string   `json:"note,omitempty"`
 	// File holds these transactions as a history, for txnfuzz check.
 	File string `json:"file,omitempty"`
+	// Program holds a few clients that show it again and again, ProgramSize tells how few, and ProgramRate how often;
+	// none: no program could be made.
+	Program     string `json:"program,omitempty"`
+	ProgramSize string `json:"program_size,omitempty"`
+	ProgramRate *Rate  `json:"program_rate,omitempty"`
 }
 
 // found keeps a finding. The transactions that show it are saved at once, and
@@ -67,8 +72,10 @@ func (j *judge) found(f Finding, records []kv.Record) error {
 	}
 	smaller, says := j.reduce(f, records)
 	if says == nil {
+		j.drafts[f.Kind] = j.draft(f, records)
 		return nil
 	}
+	j.drafts[f.Kind] = j.draft(f, smaller)
 	f.Transactions, f.Says = len(smaller), says
 	if err := j.save(f, smaller); err != nil {
 		return err

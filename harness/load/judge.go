@@ -29,6 +29,9 @@ type judge struct {
 
 	checking chan struct{} // holds a token while a check runs
 	lossy    bool          // the epoch that is judged has lost what was acknowledged
+	events   []event       // of the epoch that is judged
+	// drafts are of programs, by the kind of a finding, the most promising first.
+	drafts map[string][]*Program
 
 	mu        sync.Mutex
 	checked   int
@@ -54,7 +57,7 @@ func newJudge(r *run) (*judge, error) {
 	j := &judge{
 		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
 		checking:  make(chan struct{}, 1),
-		anomalies: map[model.Kind]int{}, undecided: map[string]int{},
+		anomalies: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
 		header: kv.Header{
 			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
 			Level: r.settings.Level.Short(), Settings: server.Settings,
@@ -92,6 +95,7 @@ func (j *judge) judge(e *epoch) error {
 		j.mu.Unlock()
 	}()
 	events := inOrder(e.tapes)
+	j.events = events
 	if err := j.write(events); err != nil {
 		return err
 	}
@@ -103,6 +107,9 @@ func (j *judge) judge(e *epoch) error {
 	}
 	if err := j.complaints(); err != nil {
 		return err
+	}
+	if j.run.settings.recorded != nil {
+		j.run.settings.recorded(j, events)
 	}
 	return j.isolation(e, events)
 }

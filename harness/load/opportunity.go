@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -223,8 +224,12 @@ type Exclusion struct {
 	// Split says that they are such pieces: a level promises less of whole transactions.
 	Split bool `json:"pieces,omitempty"`
 	// OneIn says that the anomaly comes in fewer than one of so many opportunities, at 95 %: a third of them, since n
-	// trials with a chance of 3/n each show nothing once in twenty times (the rule of three). 0: too few to say anything.
+	// trials with a chance of 3/n each show nothing once in twenty times (the rule of three). Of n only the share counts
+	// that Power tells. 0: too few to say anything.
 	OneIn int `json:"one_in"`
+	// Power is the share of such anomalies, planted into recorded histories, that were reported; nil: nobody has measured
+	// it, and OneIn takes it for 1.
+	Power *float64 `json:"power,omitempty"`
 }
 
 // kills are opportunities of their own.
@@ -246,11 +251,16 @@ func (j *judge) excluded() []Exclusion {
 		})
 	}
 	var out []Exclusion
+	v := whole
+	if !j.asked {
+		v = j.promise.views
+	}
 	for i, o := range opportunities {
 		_, bad := j.forbids(o.kind)
 		if bad && slices.Contains(o.workloads, j.header.Workload) && !found(string(o.kind)) {
 			x := exclusion(string(o.kind), o.says, j.meetings.transactions, j.meetings.met[i])
-			x.Split = !j.asked && j.promise.views != whole
+			x.Split = v != whole
+			x.weigh(j.run.settings.Workload, v)
 			out = append(out, x)
 		}
 	}
@@ -266,7 +276,9 @@ func (j *judge) excluded() []Exclusion {
 	if n > 0 {
 		return append(out, exclusion(KindLost, kills, n, n))
 	}
-	return append(out, exclusion(KindLost, "wrote and were acknowledged", j.sent, j.wrote))
+	x := exclusion(KindLost, "wrote and were acknowledged", j.sent, j.wrote)
+	x.weigh(j.run.settings.Workload, v)
+	return append(out, x)
 }
 
 // String tells it to people.
@@ -278,7 +290,11 @@ func (x Exclusion) String() string {
 	case x.Split:
 		of = fmt.Sprintf("%d pieces of transactions, of which %d %s", x.Transactions, x.Opportunities, x.Met)
 	}
-	return fmt.Sprintf("no %s in %s: rates above 1 in %d are excluded at 95 %%", x.Kind, of, x.OneIn)
+	said := fmt.Sprintf("no %s in %s: rates above 1 in %d are excluded at 95 %%", x.Kind, of, x.OneIn)
+	if x.Power != nil && *x.Power < 1 {
+		said += fmt.Sprintf(" (%.0f %% of them would be reported)", math.Floor(100**x.Power))
+	}
+	return said
 }
 
 // writeExclusions tells what a run excludes, a line each, and what it does not in one.

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,6 +26,9 @@ type code string
 
 // noCode: the connection was lost.
 const noCode code = ""
+
+// adapterBroken is a failure of an adapter.
+const adapterBroken code = "adapter"
 
 // committedNot is what a COMMIT comes to whose answer says that it has rolled back.
 const committedNot code = "ROLLBACK"
@@ -92,7 +96,10 @@ var duplicateKey = map[code]bool{"1062": true, "23505": true}
 // https://dev.mysql.com/doc/refman/en/innodb-autocommit-commit-rollback.html
 func outcome(err error, committing bool) (kv.Status, code) {
 	c := errorCode(err)
-	if _, known := aborts[c]; known || !committing {
+	if strings.HasPrefix(string(c), adapterUnknown) {
+		return kv.Info, c
+	}
+	if _, known := abortOf(c); known || !committing {
 		return kv.Fail, c
 	}
 	return kv.Info, c
@@ -103,7 +110,12 @@ func errorCode(err error) code {
 	var number *mysql.MySQLError
 	var state *pgsession.Refusal
 	var greeting *pgconn.PgError
+	var adapter *adapterAnswer
 	switch {
+	case errors.As(err, &adapter):
+		return adapter.code()
+	case adapterFailed(err):
+		return adapterBroken
 	case errors.As(err, &number):
 		return code(strconv.Itoa(int(number.Number)))
 	case errors.As(err, &state):

@@ -143,6 +143,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		if f.Note != "" {
 			b.WriteString("  (" + f.Note + ")\n")
 		}
+		if f.Program != "" {
+			b.WriteString("  " + f.programLine() + "\n")
+		}
 	}
 	if len(r.Findings) == 0 {
 		b.WriteString("nothing found\n")

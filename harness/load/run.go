@@ -99,6 +99,31 @@ const epochsAhead = 2
 // checks what they recorded. The report is there unless the run could not begin; an
 // error beside it is a failure of the harness or the server.
 func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
+	r, err := newRun(ctx, b, s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.endLife()
+	defer r.control.close()
+	if err := r.prepare(); err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	j, err := newJudge(r)
+	if err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	err = j.explain(r.conduct(ctx, j))
+	if r.life.Err() != nil {
+		// A server that is lost takes its database along.
+		return j.report(), r.failed()
+	}
+	err = errors.Join(err, r.drop())
+	report := j.report()
+	return report, errors.Join(err, j.makePrograms(ctx, report))
+}
+
+// newRun makes a run of which nothing has begun. Its endLife must be called.
+func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 	if err := s.check(b); err != nil {
 		return nil, err
 	}
@@ -120,26 +145,18 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
-	defer r.endLife()
 	r.control = &session{dial: dial, timeout: time.Minute}
-	defer r.control.close()
-	if err := r.prepare(); err != nil {
-		return nil, errors.Join(err, r.drop())
+	if r.operations() {
+		r.control.timeout = s.Timeout // it does nothing that takes longer than what a client does
 	}
-	j, err := newJudge(r)
-	if err != nil {
-		return nil, errors.Join(err, r.drop())
-	}
-	err = j.explain(r.conduct(ctx, j))
-	if r.life.Err() != nil {
-		// A server that is lost takes its database along.
-		return j.report(), r.failed()
-	}
-	return j.report(), errors.Join(err, r.drop())
+	return r, nil
 }
 
 // prepare makes the database and the table.
 func (r *run) prepare() error {
+	if r.operations() {
+		return r.setUp()
+	}
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
 	for _, q := range slices.Concat(first, r.workload.define(r.dialect)) {
@@ -180,6 +197,7 @@ func (r *run) persist(do func(*session) error) error {
 func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
 	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
 	channels := make([]chan *epoch, r.settings.Clients)
+	all := make([]*client, r.settings.Clients)
 	for i := range channels {
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
@@ -193,11 +211,13 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			c.loop(ctx, channels[i])
-		}()
+		all[i] = c
+	}
+	if r.operations() {
+		connectAll(ctx, all)
+	}
+	for i, c := range all {
+		wait.Go(func() { c.loop(ctx, channels[i]) })
 	}
 	return channels
 }

@@ -42,6 +42,8 @@ func dialOf(b harness.Backend) (dial, error) {
 		return mysqlDial(b), nil
 	case harness.Database:
 		return databaseDial(b), nil
+	case *Adapter:
+		return adapterDial(b), nil
 	}
 	return nil, fmt.Errorf("load: %s opens no sessions", b.Server().DBMS)
 }

@@ -42,6 +42,8 @@ type Settings struct {
 	Declared string
 	// History receives the whole history in the form of package kv; nil: nobody.
 	History io.Writer
+	// Programs is how long is tried to make programs of all findings together; 0: none are made.
+	Programs time.Duration
 	// Found is the folder for findings.
 	Found string
 	// Progress receives a line now and then.
@@ -49,6 +51,9 @@ type Settings struct {
 	// Live, if not nil, is called every second with the report so far.
 	Live  func(*Report)
 	Every time.Duration
+
+	// recorded, if not nil, is given the transactions of each epoch that was judged; they are valid until it returns.
+	recorded func(*judge, []event)
 
 	_ struct{}
 }
@@ -66,6 +71,11 @@ func (s *Settings) check(b harness.Backend) error {
 	refuse := func(format string, args ...any) error { return &SettingError{fmt.Errorf(format, args...)} }
 	if _, err := findWorkload(s.Workload); err != nil {
 		return &SettingError{err}
+	}
+	if _, ok := b.(*Adapter); ok {
+		if err := s.checkAdapter(); err != nil {
+			return &SettingError{err}
+		}
 	}
 	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
 		return &SettingError{err}

@@ -1,0 +1,260 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// AdapterScheme begins the name of a target that is reached through an adapter; the adapter's command follows.
+const AdapterScheme = "adapter:"
+
+// Adapter is a Backend whose sessions are processes of a user's program, one for each client. They are told operations
+// instead of SQL: a line of JSON each way.
+type Adapter struct {
+	command string // for the shell
+	level   corpus.Level
+}
+
+// NewAdapter returns the backend behind a command, whose transactions are asked for at a level. No process is started
+// before a session is opened.
+func NewAdapter(command string, level corpus.Level) *Adapter { return &Adapter{command, level} }
+
+// adapted is the family of what lies behind an adapter, of which nothing is known.
+const adapted history.DBMS = "adapter"
+
+// Server implements harness.Backend.
+func (a *Adapter) Server() history.Server {
+	return history.Server{DBMS: adapted, Version: "behind an adapter"}
+}
+
+// Prober implements harness.Backend.
+func (a *Adapter) Prober(context.Context) (harness.Prober, error) {
+	return nil, errors.New("nobody can ask an adapter who waits")
+}
+
+// Log implements harness.Backend.
+func (a *Adapter) Log() string { return "" }
+
+// Alive implements harness.Backend.
+func (a *Adapter) Alive(context.Context) error { return nil }
+
+// Close implements harness.Backend. Each session ends its own process.
+func (a *Adapter) Close() error { return nil }
+
+// AdapterError is a failure of an adapter's process: it could not be started, ended, did not answer in time, or
+// answered what is no answer. None of these says anything about what lies behind it.
+type AdapterError struct {
+	Command string
+	Says    string
+	// Request is the line that it was sent; empty: none was. Stderr is the end of its standard error.
+	Request, Stderr string
+}
+
+func (e *AdapterError) Error() string {
+	s := fmt.Sprintf("the adapter %s: %s", e.Command, e.Says)
+	if e.Request != "" {
+		s += fmt.Sprintf("; it was sent %s", e.Request)
+	}
+	if e.Stderr == "" {
+		return s + "; it wrote nothing to its standard error"
+	}
+	return s + "; its standard error ends with:\n" + strings.TrimRight(e.Stderr, "\n")
+}
+
+// adapterAnswer is the answer of an adapter that a transaction was aborted or that its outcome is unknown.
+type adapterAnswer struct {
+	unknown bool
+	reason  string
+}
+
+func (e *adapterAnswer) Error() string {
+	if e.unknown {
+		return "the adapter does not know the outcome: " + e.reason
+	}
+	return "aborted: " + e.reason
+}
+
+// What codes of an adapter's answers begin with. After either the transaction is over.
+const (
+	adapterAborts  = "aborted: "
+	adapterUnknown = "unknown: "
+)
+
+// code tells answers apart by their reason, in which numbers, such as those of transactions, do not matter.
+func (e *adapterAnswer) code() code {
+	reason := strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return '#'
+		}
+		return r
+	}, e.reason)
+	if len(reason) > 80 {
+		reason = strings.ToValidUTF8(reason[:80], "") + " …"
+	}
+	if e.unknown {
+		return code(adapterUnknown + reason)
+	}
+	return code(adapterAborts + reason)
+}
+
+// abortOf tells what is known of an error.
+func abortOf(c code) (abort, bool) {
+	if strings.HasPrefix(string(c), adapterAborts) || strings.HasPrefix(string(c), adapterUnknown) {
+		return abort{ended: true, usual: true}, true
+	}
+	a, known := aborts[c]
+	return a, known
+}
+
+// adapterFailed returns the failure of an adapter among the causes of an error.
+func adapterFailed(err error) bool { return errors.As(err, new(*AdapterError)) }
+
+// tail keeps the end of what a process writes to its standard error.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailBytes = 4000
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	if over := len(t.b) - tailBytes; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.ToValidUTF8(t.b, nil))
+}
+
+// operations tells whether clients send operations instead of SQL.
+func (r *run) operations() bool {
+	_, ok := r.backend.(*Adapter)
+	return ok
+}
+
+// checkAdapter reports settings that make no sense with an adapter.
+func (s *Settings) checkAdapter() error {
+	w, err := findWorkload(s.Workload)
+	if err != nil {
+		return err
+	}
+	asked := declared[s.Declared]
+	switch {
+	case adapterVerbs[w.kind()] == nil:
+		return fmt.Errorf("workload %s needs SQL, which an adapter is not sent: want append, register, mini or bank", s.Workload)
+	case len(s.Models) == 0 && s.Declared == "":
+		return errors.New("nobody knows what lies behind an adapter: want --model or --promise, which says what is checked")
+	case asked.views == perStatement && w.kind() == kv.Bank:
+		return errors.New("workload bank reads accounts one by one from an adapter, and of reads one by one nothing is promised " +
+			"that each has a snapshot of its own for: want another workload")
+	}
+	return nil
+}
+
+// setUp tells an adapter to begin with nothing.
+func (r *run) setUp() error {
+	return r.persist(func(s *session) error { return s.conn.(*adapterConn).setUp(r.settings.Workload) })
+}
+
+// transact runs steps in a transaction of the control session, again when that is aborted, and gives the answer of the
+// last one.
+func (r *run) transact(s *session, steps ...step) (a *answer, err error) {
+	end := time.Now().Add(r.patience())
+	for {
+		if err = s.begin(); err == nil {
+			for _, x := range steps {
+				if _, a, err = s.step(r.workload, r.dialect, nil, x); err != nil {
+					break
+				}
+			}
+		}
+		if err == nil {
+			err = s.end("COMMIT")
+		}
+		known := errors.As(err, new(*adapterAnswer))
+		if !known || errors.As(err, new(*AdapterError)) || time.Now().After(end) {
+			return a, err
+		}
+	}
+}
+
+// fillByOperations loads the rows of an epoch: accounts have a balance from the beginning, anything else is absent.
+func (r *run) fillByOperations(e *epoch, all bool) error {
+	if r.workload.kind() != kv.Bank || e.number > 0 && !all {
+		return nil
+	}
+	last := e.keys.first + accounts - 1
+	if all {
+		last = e.keys.last()
+	}
+	for from := e.keys.first; from <= last; from += accounts {
+		var steps []step
+		for k := from; k < from+accounts; k++ {
+			steps = append(steps, step{kind: kv.Write, key: k, val: balance})
+		}
+		if err := r.persist(func(s *session) error { _, err := r.transact(s, steps...); return err }); err != nil {
+			return fmt.Errorf("write the balances of accounts: %w", err)
+		}
+	}
+	return nil
+}
+
+// readWhole reads what a step of several keys asks for.
+func (r *run) readWhole(s *session, x step, sql string) (*answer, error) {
+	if r.operations() {
+		return r.transact(s, x)
+	}
+	return s.query(sql)
+}
+
+// connectAll opens the sessions of clients before anything is timed: processes may take long to start. A session that
+// cannot be opened is told by its client.
+func connectAll(ctx context.Context, clients []*client) {
+	var wait sync.WaitGroup
+	for _, c := range clients {
+		wait.Go(func() { _ = c.session.connect(ctx) })
+	}
+	wait.Wait()
+}
+
+// start starts the process of a session, in a group of its own: Ctrl-C is for txnfuzz, which ends the processes when
+// their transactions are through, and whatever the shell starts ends with it.
+func (a *Adapter) start(timeout time.Duration) (*adapterConn, error) {
+	c := &adapterConn{adapter: a, timeout: timeout, lines: make(chan []byte), ended: make(chan struct{})}
+	c.cmd = exec.Command("/bin/sh", "-c", a.command)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.Stderr = &c.stderr
+	c.cmd.WaitDelay = time.Second
+	var err error
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start an adapter: %w", err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start an adapter: %w", err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, &AdapterError{Command: a.command, Says: "cannot be started: " + err.Error()}
+	}
+	go c.read(out)
+	return c, nil
+}

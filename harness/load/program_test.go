@@ -1,0 +1,126 @@
+package load
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
+)
+
+const programHead = "target: mysql:9.7\nlevel: RR\nmodel: snapshot-isolation\nshows: lost-update\nworkload: "
+
+// TestProgramText: what is written is read again as the same, for all statements of all workloads.
+func TestProgramText(t *testing.T) {
+	for workload, body := range map[string]string{
+		"append":    "client 1\n  begin\n  read 0\n  read 3 for update\n  append 1\n  commit\n\nclient 2\n  begin\n  read 1 for share\n  rollback\n  begin\n  append 1\n  commit\n",
+		"register":  "client 1\n  begin\n  read 0\n  write 0\n  commit\n",
+		"predicate": "client 1\n  begin\n  select class 3 for update\n  insert 5 class 3\n  update 4 class 0\n  delete 2\n  read 4\n  commit\n",
+		"bank":      "client 1\n  begin\n  read 1 to 3\n  read 4 to 8 for update\n  add 1 -5\n  add 8 5\n  commit\n",
+	} {
+		p, err := parseProgram("x", programHead+workload+"\n"+body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.body() != body {
+			t.Errorf("%s: read\n%s\nwritten\n%s", workload, body, p.body())
+		}
+		p.Rate, p.Load = Rate{3, 1200, 4.5}, Rate{1, 50000, 60}
+		q, err := parseProgram("x", string(p.Text(mysqlDialect, "x.load")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.same(q) || q.Rate != p.Rate || q.Load != p.Load || q.Level != corpus.RepeatableRead ||
+			!slices.Equal(q.Models, []model.Model{model.SnapshotIsolation}) {
+			t.Errorf("%s: %+v from %s", workload, q, p.Text(mysqlDialect, "x.load"))
+		}
+	}
+}
+
+func TestProgramErrors(t *testing.T) {
+	const client = "client\nbegin\nread 1\ncommit\n"
+	for _, c := range []struct{ text, want string }{
+		{programHead + "append\n", "x: there is no client"},
+		{programHead + "lists\n", `x:5: unknown workload "lists"`},
+		{"level: RR\nshows: lost-update\n", "no workload is named"},
+		{"workload: append\nshows: lost-update\n" + client, "no level is named"},
+		{"workload: append\nlevel: RR\n" + client, "does not say what it shows"},
+		{programHead + "append\nsize: 3\n", `x:6: unknown "size"`},
+		{programHead + "append\nrate: often\n", "want a rate such as"},
+		{programHead + "append\nrate: 5 of 3 in 1.0 s\n", "want a rate such as"},
+		{programHead + "append\nbegin\n", `x:6: "begin"`},
+		{programHead + "append\nclient\nread 1\n", "x:7: \"read 1\": each transaction is begin"},
+		{programHead + "append\nclient\nbegin\nbegin\n", "each transaction is begin"},
+		{programHead + "append\nclient\nbegin\nread 1\n", "no commit or rollback"},
+		{programHead + "append\nclient\nbegin\ncommit\n", "without statements"},
+		{programHead + "append\nclient\nbegin\nwrite 1\n", "want one of read KEY"},
+		{programHead + "append\nclient\nbegin\nread x\n", "is no statement"},
+		{programHead + "append\nclient\nbegin\nappend 1 for update\n", "is no statement"},
+		{programHead + "append\nclient\nbegin\nread 1000\ncommit\n", "keys are numbers from 0 to"},
+		{programHead + "bank\nclient\nbegin\nadd 9 5\ncommit\n", "accounts are numbered"},
+		{programHead + "predicate\nclient\nbegin\ninsert 2 class 1\ncommit\n", "odd keys"},
+		{programHead + "predicate\nclient\nbegin\ndelete 2\ncommit\nclient\nbegin\nupdate 2 class 1\ncommit\n", "changed twice"},
+		{programHead + "append\npromise: SI\n" + client, "one of them says"},
+		{programHead + "append\n" + client + "level: RC\n", "behind the first client"},
+	} {
+		if _, err := parseProgram("x", c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// TestDraft: what is left of a finding becomes a program of the transactions that were sent, with their locks, the
+// pieces of one put together again; whatever else they did comes with the next one.
+func TestDraft(t *testing.T) {
+	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 2, Level: corpus.RepeatableRead}}
+	tp := parseTape(t, `1 ok 10-19: r! 7 []; append 7 5; r 12 []
+		2 ok 12-18: r 7 []; append 16 1; append 7 6
+		3 ok 20-29: r 7 [5 6]
+		2 ok 30-39: r 9 []`)
+	j := &judge{run: r, events: inOrder([]*tape{tp})}
+	f := Finding{Kind: "lost-update", Model: model.SnapshotIsolation}
+	left := []kv.Record{
+		{Session: 1, Invoke: 10, Return: 19, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}, {Kind: kv.Append, Key: 7, Val: 5}}},
+		{Session: 77, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}}},
+		{Session: 2, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.Append, Key: 7, Val: 6}}},
+	}
+	var got []string
+	for _, p := range j.draft(f, left) {
+		got = append(got, p.body())
+	}
+	want := []string{
+		"client 1\n  begin\n  read 3 for update\n  append 3\n  commit\n\nclient 2\n  begin\n  read 3\n  append 3\n  commit\n",
+		"client 1\n  begin\n  read 3 for update\n  append 3\n  read 0\n  commit\n\nclient 2\n  begin\n  read 3\n  append 4\n  append 3\n  commit\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestSmaller: everything can be left out, and two keys can become one.
+func TestSmaller(t *testing.T) {
+	p, err := parseProgram("x", programHead+"append\nclient\nbegin\nread 1\nappend 2\ncommit\nbegin\nread 1\ncommit\nclient\nbegin\nread 2\ncommit\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, q := range p.smaller() {
+		got = append(got, strings.Join(strings.Fields(strings.NewReplacer("begin", "(", "commit", ")", "client", "c").Replace(q.body())), " "))
+	}
+	want := []string{
+		"c 1 ( read 2 )",
+		"c 1 ( read 1 append 2 ) ( read 1 )",
+		"c 1 ( read 1 ) c 2 ( read 2 )",
+		"c 1 ( read 1 append 2 ) c 2 ( read 2 )",
+		"c 1 ( append 2 ) ( read 1 ) c 2 ( read 2 )",
+		"c 1 ( read 1 ) ( read 1 ) c 2 ( read 2 )",
+		"c 1 ( read 1 append 2 ) c 2 ( read 2 )",
+		"c 1 ( read 1 append 2 ) ( read 1 )",
+		"c 1 ( read 1 append 1 ) ( read 1 ) c 2 ( read 1 )",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
