@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -23,6 +24,8 @@ type epoch struct {
 	once    sync.Once
 	running sync.WaitGroup
 	faults  []Fault
+	// invariant is what a workload of that package knows of the epoch; else nil.
+	invariant *invariant.Epoch
 }
 
 // end asks the clients to stop when their transactions are through.
@@ -66,6 +69,9 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 
 // begin loads the rows of an epoch and throws away those of the ones before.
 func (r *run) begin(e *epoch) error {
+	if r.invariant != nil {
+		return r.beginInvariant(e)
+	}
 	for _, q := range r.workload.fill(e) {
 		err := r.persist(func(s *session) error { return s.exec(q) })
 		// The connection may have broken when it was through.
@@ -105,6 +111,9 @@ func (r *run) tidy() error {
 
 // finish reads all keys, with nothing else going on.
 func (r *run) finish(e *epoch) error {
+	if r.invariant != nil {
+		return r.finishInvariant(e)
+	}
 	s := r.workload.readAll(e)
 	q := string(r.workload.sql(r.dialect, nil, s))
 	t := e.reader()

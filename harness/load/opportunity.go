@@ -245,6 +245,9 @@ func (j *judge) excluded() []Exclusion {
 			return f.Kind == k || f.Kind == string(model.Unorderable)
 		})
 	}
+	if j.run.invariant != nil {
+		return j.excludedViolations(found)
+	}
 	var out []Exclusion
 	for i, o := range opportunities {
 		_, bad := j.forbids(o.kind)

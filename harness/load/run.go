@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -35,6 +36,9 @@ type run struct {
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
+	// invariant is the workload if it is one of that package, else nil; judge keeps what it finds.
+	invariant *invariant.Set
+	judge     *judge
 
 	mu      sync.Mutex
 	err     error // the first that ended the run
@@ -121,6 +125,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	defer r.endLife()
+	r.keepInvariant()
 	r.control = &session{dial: dial, timeout: time.Minute}
 	defer r.control.close()
 	if err := r.prepare(); err != nil {
@@ -130,6 +135,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.drop())
 	}
+	r.judge = j
 	err = j.explain(r.conduct(ctx, j))
 	if r.life.Err() != nil {
 		// A server that is lost takes its database along.
@@ -142,23 +148,24 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 func (r *run) prepare() error {
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
-	for _, q := range slices.Concat(first, r.workload.define(r.dialect)) {
+	for _, q := range slices.Concat(first, r.controlSettings(), r.workload.define(r.dialect)) {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
 	}
-	r.control.setup = []string{enter}
-	return nil
+	r.control.setup = append([]string{enter}, r.controlSettings()...)
+	return r.sweep(false)
 }
 
 // drop drops the database, which is ours by its name, even after the run was
 // interrupted.
 func (r *run) drop() error {
+	left := r.sweep(true) // locks of what is prepared would keep the tables
 	q := fmt.Sprintf(r.dialect.drop, r.database)
 	if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
-		return fmt.Errorf("drop %s: %w", r.database, err)
+		return errors.Join(left, fmt.Errorf("drop %s: %w", r.database, err))
 	}
-	return nil
+	return left
 }
 
 // persist does something on the control connection, again where that is lost: the
@@ -193,6 +200,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
+		c.keepInvariant()
 		wait.Add(1)
 		go func() {
 			defer wait.Done()

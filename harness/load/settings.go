@@ -67,6 +67,9 @@ func (s *Settings) check(b harness.Backend) error {
 	if _, err := findWorkload(s.Workload); err != nil {
 		return &SettingError{err}
 	}
+	if err := s.checkInvariant(b.Server()); err != nil {
+		return &SettingError{err}
+	}
 	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
 		return &SettingError{err}
 	}
