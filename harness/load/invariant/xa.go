@@ -64,8 +64,9 @@ type branch struct {
 	ids   []int64 // rows in both tables
 	k     int64   // the counter it raises; 0: none
 	// prepared: the server said so. sent is which end it was sent, ended says that the server acknowledged that.
-	prepared, ended bool
-	sent            ending
+	// cutOff: the connection was lost while it was being ended.
+	prepared, ended, cutOff bool
+	sent                    ending
 }
 
 type twoPhase struct {
@@ -154,6 +155,7 @@ func (x *twoPhase) end(t *txn, b *branch, e ending) error {
 		b.ended = true
 	} else {
 		// A session may still hold on to it, or the connection was lost: the end of the epoch tells.
+		b.cutOff = b.cutOff || t.set.host.Outcome(err, false).Code == ""
 		x.inDoubt = append(x.inDoubt, b)
 	}
 	x.mu.Unlock()
@@ -326,9 +328,10 @@ func (x *twoPhase) endAll(r *reader) ([]Violation, error) {
 			there := slices.Contains(names, b.name)
 			switch {
 			case there && b.ended:
-				x.note(violation(EndedTwice, b.ids, "%s is prepared at the end of the epoch, although %s was acknowledged",
-					b.name, endOf(s.dialect, b.name, b.sent)))
-				_, _ = r.conn.Change(endOf(s.dialect, b.name, rolledBack)) // so that its locks are gone; the list shows if not
+				x.back(b)
+				// So that its locks are gone; the list shows if not.
+				_, _ = r.conn.Change(endOf(s.dialect, b.name, b.sent))
+				left++
 			case there:
 				left++
 				e := b.sent
@@ -352,6 +355,17 @@ func (x *twoPhase) endAll(r *reader) ([]Violation, error) {
 	}
 }
 
+// back takes note of a branch that is prepared although its end was acknowledged. A ROLLBACK that a kill undoes is none:
+// by presumed abort whoever finds the branch again rolls it back again (X/Open XA, 2.3.3).
+func (x *twoPhase) back(b *branch) {
+	switch {
+	case b.sent == committed:
+		x.note(violation(Lost, b.ids, "at the end of the epoch %s is prepared, although its COMMIT was acknowledged", b.name))
+	case !x.e.set.kills:
+		x.note(violation(EndedTwice, b.ids, "at the end of the epoch %s is prepared, although its ROLLBACK was acknowledged", b.name))
+	}
+}
+
 // note keeps a violation until the end of the epoch is read whole.
 func (x *twoPhase) note(v Violation) {
 	if !slices.ContainsFunc(x.found, func(f Violation) bool { return slices.Equal(f.Keys, v.Keys) }) {
@@ -360,7 +374,7 @@ func (x *twoPhase) note(v Violation) {
 }
 
 // judge holds the rows of both tables (id, token) and the counters (k, n) against what was ended. owed says that a COMMIT
-// without an answer has left nothing so far.
+// whose connection was lost has left nothing so far.
 func (x *twoPhase) judge(one, other, counted [][]int64) (out []Violation, owed bool) {
 	there := [2]map[int64]bool{{}, {}}
 	for i, rows := range [][][]int64{one, other} {
@@ -391,8 +405,8 @@ func (x *twoPhase) judge(one, other, counted [][]int64) (out []Violation, owed b
 		case b.sent == committed && b.ended && !all:
 			says(Lost, "nothing is there of %s, which was committed and acknowledged", b.name)
 		case b.sent == committed && b.prepared && !all:
-			owed = true
-			says(PreparedLost, "nothing is there of %s, which was prepared; it was sent a COMMIT alone, whose answer was lost", b.name)
+			owed = owed || b.cutOff
+			says(PreparedLost, "nothing is there of %s, which was prepared and acknowledged, and sent COMMIT alone", b.name)
 		case b.sent == rolledBack && n > 0:
 			says(Kept, "the rows of %s are there, which was sent a ROLLBACK alone", b.name)
 		case b.sent == open && n > 0:
