@@ -165,7 +165,7 @@ func (s *Set) report(e *Epoch, v Violation) error {
 	for _, c := range clients {
 		touched = append(touched, c.trail.of(v.Keys)...)
 	}
-	return s.host.Found(e.Number, v, inTime(touched))
+	return s.host.Found(e.Number, v, telling(touched, v.Keys))
 }
 
 // Client makes the transactions of one session. It belongs to one goroutine.

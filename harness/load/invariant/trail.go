@@ -35,6 +35,8 @@ type Sentence struct {
 	Answer string `json:"answer"`
 
 	keys []int64
+	// idle: it has read, or changed nothing.
+	idle bool
 }
 
 // trail holds the last transactions of a client.
@@ -71,10 +73,21 @@ func (l *trail) of(keys []int64) []Logged {
 	return out
 }
 
-// inTime sorts transactions by their beginning and keeps the last ones.
-func inTime(all []Logged) []Logged {
+// telling sorts transactions by their beginning. Of too many it keeps those that changed something of the rows or failed
+// there, and of these the first ones, which may be the cause, and the last ones.
+func telling(all []Logged, keys []int64) []Logged {
 	slices.SortFunc(all, func(a, b Logged) int { return cmp.Compare(a.From, b.From) })
-	return all[max(0, len(all)-loggedMost):]
+	if len(all) > loggedMost {
+		all = slices.DeleteFunc(all, func(t Logged) bool {
+			return !slices.ContainsFunc(t.Statements, func(s Sentence) bool {
+				return !s.idle && slices.ContainsFunc(s.keys, func(k int64) bool { return slices.Contains(keys, k) })
+			})
+		})
+	}
+	if n := len(all); n > loggedMost {
+		return slices.Concat(all[:loggedMost/2], all[n-loggedMost/2:])
+	}
+	return all
 }
 
 func spellRows(rows [][]history.Cell) string {

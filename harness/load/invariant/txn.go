@@ -131,6 +131,7 @@ func (t *txn) exec(sql string, keys ...int64) error {
 func (t *txn) change(sql string, keys ...int64) (int64, error) {
 	s := Sentence{SQL: sql, keys: keys, From: t.set.host.Now()}
 	n, err := t.conn.Change(sql)
+	s.idle = n == 0 && err == nil
 	s.Answer = strconv.FormatInt(n, 10) + " rows changed"
 	t.said(s, err)
 	return n, err
@@ -140,7 +141,7 @@ func (t *txn) change(sql string, keys ...int64) (int64, error) {
 func (t *txn) query(sql string, keys ...int64) ([][]history.Cell, error) {
 	s := Sentence{SQL: sql, keys: keys, From: t.set.host.Now()}
 	rows, err := t.conn.Query(sql)
-	s.Answer = spellRows(rows)
+	s.Answer, s.idle = spellRows(rows), true
 	for _, r := range rows {
 		if len(keys) == 0 && len(r) > 0 {
 			s.keys = append(s.keys, number(r[0]))
