@@ -42,6 +42,16 @@ Workloads, whose values show which version of a key came first:
   predicate  rows that come and go, SELECTs by a condition
   bank       transfers between accounts; the total stays
 
+Workloads whose invariants need no order of versions (txnfuzz check reads none of them):
+  queue         jobs taken with FOR UPDATE SKIP LOCKED are done once, none is lost
+  index         all indexes of a table give the same rows
+  parent-child  foreign keys with CASCADE, SET NULL and RESTRICT leave no orphan
+  counter       upserts add up to what was acknowledged
+  sequence      AUTO_INCREMENT, identity and SEQUENCE give no value twice
+  trigger       what triggers write equals their table
+  ddl           columns, indexes, names and partitions change beside reads and writes
+  xa            what is prepared is there until it is ended, once
+
 A finding is an anomaly that the server's manual excludes at the level, or that the
 model of --model excludes. The other anomalies are only counted. A connection that is
 lost in COMMIT, or a timeout there, counts as an unknown outcome, every other error as
@@ -73,6 +83,8 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
+  txnfuzz load --target mysql:9.7 --workload index --duration 5m
+  txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
   txnfuzz load --program corpus/found/load-mysql-rr-append-lost-update-0a1b2c3d.load --target mysql:9.7`,
@@ -133,7 +145,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
 	f.StringVar(&adapter, "adapter", "", "instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
-	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.Workloads(), ", "))
+	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.AllWorkloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")

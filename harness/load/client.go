@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -22,6 +23,8 @@ type client struct {
 
 	steps []step
 	text  []byte
+	// keeper makes the transactions of a workload of package invariant; else nil.
+	keeper *invariant.Client
 }
 
 // patience is how long is waited for a server that does not answer: one that is
@@ -74,6 +77,9 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 // transaction plans, runs and records one transaction. An error is one of the
 // harness or a result that no statement of the workload can have.
 func (c *client) transaction(t *tape) error {
+	if c.keeper != nil {
+		return c.keep(t)
+	}
 	c.steps = c.run.workload.plan(c.steps[:0], &c.chooser)
 	end := "COMMIT"
 	if c.chooser.rand.IntN(rolledBackOf) == 0 {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -23,6 +24,8 @@ type epoch struct {
 	once    sync.Once
 	running sync.WaitGroup
 	faults  []Fault
+	// invariant is what a workload of that package knows of the epoch; else nil.
+	invariant *invariant.Epoch
 }
 
 // end asks the clients to stop when their transactions are through.
@@ -66,7 +69,10 @@ func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 
 // begin loads the rows of an epoch and throws away those of the ones before.
 func (r *run) begin(e *epoch) error {
-	if r.operations() {
+	switch {
+	case r.invariant != nil:
+		return r.beginInvariant(e)
+	case r.operations():
 		return r.fillByOperations(e, false)
 	}
 	for _, q := range r.workload.fill(e) {
@@ -107,7 +113,12 @@ func (r *run) tidy() error {
 }
 
 // finish reads all keys, with nothing else going on.
-func (r *run) finish(e *epoch) error { return r.finishWith(e, r.workload.readAll(e)) }
+func (r *run) finish(e *epoch) error {
+	if r.invariant != nil {
+		return r.finishInvariant(e)
+	}
+	return r.finishWith(e, r.workload.readAll(e))
+}
 
 func (r *run) finishWith(e *epoch, s step) error {
 	q := string(r.workload.sql(r.dialect, nil, s))

@@ -95,12 +95,19 @@ func (j *judge) fileOf(f Finding) string {
 		}
 		return '-'
 	}, string(j.run.backend.Server().DBMS)+"-"+j.run.settings.Level.Short()+"-"+j.run.settings.Workload+"-"+f.Kind)
-	return filepath.Join(j.run.settings.Found, fmt.Sprintf("load-%s-%08x.jsonl", strings.ToLower(target), h.Sum32()))
+	form := ".jsonl"
+	if j.run.invariant != nil {
+		form = ".json"
+	}
+	return filepath.Join(j.run.settings.Found, fmt.Sprintf("load-%s-%08x%s", strings.ToLower(target), h.Sum32(), form))
 }
 
 // save writes the transactions of a finding as a history that says what it is held
 // against, and beside it what is wrong with it.
 func (j *judge) save(f Finding, records []kv.Record) error {
+	if j.run.invariant != nil {
+		return j.saveViolation(f, nil)
+	}
 	header := j.header
 	if f.Model != "" {
 		header.Promised = []string{string(f.Model)}

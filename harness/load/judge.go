@@ -63,7 +63,7 @@ func newJudge(r *run) (*judge, error) {
 			Level: r.settings.Level.Short(), Settings: server.Settings,
 		},
 	}
-	if !j.asked {
+	if !j.asked && r.invariant == nil {
 		j.models = p.models
 	}
 	if r.workload.kind() == kv.Bank {
@@ -101,6 +101,12 @@ func (j *judge) judge(e *epoch) error {
 	}
 	if len(events) == 0 {
 		return nil
+	}
+	if j.run.invariant != nil { // which was held against its reads as they came
+		j.mu.Lock()
+		j.sent += len(events)
+		j.mu.Unlock()
+		return j.complaints()
 	}
 	if err := j.durable(e, events); err != nil {
 		return err

@@ -250,6 +250,9 @@ func (j *judge) excluded() []Exclusion {
 			return f.Kind == k || f.Kind == string(model.Unorderable)
 		})
 	}
+	if j.run.invariant != nil {
+		return j.excludedViolations(found)
+	}
 	var out []Exclusion
 	v := whole
 	if !j.asked {

@@ -24,6 +24,8 @@ type Report struct {
 	// Models were checked; Promise says why, where they were not asked for.
 	Models  []model.Model `json:"models"`
 	Promise string        `json:"promise,omitempty"`
+	// Checked is the invariant of a workload that needs no model.
+	Checked string `json:"checked,omitempty"`
 
 	Seconds      float64 `json:"seconds"`
 	Transactions int64   `json:"transactions"`
@@ -64,6 +66,9 @@ func (j *judge) report() *Report {
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
+	}
+	if r.invariant != nil {
+		out.Checked = r.invariant.Workload.Says
 	}
 	if !j.asked {
 		out.Promise = j.promise.String()
@@ -120,7 +125,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, m := range r.Models {
 		names = append(names, string(m))
 	}
-	fmt.Fprintf(&b, "%d epochs checked against %s in %.1f s\n", r.Epochs, strings.Join(names, ", "), r.CheckSeconds)
+	if r.Checked != "" {
+		fmt.Fprintf(&b, "%d epochs checked: %s\n", r.Epochs, r.Checked)
+	} else {
+		fmt.Fprintf(&b, "%d epochs checked against %s in %.1f s\n", r.Epochs, strings.Join(names, ", "), r.CheckSeconds)
+	}
 	if r.Promise != "" {
 		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
 	}

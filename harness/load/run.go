@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -35,6 +36,9 @@ type run struct {
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
+	// invariant is the workload if it is one of that package, else nil; judge keeps what it finds.
+	invariant *invariant.Set
+	judge     *judge
 
 	mu      sync.Mutex
 	err     error // the first that ended the run
@@ -112,6 +116,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	if err != nil {
 		return nil, errors.Join(err, r.drop())
 	}
+	r.judge = j
 	err = j.explain(r.conduct(ctx, j))
 	if r.life.Err() != nil {
 		// A server that is lost takes its database along.
@@ -145,6 +150,7 @@ func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 		database: fmt.Sprintf("%s%d_%s_load", harness.DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
+	r.keepInvariant()
 	r.control = &session{dial: dial, timeout: time.Minute}
 	if r.operations() {
 		r.control.timeout = s.Timeout // it does nothing that takes longer than what a client does
@@ -159,23 +165,24 @@ func (r *run) prepare() error {
 	}
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
-	for _, q := range slices.Concat(first, r.workload.define(r.dialect)) {
+	for _, q := range slices.Concat(first, r.controlSettings(), r.workload.define(r.dialect)) {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
 	}
-	r.control.setup = []string{enter}
-	return nil
+	r.control.setup = append([]string{enter}, r.controlSettings()...)
+	return r.sweep(false)
 }
 
 // drop drops the database, which is ours by its name, even after the run was
 // interrupted.
 func (r *run) drop() error {
+	left := r.sweep(true) // locks of what is prepared would keep the tables
 	q := fmt.Sprintf(r.dialect.drop, r.database)
 	if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
-		return fmt.Errorf("drop %s: %w", r.database, err)
+		return errors.Join(left, fmt.Errorf("drop %s: %w", r.database, err))
 	}
-	return nil
+	return left
 }
 
 // persist does something on the control connection, again where that is lost: the
@@ -211,6 +218,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
+		c.keepInvariant()
 		all[i] = c
 	}
 	if r.operations() {
