@@ -32,7 +32,7 @@ func quote(h *kv.History, t int32, o kv.Op) string {
 		return out + " ?"
 	case o.Kind == kv.Delete:
 		return out
-	case o.Kind == kv.ReadList || o.Kind == kv.ReadSet:
+	case o.Kind == kv.ReadList || o.Kind == kv.ReadSet || o.Kind == kv.Versions:
 		return out + " [" + spellList(h, h.List(o)) + "]"
 	}
 	return out + " " + h.Spell(o.Val)

@@ -19,7 +19,7 @@ import (
 func WriteElle(w io.Writer, h *History, json bool) error {
 	var r Record
 	for i := range h.Len() {
-		if h.Open(i, &r); !elleCanSay(h, &r) {
+		if h.Open(i, &r); h.Holds(Versions) || !elleCanSay(h, &r) {
 			return fmt.Errorf("write %s as Elle's: it has no form for the transaction at %s %d", h.File, h.PlaceWord(), h.Place(i))
 		}
 	}

@@ -121,7 +121,7 @@ func (h *History) Add(r *Record) {
 		switch o.Kind {
 		case ReadList:
 			op.Val = h.list(op.Key, list, o.Lasting)
-		case ReadSet:
+		case ReadSet, Versions:
 			op.Val = h.other(list)
 		case ReadPredicate:
 			op.Val = h.other(append([]Value{o.Val}, list...))
@@ -215,7 +215,7 @@ func (h *History) Ops(i int) []Op {
 	return h.chunks[t.start>>chunkBits][off : off+int(t.ops)]
 }
 
-// List returns what a ReadList, ReadSet or ReadPredicate returned (of the last:
+// List returns what a ReadList, ReadSet, Versions or ReadPredicate returned (of the last:
 // key, value, key, value, …), not to be changed.
 func (h *History) List(o Op) []Value {
 	switch {
@@ -311,7 +311,7 @@ func (h *History) Open(i int, r *Record) {
 			ro.Key = h.keys.values[o.Key]
 		}
 		switch o.Kind {
-		case ReadList, ReadSet:
+		case ReadList, ReadSet, Versions:
 			ro.Val, ro.List = 0, h.List(o)
 		case ReadPredicate:
 			ro.Val, ro.List = h.Condition(o), h.List(o)

@@ -201,8 +201,10 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		o.Kind = Delete
 		next()
 		o.Key = c.value(&j.names)
-	case "read-set":
-		o.Kind = ReadSet
+	case "read-set", "versions":
+		if o.Kind = ReadSet; l[0] == 'v' {
+			o.Kind = Versions
+		}
 		next()
 		o.Key = c.value(&j.names)
 		next()
@@ -226,7 +228,7 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		}
 	default:
 		c.i = at
-		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp")
+		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp, versions")
 	}
 	c.expect(']', "the end of the operation")
 	r.Ops = append(r.Ops, o)
@@ -364,7 +366,7 @@ func (j *Writer) op(b []byte, o *RecordOp, s Status) []byte {
 			b = append(j.value(append(b, ','), o.List[i+1]), ']')
 		}
 		b = append(b, ']')
-	case o.Kind == ReadList || o.Kind == ReadSet:
+	case o.Kind == ReadList || o.Kind == ReadSet || o.Kind == Versions:
 		b = append(b, ",["...)
 		for i, v := range o.List {
 			if i > 0 {
