@@ -24,7 +24,7 @@ import (
 
 func newLoad() *cobra.Command {
 	var s load.Settings
-	var level, reads, faults, history, jsonFile, address string
+	var level, reads, opened, faults, history, jsonFile, address string
 	var models []string
 	var declared string
 	cmd := &cobra.Command{
@@ -40,8 +40,14 @@ Workloads, whose values show which version of a key came first:
   append     lists that only grow; a read shows all appends before it
   register   unique values; most writes follow a read of the same key
   mini       two reads and two writes at most, each write after a read of its key
+  mixed      a few rows and every kind of statement: reads by primary key, range, secondary
+             and covering index, upserts, UPDATE, REPLACE, DELETE and INSERT again
   predicate  rows that come and go, SELECTs by a condition
   bank       transfers between accounts; the total stays
+
+Transactions begin in several ways (--openings): with BEGIN, with a consistent snapshot,
+read only, as one statement without BEGIN; some roll back to a savepoint. What was rolled
+back must never be seen.
 
 A finding is an anomaly that the server's manual excludes at the level, or that the
 model of --model excludes. The other anomalies are only counted. A connection that is
@@ -65,6 +71,8 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
+  txnfuzz load --target mariadb:11.8 --workload mixed --clients 64 --duration 10m
+  txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -95,6 +103,9 @@ failed, nothing was committed, or something could not be decided.`,
 				}
 			}
 			s.Reads = load.Reads(reads)
+			if s.Openings, err = load.ParseOpenings(opened); err != nil {
+				return usagef("--openings: %w", err)
+			}
 			if err := checkLoad(cmd, &s); err != nil {
 				return err
 			}
@@ -118,8 +129,12 @@ failed, nothing was committed, or something could not be decided.`,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
 	f.StringVar(&reads, "reads", string(load.AutoReads),
-		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE) or mixed; auto is plain, "+
+		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE), nowait, skip-locked or "+
+			"mixed, which is all of them; auto is mixed for workload mixed and plain for the others, "+
 			"but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
+	f.StringVar(&opened, "openings", "auto",
+		"how transactions begin, some of begin, snapshot (WITH CONSISTENT SNAPSHOT, at RR), read-only, autocommit, savepoint; "+
+			"auto: all that the server and the workload allow")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")

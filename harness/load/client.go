@@ -20,8 +20,9 @@ type client struct {
 	// take effect when the next one has begun.
 	process int64
 
-	steps []step
-	text  []byte
+	plan     plan
+	openings []*opening
+	text     []byte
 }
 
 // patience is how long is waited for a server that does not answer: one that is
@@ -74,11 +75,8 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 // transaction plans, runs and records one transaction. An error is one of the
 // harness or a result that no statement of the workload can have.
 func (c *client) transaction(t *tape) error {
-	c.steps = c.run.workload.plan(c.steps[:0], &c.chooser)
-	end := "COMMIT"
-	if c.chooser.rand.IntN(rolledBackOf) == 0 {
-		end = "ROLLBACK"
-	}
+	c.plan.draw(c.run.workload, &c.chooser, c.openings)
+	end := c.plan.end(&c.chooser)
 	invoke := c.run.now()
 	err, committing, broken := c.statements(t, end)
 	switch {
@@ -118,14 +116,43 @@ func (c *client) transaction(t *tape) error {
 // reads of what was never committed show.
 const rolledBackOf = 32
 
+// end is the statement that ends a transaction; empty: its only statement does.
+func (p *plan) end(c *chooser) string {
+	back := c.rand.IntN(rolledBackOf) == 0
+	switch {
+	case p.begin == "":
+		return ""
+	case back:
+		return "ROLLBACK"
+	}
+	return "COMMIT"
+}
+
 // statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
 func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
-	if err := c.session.exec("BEGIN"); err != nil {
-		return err, false, nil
+	if c.plan.begin != "" {
+		if err := c.session.exec(c.plan.begin); err != nil {
+			return err, false, nil
+		}
 	}
 	w := c.run.workload
-	for i, s := range c.steps {
+	mark, met := 0, false
+	for i, s := range c.plan.steps {
+		if i == c.plan.save {
+			if err := c.session.exec("SAVEPOINT s"); err != nil {
+				return err, false, nil
+			}
+			mark = len(t.ops)
+		}
+		if i == c.plan.back {
+			if err := c.back(t, mark); err != nil {
+				return err, false, nil
+			}
+		}
+		if s.guarded && !met {
+			continue // the row that it was to change was not there to be locked
+		}
 		c.text = w.sql(c.run.dialect, c.text[:0], s)
 		t.statement, t.from = uint16(i), c.run.now()
 		var a *answer
@@ -139,13 +166,34 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 			if !s.kind.IsRead() {
 				broken = w.record(t, s, nil)
 			}
-			return err, false, broken
+			return err, c.plan.begin == "", broken
+		}
+		if s.guard {
+			met = len(a.rows) > 0
 		}
 		if err := w.record(t, s, a); err != nil {
 			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
 		}
 	}
+	if c.plan.back == len(c.plan.steps) {
+		if err := c.back(t, mark); err != nil {
+			return err, false, nil
+		}
+	}
+	if end == "" {
+		return nil, true, nil
+	}
 	return c.session.exec(end), true, nil
+}
+
+// back rolls back to the savepoint.
+func (c *client) back(t *tape, mark int) error {
+	err := c.session.exec("ROLLBACK TO SAVEPOINT s")
+	if err == nil {
+		t.to = c.run.now()
+		t.undo(mark)
+	}
+	return err
 }
 
 // WrongAnswer says that a server answered what no order of transactions explains,

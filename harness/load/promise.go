@@ -156,6 +156,10 @@ type fragments struct {
 	current kv.Record
 	view    kv.Record
 	wrote   []kv.Value
+	// dying: rows are deleted and inserted again, and a locking read may find the first and
+	// not the second, where it waits for both but looks for rows before.
+	// https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
+	dying bool
 }
 
 // split hands out the records into which a transaction falls, none of them empty.
@@ -180,6 +184,10 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 			// It shows the snapshot and the transaction's own rows at once.
 		case o.Kind == kv.ReadPredicate && how.lock != plain && !f.promise.gaps:
 			// Row after row as it is then, and others may come meanwhile.
+			if f.dying {
+				f.rows(o)
+			}
+		case f.dying && how.lock != plain && !f.promise.gaps && isNothing(o) && !slices.Contains(f.wrote, o.Key):
 		case o.Kind != kv.ReadPredicate && slices.Contains(f.wrote, o.Key):
 			f.current.Ops = append(f.current.Ops, o)
 		case how.lock == plain && f.promise.views == perTransaction:
@@ -208,6 +216,14 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 		f.session++
 		a.Session = f.session
 		emit(a)
+	}
+}
+
+// rows puts what a locking read by a condition returned with what was written: each row
+// was locked as it was.
+func (f *fragments) rows(o kv.RecordOp) {
+	for i := 0; i+1 < len(o.List); i += 2 {
+		f.current.Ops = append(f.current.Ops, kv.RecordOp{Kind: kv.Read, Key: o.List[i], Val: o.List[i+1]})
 	}
 }
 

@@ -178,19 +178,28 @@ func (r *run) persist(do func(*session) error) error {
 
 // clients starts the clients, each of which takes epochs from a channel of its own.
 func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
-	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
+	server := r.backend.Server()
+	locks, _ := locksFor(readsOf(r.settings.Workload, r.settings.Reads), server) // checked before
+	if r.settings.Workload == "bank" {
+		locks = slices.DeleteFunc(slices.Clone(locks), func(l lock) bool { return l == skipLocked })
+	}
+	opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, server.DBMS, r.settings.Level)
+	setup := r.dialect.begin(r.settings.Level, r.database)
+	if r.settings.Workload == "mixed" {
+		setup = append(setup, r.dialect.steer...)
+	}
 	channels := make([]chan *epoch, r.settings.Clients)
 	for i := range channels {
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session: &session{
-				dial: r.dial, timeout: r.settings.Timeout, setup: r.dialect.begin(r.settings.Level, r.database),
-			},
+			session:  &session{dial: r.dial, timeout: r.settings.Timeout, setup: setup},
+			openings: opened,
 			chooser: chooser{
-				rand:    mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
-				chained: r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
-				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
+				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
+				chained:  r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
+				replaces: r.dialect.replaces,
+				locks:    locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
 		wait.Add(1)

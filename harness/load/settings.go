@@ -20,6 +20,8 @@ type Settings struct {
 	Clients  int
 	Level    corpus.Level
 	Reads    Reads
+	// Openings are the ways in which transactions begin; nil: all that are of use.
+	Openings []Opening
 	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
 	// no bound.
 	Duration     time.Duration
@@ -67,7 +69,13 @@ func (s *Settings) check(b harness.Backend) error {
 	if _, err := findWorkload(s.Workload); err != nil {
 		return &SettingError{err}
 	}
-	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
+	if _, err := locksFor(s.Reads, b.Server()); err != nil {
+		return &SettingError{err}
+	}
+	if s.Workload == "bank" && s.Reads == SkipReads {
+		return refuse("--reads skip-locked: a read of a bank must return all accounts")
+	}
+	if _, err := openingsFor(s.Openings, s.Workload, b.Server().DBMS, s.Level); err != nil {
 		return &SettingError{err}
 	}
 	if levels := harness.LevelsOf(b); !slices.Contains(levels, s.Level) {

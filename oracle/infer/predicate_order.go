@@ -172,8 +172,12 @@ func (p *predicates) implied(links []map[int]follows) {
 			case writes(o.Kind) && u.at != nil:
 				own := u.at[int32(i)]
 				_, known := links[o.Key][own]
-				if v, ok := read[o.Key]; ok && v >= 0 && v != own && !known {
+				switch v, ok := read[o.Key]; {
+				case !ok || v < 0 || v == own:
+				case !known:
 					links[o.Key][own] = follows{v, false}
+				case links[o.Key][own].told && links[o.Key][own].pred != v:
+					p.overwrote(int32(i), o.Key, u.versions[v], u.versions[links[o.Key][own].pred])
 				}
 				read[o.Key] = ownVersion
 			}
@@ -183,6 +187,15 @@ func (p *predicates) implied(links []map[int]follows) {
 
 // ownVersion stands for what a transaction itself wrote.
 const ownVersion = -2
+
+// overwrote reports a transaction that replaced another version than it had read.
+func (p *predicates) overwrote(t, k int32, read, replaced version) {
+	if replaced.writer == none || replaced.writer == t {
+		return
+	}
+	p.report(model.LostUpdate, k, say("T1 read %s of key %s and then wrote the key, but replaced %s, which T2 had written: one of the two updates is lost.",
+		p.state(read), p.key(k), p.state(replaced)), t, replaced.writer)
+}
 
 func (p *predicates) readLast(read map[int32]int, k int32, val kv.Value) {
 	u := &p.keys[k]
