@@ -23,6 +23,10 @@ type client struct {
 	plan     plan
 	openings []*opening
 	text     []byte
+	// begun: the server has rolled a transaction back by itself. MySQL then stays in a
+	// transaction, so that the next statement is none of its own, and as read-only as
+	// before. https://dev.mysql.com/doc/refman/en/commit.html
+	begun bool
 }
 
 // patience is how long is waited for a server that does not answer: one that is
@@ -94,7 +98,7 @@ func (c *client) transaction(t *tape) error {
 		return nil
 	}
 	status, by := outcome(err, committing)
-	if c.session.conn != nil && !aborts[by].ended {
+	if c.begun = c.session.conn != nil && aborts[by].ended; c.session.conn != nil && !c.begun {
 		// Should the connection break here the server rolls back all the same.
 		_ = c.session.exec("ROLLBACK")
 	}
@@ -131,11 +135,17 @@ func (p *plan) end(c *chooser) string {
 // statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
 func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
-	if c.plan.begin != "" {
+	switch {
+	case c.plan.begin == "" && c.begun:
+		if err := c.session.exec("ROLLBACK"); err != nil {
+			return err, false, nil
+		}
+	case c.plan.begin != "":
 		if err := c.session.exec(c.plan.begin); err != nil {
 			return err, false, nil
 		}
 	}
+	c.begun = false
 	w := c.run.workload
 	mark, met := 0, false
 	for i, s := range c.plan.steps {

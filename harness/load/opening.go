@@ -111,6 +111,10 @@ func (p *plan) draw(w workload, c *chooser, from []*opening) {
 	case OpenSavepoint:
 		if len(p.steps) > 0 {
 			p.save = c.rand.IntN(len(p.steps))
+			// A row that is deleted to be inserted again is not left without that.
+			for p.save > 0 && p.steps[p.save].guarded {
+				p.save--
+			}
 			p.back = p.save + 1 + c.rand.IntN(len(p.steps)-p.save)
 			// What was locked for a write may be locked no more.
 			for p.back < len(p.steps) && p.steps[p.back].guarded {

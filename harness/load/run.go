@@ -13,7 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -199,7 +201,10 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
 				chained:  r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
 				replaces: r.dialect.replaces,
-				locks:    locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
+				// Its REPEATABLE READ compares with the snapshot what UPDATE, DELETE and locking reads meet, not
+				// what INSERT does. https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ
+				revives: server.DBMS != history.PostgreSQL || r.settings.Level != corpus.RepeatableRead,
+				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}
 		wait.Add(1)

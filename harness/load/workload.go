@@ -195,8 +195,11 @@ type chooser struct {
 	chained bool
 	// replaces: the server has REPLACE.
 	replaces bool
-	last     kv.Value // the value written last
-	step     kv.Value // between two values of this client
+	// revives: an INSERT where another transaction has deleted a row is a change of that
+	// row, so that rows may be deleted for a while.
+	revives bool
+	last    kv.Value // the value written last
+	step    kv.Value // between two values of this client
 }
 
 // value returns a value that no other write of the run has.
