@@ -109,11 +109,17 @@ func (p *plan) draw(w workload, c *chooser, from []*opening) {
 			p.opening = &openings[0]
 		}
 	case OpenSavepoint:
-		if len(p.steps) > 0 {
-			p.save = c.rand.IntN(len(p.steps))
+		// Not before the first statement: what InnoDB did since such a savepoint it rolls back as a whole, and
+		// the next SELECT opens a new snapshot.
+		if len(p.steps) > 1 {
+			p.save = 1 + c.rand.IntN(len(p.steps)-1)
 			// A row that is deleted to be inserted again is not left without that.
 			for p.save > 0 && p.steps[p.save].guarded {
 				p.save--
+			}
+			if p.save == 0 {
+				p.save = -1
+				break
 			}
 			p.back = p.save + 1 + c.rand.IntN(len(p.steps)-p.save)
 			// What was locked for a write may be locked no more.

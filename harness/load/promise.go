@@ -17,8 +17,12 @@ type promise struct {
 	views  views
 	// gaps: a locking read of what is not there keeps others from making it.
 	gaps bool
-	says string
-	cite string
+	// onlyRows: what a locking read by a condition does not return it promises nothing of, even where the whole
+	// transaction is atomic: it looks for the newest rows, and a row that was changed since the snapshot is an error
+	// only if it finds it. https://jira.mariadb.org/browse/MDEV-40092
+	onlyRows bool
+	says     string
+	cite     string
 }
 
 // String says what is promised and where that stands.
@@ -128,7 +132,7 @@ var promises = []documented{
 		says: "each plain SELECT reads one snapshot; rows that were locked or written stay so to the end of the transaction",
 		cite: innodbReads + " " + innodbLocks}},
 	{levels: []corpus.Level{rr}, setting: "innodb_snapshot_isolation", value: "on", promise: promise{
-		models: snapshots, gaps: true, says: "snapshot isolation", cite: mariaSI}},
+		models: snapshots, gaps: true, onlyRows: true, says: "snapshot isolation", cite: mariaSI}},
 	{levels: []corpus.Level{rr}, promise: promise{
 		models: serializable, views: perTransaction, gaps: true,
 		says: "all plain SELECTs read one snapshot; what was locked or written stays so to the end of the transaction",
@@ -165,7 +169,11 @@ type fragments struct {
 // split hands out the records into which a transaction falls, none of them empty.
 func (f *fragments) split(e event, emit func(kv.Record)) {
 	if f.promise.views == whole {
-		emit(e.record())
+		rec := e.record()
+		if f.promise.onlyRows {
+			rec.Ops = f.withRows(e)
+		}
+		emit(rec)
 		return
 	}
 	rec := e.record()
@@ -185,7 +193,7 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 		case o.Kind == kv.ReadPredicate && how.lock != plain && !f.promise.gaps:
 			// Row after row as it is then, and others may come meanwhile.
 			if f.dying {
-				f.rows(o)
+				f.current.Ops = append(f.current.Ops, rowsIn(o)...) // each was locked as it was
 			}
 		case f.dying && how.lock != plain && !f.promise.gaps && isNothing(o) && !slices.Contains(f.wrote, o.Key):
 		case o.Kind != kv.ReadPredicate && slices.Contains(f.wrote, o.Key):
@@ -219,12 +227,33 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 	}
 }
 
-// rows puts what a locking read by a condition returned with what was written: each row
-// was locked as it was.
-func (f *fragments) rows(o kv.RecordOp) {
-	for i := 0; i+1 < len(o.List); i += 2 {
-		f.current.Ops = append(f.current.Ops, kv.RecordOp{Kind: kv.Read, Key: o.List[i], Val: o.List[i+1]})
+// withRows turns locking reads by a condition into reads of the rows that they returned.
+func (f *fragments) withRows(e event) []kv.RecordOp {
+	locks := false
+	for i, o := range e.ops() {
+		locks = locks || o.Kind == kv.ReadPredicate && e.how()[i].lock != plain
 	}
+	if !locks {
+		return e.ops()
+	}
+	var out []kv.RecordOp
+	for i, o := range e.ops() {
+		if o.Kind != kv.ReadPredicate || e.how()[i].lock == plain {
+			out = append(out, o)
+			continue
+		}
+		out = append(out, rowsIn(o)...)
+	}
+	return out
+}
+
+// rowsIn are reads of the rows that a read by a condition returned.
+func rowsIn(o kv.RecordOp) []kv.RecordOp {
+	var out []kv.RecordOp
+	for i := 0; i+1 < len(o.List); i += 2 {
+		out = append(out, kv.RecordOp{Kind: kv.Read, Key: o.List[i], Val: o.List[i+1]})
+	}
+	return out
 }
 
 // isNothing tells a read that may have met no row.
