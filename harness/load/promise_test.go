@@ -140,10 +140,11 @@ func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 		{"a predicate read before the first write", perTransaction, true, "1 ok 1-2: rp true 1=2; insert 4 5", "insert 4 5 | rp true 1=2"},
 		{"a predicate read behind it mixes both", perTransaction, true, "1 ok 1-2: insert 4 5; rp true 1=2 4=5", "insert 4 5"},
 		{"a locking predicate read without gap locks", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "insert 4 5"},
+		{"rows that a locking predicate read returned", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "r 1 2; insert 4 5"},
 		{"a locking predicate read with gap locks", perTransaction, true, "1 ok 1-2: rp! true 1=2; insert 4 5", "rp true 1=2; insert 4 5"},
 	} {
 		tp := parseTape(t, c.txn)
-		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1}
+		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1, dying: c.name == "rows that a locking predicate read returned"}
 		var got []string
 		sessions := map[int64]bool{}
 		f.split(event{tp, &tp.txns[0]}, func(r kv.Record) {
