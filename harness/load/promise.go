@@ -19,7 +19,8 @@ type promise struct {
 	gaps bool
 	// onlyRows: what a locking read by a condition does not return it promises nothing of, even where the whole
 	// transaction is atomic: it looks for the newest rows, and a row that was changed since the snapshot is an error
-	// only if it finds it. https://jira.mariadb.org/browse/MDEV-40092
+	// only if it finds it; with a share lock not even then, where the index alone answers.
+	// https://jira.mariadb.org/browse/MDEV-40092
 	onlyRows bool
 	says     string
 	cite     string
@@ -227,7 +228,8 @@ func (f *fragments) split(e event, emit func(kv.Record)) {
 	}
 }
 
-// withRows turns locking reads by a condition into reads of the rows that they returned.
+// withRows turns locking reads by a condition into reads of the rows that they returned, and leaves out those with a
+// share lock.
 func (f *fragments) withRows(e event) []kv.RecordOp {
 	locks := false
 	for i, o := range e.ops() {
@@ -242,7 +244,9 @@ func (f *fragments) withRows(e event) []kv.RecordOp {
 			out = append(out, o)
 			continue
 		}
-		out = append(out, rowsIn(o)...)
+		if e.how()[i].lock != forShare {
+			out = append(out, rowsIn(o)...)
+		}
 	}
 	return out
 }

@@ -163,6 +163,18 @@ func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 	}
 }
 
+// TestOnlyRows: where a locking read by a condition looks for the newest rows, it counts for what it returned only.
+func TestOnlyRows(t *testing.T) {
+	tp := parseTape(t, "1 ok 1-2: r 1 4; rp! true 1=4 2=5; rp true 1=4; rp! true 3=6; insert 4 5")
+	tp.how[3].lock = forShare
+	f := fragments{promise: promise{onlyRows: true}}
+	f.split(event{tp, &tp.txns[0]}, func(r kv.Record) {
+		if got := spellRecord(r); got != "r 1 4; r 1 4; r 2 5; rp true 1=4; insert 4 5" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestPromises(t *testing.T) {
 	innodb := func(d history.DBMS, si string) history.Server {
 		return history.Server{DBMS: d, Settings: map[string]string{"innodb_snapshot_isolation": si}}
