@@ -290,7 +290,8 @@ func recordCondition(t *tape, s step, a *answer) error {
 		}
 		t.values = append(t.values, k, v)
 	}
-	t.add(kv.RecordOp{Kind: kv.ReadPredicate, Val: s.cond.name, List: t.values[mark:len(t.values):len(t.values)]}, s.lock)
+	t.add(kv.RecordOp{Kind: kv.ReadPredicate, Val: s.cond.name, First: s.key, Last: s.val,
+		List: t.values[mark:len(t.values):len(t.values)]}, s.lock)
 	return nil
 }
 

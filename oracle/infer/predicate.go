@@ -352,7 +352,11 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 	for i := 0; i+1 < len(list); i += 2 {
 		shown[p.h.KeyOf(list[i])] = list[i+1]
 	}
+	from, to := p.h.Asked(o)
 	for k := range int32(len(p.keys)) {
+		if key := p.h.KeyValue(k); (from != 0 || to != 0) && (key < from || key > to) {
+			continue
+		}
 		u := &p.keys[k]
 		val, isShown := shown[k]
 		s, isOwn := own[k]

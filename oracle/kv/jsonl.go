@@ -226,6 +226,14 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 			}
 			o.List = j.lists.since(mark)
 		}
+		if c.ws(); c.i < len(c.b) && c.b[c.i] == ',' {
+			next()
+			c.expect('[', "the first and the last key that were asked about")
+			o.First = c.value(&j.names)
+			next()
+			o.Last = c.value(&j.names)
+			c.expect(']', "the end of these keys")
+		}
 	default:
 		c.i = at
 		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp, versions")
@@ -377,6 +385,10 @@ func (j *Writer) op(b []byte, o *RecordOp, s Status) []byte {
 		b = append(b, ']')
 	default:
 		b = j.value(append(b, ','), o.Val)
+	}
+	if o.Kind == ReadPredicate && (o.First != 0 || o.Last != 0) {
+		b = j.value(append(b, ",["...), o.First)
+		b = append(j.value(append(b, ','), o.Last), ']')
 	}
 	return append(b, ']')
 }

@@ -130,6 +130,8 @@ type RecordOp struct {
 	Key  Value
 	Val  Value
 	List []Value
+	// First and Last bound the keys that a ReadPredicate asked about; both 0: all keys.
+	First, Last Value
 	// Lasting says that List is never changed, so it need not be copied.
 	Lasting bool
 }
