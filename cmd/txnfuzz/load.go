@@ -137,6 +137,7 @@ failed, nothing was committed, or something could not be decided.`,
 			"auto: all that the server and the workload allow")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
+	f.IntVar(&s.Keys, "keys", 0, "keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
 	f.StringVar(&faults, "fault", "", "what happens to the private server: kill, pause or kill,pause")
@@ -165,6 +166,8 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 		return usagef("--duration: want 0 or more, found %s", s.Duration)
 	case s.Transactions < 0:
 		return usagef("--transactions: want 0 or more, found %d", s.Transactions)
+	case s.Keys < 0:
+		return usagef("--keys: want 0 or more, found %d", s.Keys)
 	case s.Epoch < 0:
 		return usagef("--epoch: want 0 or more, found %d", s.Epoch)
 	case s.MaxFaults < 0:

@@ -200,7 +200,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 			chooser: chooser{
 				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
 				chained:  r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
-				replaces: r.dialect.replaces,
+				replaces: r.dialect.replaces, even: r.settings.Keys > 0,
 				// Its REPEATABLE READ compares with the snapshot what UPDATE, DELETE and locking reads meet, not
 				// what INSERT does. https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ
 				revives: server.DBMS != history.PostgreSQL || r.settings.Level != corpus.RepeatableRead,

@@ -185,6 +185,8 @@ func findWorkload(name string) (workload, error) {
 	return nil, fmt.Errorf("unknown workload %q: want one of %s", name, strings.Join(Workloads(), ", "))
 }
 
+func findSize(name string) size { return workloads[name].size() }
+
 // chooser draws what a client does next. One goroutine uses it.
 type chooser struct {
 	rand  *rand.Rand
@@ -198,8 +200,10 @@ type chooser struct {
 	// revives: an INSERT where another transaction has deleted a row is a change of that
 	// row, so that rows may be deleted for a while.
 	revives bool
-	last    kv.Value // the value written last
-	step    kv.Value // between two values of this client
+	// even: all keys are used as often as the others.
+	even bool
+	last kv.Value // the value written last
+	step kv.Value // between two values of this client
 }
 
 // value returns a value that no other write of the run has.
@@ -231,6 +235,9 @@ func (c *chooser) lock() lock { return c.locks[c.rand.IntN(len(c.locks))] }
 // slot draws one of n slots, the first most often: each half as often again as
 // the one before, so that some keys are contended whatever the number of clients.
 func (c *chooser) slot(n int) int {
+	if c.even {
+		return c.rand.IntN(n)
+	}
 	for i := 0; i < n-1; i++ {
 		if c.rand.IntN(3) == 0 {
 			return i
