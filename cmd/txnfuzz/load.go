@@ -23,7 +23,7 @@ import (
 
 func newLoad() *cobra.Command {
 	var s load.Settings
-	var level, reads, faults, history, jsonFile, address string
+	var level, reads, opened, faults, history, jsonFile, address string
 	var models []string
 	var declared, program, adapter string
 	cmd := &cobra.Command{
@@ -39,8 +39,14 @@ Workloads, whose values show which version of a key came first:
   append     lists that only grow; a read shows all appends before it
   register   unique values; most writes follow a read of the same key
   mini       two reads and two writes at most, each write after a read of its key
+  mixed      a few rows and every kind of statement: reads by primary key, range, secondary
+             and covering index, upserts, UPDATE, REPLACE, DELETE and INSERT again
   predicate  rows that come and go, SELECTs by a condition
   bank       transfers between accounts; the total stays
+
+Transactions begin in several ways (--openings): with BEGIN, with a consistent snapshot,
+read only, as one statement without BEGIN; some roll back to a savepoint. What was rolled
+back must never be seen.
 
 Workloads whose invariants need no order of versions (txnfuzz check reads none of them):
   queue         jobs taken with FOR UPDATE SKIP LOCKED are done once, none is lost
@@ -85,6 +91,8 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
   txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
+  txnfuzz load --target mariadb:11.8 --workload mixed --clients 64 --duration 10m
+  txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
   txnfuzz load --program corpus/found/load-mysql-rr-append-lost-update-0a1b2c3d.load --target mysql:9.7`,
@@ -126,6 +134,9 @@ failed, nothing was committed, or something could not be decided.`,
 				s.Target = load.AdapterScheme + adapter
 			}
 			s.Reads = load.Reads(reads)
+			if s.Openings, err = load.ParseOpenings(opened); err != nil {
+				return usagef("--openings: %w", err)
+			}
 			if err := checkLoad(cmd, &s); err != nil {
 				return err
 			}
@@ -150,10 +161,15 @@ failed, nothing was committed, or something could not be decided.`,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
 	f.StringVar(&reads, "reads", string(load.AutoReads),
-		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE) or mixed; auto is plain, "+
+		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE), nowait, skip-locked or "+
+			"mixed, which is all of them; auto is mixed for workload mixed and plain for the others, "+
 			"but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
+	f.StringVar(&opened, "openings", "auto",
+		"how transactions begin, some of begin, snapshot (WITH CONSISTENT SNAPSHOT, at RR), read-only, autocommit, savepoint; "+
+			"auto: all that the server and the workload allow")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
+	f.IntVar(&s.Keys, "keys", 0, "keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
 	f.StringVar(&faults, "fault", "", "what happens to the private server: kill, pause or kill,pause")
@@ -187,6 +203,8 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 		return usagef("--duration: want 0 or more, found %s", s.Duration)
 	case s.Transactions < 0:
 		return usagef("--transactions: want 0 or more, found %d", s.Transactions)
+	case s.Keys < 0:
+		return usagef("--keys: want 0 or more, found %d", s.Keys)
 	case s.Epoch < 0:
 		return usagef("--epoch: want 0 or more, found %d", s.Epoch)
 	case s.MaxFaults < 0:

@@ -180,7 +180,7 @@ func (r *run) setUp() error {
 func (r *run) transact(s *session, steps ...step) (a *answer, err error) {
 	end := time.Now().Add(r.patience())
 	for {
-		if err = s.begin(); err == nil {
+		if err = s.begin("BEGIN"); err == nil {
 			for _, x := range steps {
 				if _, a, err = s.step(r.workload, r.dialect, nil, x); err != nil {
 					break

@@ -33,7 +33,7 @@ import (
 func BenchmarkBesideBareLoop(b *testing.B) {
 	const clients, pairs, stretch = 8, 5, 4 * time.Second
 	for _, target := range []string{"mariadb:11.8", "mysql:9.7"} {
-		for _, name := range []string{"append", "mini"} {
+		for _, name := range []string{"append", "mini", "mixed"} {
 			for _, level := range []corpus.Level{corpus.RepeatableRead, corpus.Serializable} {
 				b.Run(target+"/"+name+"/"+level.Short(), func(b *testing.B) {
 					server, err := harness.Open(b.Context(), target, harness.Options{})
@@ -138,6 +138,10 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	if err := r.begin(e); err != nil {
 		b.Fatal(err)
 	}
+	opened, err := openingsFor(nil, name, server.Server().DBMS, level)
+	if err != nil {
+		b.Fatal(err)
+	}
 	var count atomic.Int64
 	var wait sync.WaitGroup
 	before := processor(b)
@@ -148,17 +152,17 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 		if err := s.connect(context.Background()); err != nil {
 			b.Fatal(err)
 		}
-		c := &chooser{rand: rand.New(rand.NewPCG(seed, uint64(i))), epoch: e, locks: readLocks[PlainReads], last: kv.Value(i), step: kv.Value(clients)}
+		c := &chooser{rand: rand.New(rand.NewPCG(seed, uint64(i))), epoch: e, locks: readLocks[PlainReads], replaces: true, last: kv.Value(i), step: kv.Value(clients)}
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
 			defer s.close()
-			var steps []step
+			var p plan
 			var text []byte
 			dest := make([]driver.Value, 1)
 			for time.Now().Before(end) {
-				steps = w.plan(steps[:0], c)
-				bareTransaction(s.conn.(*mysqlConn).Conn, w, steps, &text, dest, c.rand.IntN(rolledBackOf) == 0)
+				p.draw(w, c, opened)
+				bareTransaction(s.conn.(*mysqlConn).Conn, w, &p, &text, &dest, p.end(c))
 				count.Add(1)
 			}
 		}()
@@ -168,16 +172,24 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 	return cost{n / time.Since(begun).Seconds(), float64((processor(b) - before).Microseconds()) / n}
 }
 
-func bareTransaction(conn driver.Conn, w workload, steps []step, text *[]byte, dest []driver.Value, back bool) {
+func bareTransaction(conn driver.Conn, w workload, p *plan, text *[]byte, dest *[]driver.Value, end string) {
 	ctx := context.Background()
 	exec := func(q string) error {
 		_, err := conn.(driver.ExecerContext).ExecContext(ctx, q, nil)
 		return err
 	}
-	if exec("BEGIN") != nil {
+	if p.begin != "" && exec(p.begin) != nil {
 		return
 	}
-	for _, s := range steps {
+	met := false
+	for i, s := range p.steps {
+		if i == p.save && exec("SAVEPOINT s") != nil || i == p.back && exec("ROLLBACK TO SAVEPOINT s") != nil {
+			_ = exec("ROLLBACK")
+			return
+		}
+		if s.guarded && !met {
+			continue
+		}
 		*text = w.sql(mysqlDialect, (*text)[:0], s)
 		if !s.kind.IsRead() {
 			if exec(string(*text)) != nil {
@@ -191,8 +203,12 @@ func bareTransaction(conn driver.Conn, w workload, steps []step, text *[]byte, d
 			_ = exec("ROLLBACK")
 			return
 		}
-		for err == nil {
-			err = rows.Next(dest)
+		if n := len(rows.Columns()); len(*dest) != n {
+			*dest = make([]driver.Value, n)
+		}
+		for n := 0; err == nil; n++ {
+			err = rows.Next(*dest)
+			met = met && !s.guard || s.guard && n > 0
 		}
 		if err != io.EOF {
 			_ = exec("ROLLBACK")
@@ -200,9 +216,10 @@ func bareTransaction(conn driver.Conn, w workload, steps []step, text *[]byte, d
 		}
 		_ = rows.Close()
 	}
-	if back {
-		_ = exec("ROLLBACK")
-		return
+	if p.back == len(p.steps) {
+		_ = exec("ROLLBACK TO SAVEPOINT s")
 	}
-	_ = exec("COMMIT")
+	if end != "" {
+		_ = exec(end)
+	}
 }

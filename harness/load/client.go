@@ -21,8 +21,13 @@ type client struct {
 	// take effect when the next one has begun.
 	process int64
 
-	steps []step
-	text  []byte
+	plan     plan
+	openings []*opening
+	text     []byte
+	// begun: the server has rolled a transaction back by itself. MySQL then stays in a
+	// transaction, so that the next statement is none of its own, and as read-only as
+	// before. https://dev.mysql.com/doc/refman/en/commit.html
+	begun bool
 	// keeper makes the transactions of a workload of package invariant; else nil.
 	keeper *invariant.Client
 }
@@ -80,15 +85,11 @@ func (c *client) transaction(t *tape) error {
 	if c.keeper != nil {
 		return c.keep(t)
 	}
-	c.steps = c.run.workload.plan(c.steps[:0], &c.chooser)
-	end := "COMMIT"
-	if c.chooser.rand.IntN(rolledBackOf) == 0 {
-		end = "ROLLBACK"
-	}
-	return c.perform(t, end)
+	c.plan.draw(c.run.workload, &c.chooser, c.openings)
+	return c.perform(t, c.plan.end(&c.chooser))
 }
 
-// perform runs and records the transaction of the steps that are planned.
+// perform runs and records the transaction that is planned.
 func (c *client) perform(t *tape, end string) error {
 	invoke := c.run.now()
 	err, committing, broken := c.statements(t, end)
@@ -109,7 +110,7 @@ func (c *client) perform(t *tape, end string) error {
 		return nil
 	}
 	status, by := outcome(err, committing)
-	if c.session.conn != nil && !ended(by) {
+	if c.begun = c.session.conn != nil && ended(by); c.session.conn != nil && !c.begun {
 		// Should the connection break here the server rolls back all the same.
 		_ = c.session.end("ROLLBACK")
 	}
@@ -137,14 +138,49 @@ func ended(by code) bool {
 // reads of what was never committed show.
 const rolledBackOf = 32
 
+// end is the statement that ends a transaction; empty: its only statement does.
+func (p *plan) end(c *chooser) string {
+	back := c.rand.IntN(rolledBackOf) == 0
+	switch {
+	case p.begin == "":
+		return ""
+	case back:
+		return "ROLLBACK"
+	}
+	return "COMMIT"
+}
+
 // statements sends the statements of the plan, then the end. A write that failed is recorded,
 // too: it must not be seen.
 func (c *client) statements(t *tape, end string) (err error, committing bool, broken error) {
-	if err := c.session.begin(); err != nil {
-		return err, false, nil
+	switch {
+	case c.plan.begin == "" && c.begun:
+		if err := c.session.exec("ROLLBACK"); err != nil {
+			return err, false, nil
+		}
+	case c.plan.begin != "":
+		if err := c.session.begin(c.plan.begin); err != nil {
+			return err, false, nil
+		}
 	}
+	c.begun = false
 	w := c.run.workload
-	for i, s := range c.steps {
+	mark, met := 0, false
+	for i, s := range c.plan.steps {
+		if i == c.plan.save {
+			if err := c.session.exec("SAVEPOINT s"); err != nil {
+				return err, false, nil
+			}
+			mark = len(t.ops)
+		}
+		if i == c.plan.back {
+			if err := c.back(t, mark); err != nil {
+				return err, false, nil
+			}
+		}
+		if s.guarded && !met {
+			continue // the row that it was to change was not there to be locked
+		}
 		t.statement, t.from = uint16(i), c.run.now()
 		var a *answer
 		c.text, a, err = c.session.step(w, c.run.dialect, c.text, s)
@@ -153,13 +189,34 @@ func (c *client) statements(t *tape, end string) (err error, committing bool, br
 			if !s.kind.IsRead() {
 				broken = w.record(t, s, nil)
 			}
-			return err, false, broken
+			return err, c.plan.begin == "", broken
+		}
+		if s.guard {
+			met = len(a.rows) > 0
 		}
 		if err := w.record(t, s, a); err != nil {
 			return nil, false, &WrongAnswer{SQL: string(c.text), Err: err}
 		}
 	}
+	if c.plan.back == len(c.plan.steps) {
+		if err := c.back(t, mark); err != nil {
+			return err, false, nil
+		}
+	}
+	if end == "" {
+		return nil, true, nil
+	}
 	return c.session.end(end), true, nil
+}
+
+// back rolls back to the savepoint.
+func (c *client) back(t *tape, mark int) error {
+	err := c.session.exec("ROLLBACK TO SAVEPOINT s")
+	if err == nil {
+		t.to = c.run.now()
+		t.undo(mark)
+	}
+	return err
 }
 
 // WrongAnswer says that a server answered what no order of transactions explains,

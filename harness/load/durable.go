@@ -22,7 +22,7 @@ func lost(kind kv.Workload, events []event, final event) []Lost {
 	switch kind {
 	case kv.ListAppend:
 		return lostAppends(events, final)
-	case kv.Register, kv.Predicate:
+	case kv.Register, kv.Predicate, kv.Mixed:
 		return lostWrites(events, final)
 	}
 	return nil // of a bank: lostTransfers
@@ -92,7 +92,9 @@ func lostWrites(events []event, final event) []Lost {
 			}
 			continue
 		}
-		values[o.Key] = o.Val
+		if o.Kind != kv.Versions {
+			values[o.Key] = o.Val
+		}
 	}
 	var out []Lost
 	for k, list := range changes {

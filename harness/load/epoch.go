@@ -43,6 +43,9 @@ func (e *epoch) reader() *tape { return e.tapes[len(e.tapes)-1] }
 // newEpoch makes the next epoch; it takes its tapes from those that were checked.
 func (r *run) newEpoch(number int, tapes []*tape) *epoch {
 	size := r.workload.size()
+	if r.settings.Keys > 0 {
+		size.inUse = r.settings.Keys
+	}
 	transactions := size.transactions
 	if r.settings.Epoch > 0 {
 		transactions = r.settings.Epoch

@@ -83,6 +83,11 @@ func (j *judge) count(events []event, as promise) {
 	defer j.mu.Unlock()
 	j.meetings.add(m)
 	j.sent += len(events)
+	for _, e := range events {
+		if e.part {
+			j.sent--
+		}
+	}
 	j.wrote += wrote
 }
 
@@ -126,7 +131,7 @@ func (j *judge) forbids(k model.Kind) (model.Model, bool) {
 
 // pieces returns the transactions of an epoch as a promise takes them apart.
 func (j *judge) pieces(events []event, p promise) []kv.Record {
-	f := fragments{promise: p}
+	f := fragments{promise: p, dying: j.header.Workload == kv.Mixed}
 	for _, e := range events {
 		f.session = max(f.session, e.session)
 	}

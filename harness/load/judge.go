@@ -44,8 +44,10 @@ type judge struct {
 	// many of them wrote and were acknowledged.
 	meetings    meetings
 	sent, wrote int
-	took        time.Duration
-	end         time.Duration
+	// Of all epochs: how many transactions met another one on a row, of how many.
+	contended, counted int
+	took               time.Duration
+	end                time.Duration
 }
 
 func newJudge(r *run) (*judge, error) {
@@ -96,6 +98,10 @@ func (j *judge) judge(e *epoch) error {
 	}()
 	events := inOrder(e.tapes)
 	j.events = events
+	met, of := contended(events)
+	j.mu.Lock()
+	j.contended, j.counted = j.contended+met, j.counted+of
+	j.mu.Unlock()
 	if err := j.write(events); err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ func (s *Settings) checkInvariant(server history.Server) error {
 	return w.Refuses(server)
 }
 
-// readsOf tells which SELECTs share a snapshot by a promise.
-func readsOf(p promise) invariant.Reads {
+// snapshotsOf tells which SELECTs share a snapshot by a promise.
+func snapshotsOf(p promise) invariant.Reads {
 	switch {
 	case len(p.models) == 0 || slices.Contains(p.models, model.ReadUncommitted):
 		return invariant.Unpromised
@@ -80,7 +80,7 @@ func (r *run) keepInvariant() {
 	if !told {
 		p = promised(server, r.settings.Level)
 	}
-	r.invariant = invariant.NewSet(w, host{r}, server, readsOf(p), len(r.settings.Faults) > 0, r.database)
+	r.invariant = invariant.NewSet(w, host{r}, server, snapshotsOf(p), len(r.settings.Faults) > 0, r.database)
 	r.workload = kept{r.invariant}
 }
 
@@ -176,7 +176,7 @@ func (c keptConn) Query(sql string) ([][]history.Cell, error) {
 	for i, row := range a.rows {
 		out[i] = make([]history.Cell, len(row))
 		for j, v := range row {
-			out[i][j] = cellOf(v)
+			out[i][j] = keptCell(v)
 		}
 	}
 	return out, nil
@@ -185,7 +185,7 @@ func (c keptConn) Query(sql string) ([][]history.Cell, error) {
 // Drop implements invariant.Conn.
 func (c keptConn) Drop() { c.close() }
 
-func cellOf(v driver.Value) history.Cell {
+func keptCell(v driver.Value) history.Cell {
 	switch v := v.(type) {
 	case nil:
 		return history.Cell{Null: true}

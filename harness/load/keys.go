@@ -15,6 +15,7 @@ type keys struct {
 	next  atomic.Int64
 	most  int64 // writes of one key
 	slots []slot
+	gone  []atomic.Bool // by key: somebody is to delete it
 }
 
 type slot struct {
@@ -24,7 +25,7 @@ type slot struct {
 }
 
 func newKeys(first kv.Value, limit, inUse int, most int64) *keys {
-	k := &keys{first: first, limit: limit, most: most, slots: make([]slot, min(inUse, limit))}
+	k := &keys{first: first, limit: limit, most: most, slots: make([]slot, min(inUse, limit)), gone: make([]atomic.Bool, limit)}
 	for i := range k.slots {
 		k.slots[i].key.Store(int64(first) + int64(i))
 	}

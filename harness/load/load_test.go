@@ -201,6 +201,10 @@ func TestLies(t *testing.T) {
 		{"select-answered-from-a-cache", corpus.RepeatableRead, "append", load.PlainReads, []string{"internal"}},
 		{"row-missing-from-an-answer", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindAnswer}},
 		{"writes-committed-at-once", corpus.RepeatableRead, "append", load.PlainReads, []string{"G1a", "G1b", "G1c", "G0"}},
+		{"serializable-served-as-repeatable-read", corpus.Serializable, "mixed", load.AutoReads,
+			[]string{"G2", "G2-item", "G-single", "G-single-item", "lost-update"}},
+		{"rollback-to-savepoint-ignored", corpus.RepeatableRead, "mixed", load.PlainReads, []string{"G1a", "dirty-update"}},
+		{"rollback-to-savepoint-ignored", corpus.ReadCommitted, "append", load.PlainReads, []string{"G1a", "dirty-update"}},
 		{"write-lost-after-a-wait", corpus.RepeatableRead, "bank", load.PlainReads, []string{load.KindLost, "wrong-total"}},
 	} {
 		for target, b := range servers {

@@ -23,9 +23,9 @@ type opportunity struct {
 }
 
 var (
-	ofKeys   = []kv.Workload{kv.ListAppend, kv.Register}
-	ofRows   = []kv.Workload{kv.Predicate}
-	ofEither = []kv.Workload{kv.ListAppend, kv.Register, kv.Predicate}
+	ofKeys   = []kv.Workload{kv.ListAppend, kv.Register, kv.Mixed}
+	ofRows   = []kv.Workload{kv.Predicate, kv.Mixed}
+	ofEither = []kv.Workload{kv.ListAppend, kv.Register, kv.Predicate, kv.Mixed}
 	ofBanks  = []kv.Workload{kv.Bank}
 )
 
@@ -122,6 +122,12 @@ func touchedBy(r *kv.Record, planned, ofPredicates bool) *touched {
 		case kv.Read, kv.ReadList:
 			read(o.Key)
 		case kv.ReadPredicate:
+			if !ofPredicates { // the rows that it showed, at least
+				for j := 0; j+1 < len(o.List); j += 2 {
+					read(o.List[j])
+				}
+				continue
+			}
 			read(conditionKey(slices.IndexFunc(conditions, func(c *condition) bool { return c.name == o.Val })))
 		case kv.Append, kv.Delta:
 			write(o.Key)

@@ -21,6 +21,8 @@ const classes = 8
 type condition struct {
 	name kv.Value // as the checker spells it
 	sql  string   // "" for all rows
+	// index is the one that serves it, where the statement names one.
+	index string
 }
 
 var (
@@ -164,19 +166,8 @@ func (predicates) discard(e *epoch) string {
 func (predicates) record(t *tape, s step, a *answer) error {
 	switch {
 	case s.kind == kv.ReadPredicate:
-		mark := t.mark(2 * len(a.rows))
-		for _, row := range a.rows {
-			k, err := cell(row[0])
-			if err != nil {
-				return err
-			}
-			v, err := cell(row[1])
-			if err != nil {
-				return err
-			}
-			t.values = append(t.values, k, v)
-		}
-		t.add(kv.RecordOp{Kind: kv.ReadPredicate, Val: s.cond.name, List: t.values[mark:len(t.values):len(t.values)]}, s.lock)
+		return recordCondition(t, s, a)
+	case s.kind == kv.Read && len(a.rows) == 0 && s.lock == skipLocked:
 	case s.kind == kv.Read:
 		v := kv.Nil
 		if len(a.rows) == 1 {

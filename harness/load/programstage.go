@@ -296,9 +296,9 @@ func (m *member) execute(st *stage, t *tape, txns []programTxn, number int, firs
 		}
 	}
 	for _, x := range txns {
-		m.steps = m.steps[:0]
+		m.plan = plan{steps: m.plan.steps[:0], opening: &openings[0], save: -1, back: -1}
 		for _, s := range x.steps {
-			m.steps = append(m.steps, m.placed(s, first, stride))
+			m.plan.steps = append(m.plan.steps, m.placed(s, first, stride))
 		}
 		end := "COMMIT"
 		if x.rolledBack {

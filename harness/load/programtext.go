@@ -25,7 +25,7 @@ var verbs = map[kv.Workload]map[kv.Kind]string{
 	kv.Bank:       {kv.Read: "read", kv.Delta: "add"},
 }
 
-var lockWords = [...]string{plain: "", forShare: " for share", forUpdate: " for update"}
+var lockWords = [...]string{plain: "", forShare: " for share", forUpdate: " for update", noWait: " nowait", skipLocked: " skip locked"}
 
 // spellStep appends a step as programs have it.
 func spellStep(b []byte, kind kv.Workload, s step) []byte {

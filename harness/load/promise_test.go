@@ -140,10 +140,11 @@ func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 		{"a predicate read before the first write", perTransaction, true, "1 ok 1-2: rp true 1=2; insert 4 5", "insert 4 5 | rp true 1=2"},
 		{"a predicate read behind it mixes both", perTransaction, true, "1 ok 1-2: insert 4 5; rp true 1=2 4=5", "insert 4 5"},
 		{"a locking predicate read without gap locks", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "insert 4 5"},
+		{"rows that a locking predicate read returned", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "r 1 2; insert 4 5"},
 		{"a locking predicate read with gap locks", perTransaction, true, "1 ok 1-2: rp! true 1=2; insert 4 5", "rp true 1=2; insert 4 5"},
 	} {
 		tp := parseTape(t, c.txn)
-		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1}
+		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1, dying: c.name == "rows that a locking predicate read returned"}
 		var got []string
 		sessions := map[int64]bool{}
 		f.split(event{tp, &tp.txns[0]}, func(r kv.Record) {
@@ -160,6 +161,18 @@ func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", c.name, s, c.want)
 		}
 	}
+}
+
+// TestOnlyRows: where a locking read by a condition looks for the newest rows, it counts for what it returned only.
+func TestOnlyRows(t *testing.T) {
+	tp := parseTape(t, "1 ok 1-2: r 1 4; rp! true 1=4 2=5; rp true 1=4; rp! true 3=6; insert 4 5")
+	tp.how[3].lock = forShare
+	f := fragments{promise: promise{onlyRows: true}}
+	f.split(event{tp, &tp.txns[0]}, func(r kv.Record) {
+		if got := spellRecord(r); got != "r 1 4; r 1 4; r 2 5; rp true 1=4; insert 4 5" {
+			t.Error(got)
+		}
+	})
 }
 
 func TestPromises(t *testing.T) {

@@ -23,6 +23,9 @@ func (r *reducer) reduce(records []kv.Record) []kv.Record {
 	if !r.shows(records) {
 		return records
 	}
+	if r.kind == kv.Mixed {
+		records = r.keys(records)
+	}
 	for size := len(records) / 2; size >= 1; {
 		before := len(records)
 		records = r.transactions(records, size)
@@ -39,6 +42,28 @@ func (r *reducer) reduce(records []kv.Record) []kv.Record {
 }
 
 func (r *reducer) late() bool { return time.Now().After(r.until) }
+
+// keys tries to do without one key after the other, which is as if nobody had looked at
+// it.
+func (r *reducer) keys(records []kv.Record) []kv.Record {
+	var all []kv.Value
+	for _, x := range records {
+		for _, o := range x.Ops {
+			if o.Kind != kv.ReadPredicate {
+				all = with(all, o.Key)
+			}
+		}
+	}
+	for i := 0; i < len(all) && len(all) > 1 && !r.late(); {
+		rest := slices.Delete(slices.Clone(all), i, i+1)
+		if less := project(records, rest); len(less) > 0 && r.shows(less) {
+			records, all = less, rest
+			continue
+		}
+		i++
+	}
+	return records
+}
 
 // transactions tries to do without some at a time.
 func (r *reducer) transactions(records []kv.Record, size int) []kv.Record {
@@ -85,7 +110,7 @@ func (r *reducer) without(records []kv.Record, out func(int) bool) []kv.Record {
 	var kept []kv.Record
 	var written []kv.RecordOp
 	for i, x := range records {
-		if !out(i) {
+		if !out(i) || r.kind == kv.Mixed && x.Ops[0].Kind == kv.Init {
 			kept = append(kept, x)
 			continue
 		}
@@ -108,6 +133,9 @@ func (r *reducer) unwrite(records []kv.Record, written []kv.RecordOp) []kv.Recor
 	if len(written) == 0 || r.kind == kv.Bank {
 		return records
 	}
+	if r.kind == kv.Mixed {
+		return r.unwriteMixed(records, written)
+	}
 	type write struct{ key, val kv.Value }
 	gone := map[write]bool{}
 	keys := map[kv.Value]bool{}
@@ -128,6 +156,47 @@ func (r *reducer) unwrite(records []kv.Record, written []kv.RecordOp) []kv.Recor
 				o.List = slices.DeleteFunc(slices.Clone(o.List), func(v kv.Value) bool { return gone[write{o.Key, v}] })
 			case o.Kind == kv.Read && gone[write{o.Key, o.Val}]:
 				continue
+			}
+			ops = append(ops, o)
+		}
+		out[i].Ops = ops
+	}
+	return out
+}
+
+// unwriteMixed takes back writes of keys that many write. A read of all that meets a
+// condition stays only if it shows each of their keys with a value that stays: of a key
+// that it does not show it may have met what is taken back. A key that was deleted is
+// left out altogether, since what follows the deletion would follow something else.
+func (r *reducer) unwriteMixed(records []kv.Record, written []kv.RecordOp) []kv.Record {
+	type write struct{ key, val kv.Value }
+	gone, keys, never := map[write]bool{}, map[kv.Value]bool{}, map[kv.Value]bool{}
+	for _, o := range written {
+		gone[write{o.Key, o.Val}], keys[o.Key] = true, true
+		if o.Kind == kv.Delete {
+			never[o.Key] = true
+		}
+	}
+	out := slices.Clone(records)
+	for i := range out {
+		var ops []kv.RecordOp
+		for _, o := range out[i].Ops {
+			switch {
+			case o.Kind == kv.ReadPredicate:
+				shown := 0
+				for j := 0; j+1 < len(o.List); j += 2 {
+					if keys[o.List[j]] && !never[o.List[j]] && !gone[write{o.List[j], o.List[j+1]}] {
+						shown++
+					}
+				}
+				if shown < len(keys)-len(never) {
+					continue
+				}
+				o.List = withoutPairs(o.List, never)
+			case never[o.Key], o.Kind == kv.Read && gone[write{o.Key, o.Val}]:
+				continue
+			case o.Kind == kv.Versions:
+				o.List = slices.DeleteFunc(slices.Clone(o.List), func(v kv.Value) bool { return gone[write{o.Key, v}] })
 			}
 			ops = append(ops, o)
 		}

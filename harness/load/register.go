@@ -131,6 +131,9 @@ func (registers) record(t *tape, s step, a *answer) error {
 	if len(a.rows) > 1 {
 		return fmt.Errorf("%d rows of key %d, which is the primary key", len(a.rows), s.key)
 	}
+	if len(a.rows) == 0 && s.lock == skipLocked {
+		return nil
+	}
 	if len(a.rows) == 1 {
 		var err error
 		if v, err = cell(a.rows[0][0]); err != nil {

@@ -33,6 +33,11 @@ type Report struct {
 	Fail         int64   `json:"fail"`
 	Info         int64   `json:"info"`
 	Rate         float64 `json:"transactions_per_second"`
+	// Openings are the ways in which transactions began.
+	Openings []Opening `json:"openings"`
+	// Contended is the share of the transactions that met another one on a row: both were under way, and one of
+	// them wrote what the other read or wrote.
+	Contended float64 `json:"contended"`
 	// Aborts counts the transactions that ended with each error.
 	Aborts map[string]int64 `json:"aborts"`
 	Epochs int              `json:"epochs"`
@@ -63,6 +68,15 @@ func (j *judge) report() *Report {
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
+	}
+	opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, r.backend.Server().DBMS, r.settings.Level)
+	for _, o := range opened {
+		if !slices.Contains(out.Openings, o.name) {
+			out.Openings = append(out.Openings, o.name)
+		}
+	}
+	if j.counted > 0 {
+		out.Contended = float64(j.contended) / float64(j.counted)
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
@@ -121,6 +135,11 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "durable settings: %s\n", r.Durable)
 		}
 	}
+	var opened []string
+	for _, o := range r.Openings {
+		opened = append(opened, string(o))
+	}
+	fmt.Fprintf(&b, "openings %s; %.0f %% of the transactions met another one on a row\n", strings.Join(opened, ", "), 100*r.Contended)
 	var names []string
 	for _, m := range r.Models {
 		names = append(names, string(m))

@@ -13,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
@@ -202,19 +204,31 @@ func (r *run) persist(do func(*session) error) error {
 
 // clients starts the clients, each of which takes epochs from a channel of its own.
 func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
-	locks, _ := locksFor(r.settings.Reads, r.backend.Server().DBMS) // checked before
+	server := r.backend.Server()
+	locks, _ := locksFor(readsOf(r.settings.Workload, r.settings.Reads), server) // checked before
+	if r.settings.Workload == "bank" {
+		locks = slices.DeleteFunc(slices.Clone(locks), func(l lock) bool { return l == skipLocked })
+	}
+	opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, server.DBMS, r.settings.Level)
+	setup := r.dialect.begin(r.settings.Level, r.database)
+	if r.settings.Workload == "mixed" {
+		setup = append(setup, r.dialect.steer...)
+	}
 	channels := make([]chan *epoch, r.settings.Clients)
 	all := make([]*client, r.settings.Clients)
 	for i := range channels {
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session: &session{
-				dial: r.dial, timeout: r.settings.Timeout, setup: r.dialect.begin(r.settings.Level, r.database),
-			},
+			session:  &session{dial: r.dial, timeout: r.settings.Timeout, setup: setup},
+			openings: opened,
 			chooser: chooser{
-				rand:    mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
-				chained: r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
+				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),
+				chained:  r.settings.Reads == AutoReads && !j.asked && j.promise.views != whole,
+				replaces: r.dialect.replaces, even: r.settings.Keys > 0,
+				// Its REPEATABLE READ compares with the snapshot what UPDATE, DELETE and locking reads meet, not
+				// what INSERT does. https://www.postgresql.org/docs/current/transaction-iso.html#XACT-REPEATABLE-READ
+				revives: server.DBMS != history.PostgreSQL || r.settings.Level != corpus.RepeatableRead,
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
 		}

@@ -11,15 +11,15 @@ type operator interface {
 	endWith(how string) error
 }
 
-// begin begins a transaction.
-func (s *session) begin() error {
+// begin begins a transaction with a statement; an operator has one way to begin.
+func (s *session) begin(how string) error {
 	if o, ok := s.conn.(operator); ok {
 		if err := o.begin(); err != nil {
 			return s.failed(err)
 		}
 		return nil
 	}
-	return s.exec("BEGIN")
+	return s.exec(how)
 }
 
 // end ends a transaction: COMMIT or ROLLBACK.

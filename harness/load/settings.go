@@ -20,10 +20,15 @@ type Settings struct {
 	Clients  int
 	Level    corpus.Level
 	Reads    Reads
+	// Openings are the ways in which transactions begin; nil: all that are of use.
+	Openings []Opening
 	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
 	// no bound.
 	Duration     time.Duration
 	Transactions int64
+	// Keys is how many are in use at a time, each as often as the others; 0: as the workload has it, which uses few
+	// and the first of them most.
+	Keys int
 	// Epoch is how many transactions make an epoch; 0: as the workload has it.
 	Epoch int
 	// Timeout is how long a client waits for an answer before it gives up the
@@ -80,7 +85,16 @@ func (s *Settings) check(b harness.Backend) error {
 			return &SettingError{err}
 		}
 	}
-	if _, err := locksFor(s.Reads, b.Server().DBMS); err != nil {
+	if _, err := locksFor(s.Reads, b.Server()); err != nil {
+		return &SettingError{err}
+	}
+	if s.Workload == "bank" && s.Reads == SkipReads {
+		return refuse("--reads skip-locked: a read of a bank must return all accounts")
+	}
+	if size := findSize(s.Workload); s.Keys > 0 && (size.same || size.inUse == 0) {
+		return refuse("--keys: workload %s has keys of its own", s.Workload)
+	}
+	if _, err := openingsFor(s.Openings, s.Workload, b.Server().DBMS, s.Level); err != nil {
 		return &SettingError{err}
 	}
 	if levels := harness.LevelsOf(b); !slices.Contains(levels, s.Level) {

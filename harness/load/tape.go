@@ -22,6 +22,9 @@ type tape struct {
 	begin     int
 	statement uint16
 	from, to  int64
+	// undone is what the running transaction has taken back.
+	undone    []kv.RecordOp
+	howUndone []manner
 }
 
 // manner is how an operation was done.
@@ -38,6 +41,7 @@ type recorded struct {
 	from, to    int
 	status      kv.Status
 	planned     bool // it was rolled back because its client wanted to
+	part        bool // it is what another one has taken back
 }
 
 const valuesChunk = 1 << 16
@@ -66,6 +70,16 @@ func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 	t.txns = append(t.txns, recorded{
 		session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status,
 	})
+	if len(t.undone) > 0 {
+		from := len(t.ops)
+		t.ops, t.how = append(t.ops, t.undone...), append(t.how, t.howUndone...)
+		t.txns = append(t.txns, recorded{
+			session: session + undoneSessions, invoke: invoke, ret: t.to, from: from, to: len(t.ops), status: kv.Fail, planned: true, part: true,
+		})
+		last := len(t.txns) - 1
+		t.txns[last-1], t.txns[last] = t.txns[last], t.txns[last-1]
+		t.undone, t.howUndone = t.undone[:0], t.howUndone[:0]
+	}
 	t.begin, t.statement = len(t.ops), 0
 }
 

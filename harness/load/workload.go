@@ -57,6 +57,10 @@ type step struct {
 	key   kv.Value
 	val   kv.Value // what is written; of a read of several keys the last of them
 	cond  *condition
+	form  form
+	// guard locks a row for the steps behind it that are guarded: these are left out if
+	// it returned none.
+	guard, guarded bool
 }
 
 // lock is how a SELECT reads.
@@ -66,6 +70,8 @@ const (
 	plain lock = iota
 	forShare
 	forUpdate
+	noWait     // FOR UPDATE NOWAIT
+	skipLocked // FOR UPDATE SKIP LOCKED
 )
 
 // Reads says how the SELECTs of a workload read.
@@ -79,38 +85,90 @@ const (
 	PlainReads  Reads = "plain"
 	ShareReads  Reads = "share"
 	UpdateReads Reads = "update"
+	NoWaitReads Reads = "nowait"
+	SkipReads   Reads = "skip-locked"
 	MixedReads  Reads = "mixed"
 )
 
 var readLocks = map[Reads][]lock{
-	AutoReads: {plain}, PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate}, MixedReads: {plain, plain, forShare, forUpdate},
+	AutoReads: {plain}, PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate},
+	NoWaitReads: {noWait}, SkipReads: {skipLocked}, MixedReads: {plain, plain, plain, forShare, forUpdate, forUpdate, noWait, skipLocked},
 }
 
-// locksFor returns the ways of reading to draw from. TiDB refuses the share mode
-// or, by a setting, takes it for nothing.
+// ReadsNames are the ways of reading, as messages list them.
+const ReadsNames = "auto, plain, share, update, nowait, skip-locked or mixed"
+
+// lacks are the ways of reading that a server does not have. TiDB refuses the share mode
+// or, by a setting, takes it for nothing, and knows no SKIP LOCKED.
 // https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40
-func locksFor(r Reads, dbms history.DBMS) ([]lock, error) {
+// https://docs.pingcap.com/tidb/stable/mysql-compatibility
+// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select
+var lacks = []struct {
+	dbms history.DBMS
+	// before is the version that first has it, as it begins; empty: none has it yet.
+	before string
+	lock   lock
+	says   string
+}{
+	{adapted, "", noWait, "an adapter is not asked not to wait"},
+	{adapted, "", skipLocked, "an adapter is not asked to skip rows"},
+	{history.TiDB, "", forShare, "TiDB has no share locks"},
+	{history.TiDB, "", skipLocked, "TiDB has no SKIP LOCKED"},
+	{history.MariaDB, "10.6", skipLocked, "MariaDB has SKIP LOCKED since 10.6"},
+}
+
+// locksFor returns the ways of reading to draw from.
+func locksFor(r Reads, server history.Server) ([]lock, error) {
 	locks, ok := readLocks[r]
 	if !ok {
-		return nil, fmt.Errorf("unknown way of reading %q: want auto, plain, share, update or mixed", r)
-	}
-	if dbms != history.TiDB {
-		return locks, nil
-	}
-	if r == ShareReads {
-		return nil, fmt.Errorf("TiDB has no share locks: want --reads auto, plain, update or mixed")
+		return nil, fmt.Errorf("unknown way of reading %q: want %s", r, ReadsNames)
 	}
 	var out []lock
+	why := ""
 	for _, l := range locks {
-		if l != forShare {
+		says := lacking(l, server)
+		if says == "" {
 			out = append(out, l)
+			continue
 		}
+		why = says
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("--reads %s: %s", r, why)
 	}
 	return out, nil
 }
 
+func lacking(l lock, server history.Server) string {
+	for _, x := range lacks {
+		if x.dbms == server.DBMS && x.lock == l && (x.before == "" || older(server.Version, x.before)) {
+			return x.says
+		}
+	}
+	return ""
+}
+
+// older tells whether a version, such as 10.5.23-MariaDB, comes before another one of two
+// numbers. One that cannot be read does not.
+func older(version, than string) bool {
+	var a, b, c, d int
+	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n < 2 {
+		return false
+	}
+	fmt.Sscanf(than, "%d.%d", &c, &d)
+	return a < c || a == c && b < d
+}
+
+// readsOf returns the ways in which a workload reads where none was asked for.
+func readsOf(workload string, asked Reads) Reads {
+	if asked == AutoReads && workload == "mixed" {
+		return MixedReads
+	}
+	return asked
+}
+
 var workloads = map[string]workload{
-	"append": appends{}, "register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
+	"append": appends{}, "mixed": mixed{}, "register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
 }
 
 // Workloads returns the names of the workloads that give histories, sorted.
@@ -133,6 +191,8 @@ func findWorkload(name string) (workload, error) {
 	return nil, fmt.Errorf("unknown workload %q: want one of %s", name, strings.Join(AllWorkloads(), ", "))
 }
 
+func findSize(name string) size { return workloads[name].size() }
+
 // chooser draws what a client does next. One goroutine uses it.
 type chooser struct {
 	rand  *rand.Rand
@@ -141,8 +201,15 @@ type chooser struct {
 	// chained: reads of what is written next lock it, because only then it is known
 	// that the write replaced what was read.
 	chained bool
-	last    kv.Value // the value written last
-	step    kv.Value // between two values of this client
+	// replaces: the server has REPLACE.
+	replaces bool
+	// revives: an INSERT where another transaction has deleted a row is a change of that
+	// row, so that rows may be deleted for a while.
+	revives bool
+	// even: all keys are used as often as the others.
+	even bool
+	last kv.Value // the value written last
+	step kv.Value // between two values of this client
 }
 
 // value returns a value that no other write of the run has.
@@ -159,11 +226,24 @@ func (c *chooser) lockToWrite() lock {
 	return c.lock()
 }
 
+// lockForSure is a way of reading that locks what it returns against writers.
+func (c *chooser) lockForSure() lock {
+	for range 4 {
+		if l := c.lock(); l >= forUpdate {
+			return l
+		}
+	}
+	return forUpdate
+}
+
 func (c *chooser) lock() lock { return c.locks[c.rand.IntN(len(c.locks))] }
 
 // slot draws one of n slots, the first most often: each half as often again as
 // the one before, so that some keys are contended whatever the number of clients.
 func (c *chooser) slot(n int) int {
+	if c.even {
+		return c.rand.IntN(n)
+	}
 	for i := 0; i < n-1; i++ {
 		if c.rand.IntN(3) == 0 {
 			return i

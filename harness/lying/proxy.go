@@ -46,6 +46,8 @@ type Backend struct {
 	// disturbed counts what sessions did that disturbs the others.
 	disturbed atomic.Int64
 	grave     grave
+	// committing counts the COMMITs that are under way, amid the snapshots that began meanwhile.
+	committing, amid atomic.Int64
 }
 
 // Through returns a backend whose connections pass through a lie; closing it
@@ -90,6 +92,8 @@ type conn struct {
 	// disturbs is its own part of what the backend counts as disturbed, heeded how much
 	// of the others' it has let act on itself.
 	disturbs, heeded int64
+	// unchecked says that the session's writes are not compared with its snapshot.
+	unchecked bool
 	// changed says that the transaction did more than plain reads.
 	changed bool
 	// owed is a killed statement that is yet to take effect.

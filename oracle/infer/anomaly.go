@@ -112,6 +112,8 @@ type evidence struct {
 	doubts map[string]int
 	// told are pairs of chains that were told to have no order.
 	told map[pair]bool
+	// holes are what reads may have chosen on either side of.
+	holes []hole
 	// invariantOnly: no order was inferred, only an invariant was tested.
 	invariantOnly bool
 }

@@ -108,6 +108,7 @@ var inferences = map[kv.Workload]func(*kv.History, *anomalies) *evidence{
 	kv.ListAppend: inferLists,
 	kv.Register:   inferRegisters,
 	kv.Predicate:  inferPredicates,
+	kv.Mixed:      inferPredicates,
 	kv.Bank:       inferBank,
 	kv.Set:        inferSets,
 }
@@ -117,7 +118,8 @@ var inferences = map[kv.Workload]func(*kv.History, *anomalies) *evidence{
 func workload(h *kv.History) (kv.Workload, error) {
 	kinds := map[kv.Kind]kv.Workload{kv.Append: kv.ListAppend, kv.ReadList: kv.ListAppend, kv.Write: kv.Register,
 		kv.Add: kv.Set, kv.ReadSet: kv.Set, kv.Delta: kv.Bank,
-		kv.Insert: kv.Predicate, kv.Init: kv.Predicate, kv.Delete: kv.Predicate, kv.ReadPredicate: kv.Predicate}
+		kv.Insert: kv.Predicate, kv.Init: kv.Predicate, kv.Delete: kv.Predicate, kv.ReadPredicate: kv.Predicate,
+		kv.Versions: kv.Predicate}
 	var seen []kv.Workload
 	for k, w := range kinds {
 		if h.Holds(k) && !slices.Contains(seen, w) {
@@ -174,6 +176,7 @@ func (j *judgement) judge() {
 	}
 	j.spread()
 	j.solve(d)
+	j.place(d)
 	j.spread()
 	for _, m := range j.asked {
 		if j.Verdicts[m] != "" {

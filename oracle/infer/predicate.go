@@ -11,9 +11,16 @@ import (
 )
 
 // predicates infers dependencies where all versions of a key are known and their
-// order, too: unborn, its initial state, and one change. What a predicate read
-// returned, and what it did not, then tells which version of each key it chose
-// (Elle calls this a closed universe).
+// order, too: unborn, its initial state, and its changes. What a predicate read
+// returned names the version of each key in it; of a key that it did not return it
+// chose a version that does not meet the condition. Where these follow one another
+// that gives dependencies, where others lie between them a hole: the read comes
+// before the first of the others or behind the last.
+//
+// Adya, Weak Consistency (1999): a predicate read depends on the last transaction
+// that changed what meets the condition before the version that it chose (4.4.2,
+// predicate-read-depends), and the first to change that afterwards anti-depends on
+// it (predicate-anti-depends); G2 and G-single (4.4, 5.3.1) are cycles of these.
 type predicates struct {
 	*evidence
 	keys  []universe
@@ -32,6 +39,15 @@ type universe struct {
 	born bool
 	// open: its versions have no known order.
 	open bool
+	// implied: their order holds only if no update was lost.
+	implied bool
+	// next, by version, is the one behind it, -1 where that is not known; told says
+	// that it was seen, not implied. Both are there for keys with several changes only.
+	next []int
+	told []bool
+	at   map[int32]int // the version of each writer
+	// begun are the versions with which a trail begins, of writers that deleted nothing.
+	begun map[int]bool
 }
 
 type version struct {
@@ -45,6 +61,7 @@ func inferPredicates(h *kv.History, found *anomalies) *evidence {
 		keys: make([]universe, h.Keys()), why: map[graph.Edge]string{}, perhaps: map[int32]bool{}}
 	p.committedWrites()
 	p.collect()
+	p.arrange()
 	for i := range h.Len() {
 		if h.Status(i) == kv.OK {
 			p.read(int32(i))
@@ -53,8 +70,12 @@ func inferPredicates(h *kv.History, found *anomalies) *evidence {
 	p.extra = func(edge func(from, to int32, k graph.Kinds)) {
 		for k := range p.keys {
 			u := &p.keys[k]
-			for i := 2; i < len(u.versions) && !u.open; i++ {
-				edge(u.versions[i-1].writer, u.versions[i].writer, graph.WW)
+			for i := range u.versions {
+				n, kind := u.behind(i)
+				if n < 0 || u.versions[i].writer == none {
+					continue
+				}
+				edge(u.versions[i].writer, u.versions[n].writer, kind)
 			}
 		}
 		for _, e := range p.edges {
@@ -65,12 +86,49 @@ func inferPredicates(h *kv.History, found *anomalies) *evidence {
 		if s, ok := p.why[c]; ok {
 			return strings.NewReplacer("{from}", a, "{to}", b).Replace(s)
 		}
-		if c.Kind == graph.WW {
-			return fmt.Sprintf("%s wrote a key's first state, which %s changed", a, b)
+		if c.Kind == graph.WW || c.Kind == graph.ImpliedWW {
+			return p.whyAfter(c, a, b)
 		}
 		return ""
 	}
 	return p.evidence
+}
+
+// behind returns the version that is known to follow another one, -1 for none.
+func (u *universe) behind(i int) (int, graph.Kinds) {
+	switch {
+	case u.next == nil && (u.open || i+1 >= len(u.versions)):
+		return -1, 0
+	case u.next == nil:
+		return i + 1, graph.WW
+	case u.next[i] >= 0 && !u.told[i]:
+		return u.next[i], graph.ImpliedWW
+	}
+	return u.next[i], graph.WW
+}
+
+// whyAfter names the key of which one transaction's version follows another's.
+func (p *predicates) whyAfter(c graph.Edge, a, b string) string {
+	for k := range int32(len(p.keys)) {
+		u := &p.keys[k]
+		for i, v := range u.versions {
+			if n, kind := u.behind(i); n >= 0 && v.writer == c.From && u.versions[n].writer == c.To && kind == c.Kind {
+				if u.next == nil {
+					return fmt.Sprintf("%s wrote a key's first state, which %s changed", a, b)
+				}
+				return fmt.Sprintf("%s wrote %s, and after it %s wrote %s (key %s)", a, p.state(v), b, p.state(u.versions[n]), p.key(k))
+			}
+		}
+	}
+	return ""
+}
+
+// state spells what a version is.
+func (p *predicates) state(v version) string {
+	if !v.there {
+		return "nothing"
+	}
+	return p.h.Spell(v.val)
 }
 
 func writes(k kv.Kind) bool {
@@ -93,6 +151,9 @@ func (p *predicates) committedWrites() {
 		for _, o := range p.h.Ops(i) {
 			if o.Kind == kv.Read {
 				seen[write{o.Key, o.Val}] = true
+			}
+			for _, v := range p.trail(o) {
+				seen[write{o.Key, v}] = true
 			}
 			if o.Kind == kv.ReadPredicate {
 				list := p.h.List(o)
@@ -149,17 +210,6 @@ func (p *predicates) collect() {
 			}
 		}
 	}
-	for k := range p.keys {
-		u := &p.keys[k]
-		changes := len(u.versions) - 1
-		if u.born {
-			changes--
-		}
-		if changes > 1 {
-			u.open = true
-			p.doubt("a key was changed more than once, so the order of its versions is not known")
-		}
-	}
 }
 
 // state is what a transaction itself made of a key.
@@ -190,34 +240,46 @@ func (p *predicates) readItem(t, j int32, o kv.Op, own map[int32]state) {
 		return
 	}
 	u := &p.keys[o.Key]
-	at := -1
-	for i, v := range u.versions {
-		// What is not there is what was deleted, if it ever was.
-		if o.Val == kv.Nil && !v.there || o.Val != kv.Nil && v.there && v.val == o.Val {
-			at = i
-		}
+	q := quote(p.h, t, o)
+	if o.Val == kv.Nil {
+		p.readNothing(t, u, o.Key, q)
+		return
 	}
-	if at <= 0 && o.Val == kv.Nil && u.born {
-		if p.perhaps[o.Key] {
-			return // it may have been deleted
-		}
-		// Nobody reads the time before, so that alone is a cycle.
-		e := graph.Edge{From: u.versions[1].writer, To: t, Kind: graph.WR}
-		p.edges = append(p.edges, e)
-		if _, ok := p.why[e]; !ok {
-			p.why[e] = "{from} made what was there from the beginning, before {to}"
-		}
-	}
+	at := u.find(o.Val)
 	if at < 0 {
-		p.unknownValue(t, o.Key, o.Val, quote(p.h, t, o))
+		p.unknownValue(t, o.Key, o.Val, q)
 		return
 	}
 	if p.later(t, j, o.Key, u.versions[at]) {
 		p.futureRead(t, j, o, o.Val)
 		return
 	}
-	q := quote(p.h, t, o)
 	p.chose(t, u, at, at, graph.WR, graph.RW, q, o.Key)
+}
+
+// readNothing is a read of a key that was not there.
+func (p *predicates) readNothing(t int32, u *universe, k int32, quoted string) {
+	absent := func(v version) bool { return !v.there }
+	first, last, holes := u.candidates(t, absent)
+	if first < 0 {
+		if p.perhaps[k] {
+			return // it may have been deleted
+		}
+		if u.born {
+			// Nobody reads the time before, so that alone is a cycle.
+			e := graph.Edge{From: u.versions[1].writer, To: t, Kind: graph.WR}
+			if _, ok := p.why[e]; !ok {
+				p.edge(e, "{from} made what was there from the beginning, before {to}")
+			}
+			p.chose(t, u, 0, 0, graph.WR, graph.RW, quoted, k)
+		}
+		return
+	}
+	if u.open || p.perhaps[k] { // a deletion of unknown outcome is a doubt already
+		return
+	}
+	p.chose(t, u, first, last, graph.WR, graph.RW, quoted, k)
+	p.leaveOpen(t, u, k, holes, graph.RW, quoted)
 }
 
 // later tells whether a version that a transaction read is its own and comes only
@@ -256,18 +318,26 @@ func (p *predicates) unknownValue(t, k int32, val kv.Value, quoted string) {
 // last.
 func (p *predicates) chose(t int32, u *universe, first, last int, wr, rw graph.Kinds, quoted string, k int32) {
 	if w := u.versions[first].writer; w != none && w != t {
-		e := graph.Edge{From: w, To: t, Kind: wr}
-		p.edges = append(p.edges, e)
-		p.why[e] = fmt.Sprintf("{from} wrote the state of key %s that {to} relied on in %q", p.key(k), quoted)
+		if first != last && u.implied {
+			wr = graph.ImpliedWW // which versions come first is not seen, either
+		}
+		p.edge(graph.Edge{From: w, To: t, Kind: wr},
+			fmt.Sprintf("{from} wrote the state of key %s that {to} relied on in %q", p.key(k), quoted))
 	}
-	if u.open || last+1 >= len(u.versions) {
+	next, _ := u.behind(last)
+	if next < 0 {
 		return
 	}
-	if w := u.versions[last+1].writer; w != t {
-		e := graph.Edge{From: t, To: w, Kind: rw}
-		p.edges = append(p.edges, e)
-		p.why[e] = fmt.Sprintf("{from} read %q, for which key %s was as before {to} changed it", quoted, p.key(k))
+	if w := u.versions[next].writer; w != t {
+		p.edge(graph.Edge{From: t, To: w, Kind: rw},
+			fmt.Sprintf("{from} read %q, for which key %s was as before {to} changed it", quoted, p.key(k)))
 	}
+}
+
+// edge keeps a dependency and why it is there.
+func (p *predicates) edge(e graph.Edge, why string) {
+	p.edges = append(p.edges, e)
+	p.why[e] = why
 }
 
 func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
@@ -282,7 +352,11 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 	for i := 0; i+1 < len(list); i += 2 {
 		shown[p.h.KeyOf(list[i])] = list[i+1]
 	}
+	from, to := p.h.Asked(o)
 	for k := range int32(len(p.keys)) {
+		if key := p.h.KeyValue(k); (from != 0 || to != 0) && (key < from || key > to) {
+			continue
+		}
 		u := &p.keys[k]
 		val, isShown := shown[k]
 		s, isOwn := own[k]
@@ -291,16 +365,14 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 				p.report(model.Internal, k, say("T1's operation %d, %q, contradicts what it wrote to key %s itself.", j+1, quoted, p.key(k)), t)
 			}
 		}
+		if isOwn && isShown && s.val == val {
+			continue
+		}
 		if isShown {
 			if !cond.match(p.h, val) {
 				p.report(model.Internal, k, say("T1's operation %d, %q, shows key %s with a value that its condition excludes.", j+1, quoted, p.key(k)), t)
 			}
-			at := -1
-			for i, v := range u.versions {
-				if v.there && v.val == val {
-					at = i
-				}
-			}
+			at := u.find(val)
 			if at < 0 {
 				p.unknownValue(t, k, val, quoted)
 				continue
@@ -310,7 +382,7 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 				continue
 			}
 			rw := graph.PredicateRW
-			if at+1 < len(u.versions) && u.versions[at+1].there && cond.match(p.h, u.versions[at+1].val) {
+			if n, _ := u.behind(at); n >= 0 && u.versions[n].there && cond.match(p.h, u.versions[n].val) {
 				rw = graph.RW
 			}
 			p.chose(t, u, at, at, graph.WR, rw, quoted, k)
@@ -325,25 +397,8 @@ func (p *predicates) readPredicate(t, j int32, o kv.Op, own map[int32]state) {
 // notShown finds which versions of a key a predicate read may have chosen that
 // does not show it.
 func (p *predicates) notShown(t int32, u *universe, k int32, cond condition, quoted string) {
-	from := 0
-	if u.born {
-		from = 1 // nobody reads the time before
-	}
-	first, last, gaps := -1, -1, false
-	for i := from; i < len(u.versions); i++ {
-		if u.versions[i].writer == t {
-			continue // that comes only behind the read
-		}
-		if v := u.versions[i]; v.there && cond.match(p.h, v.val) {
-			continue
-		}
-		if first < 0 {
-			first = i
-		} else if last != i-1 {
-			gaps = true
-		}
-		last = i
-	}
+	unmet := func(v version) bool { return !v.there || !cond.match(p.h, v.val) }
+	first, last, holes := u.candidates(t, unmet)
 	_, perhaps := p.perhaps[k]
 	switch {
 	case perhaps:
@@ -351,17 +406,18 @@ func (p *predicates) notShown(t int32, u *universe, k int32, cond condition, quo
 	case first < 0:
 		p.report(model.PredicateMiss, k, say("T1 read %q without key %s, which was there all the time and always matched.", quoted, p.key(k)), t)
 	case u.open:
-	case gaps:
-		p.doubt("a predicate read that fits versions with others between them")
 	default:
 		p.chose(t, u, first, last, graph.PredicateWR, graph.PredicateRW, quoted, k)
+		p.leaveOpen(t, u, k, holes, graph.PredicateRW, quoted)
 	}
 }
 
 // condition is what a predicate read asks for.
 type condition struct {
 	op   string
-	a, b string
+	text string // of =
+	n    int64  // of mod: the divisor, and what it leaves
+	rest int64
 }
 
 func parseCondition(s string) (condition, bool) {
@@ -370,11 +426,11 @@ func parseCondition(s string) (condition, bool) {
 	case len(f) == 1 && f[0] == "true":
 		return condition{op: "true"}, true
 	case len(f) == 2 && f[0] == "=":
-		return condition{op: "=", a: f[1]}, true
+		return condition{op: "=", text: f[1]}, true
 	case len(f) == 3 && f[0] == "mod":
-		n, err := strconv.Atoi(f[1])
-		_, err2 := strconv.Atoi(f[2])
-		return condition{"mod", f[1], f[2]}, err == nil && err2 == nil && n > 0
+		n, err := strconv.ParseInt(f[1], 10, 64)
+		rest, err2 := strconv.ParseInt(f[2], 10, 64)
+		return condition{op: "mod", n: n, rest: rest}, err == nil && err2 == nil && n > 0
 	}
 	return condition{}, false
 }
@@ -384,13 +440,11 @@ func (c condition) match(h *kv.History, v kv.Value) bool {
 	case "true":
 		return true
 	case "=":
-		return h.Spell(v) == c.a
+		return h.Spell(v) == c.text
 	}
-	n, _ := strconv.ParseInt(c.a, 10, 64)
-	rest, _ := strconv.ParseInt(c.b, 10, 64)
-	m := int64(v) % n
+	m := int64(v) % c.n
 	if m < 0 {
-		m += n
+		m += c.n
 	}
-	return v.IsInt() && m == rest
+	return v.IsInt() && m == c.rest
 }

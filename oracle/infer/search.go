@@ -79,6 +79,9 @@ func newSearch(s *solver) *decider {
 		q.position[v] = int32(i)
 	}
 	at := func(p pair) int32 {
+		if p.p == none {
+			return q.position[s.begin(s.holes[p.q].reader)]
+		}
 		return min(q.position[s.begin(s.x.writer[s.chains[p.p].head])], q.position[s.begin(s.x.writer[s.chains[p.q].head])])
 	}
 	slices.SortStableFunc(s.open, func(a, b pair) int { return int(at(b) - at(a)) })
@@ -123,16 +126,15 @@ func (q *decider) choose() int32 {
 
 // phase is the order of a pair that fits the order of nodes best.
 func (q *decider) phase(v int32) lit {
-	o := q.open[v]
-	against := func(a, b int32) (n int) {
-		q.before(a, b, func(from, to int32) {
+	against := func(l lit) (n int) {
+		q.orders(l, func(from, to int32) {
 			if q.position[from] > q.position[to] {
 				n++
 			}
 		})
 		return n
 	}
-	if against(o.p, o.q) <= against(o.q, o.p) {
+	if against(2*v) <= against(2*v+1) {
 		return 2 * v
 	}
 	return 2*v + 1
@@ -216,11 +218,7 @@ func (q *decider) follow(gone lit) []lit {
 
 // order puts in the edges of a literal. It returns the literals of a cycle.
 func (q *decider) order(l lit) (cycle []lit) {
-	o := q.open[l>>1]
-	if l&1 == 1 {
-		o.p, o.q = o.q, o.p
-	}
-	q.before(o.p, o.q, func(from, to int32) {
+	q.orders(l, func(from, to int32) {
 		if cycle == nil && from != to {
 			if cycle = q.insert(from, to, l); cycle == nil {
 				q.link(from, to, l)
@@ -228,6 +226,18 @@ func (q *decider) order(l lit) (cycle []lit) {
 		}
 	})
 	return cycle
+}
+
+// orders gives the edges of a literal.
+func (q *decider) orders(l lit, edge func(from, to int32)) {
+	switch o := q.open[l>>1]; {
+	case o.p == none:
+		q.side(&q.holes[o.q], l&1 == 1, edge)
+	case l&1 == 1:
+		q.before(o.q, o.p, edge)
+	default:
+		q.before(o.p, o.q, edge)
+	}
 }
 
 // insert makes room for an edge in the order of nodes.

@@ -167,6 +167,8 @@ type solver struct {
 	first []int32 // by node, into edges
 	edges []orderEdge
 
+	// holes are more pairs of orders: one with p none has its hole's number as q.
+	holes  []hole
 	chains []chain
 	bounds []int32 // chains of key k are chains[bounds[k]:bounds[k+1]], without the first
 	open   []pair
@@ -194,6 +196,9 @@ const noLit = int32(-1)
 
 func newSolver(d *dependencies, p problem) *solver {
 	s := &solver{d: d, x: d.versions, mask: p.kinds, two: p.snapshot, g: d.g}
+	if s.x == nil {
+		s.x = &versions{first: make([]int32, 1)}
+	}
 	if p.snapshot {
 		s.g = d.g.Doubled()
 	}

@@ -16,7 +16,11 @@ const maxQuoted = 300
 func quote(h *kv.History, t int32, o kv.Op) string {
 	unknown := h.Status(int(t)) != kv.OK && o.Kind.IsRead()
 	if o.Kind == kv.ReadPredicate {
-		out := "rp " + h.Spell(h.Condition(o)) + " {"
+		out := "rp " + h.Spell(h.Condition(o))
+		if first, last := h.Asked(o); first != 0 || last != 0 {
+			out += " of " + h.Spell(first) + " to " + h.Spell(last)
+		}
+		out += " {"
 		list := h.List(o)
 		for i := 0; i+1 < len(list); i += 2 {
 			if i > 0 {
@@ -32,7 +36,7 @@ func quote(h *kv.History, t int32, o kv.Op) string {
 		return out + " ?"
 	case o.Kind == kv.Delete:
 		return out
-	case o.Kind == kv.ReadList || o.Kind == kv.ReadSet:
+	case o.Kind == kv.ReadList || o.Kind == kv.ReadSet || o.Kind == kv.Versions:
 		return out + " [" + spellList(h, h.List(o)) + "]"
 	}
 	return out + " " + h.Spell(o.Val)

@@ -19,7 +19,8 @@ import (
 func WriteElle(w io.Writer, h *History, json bool) error {
 	var r Record
 	for i := range h.Len() {
-		if h.Open(i, &r); !elleCanSay(h, &r) {
+		asksOfSome := func(o RecordOp) bool { return o.First != 0 || o.Last != 0 }
+		if h.Open(i, &r); h.Holds(Versions) || slices.ContainsFunc(r.Ops, asksOfSome) || !elleCanSay(h, &r) {
 			return fmt.Errorf("write %s as Elle's: it has no form for the transaction at %s %d", h.File, h.PlaceWord(), h.Place(i))
 		}
 	}

@@ -121,10 +121,10 @@ func (h *History) Add(r *Record) {
 		switch o.Kind {
 		case ReadList:
 			op.Val = h.list(op.Key, list, o.Lasting)
-		case ReadSet:
+		case ReadSet, Versions:
 			op.Val = h.other(list)
 		case ReadPredicate:
-			op.Val = h.other(append([]Value{o.Val}, list...))
+			op.Val = h.other(append([]Value{o.Val, o.First, o.Last}, list...))
 			for j := 0; j+1 < len(list); j += 2 {
 				h.key(list[j])
 			}
@@ -215,20 +215,26 @@ func (h *History) Ops(i int) []Op {
 	return h.chunks[t.start>>chunkBits][off : off+int(t.ops)]
 }
 
-// List returns what a ReadList, ReadSet or ReadPredicate returned (of the last:
+// List returns what a ReadList, ReadSet, Versions or ReadPredicate returned (of the last:
 // key, value, key, value, …), not to be changed.
 func (h *History) List(o Op) []Value {
 	switch {
 	case o.Val >= 0:
 		return h.spines[o.Key][:o.Val]
 	case o.Kind == ReadPredicate:
-		return h.others[-o.Val-1][1:]
+		return h.others[-o.Val-1][3:]
 	}
 	return h.others[-o.Val-1]
 }
 
 // Condition returns the name of the condition of a ReadPredicate.
 func (h *History) Condition(o Op) Value { return h.others[-o.Val-1][0] }
+
+// Asked returns the keys that a ReadPredicate asked about; both 0: all keys.
+func (h *History) Asked(o Op) (first, last Value) {
+	of := h.others[-o.Val-1]
+	return of[1], of[2]
+}
 
 // Spine returns the longest list that was read of a key before the first read
 // that is no prefix of it; InSpine tells whether a ReadList is such a prefix.
@@ -311,10 +317,11 @@ func (h *History) Open(i int, r *Record) {
 			ro.Key = h.keys.values[o.Key]
 		}
 		switch o.Kind {
-		case ReadList, ReadSet:
+		case ReadList, ReadSet, Versions:
 			ro.Val, ro.List = 0, h.List(o)
 		case ReadPredicate:
 			ro.Val, ro.List = h.Condition(o), h.List(o)
+			ro.First, ro.Last = h.Asked(o)
 		}
 		r.Ops = append(r.Ops, ro)
 	}

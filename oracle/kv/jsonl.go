@@ -201,8 +201,10 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 		o.Kind = Delete
 		next()
 		o.Key = c.value(&j.names)
-	case "read-set":
-		o.Kind = ReadSet
+	case "read-set", "versions":
+		if o.Kind = ReadSet; l[0] == 'v' {
+			o.Kind = Versions
+		}
 		next()
 		o.Key = c.value(&j.names)
 		next()
@@ -224,9 +226,17 @@ func (j *jsonLines) op(c *cursor, r *Record) {
 			}
 			o.List = j.lists.since(mark)
 		}
+		if c.ws(); c.i < len(c.b) && c.b[c.i] == ',' {
+			next()
+			c.expect('[', "the first and the last key that were asked about")
+			o.First = c.value(&j.names)
+			next()
+			o.Last = c.value(&j.names)
+			c.expect(']', "the end of these keys")
+		}
 	default:
 		c.i = at
-		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp")
+		c.fail("one of r, w, append, add, read-set, delta, insert, delete, init, rp, versions")
 	}
 	c.expect(']', "the end of the operation")
 	r.Ops = append(r.Ops, o)
@@ -364,7 +374,7 @@ func (j *Writer) op(b []byte, o *RecordOp, s Status) []byte {
 			b = append(j.value(append(b, ','), o.List[i+1]), ']')
 		}
 		b = append(b, ']')
-	case o.Kind == ReadList || o.Kind == ReadSet:
+	case o.Kind == ReadList || o.Kind == ReadSet || o.Kind == Versions:
 		b = append(b, ",["...)
 		for i, v := range o.List {
 			if i > 0 {
@@ -375,6 +385,10 @@ func (j *Writer) op(b []byte, o *RecordOp, s Status) []byte {
 		b = append(b, ']')
 	default:
 		b = j.value(append(b, ','), o.Val)
+	}
+	if o.Kind == ReadPredicate && (o.First != 0 || o.Last != 0) {
+		b = j.value(append(b, ",["...), o.First)
+		b = append(j.value(append(b, ','), o.Last), ']')
 	}
 	return append(b, ']')
 }

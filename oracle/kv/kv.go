@@ -59,16 +59,20 @@ const (
 	ReadPredicate
 	// Init is an Insert that surely came before everything else.
 	Init
+	// Versions returns the values that a register has had one after the other, as the
+	// row itself kept them: a write that keeps no more than itself begins anew.
+	Versions
 )
 
 var kinds = [...]string{Read: "r", Write: "w", Append: "append", ReadList: "r", Add: "add", ReadSet: "read-set",
-	Delta: "delta", Insert: "insert", Delete: "delete", ReadPredicate: "rp", Init: "init"}
+	Delta: "delta", Insert: "insert", Delete: "delete", ReadPredicate: "rp", Init: "init",
+	Versions: "versions"}
 
 func (k Kind) String() string { return kinds[k] }
 
 // IsRead tells whether the kind returns something and changes nothing.
 func (k Kind) IsRead() bool {
-	return k == Read || k == ReadList || k == ReadSet || k == ReadPredicate
+	return k == Read || k == ReadList || k == ReadSet || k == ReadPredicate || k == Versions
 }
 
 // Workload tells what the operations of a history are.
@@ -78,8 +82,10 @@ const (
 	ListAppend Workload = "append"
 	Register   Workload = "register"
 	Predicate  Workload = "predicate"
-	Bank       Workload = "bank"
-	Set        Workload = "set"
+	// Mixed is Predicate with keys that many transactions change.
+	Mixed Workload = "mixed"
+	Bank  Workload = "bank"
+	Set   Workload = "set"
 )
 
 // Header is what a file says of itself. Every field may be empty.
@@ -124,6 +130,8 @@ type RecordOp struct {
 	Key  Value
 	Val  Value
 	List []Value
+	// First and Last bound the keys that a ReadPredicate asked about; both 0: all keys.
+	First, Last Value
 	// Lasting says that List is never changed, so it need not be copied.
 	Lasting bool
 }
