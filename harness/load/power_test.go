@@ -69,6 +69,9 @@ func TestPower(t *testing.T) {
 					if !slices.Contains(o.workloads, worlds[0].kind) || !strings.Contains(string(o.kind), *powerKinds) {
 						continue
 					}
+					if _, bad := worlds[0].j.forbids(o.kind); !bad && o.kind != KindLost {
+						continue
+					}
 					of := worlds
 					if o.kind == KindLost {
 						of = wholes // the read at the end is compared with whole transactions

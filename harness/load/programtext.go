@@ -228,7 +228,9 @@ func (r *programReader) header(name, value string) (err error) {
 	case "shows":
 		p.Shows = value
 	case "rate":
-		p.Rate, err = parseRate(value)
+		if p.Rate, err = parseRate(value); err == nil && p.Rate.Shown > p.Rate.Of {
+			err = fmt.Errorf("%q: it cannot show in more executions than there were", value)
+		}
 	case "load":
 		p.Load, err = parseRate(value)
 	default:
@@ -252,7 +254,7 @@ func parseRate(s string) (r Rate, err error) {
 		if err == nil {
 			r.Seconds, err = strconv.ParseFloat(f[4], 64)
 		}
-		if err == nil && r.Of > 0 && 0 <= r.Shown && r.Shown <= r.Of && r.Seconds >= 0 && !math.IsInf(r.Seconds, 0) {
+		if err == nil && r.Of > 0 && r.Shown >= 0 && r.Seconds >= 0 && !math.IsInf(r.Seconds, 0) {
 			return r, nil
 		}
 	}
