@@ -278,19 +278,7 @@ func (r *programReader) end() error {
 	case r.p.Shows != KindLost && model.Meaning(model.Kind(r.p.Shows)) == "":
 		return fmt.Errorf("unknown anomaly %q; docs/check.md names all", r.p.Shows)
 	}
-	if r.kind == kv.Predicate && !r.p.changesOnce() {
-		return fmt.Errorf("a key is changed twice: of workload predicate the order of versions is known only if each key " +
-			"is changed at most once")
-	}
-	if keys := r.p.keys(); len(keys) > 0 && (keys[0] < 0 || keys[len(keys)-1] >= mostKeys) {
-		return fmt.Errorf("keys are numbers from 0 to %d", mostKeys-1)
-	}
-	if r.kind == kv.Bank {
-		if keys := r.p.keys(); keys[0] < 1 || keys[len(keys)-1] > accounts {
-			return fmt.Errorf("accounts are numbered from 1 to %d", accounts)
-		}
-	}
-	return nil
+	return r.p.valid()
 }
 
 // mostKeys bounds the keys of a program: each execution gets as many.
