@@ -120,7 +120,8 @@ func TestWeighedExclusion(t *testing.T) {
 		{"lost-update", "append", whole, serializable, "1.00", "rates above 1 in 1000 are excluded at 95 %"},
 		{"lost-update", "append", whole, unmixed, "", "rates above 1 in 1000 are excluded at 95 %"},
 		{"lost-update", "none", whole, serializable, "", "rates above 1 in 1000 are excluded at 95 %"},
-		{"wrong-total", "bank", perStatement, serializable, "0.41", "rates above 1 in 412 are excluded at 95 % (41 % of them would be reported)"},
+		{"wrong-total", "bank", perStatement, serializable, "0.41",
+			"rates above 1 in 412 are excluded at 95 % (41 % of them would be reported)"},
 	} {
 		x := exclusion(c.kind, "met", 9999, 3000)
 		x.weigh(c.workload, c.views, c.models)

@@ -62,7 +62,8 @@ func TestProgramErrors(t *testing.T) {
 		{programHead + "append\nclient\nbegin\nread 1000\ncommit\n", "keys are numbers from 0 to"},
 		{programHead + "bank\nclient\nbegin\nadd 9 5\ncommit\n", "accounts are numbered"},
 		{programHead + "predicate\nclient\nbegin\ninsert 2 class 1\ncommit\n", "odd keys"},
-		{programHead + "predicate\nclient\nbegin\ndelete 2\ncommit\nclient\nbegin\nupdate 2 class 1\ncommit\n", "changed twice"},
+		{programHead + "predicate\nclient\nbegin\ndelete 2\ncommit\nclient\nbegin\nupdate 2 class 1\ncommit\n",
+			"changed twice"},
 		{programHead + "predicate\nclient\nbegin\nupdate 3 class 1\ncommit\n", "even keys"},
 		{programHead + "bank\nclient\nbegin\nadd 1 -5\nadd 2 4\ncommit\n", "must come to 0"},
 		{programHead + "append\npromise: SI\n" + client, "one of them says"},
@@ -99,7 +100,8 @@ func TestSmallerStaysValid(t *testing.T) {
 // TestDraft: what is left of a finding becomes a program of the transactions that were sent, with their locks, the
 // pieces of one put together again; whatever else they did comes with the next one.
 func TestDraft(t *testing.T) {
-	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 2, Level: corpus.RepeatableRead}}
+	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 2,
+		Level: corpus.RepeatableRead}}
 	tp := parseTape(t, `1 ok 10-19: r! 7 []; append 7 5; r 12 []
 		2 ok 12-18: r 7 []; append 16 1; append 7 6
 		3 ok 20-29: r 7 [5 6]
@@ -107,7 +109,8 @@ func TestDraft(t *testing.T) {
 	j := &judge{run: r, events: inOrder([]*tape{tp})}
 	f := Finding{Kind: "lost-update", Model: model.SnapshotIsolation}
 	left := []kv.Record{
-		{Session: 1, Invoke: 10, Return: 19, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}, {Kind: kv.Append, Key: 7, Val: 5}}},
+		{Session: 1, Invoke: 10, Return: 19, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}, {Kind: kv.Append, Key: 7,
+			Val: 5}}},
 		{Session: 77, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}}},
 		{Session: 2, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.Append, Key: 7, Val: 6}}},
 	}
@@ -144,13 +147,15 @@ func TestDraftOfBank(t *testing.T) {
 
 // TestSmaller: everything can be left out, and two keys can become one.
 func TestSmaller(t *testing.T) {
-	p, err := parseProgram("x", programHead+"append\nclient\nbegin\nread 1\nappend 2\ncommit\nbegin\nread 1\ncommit\nclient\nbegin\nread 2\ncommit\n")
+	p, err := parseProgram("x",
+		programHead+"append\nclient\nbegin\nread 1\nappend 2\ncommit\nbegin\nread 1\ncommit\nclient\nbegin\nread 2\ncommit\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, q := range p.smaller() {
-		got = append(got, strings.Join(strings.Fields(strings.NewReplacer("begin", "(", "commit", ")", "client", "c").Replace(q.body())), " "))
+		got = append(got, strings.Join(strings.Fields(strings.NewReplacer("begin", "(", "commit", ")", "client",
+			"c").Replace(q.body())), " "))
 	}
 	want := []string{
 		"c 1 ( read 2 )",

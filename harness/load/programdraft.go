@@ -52,7 +52,8 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 // mostTransfers is how many transfers beside a read of the accounts a draft has.
 const mostTransfers = 8
 
-// addTransfers adds to reads of accounts, of which alone a wrong total is a finding, the transfers that were made at the
+// addTransfers adds to reads of accounts, of which alone a wrong total is a finding, the transfers that were made at
+// the
 // same time.
 func (j *judge) addTransfers(of map[int]bool) {
 	reads := slices.Sorted(maps.Keys(of))
@@ -60,7 +61,8 @@ func (j *judge) addTransfers(of map[int]bool) {
 	for i, e := range j.events {
 		beside := func(r int) bool { return j.events[r].invoke < e.ret && e.invoke < j.events[r].ret }
 		moves := func(o kv.RecordOp) bool { return o.Kind == kv.Delta }
-		if added < mostTransfers && !of[i] && e.status == kv.OK && slices.ContainsFunc(e.ops(), moves) && slices.ContainsFunc(reads, beside) {
+		if added < mostTransfers && !of[i] && e.status == kv.OK && slices.ContainsFunc(e.ops(), moves) &&
+			slices.ContainsFunc(reads, beside) {
 			of[i] = true
 			added++
 		}

@@ -290,7 +290,8 @@ type Replayed struct {
 // ReplayProgram runs a program until it shows its anomaly, or until the chance to miss that is below 1 % at the rate
 // that it has recorded, or until the duration of the settings or the context ends. The settings' workload, level and
 // models are the program's. An error is one of the harness or the server.
-func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed, err error) {
+func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed,
+	err error) {
 	s.Workload, s.Level, s.Models, s.Declared, s.Reads = p.Workload, p.Level, p.Models, p.Declared, PlainReads
 	st, err := openStage(ctx, b, s)
 	if err != nil {

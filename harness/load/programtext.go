@@ -21,8 +21,9 @@ const ProgramExtension = ".load"
 var verbs = map[kv.Workload]map[kv.Kind]string{
 	kv.ListAppend: {kv.ReadList: "read", kv.Append: "append"},
 	kv.Register:   {kv.Read: "read", kv.Write: "write"},
-	kv.Predicate:  {kv.Read: "read", kv.ReadPredicate: "select", kv.Insert: "insert", kv.Write: "update", kv.Delete: "delete"},
-	kv.Bank:       {kv.Read: "read", kv.Delta: "add"},
+	kv.Predicate: {kv.Read: "read", kv.ReadPredicate: "select", kv.Insert: "insert", kv.Write: "update",
+		kv.Delete: "delete"},
+	kv.Bank: {kv.Read: "read", kv.Delta: "add"},
 }
 
 var lockWords = [...]string{plain: "", forShare: " for share", forUpdate: " for update"}
@@ -314,7 +315,8 @@ func parseStep(kind kv.Workload, l string) (s step, err error) {
 		form = "key"
 	}
 	if form == "" || !fits(form, f[1:], &s) {
-		return step{}, fmt.Errorf("%q is no statement of this workload: want one of %s", l, strings.Join(stepForms[kind], "; "))
+		return step{}, fmt.Errorf("%q is no statement of this workload: want one of %s", l, strings.Join(stepForms[kind],
+			"; "))
 	}
 	if kind == kv.Bank && s.kind == kv.Read && !s.whole {
 		s.whole, s.val = true, s.key
@@ -354,7 +356,8 @@ func fits(form string, words []string, s *step) bool {
 	case "key class":
 		n, ok := num(2)
 		s.key, s.val = first, n
-		return len(words) == 3 && ok1 && words[1] == "class" && ok && 0 <= n && n < classes && (first%2 != 0) == (s.kind == kv.Insert)
+		return len(words) == 3 && ok1 && words[1] == "class" && ok && 0 <= n && n < classes &&
+			(first%2 != 0) == (s.kind == kv.Insert)
 	case "key to":
 		n, ok := num(2)
 		s.key, s.val = first, n
