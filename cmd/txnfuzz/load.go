@@ -155,7 +155,8 @@ failed, nothing was committed, or something could not be decided.`,
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
-	f.StringVar(&adapter, "adapter", "", "instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
+	f.StringVar(&adapter, "adapter", "",
+		"instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.AllWorkloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
@@ -179,8 +180,10 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&declared, "promise", "", "what the level promises on a server that no rule knows, such as RR=SI; see txnfuzz run --help")
 	f.StringVar(&history, "out", "", "write the whole history to this file, as JSON Lines; - is standard output")
 	f.StringVar(&s.Found, "found", findings.DefaultOut, "folder for findings")
-	f.DurationVar(&s.Programs, "program-time", 30*time.Second, "time for making programs of all findings, after the run; 0: none are made")
-	f.StringVar(&program, "program", "", "replay this program of a finding instead, as txnfuzz replay does; on its own target, unless --target names another")
+	f.DurationVar(&s.Programs, "program-time", 30*time.Second,
+		"time for making programs of all findings, after the run; 0: none are made")
+	f.StringVar(&program, "program", "",
+		"replay this program of a finding instead, as txnfuzz replay does; on its own target, unless --target names another")
 	f.Uint64Var(&s.Seed, "seed", 0, "which transactions are made (default: a random seed); how they interleave differs from run to run")
 	f.StringVar(&jsonFile, "json", "", "write the report as JSON; - is standard output")
 	addWeb(f, &address)

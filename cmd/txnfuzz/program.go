@@ -103,7 +103,8 @@ func replayPrograms(cmd *cobra.Command, files, targets []string, s load.Settings
 	return errors.Join(failed, written)
 }
 
-func replayProgram(cmd *cobra.Command, name string, p *load.Program, file string, s load.Settings) (_ *load.Replayed, err error) {
+func replayProgram(cmd *cobra.Command, name string, p *load.Program, file string, s load.Settings) (_ *load.Replayed,
+	err error) {
 	s.Target, s.Level = redacted(name), p.Level
 	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
 	b, err := openForLoad(cmd.Context(), name, s)

@@ -32,15 +32,18 @@ func TestReplayProgram(t *testing.T) {
 	}{
 		{"shows", programOf(oddStore, rate), exitFound, "shows unwritten-value after "},
 		{"does not", programOf(emptyStore, rate), exitClean, "does not show unwritten-value in 19 executions"},
-		{"shows another", strings.Replace(programOf(oddStore, rate), "shows: unwritten-value", "shows: lost-update", 1), exitFailure, "something else: 19 unwritten-value"},
+		{"shows another", strings.Replace(programOf(oddStore, rate), "shows: unwritten-value", "shows: lost-update", 1),
+			exitFailure, "something else: 19 unwritten-value"},
 		{"no server", programOf("adapter:exit 5", rate), exitFailure, "exit status 5"},
-		{"bad", strings.Replace(programOf(oddStore, rate), "read 1", "raed 1", 1), exitUsage, `bad.load:9: "raed 1" is no statement`},
+		{"bad", strings.Replace(programOf(oddStore, rate), "read 1", "raed 1", 1), exitUsage,
+			`bad.load:9: "raed 1" is no statement`},
 	} {
 		file := writeFile(t, c.name+".load", c.text)
 		for _, args := range [][]string{{"replay", file}, {"load", "--program", file}} {
 			got := txnfuzz(t, args...)
 			if got.code != c.code || !strings.Contains(got.stdout+got.stderr, c.want) {
-				t.Errorf("%s: status %d, want %d; standard output %q, standard error %q", c.name, got.code, c.code, got.stdout, got.stderr)
+				t.Errorf("%s: status %d, want %d; standard output %q, standard error %q", c.name, got.code, c.code, got.stdout,
+					got.stderr)
 			}
 		}
 	}
@@ -50,7 +53,8 @@ func TestReplayProgram(t *testing.T) {
 	if got.code != exitFound || len(all) != 1 || all[0]["needed"] != 19.0 || all[0]["shows"] != "unwritten-value" {
 		t.Errorf("%v", got)
 	}
-	if got := txnfuzz(t, "load", "--program", writeFile(t, "y.load", programOf(emptyStore, "")), "--duration", "300ms"); got.code != exitFailure ||
+	if got := txnfuzz(t, "load", "--program", writeFile(t, "y.load", programOf(emptyStore, "")), "--duration",
+		"300ms"); got.code != exitFailure ||
 		!strings.Contains(got.stderr, "no rate is recorded") {
 		t.Errorf("a program without a rate: %v", got)
 	}
@@ -73,7 +77,8 @@ func TestProgramUsage(t *testing.T) {
 		{[]string{"load", "--adapter", "true", "--target", "mysql:9.7", "--model", "serializable"}, "exclude each other"},
 		{[]string{"load", "--adapter", " ", "--model", "serializable"}, "want a command"},
 		{[]string{"load", "--adapter", "true", "--model", "serializable", "--workload", "predicate"}, "needs SQL"},
-		{[]string{"load", "--adapter", "true", "--model", "serializable", "--program-time", "-1s"}, "--program-time: want 0 or more"},
+		{[]string{"load", "--adapter", "true", "--model", "serializable", "--program-time", "-1s"},
+			"--program-time: want 0 or more"},
 	} {
 		if got := txnfuzz(t, c.args...); got.code != exitUsage || !strings.Contains(got.stderr, c.want) {
 			t.Errorf("%q: status %d, standard error %q, want %q", c.args, got.code, got.stderr, c.want)
@@ -86,12 +91,15 @@ func TestProgramUsage(t *testing.T) {
 func TestLoadAdapter(t *testing.T) {
 	t.Parallel()
 	found := t.TempDir()
-	flags := []string{"--model", "serializable", "--workload", "register", "--clients", "2", "--duration", "500ms", "--found", found}
-	if got := txnfuzz(t, append([]string{"load", "--adapter", "echo broken >&2; exit 4"}, flags...)...); got.code != exitFailure ||
+	flags := []string{"--model", "serializable", "--workload", "register", "--clients", "2", "--duration", "500ms",
+		"--found", found}
+	if got := txnfuzz(t, append([]string{"load", "--adapter", "echo broken >&2; exit 4"},
+		flags...)...); got.code != exitFailure ||
 		!strings.Contains(got.stderr, "exit status 4") || !strings.Contains(got.stderr, "broken") {
 		t.Errorf("%v", got)
 	}
-	got := txnfuzz(t, append([]string{"load", "--program-time", "2s", "--adapter", strings.TrimPrefix(oddStore, "adapter:")}, flags...)...)
+	got := txnfuzz(t, append([]string{"load", "--program-time", "2s", "--adapter", strings.TrimPrefix(oddStore,
+		"adapter:")}, flags...)...)
 	if got.code != exitFound || !strings.Contains(got.stdout, "FOUND unwritten") {
 		t.Errorf("%v", got)
 	}

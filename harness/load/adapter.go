@@ -160,7 +160,8 @@ func (s *Settings) checkAdapter() error {
 	asked := declared[s.Declared]
 	switch {
 	case adapterVerbs[w.kind()] == nil:
-		return fmt.Errorf("workload %s needs SQL, which an adapter is not sent: want append, register, mini or bank", s.Workload)
+		return fmt.Errorf("workload %s needs SQL, which an adapter is not sent: want append, register, mini or bank",
+			s.Workload)
 	case len(s.Models) == 0 && s.Declared == "":
 		return errors.New("nobody knows what lies behind an adapter: want --model or --promise, which says what is checked")
 	case asked.views == perStatement && w.kind() == kv.Bank:

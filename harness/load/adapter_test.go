@@ -64,18 +64,22 @@ func TestAdapterFails(t *testing.T) {
 		name, command string
 		want          []string
 	}{
-		{"no such command", "no-such-command-anywhere", []string{"exit status 127", "no-such-command-anywhere", `"op":"open"`}},
+		{"no such command", "no-such-command-anywhere", []string{"exit status 127", "no-such-command-anywhere",
+			`"op":"open"`}},
 		{"it dies", "read x; " + ok + "; read x; " + ok + "; read x; echo the disk is gone >&2; exit 7",
 			[]string{"exit status 7", "the disk is gone"}},
-		{"garbage", "while read x; do echo hello; done", []string{`answers "hello", which is no answer`, "want {", "wrote nothing"}},
+		{"garbage", "while read x; do echo hello; done", []string{`answers "hello", which is no answer`, "want {",
+			"wrote nothing"}},
 		{"two answers in one", `while read x; do echo '{"ok":true,"abort":"no"}'; done`, []string{"is no answer"}},
 		{"an unknown field", `while read x; do echo '{"ok":true,"val":1}'; done`, []string{"is no answer"}},
 		{"not ok", `while read x; do echo '{"ok":false}'; done`, []string{"is no answer"}},
 		{"it says so", `while read x; do echo '{"error":"no table"}'; done`, []string{"answers that it failed: no table"}},
 		{"it cannot set up", "read x; " + ok + `; read x; echo '{"abort":"in use"}'; cat`, []string{"cannot set up: in use"}},
-		{"it hangs", "read x; " + ok + "; read x; " + ok + "; echo waiting >&2; sleep 60", []string{"does not answer for 200ms", "waiting"}},
+		{"it hangs", "read x; " + ok + "; read x; " + ok + "; echo waiting >&2; sleep 60",
+			[]string{"does not answer for 200ms", "waiting"}},
 		{"a read of nothing", "while read x; do " + ok + "; done", []string{`a read without a "value"`, `"op":"read-list"`}},
-		{"a read of a text", `while read x; do echo '{"ok":true,"value":"5"}'; done`, []string{"which is no list of integers"}},
+		{"a read of a text", `while read x; do echo '{"ok":true,"value":"5"}'; done`,
+			[]string{"which is no list of integers"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +129,8 @@ func TestAdapterSettings(t *testing.T) {
 	} {
 		s := adapterSettings(t, "append")
 		c.change(&s)
-		if _, err := load.Run(t.Context(), load.NewAdapter("exit 9", corpus.Serializable), s); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := load.Run(t.Context(), load.NewAdapter("exit 9", corpus.Serializable), s); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

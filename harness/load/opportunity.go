@@ -269,7 +269,7 @@ func (j *judge) excluded() []Exclusion {
 		if bad && slices.Contains(o.workloads, j.header.Workload) && !found(string(o.kind)) {
 			x := exclusion(string(o.kind), o.says, j.meetings.transactions, j.meetings.met[i])
 			x.Split = v != whole
-			x.weigh(j.run.settings.Workload, v)
+			x.weigh(j.run.settings.Workload, v, j.models)
 			out = append(out, x)
 		}
 	}
@@ -286,7 +286,7 @@ func (j *judge) excluded() []Exclusion {
 		return append(out, exclusion(KindLost, kills, n, n))
 	}
 	x := exclusion(KindLost, "wrote and were acknowledged", j.sent, j.wrote)
-	x.weigh(j.run.settings.Workload, v)
+	x.weigh(j.run.settings.Workload, v, j.models)
 	return append(out, x)
 }
 

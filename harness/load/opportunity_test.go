@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
+	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
 
 // metIn returns how often each opportunity was there, as "kind n", in the order of their names.
@@ -101,6 +102,40 @@ func TestOpportunitiesOfPieces(t *testing.T) {
 		if !slices.Equal(got, wanted) {
 			t.Errorf("views %d: %v, want %v", views, got, wanted)
 		}
+	}
+}
+
+// TestWeighedExclusion: opportunities count as far as what goes wrong in them would be reported, if that is known.
+func TestWeighedExclusion(t *testing.T) {
+	if share, ok := powerOf("wrong-total", "bank", perStatement); !ok || share <= 0 || share >= 1 {
+		t.Fatalf("there is no share to weigh with: %v", share)
+	}
+	for _, c := range []struct {
+		kind, workload string
+		views          views
+		models         []model.Model
+		share          string // of 1
+		says           string
+	}{
+		{"lost-update", "append", whole, serializable, "1.00", "rates above 1 in 1000 are excluded at 95 %"},
+		{"lost-update", "append", whole, unmixed, "", "rates above 1 in 1000 are excluded at 95 %"},
+		{"lost-update", "none", whole, serializable, "", "rates above 1 in 1000 are excluded at 95 %"},
+		{"wrong-total", "bank", perStatement, serializable, "0.41",
+			"rates above 1 in 412 are excluded at 95 % (41 % of them would be reported)"},
+	} {
+		x := exclusion(c.kind, "met", 9999, 3000)
+		x.weigh(c.workload, c.views, c.models)
+		share := ""
+		if x.Power != nil {
+			share = fmt.Sprintf("%.2f", *x.Power)
+		}
+		if share != c.share || !strings.HasSuffix(x.String(), c.says) {
+			t.Errorf("%s %s: share %q, %q", c.kind, c.workload, share, x)
+		}
+	}
+	x := exclusion("wrong-total", "met", 9, 9)
+	if x.weigh("bank", perStatement, serializable); x.OneIn != 0 {
+		t.Errorf("nine opportunities of which a third count exclude 1 in %d", x.OneIn)
 	}
 }
 

@@ -202,14 +202,36 @@ func (p *Program) body() string {
 	return b.String()
 }
 
-// changesOnce tells whether no key is changed by two statements.
-func (p *Program) changesOnce() bool {
-	changed, once := map[kv.Value]bool{}, true
-	p.eachStep(func(s *step) {
-		if !s.kind.IsRead() {
-			once = once && !changed[s.key]
-			changed[s.key] = true
+// valid tells what makes a program one whose histories cannot be judged: it would show anomalies on a sound server.
+func (p *Program) valid() error {
+	kind := workloads[p.Workload].kind()
+	if keys := p.keys(); len(keys) > 0 && (keys[0] < 0 || keys[len(keys)-1] >= mostKeys) {
+		return fmt.Errorf("keys are numbers from 0 to %d", mostKeys-1)
+	} else if kind == kv.Bank && len(keys) > 0 && (keys[0] < 1 || keys[len(keys)-1] > accounts) {
+		return fmt.Errorf("accounts are numbered from 1 to %d", accounts)
+	}
+	changed := map[kv.Value]bool{}
+	for _, c := range p.clients {
+		for _, t := range c {
+			sum := kv.Value(0)
+			for _, s := range t.steps {
+				switch {
+				case s.kind == kv.Delta:
+					sum += s.val
+				case kind != kv.Predicate || s.kind.IsRead():
+				case changed[s.key]:
+					return fmt.Errorf("key %d is changed twice: of workload predicate the order of versions is known only if "+
+						"each key is changed at most once", s.key)
+				case (s.key%2 != 0) != (s.kind == kv.Insert):
+					return fmt.Errorf("key %d: rows of odd keys are inserted, those of even ones are there at first", s.key)
+				default:
+					changed[s.key] = true
+				}
+			}
+			if sum != 0 {
+				return fmt.Errorf("what a transaction adds to accounts must come to 0, so that the total stays; one adds %d", sum)
+			}
 		}
-	})
-	return once
+	}
+	return nil
 }

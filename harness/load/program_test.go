@@ -49,7 +49,8 @@ func TestProgramErrors(t *testing.T) {
 		{"workload: append\nlevel: RR\n" + client, "does not say what it shows"},
 		{programHead + "append\nsize: 3\n", `x:6: unknown "size"`},
 		{programHead + "append\nrate: often\n", "want a rate such as"},
-		{programHead + "append\nrate: 5 of 3 in 1.0 s\n", "want a rate such as"},
+		{programHead + "append\nrate: 5 of 3 in 1.0 s\n", "more executions than there were"},
+		{programHead + "append\nload: 5 of 0 in 1.0 s\n", "want a rate such as"},
 		{programHead + "append\nbegin\n", `x:6: "begin"`},
 		{programHead + "append\nclient\nread 1\n", "x:7: \"read 1\": each transaction is begin"},
 		{programHead + "append\nclient\nbegin\nbegin\n", "each transaction is begin"},
@@ -61,7 +62,10 @@ func TestProgramErrors(t *testing.T) {
 		{programHead + "append\nclient\nbegin\nread 1000\ncommit\n", "keys are numbers from 0 to"},
 		{programHead + "bank\nclient\nbegin\nadd 9 5\ncommit\n", "accounts are numbered"},
 		{programHead + "predicate\nclient\nbegin\ninsert 2 class 1\ncommit\n", "odd keys"},
-		{programHead + "predicate\nclient\nbegin\ndelete 2\ncommit\nclient\nbegin\nupdate 2 class 1\ncommit\n", "changed twice"},
+		{programHead + "predicate\nclient\nbegin\ndelete 2\ncommit\nclient\nbegin\nupdate 2 class 1\ncommit\n",
+			"changed twice"},
+		{programHead + "predicate\nclient\nbegin\nupdate 3 class 1\ncommit\n", "even keys"},
+		{programHead + "bank\nclient\nbegin\nadd 1 -5\nadd 2 4\ncommit\n", "must come to 0"},
 		{programHead + "append\npromise: SI\n" + client, "one of them says"},
 		{programHead + "append\n" + client + "level: RC\n", "behind the first client"},
 	} {
@@ -71,10 +75,33 @@ func TestProgramErrors(t *testing.T) {
 	}
 }
 
+// TestSmallerStaysValid: nothing is left out that a sound server would be blamed for.
+func TestSmallerStaysValid(t *testing.T) {
+	for workload, body := range map[string]string{
+		"bank":      "client\nbegin\nadd 1 -5\nadd 2 5\ncommit\nclient\nbegin\nread 1 to 4\nread 5 to 8\ncommit\n",
+		"predicate": "client\nbegin\ninsert 5 class 3\nupdate 4 class 0\nread 4\ncommit\nclient\nbegin\ndelete 2\nread 7\ncommit\n",
+	} {
+		p, err := parseProgram("x", programHead+workload+"\n"+body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := p.smaller()
+		if len(all) < 3 {
+			t.Errorf("%s: %d are smaller", workload, len(all))
+		}
+		for _, q := range all {
+			if _, err := parseProgram("x", string(q.Text(nil, "x"))); err != nil {
+				t.Errorf("%v\n%s", err, q.body())
+			}
+		}
+	}
+}
+
 // TestDraft: what is left of a finding becomes a program of the transactions that were sent, with their locks, the
 // pieces of one put together again; whatever else they did comes with the next one.
 func TestDraft(t *testing.T) {
-	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 2, Level: corpus.RepeatableRead}}
+	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 2,
+		Level: corpus.RepeatableRead}}
 	tp := parseTape(t, `1 ok 10-19: r! 7 []; append 7 5; r 12 []
 		2 ok 12-18: r 7 []; append 16 1; append 7 6
 		3 ok 20-29: r 7 [5 6]
@@ -82,7 +109,8 @@ func TestDraft(t *testing.T) {
 	j := &judge{run: r, events: inOrder([]*tape{tp})}
 	f := Finding{Kind: "lost-update", Model: model.SnapshotIsolation}
 	left := []kv.Record{
-		{Session: 1, Invoke: 10, Return: 19, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}, {Kind: kv.Append, Key: 7, Val: 5}}},
+		{Session: 1, Invoke: 10, Return: 19, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}, {Kind: kv.Append, Key: 7,
+			Val: 5}}},
 		{Session: 77, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.ReadList, Key: 7}}},
 		{Session: 2, Invoke: 12, Return: 18, Ops: []kv.RecordOp{{Kind: kv.Append, Key: 7, Val: 6}}},
 	}
@@ -99,15 +127,35 @@ func TestDraft(t *testing.T) {
 	}
 }
 
+// TestDraftOfBank: what a read of accounts showed was made by transfers that were going on.
+func TestDraftOfBank(t *testing.T) {
+	r := &run{workload: bank{}, settings: Settings{Target: "x", Workload: "bank", Clients: 9, Level: corpus.ReadCommitted}}
+	tp := parseTape(t, `1 ok 1-9: delta 1 -5; delta 2 5
+		2 ok 8-18: r 1 5; +r 2 5; r 3 5; +r 4 5
+		3 ok 12-15: delta 2 -7; delta 3 7
+		4 fail 12-15: delta 2 -1; delta 3 1
+		5 ok 18-20: delta 2 -3; delta 3 3`)
+	j := &judge{run: r, events: inOrder([]*tape{tp})}
+	left := []kv.Record{{Session: 2, Invoke: 8, Return: 18, Ops: []kv.RecordOp{{Kind: kv.Read, Key: 1, Val: 5}}}}
+	drafts := j.draft(Finding{Kind: "wrong-total", Model: model.Serializable}, left)
+	want := "client 1\n  begin\n  add 1 -5\n  add 2 5\n  commit\n\nclient 2\n  begin\n  read 1 to 2\n  read 3 to 4\n  commit\n\n" +
+		"client 3\n  begin\n  add 2 -7\n  add 3 7\n  commit\n"
+	if len(drafts) != 1 || drafts[0].body() != want {
+		t.Errorf("%d drafts, the first\n%s", len(drafts), drafts[0].body())
+	}
+}
+
 // TestSmaller: everything can be left out, and two keys can become one.
 func TestSmaller(t *testing.T) {
-	p, err := parseProgram("x", programHead+"append\nclient\nbegin\nread 1\nappend 2\ncommit\nbegin\nread 1\ncommit\nclient\nbegin\nread 2\ncommit\n")
+	p, err := parseProgram("x",
+		programHead+"append\nclient\nbegin\nread 1\nappend 2\ncommit\nbegin\nread 1\ncommit\nclient\nbegin\nread 2\ncommit\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, q := range p.smaller() {
-		got = append(got, strings.Join(strings.Fields(strings.NewReplacer("begin", "(", "commit", ")", "client", "c").Replace(q.body())), " "))
+		got = append(got, strings.Join(strings.Fields(strings.NewReplacer("begin", "(", "commit", ")", "client",
+			"c").Replace(q.body())), " "))
 	}
 	want := []string{
 		"c 1 ( read 2 )",

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -28,6 +29,9 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	for i := range kept {
 		whole[i] = true
 	}
+	if kind == kv.Bank {
+		j.addTransfers(whole)
+	}
 	var out []*Program
 	for _, keep := range []func(event, int, int) bool{
 		func(_ event, i, op int) bool { return slices.Contains(kept[i], op) },
@@ -43,6 +47,26 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 		}
 	}
 	return out
+}
+
+// mostTransfers is how many transfers beside a read of the accounts a draft has.
+const mostTransfers = 8
+
+// addTransfers adds to reads of accounts, of which alone a wrong total is a finding, the transfers that were made at
+// the
+// same time.
+func (j *judge) addTransfers(of map[int]bool) {
+	reads := slices.Sorted(maps.Keys(of))
+	added := 0
+	for i, e := range j.events {
+		beside := func(r int) bool { return j.events[r].invoke < e.ret && e.invoke < j.events[r].ret }
+		moves := func(o kv.RecordOp) bool { return o.Kind == kv.Delta }
+		if added < mostTransfers && !of[i] && e.status == kv.OK && slices.ContainsFunc(e.ops(), moves) &&
+			slices.ContainsFunc(reads, beside) {
+			of[i] = true
+			added++
+		}
+	}
 }
 
 // trace finds the transactions of an epoch of which some records are what is left, and which of their operations these
@@ -105,7 +129,7 @@ func (j *judge) programOf(f Finding, of map[int]bool, keep func(e event, i, op i
 		}
 		p.clients[at] = append(p.clients[at], t)
 	}
-	if len(p.clients) == 0 || len(p.clients) > mostMembers || len(names.to) > mostKeys/2 {
+	if len(p.clients) == 0 || len(p.clients) > mostMembers || p.valid() != nil {
 		return nil
 	}
 	return p
@@ -151,7 +175,7 @@ func stepsOf(kind kv.Workload, e event, keep func(op int) bool, names *renaming)
 			out = append(out, step{kind: kv.Read, whole: true, key: o.Key, val: o.Key, lock: how.lock})
 			continue
 		}
-		if !keep(i) {
+		if kind != kv.Bank && !keep(i) { // a half of a transfer is none
 			continue
 		}
 		s := step{kind: o.Kind, lock: how.lock}

@@ -224,7 +224,7 @@ func (p *Program) smaller() []*Program {
 	add := func(change func(q *Program)) {
 		q := p.clone()
 		change(q)
-		if q.tidied(); len(q.clients) > 0 && (q.Workload != "predicate" || q.changesOnce()) {
+		if q.tidied(); len(q.clients) > 0 && q.valid() == nil {
 			out = append(out, q)
 		}
 	}
@@ -242,6 +242,7 @@ func (p *Program) smaller() []*Program {
 	for c, txns := range p.clients {
 		for t, x := range txns {
 			for s := range x.steps {
+				// A half of a transfer is invalid; transfers go as a whole, above.
 				add(func(q *Program) { q.clients[c][t].steps = slices.Delete(q.clients[c][t].steps, s, s+1) })
 			}
 		}
@@ -289,7 +290,8 @@ type Replayed struct {
 // ReplayProgram runs a program until it shows its anomaly, or until the chance to miss that is below 1 % at the rate
 // that it has recorded, or until the duration of the settings or the context ends. The settings' workload, level and
 // models are the program's. An error is one of the harness or the server.
-func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed, err error) {
+func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed,
+	err error) {
 	s.Workload, s.Level, s.Models, s.Declared, s.Reads = p.Workload, p.Level, p.Models, p.Declared, PlainReads
 	st, err := openStage(ctx, b, s)
 	if err != nil {

@@ -133,7 +133,8 @@ func tenfold(t testing.TB, target string, b harness.Backend, duration, programs 
 	}
 }
 
-// BenchmarkProgramOfRareLie measures how much more often than a load its program shows a lie that one of 40 transactions
+// BenchmarkProgramOfRareLie measures how much more often than a load its program shows a lie that one of 40
+// transactions
 // is told, and that then needs a race.
 func BenchmarkProgramOfRareLie(b *testing.B) {
 	for _, target := range installed(b, mysql97) {

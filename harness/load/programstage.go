@@ -243,7 +243,8 @@ func (g *gate) pass() bool {
 
 // perform runs the executions of a batch, several at a time, and tells how many were begun, which are the first ones
 // of each group.
-func (st *stage) perform(ctx context.Context, p *Program, e *epoch, groups, n int, stride kv.Value) (done int, err error) {
+func (st *stage) perform(ctx context.Context, p *Program, e *epoch, groups, n int, stride kv.Value) (done int,
+	err error) {
 	var failed atomic.Bool
 	var wait sync.WaitGroup
 	stop := func() bool { return failed.Load() || ctx.Err() != nil }

@@ -21,8 +21,9 @@ const ProgramExtension = ".load"
 var verbs = map[kv.Workload]map[kv.Kind]string{
 	kv.ListAppend: {kv.ReadList: "read", kv.Append: "append"},
 	kv.Register:   {kv.Read: "read", kv.Write: "write"},
-	kv.Predicate:  {kv.Read: "read", kv.ReadPredicate: "select", kv.Insert: "insert", kv.Write: "update", kv.Delete: "delete"},
-	kv.Bank:       {kv.Read: "read", kv.Delta: "add"},
+	kv.Predicate: {kv.Read: "read", kv.ReadPredicate: "select", kv.Insert: "insert", kv.Write: "update",
+		kv.Delete: "delete"},
+	kv.Bank: {kv.Read: "read", kv.Delta: "add"},
 }
 
 var lockWords = [...]string{plain: "", forShare: " for share", forUpdate: " for update", noWait: " nowait", skipLocked: " skip locked"}
@@ -228,7 +229,9 @@ func (r *programReader) header(name, value string) (err error) {
 	case "shows":
 		p.Shows = value
 	case "rate":
-		p.Rate, err = parseRate(value)
+		if p.Rate, err = parseRate(value); err == nil && p.Rate.Shown > p.Rate.Of {
+			err = fmt.Errorf("%q: it cannot show in more executions than there were", value)
+		}
 	case "load":
 		p.Load, err = parseRate(value)
 	default:
@@ -252,7 +255,7 @@ func parseRate(s string) (r Rate, err error) {
 		if err == nil {
 			r.Seconds, err = strconv.ParseFloat(f[4], 64)
 		}
-		if err == nil && r.Of > 0 && 0 <= r.Shown && r.Shown <= r.Of && r.Seconds >= 0 && !math.IsInf(r.Seconds, 0) {
+		if err == nil && r.Of > 0 && r.Shown >= 0 && r.Seconds >= 0 && !math.IsInf(r.Seconds, 0) {
 			return r, nil
 		}
 	}
@@ -276,19 +279,7 @@ func (r *programReader) end() error {
 	case r.p.Shows != KindLost && model.Meaning(model.Kind(r.p.Shows)) == "":
 		return fmt.Errorf("unknown anomaly %q; docs/check.md names all", r.p.Shows)
 	}
-	if r.kind == kv.Predicate && !r.p.changesOnce() {
-		return fmt.Errorf("a key is changed twice: of workload predicate the order of versions is known only if each key " +
-			"is changed at most once")
-	}
-	if keys := r.p.keys(); len(keys) > 0 && (keys[0] < 0 || keys[len(keys)-1] >= mostKeys) {
-		return fmt.Errorf("keys are numbers from 0 to %d", mostKeys-1)
-	}
-	if r.kind == kv.Bank {
-		if keys := r.p.keys(); keys[0] < 1 || keys[len(keys)-1] > accounts {
-			return fmt.Errorf("accounts are numbered from 1 to %d", accounts)
-		}
-	}
-	return nil
+	return r.p.valid()
 }
 
 // mostKeys bounds the keys of a program: each execution gets as many.
@@ -324,7 +315,8 @@ func parseStep(kind kv.Workload, l string) (s step, err error) {
 		form = "key"
 	}
 	if form == "" || !fits(form, f[1:], &s) {
-		return step{}, fmt.Errorf("%q is no statement of this workload: want one of %s", l, strings.Join(stepForms[kind], "; "))
+		return step{}, fmt.Errorf("%q is no statement of this workload: want one of %s", l, strings.Join(stepForms[kind],
+			"; "))
 	}
 	if kind == kv.Bank && s.kind == kv.Read && !s.whole {
 		s.whole, s.val = true, s.key
@@ -364,7 +356,8 @@ func fits(form string, words []string, s *step) bool {
 	case "key class":
 		n, ok := num(2)
 		s.key, s.val = first, n
-		return len(words) == 3 && ok1 && words[1] == "class" && ok && 0 <= n && n < classes && (first%2 != 0) == (s.kind == kv.Insert)
+		return len(words) == 3 && ok1 && words[1] == "class" && ok && 0 <= n && n < classes &&
+			(first%2 != 0) == (s.kind == kv.Insert)
 	case "key to":
 		n, ok := num(2)
 		s.key, s.val = first, n
