@@ -206,11 +206,15 @@ func (h host) Now() int64 { return h.now() }
 // goingDown are the answers of a server that is being stopped.
 var goingDown = map[code]bool{"1053": true, "57P01": true, "57P02": true, "57P03": true}
 
+// unnamed is the code of TiDB's errors that have none of their own. One of them is a lock wait that took too long.
+const unnamed code = "1105"
+
 // Outcome implements invariant.Host.
 func (h host) Outcome(err error, committing bool) invariant.Outcome {
 	status, by := outcome(err, committing)
 	a, known := aborts[by]
-	return invariant.Outcome{Status: status, Code: string(by), Usual: known || by == noCode || goingDown[by], Ended: a.ended}
+	usual := known || by == noCode || goingDown[by] || by == unnamed && strings.Contains(err.Error(), "lock wait timeout")
+	return invariant.Outcome{Status: status, Code: string(by), Usual: usual, Ended: a.ended}
 }
 
 // Found implements invariant.Host.

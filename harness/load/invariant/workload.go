@@ -56,6 +56,7 @@ const (
 	Unstable     = "two-reads-of-one-snapshot-differ"
 	PreparedLost = "prepared-lost"
 	EndedTwice   = "prepared-ended-twice"
+	StillLocked  = "ended-but-locked"
 	Lost         = "lost-acknowledged"
 )
 

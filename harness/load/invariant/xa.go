@@ -18,7 +18,7 @@ var branches = Workload{
 		"whole or not at all",
 	Kinds: []Opportunity{
 		{PreparedLost, "ended what another session, or one before a kill, had prepared"},
-		{EndedTwice, "ended a prepared transaction again"},
+		{EndedTwice, "ended a prepared transaction again"}, {StillLocked, "ended a prepared transaction"},
 		{Lost, "committed a prepared transaction and were acknowledged"}, {HalfDone, "committed a prepared transaction"},
 	},
 	lacks:  map[history.DBMS]string{history.TiDB: "TiDB has no XA (https://docs.pingcap.com/tidb/stable/mysql-compatibility)"},
@@ -76,6 +76,8 @@ type twoPhase struct {
 	all     []*branch
 	inDoubt []*branch // prepared, and left behind by their sessions
 	found   []Violation
+	// lost: a connection was, whose transaction may still be rolled back.
+	lost bool
 }
 
 func (x *twoPhase) fill() []string {
@@ -161,6 +163,9 @@ func (x *twoPhase) end(t *txn, b *branch, e ending) error {
 	x.mu.Unlock()
 	if err != nil {
 		return err
+	}
+	if !t.set.dialect.postgres && !t.set.kills {
+		t.meets(StillLocked)
 	}
 	if e == committed {
 		t.meets(Lost, HalfDone)
@@ -254,6 +259,9 @@ func (x *twoPhase) giveUp(t *txn, err error) {
 	t.close(err, false)
 	switch {
 	case lost:
+		x.mu.Lock()
+		x.lost = true
+		x.mu.Unlock()
 	case t.set.dialect.postgres:
 		_ = t.exec("ROLLBACK") // should the connection break here the server rolls back all the same
 	default:
@@ -292,6 +300,11 @@ func (x *twoPhase) finish(r *reader) ([]Violation, error) {
 	if err != nil {
 		return nil, err
 	}
+	locked, err := x.stillLocked(r)
+	if err != nil {
+		return nil, err
+	}
+	found = append(slices.Clone(found), locked...)
 	var one, other, counted [][]int64
 	in := between("id", x.e.first, x.e.last)
 	for end := time.Now().Add(settleTime); ; time.Sleep(50 * time.Millisecond) {
@@ -351,6 +364,38 @@ func (x *twoPhase) endAll(r *reader) ([]Violation, error) {
 		}
 		if left == 0 || time.Now().After(end) {
 			return x.found, nil
+		}
+	}
+}
+
+// lockWaits is how often the end of an epoch waits three seconds for rows whose transactions have all ended.
+const lockWaits = 4
+
+// stillLocked locks the rows of the epoch, of which nobody has any more. What a lost connection has begun may still be
+// rolled back, so then nothing is said; nor on PostgreSQL, where the list of what is prepared is that of what holds locks.
+func (x *twoPhase) stillLocked(r *reader) ([]Violation, error) {
+	cutOff := func(b *branch) bool { return b.cutOff || b.prepared && !b.ended }
+	if r.epoch.set.dialect.postgres || x.lost || slices.ContainsFunc(x.all, cutOff) {
+		return nil, nil
+	}
+	if _, err := r.conn.Change("SET SESSION innodb_lock_wait_timeout = 3"); err != nil {
+		return nil, err
+	}
+	sql := "SELECT id FROM branch WHERE " + between("id", x.e.first, x.e.last) + " FOR UPDATE"
+	for n := 1; ; n++ {
+		err := r.snapshot(func() error {
+			_, err := r.conn.Query(sql)
+			return err
+		})
+		switch o := r.epoch.set.host.Outcome(err, false); {
+		case err == nil:
+			return nil, nil
+		case !locked[o.Code]:
+			return nil, fmt.Errorf("%s: %w", sql, err)
+		case n == lockWaits:
+			return []Violation{violation(StillLocked, nil,
+				"at the end of the epoch rows are still locked, although each branch was ended and that acknowledged, and no client is at work:\n%s fails with %v",
+				sql, err)}, nil
 		}
 	}
 }
