@@ -18,9 +18,9 @@ import (
 // before the first of the others or behind the last.
 //
 // Adya, Weak Consistency (1999): a predicate read depends on the last transaction
-// that changed what meets the condition before the version that it chose (4.4.2,
-// predicate-read-depends), and the first to change that afterwards anti-depends on
-// it (predicate-anti-depends); G2 and G-single (4.4, 5.3.1) are cycles of these.
+// that changed what meets the condition before the version that it chose
+// (predicate-read-depends), and the first to change that afterwards anti-depends on
+// it (predicate-anti-depends); G2 and G-single are cycles of these.
 type predicates struct {
 	*evidence
 	keys  []universe
