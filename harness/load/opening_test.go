@@ -117,7 +117,8 @@ func TestPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chooser{rand: rand.New(rand.NewPCG(1, 2)), epoch: r.newEpoch(0, nil), locks: readLocks[MixedReads], step: 1, replaces: true, revives: true}
+	c := &chooser{rand: rand.New(rand.NewPCG(1, 2)), epoch: r.newEpoch(0, nil), locks: readLocks[MixedReads], step: 1,
+		replaces: true, revives: true}
 	var p plan
 	met := map[Opening]int{}
 	forms := map[form]int{}

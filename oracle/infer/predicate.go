@@ -116,7 +116,8 @@ func (p *predicates) whyAfter(c graph.Edge, a, b string) string {
 				if u.next == nil {
 					return fmt.Sprintf("%s wrote a key's first state, which %s changed", a, b)
 				}
-				return fmt.Sprintf("%s wrote %s, and after it %s wrote %s (key %s)", a, p.state(v), b, p.state(u.versions[n]), p.key(k))
+				return fmt.Sprintf("%s wrote %s, and after it %s wrote %s (key %s)",
+					a, p.state(v), b, p.state(u.versions[n]), p.key(k))
 			}
 		}
 	}
