@@ -166,11 +166,12 @@ failed, nothing was committed, or something could not be decided.`,
 			"mixed, which is all of them; auto is mixed for workload mixed and plain for the others, "+
 			"but FOR UPDATE before the write of a register where plain SELECTs read a snapshot")
 	f.StringVar(&opened, "openings", "auto",
-		"how transactions begin, some of begin, snapshot (WITH CONSISTENT SNAPSHOT, at RR), read-only, autocommit, savepoint; "+
-			"auto: all that the server and the workload allow")
+		"how transactions begin, some of begin, snapshot (WITH CONSISTENT SNAPSHOT, at RR), read-only, autocommit, "+
+			"savepoint; auto: all that the server and the workload allow")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
-	f.IntVar(&s.Keys, "keys", 0, "keys in use at a time, each as often as the others (default: few, the first of them most often)")
+	f.IntVar(&s.Keys, "keys", 0,
+		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
 	f.StringVar(&faults, "fault", "", "what happens to the private server: kill, pause or kill,pause")

@@ -152,7 +152,8 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 		if err := s.connect(context.Background()); err != nil {
 			b.Fatal(err)
 		}
-		c := &chooser{rand: rand.New(rand.NewPCG(seed, uint64(i))), epoch: e, locks: readLocks[PlainReads], replaces: true, last: kv.Value(i), step: kv.Value(clients)}
+		c := &chooser{rand: rand.New(rand.NewPCG(seed, uint64(i))), epoch: e, locks: readLocks[PlainReads],
+			replaces: true, revives: true, last: kv.Value(i), step: kv.Value(clients)}
 		wait.Add(1)
 		go func() {
 			defer wait.Done()

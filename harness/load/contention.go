@@ -58,7 +58,8 @@ func contended(events []event) (met, of int) {
 			return gone
 		})
 		for _, o := range open {
-			if t.met && o.met || !common(t.writes, o.writes, 1) && !common(t.writes, o.reads, 1) && !common(t.reads, o.writes, 1) {
+			meet := common(t.writes, o.writes, 1) || common(t.writes, o.reads, 1) || common(t.reads, o.writes, 1)
+			if t.met && o.met || !meet {
 				continue
 			}
 			for _, x := range []*rowsOf{t, o} {

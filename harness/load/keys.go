@@ -25,7 +25,9 @@ type slot struct {
 }
 
 func newKeys(first kv.Value, limit, inUse int, most int64) *keys {
-	k := &keys{first: first, limit: limit, most: most, slots: make([]slot, min(inUse, limit)), gone: make([]atomic.Bool, limit)}
+	k := &keys{
+		first: first, limit: limit, most: most, slots: make([]slot, min(inUse, limit)), gone: make([]atomic.Bool, limit),
+	}
 	for i := range k.slots {
 		k.slots[i].key.Store(int64(first) + int64(i))
 	}

@@ -51,7 +51,8 @@ func makeMixedConditions() []*condition {
 	}{{"c7", coveredBy}, {"c5", groupedBy}} {
 		for i := range c.n {
 			out = append(out, &condition{
-				name: names.Of(fmt.Appendf(nil, "mod %d %d", c.n, i)), sql: fmt.Sprintf("%s = %d AND ", c.column, i), index: c.column,
+				name: names.Of(fmt.Appendf(nil, "mod %d %d", c.n, i)), sql: fmt.Sprintf("%s = %d AND ", c.column, i),
+				index: c.column,
 			})
 		}
 	}
@@ -67,7 +68,8 @@ func (mixed) kind() kv.Workload { return kv.Mixed }
 func (mixed) table() string { return "mixed_row" }
 
 func (mixed) define(d *dialect) []string {
-	const columns = "k BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL, c7 INT NOT NULL, c5 INT NOT NULL, trail TEXT NOT NULL"
+	const columns = "k BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL, c7 INT NOT NULL, c5 INT NOT NULL, " +
+		"trail TEXT NOT NULL"
 	if d.hint == "" {
 		return []string{"CREATE TABLE mixed_row (" + columns + ")",
 			"CREATE INDEX c7 ON mixed_row (c7, k, v)", "CREATE INDEX c5 ON mixed_row (c5, k)"}

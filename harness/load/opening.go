@@ -48,7 +48,8 @@ func ParseOpenings(s string) ([]Opening, error) {
 	for _, name := range strings.Split(s, ",") {
 		o := Opening(strings.TrimSpace(name))
 		if !slices.ContainsFunc(openings, func(x opening) bool { return x.name == o }) {
-			return nil, fmt.Errorf("unknown opening %q: want auto, or some of begin, snapshot, read-only, autocommit, savepoint", name)
+			return nil, fmt.Errorf("unknown opening %q: want auto, or some of begin, snapshot, read-only, autocommit, "+
+				"savepoint", name)
 		}
 		out = append(out, o)
 	}

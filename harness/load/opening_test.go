@@ -66,7 +66,8 @@ func TestLocksOfServers(t *testing.T) {
 	}{
 		{history.Server{DBMS: history.MySQL, Version: "9.7.4"}, []lock{plain, forShare, forUpdate, noWait, skipLocked}},
 		{history.Server{DBMS: history.MariaDB, Version: "10.5.23-MariaDB"}, []lock{plain, forShare, forUpdate, noWait}},
-		{history.Server{DBMS: history.MariaDB, Version: "10.11.1-MariaDB"}, []lock{plain, forShare, forUpdate, noWait, skipLocked}},
+		{history.Server{DBMS: history.MariaDB, Version: "10.11.1-MariaDB"},
+			[]lock{plain, forShare, forUpdate, noWait, skipLocked}},
 		{history.Server{DBMS: history.TiDB}, []lock{plain, forUpdate, noWait}},
 	} {
 		got, err := locksFor(MixedReads, c.server)
@@ -99,7 +100,8 @@ func TestUndone(t *testing.T) {
 	if got := spellRecord(rest.record()); got != "w 1 5; r 1 5; r 3 nil; w 4 8" || rest.status != kv.OK {
 		t.Errorf("what stays: %s %s", got, rest.status)
 	}
-	if got := spellRecord(undone.record()); got != "w 2 6; w 3 7" || undone.status != kv.Fail || !undone.part || undone.session == rest.session {
+	got := spellRecord(undone.record())
+	if got != "w 2 6; w 3 7" || undone.status != kv.Fail || !undone.part || undone.session == rest.session {
 		t.Errorf("what is undone: %s %+v", got, undone.recorded)
 	}
 	if len(rest.how()) != len(rest.ops()) {
@@ -115,7 +117,8 @@ func TestPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chooser{rand: rand.New(rand.NewPCG(1, 2)), epoch: r.newEpoch(0, nil), locks: readLocks[MixedReads], step: 1, replaces: true, revives: true}
+	c := &chooser{rand: rand.New(rand.NewPCG(1, 2)), epoch: r.newEpoch(0, nil), locks: readLocks[MixedReads], step: 1,
+		replaces: true, revives: true}
 	var p plan
 	met := map[Opening]int{}
 	forms := map[form]int{}

@@ -15,7 +15,8 @@ import (
 )
 
 var (
-	unchecked      = flag.Int64("unchecked", 1, "of the consistent snapshots that begin amid two commits, one in so many is not checked")
+	unchecked = flag.Int64("unchecked", 1,
+		"of the consistent snapshots that begin amid two commits, one in so many is not checked")
 	uncheckedFor   = flag.Duration("unchecked-for", 20*time.Second, "how long the lost update is looked for")
 	uncheckedOf    = flag.String("unchecked-workload", "mixed", "the workload that looks for it")
 	uncheckedAmong = flag.Int("unchecked-clients", 16, "clients that look for it")
@@ -47,7 +48,8 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d transactions, %d committed, in %.0f s; %d snapshots were not checked", r.Transactions, r.OK, r.Seconds, liar.Told())
+		t.Logf("%d transactions, %d committed, in %.0f s; %d snapshots were not checked",
+			r.Transactions, r.OK, r.Seconds, liar.Told())
 		lost := func(f load.Finding) bool { return f.Kind == "lost-update" || strings.HasPrefix(f.Kind, "G-") }
 		if !slices.ContainsFunc(r.Findings, lost) {
 			t.Errorf("no lost update was found:\n%s", textOf(t, r))

@@ -119,6 +119,9 @@ func spellRecord(r kv.Record) string {
 	return strings.Join(parts, "; ")
 }
 
+// returnedRows is the case of a workload whose rows are deleted and inserted again.
+const returnedRows = "rows that a locking predicate read returned"
+
 func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -140,11 +143,11 @@ func TestWhatIsPromisedToBeAtomic(t *testing.T) {
 		{"a predicate read before the first write", perTransaction, true, "1 ok 1-2: rp true 1=2; insert 4 5", "insert 4 5 | rp true 1=2"},
 		{"a predicate read behind it mixes both", perTransaction, true, "1 ok 1-2: insert 4 5; rp true 1=2 4=5", "insert 4 5"},
 		{"a locking predicate read without gap locks", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "insert 4 5"},
-		{"rows that a locking predicate read returned", perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "r 1 2; insert 4 5"},
+		{returnedRows, perStatement, false, "1 ok 1-2: rp! true 1=2; insert 4 5", "r 1 2; insert 4 5"},
 		{"a locking predicate read with gap locks", perTransaction, true, "1 ok 1-2: rp! true 1=2; insert 4 5", "rp true 1=2; insert 4 5"},
 	} {
 		tp := parseTape(t, c.txn)
-		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1, dying: c.name == "rows that a locking predicate read returned"}
+		f := fragments{promise: promise{views: c.views, gaps: c.gaps}, session: 1, dying: c.name == returnedRows}
 		var got []string
 		sessions := map[int64]bool{}
 		f.split(event{tp, &tp.txns[0]}, func(r kv.Record) {

@@ -139,7 +139,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, o := range r.Openings {
 		opened = append(opened, string(o))
 	}
-	fmt.Fprintf(&b, "openings %s; %.0f %% of the transactions met another one on a row\n", strings.Join(opened, ", "), 100*r.Contended)
+	fmt.Fprintf(&b, "openings %s; %.0f %% of the transactions met another one on a row\n",
+		strings.Join(opened, ", "), 100*r.Contended)
 	var names []string
 	for _, m := range r.Models {
 		names = append(names, string(m))

@@ -74,7 +74,8 @@ func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 		from := len(t.ops)
 		t.ops, t.how = append(t.ops, t.undone...), append(t.how, t.howUndone...)
 		t.txns = append(t.txns, recorded{
-			session: session + undoneSessions, invoke: invoke, ret: t.to, from: from, to: len(t.ops), status: kv.Fail, planned: true, part: true,
+			session: session + undoneSessions, invoke: invoke, ret: t.to, from: from, to: len(t.ops), status: kv.Fail,
+			planned: true, part: true,
 		})
 		last := len(t.txns) - 1
 		t.txns[last-1], t.txns[last] = t.txns[last], t.txns[last-1]

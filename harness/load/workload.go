@@ -92,7 +92,8 @@ const (
 
 var readLocks = map[Reads][]lock{
 	AutoReads: {plain}, PlainReads: {plain}, ShareReads: {forShare}, UpdateReads: {forUpdate},
-	NoWaitReads: {noWait}, SkipReads: {skipLocked}, MixedReads: {plain, plain, plain, forShare, forUpdate, forUpdate, noWait, skipLocked},
+	NoWaitReads: {noWait}, SkipReads: {skipLocked},
+	MixedReads: {plain, plain, plain, forShare, forUpdate, forUpdate, noWait, skipLocked},
 }
 
 // ReadsNames are the ways of reading, as messages list them.
@@ -168,7 +169,8 @@ func readsOf(workload string, asked Reads) Reads {
 }
 
 var workloads = map[string]workload{
-	"append": appends{}, "mixed": mixed{}, "register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
+	"append": appends{}, "mixed": mixed{},
+	"register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
 }
 
 // Workloads returns the names of the workloads that give histories, sorted.

@@ -45,7 +45,8 @@ func (j *judgement) place(d *dependencies) {
 		switch v {
 		case Undecided:
 			j.Verdicts[def.Model] = Undecided
-			j.Reasons[def.Model] = fmt.Sprintf("no place of the reads by conditions was found or excluded within %d dead ends", j.conflictLimit())
+			j.Reasons[def.Model] = fmt.Sprintf(
+				"no place of the reads by conditions was found or excluded within %d dead ends", j.conflictLimit())
 		case Fails:
 			j.Verdicts[def.Model] = Fails
 		case Holds:
@@ -87,7 +88,8 @@ func (j *judgement) placeAll(d *dependencies, p problem) Verdict {
 	v := s.search(j.conflictLimit(), maxWork)
 	j.Conflicts += s.conflicts
 	if v == Fails {
-		j.e.report(model.Unorderable, none, say("Wherever the reads by conditions stand beside what they did not show, there is a cycle of dependencies; %d dead ends prove it.", s.conflicts))
+		j.e.report(model.Unorderable, none, say("Wherever the reads by conditions stand beside what they did not show, "+
+			"there is a cycle of dependencies; %d dead ends prove it.", s.conflicts))
 	}
 	return v
 }
@@ -268,7 +270,8 @@ func (s *solver) pruneHoles() Verdict {
 func (j *judgement) tellPlaceless(s *solver) {
 	e := j.e
 	if s.stuck == nil {
-		e.report(model.Unorderable, none, say("Wherever the reads by conditions stand beside what they did not show, there is a cycle of dependencies."))
+		e.report(model.Unorderable, none, say("Wherever the reads by conditions stand beside what they did not show, "+
+			"there is a cycle of dependencies."))
 		return
 	}
 	h := &s.holes[s.stuck.q]
@@ -279,7 +282,8 @@ func (j *judgement) tellPlaceless(s *solver) {
 	}
 	back := s.around(s.begin(h.reader), s.commit(h.after), graph.Edge{From: h.after, To: h.reader, Kind: wr})
 	if front == nil || back == nil {
-		e.report(model.Unorderable, h.key, say("T1 read without key %s: neither before T2 changed that nor behind T3, which changed it again, because of other reads of that kind.", e.key(h.key)),
+		e.report(model.Unorderable, h.key, say("T1 read without key %s: neither before T2 changed that nor behind T3, "+
+			"which changed it again, because of other reads of that kind.", e.key(h.key)),
 			h.reader, h.before, h.after)
 		return
 	}
@@ -301,7 +305,8 @@ func (j *judgement) tellPlaceless(s *solver) {
 			a.Txns = append(a.Txns, int(c.From))
 		}
 	}
-	a.Steps = append(a.Steps, fmt.Sprintf("Had the read seen key %s %s the versions that it did not show, there would be a cycle as well:", e.key(h.key), where))
+	a.Steps = append(a.Steps, fmt.Sprintf("Had the read seen key %s %s the versions that it did not show, "+
+		"there would be a cycle as well:", e.key(h.key), where))
 	a.Steps = append(a.Steps, e.steps(other)...)
 	grp.Examples = append(grp.Examples, a)
 }

@@ -18,9 +18,9 @@ import (
 // before the first of the others or behind the last.
 //
 // Adya, Weak Consistency (1999): a predicate read depends on the last transaction
-// that changed what meets the condition before the version that it chose (4.4.2,
-// predicate-read-depends), and the first to change that afterwards anti-depends on
-// it (predicate-anti-depends); G2 and G-single (4.4, 5.3.1) are cycles of these.
+// that changed what meets the condition before the version that it chose
+// (predicate-read-depends), and the first to change that afterwards anti-depends on
+// it (predicate-anti-depends); G2 and G-single are cycles of these.
 type predicates struct {
 	*evidence
 	keys  []universe
@@ -116,7 +116,8 @@ func (p *predicates) whyAfter(c graph.Edge, a, b string) string {
 				if u.next == nil {
 					return fmt.Sprintf("%s wrote a key's first state, which %s changed", a, b)
 				}
-				return fmt.Sprintf("%s wrote %s, and after it %s wrote %s (key %s)", a, p.state(v), b, p.state(u.versions[n]), p.key(k))
+				return fmt.Sprintf("%s wrote %s, and after it %s wrote %s (key %s)",
+					a, p.state(v), b, p.state(u.versions[n]), p.key(k))
 			}
 		}
 	}

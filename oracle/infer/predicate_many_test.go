@@ -79,7 +79,8 @@ type changing struct {
 }
 
 func newChanging(seed uint64, keys int) *changing {
-	c := &changing{rnd: rand.New(rand.NewPCG(seed, 31)), names: &kv.Names{}, keys: keys, next: 5, state: kept{}, gone: map[kv.Value]bool{}}
+	c := &changing{rnd: rand.New(rand.NewPCG(seed, 31)), names: &kv.Names{}, keys: keys, next: 5,
+		state: kept{}, gone: map[kv.Value]bool{}}
 	init := kv.Record{Session: 90}
 	for k := range kv.Value(keys) {
 		if k%3 != 2 {
@@ -109,7 +110,7 @@ func (c *changing) txn() kv.Record {
 			r.Ops = append(r.Ops, kv.RecordOp{Kind: kv.Read, Key: k})
 		case n == 5 && k%3 != 2 && !wrote[k]: // away and there again, or away
 			wrote[k] = true
-			r.Ops = append(r.Ops, kv.RecordOp{Kind: kv.Read, Key: k}, kv.RecordOp{Kind: kv.Versions, Key: k}, kv.RecordOp{Kind: kv.Delete, Key: k})
+			r.Ops = append(r.Ops, reading(kv.Read, k), reading(kv.Versions, k), reading(kv.Delete, k))
 			if k%3 == 1 || c.gone[k] || len(c.state[k]) == 0 {
 				r.Ops = append(r.Ops, kv.RecordOp{Kind: kv.Insert, Key: k, Val: c.value()})
 			}
@@ -258,7 +259,8 @@ var plantings = []planted{
 		commit(old, reading(kv.Read, 0), c.writing(0))
 		commit(old, reading(kv.Read, 0), c.writing(0))
 	}},
-	{"read skew of a condition and a row", model.SnapshotIsolation, "", func(c *changing, commit func(kept, ...kv.RecordOp)) {
+	{"read skew of a condition and a row", model.SnapshotIsolation, "", func(c *changing,
+		commit func(kept, ...kv.RecordOp)) {
 		commit(c.state, c.into(0, false), c.writing(1))
 		old := c.state
 		commit(c.state, c.into(0, true), c.writing(1))
@@ -303,7 +305,8 @@ func TestPlantedChanges(t *testing.T) {
 					t.Fatal(err)
 				}
 				if res.Verdicts[x.fails] != infer.Fails || x.holds != "" && res.Verdicts[x.holds] != infer.Holds {
-					t.Fatalf("seed %d: %s %s, %s %s\n%s", seed, x.fails, res.Verdicts[x.fails], x.holds, res.Verdicts[x.holds], spelled(h)+summary(h, res, true))
+					t.Fatalf("seed %d: %s %s, %s %s\n%s", seed, x.fails, res.Verdicts[x.fails], x.holds, res.Verdicts[x.holds],
+						spelled(h)+summary(h, res, true))
 				}
 			}
 		})
@@ -336,7 +339,8 @@ func TestBruteForceChanges(t *testing.T) {
 		}
 	}
 	t.Log(counts)
-	if counts[string(infer.Holds)] < *bruteCases || counts[string(infer.Fails)] < *bruteCases || counts[string(infer.Undecided)] > *bruteCases/2 {
+	enough := counts[string(infer.Holds)] > *bruteCases && counts[string(infer.Fails)] > *bruteCases
+	if !enough || counts[string(infer.Undecided)] > *bruteCases/2 {
 		t.Errorf("verdicts are lopsided: %v", counts)
 	}
 }
@@ -379,7 +383,8 @@ func (c *changing) possible(d model.Definition, first kept) bool {
 	phase := make([]int, len(recs)) // 1 begun, 2 committed
 	clash := func(x, y int) bool {
 		for _, o := range recs[x].Ops {
-			if !o.Kind.IsRead() && slices.ContainsFunc(recs[y].Ops, func(p kv.RecordOp) bool { return !p.Kind.IsRead() && p.Key == o.Key }) {
+			same := func(p kv.RecordOp) bool { return !p.Kind.IsRead() && p.Key == o.Key }
+			if !o.Kind.IsRead() && slices.ContainsFunc(recs[y].Ops, same) {
 				return true
 			}
 		}

@@ -193,7 +193,8 @@ func (p *predicates) overwrote(t, k int32, read, replaced version) {
 	if replaced.writer == none || replaced.writer == t {
 		return
 	}
-	p.report(model.LostUpdate, k, say("T1 read %s of key %s and then wrote the key, but replaced %s, which T2 had written: one of the two updates is lost.",
+	p.report(model.LostUpdate, k, say("T1 read %s of key %s and then wrote the key, but replaced %s, "+
+		"which T2 had written: one of the two updates is lost.",
 		p.state(read), p.key(k), p.state(replaced)), t, replaced.writer)
 }
 
@@ -291,7 +292,8 @@ func (p *predicates) rivals(k int32, u *universe, a, b int, aTold, bTold bool) {
 	case !aTold:
 		p.lostUpdate(t1, t2, k)
 	case bTold:
-		p.report(model.IncompatibleOrder, k, say("Key %s was read with %s, which T1 wrote, and with %s, which T2 wrote, right behind the same value.",
+		p.report(model.IncompatibleOrder, k, say("Key %s was read with %s, which T1 wrote, and with %s, which T2 wrote, "+
+			"right behind the same value.",
 			p.key(k), p.state(u.versions[a]), p.state(u.versions[b])), t1, t2)
 	}
 	// Otherwise the second read what the first replaced, which is a dependency.
@@ -354,6 +356,8 @@ type span struct{ from, to int }
 // leaveOpen keeps the holes of a read for the search.
 func (p *predicates) leaveOpen(t int32, u *universe, k int32, holes []span, rw graph.Kinds, quoted string) {
 	for _, s := range holes {
-		p.holes = append(p.holes, hole{reader: t, before: u.versions[s.from].writer, after: u.versions[s.to].writer, key: k, rw: rw})
+		p.holes = append(p.holes, hole{
+			reader: t, before: u.versions[s.from].writer, after: u.versions[s.to].writer, key: k, rw: rw,
+		})
 	}
 }
