@@ -187,7 +187,12 @@ func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, level
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
-		t.readLog(ctx, &r, seen)
+		t.replicaTrouble(ctx, &r, func() (*history.History, error) { return run(t.pool, ctx, c, harness.Levels{By: levels}) })
+	}
+	if r.History != nil && r.Err == nil {
+		if r.Verdict.Outcome == "" {
+			t.readLog(ctx, &r, seen)
+		}
 		return r
 	}
 	t.brokeDown(ctx, &r, seen)
