@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +103,7 @@ func (w *worker) replicaTrouble(ctx context.Context, s *script, p *provisioned, 
 		switch {
 		case errors.As(err, &stopped):
 			own := strings.Contains(stopped.Text, p.db+".") || strings.Contains(stopped.Text, "'"+p.db+"'")
-			text := strings.ReplaceAll(stopped.Text, p.db, caseDatabase)
+			text := withoutPlaces(strings.ReplaceAll(stopped.Text, p.db, caseDatabase))
 			return &history.ReplicaTrouble{Stopped: true, Code: stopped.Code, Text: text, Own: own}, nil
 		case err != nil:
 			return nil, lostUnlessCancelled(ctx, fmt.Errorf("wait for the replica: %w", err))
@@ -209,4 +210,35 @@ func (r *run) askUnsafe(l *lane, result *history.Result) error {
 		r.w.pool.stats.unsafe.Add(1)
 	}
 	return nil
+}
+
+// belowRepeatable matches a statement that sets a level at which a binary log in STATEMENT form takes no change of
+// InnoDB.
+var belowRepeatable = regexp.MustCompile(`(?i)\bREAD[ -](UN)?COMMITTED\b`)
+
+// takesLevels refuses a case that sets a level at which the primary would refuse each change, with error 1665.
+// https://dev.mysql.com/doc/refman/9.7/en/binary-log-setting.html
+func (p *Pool) takesLevels(s *script) error {
+	if p.replicated == nil || p.server.Settings["binlog_format"] != "STATEMENT" {
+		return nil
+	}
+	for i := range s.steps {
+		if st := &s.steps[i]; st.traits&setsLevel != 0 && belowRepeatable.MatchString(st.sql) {
+			return &RefusedError{st.sql, "a binary log in STATEMENT form takes no change of InnoDB at this level (error 1665)"}
+		}
+	}
+	return nil
+}
+
+// Where in its files a replica came across an error says nothing of it.
+var places = []*regexp.Regexp{
+	regexp.MustCompile(`^Worker \d+ failed executing transaction '[^']*' at (source|master) log [^,]*, end_log_pos \d+; `),
+	regexp.MustCompile(`;? the event's (source|master) log [^,]*, end_log_pos \d+`),
+}
+
+func withoutPlaces(text string) string {
+	for _, p := range places {
+		text = p.ReplaceAllString(text, "")
+	}
+	return text
 }

@@ -85,6 +85,9 @@ another verdict.`,
 			for _, e := range unread {
 				fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: not run: "+e.Error())
 			}
+			if !cmd.Flags().Changed("target") {
+				targets = ownTopology(cases, targets)
+			}
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			list := &jsonList{path: jsonFile, stdout: cmd.OutOrStdout()}
@@ -125,6 +128,17 @@ func wantCases(cmd *cobra.Command, args []string) error {
 		return usagef("want a file or a folder of cases; see %s --help", cmd.CommandPath())
 	}
 	return nil
+}
+
+// ownTopology returns the target that all cases name in their header if that is several servers: on one alone none of
+// them would show what it was stored for.
+func ownTopology(cases []corpus.Stored, otherwise []string) []string {
+	home := findings.Home(cases[0].Case)
+	same := func(s corpus.Stored) bool { return findings.Home(s.Case) == home }
+	if !target.HasReplica(home) || slices.ContainsFunc(cases, func(s corpus.Stored) bool { return !same(s) }) {
+		return otherwise
+	}
+	return []string{home}
 }
 
 // expanded replaces "all" by the targets to be had here.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -140,3 +141,15 @@ func stoppedFingerprint(r *history.ReplicaTrouble) string {
 	}
 	return strings.Join(parts, "/")
 }
+
+// whyNot says why a target has not a level that its server has.
+func (t *Target) whyNot(l corpus.Level) string {
+	_, replicated := t.backend.(harness.Replicated)
+	if replicated && l < corpus.RepeatableRead && t.server.Settings["binlog_format"] == "STATEMENT" {
+		return "a binary log in STATEMENT form takes no change of InnoDB below REPEATABLE READ (error 1665)"
+	}
+	return ""
+}
+
+// HasReplica says that a target, by its name, is a primary with a replica.
+func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }
