@@ -171,7 +171,7 @@ type Stats struct {
 
 type counters struct {
 	cases, statements, waits, asks, known, timed, made, reused, agreed, replicated, unsafe atomic.Int64
-	phases                                                             phaseSums
+	phases                                                                                 phaseSums
 }
 
 // Stats returns the counters of the pool.
