@@ -31,7 +31,7 @@ var lies = []struct {
 	{"a row is changed as it comes", []string{
 		"SET GLOBAL slave_run_triggers_for_rbr = YES",
 		"CREATE TRIGGER lie BEFORE INSERT ON t FOR EACH ROW SET NEW.b = IF(NEW.a = 3, 7, NEW.b)",
-	}, oracle.ReplicaDiffers, "only the primary has (3, 5); only the replica has (3, 7)"},
+	}, oracle.ReplicaDiffers, "only the primary has (3,5); only the replica has (3,7)"},
 	// Nothing tells that this has to do with the case, and it does not come again behind a new replica.
 	{"the replica is stopped by hand", []string{"STOP SLAVE SQL_THREAD"}, "", ""},
 }
