@@ -49,18 +49,16 @@ func (s *script) topologyText(func(string) string) string {
 		"replica has applied them, and %s.", r.Form, nodes[dbms], look)
 }
 
-// rowSearches is what the manual says of how a replica finds the rows of a ROW event in a table without a key that
-// names them.
-var rowSearches = quote{
-	"The use of this system variable is now deprecated, because the default setting, which uses an index scan followed by " +
-		"a hash scan as described above, is optimal for performance and works correctly in all scenarios.",
-	"https://dev.mysql.com/doc/refman/8.0/en/replication-features-row-searches.html",
+// rowsAreSafe is what the manual says of the form ROW of the binary log.
+var rowsAreSafe = quote{
+	"All changes can be replicated. This is the safest form of replication.",
+	"https://dev.mysql.com/doc/refman/en/replication-sbr-rbr.html",
 }
 
 func (s *script) replicaQuotes() []quote {
 	r := s.History.Replica
-	if r != nil && r.Stopped && s.History.Server.DBMS == history.MySQL && strings.Contains(r.Text, "_rows event") {
-		return []quote{rowSearches}
+	if r != nil && s.History.Server.DBMS == history.MySQL && strings.Contains(r.Form, "=ROW") {
+		return []quote{rowsAreSafe}
 	}
 	return nil
 }
