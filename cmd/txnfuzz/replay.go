@@ -35,6 +35,9 @@ again in new databases until it shows, or until the chance that it was merely mi
 below 1 %. Several cases or targets are shown as a matrix. With --json each result is
 written as it comes.
 
+Cases that name a primary and its replica in their header (target: mysql:9.7,replica=row)
+run on that unless --target names another.
+
 The verdict is on the server. If the header of a finding of txnfuzz workload holds an
 invariant, replay also says whether the run broke it; this does not change the status.
 
