@@ -82,11 +82,19 @@ func (b *behind) execute(ctx context.Context, use, db, sql string) (Reply, error
 // replicaPatience is longer than a replica takes to read the tables of a case.
 const replicaPatience = 20 * time.Second
 
+// outcome is what a case leaves on the primary: final is what the tables of specs hold.
+type outcome struct {
+	s     *script
+	p     *provisioned
+	specs []tableSpec
+	final []history.Table
+}
+
 // compareReplica waits until the replica has applied what the case committed, and tells in the history what is wrong
-// with it. specs are the tables of the primary, h.Final what they hold.
-func (w *worker) compareReplica(ctx context.Context, s *script, p *provisioned, h *history.History, specs []tableSpec) error {
+// with it.
+func (w *worker) compareReplica(ctx context.Context, o outcome, h *history.History) error {
 	w.pool.stats.replicated.Add(1)
-	trouble, err := w.replicaTrouble(ctx, s, p, h.Final, specs)
+	trouble, err := w.replicaTrouble(ctx, o)
 	if trouble == nil || err != nil {
 		return err
 	}
@@ -95,20 +103,21 @@ func (w *worker) compareReplica(ctx context.Context, s *script, p *provisioned, 
 	return nil
 }
 
-func (w *worker) replicaTrouble(ctx context.Context, s *script, p *provisioned, final []history.Table, specs []tableSpec) (*history.ReplicaTrouble, error) {
+func (w *worker) replicaTrouble(ctx context.Context, o outcome) (*history.ReplicaTrouble, error) {
+	db := o.p.db
 	// What differs is looked at twice: then it is not by the moment of the look.
 	for again := false; ; again = true {
 		err := w.behind.follower.CatchUp(ctx)
 		var stopped *StoppedError
 		switch {
 		case errors.As(err, &stopped):
-			own := strings.Contains(stopped.Text, p.db+".") || strings.Contains(stopped.Text, "'"+p.db+"'")
-			text := withoutPlaces(strings.ReplaceAll(stopped.Text, p.db, caseDatabase))
+			own := strings.Contains(stopped.Text, db+".") || strings.Contains(stopped.Text, "'"+db+"'")
+			text := withoutPlaces(strings.ReplaceAll(stopped.Text, db, caseDatabase))
 			return &history.ReplicaTrouble{Stopped: true, Code: stopped.Code, Text: text, Own: own}, nil
 		case err != nil:
 			return nil, lostUnlessCancelled(ctx, fmt.Errorf("wait for the replica: %w", err))
 		}
-		trouble, err := w.replicaDiffers(ctx, s, p, final, specs)
+		trouble, err := w.replicaDiffers(ctx, o)
 		if trouble == nil || again || err != nil {
 			return trouble, err
 		}
@@ -119,30 +128,31 @@ func (w *worker) replicaTrouble(ctx context.Context, s *script, p *provisioned, 
 const caseDatabase = "db"
 
 // replicaDiffers compares the tables that a case leaves with those of the replica.
-func (w *worker) replicaDiffers(ctx context.Context, s *script, p *provisioned, final []history.Table, specs []tableSpec) (*history.ReplicaTrouble, error) {
-	in := w.pool.speech
-	if s.traits&altersSchema != 0 {
-		if trouble, err := w.tablesDiffer(ctx, p, specs); trouble != nil || err != nil {
+func (w *worker) replicaDiffers(ctx context.Context, o outcome) (*history.ReplicaTrouble, error) {
+	in, specs := w.pool.speech, o.specs
+	if o.s.traits&altersSchema != 0 {
+		if trouble, err := w.tablesDiffer(ctx, o.p, specs); trouble != nil || err != nil {
 			return trouble, err
 		}
 	}
 	if len(specs) == 0 {
 		return nil, nil
 	}
-	r, err := w.behind.execute(ctx, in.use, p.db, in.reading(specs))
+	r, err := w.behind.execute(ctx, in.use, o.p.db, in.reading(specs))
 	if err != nil {
 		return nil, lostUnlessCancelled(ctx, err)
 	}
 	if r.Err != nil {
 		at := min(len(r.Earlier), len(specs)-1)
-		return &history.ReplicaTrouble{Table: specs[at].name, Error: strings.ReplaceAll(r.Err.String(), p.db, caseDatabase), Own: true}, nil
+		text := strings.ReplaceAll(r.Err.String(), o.p.db, caseDatabase)
+		return &history.ReplicaTrouble{Table: specs[at].name, Error: text, Own: true}, nil
 	}
 	have, err := tablesOf(&r, specs)
 	if err != nil {
 		return nil, err
 	}
-	for i := range final {
-		if trouble := compareRows(&final[i], &have[i]); trouble != nil {
+	for i := range o.final {
+		if trouble := compareRows(&o.final[i], &have[i]); trouble != nil {
 			return trouble, nil
 		}
 	}
@@ -161,7 +171,8 @@ func (w *worker) tablesDiffer(ctx context.Context, p *provisioned, specs []table
 	for _, row := range r.Rows {
 		name := row[0].Text
 		if row[1].Text == "BASE TABLE" && !slices.ContainsFunc(specs, func(t tableSpec) bool { return t.name == name }) {
-			return &history.ReplicaTrouble{Table: name, Error: "that it has this table, which the primary has not", Own: true}, nil
+			const more = "that it has this table, which the primary has not"
+			return &history.ReplicaTrouble{Table: name, Error: more, Own: true}, nil
 		}
 	}
 	return nil, nil
@@ -176,7 +187,8 @@ func compareRows(primary, replica *history.Table) *history.ReplicaTrouble {
 	}
 	out := &history.ReplicaTrouble{Table: primary.Name, Own: true}
 	if !slices.Equal(primary.Columns, replica.Columns) {
-		out.Error = fmt.Sprintf("columns (%s), the primary (%s)", strings.Join(replica.Columns, ", "), strings.Join(primary.Columns, ", "))
+		out.Error = fmt.Sprintf("columns (%s), the primary (%s)",
+			strings.Join(replica.Columns, ", "), strings.Join(primary.Columns, ", "))
 		return out
 	}
 	for len(a) > 0 || len(b) > 0 {
@@ -198,19 +210,23 @@ const unsafeStatement = "1592"
 
 // askUnsafe notes whether a statement that warned of something did so because the binary log holds its text.
 func (r *run) askUnsafe(l *lane, result *history.Result) error {
-	if r.w.behind == nil || result.Warnings == 0 || r.w.pool.server.Settings["binlog_format"] != "STATEMENT" || result.Err != nil {
+	if r.w.behind == nil || result.Warnings == 0 || result.Err != nil || !r.w.pool.logsStatements() {
 		return nil
 	}
 	told, err := r.w.idle(l.connection, "SHOW WARNINGS")
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(told.Rows, func(row []history.Cell) bool { return len(row) > 1 && row[1].Text == unsafeStatement }) {
+	unsafe := func(row []history.Cell) bool { return len(row) > 1 && row[1].Text == unsafeStatement }
+	if slices.ContainsFunc(told.Rows, unsafe) {
 		r.w.unsafe = append(r.w.unsafe, l.stmt)
 		r.w.pool.stats.unsafe.Add(1)
 	}
 	return nil
 }
+
+// logsStatements says that the binary log holds statements, whatever they are.
+func (p *Pool) logsStatements() bool { return p.server.Settings["binlog_format"] == "STATEMENT" }
 
 // belowRepeatable matches a statement that sets a level at which a binary log in STATEMENT form takes no change of
 // InnoDB.
@@ -219,7 +235,7 @@ var belowRepeatable = regexp.MustCompile(`(?i)\bREAD[ -](UN)?COMMITTED\b`)
 // takesLevels refuses a case that sets a level at which the primary would refuse each change, with error 1665.
 // https://dev.mysql.com/doc/refman/9.7/en/binary-log-setting.html
 func (p *Pool) takesLevels(s *script) error {
-	if p.replicated == nil || p.server.Settings["binlog_format"] != "STATEMENT" {
+	if p.replicated == nil || !p.logsStatements() {
 		return nil
 	}
 	for i := range s.steps {

@@ -28,7 +28,7 @@ type worker struct {
 	sessions map[int]*connection
 	prober   Prober
 	behind   *behind // nil where there is no replica
-	unsafe   []int   // statements of the case that runs, of which the server told that the binary log holds no more than their text
+	unsafe   []int   // statements of the case that runs that the server calls unsafe in its binary log
 	holds    Holder  // nil until a statement is to be held
 	mail     mail
 	gates    gates
@@ -307,7 +307,7 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		h.Disagreement, err = w.agreement(s, h.Final)
 	}
 	if err == nil && w.behind != nil {
-		if err = w.compareReplica(ctx, s, p, h, specs); h.Replica != nil {
+		if err = w.compareReplica(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
 			p.dirty = true
 		}
 	}

@@ -57,8 +57,9 @@ var dialects = map[history.DBMS]dialect{
 		forget: []string{"RESET BINARY LOGS AND GTIDS"},
 		attach: func(host, port, user, password string) []string {
 			return []string{
-				fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', "+
-					"SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0", host, port, user, password),
+				fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', "+
+					"SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, "+
+					"SOURCE_CONNECT_RETRY=1, SOURCE_SSL=0", host, port, user, password),
 				"START REPLICA",
 			}
 		},
@@ -67,14 +68,17 @@ var dialects = map[history.DBMS]dialect{
 		status: "SHOW REPLICA STATUS",
 		columns: statusColumns{"Replica_IO_Running", "Replica_SQL_Running", "Last_SQL_Errno", "Last_SQL_Error",
 			"Last_IO_Errno", "Last_IO_Error"},
-		byWorker: "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE FROM performance_schema.replication_applier_status_by_worker " +
+		byWorker: "SELECT LAST_ERROR_NUMBER, LAST_ERROR_MESSAGE " +
+			"FROM performance_schema.replication_applier_status_by_worker " +
 			"WHERE LAST_ERROR_NUMBER <> 0 ORDER BY LAST_ERROR_TIMESTAMP LIMIT 1",
 	},
 	// https://mariadb.com/docs/server/ha-and-performance/standard-replication/gtid
 	history.MariaDB: {
 		asPrimary: func() []string { return []string{"--server-id=1", "--gtid-strict-mode=1", binlogFile} },
 		asReplica: func(r *replication) []string {
-			args := []string{"--server-id=2", "--gtid-strict-mode=1", "--log-slave-updates", "--read-only=1", "--relay-log=relay", binlogFile}
+			args := []string{
+				"--server-id=2", "--gtid-strict-mode=1", "--log-slave-updates", "--read-only=1", "--relay-log=relay", binlogFile,
+			}
 			if r.workers >= 0 {
 				args = append(args, "--slave-parallel-threads="+strconv.Itoa(r.workers))
 			}
@@ -85,8 +89,9 @@ var dialects = map[history.DBMS]dialect{
 		attach: func(host, port, user, password string) []string {
 			return []string{
 				"SET GLOBAL gtid_slave_pos = ''",
-				fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', "+
-					"MASTER_USE_GTID=slave_pos, MASTER_SSL=0, MASTER_SSL_VERIFY_SERVER_CERT=0, MASTER_CONNECT_RETRY=1", host, port, user, password),
+				fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', "+
+					"MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos, MASTER_SSL=0, "+
+					"MASTER_SSL_VERIFY_SERVER_CERT=0, MASTER_CONNECT_RETRY=1", host, port, user, password),
 				"START SLAVE",
 			}
 		},

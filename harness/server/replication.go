@@ -33,7 +33,9 @@ var topologyOptions = map[string]struct {
 	"workers": {only: []history.DBMS{history.MySQL, history.MariaDB}, behind: "replica"},
 	"order":   {only: []history.DBMS{history.MySQL}, values: []string{"on", "off"}, behind: "replica"},
 	"standby": {only: []history.DBMS{history.PostgreSQL}, values: []string{"1"}},
-	"sync":    {only: []history.DBMS{history.PostgreSQL}, values: []string{"off", "on", "remote_apply"}, behind: "standby"},
+	"sync": {
+		only: []history.DBMS{history.PostgreSQL}, values: []string{"off", "on", "remote_apply"}, behind: "standby",
+	},
 }
 
 // mostWorkers is more than what a machine for tests has processors.
@@ -68,7 +70,8 @@ func (s *spec) replication() (*replication, error) {
 			return nil, fmt.Errorf("option %s is of a replica: want %s=%s, too", key, behind, topologyOptions[behind].values[0])
 		}
 	}
-	r := &replication{format: strings.ToUpper(s.topology["replica"]), workers: -1, order: strings.ToUpper(s.topology["order"])}
+	r := &replication{workers: -1}
+	r.format, r.order = strings.ToUpper(s.topology["replica"]), strings.ToUpper(s.topology["order"])
 	if n, ok := s.topology["workers"]; ok {
 		r.workers, _ = strconv.Atoi(n)
 	}

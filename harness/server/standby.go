@@ -46,13 +46,16 @@ func openStandby(ctx context.Context, s spec, in installation, o harness.Options
 	}
 	p := &standbyPair{by: s.replicates}
 	var err error
-	p.cluster, err = startCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, port: o.Port, sends: true, extra: standbySettings(p.by)}, o)
+	extra := standbySettings(p.by)
+	primary := &cluster{spec: s, in: in, parent: o.Dir, port: o.Port, sends: true, extra: extra}
+	p.cluster, err = startCluster(ctx, primary, o)
 	if err != nil {
 		return nil, err
 	}
 	behind := o
 	behind.Port = 0
-	p.standby, err = startCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, behind: p.cluster, extra: standbySettings(p.by)}, behind)
+	standby := &cluster{spec: s, in: in, parent: o.Dir, behind: p.cluster, extra: extra}
+	p.standby, err = startCluster(ctx, standby, behind)
 	if err == nil {
 		err = p.attached(ctx)
 	}
@@ -90,7 +93,9 @@ func (p *standbyPair) attached(ctx context.Context) error {
 			return err
 		}
 		defer s.Close()
-		for _, sql := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + standbyName + "'", "SELECT pg_reload_conf()"} {
+		for _, sql := range []string{
+			"ALTER SYSTEM SET synchronous_standby_names = '" + standbyName + "'", "SELECT pg_reload_conf()",
+		} {
 			if _, err := s.Query(sql); err != nil {
 				return fmt.Errorf("attach a standby: %w", err)
 			}
