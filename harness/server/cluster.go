@@ -70,11 +70,11 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 	if s.replicates != nil {
 		return openStandby(ctx, s, in, o)
 	}
-	return startCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}, o)
+	return beginCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}, o)
 }
 
-// startCluster completes what is known of a PostgreSQL, and starts it.
-func startCluster(ctx context.Context, b *cluster, o harness.Options) (_ *cluster, err error) {
+// beginCluster completes what is known of a PostgreSQL, and starts it.
+func beginCluster(ctx context.Context, b *cluster, o harness.Options) (_ *cluster, err error) {
 	in := b.in
 	if b.owner, err = unprivileged(); err != nil {
 		return nil, err

@@ -48,14 +48,14 @@ func openStandby(ctx context.Context, s spec, in installation, o harness.Options
 	var err error
 	extra := standbySettings(p.by)
 	primary := &cluster{spec: s, in: in, parent: o.Dir, port: o.Port, sends: true, extra: extra}
-	p.cluster, err = startCluster(ctx, primary, o)
+	p.cluster, err = beginCluster(ctx, primary, o)
 	if err != nil {
 		return nil, err
 	}
 	behind := o
 	behind.Port = 0
 	standby := &cluster{spec: s, in: in, parent: o.Dir, behind: p.cluster, extra: extra}
-	p.standby, err = startCluster(ctx, standby, behind)
+	p.standby, err = beginCluster(ctx, standby, behind)
 	if err == nil {
 		err = p.attached(ctx)
 	}
