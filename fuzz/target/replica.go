@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -91,8 +92,14 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, run func() (*hist
 // mostTexts bounds what is kept of stops that nobody saw again.
 const mostTexts = 20
 
-// rebuild makes the replica anew, and the pool, whose databases go with the old one. t.mu is held.
+// rebuildFor is more than a new pair needs to start.
+const rebuildFor = 4 * time.Minute
+
+// rebuild makes the replica anew, and the pool, whose databases go with the old one. t.mu is held. It goes on behind the
+// end of the context, which may be that of one run: others are to use the target.
 func (t *Target) rebuild(ctx context.Context, b harness.Replicated) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rebuildFor)
+	defer cancel()
 	left := t.pool.Leave()
 	t.remember(t.pool.Stats())
 	if err := b.Rebuild(ctx); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -72,6 +73,26 @@ func TestLyingReplica(t *testing.T) {
 		}
 		if len(seen.Stopped) != 1 || seen.Stopped[0] != "it stops: it was stopped without an error" {
 			t.Errorf("of stops that did not come again the replica had said %q", seen.Stopped)
+		}
+	}
+}
+
+// TestRunCutOffByReplica looks that a run whose time is up while its replica is begun anew leaves a target to others.
+func TestRunCutOffByReplica(t *testing.T) {
+	for _, server := range targettest.Among(t, "mariadb:11.8") {
+		on, b := openReplicated(t, server+",replica=row", target.Options{})
+		c := targettest.Case(t, replicatedCase)
+		levels := target.LevelsFor(c, corpus.RepeatableRead)
+		on.Judge(t.Context(), c, levels)
+		plant(t, b, []string{"DROP TABLE t"})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		target.CutOffAtRebuild(on, cancel)
+		on.Judge(ctx, c, levels)
+		if ctx.Err() == nil {
+			t.Fatal("the replica was not begun anew")
+		}
+		if r := on.Judge(t.Context(), c, levels); r.Verdict.Outcome != oracle.OK {
+			t.Errorf("behind a run that was cut off: %+v, %v", r.Verdict, r.Err)
 		}
 	}
 }
