@@ -51,15 +51,19 @@ func (t *Target) Replicas() *Replicas {
 
 // replicaTrouble makes a finding of what is wrong with the replica behind a run, which outranks what the oracle has to
 // say, unless the manual says so of statements as those of the case. The replica begins anew. If it has stopped
-// for another case's sake, the case runs once more.
-func (t *Target) replicaTrouble(ctx context.Context, r *Trial, run func() (*history.History, error)) {
+// for another case's sake, the case runs once more. built is how often the replica had begun anew when the case began:
+// all who saw it stop need only one new one.
+func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run func() (*history.History, error)) {
 	b, ok := t.backend.(harness.Replicated)
 	if !ok || r.History == nil || r.History.Replica == nil {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.Dead = t.rebuild(ctx, b); r.Dead != nil || ctx.Err() != nil {
+	if t.replicas.Rebuilt == built {
+		r.Dead = t.rebuild(ctx, b)
+	}
+	if r.Dead != nil || ctx.Err() != nil {
 		return
 	}
 	if first := r.History.Replica; first.Stopped && !first.Own {
@@ -74,7 +78,8 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, run func() (*hist
 			}
 		} else {
 			t.replicas.Others++
-			if len(t.replicas.Stopped) < mostTexts {
+			same := func(text string) bool { return volatile(text) == volatile(first.Actual()) }
+			if len(t.replicas.Stopped) < mostTexts && !slices.ContainsFunc(t.replicas.Stopped, same) {
 				t.replicas.Stopped = append(t.replicas.Stopped, first.Actual())
 			}
 		}
@@ -88,6 +93,9 @@ func (t *Target) replicaTrouble(ctx context.Context, r *Trial, run func() (*hist
 		r.Verdict = replicaVerdict(trouble)
 	}
 }
+
+// volatile is a text without what differs from run to run.
+func volatile(text string) string { return Volatile.ReplaceAllString(text, "#") }
 
 // mostTexts bounds what is kept of stops that nobody saw again.
 const mostTexts = 20

@@ -183,11 +183,12 @@ func (t *Target) RunOnly(ctx context.Context, c *corpus.Case, levels map[int]cor
 func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := Trial{Case: c, Levels: levels, server: t.server}
 	t.mu.RLock()
-	seen := t.revived
+	seen, built := t.revived, t.replicas.Rebuilt
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
-		t.replicaTrouble(ctx, &r, func() (*history.History, error) { return run(t.pool, ctx, c, harness.Levels{By: levels}) })
+		again := func() (*history.History, error) { return run(t.pool, ctx, c, harness.Levels{By: levels}) }
+		t.replicaTrouble(ctx, &r, built, again)
 	}
 	if r.History != nil && r.Err == nil {
 		if r.Verdict.Outcome == "" {

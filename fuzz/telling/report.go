@@ -142,7 +142,7 @@ func writeReplicas(b *strings.Builder, r *target.Replicas) {
 			campaign.Count(int(r.Unsafe), "statement"), campaign.Count(int(r.Documented), "case"))
 	}
 	if r.Others > 0 {
-		fmt.Fprintf(b, "  it had stopped behind %s that did not stop it again alone:\n", campaign.Count(int(r.Others), "case"))
+		fmt.Fprintf(b, "  it had stopped behind %s that did not stop it again alone (most ran beside the one that did):\n", campaign.Count(int(r.Others), "case"))
 		for _, text := range r.Stopped {
 			fmt.Fprintf(b, "    %s\n", target.OneLine(text))
 		}
