@@ -122,6 +122,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 type Pool struct {
 	db     Database
 	speech *speech
+	// replicated is nil where nothing is replicated.
+	replicated Replicated
 	// holdable is nil where no statement can be held.
 	holdable Holdable
 	server   history.Server
@@ -160,13 +162,16 @@ type Stats struct {
 	Provisioned, Reused int64
 	// Agreed counts the cases whose tables were held against their indexes.
 	Agreed int64
+	// Replicated counts the cases whose tables were compared with those of a replica, Unsafe the statements in cases of
+	// which the server told that their form in the binary log is unsafe.
+	Replicated, Unsafe int64
 	// Phases sums what the cases took, those that broke down too.
 	Phases Phases
 }
 
 type counters struct {
-	cases, statements, waits, asks, known, timed, made, reused, agreed atomic.Int64
-	phases                                                             phaseSums
+	cases, statements, waits, asks, known, timed, made, reused, agreed, replicated, unsafe atomic.Int64
+	phases                                                                                 phaseSums
 }
 
 // Stats returns the counters of the pool.
@@ -175,7 +180,8 @@ func (p *Pool) Stats() Stats {
 	return Stats{
 		Cases: c.cases.Load(), Statements: c.statements.Load(), Waits: c.waits.Load(), Asks: c.asks.Load(),
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
-		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(), Phases: c.phases.load(),
+		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
+		Replicated: c.replicated.Load(), Unsafe: c.unsafe.Load(), Phases: c.phases.load(),
 	}
 }
 
@@ -186,24 +192,33 @@ var ErrClosed = errors.New("pool is closed")
 func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	_, tenant := b.(Tenant)
 	holdable, _ := b.(Holdable)
-	db, ok := b.(Database)
-	if !ok {
-		w, err := WiredOf(b)
-		if err != nil {
-			return nil, err
-		}
-		db = mysqlDatabase{w}
+	db, err := databaseOf(b)
+	if err != nil {
+		return nil, err
 	}
-	return newPool(ctx, db, holdable, tenant, o)
+	replicated, _ := b.(Replicated)
+	return newPool(ctx, db, replicated, holdable, tenant, o)
 }
 
-func newPool(ctx context.Context, db Database, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {
+// databaseOf returns a Backend as a Database.
+func databaseOf(b Backend) (Database, error) {
+	if db, ok := b.(Database); ok {
+		return db, nil
+	}
+	w, err := WiredOf(b)
+	if err != nil {
+		return nil, err
+	}
+	return mysqlDatabase{w}, nil
+}
+
+func newPool(ctx context.Context, db Database, replicated Replicated, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		db: db, speech: speechOf(db.Server().DBMS), holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
+		db: db, speech: speechOf(db.Server().DBMS), replicated: replicated, holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.server.Declared = o.Declared

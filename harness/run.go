@@ -341,6 +341,9 @@ func (r *run) finish(l *lane, a *answer) error {
 	st.Versions = takeVersions(r.s.steps[st.Line].versions, &a.Result)
 	st.Result = a.Result
 	r.notified(l.number, l.stmt, a.Notifications)
+	if err := r.askUnsafe(l, &a.Result); err != nil {
+		return err
+	}
 	if a.Err != nil {
 		r.s.nameDatabase(a.Err, l.db)
 		r.asNamed(a.Err)

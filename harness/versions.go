@@ -16,7 +16,13 @@ func (p *Pool) script(c *corpus.Case) (*script, error) {
 	if err == nil && p.server.DBMS == history.PostgreSQL && c.TellsVersions() {
 		s.tellVersions(c, p.server.Version)
 	}
-	return s, err
+	if err == nil {
+		err = p.takesLevels(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // tellVersions has the statements that can tell the versions of the rows that they read and write do so.

@@ -27,7 +27,9 @@ type worker struct {
 	ctl      *connection // for set-up, final reads and KILL
 	sessions map[int]*connection
 	prober   Prober
-	holds    Holder // nil until a statement is to be held
+	behind   *behind // nil where there is no replica
+	unsafe   []int   // statements of the case that runs that the server calls unsafe in its binary log
+	holds    Holder  // nil until a statement is to be held
 	mail     mail
 	gates    gates
 	flight   *flightFile
@@ -64,6 +66,9 @@ func (w *worker) open(ctx context.Context) (err error) {
 		w.hangUp(w.ctl)
 		_ = w.mail.close()
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
+	}
+	if w.behind, err = w.pool.follow(ctx); err != nil {
+		return errors.Join(err, w.close())
 	}
 	return nil
 }
@@ -301,6 +306,11 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		p.after = h.Final
 		h.Disagreement, err = w.agreement(s, h.Final)
 	}
+	if err == nil && w.behind != nil {
+		if err = w.compareReplica(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
+			p.dirty = true
+		}
+	}
 	w.pool.stats.cases.Add(1)
 	w.pool.stats.statements.Add(int64(len(h.Stmts)))
 	return err
@@ -317,6 +327,7 @@ func (w *worker) drive(ctx context.Context, dog *time.Timer, s *script, p *provi
 	defer func() { w.pool.turn <- struct{}{} }()
 	dog.Reset(w.longest())
 	r := newRun(w, s, h)
+	w.unsafe = nil
 	if o, ok := w.prober.(CaseObserver); ok {
 		begun := time.Now()
 		err = o.BeginCase(ctx, s.key(), r.ids())
@@ -438,6 +449,9 @@ func (w *worker) close() error {
 	var errs []error
 	if w.holds != nil {
 		errs = append(errs, w.holds.Close())
+	}
+	if w.behind != nil {
+		errs = append(errs, w.behind.close())
 	}
 	return errors.Join(append(errs, w.mail.close(), w.prober.Close(), w.flight.remove())...)
 }

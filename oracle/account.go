@@ -192,7 +192,7 @@ func (a *Account) why(c *corpus.Case, h *history.History, v *Verdict) {
 				say("by another index, or going on at another moment, it might as well %s", asDue(or))
 			}
 		}
-	} else if v.Kind == ServerCrash || v.Kind == ServerLog {
+	} else if v.Kind.OfServer() {
 		say("expected: %s; seen: %s", v.Expected, v.Actual)
 	} else {
 		say("in the end the table should hold %s; it holds %s", v.Expected, v.Actual)

@@ -24,7 +24,23 @@ const (
 	ServerCrash Kind = "server-crash"
 	// ServerLog: a server that lives on wrote of a failed assertion or of corruption.
 	ServerLog Kind = "server-log"
+	// ReplicaStopped: a replica cannot apply what its primary has committed.
+	ReplicaStopped Kind = "replica-stopped"
+	// ReplicaDiffers: a replica has applied it all and holds other rows.
+	ReplicaDiffers Kind = "replica-differs"
 )
+
+// OfServer says that a kind is about the servers as a whole, and not about an answer.
+func (k Kind) OfServer() bool {
+	switch k {
+	case ServerCrash, ServerLog, ReplicaStopped, ReplicaDiffers:
+		return true
+	}
+	return false
+}
+
+// OfReplica says that a kind is about a replica.
+func (k Kind) OfReplica() bool { return k == ReplicaStopped || k == ReplicaDiffers }
 
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {

@@ -35,6 +35,9 @@ again in new databases until it shows, or until the chance that it was merely mi
 below 1 %. Several cases or targets are shown as a matrix. With --json each result is
 written as it comes.
 
+Cases that name a primary and its replica in their header (target: mysql:9.7,replica=row)
+run on that unless --target names another.
+
 The verdict is on the server. If the header of a finding of txnfuzz workload holds an
 invariant, replay also says whether the run broke it; this does not change the status.
 
@@ -95,6 +98,9 @@ another verdict.`,
 			for _, e := range unread {
 				fmt.Fprintln(cmd.ErrOrStderr(), "txnfuzz: not run: "+e.Error())
 			}
+			if !cmd.Flags().Changed("target") {
+				targets = ownTopology(cases, targets)
+			}
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			list := &jsonList{path: jsonFile, stdout: cmd.OutOrStdout()}
@@ -135,6 +141,17 @@ func wantCases(cmd *cobra.Command, args []string) error {
 		return usagef("want a file or a folder of cases; see %s --help", cmd.CommandPath())
 	}
 	return nil
+}
+
+// ownTopology returns the target that all cases name in their header if that is several servers: on one alone none of
+// them would show what it was stored for.
+func ownTopology(cases []corpus.Stored, otherwise []string) []string {
+	home := findings.Home(cases[0].Case)
+	same := func(s corpus.Stored) bool { return findings.Home(s.Case) == home }
+	if !target.HasReplica(home) || slices.ContainsFunc(cases, func(s corpus.Stored) bool { return !same(s) }) {
+		return otherwise
+	}
+	return []string{home}
 }
 
 // expanded replaces "all" by the targets to be had here.

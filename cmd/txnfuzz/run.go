@@ -57,6 +57,11 @@ decide alike, so there nothing counts as a choice: that makes a release gate.
   --target mysql:9.7 --against mysql:9.7,binlog=off   the same server, another setting
   --binary ~/build/mysqld --against mysql:9.7         your build and the release
 
+On a target with a replica (mysql:9.7,replica=row; see txnfuzz targets) cases run on the
+primary. Behind each the replica is waited for until it has applied all that was
+committed, and the tables of the two are compared. Rows that differ are a finding, and so
+is a replica that stops; its case replays on the same topology.
+
 With --races one statement of each case is held inside of the server, at an instruction of
 its own program, while the other sessions go on: so a race shows each time that a load test
 meets once in an hour. The file of a finding says where it was held, and replay holds it
@@ -70,6 +75,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target mariadb:10.11 --against mariadb:11.8 --cases 2000
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target mysql:9.7 --schema shop.sql --duration 5m
+  txnfuzz run --target mysql:9.7,replica=row,workers=4 --duration 10m
   txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target mysql:9.7 --races torn.sql
   txnfuzz run --target postgres:18 --races --levels SER --state search.json

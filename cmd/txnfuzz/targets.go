@@ -30,7 +30,7 @@ func newTargets() *cobra.Command {
 			t.AppendRow(table.Row{"user:pass@tcp(host:port)/", "", "yes", "any server that you may log in to and create databases on"})
 			t.AppendRow(table.Row{"postgres://user:pass@host:port/", "", "yes", "any PostgreSQL that you may log in to and create schemas on"})
 			_, err := io.WriteString(cmd.OutOrStdout(), t.Render()+"\n"+
-				"A private server takes variants behind its name: ,binlog=off|row (MySQL, MariaDB)  ,snapshot=on|off (MariaDB)  ,NAME=VALUE (any other server variable).\n")
+				"A private server takes variants behind its name: ,binlog=off|row (MySQL, MariaDB)  ,replica=row|mixed|statement (MySQL, MariaDB)  ,standby=1 (PostgreSQL)  ,snapshot=on|off (MariaDB)  ,NAME=VALUE (any other server variable).\n")
 			return err
 		},
 	}

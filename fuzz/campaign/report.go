@@ -38,6 +38,8 @@ type Report struct {
 	ConflictingShare float64 `json:"conflicting"`
 	// Restarts is how often a server of ours died and was replaced.
 	Restarts int `json:"server_restarts"`
+	// Replicas is nil where nothing is replicated.
+	Replicas *target.Replicas `json:"replicas,omitempty"`
 	// Runs counts what the target ran, for findings' sake too.
 	Runs     int                      `json:"runs"`
 	Phases   PhaseTimes               `json:"phases"`
@@ -73,7 +75,7 @@ func (c *campaign) report() *Report {
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
 		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique,
 		Begun: c.begun.UTC().Truncate(time.Second), Seconds: seconds, Counts: counts, Series: c.recorded.until(c.point(&counts)),
-		Restarts: c.restarts(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
+		Restarts: c.restarts(), Replicas: c.target.Replicas(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
 	}
 	if c.versus != nil {
 		r.Against = c.versus.report()

@@ -103,8 +103,9 @@ func (c *campaign) take(
 // ahead says whether the tables of the next case are made while a case runs. That
 // shortens a case by what is waited for, and takes a fifth more of the processors:
 // statements that run beside it take longer and are asked after more often. So it is
-// for servers elsewhere and for processors that are idle; see docs/speed.md.
+// for servers elsewhere and for processors that are idle; see docs/speed.md. It is for replicas, too: what one case
+// waits for until the replica has come as far, the next one runs in.
 func ahead(name string, workers int) bool {
 	const busy = 3 // processors that a worker, its server and its judging keep busy
-	return target.IsDSN(name) || (workers+1)*busy <= runtime.GOMAXPROCS(0)
+	return target.IsDSN(name) || target.HasReplica(name) || (workers+1)*busy <= runtime.GOMAXPROCS(0)
 }

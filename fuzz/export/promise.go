@@ -99,6 +99,9 @@ const errChanged = 1020
 // sentence that says so, too.
 func (s *script) quotes() []quote {
 	w := s.Account.Wrong
+	if s.Verdict.Kind.OfReplica() {
+		return s.replicaQuotes()
+	}
 	if w < 0 {
 		return nil
 	}
@@ -173,6 +176,9 @@ func (s *script) wrong(code func(string) string) (where, expected, actual string
 	step, expected, actual := s.Wrong()
 	if s.crashed() {
 		return s.lastSent(code), expected, s.lastWords()
+	}
+	if step == 0 && s.Verdict.Kind.OfReplica() {
+		return "On the replica", expected, actual
 	}
 	if step == 0 {
 		return "In the end", expected, actual

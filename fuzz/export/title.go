@@ -42,6 +42,9 @@ func (s *script) title() string {
 	if words := s.lastWords(); s.crashed() && words != "" {
 		return s.LevelText() + ": " + s.fate() + ": " + words
 	}
+	if r := s.History.Replica; r != nil && kind.OfReplica() {
+		return replicaTitle(r)
+	}
 	if text, ok := inTheEnd[kind]; ok {
 		return s.LevelText() + ": " + text
 	}

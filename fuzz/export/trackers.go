@@ -83,7 +83,11 @@ func mysqlReport(s *script) (Files, error) {
 		return Files{}, err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: InnoDB storage engine\nVersion: %s\n\nDescription:\n", s.title(), number(s.History.Server.Version))
+	category := "InnoDB storage engine"
+	if s.Verdict.Kind.OfReplica() {
+		category = "Replication"
+	}
+	fmt.Fprintf(&b, "Synopsis: %s\nCategory: MySQL Server: %s\nVersion: %s\n\nDescription:\n", s.title(), category, number(s.History.Server.Version))
 	s.describe(&b)
 	b.WriteString("\nHow to repeat:\n")
 	s.needsParagraph(&b, plainCode)
@@ -130,6 +134,9 @@ func (s *script) only(tracker string, dbms history.DBMS) error {
 func (s *script) needsParagraph(b *bytes.Buffer, code func(string) string) {
 	if often := s.howOften(code); often != "" {
 		b.WriteString(often + "\n\n")
+	}
+	if text := s.topologyText(code); text != "" {
+		b.WriteString(text + "\n\n")
 	}
 	var parts []string
 	if text := s.needsText(code); text != "" {

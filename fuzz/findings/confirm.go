@@ -67,7 +67,7 @@ func (k *Keeper) reduced(ctx context.Context, j job) error {
 // it. It returns the variant that shows it most surely. TiDB leaves nothing in a
 // table that a case could meet.
 func (k *Keeper) withPast(ctx context.Context, r *target.Trial) (best *target.Trial, sure Rate) {
-	if k.At.Server.DBMS == history.TiDB || r.Verdict.Kind == oracle.ServerCrash || r.Verdict.Kind == oracle.ServerLog {
+	if k.At.Server.DBMS == history.TiDB || r.Verdict.Kind.OfServer() {
 		return nil, 0
 	}
 	for _, c := range reduce.Pasts(r.Case, r.History) {

@@ -16,7 +16,7 @@ const factRuns = 3
 // told. refuted says that the server did the same, and that by the plans that it told
 // this is no violation: then the oracle had foreseen another plan.
 func forFacts(ctx context.Context, judge target.JudgeFunc, r *target.Trial) (_ *target.Trial, refuted bool) {
-	if judge == nil || r.Verdict.Kind == oracle.ServerCrash || r.Verdict.Kind == oracle.ServerLog || r.History == nil {
+	if judge == nil || r.Verdict.Kind.OfServer() || r.History == nil {
 		return r, false
 	}
 	for range factRuns {

@@ -149,8 +149,11 @@ func (k *Keeper) claim(r *target.Trial, suffix string) (*Finding, bool) {
 }
 
 // levelOf names the level of the session whose statement differs, which is
-// what a fingerprint speaks of.
+// what a fingerprint speaks of. What a replica does with a change does not depend on the level of who made it.
 func levelOf(r *target.Trial) string {
+	if r.Verdict.Kind.OfReplica() {
+		return "any"
+	}
 	if v := &r.Verdict; r.History != nil && v.Stmt >= 0 && v.Stmt < len(r.History.Stmts) {
 		return r.Levels[r.History.Stmts[v.Stmt].Session].Short()
 	}

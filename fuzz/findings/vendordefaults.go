@@ -9,7 +9,6 @@ import (
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
-	"github.com/txnfuzz/txnfuzz/oracle"
 	"github.com/txnfuzz/txnfuzz/oracle/judging"
 )
 
@@ -33,7 +32,7 @@ func openForRuns(ctx context.Context, name string) (target.JudgeFunc, func() err
 // sure as this one would be missed at most once in a hundred times.
 func onDefaults(ctx context.Context, open opener, on string, r *target.Trial, sure Rate) (string, error) {
 	server, options := target.SplitOptions(on)
-	if len(options) == 0 || r.Verdict.Kind == oracle.ServerCrash || r.Verdict.Kind == oracle.ServerLog {
+	if len(options) == 0 || r.Verdict.Kind.OfServer() {
 		return "", nil
 	}
 	shows := func(some []string) (bool, error) {

@@ -51,7 +51,7 @@ func Offered(t *Target, asked []corpus.Level) ([]corpus.Level, error) {
 	}
 	for _, l := range asked {
 		if !slices.Contains(have, l) {
-			return nil, &LevelError{t.Name, l, have}
+			return nil, &LevelError{t.Name, l, have, t.whyNot(l)}
 		}
 	}
 	return asked, nil
@@ -62,6 +62,7 @@ type LevelError struct {
 	Target string
 	Level  corpus.Level
 	Have   []corpus.Level // those that it knows
+	Why    string         `json:",omitempty"` // why it has not this one; empty: it is no level of the server
 }
 
 // Error names the levels that there are.
@@ -73,7 +74,11 @@ func (e *LevelError) Error() string {
 		}
 		names += l.Short()
 	}
-	return fmt.Sprintf("target %s has no level %s; it has %s", e.Target, e.Level.Short(), names)
+	why := ""
+	if e.Why != "" {
+		why = ": " + e.Why
+	}
+	return fmt.Sprintf("target %s has no level %s%s; it has %s", e.Target, e.Level.Short(), why, names)
 }
 
 // Missing returns a level of a run that the target does not know.

@@ -17,6 +17,8 @@ func (t *Target) Spent() (harness.Phases, int) {
 // remember keeps what a pool counted that is about to go; t.mu is held.
 func (t *Target) remember(s harness.Stats) {
 	t.before.Cases += s.Cases
+	t.before.Replicated += s.Replicated
+	t.before.Unsafe += s.Unsafe
 	for i, d := range s.Phases {
 		t.before.Phases[i] += d
 	}

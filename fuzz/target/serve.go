@@ -30,6 +30,9 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 		if err := ready(l.URL()); err != nil {
 			return fmt.Errorf("tell the DSN: %w", err)
 		}
+		if err := tellReplicas(b, ready); err != nil {
+			return fmt.Errorf("tell the DSN: %w", err)
+		}
 		return keepAlive(ctx, b)
 	}
 	w, err := harness.WiredOf(b)
@@ -51,7 +54,35 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 	if err := ready(fmt.Sprintf("%s@%s(%s)/", user, cfg.Net, cfg.Addr)); err != nil {
 		return fmt.Errorf("tell the DSN: %w", err)
 	}
+	if err := tellReplicas(b, ready); err != nil {
+		return fmt.Errorf("tell the DSN: %w", err)
+	}
 	return keepAlive(ctx, b)
+}
+
+// tellReplicas tells how the replicas of a primary are reached.
+func tellReplicas(b harness.Backend, ready func(dsn string) error) error {
+	r, ok := b.(harness.Replicated)
+	if !ok {
+		return nil
+	}
+	for _, n := range r.Topology().Nodes[1:] {
+		if l, ok := n.Backend.(harness.Located); ok {
+			if err := ready(l.URL()); err != nil {
+				return err
+			}
+			continue
+		}
+		w, err := harness.WiredOf(n.Backend)
+		if err != nil {
+			return err
+		}
+		cfg := w.Config()
+		if err := ready(fmt.Sprintf("%s@%s(%s)/", cfg.User, cfg.Net, cfg.Addr)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // aliveEvery is how often a server that nobody tests is looked at.

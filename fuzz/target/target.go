@@ -36,6 +36,7 @@ type Target struct {
 	doubt    doubt
 	solver   judging.Solver
 	plain    plainCounts
+	replicas Replicas
 }
 
 // Options says how a target is opened.

@@ -26,6 +26,10 @@ func (e *Error) Error() string { return e.Msg }
 // Check tells a wrong name from a server that cannot be reached.
 func Check(name string) error {
 	if IsDSN(name) {
+		if ofReplica.MatchString(name) {
+			return &Error{"replica= and standby= are for servers that txnfuzz starts itself, such as mysql:9.7,replica=row: " +
+				"the server of a DSN and its replicas are left as they are"}
+		}
 		if harness.IsPostgresDSN(name) {
 			if _, err := pgconn.ParseConfig(name); err != nil {
 				return &Error{"malformed DSN: want postgres://user:pass@host:port/database, as libpq takes it"}
@@ -50,6 +54,9 @@ func Check(name string) error {
 	known = slices.DeleteFunc(known, func(n string) bool { return n == harness.DSN })
 	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
 }
+
+// ofReplica matches a DSN with an option that makes a target of ours several servers.
+var ofReplica = regexp.MustCompile(`[,?&](replica|standby)=`)
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
 

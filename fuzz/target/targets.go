@@ -22,6 +22,15 @@ var variants = []struct{ target, setting, says string }{
 	{"mysql:9.7", "binlog=off", "without the binary log, which the vendor writes in the form ROW"},
 }
 
+// replicated are the topologies that are listed: their cases are judged as those of the primary alone, so nothing is
+// recorded of them.
+var replicated = []struct{ target, setting, says string }{
+	{"mariadb:10.11", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4"},
+	{"mariadb:11.8", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4"},
+	{"mysql:9.7", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4, order=off"},
+	{"postgres:18", "standby=1", "a primary and a physical standby; with sync=off, sync=on or sync=remote_apply"},
+}
+
 // Targets returns what can be asked for here, as harness.Available does, each
 // release followed by those of its variants whose verdicts are recorded.
 func Targets(ctx context.Context) []harness.Target {
@@ -35,6 +44,11 @@ func Targets(ctx context.Context) []harness.Target {
 		}
 		out = append(out, t)
 		for _, v := range variants {
+			if v.target == t.Name {
+				out = append(out, harness.Target{Name: t.Name + "," + v.setting, Version: t.Version, Note: v.says, Available: t.Available})
+			}
+		}
+		for _, v := range replicated {
 			if v.target == t.Name {
 				out = append(out, harness.Target{Name: t.Name + "," + v.setting, Version: t.Version, Note: v.says, Available: t.Available})
 			}

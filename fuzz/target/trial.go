@@ -183,11 +183,17 @@ func (t *Target) RunOnly(ctx context.Context, c *corpus.Case, levels map[int]cor
 func (t *Target) execute(ctx context.Context, run poolRun, c *corpus.Case, levels map[int]corpus.Level) Trial {
 	r := Trial{Case: c, Levels: levels, server: t.server}
 	t.mu.RLock()
-	seen := t.revived
+	seen, built := t.revived, t.replicas.Rebuilt
 	r.History, r.Err = run(t.pool, ctx, c, harness.Levels{By: levels})
 	t.mu.RUnlock()
 	if r.History != nil && r.Err == nil {
-		t.readLog(ctx, &r, seen)
+		again := func() (*history.History, error) { return run(t.pool, ctx, c, harness.Levels{By: levels}) }
+		t.replicaTrouble(ctx, &r, built, again)
+	}
+	if r.History != nil && r.Err == nil {
+		if r.Verdict.Outcome == "" {
+			t.readLog(ctx, &r, seen)
+		}
 		return r
 	}
 	t.brokeDown(ctx, &r, seen)

@@ -97,6 +97,7 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 	if r.Unique {
 		b.WriteString("every written value was unique, and each case was judged by its answers alone, too\n")
 	}
+	writeReplicas(&b, r.Replicas)
 	reasons := map[string]int{}
 	for reason, n := range r.Unknown {
 		reasons[judging.PlainSQL(reason)] += n
@@ -132,6 +133,24 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeReplicas writes what was seen of a replica.
+func writeReplicas(b *strings.Builder, r *target.Replicas) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(b, "the replica was compared behind %s, and begun anew %s\n", campaign.Count(int(r.Compared), "case"), campaign.Count(r.Rebuilt, "time"))
+	if r.Unsafe > 0 {
+		fmt.Fprintf(b, "  the server called %s unsafe in the binary log (1592); %s differed for that, as documented\n",
+			campaign.Count(int(r.Unsafe), "statement"), campaign.Count(int(r.Documented), "case"))
+	}
+	if r.Others > 0 {
+		fmt.Fprintf(b, "  it had stopped behind %s that did not stop it again alone (most ran beside the one that did):\n", campaign.Count(int(r.Others), "case"))
+		for _, text := range r.Stopped {
+			fmt.Fprintf(b, "    %s\n", target.OneLine(text))
+		}
+	}
 }
 
 // writeCounts lists counts, the largest first.

@@ -31,7 +31,12 @@ type cluster struct {
 	durable  bool   // keeps what it acknowledged when it is killed
 	port     int    // where other clients reach it; 0: nowhere
 	password string // of those
-	server   history.Server
+	// extra are parameters of its part in a topology, which take the place of others; behind is the server that it is a
+	// standby of, nil if it is none; sends says that a standby may connect.
+	extra  []setting
+	behind *cluster
+	sends  bool
+	server history.Server
 
 	running
 }
@@ -62,7 +67,15 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 		err := fmt.Errorf("PostgreSQL %s is too old: want %s or later", in.version, oldestPostgres)
 		return nil, &harness.NameError{Err: err}
 	}
-	b := &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}
+	if s.replicates != nil {
+		return openStandby(ctx, s, in, o)
+	}
+	return beginCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}, o)
+}
+
+// beginCluster completes what is known of a PostgreSQL, and starts it.
+func beginCluster(ctx context.Context, b *cluster, o harness.Options) (_ *cluster, err error) {
+	in := b.in
 	if b.owner, err = unprivileged(); err != nil {
 		return nil, err
 	}
@@ -102,6 +115,9 @@ func (b *cluster) start(ctx context.Context) (*process, history.Server, error) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(b.admission()), 0o600)
 	}
+	if err == nil && b.behind != nil {
+		err = b.follows(data)
+	}
 	if err == nil {
 		err = b.owner.owns(f.path)
 	}
@@ -117,6 +133,9 @@ func (b *cluster) start(ctx context.Context) (*process, history.Server, error) {
 // https://www.postgresql.org/docs/current/auth-pg-hba-conf.html
 func (b *cluster) admission() string {
 	text := "local all all trust\n"
+	if b.sends {
+		text += "local replication all trust\n"
+	}
 	if b.port != 0 {
 		text += "host all all 127.0.0.1/32 scram-sha-256\n"
 	}
@@ -196,6 +215,9 @@ func (b *cluster) ready(ctx context.Context, p *process) (history.Server, error)
 		s, err := b.dial(ctx, p)
 		if err == nil {
 			defer s.Close()
+			if b.behind != nil {
+				return identifyPostgres(s, b.spec.sortedKeys()...)
+			}
 			if err := checksIndexes(s); err != nil {
 				return history.Server{}, err
 			}

@@ -57,7 +57,7 @@ func (b *cluster) arguments() (args []string) {
 	} else {
 		set = slices.Concat(set, clusterUnsafe)
 	}
-	for _, s := range set {
+	for _, s := range slices.Concat(set, b.extra) {
 		if atLeast(b.in.version, s.since) {
 			args = append(args, "-c", s.name+"="+s.value)
 		}

@@ -62,7 +62,7 @@ func (k innodb) command(b *private, dir string) ([]string, error) {
 	if b.durable {
 		command = append(command, b.in.durable()...)
 	}
-	return append(command, b.in.chosen(b.spec)...), nil
+	return append(append(command, b.in.chosen(b.spec)...), b.extra...), nil
 }
 
 func (k innodb) doors(b *private, dir string) ([]string, *mysql.Config, string, error) {

@@ -28,9 +28,10 @@ type private struct {
 	spec     spec
 	in       installation
 	template string
-	parent   string // where the instances' folders go
-	durable  bool   // keeps what it acknowledged when it is killed
-	port     int    // where other clients reach it; 0: nowhere
+	parent   string   // where the instances' folders go
+	durable  bool     // keeps what it acknowledged when it is killed
+	port     int      // where other clients reach it; 0: nowhere
+	extra    []string // arguments of its part in a topology
 	server   history.Server
 
 	running
@@ -43,6 +44,14 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 		return nil, &harness.NameError{Err: err}
 	}
 	s.released = o.Released
+	if s.replicates != nil {
+		return openPair(ctx, s, o)
+	}
+	return newPrivate(ctx, s, o, nil)
+}
+
+// newPrivate starts a private instance of a spec with further arguments.
+func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) (*private, error) {
 	if o.Durable {
 		if err := kinOf(s.family).durable(); err != nil {
 			return nil, err
@@ -56,7 +65,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, port: o.Port}
+	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, port: o.Port, extra: extra}
 	switch {
 	case b.parent != "":
 	case b.durable:

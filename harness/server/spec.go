@@ -19,6 +19,10 @@ type spec struct {
 	// options holds server variables that the target sets, by name with
 	// underscores.
 	options map[string]string
+	// topology holds the options that make the target several servers, by name.
+	topology map[string]string
+	// replicates is what they say of a replica, nil where there is to be none.
+	replicates *replication
 }
 
 // families are the names before the colon.
@@ -97,10 +101,15 @@ func parseSpec(target string) (spec, error) {
 			return spec{}, err
 		}
 	}
-	return s, nil
+	var err error
+	s.replicates, err = s.replication()
+	return s, err
 }
 
 func (s *spec) set(key, value string) error {
+	if _, ok := topologyOptions[key]; ok {
+		return s.setTopology(key, value)
+	}
 	sw, ok := switches[key]
 	if !ok {
 		if owned[key] {

@@ -31,6 +31,18 @@ func TestParseSpec(t *testing.T) {
 		{"mysql,datadir=/", "cannot be set"},
 		{"mysql,socket=/tmp/x", "cannot be set"},
 		{"mysql,a b=1", "want key=value"},
+		{"mysql:9.7,replica=row,workers=4,order=off", "mysql 9.7 map[binlog_format:ROW log_bin:ON]"},
+		{"mariadb:11.8,replica=STATEMENT", "mariadb 11.8 map[binlog_format:STATEMENT log_bin:ON]"},
+		{"postgres:18,standby=1,sync=remote_apply", "postgresql 18 map[]"},
+		{"mysql,replica=off", "want one of row, mixed, statement"},
+		{"mysql,workers=4", "option workers is of a replica: want replica=row, too"},
+		{"mysql,replica=row,workers=many", "want a number from 0 to 64"},
+		{"mysql,replica=row,binlog=off", "a target with a replica sets that itself"},
+		{"mariadb,replica=row,order=off", "exists for mysql only"},
+		{"mariadb,standby=1", "exists for postgresql only"},
+		{"postgres,replica=row", "exists for mysql and mariadb only"},
+		{"postgres,sync=on", "option sync is of a replica: want standby=1, too"},
+		{"tidb,replica=row", "exists for mysql and mariadb only"},
 	} {
 		s, err := parseSpec(c.target)
 		got := fmt.Sprintf("%s %s %v", s.family, s.version, s.options)

@@ -52,7 +52,7 @@ const defaultRuns = 3
 func (j *Judging) atDefaults() {
 	names := j.o.Doubtful
 	if len(names) == 0 || j.v.Outcome != oracle.Violation ||
-		j.v.Kind == oracle.ServerCrash || j.v.Kind == oracle.ServerLog {
+		j.v.Kind.OfServer() {
 		return
 	}
 	j.enter(Defaults)

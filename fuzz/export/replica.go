@@ -1,0 +1,64 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// replicaTitle says in one line what is wrong with a replica.
+func replicaTitle(r *history.ReplicaTrouble) string {
+	of := "standby"
+	if _, format, ok := strings.Cut(r.Form, "binlog_format="); ok {
+		format, _, _ = strings.Cut(format, ",")
+		of = format + " replica"
+	}
+	switch {
+	case r.Stopped && r.Code == 0:
+		return of + " stops"
+	case r.Stopped:
+		what, _, _ := strings.Cut(r.Text, ", Error_code")
+		return fmt.Sprintf("%s stops with error %d: %s", of, r.Code, cut(what))
+	}
+	return fmt.Sprintf("%s silently holds other rows than the primary: %s", of, cut(r.Actual()))
+}
+
+// nodes say how a primary and its replica are made, by family.
+var nodes = map[history.DBMS]string{
+	history.MySQL: "Primary: --server-id=1 --log-bin --gtid-mode=ON --enforce-gtid-consistency=ON. " +
+		"Replica: --server-id=2 --gtid-mode=ON --enforce-gtid-consistency=ON, then " +
+		"CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION=1, with host, user and password of the primary; START REPLICA",
+	history.MariaDB: "Primary: --server-id=1 --log-bin. Replica: --server-id=2 --log-bin --log-slave-updates, then " +
+		"CHANGE MASTER TO MASTER_USE_GTID=slave_pos, with host, user and password of the primary; START SLAVE",
+	history.PostgreSQL: "Primary: wal_level=replica. Standby: a copy of the data with standby.signal and primary_conninfo",
+}
+
+// topologyText says what a finding about a replica has to run on; empty for others.
+func (s *script) topologyText(func(string) string) string {
+	r := s.History.Replica
+	if r == nil || !s.Verdict.Kind.OfReplica() {
+		return ""
+	}
+	dbms := s.History.Server.DBMS
+	look := "compare the tables of the two"
+	if r.Stopped {
+		look = "look at SHOW REPLICA STATUS there"
+	}
+	return fmt.Sprintf("It takes a primary and a replica (%s). %s. Send the statements to the primary, wait until the "+
+		"replica has applied them, and %s.", r.Form, nodes[dbms], look)
+}
+
+// rowsAreSafe is what the manual says of the form ROW of the binary log.
+var rowsAreSafe = quote{
+	"All changes can be replicated. This is the safest form of replication.",
+	"https://dev.mysql.com/doc/refman/en/replication-sbr-rbr.html",
+}
+
+func (s *script) replicaQuotes() []quote {
+	r := s.History.Replica
+	if r != nil && s.History.Server.DBMS == history.MySQL && strings.Contains(r.Form, "=ROW") {
+		return []quote{rowsAreSafe}
+	}
+	return nil
+}

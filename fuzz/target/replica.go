@@ -1,0 +1,170 @@
+package target
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+	"github.com/txnfuzz/txnfuzz/oracle/judging"
+)
+
+// Replicas counts what was seen of a target's replica.
+type Replicas struct {
+	// Compared counts the cases behind which the tables were compared.
+	Compared int64 `json:"compared"`
+	// Unsafe counts the statements of which the server told that the binary log cannot repeat them surely by their text
+	// (warning 1592), Documented the cases that such statements made differ.
+	Unsafe     int64 `json:"unsafe_statements"`
+	Documented int64 `json:"documented"`
+	// Others counts the cases in which a replica stopped, but not when they ran again alone behind a new replica: another
+	// case had stopped it, or chance.
+	Others int64 `json:"not_again"`
+	// Stopped are what replicas said in those, each once.
+	Stopped []string `json:"not_again_texts,omitempty"`
+	// Rebuilt is how often a replica was made anew.
+	Rebuilt int `json:"rebuilt"`
+}
+
+// Replicas tells what was seen of the replica; nil: there is none.
+func (t *Target) Replicas() *Replicas {
+	if _, ok := t.backend.(harness.Replicated); !ok {
+		return nil
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	s, r := t.pool.Stats(), t.replicas
+	r.Compared, r.Unsafe = t.before.Replicated+s.Replicated, t.before.Unsafe+s.Unsafe
+	r.Stopped = slices.Clone(r.Stopped)
+	return &r
+}
+
+// replicaTrouble makes a finding of what is wrong with the replica behind a run, which outranks what the oracle has to
+// say, unless the manual says so of statements as those of the case. The replica begins anew. If it has stopped
+// for another case's sake, the case runs once more. built is how often the replica had begun anew when the case began:
+// all who saw it stop need only one new one.
+func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run func() (*history.History, error)) {
+	b, ok := t.backend.(harness.Replicated)
+	if !ok || r.History == nil || r.History.Replica == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.replicas.Rebuilt == built {
+		r.Dead = t.rebuild(ctx, b)
+	}
+	if r.Dead != nil || ctx.Err() != nil {
+		return
+	}
+	if first := r.History.Replica; first.Stopped && !first.Own {
+		h, err := run()
+		if err != nil {
+			r.History, r.Err = h, err
+			return
+		}
+		if h.Replica != nil {
+			if r.Dead = t.rebuild(ctx, b); r.Dead != nil {
+				return
+			}
+		} else {
+			t.replicas.Others++
+			same := func(text string) bool { return volatile(text) == volatile(first.Actual()) }
+			if len(t.replicas.Stopped) < mostTexts && !slices.ContainsFunc(t.replicas.Stopped, same) {
+				t.replicas.Stopped = append(t.replicas.Stopped, first.Actual())
+			}
+		}
+		r.History = h
+	}
+	switch trouble := r.History.Replica; {
+	case trouble == nil:
+	case len(trouble.Unsafe) > 0:
+		t.replicas.Documented++
+	default:
+		r.Verdict = replicaVerdict(trouble)
+	}
+}
+
+// volatile is a text without what differs from run to run.
+func volatile(text string) string { return Volatile.ReplaceAllString(text, "#") }
+
+// mostTexts bounds what is kept of stops that nobody saw again.
+const mostTexts = 20
+
+// rebuildFor is more than a new pair needs to start.
+const rebuildFor = 4 * time.Minute
+
+// rebuild makes the replica anew, and the pool, whose databases go with the old one. t.mu is held. It goes on behind the
+// end of the context, which may be that of one run: others are to use the target.
+func (t *Target) rebuild(ctx context.Context, b harness.Replicated) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rebuildFor)
+	defer cancel()
+	left := t.pool.Leave()
+	t.remember(t.pool.Stats())
+	if err := b.Rebuild(ctx); err != nil {
+		return errors.Join(fmt.Errorf("begin anew with a replica: %w", err), left)
+	}
+	pool, err := harness.NewPool(ctx, t.backend, t.options)
+	if err != nil {
+		return fmt.Errorf("prepare the server with a new replica: %w", err)
+	}
+	t.pool = pool
+	t.replicas.Rebuilt++
+	return nil
+}
+
+func replicaVerdict(r *history.ReplicaTrouble) oracle.Verdict {
+	if r.Stopped {
+		return judging.OfServer(oracle.ReplicaStopped, r.Expected(), OneLine(r.Actual()),
+			"a transaction that the primary has committed cannot be applied by its replica ("+r.Form+"), which stops; "+
+				"the server told of no statement that it is unsafe in the binary log", stoppedFingerprint(r))
+	}
+	return judging.OfServer(oracle.ReplicaDiffers, r.Expected(), OneLine(r.Actual()),
+		"the replica ("+r.Form+") has applied all that the primary has committed, and its rows are other ones; "+
+			"the server told of no statement that it is unsafe in the binary log",
+		strings.Join([]string{string(oracle.ReplicaDiffers), formWord(r.Form), r.Shape()}, "/"))
+}
+
+// formWord is what of a form changes what a replica is sent.
+func formWord(form string) string {
+	if _, after, ok := strings.Cut(form, "binlog_format="); ok {
+		word, _, _ := strings.Cut(after, ",")
+		return strings.ToLower(word)
+	}
+	return "standby"
+}
+
+// event is what a replica says that it could not do: an event of rows, or a statement.
+var event = regexp.MustCompile(`(?i)\b(Write_rows|Update_rows|Delete_rows)|Query: '\W*(\w+ ?\w*)`)
+
+func stoppedFingerprint(r *history.ReplicaTrouble) string {
+	parts := []string{string(oracle.ReplicaStopped), formWord(r.Form), strconv.Itoa(r.Code)}
+	if m := event.FindStringSubmatch(r.Text); m != nil {
+		parts = append(parts, strings.ToLower(strings.ReplaceAll(m[1]+m[2], " ", "-")))
+	} else if r.Code == 0 {
+		sum := sha256.Sum256([]byte(Volatile.ReplaceAllString(r.Text, "#")))
+		parts = append(parts, hex.EncodeToString(sum[:4]))
+	}
+	return strings.Join(parts, "/")
+}
+
+// whyNot says why a target has not a level that its server has.
+func (t *Target) whyNot(l corpus.Level) string {
+	_, replicated := t.backend.(harness.Replicated)
+	if replicated && l < corpus.RepeatableRead && t.server.Settings["binlog_format"] == "STATEMENT" {
+		return "a binary log in STATEMENT form takes no change of InnoDB below REPEATABLE READ (error 1665)"
+	}
+	return ""
+}
+
+// HasReplica says that a target, by its name, is a primary with a replica.
+func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }

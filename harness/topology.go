@@ -1,0 +1,63 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+)
+
+// Role is what a node does in a Topology.
+type Role string
+
+// The roles: cases run on a Primary, and a Replica applies what was committed there.
+const (
+	Primary Role = "primary"
+	Replica Role = "replica"
+)
+
+// Node is one server of a Topology.
+type Node struct {
+	// Name tells the nodes of a topology apart.
+	Name string
+	Role Role
+	// Backend is how the node is reached; the Topology's owner closes it.
+	Backend Backend
+}
+
+// Topology is several servers that are to hold the same data.
+type Topology struct {
+	// Form says in words how changes come from one node to the others.
+	Form string
+	// Nodes holds the primary first.
+	Nodes []Node
+}
+
+// Replicated is implemented by a Backend that is the primary of a Topology which this process has started.
+type Replicated interface {
+	Backend
+	Topology() Topology
+	// Follow returns a new way to ask how far the replica is. Each worker owns one.
+	Follow(ctx context.Context) (Follower, error)
+	// Rebuild drops every database of this tool on all nodes and lets the replica begin anew behind the primary,
+	// whatever has come between them. Nobody may use a node meanwhile.
+	Rebuild(ctx context.Context) error
+}
+
+// Follower knows how far a replica is.
+type Follower interface {
+	// CatchUp returns when the replica shows all that the primary had committed when CatchUp was called. It returns a
+	// *StoppedError if the replica has stopped, and another error if it does not come that far.
+	CatchUp(ctx context.Context) error
+	Close() error
+}
+
+// StoppedError says that a replica applies nothing any more.
+type StoppedError struct {
+	// Code is the number of the error that stopped it, 0 where there is none.
+	Code int
+	// Text is what the replica says of it.
+	Text string
+}
+
+func (e *StoppedError) Error() string {
+	return fmt.Sprintf("the replica has stopped: error %d: %s", e.Code, e.Text)
+}
