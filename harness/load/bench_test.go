@@ -134,7 +134,7 @@ func bareLoop(b *testing.B, server harness.Wired, name string, level corpus.Leve
 		b.Fatal(err)
 	}
 	defer r.drop()
-	e := r.newEpoch(0, nil)
+	e := r.newEpoch(0, []*tape{{}}) // for the rows with which it begins
 	if err := r.begin(e); err != nil {
 		b.Fatal(err)
 	}
