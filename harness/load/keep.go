@@ -50,6 +50,8 @@ func (s *Settings) checkInvariant(server history.Server) error {
 		return nil
 	case len(s.Models) > 0:
 		return fmt.Errorf("--model: workload %s gives no history that a model could be checked against", w.Name)
+	case s.Openings != nil:
+		return fmt.Errorf("--openings: workload %s opens transactions in its own ways", w.Name)
 	case s.Reads != AutoReads:
 		return fmt.Errorf("--reads: workload %s reads in its own ways", w.Name)
 	case s.History != nil:

@@ -331,6 +331,8 @@ func TestHistoryAndDatabase(t *testing.T) {
 		b := open(t, target, harness.Options{})
 		s := settings(t, target, "append", corpus.RepeatableRead)
 		s.Duration, s.Epoch = 0, 100
+		// What is rolled back to a savepoint stands as a transaction of its own in the history.
+		s.Openings = []load.Opening{load.OpenBegin, load.OpenSnapshot, load.OpenReadOnly, load.OpenAutocommit}
 		var history bytes.Buffer
 		s.History = &history
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)

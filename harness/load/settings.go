@@ -74,7 +74,8 @@ func (e *SettingError) Unwrap() error { return e.Err }
 // check reports settings that a backend does not take, before anything is done.
 func (s *Settings) check(b harness.Backend) error {
 	refuse := func(format string, args ...any) error { return &SettingError{fmt.Errorf(format, args...)} }
-	if _, err := findWorkload(s.Workload); err != nil {
+	w, err := findWorkload(s.Workload)
+	if err != nil {
 		return &SettingError{err}
 	}
 	if err := s.checkInvariant(b.Server()); err != nil {
@@ -91,7 +92,7 @@ func (s *Settings) check(b harness.Backend) error {
 	if s.Workload == "bank" && s.Reads == SkipReads {
 		return refuse("--reads skip-locked: a read of a bank must return all accounts")
 	}
-	if size := findSize(s.Workload); s.Keys > 0 && (size.same || size.inUse == 0) {
+	if size := w.size(); s.Keys > 0 && (size.same || size.inUse == 0) {
 		return refuse("--keys: workload %s has keys of its own", s.Workload)
 	}
 	if _, err := openingsFor(s.Openings, s.Workload, b.Server().DBMS, s.Level); err != nil {

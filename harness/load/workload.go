@@ -193,8 +193,6 @@ func findWorkload(name string) (workload, error) {
 	return nil, fmt.Errorf("unknown workload %q: want one of %s", name, strings.Join(AllWorkloads(), ", "))
 }
 
-func findSize(name string) size { return workloads[name].size() }
-
 // chooser draws what a client does next. One goroutine uses it.
 type chooser struct {
 	rand  *rand.Rand
