@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "record the verdicts of stored cases as 
 func TestCorpus(t *testing.T) {
 	s := pairSettings(t)
 	cases := storedCases(t)
-	targets := target.Installed(t.Context())
+	targets := withTopologies(cases, target.Installed(t.Context()))
 	if os.Getenv("TXNFUZZ_TARGET") != "" {
 		targets = []string{s.Target}
 	}
@@ -92,6 +92,19 @@ func storedCases(t *testing.T) []corpus.Stored {
 	return out
 }
 
+// withTopologies adds the primaries with a replica that cases were found on, where their servers are installed.
+func withTopologies(cases []corpus.Stored, installed []string) []string {
+	out := slices.Clone(installed)
+	for _, s := range cases {
+		home := findings.Home(s.Case)
+		server, _, _ := strings.Cut(home, ",")
+		if target.HasReplica(home) && slices.Contains(installed, server) && !slices.Contains(out, home) {
+			out = append(out, home)
+		}
+	}
+	return out
+}
+
 func recordedAnywhere(cases []corpus.Stored, target string) bool {
 	return slices.ContainsFunc(cases, func(s corpus.Stored) bool {
 		return slices.ContainsFunc(findings.RecordedCells(s.Case), func(c findings.Cell) bool { return c.Target == findings.HeaderTarget(target) })
@@ -143,6 +156,9 @@ func verifyOn(t *testing.T, name string, cases []corpus.Stored, versions map[str
 	for _, s := range cases {
 		if !findings.Steady(s.Case) || !findings.Due(s.Case, name) && !(*update && findings.Meant(s.Case, name)) {
 			continue
+		}
+		if target.HasReplica(name) && !findings.HasRecord(s.Case, name) {
+			continue // its verdict is that of the primary alone
 		}
 		results, err := findings.Verify(ctx, on, s)
 		if err != nil {
