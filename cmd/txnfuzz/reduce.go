@@ -41,7 +41,8 @@ the weakest level of the target at which it shows a finding.`,
 			if name == "" {
 				name = findings.Home(c)
 			}
-			t, err := target.Open(cmd.Context(), name, target.Options{Progress: cmd.ErrOrStderr()})
+			// Tables that hold something of earlier candidates could show what the file alone does not.
+			t, err := target.Open(cmd.Context(), name, target.Options{Progress: cmd.ErrOrStderr(), Clean: true})
 			if err != nil {
 				return err
 			}
