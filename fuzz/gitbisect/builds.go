@@ -205,7 +205,11 @@ func (b *builds) watch(c Commit, done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			b.Tell(fmt.Sprintf("building %s: %.0f s: %s", c.Short(), time.Since(begun).Seconds(), lastLine(b.log(c))), true)
+			line := fmt.Sprintf("building %s: %.0f s", c.Short(), time.Since(begun).Seconds())
+			if last := lastLine(b.log(c)); last != "" { // a quiet make prints none
+				line += ": " + last
+			}
+			b.Tell(line, true)
 		}
 	}
 }
