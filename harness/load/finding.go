@@ -102,6 +102,22 @@ func (j *judge) fileOf(f Finding) string {
 	return filepath.Join(j.run.settings.Found, fmt.Sprintf("load-%s-%08x%s", strings.ToLower(target), h.Sum32(), form))
 }
 
+// writeHistory writes a whole history file.
+func writeHistory(file string, header kv.Header, records []kv.Record) error {
+	var b bytes.Buffer
+	w, err := kv.NewWriter(&b, header, names)
+	if err != nil {
+		return err
+	}
+	for i := range records {
+		err = errors.Join(err, w.Write(&records[i]))
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return err
+	}
+	return wholefile.Write(file, b.Bytes())
+}
+
 // save writes the transactions of a finding as a history that says what it is held
 // against, and beside it what is wrong with it.
 func (j *judge) save(f Finding, records []kv.Record) error {
@@ -112,19 +128,9 @@ func (j *judge) save(f Finding, records []kv.Record) error {
 	if f.Model != "" {
 		header.Promised = []string{string(f.Model)}
 	}
-	var b bytes.Buffer
-	w, err := kv.NewWriter(&b, header, names)
+	err := os.MkdirAll(j.run.settings.Found, 0o755)
 	if err == nil {
-		for i := range records {
-			err = errors.Join(err, w.Write(&records[i]))
-		}
-		err = errors.Join(err, w.Close())
-	}
-	if err == nil {
-		err = os.MkdirAll(j.run.settings.Found, 0o755)
-	}
-	if err == nil {
-		err = wholefile.Write(f.File, b.Bytes())
+		err = writeHistory(f.File, header, records)
 	}
 	if err == nil {
 		err = wholefile.Write(strings.TrimSuffix(f.File, ".jsonl")+".txt", []byte(j.text(f)))

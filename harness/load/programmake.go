@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -335,18 +334,7 @@ func (st *stage) saveExample(file, kind string, records []kv.Record) error {
 	for _, m := range st.j.models {
 		header.Promised = append(header.Promised, string(m))
 	}
-	var b bytes.Buffer
-	w, err := kv.NewWriter(&b, header, names)
-	if err == nil {
-		for i := range records {
-			err = errors.Join(err, w.Write(&records[i]))
-		}
-		err = errors.Join(err, w.Close())
-	}
-	if err == nil {
-		err = wholefile.Write(file, b.Bytes())
-	}
-	if err != nil {
+	if err := writeHistory(file, header, records); err != nil {
 		return fmt.Errorf("save what shows %s: %w", kind, err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
 // indexes is a table that is read by each of its indexes.
@@ -224,13 +223,7 @@ func difference(a, b [][]history.Cell) (onlyA, onlyB [][]history.Cell) {
 
 // write changes, deletes and inserts rows, and reads what it made of them by two indexes.
 func (x *indexed) write(t *txn) {
-	left := map[int64]bool{}
-	t.settle = func(s kv.Status) {
-		if len(left) > 0 {
-			t.meets(Lost)
-		}
-		x.ledger.settle(t, left, s)
-	}
+	left := x.ledger.settles(t)
 	t.within(func() error {
 		for range 1 + t.rand.IntN(3) {
 			id := x.e.first + t.rand.Int64N(indexedRows)

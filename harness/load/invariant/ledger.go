@@ -34,7 +34,20 @@ func (l *ledger) born(key int64, there bool) {
 	l.writes[key] = []written{{gone: !there, invoke: -1, ret: -1}}
 }
 
-// settle takes note of what a transaction has left of rows, by key: whether they are there.
+// settles returns what a transaction is to leave of rows, by key whether the row is there; the ledger keeps that when
+// the transaction has ended.
+func (l *ledger) settles(t *txn) (left map[int64]bool) {
+	left = map[int64]bool{}
+	t.settle = func(s kv.Status) {
+		if len(left) > 0 {
+			t.meets(Lost)
+		}
+		l.settle(t, left, s)
+	}
+	return left
+}
+
+// settle takes note of what a transaction has left of rows.
 func (l *ledger) settle(t *txn, left map[int64]bool, s kv.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

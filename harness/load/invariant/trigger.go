@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
-	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
 // triggers is a table whose triggers write a copy of it and a trail of its changes.
@@ -78,13 +77,7 @@ func (a *audited) transact(t *txn) {
 		t.within(func() error { return a.look(t) })
 		return
 	}
-	left := map[int64]bool{}
-	t.settle = func(s kv.Status) {
-		if len(left) > 0 {
-			t.meets(Lost)
-		}
-		a.ledger.settle(t, left, s)
-	}
+	left := a.ledger.settles(t)
 	t.within(func() error {
 		for range 1 + t.rand.IntN(3) {
 			id, there := a.e.first+t.rand.Int64N(sourceRows), true
