@@ -23,7 +23,7 @@ var headerKeys = []string{
 	"expected", "anomaly", "observe", "affected", "shows",
 	// What txnfuzz writes of a finding.
 	"server_version", "settings", "promise", "kind", "rules", "stmt", "actual", "reason", "fingerprint",
-	"reproduced", "versions", "introduced", "fixed", "in the campaign", "to confirm and reduce", "also at", "vendor defaults", "first_seen", "input",
+	"reproduced", "versions", "introduced", "fixed", "in the campaign", "to confirm and reduce", "to reduce further", "also at", "vendor defaults", "first_seen", "input",
 	// What it writes of a case that two servers answer differently.
 	"against", "against server_version", "against settings", "differs", "attribution",
 	// What it writes of an anomaly of a workload.
