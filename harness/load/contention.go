@@ -1,7 +1,6 @@
 package load
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -51,7 +50,7 @@ func contended(events []event) (met, of int) {
 		}
 		rowsTouched(e, t)
 		open = slices.DeleteFunc(open, func(o *rowsOf) bool {
-			gone := cmp.Less(o.until, t.from)
+			gone := o.until < t.from
 			if gone {
 				spare = append(spare, o)
 			}

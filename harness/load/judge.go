@@ -97,11 +97,6 @@ func (j *judge) judge(e *epoch) error {
 		j.mu.Unlock()
 	}()
 	events := inOrder(e.tapes)
-	j.events = events
-	met, of := contended(events)
-	j.mu.Lock()
-	j.contended, j.counted = j.contended+met, j.counted+of
-	j.mu.Unlock()
 	if err := j.write(events); err != nil {
 		return err
 	}
@@ -114,6 +109,11 @@ func (j *judge) judge(e *epoch) error {
 		j.mu.Unlock()
 		return j.complaints()
 	}
+	j.events = events
+	met, of := contended(events)
+	j.mu.Lock()
+	j.contended, j.counted = j.contended+met, j.counted+of
+	j.mu.Unlock()
 	if err := j.durable(e, events); err != nil {
 		return err
 	}

@@ -82,7 +82,10 @@ func (r *run) keepInvariant() {
 	if !told {
 		p = promised(server, r.settings.Level)
 	}
-	r.invariant = invariant.NewSet(w, host{r}, server, snapshotsOf(p), len(r.settings.Faults) > 0, r.database)
+	r.invariant = invariant.NewSet(w, host{r}, invariant.Conditions{
+		Server: server, Reads: snapshotsOf(p), SkipLocked: lacking(skipLocked, server) == "",
+		Kills: len(r.settings.Faults) > 0, Name: r.database,
+	})
 	r.workload = kept{r.invariant}
 }
 

@@ -66,6 +66,7 @@ func TestLocksOfServers(t *testing.T) {
 	}{
 		{history.Server{DBMS: history.MySQL, Version: "9.7.4"}, []lock{plain, forShare, forUpdate, noWait, skipLocked}},
 		{history.Server{DBMS: history.MariaDB, Version: "10.5.23-MariaDB"}, []lock{plain, forShare, forUpdate, noWait}},
+		{history.Server{DBMS: history.MySQL, Version: "5.7.44-log"}, []lock{plain, forShare, forUpdate}},
 		{history.Server{DBMS: history.MariaDB, Version: "10.11.1-MariaDB"},
 			[]lock{plain, forShare, forUpdate, noWait, skipLocked}},
 		{history.Server{DBMS: history.TiDB}, []lock{plain, forUpdate, noWait}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
@@ -61,7 +62,7 @@ func spellOneIn(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-// String tells it to people; what are executions or transactions.
+// spell tells a rate to people; what are executions or transactions.
 func (r Rate) spell(what string) string {
 	if r.Shown == 0 {
 		return fmt.Sprintf("0 of %d %s in %.1f s", r.Of, what, r.Seconds)
@@ -89,14 +90,8 @@ func (p *Program) size() (clients, transactions, statements int) {
 // Describe is its size in words.
 func (p *Program) Describe() string {
 	c, t, s := p.size()
-	return fmt.Sprintf("%s, %s, %s", plural(c, "client"), plural(t, "transaction"), plural(s, "statement"))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s, %s",
+		spelling.Count(c, "client"), spelling.Count(t, "transaction"), spelling.Count(s, "statement"))
 }
 
 // keys returns those that it names, in order.

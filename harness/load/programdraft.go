@@ -52,8 +52,7 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 // mostTransfers is how many transfers beside a read of the accounts a draft has.
 const mostTransfers = 8
 
-// addTransfers adds to reads of accounts, of which alone a wrong total is a finding, the transfers that were made at
-// the
+// addTransfers adds to reads of accounts, of which alone a wrong total is a finding, the transfers that were made at the
 // same time.
 func (j *judge) addTransfers(of map[int]bool) {
 	reads := slices.Sorted(maps.Keys(of))

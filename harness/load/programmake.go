@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/wholefile"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
@@ -366,7 +367,7 @@ func (r *Replayed) String() string {
 	fmt.Fprintf(&b, "%s on %s at %s: ", r.File, r.Target, r.Level)
 	switch {
 	case r.Found():
-		fmt.Fprintf(&b, "shows %s after %s in %.1f s", r.Shows, plural(int(r.Now.Of), "execution"), r.Now.Seconds)
+		fmt.Fprintf(&b, "shows %s after %s in %.1f s", r.Shows, spelling.Count(int(r.Now.Of), "execution"), r.Now.Seconds)
 	case r.Needed > 0 && r.Now.Of >= r.Needed:
 		fmt.Fprintf(&b, "does not show %s in %d executions (%.1f s); were it still one in %s, the chance of that were below 1 %%",
 			r.Shows, r.Now.Of, r.Now.Seconds, spellOneIn(r.Recorded.OneIn()))

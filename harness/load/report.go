@@ -33,11 +33,11 @@ type Report struct {
 	Fail         int64   `json:"fail"`
 	Info         int64   `json:"info"`
 	Rate         float64 `json:"transactions_per_second"`
-	// Openings are the ways in which transactions began.
-	Openings []Opening `json:"openings"`
+	// Openings are the ways in which transactions began; a workload without a history has its own.
+	Openings []Opening `json:"openings,omitempty"`
 	// Contended is the share of the transactions that met another one on a row: both were under way, and one of
 	// them wrote what the other read or wrote.
-	Contended float64 `json:"contended"`
+	Contended float64 `json:"contended,omitempty"`
 	// Aborts counts the transactions that ended with each error.
 	Aborts map[string]int64 `json:"aborts"`
 	Epochs int              `json:"epochs"`
@@ -69,20 +69,20 @@ func (j *judge) report() *Report {
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
 	}
-	opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, r.backend.Server().DBMS, r.settings.Level)
-	for _, o := range opened {
-		if !slices.Contains(out.Openings, o.name) {
-			out.Openings = append(out.Openings, o.name)
-		}
-	}
-	if j.counted > 0 {
-		out.Contended = float64(j.contended) / float64(j.counted)
-	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
 	}
 	if r.invariant != nil {
 		out.Checked = r.invariant.Workload.Says
+	} else {
+		// The settings were checked before.
+		opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, r.backend.Server().DBMS, r.settings.Level)
+		for _, o := range opened {
+			if !slices.Contains(out.Openings, o.name) {
+				out.Openings = append(out.Openings, o.name)
+			}
+		}
+		out.Contended = float64(j.contended) / float64(max(j.counted, 1))
 	}
 	if !j.asked {
 		out.Promise = j.promise.String()
@@ -139,8 +139,10 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, o := range r.Openings {
 		opened = append(opened, string(o))
 	}
-	fmt.Fprintf(&b, "openings %s; %.0f %% of the transactions met another one on a row\n",
-		strings.Join(opened, ", "), 100*r.Contended)
+	if len(opened) > 0 {
+		fmt.Fprintf(&b, "openings %s; %.0f %% of the transactions met another one on a row\n",
+			strings.Join(opened, ", "), 100*r.Contended)
+	}
 	var names []string
 	for _, m := range r.Models {
 		names = append(names, string(m))

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sort"
 	"strings"
 
@@ -103,6 +104,7 @@ const ReadsNames = "auto, plain, share, update, nowait, skip-locked or mixed"
 // or, by a setting, takes it for nothing, and knows no SKIP LOCKED.
 // https://docs.pingcap.com/tidb/stable/system-variables#tidb_enable_noop_functions-new-in-v40
 // https://docs.pingcap.com/tidb/stable/mysql-compatibility
+// https://dev.mysql.com/doc/refman/8.0/en/innodb-locking-reads.html
 // https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select
 var lacks = []struct {
 	dbms history.DBMS
@@ -116,6 +118,8 @@ var lacks = []struct {
 	{history.TiDB, "", forShare, "TiDB has no share locks"},
 	{history.TiDB, "", skipLocked, "TiDB has no SKIP LOCKED"},
 	{history.MariaDB, "10.6", skipLocked, "MariaDB has SKIP LOCKED since 10.6"},
+	{history.MySQL, "8.0", skipLocked, "MySQL has SKIP LOCKED since 8.0"},
+	{history.MySQL, "8.0", noWait, "MySQL has NOWAIT since 8.0"},
 }
 
 // locksFor returns the ways of reading to draw from.
@@ -149,15 +153,10 @@ func lacking(l lock, server history.Server) string {
 	return ""
 }
 
-// older tells whether a version, such as 10.5.23-MariaDB, comes before another one of two
-// numbers. One that cannot be read does not.
+// older tells whether a version, such as 10.5.23-MariaDB, comes before another one. One that cannot be read does not.
 func older(version, than string) bool {
-	var a, b, c, d int
-	if n, _ := fmt.Sscanf(version, "%d.%d", &a, &b); n < 2 {
-		return false
-	}
-	fmt.Sscanf(than, "%d.%d", &c, &d)
-	return a < c || a == c && b < d
+	a, b := history.VersionNumbers(version), history.VersionNumbers(than)
+	return a != [3]int{} && slices.Compare(a[:], b[:]) < 0
 }
 
 // readsOf returns the ways in which a workload reads where none was asked for.

@@ -1,7 +1,6 @@
 package invariant
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/txnfuzz/txnfuzz/oracle/history"
@@ -24,21 +23,12 @@ const (
 	postgresSnapshot = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 )
 
-// skipsSince is the version that has SKIP LOCKED.
-// https://dev.mysql.com/doc/refman/8.0/en/innodb-locking-reads.html
-// https://mariadb.com/docs/server/reference/sql-statements/data-manipulation/selecting-data/select#skip-locked
-// https://www.postgresql.org/docs/release/9.5.0/
-var skipsSince = map[history.DBMS][2]int{history.MySQL: {8, 0}, history.MariaDB: {10, 6}, history.PostgreSQL: {9, 5}}
-
-func dialectOf(s history.Server) *dialect {
-	d := &dialect{dbms: s.DBMS, postgres: s.DBMS == history.PostgreSQL, snapshot: mysqlSnapshot, engine: " ENGINE=InnoDB"}
+func dialectOf(s history.Server, skips bool) *dialect {
+	d := &dialect{
+		dbms: s.DBMS, postgres: s.DBMS == history.PostgreSQL, snapshot: mysqlSnapshot, skips: skips, engine: " ENGINE=InnoDB",
+	}
 	if d.postgres {
 		d.snapshot, d.engine = postgresSnapshot, ""
-	}
-	if since, ok := skipsSince[s.DBMS]; ok {
-		major, minor := 0, 0
-		_, _ = fmt.Sscanf(s.Version, "%d.%d", &major, &minor)
-		d.skips = major > since[0] || major == since[0] && minor >= since[1]
 	}
 	return d
 }

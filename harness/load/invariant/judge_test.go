@@ -319,9 +319,4 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s on %s: %v", c.workload, c.server.DBMS, err)
 		}
 	}
-	for version, want := range map[string]bool{"10.5.29": false, "10.6.1": true, "11.8.2": true} {
-		if d := dialectOf(history.Server{DBMS: history.MariaDB, Version: version}); d.skips != want {
-			t.Errorf("MariaDB %s skips locked rows: %v", version, d.skips)
-		}
-	}
 }

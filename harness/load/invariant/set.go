@@ -1,6 +1,7 @@
 package invariant
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -67,10 +68,21 @@ type Set struct {
 	given values // of the workload of sequences
 }
 
-// NewSet prepares a workload for a server; what it draws names for begins with name. kills: the server will be killed.
-func NewSet(w *Workload, h Host, s history.Server, reads Reads, kills bool, name string) *Set {
+// Conditions are those that a Set runs under.
+type Conditions struct {
+	Server history.Server
+	Reads  Reads
+	// SkipLocked: the server has SKIP LOCKED. Kills: it will be killed.
+	SkipLocked, Kills bool
+	// Name begins what the Set draws names for.
+	Name string
+}
+
+// NewSet prepares a workload.
+func NewSet(w *Workload, h Host, c Conditions) *Set {
 	return &Set{
-		Workload: w, host: h, dialect: dialectOf(s), reads: reads, kills: kills, name: name, met: map[string]int{},
+		Workload: w, host: h, dialect: dialectOf(c.Server, c.SkipLocked), reads: c.Reads, kills: c.Kills, name: c.Name,
+		met: map[string]int{},
 	}
 }
 
@@ -98,11 +110,7 @@ func (s *Set) Control() []string {
 func (s *Set) Met() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]int, len(s.met))
-	for k, n := range s.met {
-		out[k] = n
-	}
-	return out
+	return maps.Clone(s.met)
 }
 
 // Epoch is a stretch of a run with rows of its own.

@@ -291,8 +291,19 @@ func listed(c Conn, d *dialect) ([]string, error) {
 // drawn is a name of a prepared transaction of a run; the first group is the run's.
 var drawn = regexp.MustCompile(`^(txnfuzz_[0-9]+_[0-9a-f]{8}_load)_[0-9]+$`)
 
-// settleTime is how long the end of an epoch waits for what a session that is gone has prepared, or is still ending.
+// settleTime is how long is waited for what a session that is gone has prepared, or is still ending.
 const settleTime = 15 * time.Second
+
+// untilSettled looks again and again until something is settled, or for settleTime, and tells which. Clients stand still
+// meanwhile. It has to ask: no server tells others that a session which has lost its client is gone.
+func untilSettled(look func() (settled bool, err error)) (bool, error) {
+	for end := time.Now().Add(settleTime); ; time.Sleep(20 * time.Millisecond) {
+		settled, err := look()
+		if settled || err != nil || time.Now().After(end) {
+			return settled, err
+		}
+	}
+}
 
 // finish ends what is prepared, and reads what the branches have left.
 func (x *twoPhase) finish(r *reader) ([]Violation, error) {
@@ -307,8 +318,9 @@ func (x *twoPhase) finish(r *reader) ([]Violation, error) {
 	found = append(slices.Clone(found), locked...)
 	var one, other, counted [][]int64
 	in := between("id", x.e.first, x.e.last)
-	for end := time.Now().Add(settleTime); ; time.Sleep(50 * time.Millisecond) {
-		err = r.snapshot(func() (err error) {
+	var wrong []Violation
+	_, err = untilSettled(func() (bool, error) {
+		err := r.snapshot(func() (err error) {
 			if one, err = r.numbers("SELECT id, token FROM branch WHERE " + in); err != nil {
 				return err
 			}
@@ -317,24 +329,20 @@ func (x *twoPhase) finish(r *reader) ([]Violation, error) {
 			}
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		out, owed := x.judge(one, other, counted)
-		if owed && time.Now().Before(end) {
-			continue // a COMMIT that was not answered may be under way
-		}
-		return append(found, out...), nil
-	}
+		owed := false
+		wrong, owed = x.judge(one, other, counted)
+		return !owed, err // a COMMIT that was not answered may be under way
+	})
+	return append(found, wrong...), err
 }
 
 // endAll ends the branches that are prepared, and says which are not there any more or are there again.
 func (x *twoPhase) endAll(r *reader) ([]Violation, error) {
 	s := r.epoch.set
-	for end := time.Now().Add(settleTime); ; time.Sleep(20 * time.Millisecond) {
+	_, err := untilSettled(func() (bool, error) {
 		names, err := listed(r.conn, s.dialect)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
 		left := 0
 		for _, b := range x.all {
@@ -362,10 +370,9 @@ func (x *twoPhase) endAll(r *reader) ([]Violation, error) {
 				b.ended = true
 			}
 		}
-		if left == 0 || time.Now().After(end) {
-			return x.found, nil
-		}
-	}
+		return left == 0, nil
+	})
+	return x.found, err
 }
 
 // lockWaits is how often the end of an epoch waits three seconds for rows whose transactions have all ended.
@@ -488,12 +495,13 @@ func (s *Set) Sweep(c Conn, all bool) error {
 	if !s.Workload.claims {
 		return nil
 	}
-	for end := time.Now().Add(settleTime); ; time.Sleep(20 * time.Millisecond) {
+	left := ""
+	settled, err := untilSettled(func() (bool, error) {
 		names, err := listed(c, s.dialect)
 		if err != nil {
-			return err
+			return false, err
 		}
-		left := ""
+		left = ""
 		for _, name := range names {
 			run := drawn.FindStringSubmatch(name)[1]
 			ours := run == s.name
@@ -503,7 +511,7 @@ func (s *Set) Sweep(c Conn, all bool) error {
 			if !ours {
 				dead, err := isDead(c, s.dialect, run)
 				if err != nil {
-					return err
+					return false, err
 				}
 				if !dead {
 					continue
@@ -513,13 +521,12 @@ func (s *Set) Sweep(c Conn, all bool) error {
 				left = fmt.Sprintf("%s: %v", name, err)
 			}
 		}
-		if left == "" {
-			return nil
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("roll back what is prepared: %s", left)
-		}
+		return left == "", nil
+	})
+	if err == nil && !settled {
+		err = fmt.Errorf("roll back what is prepared: %s", left)
 	}
+	return err
 }
 
 // isDead says that nobody holds the lock of a run.
