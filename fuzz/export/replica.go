@@ -10,8 +10,7 @@ import (
 // replicaTitle says in one line what is wrong with a replica.
 func replicaTitle(r *history.ReplicaTrouble) string {
 	of := "standby"
-	if _, format, ok := strings.Cut(r.Form, "binlog_format="); ok {
-		format, _, _ = strings.Cut(format, ",")
+	if format := r.BinlogFormat(); format != "" {
 		of = format + " replica"
 	}
 	switch {
@@ -34,6 +33,13 @@ var nodes = map[history.DBMS]string{
 	history.PostgreSQL: "Primary: wal_level=replica. Standby: a copy of the data with standby.signal and primary_conninfo",
 }
 
+// looks say where a replica tells that it has stopped.
+var looks = map[history.DBMS]string{
+	history.MySQL:      "look at SHOW REPLICA STATUS there",
+	history.MariaDB:    "look at SHOW SLAVE STATUS there",
+	history.PostgreSQL: "look at its log",
+}
+
 // topologyText says what a finding about a replica has to run on; empty for others.
 func (s *script) topologyText(func(string) string) string {
 	r := s.History.Replica
@@ -43,7 +49,7 @@ func (s *script) topologyText(func(string) string) string {
 	dbms := s.History.Server.DBMS
 	look := "compare the tables of the two"
 	if r.Stopped {
-		look = "look at SHOW REPLICA STATUS there"
+		look = looks[dbms]
 	}
 	return fmt.Sprintf("It takes a primary and a replica (%s). %s. Send the statements to the primary, wait until the "+
 		"replica has applied them, and %s.", r.Form, nodes[dbms], look)
@@ -57,7 +63,7 @@ var rowsAreSafe = quote{
 
 func (s *script) replicaQuotes() []quote {
 	r := s.History.Replica
-	if r != nil && s.History.Server.DBMS == history.MySQL && strings.Contains(r.Form, "=ROW") {
+	if r != nil && s.History.Server.DBMS == history.MySQL && r.BinlogFormat() == "ROW" {
 		return []quote{rowsAreSafe}
 	}
 	return nil

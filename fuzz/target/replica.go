@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -131,23 +132,19 @@ func replicaVerdict(r *history.ReplicaTrouble) oracle.Verdict {
 	return judging.OfServer(oracle.ReplicaDiffers, r.Expected(), OneLine(r.Actual()),
 		"the replica ("+r.Form+") has applied all that the primary has committed, and its rows are other ones; "+
 			"the server told of no statement that it is unsafe in the binary log",
-		strings.Join([]string{string(oracle.ReplicaDiffers), formWord(r.Form), r.Shape()}, "/"))
+		strings.Join([]string{string(oracle.ReplicaDiffers), sentAs(r), r.Shape()}, "/"))
 }
 
-// formWord is what of a form changes what a replica is sent.
-func formWord(form string) string {
-	if _, after, ok := strings.Cut(form, "binlog_format="); ok {
-		word, _, _ := strings.Cut(after, ",")
-		return strings.ToLower(word)
-	}
-	return "standby"
+// sentAs names for a fingerprint in which form a replica is sent changes.
+func sentAs(r *history.ReplicaTrouble) string {
+	return cmp.Or(strings.ToLower(r.BinlogFormat()), "standby")
 }
 
 // event is what a replica says that it could not do: an event of rows, or a statement.
 var event = regexp.MustCompile(`(?i)\b(Write_rows|Update_rows|Delete_rows)|Query: '\W*(\w+ ?\w*)`)
 
 func stoppedFingerprint(r *history.ReplicaTrouble) string {
-	parts := []string{string(oracle.ReplicaStopped), formWord(r.Form), strconv.Itoa(r.Code)}
+	parts := []string{string(oracle.ReplicaStopped), sentAs(r), strconv.Itoa(r.Code)}
 	if m := event.FindStringSubmatch(r.Text); m != nil {
 		parts = append(parts, strings.ToLower(strings.ReplaceAll(m[1]+m[2], " ", "-")))
 	} else if r.Code == 0 {

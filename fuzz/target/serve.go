@@ -26,24 +26,42 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 		return openError(err)
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	nodes := []harness.Backend{b}
+	if r, ok := b.(harness.Replicated); ok {
+		for _, n := range r.Topology().Nodes[1:] {
+			nodes = append(nodes, n.Backend)
+		}
+	}
+	for i, node := range nodes {
+		by := 0 // replicas are reached by their sockets
+		if i == 0 {
+			by = port
+		}
+		dsn, err := dsnOf(node, by)
+		if err != nil {
+			return fmt.Errorf("serve %s: %w", target, err)
+		}
+		if err := ready(dsn); err != nil {
+			return fmt.Errorf("tell the DSN: %w", err)
+		}
+	}
+	return keepAlive(ctx, b)
+}
+
+// dsnOf tells how a server is reached: by a port, if that is not 0, else by its socket.
+func dsnOf(b harness.Backend, port int) (string, error) {
 	if l, ok := b.(harness.Located); ok {
-		if err := ready(l.URL()); err != nil {
-			return fmt.Errorf("tell the DSN: %w", err)
-		}
-		if err := tellReplicas(b, ready); err != nil {
-			return fmt.Errorf("tell the DSN: %w", err)
-		}
-		return keepAlive(ctx, b)
+		return l.URL(), nil
 	}
 	w, err := harness.WiredOf(b)
 	if err != nil {
-		return fmt.Errorf("serve %s: %w", target, err)
+		return "", err
 	}
 	cfg := w.Config()
 	if port != 0 {
 		r, ok := b.(harness.Reachable)
 		if !ok || r.TCP() == nil {
-			return &Error{fmt.Sprintf("%s cannot listen on a port", target)}
+			return "", &Error{"it cannot listen on a port"}
 		}
 		cfg = r.TCP()
 	}
@@ -51,38 +69,7 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 	if cfg.Passwd != "" {
 		user += ":" + cfg.Passwd
 	}
-	if err := ready(fmt.Sprintf("%s@%s(%s)/", user, cfg.Net, cfg.Addr)); err != nil {
-		return fmt.Errorf("tell the DSN: %w", err)
-	}
-	if err := tellReplicas(b, ready); err != nil {
-		return fmt.Errorf("tell the DSN: %w", err)
-	}
-	return keepAlive(ctx, b)
-}
-
-// tellReplicas tells how the replicas of a primary are reached.
-func tellReplicas(b harness.Backend, ready func(dsn string) error) error {
-	r, ok := b.(harness.Replicated)
-	if !ok {
-		return nil
-	}
-	for _, n := range r.Topology().Nodes[1:] {
-		if l, ok := n.Backend.(harness.Located); ok {
-			if err := ready(l.URL()); err != nil {
-				return err
-			}
-			continue
-		}
-		w, err := harness.WiredOf(n.Backend)
-		if err != nil {
-			return err
-		}
-		cfg := w.Config()
-		if err := ready(fmt.Sprintf("%s@%s(%s)/", cfg.User, cfg.Net, cfg.Addr)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Sprintf("%s@%s(%s)/", user, cfg.Net, cfg.Addr), nil
 }
 
 // aliveEvery is how often a server that nobody tests is looked at.

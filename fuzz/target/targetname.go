@@ -55,7 +55,7 @@ func Check(name string) error {
 	return &Error{fmt.Sprintf("unknown target %q%s; want one of %s, or a DSN such as user:pass@tcp(host:3306)/ or postgres://user:pass@host:5432/", Redact(name), meantTarget(name, known), strings.Join(known, ", "))}
 }
 
-// ofReplica matches a DSN with an option that makes a target of ours several servers.
+// ofReplica matches an option that makes a target of ours several servers.
 var ofReplica = regexp.MustCompile(`[,?&](replica|standby)=`)
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)

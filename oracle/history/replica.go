@@ -26,6 +26,13 @@ type ReplicaTrouble struct {
 	Unsafe []int `json:"unsafe,omitempty"`
 }
 
+// BinlogFormat is the form of the binary log that the replica reads: ROW, MIXED or STATEMENT; empty: it reads none.
+func (r *ReplicaTrouble) BinlogFormat() string {
+	_, after, _ := strings.Cut(r.Form, "binlog_format=")
+	format, _, _ := strings.Cut(after, ",")
+	return format
+}
+
 // Expected says what a replica should do.
 func (r *ReplicaTrouble) Expected() string {
 	if r.Stopped {
