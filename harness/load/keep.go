@@ -28,6 +28,7 @@ func (kept) kind() kv.Workload                       { return "" }
 func (kept) size() size                              { return size{transactions: keptTransactions} }
 func (kept) table() string                           { return "" }
 func (k kept) define(*dialect) []string              { return k.set.Define() }
+func (k kept) settings(*dialect) []string            { return k.set.Settings() }
 func (kept) fill(*epoch) []string                    { return nil }
 func (kept) plan(steps []step, _ *chooser) []step    { return steps }
 func (kept) sql(_ *dialect, b []byte, _ step) []byte { return b }
@@ -140,7 +141,6 @@ func (c *client) keepInvariant() {
 	if x == nil {
 		return
 	}
-	c.session.setup = append(c.session.setup, x.Settings()...)
 	c.keeper = x.NewClient(c.number, keptConn{c.session}, rand.New(rand.NewPCG(c.run.settings.Seed, uint64(c.number))))
 }
 

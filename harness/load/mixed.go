@@ -65,6 +65,9 @@ func (mixed) size() size {
 
 func (mixed) kind() kv.Workload { return kv.Mixed }
 
+// settings makes the sessions of the clients use indexes.
+func (mixed) settings(d *dialect) []string { return d.steer }
+
 func (mixed) table() string { return "mixed_row" }
 
 func (mixed) define(d *dialect) []string {

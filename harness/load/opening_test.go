@@ -71,7 +71,7 @@ func TestLocksOfServers(t *testing.T) {
 			[]lock{plain, forShare, forUpdate, noWait, skipLocked}},
 		{history.Server{DBMS: history.TiDB}, []lock{plain, forUpdate, noWait}},
 	} {
-		got, err := locksFor(MixedReads, c.server)
+		got, err := locksFor("append", MixedReads, c.server)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,8 +80,15 @@ func TestLocksOfServers(t *testing.T) {
 			t.Errorf("%s %s: %v, want %v", c.server.DBMS, c.server.Version, got, c.want)
 		}
 	}
-	if _, err := locksFor(SkipReads, history.Server{DBMS: history.TiDB}); err == nil {
+	if _, err := locksFor("append", SkipReads, history.Server{DBMS: history.TiDB}); err == nil {
 		t.Error("TiDB skips locked rows")
+	}
+	sound := history.Server{DBMS: history.PostgreSQL}
+	if got, err := locksFor("bank", MixedReads, sound); err != nil || slices.Contains(got, skipLocked) {
+		t.Errorf("a read of a bank leaves accounts out: %v, %v", got, err)
+	}
+	if _, err := locksFor("bank", SkipReads, sound); err == nil || !strings.Contains(err.Error(), "all accounts") {
+		t.Errorf("a bank takes --reads skip-locked: %v", err)
 	}
 }
 

@@ -167,10 +167,10 @@ func TestMiniTransactionsReadBeforeTheyWrite(t *testing.T) {
 }
 
 func TestReadsOfTiDB(t *testing.T) {
-	if _, err := locksFor(ShareReads, history.Server{DBMS: history.TiDB}); err == nil {
+	if _, err := locksFor("append", ShareReads, history.Server{DBMS: history.TiDB}); err == nil {
 		t.Error("TiDB is asked for share locks")
 	}
-	locks, err := locksFor(MixedReads, history.Server{DBMS: history.TiDB})
+	locks, err := locksFor("append", MixedReads, history.Server{DBMS: history.TiDB})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestReadsOfTiDB(t *testing.T) {
 			t.Error("TiDB is asked for share locks among others")
 		}
 	}
-	if _, err := locksFor("dirty", history.Server{DBMS: history.MySQL}); err == nil {
+	if _, err := locksFor("append", "dirty", history.Server{DBMS: history.MySQL}); err == nil {
 		t.Error("an unknown way of reading")
 	}
 }

@@ -15,9 +15,9 @@ type power struct {
 }
 
 // powers were measured by planting anomalies, one at a time, at random opportunities in histories that honest servers
-// had recorded. TestPower measures them anew and prints this table.
+// had recorded. BenchmarkPower measures them anew and prints this table.
 //
-//	go test -tags notidb -run 'TestPower$' -timeout 2h -v ./harness/load -args -power 40
+//	go test -tags notidb -run '^$' -bench 'Power$' -benchtime 1x -timeout 2h -v ./harness/load
 var powers = []power{
 	{"G-single", "predicate", perTransaction, 40, 40},
 	{"G-single", "predicate", whole, 176, 176},

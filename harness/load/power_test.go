@@ -21,7 +21,7 @@ import (
 var powerKinds = flag.String("power-kinds", "",
 	"of the anomalies that -power plants, only those whose name contains this")
 
-var measurePower = flag.Int("power", 0,
+var measurePower = flag.Int("power", 40,
 	"anomalies of each kind to plant into the recorded histories of each server, level and workload")
 
 // recordedAt are the levels whose honest histories anomalies are planted into.
@@ -34,13 +34,10 @@ var recordedAt = []struct {
 	{"postgres:18", []corpus.Level{corpus.ReadCommitted, corpus.RepeatableRead, corpus.Serializable}},
 }
 
-// TestPower measures which share of planted anomalies is reported, and prints the table of power.go.
+// BenchmarkPower measures which share of planted anomalies is reported, and prints the table of power.go.
 //
-//	go test -tags notidb -run 'TestPower$' -timeout 2h -v ./harness/load -args -power 100
-func TestPower(t *testing.T) {
-	if *measurePower == 0 {
-		t.Skip("measures only with -power")
-	}
+//	go test -tags notidb -run '^$' -bench 'Power$' -benchtime 1x -timeout 2h -v ./harness/load -args -power 100
+func BenchmarkPower(t *testing.B) {
 	found := map[string]power{}
 	for _, at := range recordedAt {
 		b, err := harness.Open(t.Context(), at.target, harness.Options{})
@@ -106,7 +103,7 @@ func TestPower(t *testing.T) {
 var viewNames = map[views]string{whole: "whole", perTransaction: "perTransaction", perStatement: "perStatement"}
 
 // worldsPower plants an anomaly at random opportunities, one at a time. skipped counts those where it could not be.
-func worldsPower(t *testing.T, worlds []*world, o *plant, n int, rng *rand.Rand) (p power, skipped int) {
+func worldsPower(t testing.TB, worlds []*world, o *plant, n int, rng *rand.Rand) (p power, skipped int) {
 	for tries := 0; p.planted < n && tries < 3*n; tries++ {
 		w := worlds[rng.IntN(len(worlds))]
 		a, b := w.pair(o, rng)
@@ -194,7 +191,7 @@ func (w *world) pair(o *plant, rng *rand.Rand) (a, b int) {
 }
 
 // reported tells whether a run would report a finding in this epoch.
-func (w *world) reported(t *testing.T) bool {
+func (w *world) reported(t testing.TB) bool {
 	records := w.records
 	if w.views == whole && w.final >= 0 {
 		tp := &tape{}

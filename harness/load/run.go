@@ -205,14 +205,11 @@ func (r *run) persist(do func(*session) error) error {
 // clients starts the clients, each of which takes epochs from a channel of its own.
 func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []chan *epoch {
 	server := r.backend.Server()
-	locks, _ := locksFor(readsOf(r.settings.Workload, r.settings.Reads), server) // checked before
-	if r.settings.Workload == "bank" {
-		locks = slices.DeleteFunc(slices.Clone(locks), func(l lock) bool { return l == skipLocked })
-	}
+	locks, _ := locksFor(r.settings.Workload, r.settings.Reads, server) // checked before
 	opened, _ := openingsFor(r.settings.Openings, r.settings.Workload, server.DBMS, r.settings.Level)
 	setup := r.dialect.begin(r.settings.Level, r.database)
-	if r.settings.Workload == "mixed" {
-		setup = append(setup, r.dialect.steer...)
+	if w, ok := r.workload.(interface{ settings(*dialect) []string }); ok {
+		setup = append(setup, w.settings(r.dialect)...)
 	}
 	channels := make([]chan *epoch, r.settings.Clients)
 	all := make([]*client, r.settings.Clients)

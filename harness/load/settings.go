@@ -86,11 +86,8 @@ func (s *Settings) check(b harness.Backend) error {
 			return &SettingError{err}
 		}
 	}
-	if _, err := locksFor(s.Reads, b.Server()); err != nil {
+	if _, err := locksFor(s.Workload, s.Reads, b.Server()); err != nil {
 		return &SettingError{err}
-	}
-	if s.Workload == "bank" && s.Reads == SkipReads {
-		return refuse("--reads skip-locked: a read of a bank must return all accounts")
 	}
 	if size := w.size(); s.Keys > 0 && (size.same || size.inUse == 0) {
 		return refuse("--keys: workload %s has keys of its own", s.Workload)

@@ -122,8 +122,11 @@ var lacks = []struct {
 	{history.MySQL, "8.0", noWait, "MySQL has NOWAIT since 8.0"},
 }
 
-// locksFor returns the ways of reading to draw from.
-func locksFor(r Reads, server history.Server) ([]lock, error) {
+// locksFor returns the ways in which a workload reads, to draw from.
+func locksFor(workload string, r Reads, server history.Server) ([]lock, error) {
+	if r == AutoReads && workload == "mixed" {
+		r = MixedReads
+	}
 	locks, ok := readLocks[r]
 	if !ok {
 		return nil, fmt.Errorf("unknown way of reading %q: want %s", r, ReadsNames)
@@ -132,6 +135,9 @@ func locksFor(r Reads, server history.Server) ([]lock, error) {
 	why := ""
 	for _, l := range locks {
 		says := lacking(l, server)
+		if l == skipLocked && workload == "bank" {
+			says = "a read of a bank must return all accounts"
+		}
 		if says == "" {
 			out = append(out, l)
 			continue
@@ -157,14 +163,6 @@ func lacking(l lock, server history.Server) string {
 func older(version, than string) bool {
 	a, b := history.VersionNumbers(version), history.VersionNumbers(than)
 	return a != [3]int{} && slices.Compare(a[:], b[:]) < 0
-}
-
-// readsOf returns the ways in which a workload reads where none was asked for.
-func readsOf(workload string, asked Reads) Reads {
-	if asked == AutoReads && workload == "mixed" {
-		return MixedReads
-	}
-	return asked
 }
 
 var workloads = map[string]workload{
