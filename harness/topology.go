@@ -8,10 +8,12 @@ import (
 // Role is what a node does in a Topology.
 type Role string
 
-// The roles: cases run on a Primary, and a Replica applies what was committed there.
+// The roles: a Primary takes writes, a Replica applies what was committed there, and a Member takes writes beside other
+// members and applies what these have committed.
 const (
 	Primary Role = "primary"
 	Replica Role = "replica"
+	Member  Role = "member"
 )
 
 // Node is one server of a Topology.
@@ -27,14 +29,19 @@ type Node struct {
 type Topology struct {
 	// Form says in words how changes come from one node to the others.
 	Form string
-	// Nodes holds the primary first.
+	// Nodes holds the primary first, if there is one.
 	Nodes []Node
+}
+
+// Clustered is implemented by a Backend that is the first node of a Topology.
+type Clustered interface {
+	Backend
+	Topology() Topology
 }
 
 // Replicated is implemented by a Backend that is the primary of a Topology which this process has started.
 type Replicated interface {
-	Backend
-	Topology() Topology
+	Clustered
 	// Follow returns a new way to ask how far the replica is. Each worker owns one.
 	Follow(ctx context.Context) (Follower, error)
 	// Rebuild drops every database of this tool on all nodes and lets the replica begin anew behind the primary,

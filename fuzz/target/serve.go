@@ -27,7 +27,7 @@ func Serve(ctx context.Context, target string, port int, progress io.Writer, rea
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	nodes := []harness.Backend{b}
-	if r, ok := b.(harness.Replicated); ok {
+	if r, ok := b.(harness.Clustered); ok {
 		for _, n := range r.Topology().Nodes[1:] {
 			nodes = append(nodes, n.Backend)
 		}
