@@ -124,6 +124,8 @@ type Pool struct {
 	speech *speech
 	// replicated is nil where nothing is replicated.
 	replicated Replicated
+	// members is nil where all sessions are on one server.
+	members *members
 	// holdable is nil where no statement can be held.
 	holdable Holdable
 	server   history.Server
@@ -196,8 +198,12 @@ func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	members, err := membersOf(b)
+	if err != nil {
+		return nil, err
+	}
 	replicated, _ := b.(Replicated)
-	return newPool(ctx, db, replicated, holdable, tenant, o)
+	return newPool(ctx, db, replicated, members, holdable, tenant, o)
 }
 
 // databaseOf returns a Backend as a Database.
@@ -212,13 +218,13 @@ func databaseOf(b Backend) (Database, error) {
 	return mysqlDatabase{w}, nil
 }
 
-func newPool(ctx context.Context, db Database, replicated Replicated, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {
+func newPool(ctx context.Context, db Database, replicated Replicated, members *members, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {
 	var salt [4]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return nil, fmt.Errorf("name the databases: %w", err)
 	}
 	p := &Pool{
-		db: db, speech: speechOf(db.Server().DBMS), replicated: replicated, holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
+		db: db, speech: speechOf(db.Server().DBMS), replicated: replicated, members: members, holdable: holdable, server: db.Server(), opt: o, tenant: tenant, closed: make(chan struct{}),
 		prefix: fmt.Sprintf("%s%d_%s_", DatabasePrefix, os.Getpid(), hex.EncodeToString(salt[:])),
 	}
 	p.server.Declared = o.Declared

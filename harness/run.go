@@ -190,8 +190,16 @@ func (r *run) quiesce(ctx context.Context, just *lane) error {
 
 // settled is quiesce where some answers have been taken already.
 func (r *run) settled(ctx context.Context, just *lane) error {
-	if err := r.settleOn(ctx, just); err != nil || r.facts == nil {
+	if err := r.settleOn(ctx, just); err != nil {
 		return err
+	}
+	if r.w.pool.members != nil && r.ended() {
+		if err := r.w.everywhere(ctx); err != nil {
+			return err
+		}
+	}
+	if r.facts == nil {
+		return nil
 	}
 	return r.facts.list(ctx, r)
 }

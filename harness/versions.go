@@ -17,7 +17,9 @@ func (p *Pool) script(c *corpus.Case) (*script, error) {
 		s.tellVersions(c, p.server.Version)
 	}
 	if err == nil {
-		err = p.takesLevels(s)
+		if err = p.takesLevels(s); err == nil {
+			err = p.spreads(c, s)
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -27,9 +27,10 @@ type worker struct {
 	ctl      *connection // for set-up, final reads and KILL
 	sessions map[int]*connection
 	prober   Prober
-	behind   *behind // nil where there is no replica
-	unsafe   []int   // statements of the case that runs that the server calls unsafe in its binary log
-	holds    Holder  // nil until a statement is to be held
+	behind   *behind       // nil where there is no replica
+	sides    []*connection // to the members of a cluster; nil until they are needed
+	unsafe   []int         // statements of the case that runs that the server calls unsafe in its binary log
+	holds    Holder        // nil until a statement is to be held
 	mail     mail
 	gates    gates
 	flight   *flightFile
@@ -62,7 +63,7 @@ func (w *worker) open(ctx context.Context) (err error) {
 		w.hangUp(w.ctl)
 		return errors.Join(err, w.flight.remove())
 	}
-	if w.prober, err = w.pool.db.Prober(ctx); err != nil {
+	if w.prober, err = w.pool.prober(ctx); err != nil {
 		w.hangUp(w.ctl)
 		_ = w.mail.close()
 		return errors.Join(fmt.Errorf("open prober: %w", err), w.flight.remove())
@@ -82,11 +83,12 @@ func (w *worker) connectControl(ctx context.Context) error {
 }
 
 func (w *worker) connect(ctx context.Context, number int) (*connection, error) {
-	opened, err := w.pool.db.Open(ctx, number == 0)
+	opened, member, err := w.pool.open(ctx, number)
 	if err != nil {
 		return nil, fmt.Errorf("connect session %d: %w", number, err)
 	}
 	s := newConnection(opened, number)
+	s.id |= member
 	w.mu.Lock()
 	w.live[s] = true
 	w.mu.Unlock()
@@ -283,6 +285,9 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	}
 	h.Initial, h.Views, h.Database = initial, p.views, s.database
 	defer func() { w.retire(p, err != nil) }()
+	if err := w.everywhere(ctx); err != nil {
+		return err
+	}
 	begun := time.Now()
 	err = w.ready(ctx, s, p.db, levels)
 	w.charge(Connect, begun)
@@ -293,6 +298,9 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 		return err
 	}
 	defer w.charge(ReadBack, time.Now())
+	if err := w.everywhere(ctx); err != nil {
+		return err
+	}
 	specs := p.tables
 	if s.traits&altersSchema != 0 {
 		if specs, _, err = w.listTables(p); err != nil {
@@ -308,6 +316,11 @@ func (w *worker) perform(ctx context.Context, s *script, h *history.History, lev
 	}
 	if err == nil && w.behind != nil {
 		if err = w.compareReplica(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
+			p.dirty = true
+		}
+	}
+	if err == nil && w.pool.members != nil {
+		if err = w.compareMembers(ctx, outcome{s, p, specs, h.Final}, h); h.Replica != nil {
 			p.dirty = true
 		}
 	}
@@ -453,5 +466,6 @@ func (w *worker) close() error {
 	if w.behind != nil {
 		errs = append(errs, w.behind.close())
 	}
+	errs = append(errs, w.leaveMembers())
 	return errors.Join(append(errs, w.mail.close(), w.prober.Close(), w.flight.remove())...)
 }

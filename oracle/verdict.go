@@ -28,19 +28,21 @@ const (
 	ReplicaStopped Kind = "replica-stopped"
 	// ReplicaDiffers: a replica has applied it all and holds other rows.
 	ReplicaDiffers Kind = "replica-differs"
+	// NodesDiffer: members of a cluster that have applied all that any of them committed hold different rows.
+	NodesDiffer Kind = "nodes-differ"
 )
 
 // OfServer says that a kind is about the servers as a whole, and not about an answer.
 func (k Kind) OfServer() bool {
 	switch k {
-	case ServerCrash, ServerLog, ReplicaStopped, ReplicaDiffers:
+	case ServerCrash, ServerLog, ReplicaStopped, ReplicaDiffers, NodesDiffer:
 		return true
 	}
 	return false
 }
 
 // OfReplica says that a kind is about a replica.
-func (k Kind) OfReplica() bool { return k == ReplicaStopped || k == ReplicaDiffers }
+func (k Kind) OfReplica() bool { return k == ReplicaStopped || k == ReplicaDiffers || k == NodesDiffer }
 
 // Verdict is the oracle's judgement of one history.
 type Verdict struct {

@@ -55,6 +55,10 @@ func (t *Target) Replicas() *Replicas {
 // for another case's sake, the case runs once more. built is how often the replica had begun anew when the case began:
 // all who saw it stop need only one new one.
 func (t *Target) replicaTrouble(ctx context.Context, r *Trial, built int, run func() (*history.History, error)) {
+	if r.History != nil && r.History.Replica != nil && r.History.Replica.Node != "" {
+		r.Verdict = nodesVerdict(r.History.Replica)
+		return
+	}
 	b, ok := t.backend.(harness.Replicated)
 	if !ok || r.History == nil || r.History.Replica == nil {
 		return
@@ -133,6 +137,13 @@ func replicaVerdict(r *history.ReplicaTrouble) oracle.Verdict {
 		"the replica ("+r.Form+") has applied all that the primary has committed, and its rows are other ones; "+
 			"the server told of no statement that it is unsafe in the binary log",
 		strings.Join([]string{string(oracle.ReplicaDiffers), sentAs(r), r.Shape()}, "/"))
+}
+
+// nodesVerdict is that on a cluster whose members hold different rows.
+func nodesVerdict(r *history.ReplicaTrouble) oracle.Verdict {
+	return judging.OfServer(oracle.NodesDiffer, r.Expected(), OneLine(r.Actual()),
+		"all members of the cluster ("+r.Form+") have applied what any of them has committed",
+		string(oracle.NodesDiffer)+"/"+r.Shape())
 }
 
 // sentAs names for a fingerprint in which form a replica is sent changes.

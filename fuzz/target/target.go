@@ -95,6 +95,9 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	if t.server.Declared != nil && t.server.DBMS == history.PostgreSQL {
 		return nil, errors.Join(&Error{"what PostgreSQL's levels promise is known: --promise is for servers of MySQL's protocol that no rule knows"}, b.Close())
 	}
+	if t.server.Declared == nil {
+		t.server.Declared = promisedByCluster(b)
+	}
 	t.options.Declared = t.server.Declared
 	t.plain.always = o.AskForAll
 	if t.pool, err = harness.NewPool(ctx, b, t.options); err != nil {

@@ -13,6 +13,10 @@ type ReplicaTrouble struct {
 	Stopped bool   `json:"stopped,omitempty"`
 	Code    int    `json:"code,omitempty"`
 	Text    string `json:"text,omitempty"`
+	// First and Node name members of a cluster of which Node holds other rows than First; empty: the replica differs
+	// from its primary.
+	First string `json:"first,omitempty"`
+	Node  string `json:"node,omitempty"`
 	// Table is the one that differs, if the replica has not stopped. Primary and Replica hold the rows that the one has
 	// and the other has not, as a person reads them, in order; Error is what the replica answered to a read of the table.
 	Table   string   `json:"table,omitempty"`
@@ -33,30 +37,40 @@ func (r *ReplicaTrouble) BinlogFormat() string {
 	return format
 }
 
+// who names the node that is right and the one that differs from it.
+func (r *ReplicaTrouble) who() (first, node string) {
+	if r.Node != "" {
+		return "member " + r.First, "member " + r.Node
+	}
+	return "the primary", "the replica"
+}
+
 // Expected says what a replica should do.
 func (r *ReplicaTrouble) Expected() string {
 	if r.Stopped {
 		return "the replica applies what the primary has committed"
 	}
-	return fmt.Sprintf("table %s of the replica holds what that of the primary does", r.Table)
+	first, node := r.who()
+	return fmt.Sprintf("table %s of %s holds what that of %s does", r.Table, node, first)
 }
 
 // Actual says what it did.
 func (r *ReplicaTrouble) Actual() string {
+	first, node := r.who()
 	switch {
 	case r.Stopped && r.Code == 0:
 		return "it stops: " + r.Text
 	case r.Stopped:
 		return fmt.Sprintf("it stops with error %d: %s", r.Code, r.Text)
 	case r.Error != "":
-		return "the replica answers " + r.Error
+		return node + " answers " + r.Error
 	}
 	var parts []string
 	if len(r.Primary) > 0 {
-		parts = append(parts, "only the primary has "+strings.Join(r.Primary, " "))
+		parts = append(parts, "only " + first + " has "+strings.Join(r.Primary, " "))
 	}
 	if len(r.Replica) > 0 {
-		parts = append(parts, "only the replica has "+strings.Join(r.Replica, " "))
+		parts = append(parts, "only " + node + " has "+strings.Join(r.Replica, " "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -1,0 +1,215 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/stmt"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
+)
+
+// Multiprimary is implemented by a Backend whose topology has several members, each of which takes writes. The sessions
+// of a case are on different members: session 1 on the first, session 2 on the second.
+type Multiprimary interface {
+	Clustered
+	// Barrier tells how a member is asked to have applied what the others have committed.
+	Barrier() Barrier
+	// Promised tells by a name of package oracle/promise what transactions on different members are promised at a level,
+	// if each begins when its member has applied what was committed before. A level is missing if nothing is promised.
+	Promised() map[corpus.Level]string
+}
+
+// Barrier is what a session says to wait for the transactions of other members.
+type Barrier struct {
+	// Settings is said once.
+	Settings []string
+	// Wait ends when the session's member shows all that any member had committed before Wait was sent.
+	Wait string
+	// Keyless says why a table needs a primary key.
+	Keyless string
+}
+
+// members is how a pool reaches the members of a cluster.
+type members struct {
+	form    string
+	barrier Barrier
+	names   []string
+	dbs     []Database
+}
+
+// membersOf returns nil where cases run on one server.
+func membersOf(b Backend) (*members, error) {
+	m, ok := b.(Multiprimary)
+	if !ok {
+		return nil, nil
+	}
+	t := m.Topology()
+	out := &members{form: t.Form, barrier: m.Barrier()}
+	for _, n := range t.Nodes {
+		if n.Role != Member {
+			continue
+		}
+		db, err := databaseOf(n.Backend)
+		if err != nil {
+			return nil, fmt.Errorf("use member %s: %w", n.Name, err)
+		}
+		out.names, out.dbs = append(out.names, n.Name), append(out.dbs, db)
+	}
+	return out, nil
+}
+
+// of returns which member a session of a case is on.
+func (m *members) of(session int) int { return max(session-1, 0) % len(m.dbs) }
+
+// memberShift keeps the connections of different members apart, each of which counts its own from 1.
+const memberShift = 40
+
+// open connects a session of a case. Session 0 is the worker's own.
+func (p *Pool) open(ctx context.Context, number int) (Session, uint64, error) {
+	if p.members == nil || number == 0 {
+		s, err := p.db.Open(ctx, number == 0)
+		return s, 0, err
+	}
+	at := p.members.of(number)
+	s, err := p.members.dbs[at].Open(ctx, false)
+	return s, uint64(at) << memberShift, err
+}
+
+// prober is one that sees no waits where the sessions are on different members: these hold no locks for each other.
+func (p *Pool) prober(ctx context.Context) (Prober, error) {
+	if p.members != nil {
+		return blindProber{}, nil
+	}
+	return p.db.Prober(ctx)
+}
+
+type blindProber struct{}
+
+func (blindProber) Waiting(context.Context, []uint64) ([]Waiting, error) { return nil, nil }
+func (blindProber) Wake() <-chan struct{}                                { return nil }
+func (blindProber) Close() error                                         { return nil }
+
+// everywhere returns when all members show what each of them has committed.
+func (w *worker) everywhere(ctx context.Context) error {
+	if w.pool.members == nil {
+		return nil
+	}
+	for i := range w.pool.members.dbs {
+		if _, err := w.onMember(ctx, i, w.pool.members.barrier.Wait); err != nil {
+			return lostUnlessCancelled(ctx, fmt.Errorf("wait until member %s has applied all: %w", w.pool.members.names[i], err))
+		}
+	}
+	return nil
+}
+
+// onMember runs a text of ours on a member, on a connection of the worker's own.
+func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error) {
+	m := w.pool.members
+	if w.sides == nil {
+		w.sides = make([]*connection, len(m.dbs))
+	}
+	if s := w.sides[i]; s != nil && s.broken {
+		_ = s.Close()
+		w.sides[i] = nil
+	}
+	if w.sides[i] == nil {
+		opened, err := m.dbs[i].Open(ctx, true)
+		if err != nil {
+			return Reply{}, fmt.Errorf("connect: %w", err)
+		}
+		w.sides[i] = newConnection(opened, 0)
+		for _, set := range m.barrier.Settings {
+			if r, err := w.answer(i, set); err != nil {
+				return r, err
+			}
+		}
+	}
+	return w.answer(i, sql)
+}
+
+func (w *worker) answer(i int, sql string) (Reply, error) {
+	s := w.sides[i]
+	late := time.AfterFunc(replicaPatience, s.Cut)
+	defer late.Stop()
+	r, err := s.Execute(sql)
+	switch {
+	case err != nil:
+		s.broken = true
+		return r, fmt.Errorf("%s: %w", sql, err)
+	case r.Err != nil:
+		s.broken = true // its settings may be missing
+		return r, fmt.Errorf("%s: %s", sql, r.Err)
+	}
+	return r, nil
+}
+
+func (w *worker) leaveMembers() error {
+	var errs []error
+	for _, s := range w.sides {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// ended says that an answer that has come in may be that of a transaction's end, which the other members have to hear.
+func (r *run) ended() bool {
+	for i := range r.got {
+		if a := &r.got[i]; a.err == nil && !r.lane(a.session.number).inTxn {
+			return true
+		}
+	}
+	return false
+}
+
+// compareMembers tells in the history which member holds other rows than the first one, when all have applied all.
+func (w *worker) compareMembers(ctx context.Context, o outcome, h *history.History) error {
+	m, in := w.pool.members, w.pool.speech
+	if len(o.specs) == 0 {
+		return nil
+	}
+	for i := 1; i < len(m.dbs); i++ {
+		r, err := w.onMember(ctx, i, in.use+o.p.db+";"+in.reading(o.specs))
+		if err != nil {
+			return &LostError{fmt.Errorf("read the tables of member %s: %w", m.names[i], err)}
+		}
+		have, err := tablesOf(&r, o.specs)
+		if err != nil {
+			return fmt.Errorf("read the tables of member %s: %w", m.names[i], err)
+		}
+		for k := range o.final {
+			if trouble := compareRows(&o.final[k], &have[k]); trouble != nil {
+				trouble.Form, trouble.Node, trouble.First = m.form, m.names[i], m.names[0]
+				h.Replica = trouble
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// spreads refuses a case whose sessions cannot be on members of their own, or that uses what clusters do not support.
+func (p *Pool) spreads(c *corpus.Case, s *script) error {
+	m := p.members
+	switch {
+	case m == nil:
+		return nil
+	case len(s.sessions) > 0 && s.sessions[len(s.sessions)-1] > len(m.dbs):
+		why := fmt.Sprintf("each session is to be on a member of its own, and there are %d", len(m.dbs))
+		return &RefusedError{s.steps[0].sql, why}
+	case s.kill != "":
+		return &RefusedError{s.kill, "a session of another member cannot be killed"}
+	}
+	for i, l := range c.Init {
+		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok && stmt.PrimaryKey(t) == nil {
+			return &RefusedError{s.init[i], m.barrier.Keyless}
+		}
+	}
+	return nil
+}
