@@ -13,43 +13,72 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// Multiprimary is implemented by a Backend whose topology has several members, each of which takes writes. The sessions
-// of a case are on different members: session 1 on the first, session 2 on the second.
-type Multiprimary interface {
-	Clustered
-	// Barrier tells how a member is asked to have applied what the others have committed.
-	Barrier() Barrier
-	// Promised tells by a name of package oracle/promise what transactions on different members are promised at a level,
-	// if each begins when its member has applied what was committed before. A level is missing if nothing is promised.
-	Promised() map[corpus.Level]string
+// barrier is how a member is asked to have applied what the others have committed.
+type barrier struct {
+	// settings is said once in a session.
+	settings []string
+	// wait ends when the session's member shows all that any member had committed before wait was sent.
+	wait string
+	// promised tells by a name of package oracle/promise what transactions on different members are promised at a level,
+	// if each begins when its member has applied what was committed before.
+	promised map[corpus.Level]string
+	// keyless says why a table needs a primary key.
+	keyless string
 }
 
-// Barrier is what a session says to wait for the transactions of other members.
-type Barrier struct {
-	// Settings is said once.
-	Settings []string
-	// Wait ends when the session's member shows all that any member had committed before Wait was sent.
-	Wait string
-	// Keyless says why a table needs a primary key.
-	Keyless string
+// Locks are not known to other members, so that what a transaction reads to change it may be changed by another one: the
+// plain reads of a transaction are of one snapshot, and its writes are on the newest rows, as on one server; whoever
+// commits last of two that change a row fails. Nothing is promised at SERIALIZABLE.
+var byViews = map[corpus.Level]string{corpus.ReadCommitted: "statement", corpus.RepeatableRead: "snapshot"}
+
+// barriers are those of the topologies whose members all take writes. A wait reads a table: neither kind of cluster has
+// a SELECT without one wait.
+// https://mariadb.com/docs/galera-cluster/reference/galera-cluster-system-variables#wsrep_sync_wait
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-consistency-guarantees.html
+var barriers = map[TopologyKind]barrier{
+	Galera: {
+		settings: []string{"SET SESSION wsrep_sync_wait = 1"}, wait: anyTable, promised: byViews,
+		keyless: "a Galera cluster does not support DELETE on a table without a primary key, and may order its rows " +
+			"differently on each node " +
+			"(https://mariadb.com/docs/galera-cluster/reference/mariadb-galera-cluster-known-limitations)",
+	},
+	GroupMulti: {
+		settings: []string{"SET SESSION group_replication_consistency = 'BEFORE'"}, wait: anyTable, promised: byViews,
+		keyless: "Group Replication wants a primary key of each table " +
+			"(https://dev.mysql.com/doc/refman/9.7/en/group-replication-requirements.html)",
+	},
+}
+
+const anyTable = "SELECT COUNT(*) FROM mysql.plugin"
+
+// PromisedAcross tells by names of package oracle/promise what transactions of a case are promised if they run on
+// different members of a cluster; nil: all run on one server, whose rules are known.
+func PromisedAcross(b Backend) map[corpus.Level]string {
+	if c, ok := b.(Clustered); ok {
+		return barriers[c.Topology().Kind].promised
+	}
+	return nil
 }
 
 // members is how a pool reaches the members of a cluster.
 type members struct {
+	barrier barrier
 	form    string
-	barrier Barrier
 	names   []string
 	dbs     []Database
 }
 
 // membersOf returns nil where cases run on one server.
 func membersOf(b Backend) (*members, error) {
-	m, ok := b.(Multiprimary)
+	c, ok := b.(Clustered)
 	if !ok {
 		return nil, nil
 	}
-	t := m.Topology()
-	out := &members{form: t.Form, barrier: m.Barrier()}
+	t := c.Topology()
+	out := &members{form: t.Form}
+	if out.barrier, ok = barriers[t.Kind]; !ok {
+		return nil, nil
+	}
 	for _, n := range t.Nodes {
 		if n.Role != Member {
 			continue
@@ -100,7 +129,7 @@ func (w *worker) everywhere(ctx context.Context) error {
 		return nil
 	}
 	for i := range w.pool.members.dbs {
-		if _, err := w.onMember(ctx, i, w.pool.members.barrier.Wait); err != nil {
+		if _, err := w.onMember(ctx, i, w.pool.members.barrier.wait); err != nil {
 			return lostUnlessCancelled(ctx, fmt.Errorf("wait until member %s has applied all: %w", w.pool.members.names[i], err))
 		}
 	}
@@ -123,7 +152,7 @@ func (w *worker) onMember(ctx context.Context, i int, sql string) (Reply, error)
 			return Reply{}, fmt.Errorf("connect: %w", err)
 		}
 		w.sides[i] = newConnection(opened, 0)
-		for _, set := range m.barrier.Settings {
+		for _, set := range m.barrier.settings {
 			if r, err := w.answer(i, set); err != nil {
 				return r, err
 			}
@@ -208,7 +237,7 @@ func (p *Pool) spreads(c *corpus.Case, s *script) error {
 	}
 	for i, l := range c.Init {
 		if t, ok := l.Stmt.(*ast.CreateTableStmt); ok && stmt.PrimaryKey(t) == nil {
-			return &RefusedError{s.init[i], m.barrier.Keyless}
+			return &RefusedError{s.init[i], m.barrier.keyless}
 		}
 	}
 	return nil

@@ -38,12 +38,12 @@ func declaredPromise() (*history.Declared, error) {
 // promisedByCluster returns what the levels of a cluster promise to transactions on different members, which no rule of
 // one server knows; nil where all sessions are on one server.
 func promisedByCluster(b harness.Backend) *history.Declared {
-	m, ok := b.(harness.Multiprimary)
-	if !ok {
+	levels := harness.PromisedAcross(b)
+	if levels == nil {
 		return nil
 	}
 	// Each member draws values of its own for AUTO_INCREMENT.
-	return &history.Declared{Levels: m.Promised(), OwnCounters: true}
+	return &history.Declared{Levels: levels, OwnCounters: true}
 }
 
 // alone is what a server whose promise was declared is tried with first: a session that has it for itself.
@@ -145,7 +145,7 @@ func (t *Target) rehearse(ctx context.Context, progress io.Writer) error {
 		}
 	}
 	if t.server.Declared.OwnCounters {
-		fmt.Fprintln(progress, "  cases with AUTO_INCREMENT are not judged: SET insert_id does not choose the next value")
+		fmt.Fprintln(progress, "  cases with AUTO_INCREMENT are not judged: a session cannot choose the next value")
 	}
 	learned := map[history.Conflict]bool{}
 	for _, l := range t.Levels() {
