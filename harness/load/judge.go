@@ -44,6 +44,8 @@ type judge struct {
 	// many of them wrote and were acknowledged.
 	meetings    meetings
 	sent, wrote int
+	// nodes is what was done on each of several servers.
+	nodes []NodeReport
 	// Of all epochs: how many transactions met another one on a row, of how many.
 	contended, counted int
 	took               time.Duration
@@ -67,6 +69,11 @@ func newJudge(r *run) (*judge, error) {
 	}
 	if !j.asked && r.invariant == nil {
 		j.models = p.models
+	}
+	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
+	j.header.Topology, j.header.Nodes = r.cluster.header()
+	if !j.asked {
+		j.header.Promised = r.cluster.promisedWhole(p)
 	}
 	if r.workload.kind() == kv.Bank {
 		total := int64(accounts * balance)
@@ -100,9 +107,13 @@ func (j *judge) judge(e *epoch) error {
 	if err := j.write(events); err != nil {
 		return err
 	}
+	if err := j.apart(e); err != nil {
+		return err
+	}
 	if len(events) == 0 {
 		return nil
 	}
+	j.countNodes(events)
 	if j.run.invariant != nil { // which was held against its reads as they came
 		j.mu.Lock()
 		j.sent += len(events)
