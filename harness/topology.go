@@ -25,10 +25,29 @@ type Node struct {
 	Backend Backend
 }
 
+// TopologyKind is how the nodes of a Topology come to hold the same data.
+type TopologyKind string
+
+// The kinds of which something is promised between nodes. An empty one is not known.
+const (
+	// AsyncReplica: replicas apply the binary log of a MySQL or MariaDB.
+	AsyncReplica TopologyKind = "replica"
+	// PhysicalStandby: standbys replay the write-ahead log of a PostgreSQL.
+	PhysicalStandby TopologyKind = "standby"
+	// Galera: each node takes writes, and certifies them at COMMIT against those of the others.
+	Galera TopologyKind = "galera"
+	// GroupSingle and GroupMulti are MySQL's Group Replication, with one node that takes writes or with all.
+	GroupSingle TopologyKind = "group-single"
+	GroupMulti  TopologyKind = "group-multi"
+)
+
 // Topology is several servers that are to hold the same data.
 type Topology struct {
+	Kind TopologyKind
 	// Form says in words how changes come from one node to the others.
 	Form string
+	// Settings are those variables of the nodes that decide what is promised between these, by name.
+	Settings map[string]string
 	// Nodes holds the primary first, if there is one.
 	Nodes []Node
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,11 @@ const firstDatabase = history.ScratchPrefix + "first"
 
 // Topology implements harness.Replicated.
 func (p *pair) Topology() harness.Topology {
-	return harness.Topology{Form: p.by.words(), Nodes: []harness.Node{
+	decisive := map[string]string{}
+	if p.in.family == history.MySQL {
+		decisive["replica_preserve_commit_order"] = cmp.Or(p.by.order, "ON")
+	}
+	return harness.Topology{Kind: harness.AsyncReplica, Form: p.by.words(), Settings: decisive, Nodes: []harness.Node{
 		{Name: "primary", Role: harness.Primary, Backend: p.private},
 		{Name: "replica", Role: harness.Replica, Backend: p.replica},
 	}}

@@ -113,7 +113,8 @@ func (p *standbyPair) attached(ctx context.Context) error {
 
 // Topology implements harness.Replicated.
 func (p *standbyPair) Topology() harness.Topology {
-	return harness.Topology{Form: p.by.words(), Nodes: []harness.Node{
+	decisive := map[string]string{"synchronous_commit": p.by.sync}
+	return harness.Topology{Kind: harness.PhysicalStandby, Form: p.by.words(), Settings: decisive, Nodes: []harness.Node{
 		{Name: "primary", Role: harness.Primary, Backend: p.cluster},
 		{Name: standbyName, Role: harness.Replica, Backend: p.standby},
 	}}
