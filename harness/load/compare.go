@@ -239,12 +239,12 @@ func (j *judge) apart(e *epoch) error {
 		}
 	}
 	for _, says := range e.wrong {
-		if err := j.found(Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.promise.equal}, nil); err != nil {
+		if err := j.found(Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}, nil); err != nil {
 			return err
 		}
 	}
 	for _, d := range e.differ {
-		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: len(d.keys), Says: d.says, Promised: j.run.cluster.promise.equal}
+		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: len(d.keys), Says: d.says, Promised: j.run.cluster.equal}
 		if err := j.found(f, project([]kv.Record{d.first, d.other}, d.keys)); err != nil {
 			return err
 		}
@@ -254,6 +254,6 @@ func (j *judge) apart(e *epoch) error {
 
 func (j *judge) replicaStopped(number int, s *harness.StoppedError) error {
 	return j.found(Finding{
-		Kind: KindStopped, Epoch: number, Count: 1, Says: []string{s.Error()}, Promised: j.run.cluster.promise.equal,
+		Kind: KindStopped, Epoch: number, Count: 1, Says: []string{s.Error()}, Promised: j.run.cluster.equal,
 	}, nil)
 }

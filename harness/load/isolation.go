@@ -49,19 +49,22 @@ func (j *judge) isolation(e *epoch, events []event) error {
 	if decided {
 		j.count(events, as)
 	}
-	if found, err := j.tell(e, result, records, j.models, ""); found || err != nil || j.asked {
+	if found, err := j.tell(e, result, records, j.models, nil, ""); found || err != nil || j.asked {
 		return err
 	}
 	return j.between(e, all)
 }
 
-// tell makes findings of the anomalies that some models forbid, and says whether there were any. promised is what
-// several servers promise together; empty: the level promises it.
-func (j *judge) tell(e *epoch, result *infer.Result, records []kv.Record, models []model.Model, promised string) (
-	found bool, err error,
-) {
+// tell makes findings of the anomalies that some models forbid, or that also lists, and says whether there were any.
+// promised is what several servers promise together; empty: the level promises it.
+func (j *judge) tell(
+	e *epoch, result *infer.Result, records []kv.Record, models []model.Model, also []model.Kind, promised string,
+) (found bool, err error) {
 	for _, g := range result.Anomalies {
 		m, bad := forbids(models, g.Kind)
+		if !bad && slices.Contains(also, g.Kind) {
+			m, bad = model.ForbiddenBy(g.Kind)[0], true
+		}
 		if !bad {
 			continue
 		}
@@ -79,7 +82,7 @@ func (j *judge) tell(e *epoch, result *infer.Result, records []kv.Record, models
 			return found, err
 		}
 	}
-	if m, fails := j.failsUnnamed(result); fails {
+	if m, fails := j.failsUnnamed(result); fails && slices.Contains(models, m) {
 		f := j.unorderable(m, e, result)
 		f.Promised = promised
 		return true, j.found(f, records)

@@ -46,6 +46,8 @@ type judge struct {
 	sent, wrote int
 	// nodes is what was done on each of several servers.
 	nodes []NodeReport
+	// forks counts anomalies of what is atomic on one node, on all nodes together.
+	forks map[model.Kind]int
 	// Of all epochs: how many transactions met another one on a row, of how many.
 	contended, counted int
 	took               time.Duration
@@ -61,7 +63,7 @@ func newJudge(r *run) (*judge, error) {
 	j := &judge{
 		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
 		checking:  make(chan struct{}, 1),
-		anomalies: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
+		anomalies: map[model.Kind]int{}, forks: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
 		header: kv.Header{
 			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
 			Level: r.settings.Level.Short(), Settings: server.Settings,
@@ -73,7 +75,7 @@ func newJudge(r *run) (*judge, error) {
 	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
 	j.header.Topology, j.header.Nodes = r.cluster.header()
 	if !j.asked {
-		j.header.Promised = r.cluster.promisedWhole(p)
+		j.header.Promised = r.cluster.promisedWhole()
 	}
 	if r.workload.kind() == kv.Bank {
 		total := int64(accounts * balance)

@@ -33,7 +33,9 @@ type cluster struct {
 	follower harness.Follower
 	// writers is how many clients do not only read.
 	writers int64
-	promise together
+	promise across
+	// equal is what is promised of nodes behind which nothing is left to apply.
+	equal string
 }
 
 // readersOf is of how many clients one reads on replicas, if there are any.
@@ -73,6 +75,9 @@ func (s *Settings) checkNodes(b harness.Backend) error {
 	if s.Clients < len(t.Nodes) {
 		return fmt.Errorf("--clients %d: %s has %d nodes, and each is to have a client", s.Clients, s.Target, len(t.Nodes))
 	}
+	if a := promisedAcross(t, b.Server(), s.Level); a.refused {
+		return fmt.Errorf("%s does not take transactions at level %s: %q (%s)", s.Target, s.Level.Short(), a.quote, a.cite)
+	}
 	if len(s.Faults) > 0 {
 		return fmt.Errorf("--fault: %s is several servers, which are not killed or paused", s.Target)
 	}
@@ -85,7 +90,9 @@ func (r *run) gather(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	x := &cluster{form: t.Form}
+	x := &cluster{
+		form: t.Form, equal: equality[t.Kind], promise: promisedAcross(t, r.backend.Server(), r.settings.Level),
+	}
 	for _, n := range t.Nodes {
 		d, err := dialOf(n.Backend)
 		if err != nil {
@@ -110,12 +117,7 @@ func (r *run) gather(ctx context.Context) error {
 			return fmt.Errorf("follow a primary: %w", err)
 		}
 	}
-	if err := r.reach(); err != nil {
-		return err
-	}
-	var err error
-	x.promise, err = r.promisedTogether()
-	return err
+	return r.reach()
 }
 
 // reach waits until each node has the place of the run's tables, and lets the sessions that compare nodes wait for what

@@ -124,4 +124,7 @@ func (r *Report) writeNodes(b *strings.Builder) {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(b, "promised of the nodes together: %s\n", r.Together)
+	if r.Withheld != "" {
+		fmt.Fprintf(b, "not promised: %s\n", r.Withheld)
+	}
 }
