@@ -19,6 +19,8 @@ const (
 	logName    = "error.log"
 	outputName = "output"
 	lockName   = "lock"
+	// programsName is the folder of programs that a server is to find, if it needs any of ours.
+	programsName = "bin"
 
 	maxSocketPath = 107
 )

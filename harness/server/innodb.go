@@ -69,14 +69,30 @@ func (k innodb) doors(b *private, dir string) ([]string, *mysql.Config, string, 
 	if b.port == 0 {
 		return nil, nil, "", nil
 	}
-	tcp, init, err := welcome(dir, b.port)
+	cfg := b.part.login
+	if cfg == nil {
+		cfg = portConfig(b.port)
+	}
+	listening := b.in.listening(b.port)
+	if b.part.nodesOnly {
+		listening = b.in.listeningToNodes(b.port)
+	}
+	if b.spec.joins.replicatesUsers() {
+		return listening, cfg, "", nil
+	}
+	init, err := welcome(dir, cfg)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	return append(b.in.listening(b.port), init), tcp, "", nil
+	return append(listening, init), cfg, "", nil
 }
 
 func (k innodb) greet(ctx context.Context, b *private, s *side) error {
+	if b.part.await != nil {
+		if err := b.part.await(ctx, s); err != nil {
+			return err
+		}
+	}
 	if b.port == 0 {
 		return nil
 	}

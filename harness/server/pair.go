@@ -67,12 +67,25 @@ func openPair(ctx context.Context, s spec, o harness.Options) (harness.Backend, 
 // portToListen returns a port of 127.0.0.1 that nobody listens on: servers of MySQL's protocol send a replica what it
 // asks for by TCP only.
 func portToListen() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := portsToListen(1)
 	if err != nil {
-		return 0, fmt.Errorf("look for a free port: %w", err)
+		return 0, err
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return ports[0], nil
+}
+
+// portsToListen returns different ports of 127.0.0.1 that nobody listens on.
+func portsToListen(n int) ([]int, error) {
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("look for a free port: %w", err)
+		}
+		defer l.Close() // not before all are drawn
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports, nil
 }
 
 // attach lets an empty replica begin behind an empty primary.

@@ -22,9 +22,18 @@ const portUser = "txnfuzz"
 // listening returns the arguments that open a port to this machine. MySQL's
 // clients log in over TLS, or with a public key; both are made at the start.
 func (in installation) listening(port int) []string {
+	args := in.listeningToNodes(port)
+	if in.family == history.MySQL {
+		args = append(args, "--tls-version=TLSv1.2,TLSv1.3", "--auto-generate-certs=ON")
+	}
+	return args
+}
+
+// listeningToNodes is listening for those who ask for the public key themselves: its certificates take a MySQL seconds.
+func (in installation) listeningToNodes(port int) []string {
 	args := []string{"--skip-networking=0", "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port)}
 	if in.family == history.MySQL {
-		args = append(args, "--tls-version=TLSv1.2,TLSv1.3", "--auto-generate-certs=ON", "--caching-sha2-password-auto-generate-rsa-keys=ON")
+		args = append(args, "--caching-sha2-password-auto-generate-rsa-keys=ON")
 	}
 	return args
 }
@@ -32,15 +41,16 @@ func (in installation) listening(port int) []string {
 // welcome writes the statements that the server runs before it listens: they make
 // the user of the port, with a password that is drawn, and take away those who would
 // get in by the port without one, whom MariaDB's own scripts make.
-func welcome(dir string, port int) (*mysql.Config, string, error) {
-	cfg := portConfig(port)
-	text := "DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost';\n" + admission(cfg)
+func welcome(dir string, cfg *mysql.Config) (string, error) {
+	text := noPasswords + ";\n" + admission(cfg)
 	path := filepath.Join(dir, "welcome.sql")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, "", fmt.Errorf("open port %d: %w", port, err)
+		return "", fmt.Errorf("open %s: %w", cfg.Addr, err)
 	}
-	return cfg, "--init-file=" + path, nil
+	return "--init-file=" + path, nil
 }
+
+const noPasswords = "DROP USER IF EXISTS 'root'@'127.0.0.1', 'root'@'::1', ''@'localhost'"
 
 // portConfig is how the user of a port gets in, with a password that is drawn.
 func portConfig(port int) *mysql.Config {

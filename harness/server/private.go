@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,9 +33,24 @@ type private struct {
 	durable  bool     // keeps what it acknowledged when it is killed
 	port     int      // where other clients reach it; 0: nowhere
 	extra    []string // arguments of its part in a topology
+	part     part     // what else a topology has it do
 	server   history.Server
 
 	running
+}
+
+// part is what a topology has a node of it do.
+type part struct {
+	// login is how clients of the port get in; nil: a password is drawn.
+	login *mysql.Config
+	// nodesOnly: no clients but other nodes come by the port.
+	nodesOnly bool
+	// prepare completes a folder before the server starts in it.
+	prepare func(dir string) error
+	// await returns when a server that answers is ready for clients.
+	await func(ctx context.Context, s *side) error
+	// asks are the settings to be told beside the usual ones.
+	asks []string
 }
 
 // openPrivate starts a private instance for a target such as "mysql:9.7".
@@ -44,8 +60,11 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 		return nil, &harness.NameError{Err: err}
 	}
 	s.released = o.Released
-	if s.replicates != nil {
+	switch {
+	case s.replicates != nil:
 		return openPair(ctx, s, o)
+	case s.joins != nil:
+		return openMembers(ctx, s, o)
 	}
 	return newPrivate(ctx, s, o, nil)
 }
@@ -66,23 +85,31 @@ func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) 
 		return nil, err
 	}
 	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, port: o.Port, extra: extra}
+	if err := b.begin(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// begin finds a place for a server that is not yet started, and starts it.
+func (b *private) begin(ctx context.Context) (err error) {
 	switch {
 	case b.parent != "":
 	case b.durable:
-		if b.parent, err = diskBase(sizeOf(template) + durableRoom); err != nil {
-			return nil, err
+		if b.parent, err = diskBase(sizeOf(b.template) + durableRoom); err != nil {
+			return err
 		}
 	default:
 		// Room for the copy and for what the cases add to it.
-		b.parent = base(2*sizeOf(template) + 128<<20)
+		b.parent = base(2*sizeOf(b.template) + 128<<20)
 	}
 	sweep(b.parent)
 	p, server, err := b.start(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	b.current, b.server = p, server
-	return b, nil
+	return nil
 }
 
 // sizeOf returns the number of bytes in the files below dir.
@@ -118,6 +145,12 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 func (b *private) launch(ctx context.Context, f *folder) (*process, history.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	if b.part.prepare != nil {
+		if err := b.part.prepare(f.path); err != nil {
+			f.remove()
+			return nil, history.Server{}, err
+		}
+	}
 	k := kinOf(b.in.family)
 	command, err := k.command(b, f.path)
 	if err != nil {
@@ -164,7 +197,7 @@ func (b *private) ready(ctx context.Context, p *process) (history.Server, error)
 			if err := kinOf(b.in.family).greet(ctx, b, s); err != nil {
 				return history.Server{}, err
 			}
-			return identify(ctx, s, b.spec.sortedKeys()...)
+			return identify(ctx, s, slices.Concat(b.spec.sortedKeys(), b.part.asks)...)
 		}
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) {

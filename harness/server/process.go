@@ -138,7 +138,7 @@ var signalNames = map[syscall.Signal]string{syscall.SIGKILL: "KILL", syscall.SIG
 func environment(home string) []string {
 	env := []string{
 		"HOME=" + home, "TMPDIR=" + filepath.Join(home, "tmp"), "LC_ALL=C", "TZ=UTC0",
-		"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"PATH=" + filepath.Join(home, programsName) + ":/usr/sbin:/usr/bin:/sbin:/bin",
 	}
 	// A server on the PATH may live on libraries that only this tells it of,
 	// and a sanitizer build takes its options from here.

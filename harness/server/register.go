@@ -14,6 +14,7 @@ import (
 func init() {
 	harness.Register("mysql", openPrivate, list(history.MySQL))
 	harness.Register("mariadb", openPrivate, list(history.MariaDB))
+	harness.Register(galeraName, openPrivate, listGalera)
 	harness.Register("tidb", openPrivate, list(history.TiDB))
 	harness.Register("postgres", openCluster, list(history.PostgreSQL))
 	harness.Register(harness.DSN, openForeign, nil)
@@ -64,6 +65,35 @@ func listMinors(ctx context.Context) []harness.Target {
 			continue
 		}
 		targets = append(targets, harness.Target{Name: in.name, Version: in.version, Note: in.binary, Available: true})
+	}
+	return targets
+}
+
+// listGalera tells which MariaDB servers can be a Galera cluster.
+func listGalera(ctx context.Context) []harness.Target {
+	j := &joining{kind: harness.Galera}
+	newest := harness.Target{Name: galeraName, Note: "scripts/servers " + galeraName + ":" + galeraReleases()[0] + " installs it"}
+	if in, err := j.find(ctx, spec{family: history.MariaDB}); err == nil {
+		newest = harness.Target{Name: galeraName, Version: in.version, Note: "the newest: " + in.binary, Available: true}
+	}
+	targets := []harness.Target{newest}
+	for _, version := range galeraReleases() {
+		t := harness.Target{Name: galeraName + ":" + version}
+		in, err := unpacked(ctx, history.MariaDB, version)
+		library := ""
+		if err == nil {
+			library, err = libraryOf(in)
+		}
+		if err != nil {
+			t.Note = fmt.Sprintf("%s is not installed (scripts/servers %s installs it)", t.Name, t.Name)
+			if !errors.Is(err, os.ErrNotExist) {
+				t.Note = err.Error()
+			}
+		} else {
+			t.Version, t.Available = in.version, true
+			t.Note = "a cluster of 3 nodes, with nodes=N of 2 to 5, snapshot=on, snapshot=off; " + library
+		}
+		targets = append(targets, t)
 	}
 	return targets
 }

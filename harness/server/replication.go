@@ -25,17 +25,22 @@ type replication struct {
 // topologyOptions are the options of a target that make it several servers.
 var topologyOptions = map[string]struct {
 	only   []history.DBMS
-	values []string // empty: a number from 0 to mostWorkers
+	values []string // empty: a number from least to most
+	// least and most bound a number.
+	least, most int
 	// behind is the option without which this one says nothing; empty: none.
 	behind string
 }{
 	"replica": {only: []history.DBMS{history.MySQL, history.MariaDB}, values: []string{"row", "mixed", "statement"}},
-	"workers": {only: []history.DBMS{history.MySQL, history.MariaDB}, behind: "replica"},
+	"workers": {only: []history.DBMS{history.MySQL, history.MariaDB}, most: mostWorkers, behind: "replica"},
 	"order":   {only: []history.DBMS{history.MySQL}, values: []string{"on", "off"}, behind: "replica"},
 	"standby": {only: []history.DBMS{history.PostgreSQL}, values: []string{"1"}},
 	"sync": {
 		only: []history.DBMS{history.PostgreSQL}, values: []string{"off", "on", "remote_apply"}, behind: "standby",
 	},
+	"nodes":   {only: []history.DBMS{history.MariaDB}, least: fewestNodes, most: mostNodes, behind: galeraName},
+	"group":   {only: []history.DBMS{history.MySQL}, least: fewestNodes, most: mostNodes},
+	"primary": {only: []history.DBMS{history.MySQL}, values: []string{"single", "multi"}, behind: "group"},
 }
 
 // mostWorkers is more than what a machine for tests has processors.
@@ -55,8 +60,8 @@ func (s *spec) setTopology(key, value string) error {
 		s.topology = map[string]string{}
 	}
 	if len(o.values) == 0 {
-		if n, err := strconv.Atoi(value); err != nil || n < 0 || n > mostWorkers {
-			return fmt.Errorf("option %s=%s: want a number from 0 to %d", key, value, mostWorkers)
+		if n, err := strconv.Atoi(value); err != nil || n < o.least || n > o.most {
+			return fmt.Errorf("option %s=%s: want a number from %d to %d", key, value, o.least, o.most)
 		}
 	}
 	s.topology[key] = value
@@ -66,7 +71,14 @@ func (s *spec) setTopology(key, value string) error {
 // replication returns what the options of a target say of a replica, nil where there is to be none.
 func (s *spec) replication() (*replication, error) {
 	for key := range s.topology {
-		if behind := topologyOptions[key].behind; behind != "" && s.topology[behind] == "" {
+		behind := topologyOptions[key].behind
+		switch {
+		case behind == "" || s.topology[behind] != "":
+		case behind == galeraName:
+			return nil, fmt.Errorf("option %s is of a Galera cluster: want a target such as galera:11.8,nodes=3", key)
+		case behind == "group":
+			return nil, fmt.Errorf("option %s is of a group: want group=3, too", key)
+		default:
 			return nil, fmt.Errorf("option %s is of a replica: want %s=%s, too", key, behind, topologyOptions[behind].values[0])
 		}
 	}

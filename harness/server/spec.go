@@ -23,6 +23,8 @@ type spec struct {
 	topology map[string]string
 	// replicates is what they say of a replica, nil where there is to be none.
 	replicates *replication
+	// joins is what they say of a cluster of nodes that are alike, nil where there is to be none.
+	joins *joining
 }
 
 // families are the names before the colon.
@@ -76,13 +78,19 @@ func parseSpec(target string) (spec, error) {
 	items := strings.Split(target, ",")
 	name, version, _ := strings.Cut(items[0], ":")
 	family, ok := families[name]
+	if name == galeraName {
+		family, ok = history.MariaDB, true
+	}
 	if !ok {
-		return spec{}, fmt.Errorf("no server is named %q: want mysql, mariadb, tidb or postgres", name)
+		return spec{}, fmt.Errorf("no server is named %q: want mysql, mariadb, galera, tidb or postgres", name)
 	}
 	if strings.HasSuffix(items[0], ":") {
 		return spec{}, fmt.Errorf("no version behind the colon of %q", items[0])
 	}
 	s := spec{family: family, version: version, options: map[string]string{}}
+	if name == galeraName {
+		s.topology = map[string]string{galeraName: "on"}
+	}
 	var pairs [][2]string
 	for _, item := range items[1:] {
 		key, value, found := strings.Cut(item, "=")
@@ -102,7 +110,10 @@ func parseSpec(target string) (spec, error) {
 		}
 	}
 	var err error
-	s.replicates, err = s.replication()
+	if s.replicates, err = s.replication(); err != nil {
+		return spec{}, err
+	}
+	s.joins, err = s.joining()
 	return s, err
 }
 

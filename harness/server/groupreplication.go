@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+// groupReplication is how MySQL's nodes become a group.
+// https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-instances.html
+type groupReplication struct {
+	in    installation
+	multi bool
+}
+
+func (g groupReplication) of(in installation) (bond, error) {
+	g.in = in
+	return g, nil
+}
+
+// ports of a node in wiring.ports.
+const groupClients, groupMessages = 0, 1
+
+// groupSettings decide what is promised between nodes, or tell how changes come to them.
+var groupSettings = []string{
+	"group_replication_consistency", "group_replication_single_primary_mode", "replica_parallel_workers",
+	"replica_preserve_commit_order",
+}
+
+func (g groupReplication) portsEach() int     { return 2 }
+func (g groupReplication) decisive() []string { return groupSettings }
+
+func (g groupReplication) template(ctx context.Context, o harness.Options) (string, error) {
+	return g.in.template(ctx, o.Progress)
+}
+
+func (g groupReplication) arm(b *private, at wiring, i int) {
+	var seeds []string
+	for n := range at.ports {
+		seeds = append(seeds, at.address(n, groupMessages))
+	}
+	onOff := map[bool]string{true: "ON", false: "OFF"}
+	// A member that joins gets what it lacks from another one by TCP, as a client.
+	b.part.nodesOnly = b.port == 0
+	b.port = at.ports[i][groupClients]
+	login := at.login.Clone()
+	login.Addr = at.address(i, groupClients)
+	b.part.login = login
+	b.extra = append([]string{
+		"--server-id=" + strconv.Itoa(i+1), "--relay-log=relay", "--report-host=127.0.0.1",
+		"--plugin-load-add=group_replication.so",
+		"--group-replication-group-name=" + groupUUID, "--group-replication-start-on-boot=OFF",
+		"--group-replication-local-address=" + at.address(i, groupMessages),
+		"--group-replication-group-seeds=" + strings.Join(seeds, ","),
+		"--group-replication-single-primary-mode=" + onOff[!g.multi],
+		"--group-replication-enforce-update-everywhere-checks=" + onOff[g.multi],
+		"--group-replication-ip-allowlist=127.0.0.1/8", "--group-replication-communication-stack=XCOM",
+		"--group-replication-ssl-mode=DISABLED", "--group-replication-recovery-use-ssl=OFF",
+		"--group-replication-recovery-get-public-key=ON", "--group-replication-recovery-reconnect-interval=1",
+	}, mysqlNode...)
+}
+
+// groupUUID names the group, as any other UUID would: members find each other by their ports.
+const groupUUID = "7c4e5f2a-0d3b-4e61-9f57-5b1f6a0c9d28"
+
+// join has the first node begin the group, and the others join it.
+func (g groupReplication) join(ctx context.Context, m *members) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for i, b := range m.all {
+		s := &side{to: b}
+		defer s.Close()
+		login := b.part.login
+		for _, sql := range []string{
+			"RESET BINARY LOGS AND GTIDS", // the users that each node has made for itself
+			fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER='%s', SOURCE_PASSWORD='%s' FOR CHANNEL 'group_replication_recovery'",
+				login.User, login.Passwd),
+		} {
+			if err := s.exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", nodeName(i), err) // the text holds a password
+			}
+		}
+		if i > 0 {
+			continue
+		}
+		for _, sql := range []string{
+			"SET GLOBAL group_replication_bootstrap_group=ON", "START GROUP_REPLICATION",
+			"SET GLOBAL group_replication_bootstrap_group=OFF",
+		} {
+			if err := s.exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %s: %w", nodeName(i), sql, err)
+			}
+		}
+	}
+	// One by one: a member that asks while another one is let in comes again seconds later.
+	for i, b := range m.all[1:] {
+		s := &side{to: b}
+		defer s.Close()
+		if err := s.exec(ctx, "START GROUP_REPLICATION"); err != nil {
+			return fmt.Errorf("%s: %w", nodeName(i+1), err)
+		}
+	}
+	for i, b := range m.all {
+		s := &side{to: b}
+		defer s.Close()
+		if err := online(ctx, s, len(m.all)); err != nil {
+			return fmt.Errorf("%s: %w", nodeName(i), err)
+		}
+	}
+	return nil
+}
+
+// online waits until a member sees so many that have all.
+func online(ctx context.Context, s *side, size int) error {
+	for {
+		rows, err := s.query(ctx, "SELECT member_state, COUNT(*) FROM performance_schema.replication_group_members GROUP BY 1")
+		if err != nil {
+			return fmt.Errorf("ask a member for its group: %w", err)
+		}
+		var states []string
+		for _, r := range rows {
+			states = append(states, fmt.Sprintf("%s members %s", r[1], r[0]))
+		}
+		if seen := strings.Join(states, ", "); seen == fmt.Sprintf("%d members ONLINE", size) {
+			return nil
+		} else if strings.Contains(seen, "ERROR") {
+			return fmt.Errorf("a member has left the group: %s", seen)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the group is not complete: %s: %w", strings.Join(states, ", "), ctx.Err())
+		case <-time.After(pollEvery):
+		}
+	}
+}
