@@ -19,6 +19,9 @@ func (j *judge) isolation(e *epoch, events []event) error {
 	if !j.asked {
 		as = j.promise
 	}
+	if j.run.cluster.takesWritesEverywhere() && !j.asked {
+		return j.amongMembers(e, events, as)
+	}
 	all := events
 	if !j.asked {
 		events = j.onPrimary(events)

@@ -217,5 +217,20 @@ func (j *judge) onPrimary(events []event) []event {
 	return slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.t.replica })
 }
 
-// hasPrimary says that the first node is the only one that takes writes.
-func (x *cluster) hasPrimary() bool { return x.nodes[0].Role == harness.Primary }
+// takesWritesEverywhere says that there is no primary, of which alone a level would promise something.
+func (x *cluster) takesWritesEverywhere() bool { return x != nil && x.nodes[0].Role != harness.Primary }
+
+// amongMembers checks an epoch of nodes that all take writes.
+func (j *judge) amongMembers(e *epoch, events []event, as promise) error {
+	counted, err := j.bounded(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable})
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	for _, g := range counted.Anomalies {
+		j.anomalies[g.Kind] += g.Count
+	}
+	j.mu.Unlock()
+	j.count(events, as)
+	return j.between(e, events)
+}
