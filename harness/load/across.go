@@ -27,6 +27,8 @@ type across struct {
 	claims []model.Model
 	// fresh: a transaction reads all that any node had acknowledged before the transaction began.
 	fresh bool
+	// order is how the states of a replica stand to those of its primary.
+	order order
 	// refused: the manual says that such transactions cannot commit.
 	refused bool
 }
@@ -51,6 +53,7 @@ const (
 	replicaGaps  = "https://dev.mysql.com/doc/refman/9.7/en/replication-features-transaction-inconsistencies.html"
 	mariaOrder   = "https://mariadb.com/docs/server/ha-and-performance/standard-replication/parallel-replication"
 	hotStandby   = "https://www.postgresql.org/docs/current/hot-standby.html"
+	binlogOrder  = "https://dev.mysql.com/doc/refman/9.7/en/replication-options-binary-log.html#sysvar_binlog_order_commits"
 	syncCommit   = "https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT"
 )
 
@@ -97,6 +100,14 @@ const (
 	groupLocks = "; locks: \"the lock is not shared across the members of the group\", and certification \"does not take " +
 		"into account gap locks\""
 )
+
+// standbyForks is what a standby may show: 13.7 of the manual speaks of SERIALIZABLE, and a primary shows commits in the
+// order in which sessions leave a list in memory, not in that of the log.
+const standbyForks = "that the primary and the standby show two transactions in the same order: \"a Repeatable Read " +
+	"transaction run on the standby can sometimes see a transient state that is inconsistent with any serial execution " +
+	"of the transactions on the primary\" (https://www.postgresql.org/docs/current/mvcc-caveats.html), a long fork " +
+	"(https://aws.amazon.com/blogs/database/" +
+	"understanding-transaction-visibility-in-postgresql-clusters-with-read-replicas/)"
 
 var groups = []harness.TopologyKind{harness.GroupSingle, harness.GroupMulti}
 
@@ -218,20 +229,23 @@ var acrossNodes = []documentedAcross{
 	{kinds: []harness.TopologyKind{harness.AsyncReplica}, dbms: history.MySQL, levels: []corpus.Level{rc, rr, ser},
 		across: across{
 			promise: promise{models: committed,
-				says: "nothing is read on a replica that does not commit, and commits come in the order of the binary log",
-				cite: replicaGaps},
+				says: "a replica goes through the states of its primary, behind it, and what a session reads on it never goes " +
+					"back: both show commits in the order of the binary log",
+				cite: binlogOrder + " " + replicaGaps},
 			also: own,
-			quote: "Gaps can only appear when using a multithreaded replica. To avoid gaps […] set " +
-				"replica_preserve_commit_order=ON.",
-			withheld: "that the primary shows commits in the order of its binary log; that a replica shows what was " +
-				"acknowledged"}},
+			quote: "[with binlog_order_commits, the default] transactions are always committed in the same order as they " +
+				"are written to the binary log. […] Gaps can only appear when using a multithreaded replica. To avoid gaps […] " +
+				"set replica_preserve_commit_order=ON.",
+			withheld: "that a replica shows what was acknowledged", order: primaryOrder}},
 	{kinds: []harness.TopologyKind{harness.AsyncReplica}, dbms: history.MariaDB, levels: []corpus.Level{rc, rr, ser},
 		across: across{
 			promise: promise{models: snapshots,
-				says: "a replica shows what its primary has shown at some time", cite: mariaOrder},
+				says: "a replica goes through the states of its primary, behind it, and what a session reads on it never goes " +
+					"back",
+				cite: mariaOrder},
 			quote: "In-order executes transactions in parallel but orders the commit step of the transactions to happen " +
 				"in the exact same order as on the primary.",
-			withheld: "that a replica shows what was acknowledged"}},
+			withheld: "that a replica shows what was acknowledged", order: primaryOrder}},
 	{kinds: []harness.TopologyKind{harness.AsyncReplica}, levels: []corpus.Level{ru}, across: across{
 		promise: promise{models: unmixed, says: "no write of a transaction is lost between those of another one",
 			cite: innodbLevel},
@@ -242,21 +256,21 @@ var acrossNodes = []documentedAcross{
 	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, levels: []corpus.Level{ru, rc, rr, ser}, when: remoteApply,
 		across: across{
 			promise: promise{models: committed,
-				says: "nothing is read on a standby that does not commit; what was acknowledged is visible there",
-				cite: syncCommit},
+				says: "the standby goes through states of the order of the log, and what was acknowledged is visible there",
+				cite: syncCommit + " " + hotStandby},
 			also: own,
 			quote: "commits will wait until replies from the current synchronous standby(s) indicate they have received " +
 				"the commit " +
 				"record of the transaction and applied it, so that it has become visible to queries on the standby(s)",
-			withheld: "that the primary and the standby show two transactions in the same order; SERIALIZABLE on the standby",
-			fresh:    true}},
+			withheld: standbyForks, fresh: true, order: logOrder}},
 	{kinds: []harness.TopologyKind{harness.PhysicalStandby}, levels: []corpus.Level{ru, rc, rr, ser}, across: across{
-		promise: promise{models: committed, says: "nothing is read on a standby that does not commit", cite: hotStandby},
-		also:    own,
-		quote:   "We say that data on the standby is eventually consistent with the primary.",
-		withheld: "that the standby shows what was acknowledged; that the primary and the standby show two " +
-			"transactions in the " +
-			"same order; SERIALIZABLE on the standby"}},
+		promise: promise{models: committed,
+			says: "the standby goes through states of the order of the log, behind the primary, and what a session reads on " +
+				"it never goes back",
+			cite: hotStandby},
+		also:     own,
+		quote:    "We say that data on the standby is eventually consistent with the primary.",
+		withheld: "that the standby shows what was acknowledged; " + standbyForks, order: logOrder}},
 }
 
 // promisedAcross returns what is promised of transactions on different nodes of a topology at a level. Where nothing is

@@ -40,7 +40,7 @@ func (appends) fill(e *epoch) []string {
 func (appends) plan(steps []step, c *chooser) []step {
 	n := 1 + c.rand.IntN(longestTransaction)
 	for range n {
-		if c.rand.IntN(2) == 0 {
+		if c.readsOnly || c.rand.IntN(2) == 0 {
 			steps = append(steps, step{kind: kv.ReadList, key: c.epoch.keys.pick(c), lock: c.lock()})
 		} else {
 			steps = append(steps, step{kind: kv.Append, key: c.epoch.keys.write(c), val: c.value()})

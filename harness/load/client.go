@@ -21,6 +21,9 @@ type client struct {
 	// take effect when the next one has begun.
 	process int64
 
+	// node is where the client works; nil: there is one server.
+	node *node
+
 	plan     plan
 	openings []*opening
 	text     []byte
@@ -72,6 +75,11 @@ func (c *client) epoch(ctx context.Context, e *epoch) error {
 		if err := c.transaction(t); err != nil {
 			return fmt.Errorf("client %d: %w", c.number, err)
 		}
+		if c.chooser.readsOnly {
+			c.keepPace(e, t)
+			continue
+		}
+		e.sent.Add(1)
 		if len(t.txns) >= e.quota {
 			e.end()
 		}

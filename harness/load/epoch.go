@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/load/invariant"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
@@ -19,11 +20,17 @@ type epoch struct {
 	// quota of one client: what it may record before the epoch ends.
 	quota int
 
-	over    atomic.Bool
+	over atomic.Bool
+	// sent counts transactions of clients that do not only read.
+	sent    atomic.Int64
 	ended   chan struct{}
 	once    sync.Once
 	running sync.WaitGroup
 	faults  []Fault
+	// differ and stop are what is wrong with the nodes behind the first one when the epoch has ended.
+	differ []difference
+	stop   *harness.StoppedError
+	wrong  [][]string // of a workload without a history
 	// invariant is what a workload of that package knows of the epoch; else nil.
 	invariant *invariant.Epoch
 }

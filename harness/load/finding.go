@@ -41,6 +41,8 @@ type Finding struct {
 	Note string   `json:"note,omitempty"`
 	// File holds these transactions as a history, for txnfuzz check.
 	File string `json:"file,omitempty"`
+	// Promised is what the finding breaks of what several servers promise together; empty: it is none of these.
+	Promised string `json:"promised,omitempty"`
 	// Program holds a few clients that show it again and again, ProgramSize tells how few, and ProgramRate how often;
 	// none: no program could be made.
 	Program     string `json:"program,omitempty"`
@@ -71,11 +73,16 @@ func (j *judge) found(f Finding, records []kv.Record) error {
 		return err
 	}
 	smaller, says := j.reduce(f, records)
+	if f.Promised == "" { // a program runs on one server
+		shown := records
+		if says != nil {
+			shown = smaller
+		}
+		j.drafts[f.Kind] = j.draft(f, shown)
+	}
 	if says == nil {
-		j.drafts[f.Kind] = j.draft(f, records)
 		return nil
 	}
-	j.drafts[f.Kind] = j.draft(f, smaller)
 	f.Transactions, f.Says = len(smaller), says
 	if err := j.save(f, smaller); err != nil {
 		return err
@@ -149,7 +156,9 @@ func (j *judge) text(f Finding) string {
 	if f.Model != "" {
 		fmt.Fprintf(&b, "forbidden by: %s\n", f.Model)
 	}
-	if !j.asked && slices.Contains(j.promise.models, f.Model) {
+	if f.Promised != "" {
+		fmt.Fprintf(&b, "promised: %s\n", f.Promised)
+	} else if !j.asked && slices.Contains(j.promise.models, f.Model) {
 		fmt.Fprintf(&b, "promised: %s\n", j.promise)
 		if j.promise.views != whole {
 			b.WriteString("(Plain SELECTs stand as transactions of their own here, because they read a snapshot and everything else the newest version.)\n")

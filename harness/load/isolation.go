@@ -19,14 +19,21 @@ func (j *judge) isolation(e *epoch, events []event) error {
 	if !j.asked {
 		as = j.promise
 	}
+	if j.run.cluster.takesWritesEverywhere() && !j.asked {
+		return j.amongMembers(e, events, as)
+	}
+	all := events
+	if !j.asked {
+		events = j.onPrimary(events)
+	}
 	records := j.pieces(events, as)
 	result, err := j.bounded(records, j.models)
 	if err != nil {
 		return err
 	}
 	counted := result
-	if as.views != whole {
-		if counted, err = j.bounded(j.pieces(events, promise{views: whole}), []model.Model{model.Serializable}); err != nil {
+	if as.views != whole || len(all) != len(events) {
+		if counted, err = j.bounded(j.pieces(all, promise{views: whole}), []model.Model{model.Serializable}); err != nil {
 			return err
 		}
 	}
@@ -45,12 +52,27 @@ func (j *judge) isolation(e *epoch, events []event) error {
 	if decided {
 		j.count(events, as)
 	}
+	if found, err := j.tell(e, result, records, j.models, nil, ""); found || err != nil || j.asked {
+		return err
+	}
+	return j.between(e, all)
+}
+
+// tell makes findings of the anomalies that some models forbid, or that also lists, and says whether there were any.
+// promised is what several servers promise together; empty: the level promises it.
+func (j *judge) tell(
+	e *epoch, result *infer.Result, records []kv.Record, models []model.Model, also []model.Kind, promised string,
+) (found bool, err error) {
 	for _, g := range result.Anomalies {
-		m, bad := j.forbids(g.Kind)
+		m, bad := forbids(models, g.Kind)
+		if !bad && slices.Contains(also, g.Kind) {
+			m, bad = model.ForbiddenBy(g.Kind)[0], true
+		}
 		if !bad {
 			continue
 		}
-		f := Finding{Kind: string(g.Kind), Model: m, Epoch: e.number, Count: g.Count}
+		found = true
+		f := Finding{Kind: string(g.Kind), Model: m, Epoch: e.number, Count: g.Count, Promised: promised}
 		shown := records
 		if len(g.Examples) > 0 {
 			f.Says = g.Examples[0].Steps
@@ -60,13 +82,15 @@ func (j *judge) isolation(e *epoch, events []event) error {
 			f.Note = lossNote
 		}
 		if err := j.found(f, shown); err != nil {
-			return err
+			return found, err
 		}
 	}
-	if m, fails := j.failsUnnamed(result); fails {
-		return j.found(j.unorderable(m, e, result), records)
+	if m, fails := j.failsUnnamed(result); fails && slices.Contains(models, m) {
+		f := j.unorderable(m, e, result)
+		f.Promised = promised
+		return true, j.found(f, records)
 	}
-	return nil
+	return found, nil
 }
 
 // count takes note of what could have gone wrong in an epoch.
@@ -120,9 +144,12 @@ func (j *judge) unorderable(m model.Model, e *epoch, r *infer.Result) Finding {
 const lossNote = "what was acknowledged in this epoch is lost, and this may follow from it"
 
 // forbids returns the weakest of the models checked that forbids an anomaly.
-func (j *judge) forbids(k model.Kind) (model.Model, bool) {
+func (j *judge) forbids(k model.Kind) (model.Model, bool) { return forbids(j.models, k) }
+
+// forbids returns the weakest of some models that forbids an anomaly.
+func forbids(models []model.Model, k model.Kind) (model.Model, bool) {
 	for _, d := range model.Models {
-		if slices.Contains(j.models, d.Model) && model.Forbids(d.Model, k) {
+		if slices.Contains(models, d.Model) && model.Forbids(d.Model, k) {
 			return d.Model, true
 		}
 	}

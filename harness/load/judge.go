@@ -44,6 +44,10 @@ type judge struct {
 	// many of them wrote and were acknowledged.
 	meetings    meetings
 	sent, wrote int
+	// nodes is what was done on each of several servers.
+	nodes []NodeReport
+	// forks counts anomalies of what is atomic on one node, on all nodes together.
+	forks map[model.Kind]int
 	// Of all epochs: how many transactions met another one on a row, of how many.
 	contended, counted int
 	took               time.Duration
@@ -59,7 +63,7 @@ func newJudge(r *run) (*judge, error) {
 	j := &judge{
 		run: r, promise: p, asked: len(r.settings.Models) > 0, models: r.settings.Models,
 		checking:  make(chan struct{}, 1),
-		anomalies: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
+		anomalies: map[model.Kind]int{}, forks: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
 		header: kv.Header{
 			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
 			Level: r.settings.Level.Short(), Settings: server.Settings,
@@ -67,6 +71,11 @@ func newJudge(r *run) (*judge, error) {
 	}
 	if !j.asked && r.invariant == nil {
 		j.models = p.models
+	}
+	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
+	j.header.Topology, j.header.Nodes = r.cluster.header()
+	if !j.asked {
+		j.header.Promised = r.cluster.promisedWhole()
 	}
 	if r.workload.kind() == kv.Bank {
 		total := int64(accounts * balance)
@@ -100,9 +109,13 @@ func (j *judge) judge(e *epoch) error {
 	if err := j.write(events); err != nil {
 		return err
 	}
+	if err := j.apart(e); err != nil {
+		return err
+	}
 	if len(events) == 0 {
 		return nil
 	}
+	j.countNodes(events)
 	if j.run.invariant != nil { // which was held against its reads as they came
 		j.mu.Lock()
 		j.sent += len(events)

@@ -142,6 +142,9 @@ func (c *client) keepInvariant() {
 		return
 	}
 	c.keeper = x.NewClient(c.number, keptConn{c.session}, rand.New(rand.NewPCG(c.run.settings.Seed, uint64(c.number))))
+	if c.chooser.readsOnly {
+		c.keeper.OnlyLooks()
+	}
 }
 
 // keep runs one transaction and counts how it ended.

@@ -42,6 +42,9 @@ func (k *keys) pick(c *chooser) kv.Value {
 
 // write returns a key in use and counts a write of it.
 func (k *keys) write(c *chooser) kv.Value {
+	if c.readsOnly {
+		return k.pick(c)
+	}
 	return k.count(c.slot(len(k.slots)))
 }
 

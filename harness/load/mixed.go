@@ -149,7 +149,7 @@ func (c *chooser) changeLocked(steps []step, k kv.Value) []step {
 	case isAbsent(k):
 		return append(steps, c.change(k))
 	case mayDie(k):
-		if !c.revives || !c.epoch.keys.claim(k) {
+		if c.readsOnly || !c.revives || !c.epoch.keys.claim(k) {
 			return append(steps, c.change(k))
 		}
 		return append(steps, first, step{kind: kv.Delete, key: k, guarded: true})

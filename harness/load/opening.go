@@ -102,6 +102,9 @@ type plan struct {
 func (p *plan) draw(w workload, c *chooser, from []*opening) {
 	p.opening, p.save, p.back = from[c.rand.IntN(len(from))], -1, -1
 	p.steps = w.plan(p.steps[:0], c)
+	for c.readsOnly && !p.onlyReads() {
+		p.steps = w.plan(p.steps[:0], c)
+	}
 	switch p.name {
 	case OpenReadOnly:
 		if !p.onlyReads() {

@@ -86,7 +86,11 @@ func (w predicates) fill(e *epoch) []string {
 func (predicates) plan(steps []step, c *chooser) []step {
 	k := c.epoch.keys
 	for range 1 + c.rand.IntN(longestTransaction-1) {
-		switch n := c.rand.IntN(8); n {
+		n := c.rand.IntN(8)
+		if c.readsOnly {
+			n %= 4
+		}
+		switch n {
 		case 0, 1, 2:
 			steps = append(steps, step{kind: kv.ReadPredicate, key: k.first, val: k.last(), cond: conditions[1+c.rand.IntN(len(conditions)-1)], lock: c.lock()})
 		case 3:

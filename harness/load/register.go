@@ -64,7 +64,7 @@ func (w registers) plan(steps []step, c *chooser) []step {
 	write := func(k kv.Value) step { return step{kind: kv.Write, key: k, val: c.value()} }
 	if !w.mini {
 		for range 1 + c.rand.IntN(longestTransaction-1) {
-			if c.rand.IntN(2) == 0 {
+			if c.readsOnly || c.rand.IntN(2) == 0 {
 				steps = append(steps, read(c.epoch.keys.pick(c)))
 				continue
 			}
@@ -85,6 +85,7 @@ func (w registers) plan(steps []step, c *chooser) []step {
 	}
 	for i, o := range shape {
 		switch {
+		case o.write && c.readsOnly:
 		case o.write:
 			c.epoch.keys.count(at[o.key])
 			steps = append(steps, write(key[o.key]))

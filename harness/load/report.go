@@ -35,6 +35,15 @@ type Report struct {
 	Rate         float64 `json:"transactions_per_second"`
 	// Openings are the ways in which transactions began; a workload without a history has its own.
 	Openings []Opening `json:"openings,omitempty"`
+	// Topology says how changes come from one of the Nodes to the others, Together what that promises, and Withheld
+	// what it does not; no Nodes: there was one server.
+	Topology string       `json:"topology,omitempty"`
+	Nodes    []NodeReport `json:"nodes,omitempty"`
+	Together string       `json:"promised_together,omitempty"`
+	Withheld string       `json:"not_promised_together,omitempty"`
+	// Between counts the anomalies between nodes: each node alone shows what its level promises, and no order of the
+	// commits explains what they showed together.
+	Between map[model.Kind]int `json:"anomalies_between_nodes,omitempty"`
 	// Contended is the share of the transactions that met another one on a row: both were under way, and one of
 	// them wrote what the other read or wrote.
 	Contended float64 `json:"contended,omitempty"`
@@ -68,6 +77,11 @@ func (j *judge) report() *Report {
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
+	}
+	if x := r.cluster; x != nil {
+		out.Topology, out.Nodes = x.form, slices.Clone(j.nodes)
+		out.Between = j.forks
+		out.Together, out.Withheld = x.promised(), x.promise.withheld
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
@@ -155,8 +169,12 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Promise != "" {
 		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
 	}
+	r.writeNodes(&b)
 	if len(r.Anomalies) > 0 {
 		fmt.Fprintf(&b, "anomalies of the transactions as they were sent: %s\n", joined(r.Anomalies))
+	}
+	if len(r.Between) > 0 {
+		fmt.Fprintf(&b, "anomalies between nodes: %s\n", joined(r.Between))
 	}
 	if len(r.Undecided) > 0 {
 		fmt.Fprintf(&b, "undecided: %s\n", joined(r.Undecided))
@@ -170,6 +188,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "; %d transactions show it: %s\n", f.Transactions, f.File)
 		for _, s := range f.Says {
 			b.WriteString("  " + s + "\n")
+		}
+		if f.Promised != "" {
+			b.WriteString("  promised: " + f.Promised + "\n")
 		}
 		if f.Note != "" {
 			b.WriteString("  (" + f.Note + ")\n")

@@ -38,6 +38,8 @@ type run struct {
 	// life ends when the server is lost for good; cleaning up still needs it.
 	life    context.Context
 	endLife context.CancelFunc
+	// cluster is what is known of several servers; nil: there is one.
+	cluster *cluster
 	// invariant is the workload if it is one of that package, else nil; judge keeps what it finds.
 	invariant *invariant.Set
 	judge     *judge
@@ -104,7 +106,7 @@ const epochsAhead = 2
 // Run loads a backend with clients until the settings or the context end it, and
 // checks what they recorded. The report is there unless the run could not begin; an
 // error beside it is a failure of the harness or the server.
-func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
+func Run(ctx context.Context, b harness.Backend, s Settings) (report *Report, err error) {
 	r, err := newRun(ctx, b, s)
 	if err != nil {
 		return nil, err
@@ -112,6 +114,10 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 	defer r.endLife()
 	defer r.control.close()
 	if err := r.prepare(); err != nil {
+		return nil, errors.Join(err, r.drop())
+	}
+	defer func() { err = errors.Join(err, r.cluster.close()) }()
+	if err := r.gather(ctx); err != nil {
 		return nil, errors.Join(err, r.drop())
 	}
 	j, err := newJudge(r)
@@ -125,7 +131,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (*Report, error) {
 		return j.report(), r.failed()
 	}
 	err = errors.Join(err, r.drop())
-	report := j.report()
+	report = j.report()
 	return report, errors.Join(err, j.makePrograms(ctx, report))
 }
 
@@ -213,6 +219,10 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 	}
 	channels := make([]chan *epoch, r.settings.Clients)
 	all := make([]*client, r.settings.Clients)
+	var nodes []*node
+	if r.cluster != nil {
+		nodes = r.cluster.spread(r.settings.Clients)
+	}
 	for i := range channels {
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
@@ -228,6 +238,9 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 				revives: server.DBMS != history.PostgreSQL || r.settings.Level != corpus.RepeatableRead,
 				locks:   locks, last: kv.Value(i), step: kv.Value(r.settings.Clients),
 			},
+		}
+		if nodes != nil {
+			c.goTo(nodes[i], setup[1:])
 		}
 		c.keepInvariant()
 		all[i] = c
@@ -252,11 +265,7 @@ func (r *run) conduct(ctx context.Context, j *judge) error {
 	judging.Add(1)
 	free := make(chan []*tape, epochsAhead+1)
 	for range cap(free) {
-		tapes := make([]*tape, r.settings.Clients+1)
-		for i := range tapes {
-			tapes[i] = &tape{}
-		}
-		free <- tapes
+		free <- r.newTapes()
 	}
 	go func() {
 		defer judging.Done()
@@ -304,6 +313,12 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		if err := r.begin(e); err != nil {
 			return err
 		}
+		if stop, err := r.catchUp(e); stop || err != nil {
+			if stop {
+				recorded <- e
+			}
+			return err
+		}
 		for _, c := range channels {
 			c <- e
 		}
@@ -317,6 +332,13 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		e.running.Wait()
 		if err := r.finish(e); err != nil {
 			return err
+		}
+		end, err := r.compare(e)
+		if err != nil {
+			return err
+		}
+		if end {
+			r.stop()
 		}
 		e.faults = r.takeFaults()
 		recorded <- e

@@ -81,6 +81,9 @@ func (s *Settings) check(b harness.Backend) error {
 	if err := s.checkInvariant(b.Server()); err != nil {
 		return &SettingError{err}
 	}
+	if err := s.checkNodes(b); err != nil {
+		return &SettingError{err}
+	}
 	if _, ok := b.(*Adapter); ok {
 		if err := s.checkAdapter(); err != nil {
 			return &SettingError{err}

@@ -11,9 +11,12 @@ import (
 // tape is what one client recorded in one epoch. Nothing on it moves once it is
 // recorded; a tape is used again when its epoch was checked.
 type tape struct {
-	txns []recorded
-	ops  []kv.RecordOp
-	how  []manner // beside ops
+	// node names the one whose answers are on the tape, replica says that it only reads; empty: there is one server.
+	node    string
+	replica bool
+	txns    []recorded
+	ops     []kv.RecordOp
+	how     []manner // beside ops
 	// values holds the lists of reads. It is replaced when it is full, so that
 	// lists in it stay where they are.
 	values []kv.Value
@@ -94,7 +97,7 @@ func (e event) ops() []kv.RecordOp { return e.t.ops[e.from:e.to] }
 func (e event) how() []manner      { return e.t.how[e.from:e.to] }
 
 func (e event) record() kv.Record {
-	return kv.Record{Session: e.session, Status: e.status, Invoke: e.invoke, Return: e.ret, Ops: e.ops()}
+	return kv.Record{Session: e.session, Status: e.status, Invoke: e.invoke, Return: e.ret, Node: e.t.node, Ops: e.ops()}
 }
 
 // inOrder returns the transactions of several tapes by the time they began.

@@ -195,6 +195,8 @@ type chooser struct {
 	rand  *rand.Rand
 	epoch *epoch
 	locks []lock
+	// readsOnly: only plain reads are sent.
+	readsOnly bool
 	// chained: reads of what is written next lock it, because only then it is known
 	// that the write replaced what was read.
 	chained bool

@@ -18,7 +18,7 @@ const (
 
 // problem matches the lines that a sound server never writes: failed
 // assertions, fatal signals, corruption, reports of sanitizers.
-var problem = regexp.MustCompile(`(?i)assertion failure|assertion .*failed|got (?:exception|signal) |mysqld got |mariadbd got |\bcorrupt|Sanitizer|runtime error:|We intentionally generate a memory trap|InnoDB: Failing assertion|Semaphore wait has lasted|PANIC:  |TRAP: |was terminated by signal|invalid page in block`)
+var problem = regexp.MustCompile(`(?i)assertion failure|assertion .*failed|got (?:exception|signal) |mysqld got |mariadbd got |\bcorrupt|Sanitizer|runtime error:|We intentionally generate a memory trap|InnoDB: Failing assertion|Semaphore wait has lasted|PANIC:  |\bTRAP: |was terminated by signal|invalid page in block`)
 
 // gone begins what the Go runtime writes of a process that it ends, or of a signal
 // that ended it.

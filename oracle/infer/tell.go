@@ -56,11 +56,20 @@ func spellList(h *kv.History, list []kv.Value) string {
 	return strings.Join(words, " ")
 }
 
+// sessionOf names the session of a transaction and, where it is known, the node.
+func sessionOf(h *kv.History, t int) string {
+	s := fmt.Sprintf("session %d", h.SessionName(h.Txn(t).Session))
+	if n := h.Node(t); n != "" {
+		s += " on " + n
+	}
+	return s
+}
+
 // Describe quotes a transaction: where it stands, its session, its operations.
 func Describe(h *kv.History, t int) string {
 	var b strings.Builder
 	x := h.Txn(t)
-	fmt.Fprintf(&b, "session %d", h.SessionName(x.Session))
+	b.WriteString(sessionOf(h, t))
 	if p := h.Place(t); p > 0 {
 		fmt.Fprintf(&b, ", %s %d", h.PlaceWord(), p)
 	}
@@ -359,8 +368,7 @@ func (s *solver) tellPath(path []int32) string {
 func Draw(h *kv.History, a Anomaly) *graph.Drawing {
 	d := &graph.Drawing{Title: string(a.Kind) + ": " + model.Meaning(a.Kind)}
 	for i, t := range a.Txns {
-		x := h.Txn(t)
-		node := fmt.Sprintf("T%d  session %d, %s %d", i+1, h.SessionName(x.Session), h.PlaceWord(), h.Place(t))
+		node := fmt.Sprintf("T%d  %s, %s %d", i+1, sessionOf(h, t), h.PlaceWord(), h.Place(t))
 		for n, o := range h.Ops(t) {
 			if n == 12 {
 				node += fmt.Sprintf("\n… (%d operations)", len(h.Ops(t)))

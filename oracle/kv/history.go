@@ -30,6 +30,7 @@ type row struct {
 	ops     int32
 	session int32
 	status  Status
+	node    uint8 // in the header's list, from 1; 0: none
 }
 
 type times struct{ invoke, ret int64 }
@@ -139,7 +140,17 @@ func (h *History) Add(r *Record) {
 		}
 		h.times.add(times{r.Invoke, r.Return})
 	}
-	h.rows.add(row{session: h.sessions.of(Value(r.Session)), status: r.Status, start: start, ops: int32(len(r.Ops)), place: r.Place})
+	h.rows.add(row{session: h.sessions.of(Value(r.Session)), status: r.Status, start: start, ops: int32(len(r.Ops)), place: r.Place,
+		node: h.nodeOf(r.Node)})
+}
+
+func (h *History) nodeOf(name string) uint8 {
+	for i, n := range h.Header.Nodes {
+		if n.Name == name {
+			return uint8(i + 1)
+		}
+	}
+	return 0
 }
 
 // room returns the piece in which n more operations fit, one behind the other.
@@ -291,6 +302,15 @@ func (h *History) PlaceWord() string {
 	return "line"
 }
 
+// Node names the node that ran transaction i; empty: nobody recorded that.
+func (h *History) Node(i int) string {
+	n := int(h.rows.at(i).node)
+	if n == 0 || n > len(h.Header.Nodes) {
+		return ""
+	}
+	return h.Header.Nodes[n-1].Name
+}
+
 // Place is the line (of a binary file the offset) where a transaction stands.
 func (h *History) Place(i int) int64 { return h.rows.at(i).place }
 
@@ -310,7 +330,7 @@ func spell(n *Names, v Value) string {
 // Open fills r with transaction i laid open. Lists are not copied.
 func (h *History) Open(i int, r *Record) {
 	t := h.Txn(i)
-	*r = Record{Session: h.SessionName(t.Session), Status: t.Status, Invoke: t.Invoke, Return: t.Return, Place: h.Place(i), Ops: r.Ops[:0]}
+	*r = Record{Session: h.SessionName(t.Session), Status: t.Status, Invoke: t.Invoke, Return: t.Return, Place: h.Place(i), Node: h.Node(i), Ops: r.Ops[:0]}
 	for _, o := range h.Ops(i) {
 		ro := RecordOp{Kind: o.Kind, Val: o.Val}
 		if o.Kind != ReadPredicate {

@@ -14,11 +14,19 @@ import (
 //	{"session":0,"status":"ok","invoke":10,"return":25,"ops":[["append",1,7],["r",2,[3,4]]]}
 //	{"end":1}
 //
+// Where there were several servers the header lists them, and each line names the one that ran the transaction:
+//
+//	{"format":…,"topology":"asynchronous replica","nodes":[{"name":"a","role":"primary"},{"name":"b","role":"replica"}]}
+//	{"session":0,"node":"b","status":"ok","ops":[["r",1,[7]]]}
+//
 // One line a transaction, those of a session in its order, all others in any.
 // The last line counts the transactions, so a file that was cut is known.
 const FormatName = "txnfuzz-history"
 
 const formatVersion = 1
+
+// mostNodes is how many a history can tell apart.
+const mostNodes = 255
 
 // Source reads the transactions of a file one after another. Next fills the
 // record, whose slices it uses again, and returns io.EOF after the last; a
@@ -69,6 +77,10 @@ func ReadJSONLines(file string, src io.Reader) (Source, error) {
 			c.i = start
 			c.fail(fmt.Sprintf(`a header line with "format":%q and "version":%d`, FormatName, formatVersion))
 		}
+		if len(h.Nodes) > mostNodes {
+			c.i = start
+			c.fail(fmt.Sprintf("a header line with no more than %d nodes", mostNodes))
+		}
 		j.header = h.Header
 	})
 	if err == io.EOF {
@@ -118,6 +130,9 @@ func (j *jsonLines) transaction(c *cursor, r *Record) {
 		case "return":
 			c.colon()
 			r.Return = c.integer()
+		case "node":
+			c.colon()
+			r.Node = j.node(c)
 		case "ops":
 			c.colon()
 			c.expect('[', "a list of operations")
@@ -134,7 +149,7 @@ func (j *jsonLines) transaction(c *cursor, r *Record) {
 			return
 		default:
 			c.i = at
-			c.fail("one of session, status, invoke, return, ops, end")
+			c.fail("one of session, node, status, invoke, return, ops, end")
 		}
 	}
 	if r.Invoke != Unknown && r.Return != Unknown && r.Return < r.Invoke {
@@ -145,6 +160,20 @@ func (j *jsonLines) transaction(c *cursor, r *Record) {
 		c.i = start
 		c.fail("a transaction with a session of 0 or more and a status")
 	}
+}
+
+func (j *jsonLines) node(c *cursor) string {
+	c.ws()
+	at := c.i
+	l := c.label()
+	for _, n := range j.header.Nodes {
+		if string(l) == n.Name {
+			return n.Name
+		}
+	}
+	c.i = at
+	c.fail("the name of a node that the header line lists")
+	return ""
 }
 
 func (c *cursor) status() Status {
@@ -332,6 +361,10 @@ func NewWriter(w io.Writer, h Header, names *Names) (*Writer, error) {
 func (j *Writer) Write(r *Record) error {
 	b := append(j.buf[:0], `{"session":`...)
 	b = strconv.AppendInt(b, r.Session, 10)
+	if r.Node != "" {
+		name, _ := json.Marshal(r.Node) // a string: no error
+		b = append(append(b, `,"node":`...), name...)
+	}
 	b = append(b, `,"status":"`...)
 	b = append(append(b, r.Status.String()...), '"')
 	if r.Invoke != Unknown {

@@ -104,6 +104,16 @@ type Header struct {
 	Total *int64 `json:"total,omitempty"`
 	// NegativeBalances allows accounts of a bank below zero.
 	NegativeBalances bool `json:"negative_balances,omitempty"`
+	// Topology says in words how changes come from one of the Nodes to the others. No Nodes: there was one server, or
+	// nobody recorded which.
+	Topology string `json:"topology,omitempty"`
+	Nodes    []Node `json:"nodes,omitempty"`
+}
+
+// Node is a server of several that hold the same data.
+type Node struct {
+	Name string `json:"name"`
+	Role string `json:"role"` // primary, replica, member, or backup
 }
 
 // Unknown marks a time that nobody recorded, or that has not come.
@@ -117,7 +127,9 @@ type Record struct {
 	Status  Status
 	Invoke  int64
 	Return  int64
-	Ops     []RecordOp
+	// Node names the one of the header's nodes that ran it; empty: nobody recorded that.
+	Node string
+	Ops  []RecordOp
 	// Place is where it stands in its file: the line or, of a binary file, the
 	// offset. Readers set it.
 	Place int64

@@ -153,7 +153,7 @@ func (e *Epoch) Discard() []string {
 
 // Finish reads everything on the control session and reports what is wrong. An error is the connection's.
 func (e *Epoch) Finish(c Conn) error {
-	found, err := e.state.finish(&reader{conn: c, epoch: e})
+	found, err := e.Judge(c)
 	if err != nil {
 		return err
 	}
@@ -163,6 +163,11 @@ func (e *Epoch) Finish(c Conn) error {
 		}
 	}
 	return nil
+}
+
+// Judge reads everything and returns what is wrong. It may be called on any node, and again.
+func (e *Epoch) Judge(c Conn) ([]Violation, error) {
+	return e.state.finish(&reader{conn: c, epoch: e})
 }
 
 func (s *Set) report(e *Epoch, v Violation) error {
@@ -183,7 +188,12 @@ type Client struct {
 	conn   Conn
 	rand   *rand.Rand
 	trail  trail
+	// looks: it only reads.
+	looks bool
 }
+
+// OnlyLooks has the client read, and change nothing. Its workload must be one that ReadsAlone.
+func (c *Client) OnlyLooks() { c.looks = true }
 
 // NewClient adds a client to a set.
 func (s *Set) NewClient(number int, c Conn, r *rand.Rand) *Client {

@@ -9,7 +9,7 @@ import (
 
 // triggers is a table whose triggers write a copy of it and a trail of its changes.
 var triggers = Workload{
-	Name: "trigger",
+	Name: "trigger", looks: true,
 	Says: "the copy that triggers keep of a table equals it, and their trail has each change once, in each snapshot and " +
 		"at the end of an epoch",
 	Kinds: []Opportunity{
@@ -72,7 +72,7 @@ func (a *audited) discard() (out []string) {
 }
 
 func (a *audited) transact(t *txn) {
-	if t.rand.IntN(3) == 0 {
+	if t.looks || t.rand.IntN(3) == 0 {
 		t.readsOnly = true
 		t.within(func() error { return a.look(t) })
 		return

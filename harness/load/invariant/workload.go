@@ -24,6 +24,8 @@ type Workload struct {
 	define   func(d *dialect) []string
 	settings func(d *dialect) []string
 	begin    func(e *Epoch) state
+	// looks: some transactions only read, and what they read in one snapshot can be wrong by itself.
+	looks bool
 	// claims: what the clients leave behind outlives their sessions.
 	claims bool
 }
@@ -80,6 +82,9 @@ func Names() []string {
 	slices.Sort(names)
 	return names
 }
+
+// ReadsAlone tells whether a client may do nothing but read, on whatever node.
+func (w *Workload) ReadsAlone() bool { return w.looks }
 
 // Refuses says why a server cannot run the workload; nil: it can.
 func (w *Workload) Refuses(s history.Server) error {

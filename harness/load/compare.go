@@ -1,0 +1,259 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/kv"
+)
+
+// Kinds of findings of several servers.
+const (
+	KindDiffer  = "nodes-differ"    // a node has applied all that was committed, and holds other rows
+	KindStopped = "replica-stopped" // a replica cannot apply what was committed
+)
+
+// difference is what one node holds and the first one does not, or the other way round.
+type difference struct {
+	node  *node
+	first kv.Record
+	other kv.Record
+	keys  []kv.Value
+	says  []string
+}
+
+// settle waits until all nodes hold what the first one does; nothing may go on meanwhile. What they show is on their
+// tapes. stop is what a replica has stopped with.
+func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError, err error) {
+	x := r.cluster
+	if x.follower != nil {
+		err := x.follower.CatchUp(r.life)
+		if s := stopped(err); s != nil {
+			return nil, s, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	s := r.workload.readAll(e)
+	for i, n := range x.others() {
+		t := e.tapes[r.settings.Clients+i]
+		d, err := r.settleOne(e, n, t, s)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, err)
+		}
+		if d != nil {
+			differ = append(differ, *d)
+		}
+	}
+	return differ, nil, nil
+}
+
+// settleOne reads a node until it holds what the first one does or has had the time for it. A node that was waited for
+// is read twice: the second answer counts.
+func (r *run) settleOne(e *epoch, n *node, t *tape, s step) (*difference, error) {
+	end := time.Now().Add(lagTime)
+	if r.cluster.follower != nil || n.waits {
+		end = time.Now()
+	}
+	for again := false; ; again = true {
+		begun, values := len(t.txns), len(t.ops)
+		if err := r.readNode(n, t, s); err != nil {
+			return nil, err
+		}
+		own := event{t, &t.txns[begun]}.record()
+		first, err := r.readFirst(e, s)
+		if err != nil {
+			return nil, err
+		}
+		keys := differing(first.Ops, own.Ops)
+		if len(keys) == 0 {
+			return nil, nil
+		}
+		if again && !time.Now().Before(end) {
+			return &difference{node: n, first: first, other: own, keys: keys, says: tellDifference(r, n, first, own, keys)}, nil
+		}
+		t.txns, t.ops, t.how = t.txns[:begun], t.ops[:values], t.how[:values]
+		t.begin = values
+		pause(r.life)
+	}
+}
+
+// readNode reads all keys on a node.
+func (r *run) readNode(n *node, t *tape, s step) error {
+	invoke := r.now()
+	if err := n.control.untilConnected(r.life, r.patience()); err != nil {
+		return err
+	}
+	q := string(r.workload.sql(r.dialect, nil, s))
+	a, err := n.control.query(q)
+	if err != nil {
+		return err
+	}
+	t.from, t.to = invoke, r.now()
+	if err := r.workload.record(t, s, a); err != nil {
+		return &WrongAnswer{SQL: "on node " + n.Name + ": " + q, Err: err}
+	}
+	t.end(readerSession, invoke, t.to, kv.OK)
+	return nil
+}
+
+// readFirst is what the first node holds: what was read when the epoch ended or, before that, what is read now.
+func (r *run) readFirst(e *epoch, s step) (kv.Record, error) {
+	if t := e.reader(); e.over.Load() && len(t.txns) > 0 {
+		return event{t, &t.txns[len(t.txns)-1]}.record(), nil
+	}
+	t := &tape{node: r.cluster.first()}
+	if err := r.readNode(r.cluster.nodes[0], t, s); err != nil {
+		return kv.Record{}, err
+	}
+	return event{t, &t.txns[0]}.record(), nil
+}
+
+// heldOf is what a read of everything says of each key.
+func heldOf(ops []kv.RecordOp) map[kv.Value][]kv.Value {
+	out := map[kv.Value][]kv.Value{}
+	for _, o := range ops {
+		switch {
+		case o.Kind == kv.ReadPredicate:
+			for i := 0; i+1 < len(o.List); i += 2 {
+				out[o.List[i]] = append(out[o.List[i]], o.List[i+1])
+			}
+		case o.Kind == kv.Read:
+			if o.Val != kv.Nil { // a key without a row is none at all
+				out[o.Key] = append(out[o.Key], o.Val)
+			}
+		case len(o.List) > 0:
+			out[o.Key] = append(append(out[o.Key], kv.Nil), o.List...)
+		}
+	}
+	return out
+}
+
+// differing are the keys of which two reads of everything say something else, in order.
+func differing(a, b []kv.RecordOp) []kv.Value {
+	x, y := heldOf(a), heldOf(b)
+	var out []kv.Value
+	for k, list := range x {
+		if !slices.Equal(list, y[k]) {
+			out = append(out, k)
+		}
+	}
+	for k := range y {
+		if _, ok := x[k]; !ok {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// toldKeys is of how many keys a finding says what the nodes hold.
+const toldKeys = 8
+
+func tellDifference(r *run, n *node, first, other kv.Record, keys []kv.Value) []string {
+	x, y := heldOf(first.Ops), heldOf(other.Ops)
+	says := []string{fmt.Sprintf("Nothing went on, and %s had had the time to apply all that was committed: %d keys differ.", n.Name, len(keys))}
+	for _, k := range keys[:min(len(keys), toldKeys)] {
+		says = append(says, fmt.Sprintf("key %d: %s holds %s, %s holds %s",
+			k, r.cluster.first(), spellHeld(x[k]), n.Name, spellHeld(y[k])))
+	}
+	return says
+}
+
+// spellHeld tells what a node holds of a key; kv.Nil stands before a list.
+func spellHeld(list []kv.Value) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	if list[0] == kv.Nil {
+		list = list[1:]
+	}
+	return fmt.Sprint(list)
+}
+
+// compare looks, when an epoch has ended, whether all nodes hold the same. It returns true if the run is to end.
+func (r *run) compare(e *epoch) (end bool, err error) {
+	if r.cluster == nil {
+		return false, nil
+	}
+	if r.invariant != nil {
+		e.stop, err = r.settleInvariant(e)
+		return e.stop != nil, err
+	}
+	differ, stop, err := r.settle(e)
+	if err != nil {
+		return false, err
+	}
+	e.differ, e.stop = differ, stop
+	return stop != nil, nil
+}
+
+// settleInvariant looks at each node but the first until nothing is wrong with what it holds or it has had the time for
+// that. It may be called when an epoch begins, too.
+func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) {
+	x := r.cluster
+	if x.follower != nil {
+		err := x.follower.CatchUp(r.life)
+		if s := stopped(err); s != nil || err != nil {
+			return s, err
+		}
+	}
+	for _, n := range x.others() {
+		end := time.Now()
+		if x.follower == nil && !n.waits {
+			end = end.Add(lagTime)
+		}
+		for {
+			if err := n.control.untilConnected(r.life, r.patience()); err != nil {
+				return nil, fmt.Errorf("node %s: %w", n.Name, err)
+			}
+			found, err := e.invariant.Judge(keptConn{n.control})
+			if err != nil {
+				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, err)
+			}
+			if len(found) == 0 {
+				break
+			}
+			if !time.Now().Before(end) {
+				for _, v := range found {
+					says := append([]string{"Nothing went on, and " + n.Name + " had had the time to apply all that was committed: " + v.Kind},
+						v.Says...)
+					e.wrong = append(e.wrong, says)
+				}
+				break
+			}
+			pause(r.life)
+		}
+	}
+	return nil, nil
+}
+
+// apart makes findings of nodes that do not hold the same.
+func (j *judge) apart(e *epoch) error {
+	if e.stop != nil {
+		if err := j.replicaStopped(e.number, e.stop); err != nil {
+			return err
+		}
+	}
+	for _, says := range e.wrong {
+		if err := j.found(Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}, nil); err != nil {
+			return err
+		}
+	}
+	for _, d := range e.differ {
+		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: len(d.keys), Says: d.says, Promised: j.run.cluster.equal}
+		if err := j.found(f, project([]kv.Record{d.first, d.other}, d.keys)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *judge) replicaStopped(number int, s *harness.StoppedError) error {
+	return j.found(Finding{
+		Kind: KindStopped, Epoch: number, Count: 1, Says: []string{s.Error()}, Promised: j.run.cluster.equal,
+	}, nil)
+}
