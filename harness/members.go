@@ -187,14 +187,25 @@ func (w *worker) leaveMembers() error {
 	return errors.Join(errs...)
 }
 
-// ended says that an answer that has come in may be that of a transaction's end, which the other members have to hear.
-func (r *run) ended() bool {
+// mayHaveCommitted says that an answer that has come in may be that of a statement that committed something, which the
+// other members have to hear of: BEGIN and DDL commit what was open, too.
+func (r *run) mayHaveCommitted() bool {
 	for i := range r.got {
-		if a := &r.got[i]; a.err == nil && !r.lane(a.session.number).inTxn {
+		l := r.lane(r.got[i].session.number)
+		if !l.inTxn || r.last(l).traits&(plainRead|locks) == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// last is the step that a session was sent last.
+func (r *run) last(l *lane) *step {
+	for i := len(r.h.Stmts) - 1; ; i-- {
+		if st := &r.h.Stmts[i]; st.Session == l.number {
+			return &r.s.steps[st.Line]
+		}
+	}
 }
 
 // compareMembers tells in the history which member holds other rows than the first one, when all have applied all.

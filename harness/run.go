@@ -193,7 +193,7 @@ func (r *run) settled(ctx context.Context, just *lane) error {
 	if err := r.settleOn(ctx, just); err != nil {
 		return err
 	}
-	if r.w.pool.members != nil && r.ended() {
+	if r.w.pool.members != nil && r.mayHaveCommitted() {
 		if err := r.w.everywhere(ctx); err != nil {
 			return err
 		}

@@ -218,7 +218,12 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			t.close(e, u, true, open)
 			u = &unit{session: u.session, level: u.level, begun: e.st.Submit}
 		}
-		if failed {
+		switch {
+		case failed && began && !e.st.Result.InTxn: // it could not commit what was open, and begins nothing
+			t.join(e, u, open)
+			t.close(e, u, false, open)
+			return nil
+		case failed:
 			return unjudgedError("a BEGIN that fails")
 		}
 		u.consistent = e.kind == stmt.BeginSnapshot
@@ -253,6 +258,12 @@ func (t *timeline) place(e *event, u *unit, open map[int]*unit) error {
 			return unjudgedError("a savepoint outside of a transaction")
 		}
 		t.join(e, u, open)
+		if !e.st.Result.InTxn { // the members of a cluster tell so that another one has won
+			if !failed {
+				t.lost = e
+			}
+			t.close(e, u, false, open)
+		}
 		return nil
 	case stmt.SetVariable:
 		if began && !e.st.Result.InTxn {
