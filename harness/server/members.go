@@ -205,7 +205,16 @@ func (m *members) LogProblems() []string {
 }
 
 // Restart replaces all nodes by fresh ones, which are another cluster.
-func (m *members) Restart(ctx context.Context) error { return m.assemble(ctx, (*private).Restart) }
+func (m *members) Restart(ctx context.Context) error {
+	if m.port != 0 {
+		port, err := portToListen() // the old first node still listens on its own
+		if err != nil {
+			return err
+		}
+		m.port = port
+	}
+	return m.assemble(ctx, (*private).Restart)
+}
 
 // Close ends all nodes.
 func (m *members) Close() error {
