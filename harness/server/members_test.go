@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -184,6 +185,49 @@ func TestMembersCannotStart(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// forgetful is a Galera cluster whose second node does not know any more what it has.
+type forgetful struct{ galera }
+
+func (f forgetful) arm(b *private, at wiring, i int) {
+	f.galera.arm(b, at, i)
+	if i != 1 {
+		return
+	}
+	prepare := b.part.prepare
+	b.part.prepare = func(dir string) error {
+		return errors.Join(prepare(dir), os.Remove(filepath.Join(dir, "data", "grastate.dat")),
+			os.RemoveAll(filepath.Join(dir, "data", "test")))
+	}
+}
+
+// TestGaleraStateTransfer looks that a node which has lost its position gets all data from another one.
+func TestGaleraStateTransfer(t *testing.T) {
+	const target = "galera:11.8,nodes=2"
+	needsCluster(t, target)
+	s, err := parseSpec(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newMembers(t.Context(), s, harness.Options{Dir: shortDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	m.to = forgetful{m.to.(galera)}
+	if err := m.assemble(t.Context(), (*private).begin); err != nil {
+		t.Fatal(err)
+	}
+	if log := m.all[1].Log(); !strings.Contains(log, "SST received") {
+		t.Errorf("no state was transferred: %s", log)
+	}
+	if _, err := os.Stat(filepath.Join(m.all[1].instance().folder.path, "data", "test")); err != nil {
+		t.Errorf("not all was transferred: %v", err)
+	}
+	if err := synced(t.Context(), sideOf(t, m.all[1]), "2"); err != nil {
+		t.Error(err)
 	}
 }
 
