@@ -19,6 +19,9 @@ func (p *Pool) script(c *corpus.Case) (*script, error) {
 	if err == nil {
 		err = p.takesLevels(s)
 	}
+	if err == nil {
+		err = s.sendBy(c.Protocol())
+	}
 	if err != nil {
 		return nil, err
 	}
