@@ -76,6 +76,15 @@ func (p Protocol) String() string {
 	return p.way.String()
 }
 
+// MarshalText gives what Parse reads.
+func (p Protocol) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText is Parse.
+func (p *Protocol) UnmarshalText(text []byte) (err error) {
+	*p, err = Parse(string(text))
+	return err
+}
+
 // Name is String without a seed.
 func (p Protocol) Name() string {
 	if p.mixed {
