@@ -20,6 +20,19 @@ type PolledPreparing interface {
 	SendBy(sql string, way protocol.Way) error
 }
 
+// Argument is the value of a parameter of a prepared statement: a whole number, or a text.
+type Argument struct {
+	Value  string
+	Number bool
+}
+
+// Parametric is implemented by a Preparing whose statements can have parameters.
+type Parametric interface {
+	Preparing
+	// ExecuteWith executes a statement that is kept prepared, with values for its parameters $1 and so on.
+	ExecuteWith(sql string, args []Argument) (Reply, error)
+}
+
 // MostKept is how many statements a session keeps prepared; for one more the oldest goes.
 const MostKept = 64
 

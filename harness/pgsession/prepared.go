@@ -17,8 +17,10 @@ type prepared struct {
 	last int // number of the name given last
 	// Of the statement under way: its text, how it is sent, and what it is called.
 	text   string
+	args   []harness.Argument
 	way    protocol.Way
 	name   string
+	key    string // by which it is kept
 	asText bool
 	// stale are the names that are to be closed with the next statement.
 	stale []string
@@ -30,7 +32,7 @@ const oneTime = "txnfuzz"
 // begin begins with a statement. COPY is sent as text: while it waits for data the server takes what is sent behind the
 // statement for them.
 func (p *prepared) begin(sql string, way protocol.Way) {
-	p.text, p.way = sql, way
+	p.text, p.way, p.args = sql, way, nil
 	if p.asText = way != protocol.Text && copies.MatchString(sql); p.asText {
 		p.way = protocol.Text
 	}
@@ -45,19 +47,24 @@ func (p *prepared) append(b []byte) []byte {
 	}
 	p.stale = p.stale[:0]
 	name, known := oneTime, false
+	key, types := p.text, []uint32(nil)
+	if len(p.args) > 0 {
+		key, types = p.typed()
+	}
+	p.key = key
 	if p.way == protocol.Execute {
-		if name, known = p.kept.Named(p.text); !known {
+		if name, known = p.kept.Named(key); !known {
 			p.last++
 			name = oneTime + strconv.Itoa(p.last)
 		}
 	}
 	p.name = name
 	if !known {
-		b = appendStrings(b, 'P', []string{name, p.text}, 0, 0) // no types of parameters are given
+		b = appendStrings(b, 'P', []string{name, p.text}, counted(types)...)
 	}
-	b = appendStrings(b, 'B', []string{"", name}, 0, 0, 0, 0, 0, 0) // no parameters, no formats: text
-	b = appendStrings(b, 'D', []string{"P"})                        // of the portal without a name
-	b = appendStrings(b, 'E', []string{""}, 0, 0, 0, 0)             // all rows
+	b = appendStrings(b, 'B', []string{"", name}, p.values()...)
+	b = appendStrings(b, 'D', []string{"P"})            // of the portal without a name
+	b = appendStrings(b, 'E', []string{""}, 0, 0, 0, 0) // all rows
 	if p.way == protocol.Prepare {
 		b = appendClose(b, name)
 	}
@@ -74,11 +81,63 @@ func (p *prepared) end(a *answer) {
 			p.stale = append(p.stale, p.name)
 		}
 	case a.parsed:
-		if old, dropped := p.kept.Add(p.text, p.name); dropped {
+		if old, dropped := p.kept.Add(p.key, p.name); dropped {
 			p.stale = append(p.stale, old)
 		}
 	}
 	p.begin("", protocol.Text)
+}
+
+// Types of parameters, which are those that the value has as a literal. 0 is one that the server is to find out.
+// https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-CONSTANTS-NUMERIC
+const (
+	typeText = 0
+	typeInt4 = 23
+	typeInt8 = 20
+)
+
+// typed returns the types of the arguments, and the text with them: with others it is another statement.
+func (p *prepared) typed() (key string, types []uint32) {
+	key = p.text
+	for _, a := range p.args {
+		kind := uint32(typeText)
+		if a.Number {
+			kind = typeInt8
+			if _, err := strconv.ParseInt(a.Value, 10, 32); err == nil {
+				kind = typeInt4
+			}
+		}
+		types = append(types, kind)
+		key += "\x00" + strconv.Itoa(int(kind))
+	}
+	return key, types
+}
+
+// counted spells types, their number before them.
+func counted(types []uint32) []byte {
+	b := binary.BigEndian.AppendUint16(nil, uint16(len(types)))
+	for _, t := range types {
+		b = binary.BigEndian.AppendUint32(b, t)
+	}
+	return b
+}
+
+// values spells the arguments behind the names in Bind: all are text, and so is what is returned.
+func (p *prepared) values() []byte {
+	b := binary.BigEndian.AppendUint16([]byte{0, 0}, uint16(len(p.args)))
+	for _, a := range p.args {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(a.Value)))
+		b = append(b, a.Value...)
+	}
+	return append(b, 0, 0)
+}
+
+// ExecuteWith implements harness.Parametric.
+func (s *Session) ExecuteWith(sql string, args []harness.Argument) (harness.Reply, error) {
+	s.answer.begin()
+	s.prepared.begin(sql, protocol.Execute)
+	s.prepared.args = args
+	return s.finish()
 }
 
 // Forget implements harness.Preparing. The server hears of it with the next statement that is sent prepared.

@@ -31,6 +31,7 @@ type Session struct {
 
 var (
 	_ harness.PolledPreparing = (*Session)(nil)
+	_ harness.Parametric      = (*Session)(nil)
 	_ harness.Pipelined       = (*Session)(nil)
 	_ harness.Yielding        = (*Session)(nil)
 )
@@ -103,7 +104,14 @@ func (s *Session) Execute(sql string) (harness.Reply, error) {
 
 // ExecuteBy implements harness.Preparing.
 func (s *Session) ExecuteBy(sql string, way protocol.Way) (harness.Reply, error) {
-	if err := s.SendBy(sql, way); err != nil {
+	s.answer.begin()
+	s.prepared.begin(sql, way)
+	return s.finish()
+}
+
+// finish sends the statement under way and reads its answer.
+func (s *Session) finish() (harness.Reply, error) {
+	if err := s.write(); err != nil {
 		return s.answer.reply, err
 	}
 	for {
@@ -163,8 +171,13 @@ func (s *Session) Send(sql string) error { return s.SendBy(sql, protocol.Text) }
 func (s *Session) SendBy(sql string, way protocol.Way) error {
 	s.answer.begin()
 	s.prepared.begin(sql, way)
+	return s.write()
+}
+
+// write sends the statement under way.
+func (s *Session) write() error {
 	if s.prepared.way == protocol.Text {
-		s.out = appendMessage(s.out[:0], 'Q', sql)
+		s.out = appendMessage(s.out[:0], 'Q', s.prepared.text)
 	} else {
 		s.out = s.prepared.append(s.out[:0])
 	}
