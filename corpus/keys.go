@@ -14,7 +14,7 @@ import (
 // convention, for people. docs/cases.md lists them.
 var headerKeys = []string{
 	// What decides how a case runs.
-	levelKey, "target", "seed", holdKey, dialectKey, versionsKey,
+	levelKey, "target", "seed", holdKey, dialectKey, versionsKey, protocolKey,
 	// What it is held against.
 	verdictWord,
 	// Where it comes from, for people.

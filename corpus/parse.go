@@ -12,6 +12,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 )
 
@@ -236,6 +237,11 @@ func (r *caseReader) addAbove(at int, text string) error {
 			}
 			if f.Key == versionsKey && f.Value != versionsTold {
 				return r.errorf(at, "header %s: %q: %s", versionsKey, f.Value, wantVersions)
+			}
+			if f.Key == protocolKey {
+				if _, err := protocol.Parse(f.Value); err != nil {
+					return r.errorf(at, "header %s: %v", protocolKey, err)
+				}
 			}
 			if f.Key == levelKey {
 				if _, err := parseLevels(f.Value); err != nil {

@@ -34,7 +34,7 @@ func (p *Pool) follow(ctx context.Context) (*behind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow a primary: %w", err)
 	}
-	db, err := databaseOf(t.Nodes[i].Backend)
+	db, err := DatabaseOf(t.Nodes[i].Backend)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -1,6 +1,9 @@
 package harness
 
-import "github.com/txnfuzz/txnfuzz/corpus"
+import (
+	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
+)
 
 // connection is a Session and what the worker that owns it knows of it.
 type connection struct {
@@ -12,7 +15,7 @@ type connection struct {
 	// asked says that a statement is outstanding; of a box.
 	asked bool
 	// queries goes to the goroutine of a courier, which closes ended.
-	queries chan string
+	queries chan query
 	ended   chan struct{}
 
 	// State of the session as the worker knows it.
@@ -31,6 +34,36 @@ func newConnection(s Session, number int) *connection {
 		c.polled = p
 	}
 	return c
+}
+
+// query is a statement for a courier.
+type query struct {
+	sql string
+	way protocol.Way
+}
+
+// prepares says that the session knows prepared statements.
+func (c *connection) prepares() bool {
+	if c.polled != nil {
+		_, ok := c.polled.(PolledPreparing)
+		return ok
+	}
+	_, ok := c.Session.(Preparing)
+	return ok
+}
+
+func (c *connection) executeBy(q query) (Reply, error) {
+	if q.way == protocol.Text {
+		return c.Execute(q.sql)
+	}
+	return c.Session.(Preparing).ExecuteBy(q.sql, q.way)
+}
+
+func (c *connection) sendBy(sql string, way protocol.Way) error {
+	if way == protocol.Text {
+		return c.polled.Send(sql)
+	}
+	return c.polled.(PolledPreparing).SendBy(sql, way)
 }
 
 // answer is the end of one statement of a session.

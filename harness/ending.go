@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -113,7 +114,7 @@ func (r *run) killSession(ctx context.Context, l, victim *lane, i int, parked bo
 		}
 	}
 	r.enter(l, i, parked)
-	r.w.mail.send(l.connection, of(sql, victim.id))
+	r.w.mail.send(l.connection, of(sql, victim.id), protocol.Text)
 	if ok, err := r.awaitAnswer(ctx, l, time.Time{}); !ok || err != nil {
 		return err
 	}

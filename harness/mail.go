@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
 
@@ -14,8 +15,9 @@ type mail interface {
 	join(s *connection) error
 	// leave is called before a session is closed.
 	leave(s *connection)
-	// send submits a statement of a session that has none outstanding.
-	send(s *connection, sql string)
+	// send submits a statement of a session that has none outstanding. Another way than text is for a session that is
+	// Preparing.
+	send(s *connection, sql string, way protocol.Way)
 	// receive waits for an answer, for a token of wake, or until d is over; ok
 	// says that it is an answer. Errors are those of ctx.
 	receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (a answer, ok bool, err error)
@@ -49,11 +51,11 @@ func newCouriers() (*couriers, error) {
 }
 
 func (c *couriers) join(s *connection) error {
-	s.queries, s.ended = make(chan string, 1), make(chan struct{})
+	s.queries, s.ended = make(chan query, 1), make(chan struct{})
 	go func() {
 		defer close(s.ended)
 		for q := range s.queries {
-			r, err := s.Execute(q)
+			r, err := s.executeBy(q)
 			c.answers <- answer{s, r, err}
 		}
 	}()
@@ -65,7 +67,7 @@ func (c *couriers) leave(s *connection) {
 	<-s.ended
 }
 
-func (c *couriers) send(s *connection, sql string) { s.queries <- sql }
+func (c *couriers) send(s *connection, sql string, way protocol.Way) { s.queries <- query{sql, way} }
 
 func (c *couriers) receive(ctx context.Context, d time.Duration, wake <-chan struct{}) (answer, bool, error) {
 	c.alarm.set(d)
@@ -123,9 +125,9 @@ func (b *box) leave(s *connection) {
 	delete(b.sessions, s.polled.Socket())
 }
 
-func (b *box) send(s *connection, sql string) {
+func (b *box) send(s *connection, sql string, way protocol.Way) {
 	s.asked = true
-	if err := s.polled.Send(sql); err != nil {
+	if err := s.sendBy(sql, way); err != nil {
 		b.answered(s, Reply{}, err)
 	}
 }

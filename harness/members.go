@@ -83,7 +83,7 @@ func membersOf(b Backend) (*members, error) {
 		if n.Role != Member {
 			continue
 		}
-		db, err := databaseOf(n.Backend)
+		db, err := DatabaseOf(n.Backend)
 		if err != nil {
 			return nil, fmt.Errorf("use member %s: %w", n.Name, err)
 		}

@@ -11,12 +11,16 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
 
 // mysqlDatabase is a Wired as a Database: its sessions are those of go-sql-driver/mysql,
 // on connections that the Wired dials.
-type mysqlDatabase struct{ Wired }
+type mysqlDatabase struct {
+	Wired
+	refused *refusals
+}
 
 // mysqlSession is a Session through go-sql-driver. The driver logs in, sends statements and
 // waits for the last packet; what the packets say comes from the tap beneath it.
@@ -27,9 +31,11 @@ type mysqlSession struct {
 	tap    *tap
 	socket *direct.Conn // beneath tap; nil where only the runtime can wait for it
 	buf    []byte       // of Receive
+
+	prepared prepared
 }
 
-var _ Polled = (*mysqlSession)(nil)
+var _ PolledPreparing = (*mysqlSession)(nil)
 
 // openPatience bounds the opening of a session: a server that hangs may take a connection and never
 // answer on it.
@@ -68,7 +74,10 @@ func (d mysqlDatabase) Open(ctx context.Context, control bool) (Session, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &mysqlSession{conn: conn, exec: conn.(driver.ExecerContext), tap: t}
+	t.family = d.Server().DBMS
+	s := &mysqlSession{
+		conn: conn, exec: conn.(driver.ExecerContext), tap: t, prepared: prepared{refused: d.refused},
+	}
 	s.socket, _ = t.Conn.(*direct.Conn)
 	defer context.AfterFunc(ctx, s.Cut)()
 	r, err := s.Execute("SELECT CONNECTION_ID()")
@@ -109,15 +118,12 @@ func (s *mysqlSession) Execute(query string) (Reply, error) {
 func (s *mysqlSession) Socket() *direct.Conn { return s.socket }
 
 // Send implements Polled.
-func (s *mysqlSession) Send(query string) error { return s.tap.query(query) }
+func (s *mysqlSession) Send(query string) error { return s.SendBy(query, protocol.Text) }
 
 // Receive implements Polled.
 func (s *mysqlSession) Receive() (Reply, bool, error) {
-	if s.buf == nil {
-		s.buf = make([]byte, 16<<10)
-	}
 	for {
-		n, err := s.socket.TryRead(s.buf)
+		n, err := s.socket.TryRead(s.buffer())
 		if direct.Empty(err) {
 			return Reply{}, false, nil
 		}
@@ -125,10 +131,21 @@ func (s *mysqlSession) Receive() (Reply, bool, error) {
 			s.tap.feed(s.buf[:n])
 			err = s.tap.err
 		}
-		if err != nil || s.tap.done {
-			return s.tap.reply, s.tap.done, err
+		over := s.tap.done
+		if err == nil && over {
+			over, err = s.goOn()
+		}
+		if err != nil || over {
+			return s.tap.reply, over, err
 		}
 	}
+}
+
+func (s *mysqlSession) buffer() []byte {
+	if s.buf == nil {
+		s.buf = make([]byte, 16<<10)
+	}
+	return s.buf
 }
 
 // Cut implements Session: it closes the socket under whoever reads it.

@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -30,6 +31,8 @@ type Play struct {
 	// nothing left, is passed over; behind the end the sessions take turns.
 	Order  []int
 	Levels Levels
+	// Protocol is how the statements of the players are sent.
+	Protocol protocol.Protocol
 	// Probes are read on a connection of their own before the first statement, and
 	// again behind the last.
 	Probes []ast.StmtNode
@@ -93,6 +96,8 @@ func newStage(play *Play, dbms history.DBMS) (*stage, error) {
 		return nil, &RefusedError{s.init[0], "it names a database"}
 	}
 	s.fillsTable = fillsTable(a.c)
+	a.c.SetProtocol(play.Protocol)
+	s.protocol = play.Protocol
 	a.s = s
 	for i := range play.Players {
 		s.sessions = append(s.sessions, i+1)

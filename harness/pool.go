@@ -167,12 +167,16 @@ type Stats struct {
 	// Replicated counts the cases whose tables were compared with those of a replica, Unsafe the statements in cases of
 	// which the server told that their form in the binary log is unsafe.
 	Replicated, Unsafe int64
+	// Prepared counts the statements of cases that were prepared, executed and closed, Executed those whose session kept
+	// them prepared, Unprepared those that were to be prepared and went as text, since the server cannot.
+	Prepared, Executed, Unprepared int64
 	// Phases sums what the cases took, those that broke down too.
 	Phases Phases
 }
 
 type counters struct {
 	cases, statements, waits, asks, known, timed, made, reused, agreed, replicated, unsafe atomic.Int64
+	prepared, executed, unprepared                                                         atomic.Int64
 	phases                                                                                 phaseSums
 }
 
@@ -183,6 +187,7 @@ func (p *Pool) Stats() Stats {
 		Cases: c.cases.Load(), Statements: c.statements.Load(), Waits: c.waits.Load(), Asks: c.asks.Load(),
 		WaitKnown: time.Duration(c.known.Load()), WaitsTimed: c.timed.Load(),
 		Provisioned: c.made.Load(), Reused: c.reused.Load(), Agreed: c.agreed.Load(),
+		Prepared: c.prepared.Load(), Executed: c.executed.Load(), Unprepared: c.unprepared.Load(),
 		Replicated: c.replicated.Load(), Unsafe: c.unsafe.Load(), Phases: c.phases.load(),
 	}
 }
@@ -194,7 +199,7 @@ var ErrClosed = errors.New("pool is closed")
 func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	_, tenant := b.(Tenant)
 	holdable, _ := b.(Holdable)
-	db, err := databaseOf(b)
+	db, err := DatabaseOf(b)
 	if err != nil {
 		return nil, err
 	}
@@ -206,8 +211,8 @@ func NewPool(ctx context.Context, b Backend, o PoolOptions) (*Pool, error) {
 	return newPool(ctx, db, replicated, members, holdable, tenant, o)
 }
 
-// databaseOf returns a Backend as a Database.
-func databaseOf(b Backend) (Database, error) {
+// DatabaseOf returns a Backend as a Database.
+func DatabaseOf(b Backend) (Database, error) {
 	if db, ok := b.(Database); ok {
 		return db, nil
 	}
@@ -215,7 +220,7 @@ func databaseOf(b Backend) (Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mysqlDatabase{w}, nil
+	return mysqlDatabase{w, &refusals{}}, nil
 }
 
 func newPool(ctx context.Context, db Database, replicated Replicated, members *members, holdable Holdable, tenant bool, o PoolOptions) (*Pool, error) {

@@ -63,6 +63,10 @@ type run struct {
 	greet func(*connection) error
 	// numbers are those of the sessions that have had a connection, by its ID.
 	numbers map[uint64]int
+	// sent counts how often a session has sent a text, altered says that a line has changed tables: what decides how a
+	// statement is sent.
+	sent    map[sending]int
+	altered bool
 	// own are the names that stand for those of the case; nil: it has had none yet.
 	own *ownNames
 }
@@ -223,7 +227,7 @@ func (r *run) unpark(ctx context.Context) error {
 func (r *run) submit(l *lane, i int, parked bool) {
 	r.enter(l, i, parked)
 	r.trace.begin(l, i)
-	r.w.mail.send(l.connection, r.text(l, &r.s.steps[i]))
+	r.w.mail.send(l.connection, r.text(l, &r.s.steps[i]), r.way(l, i))
 }
 
 // enter makes a line the outstanding statement of its session.
@@ -348,6 +352,7 @@ func (r *run) finish(l *lane, a *answer) error {
 	st.Return = r.tick()
 	st.Versions = takeVersions(r.s.steps[st.Line].versions, &a.Result)
 	st.Result = a.Result
+	st.Sent = r.sentBy(a)
 	r.notified(l.number, l.stmt, a.Notifications)
 	if err := r.askUnsafe(l, &a.Result); err != nil {
 		return err

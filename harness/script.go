@@ -9,6 +9,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/corpus/pgsql"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/stmt"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -121,6 +122,8 @@ type script struct {
 	overflows overflows
 	// timed says that the case sets how long locks are waited for.
 	timed bool
+	// protocol is how the statements of the sessions are sent.
+	protocol protocol.Protocol
 	// kill is the first KILL of the case, "" if it has none.
 	kill string
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
@@ -86,6 +87,10 @@ type Reply struct {
 	Holders []uint64
 	// Notifications are what the server told since the last answer without being asked, in its order.
 	Notifications []Notification
+	// Sent is how the statement was sent in the end. AsText says that it was to be prepared and the server cannot, so
+	// that its text was sent.
+	Sent   protocol.Way
+	AsText bool
 	// At is when the end of the answer came in. It orders the answers of sessions that
 	// waited for each other.
 	At time.Time

@@ -14,14 +14,15 @@ import (
 // Protocol constants of the MySQL client/server protocol,
 // https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html
 const (
-	comQuery = 0x03
+	comQuery       = 0x03
+	comStmtPrepare = 0x16
+	comStmtExecute = 0x17
+	comStmtClose   = 0x19
 
 	headerOK  = 0x00
 	headerEOF = 0xfe
 	headerErr = 0xff
 	nullCell  = 0xfb
-
-	typeBit = 0x10 // MYSQL_TYPE_BIT
 
 	statusInTrans     = 0x0001
 	statusMoreResults = 0x0008
@@ -36,10 +37,12 @@ var errMalformed = errors.New("malformed server packet")
 type tapState uint8
 
 const (
-	tapIdle    tapState = iota // not inside the answer to a COM_QUERY
-	tapHeader                  // next packet: OK, ERR or a column count
-	tapColumns                 // next packets: column definitions, then EOF
-	tapRows                    // next packets: rows, then EOF or ERR
+	tapIdle     tapState = iota // not inside the answer to a command that is looked at
+	tapHeader                   // next packet: OK, ERR or a column count
+	tapColumns                  // next packets: column definitions, then EOF
+	tapRows                     // next packets: rows, then EOF or ERR
+	tapPrepare                  // next packet: what was prepared, or ERR
+	tapPrepared                 // next packets: what is known of a prepared statement
 )
 
 // tap reads along on the connection of a driver that keeps to itself most of
@@ -52,12 +55,16 @@ type tap struct {
 	net.Conn
 	state   tapState
 	columns int
-	bits    []int   // those of its columns that are BIT
-	head    [4]byte // of the packet that is coming in
+	types   []columnType // of its columns
+	binary  bool         // its rows are binary
+	family  history.DBMS // of the server, for what it prints
+	stmt    uint32       // the ID of what was prepared last
+	skip    int          // packets until all is said of it
+	head    [4]byte      // of the packet that is coming in
 	nhead   int
 	left    int    // bytes of its payload still to come
 	partial []byte // payload so far, where it came in pieces
-	reply   Reply  // to the last COM_QUERY
+	reply   Reply  // to the last command
 	done    bool   // its last packet was seen whole
 	err     error
 	out     []byte // the last packet that query sent
@@ -69,23 +76,35 @@ func (t *tap) Write(p []byte) (int, error) {
 	// more than 16 MB goes on in packets with higher numbers.
 	if len(p) > 4 && p[3] == 0 {
 		t.state, t.nhead, t.left, t.partial = tapIdle, 0, 0, t.partial[:0]
-		if p[4] == comQuery {
-			t.state = tapHeader
-			t.reply, t.done = Reply{Result: history.Result{Matched: -1, Changed: -1, Affected: -1}}, false
+		switch p[4] {
+		case comQuery:
+			t.begin(tapHeader, false)
+		case comStmtPrepare:
+			t.begin(tapPrepare, false)
+		case comStmtExecute:
+			t.begin(tapHeader, true)
 		}
 	}
 	return t.Conn.Write(p)
 }
 
+func (t *tap) begin(state tapState, binary bool) {
+	t.state, t.binary = state, binary
+	t.reply, t.done = Reply{Result: history.Result{Matched: -1, Changed: -1, Affected: -1}}, false
+}
+
 // query sends a statement by itself, for a caller that will feed the tap what
 // comes back.
-func (t *tap) query(sql string) error {
+func (t *tap) query(sql string) error { return t.command(comQuery, sql) }
+
+// command is query for any command and what belongs to it.
+func (t *tap) command(command byte, sql string) error {
 	left := len(sql) + 1
 	for seq := byte(0); ; seq++ {
 		n := min(left, maxPayload)
 		t.out = append(t.out[:0], byte(n), byte(n>>8), byte(n>>16), seq)
 		if seq == 0 {
-			t.out = append(t.out, comQuery)
+			t.out = append(t.out, command)
 			n--
 		}
 		t.out = append(t.out, sql[:n]...)
@@ -162,7 +181,16 @@ func (t *tap) packet(p []byte) error {
 		}
 		t.columns, t.state = int(n), tapColumns
 		t.reply.Columns = make([]string, 0, t.columns)
-		t.reply.Rows, t.bits = nil, t.bits[:0]
+		t.reply.Rows, t.types = nil, t.types[:0]
+	case tapPrepare:
+		if p[0] == headerErr {
+			return t.fail(p)
+		}
+		return t.prepared(p)
+	case tapPrepared:
+		if t.skip--; t.skip == 0 {
+			t.finish()
+		}
 	case tapColumns:
 		if p[0] == headerEOF && len(p) < 9 {
 			if len(t.reply.Columns) != t.columns {
@@ -178,6 +206,8 @@ func (t *tap) packet(p []byte) error {
 			return t.fail(p)
 		case p[0] == headerEOF && len(p) < 9:
 			return t.eof(p)
+		case t.binary:
+			return t.binaryRow(p)
 		}
 		return t.row(p)
 	}
@@ -246,28 +276,43 @@ func (t *tap) finish() {
 	t.done, t.reply.At = true, time.Now()
 }
 
+// columnType is what decides how a value of a column is printed.
+type columnType struct {
+	kind     byte
+	flags    uint16
+	decimals byte
+	width    uint32
+	stored   bool // of a table: no expression
+}
+
 // column takes the name out of a column definition: its fifth string, behind catalog,
-// schema, table and original table; and whether it is a BIT: behind the original name come
-// a length, the character set in two bytes, the width in four and the type in one.
+// schema, table and original table; and its type: behind the original name come
+// a length, the character set in two bytes, the width in four, the type in one, flags in two and
+// how many digits come behind the point in one.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html
 func (t *tap) column(p []byte) error {
-	const name, names, typeAt = 4, 6, 7
+	const table, name, names, widthAt, typeAt, flagsAt, decimalsAt = 2, 4, 6, 3, 7, 8, 10
+	stored := false
 	for i := range names {
 		n, w, ok := lenenc(p)
 		if !ok || uint64(len(p)-w) < n {
 			return errMalformed
 		}
-		if i == name {
+		switch i {
+		case table:
+			stored = n > 0
+		case name:
 			t.reply.Columns = append(t.reply.Columns, string(p[w:w+int(n)]))
 		}
 		p = p[w+int(n):]
 	}
-	if len(p) <= typeAt {
+	if len(p) <= decimalsAt {
 		return errMalformed
 	}
-	if p[typeAt] == typeBit {
-		t.bits = append(t.bits, len(t.reply.Columns)-1)
-	}
+	t.types = append(t.types, columnType{
+		kind: p[typeAt], flags: binary.LittleEndian.Uint16(p[flagsAt:]), decimals: p[decimalsAt],
+		width: binary.LittleEndian.Uint32(p[widthAt:]), stored: stored,
+	})
 	return nil
 }
 
@@ -296,11 +341,15 @@ func (t *tap) row(p []byte) error {
 	if at != len(p) {
 		return errMalformed
 	}
-	for _, i := range t.bits {
-		cells[i].Bit = !cells[i].Null
+	t.addRow(cells)
+	return nil
+}
+
+func (t *tap) addRow(cells []history.Cell) {
+	for i := range cells {
+		cells[i].Bit = t.types[i].kind == typeBit && !cells[i].Null
 	}
 	t.reply.Rows = append(t.reply.Rows, cells)
-	return nil
 }
 
 // lenenc reads a length-encoded integer and tells its width in bytes.

@@ -21,6 +21,9 @@ func (p *Pool) script(c *corpus.Case) (*script, error) {
 			err = p.spreads(c, s)
 		}
 	}
+	if err == nil {
+		err = s.sendBy(c.Protocol())
+	}
 	if err != nil {
 		return nil, err
 	}

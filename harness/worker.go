@@ -194,6 +194,9 @@ func (w *worker) ready(ctx context.Context, s *script, db string, levels Levels)
 		if err := w.readySession(c, db, levels.of(n)); err != nil {
 			return err
 		}
+		if err := c.readyFor(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

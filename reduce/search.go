@@ -45,6 +45,9 @@ func (r *reducer) run() error {
 		err = r.untold()
 	}
 	if err == nil {
+		err = r.plainly()
+	}
+	if err == nil {
 		err = r.descend()
 	}
 	if err == nil {
@@ -102,6 +105,26 @@ func (r *reducer) untold() error {
 		r.header = told
 	}
 	return err
+}
+
+// plainly has the statements sent as text, or else in as few ways as the bug shows with.
+func (r *reducer) plainly() error {
+	was := r.header
+	c := &corpus.Case{Header: was}
+	for _, p := range c.Protocol().Simpler() {
+		c.SetProtocol(p)
+		r.header = c.Header
+		shows, err := r.shows(r.best)
+		if err != nil && !errors.Is(err, ErrRejected) {
+			r.header = was
+			return err
+		}
+		if err == nil && shows {
+			return nil
+		}
+	}
+	r.header = was
+	return nil
 }
 
 // descend works the layers off in order, once: arms as the strategy says, each

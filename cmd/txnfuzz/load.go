@@ -23,6 +23,7 @@ import (
 
 func newLoad() *cobra.Command {
 	var s load.Settings
+	var sent sentBy
 	var level, reads, opened, faults, history, jsonFile, address string
 	var models []string
 	var declared, program, adapter string
@@ -159,6 +160,7 @@ failed, nothing was committed, or something could not be decided.`,
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = rand.Uint64()
 			}
+			s.Protocol = sent.protocol.Seeded(s.Seed)
 			return runLoad(cmd, s, others, history, jsonFile, address)
 		},
 	}
@@ -180,6 +182,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&opened, "openings", "auto",
 		"how transactions begin, some of begin, snapshot (WITH CONSISTENT SNAPSHOT, at RR), read-only, autocommit, "+
 			"savepoint; auto: all that the server and the workload allow")
+	addProtocol(f, &sent, loadProtocolUsage)
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
 	f.IntVar(&s.Keys, "keys", 0,

@@ -25,6 +25,7 @@ func newReplay() *cobra.Command {
 	var targets []string
 	var levels, only, jsonFile, htmlFile, against, solver string
 	var ci surfaces
+	var sent sentBy
 	cmd := &cobra.Command{
 		Use:   "replay FILE|DIR... [flags]",
 		Short: "Run saved cases again and print their verdicts",
@@ -63,6 +64,7 @@ another verdict.`,
   txnfuzz replay corpus/known --target all --html matrix.html
   txnfuzz replay corpus/known/tidb-33315.sql --target mysql:9.7 --target mariadb:11.8
   txnfuzz replay corpus/known/maria-34108.sql --target mysql:9.7 --against mariadb:11.8
+  txnfuzz replay corpus/known --target mysql:9.7 --protocol prepare
   txnfuzz replay corpus/found --only '^tidb-' --levels RC,RR --json -`,
 		Args: wantCases,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,6 +103,9 @@ another verdict.`,
 			if !cmd.Flags().Changed("target") {
 				targets = ownTopology(cases, targets)
 			}
+			for i := range cases {
+				cases[i].Case = sent.override(cases[i].Case)
+			}
 			tellOwnLevels(cmd.ErrOrStderr(), cases, asked)
 			begun := time.Now()
 			list := &jsonList{path: jsonFile, stdout: cmd.OutOrStdout()}
@@ -127,6 +132,7 @@ another verdict.`,
 	f.StringVar(&against, "against", "", "a second target: each case runs there, too, and what the two do differently is shown side by side")
 	f.StringVar(&levels, "levels", "", "isolation levels for cases that name none (default: all that the target has)")
 	f.StringVar(&only, "only", "", "run only the cases whose file name matches this regular expression")
+	addProtocol(f, &sent, recordedProtocolUsage)
 	f.StringVar(&solver, "solver", "both", solverUsage)
 	f.StringVar(&jsonFile, "json", "", "write the verdicts as a JSON list; - is standard output")
 	ci.add(f)

@@ -24,6 +24,7 @@ func newRun() *cobra.Command {
 	var s campaign.Settings
 	var levels, conflict, txns, breadth, solver, jsonFile, state, address string
 	var forRaces bool
+	var sent sentBy
 	var ci surfaces
 	cmd := &cobra.Command{
 		Use:   "run [flags] [CASE...]",
@@ -62,6 +63,12 @@ primary. Behind each the replica is waited for until it has applied all that was
 committed, and the tables of the two are compared. Rows that differ are a finding, and so
 is a replica that stops; its case replays on the same topology.
 
+With --protocol statements are sent prepared: a server then takes other ways through its
+program, and keeps plans and what it knows of tables from one execution to the next. The
+header of a finding says how its statements were sent (protocol: prepare), and replay
+sends them so. What the server cannot prepare (it answers with error 1295), such as BEGIN
+on MySQL, goes as text; the summary counts both.
+
 With --races one statement of each case is held inside of the server, at an instruction of
 its own program, while the other sessions go on: so a race shows each time that a load test
 meets once in an hour. The file of a finding says where it was held, and replay holds it
@@ -76,6 +83,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
   txnfuzz run --target mariadb:11.8 --corpus /tmp/inputs --duration 2h --resume
   txnfuzz run --target mysql:9.7 --schema shop.sql --duration 5m
   txnfuzz run --target mysql:9.7,replica=row,workers=4 --duration 10m
+  txnfuzz run --target tidb:2025-11 --protocol execute --cases 2000
   txnfuzz run --target mariadb:11.8 --races --duration 5m
   txnfuzz run --target mysql:9.7 --races torn.sql
   txnfuzz run --target postgres:18 --races --levels SER --state search.json
@@ -85,6 +93,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 				return usagef("unexpected argument %q: run makes its own cases; replay runs a stored one, and run --races searches it", files[0])
 			}
 			var err error
+			s.Protocol = sent.protocol
 			if s.Levels, err = target.ParseLevels(levels); err != nil {
 				return usagef("--levels: %w", err)
 			}
@@ -250,6 +259,7 @@ the header of the file names, or at each in turn. It knows the flags --target, -
 	f.BoolVar(&s.Unique, "unique-values", false, "two more columns make every written value unique: then who read from whom is read off the answers, too, without the rules")
 	f.IntVar(&s.Workers, "workers", min(runtime.GOMAXPROCS(0), 8), "cases that run at a time")
 	f.Uint64Var(&s.Seed, "seed", 0, "which cases are made (default: a random seed, which is printed)")
+	addProtocol(f, &sent, protocolUsage+" (default text)")
 	f.StringVar(&s.Out, "out", findings.DefaultOut, "folder for findings")
 	f.BoolVar(&s.Strict, "strict", false, "known deviations are findings, too")
 	f.StringVar(&s.Baseline, "baseline", "", "file of confirmed bugs that are not reported, one a line: fingerprint | reason | link | last day")

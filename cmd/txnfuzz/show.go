@@ -18,6 +18,7 @@ import (
 func newShow() *cobra.Command {
 	var name, levels string
 	var facts bool
+	var sent sentBy
 	cmd := &cobra.Command{
 		Use:   "show FILE [flags]",
 		Short: "Show one case step by step: what was answered, what was expected, and why",
@@ -25,7 +26,7 @@ func newShow() *cobra.Command {
 with the server's answers and waits. Below a wrong answer stands what was expected. The
 verdict and its reasons follow.
 
-A finding is shown as it was recorded. With --target, or if no record lies beside the
+A finding is shown as it was recorded. With --target or --protocol, or if no record lies beside the
 file, the case is run again. For a finding of txnfuzz workload that has an explanation,
 its cause and what to change follow; txnfuzz workload explain tells more.
 
@@ -52,7 +53,7 @@ views, MariaDB of locks only those that are waited for.`,
 					hint(cmd.OutOrStdout(), args[0], c)
 				}
 			}()
-			if !cmd.Flags().Changed("target") && len(asked) == 0 {
+			if !cmd.Flags().Changed("target") && len(asked) == 0 && !sent.given {
 				run, ok, err := findings.Recorded(args[0], c)
 				if err != nil {
 					return err
@@ -61,6 +62,7 @@ views, MariaDB of locks only those that are waited for.`,
 					return show(cmd.OutOrStdout(), run, "", facts)
 				}
 			}
+			c = sent.override(c)
 			tellOwnLevels(cmd.ErrOrStderr(), []corpus.Stored{{Path: args[0], Case: c}}, asked)
 			if name == "" {
 				name = findings.Home(c)
@@ -90,6 +92,7 @@ views, MariaDB of locks only those that are waited for.`,
 	addAllowKill(cmd.Flags())
 	addPromise(cmd.Flags())
 	f.BoolVar(&facts, "facts", false, "print all that the server tells of plans, locks and read views")
+	addProtocol(f, &sent, recordedProtocolUsage)
 	f.StringVar(&levels, "levels", "", "isolation levels for a case that names none (default: all that the target has)")
 	return cmd
 }

@@ -22,6 +22,7 @@ import (
 
 func newWorkload() *cobra.Command {
 	var s run.Settings
+	var sent sentBy
 	var levels, txns string
 	var out workloadOutputs
 	var address string
@@ -96,6 +97,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = uint64(rand.Uint32())
 			}
+			s.Protocol = sent.protocol.Seeded(s.Seed)
 			return runWorkload(cmd, w, s, out, address)
 		},
 	}
@@ -105,6 +107,7 @@ Exit status: 0 nothing found, 1 something found, 2 wrong usage or a malformed fi
 	f.StringVar(&levels, "levels", "", "isolation levels, such as RC,RR (default: all that the target has)")
 	f.StringVar(&txns, "txns", "2..3", "how many transactions run concurrently: 2, or 2..4")
 	f.StringSliceVar(&s.Only, "only", nil, "names of the transactions that take part (default: all)")
+	addProtocol(f, &sent, protocolUsage+" (default text)")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; findings are reduced and explained after that, see --explain")
 	f.IntVar(&s.Cases, "cases", 0, "end after this many concurrent runs")
 	f.DurationVar(&s.Explain, "explain", 0, "time for reducing findings, looking for a fix and running the mended workload (default: half of what the cases took, at least 30s)")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/fuzz/findings"
 	"github.com/txnfuzz/txnfuzz/fuzz/target"
 	"github.com/txnfuzz/txnfuzz/mutate"
@@ -64,6 +65,8 @@ type Settings struct {
 	// Schema is a file with tables on which all cases are made, in place of random ones and of stored cases; see LoadSchema.
 	// Empty: none.
 	Schema string
+	// Protocol is how the statements of the cases are sent; where it is mixed, each case has a seed of its own.
+	Protocol protocol.Protocol
 	// Corpus is a folder in which a campaign keeps inputs that show rare
 	// behaviour, to make new ones of; empty: every input is made afresh.
 	Corpus string

@@ -23,6 +23,7 @@ type Report struct {
 	Conflict      string            `json:"conflict"`
 	Workers       int               `json:"workers"`
 	Seed          uint64            `json:"seed"`
+	Protocol      string            `json:"protocol"`
 	// Unique says that every written value was unique, and the answers alone a judge.
 	Unique bool `json:"unique_values,omitempty"`
 	// Begun is when it began, a UTC time, End how it ended, nil while it runs.
@@ -73,7 +74,7 @@ func (c *campaign) report() *Report {
 	seconds := time.Since(c.begun).Seconds()
 	r := &Report{
 		Target: c.target.Name, ServerVersion: server.Version, DBMS: string(server.DBMS), Settings: server.Settings,
-		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Unique: c.s.Unique,
+		Conflict: string(c.s.Conflict), Workers: c.s.Workers, Seed: c.s.Seed, Protocol: c.s.Protocol.Name(), Unique: c.s.Unique,
 		Begun: c.begun.UTC().Truncate(time.Second), Seconds: seconds, Counts: counts, Series: c.recorded.until(c.point(&counts)),
 		Restarts: c.restarts(), Replicas: c.target.Replicas(), Findings: c.keeper.Findings(), Baseline: c.keeper.Baseline.Report(),
 	}

@@ -244,6 +244,7 @@ func merged(a, b *Report) *Report {
 		r.Statements += c.Statements
 		r.Blocked += c.Blocked
 		r.Deadlocks += c.Deadlocks
+		r.Sent.merge(c.Sent)
 		r.Elsewhere += c.Elsewhere
 		r.Computed += c.Computed
 		r.ComputedJudged += c.ComputedJudged

@@ -25,6 +25,8 @@ type Counts struct {
 	// failed with the error of one.
 	Blocked   int `json:"blocked"`
 	Deadlocks int `json:"deadlocks"`
+	// Sent counts statements that were to be prepared.
+	Sent Sent `json:"sent,omitzero"`
 	// Verdicts, Known and Unknown count cases by outcome, by rule, by reason.
 	Verdicts map[oracle.Outcome]int `json:"verdicts"`
 	Known    map[string]int         `json:"known"`
@@ -132,6 +134,7 @@ func (c *Counts) add(r *target.Trial) {
 		}
 	}
 	c.Statements += len(r.History.Stmts)
+	c.Sent.add(r.History)
 	for i := range r.History.Stmts {
 		s := &r.History.Stmts[i]
 		if len(s.Waits) > 0 {

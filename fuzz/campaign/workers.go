@@ -59,6 +59,7 @@ func (c *campaign) runAll(working, keeping context.Context, worker, quota int, j
 				return // what is left of the input is for those who resume
 			}
 			quota--
+			k = c.s.sentBy(k, worker, n, i)
 			from := c.originOf(&p, worker, n, i)
 			last := i == len(made)-1
 			f := c.take(keeping, worker, k, n, func(r target.Trial) bool {

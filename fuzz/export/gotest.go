@@ -32,6 +32,7 @@ func goTest(s *script) (Files, error) {
 		Do, SQL            string
 		Target             int
 		Shows              bool
+		Sent               string
 		Counts, Ordered    bool
 		Recorded, Promised string
 	}
@@ -49,7 +50,8 @@ func goTest(s *script) (Files, error) {
 		Family   string
 		Before   []string
 		Ends     bool
-	}{Setup: s.setup(), Decided: s.decided, Demo: s.demo, Database: s.database(), Family: serverNames[s.History.Server.DBMS], Before: s.settingsOfSetup(), Ends: s.Case.EndsSessions()}
+		Prepares bool
+	}{Prepares: !s.Case.Protocol().IsText(), Setup: s.setup(), Decided: s.decided, Demo: s.demo, Database: s.database(), Family: serverNames[s.History.Server.DBMS], Before: s.settingsOfSetup(), Ends: s.Case.EndsSessions()}
 	for _, x := range s.needed {
 		if x.promising() {
 			data.Needs = append(data.Needs, x)
@@ -78,6 +80,7 @@ func goTest(s *script) (Files, error) {
 				l.Do, l.Target = do, target
 			}
 		}
+		l.Sent = s.sentAs(a.Stmt)
 		l.Shows, l.Counts = len(s.History.Stmts[a.Stmt].Result.Columns) > 0, counted(a.kind)
 		if a.recorded != nil {
 			l.Ordered = a.promised.ordered

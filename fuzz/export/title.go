@@ -58,6 +58,7 @@ func (s *script) why() []string {
 	if s.crashed() && len(out) > 0 {
 		out = out[1:] // what was expected and seen, which every form tells
 	}
+	out = append(s.protocolText(), out...)
 	for i := range s.Account.Anomalies {
 		a := &s.Account.Anomalies[i]
 		out = append(out, fmt.Sprintf("Anomaly: %s: %s.", a.Name, a.Cycle))

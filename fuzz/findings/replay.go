@@ -36,6 +36,9 @@ type Replayed struct {
 	// Recorded is what the file's header says of this target and level, "" for
 	// nothing; see VerdictText.
 	Recorded string `json:"recorded,omitempty"`
+	// Protocol is how the case's statements were sent, Sent how many were in the last run.
+	Protocol string         `json:"protocol"`
+	Sent     map[string]int `json:"sent,omitempty"`
 	// Runs is how often the case ran until it showed what its header records, or
 	// until that would be missed no more than once in a hundred times; see
 	// Replay.
@@ -109,6 +112,7 @@ func replayAt(ctx context.Context, t *target.Target, file string, c *corpus.Case
 	kept := workload.Keeps(ctx, c, r.History, t.History)
 	v := &r.Verdict
 	return Replayed{
+		Protocol: c.Protocol().String(), Sent: sentIn(r.History),
 		File: file, Target: t.Name, ServerVersion: t.Server().Version, Level: level,
 		Verdict: v.Outcome, Kind: v.Kind, Rules: v.Rules, Expected: v.Expected, Actual: v.Actual,
 		Reason: v.Reason, Fingerprint: v.Fingerprint, Path: r.Path, Anomaly: r.Anomalies(), Recorded: recorded, Runs: runs, Invariant: kept, Trial: r,

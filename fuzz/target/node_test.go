@@ -135,13 +135,3 @@ func dsnsOf(t *testing.T, name string) []string {
 	}
 	return dsns
 }
-
-// TestClustersAreNotForCases: nobody has said how cases are judged there.
-func TestClustersAreNotForCases(t *testing.T) {
-	for _, name := range []string{"galera", "galera:11.8,nodes=3", "mysql:9.7,group=3", "mysql,primary=multi,group=3"} {
-		var wrong *target.Error
-		if _, err := target.Open(t.Context(), name, target.Options{}); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}

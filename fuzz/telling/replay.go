@@ -85,6 +85,11 @@ func WriteReplayText(w io.Writer, results []findings.Replayed) error {
 			below += fmt.Sprintf("%s: %s\n", results[i].Level, &results[i].Anomaly[k])
 		}
 	}
+	for i := range results {
+		for _, s := range sentLines(results[i].Run()) {
+			below += fmt.Sprintf("%s: %s\n", results[i].Level, s)
+		}
+	}
 	_, err := io.WriteString(w, t.Render()+"\n"+below)
 	return errors.Join(err, WriteInvariants(w, results))
 }

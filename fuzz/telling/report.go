@@ -79,6 +79,7 @@ func WriteReport(w io.Writer, r *campaign.Report) error {
 		r.Target, r.ServerVersion, strings.Join(r.Levels, " "), campaign.Count(r.Cases, "case"), r.Seconds, r.CasesPerMinute, campaign.Count(r.Statements, "statement"), r.MeanStatements)
 	fmt.Fprintf(&b, "judged %.1f%% of the statements, blocked %d, deadlocks %d, conflicting cases %.0f%%\n",
 		100*r.JudgedShare, r.Blocked, r.Deadlocks, 100*r.ConflictingShare)
+	writeSent(&b, r)
 	fmt.Fprintf(&b, "ok %d, known %d, violation %d, unknown %d\n",
 		r.Verdicts[oracle.OK], r.Verdicts[oracle.Known], r.Verdicts[oracle.Violation], r.Verdicts[oracle.Unknown])
 	writeCounts(&b, "known", r.Known)

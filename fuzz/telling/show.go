@@ -34,6 +34,9 @@ func Show(w io.Writer, r timeline.Run, version string) error {
 		return err
 	}
 	t := timeline.Of(r)
+	for _, s := range sentLines(r) {
+		line("  ", "%s", s)
+	}
 	for _, x := range r.History.Initial {
 		line("  ", "%s at the start: %s", x.Name, timeline.Rows(x.Rows))
 	}

@@ -130,6 +130,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 	}()
 	c.report.w, c.report.dbms = w, pool.Server().DBMS
 	c.stage, c.report.ServerVersion = NewStage(w, pool), pool.Server().Version
+	c.stage.Protocol = s.Protocol
 	c.addDangerous(firstWins(pool.Server()))
 	if err := c.stage.checkInvariants(ctx, slices.Concat(c.smallest.sets, c.larger.sets), s.Levels[0]); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func Run(ctx context.Context, w *workload.Workload, b harness.Backend, s Setting
 func newCampaign(w *workload.Workload, s Settings, stage *Stage, name string) *campaign {
 	c := &campaign{Settings: s, w: w, stage: stage, begun: time.Now(), cells: map[string]*Cell{}, known: map[string]*Finding{}, helped: map[string]help{}, small: map[string]shown{}, calls: map[string]int{}, ran: map[workload.Place]int{}}
 	c.report = &Report{
-		Workload: name, Target: s.Target, Seed: s.Seed,
+		Workload: name, Target: s.Target, Seed: s.Seed, Protocol: s.Protocol.Name(),
 		Rejected: map[string]int{}, Unknown: map[string]int{}, Verdicts: map[oracle.Outcome]int{}, Findings: []*Finding{}, NotRun: [][]string{}, Apart: [][]string{}, HardlyRun: []string{}, proposes: s.Tries > 0,
 	}
 	for _, l := range s.Levels {

@@ -277,7 +277,9 @@ func (c *campaign) onceMore(m *Mended, cases, explain time.Duration, round uint6
 			s.Cases += 3 * cell.Runs
 		}
 	}
-	again := newCampaign(w, s, NewStage(w, c.stage.Pool), filepath.Base(m.File))
+	stage := NewStage(w, c.stage.Pool)
+	stage.Protocol = c.stage.Protocol
+	again := newCampaign(w, s, stage, filepath.Base(m.File))
 	locked := func(sets [][]*workload.Transaction) (out [][]*workload.Transaction) {
 		for _, set := range sets {
 			same := make([]*workload.Transaction, len(set))

@@ -11,6 +11,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 	"github.com/txnfuzz/txnfuzz/harness"
 	mutate "github.com/txnfuzz/txnfuzz/mutate/workload"
@@ -22,6 +23,8 @@ import (
 type Stage struct {
 	W    *workload.Workload
 	Pool *harness.Pool
+	// Protocol is how the statements of the transactions are sent.
+	Protocol protocol.Protocol
 	// invariants are those of the file and those that the schema implies.
 	invariants []*workload.Invariant
 	probes     []ast.StmtNode
@@ -130,7 +133,7 @@ func (s *Stage) run(ctx context.Context, in *mutate.Input, level corpus.Level, c
 		list = []harness.Player{idle{}} // somebody must look at the tables
 	}
 	s.runs.Add(1)
-	played, err := s.Pool.Play(ctx, harness.Play{Init: in.State.Init(), Players: list, Order: in.Order, Levels: harness.At(level), Probes: s.probes})
+	played, err := s.Pool.Play(ctx, harness.Play{Init: in.State.Init(), Players: list, Order: in.Order, Levels: harness.At(level), Protocol: s.Protocol, Probes: s.probes})
 	err = s.placed(err)
 	if played == nil {
 		return nil, err

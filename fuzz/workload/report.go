@@ -21,6 +21,7 @@ type Report struct {
 	ServerVersion string   `json:"server_version"`
 	Levels        []string `json:"levels"`
 	Seed          uint64   `json:"seed"`
+	Protocol      string   `json:"protocol"`
 	Seconds       float64  `json:"seconds"`
 	// Cases counts the runs of transactions against each other, Serial those one after
 	// the other.

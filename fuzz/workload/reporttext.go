@@ -9,6 +9,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 )
 
@@ -21,6 +22,9 @@ func (r *Report) WriteTextWith(out io.Writer, frameworks []string) error {
 	r.grouped()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s %s, %s: %s\n", r.Workload, r.Target, r.ServerVersion, strings.Join(r.Levels, " "), r.WorkText())
+	if r.Protocol != "" && r.Protocol != protocol.Text.String() {
+		fmt.Fprintf(&b, "sent by protocol %s\n", r.Protocol)
+	}
 	for _, reason := range sortedKeys(r.Rejected) {
 		fmt.Fprintf(&b, "rejected %6d  %s\n", r.Rejected[reason], reason)
 	}

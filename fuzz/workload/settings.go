@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/corpus/workload"
 )
@@ -25,6 +26,7 @@ type Settings struct {
 	Duration time.Duration
 	Cases    int
 	Seed     uint64
+	Protocol protocol.Protocol
 	Workers  int
 	// Out is the folder for what is found.
 	Out string

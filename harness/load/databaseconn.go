@@ -2,8 +2,11 @@ package load
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/pgsession"
 )
@@ -37,9 +40,9 @@ type rolledBack struct{}
 
 func (rolledBack) Error() string { return "COMMIT was answered with ROLLBACK" }
 
-func (c *databaseConn) execute(q string) (*harness.Reply, error) {
+func (c *databaseConn) execute(way protocol.Way, q string) (*harness.Reply, error) {
 	c.late.Reset(c.timeout)
-	r, err := c.session.Execute(q)
+	r, err := c.send(way, q)
 	c.late.Stop()
 	switch {
 	case err != nil:
@@ -52,23 +55,48 @@ func (c *databaseConn) execute(q string) (*harness.Reply, error) {
 	return &r, nil
 }
 
-func (c *databaseConn) change(q string) (int64, error) {
-	r, err := c.execute(q)
-	if err != nil {
-		return 0, err
+// send sends a statement; one that is kept prepared has parameters, $1 and so on.
+func (c *databaseConn) send(way protocol.Way, q string) (harness.Reply, error) {
+	if way == protocol.Text {
+		return c.session.Execute(q)
 	}
-	return r.Affected, nil
+	p, ok := c.session.(harness.Parametric)
+	if !ok {
+		return harness.Reply{}, errUnpreparing
+	}
+	if way == protocol.Prepare {
+		return p.ExecuteBy(q, way)
+	}
+	return p.ExecuteWith(lift(q, func(b *strings.Builder, n int) { fmt.Fprintf(b, "$%d", n) }))
+}
+
+func (c *databaseConn) change(q string) (int64, error) {
+	n, _, err := c.changeBy(protocol.Text, q)
+	return n, err
 }
 
 func (c *databaseConn) query(q string, into *answer) error {
-	r, err := c.execute(q)
+	_, err := c.queryBy(protocol.Text, q, into)
+	return err
+}
+
+func (c *databaseConn) changeBy(way protocol.Way, q string) (n int64, asText bool, err error) {
+	r, err := c.execute(way, q)
 	if err != nil {
-		return err
+		return 0, false, err
+	}
+	return r.Affected, r.AsText, nil
+}
+
+func (c *databaseConn) queryBy(way protocol.Way, q string, into *answer) (asText bool, err error) {
+	r, err := c.execute(way, q)
+	if err != nil {
+		return false, err
 	}
 	for _, row := range r.Rows {
 		into.addCells(row)
 	}
-	return nil
+	return r.AsText, nil
 }
 
 func (c *databaseConn) close() {

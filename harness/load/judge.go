@@ -66,7 +66,7 @@ func newJudge(r *run) (*judge, error) {
 		anomalies: map[model.Kind]int{}, forks: map[model.Kind]int{}, undecided: map[string]int{}, drafts: map[string][]*Program{},
 		header: kv.Header{
 			Workload: r.workload.kind(), Target: r.settings.Target, Server: server.Version,
-			Level: r.settings.Level.Short(), Settings: server.Settings,
+			Level: r.settings.Level.Short(), Settings: server.Settings, Protocol: r.settings.protocolText(),
 		},
 	}
 	if !j.asked && r.invariant == nil {

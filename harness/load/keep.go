@@ -268,6 +268,7 @@ type savedViolation struct {
 	Settings map[string]string `json:"settings"`
 	Level    string            `json:"level"`
 	Workload string            `json:"workload"`
+	Protocol string            `json:"protocol,omitempty"`
 	Again    string            `json:"again"`
 	// Touched are the transactions that touched the rows, as their clients saw them, by the time they began.
 	Touched []invariant.Logged `json:"touched"`
@@ -277,7 +278,7 @@ type savedViolation struct {
 func (j *judge) saveViolation(f Finding, touched []invariant.Logged) error {
 	saved := savedViolation{
 		Finding: f, Target: j.run.settings.Target, Server: j.header.Server, Settings: j.header.Settings,
-		Level: j.run.settings.Level.Short(), Workload: j.run.settings.Workload, Again: j.again(), Touched: touched,
+		Level: j.run.settings.Level.Short(), Workload: j.run.settings.Workload, Protocol: j.header.Protocol, Again: j.again(), Touched: touched,
 	}
 	b, err := json.MarshalIndent(saved, "", "  ")
 	if err == nil {
@@ -301,6 +302,9 @@ func (j *judge) again() string {
 	s := &j.run.settings
 	out := fmt.Sprintf("txnfuzz load --target '%s' --level %s --workload %s --clients %d --seed %d",
 		s.Target, s.Level.Short(), s.Workload, s.Clients, s.Seed)
+	if !s.Protocol.IsText() {
+		out += " --protocol " + s.Protocol.Name()
+	}
 	if len(s.Faults) > 0 {
 		var kinds []string
 		for _, k := range s.Faults {

@@ -20,9 +20,13 @@ import (
 type mysqlConn struct {
 	driver.Conn
 	dest []driver.Value
+	// kept are what it has prepared; refused is common to the connections of a run.
+	kept    keptStatements
+	refused *unprepared
 }
 
 func mysqlDial(b harness.Wired) dial {
+	refused := &unprepared{}
 	return func(ctx context.Context, timeout time.Duration) (conn, error) {
 		cfg := b.Config()
 		cfg.CheckConnLiveness = false // a system call for each statement; a broken connection shows anyway
@@ -47,7 +51,7 @@ func mysqlDial(b harness.Wired) dial {
 		if err != nil {
 			return nil, err
 		}
-		return &mysqlConn{Conn: c}, nil
+		return &mysqlConn{Conn: c, refused: refused}, nil
 	}
 }
 
@@ -64,6 +68,11 @@ func (c *mysqlConn) query(q string, into *answer) error {
 	if err != nil {
 		return err
 	}
+	return c.read(rows, into)
+}
+
+// read adds the rows of an answer.
+func (c *mysqlConn) read(rows driver.Rows, into *answer) error {
 	if n := len(rows.Columns()); len(c.dest) != n {
 		c.dest = make([]driver.Value, n)
 	}

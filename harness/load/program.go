@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/corpus/spelling"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
@@ -18,6 +19,8 @@ type Program struct {
 	Target   string
 	Level    corpus.Level
 	Workload string
+	// Protocol is how its statements are sent.
+	Protocol protocol.Protocol
 	// Models are checked or, where none are named, what Declared says, a name of package oracle/promise, or what the
 	// server's documentation promises.
 	Models   []model.Model

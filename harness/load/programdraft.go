@@ -108,6 +108,7 @@ func (j *judge) programOf(f Finding, of map[int]bool, keep func(e event, i, op i
 	kind := j.run.workload.kind()
 	p := &Program{
 		Target: s.Target, Level: s.Level, Workload: s.Workload, Models: s.Models, Declared: s.Declared, Shows: f.Kind,
+		Protocol: s.Protocol,
 	}
 	names := renaming{residue: residue(kind), to: map[kv.Value]kv.Value{}, same: kind == kv.Bank}
 	var sessions []int64

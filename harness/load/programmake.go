@@ -293,6 +293,7 @@ type Replayed struct {
 func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed,
 	err error) {
 	s.Workload, s.Level, s.Models, s.Declared, s.Reads = p.Workload, p.Level, p.Models, p.Declared, PlainReads
+	s.Protocol = p.Protocol
 	st, err := openStage(ctx, b, s)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
@@ -59,6 +60,9 @@ func (p *Program) Text(d *dialect, name string) []byte {
 		b.WriteString("#   " + l + "\n")
 	}
 	fmt.Fprintf(&b, "target: %s\nlevel: %s\nworkload: %s\n", p.Target, p.Level.Short(), p.Workload)
+	if !p.Protocol.IsText() {
+		fmt.Fprintf(&b, "protocol: %s\n", p.Protocol)
+	}
 	for _, m := range p.Models {
 		fmt.Fprintf(&b, "model: %s\n", m)
 	}
@@ -216,6 +220,8 @@ func (r *programReader) header(name, value string) (err error) {
 				err = fmt.Errorf("there are no programs of workload %s", value)
 			}
 		}
+	case "protocol":
+		p.Protocol, err = protocol.Parse(value)
 	case "model":
 		var m model.Model
 		if m, err = model.Parse(value); err == nil {
@@ -235,7 +241,7 @@ func (r *programReader) header(name, value string) (err error) {
 	case "load":
 		p.Load, err = parseRate(value)
 	default:
-		err = fmt.Errorf("unknown %q: want target, level, workload, model, promise, shows, rate or load", name)
+		err = fmt.Errorf("unknown %q: want target, level, workload, protocol, model, promise, shows, rate or load", name)
 	}
 	return err
 }

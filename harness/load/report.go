@@ -21,6 +21,10 @@ type Report struct {
 	Reads         Reads             `json:"reads"`
 	Clients       int               `json:"clients"`
 	Seed          uint64            `json:"seed"`
+	// Protocol is how the statements of the clients were sent; Sent counts those that were to be prepared, nil where
+	// none was.
+	Protocol string `json:"protocol"`
+	Sent     *Sent  `json:"sent,omitempty"`
 	// Models were checked; Promise says why, where they were not asked for.
 	Models  []model.Model `json:"models"`
 	Promise string        `json:"promise,omitempty"`
@@ -73,7 +77,8 @@ func (j *judge) report() *Report {
 	out := &Report{
 		Target: r.settings.Target, ServerVersion: j.header.Server, Settings: j.header.Settings,
 		Workload: r.settings.Workload, Level: r.settings.Level.Short(), Reads: r.settings.Reads, Clients: r.settings.Clients, Seed: r.settings.Seed,
-		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
+		Protocol: r.settings.Protocol.Name(),
+		Models:   j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
@@ -82,6 +87,9 @@ func (j *judge) report() *Report {
 		out.Topology, out.Nodes = x.form, slices.Clone(j.nodes)
 		out.Between = j.forks
 		out.Together, out.Withheld = x.promised(), x.promise.withheld
+	}
+	if !r.settings.Protocol.IsText() {
+		out.Sent = r.sent.told()
 	}
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
@@ -135,6 +143,10 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s) at %s, workload %s, %d clients, reads %s\n", r.Target, r.ServerVersion, r.Level, r.Workload, r.Clients, r.Reads)
+	if r.Sent != nil {
+		fmt.Fprintf(&b, "sent by protocol %s: prepared each time %d, kept prepared %d; as text, which the server cannot prepare, %d\n",
+			r.Protocol, r.Sent.Prepared, r.Sent.Executed, r.Sent.AsText)
+	}
 	fmt.Fprintf(&b, "%d transactions in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", r.Transactions, r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
 	if len(r.Aborts) > 0 {
 		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))

@@ -47,6 +47,8 @@ type run struct {
 	mu      sync.Mutex
 	err     error // the first that ended the run
 	pending []Fault
+	// sent counts how the statements of the clients were sent.
+	sent sentCounts
 }
 
 // now is the time of the history: nanoseconds since the run began.
@@ -227,7 +229,7 @@ func (r *run) clients(ctx context.Context, j *judge, wait *sync.WaitGroup) []cha
 		channels[i] = make(chan *epoch, 1)
 		c := &client{
 			run: r, number: i, process: int64(readerSession + 1 + i),
-			session:  &session{dial: r.dial, timeout: r.settings.Timeout, setup: setup},
+			session:  &session{dial: r.clientDial(i), timeout: r.settings.Timeout, setup: setup},
 			openings: opened,
 			chooser: chooser{
 				rand:     mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(i))),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
@@ -20,6 +21,8 @@ type Settings struct {
 	Clients  int
 	Level    corpus.Level
 	Reads    Reads
+	// Protocol is how the statements of the clients are sent. What begins and ends an epoch is sent as text.
+	Protocol protocol.Protocol
 	// Openings are the ways in which transactions begin; nil: all that are of use.
 	Openings []Opening
 	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
@@ -63,6 +66,14 @@ type Settings struct {
 	_ struct{}
 }
 
+// protocolText is the protocol as headers have it; empty: text.
+func (s *Settings) protocolText() string {
+	if s.Protocol.IsText() {
+		return ""
+	}
+	return s.Protocol.String()
+}
+
 // SettingError is a setting that cannot be, or that a target does not have.
 type SettingError struct{ Err error }
 
@@ -88,6 +99,9 @@ func (s *Settings) check(b harness.Backend) error {
 		if err := s.checkAdapter(); err != nil {
 			return &SettingError{err}
 		}
+	}
+	if _, ok := b.(*Adapter); ok && !s.Protocol.IsText() {
+		return refuse("--protocol: an adapter is told operations, and sends them as it likes")
 	}
 	if _, err := locksFor(s.Workload, s.Reads, b.Server()); err != nil {
 		return &SettingError{err}

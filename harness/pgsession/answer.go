@@ -22,7 +22,7 @@ const maxMessage = 1 << 30
 // deadlockDetected is the SQLSTATE of an error whose detail tells who waited for whom.
 const deadlockDetected = "40P01"
 
-// answer reads what a server says to one text in the simple protocol.
+// answer reads what a server says to one text in the simple protocol, or to one statement in the extended one.
 // https://www.postgresql.org/docs/current/protocol-message-formats.html
 type answer struct {
 	reply harness.Reply
@@ -32,6 +32,7 @@ type answer struct {
 	concluded bool
 	pid       uint64 // of the backend that answers
 	copying   bool   // the server waits for the data of a COPY
+	parsed    bool   // the server has prepared the statement
 	partial   []byte // a message of which there is more to come
 }
 
@@ -96,6 +97,9 @@ func (a *answer) message(kind byte, p []byte) error {
 		a.reply.At, a.done = time.Now(), true
 	case 'A':
 		return a.notification(p)
+	case '1':
+		a.parsed = true
+	case '2', '3', 'n': // bound, closed, and that it gives no rows
 	case 'N', 'S', 'H', 'd', 'c': // notices, parameters, and what COPY TO STDOUT gives
 	default:
 		return errMalformed

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/harness/direct"
 )
@@ -25,12 +26,14 @@ type Session struct {
 	answer     answer
 	out, in    []byte
 	cut        atomic.Bool
+	prepared   prepared
 }
 
 var (
-	_ harness.Polled    = (*Session)(nil)
-	_ harness.Pipelined = (*Session)(nil)
-	_ harness.Yielding  = (*Session)(nil)
+	_ harness.PolledPreparing = (*Session)(nil)
+	_ harness.Parametric      = (*Session)(nil)
+	_ harness.Pipelined       = (*Session)(nil)
+	_ harness.Yielding        = (*Session)(nil)
 )
 
 // openPatience bounds the opening of a session: a server that hangs may take a connection and never
@@ -96,7 +99,19 @@ func (s *Session) Parameter(name string) string { return s.parameters[name] }
 
 // Execute implements harness.Session.
 func (s *Session) Execute(sql string) (harness.Reply, error) {
-	if err := s.Send(sql); err != nil {
+	return s.ExecuteBy(sql, protocol.Text)
+}
+
+// ExecuteBy implements harness.Preparing.
+func (s *Session) ExecuteBy(sql string, way protocol.Way) (harness.Reply, error) {
+	s.answer.begin()
+	s.prepared.begin(sql, way)
+	return s.finish()
+}
+
+// finish sends the statement under way and reads its answer.
+func (s *Session) finish() (harness.Reply, error) {
+	if err := s.write(); err != nil {
 		return s.answer.reply, err
 	}
 	for {
@@ -116,6 +131,7 @@ func (s *Session) Pipeline(texts []string) ([]harness.Reply, error) {
 	replies := make([]harness.Reply, 0, len(texts))
 	for len(replies) < len(texts) {
 		s.answer.begin()
+		s.prepared.begin("", protocol.Text)
 		s.out = s.out[:0]
 		until := len(replies)
 		for until < len(texts) && (until == len(replies) || len(s.out)+len(texts[until]) < flight) {
@@ -149,9 +165,22 @@ func (s *Session) Socket() *direct.Conn { return s.socket }
 func (s *Session) Yield() { s.conn, s.socket = direct.Indirect(s.conn), nil }
 
 // Send implements harness.Polled.
-func (s *Session) Send(sql string) error {
+func (s *Session) Send(sql string) error { return s.SendBy(sql, protocol.Text) }
+
+// SendBy implements harness.PolledPreparing.
+func (s *Session) SendBy(sql string, way protocol.Way) error {
 	s.answer.begin()
-	s.out = appendMessage(s.out[:0], 'Q', sql)
+	s.prepared.begin(sql, way)
+	return s.write()
+}
+
+// write sends the statement under way.
+func (s *Session) write() error {
+	if s.prepared.way == protocol.Text {
+		s.out = appendMessage(s.out[:0], 'Q', s.prepared.text)
+	} else {
+		s.out = s.prepared.append(s.out[:0])
+	}
 	_, err := s.conn.Write(s.out)
 	return err
 }
@@ -191,6 +220,7 @@ func (s *Session) take(n int, failed error) (done bool, err error) {
 		}
 	}
 	if s.answer.done {
+		s.prepared.end(&s.answer)
 		return true, nil
 	}
 	return false, failed

@@ -211,8 +211,11 @@ type Stmt struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// EndedIdle says of a KILL QUERY that the session which it named, and which did nothing, had
 	// no connection any more behind it.
-	EndedIdle bool   `json:"ended_idle,omitempty"`
-	Result    Result `json:"result"`
+	EndedIdle bool `json:"ended_idle,omitempty"`
+	// Sent is "prepare" or "execute" if the statement was sent so, see package protocol, and "text" if the server
+	// cannot prepare what was to be sent so; else it is empty.
+	Sent   string `json:"sent,omitempty"`
+	Result Result `json:"result"`
 	// Versions holds, row by row, which versions a statement of PostgreSQL met, if the case tells versions and the
 	// statement can.
 	Versions []RowVersion `json:"versions,omitempty"`

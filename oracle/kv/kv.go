@@ -95,6 +95,8 @@ type Header struct {
 	Server   string            `json:"server,omitempty"` // the server's own version
 	Level    string            `json:"level,omitempty"`  // RU, RC, RR, SER or spelled out
 	Settings map[string]string `json:"settings,omitempty"`
+	// Protocol is how statements were sent, see package protocol; empty: as text, or nobody knows.
+	Protocol string `json:"protocol,omitempty"`
 	// Promised names models that the history must satisfy, whatever Target and
 	// Level say.
 	Promised []string `json:"promised,omitempty"`

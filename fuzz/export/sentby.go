@@ -1,0 +1,53 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
+)
+
+// prepares are what a client does to send a statement in a way, and what it does once.
+var prepares = map[protocol.Way][2]string{
+	protocol.Prepare: {"COM_STMT_PREPARE, COM_STMT_EXECUTE and COM_STMT_CLOSE for each", "Parse, Bind, Execute and Close for each"},
+	protocol.Execute: {"COM_STMT_PREPARE once for each text in its session, COM_STMT_EXECUTE each time",
+		"Parse once for each text in its session, Bind and Execute each time"},
+}
+
+// protocolText says by which protocol the statements must be sent; empty for text. Every form of export tells it.
+func (s *script) protocolText() []string {
+	p := s.Case.Protocol()
+	if p.IsText() {
+		return nil
+	}
+	at, of := 0, "MySQL's protocol for prepared statements"
+	if s.onPostgres() {
+		at, of = 1, "PostgreSQL's protocol for extended queries"
+	}
+	how := ""
+	switch {
+	case p.IsMixed():
+		var all []string
+		for i := range s.History.Stmts {
+			if x := s.History.Stmts[i].Sent; x == protocol.Prepare.String() || x == protocol.Execute.String() {
+				all = append(all, fmt.Sprintf("step %d: %s", i+1, x))
+			}
+		}
+		how = fmt.Sprintf("some of them (%v; prepare: %s; execute: %s)", all, prepares[protocol.Prepare][at], prepares[protocol.Execute][at])
+	case p == protocol.All(protocol.Prepare):
+		how = prepares[protocol.Prepare][at]
+	default:
+		how = prepares[protocol.Execute][at]
+	}
+	out := fmt.Sprintf("The statements were sent by %s: %s. Sent as text, or by the SQL statements PREPARE and EXECUTE, they need "+
+		"not show this; the Go test that txnfuzz export --format go writes sends them so.", of, how)
+	return []string{out}
+}
+
+// sentAs is how the Go test sends a statement of the history.
+func (s *script) sentAs(stmt int) string {
+	if x := s.History.Stmts[stmt].Sent; slices.Contains([]string{protocol.Prepare.String(), protocol.Execute.String()}, x) {
+		return x
+	}
+	return protocol.Text.String()
+}

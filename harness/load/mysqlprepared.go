@@ -1,0 +1,106 @@
+package load
+
+import (
+	"database/sql/driver"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
+	"github.com/txnfuzz/txnfuzz/harness"
+)
+
+// unprepared are the statements that a server refuses to prepare, as the clients of a run have learnt.
+type unprepared struct{ told sync.Map }
+
+// errUnprepared is the number of the error with which a server says so.
+// https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_unsupported_ps
+const errUnprepared = 1295
+
+// kind is what a statement begins with: those of transactions that cannot be prepared are told by their first two
+// words, and the names behind them differ.
+func kindOf(q string) string {
+	words := strings.Fields(q)
+	return strings.Join(words[:min(2, len(words))], " ")
+}
+
+// with has do done with a statement that is prepared; asText says that it cannot be.
+func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driver.Value) error) (asText bool, err error) {
+	kind := kindOf(q)
+	if _, refused := c.refused.told.Load(kind); refused {
+		return true, nil
+	}
+	text, args := q, []driver.Value(nil)
+	if way == protocol.Execute {
+		text, args = parameters(q)
+	}
+	statement, known := c.kept.Named(text)
+	if !known || way == protocol.Prepare {
+		if statement, err = c.Conn.Prepare(text); err != nil {
+			var answered *mysql.MySQLError
+			if errors.As(err, &answered) && answered.Number == errUnprepared {
+				c.refused.told.Store(kind, true)
+				return true, nil
+			}
+			return false, err
+		}
+		if way == protocol.Prepare {
+			defer statement.Close() // an error shows at the next statement
+		} else if old, dropped := c.kept.Add(text, statement); dropped {
+			_ = old.Close()
+		}
+	}
+	return false, do(statement, args)
+}
+
+// parameters puts a question mark for each value of a statement.
+func parameters(q string) (string, []driver.Value) {
+	text, lifted := lift(q, func(b *strings.Builder, _ int) { b.WriteByte('?') })
+	args := make([]driver.Value, len(lifted))
+	for i, a := range lifted {
+		args[i] = a.Value
+		if n, err := strconv.ParseInt(a.Value, 10, 64); a.Number && err == nil {
+			args[i] = n
+		}
+	}
+	return text, args
+}
+
+func (c *mysqlConn) changeBy(way protocol.Way, q string) (n int64, asText bool, err error) {
+	if way != protocol.Text {
+		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.Value) error {
+			//nolint:staticcheck // no context can end here, and the older form takes plain values
+			r, err := s.Exec(args)
+			if err == nil {
+				n, err = r.RowsAffected()
+			}
+			return err
+		})
+		if !asText {
+			return n, false, err
+		}
+	}
+	n, err = c.change(q)
+	return n, asText, err
+}
+
+func (c *mysqlConn) queryBy(way protocol.Way, q string, into *answer) (asText bool, err error) {
+	if way != protocol.Text {
+		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.Value) error {
+			rows, err := s.Query(args)
+			if err != nil {
+				return err
+			}
+			return c.read(rows, into)
+		})
+		if !asText {
+			return false, err
+		}
+	}
+	return asText, c.query(q, into)
+}
+
+type keptStatements = harness.Kept[driver.Stmt]
