@@ -153,7 +153,9 @@ func openForLoad(ctx context.Context, name string, s load.Settings) (harness.Bac
 	if command, ok := strings.CutPrefix(name, load.AdapterScheme); ok {
 		return load.NewAdapter(command, s.Level), nil
 	}
-	return target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	return target.OpenBackend(ctx, name, harness.Options{
+		Progress: s.Progress, Durable: len(s.Faults) > 0, PowerLoss: slices.Contains(s.Faults, load.PowerLoss),
+	})
 }
 
 // runReplayPrograms is replay of programs of load.

@@ -197,7 +197,7 @@ func (j *judge) faultsSaid(e *epoch) string {
 func saidOf(faults []Fault) string {
 	var parts []string
 	for _, f := range faults {
-		parts = append(parts, fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9))
+		parts = append(parts, f.String())
 	}
 	return strings.Join(parts, "; ")
 }

@@ -22,14 +22,14 @@ const (
 	libraryName = "library.so"
 )
 
-// journalSize is that of a journal, in bytes: more than a server writes between two power losses. Of the file as much is
-// on the disk as was used.
-const journalSize = 1 << 30
+// Room is the size of a journal, in bytes: more than a server writes between two power losses. Of the file as much is on
+// the disk as was used.
+const Room = 1 << 30
 
 // New makes the folder dir for a server whose data directory is data, and whose files are on the same file system.
 // Everything in data is durable.
 func New(library, dir, data string) (*Journal, error) {
-	j, err := open(library, dir, data, journalSize)
+	j, err := open(library, dir, data, Room)
 	if err != nil {
 		return nil, fmt.Errorf("prepare power losses: %w", err)
 	}
