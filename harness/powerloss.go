@@ -1,6 +1,9 @@
 package harness
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // PowerLoser is implemented by a Backend that was opened with Options.PowerLoss: a Crasher whose power can fail.
 type PowerLoser interface {
@@ -24,6 +27,17 @@ type Undone struct {
 	Full int `json:"journal_full,omitempty"`
 	// Uncovered names calls of the server that changed its files and cannot be undone.
 	Uncovered []string `json:"uncovered,omitempty"`
+}
+
+// Add sums up two power losses.
+func (u *Undone) Add(o Undone) {
+	u.Writes, u.Files, u.Bytes, u.Kept = u.Writes+o.Writes, u.Files+o.Files, u.Bytes+o.Bytes, u.Kept+o.Kept
+	u.Names, u.Full = u.Names+o.Names, u.Full+o.Full
+	for _, call := range o.Uncovered {
+		if !slices.Contains(u.Uncovered, call) {
+			u.Uncovered = append(u.Uncovered, call)
+		}
+	}
 }
 
 // String tells it to people.

@@ -54,6 +54,22 @@ func (f Fault) String() string {
 	return s
 }
 
+// tally counts faults by their kind, and sums up what power losses have undone; nil: there was none.
+func tally(faults []Fault) (kinds map[FaultKind]int, undone *harness.Undone) {
+	kinds = map[FaultKind]int{}
+	for _, f := range faults {
+		kinds[f.Kind]++
+		if f.Undone == nil {
+			continue
+		}
+		if undone == nil {
+			undone = &harness.Undone{}
+		}
+		undone.Add(*f.Undone)
+	}
+	return kinds, undone
+}
+
 // faults does one after another until stop is closed. It leaves the server
 // running.
 func (r *run) faults(stop <-chan struct{}) error {

@@ -93,8 +93,8 @@ func (j *judge) judge(e *epoch) error {
 		j.mu.Lock()
 		j.checked++
 		j.took += time.Since(began)
-		j.faults = append(j.faults, e.faults...)
 		j.mu.Unlock()
+		j.noteFaults(e.faults)
 	}()
 	events := inOrder(e.tapes)
 	if err := j.write(events); err != nil {
@@ -182,7 +182,7 @@ func (j *judge) durable(e *epoch, events []event) error {
 	}
 	return j.found(Finding{
 		Kind: KindLost, Epoch: e.number, Count: len(found), Model: m,
-		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: undurable(j.run.backend.Server()),
+		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: j.run.excuse(),
 	}, project(records, []kv.Value{found[0].Key}))
 }
 
@@ -222,11 +222,38 @@ func (j *judge) logProblems() []string {
 	return nil
 }
 
+// noteFaults keeps faults for the report. A power loss that was none in full makes nothing of the run a pass.
+func (j *judge) noteFaults(faults []Fault) {
+	j.mu.Lock()
+	j.faults = append(j.faults, faults...)
+	j.mu.Unlock()
+	for _, f := range faults {
+		if f.Undone == nil {
+			continue
+		}
+		for _, call := range f.Undone.Uncovered {
+			j.doubt("not judged, since a power loss does not undo " + call)
+		}
+	}
+}
+
+// before tells the faults until now.
+func (j *judge) before() []string {
+	j.noteFaults(j.run.takeFaults())
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.faults) == 0 {
+		return nil
+	}
+	return []string{"before: " + saidOf(j.faults)}
+}
+
 // faultFailed tells a server that does not recover from a failure of the harness.
 func (j *judge) faultFailed(err error) {
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) {
-		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: strings.Split(strings.TrimSpace(lost.Error()), "\n")}, nil); e != nil {
+		says := append(strings.Split(strings.TrimSpace(lost.Error()), "\n"), j.before()...)
+		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil); e != nil {
 			err = e
 		} else {
 			err = nil
@@ -244,12 +271,15 @@ func (j *judge) explain(err error) error {
 		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: []string{wrong.Error()}}, nil)
 	}
 	if corrupt[errorCode(err)] {
-		says := []string{err.Error()}
-		if faults := append(j.faults, j.run.takeFaults()...); len(faults) > 0 {
-			says = append(says, "before: "+saidOf(faults))
-		}
+		says := append([]string{err.Error()}, j.before()...)
 		lines := j.logProblems()
-		return j.found(Finding{Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...)}, nil)
+		return j.found(Finding{
+			Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...), Note: j.run.excuse(),
+		}, nil)
+	}
+	if faults := j.before(); gone[errorCode(err)] && len(faults) > 0 {
+		says := []string{"a table that was made, and whose making was acknowledged, is gone: " + err.Error()}
+		return j.found(Finding{Kind: KindLost, Count: 1, Says: append(says, faults...), Note: j.run.excuse()}, nil)
 	}
 	if err != nil {
 		return errors.Join(err, j.complaints())

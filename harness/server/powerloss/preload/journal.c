@@ -473,18 +473,21 @@ static long maps(const long *a) {
 	int fd = a[4];
 	if (!open_(fd, S_IFREG, &st)) return call(__NR_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
 	lock();
-	CALL2(__NR_fstat, fd, &st);
-	char link[64] = "/proc/self/fd/", digits[24];
-	char *s = number(digits + sizeof digits, fd);
-	copy(link + 14, s, length(s) + 1);
-	int own = -1;
-	if (a[1] <= SMALL && mapped < 64) own = CALL3(__NR_open, link, O_RDONLY | O_CLOEXEC, 0);
-	if (own < 0) uncovered("mmap of more than 8 MB to be written");
-	else {
-		mappings[mapped++] = (struct mapping){own, st.st_ino, a[5], a[1]};
-		before(WRITE, fd, &st, a[5], a[1]);
-	}
+	// Nobody writes to it before this returns. A server may only try whether it can map a file.
 	long r = call(__NR_mmap, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (r >= 0 || r < -4095) {
+		char link[64] = "/proc/self/fd/", digits[24];
+		char *s = number(digits + sizeof digits, fd);
+		copy(link + 14, s, length(s) + 1);
+		int own = -1;
+		if (a[1] <= SMALL && mapped < 64) own = CALL3(__NR_open, link, O_RDONLY | O_CLOEXEC, 0);
+		if (own < 0) uncovered("mmap of more than 8 MB to be written");
+		else {
+			mappings[mapped++] = (struct mapping){own, st.st_ino, a[5], a[1]};
+			CALL2(__NR_fstat, fd, &st);
+			before(WRITE, own, &st, a[5], a[1]);
+		}
+	}
 	unlock();
 	return r;
 }
