@@ -88,7 +88,8 @@ static void work(const char *how) {
 	} else if (IS("io_uring")) { char params[120] = {0}; syscall(425, 4, params); }
 	else if (IS("exchange")) DO(syscall(SYS_renameat2, AT_FDCWD, "old", AT_FDCWD, "second", RENAME_EXCHANGE));
 	else if (IS("symlink")) DO(symlink("old", "linked"));
-	else if (IS("nothing")) {}
+	else if (IS("all")) { struct stat st; DO(fstat(f, &st)); char *b = malloc(st.st_size); memset(b, 'x', st.st_size); DO(pwrite(f, b, st.st_size, 0)); }
+	else if (IS("fleeting")) { DO(write(fd("ibtmp1", O_CREAT), page, 3000)); DO(mkdir("pg_dynshmem", 0700)); }
 	else { fprintf(stderr, "no call %s\n", how); exit(1); }
 }
 
