@@ -29,7 +29,7 @@ type record struct {
 	kind
 	links       uint32 // of a file that loses a name
 	seq, ino    uint64
-	offset      int64
+	offset      int64  // in the file; of a rename, the inode of the file that is replaced
 	old         []byte // what was there, from offset on
 	size        int64  // of the file before
 	more        uint64 // bytes that are written; when a sync began; number of a saved file, 0: none; mode of a folder
@@ -97,8 +97,12 @@ func standing(records []record) (out []*record) {
 			switch {
 			case r.kind == truncate, r.kind == rename:
 				settle(r.ino, r.seq)
+				// An inode whose last name is gone may be another file's from here on.
+				if r.kind == rename && r.links == 1 {
+					settle(uint64(r.offset), r.seq)
+				}
 			case r.kind == unlink && r.links == 1:
-				settle(r.ino, r.seq) // the inode may be another file's from here on
+				settle(r.ino, r.seq)
 			}
 		}
 	}

@@ -34,6 +34,7 @@ func TestStanding(t *testing.T) {
 		{"a cut is the journal's, and what was written before it comes along", []record{over, cut, over, sync(fsync, 2, 3)}, []uint64{3}},
 		{"a new name takes the data along", []record{over, renamed, over, sync(fsync, 2, 3)}, []uint64{3}},
 		{"a file that is removed for good takes its writes along", []record{over, removed, sync(fsync, 2, 2)}, nil},
+		{"so does one that is replaced", []record{other, {kind: rename, ino: 1, offset: 2, links: 1}, sync(fsync, 3, 2)}, nil},
 		{"not while it has another name", []record{over, {kind: unlink, ino: 1, links: 2}, sync(fsync, 2, 2)}, []uint64{1}},
 		{"all is synced", []record{over, made, other, sync(syncAll, 0, 3), over}, []uint64{5}},
 	} {

@@ -3,6 +3,7 @@ package powerloss
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/txnfuzz/txnfuzz/harness"
@@ -83,7 +85,7 @@ func (j *Journal) undo(changes []*record, tear bool, seed uint64) (out harness.U
 		}
 		t := tearing{}
 		if tear {
-			t = tearing{rand.New(rand.NewPCG(seed, ino)), map[int64]bool{}}
+			t = j.tears(path, seed)
 		}
 		n, err := restore(path, list, t)
 		if err != nil {
@@ -143,6 +145,13 @@ func inode(path string) (uint64, error) {
 type tearing struct {
 	random *rand.Rand
 	stays  map[int64]bool
+}
+
+// tears draws by a file's name, since its inode differs from run to run.
+func (j *Journal) tears(path string, seed uint64) tearing {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.TrimPrefix(path, j.data)))
+	return tearing{rand.New(rand.NewPCG(seed, h.Sum64())), map[int64]bool{}}
 }
 
 func (t tearing) keeps(sector int64) bool {

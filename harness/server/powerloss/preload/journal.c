@@ -100,9 +100,9 @@ struct journal {
 struct record {
 	u32 kind;
 	u32 path, path2; // bytes of the two paths that follow
-	u32 flags;
+	u32 flags; // names of a file that loses one
 	u64 seq, ino;
-	i64 offset;
+	i64 offset; // in the file; of a rename, the inode of the file that is replaced
 	i64 length; // bytes of old data that follow the paths
 	i64 size; // of the file before
 	u64 more; // by kind: bytes that are written, sequence number when a sync began, number of a saved file, mode
@@ -426,9 +426,10 @@ static long renames(int from, const char *name, int to, const char *name2, u32 f
 	if (one != two) uncovered("rename into or out of the data directory");
 	else if (flags & ~RENAME_NOREPLACE) uncovered("renameat2 with RENAME_EXCHANGE or RENAME_WHITEOUT");
 	else if (look(path, &st) && !same(path, path2)) {
-		u64 n = 0;
-		if (look(path2, &over) && (over.st_mode & S_IFMT) == S_IFREG && over.st_ino != st.st_ino) n = save(path2);
-		event((struct record){.kind = RENAME, .ino = st.st_ino, .more = n}, path, path2);
+		struct record r = {.kind = RENAME, .ino = st.st_ino};
+		if (look(path2, &over) && (over.st_mode & S_IFMT) == S_IFREG && over.st_ino != st.st_ino)
+			r.more = save(path2), r.offset = over.st_ino, r.flags = over.st_nlink;
+		event(r, path, path2);
 	}
 	long r = CALL5(nr, a[0], a[1], a[2], a[3], a[4]);
 	unlock();
