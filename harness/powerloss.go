@@ -21,6 +21,8 @@ type Undone struct {
 	Files  int   `json:"files"`
 	Bytes  int64 `json:"bytes"`
 	Kept   int   `json:"kept_sectors,omitempty"`
+	// Changed names these files, by their paths below the data directory, and how many writes to each were undone.
+	Changed map[string]int `json:"changed,omitempty"`
 	// Names counts files and folders that were made, renamed or removed, which was undone.
 	Names int `json:"names"`
 	// Full says how often before all was called durable since the journal was full.
@@ -33,6 +35,12 @@ type Undone struct {
 func (u *Undone) Add(o Undone) {
 	u.Writes, u.Files, u.Bytes, u.Kept = u.Writes+o.Writes, u.Files+o.Files, u.Bytes+o.Bytes, u.Kept+o.Kept
 	u.Names, u.Full = u.Names+o.Names, u.Full+o.Full
+	for path, n := range o.Changed {
+		if u.Changed == nil {
+			u.Changed = map[string]int{}
+		}
+		u.Changed[path] += n
+	}
 	for _, call := range o.Uncovered {
 		if !slices.Contains(u.Uncovered, call) {
 			u.Uncovered = append(u.Uncovered, call)

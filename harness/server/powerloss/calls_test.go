@@ -136,7 +136,7 @@ var undone = []struct {
 	{"pwritev2", "syncfs", 1, 0}, {"direct", "fsync", 1, 0}, {"stdio", "fsync", 1, 0}, {"stdio-new", "fsync", 2, 0},
 	{"copy_file_range", "fsync", 1, 0}, {"sendfile", "fsync", 1, 0}, {"splice", "fsync", 1, 0},
 	{"ftruncate", "fsync", 1, 0}, {"extend", "fdatasync", 1, 0}, {"truncate", "fdatasync", 1, 0},
-	{"cut-and-write", "fsync", 3, 0}, {"fallocate", "fsync", 1, 0}, {"posix_fallocate", "fsync", 1, 0},
+	{"cut-and-write", "fsync", 3, 0}, {"fallocate", "fdatasync", 1, 0}, {"posix_fallocate", "fsync", 1, 0},
 	{"punch", "fsync", 1, 0}, {"create", "fsync", 1, 1}, {"create", "fdatasync", 1, 1}, {"creat", "fsync", 1, 0},
 	{"open-truncate", "fsync", 2, 0}, {"exclusive", "fsync", 0, 0}, {"rename", "fsync", 0, 1}, {"rename", "folder", 0, 1},
 	{"rename-over", "fsync", 0, 1}, {"renameat", "fsync", 0, 1}, {"replace", "folder", 1, 2},

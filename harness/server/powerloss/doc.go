@@ -11,9 +11,9 @@
 //
 //   - Data and size of a file: what was written before a successful fsync, fdatasync, syncfs, sync or msync(MS_SYNC) of it
 //     began; a write through O_SYNC or O_DSYNC counts as followed by fdatasync. Closing syncs nothing.
-//   - Names (creat, rename, link, unlink, mkdir, rmdir) and the cutting of a file: they become durable in the order in which
-//     they happened, at the next fsync of any file or folder, since that commits the file system's journal. fdatasync
-//     commits it if the size of its own file has changed.
+//   - Names (creat, rename, link, unlink, mkdir, rmdir) and sizes that were set (truncate, fallocate): they become durable
+//     in the order in which they happened, at the next fsync of any file or folder, since that commits the file system's
+//     journal. fdatasync commits it if the size of its own file has changed.
 //   - The data of a file that was renamed are durable when its new name is, as auto_da_alloc has it; those of a file that
 //     was only created are not: it is empty until it is synced.
 //

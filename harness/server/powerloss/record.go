@@ -11,7 +11,7 @@ type kind uint32
 
 const (
 	write    kind = 'w' // bytes of a file are replaced, behind its end some come
-	truncate kind = 't' // the end of a file is cut off
+	truncate kind = 't' // the end of a file is cut off, or room is made behind it
 	create   kind = 'c'
 	rename   kind = 'r'
 	unlink   kind = 'u'
@@ -80,7 +80,7 @@ func (r *record) grows() bool { return r.kind == write && r.offset+int64(r.more)
 func standing(records []record) (out []*record) {
 	durable := make([]bool, len(records))
 	data := map[uint64][]int{} // by inode, changes of its contents that are not durable
-	var names []int            // changes of names, and cuts
+	var names []int            // changes of names, and of sizes without data
 	settle := func(ino, until uint64) {
 		left := data[ino]
 		for len(left) > 0 && records[left[0]].seq <= until {

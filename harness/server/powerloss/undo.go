@@ -92,6 +92,10 @@ func (j *Journal) undo(changes []*record, tear bool, seed uint64) (out harness.U
 			return out, err
 		}
 		out.Files++
+		if out.Changed == nil {
+			out.Changed = map[string]int{}
+		}
+		out.Changed[strings.TrimPrefix(strings.TrimPrefix(path, j.data), "/")] += len(list)
 		out.Writes += len(list)
 		out.Bytes += n
 		for _, stays := range t.stays {

@@ -375,13 +375,13 @@ static long writes(int fd, const struct stat *old, i64 offset, i64 n, int sync, 
 	return r;
 }
 
-// shrinks carries out a call that cuts or extends a file.
+// shrinks carries out a call that cuts or extends a file: the file system's journal has both.
 static long shrinks(int fd, i64 size, long nr, const long *a) {
 	struct stat st;
 	lock();
 	CALL2(__NR_fstat, fd, &st);
 	if (size < st.st_size) before(TRUNCATE, fd, &st, size, st.st_size - size);
-	else before(WRITE, fd, &st, st.st_size, 0);
+	else before(TRUNCATE, fd, &st, size, 0);
 	long r = CALL3(nr, a[0], a[1], a[2]);
 	unlock();
 	return r;
@@ -392,7 +392,8 @@ static long allocates(int fd, int mode, i64 offset, i64 n, const long *a) {
 	lock();
 	CALL2(__NR_fstat, fd, &st);
 	if (mode & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) uncovered("fallocate with FALLOC_FL_COLLAPSE_RANGE or FALLOC_FL_INSERT_RANGE");
-	else before(WRITE, fd, &st, offset, mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE) ? n : 0);
+	else if (mode & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) before(WRITE, fd, &st, offset, n);
+	else if (!(mode & FALLOC_FL_KEEP_SIZE) && offset + n > st.st_size) before(TRUNCATE, fd, &st, offset + n, 0);
 	long r = CALL4(__NR_fallocate, a[0], a[1], a[2], a[3]);
 	unlock();
 	return r;
