@@ -266,20 +266,25 @@ func (j *judge) faultFailed(err error) {
 // explains, a table that it calls corrupt, and a server of our own that went down by
 // itself.
 func (j *judge) explain(err error) error {
+	faults := j.before()
+	excuse := ""
+	if len(faults) > 0 {
+		excuse = j.run.excuse()
+	}
 	var wrong *WrongAnswer
 	if errors.As(err, &wrong) {
-		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: []string{wrong.Error()}}, nil)
+		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: append([]string{wrong.Error()}, faults...), Note: excuse}, nil)
 	}
 	if corrupt[errorCode(err)] {
-		says := append([]string{err.Error()}, j.before()...)
+		says := append([]string{err.Error()}, faults...)
 		lines := j.logProblems()
 		return j.found(Finding{
-			Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...), Note: j.run.excuse(),
+			Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...), Note: excuse,
 		}, nil)
 	}
-	if faults := j.before(); gone[errorCode(err)] && len(faults) > 0 {
+	if gone[errorCode(err)] && len(faults) > 0 {
 		says := []string{"a table that was made, and whose making was acknowledged, is gone: " + err.Error()}
-		return j.found(Finding{Kind: KindLost, Count: 1, Says: append(says, faults...), Note: j.run.excuse()}, nil)
+		return j.found(Finding{Kind: KindLost, Count: 1, Says: append(says, faults...), Note: excuse}, nil)
 	}
 	if err != nil {
 		return errors.Join(err, j.complaints())
