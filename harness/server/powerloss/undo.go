@@ -42,7 +42,7 @@ func (j *Journal) Undo(tear bool, seed uint64) (out harness.Undone, err error) {
 			return err
 		}
 		// The used pages go back to the disk.
-		if err := f.Truncate(headerSize); err == nil {
+		if err = f.Truncate(headerSize); err == nil {
 			err = f.Truncate(int64(h.Size))
 		}
 		h.Lock, h.Waiters, h.Used, h.Full, h.FirstSaved, h.Uncovered = 0, 0, 0, 0, h.NextSaved, [32][64]byte{}
