@@ -27,6 +27,8 @@ type Options struct {
 	// Durable asks for a server of our own that keeps what it acknowledged when it
 	// is killed, on a real file system; it is slower, and its backend a Crasher.
 	Durable bool
+	// PowerLoss asks for a Durable server that can lose its power, too: a PowerLoser.
+	PowerLoss bool
 	// Port lets other clients of this machine reach a private server at
 	// 127.0.0.1:Port, as a Reachable tells; 0: by its socket only.
 	Port int

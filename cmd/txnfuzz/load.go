@@ -73,8 +73,10 @@ it is known how often they show the finding. txnfuzz replay repeats a program (.
 until it shows the finding, or until the chance to miss that is below 1 %.
 
 --fault needs a private server. kill ends it with SIGKILL and starts it again on the
-same data; it has durable settings and a real file system. pause stops its process for
-a while. What the server acknowledged must still be there afterwards.
+same data; it has durable settings and a real file system. powerloss undoes what the
+server had not synced, too, as if the machine's power had failed (MySQL, MariaDB and
+PostgreSQL on Linux; needs a C compiler). pause stops its process for a while. What the
+server acknowledged must still be there afterwards.
 
 --target DSN --node DSN,DSN,ro:DSN loads a cluster that runs already; a node with ro: before
 it is only read from. There nothing is killed, stopped, reset or set. txnfuzz starts clusters
@@ -94,6 +96,8 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mariadb:11.8 --level RR --workload register --model serializable
   txnfuzz load --target mariadb:11.8 --fault kill --fault-every 2s --faults 100 --workload bank
   txnfuzz load --target mysql:9.7 --fault kill --server-opt innodb_flush_log_at_trx_commit=0   is expected to lose commits
+  txnfuzz load --target postgres:18 --fault powerloss --faults 20 --workload xa
+  txnfuzz load --target mysql:9.7 --fault powerloss --server-opt sync_binlog=0   is expected to lose commits
   txnfuzz load --target postgres:18 --level RC --workload predicate
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
   txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
@@ -189,7 +193,7 @@ failed, nothing was committed, or something could not be decided.`,
 		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
-	f.StringVar(&faults, "fault", "", "what happens to the private server: kill, pause or kill,pause")
+	f.StringVar(&faults, "fault", "", "what happens to the private server, at random: kill, powerloss, pause or a list such as kill,powerloss")
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")

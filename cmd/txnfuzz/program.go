@@ -153,7 +153,9 @@ func openForLoad(ctx context.Context, name string, others []target.Node, s load.
 	if command, ok := strings.CutPrefix(name, load.AdapterScheme); ok {
 		return load.NewAdapter(command, s.Level), nil
 	}
-	o := harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0}
+	o := harness.Options{
+		Progress: s.Progress, Durable: len(s.Faults) > 0, PowerLoss: slices.Contains(s.Faults, load.PowerLoss),
+	}
 	if len(others) > 0 {
 		return target.OpenCluster(ctx, name, others, o)
 	}

@@ -17,6 +17,8 @@ type FaultKind string
 const (
 	Kill  FaultKind = "kill"  // SIGKILL, then a start on the same data
 	Pause FaultKind = "pause" // SIGSTOP, then SIGCONT
+	// PowerLoss is a kill after which what was not synced is undone.
+	PowerLoss FaultKind = "powerloss"
 )
 
 // ParseFaults reads a list such as "kill,pause".
@@ -25,10 +27,10 @@ func ParseFaults(s string) ([]FaultKind, error) {
 	for _, part := range strings.Split(s, ",") {
 		switch k := FaultKind(strings.TrimSpace(part)); k {
 		case "":
-		case Kill, Pause:
+		case Kill, Pause, PowerLoss:
 			out = append(out, k)
 		default:
-			return nil, fmt.Errorf("unknown fault %q: want kill, pause or both, with a comma between", part)
+			return nil, fmt.Errorf("unknown fault %q: want kill, powerloss, pause or several of them, with commas between", part)
 		}
 	}
 	return out, nil
@@ -39,6 +41,33 @@ type Fault struct {
 	Kind FaultKind `json:"kind"`
 	From int64     `json:"from"`
 	To   int64     `json:"to"`
+	// Undone is what a power loss took from the server.
+	Undone *harness.Undone `json:"undone,omitempty"`
+}
+
+// String tells it to people, with its times in seconds.
+func (f Fault) String() string {
+	s := fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9)
+	if f.Undone != nil {
+		s += " (" + f.Undone.String() + ")"
+	}
+	return s
+}
+
+// tally counts faults by their kind, and sums up what power losses have undone; nil: there was none.
+func tally(faults []Fault) (kinds map[FaultKind]int, undone *harness.Undone) {
+	kinds = map[FaultKind]int{}
+	for _, f := range faults {
+		kinds[f.Kind]++
+		if f.Undone == nil {
+			continue
+		}
+		if undone == nil {
+			undone = &harness.Undone{}
+		}
+		undone.Add(*f.Undone)
+	}
+	return kinds, undone
 }
 
 // faults does one after another until stop is closed. It leaves the server
@@ -63,7 +92,11 @@ func (r *run) faults(stop <-chan struct{}) error {
 		r.down.Add(1)
 		switch kind {
 		case Kill:
-			err = r.killAndRecover(crasher)
+			if err = crasher.Kill(); err == nil {
+				err = r.recover(crasher)
+			}
+		case PowerLoss:
+			err = r.losePower(crasher, &f, random.Uint64())
 		case Pause:
 			err = r.pause(crasher, time.Duration(random.Int64N(int64(2*r.settings.Timeout))), stop)
 		}
@@ -81,10 +114,22 @@ func (r *run) faults(stop <-chan struct{}) error {
 // recoveryTime is generous: a recovery takes one to three seconds here.
 const recoveryTime = 2 * time.Minute
 
-func (r *run) killAndRecover(c harness.Crasher) error {
-	if err := c.Kill(); err != nil {
+// losePower notes what was undone before the server starts, since it may not.
+func (r *run) losePower(c harness.Crasher, f *Fault, seed uint64) error {
+	undone, err := c.(harness.PowerLoser).LosePower(seed)
+	if err != nil {
 		return err
 	}
+	f.Undone = &undone
+	if err := r.recover(c); err != nil {
+		f.To = r.now()
+		r.noteFault(*f)
+		return err
+	}
+	return nil
+}
+
+func (r *run) recover(c harness.Crasher) error {
 	ctx, cancel := context.WithTimeout(context.Background(), recoveryTime)
 	defer cancel()
 	return c.Recover(ctx)

@@ -102,8 +102,8 @@ func (j *judge) judge(e *epoch) error {
 		j.mu.Lock()
 		j.checked++
 		j.took += time.Since(began)
-		j.faults = append(j.faults, e.faults...)
 		j.mu.Unlock()
+		j.noteFaults(e.faults)
 	}()
 	events := inOrder(e.tapes)
 	if err := j.write(events); err != nil {
@@ -195,7 +195,7 @@ func (j *judge) durable(e *epoch, events []event) error {
 	}
 	return j.found(Finding{
 		Kind: KindLost, Epoch: e.number, Count: len(found), Model: m,
-		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: undurable(j.run.backend.Server()),
+		Says: []string{found[0].Says, j.faultsSaid(e)}, Note: j.run.excuse(),
 	}, project(records, []kv.Value{found[0].Key}))
 }
 
@@ -210,7 +210,7 @@ func (j *judge) faultsSaid(e *epoch) string {
 func saidOf(faults []Fault) string {
 	var parts []string
 	for _, f := range faults {
-		parts = append(parts, fmt.Sprintf("%s at %.3f s, back at %.3f s", f.Kind, float64(f.From)/1e9, float64(f.To)/1e9))
+		parts = append(parts, f.String())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -235,11 +235,38 @@ func (j *judge) logProblems() []string {
 	return nil
 }
 
+// noteFaults keeps faults for the report. A power loss that was none in full makes nothing of the run a pass.
+func (j *judge) noteFaults(faults []Fault) {
+	j.mu.Lock()
+	j.faults = append(j.faults, faults...)
+	j.mu.Unlock()
+	for _, f := range faults {
+		if f.Undone == nil {
+			continue
+		}
+		for _, call := range f.Undone.Uncovered {
+			j.doubt("not judged, since a power loss does not undo " + call)
+		}
+	}
+}
+
+// before tells the faults until now.
+func (j *judge) before() []string {
+	j.noteFaults(j.run.takeFaults())
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.faults) == 0 {
+		return nil
+	}
+	return []string{"before: " + saidOf(j.faults)}
+}
+
 // faultFailed tells a server that does not recover from a failure of the harness.
 func (j *judge) faultFailed(err error) {
 	var lost *harness.RecoveryError
 	if errors.As(err, &lost) {
-		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: strings.Split(strings.TrimSpace(lost.Error()), "\n")}, nil); e != nil {
+		says := append(strings.Split(strings.TrimSpace(lost.Error()), "\n"), j.before()...)
+		if e := j.found(Finding{Kind: KindRecovery, Count: 1, Says: says, Note: j.run.excuse()}, nil); e != nil {
 			err = e
 		} else {
 			err = nil
@@ -252,17 +279,25 @@ func (j *judge) faultFailed(err error) {
 // explains, a table that it calls corrupt, and a server of our own that went down by
 // itself.
 func (j *judge) explain(err error) error {
+	faults := j.before()
+	excuse := ""
+	if len(faults) > 0 {
+		excuse = j.run.excuse()
+	}
 	var wrong *WrongAnswer
 	if errors.As(err, &wrong) {
-		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: []string{wrong.Error()}}, nil)
+		return j.found(Finding{Kind: KindAnswer, Count: 1, Says: append([]string{wrong.Error()}, faults...), Note: excuse}, nil)
 	}
 	if corrupt[errorCode(err)] {
-		says := []string{err.Error()}
-		if faults := append(j.faults, j.run.takeFaults()...); len(faults) > 0 {
-			says = append(says, "before: "+saidOf(faults))
-		}
+		says := append([]string{err.Error()}, faults...)
 		lines := j.logProblems()
-		return j.found(Finding{Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...)}, nil)
+		return j.found(Finding{
+			Kind: KindCorrupt, Count: 1, Says: append(says, lines[:min(len(lines), logLines)]...), Note: excuse,
+		}, nil)
+	}
+	if gone[errorCode(err)] && len(faults) > 0 {
+		says := []string{"a table that was made, and whose making was acknowledged, is gone: " + err.Error()}
+		return j.found(Finding{Kind: KindLost, Count: 1, Says: append(says, faults...), Note: excuse}, nil)
 	}
 	if err != nil {
 		return errors.Join(err, j.complaints())

@@ -240,7 +240,7 @@ func (j *judge) violated(number int, v invariant.Violation, touched []invariant.
 		Says: append(slices.Clone(v.Says), j.faultsSaid(&epoch{faults: faults})),
 	}
 	if v.Lost > 0 {
-		f.Note = undurable(j.run.backend.Server())
+		f.Note = j.run.excuse()
 	}
 	j.mu.Lock()
 	j.lost += v.Lost
@@ -334,7 +334,7 @@ func tellTouched(touched []invariant.Logged) string {
 func (j *judge) excludedViolations(found func(string) bool) []Exclusion {
 	killed := 0
 	for _, f := range j.faults {
-		if f.Kind == Kill {
+		if f.Kind != Pause {
 			killed++
 		}
 	}

@@ -278,7 +278,7 @@ func (j *judge) excluded() []Exclusion {
 	}
 	n := 0
 	for _, f := range j.faults {
-		if f.Kind == Kill {
+		if f.Kind != Pause {
 			n++
 		}
 	}

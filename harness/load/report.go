@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/txnfuzz/txnfuzz/harness"
 	"github.com/txnfuzz/txnfuzz/oracle/model"
 )
 
@@ -61,6 +62,9 @@ type Report struct {
 	// Undecided counts, by reason, what could not be told.
 	Undecided map[string]int `json:"undecided"`
 	Faults    []Fault        `json:"faults"`
+	// FaultKinds counts them by their kind; Undone is what the power losses among them took from the server, together.
+	FaultKinds map[FaultKind]int `json:"fault_kinds,omitempty"`
+	Undone     *harness.Undone   `json:"undone,omitempty"`
 	// Durable tells the settings on which it depends what a killed server still has, as far as they are known.
 	Durable string `json:"durable,omitempty"`
 	// Lost counts writes that were acknowledged and are not there.
@@ -91,6 +95,7 @@ func (j *judge) report() *Report {
 	if !r.settings.Protocol.IsText() {
 		out.Sent = r.sent.told()
 	}
+	out.FaultKinds, out.Undone = tally(j.faults)
 	if len(r.settings.Faults) > 0 {
 		out.Durable = durableSettings(r.backend.Server())
 	}
@@ -152,11 +157,10 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))
 	}
 	if len(r.Faults) > 0 {
-		n := map[FaultKind]int{}
-		for _, f := range r.Faults {
-			n[f.Kind]++
+		fmt.Fprintf(&b, "faults: %s; acknowledged and lost: %d\n", joined(r.FaultKinds), r.Lost)
+		if r.Undone != nil {
+			fmt.Fprintf(&b, "power losses: %s\n", r.Undone)
 		}
-		fmt.Fprintf(&b, "faults: %s; acknowledged and lost: %d\n", joined(n), r.Lost)
 		if r.Durable != "" {
 			fmt.Fprintf(&b, "durable settings: %s\n", r.Durable)
 		}

@@ -29,6 +29,7 @@ type cluster struct {
 	template string
 	parent   string // where the instances' folders go
 	durable  bool   // keeps what it acknowledged when it is killed
+	power    bool   // can lose its power, too
 	port     int    // where other clients reach it; 0: nowhere
 	password string // of those
 	// extra are parameters of its part in a topology, which take the place of others; behind is the server that it is a
@@ -67,10 +68,15 @@ func openCluster(ctx context.Context, target string, o harness.Options) (harness
 		err := fmt.Errorf("PostgreSQL %s is too old: want %s or later", in.version, oldestPostgres)
 		return nil, &harness.NameError{Err: err}
 	}
+	if s.replicates != nil && o.PowerLoss {
+		return nil, &harness.NameError{Err: errPairPowerLoss}
+	}
 	if s.replicates != nil {
 		return openStandby(ctx, s, in, o)
 	}
-	return beginCluster(ctx, &cluster{spec: s, in: in, parent: o.Dir, durable: o.Durable, port: o.Port}, o)
+	return beginCluster(ctx, &cluster{
+		spec: s, in: in, parent: o.Dir, durable: o.Durable || o.PowerLoss, power: o.PowerLoss, port: o.Port,
+	}, o)
 }
 
 // beginCluster completes what is known of a PostgreSQL, and starts it.
@@ -88,7 +94,7 @@ func beginCluster(ctx context.Context, b *cluster, o harness.Options) (_ *cluste
 	switch {
 	case b.parent != "":
 	case b.durable:
-		if b.parent, err = diskBase(sizeOf(b.template) + durableRoom); err != nil {
+		if b.parent, err = diskBase(sizeOf(b.template) + durableRoom + roomForJournal(b.power)); err != nil {
 			return nil, err
 		}
 	default:
@@ -117,6 +123,9 @@ func (b *cluster) start(ctx context.Context) (*process, history.Server, error) {
 	}
 	if err == nil && b.behind != nil {
 		err = b.follows(data)
+	}
+	if err == nil && b.power {
+		err = f.keepJournal(ctx)
 	}
 	if err == nil {
 		err = b.owner.owns(f.path)
@@ -147,7 +156,11 @@ func (b *cluster) admission() string {
 func (b *cluster) launch(ctx context.Context, f *folder) (*process, history.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	p, err := startProcess(f, os.DevNull, syscall.SIGQUIT, b.command(f.path))
+	if err := f.rearm(); err != nil {
+		f.remove()
+		return nil, history.Server{}, err
+	}
+	p, err := startProcess(f, os.DevNull, syscall.SIGQUIT, b.command(f))
 	if err != nil {
 		return nil, history.Server{}, err
 	}
@@ -169,10 +182,11 @@ func (b *cluster) launch(ctx context.Context, f *folder) (*process, history.Serv
 func (b *cluster) data(f *folder) string { return filepath.Join(f.path, "data") }
 
 // command returns the server's program and arguments. Its log is what it writes to standard error.
-func (b *cluster) command(dir string) []string {
+func (b *cluster) command(f *folder) []string {
+	dir := f.path
 	const logging = `log=$1; shift; exec "$@" 2>>"$log"`
-	args := []string{"/bin/sh", "-c", logging, "sh", filepath.Join(dir, logName), b.in.binary}
-	args = append(args, "-D", filepath.Join(dir, "data"))
+	args := append([]string{"/bin/sh", "-c", logging, "sh", filepath.Join(dir, logName)}, f.journalling()...)
+	args = append(args, b.in.binary, "-D", filepath.Join(dir, "data"))
 	args = append(args, b.arguments()...)
 	listen := ""
 	if b.port != 0 {

@@ -57,6 +57,9 @@ func (b *cluster) arguments() (args []string) {
 	} else {
 		set = slices.Concat(set, clusterUnsafe)
 	}
+	if b.power {
+		set = slices.Concat(set, clusterPower)
+	}
 	for _, s := range slices.Concat(set, b.extra) {
 		if atLeast(b.in.version, s.since) {
 			args = append(args, "-c", s.name+"="+s.value)
@@ -74,7 +77,7 @@ var postgresSettings = []string{
 	"deadlock_timeout", "default_table_access_method", "default_transaction_deferrable", "default_transaction_isolation",
 	"default_transaction_read_only", "fsync", "full_page_writes", "idle_in_transaction_session_timeout", "lc_collate",
 	"lock_timeout", "max_prepared_transactions", "search_path", "server_encoding", "statement_timeout", "synchronous_commit",
-	"timezone", "transaction_timeout", "transform_null_equals", "wal_level",
+	"timezone", "transaction_timeout", "transform_null_equals", "wal_level", "wal_sync_method",
 }
 
 // identifyPostgres asks a PostgreSQL what it is; more names settings to be told beside the usual ones.

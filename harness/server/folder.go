@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/txnfuzz/txnfuzz/harness/server/powerloss"
 )
 
 const (
@@ -31,6 +33,8 @@ type folder struct {
 	path  string
 	lock  *os.File
 	owner *account // who runs the server in it; nil: this user
+	// journal tells what a power loss undoes; nil: none is simulated.
+	journal *powerloss.Journal
 }
 
 // base returns the directory in which instances live: shared memory where it

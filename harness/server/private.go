@@ -31,6 +31,7 @@ type private struct {
 	template string
 	parent   string   // where the instances' folders go
 	durable  bool     // keeps what it acknowledged when it is killed
+	power    bool     // can lose its power, too
 	port     int      // where other clients reach it; 0: nowhere
 	extra    []string // arguments of its part in a topology
 	part     part     // what else a topology has it do
@@ -61,6 +62,8 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 	}
 	s.released = o.Released
 	switch {
+	case s.replicates != nil && o.PowerLoss:
+		return nil, &harness.NameError{Err: errPairPowerLoss}
 	case s.replicates != nil:
 		return openPair(ctx, s, o)
 	case s.joins != nil:
@@ -71,7 +74,7 @@ func openPrivate(ctx context.Context, target string, o harness.Options) (harness
 
 // newPrivate starts a private instance of a spec with further arguments.
 func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) (*private, error) {
-	if o.Durable {
+	if o.Durable || o.PowerLoss {
 		if err := kinOf(s.family).durable(); err != nil {
 			return nil, err
 		}
@@ -84,7 +87,8 @@ func newPrivate(ctx context.Context, s spec, o harness.Options, extra []string) 
 	if err != nil {
 		return nil, err
 	}
-	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable, port: o.Port, extra: extra}
+	b := &private{spec: s, in: in, template: template, parent: o.Dir, durable: o.Durable || o.PowerLoss, power: o.PowerLoss,
+		port: o.Port, extra: extra}
 	if err := b.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (b *private) begin(ctx context.Context) (err error) {
 	switch {
 	case b.parent != "":
 	case b.durable:
-		if b.parent, err = diskBase(sizeOf(b.template) + durableRoom); err != nil {
+		if b.parent, err = diskBase(sizeOf(b.template) + durableRoom + roomForJournal(b.power)); err != nil {
 			return err
 		}
 	default:
@@ -137,6 +141,12 @@ func (b *private) start(ctx context.Context) (*process, history.Server, error) {
 			return nil, history.Server{}, fmt.Errorf("copy the data directory: %w", err)
 		}
 	}
+	if b.power {
+		if err := f.keepJournal(ctx); err != nil {
+			f.remove()
+			return nil, history.Server{}, err
+		}
+	}
 	return b.launch(ctx, f)
 }
 
@@ -151,6 +161,10 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 			return nil, history.Server{}, err
 		}
 	}
+	if err := f.rearm(); err != nil {
+		f.remove()
+		return nil, history.Server{}, err
+	}
 	k := kinOf(b.in.family)
 	command, err := k.command(b, f.path)
 	if err != nil {
@@ -162,7 +176,7 @@ func (b *private) launch(ctx context.Context, f *folder) (*process, history.Serv
 		f.remove()
 		return nil, history.Server{}, err
 	}
-	p, err := startProcess(f, os.DevNull, syscall.SIGKILL, append(command, doors...))
+	p, err := startProcess(f, os.DevNull, syscall.SIGKILL, append(append(f.journalling(), command...), doors...))
 	if err != nil {
 		return nil, history.Server{}, err
 	}
@@ -197,7 +211,7 @@ func (b *private) ready(ctx context.Context, p *process) (history.Server, error)
 			if err := kinOf(b.in.family).greet(ctx, b, s); err != nil {
 				return history.Server{}, err
 			}
-			return identify(ctx, s, slices.Concat(b.spec.sortedKeys(), b.part.asks)...)
+			return identify(ctx, s, slices.Concat(b.telling(), b.part.asks)...)
 		}
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) {
