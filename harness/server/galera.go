@@ -63,7 +63,11 @@ func libraryOf(in installation) (string, error) {
 			return p, nil
 		}
 	}
-	if unpacked {
+	switch {
+	case unpacked && !slices.Contains(galeraReleases(), version):
+		return "", fmt.Errorf("scripts/servers has no Galera for %s, but for %s; name one with the option wsrep_provider=PATH: %w",
+			in.name, strings.Join(galeraReleases(), " and "), fs.ErrNotExist)
+	case unpacked:
 		return "", fmt.Errorf("no Galera for %s is installed (scripts/servers %s:%s installs it): %w",
 			in.name, galeraName, version, fs.ErrNotExist)
 	}
@@ -76,8 +80,15 @@ func galeraReleases() []string { return []string{"11.8", "10.11"} }
 
 // find returns the installation that a cluster is to be made of: without a version, the newest with which it can be.
 func (j *joining) find(ctx context.Context, s spec) (installation, error) {
-	if j.kind != harness.Galera || s.version != "" || s.options["wsrep_provider"] != "" {
+	if j.kind != harness.Galera || s.options["wsrep_provider"] != "" {
 		return find(ctx, s)
+	}
+	if s.version != "" {
+		in, err := find(ctx, s)
+		if err != nil && slices.Contains(galeraReleases(), s.version) {
+			err = fmt.Errorf("%w; scripts/servers %s:%s installs both MariaDB and Galera", err, galeraName, s.version)
+		}
+		return in, err
 	}
 	if in, ok, err := findOwn(ctx, s); ok || err != nil {
 		return in, err

@@ -234,8 +234,17 @@ func TestGaleraStateTransfer(t *testing.T) {
 // TestGaleraNotInstalled looks that an error names the command that helps.
 func TestGaleraNotInstalled(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	_, err := libraryOf(installation{family: history.MariaDB, name: "mariadb:11.8"})
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "scripts/servers galera:11.8") {
+	for version, want := range map[string]string{
+		"11.8": "scripts/servers galera:11.8 installs it", "10.5": "name one with the option wsrep_provider=PATH",
+	} {
+		_, err := libraryOf(installation{family: history.MariaDB, name: "mariadb:" + version})
+		if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+	t.Setenv("PATH", "")
+	_, err := harness.Open(t.Context(), "galera:11.8,nodes=3", harness.Options{})
+	if err == nil || !strings.Contains(err.Error(), "scripts/servers galera:11.8 installs both") {
 		t.Error(err)
 	}
 }
