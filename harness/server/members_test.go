@@ -23,15 +23,20 @@ var clusterTargets = []struct {
 	// refusal is the error of a write on a node that takes none.
 	refusal uint16
 }{
-	{"galera:11.8,nodes=3,snapshot=off,wsrep_sync_wait=1", []harness.Role{harness.Member, harness.Member, harness.Member},
+	{"galera:11.8,nodes=3,snapshot=off,wsrep_sync_wait=1",
+		[]harness.Role{harness.Member, harness.Member, harness.Member},
 		map[string]string{"wsrep_sync_wait": "1", "innodb_snapshot_isolation": "OFF", "wsrep_on": "ON"}, 0},
 	{"galera:10.11,nodes=2", []harness.Role{harness.Member, harness.Member},
 		map[string]string{"wsrep_sync_wait": "0", "innodb_snapshot_isolation": "OFF"}, 0},
 	{"mysql:9.7,group=3", []harness.Role{harness.Primary, harness.Replica, harness.Replica},
-		map[string]string{"group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"},
-		1290},
-	{"mysql:9.7,group=2,primary=multi,group_replication_consistency=BEFORE", []harness.Role{harness.Member, harness.Member},
-		map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "BEFORE"}, 0},
+		map[string]string{
+			"group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER",
+		}, 1290},
+	{"mysql:9.7,group=2,primary=multi,group_replication_consistency=BEFORE",
+		[]harness.Role{harness.Member, harness.Member},
+		map[string]string{
+			"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "BEFORE",
+		}, 0},
 }
 
 // needsCluster skips a test of a cluster that this machine cannot start.
