@@ -128,7 +128,8 @@ func (c *counts) transaction(ctx context.Context, session *sql.Conn, one *sql.DB
 		if _, err := session.ExecContext(ctx, "START TRANSACTION"); err != nil {
 			return err
 		}
-		if _, err := session.ExecContext(ctx, fmt.Sprintf("UPDATE galera_lost.t SET v = %d WHERE id = 1", n)); err != nil {
+		first := fmt.Sprintf("UPDATE galera_lost.t SET v = %d WHERE id = 1", n)
+		if _, err := session.ExecContext(ctx, first); err != nil {
 			return err
 		}
 		for range between {

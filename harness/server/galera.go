@@ -63,7 +63,11 @@ func libraryOf(in installation) (string, error) {
 			return p, nil
 		}
 	}
-	if unpacked {
+	switch {
+	case unpacked && !slices.Contains(galeraReleases(), version):
+		return "", fmt.Errorf("scripts/servers has no Galera for %s, but for %s; name one with the option "+
+			"wsrep_provider=PATH: %w", in.name, strings.Join(galeraReleases(), " and "), fs.ErrNotExist)
+	case unpacked:
 		return "", fmt.Errorf("no Galera for %s is installed (scripts/servers %s:%s installs it): %w",
 			in.name, galeraName, version, fs.ErrNotExist)
 	}
@@ -76,8 +80,15 @@ func galeraReleases() []string { return []string{"11.8", "10.11"} }
 
 // find returns the installation that a cluster is to be made of: without a version, the newest with which it can be.
 func (j *joining) find(ctx context.Context, s spec) (installation, error) {
-	if j.kind != harness.Galera || s.version != "" || s.options["wsrep_provider"] != "" {
+	if j.kind != harness.Galera || s.options["wsrep_provider"] != "" {
 		return find(ctx, s)
+	}
+	if s.version != "" {
+		in, err := find(ctx, s)
+		if err != nil && slices.Contains(galeraReleases(), s.version) {
+			err = fmt.Errorf("%w; scripts/servers %s:%s installs both MariaDB and Galera", err, galeraName, s.version)
+		}
+		return in, err
 	}
 	if in, ok, err := findOwn(ctx, s); ok || err != nil {
 		return in, err
@@ -95,8 +106,8 @@ func (j *joining) find(ctx context.Context, s spec) (installation, error) {
 			return in, nil
 		}
 	}
-	return installation{}, fmt.Errorf("no MariaDB with Galera is installed: run scripts/servers %s:%s, which needs no root",
-		galeraName, galeraReleases()[0])
+	return installation{}, fmt.Errorf("no MariaDB with Galera is installed: run scripts/servers %s:%s, "+
+		"which needs no root", galeraName, galeraReleases()[0])
 }
 
 // bond returns how the nodes become one cluster.
@@ -200,7 +211,8 @@ func synced(ctx context.Context, s *side, size string) error {
 	want := map[string]string{"wsrep_local_state_comment": "Synced", "wsrep_cluster_size": size, "wsrep_ready": "ON"}
 	last := ""
 	for {
-		rows, err := s.query(ctx, "SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_size', 'wsrep_ready')")
+		rows, err := s.query(ctx,
+			"SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment', 'wsrep_cluster_size', 'wsrep_ready')")
 		if err != nil {
 			return fmt.Errorf("ask a node whether it is synced: %w", err)
 		}
@@ -230,7 +242,8 @@ func (g galera) template(ctx context.Context, o harness.Options) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return g.in.kept(ctx, galeraName+"-"+filepath.Base(plain), o.Progress, func(ctx context.Context, dir, path string) error {
+	name := galeraName + "-" + filepath.Base(plain)
+	return g.in.kept(ctx, name, o.Progress, func(ctx context.Context, dir, path string) error {
 		return g.build(ctx, plain, dir, path)
 	})
 }

@@ -77,8 +77,8 @@ func (g groupReplication) join(ctx context.Context, m *members) error {
 		login := b.part.login
 		for _, sql := range []string{
 			"RESET BINARY LOGS AND GTIDS", // the users that each node has made for itself
-			fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER='%s', SOURCE_PASSWORD='%s' FOR CHANNEL 'group_replication_recovery'",
-				login.User, login.Passwd),
+			fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_USER='%s', SOURCE_PASSWORD='%s' "+
+				"FOR CHANNEL 'group_replication_recovery'", login.User, login.Passwd),
 		} {
 			if err := s.exec(ctx, sql); err != nil {
 				return fmt.Errorf("%s: %w", nodeName(i), err) // the text holds a password
@@ -117,7 +117,8 @@ func (g groupReplication) join(ctx context.Context, m *members) error {
 // online waits until a member sees so many that have all.
 func online(ctx context.Context, s *side, size int) error {
 	for {
-		rows, err := s.query(ctx, "SELECT member_state, COUNT(*) FROM performance_schema.replication_group_members GROUP BY 1")
+		rows, err := s.query(ctx,
+			"SELECT member_state, COUNT(*) FROM performance_schema.replication_group_members GROUP BY 1")
 		if err != nil {
 			return fmt.Errorf("ask a member for its group: %w", err)
 		}

@@ -28,8 +28,8 @@ const (
 // which it is none. The whole names and the starts of names.
 var settled = map[harness.TopologyKind][]string{
 	harness.Galera: {
-		"binlog_format", "default_storage_engine", "innodb_autoinc_lock_mode", "server_id", "wsrep_cluster_", "wsrep_data_home_dir",
-		"wsrep_node_", "wsrep_notify_cmd", "wsrep_on", "wsrep_provider_options", "wsrep_sst_", "wsrep_start_position",
+		"binlog_format", "default_storage_engine", "innodb_autoinc_lock_mode", "server_id", "wsrep_cluster_",
+		"wsrep_data_home_dir", "wsrep_node_", "wsrep_notify_cmd", "wsrep_on", "wsrep_provider_options", "wsrep_sst_", "wsrep_start_position",
 	},
 	harness.GroupSingle: groupSettled,
 	harness.GroupMulti:  groupSettled,

@@ -23,15 +23,20 @@ var clusterTargets = []struct {
 	// refusal is the error of a write on a node that takes none.
 	refusal uint16
 }{
-	{"galera:11.8,nodes=3,snapshot=off,wsrep_sync_wait=1", []harness.Role{harness.Member, harness.Member, harness.Member},
+	{"galera:11.8,nodes=3,snapshot=off,wsrep_sync_wait=1",
+		[]harness.Role{harness.Member, harness.Member, harness.Member},
 		map[string]string{"wsrep_sync_wait": "1", "innodb_snapshot_isolation": "OFF", "wsrep_on": "ON"}, 0},
 	{"galera:10.11,nodes=2", []harness.Role{harness.Member, harness.Member},
 		map[string]string{"wsrep_sync_wait": "0", "innodb_snapshot_isolation": "OFF"}, 0},
 	{"mysql:9.7,group=3", []harness.Role{harness.Primary, harness.Replica, harness.Replica},
-		map[string]string{"group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER"},
-		1290},
-	{"mysql:9.7,group=2,primary=multi,group_replication_consistency=BEFORE", []harness.Role{harness.Member, harness.Member},
-		map[string]string{"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "BEFORE"}, 0},
+		map[string]string{
+			"group_replication_single_primary_mode": "ON", "group_replication_consistency": "BEFORE_ON_PRIMARY_FAILOVER",
+		}, 1290},
+	{"mysql:9.7,group=2,primary=multi,group_replication_consistency=BEFORE",
+		[]harness.Role{harness.Member, harness.Member},
+		map[string]string{
+			"group_replication_single_primary_mode": "OFF", "group_replication_consistency": "BEFORE",
+		}, 0},
 }
 
 // needsCluster skips a test of a cluster that this machine cannot start.
@@ -234,8 +239,17 @@ func TestGaleraStateTransfer(t *testing.T) {
 // TestGaleraNotInstalled looks that an error names the command that helps.
 func TestGaleraNotInstalled(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	_, err := libraryOf(installation{family: history.MariaDB, name: "mariadb:11.8"})
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "scripts/servers galera:11.8") {
+	for version, want := range map[string]string{
+		"11.8": "scripts/servers galera:11.8 installs it", "10.5": "name one with the option wsrep_provider=PATH",
+	} {
+		_, err := libraryOf(installation{family: history.MariaDB, name: "mariadb:" + version})
+		if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", version, err)
+		}
+	}
+	t.Setenv("PATH", "")
+	_, err := harness.Open(t.Context(), "galera:11.8,nodes=3", harness.Options{})
+	if err == nil || !strings.Contains(err.Error(), "scripts/servers galera:11.8 installs both") {
 		t.Error(err)
 	}
 }

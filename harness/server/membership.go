@@ -28,7 +28,8 @@ func (b *foreign) Membership(ctx context.Context) (harness.Membership, error) {
 	for _, r := range rows {
 		has[strings.ToLower(string(r[0]))] = string(r[1])
 	}
-	m := harness.Membership{ReadOnly: truth(has["read_only"]) || truth(has["super_read_only"]), Settings: map[string]string{}}
+	readOnly := truth(has["read_only"]) || truth(has["super_read_only"])
+	m := harness.Membership{ReadOnly: readOnly, Settings: map[string]string{}}
 	decisive := []string{"replica_preserve_commit_order"}
 	switch {
 	case truth(has["wsrep_on"]):
