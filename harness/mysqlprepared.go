@@ -138,6 +138,8 @@ func (s *mysqlSession) goOn() (over bool, err error) {
 		return false, s.tap.query(p.sql)
 	case p.stage == preparing && failed == nil:
 		return false, s.execute(keptStatement{s.tap.stmt, s.tap.reply.Warnings})
+	case p.stage == preparing:
+		s.tap.reply.Sent = p.way
 	case p.stage == executing:
 		r := &s.tap.reply
 		r.Sent = p.way

@@ -204,6 +204,7 @@ func RunHere(ctx context.Context, s Settings) (*Report, error) {
 		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}
 	c.begun = time.Now()
+	s.warnOfProtocol(t.Server())
 	if c.levels, err = target.Offered(t, s.Levels); err != nil {
 		return nil, errors.Join(err, c.closeOthers(), t.Close())
 	}

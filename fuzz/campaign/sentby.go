@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
+	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
@@ -18,6 +19,17 @@ func (s *Settings) sentBy(k *corpus.Case, worker, n, i int) *corpus.Case {
 	sent := *k
 	sent.SetProtocol(s.Protocol.Seeded(uint64(h.Sum32()))) // short enough to be read
 	return &sent
+}
+
+// warnOfProtocol tells what most findings would be on a server that is known to go wrong. Without metadata locks TiDB
+// does not know of which tables a plan is that it keeps, and so not that its transaction has written to them.
+// https://github.com/pingcap/tidb/blob/master/pkg/planner/core/plan_cache_utils.go (MDLRelatedTableIDs)
+func (s *Settings) warnOfProtocol(server history.Server) {
+	keeps := s.Protocol.IsMixed() || s.Protocol == protocol.All(protocol.Execute)
+	if keeps && server.DBMS == history.TiDB && server.Settings["tidb_enable_metadata_lock"] == "OFF" {
+		s.logf("tidb_enable_metadata_lock is OFF, and so what TiDB keeps prepared does not see what its own transaction " +
+			"wrote: most findings will be that. --server-opt tidb_enable_metadata_lock=ON finds others")
+	}
 }
 
 // Sent counts statements by how they were sent, but for those that were sent as text since that was asked for.

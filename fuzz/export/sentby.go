@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/txnfuzz/txnfuzz/corpus/protocol"
 )
@@ -33,7 +34,7 @@ func (s *script) protocolText() []string {
 				all = append(all, fmt.Sprintf("step %d: %s", i+1, x))
 			}
 		}
-		how = fmt.Sprintf("some of them (%v; prepare: %s; execute: %s)", all, prepares[protocol.Prepare][at], prepares[protocol.Execute][at])
+		how = fmt.Sprintf("some of them (%s; prepare: %s; execute: %s)", strings.Join(all, ", "), prepares[protocol.Prepare][at], prepares[protocol.Execute][at])
 	case p == protocol.All(protocol.Prepare):
 		how = prepares[protocol.Prepare][at]
 	default:

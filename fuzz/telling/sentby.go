@@ -22,8 +22,11 @@ func writeSent(b *strings.Builder, r *campaign.Report) {
 
 // sentLines tell how the statements of a run were sent, if not all as text.
 func sentLines(r timeline.Run) []string {
+	if r.History == nil { // nothing was sent
+		return nil
+	}
 	p := r.Case.Protocol()
-	if r.History == nil || p.IsText() {
+	if p.IsText() {
 		return nil
 	}
 	steps := map[string][]string{}

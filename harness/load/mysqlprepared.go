@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"database/sql/driver"
 	"errors"
 	"strconv"
@@ -20,7 +21,7 @@ type unprepared struct{ told sync.Map }
 // https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html#error_er_unsupported_ps
 const errUnprepared = 1295
 
-// kind is what a statement begins with: those of transactions that cannot be prepared are told by their first two
+// kindOf is what a statement begins with: those of transactions that cannot be prepared are told by their first two
 // words, and the names behind them differ.
 func kindOf(q string) string {
 	words := strings.Fields(q)
@@ -28,12 +29,12 @@ func kindOf(q string) string {
 }
 
 // with has do done with a statement that is prepared; asText says that it cannot be.
-func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driver.Value) error) (asText bool, err error) {
+func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driver.NamedValue) error) (asText bool, err error) {
 	kind := kindOf(q)
 	if _, refused := c.refused.told.Load(kind); refused {
 		return true, nil
 	}
-	text, args := q, []driver.Value(nil)
+	text, args := q, []driver.NamedValue(nil)
 	if way == protocol.Execute {
 		text, args = parameters(q)
 	}
@@ -57,13 +58,13 @@ func (c *mysqlConn) with(way protocol.Way, q string, do func(driver.Stmt, []driv
 }
 
 // parameters puts a question mark for each value of a statement.
-func parameters(q string) (string, []driver.Value) {
+func parameters(q string) (string, []driver.NamedValue) {
 	text, lifted := lift(q, func(b *strings.Builder, _ int) { b.WriteByte('?') })
-	args := make([]driver.Value, len(lifted))
+	args := make([]driver.NamedValue, len(lifted))
 	for i, a := range lifted {
-		args[i] = a.Value
+		args[i] = driver.NamedValue{Ordinal: i + 1, Value: a.Value}
 		if n, err := strconv.ParseInt(a.Value, 10, 64); a.Number && err == nil {
-			args[i] = n
+			args[i].Value = n
 		}
 	}
 	return text, args
@@ -71,9 +72,8 @@ func parameters(q string) (string, []driver.Value) {
 
 func (c *mysqlConn) changeBy(way protocol.Way, q string) (n int64, asText bool, err error) {
 	if way != protocol.Text {
-		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.Value) error {
-			//nolint:staticcheck // no context can end here, and the older form takes plain values
-			r, err := s.Exec(args)
+		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.NamedValue) error {
+			r, err := s.(driver.StmtExecContext).ExecContext(context.Background(), args)
 			if err == nil {
 				n, err = r.RowsAffected()
 			}
@@ -89,8 +89,8 @@ func (c *mysqlConn) changeBy(way protocol.Way, q string) (n int64, asText bool, 
 
 func (c *mysqlConn) queryBy(way protocol.Way, q string, into *answer) (asText bool, err error) {
 	if way != protocol.Text {
-		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.Value) error {
-			rows, err := s.Query(args)
+		asText, err = c.with(way, q, func(s driver.Stmt, args []driver.NamedValue) error {
+			rows, err := s.(driver.StmtQueryContext).QueryContext(context.Background(), args)
 			if err != nil {
 				return err
 			}
