@@ -160,6 +160,9 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.AllWorkloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
+	f.IntVar(&s.Bystanders, "bystanders", 0,
+		"more connections, each with an open transaction that has written a row nobody else touches, so that a snapshot "+
+			fmt.Sprintf("has more to go through (default: %d on private servers, else none)", load.DefaultBystanders))
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
 	f.StringVar(&reads, "reads", string(load.AutoReads),
 		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE), nowait, skip-locked or "+
@@ -203,6 +206,8 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 	switch {
 	case s.Clients < 1 || s.Clients > mostClients:
 		return usagef("--clients: want 1 to %d, found %d", mostClients, s.Clients)
+	case s.Bystanders < 0 || s.Bystanders > load.MostBystanders:
+		return usagef("--bystanders: want 0 to %d, found %d", load.MostBystanders, s.Bystanders)
 	case s.Duration < 0:
 		return usagef("--duration: want 0 or more, found %s", s.Duration)
 	case s.Transactions < 0:
@@ -256,6 +261,9 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if !cmd.Flags().Changed("bystanders") {
+		s.Bystanders = load.BystandersFor(b, s.Faults)
+	}
 	var report *load.Report
 	switch history {
 	case "", "-":

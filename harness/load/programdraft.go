@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -108,14 +109,20 @@ func (j *judge) programOf(f Finding, of map[int]bool, keep func(e event, i, op i
 	kind := j.run.workload.kind()
 	p := &Program{
 		Target: s.Target, Level: s.Level, Workload: s.Workload, Models: s.Models, Declared: s.Declared, Shows: f.Kind,
+		Bystanders: s.Bystanders,
 	}
 	names := renaming{residue: residue(kind), to: map[kv.Value]kv.Value{}, same: kind == kv.Bank}
 	var sessions []int64
+	undone := j.undone()
 	for i, e := range j.events { // in the order in which they began
-		if !of[i] {
+		part, has := undone[starting{e.session, e.invoke}]
+		if e.part || !of[i] && (!has || !of[part]) {
 			continue
 		}
-		t := programTxn{steps: stepsOf(kind, e, func(op int) bool { return keep(e, i, op) }, &names), rolledBack: e.planned}
+		if !has {
+			part = -1
+		}
+		t := j.transactionOf(kind, i, part, keep, &names)
 		if len(t.steps) == 0 {
 			continue
 		}
@@ -161,23 +168,89 @@ func (r *renaming) of(k kv.Value) kv.Value {
 	return n
 }
 
-// stepsOf returns the statements of a transaction, as far as they have an operation that is kept.
-func stepsOf(kind kv.Workload, e event, keep func(op int) bool, names *renaming) []step {
-	var out []step
-	for i, o := range e.ops() {
-		how := e.how()[i]
-		if kind == kv.Bank && o.Kind == kv.Read { // a statement reads several accounts
-			if n := len(out); n > 0 && i > 0 && e.how()[i-1].statement == how.statement {
-				out[n-1].val = o.Key
+// starting tells a transaction from the others.
+type starting struct{ session, invoke int64 }
+
+// undone finds, by the transactions, the events of what they rolled back to their savepoints.
+func (j *judge) undone() map[starting]int {
+	out := map[starting]int{}
+	for i, e := range j.events {
+		if e.part {
+			out[starting{e.session - undoneSessions, e.invoke}] = i
+		}
+	}
+	return out
+}
+
+// drafted is an operation that a draft keeps.
+type drafted struct {
+	kv.RecordOp
+	manner
+}
+
+// transactionOf makes a transaction of a program of event i, and of what it rolled back to a savepoint, which is event
+// part unless that is negative. It has no steps if nothing is kept.
+func (j *judge) transactionOf(kind kv.Workload, i, part int, keep func(e event, i, op int) bool,
+	names *renaming) programTxn {
+	var ops []drafted
+	add := func(i int, keep func(e event, i, op int) bool) {
+		e := j.events[i]
+		for n, o := range e.ops() {
+			if kind == kv.Bank || keep(e, i, n) { // a half of a transfer is none
+				ops = append(ops, drafted{o, e.how()[n]})
+			}
+		}
+	}
+	e := j.events[i]
+	if part >= 0 {
+		add(part, keep)
+	}
+	undone := len(ops) > 0
+	add(i, func(e event, i, op int) bool {
+		// Something must stand before a savepoint.
+		return keep(e, i, op) || undone && int(e.how()[op].statement) < e.start.save
+	})
+	slices.SortStableFunc(ops, func(a, b drafted) int { return cmp.Compare(a.statement, b.statement) })
+	t := programTxn{opening: e.start.opening, rolledBack: e.planned}
+	if t.opening == OpenSavepoint || t.opening == "" {
+		t.opening = OpenBegin
+	}
+	steps, statements := stepsOf(kind, ops, names)
+	t.steps = steps
+	if undone {
+		before := func(at int) int {
+			n := 0
+			for _, s := range statements {
+				if s < at {
+					n++
+				}
+			}
+			return n
+		}
+		t.save, t.back = before(e.start.save), before(e.start.back)
+	}
+	return t
+}
+
+// stepsOf returns the statements that did some operations, and the number that each has in its transaction.
+func stepsOf(kind kv.Workload, ops []drafted, names *renaming) (out []step, statements []int) {
+	for _, o := range ops {
+		last := len(out) - 1
+		again := last >= 0 && statements[last] == int(o.statement) // a statement reads several keys
+		if kind == kv.Bank && o.Kind == kv.Read {
+			if again {
+				out[last].val = o.Key
 				continue
 			}
-			out = append(out, step{kind: kv.Read, whole: true, key: o.Key, val: o.Key, lock: how.lock})
+			out = append(out, step{kind: kv.Read, whole: true, key: o.Key, val: o.Key, lock: o.lock})
+			statements = append(statements, int(o.statement))
 			continue
 		}
-		if kind != kv.Bank && !keep(i) { // a half of a transfer is none
+		if again && kind == kv.ListAppend && o.Kind == kv.ReadList {
+			out[last].also = append(out[last].also, names.of(o.Key))
 			continue
 		}
-		s := step{kind: o.Kind, lock: how.lock}
+		s := step{kind: o.Kind, lock: o.lock}
 		switch o.Kind {
 		case kv.ReadPredicate:
 			at := slices.IndexFunc(conditions, func(c *condition) bool { return c.name == o.Val })
@@ -195,7 +268,7 @@ func stepsOf(kind kv.Workload, e event, keep func(op int) bool, names *renaming)
 		default:
 			s.key = names.of(o.Key)
 		}
-		out = append(out, s)
+		out, statements = append(out, s), append(statements, int(o.statement))
 	}
-	return out
+	return out, statements
 }

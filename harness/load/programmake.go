@@ -243,9 +243,30 @@ func (p *Program) smaller() []*Program {
 		for t, x := range txns {
 			for s := range x.steps {
 				// A half of a transfer is invalid; transfers go as a whole, above.
-				add(func(q *Program) { q.clients[c][t].steps = slices.Delete(q.clients[c][t].steps, s, s+1) })
+				add(func(q *Program) { q.clients[c][t].without(s) })
+				for k := range x.steps[s].also {
+					add(func(q *Program) {
+						also := &q.clients[c][t].steps[s].also
+						*also = slices.Delete(*also, k, k+1)
+					})
+				}
+				if also := x.steps[s].also; len(also) > 0 {
+					add(func(q *Program) {
+						q.clients[c][t].steps[s].key, q.clients[c][t].steps[s].also = also[0], slices.Clone(also[1:])
+					})
+				}
 			}
 		}
+	}
+	for c, txns := range p.clients {
+		for t, x := range txns {
+			for _, simpler := range x.simpler() {
+				add(func(q *Program) { q.clients[c][t] = simpler })
+			}
+		}
+	}
+	if p.Bystanders > 0 {
+		add(func(q *Program) { q.Bystanders = 0 })
 	}
 	if p.Workload == "bank" {
 		return out // whose reads are of all accounts
@@ -256,8 +277,8 @@ func (p *Program) smaller() []*Program {
 			if to < from {
 				add(func(q *Program) {
 					q.eachStep(func(s *step) {
-						if s.kind != kv.ReadPredicate && s.key == from {
-							s.key = to
+						if s.kind != kv.ReadPredicate {
+							s.merge(from, to)
 						}
 					})
 				})
@@ -293,6 +314,7 @@ type Replayed struct {
 func ReplayProgram(ctx context.Context, b harness.Backend, s Settings, p *Program, file string) (_ *Replayed,
 	err error) {
 	s.Workload, s.Level, s.Models, s.Declared, s.Reads = p.Workload, p.Level, p.Models, p.Declared, PlainReads
+	s.Openings, s.Bystanders = p.openings(), p.Bystanders
 	st, err := openStage(ctx, b, s)
 	if err != nil {
 		return nil, err

@@ -150,8 +150,11 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	st.batches++
 	st.next += kv.Value(n) * stride
 
+	if err := st.besides(p).begin(st.r); err != nil {
+		return tried{}, err
+	}
 	done, err := st.perform(ctx, p, e, groups, n, stride)
-	if err != nil {
+	if err = errors.Join(err, st.besides(p).end()); err != nil {
 		return tried{}, err
 	}
 	if err := st.finish(e); err != nil {
@@ -169,6 +172,9 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	st.pace = took / time.Duration(max(1, done))
 	return out, nil
 }
+
+// besides returns as many bystanders as a program has.
+func (st *stage) besides(p *Program) bystanders { return st.r.beside.first(p.Bystanders) }
 
 // fill loads the rows of a batch; the accounts of a bank are there for each execution.
 func (st *stage) fill(e *epoch) error {
@@ -297,12 +303,19 @@ func (m *member) execute(st *stage, t *tape, txns []programTxn, number int, firs
 		}
 	}
 	for _, x := range txns {
-		m.plan = plan{steps: m.plan.steps[:0], opening: &openings[0], save: -1, back: -1}
+		m.plan = plan{steps: m.plan.steps[:0], opening: openingOf(x.opening), save: -1, back: -1}
+		if x.save > 0 {
+			m.plan.save, m.plan.back = x.save, x.back
+		}
+		m.chooser.several = m.chooser.several[:0]
 		for _, s := range x.steps {
 			m.plan.steps = append(m.plan.steps, m.placed(s, first, stride))
 		}
 		end := "COMMIT"
-		if x.rolledBack {
+		switch {
+		case x.opening == OpenAutocommit:
+			end = ""
+		case x.rolledBack:
 			end = "ROLLBACK"
 		}
 		began := time.Now()
@@ -327,6 +340,11 @@ func (m *member) placed(s step, first, stride kv.Value) step {
 		first-- // accounts are numbered from 1
 	}
 	s.key += first
+	from := len(m.chooser.several)
+	for _, k := range s.also {
+		m.chooser.several = append(m.chooser.several, k+first)
+	}
+	s.also = slices.Clip(m.chooser.several[from:])
 	switch {
 	case s.kind == kv.ReadPredicate:
 		s.key, s.val = first, first+stride-1

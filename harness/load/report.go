@@ -20,6 +20,7 @@ type Report struct {
 	Level         string            `json:"level"`
 	Reads         Reads             `json:"reads"`
 	Clients       int               `json:"clients"`
+	Bystanders    int               `json:"bystanders"`
 	Seed          uint64            `json:"seed"`
 	// Models were checked; Promise says why, where they were not asked for.
 	Models  []model.Model `json:"models"`
@@ -64,6 +65,7 @@ func (j *judge) report() *Report {
 	out := &Report{
 		Target: r.settings.Target, ServerVersion: j.header.Server, Settings: j.header.Settings,
 		Workload: r.settings.Workload, Level: r.settings.Level.Short(), Reads: r.settings.Reads, Clients: r.settings.Clients, Seed: r.settings.Seed,
+		Bystanders: r.settings.Bystanders,
 		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
@@ -121,6 +123,9 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s) at %s, workload %s, %d clients, reads %s\n", r.Target, r.ServerVersion, r.Level, r.Workload, r.Clients, r.Reads)
+	if r.Bystanders > 0 {
+		fmt.Fprintf(&b, "beside them %d connections with an open transaction\n", r.Bystanders)
+	}
 	fmt.Fprintf(&b, "%d transactions in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", r.Transactions, r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
 	if len(r.Aborts) > 0 {
 		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))

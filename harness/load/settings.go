@@ -18,8 +18,10 @@ type Settings struct {
 	Target   string
 	Workload string
 	Clients  int
-	Level    corpus.Level
-	Reads    Reads
+	// Bystanders are connections with an open transaction that has written what nobody else touches.
+	Bystanders int
+	Level      corpus.Level
+	Reads      Reads
 	// Openings are the ways in which transactions begin; nil: all that are of use.
 	Openings []Opening
 	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
