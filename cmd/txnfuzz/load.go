@@ -162,7 +162,7 @@ failed, nothing was committed, or something could not be decided.`,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
 	f.IntVar(&s.Bystanders, "bystanders", 0,
 		"more connections, each with an open transaction that has written a row nobody else touches, so that a snapshot "+
-			fmt.Sprintf("has more to go through (default: %d on private servers, else none)", load.DefaultBystanders))
+			"has more to go through (default: for workload chain on private servers as many as there is room for, else none)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
 	f.StringVar(&reads, "reads", string(load.AutoReads),
 		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE), nowait, skip-locked or "+
@@ -173,6 +173,7 @@ failed, nothing was committed, or something could not be decided.`,
 			"savepoint; auto: all that the server and the workload allow")
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
+	f.BoolVar(&s.UntilFound, "until-found", false, "end with the epoch in which something is found")
 	f.IntVar(&s.Keys, "keys", 0,
 		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
@@ -262,7 +263,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	if !cmd.Flags().Changed("bystanders") {
-		s.Bystanders = load.BystandersFor(b, s.Faults)
+		s.Bystanders = load.BystandersFor(b, s)
 	}
 	var report *load.Report
 	switch history {

@@ -159,7 +159,7 @@ func (s *Settings) checkAdapter() error {
 	}
 	asked := declared[s.Declared]
 	switch {
-	case s.Workload == "chain":
+	case s.Workload == chainName:
 		return errors.New("workload chain reads several keys at once, which an adapter is not asked for: want append, " +
 			"register, mini or bank")
 	case s.Bystanders > 0:

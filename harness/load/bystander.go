@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/txnfuzz/txnfuzz/corpus"
 	"github.com/txnfuzz/txnfuzz/harness"
+	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
 // bystanders are sessions with an open transaction each, which has written a row that nobody else touches. They hold no
@@ -15,6 +17,7 @@ import (
 // whoever opens a snapshot goes through that list, and the longer it is, the more often others commit meanwhile.
 type bystanders struct {
 	sessions []*session
+	begun    time.Time // their transactions; zero: they are in none
 	// broken: faults may take their connections, which is no failure of theirs.
 	broken bool
 }
@@ -22,17 +25,23 @@ type bystanders struct {
 const (
 	// MostBystanders is how many a run can have.
 	MostBystanders = 1000
-	// DefaultBystanders is how many a private server has room for beside the clients, which has 200 connections.
-	DefaultBystanders = 64
+	// Private servers take ourConnections at a time, of which some are spare: for what a run does beside its clients.
+	ourConnections   = 200
+	spareConnections = 14
 )
 
-// BystandersFor returns how many a run has that was not told: none on a server of somebody else, which may have few
-// connections to spare, and none where faults would take their connections again and again.
-func BystandersFor(b harness.Backend, faults []FaultKind) int {
-	if _, ours := b.(harness.Crasher); !ours || len(faults) > 0 {
+// BystandersFor returns how many a run has that was not told: as many as a private server has connections for, if the
+// workload is after what a long list brings about. Processes cost more than threads. There are none on a server of
+// somebody else, which may have few connections to spare, and none where faults would take them again and again.
+func BystandersFor(b harness.Backend, s Settings) int {
+	if _, ours := b.(harness.Crasher); !ours || len(s.Faults) > 0 || s.Workload != chainName {
 		return 0
 	}
-	return DefaultBystanders
+	free := max(0, ourConnections-spareConnections-s.Clients)
+	if b.Server().DBMS == history.PostgreSQL {
+		return min(free, 40)
+	}
+	return free
 }
 
 const bystanderTable = "CREATE TABLE bystander (k BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL)"
@@ -63,7 +72,23 @@ func (b bystanders) first(n int) bystanders {
 	return b
 }
 
-// begin opens their transactions, end rolls them back: at the end of an epoch, so that no row of it is kept for them.
+// bystanderTime is how long their transactions stay open: others may keep old rows for them.
+const bystanderTime = 5 * time.Second
+
+// renew rolls their transactions back and opens new ones, if it is time to. No client is at work.
+func (b *bystanders) renew(r *run) error {
+	if !b.begun.IsZero() && time.Since(b.begun) < bystanderTime {
+		return nil
+	}
+	if !b.begun.IsZero() {
+		if err := b.end(); err != nil {
+			return err
+		}
+	}
+	b.begun = time.Now()
+	return b.begin(r)
+}
+
 func (b bystanders) begin(r *run) error {
 	return b.each(func(i int, s *session) error {
 		if err := s.untilConnected(r.life, r.patience()); err != nil {

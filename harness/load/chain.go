@@ -17,6 +17,8 @@ import (
 // https://github.com/MariaDB/server/blob/11.8/storage/innobase/include/trx0sys.h (rw_trx_hash_t::iterate)
 type chains struct{ appends }
 
+const chainName = "chain"
+
 const (
 	chainKeys = 16
 	// lookersOf is of how many transactions all but one look at everything.

@@ -24,6 +24,7 @@ type stage struct {
 	next    kv.Value  // the first key that no execution had
 	batches int
 	pace    time.Duration // of one execution, as the last batch was
+	beside  bystanders    // those of the program that was run last
 	txn     atomic.Int64  // nanoseconds that a transaction took lately
 }
 
@@ -150,11 +151,11 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	st.batches++
 	st.next += kv.Value(n) * stride
 
-	if err := st.besides(p).begin(st.r); err != nil {
+	if err := st.stand(p); err != nil {
 		return tried{}, err
 	}
 	done, err := st.perform(ctx, p, e, groups, n, stride)
-	if err = errors.Join(err, st.besides(p).end()); err != nil {
+	if err != nil {
 		return tried{}, err
 	}
 	if err := st.finish(e); err != nil {
@@ -173,8 +174,16 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	return out, nil
 }
 
-// besides returns as many bystanders as a program has.
-func (st *stage) besides(p *Program) bystanders { return st.r.beside.first(p.Bystanders) }
+// stand opens the transactions of as many bystanders as a program has.
+func (st *stage) stand(p *Program) error {
+	if n := min(p.Bystanders, len(st.r.beside.sessions)); n != len(st.beside.sessions) {
+		if err := st.beside.end(); err != nil {
+			return err
+		}
+		st.beside = st.r.beside.first(n)
+	}
+	return st.beside.renew(st.r)
+}
 
 // fill loads the rows of a batch; the accounts of a bank are there for each execution.
 func (st *stage) fill(e *epoch) error {

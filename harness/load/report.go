@@ -66,7 +66,7 @@ func (j *judge) report() *Report {
 		Target: r.settings.Target, ServerVersion: j.header.Server, Settings: j.header.Settings,
 		Workload: r.settings.Workload, Level: r.settings.Level.Short(), Reads: r.settings.Reads, Clients: r.settings.Clients, Seed: r.settings.Seed,
 		Bystanders: r.settings.Bystanders,
-		Models: j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
+		Models:     j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),

@@ -308,7 +308,7 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		if err := r.begin(e); err != nil {
 			return err
 		}
-		if err := r.beside.begin(r); err != nil {
+		if err := r.beside.renew(r); err != nil {
 			return err
 		}
 		for _, c := range channels {
@@ -322,9 +322,6 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		}
 		timer.Stop()
 		e.running.Wait()
-		if err := r.beside.end(); err != nil {
-			return err
-		}
 		if err := r.finish(e); err != nil {
 			return err
 		}

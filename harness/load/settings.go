@@ -28,6 +28,8 @@ type Settings struct {
 	// no bound.
 	Duration     time.Duration
 	Transactions int64
+	// UntilFound ends a run with the epoch in which something is found.
+	UntilFound bool
 	// Keys is how many are in use at a time, each as often as the others; 0: as the workload has it, which uses few
 	// and the first of them most.
 	Keys int

@@ -167,7 +167,7 @@ func older(version, than string) bool {
 }
 
 var workloads = map[string]workload{
-	"append": appends{}, "chain": chains{}, "mixed": mixed{},
+	"append": appends{}, chainName: chains{}, "mixed": mixed{},
 	"register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
 }
 
