@@ -9,8 +9,8 @@ import (
 )
 
 // draft makes programs of the transactions that show a finding, the most promising first: what is left of the finding
-// when it was reduced; all that its transactions did to those keys; all that they did. None can be made of what the
-// clients did not do, such as a kill.
+// when it was reduced, with those who only saw it and without; all that its transactions did to those keys; all that
+// they did. None can be made of what the clients did not do, such as a kill.
 func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	s := &j.run.settings
 	kind := j.run.workload.kind()
@@ -33,16 +33,25 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	if kind == kv.Bank {
 		j.addTransfers(whole)
 	}
+	writers := map[int]bool{}
+	for i, ops := range kept {
+		isWrite := func(op int) bool { return !j.events[i].ops()[op].Kind.IsRead() }
+		writers[i] = slices.ContainsFunc(ops, isWrite)
+	}
 	var out []*Program
-	for _, keep := range []func(event, int, int) bool{
-		func(_ event, i, op int) bool { return slices.Contains(kept[i], op) },
-		func(e event, i, op int) bool {
+	for _, d := range []struct {
+		of   map[int]bool
+		keep func(event, int, int) bool
+	}{
+		{whole, func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }},
+		{writers, func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }},
+		{whole, func(e event, i, op int) bool {
 			o := e.ops()[op]
 			return o.Kind == kv.ReadPredicate || slices.Contains(keys, o.Key)
-		},
-		func(event, int, int) bool { return true },
+		}},
+		{whole, func(event, int, int) bool { return true }},
 	} {
-		p := j.programOf(f, whole, keep)
+		p := j.programOf(f, d.of, d.keep)
 		if p != nil && !slices.ContainsFunc(out, p.same) {
 			out = append(out, p)
 		}
