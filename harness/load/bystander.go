@@ -73,7 +73,7 @@ func (b bystanders) first(n int) bystanders {
 }
 
 // bystanderTime is how long their transactions stay open: others may keep old rows for them.
-const bystanderTime = 5 * time.Second
+const bystanderTime = 20 * time.Second
 
 // renew rolls their transactions back and opens new ones, if it is time to. No client is at work.
 func (b *bystanders) renew(r *run) error {

@@ -8,9 +8,9 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// draft makes programs of the transactions that show a finding, the most promising first: what is left of the finding
-// when it was reduced, with those who only saw it and without; all that its transactions did to those keys; all that
-// they did. None can be made of what the clients did not do, such as a kill.
+// draft makes programs of the transactions that show a finding: what is left of the finding when it was reduced; of
+// that, an update of a key beside one write of another transaction; what is left without those who only saw it; all that
+// its transactions did to those keys; all that they did. None can be made of what the clients did not do, such as a kill.
 func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	s := &j.run.settings
 	kind := j.run.workload.kind()
@@ -39,21 +39,59 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 		writers[i] = slices.ContainsFunc(ops, isWrite)
 	}
 	var out []*Program
-	for _, d := range []struct {
-		of   map[int]bool
-		keep func(event, int, int) bool
-	}{
-		{whole, func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }},
-		{writers, func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }},
+	left := func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }
+	for _, d := range slices.Concat([]cut{{whole, left}}, j.updates(kept), []cut{
+		{writers, left},
 		{whole, func(e event, i, op int) bool {
 			o := e.ops()[op]
 			return o.Kind == kv.ReadPredicate || slices.Contains(keys, o.Key)
 		}},
 		{whole, func(event, int, int) bool { return true }},
-	} {
+	}) {
 		p := j.programOf(f, d.of, d.keep)
 		if p != nil && !slices.ContainsFunc(out, p.same) {
 			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// cut is what a draft keeps: some of the events, and of these some operations.
+type cut struct {
+	of   map[int]bool
+	keep func(e event, i, op int) bool
+}
+
+// mostUpdates bounds the drafts of two transactions.
+const mostUpdates = 3
+
+// updates returns the smallest drafts: of what is left of a finding, a transaction that read a key and then wrote it, and
+// another one that wrote it. Whatever others saw of it, an update that was lost is lost without them.
+func (j *judge) updates(kept map[int][]int) (out []cut) {
+	if len(kept) <= 2 {
+		return nil
+	}
+	writes := func(i int, k kv.Value) bool {
+		return slices.ContainsFunc(kept[i], func(op int) bool {
+			o := j.events[i].ops()[op]
+			return !o.Kind.IsRead() && o.Key == k
+		})
+	}
+	for _, i := range slices.Sorted(maps.Keys(kept)) {
+		for _, op := range kept[i] {
+			o := j.events[i].ops()[op]
+			if !o.Kind.IsRead() || o.Kind == kv.ReadPredicate || !writes(i, o.Key) {
+				continue
+			}
+			for _, other := range slices.Sorted(maps.Keys(kept)) {
+				if len(out) == mostUpdates || other == i || !writes(other, o.Key) {
+					continue
+				}
+				out = append(out, cut{map[int]bool{i: true, other: true}, func(e event, at, n int) bool {
+					x := e.ops()[n]
+					return x.Key == o.Key && slices.Contains(kept[at], n) && (at == i || !x.Kind.IsRead())
+				}})
+			}
 		}
 	}
 	return out

@@ -331,7 +331,9 @@ func (m *member) execute(st *stage, t *tape, txns []programTxn, number int, firs
 		if err := m.perform(t, end); err != nil {
 			return err
 		}
-		m.executions = append(m.executions, number)
+		for len(m.executions) < len(t.txns) { // what was rolled back to a savepoint stands as a transaction of its own
+			m.executions = append(m.executions, number)
+		}
 		took := int64(time.Since(began))
 		old := st.txn.Load()
 		st.txn.Store(old + (took-old)/16)
