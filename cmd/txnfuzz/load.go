@@ -37,6 +37,8 @@ and the epoch is checked while the next one runs.
 
 Workloads, whose values show which version of a key came first:
   append     lists that only grow; a read shows all appends before it
+  chain      as append; most transactions read all keys in one SELECT, the others write early
+             and commit late, beside many connections with an open transaction (--bystanders)
   register   unique values; most writes follow a read of the same key
   mini       two reads and two writes at most, each write after a read of its key
   mixed      a few rows and every kind of statement: reads by primary key, range, secondary
@@ -92,6 +94,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
   txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
   txnfuzz load --target mariadb:11.8 --workload mixed --clients 64 --duration 10m
+  txnfuzz load --target mariadb:11.8 --workload chain --clients 48 --duration 10m --until-found
   txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
