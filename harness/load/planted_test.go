@@ -21,7 +21,8 @@ var (
 	uncheckedOf       = flag.String("unchecked-workload", "mixed", "the workload that looks for it")
 	uncheckedPrograms = flag.Duration("unchecked-programs", 0,
 		"how long programs are made of what was found, by a load with the command's own flags")
-	uncheckedAmong = flag.Int("unchecked-clients", 16, "clients that look for it")
+	uncheckedOpenings = flag.String("unchecked-openings", "auto", "how transactions begin where programs are made")
+	uncheckedAmong    = flag.Int("unchecked-clients", 16, "clients that look for it")
 )
 
 // TestLostUpdateOfASnapshot: a server whose snapshot isolation now and then is none loses
@@ -35,7 +36,11 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 		s.Reads, s.Openings = load.PlainReads, []load.Opening{load.OpenSnapshot}
 		s.Programs = *uncheckedPrograms
 		if *uncheckedPrograms > 0 { // as the command has it without flags
-			s.Epoch, s.Reads, s.Openings, s.Seed = 0, load.AutoReads, nil, rand.Uint64()
+			s.Epoch, s.Reads, s.Seed = 0, load.AutoReads, rand.Uint64()
+			var err error
+			if s.Openings, err = load.ParseOpenings(*uncheckedOpenings); err != nil {
+				t.Fatal(err)
+			}
 		}
 		r, err := load.Run(t.Context(), liar, s)
 		if err != nil {
