@@ -19,10 +19,11 @@ var (
 		"of the consistent snapshots that begin amid two commits, one in so many is not checked")
 	uncheckedFor      = flag.Duration("unchecked-for", 20*time.Second, "how long the lost update is looked for")
 	uncheckedOf       = flag.String("unchecked-workload", "mixed", "the workload that looks for it")
+	uncheckedOpenings = flag.String("unchecked-openings", "",
+		"how its transactions begin, and all else as the command has it without flags; empty: with a snapshot")
 	uncheckedPrograms = flag.Duration("unchecked-programs", 0,
-		"how long programs are made of what was found, by a load with the command's own flags")
-	uncheckedOpenings = flag.String("unchecked-openings", "auto", "how transactions begin where programs are made")
-	uncheckedAmong    = flag.Int("unchecked-clients", 16, "clients that look for it")
+		"how long programs are made of what is found, which then must not end the load")
+	uncheckedAmong = flag.Int("unchecked-clients", 16, "clients that look for it")
 )
 
 // TestLostUpdateOfASnapshot: a server whose snapshot isolation now and then is none loses
@@ -32,10 +33,10 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 		b := open(t, target, harness.Options{})
 		liar := lying.Through(b, lying.UncheckedSnapshot(2, *unchecked))
 		s := settings(t, target, *uncheckedOf, corpus.RepeatableRead)
-		s.Clients, s.Duration, s.Epoch, s.UntilFound = *uncheckedAmong, *uncheckedFor, 500, true
+		s.Clients, s.Duration, s.Epoch, s.UntilFound = *uncheckedAmong, *uncheckedFor, 500, *uncheckedPrograms == 0
 		s.Reads, s.Openings = load.PlainReads, []load.Opening{load.OpenSnapshot}
 		s.Programs = *uncheckedPrograms
-		if *uncheckedPrograms > 0 { // as the command has it without flags
+		if *uncheckedOpenings != "" {
 			s.Epoch, s.Reads, s.Seed = 0, load.AutoReads, rand.Uint64()
 			var err error
 			if s.Openings, err = load.ParseOpenings(*uncheckedOpenings); err != nil {
