@@ -32,6 +32,8 @@ type Program struct {
 	Load Rate
 
 	clients [][]programTxn
+	// update: a draft of an update beside one write. What it shows has another name where those who saw it are left out.
+	update bool
 }
 
 // Rate is how often something was seen.

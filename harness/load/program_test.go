@@ -245,3 +245,33 @@ func TestSmaller(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestDraftOfUpdate: of two writes of a key, which only others have seen, one follows a read of it in a draft of these
+// two alone, that of the transaction with a snapshot first.
+func TestDraftOfUpdate(t *testing.T) {
+	r := &run{workload: appends{}, settings: Settings{Target: "x", Workload: "append", Clients: 8,
+		Level: corpus.RepeatableRead}}
+	tp := parseTape(t, `1 ok 10-19: append 4 5
+		2 ok 12-18: r 9 []; append 4 6
+		3 ok 20-22: r 4 [5 6]`)
+	tp.txns[1].start = start{OpenSnapshot, -1, -1}
+	j := &judge{run: r, events: inOrder([]*tape{tp})}
+	var left []kv.Record
+	for _, e := range j.events {
+		left = append(left, e.record())
+	}
+	drafts := j.draft(Finding{Kind: "G-nonadjacent-item", Model: model.SnapshotIsolation}, left)
+	want := []string{
+		"client 1\n  begin\n  append 0\n  commit\n\nclient 2\n  begin snapshot\n  read 0\n  append 0\n  commit\n",
+		"client 1\n  begin\n  read 0\n  append 0\n  commit\n\nclient 2\n  begin snapshot\n  append 0\n  commit\n",
+	}
+	var got []string
+	for _, p := range drafts {
+		if p.update {
+			got = append(got, p.body())
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -40,18 +40,24 @@ func (j *judge) draft(f Finding, records []kv.Record) []*Program {
 	}
 	var out []*Program
 	left := func(_ event, i, op int) bool { return slices.Contains(kept[i], op) }
-	for _, d := range slices.Concat([]cut{{whole, left}}, j.updates(kept), []cut{
-		{writers, left},
-		{whole, func(e event, i, op int) bool {
-			o := e.ops()[op]
-			return o.Kind == kv.ReadPredicate || slices.Contains(keys, o.Key)
-		}},
-		{whole, func(event, int, int) bool { return true }},
-	}) {
-		p := j.programOf(f, d.of, d.keep)
+	add := func(p *Program) {
 		if p != nil && !slices.ContainsFunc(out, p.same) {
 			out = append(out, p)
 		}
+	}
+	add(j.programOf(f, whole, left))
+	for _, p := range j.updates(f, kept) {
+		add(p)
+	}
+	for _, d := range []cut{
+		{of: writers, keep: left},
+		{of: whole, keep: func(e event, i, op int) bool {
+			o := e.ops()[op]
+			return o.Kind == kv.ReadPredicate || slices.Contains(keys, o.Key)
+		}},
+		{of: whole, keep: func(event, int, int) bool { return true }},
+	} {
+		add(j.programOf(f, d.of, d.keep))
 	}
 	return out
 }
@@ -65,37 +71,61 @@ type cut struct {
 // mostUpdates bounds the drafts of two transactions.
 const mostUpdates = 3
 
-// updates returns the smallest drafts: of what is left of a finding, a transaction that read a key and then wrote it, and
-// another one that wrote it. Whatever others saw of it, an update that was lost is lost without them.
-func (j *judge) updates(kept map[int][]int) (out []cut) {
-	if len(kept) <= 2 {
+// updates returns the smallest drafts of what is left of a finding with more than two transactions: of two that wrote the
+// same key one is made to read it before. Whatever the others saw, an update is lost without them, and has its own name.
+// Those with a snapshot of their own come first.
+func (j *judge) updates(f Finding, kept map[int][]int) (out []*Program) {
+	kind := j.run.workload.kind()
+	if len(kept) <= 2 || kind != kv.ListAppend && kind != kv.Register {
 		return nil
 	}
-	writes := func(i int, k kv.Value) bool {
-		return slices.ContainsFunc(kept[i], func(op int) bool {
-			o := j.events[i].ops()[op]
-			return !o.Kind.IsRead() && o.Key == k
-		})
-	}
-	for _, i := range slices.Sorted(maps.Keys(kept)) {
+	of := slices.Sorted(maps.Keys(kept))
+	slices.SortStableFunc(of, func(a, b int) int {
+		rank := func(i int) int { return slices.Index([]Opening{OpenSnapshot}, j.events[i].start.opening) }
+		return cmp.Compare(rank(b), rank(a))
+	})
+	for _, i := range of {
 		for _, op := range kept[i] {
 			o := j.events[i].ops()[op]
-			if !o.Kind.IsRead() || o.Kind == kv.ReadPredicate || !writes(i, o.Key) {
+			wrote := func(other int) bool {
+				return other != i && slices.ContainsFunc(kept[other], func(op int) bool {
+					x := j.events[other].ops()[op]
+					return x.Kind == o.Kind && x.Key == o.Key
+				})
+			}
+			at := slices.IndexFunc(of, wrote)
+			if j.events[i].part || o.Kind.IsRead() || at < 0 || len(out) == mostUpdates {
 				continue
 			}
-			for _, other := range slices.Sorted(maps.Keys(kept)) {
-				if len(out) == mostUpdates || other == i || !writes(other, o.Key) {
-					continue
+			all := map[int]bool{i: true, of[at]: true}
+			p := j.programOf(f, all, func(e event, _, n int) bool { return e.ops()[n].Key == o.Key && !e.ops()[n].Kind.IsRead() })
+			if p == nil || len(p.clients) != 2 {
+				continue
+			}
+			p.update = true
+			mine := 0 // the clients stand in the order in which their transactions began
+			if of[at] < i {
+				mine = 1
+			}
+			for c := range p.clients {
+				t := &p.clients[c][0]
+				if w := t.steps[0]; c == mine || kind == kv.Register {
+					t.steps = slices.Insert(t.steps, 0, step{kind: readOf[kind], key: w.key, lock: w.lock})
+					t.save, t.back = 0, 0
 				}
-				out = append(out, cut{map[int]bool{i: true, other: true}, func(e event, at, n int) bool {
-					x := e.ops()[n]
-					return x.Key == o.Key && slices.Contains(kept[at], n) && (at == i || !x.Kind.IsRead())
-				}})
+				if c == mine && t.opening == OpenAutocommit {
+					t.opening = OpenBegin
+				}
+			}
+			if p.valid() == nil {
+				out = append(out, p)
 			}
 		}
 	}
 	return out
 }
+
+var readOf = map[kv.Workload]kv.Kind{kv.ListAppend: kv.ReadList, kv.Register: kv.Read}
 
 // mostTransfers is how many transfers beside a read of the accounts a draft has.
 const mostTransfers = 8

@@ -97,7 +97,12 @@ func (m *maker) make(ctx context.Context, drafts []*Program, until time.Time) (b
 			if err != nil {
 				return best, err
 			}
-			if all[i].add(t); all[i].Shown >= enough || all[i].Shown > 0 && time.Until(until) <= whole/2 {
+			all[i].add(t)
+			if q, r := another(drafts[i:i+1], all[i:i+1], p); p.update && r.Shown >= enough && all[i].Shown == 0 {
+				best, shown = q, r
+				break
+			}
+			if all[i].Shown >= enough || all[i].Shown > 0 && time.Until(until) <= whole/2 {
 				best, shown = p, all[i]
 				break
 			}
