@@ -82,9 +82,9 @@ func (st *stage) member(i int) *member {
 // mostMembers bounds the connections of a stage.
 const mostMembers = 64
 
-// groups is how many executions of a program run at a time.
+// groups is how many executions of a program run at a time. Values are told apart by the number of the member.
 func (st *stage) groups(p *Program) int {
-	return max(1, min(8, st.r.settings.Clients/len(p.clients)))
+	return max(1, min(16, st.r.settings.Clients/len(p.clients), mostMembers/len(p.clients)))
 }
 
 // tried is what came of some executions.
