@@ -39,6 +39,8 @@ and the epoch is checked while the next one runs.
 
 Workloads, whose values show which version of a key came first:
   append     lists that only grow; a read shows all appends before it
+  chain      as append; most transactions read all keys in one SELECT, the others write early
+             and commit late, beside many connections with an open transaction (--bystanders)
   register   unique values; most writes follow a read of the same key
   mini       two reads and two writes at most, each write after a read of its key
   mixed      a few rows and every kind of statement: reads by primary key, range, secondary
@@ -102,6 +104,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mysql:9.7 --workload index --duration 5m
   txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
   txnfuzz load --target mariadb:11.8 --workload mixed --clients 64 --duration 10m
+  txnfuzz load --target mariadb:11.8 --workload chain --clients 48 --duration 10m --until-found
   txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --target 'u:p@tcp(a:3306)/' --node 'u:p@tcp(b:3306)/,ro:u:p@tcp(c:3306)/' --duration 1m
@@ -178,6 +181,9 @@ failed, nothing was committed, or something could not be decided.`,
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.AllWorkloads(), ", "))
 	f.IntVar(&s.Clients, "clients", 0,
 		"connections that run transactions at a time (default: 4 for each processor, and at least 16)")
+	f.IntVar(&s.Bystanders, "bystanders", 0,
+		"more connections, each with an open transaction that has written a row nobody else touches, so that a snapshot "+
+			"has more to go through (default: for workload chain on private servers as many as there is room for, else none)")
 	f.StringVar(&level, "level", "RR", "isolation level: RU, RC, RR or SER")
 	f.StringVar(&reads, "reads", string(load.AutoReads),
 		"form of the SELECTs: plain, share (LOCK IN SHARE MODE or FOR SHARE), update (FOR UPDATE), nowait, skip-locked or "+
@@ -189,6 +195,7 @@ failed, nothing was committed, or something could not be decided.`,
 	addProtocol(f, &sent, loadProtocolUsage)
 	f.DurationVar(&s.Duration, "duration", time.Minute, "end after this time; 0: at Ctrl-C")
 	f.Int64Var(&s.Transactions, "transactions", 0, "end with the epoch in which there are as many")
+	f.BoolVar(&s.UntilFound, "until-found", false, "end with the epoch in which something is found")
 	f.IntVar(&s.Keys, "keys", 0,
 		"keys in use at a time, each as often as the others (default: few, the first of them most often)")
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
@@ -222,6 +229,8 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 	switch {
 	case s.Clients < 1 || s.Clients > mostClients:
 		return usagef("--clients: want 1 to %d, found %d", mostClients, s.Clients)
+	case s.Bystanders < 0 || s.Bystanders > load.MostBystanders:
+		return usagef("--bystanders: want 0 to %d, found %d", load.MostBystanders, s.Bystanders)
 	case s.Duration < 0:
 		return usagef("--duration: want 0 or more, found %s", s.Duration)
 	case s.Transactions < 0:
@@ -275,6 +284,9 @@ func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history,
 		return err
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
+	if !cmd.Flags().Changed("bystanders") {
+		s.Bystanders = load.BystandersFor(b, s)
+	}
 	var report *load.Report
 	switch history {
 	case "", "-":

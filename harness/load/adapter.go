@@ -159,6 +159,11 @@ func (s *Settings) checkAdapter() error {
 	}
 	asked := declared[s.Declared]
 	switch {
+	case s.Workload == chainName:
+		return errors.New("workload chain reads several keys at once, which an adapter is not asked for: want append, " +
+			"register, mini or bank")
+	case s.Bystanders > 0:
+		return errors.New("--bystanders: an adapter is not asked for transactions of no workload")
 	case adapterVerbs[w.kind()] == nil:
 		return fmt.Errorf("workload %s needs SQL, which an adapter is not sent: want append, register, mini or bank",
 			s.Workload)

@@ -54,6 +54,8 @@ func (appends) sql(d *dialect, b []byte, s step) []byte {
 	case s.whole:
 		b = between(append(b, "SELECT k, val FROM append_list WHERE "...), s.key, s.val)
 		return append(b, d.orders...)
+	case len(s.also) > 0:
+		return s.several(d, b)
 	case s.kind == kv.ReadList:
 		b = append(b, "SELECT val FROM append_list WHERE k = "...)
 		b = strconv.AppendInt(b, int64(s.key), 10)
@@ -66,6 +68,9 @@ func (appends) record(t *tape, s step, a *answer) error {
 	if s.kind == kv.Append {
 		t.add(kv.RecordOp{Kind: kv.Append, Key: s.key, Val: s.val}, s.lock)
 		return nil
+	}
+	if len(s.also) > 0 {
+		return recordSeveral(t, s, a)
 	}
 	if !s.whole {
 		var list []kv.Value

@@ -99,6 +99,7 @@ func (c *client) transaction(t *tape) error {
 
 // perform runs and records the transaction that is planned.
 func (c *client) perform(t *tape, end string) error {
+	t.start = start{c.plan.name, c.plan.save, c.plan.back}
 	invoke := c.run.now()
 	err, committing, broken := c.statements(t, end)
 	switch {

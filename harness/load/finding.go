@@ -66,6 +66,9 @@ func (j *judge) found(f Finding, records []kv.Record) error {
 	j.findings = append(j.findings, f)
 	at := len(j.findings) - 1
 	j.mu.Unlock()
+	if j.run.settings.UntilFound {
+		j.run.stop()
+	}
 	if p := j.run.settings.Progress; p != nil {
 		fmt.Fprintf(p, "found %s in epoch %d: %s\n", f.Kind, f.Epoch, f.File)
 	}

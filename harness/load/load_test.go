@@ -79,6 +79,9 @@ func TestHonest(t *testing.T) {
 		b := open(t, target, harness.Options{})
 		for _, level := range corpus.Levels {
 			for _, w := range load.Workloads() {
+				if w == "chain" && target == mariadb11 {
+					continue // its snapshots are torn, seldom: docs/load.md
+				}
 				for _, reads := range []load.Reads{load.AutoReads, load.UpdateReads} {
 					s := settings(t, target, w, level)
 					s.Reads, s.Duration = reads, time.Second/2

@@ -39,6 +39,15 @@ var openings = []opening{
 	{OpenSavepoint, 1, "BEGIN", []string{"mini", "bank", "predicate"}},
 }
 
+func named(name Opening) func(*opening) bool {
+	return func(o *opening) bool { return o.name == name }
+}
+
+// openingOf returns that of a name, which there is.
+func openingOf(name Opening) *opening {
+	return &openings[slices.IndexFunc(openings, func(o opening) bool { return o.name == name })]
+}
+
 // ParseOpenings reads a list such as begin,snapshot; auto is nil.
 func ParseOpenings(s string) ([]Opening, error) {
 	if s == "auto" {
@@ -105,6 +114,9 @@ func (p *plan) draw(w workload, c *chooser, from []*opening) {
 	for c.readsOnly && !p.onlyReads() {
 		p.steps = w.plan(p.steps[:0], c)
 	}
+	if p.alone() && c.rand.IntN(4) > 0 && slices.ContainsFunc(from, named(OpenAutocommit)) {
+		p.opening = openingOf(OpenAutocommit) // three times as many a second
+	}
 	switch p.name {
 	case OpenReadOnly:
 		if !p.onlyReads() {
@@ -134,6 +146,11 @@ func (p *plan) draw(w workload, c *chooser, from []*opening) {
 			}
 		}
 	}
+}
+
+// alone tells that all is one plain SELECT of several keys.
+func (p *plan) alone() bool {
+	return len(p.steps) == 1 && len(p.steps[0].also) > 0 && p.steps[0].lock == plain
 }
 
 // onlyReads leaves out all but plain reads, unless nothing is left then.

@@ -1,8 +1,8 @@
 package load_test
 
 import (
-	"context"
 	"flag"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -17,20 +17,14 @@ import (
 var (
 	unchecked = flag.Int64("unchecked", 1,
 		"of the consistent snapshots that begin amid two commits, one in so many is not checked")
-	uncheckedFor   = flag.Duration("unchecked-for", 20*time.Second, "how long the lost update is looked for")
-	uncheckedOf    = flag.String("unchecked-workload", "mixed", "the workload that looks for it")
+	uncheckedFor      = flag.Duration("unchecked-for", 20*time.Second, "how long the lost update is looked for")
+	uncheckedOf       = flag.String("unchecked-workload", "mixed", "the workload that looks for it")
+	uncheckedOpenings = flag.String("unchecked-openings", "",
+		"how its transactions begin, and all else as the command has it without flags; empty: with a snapshot")
+	uncheckedPrograms = flag.Duration("unchecked-programs", 0,
+		"how long programs are made of what is found, which then must not end the load")
 	uncheckedAmong = flag.Int("unchecked-clients", 16, "clients that look for it")
 )
-
-// untilFound ends a run when a line of its progress tells of a finding.
-type untilFound struct{ end context.CancelFunc }
-
-func (u untilFound) Write(b []byte) (int, error) {
-	if strings.HasPrefix(string(b), "found ") {
-		u.end()
-	}
-	return len(b), nil
-}
 
 // TestLostUpdateOfASnapshot: a server whose snapshot isolation now and then is none loses
 // updates, which a run finds.
@@ -39,12 +33,17 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 		b := open(t, target, harness.Options{})
 		liar := lying.Through(b, lying.UncheckedSnapshot(2, *unchecked))
 		s := settings(t, target, *uncheckedOf, corpus.RepeatableRead)
-		s.Clients, s.Duration, s.Epoch = *uncheckedAmong, *uncheckedFor, 500
+		s.Clients, s.Duration, s.Epoch, s.UntilFound = *uncheckedAmong, *uncheckedFor, 500, *uncheckedPrograms == 0
 		s.Reads, s.Openings = load.PlainReads, []load.Opening{load.OpenSnapshot}
-		ctx, end := context.WithCancel(t.Context())
-		s.Progress = untilFound{end}
-		r, err := load.Run(ctx, liar, s)
-		end()
+		s.Programs = *uncheckedPrograms
+		if *uncheckedOpenings != "" {
+			s.Epoch, s.Reads, s.Seed = 0, load.AutoReads, rand.Uint64()
+			var err error
+			if s.Openings, err = load.ParseOpenings(*uncheckedOpenings); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := load.Run(t.Context(), liar, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,5 +56,29 @@ func TestLostUpdateOfASnapshot(t *testing.T) {
 		for _, f := range r.Findings {
 			again(t, f)
 		}
+		if *uncheckedPrograms > 0 {
+			tellPrograms(t, r)
+		}
+	}
+}
+
+// tellPrograms fails unless a program shows its anomaly ten times as often a transaction as the load did.
+func tellPrograms(t testing.TB, r *load.Report) {
+	often := false
+	for _, f := range r.Findings {
+		if f.ProgramRate == nil || f.ProgramRate.Shown == 0 {
+			continue
+		}
+		p, err := load.ReadProgram(f.Program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		per, whole := p.OneInTransactions(), p.Load.OneIn()
+		t.Logf("%s: a program (%s) shows it in 1 of %.0f transactions (%d times), the load in 1 of %.0f (%d times)",
+			f.Kind, p.Describe(), per, p.Rate.Shown, whole, p.Load.Shown)
+		often = often || per*10 <= whole
+	}
+	if !often {
+		t.Errorf("no program shows its anomaly ten times as often:\n%s", textOf(t, r))
 	}
 }

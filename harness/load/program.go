@@ -25,6 +25,8 @@ type Program struct {
 	// server's documentation promises.
 	Models   []model.Model
 	Declared string
+	// Bystanders are as those of Settings.
+	Bystanders int
 	// Shows is the kind of anomaly that it is about.
 	Shows string
 	// Rate is how often it showed that; the zero value: nobody knows.
@@ -33,13 +35,8 @@ type Program struct {
 	Load Rate
 
 	clients [][]programTxn
-}
-
-// programTxn is one transaction. The key of a step is counted from the first one of the execution. The value of a
-// write is drawn when it runs; of a row that a condition may meet it is its class here, of a Delta what is added.
-type programTxn struct {
-	steps      []step
-	rolledBack bool
+	// update: a draft of an update beside one write. What it shows has another name where those who saw it are left out.
+	update bool
 }
 
 // Rate is how often something was seen.
@@ -104,6 +101,9 @@ func (p *Program) keys() []kv.Value {
 		if s.kind == kv.ReadPredicate {
 			return
 		}
+		for _, k := range s.also {
+			out = with(out, k)
+		}
 		last := s.key
 		if s.whole {
 			last = s.val
@@ -136,6 +136,9 @@ func (p *Program) clone() *Program {
 		var txns []programTxn
 		for _, t := range c {
 			t.steps = slices.Clone(t.steps)
+			for i := range t.steps {
+				t.steps[i].also = slices.Clone(t.steps[i].also)
+			}
 			txns = append(txns, t)
 		}
 		q.clients = append(q.clients, txns)
@@ -153,7 +156,7 @@ func (p *Program) tidied() *Program {
 }
 
 // same tells whether two programs do the same.
-func (p *Program) same(q *Program) bool { return p.body() == q.body() }
+func (p *Program) same(q *Program) bool { return p.Bystanders == q.Bystanders && p.body() == q.body() }
 
 // residue is the number by which keys must be moved by a multiple to stay what they are: whether a row is there at
 // first, and which conditions it meets, depends on the remainder.
@@ -186,15 +189,7 @@ func (p *Program) body() string {
 		}
 		fmt.Fprintf(&b, "client %d\n", i+1)
 		for _, t := range c {
-			b.WriteString("  begin\n")
-			for _, s := range t.steps {
-				fmt.Fprintf(&b, "  %s\n", spellStep(nil, w.kind(), s))
-			}
-			if t.rolledBack {
-				b.WriteString("  rollback\n")
-			} else {
-				b.WriteString("  commit\n")
-			}
+			t.spell(&b, w.kind())
 		}
 	}
 	return b.String()
@@ -211,6 +206,9 @@ func (p *Program) valid() error {
 	changed := map[kv.Value]bool{}
 	for _, c := range p.clients {
 		for _, t := range c {
+			if err := t.valid(p.Workload); err != nil {
+				return err
+			}
 			sum := kv.Value(0)
 			for _, s := range t.steps {
 				switch {

@@ -114,23 +114,7 @@ func tenfold(t testing.TB, target string, b harness.Backend, duration, programs 
 			break
 		}
 	}
-	often := false
-	for _, f := range report.Findings {
-		if f.ProgramRate == nil || f.ProgramRate.Shown == 0 {
-			continue
-		}
-		p, err := load.ReadProgram(f.Program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		per, whole := p.OneInTransactions(), p.Load.OneIn()
-		t.Logf("%s: a program (%s) shows it in 1 of %.0f transactions (%d times), the load in 1 of %.0f (%d times)",
-			f.Kind, p.Describe(), per, p.Rate.Shown, whole, p.Load.Shown)
-		often = often || per*10 <= whole
-	}
-	if !often {
-		t.Errorf("no program shows its anomaly ten times as often:\n%s", textOf(t, report))
-	}
+	tellPrograms(t, report)
 }
 
 // BenchmarkProgramOfRareLie measures how much more often than a load its program shows a lie that one of 40

@@ -24,6 +24,7 @@ type stage struct {
 	next    kv.Value  // the first key that no execution had
 	batches int
 	pace    time.Duration // of one execution, as the last batch was
+	beside  bystanders    // those of the program that was run last
 	txn     atomic.Int64  // nanoseconds that a transaction took lately
 }
 
@@ -81,9 +82,9 @@ func (st *stage) member(i int) *member {
 // mostMembers bounds the connections of a stage.
 const mostMembers = 64
 
-// groups is how many executions of a program run at a time.
+// groups is how many executions of a program run at a time. Values are told apart by the number of the member.
 func (st *stage) groups(p *Program) int {
-	return max(1, min(8, st.r.settings.Clients/len(p.clients)))
+	return max(1, min(16, st.r.settings.Clients/len(p.clients), mostMembers/len(p.clients)))
 }
 
 // tried is what came of some executions.
@@ -150,6 +151,9 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	st.batches++
 	st.next += kv.Value(n) * stride
 
+	if err := st.stand(p); err != nil {
+		return tried{}, err
+	}
 	done, err := st.perform(ctx, p, e, groups, n, stride)
 	if err != nil {
 		return tried{}, err
@@ -168,6 +172,17 @@ func (st *stage) batch(ctx context.Context, p *Program, most int64) (tried, erro
 	out.Seconds = took.Seconds()
 	st.pace = took / time.Duration(max(1, done))
 	return out, nil
+}
+
+// stand opens the transactions of as many bystanders as a program has.
+func (st *stage) stand(p *Program) error {
+	if n := min(p.Bystanders, len(st.r.beside.sessions)); n != len(st.beside.sessions) {
+		if err := st.beside.end(); err != nil {
+			return err
+		}
+		st.beside = st.r.beside.first(n)
+	}
+	return st.beside.renew(st.r)
 }
 
 // fill loads the rows of a batch; the accounts of a bank are there for each execution.
@@ -297,19 +312,28 @@ func (m *member) execute(st *stage, t *tape, txns []programTxn, number int, firs
 		}
 	}
 	for _, x := range txns {
-		m.plan = plan{steps: m.plan.steps[:0], opening: &openings[0], save: -1, back: -1}
+		m.plan = plan{steps: m.plan.steps[:0], opening: openingOf(x.opening), save: -1, back: -1}
+		if x.save > 0 {
+			m.plan.save, m.plan.back = x.save, x.back
+		}
+		m.chooser.several = m.chooser.several[:0]
 		for _, s := range x.steps {
 			m.plan.steps = append(m.plan.steps, m.placed(s, first, stride))
 		}
 		end := "COMMIT"
-		if x.rolledBack {
+		switch {
+		case x.opening == OpenAutocommit:
+			end = ""
+		case x.rolledBack:
 			end = "ROLLBACK"
 		}
 		began := time.Now()
 		if err := m.perform(t, end); err != nil {
 			return err
 		}
-		m.executions = append(m.executions, number)
+		for len(m.executions) < len(t.txns) { // what was rolled back to a savepoint stands as a transaction of its own
+			m.executions = append(m.executions, number)
+		}
 		took := int64(time.Since(began))
 		old := st.txn.Load()
 		st.txn.Store(old + (took-old)/16)
@@ -327,6 +351,11 @@ func (m *member) placed(s step, first, stride kv.Value) step {
 		first-- // accounts are numbered from 1
 	}
 	s.key += first
+	from := len(m.chooser.several)
+	for _, k := range s.also {
+		m.chooser.several = append(m.chooser.several, k+first)
+	}
+	s.also = slices.Clip(m.chooser.several[from:])
 	switch {
 	case s.kind == kv.ReadPredicate:
 		s.key, s.val = first, first+stride-1

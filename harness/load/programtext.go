@@ -43,6 +43,9 @@ func spellStep(b []byte, kind kv.Workload, s step) []byte {
 		b = fmt.Appendf(b, " %d class %d", s.key, s.val%classes)
 	default:
 		b = fmt.Appendf(b, " %d", s.key)
+		for _, k := range s.also {
+			b = fmt.Appendf(b, " %d", k)
+		}
 	}
 	if s.kind.IsRead() {
 		b = append(b, lockWords[s.lock]...)
@@ -68,6 +71,9 @@ func (p *Program) Text(d *dialect, name string) []byte {
 	}
 	if p.Declared != "" {
 		fmt.Fprintf(&b, "promise: %s\n", p.Declared)
+	}
+	if p.Bystanders > 0 {
+		fmt.Fprintf(&b, "bystanders: %d\n", p.Bystanders)
 	}
 	fmt.Fprintf(&b, "shows: %s\n", p.Shows)
 	if p.Rate.Of > 0 {
@@ -180,28 +186,7 @@ func (r *programReader) line(l string) error {
 	if len(r.p.clients) == 0 {
 		return fmt.Errorf("%q: want a line such as \"level: RR\", or \"client\"", l)
 	}
-	txns := &r.p.clients[len(r.p.clients)-1]
-	switch {
-	case l == "begin" && r.open, (l == "commit" || l == "rollback") && !r.open, l != "begin" && !r.open:
-		return fmt.Errorf("%q: each transaction is begin, its statements, and commit or rollback", l)
-	case l == "begin":
-		*txns, r.open = append(*txns, programTxn{}), true
-		return nil
-	}
-	last := &(*txns)[len(*txns)-1]
-	if l == "commit" || l == "rollback" {
-		if len(last.steps) == 0 {
-			return fmt.Errorf("a transaction without statements")
-		}
-		last.rolledBack, r.open = l == "rollback", false
-		return nil
-	}
-	s, err := parseStep(r.kind, l)
-	if err != nil {
-		return err
-	}
-	last.steps = append(last.steps, s)
-	return nil
+	return r.transaction(l)
 }
 
 func (r *programReader) header(name, value string) (err error) {
@@ -232,6 +217,10 @@ func (r *programReader) header(name, value string) (err error) {
 			err = fmt.Errorf("unknown promise %q", value)
 		}
 		p.Declared = value
+	case "bystanders":
+		if p.Bystanders, err = strconv.Atoi(value); err != nil || p.Bystanders < 0 || p.Bystanders > MostBystanders {
+			err = fmt.Errorf("%q: want a number of bystanders from 0 to %d", value, MostBystanders)
+		}
 	case "shows":
 		p.Shows = value
 	case "rate":
@@ -241,7 +230,8 @@ func (r *programReader) header(name, value string) (err error) {
 	case "load":
 		p.Load, err = parseRate(value)
 	default:
-		err = fmt.Errorf("unknown %q: want target, level, workload, protocol, model, promise, shows, rate or load", name)
+		err = fmt.Errorf("unknown %q: want target, level, workload, protocol, model, promise, "+
+			"bystanders, shows, rate or load", name)
 	}
 	return err
 }
@@ -317,6 +307,8 @@ func parseStep(kind kv.Workload, l string) (s step, err error) {
 		form = "key amount"
 	case len(f) == 4 && kind == kv.Bank:
 		form, s.whole = "key to", true
+	case kind == kv.ListAppend && s.kind == kv.ReadList:
+		form = "keys"
 	default:
 		form = "key"
 	}
@@ -334,7 +326,7 @@ func lockOf(i int) lock { return lock(i) }
 
 // stepForms are the statements of each workload, for messages.
 var stepForms = map[kv.Workload][]string{
-	kv.ListAppend: {"read KEY", "read KEY for share", "read KEY for update", "append KEY"},
+	kv.ListAppend: {"read KEY …", "read KEY … for share", "read KEY … for update", "append KEY"},
 	kv.Register:   {"read KEY", "read KEY for share", "read KEY for update", "write KEY"},
 	kv.Predicate: {"read KEY", "select class 0-7", "insert KEY class 0-7 (odd keys)", "update KEY class 0-7 (even keys)",
 		"delete KEY (even keys)", "reads also with for share or for update"},
@@ -352,6 +344,16 @@ func fits(form string, words []string, s *step) bool {
 	}
 	first, ok1 := num(0)
 	switch form {
+	case "keys":
+		s.key = first
+		for i := 1; i < len(words); i++ {
+			k, ok := num(i)
+			if !ok || k == first || slices.Contains(s.also, k) {
+				return false
+			}
+			s.also = append(s.also, k)
+		}
+		return ok1
 	case "class":
 		n, ok := num(1)
 		if len(words) != 2 || words[0] != "class" || !ok || n < 0 || n >= classes {

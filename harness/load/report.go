@@ -21,6 +21,7 @@ type Report struct {
 	Level         string            `json:"level"`
 	Reads         Reads             `json:"reads"`
 	Clients       int               `json:"clients"`
+	Bystanders    int               `json:"bystanders"`
 	Seed          uint64            `json:"seed"`
 	// Protocol is how the statements of the clients were sent; Sent counts those that were to be prepared, nil where
 	// none was.
@@ -81,8 +82,9 @@ func (j *judge) report() *Report {
 	out := &Report{
 		Target: r.settings.Target, ServerVersion: j.header.Server, Settings: j.header.Settings,
 		Workload: r.settings.Workload, Level: r.settings.Level.Short(), Reads: r.settings.Reads, Clients: r.settings.Clients, Seed: r.settings.Seed,
-		Protocol: r.settings.Protocol.Name(),
-		Models:   j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
+		Protocol:   r.settings.Protocol.Name(),
+		Bystanders: r.settings.Bystanders,
+		Models:     j.models, Seconds: j.end.Seconds(), Transactions: r.count.all(),
 		OK: r.count.ok.Load(), Fail: r.count.fail.Load(), Info: r.count.info.Load(), Aborts: r.count.byName(),
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
@@ -151,6 +153,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Sent != nil {
 		fmt.Fprintf(&b, "sent by protocol %s: prepared each time %d, kept prepared %d; as text, which the server cannot prepare, %d\n",
 			r.Protocol, r.Sent.Prepared, r.Sent.Executed, r.Sent.AsText)
+	}
+	if r.Bystanders > 0 {
+		fmt.Fprintf(&b, "beside them %d connections with an open transaction\n", r.Bystanders)
 	}
 	fmt.Fprintf(&b, "%d transactions in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", r.Transactions, r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
 	if len(r.Aborts) > 0 {

@@ -31,6 +31,7 @@ type run struct {
 	begun    time.Time
 
 	control *session // one goroutine's
+	beside  bystanders
 	count   counts
 	down    atomic.Int32 // the server is being killed or stopped
 	stopped chan struct{}
@@ -115,6 +116,7 @@ func Run(ctx context.Context, b harness.Backend, s Settings) (report *Report, er
 	}
 	defer r.endLife()
 	defer r.control.close()
+	defer r.beside.close()
 	if err := r.prepare(); err != nil {
 		return nil, errors.Join(err, r.drop())
 	}
@@ -161,6 +163,7 @@ func newRun(ctx context.Context, b harness.Backend, s Settings) (*run, error) {
 	}
 	r.life, r.endLife = context.WithCancel(context.WithoutCancel(ctx))
 	r.keepInvariant()
+	r.beside = r.newBystanders()
 	r.control = &session{dial: dial, timeout: time.Minute}
 	if r.operations() {
 		r.control.timeout = s.Timeout // it does nothing that takes longer than what a client does
@@ -175,7 +178,7 @@ func (r *run) prepare() error {
 	}
 	enter := fmt.Sprintf(r.dialect.enter, r.database)
 	first := []string{fmt.Sprintf(r.dialect.create, r.database), enter}
-	for _, q := range slices.Concat(first, r.controlSettings(), r.workload.define(r.dialect)) {
+	for _, q := range slices.Concat(first, r.controlSettings(), r.workload.define(r.dialect), r.beside.define()) {
 		if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
 			return fmt.Errorf("%s: %w", q, err)
 		}
@@ -187,6 +190,7 @@ func (r *run) prepare() error {
 // drop drops the database, which is ours by its name, even after the run was
 // interrupted.
 func (r *run) drop() error {
+	r.beside.close()
 	left := r.sweep(true) // locks of what is prepared would keep the tables
 	q := fmt.Sprintf(r.dialect.drop, r.database)
 	if err := r.persist(func(s *session) error { return s.exec(q) }); err != nil {
@@ -319,6 +323,9 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 			if stop {
 				recorded <- e
 			}
+			return err
+		}
+		if err := r.beside.renew(r); err != nil {
 			return err
 		}
 		for _, c := range channels {

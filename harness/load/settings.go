@@ -19,16 +19,20 @@ type Settings struct {
 	Target   string
 	Workload string
 	Clients  int
-	Level    corpus.Level
-	Reads    Reads
 	// Protocol is how the statements of the clients are sent. What begins and ends an epoch is sent as text.
 	Protocol protocol.Protocol
+	// Bystanders are connections with an open transaction that has written what nobody else touches.
+	Bystanders int
+	Level      corpus.Level
+	Reads      Reads
 	// Openings are the ways in which transactions begin; nil: all that are of use.
 	Openings []Opening
 	// Duration and Transactions bound a run, the latter to the end of an epoch; 0:
 	// no bound.
 	Duration     time.Duration
 	Transactions int64
+	// UntilFound ends a run with the epoch in which something is found.
+	UntilFound bool
 	// Keys is how many are in use at a time, each as often as the others; 0: as the workload has it, which uses few
 	// and the first of them most.
 	Keys int

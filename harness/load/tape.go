@@ -25,6 +25,8 @@ type tape struct {
 	begin     int
 	statement uint16
 	from, to  int64
+	// start is how the running transaction began.
+	start start
 	// undone is what the running transaction has taken back.
 	undone    []kv.RecordOp
 	howUndone []manner
@@ -37,6 +39,13 @@ type manner struct {
 	from, to  int64  // when that was sent, and when its answer was there
 }
 
+// start is how a transaction began: with which opening, and between which of its statements it was undone, as a plan
+// has it.
+type start struct {
+	opening    Opening
+	save, back int
+}
+
 // recorded is one transaction of a tape, its operations ops[from:to].
 type recorded struct {
 	session     int64
@@ -45,6 +54,7 @@ type recorded struct {
 	status      kv.Status
 	planned     bool // it was rolled back because its client wanted to
 	part        bool // it is what another one has taken back
+	start       start
 }
 
 const valuesChunk = 1 << 16
@@ -72,6 +82,7 @@ func (t *tape) end(session, invoke, ret int64, status kv.Status) {
 	}
 	t.txns = append(t.txns, recorded{
 		session: session, invoke: invoke, ret: ret, from: t.begin, to: len(t.ops), status: status,
+		start: t.start,
 	})
 	if len(t.undone) > 0 {
 		from := len(t.ops)

@@ -56,7 +56,8 @@ type step struct {
 	lock  lock
 	whole bool // reads all keys from key to val
 	key   kv.Value
-	val   kv.Value // what is written; of a read of several keys the last of them
+	also  []kv.Value // beside key: what the same SELECT reads
+	val   kv.Value   // what is written; of a read of several keys the last of them
 	cond  *condition
 	form  form
 	// guard locks a row for the steps behind it that are guarded: these are left out if
@@ -166,7 +167,7 @@ func older(version, than string) bool {
 }
 
 var workloads = map[string]workload{
-	"append": appends{}, "mixed": mixed{},
+	"append": appends{}, chainName: chains{}, "mixed": mixed{},
 	"register": registers{}, "mini": registers{mini: true}, "predicate": predicates{}, "bank": bank{},
 }
 
@@ -209,6 +210,8 @@ type chooser struct {
 	even bool
 	last kv.Value // the value written last
 	step kv.Value // between two values of this client
+	// several is where the keys of a step stand that has more than one.
+	several []kv.Value
 }
 
 // value returns a value that no other write of the run has.
