@@ -42,13 +42,26 @@ func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError,
 		t := e.tapes[r.settings.Clients+i]
 		d, err := r.settleOne(e, n, t, s)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, err)
+			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, n.left(err))
 		}
 		if d != nil {
 			differ = append(differ, *d)
 		}
 	}
 	return differ, nil, nil
+}
+
+// outside are the answers of a node that takes part in its cluster no more, or not yet.
+// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
+// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
+var outside = map[code]bool{"1047": true, "1290": true, "3796": true}
+
+// left adds to an error of a node that it has left its cluster, and what its log says.
+func (n *node) left(err error) error {
+	if !outside[errorCode(err)] {
+		return err
+	}
+	return fmt.Errorf("%w\n%s takes part in its cluster no more. The end of its log:\n%s", err, n.Name, n.Backend.Log())
 }
 
 // settleOne reads a node until it holds what the first one does or has had the time for it. A node that was waited for
@@ -212,7 +225,7 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 			}
 			found, err := e.invariant.Judge(keptConn{n.control})
 			if err != nil {
-				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, err)
+				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, n.left(err))
 			}
 			if len(found) == 0 {
 				break

@@ -80,7 +80,7 @@ var aborts = map[code]abort{
 // lockedOut is what 1180, an error in COMMIT, comes to where it quotes 149, which is the number of a deadlock: a member
 // of a group has taken the locks of a transaction for a certified one. Behind any other number 1180 leaves open what
 // became of the transaction.
-const lockedOut code = "1180, 149"
+const lockedOut code = "1180-149"
 
 // corrupt are the errors with which a server says that it cannot read what it stored
 // itself, or that an index and its table contradict each other. No competition of clients
