@@ -254,12 +254,20 @@ func (x *cluster) header() (form string, nodes []kv.Node) {
 	return x.form, nodes
 }
 
-// newTapes returns those of an epoch: one for each client, one for each node but the first, and that of the reader.
+// newTapes returns those of an epoch: one for each client, one for each node but the first, that of the
+// backups if there are any, and that of the reader.
 func (r *run) newTapes() []*tape {
 	others := r.cluster.others()
-	tapes := make([]*tape, r.settings.Clients+len(others)+1)
+	n := r.settings.Clients + len(others) + 1
+	if r.settings.Backup != "" {
+		n++
+	}
+	tapes := make([]*tape, n)
 	for i := range tapes {
 		tapes[i] = &tape{node: r.cluster.first()}
+	}
+	if r.settings.Backup != "" {
+		tapes[n-2].node = backupNode
 	}
 	if r.cluster == nil {
 		return tapes
