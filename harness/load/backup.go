@@ -134,7 +134,7 @@ func dumpedRows(text []byte, columns []int) ([][]driver.Value, error) {
 		}
 		_, list, ok := bytes.Cut(line, valuesOf)
 		list, closed := bytes.CutSuffix(bytes.TrimSpace(list), []byte(");"))
-		if !ok || !closed {
+		if !ok || !closed || bytes.Contains(list, []byte("),(")) {
 			return nil, fmt.Errorf("a dump has the line %q, which is no INSERT of one row", line)
 		}
 		cells := cellsOf(list)

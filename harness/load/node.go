@@ -68,8 +68,8 @@ func (s *Settings) checkNodes(b harness.Backend) error {
 		return nil
 	}
 	if w := invariant.Find(s.Workload); w != nil && !w.ReadsAlone() {
-		return fmt.Errorf("workload %s: its clients take what they read, so it has nothing that one could read on another "+
-			"node; want one of append, bank, counter, index, mini, mixed, parent-child, predicate, register, trigger",
+		return fmt.Errorf("workload %s: none of its reads shows by itself that something is wrong, so nobody could read "+
+			"on another node; want one of append, bank, counter, index, mini, mixed, parent-child, predicate, register, trigger",
 			w.Name)
 	}
 	if s.Clients < len(t.Nodes) {

@@ -96,8 +96,7 @@ func TestNodes(t *testing.T) {
 		level            corpus.Level
 	}{
 		{"mariadb:11.8", "append", corpus.RepeatableRead}, {"mariadb:11.8", "index", corpus.ReadCommitted},
-		{"mariadb:11.8", "predicate", corpus.Serializable},
-		{"postgres:18", "register", corpus.Serializable}, {"postgres:18", "bank", corpus.ReadCommitted},
+		{"postgres:18", "register", corpus.Serializable},
 	} {
 		for _, target := range installed(t, c.target) {
 			b := pairOf(t, target)
