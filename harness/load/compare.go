@@ -163,12 +163,15 @@ func differing(a, b []kv.RecordOp) []kv.Value {
 	return out
 }
 
+// nothingLeft is said of a node.
+const nothingLeft = "Nothing went on, and %s had had the time to apply all that was committed"
+
 // toldKeys is of how many keys a finding says what the nodes hold.
 const toldKeys = 8
 
 func tellDifference(r *run, n *node, first, other kv.Record, keys []kv.Value) []string {
 	x, y := heldOf(first.Ops), heldOf(other.Ops)
-	says := []string{fmt.Sprintf("Nothing went on, and %s had had the time to apply all that was committed: %d keys differ.", n.Name, len(keys))}
+	says := []string{fmt.Sprintf(nothingLeft+": %d keys differ.", n.Name, len(keys))}
 	for _, k := range keys[:min(len(keys), toldKeys)] {
 		says = append(says, fmt.Sprintf("key %d: %s holds %s, %s holds %s",
 			k, r.cluster.first(), spellHeld(x[k]), n.Name, spellHeld(y[k])))
@@ -232,9 +235,7 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 			}
 			if !time.Now().Before(end) {
 				for _, v := range found {
-					says := append([]string{"Nothing went on, and " + n.Name + " had had the time to apply all that was committed: " + v.Kind},
-						v.Says...)
-					e.wrong = append(e.wrong, says)
+					e.wrong = append(e.wrong, append([]string{fmt.Sprintf(nothingLeft+": %s", n.Name, v.Kind)}, v.Says...))
 				}
 				break
 			}
@@ -252,7 +253,8 @@ func (j *judge) apart(e *epoch) error {
 		}
 	}
 	for _, says := range e.wrong {
-		if err := j.found(Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}, nil); err != nil {
+		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}
+		if err := j.found(f, nil); err != nil {
 			return err
 		}
 	}
