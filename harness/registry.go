@@ -33,6 +33,8 @@ type Options struct {
 	// Released asks for an installed release, although the user has named a build of
 	// his own for the family.
 	Released bool
+	// ReadOnly says that a server of others is only read from, such as a standby.
+	ReadOnly bool
 	// Progress receives lines for people (a download, a start); nil: nowhere.
 	Progress io.Writer
 

@@ -26,6 +26,7 @@ func newLoad() *cobra.Command {
 	var level, reads, opened, faults, backup, history, jsonFile, address string
 	var models []string
 	var declared, program, adapter string
+	var nodes []string
 	cmd := &cobra.Command{
 		Use:   "load [flags]",
 		Short: "Run many clients at full speed, and check what they read and wrote",
@@ -78,6 +79,10 @@ A target of several servers (mysql:9.7,replica=row, postgres:18,standby=1, galer
 has clients on all of them: those on replicas only read. What the nodes show together is held
 against what their manuals promise of that, and when an epoch ends all must hold the same.
 
+--target DSN --node DSN,DSN,ro:DSN loads a cluster that runs already; a node with ro: before
+it is only read from. There nothing is killed, stopped, reset or set. txnfuzz starts clusters
+of its own for targets such as galera:11.8,nodes=3 and mysql:9.7,group=3.
+
 --backup dump has the vendor's program dump the table of a private server while clients work;
 what it wrote out must be one snapshot among theirs.
 
@@ -103,6 +108,7 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target mysql:9.7 --backup dump --workload bank
   txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
+  txnfuzz load --target 'u:p@tcp(a:3306)/' --node 'u:p@tcp(b:3306)/,ro:u:p@tcp(c:3306)/' --duration 1m
   txnfuzz load --adapter 'python3 docs/adapters/sqlite.py /tmp/test.db' --level SER --model serializable --workload bank
   txnfuzz load --program corpus/found/load-mysql-rr-append-lost-update-0a1b2c3d.load --target mysql:9.7`,
 		Args: noArgs,
@@ -145,6 +151,10 @@ failed, nothing was committed, or something could not be decided.`,
 				}
 				s.Target = load.AdapterScheme + adapter
 			}
+			others, err := target.ParseNodes(nodes)
+			if err != nil {
+				return usagef("--node: %w", err)
+			}
 			s.Reads = load.Reads(reads)
 			if s.Openings, err = load.ParseOpenings(opened); err != nil {
 				return usagef("--openings: %w", err)
@@ -161,12 +171,14 @@ failed, nothing was committed, or something could not be decided.`,
 			if !cmd.Flags().Changed("seed") {
 				s.Seed = rand.Uint64()
 			}
-			return runLoad(cmd, s, history, jsonFile, address)
+			return runLoad(cmd, s, others, history, jsonFile, address)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.Target, "target", target.Default, "embedded, mariadb:11.8, mysql, postgres:18, tidb:2025-11, … or a DSN; see txnfuzz targets")
 	addServerOpts(cmd, oneTarget(&s.Target))
+	f.StringArrayVar(&nodes, "node", nil,
+		"`DSN`s, separated by commas, of the other nodes of a cluster that runs already; ro: before one: it is only read from")
 	f.StringVar(&adapter, "adapter", "",
 		"instead of a target, the `CMD` that stands for one client of what is tested; needs --model or --promise")
 	f.StringVar(&s.Workload, "workload", "append", strings.Join(load.AllWorkloads(), ", "))
@@ -250,7 +262,7 @@ func checkLoad(cmd *cobra.Command, s *load.Settings) error {
 	return nil
 }
 
-func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address string) (err error) {
+func runLoad(cmd *cobra.Command, s load.Settings, others []target.Node, history, jsonFile, address string) (err error) {
 	name := s.Target
 	s.Target = redacted(name)
 	web, ctx, err := watch(cmd, address, name)
@@ -264,7 +276,7 @@ func runLoad(cmd *cobra.Command, s load.Settings, history, jsonFile, address str
 	}
 	s.Progress, s.Every = web.progress(cmd.ErrOrStderr()), pace(os.Stderr)
 	fmt.Fprintf(s.Progress, "seed %d\n", s.Seed)
-	b, err := openForLoad(ctx, name, s)
+	b, err := openForLoad(ctx, name, others, s)
 	if err != nil {
 		return err
 	}

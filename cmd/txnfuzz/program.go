@@ -107,7 +107,7 @@ func replayProgram(cmd *cobra.Command, name string, p *load.Program, file string
 	err error) {
 	s.Target, s.Level = redacted(name), p.Level
 	s.Progress, s.Every = cmd.ErrOrStderr(), pace(os.Stderr)
-	b, err := openForLoad(cmd.Context(), name, s)
+	b, err := openForLoad(cmd.Context(), name, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func redacted(name string) string {
 
 // checkAdapter reports flags that mean nothing beside --adapter. says: a flag tells what is checked.
 func checkAdapter(cmd *cobra.Command, command string, says bool) error {
-	for _, name := range []string{"target", "server-opt", "fault", flagBinary} {
+	for _, name := range []string{"target", "node", "server-opt", "fault", flagBinary} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--adapter and --%s exclude each other", name)
 		}
@@ -149,11 +149,15 @@ func checkAdapter(cmd *cobra.Command, command string, says bool) error {
 	return nil
 }
 
-func openForLoad(ctx context.Context, name string, s load.Settings) (harness.Backend, error) {
+func openForLoad(ctx context.Context, name string, others []target.Node, s load.Settings) (harness.Backend, error) {
 	if command, ok := strings.CutPrefix(name, load.AdapterScheme); ok {
 		return load.NewAdapter(command, s.Level), nil
 	}
-	return target.OpenBackend(ctx, name, harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0})
+	o := harness.Options{Progress: s.Progress, Durable: len(s.Faults) > 0}
+	if len(others) > 0 {
+		return target.OpenCluster(ctx, name, others, o)
+	}
+	return target.OpenBackend(ctx, name, o)
 }
 
 // runReplayPrograms is replay of programs of load.

@@ -18,10 +18,11 @@ func newServer() *cobra.Command {
 the first line, and waits for Ctrl-C, which ends the server and removes its files. Only
 programs of this user can reach it, through a socket. With --port all users of the
 machine can, at 127.0.0.1 and with the random password in the DSN. A target with a
-replica has a second line, the DSN of the replica; --port is for the primary.`,
+replica, or a cluster, has a line for each node; --port is for the first, which takes writes.`,
 		Example: `  txnfuzz server mariadb:11.8
   txnfuzz server mysql:9.7,binlog=off
   txnfuzz server mariadb:11.8,replica=row
+  txnfuzz server galera:11.8,nodes=3
   txnfuzz server mysql:9.7 --port 3307
   txnfuzz server --binary ~/src/mariadb/build/sql/mariadbd
   txnfuzz server mariadb:10.11 --server-opt innodb_snapshot_isolation=ON --server-opt sql_mode=`,

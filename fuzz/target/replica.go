@@ -163,5 +163,10 @@ func (t *Target) whyNot(l corpus.Level) string {
 	return ""
 }
 
+// IsCluster says that a target, by its name, is a cluster of nodes that are alike, which txnfuzz starts.
+func IsCluster(name string) bool { return !IsDSN(name) && ofCluster.MatchString(name) }
+
+var ofCluster = regexp.MustCompile(`^galera\b|,group=`)
+
 // HasReplica says that a target, by its name, is a primary with a replica.
 func HasReplica(name string) bool { return !IsDSN(name) && ofReplica.MatchString(name) }

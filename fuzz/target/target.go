@@ -81,6 +81,10 @@ func Open(ctx context.Context, name string, o Options) (*Target, error) {
 	if err := Check(name); err != nil {
 		return nil, err
 	}
+	if IsCluster(name) {
+		return nil, &Error{fmt.Sprintf("%s is a cluster: load and server take it; the rules by which cases are judged "+
+			"know none whose nodes all take writes", Redact(name))}
+	}
 	b, err := harness.Open(ctx, name, harness.Options{Progress: o.Progress, Released: o.Released})
 	if err != nil {
 		return nil, openError(err)

@@ -27,8 +27,8 @@ func (e *Error) Error() string { return e.Msg }
 func Check(name string) error {
 	if IsDSN(name) {
 		if ofReplica.MatchString(name) {
-			return &Error{"replica= and standby= are for servers that txnfuzz starts itself, such as mysql:9.7,replica=row: " +
-				"the server of a DSN and its replicas are left as they are"}
+			return &Error{"replica=, standby=, nodes= and group= are for servers that txnfuzz starts itself, such as " +
+				"mysql:9.7,replica=row: the server of a DSN and its replicas are left as they are; txnfuzz load --node names these"}
 		}
 		if harness.IsPostgresDSN(name) {
 			if _, err := pgconn.ParseConfig(name); err != nil {
@@ -56,7 +56,7 @@ func Check(name string) error {
 }
 
 // ofReplica matches an option that makes a target of ours several servers.
-var ofReplica = regexp.MustCompile(`[,?&](replica|standby)=`)
+var ofReplica = regexp.MustCompile(`[,?&](replica|standby|nodes|group)=`)
 
 var targetPattern = regexp.MustCompile(`^([A-Za-z]+)[^A-Za-z,]*?([0-9][^,]*)?(,.*)?$`)
 

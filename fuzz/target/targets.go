@@ -22,12 +22,13 @@ var variants = []struct{ target, setting, says string }{
 	{"mysql:9.7", "binlog=off", "without the binary log, which the vendor writes in the form ROW"},
 }
 
-// replicated are the topologies that are listed: their cases are judged as those of the primary alone, so nothing is
-// recorded of them.
+// replicated are the topologies that are listed: cases are judged as those of the primary alone, or not at all, so
+// nothing is recorded of them.
 var replicated = []struct{ target, setting, says string }{
 	{"mariadb:10.11", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4"},
 	{"mariadb:11.8", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4"},
 	{"mysql:9.7", "replica=row", "a primary and its replica; also replica=mixed, replica=statement; with workers=4, order=off"},
+	{"mysql:9.7", "group=3", "Group Replication with one primary; also primary=multi, and group=2 to 5"},
 	{"postgres:18", "standby=1", "a primary and a physical standby; with sync=off, sync=on or sync=remote_apply"},
 }
 
@@ -78,7 +79,7 @@ func Installed(ctx context.Context) []string {
 	var out []string
 	for _, t := range harness.Available(ctx) {
 		// A family without a version is another name for its newest release.
-		if !t.Available || t.Name != Default && !strings.Contains(t.Name, ":") {
+		if !t.Available || t.Name != Default && !strings.Contains(t.Name, ":") || IsCluster(t.Name) {
 			continue
 		}
 		out = append(out, t.Name)

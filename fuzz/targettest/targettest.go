@@ -12,8 +12,8 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/history"
 )
 
-// required says that a test which finds no server fails.
-func required() bool { return os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" }
+// Required says that a test which finds no server fails.
+func Required() bool { return os.Getenv("TXNFUZZ_REQUIRE_SERVERS") != "" }
 
 // Any opens the first target to be had here. Where servers are required there must be one;
 // elsewhere a build without TiDB on a machine without servers has nothing to test on.
@@ -23,7 +23,7 @@ func Any(t *testing.T) *target.Target {
 	switch {
 	case len(installed) > 0:
 		return Open(t, installed[0], target.Options{Clean: true})
-	case required():
+	case Required():
 		t.Fatal("TXNFUZZ_REQUIRE_SERVERS is set and no server is installed")
 	}
 	t.Skip("nothing to run a case on: this build has no embedded TiDB, and no server is installed")
@@ -54,7 +54,7 @@ func Among(t *testing.T, wanted ...string) []string {
 	for _, w := range wanted {
 		if slices.Contains(installed, w) {
 			out = append(out, w)
-		} else if required() {
+		} else if Required() {
 			t.Fatalf("TXNFUZZ_REQUIRE_SERVERS is set and %s is not installed", w)
 		}
 	}

@@ -41,17 +41,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// own starts two instances and prints a line for each: the pids of the server
-// and of its watchdog, and the folder.
+// own starts two instances, or one cluster, and prints a line for each server: its pid and
+// that of its watchdog, and the folder.
 func own(target, dir string) {
-	for range 2 {
+	for servers := 0; servers < 2; {
 		b, err := harness.Open(context.Background(), target, harness.Options{Dir: dir})
 		if err != nil {
 			fmt.Println("error:", strings.ReplaceAll(err.Error(), "\n", " "))
 			os.Exit(1)
 		}
-		p := b.(interface{ instance() *process }).instance()
-		fmt.Println(p.pid, parentOf(p.pid), p.folder.path)
+		nodes := []harness.Node{{Backend: b}}
+		if c, ok := b.(harness.Clustered); ok {
+			nodes = c.Topology().Nodes
+		}
+		for _, n := range nodes {
+			p := n.Backend.(interface{ instance() *process }).instance()
+			fmt.Println(p.pid, parentOf(p.pid), p.folder.path)
+			servers++
+		}
 	}
 	fmt.Println("ready")
 	select {}

@@ -60,6 +60,21 @@ func openMembers(ctx context.Context, s spec, o harness.Options) (harness.Backen
 	if o.Durable {
 		return nil, &harness.NameError{Err: errClusterDurable}
 	}
+	m, err := newMembers(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Progress != nil {
+		fmt.Fprintf(o.Progress, "starting a %s, of %s %s\n", s.joins.words(), m.in.family, m.in.version)
+	}
+	if err := m.assemble(ctx, (*private).begin); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+// newMembers finds what a cluster is made of. None of its nodes runs yet.
+func newMembers(ctx context.Context, s spec, o harness.Options) (*members, error) {
 	m := &members{by: s.joins, port: o.Port}
 	in, err := s.joins.find(ctx, s)
 	if err != nil {
@@ -76,12 +91,6 @@ func openMembers(ctx context.Context, s spec, o harness.Options) (harness.Backen
 		m.all = append(m.all, &private{spec: s, in: in, template: template, parent: o.Dir})
 	}
 	m.private = m.all[0]
-	if o.Progress != nil {
-		fmt.Fprintf(o.Progress, "starting a %s, of %s %s\n", s.joins.words(), in.family, in.version)
-	}
-	if err := m.assemble(ctx, (*private).begin); err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
 	return m, nil
 }
 
@@ -205,7 +214,16 @@ func (m *members) LogProblems() []string {
 }
 
 // Restart replaces all nodes by fresh ones, which are another cluster.
-func (m *members) Restart(ctx context.Context) error { return m.assemble(ctx, (*private).Restart) }
+func (m *members) Restart(ctx context.Context) error {
+	if m.port != 0 {
+		port, err := portToListen() // the old first node still listens on its own
+		if err != nil {
+			return err
+		}
+		m.port = port
+	}
+	return m.assemble(ctx, (*private).Restart)
+}
 
 // Close ends all nodes.
 func (m *members) Close() error {

@@ -37,7 +37,7 @@ var errPostgresDSN = errors.New("malformed DSN: want postgres://user:password@ho
 
 // openForeignPostgres connects to the server of a DSN and checks what the user may do. It changes
 // nothing there.
-func openForeignPostgres(ctx context.Context, dsn string, _ harness.Options) (harness.Backend, error) {
+func openForeignPostgres(ctx context.Context, dsn string, o harness.Options) (harness.Backend, error) {
 	u, err := url.Parse(dsn)
 	// A password with a # or a ? in it ends the host for who reads an URL.
 	if err != nil || u.Fragment != "" || u.User == nil && strings.Contains(u.RawQuery, "@") {
@@ -55,7 +55,7 @@ func openForeignPostgres(ctx context.Context, dsn string, _ harness.Options) (ha
 	defer s.Close()
 	defer context.AfterFunc(ctx, s.Cut)()
 	if b.server, err = identifyPostgres(s); err == nil {
-		err = checkPostgres(s, b.server)
+		err = checkPostgres(s, b.server, o.ReadOnly)
 	}
 	if err != nil {
 		return nil, b.scrub(err)
@@ -68,21 +68,25 @@ func openForeignPostgres(ctx context.Context, dsn string, _ harness.Options) (ha
 var released = regexp.MustCompile(`^PostgreSQL [0-9]+(?:\.[0-9]+)*(?:devel|(?:alpha|beta|rc)[0-9]+)?[ ,]`)
 
 // postgresChecks are questions that a server must answer with t, and what it means if not.
-var postgresChecks = []struct{ question, otherwise string }{
+// Those of a server that takes writes are not asked of others.
+var postgresChecks = []struct {
+	question, otherwise string
+	writes              bool
+}{
 	{"pg_catalog.pg_backend_pid() = %[1]d",
-		"sessions go through a connection pool, which hides who waits for whom: name the server itself"},
-	{"NOT pg_catalog.pg_is_in_recovery()", "the server is a standby: it can only be read from"},
+		"sessions go through a connection pool, which hides who waits for whom: name the server itself", false},
+	{"NOT pg_catalog.pg_is_in_recovery()", "the server is a standby: it can only be read from", true},
 	{"pg_catalog.current_setting('transaction_read_only') = 'off'",
-		"sessions begin read-only: default_transaction_read_only is on"},
+		"sessions begin read-only: default_transaction_read_only is on", true},
 	{"pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')",
-		"the user may not create schemas in this database: GRANT CREATE ON DATABASE … TO …"},
+		"the user may not create schemas in this database: GRANT CREATE ON DATABASE … TO …", true},
 	{"pg_catalog.has_table_privilege('pg_catalog.pg_locks', 'SELECT')",
-		"the user may not read pg_locks, which tells who waits for a lock"},
+		"the user may not read pg_locks, which tells who waits for a lock", false},
 	{"pg_catalog.has_function_privilege('pg_catalog.pg_blocking_pids(integer)', 'EXECUTE')",
-		"the user may not call pg_blocking_pids, which tells who waits for whom"},
+		"the user may not call pg_blocking_pids, which tells who waits for whom", false},
 }
 
-func checkPostgres(s *pgsession.Session, server history.Server) error {
+func checkPostgres(s *pgsession.Session, server history.Server, readOnly bool) error {
 	if !released.MatchString(server.Build) {
 		return fmt.Errorf("the server is none that the rules know: %s", server.Build)
 	}
@@ -90,6 +94,9 @@ func checkPostgres(s *pgsession.Session, server history.Server) error {
 		return fmt.Errorf("PostgreSQL %s is too old: want %s or later", server.Version, oldestPostgres)
 	}
 	for _, c := range postgresChecks {
+		if c.writes && readOnly {
+			continue
+		}
 		question := strings.ReplaceAll(c.question, "%[1]d", strconv.FormatUint(s.ID(), 10))
 		rows, err := s.Query("SELECT " + question)
 		if err != nil {

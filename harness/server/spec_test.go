@@ -43,9 +43,29 @@ func TestParseSpec(t *testing.T) {
 		{"postgres,replica=row", "exists for mysql and mariadb only"},
 		{"postgres,sync=on", "option sync is of a replica: want standby=1, too"},
 		{"tidb,replica=row", "exists for mysql and mariadb only"},
+		{"galera:11.8", "mariadb 11.8 map[] galera 3"},
+		{"galera,nodes=5,snapshot=off,wsrep_sync_wait=1", "mariadb  map[innodb_snapshot_isolation:OFF wsrep_sync_wait:1] galera 5"},
+		{"mysql:9.7,group=3", "mysql 9.7 map[] group-single 3"},
+		{"mysql:9.7,group=4,primary=multi,group_replication_consistency=AFTER",
+			"mysql 9.7 map[group_replication_consistency:AFTER] group-multi 4"},
+		{"galera:11.8,nodes=1", "option nodes=1: want a number from 2 to 5"},
+		{"galera:11.8,nodes=six", "want a number from 2 to 5"},
+		{"galera:11.8,wsrep_cluster_address=gcomm://", "a cluster sets that itself"},
+		{"galera:11.8,wsrep_provider_options=gcache.size=1G", "a cluster sets that itself"},
+		{"galera:11.8,binlog=row", "option binlog_format=ROW: a cluster sets that itself"},
+		{"galera:11.8,replica=row", "a cluster has no replica beside its nodes"},
+		{"galera:11.8,group=3", "exists for mysql only"},
+		{"mariadb:11.8,nodes=3", "want a target such as galera:11.8,nodes=3"},
+		{"mysql:9.7,nodes=3", "exists for mariadb only"},
+		{"mysql:9.7,primary=multi", "option primary is of a group: want group=3, too"},
+		{"mysql:9.7,group=3,primary=both", "want one of single, multi"},
+		{"mysql:9.7,group=3,binlog=off", "option log_bin=OFF: a cluster sets that itself"},
 	} {
 		s, err := parseSpec(c.target)
 		got := fmt.Sprintf("%s %s %v", s.family, s.version, s.options)
+		if s.joins != nil {
+			got += fmt.Sprintf(" %s %d", s.joins.kind, s.joins.nodes)
+		}
 		if err != nil {
 			got = err.Error()
 		}
