@@ -24,7 +24,7 @@ import (
 func newLoad() *cobra.Command {
 	var s load.Settings
 	var sent sentBy
-	var level, reads, opened, faults, history, jsonFile, address string
+	var level, reads, opened, faults, backup, history, jsonFile, address string
 	var models []string
 	var declared, program, adapter string
 	var nodes []string
@@ -80,9 +80,16 @@ server had not synced, too, as if the machine's power had failed (MySQL, MariaDB
 PostgreSQL on Linux; needs a C compiler). pause stops its process for a while. What the
 server acknowledged must still be there afterwards.
 
+A target of several servers (mysql:9.7,replica=row, postgres:18,standby=1, galera:11.8,nodes=3)
+has clients on all of them: those on replicas only read. What the nodes show together is held
+against what their manuals promise of that, and when an epoch ends all must hold the same.
+
 --target DSN --node DSN,DSN,ro:DSN loads a cluster that runs already; a node with ro: before
 it is only read from. There nothing is killed, stopped, reset or set. txnfuzz starts clusters
 of its own for targets such as galera:11.8,nodes=3 and mysql:9.7,group=3.
+
+--backup dump has the vendor's program dump the table of a private server while clients work;
+what it wrote out must be one snapshot among theirs.
 
 --adapter tests what speaks neither MySQL's nor PostgreSQL's protocol: txnfuzz starts
 CMD once for each client, writes one operation a line to its standard input, as JSON, and
@@ -105,6 +112,8 @@ failed, nothing was committed, or something could not be decided.`,
   txnfuzz load --target postgres:18 --workload xa --fault kill --faults 20
   txnfuzz load --target mariadb:11.8 --workload mixed --clients 64 --duration 10m
   txnfuzz load --target mariadb:11.8 --workload chain --clients 48 --duration 10m --until-found
+  txnfuzz load --target postgres:18,standby=1,sync=remote_apply --duration 5m
+  txnfuzz load --target mysql:9.7 --backup dump --workload bank
   txnfuzz load --target mariadb:11.8 --workload append --openings snapshot --reads update
   txnfuzz load --target 'root:secret@tcp(127.0.0.1:3306)/' --workload mini --json -
   txnfuzz load --target 'u:p@tcp(a:3306)/' --node 'u:p@tcp(b:3306)/,ro:u:p@tcp(c:3306)/' --duration 1m
@@ -121,6 +130,9 @@ failed, nothing was committed, or something could not be decided.`,
 			}
 			if s.Faults, err = load.ParseFaults(faults); err != nil {
 				return usagef("--fault: %w", err)
+			}
+			if s.Backup, err = load.ParseBackup(backup); err != nil {
+				return usagef("--backup: %w", err)
 			}
 			for _, m := range models {
 				parsed, err := model.Parse(m)
@@ -201,6 +213,7 @@ failed, nothing was committed, or something could not be decided.`,
 	f.IntVar(&s.Epoch, "epoch", 0, "transactions of an epoch (default: depends on the workload)")
 	f.DurationVar(&s.Timeout, "timeout", 10*time.Second, "give up a connection that does not answer for this time; with --fault pause 1s, unless it is given")
 	f.StringVar(&faults, "fault", "", "what happens to the private server, at random: kill, powerloss, pause or a list such as kill,powerloss")
+	f.StringVar(&backup, "backup", "", "dump: write the table out now and then, with mysqldump, mariadb-dump or pg_dump; each dump is a read that is checked")
 	f.DurationVar(&s.FaultEvery, "fault-every", 3*time.Second, "time between two faults, on average")
 	f.IntVar(&s.MaxFaults, "faults", 0, "end after this many faults")
 	f.StringArrayVar(&models, "model", nil, "check this consistency model instead of what the server promises; may be given several times")

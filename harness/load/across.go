@@ -53,8 +53,9 @@ const (
 	replicaGaps  = "https://dev.mysql.com/doc/refman/9.7/en/replication-features-transaction-inconsistencies.html"
 	mariaOrder   = "https://mariadb.com/docs/server/ha-and-performance/standard-replication/parallel-replication"
 	hotStandby   = "https://www.postgresql.org/docs/current/hot-standby.html"
-	binlogOrder  = "https://dev.mysql.com/doc/refman/9.7/en/replication-options-binary-log.html#sysvar_binlog_order_commits"
-	syncCommit   = "https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT"
+	binlogOrder  = "https://dev.mysql.com/doc/refman/9.7/en/replication-options-binary-log.html" +
+		"#sysvar_binlog_order_commits"
+	syncCommit = "https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT"
 )
 
 var (

@@ -52,6 +52,9 @@ func (c *client) loop(ctx context.Context, epochs <-chan *epoch) {
 	for e := range epochs {
 		if err == nil {
 			if err = c.epoch(ctx, e); err != nil {
+				if c.node != nil {
+					err = fmt.Errorf("node %s: %w", c.node.Name, c.node.left(err))
+				}
 				c.run.fail(err)
 			}
 		}

@@ -42,13 +42,26 @@ func (r *run) settle(e *epoch) (differ []difference, stop *harness.StoppedError,
 		t := e.tapes[r.settings.Clients+i]
 		d, err := r.settleOne(e, n, t, s)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, err)
+			return nil, nil, fmt.Errorf("read all keys of an epoch on node %s: %w", n.Name, n.left(err))
 		}
 		if d != nil {
 			differ = append(differ, *d)
 		}
 	}
 	return differ, nil, nil
+}
+
+// outside are the answers of a node that takes part in its cluster no more, or not yet.
+// https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html
+// https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
+var outside = map[code]bool{"1047": true, "1290": true, "3796": true}
+
+// left adds to an error of a node that it has left its cluster, and what its log says.
+func (n *node) left(err error) error {
+	if !outside[errorCode(err)] {
+		return err
+	}
+	return fmt.Errorf("%w\n%s takes part in its cluster no more. The end of its log:\n%s", err, n.Name, n.Backend.Log())
 }
 
 // settleOne reads a node until it holds what the first one does or has had the time for it. A node that was waited for
@@ -150,12 +163,15 @@ func differing(a, b []kv.RecordOp) []kv.Value {
 	return out
 }
 
+// nothingLeft is said of a node.
+const nothingLeft = "Nothing went on, and %s had had the time to apply all that was committed"
+
 // toldKeys is of how many keys a finding says what the nodes hold.
 const toldKeys = 8
 
 func tellDifference(r *run, n *node, first, other kv.Record, keys []kv.Value) []string {
 	x, y := heldOf(first.Ops), heldOf(other.Ops)
-	says := []string{fmt.Sprintf("Nothing went on, and %s had had the time to apply all that was committed: %d keys differ.", n.Name, len(keys))}
+	says := []string{fmt.Sprintf(nothingLeft+": %d keys differ.", n.Name, len(keys))}
 	for _, k := range keys[:min(len(keys), toldKeys)] {
 		says = append(says, fmt.Sprintf("key %d: %s holds %s, %s holds %s",
 			k, r.cluster.first(), spellHeld(x[k]), n.Name, spellHeld(y[k])))
@@ -212,16 +228,14 @@ func (r *run) settleInvariant(e *epoch) (stop *harness.StoppedError, err error) 
 			}
 			found, err := e.invariant.Judge(keptConn{n.control})
 			if err != nil {
-				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, err)
+				return nil, fmt.Errorf("read the rows of an epoch on node %s: %w", n.Name, n.left(err))
 			}
 			if len(found) == 0 {
 				break
 			}
 			if !time.Now().Before(end) {
 				for _, v := range found {
-					says := append([]string{"Nothing went on, and " + n.Name + " had had the time to apply all that was committed: " + v.Kind},
-						v.Says...)
-					e.wrong = append(e.wrong, says)
+					e.wrong = append(e.wrong, append([]string{fmt.Sprintf(nothingLeft+": %s", n.Name, v.Kind)}, v.Says...))
 				}
 				break
 			}
@@ -239,7 +253,8 @@ func (j *judge) apart(e *epoch) error {
 		}
 	}
 	for _, says := range e.wrong {
-		if err := j.found(Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}, nil); err != nil {
+		f := Finding{Kind: KindDiffer, Epoch: e.number, Count: 1, Says: says, Promised: j.run.cluster.equal}
+		if err := j.found(f, nil); err != nil {
 			return err
 		}
 	}

@@ -147,6 +147,9 @@ func (r *run) finishWith(e *epoch, s step) error {
 		return nil
 	})
 	if err != nil {
+		if r.cluster != nil {
+			err = r.cluster.nodes[0].left(err)
+		}
 		return fmt.Errorf("read all keys of an epoch: %w", err)
 	}
 	return nil

@@ -74,6 +74,9 @@ func newJudge(r *run) (*judge, error) {
 	}
 	j.nodes = r.cluster.newNodeReports(r.settings.Clients)
 	j.header.Topology, j.header.Nodes = r.cluster.header()
+	if r.settings.Backup != "" {
+		j.header.Nodes = append(j.header.Nodes, kv.Node{Name: backupNode, Role: backupRole})
+	}
 	if !j.asked {
 		j.header.Promised = r.cluster.promisedWhole()
 	}

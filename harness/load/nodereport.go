@@ -34,6 +34,9 @@ func (j *judge) countNodes(events []event) {
 			continue
 		}
 		at := slices.IndexFunc(j.nodes, func(n NodeReport) bool { return n.Name == e.t.node })
+		if at < 0 {
+			continue // a backup
+		}
 		j.nodes[at].Transactions++
 		if behind(e) {
 			j.nodes[at].Behind++

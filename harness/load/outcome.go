@@ -38,15 +38,28 @@ const committedNot code = "ROLLBACK"
 // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
 // https://docs.pingcap.com/tidb/stable/error-codes
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
+//
+// Nodes of a cluster refuse at COMMIT what does not get past certification: Galera with 1213, a group with 3101. Before
+// that Galera ends a transaction in whose way a certified one is, with 1213 at whatever statement comes next. A node that
+// has lost the others answers 1047, or 1290 where it has made itself read-only.
+// https://mariadb.com/docs/galera-cluster/galera-architecture/certification-based-replication
+// https://mariadb.com/docs/galera-cluster/reference/mariadb-galera-cluster-known-limitations
+// https://dev.mysql.com/doc/refman/en/group-replication-summary.html
+// https://dev.mysql.com/doc/refman/en/group-replication-limitations.html
 var aborts = map[code]abort{
-	"1213": {"deadlock", true, true},
-	"1205": {"lock wait timeout", false, true}, // only the statement, unless innodb_rollback_on_timeout
-	"1020": {"row changed since the snapshot", true, true},
-	"1062": {"duplicate key", false, true},
-	"3572": {"lock not free (NOWAIT)", false, true},
-	"3101": {"refused by group certification", true, true},
-	"1317": {"interrupted", false, true},
-	"3024": {"statement timeout", false, true},
+	"1213":    {"deadlock", true, true},
+	"1205":    {"lock wait timeout", false, true}, // only the statement, unless innodb_rollback_on_timeout
+	"1020":    {"row changed since the snapshot", true, true},
+	"1062":    {"duplicate key", false, true},
+	"3572":    {"lock not free (NOWAIT)", false, true},
+	"3101":    {"refused by group certification", true, true},
+	lockedOut: {"deadlock, told in COMMIT", true, true},
+	"3100":    {"refused by a hook of the group", true, true},
+	"1047":    {"node is not ready", false, false},
+	"1290":    {"node is read-only", false, false},
+	"1836":    {"node is read-only", false, false},
+	"1317":    {"interrupted", false, true},
+	"3024":    {"statement timeout", false, true},
 	// TiDB
 	"8002": {"FOR UPDATE write conflict", true, true},
 	"8022": {"commit failed, may be retried", true, true},
@@ -63,6 +76,11 @@ var aborts = map[code]abort{
 	"25P02":      {"in a failed transaction", false, false},
 	committedNot: {"in answer to COMMIT", false, false},
 }
+
+// lockedOut is what 1180, an error in COMMIT, comes to where it quotes 149, which is the number of a deadlock: a member
+// of a group has taken the locks of a transaction for a certified one. Behind any other number 1180 leaves open what
+// became of the transaction.
+const lockedOut code = "1180-149"
 
 // corrupt are the errors with which a server says that it cannot read what it stored
 // itself, or that an index and its table contradict each other. No competition of clients
@@ -116,6 +134,8 @@ func errorCode(err error) code {
 		return adapter.code()
 	case adapterFailed(err):
 		return adapterBroken
+	case errors.As(err, &number) && number.Number == 1180 && strings.Contains(number.Message, "error 149 "):
+		return lockedOut
 	case errors.As(err, &number):
 		return code(strconv.Itoa(int(number.Number)))
 	case errors.As(err, &state):

@@ -47,6 +47,8 @@ type Report struct {
 	Nodes    []NodeReport `json:"nodes,omitempty"`
 	Together string       `json:"promised_together,omitempty"`
 	Withheld string       `json:"not_promised_together,omitempty"`
+	// Backups is how many backups were taken while clients worked; each is a transaction that reads everything.
+	Backups int64 `json:"backups,omitempty"`
 	// Between counts the anomalies between nodes: each node alone shows what its level promises, and no order of the
 	// commits explains what they showed together.
 	Between map[model.Kind]int `json:"anomalies_between_nodes,omitempty"`
@@ -89,6 +91,7 @@ func (j *judge) report() *Report {
 		Epochs: j.checked, CheckSeconds: j.took.Seconds(), Anomalies: j.anomalies, Undecided: j.undecided,
 		Faults: j.faults, Lost: j.lost, Findings: slices.Clone(j.findings), Excluded: j.excluded(),
 	}
+	out.Backups = r.count.backups.Load()
 	if x := r.cluster; x != nil {
 		out.Topology, out.Nodes = x.form, slices.Clone(j.nodes)
 		out.Between = j.forks
@@ -191,6 +194,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
 	}
 	r.writeNodes(&b)
+	if r.Backups > 0 {
+		fmt.Fprintf(&b, "%d backups, each a transaction that read everything\n", r.Backups)
+	}
 	if len(r.Anomalies) > 0 {
 		fmt.Fprintf(&b, "anomalies of the transactions as they were sent: %s\n", joined(r.Anomalies))
 	}

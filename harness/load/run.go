@@ -331,6 +331,10 @@ func (r *run) epochs(channels []chan *epoch, free <-chan []*tape, recorded chan<
 		for _, c := range channels {
 			c <- e
 		}
+		if r.settings.Backup != "" {
+			e.running.Add(1)
+			go r.backups(e)
+		}
 		timer := time.AfterFunc(epochTime, e.end)
 		select {
 		case <-e.ended:

@@ -47,6 +47,8 @@ type Settings struct {
 	Faults     []FaultKind
 	FaultEvery time.Duration
 	MaxFaults  int
+	// Backup is how the server is backed up now and then while clients work; empty: it is not.
+	Backup Backup
 	// Models to check instead of what the server promises.
 	Models []model.Model
 	// Declared is what somebody says that the server promises at the level, by a name of package
@@ -97,6 +99,9 @@ func (s *Settings) check(b harness.Backend) error {
 		return &SettingError{err}
 	}
 	if err := s.checkNodes(b); err != nil {
+		return &SettingError{err}
+	}
+	if err := s.checkBackup(b); err != nil {
 		return &SettingError{err}
 	}
 	if _, ok := b.(*Adapter); ok {

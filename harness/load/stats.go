@@ -14,6 +14,7 @@ type counts struct {
 	ok, fail, info atomic.Int64
 	given          atomic.Int64 // of fail: rolled back as planned
 	faults         atomic.Int64
+	backups        atomic.Int64
 
 	mu         sync.Mutex
 	codes      map[code]int64

@@ -26,10 +26,9 @@ const (
 
 // equality is what is promised of nodes behind which nothing is left to apply.
 var equality = map[harness.TopologyKind]string{
-	harness.AsyncReplica: "\"the replica reads … the binary log and applies\" it: it holds what its primary has committed " +
-		"(https://dev.mysql.com/doc/refman/en/replication.html " +
-		"https://mariadb.com/docs/server/ha-and-performance/standard-replication/replication-overview)",
-	harness.PhysicalStandby: "\"the standby is eventually consistent with the primary\" (" + hotStandby + ")",
+	harness.AsyncReplica: "the replica holds what its primary has committed; of rows in the binary log: \"All changes can be " +
+		"replicated. This is the safest form of replication.\" (https://dev.mysql.com/doc/refman/en/replication-sbr-rbr.html)",
+	harness.PhysicalStandby: "\"data on the standby is eventually consistent with the primary\" (" + hotStandby + ")",
 	harness.Galera:          "all nodes hold the same data (" + galeraOrder + ")",
 	harness.GroupSingle:     groupEqual,
 	harness.GroupMulti:      groupEqual,

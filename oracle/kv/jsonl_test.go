@@ -18,6 +18,42 @@ const sample = `{"format":"txnfuzz-history","version":1,"workload":"append","tar
 {"end":3}
 `
 
+const ofNodes = `{"format":"txnfuzz-history","version":1,"workload":"append","topology":"asynchronous replica","nodes":[{"name":"a \"b\"","role":"primary"},{"name":"c","role":"replica"}]}
+{"session":0,"node":"a \"b\"","status":"ok","invoke":10,"return":25,"ops":[["append",1,7]]}
+{"session":1,"node":"c","status":"ok","ops":[["r",1,[7]]]}
+{"session":2,"status":"fail","ops":[["append",1,8]]}
+{"end":3}
+`
+
+// TestNodes: a history of several servers says which of them ran each transaction.
+func TestNodes(t *testing.T) {
+	src, err := kv.ReadJSONLines("nodes", strings.NewReader(ofNodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := kv.Load("nodes", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{`a "b"`, "c", ""} {
+		if got := h.Node(i); got != want {
+			t.Errorf("transaction %d: node %q, want %q", i, got, want)
+		}
+	}
+	var out bytes.Buffer
+	if err := kv.WriteHistory(&out, h, kv.JSONLines); err != nil || out.String() != ofNodes {
+		t.Errorf("%v, written:\n%s\nread:\n%s", err, &out, ofNodes)
+	}
+	src, err = kv.ReadJSONLines("nodes", strings.NewReader(strings.Replace(ofNodes, `"node":"c"`, `"node":"d"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var syntax *kv.SyntaxError
+	if _, err = kv.Load("nodes", src); !errors.As(err, &syntax) || syntax.Line != 3 {
+		t.Errorf("a node that is not listed: %v", err)
+	}
+}
+
 func TestJSONLinesRoundTrip(t *testing.T) {
 	src, err := kv.ReadJSONLines("sample", strings.NewReader(sample))
 	if err != nil {
