@@ -42,7 +42,7 @@ func openStage(ctx context.Context, b harness.Backend, s Settings) (*stage, erro
 		return nil, err
 	}
 	st := &stage{r: r, next: 1}
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return nil, errors.Join(err, st.close())
 	}
 	if st.j, err = newJudge(r); err != nil {
