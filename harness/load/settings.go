@@ -78,13 +78,13 @@ func (s *Settings) check(b harness.Backend) error {
 	if err != nil {
 		return &SettingError{err}
 	}
-	if err := s.checkInvariant(b.Server()); err != nil {
-		return &SettingError{err}
-	}
 	if _, ok := b.(*Adapter); ok {
 		if err := s.checkAdapter(); err != nil {
 			return &SettingError{err}
 		}
+	}
+	if err := s.checkInvariant(b.Server()); err != nil {
+		return &SettingError{err}
 	}
 	if _, err := locksFor(s.Workload, s.Reads, b.Server()); err != nil {
 		return &SettingError{err}
