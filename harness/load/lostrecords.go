@@ -6,15 +6,22 @@ import (
 	"github.com/txnfuzz/txnfuzz/oracle/kv"
 )
 
-// records returns a history, of one key, that shows a loss by itself: what was acknowledged, what was read instead and
-// who wrote that, and the final read, which comes last. Nothing in it is wrong in any other way.
+// records returns a history, of one key, that shows a loss by itself: what was acknowledged, who wrote what was read
+// instead, and the final read, which comes last. Of a list only the lost elements are left. So nothing else is wrong.
 func (l Lost) records(kind kv.Workload, events []event) []kv.Record {
-	shown, there := valuesOf(l.Reader)[l.Key]
-	if !there {
+	shown, ok := valuesOf(l.Reader)[l.Key]
+	if !ok {
 		shown = kv.Nil
 	}
+	there := map[kv.Value]bool{} // of a list
+	for _, o := range l.Reader.ops() {
+		if o.Kind == kv.ReadList && o.Key == l.Key {
+			for _, v := range o.List {
+				there[v] = true
+			}
+		}
+	}
 	var out []kv.Record
-	kept := map[kv.Value]bool{}
 	for _, e := range events {
 		if e.recorded == l.Reader.recorded || e.status == kv.Fail {
 			continue
@@ -23,7 +30,7 @@ func (l Lost) records(kind kv.Workload, events []event) []kv.Record {
 		r.Ops = nil
 		left, begins := kv.Nil, false
 		for _, o := range e.ops() {
-			if o.Key == l.Key && !o.Kind.IsRead() {
+			if o.Key == l.Key && !o.Kind.IsRead() && !(o.Kind == kv.Append && there[o.Val]) {
 				r.Ops = append(r.Ops, o)
 				left, begins = o.Val, begins || o.Kind == kv.Init
 				if o.Kind == kv.Delete {
@@ -40,25 +47,18 @@ func (l Lost) records(kind kv.Workload, events []event) []kv.Record {
 		}
 		if len(r.Ops) > 0 && (needed || begins || e.recorded == l.Writer.recorded) {
 			out = append(out, r)
-			for _, o := range r.Ops {
-				kept[o.Val] = true
-			}
 		}
 	}
-	final := project([]kv.Record{l.Reader.record()}, []kv.Value{l.Key})
-	if len(final) == 0 { // a row that is gone shows only in what is read of others
-		final = []kv.Record{l.Reader.record()}
-		final[0].Ops = nil
-		if kind == kv.ListAppend {
-			final[0].Ops = []kv.RecordOp{{Kind: kv.ReadList, Key: l.Key}}
-		}
+	final := l.Reader.record()
+	if left := project([]kv.Record{final}, []kv.Value{l.Key}); len(left) > 0 {
+		final = left[0]
+	} else {
+		final.Ops = nil // of a list that nobody has begun
 	}
-	for i, o := range final[0].Ops {
-		if o.Kind == kv.ReadList {
-			final[0].Ops[i].List = slices.DeleteFunc(slices.Clone(o.List), func(v kv.Value) bool { return !kept[v] })
-		}
+	if kind == kv.ListAppend {
+		final.Ops = []kv.RecordOp{{Kind: kv.ReadList, Key: l.Key}}
 	}
-	return append(out, final...)
+	return append(out, final)
 }
 
 // transferRecords returns a history of a bank's epoch that shows that transfers are lost: a read of the balances at its

@@ -22,8 +22,8 @@ func TestLostAgain(t *testing.T) {
 	}{
 		{"append", kv.ListAppend, `1 ok 1-2: append 1 5; append 2 9
 			2 ok 3-4: r 1 [5]; append 1 6; append 1 7
-			3 ok 4-5: r 1 [5,6,7]; append 1 8
-			0 ok 8-9: r 1 [5,6,8]; r 2 [9]`, 2},
+			3 ok 4-5: r 1 [5 6 7]; append 1 8
+			0 ok 8-9: r 1 [5 6 8]; r 2 [9]`, 2},
 		{"append, the whole key", kv.ListAppend, `1 ok 1-2: append 1 5
 			0 ok 8-9: r 1 []`, 2},
 		{"register", kv.Register, `1 ok 1-2: r 1 nil; w 1 5
@@ -44,7 +44,7 @@ func TestLostAgain(t *testing.T) {
 		{"mixed", kv.Mixed, `0 ok 0-0: init 1 5; init 2 5
 			1 ok 1-2: r 1 5; w 1 6
 			2 ok 3-4: r 1 6; w 1 7; w 2 9
-			0 ok 8-9: r 1 6; versions 1 [5,6]; r 2 9; versions 2 [5,9]`, 4},
+			0 ok 8-9: r 1 6; versions 1 [5 6]; r 2 9; versions 2 [5 9]`, 4},
 		{"bank", kv.Bank, `1 ok 1-2: delta 1 -5; delta 2 5
 			2 ok 1-2: r 1 100; r 2 100
 			3 info 1-2: delta 1 -1; delta 2 1
