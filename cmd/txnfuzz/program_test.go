@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// emptyStore is an adapter in which every read finds nothing; oddStore one in which they find what nobody wrote, but for
-// those right behind setup.
+// emptyStore is an adapter in which every read finds nothing; oddStore one in which they find what nobody wrote, except
+// right behind setup.
 const (
 	emptyStore = `adapter:while read x; do echo '{"ok":true,"value":null}'; done`
 	oddStore   = `adapter:n=0; while read x; do a='{"ok":true,"value":null}'; case "$x" in *'"op":"setup"'*) n=16;; ` +

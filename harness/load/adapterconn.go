@@ -122,8 +122,8 @@ func (c *adapterConn) ask(request []byte, reads bool) (json.RawMessage, error) {
 	case r.Unknown != nil:
 		return nil, &adapterAnswer{unknown: true, reason: *r.Unknown}
 	case !reads && len(r.Value) > 0 && string(r.Value) != "null":
-		return nil, c.outOfStep(request, `answers %s, but only a read has a "value": is that the answer to an earlier request?`,
-			shortened(line))
+		return nil, c.outOfStep(request,
+			`answers %s, but only a read has a "value": is that the answer to an earlier request?`, shortened(line))
 	}
 	return r.Value, nil
 }

@@ -62,7 +62,8 @@ case "$x" in *'"op":"setup"'*) reader=yes; echo ` + null + `;;
 func TestAdapterEchoes(t *testing.T) {
 	s := adapterSettings(t, "append")
 	s.Transactions, s.Duration, s.Epoch = 50, 10*time.Second, 50
-	r := run(t, load.NewAdapter(`while read x; do case "$x" in *'"op":"append'*) a='"abort":"no"';; *) a='"ok":true,"value":null';; esac
+	r := run(t, load.NewAdapter(`while read x; do case "$x" in *'"op":"append'*) a='"abort":"no"';;
+*) a='"ok":true,"value":null';; esac
 echo "{$a,\"id\":${x##*:}"; done`, corpus.Serializable), s)
 	if r.Found() || r.OK == 0 {
 		t.Errorf("%s", textOf(t, r))

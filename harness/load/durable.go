@@ -194,7 +194,11 @@ func spellTransfer(t transfer) string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(t)) {
 		if t[k] != 0 {
-			parts = append(parts, fmt.Sprintf("account %d has %d too %s", k, max(t[k], -t[k]), map[bool]string{true: "much", false: "little"}[t[k] > 0]))
+			of := "much"
+			if t[k] < 0 {
+				of = "little"
+			}
+			parts = append(parts, fmt.Sprintf("account %d has %d too %s", k, max(t[k], -t[k]), of))
 		}
 	}
 	return strings.Join(parts, ", ")

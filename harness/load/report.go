@@ -167,7 +167,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		if f.Model != "" {
 			fmt.Fprintf(&b, "; %s forbids it", f.Model)
 		}
-		fmt.Fprintf(&b, "; %s: %s\n", shownBy(f.Transactions), f.File)
+		fmt.Fprintf(&b, "; %s%s\n", shownBy(f.Transactions), f.File)
 		for _, s := range f.Says {
 			b.WriteString("  " + s + "\n")
 		}
@@ -193,11 +193,15 @@ func counted[N int | int64](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// shownBy introduces the file of a finding.
 func shownBy(transactions int) string {
-	if transactions == 1 {
-		return "1 transaction shows it"
+	switch transactions {
+	case 0: // it is about an answer or a log
+		return ""
+	case 1:
+		return "1 transaction shows it: "
 	}
-	return counted(transactions, "transaction") + " show it"
+	return counted(transactions, "transaction") + " show it: "
 }
 
 // joined lists counts, the largest first.
