@@ -68,7 +68,10 @@ func (st *stage) member(i int) *member {
 		r := st.r
 		st.members = append(st.members, &member{client: &client{
 			run: r, number: n, process: int64(readerSession + 1 + n),
-			session: &session{dial: r.dial, timeout: r.settings.Timeout, setup: r.dialect.begin(r.settings.Level, r.database)},
+			session: &session{
+				dial: r.dial, timeout: r.settings.Timeout, opening: r.control.opening,
+				setup: r.dialect.begin(r.settings.Level, r.database),
+			},
 			chooser: chooser{
 				rand: mathrand.New(mathrand.NewPCG(r.settings.Seed, uint64(n))),
 				last: kv.Value(n), step: mostMembers,
