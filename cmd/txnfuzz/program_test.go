@@ -108,6 +108,14 @@ func TestLoadAdapter(t *testing.T) {
 	if got.code != exitFound || !strings.Contains(got.stdout, "FOUND unwritten") {
 		t.Errorf("%v", got)
 	}
+	histories, err := filepath.Glob(filepath.Join(found, "*unwritten*.jsonl"))
+	if err != nil || len(histories) != 1 {
+		t.Fatalf("histories: %v, %v", histories, err)
+	}
+	if got := txnfuzz(t, "check", histories[0]); got.code != exitFound ||
+		!strings.Contains(got.stdout, "\nunwritten-value, ") {
+		t.Errorf("%v of %s", got, histories[0])
+	}
 	programs, err := filepath.Glob(filepath.Join(found, "*unwritten*.load"))
 	if err != nil || len(programs) != 1 {
 		t.Fatalf("programs: %v, %v", programs, err)

@@ -186,7 +186,8 @@ func lostTransfers(events []event, late []transfer, before, after map[kv.Value]k
 	if reaches(missing, all) {
 		return "", open, false
 	}
-	return fmt.Sprintf("the acknowledged transfers do not lead to the balances that were read afterwards: %s%s", spellTransfer(missing), unexplained(len(all))), open, false
+	says = "the acknowledged transfers do not lead to the balances that were read afterwards: " + spellTransfer(missing)
+	return says + unexplained(len(all)), open, false
 }
 
 // spellTransfer tells what each account has too much or too little.

@@ -88,7 +88,9 @@ func parseOp(t testing.TB, text string) (kv.RecordOp, lock) {
 		o.Kind = kv.Delete
 		return o, l
 	default:
-		o.Kind = map[string]kv.Kind{"append": kv.Append, "w": kv.Write, "delta": kv.Delta, "insert": kv.Insert, "init": kv.Init}[kind]
+		o.Kind = map[string]kv.Kind{
+			"append": kv.Append, "w": kv.Write, "delta": kv.Delta, "insert": kv.Insert, "init": kv.Init,
+		}[kind]
 	}
 	o.Val = num(f[2])
 	return o, l

@@ -121,7 +121,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s) at %s, workload %s, %d clients, reads %s\n", r.Target, r.ServerVersion, r.Level, r.Workload, r.Clients, r.Reads)
-	fmt.Fprintf(&b, "%s in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n", counted(r.Transactions, "transaction"), r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
+	fmt.Fprintf(&b, "%s in %.1f s (%.0f a second): %d committed, %d aborted, %d unknown\n",
+		counted(r.Transactions, "transaction"), r.Seconds, r.Rate, r.OK, r.Fail, r.Info)
 	if len(r.Aborts) > 0 {
 		fmt.Fprintf(&b, "ended with: %s\n", joined(r.Aborts))
 	}
@@ -150,7 +151,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Checked != "" {
 		fmt.Fprintf(&b, "%s checked: %s\n", counted(r.Epochs, "epoch"), r.Checked)
 	} else {
-		fmt.Fprintf(&b, "%s checked against %s in %.1f s\n", counted(r.Epochs, "epoch"), strings.Join(names, ", "), r.CheckSeconds)
+		fmt.Fprintf(&b, "%s checked against %s in %.1f s\n", counted(r.Epochs, "epoch"), strings.Join(names, ", "),
+			r.CheckSeconds)
 	}
 	if r.Promise != "" {
 		fmt.Fprintf(&b, "promised: %s\n", r.Promise)
